@@ -1,0 +1,81 @@
+// brain.h - the robot brain of seed 000: the kernel graph K1–K6 and the react graph R1–R8 on one
+// thread of a store, joined to a body by a link.
+//
+// The caller owns the loop: it polls the descriptors that pons_brain_fds() names until
+// pons_brain_next_due_ns(), then calls pons_brain_poll(), which never blocks. Under the virtual
+// clock it just calls poll after each step of the world.
+#ifndef PONS_BRAIN_H
+#define PONS_BRAIN_H
+
+#include <poll.h>
+
+#include "pons/clock.h"
+#include "pons/ext/llm.h"
+#include "pons/ext/policy.h"
+#include "pons/ext/store.h"
+#include "pons/graph.h"
+#include "pons/link.h"
+
+typedef struct pons_brain pons_brain;
+
+typedef struct pons_brain_options {
+    pons_store store;         // borrowed
+    const char *thread;       // id
+    pons_clock clock;         // host
+    uint64_t seed;            // 0: from the system
+    const pons_value *config; // config/kernel.yaml as a value, already checked; referenced
+    pons_policy policy;       // the rules
+    const pons_llm *llm;      // NULL: the rules decide
+    // Opens a controller link to the body; called from poll whenever there is none (with back-off).
+    // PONS_EAGAIN: not there yet.
+    int (*connect)(void *user, pons_link **ret, pons_error *err);
+    // Every event of the thread, durable and live, in the order of spec/brain.md.
+    void (*on_event)(void *user, const pons_event *ev);
+    void *user;
+    bool keep_running; // serve or prompt: being out of tasks is not the end
+    bool stop_body;    // say bye{stop_body} at a good end: the run had started that body
+} pons_brain_options;
+
+// Takes the thread's lease (PONS_EBUSY with the holder) and loads what is there. Does no I/O on the
+// link yet.
+int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error *err);
+// Commits goals (as said by a person; already checked where zones are known) to the kernel's inbox
+// and emits run.started. PONS_EINVAL for an empty one.
+int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons_error *err);
+// What a person says: goals or control words; the same as pons_inbox_post(…, "kernel", "say",
+// {text}).
+int pons_brain_say(pons_brain *b, const char *text, pons_error *err);
+
+// Does all that is due: messages, model events, inbox, kernel tick, supersteps, heartbeat.
+int pons_brain_poll(pons_brain *b, pons_error *err);
+// Host time at which poll wants to be called again at the latest.
+int64_t pons_brain_next_due_ns(pons_brain *b);
+// Fills up to cap entries; returns how many.
+size_t pons_brain_fds(pons_brain *b, struct pollfd *fds, size_t cap);
+// Something was posted to an inbox by another process (a byte on run/brain.sock): poll will look.
+void pons_brain_wake(pons_brain *b);
+
+typedef enum pons_brain_outcome {
+    PONS_BRAIN_RUNNING,
+    PONS_BRAIN_SUCCEEDED,
+    PONS_BRAIN_FAILED,
+    PONS_BRAIN_ABORTED,
+    PONS_BRAIN_CANCELLED,
+    PONS_BRAIN_WAITING // for a person, and nothing else is left to do
+} pons_brain_outcome;
+pons_brain_outcome pons_brain_outcome_get(const pons_brain *b); // after run.done was emitted
+// `pons status`, as brain.md shapes it; new reference. Reads memory only.
+pons_value *pons_brain_status(pons_brain *b);
+// The same from a store, for a thread that may be running elsewhere; telemetry (a message of the
+// link) may be NULL. PONS_ENOTFOUND for an unknown thread.
+int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,
+                     const pons_value *hello, pons_value **ret, pons_error *err);
+// The registry of graphs for `pons graph show kernel|react`. *ret is the caller's to destroy.
+int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err);
+
+// A good end: bye to the body, everything drained, the lease released. NULL-safe.
+void pons_brain_close(pons_brain *b);
+// What kill -9 leaves, for simulation: nothing is said, drained or written; the lease is dropped.
+void pons_brain_kill(pons_brain *b);
+
+#endif

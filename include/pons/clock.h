@@ -1,0 +1,46 @@
+// clock.h - where time comes from. Nothing in pons asks the operating system for the time except
+// through one of these, so that any run can be replayed and simulated.
+//
+// There are two clocks in a robot: the *host clock* (monotonic) times heartbeats, leases, the model
+// and approvals; the *robot clock*, like ROS's /clock, runs at --speed and times motion. Both are
+// plain int64 nanoseconds; the robot clock comes from the driver.
+#ifndef PONS_CLOCK_H
+#define PONS_CLOCK_H
+
+#include <stdint.h>
+
+#define PONS_NS_PER_MS 1000000LL
+#define PONS_NS_PER_S  1000000000LL
+
+// A vtable with its object; copied by value, the object outlives every copy.
+typedef struct pons_clock {
+    int64_t (*now_ns)(void *ctx);  // monotonic; any thread, never blocks
+    int64_t (*wall_ms)(void *ctx); // Unix time in ms, for people; any thread
+    int64_t (*boot_ns)(void *ctx); // CLOCK_BOOTTIME: shared by all processes of this host
+    void *ctx;
+} pons_clock;
+
+pons_clock pons_clock_real(void);
+
+// A clock that moves only when told: for tests and whole-system simulation. One thread.
+typedef struct pons_clock_manual {
+    int64_t now_ns;
+    int64_t wall_epoch_ms; // wall_ms = this + now_ns / 1e6
+} pons_clock_manual;
+
+pons_clock pons_clock_from_manual(pons_clock_manual *m); // m outlives the clock
+
+static inline int64_t pons_now_ns(const pons_clock *c)
+{
+    return c->now_ns(c->ctx);
+}
+static inline int64_t pons_now_ms(const pons_clock *c)
+{
+    return c->now_ns(c->ctx) / PONS_NS_PER_MS;
+}
+static inline int64_t pons_wall_ms(const pons_clock *c)
+{
+    return c->wall_ms(c->ctx);
+}
+
+#endif

@@ -1,0 +1,56 @@
+// ext/llm.h - the contract of a model provider.
+//
+// A provider takes requests and gives events. It may have threads of its own; the host only ever
+// polls its descriptor and takes events, so no callback crosses a thread.
+//
+// request: {messages[{role,content}], schema (of the answer), schema_name, model?, temperature?,
+//           max_tokens?, observation (what the messages were made from)}
+#ifndef PONS_EXT_LLM_H
+#define PONS_EXT_LLM_H
+
+#include "pons/clock.h"
+#include "pons/value.h"
+
+#define PONS_LLM_ABI 1u
+
+typedef enum pons_llm_event_kind {
+    PONS_LLM_TOKEN, // text: a piece of the answer as it comes
+    PONS_LLM_DONE,  // value: {content, usage{prompt_tokens,completion_tokens}?, finish_reason}
+    PONS_LLM_ERROR  // error; retries are over. The call is finished.
+} pons_llm_event_kind;
+
+typedef struct pons_llm_event {
+    uint64_t call;
+    pons_llm_event_kind kind;
+    char *text;        // TOKEN; the receiver frees
+    pons_value *value; // DONE; the receiver's reference
+    pons_error error;  // ERROR
+} pons_llm_event;
+void pons_llm_event_clear(pons_llm_event *ev);
+
+typedef struct pons_llm_ops {
+    uint32_t abi; // PONS_LLM_ABI
+    const char *name;
+    // config: {url, model, api_key?, timeouts{connect_s,first_byte_s,between_tokens_s,total_s}?} or
+    // {path} for a script. Keys never leave it.
+    int (*open)(const pons_value *config, const pons_clock *clock, void **ret_self,
+                pons_error *err);
+    void (*close)(void *self); // aborts what runs; NULL-safe
+    // Never blocks. The call number is the caller's choice, unique for the provider's life.
+    int (*start)(void *self, uint64_t call, const pons_value *request, pons_error *err);
+    void (*cancel)(void *self, uint64_t call); // aborted on the wire; no event of it comes any more
+    int (*event_fd)(void *self); // readable while events wait; -1: poll next each tick
+    bool (*next)(void *self, pons_llm_event *ret); // takes one
+} pons_llm_ops;
+
+typedef struct pons_llm { // copied by value; self outlives every copy
+    const pons_llm_ops *ops;
+    void *self;
+} pons_llm;
+
+// Linked in: answers from a YAML/JSON list of scripted replies, for tests and scenarios
+// ({path} or {replies[…]}): each reply {content | decision{…} | error{status,message} , delay_ms?,
+// tokens?, when{field: value}?}.
+extern const pons_llm_ops pons_llm_script;
+
+#endif

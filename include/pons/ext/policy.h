@@ -1,0 +1,32 @@
+// ext/policy.h - the contract of a decision policy that needs no model: what understands goals and
+// decides when no model is configured, or when the model is lost.
+#ifndef PONS_EXT_POLICY_H
+#define PONS_EXT_POLICY_H
+
+#include "pons/value.h"
+
+typedef struct pons_policy_ops {
+    // Understands what a person said. world: {zones[{id,names}], objects[{id,class,names}]}. *ret
+    // is
+    //   {goals:[{intent, zone?|object?|place?|text?|seconds?|zones[]?, text}], control: null |
+    //    "stop"|"pause"|"continue"|"reset"|"yes"|"no", urgent: bool}
+    // intents: go_to, bring, put, charge, wait, say, patrol. PONS_EINVAL when the text is empty,
+    // not understood, or names an unknown zone or object; the message quotes it and lists what is
+    // known.
+    int (*parse)(void *self, const char *text, const pons_value *world, pons_value **ret,
+                 pons_error *err);
+    // Decides from an observation (schemas/observation.json); *ret is a decision
+    // (schemas/decision.json). Pure.
+    int (*decide)(void *self, const pons_value *observation, pons_value **ret, pons_error *err);
+} pons_policy_ops;
+
+typedef struct pons_policy {
+    const pons_policy_ops *ops;
+    void *self;
+} pons_policy;
+
+// The rule policy, from config/intents.yaml (parsed). PONS_EINVAL with the offending path.
+int pons_rules_open(const pons_value *intents, pons_policy *ret, pons_error *err);
+void pons_rules_close(pons_policy *p); // NULL-safe
+
+#endif

@@ -1,0 +1,88 @@
+// ext/robot.h - the contract of a robot driver, simulated or real.
+//
+// Frames map → odom → base (REP 105); stamps are robot time; SI units and radians. A driver gives
+// odometry, scans and battery, and takes velocities; localisation in the map, navigation and safety
+// are the body's. Velocity reaches a driver only from the safety thread, after the gate.
+//
+// Threads: `open`, `close`, `step`, `save`, `restore`, `spawn`, `set_battery`, `truth` are called
+// from one owner (the simulation thread, or the only thread under the virtual clock; under threads,
+// spawn, set_battery and truth come from the loop thread while step runs elsewhere: the driver
+// locks that for itself). `read`, `scan`, `write_velocity`, `charge` and `fault` are called from
+// the safety thread and the loop thread at any time while step runs: they never block, lock,
+// allocate or do I/O in a simulated driver (publish through a sequence lock); a real robot's driver
+// hands I/O to a thread of its own.
+#ifndef PONS_EXT_ROBOT_H
+#define PONS_EXT_ROBOT_H
+
+#include <stdbool.h>
+
+#include "pons/geometry.h"
+#include "pons/value.h"
+
+#define PONS_ROBOT_ABI 1u
+
+typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
+    PONS_BATTERY_UNKNOWN = 0,
+    PONS_BATTERY_CHARGING = 1,
+    PONS_BATTERY_DISCHARGING = 2,
+    PONS_BATTERY_NOT_CHARGING = 3,
+    PONS_BATTERY_FULL = 4
+} pons_battery_state;
+
+typedef struct pons_robot_caps {
+    char robot_id[64];
+    double radius_m;        // of the footprint's circle
+    double speed_max_mps;   // forward
+    double reverse_max_mps; // positive number
+    double yaw_rate_max_radps;
+    double accel_max_mps2; // comfortable
+    double brake_max_mps2; // what the safety gate may ask for
+    double yaw_accel_max_radps2;
+    bool simulated;  // step, save, restore, spawn, set_battery, truth are there
+    bool can_charge; // charge is there
+    double scan_hz;
+} pons_robot_caps;
+
+typedef struct pons_robot_state {
+    int64_t stamp_ns;          // robot time
+    pons_pose2 odom_from_base; // wheel odometry: drifts
+    pons_twist2 twist;         // measured, in base
+    double cov[9];             // of (x, y, yaw), row-major 3×3
+    double battery_pct;        // 0–100
+    pons_battery_state battery;
+    bool on_charger; // contacts touch
+} pons_robot_state;
+
+typedef struct pons_robot_ops {
+    uint32_t abi; // PONS_ROBOT_ABI
+    const char *name;
+
+    // world: the world file as a value (docs/worlds.md), with "dir" (where its files are) and
+    // "path" added. config: {seed, battery_pct?, start?{x,y,yaw}}. PONS_EINVAL for a bad world,
+    // PONS_EENV for a missing library or device.
+    int (*open)(const pons_value *world, const pons_value *config, void **ret_self,
+                pons_error *err);
+    void (*close)(void *self);                       // NULL-safe
+    void (*caps)(void *self, pons_robot_caps *ret);  // constant after open
+    int64_t (*time_ns)(void *self);                  // robot clock; any thread
+    void (*read)(void *self, pons_robot_state *ret); // the newest
+    bool (*scan)(void *self, pons_scan *ret);        // the newest; false before the first
+    void (*write_velocity)(void *self, pons_twist2 cmd_in_base); // held until the next write
+    int (*charge)(void *self, bool on, pons_error *err); // asynchronous: watch read().battery
+    // A fault that has latched ("NaN in qacc at 12.3 s"), or NULL. Static or self's storage.
+    const char *(*fault)(void *self);
+
+    // Simulation only (NULL on a real robot).
+    int (*step)(void *self, int64_t dt_ns, pons_error *err); // advances physics and the robot clock
+    int (*save)(void *self, pons_value **ret, pons_error *err);
+    int (*restore)(void *self, const pons_value *saved, pons_error *err);
+    // {id, x, y, sx, sy, height?}: an obstacle appears (or moves); with "remove": true it goes.
+    int (*spawn)(void *self, const pons_value *what, pons_error *err);
+    void (*set_battery)(void *self, double pct);
+    void (*truth)(void *self, pons_pose2 *ret_pose_in_map); // for judges only
+} pons_robot_ops;
+
+// Linked in: no physics, thousands of times real time.
+extern const pons_robot_ops pons_robot_kinematic;
+
+#endif

@@ -1,0 +1,199 @@
+// ext/store.h - the contract of a store: where threads, checkpoints, inboxes, effects and events
+// are kept so that a run survives anything.
+//
+// A store knows nothing of graphs: checkpoints and records are opaque bytes to it, packed and read
+// by the engine. What a store promises:
+//
+//   atomic    a pons_commit is applied whole or not at all, in the order given.
+//   ordered   commits of one thread become visible and durable in the order they were made.
+//   fenced    a commit carries the lease's epoch; a stale one is refused with PONS_ESTALE, and
+//             nothing of it is applied.
+//   numbered  inbox messages and events get rising sequence numbers per thread, without reuse.
+//
+// Threads: every op may be called from any thread of the process, at once, unless marked otherwise;
+// a store may block for I/O in commit and reads. Callbacks run on the calling thread, under no lock
+// of the store that a second call would need; pointers passed to them live only for the call. Rows
+// that an op returns through `ret` are freed with pons_bytes_free.
+#ifndef PONS_EXT_STORE_H
+#define PONS_EXT_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pons/error.h"
+
+#define PONS_STORE_ABI 1u
+#define PONS_NAME_MAX  128 // thread and namespace names, bytes with the zero
+
+typedef struct pons_bytes { // borrowed, unless a function says that it gives one
+    const void *data;
+    size_t len;
+} pons_bytes;
+void pons_bytes_free(pons_bytes *b); // for bytes that an op returned; sets them empty
+
+// Who holds a thread.
+typedef struct pons_lease {
+    char thread[PONS_NAME_MAX];
+    uint64_t epoch; // rises with each acquisition, durable
+    int64_t pid;    // of the holder
+    char host[64];  // of the holder
+    void *impl;     // the store's own (a locked file, …)
+} pons_lease;
+
+typedef enum pons_sync {
+    PONS_SYNC_NORMAL, // survives the death of the process; the machine's death may cost the newest
+    PONS_SYNC_FULL    // on stable storage when the call returns
+} pons_sync;
+
+// One checkpoint, a packed row a step.
+typedef struct pons_checkpoint_row {
+    char id[32];     // time-sortable
+    char parent[32]; // empty for the first
+    int64_t step;    // -1: input
+    bool snapshot;   // readable without its ancestors
+    pons_bytes data; // the engine's
+} pons_checkpoint_row;
+
+// A task's record under a checkpoint: pending writes, awaits and their answers, task results. Same
+// (task, idx) replaces.
+typedef struct pons_record_row {
+    char checkpoint[32];
+    char task[40];
+    int32_t idx;
+    pons_bytes data;
+} pons_record_row;
+
+typedef struct pons_inbox_row {
+    int64_t seq; // filled by the store
+    const char *ns;
+    const char *kind;
+    pons_bytes value;
+} pons_inbox_row;
+
+typedef struct pons_event_row {
+    int64_t seq; // filled by the store, rising per thread from 1
+    const char *ns;
+    int64_t ts_ms; // wall clock
+    const char *type;
+    pons_bytes payload; // JSON text
+} pons_event_row;
+
+// An effect: one intended change of the world. See graph.h for its life.
+typedef struct pons_effect_row {
+    char id[40];
+    const char *ns;
+    int32_t state;   // pons_effect_state
+    int64_t created; // wall ms
+    int64_t updated; // wall ms
+    pons_bytes data; // JSON text, the engine's
+} pons_effect_row;
+
+// Everything that becomes true at once. Arrays may be NULL when their count is 0.
+typedef struct pons_commit {
+    const pons_lease *lease; // whose epoch fences it
+    const char *ns;          // of the checkpoint and the records
+    pons_sync sync;
+    const pons_checkpoint_row *checkpoints; // usually one; several after quiet steps
+    size_t n_checkpoints;
+    const pons_record_row *records;
+    size_t n_records;
+    const int64_t *inbox_taken; // consumed messages of this thread
+    size_t n_inbox_taken;
+    const pons_inbox_row *posts; // to namespaces of this thread
+    size_t n_posts;
+    const pons_effect_row *effects; // upsert by id
+    size_t n_effects;
+    pons_event_row *events; // seq is filled in
+    size_t n_events;
+} pons_commit;
+
+typedef struct pons_thread_info {
+    const char *thread;
+    int64_t created_ms, updated_ms;
+    int64_t checkpoints, events, bytes; // bytes: what it occupies, about
+    int64_t holder_pid;                 // 0: nobody
+    const char *holder_host;
+} pons_thread_info;
+
+// Return 0 to go on, anything else to stop early (the op then returns PONS_OK).
+typedef int (*pons_checkpoint_fn)(void *user, const pons_checkpoint_row *row);
+typedef int (*pons_record_fn)(void *user, const pons_record_row *row);
+typedef int (*pons_inbox_fn)(void *user, const pons_inbox_row *row);
+typedef int (*pons_event_fn)(void *user, const pons_event_row *row);
+typedef int (*pons_effect_fn)(void *user, const pons_effect_row *row);
+typedef int (*pons_thread_fn)(void *user, const pons_thread_info *info);
+
+typedef struct pons_store_ops {
+    uint32_t abi; // PONS_STORE_ABI
+    const char *name;
+
+    void (*close)(void *self); // drains, then frees; NULL-safe
+
+    // Creates the thread when it is new. PONS_EBUSY with "held by pid P on HOST" when another has
+    // it.
+    int (*lease_acquire)(void *self, const char *thread, pons_lease *ret, pons_error *err);
+    void (*lease_release)(void *self, pons_lease *lease);
+    // For a display: the holder of a thread, or PONS_ENOTFOUND. Takes nothing.
+    int (*lease_peek)(void *self, const char *thread, pons_lease *ret, pons_error *err);
+
+    int (*commit)(void *self, const pons_commit *c, pons_error *err);
+    // Queues (copying everything) and returns; blocks only for backpressure. A failure shows at the
+    // next commit, commit_async or drain of that thread, which is then refused. Event seqs are not
+    // filled. Ordered with commit.
+    int (*commit_async)(void *self, const pons_commit *c, pons_error *err);
+    int (*drain)(void *self, pons_error *err); // waits for everything queued
+
+    // The newest checkpoint of a namespace and its ancestors back to the nearest snapshot, handed
+    // to fn oldest first (the snapshot), ending with the head. PONS_ENOTFOUND when there is none.
+    int (*head)(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
+                pons_error *err);
+    // The same for one checkpoint id.
+    int (*checkpoint)(void *self, const char *thread, const char *ns, const char *id,
+                      pons_checkpoint_fn fn, void *user, pons_error *err);
+    // Rows newest first, `before` exclusive ("" for the head), at most limit (0: all).
+    int (*history)(void *self, const char *thread, const char *ns, const char *before,
+                   int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err);
+    // Records under a checkpoint, by (task, idx).
+    int (*records)(void *self, const char *thread, const char *ns, const char *checkpoint,
+                   pons_record_fn fn, void *user, pons_error *err);
+    // The namespaces that have checkpoints, as rows with only ns filled.
+    int (*namespaces)(void *self, const char *thread, int (*fn)(void *user, const char *ns),
+                      void *user, pons_error *err);
+
+    // From any process: durable (NORMAL), ordered. Creates the thread when it is new. Needs no
+    // lease.
+    int (*inbox_post)(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                      pons_error *err);
+    // Unconsumed messages with seq > after, in order. ns NULL: all namespaces.
+    int (*inbox_read)(void *self, const char *thread, const char *ns, int64_t after,
+                      pons_inbox_fn fn, void *user, pons_error *err);
+
+    int (*effect_get)(void *self, const char *thread, const char *id, pons_effect_fn fn, void *user,
+                      pons_error *err); // PONS_ENOTFOUND
+    // Effects whose state's bit (1 << state) is in mask, in order of creation.
+    int (*effects)(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
+                   void *user, pons_error *err);
+    int (*events)(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
+                  void *user, pons_error *err);
+    int (*event_last)(void *self, const char *thread, int64_t *ret_seq, pons_error *err);
+
+    int (*threads)(void *self, pons_thread_fn fn, void *user, pons_error *err);
+    // PONS_EBUSY while somebody holds it.
+    int (*thread_delete)(void *self, const char *thread, pons_error *err);
+} pons_store_ops;
+
+// A store at work: copied by value; `self` outlives every copy.
+typedef struct pons_store {
+    const pons_store_ops *ops;
+    void *self;
+} pons_store;
+
+// The two that are linked in. SQLite: one file, WAL; locks are files under `path`-locks/. Errors:
+// PONS_EENV when the file can't be made or is not a pons store; PONS_ECORRUPT; PONS_EUNSUPPORTED
+// for a newer schema, by its number.
+int pons_store_memory_open(pons_store *ret, pons_error *err);
+int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err);
+void pons_store_close(pons_store *s); // NULL-safe and closed-safe
+
+#endif

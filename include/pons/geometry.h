@@ -1,0 +1,60 @@
+// geometry.h - planar poses and scans. Frames as in ROS REP 105: map → odom → base; x forward, y
+// left, yaw counter-clockwise; metres, radians, seconds.
+#ifndef PONS_GEOMETRY_H
+#define PONS_GEOMETRY_H
+
+#include <math.h>
+#include <stdint.h>
+
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+
+typedef struct pons_pose2 {
+    double x, y; // [m]
+    double yaw;  // [rad], (-π, π]
+} pons_pose2;
+
+typedef struct pons_twist2 { // in base
+    double v;                // forward [m/s]
+    double w;                // counter-clockwise [rad/s]
+} pons_twist2;
+
+#define PONS_SCAN_MAX 360
+
+typedef struct pons_scan {       // sensor_msgs/LaserScan's meaning, in base
+    int64_t stamp_ns;            // robot time
+    int n;                       // beams in use, ≤ PONS_SCAN_MAX
+    float angle_min;             // of beam 0 [rad]
+    float angle_increment;       // [rad]
+    float range_min, range_max;  // [m]; a beam with no return reads INFINITY
+    float ranges[PONS_SCAN_MAX]; // (n) [m]
+} pons_scan;
+
+static inline double pons_wrap_angle(double a) // to (-π, π]
+{
+    a = fmod(a + M_PI, 2.0 * M_PI);
+    return a <= 0.0 ? a + M_PI : a - M_PI;
+}
+
+// a ∘ b: the pose b, given in a's frame, in the frame that a is given in.
+static inline pons_pose2 pons_pose_compose(pons_pose2 a, pons_pose2 b)
+{
+    const double c = cos(a.yaw), s = sin(a.yaw);
+    return (pons_pose2){a.x + c * b.x - s * b.y, a.y + s * b.x + c * b.y,
+                        pons_wrap_angle(a.yaw + b.yaw)};
+}
+
+static inline pons_pose2 pons_pose_inverse(pons_pose2 a)
+{
+    const double c = cos(a.yaw), s = sin(a.yaw);
+    return (pons_pose2){-c * a.x - s * a.y, s * a.x - c * a.y, -a.yaw};
+}
+
+// b in a's frame.
+static inline pons_pose2 pons_pose_between(pons_pose2 a, pons_pose2 b)
+{
+    return pons_pose_compose(pons_pose_inverse(a), b);
+}
+
+#endif

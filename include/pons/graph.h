@@ -1,0 +1,329 @@
+// graph.h - the StateGraph engine: nodes, channels with reducers, conditional edges, awaits,
+// interrupts, an inbox, an effect ledger, checkpoints.
+//
+// A pons_graph is compiled once and immutable. A pons_thread is the right to write one thread of a
+// store (its lease). A pons_run is one invocation of a graph on a namespace of that thread; the
+// caller drives it: pons_run_advance() executes supersteps until the run ends or everything in it
+// waits.
+//
+// Nodes await, they do not block: a node that calls pons_await() without an answer returns
+// PONS_EPARKED at once, and is run again *from its top* when the answer is there, so what it does
+// before an await must give the same result again: read time, randomness and ids from the pons_cx,
+// which fixes them, and the inbox through pons_cx_inbox().
+//
+// Threads: all functions on one pons_thread, its runs and cxs belong to one loop thread.
+#ifndef PONS_GRAPH_H
+#define PONS_GRAPH_H
+
+#include "pons/clock.h"
+#include "pons/ext/store.h"
+#include "pons/rand.h"
+#include "pons/value.h"
+
+typedef struct pons_graph_builder pons_graph_builder;
+typedef struct pons_graph pons_graph;
+typedef struct pons_thread pons_thread;
+typedef struct pons_run pons_run;
+typedef struct pons_cx pons_cx;
+
+#define PONS_START "__start__"
+#define PONS_END   "__end__"
+
+// ---------------------------------------------------------------- building
+
+typedef enum pons_channel_kind {
+    PONS_CHANNEL_LAST,      // more than one write a step: INVALID_CONCURRENT_GRAPH_UPDATE
+    PONS_CHANNEL_ANY,       // the last in task order wins
+    PONS_CHANNEL_EPHEMERAL, // cleared on a step without a write
+    PONS_CHANNEL_TOPIC,     // list of this step's values, lists flattened
+    PONS_CHANNEL_TOPIC_ACC, // the same, accumulating
+    PONS_CHANNEL_REDUCE,    // folded by a reducer in task order
+    PONS_CHANNEL_MESSAGES,  // by id: append, replace in place, {"type":"remove","id"}
+    PONS_CHANNEL_UNTRACKED  // as LAST, never persisted
+} pons_channel_kind;
+
+// new = reduce(old or NULL, update). Both borrowed; *ret is a new reference. Must be pure. The
+// value
+// {"__overwrite__": v} never reaches it.
+typedef int (*pons_reducer_fn)(void *user, const pons_value *old, const pons_value *update,
+                               pons_value **ret, pons_error *err);
+// Ready-made reducers; append is stored by what was appended.
+extern const pons_reducer_fn pons_reduce_append; // lists are concatenated, other values appended
+extern const pons_reducer_fn pons_reduce_add;    // integers, reals
+extern const pons_reducer_fn pons_reduce_merge;  // objects, shallow; null removes a key
+extern const pons_reducer_fn pons_reduce_union;  // lists as sets, first occurrence keeps its place
+
+typedef struct pons_channel_options {
+    pons_channel_kind kind;
+    pons_reducer_fn reduce; // REDUCE only
+    void *reduce_user;
+    const pons_value *initial; // NULL: empty; borrowed, referenced
+} pons_channel_options;
+#define PONS_CHANNEL_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        .kind = PONS_CHANNEL_LAST                                                                  \
+    }
+
+// A node: reads and writes through cx. Returns PONS_OK, PONS_EPARKED (only what an await or
+// interrupt returned), or an error with err filled.
+typedef int (*pons_node_fn)(pons_cx *cx, void *user, pons_error *err);
+// A router: runs in its node's task, sees the state plus that node's own writes, and calls
+// pons_cx_goto() once or more (no call: the run ends there unless static edges say otherwise).
+typedef int (*pons_router_fn)(pons_cx *cx, void *user, pons_error *err);
+
+typedef enum pons_subgraph_mode {
+    PONS_SUBGRAPH_INHERIT, // fresh per parent task
+    PONS_SUBGRAPH_OWN,     // a stable namespace whose state persists across runs
+    PONS_SUBGRAPH_NONE     // not checkpointed
+} pons_subgraph_mode;
+
+pons_graph_builder *pons_graph_builder_create(const char *name);
+void pons_graph_builder_destroy(pons_graph_builder *b); // NULL-safe
+// These record; every fault is reported at compile, all at once. Strings are copied; user pointers
+// outlive the graph.
+void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_channel_options *opts);
+void pons_graph_node(pons_graph_builder *b, const char *name, pons_node_fn fn, void *user);
+void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_graph *sub,
+                         pons_subgraph_mode mode); // shares the channels whose names both have
+void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to);
+void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, const char *to);
+// targets: every name that the router may go to, NULL-terminated (for validation and drawings).
+void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn fn, void *user,
+                       const char *const *targets);
+
+typedef struct pons_graph_options {
+    int recursion_limit; // supersteps per run, default 100
+    // Supersteps that change no stored channel, take no input and emit nothing durable write
+    // nothing: they are stored together with the next one that does, or never.
+    bool quiet;
+    const char *const *interrupt_before; // NULL-terminated node names, or NULL
+    const char *const *interrupt_after;
+} pons_graph_options;
+#define PONS_GRAPH_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        .recursion_limit = 100                                                                     \
+    }
+
+// Compiles; on PONS_EINVAL the message lists every fault, separated by "; ".
+int pons_graph_compile(pons_graph_builder *b, const pons_graph_options *opts, pons_graph **ret,
+                       pons_error *err);
+void pons_graph_destroy(pons_graph *g); // NULL-safe; no run of it may be alive
+const char *pons_graph_name(const pons_graph *g);
+// A drawing: "mermaid", "dot" or "json". The caller frees *ret.
+int pons_graph_draw(const pons_graph *g, const char *format, char **ret, pons_error *err);
+
+// ---------------------------------------------------------------- threads and runs
+
+typedef struct pons_event {
+    int64_t seq;        // > 0: durable, committed before it is shown; 0: live
+    const char *thread; // borrowed for the call, as all members
+    const char *ns;
+    int64_t ts_ms; // wall clock
+    const char *type;
+    const pons_value *payload;
+} pons_event;
+typedef void (*pons_event_cb)(void *user, const pons_event *ev); // loop thread, no lock held
+
+// How the host serves one kind of await. start: begin (or, after a crash, begin again: restarted)
+// what was asked, and return; later, or even inside start, call pons_run_answer. It is called after
+// the request is committed. cancel: the await was detached or timed out; the answer is not wanted
+// any more. Interrupts have the kind "human" and need no handler: they wait for an answer from
+// outside.
+typedef struct pons_await_handler {
+    const char *kind;
+    void (*start)(void *user, pons_run *run, const char *await_id, const pons_value *request,
+                  bool restarted);
+    void (*cancel)(void *user, pons_run *run, const char *await_id);
+    void *user;
+} pons_await_handler;
+
+typedef struct pons_thread_options {
+    pons_clock clock;                   // required
+    uint64_t seed;                      // of ids and cx randomness; 0: from the system
+    const pons_await_handler *handlers; // copied
+    size_t n_handlers;
+    pons_event_cb on_event; // may be NULL
+    void *user;
+} pons_thread_options;
+
+// Takes the lease. PONS_EBUSY names the holder's pid and host.
+int pons_thread_open(pons_store store, const char *id, const pons_thread_options *opts,
+                     pons_thread **ret, pons_error *err);
+// Releases the lease after draining. Runs are destroyed first by the caller. NULL-safe.
+void pons_thread_close(pons_thread *t);
+const char *pons_thread_id(const pons_thread *t);
+// The newest stored state of a namespace as {channel: value}; PONS_ENOTFOUND when there is none.
+// Without a thread open: any process may read.
+int pons_state_read(pons_store store, const char *thread, const char *ns, pons_value **ret_state,
+                    pons_error *err);
+// The checkpoints, newest first, as a list of {checkpoint_id, parent_id, step, source, ts_ms,
+// next[], values?}.
+int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,
+                       bool with_values, pons_value **ret_list, pons_error *err);
+
+// Posts to a namespace's inbox, from any process and thread; needs no lease.
+int pons_inbox_post(pons_store store, const char *thread, const char *ns, const char *kind,
+                    const pons_value *value, pons_error *err);
+// Unconsumed messages of a namespace: how many there are (after what this thread has consumed).
+int pons_thread_inbox_count(pons_thread *t, const char *ns, int64_t *ret, pons_error *err);
+// Emits a durable event outside any run (its own commit), or a live one.
+int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_value *payload,
+                     pons_error *err); // takes payload
+void pons_thread_emit_live(pons_thread *t, const char *ns, const char *type, pons_value *payload);
+
+typedef enum pons_durability { // when a step's checkpoint is committed
+    PONS_DURABILITY_ASYNC,     // pipelined in order, drained at the end
+    PONS_DURABILITY_SYNC,      // before the next step begins and before its events are shown
+    PONS_DURABILITY_EXIT       // at the end, an error, an interrupt or an await
+} pons_durability;
+
+typedef enum pons_run_state {
+    PONS_RUN_READY,       // advance has something to do
+    PONS_RUN_PARKED,      // waits for at least one await that a handler serves
+    PONS_RUN_INTERRUPTED, // waits only for people
+    PONS_RUN_DONE,
+    PONS_RUN_FAILED // error saved; pons_run_resume(NULL) reruns what failed
+} pons_run_state;
+
+typedef struct pons_run_options {
+    pons_durability durability; // default ASYNC
+    int recursion_limit;        // 0: the graph's
+} pons_run_options;
+#define PONS_RUN_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        .durability = PONS_DURABILITY_ASYNC                                                        \
+    }
+
+// A new invocation on a namespace, with input {channel: value} (may be NULL: run from the entry
+// with the state as it is). Pending tasks of an unfinished earlier run there are discarded. One run
+// at a time a namespace (PONS_EBUSY). The graph outlives the run.
+int pons_run_start(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *input,
+                   const pons_run_options *opts, pons_run **ret, pons_error *err);
+// Continues what was left unfinished: after a crash, a failure or an interrupt. Unanswered awaits
+// are started again with restarted = true. PONS_ENOTFOUND when the namespace has nothing
+// unfinished.
+int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
+                    const pons_run_options *opts, pons_run **ret, pons_error *err);
+void pons_run_destroy(pons_run *r); // NULL-safe; an unfinished run can be resumed later
+
+// Executes supersteps until the state is not READY. Returns PONS_OK whatever the state, and an
+// error only when the engine itself failed (the store, the lease); a failed node is PONS_RUN_FAILED
+// with the reason in pons_run_error.
+int pons_run_advance(pons_run *r, pons_error *err);
+// One superstep; for fairness and debugging.
+int pons_run_step(pons_run *r, pons_error *err);
+pons_run_state pons_run_state_get(const pons_run *r);
+const pons_error *pons_run_error(const pons_run *r); // borrowed; empty unless FAILED
+const pons_value *pons_run_get(const pons_run *r, const char *channel); // borrowed until advanced
+const char *pons_run_ns(const pons_run *r);
+int pons_run_supersteps(const pons_run *r); // of this invocation
+
+// Records an answer (committed) and makes the run READY. PONS_ENOTPENDING for an unknown or
+// answered id. Takes value. From the loop thread, also inside a handler's start.
+int pons_run_answer(pons_run *r, const char *await_id, pons_value *value, pons_error *err);
+// Answers every outstanding await but those of kind "human" with value (a copy of the reference),
+// and calls the handlers' cancel. Returns how many.
+int pons_run_detach(pons_run *r, const pons_value *value, pons_error *err);
+// What is pending: a list of {id, kind, request, deadline_ms|null, node}. New reference.
+pons_value *pons_run_pending(const pons_run *r);
+// Answers awaits whose deadline passed with {"timeout":true}; returns the next deadline in host ns,
+// or INT64_MAX.
+int64_t pons_run_deadlines(pons_run *r, pons_error *err);
+// The resume forms for people: a bare value when exactly one interrupt is pending (else
+// PONS_EAMBIGUOUS), or with ids a map {id: value} (unknown: PONS_ENOTPENDING).
+int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err);
+int pons_run_resume_map(pons_run *r, const pons_value *id_to_value, pons_error *err);
+
+// ---------------------------------------------------------------- inside a node
+
+// State as it was when the superstep began, or for a router with the node's own writes applied.
+// Borrowed until the node returns; NULL when empty.
+const pons_value *pons_cx_get(pons_cx *cx, const char *channel);
+// Takes v (may be shared with other values: it is published). Unknown channel: PONS_EINVAL.
+int pons_cx_put(pons_cx *cx, const char *channel, pons_value *v);
+void pons_cx_goto(pons_cx *cx, const char *node); // routers only
+
+int64_t pons_cx_wall_ms(pons_cx *cx);                // fixed at the task's first run
+uint64_t pons_cx_random(pons_cx *cx);                // a sequence fixed at the task's first run
+void pons_cx_id(pons_cx *cx, char ret[PONS_ID_MAX]); // the same
+int pons_cx_superstep(const pons_cx *cx);
+int pons_cx_remaining_steps(const pons_cx *cx);
+const char *pons_cx_node(const pons_cx *cx);
+const char *pons_cx_ns(const pons_cx *cx);
+pons_thread *pons_cx_thread(pons_cx *cx);
+
+// Durable event, committed with the step and then shown. Takes payload.
+int pons_cx_emit(pons_cx *cx, const char *type, pons_value *payload);
+// Shown now, not stored; repeated when the node is run again. Takes payload.
+void pons_cx_emit_live(pons_cx *cx, const char *type, pons_value *payload);
+
+// The inbox of this run's namespace: a list of {seq, kind, value} in order, consumed by this step's
+// commit. What a task has seen is fixed at its first call. Borrowed until the node returns.
+const pons_value *pons_cx_inbox(pons_cx *cx, pons_error *err);
+// Posts to a namespace of this thread, in this step's commit. Takes value.
+int pons_cx_post(pons_cx *cx, const char *ns, const char *kind, pons_value *value);
+
+// Asks the host for something that takes time. PONS_OK: *ret_answer is borrowed until the node
+// returns. PONS_EPARKED: return it. Takes request. deadline_ms: host time from now, 0 none; then
+// the answer is {"timeout":true}. Identity: call order, kind and the request's hash; a mismatch on
+// replay is PONS_ENONDETERMINISM with both.
+int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadline_ms,
+               const pons_value **ret_answer, pons_error *err);
+// Asks a person: an await of kind "human" with its own id. The same returns.
+int pons_interrupt(pons_cx *cx, pons_value *payload, const pons_value **ret_answer,
+                   pons_error *err);
+// Runs fn once: the result is stored with the task and replay returns it without running.
+typedef int (*pons_task_fn)(void *user, const pons_value *args, pons_value **ret, pons_error *err);
+int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_fn fn, void *user,
+              const pons_value **ret, pons_error *err);
+
+// ---------------------------------------------------------------- effects
+
+//   INTENDED ──► DISPATCHED ──► ACCEPTED ──► DONE | FAILED | CANCELED
+//      │              ├──────────────┴─────► OUTCOME_UNKNOWN
+//      └► REFUSED     └► REFUSED, DONE, FAILED, CANCELED
+// The table is enforced; terminal states never change.
+typedef enum pons_effect_state {
+    PONS_EFFECT_INTENDED,
+    PONS_EFFECT_DISPATCHED,
+    PONS_EFFECT_ACCEPTED,
+    PONS_EFFECT_DONE,
+    PONS_EFFECT_FAILED,
+    PONS_EFFECT_CANCELED,
+    PONS_EFFECT_OUTCOME_UNKNOWN,
+    PONS_EFFECT_REFUSED
+} pons_effect_state;
+const char *pons_effect_state_word(pons_effect_state s); // "intended", …
+
+typedef struct pons_effect {
+    char id[40]; // 32 hex digits: H(thread, ns, run, superstep, node, call, attempt)
+    pons_effect_state state;
+    int attempt;
+    char args_hash[33];      // of {skill, args}
+    const pons_value *skill; // string; borrowed, as the rest, until the node returns
+    const pons_value *args;
+    const pons_value *details; // what dispatch recorded (epoch, expires_ms, boot_id)
+    const pons_value *result;  // what settle recorded, or NULL
+    const pons_value *tag;     // the caller's (task_id, …)
+} pons_effect;
+
+// INTENDED, in this step's commit. ret_id (40 bytes) gets the id. Takes args and tag (may be NULL).
+int pons_effect_intend(pons_cx *cx, const char *skill, pons_value *args, int attempt,
+                       pons_value *tag, char ret_id[40], pons_error *err);
+// Sends, at most once. If the effect is INTENDED: commits DISPATCHED with details (taken) and FULL
+// sync *now*, then calls send once. If it is further: does not send. *ret_state is the state found
+// before the call; a failing send leaves DISPATCHED (the outcome is then a matter of asking).
+typedef int (*pons_effect_send_fn)(void *user, const pons_effect *e, pons_error *err);
+int pons_effect_dispatch(pons_cx *cx, const char *id, pons_value *details, pons_effect_send_fn send,
+                         void *user, pons_effect_state *ret_state, pons_error *err);
+// Moves it on, in this step's commit. Takes result (may be NULL). An illegal move is PONS_EINVAL.
+int pons_effect_settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
+                       pons_error *err);
+// Reads one as this task sees it (its own changes included). PONS_ENOTFOUND.
+int pons_effect_get(pons_cx *cx, const char *id, pons_effect *ret, pons_error *err);
+// All effects of a thread whose (1 << state) is in mask, from outside a node: a list of {id, state,
+// skill, args, attempt, args_hash, details, result, tag, created_ms, updated_ms}.
+int pons_effects_read(pons_store store, const char *thread, uint32_t state_mask,
+                      pons_value **ret_list, pons_error *err);
+
+#endif

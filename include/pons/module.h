@@ -1,0 +1,34 @@
+// module.h - the one loader for adapters that bring a heavy library (curl, MuJoCo, libpq, …).
+//
+// A module is a shared object "KIND-NAME.so" that exports one symbol, `pons_module`. It is loaded
+// on first use and never unloaded. Searched in: $PONS_MODULE_PATH (colon-separated), lib/pons
+// beside the executable, ../lib/pons beside it. Others add a driver, a store or a model provider
+// the same way.
+#ifndef PONS_MODULE_H
+#define PONS_MODULE_H
+
+#include <stdint.h>
+
+#include "pons/error.h"
+
+#define PONS_MODULE_ABI 1u
+
+typedef struct pons_module {
+    uint32_t abi;     // PONS_MODULE_ABI
+    const char *kind; // "driver", "llm", "store"
+    const char *name; // "mujoco"
+    const void *ops;  // the kind's vtable: pons_robot_ops, pons_llm_ops, pons_store_driver
+} pons_module;
+
+// Loads (once) and returns the vtable, static storage. PONS_ENOTFOUND names where it was looked
+// for; PONS_EUNSUPPORTED when the ABI or the kind differs; PONS_EENV with dlopen's reason when a
+// library that it needs is missing. Any thread.
+int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err);
+
+// The directory of the running executable, without a trailing slash; static storage.
+const char *pons_exe_dir(void);
+// Finds a data file ("worlds/house.yaml"): $PONS_SHARE, the executable's ../ (a build in the source
+// tree), ../share/pons. Writes the path into buf; PONS_ENOTFOUND lists where it looked.
+int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err);
+
+#endif

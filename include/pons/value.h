@@ -1,0 +1,59 @@
+// value.h - JSON values, as jansson has them, with pons's rules on top.
+//
+// A pons_value is a json_t. Before it is published (put in a channel, a message, a queue) its one
+// owner may change it; afterwards it is immutable and is shared by reference between threads. Use
+// pons_value_ref/unref for anything that crosses threads: jansson's own decrement releases but
+// never acquires, so a plain json_decref may free what another thread has just written.
+#ifndef PONS_VALUE_H
+#define PONS_VALUE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pons/error.h"
+
+typedef json_t pons_value;
+
+// Seeds jansson's hash before the first thread exists. Call once at the start of main; idempotent.
+void pons_value_init(void);
+
+pons_value *pons_value_ref(const pons_value *v); // NULL-safe; returns v
+void pons_value_unref(const pons_value *v);      // NULL-safe
+
+// Parses exactly one JSON text of `len` bytes. PONS_EINVAL with "line:col" in the error's source on
+// bad input, a duplicate key, or trailing garbage. *ret is the caller's.
+int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err);
+
+// Compact text with sorted keys: equal values give equal bytes (used for hashes). Doubles are
+// written in their shortest round-trip form. The caller frees *ret with free(); returns its length,
+// or PONS_ENOMEM.
+long pons_value_dump(const pons_value *v, char **ret);
+
+// As pons_value_dump but keys in insertion order: for people and event lines.
+long pons_value_line(const pons_value *v, char **ret);
+
+// First 16 bytes of SHA-256 over the canonical dump, as 32 hex digits and a zero.
+void pons_value_hash(const pons_value *v, char ret[33]);
+
+// Borrowed members with a default, for reading trusted objects without ladders of checks.
+// NULL objects are allowed everywhere.
+const char *pons_get_str(const pons_value *obj, const char *key, const char *fallback);
+double pons_get_num(const pons_value *obj, const char *key, double fallback);
+int64_t pons_get_int(const pons_value *obj, const char *key, int64_t fallback);
+bool pons_get_bool(const pons_value *obj, const char *key, bool fallback);
+const pons_value *pons_get(const pons_value *obj, const char *key); // NULL when absent
+
+// {key: value…} from a NULL-terminated list of (const char *key, pons_value *value) pairs; takes
+// the values; a NULL value leaves its key out. NULL on no memory (the values are freed).
+pons_value *pons_object(const char *key, ...) __attribute__((sentinel));
+
+static inline void pons_value_cleanup(pons_value **v)
+{
+    pons_value_unref(*v);
+}
+// pons_autovalue v = …; is unreferenced at the end of its scope.
+#define pons_autovalue __attribute__((cleanup(pons_value_cleanup))) pons_value *
+
+#endif
