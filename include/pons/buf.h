@@ -1,0 +1,67 @@
+// buf.h - a growable run of bytes, for text lines and packed rows.
+//
+// Appending never leaves half an item: it either fits or the buffer is marked `failed`, and every
+// later append fails too, so a writer may append many things and look once at the end. The bytes
+// are always followed by a zero that `len` does not count.
+#ifndef PONS_BUF_H
+#define PONS_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pons/error.h"
+
+typedef struct pons_buf { // the caller's storage; one thread
+    char *data;           // NULL while nothing was ever appended
+    size_t len;           // bytes in use
+    size_t cap;           // bytes allocated
+    bool failed;          // an append found no memory
+} pons_buf;
+
+#define PONS_BUF_INIT                                                                              \
+    {                                                                                              \
+        .data = NULL                                                                               \
+    }
+
+void pons_buf_init(pons_buf *b);
+void pons_buf_fini(pons_buf *b);  // frees; the buffer is empty and usable afterwards
+void pons_buf_clear(pons_buf *b); // empty, keeps its memory, forgets a failure
+
+// Makes room for n more bytes. All appends return PONS_OK or PONS_ENOMEM.
+int pons_buf_reserve(pons_buf *b, size_t n);
+int pons_buf_bytes(pons_buf *b, const void *data, size_t n);
+int pons_buf_str(pons_buf *b, const char *s); // without its zero
+int pons_buf_byte(pons_buf *b, uint8_t byte);
+int pons_buf_printf(pons_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+int pons_buf_varint(pons_buf *b, uint64_t v); // LEB128, 1–10 bytes
+int pons_buf_zigzag(pons_buf *b, int64_t v);  // small magnitudes make small varints
+
+// The bytes and their zero become the caller's (free()); the buffer is empty afterwards. NULL when
+// the buffer had failed or there is no memory. ret_len may be NULL.
+char *pons_buf_take(pons_buf *b, size_t *ret_len);
+
+// Reading back: a cursor over borrowed bytes. A read that runs off the end, or an overlong or too
+// large varint, marks the cursor `bad` and gives 0; later reads give 0 too.
+typedef struct pons_bufread {
+    const uint8_t *at, *end;
+    bool bad;
+} pons_bufread;
+
+pons_bufread pons_bufread_of(const void *data, size_t n);
+uint64_t pons_bufread_varint(pons_bufread *r);
+int64_t pons_bufread_zigzag(pons_bufread *r);
+uint8_t pons_bufread_byte(pons_bufread *r);
+const void *pons_bufread_bytes(pons_bufread *r, size_t n); // borrowed; NULL when bad
+
+static inline void pons_buf_cleanup(pons_buf *b)
+{
+    pons_buf_fini(b);
+}
+// pons_autobuf b = PONS_BUF_INIT; is freed at the end of its scope.
+#define pons_autobuf __attribute__((cleanup(pons_buf_cleanup))) pons_buf
+
+#endif

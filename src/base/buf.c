@@ -1,0 +1,185 @@
+// buf.c - growable bytes, and the two integer codings of packed rows.
+//
+// A varint is LEB128: seven bits a byte, low bits first, the top bit set on all but the last byte.
+// Zigzag maps 0, -1, 1, -2 … to 0, 1, 2, 3 … so that small negative numbers stay small.
+#include "pons/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUF_CAP_MIN = 64,     // bytes of the first allocation
+    VARINT_BYTES_MAX = 10 // 64 bits, seven at a time
+};
+
+static int fail(pons_buf *b);
+
+void pons_buf_init(pons_buf *b)
+{
+    *b = (pons_buf)PONS_BUF_INIT;
+}
+
+void pons_buf_fini(pons_buf *b)
+{
+    if (!b)
+        return;
+    free(b->data);
+    pons_buf_init(b);
+}
+
+void pons_buf_clear(pons_buf *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+int pons_buf_reserve(pons_buf *b, size_t n)
+{
+    if (b->failed)
+        return PONS_ENOMEM;
+    if (b->cap - b->len > n) // one byte stays for the zero
+        return PONS_OK;
+    if (n > SIZE_MAX / 2 - b->len - 1)
+        return fail(b);
+    const size_t need = b->len + n + 1;
+    size_t cap = b->cap ? b->cap * 2 : BUF_CAP_MIN;
+    if (cap < need)
+        cap = need;
+    char *data = realloc(b->data, cap);
+    if (!data)
+        return fail(b);
+    b->data = data;
+    b->cap = cap;
+    return PONS_OK;
+}
+
+int pons_buf_bytes(pons_buf *b, const void *data, size_t n)
+{
+    const int r = pons_buf_reserve(b, n);
+    if (r < 0)
+        return r;
+    if (n)
+        memcpy(b->data + b->len, data, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+    return PONS_OK;
+}
+
+int pons_buf_str(pons_buf *b, const char *s)
+{
+    return pons_buf_bytes(b, s, strlen(s));
+}
+
+int pons_buf_byte(pons_buf *b, uint8_t byte)
+{
+    return pons_buf_bytes(b, &byte, 1);
+}
+
+int pons_buf_printf(pons_buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const int r = pons_buf_vprintf(b, fmt, ap);
+    va_end(ap);
+    return r;
+}
+
+int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    const int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0)
+        return fail(b);
+    const int r = pons_buf_reserve(b, (size_t)n);
+    if (r < 0)
+        return r;
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    b->len += (size_t)n;
+    return PONS_OK;
+}
+
+int pons_buf_varint(pons_buf *b, uint64_t v)
+{
+    uint8_t bytes[VARINT_BYTES_MAX];
+    size_t n = 0;
+    while (v >= 0x80) {
+        bytes[n++] = (uint8_t)(v | 0x80);
+        v >>= 7;
+    }
+    bytes[n++] = (uint8_t)v;
+    return pons_buf_bytes(b, bytes, n);
+}
+
+int pons_buf_zigzag(pons_buf *b, int64_t v)
+{
+    const uint64_t sign = v < 0 ? UINT64_MAX : 0;
+    return pons_buf_varint(b, ((uint64_t)v << 1) ^ sign);
+}
+
+char *pons_buf_take(pons_buf *b, size_t *ret_len)
+{
+    if (pons_buf_reserve(b, 0) < 0) // an empty buffer still gives a zero-terminated string
+        return NULL;
+    char *data = b->data;
+    data[b->len] = '\0';
+    if (ret_len)
+        *ret_len = b->len;
+    pons_buf_init(b);
+    return data;
+}
+
+pons_bufread pons_bufread_of(const void *data, size_t n)
+{
+    return (pons_bufread){.at = data, .end = n ? (const uint8_t *)data + n : data};
+}
+
+uint64_t pons_bufread_varint(pons_bufread *r)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; !r->bad && r->at < r->end && shift < 64; shift += 7) {
+        const uint8_t byte = *r->at++;
+        v |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte & 0x80)
+            continue;
+        // One value has one coding: no bits beyond the 64th, no useless last zero byte.
+        if ((shift == 63 && byte > 1) || (shift > 0 && byte == 0))
+            break;
+        return v;
+    }
+    r->bad = true;
+    return 0;
+}
+
+int64_t pons_bufread_zigzag(pons_bufread *r)
+{
+    const uint64_t v = pons_bufread_varint(r);
+    return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+uint8_t pons_bufread_byte(pons_bufread *r)
+{
+    const uint8_t *p = pons_bufread_bytes(r, 1);
+    return p ? *p : 0;
+}
+
+const void *pons_bufread_bytes(pons_bufread *r, size_t n)
+{
+    if (r->bad || (size_t)(r->end - r->at) < n) {
+        r->bad = true;
+        return NULL;
+    }
+    const uint8_t *p = r->at;
+    r->at += n;
+    return p;
+}
+
+static int fail(pons_buf *b)
+{
+    b->failed = true;
+    return PONS_ENOMEM;
+}

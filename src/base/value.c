@@ -1,0 +1,616 @@
+// value.c - JSON values: sharing them between threads, reading text, writing text.
+//
+// Sharing. jansson counts references atomically, but its decrement only releases. The thread that
+// takes a count to zero must also *acquire*, or its free may be ordered before another thread's
+// last reads. pons_value_unref does so, and it walks what it is about to free: a child that others
+// also hold is first taken out of its container and released by the same rule.
+//
+// Writing. Dumps are on the hot path of the store, so text is written by a small writer of our own
+// instead of jansson's callbacks. The writer fills a block; when it is full the block either grows
+// (a dump) or is fed to SHA-256 (a hash, which therefore needs no memory and cannot fail).
+// Numbers: integers as they are; doubles in the shortest form that reads back as the same double,
+// always with a '.' or an 'e' so that they stay doubles.
+#include "pons/value.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/base_internal.h"
+
+#define IMMORTAL ((size_t)-1) // jansson's count of null, true and false
+
+enum {
+    PARSE_DEPTH_MAX = 256, // containers in each other in a text
+    DUMP_DEPTH_MAX = 2048, // the same for a value built in memory: a cycle ends here
+    SORT_STACK = 32,       // keys sorted without heap
+    BLOCK_MIN = 512,       // bytes of a dump's first allocation
+    HASH_BLOCK = 1024,     // bytes between two feeds of the hash
+    NUMBER_MAX = 40,       // bytes of the longest number, and of the longest escape
+    HASH_BYTES = 16        // of SHA-256 that a value's hash keeps
+};
+
+typedef struct writer {
+    char *at, *end;     // free room of the block
+    char *block;        // heap for a dump, stack for a hash
+    pons__sha256 *hash; // NULL for a dump
+    int status;         // the first failure; then nothing more is written
+    bool sorted;
+} writer;
+
+typedef struct member {
+    const char *key;
+    size_t len;
+    const json_t *value;
+} member;
+
+static int check_depth(const char *text, size_t len, pons_error *err);
+static void settle(json_t *v);
+static void settle_child(json_t *container, size_t i, void *iter, json_t *child);
+static long dump(const pons_value *v, bool sorted, char **ret);
+static bool make_room(writer *w, size_t n);
+static void put(writer *w, const char *s, size_t n);
+static void put_char(writer *w, char c);
+static void put_value(writer *w, const json_t *v, int depth);
+static void put_array(writer *w, const json_t *v, int depth);
+static void put_object(writer *w, json_t *v, int depth);
+static void put_sorted(writer *w, json_t *v, int depth);
+static void put_in_rounds(writer *w, json_t *v, int depth);
+static void put_member(writer *w, const member *m, bool first, int depth);
+static void put_string(writer *w, const char *s, size_t len);
+static void put_integer(writer *w, json_int_t v);
+static void put_real(writer *w, double d);
+static int by_key(const void *a, const void *b);
+
+// -- sharing --------------------------------------------------------------------------------------
+
+static void seed_once(void)
+{
+    size_t seed = 0;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0)
+        seed = 0; // jansson then finds a seed by itself
+    json_object_seed(seed);
+}
+
+void pons_value_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, seed_once);
+}
+
+pons_value *pons_value_ref(const pons_value *v)
+{
+    json_t *m = (json_t *)v;
+    if (m && __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) != IMMORTAL)
+        __atomic_add_fetch(&m->refcount, 1, __ATOMIC_RELAXED);
+    return m;
+}
+
+void pons_value_unref(const pons_value *v)
+{
+    json_t *m = (json_t *)v;
+    if (!m || __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) == IMMORTAL)
+        return;
+    if (__atomic_sub_fetch(&m->refcount, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    settle(m);
+    json_delete(m);
+}
+
+// Takes every shared child out of a tree that is about to be deleted, so that jansson's own
+// decrements meet only what no other thread can reach.
+static void settle(json_t *v)
+{
+    if (json_is_array(v)) {
+        for (size_t i = 0; i < json_array_size(v); i++)
+            settle_child(v, i, NULL, json_array_get(v, i));
+    } else if (json_is_object(v)) {
+        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it))
+            settle_child(v, 0, it, json_object_iter_value(it));
+    }
+}
+
+static void settle_child(json_t *container, size_t i, void *iter, json_t *child)
+{
+    const size_t count = __atomic_load_n(&child->refcount, __ATOMIC_ACQUIRE);
+    if (count == IMMORTAL)
+        return;
+    if (count == 1) { // ours alone: what others did to it happened before
+        settle(child);
+        return;
+    }
+    pons_value_ref(child); // jansson's decrement below is then never the last
+    if (iter)
+        json_object_iter_set_new(container, iter, json_null());
+    else
+        json_array_set_new(container, i, json_null());
+    pons_value_unref(child);
+}
+
+// -- reading --------------------------------------------------------------------------------------
+
+int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err)
+{
+    const int r = check_depth(text, len, err);
+    if (r < 0)
+        return r;
+    json_error_t why;
+    json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+    if (!v && json_error_code(&why) == json_error_out_of_memory)
+        return pons_error_set(err, PONS_ENOMEM, "json", "out of memory");
+    if (!v) {
+        pons_error_set(err, PONS_EINVAL, "json", "%s", why.text);
+        return pons_error_source(err, "%d:%d", why.line > 0 ? why.line : 1,
+                                 why.column > 0 ? why.column : 1);
+    }
+    *ret = v;
+    return PONS_OK;
+}
+
+// Refuses a text whose brackets nest too deep before anything recurses over it.
+static int check_depth(const char *text, size_t len, pons_error *err)
+{
+    int depth = 0, line = 1;
+    bool in_string = false;
+    size_t line_start = 0;
+    for (size_t i = 0; i < len; i++) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '\n') {
+            line++;
+            line_start = i + 1;
+        } else if (c == ']' || c == '}') {
+            depth--;
+        } else if ((c == '[' || c == '{') && ++depth > PARSE_DEPTH_MAX) {
+            pons_error_set(err, PONS_EINVAL, "json", "nested deeper than %d", PARSE_DEPTH_MAX);
+            pons_error_source(err, "%d:%zu", line, i - line_start + 1);
+            return PONS_EINVAL;
+        }
+    }
+    return PONS_OK;
+}
+
+const pons_value *pons_get(const pons_value *obj, const char *key)
+{
+    return json_object_get(obj, key);
+}
+
+const char *pons_get_str(const pons_value *obj, const char *key, const char *fallback)
+{
+    const char *s = json_string_value(json_object_get(obj, key));
+    return s ? s : fallback;
+}
+
+double pons_get_num(const pons_value *obj, const char *key, double fallback)
+{
+    const json_t *v = json_object_get(obj, key);
+    return json_is_number(v) ? json_number_value(v) : fallback;
+}
+
+int64_t pons_get_int(const pons_value *obj, const char *key, int64_t fallback)
+{
+    const json_t *v = json_object_get(obj, key);
+    if (json_is_integer(v))
+        return json_integer_value(v);
+    const double d = json_real_value(v); // 0 for anything but a real
+    if (json_is_real(v) && d == floor(d) && d >= -0x1p63 && d < 0x1p63)
+        return (int64_t)d;
+    return fallback;
+}
+
+bool pons_get_bool(const pons_value *obj, const char *key, bool fallback)
+{
+    const json_t *v = json_object_get(obj, key);
+    return json_is_boolean(v) ? json_is_true(v) : fallback;
+}
+
+pons_value *pons_object(const char *key, ...)
+{
+    json_t *obj = json_object();
+    va_list ap;
+    va_start(ap, key);
+    for (; key; key = va_arg(ap, const char *)) {
+        json_t *value = va_arg(ap, json_t *);
+        if (!value)
+            continue;
+        if (!obj) {
+            pons_value_unref(value);
+        } else if (json_object_set_new(obj, key, value) != 0) { // which released the value
+            json_decref(obj);
+            obj = NULL;
+        }
+    }
+    va_end(ap);
+    return obj;
+}
+
+// -- writing --------------------------------------------------------------------------------------
+
+long pons_value_dump(const pons_value *v, char **ret)
+{
+    return dump(v, true, ret);
+}
+
+long pons_value_line(const pons_value *v, char **ret)
+{
+    return dump(v, false, ret);
+}
+
+void pons_value_hash(const pons_value *v, char ret[33])
+{
+    static const char hex[] = "0123456789abcdef";
+    char block[HASH_BLOCK];
+    pons__sha256 sha;
+    pons__sha256_init(&sha);
+    writer w = {
+        .at = block, .end = block + sizeof block, .block = block, .hash = &sha, .sorted = true};
+    put_value(&w, v, 0);
+    pons__sha256_feed(&sha, block, (size_t)(w.at - block));
+    uint8_t digest[32];
+    pons__sha256_done(&sha, digest);
+    for (int i = 0; i < HASH_BYTES; i++) {
+        ret[2 * i] = hex[digest[i] >> 4];
+        ret[2 * i + 1] = hex[digest[i] & 15];
+    }
+    ret[2 * HASH_BYTES] = '\0';
+}
+
+static long dump(const pons_value *v, bool sorted, char **ret)
+{
+    char *block = malloc(BLOCK_MIN);
+    if (!block)
+        return PONS_ENOMEM;
+    writer w = {.at = block, .end = block + BLOCK_MIN, .block = block, .sorted = sorted};
+    put_value(&w, v, 0);
+    put_char(&w, '\0');
+    if (w.status < 0) {
+        free(w.block);
+        return w.status;
+    }
+    *ret = w.block;
+    return (long)(w.at - w.block) - 1;
+}
+
+// Makes room for n bytes (for a hash: at most HASH_BLOCK); false when writing has failed.
+static bool make_room(writer *w, size_t n)
+{
+    if (w->status < 0)
+        return false;
+    if ((size_t)(w->end - w->at) >= n)
+        return true;
+    const size_t used = (size_t)(w->at - w->block);
+    if (w->hash) {
+        pons__sha256_feed(w->hash, w->block, used);
+        w->at = w->block;
+        return true;
+    }
+    size_t cap = 2 * (size_t)(w->end - w->block);
+    if (cap - used < n)
+        cap = used + n;
+    char *block = realloc(w->block, cap);
+    if (!block) {
+        w->status = PONS_ENOMEM;
+        return false;
+    }
+    w->block = block;
+    w->at = block + used;
+    w->end = block + cap;
+    return true;
+}
+
+static void put(writer *w, const char *s, size_t n)
+{
+    if (w->hash && n > HASH_BLOCK) {
+        make_room(w, HASH_BLOCK); // empties the block
+        pons__sha256_feed(w->hash, s, n);
+    } else if (make_room(w, n)) {
+        memcpy(w->at, s, n);
+        w->at += n;
+    }
+}
+
+static void put_char(writer *w, char c)
+{
+    if (w->at < w->end || make_room(w, 1))
+        *w->at++ = c;
+}
+
+static void put_value(writer *w, const json_t *v, int depth)
+{
+    if (depth > DUMP_DEPTH_MAX && w->status == PONS_OK)
+        w->status = PONS_EINVAL;
+    if (w->status < 0)
+        return;
+    switch (v ? json_typeof(v) : JSON_NULL) {
+    case JSON_OBJECT:
+        put_object(w, (json_t *)v, depth);
+        break;
+    case JSON_ARRAY:
+        put_array(w, v, depth);
+        break;
+    case JSON_STRING:
+        put_string(w, json_string_value(v), json_string_length(v));
+        break;
+    case JSON_INTEGER:
+        put_integer(w, json_integer_value(v));
+        break;
+    case JSON_REAL:
+        put_real(w, json_real_value(v));
+        break;
+    case JSON_TRUE:
+        put(w, "true", 4);
+        break;
+    case JSON_FALSE:
+        put(w, "false", 5);
+        break;
+    case JSON_NULL:
+        put(w, "null", 4);
+        break;
+    }
+}
+
+static void put_array(writer *w, const json_t *v, int depth)
+{
+    const size_t n = json_array_size(v);
+    put_char(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            put_char(w, ',');
+        put_value(w, json_array_get(v, i), depth + 1);
+    }
+    put_char(w, ']');
+}
+
+static member member_at(void *iter)
+{
+    return (member){json_object_iter_key(iter), json_object_iter_key_len(iter),
+                    json_object_iter_value(iter)};
+}
+
+static void put_object(writer *w, json_t *v, int depth)
+{
+    put_char(w, '{');
+    if (w->sorted && json_object_size(v) > 1) {
+        put_sorted(w, v, depth);
+    } else {
+        bool first = true;
+        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
+            const member m = member_at(it);
+            put_member(w, &m, first, depth);
+            first = false;
+        }
+    }
+    put_char(w, '}');
+}
+
+static void put_sorted(writer *w, json_t *v, int depth)
+{
+    member on_stack[SORT_STACK], *members = on_stack;
+    const size_t n = json_object_size(v);
+    if (n > SORT_STACK) {
+        members = malloc(n * sizeof *members);
+        if (!members) {
+            put_in_rounds(w, v, depth);
+            return;
+        }
+    }
+    size_t i = 0;
+    for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it))
+        members[i++] = member_at(it);
+    if (members != on_stack) {
+        qsort(members, n, sizeof *members, by_key);
+    } else {
+        for (i = 1; i < n; i++) { // few and mostly in order already: insertion is the quickest
+            const member m = members[i];
+            size_t j = i;
+            for (; j > 0 && by_key(&members[j - 1], &m) > 0; j--)
+                members[j] = members[j - 1];
+            members[j] = m;
+        }
+    }
+    for (i = 0; i < n; i++)
+        put_member(w, &members[i], i == 0, depth);
+    if (members != on_stack)
+        free(members);
+}
+
+// Sorted order without memory: each round looks for the next key after the last one.
+static void put_in_rounds(writer *w, json_t *v, int depth)
+{
+    const size_t n = json_object_size(v);
+    member last = {0};
+    for (size_t i = 0; i < n; i++) {
+        member next = {0};
+        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
+            const member m = member_at(it);
+            const bool later = !last.key || by_key(&m, &last) > 0;
+            if (later && (!next.key || by_key(&m, &next) < 0))
+                next = m;
+        }
+        put_member(w, &next, i == 0, depth);
+        last = next;
+    }
+}
+
+static void put_member(writer *w, const member *m, bool first, int depth)
+{
+    if (!first)
+        put_char(w, ',');
+    put_string(w, m->key, m->len);
+    put_char(w, ':');
+    put_value(w, m->value, depth + 1);
+}
+
+// Bytes order: for UTF-8 that is the order of code points.
+static int by_key(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    const int c = memcmp(x->key, y->key, x->len < y->len ? x->len : y->len);
+    return c ? c : (x->len > y->len) - (x->len < y->len);
+}
+
+// The length of the run at s that needs no escape and is plain ASCII.
+static size_t plain_run(const char *s, size_t len)
+{
+    size_t i = 0;
+    // Eight bytes at a time: a byte is special when it is below 0x20, '"', '\\' or has its top bit.
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    for (; i + 8 <= len; i += 8) {
+        uint64_t x;
+        memcpy(&x, s + i, sizeof x);
+        const uint64_t quote = x ^ ones * '"', slash = x ^ ones * '\\';
+        const uint64_t low = x - ones * 0x20;
+        if ((((quote - ones) | (slash - ones) | low) | x) & tops)
+            break;
+    }
+    for (; i < len; i++) {
+        const unsigned char c = (unsigned char)s[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80)
+            break;
+    }
+    return i;
+}
+
+// The length of the valid UTF-8 sequence at s (Unicode, table 3-7), or 0.
+static size_t sequence(const unsigned char *s, size_t len)
+{
+    const unsigned char c = s[0];
+    const size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    if (c < 0xc2 || c > 0xf4 || len < n)
+        return 0;
+    const unsigned char low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+    const unsigned char high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+static void put_escaped(writer *w, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef", shorts[] = "btn\0fr"; // from 8 on
+    char e[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+    size_t n = sizeof e;
+    if (c == '"' || c == '\\') {
+        e[1] = (char)c;
+        n = 2;
+    } else if (c >= '\b' && c <= '\r' && shorts[c - '\b']) {
+        e[1] = shorts[c - '\b'];
+        n = 2;
+    }
+    put(w, e, n);
+}
+
+static void put_string(writer *w, const char *s, size_t len)
+{
+    const char *const end = s + len;
+    put_char(w, '"');
+    while (s < end) {
+        const char *start = s;
+        s += plain_run(s, (size_t)(end - s));
+        while (s < end && (unsigned char)*s >= 0x80) {
+            const size_t n = sequence((const unsigned char *)s, (size_t)(end - s));
+            if (n == 0)
+                break;
+            s += n;
+        }
+        if (s > start)
+            put(w, start, (size_t)(s - start));
+        if (s == end)
+            break;
+        if ((unsigned char)*s >= 0x80) {
+            put(w, "\xef\xbf\xbd", 3); // U+FFFD: only unchecked strings can hold broken UTF-8
+            s++;
+        } else if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\') {
+            put_escaped(w, (unsigned char)*s++);
+        }
+    }
+    put_char(w, '"');
+}
+
+// Writes the digits of u so that they end before `end`; returns their start.
+static char *digits_before(char *end, uint64_t u)
+{
+    do {
+        *--end = (char)('0' + u % 10);
+        u /= 10;
+    } while (u);
+    return end;
+}
+
+static void put_integer(writer *w, json_int_t v)
+{
+    char text[NUMBER_MAX], *end = text + sizeof text;
+    char *p = digits_before(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
+    if (v < 0)
+        *--p = '-';
+    put(w, p, (size_t)(end - p));
+}
+
+// Most doubles that people and sensors make have few decimals. When d·10⁶ is a whole number r of
+// at most 15 digits and r/10⁶ is d again, the decimal r/10⁶ reads back as d (both operands are
+// exact, so the division rounds as a reader does), and no other decimal of 15 digits does.
+static bool put_short_decimal(writer *w, double d)
+{
+    const double scale = 1e6;
+    const double m = fabs(d);
+    if (!(m < 1e9) || (m < 1e-4 && m != 0.0))
+        return false;
+    const uint64_t r = (uint64_t)(m * scale + 0.5);
+    if ((double)r / scale != m)
+        return false;
+    char text[NUMBER_MAX], *end = text + sizeof text;
+    uint64_t fraction = r % 1000000;
+    int decimals = 6;
+    while (decimals > 1 && fraction % 10 == 0) {
+        fraction /= 10;
+        decimals--;
+    }
+    char *p = end;
+    for (int i = 0; i < decimals; i++) {
+        *--p = (char)('0' + fraction % 10);
+        fraction /= 10;
+    }
+    *--p = '.';
+    p = digits_before(p, r / 1000000);
+    if (signbit(d))
+        *--p = '-';
+    put(w, p, (size_t)(end - p));
+    return true;
+}
+
+static void put_real(writer *w, double d)
+{
+    if (!isfinite(d)) { // jansson makes no such value; JSON has no word for one
+        put(w, "null", 4);
+        return;
+    }
+    if (d == 0.0 && w->sorted)
+        d = fabs(d); // -0.0 equals 0.0, and equal values give equal bytes
+    if (put_short_decimal(w, d))
+        return;
+    char text[NUMBER_MAX];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, sizeof text, "%.*g", precision, d);
+        if (precision == 17 || strtod(text, NULL) == d)
+            break;
+    }
+    char *comma = strchr(text, ','); // the decimal point of some locales
+    if (comma)
+        *comma = '.';
+    if (!strpbrk(text, ".e"))
+        strcat(text, ".0");
+    put(w, text, strlen(text));
+}
