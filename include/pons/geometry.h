@@ -57,4 +57,18 @@ static inline pons_pose2 pons_pose_between(pons_pose2 a, pons_pose2 b)
     return pons_pose_compose(pons_pose_inverse(a), b);
 }
 
+typedef struct pons_box2 { // a rectangle on the floor
+    double x, y, yaw;      // of its centre
+    double sx, sy;         // full sizes along its own axes [m]
+} pons_box2;
+
+// Distance from a point to the box [m]; zero inside.
+static inline double pons_box2_distance(const pons_box2 *b, double x, double y)
+{
+    const double c = cos(b->yaw), s = sin(b->yaw), dx = x - b->x, dy = y - b->y;
+    const double ox = fmax(fabs(c * dx + s * dy) - 0.5 * b->sx, 0.0);
+    const double oy = fmax(fabs(c * dy - s * dx) - 0.5 * b->sy, 0.0);
+    return hypot(ox, oy);
+}
+
 #endif
