@@ -1,0 +1,43 @@
+// machine.c - a transition is a bit in a constant table.
+#include "pons/machine.h"
+
+#include <string.h>
+
+static bool names(const pons_machine *m, int state);
+
+bool pons_machine_may(const pons_machine *m, int from, int to)
+{
+    return names(m, from) && names(m, to) && (m->may[from] & PONS_TO(to));
+}
+
+int pons_machine_move(const pons_machine *m, int *state, int to, pons_error *err)
+{
+    if (!pons_machine_may(m, *state, to))
+        return pons_error_set(err, PONS_EPROTOCOL, m->name, "%s may not become %s",
+                              pons_machine_state(m, *state), pons_machine_state(m, to));
+    *state = to;
+    return PONS_OK;
+}
+
+const char *pons_machine_state(const pons_machine *m, int state)
+{
+    return names(m, state) ? m->states[state] : "?";
+}
+
+int pons_machine_find(const pons_machine *m, const char *name)
+{
+    for (int i = 0; i < m->n; i++)
+        if (strcmp(m->states[i], name) == 0)
+            return i;
+    return -1;
+}
+
+bool pons_machine_final(const pons_machine *m, int state)
+{
+    return names(m, state) && m->may[state] == 0;
+}
+
+static bool names(const pons_machine *m, int state)
+{
+    return state >= 0 && state < m->n;
+}
