@@ -1,0 +1,414 @@
+// link.c - one end of the body link.
+//
+// A message is one JSON object with a string member "type"; on a socket it is one line. There are
+// two kinds of end behind the same functions:
+//
+//   socket   bytes in:  read() → [in: partial line…] → '\n' found → parse → check → value
+//            bytes out: value → line → [out: what the socket did not take] → send()
+//   pair     two ends share a `pipe_pair` with a queue of values each way; a value sent at one end
+//            comes out at the other's next recv. No bytes, no threads, no time: what makes a
+//            simulated run repeatable.
+//
+// A line is bad when it is not JSON, not an object, has no "type", or is longer than
+// PONS_LINK_LINE_MAX. A bad line is consumed and reported with its reason, and the link goes on;
+// only a line that is too long ends it, since where the next one starts is then a guess. Input
+// never makes more memory than one longest line, output never more than OUT_MAX.
+#include "link/link_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUT_MAX    (4u * 1024u * 1024u) // bytes that a slow reader may owe us
+#define READ_CHUNK (16u * 1024u)        // bytes for each read()
+
+typedef struct bytes {
+    char *data;
+    size_t len, cap;
+    size_t start; // of what is not consumed yet
+} bytes;
+
+typedef struct queue { // of values, first in first out
+    pons_value **items;
+    size_t head, len, cap; // a ring
+} queue;
+
+typedef struct pipe_pair { // shared by the two ends in process
+    queue to[2];           // messages for end 0, for end 1
+    bool closed[2];
+} pipe_pair;
+
+struct pons_link {
+    // socket
+    int fd; // -1 in process
+    bytes in, out;
+    size_t scanned; // bytes of `in` after start that hold no newline
+    bool eof;       // nothing more will be read
+    bool broken;    // a line was too long
+    // in process
+    pipe_pair *pair;
+    int side;
+};
+
+static int send_value(pons_link *l, pons_value *msg, pons_error *err);
+static int send_line(pons_link *l, const pons_value *msg, pons_error *err);
+static int recv_value(pons_link *l, pons_value **ret, pons_error *err);
+static int recv_line(pons_link *l, pons_value **ret, pons_error *err);
+static int take_line(pons_link *l, pons_value **ret, pons_error *err);
+static int fill(pons_link *l, pons_error *err);
+static int check_message(const pons_value *v, pons_error *err);
+static int closed(pons_error *err);
+static bool bytes_reserve(bytes *b, size_t more);
+static bool queue_push(queue *q, pons_value *v);
+static pons_value *queue_pop(queue *q);
+static void queue_fini(queue *q);
+
+int pons_link_send(pons_link *l, pons_value *msg, pons_error *err)
+{
+    if (!msg)
+        return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
+    if (l->pair)
+        return send_value(l, msg, err);
+    const int rc = send_line(l, msg, err);
+    pons_value_unref(msg);
+    return rc;
+}
+
+int pons_link_recv(pons_link *l, pons_value **ret, pons_error *err)
+{
+    return l->pair ? recv_value(l, ret, err) : recv_line(l, ret, err);
+}
+
+int pons_link_flush(pons_link *l, pons_error *err)
+{
+    while (l->fd >= 0 && l->out.start < l->out.len) {
+        const ssize_t n = send(l->fd, l->out.data + l->out.start, l->out.len - l->out.start,
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0) {
+            l->out.start += (size_t)n;
+            continue;
+        }
+        if (errno == EINTR)
+            continue;
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            return PONS_OK;
+        // Nobody will read the rest.
+        l->out.start = l->out.len = 0;
+        return closed(err);
+    }
+    l->out.start = l->out.len = 0;
+    return PONS_OK;
+}
+
+int pons_link_fd(const pons_link *l)
+{
+    return l->fd;
+}
+
+bool pons_link_wants_write(const pons_link *l)
+{
+    return l->out.start < l->out.len;
+}
+
+void pons_link_close(pons_link *l)
+{
+    if (!l)
+        return;
+    if (l->pair) {
+        pipe_pair *p = l->pair;
+        p->closed[l->side] = true;
+        queue_fini(&p->to[l->side]);
+        if (p->closed[1 - l->side]) {
+            queue_fini(&p->to[1 - l->side]);
+            free(p);
+        }
+    }
+    if (l->fd >= 0) {
+        pons_link_flush(l, NULL);
+        close(l->fd);
+    }
+    free(l->in.data);
+    free(l->out.data);
+    free(l);
+}
+
+int pons_link_pair(pons_link **ret_a, pons_link **ret_b, pons_error *err)
+{
+    pons_link *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
+    pipe_pair *p = calloc(1, sizeof *p);
+    if (!a || !b || !p) {
+        free(a);
+        free(b);
+        free(p);
+        return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a pair of links");
+    }
+    *a = (pons_link){.fd = -1, .pair = p, .side = 0};
+    *b = (pons_link){.fd = -1, .pair = p, .side = 1};
+    *ret_a = a;
+    *ret_b = b;
+    return PONS_OK;
+}
+
+int pons_link_connect(const char *path, pons_link **ret, pons_error *err)
+{
+    pons__unix_address a;
+    int rc = pons__unix_address_init(&a, path, err);
+    if (rc < 0)
+        return rc;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int connected = fd < 0 ? -1 : 0;
+    while (fd >= 0 && (connected = connect(fd, (struct sockaddr *)&a.sa, a.len)) < 0 &&
+           errno == EINTR) {
+    }
+    const int why = errno;
+    pons__unix_address_fini(&a);
+    if (connected == 0) {
+        pons_link *l = pons_link_from_fd(fd);
+        if (!l)
+            return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a link");
+        *ret = l;
+        return PONS_OK;
+    }
+    if (fd >= 0)
+        close(fd);
+    rc = why == ENOENT || why == ENOTDIR ? PONS_ENOTFOUND
+         : why == ECONNREFUSED           ? PONS_ECLOSED
+         : why == EAGAIN                 ? PONS_EAGAIN
+                                         : PONS_EIO;
+    pons_error_set(err, rc, "link", "%s",
+                   rc == PONS_ENOTFOUND ? "there is no socket"
+                   : rc == PONS_ECLOSED ? "nobody listens at the socket"
+                   : rc == PONS_EAGAIN  ? "the listener's queue is full"
+                                        : "cannot connect");
+    pons_error_source(err, "%s", path);
+    pons_error_cause(err, "%s", strerror(why));
+    return rc;
+}
+
+pons_link *pons_link_from_fd(int fd)
+{
+    pons_link *l = calloc(1, sizeof *l);
+    if (!l) {
+        close(fd);
+        return NULL;
+    }
+    l->fd = fd;
+    return l;
+}
+
+int64_t pons_link_peer_pid(const pons_link *l)
+{
+    struct ucred cred;
+    socklen_t len = sizeof cred;
+    if (l->fd < 0 || getsockopt(l->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+        return 0;
+    return cred.pid;
+}
+
+// ------------------------------------------------------------------------------ in process
+
+static int send_value(pons_link *l, pons_value *msg, pons_error *err)
+{
+    pipe_pair *p = l->pair;
+    if (p->closed[1 - l->side]) {
+        pons_value_unref(msg);
+        return closed(err);
+    }
+    if (!queue_push(&p->to[1 - l->side], msg)) {
+        pons_value_unref(msg);
+        return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
+    }
+    return PONS_OK;
+}
+
+static int recv_value(pons_link *l, pons_value **ret, pons_error *err)
+{
+    pons_value *v = queue_pop(&l->pair->to[l->side]);
+    if (!v)
+        return l->pair->closed[1 - l->side] ? closed(err) : 0;
+    const int rc = check_message(v, err);
+    if (rc < 0) {
+        pons_value_unref(v);
+        return rc;
+    }
+    *ret = v;
+    return 1;
+}
+
+// ---------------------------------------------------------------------------------- socket
+
+static int send_line(pons_link *l, const pons_value *msg, pons_error *err)
+{
+    char *line = NULL;
+    const long n = pons_value_line(msg, &line);
+    if (n < 0)
+        return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
+    int rc = PONS_OK;
+    const size_t pending = l->out.len - l->out.start;
+    if (n + 1 > PONS_LINK_LINE_MAX)
+        rc = pons_error_set(err, PONS_EPROTOCOL, "link", "a message of %ld bytes is too long", n);
+    else if (pending + (size_t)n + 1 > OUT_MAX)
+        rc = pons_error_set(err, PONS_EBUSY, "link", "the other end does not read: %zu bytes wait",
+                            pending);
+    else if (!bytes_reserve(&l->out, (size_t)n + 1))
+        rc = pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
+    if (rc == PONS_OK) {
+        memcpy(l->out.data + l->out.len, line, (size_t)n);
+        l->out.data[l->out.len + (size_t)n] = '\n';
+        l->out.len += (size_t)n + 1;
+        rc = pons_link_flush(l, err);
+    }
+    free(line);
+    return rc;
+}
+
+static int recv_line(pons_link *l, pons_value **ret, pons_error *err)
+{
+    for (;;) {
+        int rc = take_line(l, ret, err);
+        if (rc != 0)
+            return rc;
+        if (l->eof) {
+            const size_t rest = l->in.len - l->in.start;
+            if (rest == 0)
+                return closed(err);
+            l->in.start = l->in.len = 0;
+            return pons_error_set(err, PONS_EPROTOCOL, "link",
+                                  "the last line ends after %zu bytes without a newline", rest);
+        }
+        rc = fill(l, err);
+        if (rc <= 0)
+            return rc;
+    }
+}
+
+// 1 and the next whole line as a message, 0 when there is no whole line, PONS_EPROTOCOL.
+static int take_line(pons_link *l, pons_value **ret, pons_error *err)
+{
+    bytes *in = &l->in;
+    const char *from = in->data ? in->data + in->start : NULL;
+    const size_t have = in->len - in->start;
+    const char *newline =
+        have > l->scanned ? memchr(from + l->scanned, '\n', have - l->scanned) : NULL;
+    const size_t n = newline ? (size_t)(newline - from) : have;
+    if (n + 1 > PONS_LINK_LINE_MAX) {
+        in->start = in->len = 0;
+        l->scanned = 0;
+        l->eof = l->broken = true;
+        shutdown(l->fd, SHUT_RD);
+        return pons_error_set(err, PONS_EPROTOCOL, "link",
+                              "a line is longer than %d bytes; the link is closed",
+                              PONS_LINK_LINE_MAX);
+    }
+    if (!newline) {
+        l->scanned = have;
+        return 0;
+    }
+    in->start += n + 1;
+    l->scanned = 0;
+    pons_value *v = NULL;
+    int rc = pons_value_parse(from, n, &v, err);
+    if (rc < 0) {
+        if (rc == PONS_EINVAL && err)
+            err->status = PONS_EPROTOCOL;
+        return rc == PONS_EINVAL ? PONS_EPROTOCOL : rc;
+    }
+    rc = check_message(v, err);
+    if (rc < 0) {
+        pons_value_unref(v);
+        return rc;
+    }
+    *ret = v;
+    return 1;
+}
+
+// Reads what is there: 1 when bytes came or the end was seen, 0 when there is nothing.
+static int fill(pons_link *l, pons_error *err)
+{
+    if (!bytes_reserve(&l->in, READ_CHUNK))
+        return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a line");
+    const ssize_t n = recv(l->fd, l->in.data + l->in.len, READ_CHUNK, MSG_DONTWAIT);
+    if (n > 0) {
+        l->in.len += (size_t)n;
+        return 1;
+    }
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return 0;
+    if (n < 0 && errno == EINTR)
+        return 1;
+    l->eof = true; // an orderly end, or a peer that died
+    return 1;
+}
+
+// ----------------------------------------------------------------------------------- small
+
+static int check_message(const pons_value *v, pons_error *err)
+{
+    if (!json_is_object(v))
+        return pons_error_set(err, PONS_EPROTOCOL, "link", "a message must be an object");
+    if (!json_is_string(json_object_get(v, "type")))
+        return pons_error_set(err, PONS_EPROTOCOL, "link", "a message needs a string \"type\"");
+    return PONS_OK;
+}
+
+static int closed(pons_error *err)
+{
+    return pons_error_set(err, PONS_ECLOSED, "link", "the other end is gone");
+}
+
+// Room for `more` bytes after len; consumed bytes at the front are dropped first.
+static bool bytes_reserve(bytes *b, size_t more)
+{
+    if (b->start > 0) {
+        memmove(b->data, b->data + b->start, b->len - b->start);
+        b->len -= b->start;
+        b->start = 0;
+    }
+    if (b->len + more <= b->cap)
+        return true;
+    size_t cap = b->cap ? b->cap : 4096;
+    while (cap < b->len + more)
+        cap *= 2;
+    char *p = realloc(b->data, cap);
+    if (!p)
+        return false;
+    b->data = p;
+    b->cap = cap;
+    return true;
+}
+
+static bool queue_push(queue *q, pons_value *v)
+{
+    if (q->len == q->cap) {
+        const size_t cap = q->cap ? q->cap * 2 : 16;
+        pons_value **p = malloc(cap * sizeof(pons_value *));
+        if (!p)
+            return false;
+        for (size_t i = 0; i < q->len; i++)
+            p[i] = q->items[(q->head + i) % q->cap];
+        free(q->items);
+        *q = (queue){.items = p, .len = q->len, .cap = cap};
+    }
+    q->items[(q->head + q->len++) % q->cap] = v;
+    return true;
+}
+
+static pons_value *queue_pop(queue *q)
+{
+    if (q->len == 0)
+        return NULL;
+    pons_value *v = q->items[q->head];
+    q->head = (q->head + 1) % q->cap;
+    q->len--;
+    return v;
+}
+
+static void queue_fini(queue *q)
+{
+    for (pons_value *v; (v = queue_pop(q));)
+        pons_value_unref(v);
+    free(q->items);
+    *q = (queue){0};
+}

@@ -1,0 +1,500 @@
+// What the body link promises, shown on both kinds of end.
+//
+// The conformance tests take a pair of connected ends and run twice: over the in-process pair and
+// over a Unix socket in a mkdtemp directory. What only bytes can do wrong - half lines, bad JSON,
+// lines without end, a reader that does not read - is shown on a socket with a raw descriptor at
+// the other side. The listener's tests show the socket's mode, the owner's pid and the replacement
+// of a stale file. One thread throughout: nothing here waits for the clock.
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pons/link.h"
+
+#define WAIT_MS 20000 // generous: only a broken link waits this long
+
+typedef struct ends {
+    pons_link *a, *b;
+} ends;
+
+static char dir[64];
+static char path[96];
+
+static int make_dir(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/pons-link-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/body.sock", dir);
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    return rmdir(dir); // fails when a test left a file behind
+}
+
+static pons_value *message(const char *type, int n)
+{
+    return pons_object("type", json_string(type), "n", json_integer(n), NULL);
+}
+
+// The next message; waits for the socket when there is one.
+static pons_value *must_recv(pons_link *l)
+{
+    pons_value *v = NULL;
+    for (;;) {
+        pons_error err = PONS_ERROR_INIT;
+        const int rc = pons_link_recv(l, &v, &err);
+        if (rc == 1)
+            return v;
+        assert_int_equal(rc, 0);
+        assert_true(pons_link_fd(l) >= 0);
+        struct pollfd p = {.fd = pons_link_fd(l), .events = POLLIN};
+        assert_int_equal(poll(&p, 1, WAIT_MS), 1);
+    }
+}
+
+static int recv_status(pons_link *l, pons_error *err)
+{
+    pons_value *v = NULL;
+    const int rc = pons_link_recv(l, &v, err);
+    pons_value_unref(v);
+    return rc;
+}
+
+static ends connect_pair(void)
+{
+    ends e;
+    assert_int_equal(pons_link_pair(&e.a, &e.b, NULL), PONS_OK);
+    return e;
+}
+
+static ends connect_socket(void)
+{
+    ends e;
+    pons_listener *s = NULL;
+    assert_int_equal(pons_listener_open(path, &s, NULL), PONS_OK);
+    assert_int_equal(pons_link_connect(path, &e.a, NULL), PONS_OK);
+    assert_int_equal(pons_listener_accept(s, &e.b, NULL), 1);
+    pons_listener_close(s);
+    return e;
+}
+
+static ends connect_ends(void **state)
+{
+    const char *kind = *state;
+    return strcmp(kind, "pair") == 0 ? connect_pair() : connect_socket();
+}
+
+static void close_ends(ends *e)
+{
+    pons_link_close(e->a);
+    pons_link_close(e->b);
+}
+
+// ---------------------------------------------------------------------------- conformance
+
+static void messages_arrive_in_order_both_ways(void **state)
+{
+    ends e = connect_ends(state);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(pons_link_send(e.a, message("ping", i), NULL), PONS_OK);
+        assert_int_equal(pons_link_send(e.b, message("pong", i), NULL), PONS_OK);
+    }
+    for (int i = 0; i < 100; i++) {
+        pons_autovalue at_b = must_recv(e.b);
+        pons_autovalue at_a = must_recv(e.a);
+        assert_string_equal(pons_get_str(at_b, "type", ""), "ping");
+        assert_string_equal(pons_get_str(at_a, "type", ""), "pong");
+        assert_int_equal(pons_get_int(at_b, "n", -1), i);
+        assert_int_equal(pons_get_int(at_a, "n", -1), i);
+    }
+    close_ends(&e);
+}
+
+static void an_empty_link_answers_zero(void **state)
+{
+    ends e = connect_ends(state);
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(recv_status(e.a, &err), 0);
+    assert_int_equal(recv_status(e.b, &err), 0);
+    assert_int_equal(err.status, PONS_OK);
+    assert_false(pons_link_wants_write(e.a));
+    assert_int_equal(pons_link_flush(e.a, NULL), PONS_OK);
+    close_ends(&e);
+}
+
+static void what_was_sent_before_the_end_still_arrives(void **state)
+{
+    ends e = connect_ends(state);
+    assert_int_equal(pons_link_send(e.a, message("last", 1), NULL), PONS_OK);
+    pons_link_close(e.a);
+    pons_autovalue v = must_recv(e.b);
+    assert_string_equal(pons_get_str(v, "type", ""), "last");
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(recv_status(e.b, &err), PONS_ECLOSED);
+    assert_int_equal(err.status, PONS_ECLOSED);
+    assert_int_equal(recv_status(e.b, NULL), PONS_ECLOSED);
+    pons_link_close(e.b);
+}
+
+static void sending_to_nobody_is_closed(void **state)
+{
+    ends e = connect_ends(state);
+    pons_link_close(e.b);
+    assert_int_equal(pons_link_send(e.a, message("late", 1), NULL), PONS_ECLOSED);
+    pons_link_close(e.a);
+}
+
+static void a_message_needs_a_type(void **state)
+{
+    ends e = connect_ends(state);
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_link_send(e.a, json_pack("{s:i}", "n", 1), NULL), PONS_OK);
+    assert_int_equal(pons_link_send(e.a, json_pack("[i]", 1), NULL), PONS_OK);
+    assert_int_equal(pons_link_send(e.a, message("good", 1), NULL), PONS_OK);
+    assert_int_equal(recv_status(e.b, &err), PONS_EPROTOCOL);
+    assert_non_null(strstr(err.message, "\"type\""));
+    assert_int_equal(recv_status(e.b, &err), PONS_EPROTOCOL);
+    assert_non_null(strstr(err.message, "object"));
+    pons_autovalue v = must_recv(e.b);
+    assert_string_equal(pons_get_str(v, "type", ""), "good");
+    close_ends(&e);
+}
+
+static void no_memory_for_a_message_is_an_error(void **state)
+{
+    ends e = connect_ends(state);
+    assert_int_equal(pons_link_send(e.a, NULL, NULL), PONS_ENOMEM);
+    pons_link_close(NULL);
+    close_ends(&e);
+}
+
+// ---------------------------------------------------------------------------------- bytes
+
+static void raw_ends(int *ret_raw, pons_link **ret_l)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    *ret_raw = fds[0];
+    *ret_l = pons_link_from_fd(fds[1]);
+    assert_non_null(*ret_l);
+}
+
+static void put(int fd, const char *text)
+{
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+static void a_line_may_come_in_pieces(void **state)
+{
+    (void)state;
+    int raw;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    const char *line = "{\"type\":\"hello\",\"text\":\"\xe5\xae\xa2\xe5\x8e\x85\"}\n";
+    for (const char *c = line; *c; c++) {
+        assert_int_equal(recv_status(l, NULL), 0);
+        assert_int_equal(write(raw, c, 1), 1);
+    }
+    pons_autovalue v = must_recv(l);
+    assert_string_equal(pons_get_str(v, "text", ""), "\xe5\xae\xa2\xe5\x8e\x85");
+    close(raw);
+    pons_link_close(l);
+}
+
+static void bad_lines_are_named_and_passed_over(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"not json\n",
+                                      "\n",
+                                      "{\"type\":\"a\"} trailing\n",
+                                      "{\"type\":\"a\",\n",
+                                      "{\"type\":1}\n",
+                                      "17\n",
+                                      "\"type\"\n",
+                                      "{\"type\":\"a\",\"type\":1}\n",
+                                      "{\"type\":\"\xff\"}\n"};
+    int raw;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        put(raw, bad[i]);
+        put(raw, "{\"type\":\"next\"}\n");
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(recv_status(l, &err), PONS_EPROTOCOL);
+        assert_int_equal(err.status, PONS_EPROTOCOL);
+        assert_true(err.message[0] != '\0');
+        pons_autovalue v = must_recv(l);
+        assert_string_equal(pons_get_str(v, "type", ""), "next");
+    }
+    close(raw);
+    pons_link_close(l);
+}
+
+static void a_cut_off_last_line_is_reported(void **state)
+{
+    (void)state;
+    int raw;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    put(raw, "{\"type\":\"whole\"}\n{\"type\":\"ha");
+    close(raw);
+    pons_autovalue v = must_recv(l);
+    assert_string_equal(pons_get_str(v, "type", ""), "whole");
+    assert_int_equal(recv_status(l, NULL), PONS_EPROTOCOL);
+    assert_int_equal(recv_status(l, NULL), PONS_ECLOSED);
+    pons_link_close(l);
+}
+
+static void a_line_without_end_closes_the_link(void **state)
+{
+    (void)state;
+    int raw;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    char block[4096];
+    memset(block, 'x', sizeof block);
+    int rc = 0;
+    pons_error err = PONS_ERROR_INIT;
+    for (size_t sent = 0; rc == 0; sent += sizeof block) {
+        assert_true(sent <= PONS_LINK_LINE_MAX);
+        assert_int_equal(write(raw, block, sizeof block), (ssize_t)sizeof block);
+        rc = recv_status(l, &err);
+    }
+    assert_int_equal(rc, PONS_EPROTOCOL);
+    assert_non_null(strstr(err.message, "longer"));
+    assert_int_equal(recv_status(l, NULL), PONS_ECLOSED);
+    close(raw);
+    pons_link_close(l);
+}
+
+// A message of exactly `line` bytes with its newline.
+static pons_value *sized_message(size_t line)
+{
+    const size_t frame = strlen("{\"type\":\"big\",\"text\":\"\"}\n");
+    char *text = malloc(line - frame + 1);
+    assert_non_null(text);
+    memset(text, 'y', line - frame);
+    text[line - frame] = '\0';
+    pons_value *v = pons_object("type", json_string("big"), "text", json_string(text), NULL);
+    free(text);
+    return v;
+}
+
+static void the_longest_line_passes_and_a_longer_one_is_refused(void **state)
+{
+    (void)state;
+    ends e = connect_socket();
+    assert_int_equal(pons_link_send(e.a, sized_message(PONS_LINK_LINE_MAX), NULL), PONS_OK);
+    pons_value *v = NULL;
+    while (!v) {
+        assert_int_equal(pons_link_flush(e.a, NULL), PONS_OK);
+        assert_true(pons_link_recv(e.b, &v, NULL) >= 0);
+    }
+    pons_value_unref(v);
+    assert_int_equal(pons_link_send(e.a, sized_message(PONS_LINK_LINE_MAX + 1), NULL),
+                     PONS_EPROTOCOL);
+    assert_int_equal(pons_link_send(e.a, message("after", 1), NULL), PONS_OK);
+    pons_autovalue after = must_recv(e.b);
+    assert_string_equal(pons_get_str(after, "type", ""), "after");
+    close_ends(&e);
+}
+
+static void a_reader_that_does_not_read_costs_a_bounded_buffer(void **state)
+{
+    (void)state;
+    ends e = connect_socket();
+    const size_t line = 64 * 1024;
+    int accepted = 0, rc;
+    pons_error err = PONS_ERROR_INIT;
+    while ((rc = pons_link_send(e.a, sized_message(line), &err)) == PONS_OK) {
+        accepted++;
+        assert_true(accepted < 1000);
+    }
+    assert_int_equal(rc, PONS_EBUSY);
+    assert_true(pons_link_wants_write(e.a));
+    assert_true((size_t)accepted * line >= 4u * 1024 * 1024 - line);
+    // Nothing that was accepted is lost, and the refused one never shows.
+    for (int got = 0; got < accepted;) {
+        pons_value *v = NULL;
+        assert_int_equal(pons_link_flush(e.a, NULL), PONS_OK);
+        const int r = pons_link_recv(e.b, &v, NULL);
+        assert_true(r >= 0);
+        got += r;
+        pons_value_unref(v);
+    }
+    assert_false(pons_link_wants_write(e.a));
+    assert_int_equal(recv_status(e.b, NULL), 0);
+    close_ends(&e);
+}
+
+// -------------------------------------------------------------------------------- listener
+
+static void connecting_says_what_is_missing(void **state)
+{
+    (void)state;
+    pons_link *l = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_link_connect(path, &l, &err), PONS_ENOTFOUND);
+    assert_string_equal(err.source, path);
+    assert_null(l);
+}
+
+static void leave_stale_socket(void)
+{
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un sa = {.sun_family = AF_UNIX};
+    snprintf(sa.sun_path, sizeof sa.sun_path, "%s", path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof sa), 0);
+    close(fd); // the file stays, as after kill -9
+}
+
+static void a_stale_socket_is_replaced(void **state)
+{
+    (void)state;
+    leave_stale_socket();
+    pons_link *l = NULL;
+    assert_int_equal(pons_link_connect(path, &l, NULL), PONS_ECLOSED);
+    ends e = connect_socket();
+    close_ends(&e);
+    assert_int_equal(access(path, F_OK), -1); // the listener removed it
+}
+
+static void the_socket_is_the_owners_alone(void **state)
+{
+    (void)state;
+    const mode_t old = umask(0);
+    pons_listener *s = NULL;
+    assert_int_equal(pons_listener_open(path, &s, NULL), PONS_OK);
+    umask(old);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    pons_link *none = NULL;
+    assert_int_equal(pons_listener_accept(s, &none, NULL), 0);
+    pons_listener_close(s);
+    pons_listener_close(NULL);
+}
+
+static void a_second_listener_learns_the_owners_pid(void **state)
+{
+    (void)state;
+    pons_listener *s = NULL, *t = NULL;
+    assert_int_equal(pons_listener_open(path, &s, NULL), PONS_OK);
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_listener_open(path, &t, &err), PONS_EBUSY);
+    char pid[32];
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    assert_non_null(strstr(err.message, pid));
+    assert_null(t);
+    // The loser has not hurt the owner.
+    ends e;
+    assert_int_equal(pons_link_connect(path, &e.a, NULL), PONS_OK);
+    assert_int_equal(pons_listener_accept(s, &e.b, NULL), 1);
+    assert_int_equal(pons_link_peer_pid(e.a), getpid());
+    assert_int_equal(pons_link_peer_pid(e.b), getpid());
+    close_ends(&e);
+    pons_listener_close(s);
+}
+
+static void a_killed_owner_leaves_the_place_free(void **state)
+{
+    (void)state;
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pons_listener *s = NULL;
+        const char ok = pons_listener_open(path, &s, NULL) == PONS_OK ? 'y' : 'n';
+        (void)!write(ready[1], &ok, 1);
+        pause();
+        _exit(0);
+    }
+    char answer = 0;
+    assert_int_equal(read(ready[0], &answer, 1), 1);
+    assert_int_equal(answer, 'y');
+    pons_listener *s = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_listener_open(path, &s, &err), PONS_EBUSY);
+    char pid[32];
+    snprintf(pid, sizeof pid, "%ld", (long)child);
+    assert_non_null(strstr(err.message, pid));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(pons_listener_open(path, &s, &err), PONS_OK);
+    pons_listener_close(s);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void a_path_too_long_for_an_address_still_works(void **state)
+{
+    (void)state;
+    char deep[400], sock[512];
+    snprintf(deep, sizeof deep, "%s/%0150d", dir, 7);
+    assert_int_equal(mkdir(deep, 0700), 0);
+    snprintf(sock, sizeof sock, "%s/body.sock", deep);
+    pons_listener *s = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_listener_open(sock, &s, &err), PONS_OK);
+    ends e;
+    assert_int_equal(pons_link_connect(sock, &e.a, NULL), PONS_OK);
+    assert_int_equal(pons_listener_accept(s, &e.b, NULL), 1);
+    close_ends(&e);
+    pons_listener_close(s);
+    assert_int_equal(rmdir(deep), 0);
+}
+
+#define EACH(test)                                                                                 \
+    {#test " [pair]", test, make_dir, remove_dir, pair_kind},                                      \
+    {                                                                                              \
+#test " [socket]", test, make_dir, remove_dir, socket_kind                                 \
+    }
+#define ONE(test)                                                                                  \
+    {                                                                                              \
+#test, test, make_dir, remove_dir, NULL                                                    \
+    }
+
+int main(void)
+{
+    pons_value_init();
+    static char pair_kind[] = "pair", socket_kind[] = "socket";
+    const struct CMUnitTest tests[] = {
+        EACH(messages_arrive_in_order_both_ways),
+        EACH(an_empty_link_answers_zero),
+        EACH(what_was_sent_before_the_end_still_arrives),
+        EACH(sending_to_nobody_is_closed),
+        EACH(a_message_needs_a_type),
+        EACH(no_memory_for_a_message_is_an_error),
+        ONE(a_line_may_come_in_pieces),
+        ONE(bad_lines_are_named_and_passed_over),
+        ONE(a_cut_off_last_line_is_reported),
+        ONE(a_line_without_end_closes_the_link),
+        ONE(the_longest_line_passes_and_a_longer_one_is_refused),
+        ONE(a_reader_that_does_not_read_costs_a_bounded_buffer),
+        ONE(connecting_says_what_is_missing),
+        ONE(a_stale_socket_is_replaced),
+        ONE(the_socket_is_the_owners_alone),
+        ONE(a_second_listener_learns_the_owners_pid),
+        ONE(a_killed_owner_leaves_the_place_free),
+        ONE(a_path_too_long_for_an_address_still_works),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
