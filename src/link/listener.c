@@ -74,7 +74,8 @@ int pons_listener_accept(pons_listener *s, pons_link **ret, pons_error *err)
             return 0;
         pons_error_set(err, PONS_EIO, "link", "cannot accept a connection");
         pons_error_source(err, "%s", s->path);
-        return pons_error_cause(err, "%s", strerror(errno));
+        pons_error_cause(err, "%s", strerror(errno));
+        return PONS_EIO;
     }
     pons_link *l = pons_link_from_fd(fd);
     if (!l)
@@ -113,7 +114,8 @@ static int take_lock(pons_listener *s, pons_error *err)
             const int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
             pons_error_set(err, rc, "link", "cannot make the socket's lock file");
             pons_error_source(err, "%s", s->lock_path);
-            return pons_error_cause(err, "%s", strerror(errno));
+            pons_error_cause(err, "%s", strerror(errno));
+            return rc;
         }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
             const int64_t pid = lock_owner(fd);
@@ -157,7 +159,8 @@ static int bind_socket(pons_listener *s, pons_error *err)
 static int busy(const char *path, int64_t pid, pons_error *err)
 {
     pons_error_set(err, PONS_EBUSY, "link", "process %lld listens there", (long long)pid);
-    return pons_error_source(err, "%s", path);
+    pons_error_source(err, "%s", path);
+    return PONS_EBUSY;
 }
 
 static int64_t lock_owner(int lock_fd)

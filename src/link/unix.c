@@ -71,16 +71,18 @@ static int address_by_directory(pons__unix_address *a, const char *path, pons_er
     const size_t dir_len = slash ? (size_t)(slash - path) : 0;
     if (!slash || dir_len >= sizeof dir || strlen(name) > 64) {
         pons_error_set(err, PONS_EINVAL, "link", "the socket's path is too long");
-        return pons_error_source(err, "%s", path);
+        pons_error_source(err, "%s", path);
+        return PONS_EINVAL;
     }
     memcpy(dir, path, dir_len);
     dir[dir_len] = '\0';
     a->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (a->dir < 0) {
-        pons_error_set(err, errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO, "link",
-                       "cannot open the socket's directory");
+        const int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
+        pons_error_set(err, rc, "link", "cannot open the socket's directory");
         pons_error_cause(err, "%s", strerror(errno));
-        return pons_error_source(err, "%s", dir);
+        pons_error_source(err, "%s", dir);
+        return rc;
     }
     const int n =
         snprintf(a->sa.sun_path, sizeof a->sa.sun_path, "/proc/self/fd/%d/%s", a->dir, name);
