@@ -1,0 +1,136 @@
+// nav_parts.h - what grid.c, planner.c, controller.c, nav.c and localizer.c share with each other
+// and with nobody else.
+#ifndef PONS_NAV_PARTS_H
+#define PONS_NAV_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "body/nav_internal.h"
+
+// ---- grid ----------------------------------------------------------------------------------
+
+#define PONS__DIST_MAX_M    2.0f // distance fields stop here
+#define PONS__SURFACE_MAX_M 1.0f // the surface field is right out to here
+
+struct pons_grid {
+    double x0, y0; // corner of cell (0,0) in map [m]
+    double res;    // edge of a cell [m]
+    double inv_res;
+    int w, h;
+
+    uint8_t *is_static;   // (h,w) a box of the map covers the cell's centre
+    uint8_t *is_obstacle; // (h,w) the obstacle layer's verdict
+    int8_t *evidence;     // (h,w) hits against passing beams, 0 … EVIDENCE_MAX
+    float *static_dist;   // (h,w) [m] to the nearest static cell
+    float *dist;          // (h,w) [m] to the nearest static or obstacle cell
+    float *surface;       // (h,w) [m] signed distance to the nearest box's face, inside negative
+
+    int32_t *seen; // (n_seen) cells whose evidence is not 0
+    int32_t n_seen;
+    int32_t n_obstacles;
+
+    float *disc;   // (2·reach+1, 2·reach+1) [m] distance from the middle cell
+    int32_t reach; // PONS__DIST_MAX_M in cells
+
+    int32_t *fresh; // (n_fresh) cells that became obstacles since dist was brought up to date
+    int32_t n_fresh;
+    int32_t gone_x0, gone_y0, gone_x1, gone_y1; // window of those that stopped; empty: x1 < x0
+    int64_t field_stamp_ns, scan_stamp_ns;      // robot time; INT64_MIN before the first
+    uint32_t generation;                        // of dist: rises whenever it changes
+};
+
+// Brings dist up to date now, whatever the rate limit says.
+void pons__grid_refresh(pons_grid *g);
+
+static inline int pons__grid_col(const pons_grid *g, double x)
+{
+    return (int)floor((x - g->x0) * g->inv_res);
+}
+static inline int pons__grid_row(const pons_grid *g, double y)
+{
+    return (int)floor((y - g->y0) * g->inv_res);
+}
+static inline bool pons__grid_inside(const pons_grid *g, int cx, int cy)
+{
+    return cx >= 0 && cy >= 0 && cx < g->w && cy < g->h;
+}
+static inline double pons__grid_x(const pons_grid *g, int cx)
+{
+    return g->x0 + (cx + 0.5) * g->res;
+}
+static inline double pons__grid_y(const pons_grid *g, int cy)
+{
+    return g->y0 + (cy + 0.5) * g->res;
+}
+// dist at a point; 0 outside the map.
+static inline float pons__grid_dist(const pons_grid *g, double x, double y)
+{
+    const double fx = (x - g->x0) * g->inv_res, fy = (y - g->y0) * g->inv_res;
+    if (!(fx >= 0.0 && fy >= 0.0 && fx < g->w && fy < g->h)) {
+        return 0.0f;
+    }
+    return g->dist[(size_t)(int)fy * (size_t)g->w + (size_t)(int)fx];
+}
+
+// ---- path ----------------------------------------------------------------------------------
+
+#define PONS__PATH_MAX 4096
+
+typedef struct pons__path {
+    int n;                    // 0: none
+    double x[PONS__PATH_MAX]; // [m] in map
+    double y[PONS__PATH_MAX];
+    double s[PONS__PATH_MAX]; // [m] from the start, along the path
+    double cost;              // [m], weighted by nearness to obstacles
+    bool moved_goal;          // the goal was occupied: the path ends at the nearest free place
+} pons__path;
+
+static inline double pons__path_length(const pons__path *p)
+{
+    return p->n > 0 ? p->s[p->n - 1] : 0.0;
+}
+// The point s metres along; clamped to the ends.
+void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y);
+
+// ---- planner -------------------------------------------------------------------------------
+
+typedef struct pons__planner pons__planner; // working memory; borrows the grid
+pons__planner *pons__planner_create(pons_grid *grid, double radius_m); // NULL: no memory
+void pons__planner_destroy(pons__planner *p);                          // NULL-safe
+// PONS_NAV_OK and *ret_path, or a number of 204–208 and a message; *ret_path untouched then.
+int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
+                       char *ret_msg, size_t msg_cap);
+// Cost of what is left from s on, or INFINITY when some of it has become too close to an obstacle.
+double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s);
+
+// ---- controller ----------------------------------------------------------------------------
+
+typedef enum pons__follow_phase {
+    PONS__FOLLOW_DRIVE,
+    PONS__FOLLOW_TURN,  // in place, towards the path
+    PONS__FOLLOW_ALIGN, // in place, to the goal's yaw
+    PONS__FOLLOW_DONE
+} pons__follow_phase;
+
+typedef struct pons__follower {
+    pons__follow_phase phase;
+    double s;        // [m] along the path: the robot's projection, never falls
+    double off_path; // [m] distance to the path
+    pons_twist2 cmd; // the last one
+} pons__follower;
+
+void pons__follower_begin(pons__follower *f, pons_twist2 twist);
+// A new path, same journey: the speed is kept.
+void pons__follower_new_path(pons__follower *f);
+// One control step of dt_s. final_yaw: NULL for any.
+pons_twist2 pons__follower_step(pons__follower *f, const pons_nav_params *p, const pons_grid *g,
+                                const pons__path *path, const double *final_yaw, pons_pose2 pose,
+                                pons_twist2 twist, double dt_s);
+// Speed towards turning by err radians, and the limit of acceleration; used by recoveries too.
+double pons__turn_rate(const pons_nav_params *p, double err_rad);
+pons_twist2 pons__limit_accel(const pons_nav_params *p, pons_twist2 last, pons_twist2 measured,
+                              pons_twist2 want, double dt_s);
+
+#endif
