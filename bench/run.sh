@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# bench/run.sh [PREFIX…] [--json]: builds the bench programs, runs them and the peers, and joins what
+# they print by bench/goals.tsv into a table, or one JSON object a line. A bench program bench_X.c
+# prints lines {"bench":"X.name","value":…,"unit":"…"}, a peer {"peer":…,"key":…,"value":…,"unit":…}.
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 3
+json=false prefixes=()
+for word; do
+    case $word in
+    --json) json=true ;;
+    -*) echo "bench: unknown option $word" >&2; exit 2 ;;
+    *) prefixes+=("$word") ;;
+    esac
+done
+[ ${#prefixes[@]} -gt 0 ] || prefixes=("")
+
+lines=$(mktemp) || exit 3
+trap 'rm -f "$lines"' EXIT
+status=0
+
+# goals: the rows of the table that a prefix selects.
+goals() {
+    local prefix
+    for prefix in "${prefixes[@]}"; do
+        awk -F '\t' -v p="$prefix" '/^#/ || NF < 7 { next } index($1, p) == 1' bench/goals.tsv
+    done | sort -u
+}
+[ -n "$(goals)" ] || { echo "bench: no figure begins with ${prefixes[*]}" >&2; exit 2; }
+
+# ---------------------------------------------------------------- peers
+
+# Installs a peer from its registry into build/peers/NAME, once for each state of its package.json.
+# The SQLite binding is compiled here, as its ready-made one comes from outside the registry.
+install_langgraph() {
+    local dir=build/peers/langgraph stamp gyp node_dir
+    stamp=$(cat bench/peers/langgraph/package.json <(node --version) | cksum)
+    mkdir -p "$dir"
+    cp bench/peers/langgraph/* "$dir/"
+    [ "$(cat "$dir/.installed" 2>/dev/null)" = "$stamp" ] && return 0
+    echo "bench: installing the peer LangGraph JS from npm into $dir" >&2
+    gyp=$(command -v node-gyp || ls {"$(npm root -g)/npm",/usr/share/nodejs}/node{_modules/node-gyp,-gyp}/bin/node-gyp.js 2>/dev/null | head -n 1)
+    node_dir=$(dirname "$(dirname "$(dirname "$(ls -d /usr/{,local/}include/node/node.h "$(dirname "$(readlink -f "$(command -v node)")")/../include/node/node.h" 2>/dev/null | head -n 1)")")")
+    if ! { (cd "$dir" && npm install --no-audit --no-fund --ignore-scripts &&
+        cd node_modules/better-sqlite3 && node "$(readlink -f "$gyp")" rebuild --release --nodedir="$node_dir"); } \
+        >"$dir/install.log" 2>&1 </dev/null; then
+        tail -n 5 "$dir/install.log" >&2
+        echo "bench: the peer is not measured; all it said is in $dir/install.log" >&2
+        return 1
+    fi
+    printf '%s' "$stamp" >"$dir/.installed"
+}
+
+run_langgraph() { # KEY…: the scripts that give these keys
+    install_langgraph || return 0
+    local script key
+    for script in $(for key; do
+        case $key in loop) echo loop ;; start | pss) echo start ;; *) echo durable ;; esac
+    done | sort -u); do
+        echo "bench: langgraph-js $script" >&2
+        if [ "$script" = start ]; then # the middle one of five
+            for _ in 1 2 3 4 5; do
+                (cd build/peers/langgraph && STARTED_MS=$(date +%s%3N) node start.mjs)
+            done | sort -t: -k4 -n | awk -F '"key":"|","value":|,"unit"' \
+                '{ n[$2]++; line[$2, n[$2]] = $0 } END { for (k in n) print line[k, int((n[k] + 1) / 2)] }'
+        else
+            (cd build/peers/langgraph && node "$script.mjs")
+        fi
+    done >>"$lines"
+}
+
+# ---------------------------------------------------------------- ours
+
+programs=$(ls bench/bench_*.c 2>/dev/null | sed -E 's#.*/(bench_[a-z_]+)\.c#\1#')
+for program in $programs; do
+    family=${program#bench_}
+    goals | cut -f 1 | grep -q "^$family\." || continue
+    ninja -C build --quiet "$program" >&2 || { status=1; continue; }
+    for prefix in "${prefixes[@]}"; do
+        [[ $prefix == "$family"* || $family. == "$prefix"* || -z $prefix ]] || continue
+        echo "bench: $program $prefix" >&2
+        PONS_SHARE=$PWD PONS_MODULE_PATH=$PWD/build/lib/pons PONS_PROGRAM=$PWD/build/pons \
+            "build/bench/$program" ${prefix:+"$prefix"} >>"$lines" || status=1
+    done
+done
+keys=$(goals | awk -F '\t' '$3 == "langgraph-js" { print $4 }')
+# shellcheck disable=SC2086 # one word a key
+[ -z "$keys" ] || run_langgraph $keys
+
+# ---------------------------------------------------------------- together
+
+goals | awk -F '\t' -v json=$json '
+function field(text, name,   rest) {
+    if (!match(text, "\"" name "\": *")) return ""
+    rest = substr(text, RSTART + RLENGTH)
+    if (rest ~ /^"/) { rest = substr(rest, 2); sub(/".*/, "", rest) } else sub(/[,} ].*/, "", rest)
+    return rest
+}
+function short(x) { return x == "" ? "-" : x >= 1000 ? sprintf("%.0f", x) : sprintf("%.3g", x) }
+FILENAME == ARGV[1] {
+    if (field($0, "bench") != "") { value[field($0, "bench")] = field($0, "value"); unit[field($0, "bench")] = field($0, "unit") }
+    else if (field($0, "peer") != "") peer[field($0, "peer"), field($0, "key")] = field($0, "value")
+    next
+}
+{
+    if (!($2 in value)) { print "bench: " $1 " was not measured" >"/dev/stderr"; missed = 1; next }
+    v = value[$2]; who = $3; pv = ""
+    if (who != "-") pv = $4 ~ /^@/ ? value[substr($4, 2)] : peer[who, $4]
+    ratio = pv > 0 ? v / pv : ""
+    judged = $5 == "ratio" ? ratio : v
+    met = ($7 == "-" || judged == "") ? "null" : ($6 == "min" ? judged + 0 >= $7 + 0 : judged + 0 <= $7 + 0) ? "true" : "false"
+    if (json == "true") {
+        printf "{\"bench\":\"%s\",\"value\":%.6g,\"unit\":\"%s\"", $1, v, unit[$2]
+        printf ",\"peer\":%s,\"peer_value\":%s", pv == "" ? "null" : "\"" who "\"", pv == "" ? "null" : sprintf("%.6g", pv)
+        printf ",\"ratio\":%s,\"goal\":%s,\"goal_on\":\"%s\",\"met\":%s}\n", ratio == "" ? "null" : sprintf("%.6g", ratio), $7 == "-" ? "null" : $7, $5, met
+    } else {
+        if (!head++) printf "%-24s %12s %-10s %-16s %12s %8s  %-16s %s\n", "bench", "value", "unit", "peer", "peer value", "ratio", "goal", "met"
+        goal = $7 == "-" ? "-" : ($6 == "min" ? ">= " : "<= ") $7 ($5 == "ratio" ? " x" : " " unit[$2])
+        printf "%-24s %12s %-10s %-16s %12s %8s  %-16s %s\n", $1, short(v), unit[$2], pv == "" ? "-" : who, short(pv), short(ratio), goal, met == "true" ? "yes" : met == "false" ? "NO" : "-"
+    }
+}
+END { exit missed }' "$lines" - || status=1
+exit $status
