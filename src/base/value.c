@@ -481,23 +481,6 @@ static size_t plain_run(const char *s, size_t len)
     return i;
 }
 
-// The length of the valid UTF-8 sequence at s (Unicode, table 3-7), or 0.
-static size_t sequence(const unsigned char *s, size_t len)
-{
-    const unsigned char c = s[0];
-    const size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || len < n)
-        return 0;
-    const unsigned char low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-    const unsigned char high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-    if (s[1] < low || s[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
-}
-
 static void put_escaped(writer *w, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef", shorts[] = "btn\0fr"; // from 8 on
@@ -521,7 +504,7 @@ static void put_string(writer *w, const char *s, size_t len)
         const char *start = s;
         s += plain_run(s, (size_t)(end - s));
         while (s < end && (unsigned char)*s >= 0x80) {
-            const size_t n = sequence((const unsigned char *)s, (size_t)(end - s));
+            const size_t n = pons__utf8_sequence(s, (size_t)(end - s));
             if (n == 0)
                 break;
             s += n;

@@ -1,0 +1,736 @@
+// yaml.c - YAML 1.2 to values, and where in the text each node stands.
+//
+// libfyaml gives events; this file makes of them a value and a flat list of positions. The list is
+// in pre-order: a node, then its children's subtrees one after another, each node knowing how many
+// entries its subtree takes. jansson keeps an object's members in the order of insertion, so a JSON
+// pointer is followed by walking value and list together, and a position costs 12 bytes.
+//
+//     zones:          [0] 1:1 size 4      (the mapping starts at its first key)
+//       - id: a       [1] 2:3 size 3      /zones
+//                     [2] 2:5 size 2      /zones/0
+//                     [3] 2:9 size 1      /zones/0/id
+//
+// Plain scalars follow the core schema of YAML 1.2 (chapter 10.3): null, true, 12, 0x1f, 1.5; the
+// words of YAML 1.1 (yes, off, 12:30) are strings. What JSON can't hold is refused, never bent:
+// .nan, .inf, integers beyond 64 bits, a zero character, keys that are not scalars.
+#include "pons/yaml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libfyaml.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base_internal.h"
+#include "pons/buf.h"
+
+#define WHERE         "yaml" // in errors
+#define TAG_PREFIX    "tag:yaml.org,2002:"
+#define SIZE_MAX_YAML ((size_t)4 << 20) // bytes of a text
+
+enum {
+    DEPTH_MAX = 64,    // collections in each other
+    NODES_FIRST = 64,  // entries of the first allocation of positions
+    READ_FIRST = 4096, // bytes of the first read of a file whose size is unknown
+    QUOTE_MAX = 60     // bytes of a text that a message quotes
+};
+
+typedef struct node {
+    uint32_t line, column; // from 1; column in characters
+    uint32_t size;         // entries of the subtree, itself included
+} node;
+
+struct pons_yaml {
+    char *name;
+    json_t *value;
+    node *nodes; // pre-order; [0] is the root
+    size_t n, cap;
+};
+
+typedef struct frame { // a collection that is being read
+    json_t *container; // borrowed: its parent, or the document, holds it
+    size_t node;       // its index in nodes
+    pons_buf key;      // of the member whose value comes next
+    bool has_key;
+    uint32_t key_line, key_column;
+} frame;
+
+typedef struct builder {
+    pons_yaml *y;
+    struct fy_parser *parser;
+    struct fy_diag *diag;
+    frame frames[DEPTH_MAX];
+    int depth; // frames in use
+    bool started, done;
+    pons_error *err;
+} builder;
+
+typedef struct span {
+    const char *s;
+    size_t len;
+} span;
+
+static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err);
+static int build(builder *b, const char *text, size_t len);
+static int build_events(builder *b);
+static int take_event(builder *b, struct fy_event *ev);
+static int take_document(builder *b, struct fy_event *ev);
+static int take_scalar(builder *b, struct fy_event *ev);
+static int take_key(builder *b, struct fy_event *ev, span text);
+static int take_collection(builder *b, struct fy_event *ev, json_t *container);
+static int attach(builder *b, json_t *v, uint32_t line, uint32_t column);
+static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret);
+static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json_t **ret);
+static int refuse(builder *b, struct fy_event *ev, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static int refuse_at(const pons_yaml *y, uint32_t line, uint32_t column, pons_error *err,
+                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+static int parser_failure(builder *b);
+static int no_memory(pons_error *err);
+static size_t member_node(const pons_yaml *y, json_t *obj, size_t at, const char *key, size_t len,
+                          json_t **ret);
+static int read_all(int fd, pons_buf *text);
+
+// -- public ---------------------------------------------------------------------------------------
+
+int pons_yaml_parse(const char *text, size_t len, const char *name, pons_yaml **ret,
+                    pons_error *err)
+{
+    pons_yaml *y = calloc(1, sizeof *y);
+    builder *b = calloc(1, sizeof *b);
+    int r = PONS_ENOMEM;
+    if (!y || !b || !(y->name = strdup(name))) {
+        no_memory(err);
+        goto out;
+    }
+    *b = (builder){.y = y, .err = err};
+    r = check_text(y, text, len, err);
+    if (r == PONS_OK)
+        r = build(b, text, len);
+    if (r == PONS_OK) {
+        *ret = y;
+        y = NULL;
+    }
+out:
+    free(b);
+    pons_yaml_destroy(y);
+    return r;
+}
+
+int pons_yaml_load(const char *path, pons_yaml **ret, pons_error *err)
+{
+    pons_autobuf text = PONS_BUF_INIT;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int r = fd < 0 ? -errno : read_all(fd, &text);
+    if (fd >= 0)
+        close(fd);
+    if (r == -ENOMEM)
+        return no_memory(err);
+    if (r < 0) {
+        const int status = r == -ENOENT || r == -ENOTDIR ? PONS_ENOTFOUND : PONS_EIO;
+        pons_error_set(err, status, WHERE, "cannot read the file");
+        pons_error_source(err, "%s", path);
+        pons_error_cause(err, "%s", strerror(-r));
+        return status;
+    }
+    return pons_yaml_parse(text.data ? text.data : "", text.len, path, ret, err);
+}
+
+void pons_yaml_destroy(pons_yaml *y)
+{
+    if (!y)
+        return;
+    pons_value_unref(y->value);
+    free(y->nodes);
+    free(y->name);
+    free(y);
+}
+
+const pons_value *pons_yaml_value(const pons_yaml *y)
+{
+    return y->value;
+}
+
+// One step of a JSON pointer (RFC 6901) unescaped into key, which is as long as the pointer.
+// Returns what follows the step.
+static const char *pointer_step(const char *pointer, char *key)
+{
+    const char *p = pointer + 1; // after '/'
+    while (*p && *p != '/') {
+        if (p[0] == '~' && (p[1] == '0' || p[1] == '1')) {
+            *key++ = p[1] == '0' ? '~' : '/';
+            p += 2;
+        } else {
+            *key++ = *p++;
+        }
+    }
+    *key = '\0';
+    return p;
+}
+
+// The entry of the node that the pointer names, or of its nearest known ancestor.
+static size_t find_node(const pons_yaml *y, const char *pointer, char *key)
+{
+    json_t *v = y->value;
+    size_t at = 0;
+    while (*pointer == '/') {
+        pointer = pointer_step(pointer, key);
+        size_t next = 0; // the root is nobody's child: 0 is "not found"
+        if (json_is_object(v)) {
+            next = member_node(y, v, at, key, strlen(key), &v);
+        } else if (json_is_array(v) && *key && strspn(key, "0123456789") == strlen(key)) {
+            const size_t i = strtoul(key, NULL, 10);
+            if (i < json_array_size(v)) {
+                next = at + 1;
+                for (size_t skip = 0; skip < i; skip++)
+                    next += y->nodes[next].size;
+                v = json_array_get(v, i);
+            }
+        }
+        if (!next)
+            break;
+        at = next;
+    }
+    return at;
+}
+
+static char *write_position(const pons_yaml *y, uint32_t line, uint32_t column, char *buf,
+                            size_t cap)
+{
+    char tail[32];
+    const int tail_len = snprintf(tail, sizeof tail, ":%u:%u", line, column);
+    const size_t len = strlen(y->name);
+    // Line and column are what people need: of a name that does not fit, the end is kept.
+    size_t skip = 0;
+    if (len + (size_t)tail_len >= cap && (size_t)tail_len < cap)
+        skip = len + (size_t)tail_len + 1 - cap;
+    while (skip > 0 && skip < len && ((unsigned char)y->name[skip] & 0xc0) == 0x80)
+        skip++;
+    snprintf(buf, cap, "%s%s", y->name + skip, tail);
+    return buf;
+}
+
+char *pons_yaml_position(const pons_yaml *y, const char *pointer, char *buf, size_t cap)
+{
+    char *key = malloc(strlen(pointer) + 1);
+    const node *n = &y->nodes[key ? find_node(y, pointer, key) : 0];
+    free(key);
+    return write_position(y, n->line, n->column, buf, cap);
+}
+
+// -- reading --------------------------------------------------------------------------------------
+
+// 0 or -errno.
+static int read_all(int fd, pons_buf *text)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return -errno;
+    if (S_ISDIR(st.st_mode))
+        return -EISDIR;
+    while (text->len <= SIZE_MAX_YAML) { // one read beyond the limit, which the parser then tells
+        if (pons_buf_reserve(text, READ_FIRST) < 0)
+            return -ENOMEM;
+        const ssize_t n = read(fd, text->data + text->len, text->cap - text->len - 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            return 0;
+        text->len += (size_t)n;
+    }
+    return 0;
+}
+
+// Size and encoding, before the parser sees the text.
+static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err)
+{
+    uint32_t line = 1, column = 1;
+    if (len > SIZE_MAX_YAML)
+        return refuse_at(y, 1, 1, err, "larger than %zu MiB", SIZE_MAX_YAML >> 20);
+    for (size_t i = 0; i < len;) {
+        const size_t n = pons__utf8_sequence(text + i, len - i);
+        if (n == 0)
+            return refuse_at(y, line, column, err, "not UTF-8: byte 0x%02x", (uint8_t)text[i]);
+        if (text[i] == '\0')
+            return refuse_at(y, line, column, err, "a zero byte");
+        column++;
+        if (text[i] == '\n') {
+            line++;
+            column = 1;
+        }
+        i += n;
+    }
+    return PONS_OK;
+}
+
+static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
+{
+    (void)diag;
+    (void)user;
+    (void)buf;
+    (void)len;
+}
+
+static int build(builder *b, const char *text, size_t len)
+{
+    struct fy_diag_cfg diag_cfg;
+    fy_diag_cfg_default(&diag_cfg);
+    diag_cfg.fp = NULL;
+    diag_cfg.output_fn = swallow; // nothing may reach stderr
+    diag_cfg.colorize = false;
+    b->diag = fy_diag_create(&diag_cfg);
+    int r = PONS_ENOMEM;
+    if (!b->diag) {
+        no_memory(b->err);
+        goto out;
+    }
+    fy_diag_set_collect_errors(b->diag, true);
+    const struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
+                                              FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
+                                              FYPCF_DISABLE_DEPTH_LIMIT,
+                                     .diag = b->diag};
+    b->parser = fy_parser_create(&cfg);
+    if (!b->parser || fy_parser_set_string(b->parser, text, len) != 0) {
+        no_memory(b->err);
+        goto out;
+    }
+    r = build_events(b);
+out:
+    for (int i = 0; i < DEPTH_MAX; i++)
+        pons_buf_fini(&b->frames[i].key);
+    fy_parser_destroy(b->parser);
+    fy_diag_destroy(b->diag);
+    return r;
+}
+
+static int build_events(builder *b)
+{
+    int r = PONS_OK;
+    bool ended = false;
+    while (r == PONS_OK && !ended) {
+        struct fy_event *ev = fy_parser_parse(b->parser);
+        if (!ev)
+            break;
+        ended = ev->type == FYET_STREAM_END;
+        r = take_event(b, ev);
+        fy_parser_event_free(b->parser, ev);
+    }
+    if (r == PONS_OK && (!ended || fy_parser_get_stream_error(b->parser)))
+        r = parser_failure(b);
+    if (r == PONS_OK && !b->done)
+        r = refuse_at(b->y, 1, 1, b->err, "no document: the text is empty");
+    return r;
+}
+
+static int take_event(builder *b, struct fy_event *ev)
+{
+    if (fy_event_get_anchor_token(ev) && ev->type != FYET_ALIAS)
+        return refuse(b, ev, "anchors are not supported");
+    switch (ev->type) {
+    case FYET_DOCUMENT_START:
+        return take_document(b, ev);
+    case FYET_MAPPING_START:
+        return take_collection(b, ev, json_object());
+    case FYET_SEQUENCE_START:
+        return take_collection(b, ev, json_array());
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END: {
+        const frame *f = &b->frames[--b->depth];
+        b->y->nodes[f->node].size = (uint32_t)(b->y->n - f->node);
+        return PONS_OK;
+    }
+    case FYET_SCALAR:
+        return take_scalar(b, ev);
+    case FYET_ALIAS:
+        return refuse(b, ev, "aliases are not supported");
+    case FYET_DOCUMENT_END:
+        b->done = true;
+        return PONS_OK;
+    default:
+        return PONS_OK;
+    }
+}
+
+static int take_document(builder *b, struct fy_event *ev)
+{
+    struct fy_document_state *state = ev->document_start.document_state;
+    const struct fy_version *version = fy_document_state_version(state);
+    if (b->started)
+        return refuse(b, ev, "more than one document");
+    b->started = true;
+    if (version && fy_document_state_version_explicit(state) &&
+        (version->major != 1 || version->minor != 2))
+        return refuse(b, ev, "YAML %d.%d; only YAML 1.2 is supported", version->major,
+                      version->minor);
+    return PONS_OK;
+}
+
+// The position of an event, from 1. An event without a mark of its own (an empty value) stands
+// where its key does.
+static void position(const builder *b, struct fy_event *ev, uint32_t *line, uint32_t *column)
+{
+    const struct fy_mark *mark = fy_event_start_mark(ev);
+    const frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
+    *line = *column = 1;
+    if (mark && mark->line >= 0 && mark->column >= 0) {
+        *line = (uint32_t)mark->line + 1;
+        *column = (uint32_t)mark->column + 1;
+    } else if (f && f->has_key) {
+        *line = f->key_line;
+        *column = f->key_column;
+    } else if (b->y->n > 0) {
+        *line = b->y->nodes[b->y->n - 1].line;
+        *column = b->y->nodes[b->y->n - 1].column;
+    }
+}
+
+static span text_of(struct fy_token *token)
+{
+    span t = {.s = "", .len = 0};
+    size_t len = 0;
+    const char *s = token ? fy_token_get_text(token, &len) : NULL;
+    if (s)
+        t = (span){s, len};
+    return t;
+}
+
+static bool same(span t, const char *word)
+{
+    return t.len == strlen(word) && memcmp(t.s, word, t.len) == 0;
+}
+
+static int quote_len(span t)
+{
+    return (int)(t.len < QUOTE_MAX ? t.len : QUOTE_MAX);
+}
+
+static int take_collection(builder *b, struct fy_event *ev, json_t *container)
+{
+    if (!container)
+        return no_memory(b->err);
+    const span tag = text_of(fy_event_get_tag_token(ev));
+    const char *expected = json_is_object(container) ? TAG_PREFIX "map" : TAG_PREFIX "seq";
+    const bool in_mapping = b->depth > 0 && json_is_object(b->frames[b->depth - 1].container);
+    int r = PONS_OK;
+    if (in_mapping && !b->frames[b->depth - 1].has_key)
+        r = refuse(b, ev, "a key must be a scalar");
+    else if (tag.len && !same(tag, expected) && !same(tag, "!"))
+        r = refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
+    else if (b->depth == DEPTH_MAX)
+        r = refuse(b, ev, "nested deeper than %d", DEPTH_MAX);
+    if (r < 0) {
+        json_decref(container);
+        return r;
+    }
+    uint32_t line, column;
+    position(b, ev, &line, &column);
+    r = attach(b, container, line, column);
+    if (r < 0)
+        return r;
+    frame *f = &b->frames[b->depth++];
+    f->container = container;
+    f->node = b->y->n - 1;
+    f->has_key = false;
+    return PONS_OK;
+}
+
+static int take_scalar(builder *b, struct fy_event *ev)
+{
+    const span text = text_of(ev->scalar.value);
+    frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
+    if (memchr(text.s, '\0', text.len))
+        return refuse(b, ev, "a zero character in a string");
+    if (f && json_is_object(f->container) && !f->has_key)
+        return take_key(b, ev, text);
+    json_t *v = NULL;
+    const int r = make_scalar(b, ev, text, &v);
+    if (r < 0)
+        return r;
+    uint32_t line, column;
+    position(b, ev, &line, &column);
+    return attach(b, v, line, column);
+}
+
+static int take_key(builder *b, struct fy_event *ev, span text)
+{
+    frame *f = &b->frames[b->depth - 1];
+    const span tag = text_of(ev->scalar.tag);
+    const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN;
+    if (tag.len && !same(tag, TAG_PREFIX "str") && !same(tag, "!"))
+        return refuse(b, ev, "unsupported tag '%.*s' on a key", quote_len(tag), tag.s);
+    if (plain && text.len == 0)
+        return refuse(b, ev, "an empty key");
+    if (plain && same(text, "<<"))
+        return refuse(b, ev, "merge keys are not supported");
+    json_t *first = NULL;
+    const size_t at = member_node(b->y, f->container, f->node, text.s, text.len, &first);
+    if (at)
+        return refuse(b, ev, "duplicate key '%.*s', first at line %u", quote_len(text), text.s,
+                      b->y->nodes[at].line);
+    pons_buf_clear(&f->key);
+    if (pons_buf_bytes(&f->key, text.s, text.len) < 0)
+        return no_memory(b->err);
+    position(b, ev, &f->key_line, &f->key_column);
+    f->has_key = true;
+    return PONS_OK;
+}
+
+// Puts a value, which it takes, where the next one belongs, and notes its position.
+static int attach(builder *b, json_t *v, uint32_t line, uint32_t column)
+{
+    pons_yaml *y = b->y;
+    if (y->n == y->cap) {
+        const size_t cap = y->cap ? 2 * y->cap : NODES_FIRST;
+        node *nodes = realloc(y->nodes, cap * sizeof *nodes);
+        if (!nodes) {
+            json_decref(v);
+            return no_memory(b->err);
+        }
+        y->nodes = nodes;
+        y->cap = cap;
+    }
+    int r = 0;
+    if (b->depth == 0) {
+        y->value = v;
+    } else {
+        frame *f = &b->frames[b->depth - 1];
+        if (json_is_array(f->container))
+            r = json_array_append_new(f->container, v);
+        else
+            r = json_object_setn_new(f->container, f->key.data, f->key.len, v);
+        f->has_key = false;
+    }
+    if (r != 0)
+        return no_memory(b->err);
+    y->nodes[y->n++] = (node){.line = line, .column = column, .size = 1};
+    return PONS_OK;
+}
+
+// -- scalars --------------------------------------------------------------------------------------
+
+static bool one_of(span t, const char *const *words)
+{
+    for (; *words; words++)
+        if (same(t, *words))
+            return true;
+    return false;
+}
+
+static bool is_null(span t)
+{
+    return one_of(t, (const char *const[]){"", "~", "null", "Null", "NULL", NULL});
+}
+
+static bool is_true(span t)
+{
+    return one_of(t, (const char *const[]){"true", "True", "TRUE", NULL});
+}
+
+static bool is_false(span t)
+{
+    return one_of(t, (const char *const[]){"false", "False", "FALSE", NULL});
+}
+
+static size_t skip_sign(span t)
+{
+    return t.len > 0 && (t.s[0] == '-' || t.s[0] == '+');
+}
+
+static size_t skip_set(span t, size_t i, const char *set)
+{
+    while (i < t.len && strchr(set, t.s[i]) && t.s[i])
+        i++;
+    return i;
+}
+
+#define DECIMAL "0123456789"
+
+// The base of an integer of the core schema, or 0. 0o17 and 0x1f take no sign.
+static int int_base(span t)
+{
+    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'o')
+        return skip_set(t, 2, "01234567") == t.len ? 8 : 0;
+    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'x')
+        return skip_set(t, 2, DECIMAL "abcdefABCDEF") == t.len ? 16 : 0;
+    const size_t start = skip_sign(t);
+    return t.len > start && skip_set(t, start, DECIMAL) == t.len ? 10 : 0;
+}
+
+// [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
+static bool is_float(span t)
+{
+    const size_t start = skip_sign(t);
+    size_t i = skip_set(t, start, DECIMAL);
+    size_t digits = i - start;
+    if (i < t.len && t.s[i] == '.') {
+        const size_t point = ++i;
+        i = skip_set(t, i, DECIMAL);
+        digits += i - point;
+    }
+    if (digits == 0)
+        return false;
+    if (i < t.len && (t.s[i] == 'e' || t.s[i] == 'E')) {
+        i++;
+        if (i < t.len && (t.s[i] == '-' || t.s[i] == '+'))
+            i++;
+        const size_t exponent = i;
+        i = skip_set(t, i, DECIMAL);
+        if (i == exponent)
+            return false;
+    }
+    return i == t.len;
+}
+
+static bool is_not_finite(span t)
+{
+    const size_t start = skip_sign(t);
+    const span rest = {t.s + start, t.len - start};
+    return one_of(rest, (const char *const[]){".inf", ".Inf", ".INF", NULL}) ||
+           one_of(t, (const char *const[]){".nan", ".NaN", ".NAN", NULL});
+}
+
+static int make_int(builder *b, struct fy_event *ev, span t, int base, json_t **ret)
+{
+    char digits[72]; // 64 bits in any base, a sign, and some leading zeros
+    const size_t skip = base == 10 ? 0 : 2;
+    char *end = NULL;
+    errno = 0;
+    long long v = 0;
+    if (t.len - skip < sizeof digits) {
+        memcpy(digits, t.s + skip, t.len - skip);
+        digits[t.len - skip] = '\0';
+        v = strtoll(digits, &end, base);
+    }
+    if (!end || errno == ERANGE)
+        return refuse(b, ev, "integer out of range: %.*s", quote_len(t), t.s);
+    *ret = json_integer(v);
+    return PONS_OK;
+}
+
+static int make_float(builder *b, struct fy_event *ev, span t, json_t **ret)
+{
+    char text[512];
+    double d = INFINITY;
+    if (t.len < sizeof text) {
+        memcpy(text, t.s, t.len);
+        text[t.len] = '\0';
+        d = strtod(text, NULL);
+    }
+    if (!isfinite(d))
+        return refuse(b, ev, "number out of range: %.*s", quote_len(t), t.s);
+    *ret = json_real(d);
+    return PONS_OK;
+}
+
+static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
+{
+    const span tag = text_of(ev->scalar.tag);
+    const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN || !ev->scalar.value;
+    int r = PONS_OK;
+    if (same(tag, TAG_PREFIX "str") || same(tag, "!") || (!tag.len && !plain))
+        *ret = json_stringn(text.s, text.len);
+    else
+        r = make_plain(b, ev, text, tag, ret);
+    if (r == PONS_OK && !*ret)
+        r = no_memory(b->err);
+    return r;
+}
+
+// Resolves a scalar by its look, or holds it to its tag.
+static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json_t **ret)
+{
+    const bool any = tag.len == 0;
+    const bool real = same(tag, TAG_PREFIX "float");
+    const int base = int_base(text);
+    if ((any || same(tag, TAG_PREFIX "null")) && is_null(text))
+        *ret = json_null();
+    else if ((any || same(tag, TAG_PREFIX "bool")) && (is_true(text) || is_false(text)))
+        *ret = json_boolean(is_true(text));
+    else if ((any || same(tag, TAG_PREFIX "int")) && base)
+        return make_int(b, ev, text, base, ret);
+    else if ((any || real) && is_float(text))
+        return make_float(b, ev, text, ret);
+    else if ((any || real) && is_not_finite(text))
+        return refuse(b, ev, "%.*s is not a number that JSON can hold", quote_len(text), text.s);
+    else if (any)
+        *ret = json_stringn(text.s, text.len);
+    else if (tag.len > strlen(TAG_PREFIX) &&
+             one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
+                                               TAG_PREFIX "int", TAG_PREFIX "float", NULL}))
+        return refuse(b, ev, "'%.*s' is not a %.*s", quote_len(text), text.s,
+                      (int)(tag.len - strlen(TAG_PREFIX)), tag.s + strlen(TAG_PREFIX));
+    else
+        return refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
+    return PONS_OK;
+}
+
+// -- failures -------------------------------------------------------------------------------------
+
+static int refuse(builder *b, struct fy_event *ev, const char *fmt, ...)
+{
+    char message[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    uint32_t line, column;
+    position(b, ev, &line, &column);
+    return refuse_at(b->y, line, column, b->err, "%s", message);
+}
+
+static int refuse_at(const pons_yaml *y, uint32_t line, uint32_t column, pons_error *err,
+                     const char *fmt, ...)
+{
+    char message[PONS_ERROR_MESSAGE_MAX], source[PONS_ERROR_SOURCE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    pons_error_set(err, PONS_EINVAL, WHERE, "%s", message);
+    pons_error_source(err, "%s", write_position(y, line, column, source, sizeof source));
+    return PONS_EINVAL;
+}
+
+// What libfyaml has to say about a text it does not accept.
+static int parser_failure(builder *b)
+{
+    void *prev = NULL;
+    const struct fy_diag_error *e = fy_diag_errors_iterate(b->diag, &prev);
+    if (!e || !e->msg)
+        return refuse_at(b->y, 1, 1, b->err, "not YAML");
+    const uint32_t line = e->line > 0 ? (uint32_t)e->line : 1;
+    const uint32_t column = e->column > 0 ? (uint32_t)e->column : 1;
+    return refuse_at(b->y, line, column, b->err, "%s", e->msg);
+}
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, WHERE, "out of memory");
+}
+
+// -- positions ------------------------------------------------------------------------------------
+
+// The entry of an object's member, 0 when it has none of that name; *ret is the member.
+static size_t member_node(const pons_yaml *y, json_t *obj, size_t at, const char *key, size_t len,
+                          json_t **ret)
+{
+    json_t *found = json_object_getn(obj, key, len);
+    if (!found)
+        return 0;
+    size_t next = at + 1;
+    for (void *it = json_object_iter(obj); it; it = json_object_iter_next(obj, it)) {
+        if (json_object_iter_value(it) == found && json_object_iter_key_len(it) == len &&
+            memcmp(json_object_iter_key(it), key, len) == 0)
+            break;
+        next += y->nodes[next].size;
+    }
+    *ret = found;
+    return next;
+}
