@@ -19,7 +19,7 @@
 #include "pons/ext/robot.h"
 #include "pons/rand.h"
 
-enum { PONS__SIM_OBSTACLES_MAX = 32, PONS__SIM_ID_MAX = 64 };
+enum { PONS__SIM_OBSTACLES_MAX = 16, PONS__SIM_ID_MAX = 64 };
 #define PONS__SIM_LIDAR_Z_M         0.18 // an obstacle lower than this blocks the way but is not seen
 #define PONS__SIM_OBSTACLE_HEIGHT_M 0.5  // unless `spawn` says otherwise
 #define PONS__SIM_CONTACT_YAW_RAD   0.35 // the charger's contacts touch only when about aligned
