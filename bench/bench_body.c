@@ -1,0 +1,333 @@
+// bench_body.c - what the body costs and how fast it stops (docs/benchmarks.md).
+//
+//   body.sim.*    a whole body - driver, scans, localiser, navigator, safety - stepped in this
+//                 process on the virtual clock while it drives between two rooms: robot seconds in
+//                 one second of ours.
+//   body.stop.*   a body in a process of its own that drives, every core kept busy by others: from
+//                 just before a datagram goes to stop.sock until its acknowledgement, which the
+//                 safety thread sends after the driver has taken a velocity of zero.
+//   body.pss      `pons body` with the default driver, after a goal.
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include "bench.h"
+#include "pons/body.h"
+#include "pons/link.h"
+#include "pons/module.h"
+
+#define STEP_NS         (10 * PONS_NS_PER_MS) // of robot time
+#define HEARTBEAT_STEPS 10
+#define SIM_WALL_S      3.0
+#define STOPS           3000
+#define STOP_PAUSE_S    0.004 // from a new goal to the next stop: it is on its way
+#define EXPIRES_MS      10000
+#define START_TIMEOUT_S 20.0
+
+static volatile sig_atomic_t quit;
+
+// A controller: one end of a link, the epoch that the body gave it, and what it wants next.
+typedef struct controller {
+    pons_link *link;
+    pons_clock clock;
+    int64_t epoch;
+    char robot_id[64];
+    int goals;
+    bool busy; // a goal is under way
+    bool fifo; // the safety thread's scheduling, from telemetry
+} controller;
+
+static void sim(const char *figure, const pons_robot_ops *robot);
+static void sim_mujoco(const char *figure);
+static void stop(void);
+static void pss(void);
+static void say(controller *c, pons_value *msg);
+static void hello(controller *c);
+static void goal(controller *c);
+static void listen_all(controller *c);
+static pons_value *house(void);
+static pid_t start_body(const char *dir);
+static void burn(pid_t *pids, long n);
+static void reap(pid_t pid);
+static void await_hello(controller *c, const char *run_dir, pid_t body);
+
+int main(int argc, char **argv)
+{
+    const char *prefix = argc > 1 ? argv[1] : NULL;
+    pons_value_init();
+    if (bench_wants(prefix, "body.sim.kinematic"))
+        sim("body.sim.kinematic", &pons_robot_kinematic);
+    if (bench_wants(prefix, "body.sim.mujoco"))
+        sim_mujoco("body.sim.mujoco");
+    if (bench_wants(prefix, "body.stop."))
+        stop();
+    if (bench_wants(prefix, "body.pss"))
+        pss();
+    return 0;
+}
+
+// ---------------------------------------------------------------- simulation speed
+
+static void sim_mujoco(const char *figure)
+{
+    const void *ops = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    bench_must(pons_module_load("driver", "mujoco", &ops, &err), &err);
+    sim(figure, ops);
+}
+
+static void sim(const char *figure, const pons_robot_ops *robot)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_clock_manual manual = {.wall_epoch_ms = 1700000000000};
+    pons_body_options opts = PONS_BODY_OPTIONS_INIT;
+    pons_body *body = NULL;
+    pons_link *theirs = NULL;
+    controller c = {.clock = pons_clock_from_manual(&manual)};
+
+    opts.robot = robot;
+    opts.world = house();
+    opts.clock = c.clock;
+    opts.seed = 1;
+    bench_must(pons_body_create(&opts, &body, &err), &err);
+    bench_must(pons_link_pair(&c.link, &theirs, &err), &err);
+    bench_must(pons_body_attach(body, theirs, &err), &err);
+    hello(&c);
+
+    const double from = bench_now_s();
+    double took = 0;
+    long steps = 0;
+    for (; took < SIM_WALL_S; steps++) {
+        if (steps % HEARTBEAT_STEPS == 0) {
+            say(&c, pons_object("type", json_string("heartbeat"), NULL));
+            listen_all(&c);
+            if (c.epoch > 0 && !c.busy)
+                goal(&c);
+            took = bench_now_s() - from;
+        }
+        manual.now_ns += STEP_NS;
+        bench_must(pons_body_step(body, STEP_NS, &err), &err);
+    }
+    if (c.goals < 2)
+        fprintf(stderr, "bench: %s drove %d goals only\n", figure, c.goals);
+    bench_print(figure, (double)pons_body_robot_ns(body) / 1e9 / took, "x real time");
+
+    pons_body_destroy(body);
+    pons_link_close(c.link);
+    pons_value_unref(opts.world);
+}
+
+// ---------------------------------------------------------------- protective stop
+
+static void stop(void)
+{
+    char dir[256];
+    pons_error err = PONS_ERROR_INIT;
+    static double took_ms[STOPS];
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    pid_t *load = calloc((size_t)cores, sizeof *load);
+    controller c = {.clock = pons_clock_real()};
+
+    bench_folder(dir, sizeof dir);
+    const pid_t body = start_body(dir);
+    await_hello(&c, dir, body);
+    burn(load, cores);
+    // This process's own wake-up is not what is measured: it runs below the safety thread, above
+    // the load.
+    const struct sched_param priority = {.sched_priority = 10};
+    if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+        fprintf(stderr,
+                "bench: SCHED_FIFO is not permitted here; body.stop is the scheduler's figure\n");
+
+    for (int i = 0; i < STOPS; i++) {
+        say(&c, pons_object("type", json_string("reset"), NULL));
+        say(&c, pons_object("type", json_string("heartbeat"), NULL));
+        goal(&c);
+        bench_sleep_s(STOP_PAUSE_S);
+        const double from = bench_now_s();
+        bench_must(pons_stop_send(dir, "bench", 1000, &err), &err);
+        took_ms[i] = (bench_now_s() - from) * 1e3;
+        listen_all(&c);
+    }
+    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
+    if (!c.fifo)
+        fprintf(stderr, "bench: the safety thread has no SCHED_FIFO here\n");
+    bench_print("body.stop.p50", bench_quantile(took_ms, STOPS, 0.5), "ms");
+    bench_print("body.stop.p99", bench_quantile(took_ms, STOPS, 0.99), "ms");
+    bench_print("body.stop.p99.9", bench_quantile(took_ms, STOPS, 0.999), "ms");
+
+    for (long i = 0; i < cores; i++)
+        reap(load[i]);
+    reap(body);
+    pons_link_close(c.link);
+    bench_remove(dir);
+    free(load);
+}
+
+static void on_term(int signal)
+{
+    (void)signal;
+    quit = 1;
+}
+
+// A body of the kinematic house in a process of its own.
+static pid_t start_body(const char *dir)
+{
+    const pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    pons_error err = PONS_ERROR_INIT;
+    pons_body_options opts = PONS_BODY_OPTIONS_INIT;
+    char ledger[300];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGTERM, on_term);
+    snprintf(ledger, sizeof ledger, "%s/body.ledger", dir);
+    opts.robot = &pons_robot_kinematic;
+    opts.world = house();
+    opts.ledger_path = ledger;
+    opts.clock = pons_clock_real();
+    opts.auto_reset_sim = true;
+    bench_must(pons_body_run(&opts, dir, &quit, &err), &err);
+    _exit(0);
+}
+
+// One busy process a core.
+static void burn(pid_t *pids, long n)
+{
+    for (long i = 0; i < n; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (volatile unsigned spin = 0;; spin++)
+                continue;
+        }
+    }
+}
+
+static void reap(pid_t pid)
+{
+    if (pid <= 0)
+        return;
+    kill(pid, SIGTERM);
+    waitpid(pid, NULL, 0);
+}
+
+// ---------------------------------------------------------------- memory
+
+static void pss(void)
+{
+    char dir[256];
+    char run_dir[300];
+    const char *program = getenv("PONS_PROGRAM");
+    controller c = {.clock = pons_clock_real()};
+
+    if (!program)
+        program = "build/pons";
+    bench_folder(dir, sizeof dir);
+    snprintf(run_dir, sizeof run_dir, "%s/run", dir);
+    const pid_t body = fork();
+    if (body == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (!freopen("/dev/null", "w", stdout))
+            _exit(1);
+        execl(program, program, "body", "--workspace", dir, "--speed", "10", (char *)NULL);
+        _exit(127);
+    }
+    await_hello(&c, run_dir, body);
+    const double until = bench_now_s() + START_TIMEOUT_S;
+    for (goal(&c); c.busy && bench_now_s() < until; bench_sleep_s(0.05)) {
+        say(&c, pons_object("type", json_string("heartbeat"), NULL));
+        listen_all(&c);
+    }
+    bench_print("body.pss", bench_pss_mib(body), "MiB");
+    reap(body);
+    pons_link_close(c.link);
+    bench_remove(dir);
+}
+
+// ---------------------------------------------------------------- a controller
+
+static void say(controller *c, pons_value *msg)
+{
+    pons_error err = PONS_ERROR_INIT;
+    bench_must(pons_link_send(c->link, msg, &err), &err);
+}
+
+static void hello(controller *c)
+{
+    say(c, pons_object("type", json_string("hello"), "protocol", json_integer(PONS_LINK_PROTOCOL),
+                       "role", json_string("controller"), "name", json_string("bench"), "pid",
+                       json_integer(getpid()), NULL));
+}
+
+// Connects to a body that is just starting and waits for the epoch that it gives.
+static void await_hello(controller *c, const char *run_dir, pid_t body)
+{
+    char path[320];
+    pons_error err = PONS_ERROR_INIT;
+    const double until = bench_now_s() + START_TIMEOUT_S;
+    snprintf(path, sizeof path, "%s/body.sock", run_dir);
+    while (pons_link_connect(path, &c->link, &err) < 0) {
+        if (bench_now_s() > until || waitpid(body, NULL, WNOHANG) == body) {
+            fprintf(stderr, "bench: no body at %s\n", path);
+            exit(1);
+        }
+        bench_sleep_s(0.01);
+    }
+    for (hello(c); c->epoch == 0 && bench_now_s() < until; bench_sleep_s(0.005))
+        listen_all(c);
+    if (c->epoch == 0) {
+        fprintf(stderr, "bench: the body gave no epoch\n");
+        exit(1);
+    }
+}
+
+// The kitchen and the living room in turn.
+static void goal(controller *c)
+{
+    char id[33];
+    char hash[33];
+    pons_value *args =
+        pons_object("zone", json_string(c->goals % 2 == 0 ? "kitchen" : "living_room"), NULL);
+    pons_value_hash(args, hash);
+    snprintf(id, sizeof id, "%08x%024x", (unsigned)getpid(), (unsigned)++c->goals);
+    const int64_t boot_ms = c->clock.boot_ns(c->clock.ctx) / PONS_NS_PER_MS;
+    say(c,
+        pons_object("type", json_string("goal"), "goal_id", json_string(id), "epoch",
+                    json_integer(c->epoch), "expires_ms", json_integer(boot_ms + EXPIRES_MS),
+                    "robot_id", json_string(c->robot_id), "skill", json_string("navigate_to_pose"),
+                    "args", args, "args_hash", json_string(hash), "thread", json_string("bench"),
+                    "task_id", json_string("bench"), "attempt", json_integer(1), NULL));
+    c->busy = true;
+}
+
+static void listen_all(controller *c)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *msg = NULL;
+    int got;
+    while ((got = pons_link_recv(c->link, &msg, &err)) == 1) {
+        const char *type = pons_get_str(msg, "type", "");
+        if (strcmp(type, "hello") == 0) {
+            c->epoch = pons_get_int(msg, "epoch", 0);
+            snprintf(c->robot_id, sizeof c->robot_id, "%s", pons_get_str(msg, "robot_id", ""));
+        } else if (strcmp(type, "result") == 0)
+            c->busy = false;
+        else if (strcmp(type, "telemetry") == 0)
+            c->fifo = pons_get_bool(msg, "fifo", false);
+        else if (strcmp(type, "rejected") == 0)
+            fprintf(stderr, "bench: goal rejected: %s\n", pons_get_str(msg, "message", "?"));
+        pons_value_unref(msg);
+    }
+    bench_must(got, &err);
+    pons_link_flush(c->link, NULL);
+}
+
+static pons_value *house(void)
+{
+    char path[4096];
+    pons_value *world = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    bench_must(pons_share_path("worlds/house.yaml", path, sizeof path, &err), &err);
+    bench_must(pons_world_load(path, &world, &err), &err);
+    return world;
+}
