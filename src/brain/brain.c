@@ -1,0 +1,598 @@
+// brain.c - the robot brain of seed 000: two graphs, one thread, one loop.
+//
+// One goal, end to end. A person's words are committed to the kernel's inbox. The next tick takes
+// them (K1), turns them into a task in the queue (K5), and posts `activate` to the inner loop (K6),
+// all in the tick's own commits. The loop below sees that the inner loop is idle and has mail, and
+// starts a run of the react graph. R1 reads the mail and the world into an observation, R2 decides,
+// R4 holds the decision against the rules and writes the intent, R6 makes DISPATCHED durable and
+// sends the goal, R7 parks. The body's result wakes the await; R7 settles the effect; R2 sees the
+// goal met and says FINISH; R8 posts `task_result` to the kernel, whose next tick ends the task.
+// What a person is shown are the events that these commits carried.
+//
+//          inbox kernel ◄── people, other processes, task_result
+//                │ tick, 10 Hz and on events
+//        K1 K2 K3 K4 K5 K6 ──► inbox react ──► R1 … R8  ⇄ port ⇄ body
+//                                               ⇅
+//                                              model
+//
+// Nothing here is lost when the process dies between any two instructions: at open, the two
+// namespaces are read, what was cut short is resumed, open effects are loaded, and the first hello
+// asks the body about each of them. Preemption and answers are level-triggered: they are read off
+// the kernel's stored state again and again until the inner loop has them, so there is no message
+// to lose.
+#include "brain/brain_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pons/log.h"
+#include "pons/module.h"
+
+#define POLL_ROUNDS_MAX                                                                            \
+    64 // fairness: a poll ends after so many rounds even when more could be done
+
+static int load_schema(pons_brain *b, pons_error *err);
+static int load(pons_brain *b, pons_error *err);
+static int kernel_tick(pons_brain *b, pons_error *err);
+static int react_work(pons_brain *b, pons_error *err);
+static int react_begin(pons_brain *b, pons_error *err);
+static int give_preempt(pons_brain *b, pons_error *err);
+static int give_answer(pons_brain *b, pons_error *err);
+static int llm_poll(pons_brain *b, pons_error *err);
+static void llm_start(void *user, pons_run *run, const char *id, const pons_value *request,
+                      bool restarted);
+static void llm_cancel(void *user, pons_run *run, const char *id);
+static int check_done(pons_brain *b, pons_error *err);
+static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
+static const char *find_human(pons_brain *b, pons_value **pending);
+static void brain_free(pons_brain *b);
+
+// ---------------------------------------------------------------- life
+
+int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error *err)
+{
+    pons_brain *b = calloc(1, sizeof *b);
+    if (!b) {
+        return pons_error_set(err, PONS_ENOMEM, "brain", "no memory for a brain");
+    }
+    b->opts = *opts;
+    b->opts.thread = strdup(opts->thread);
+    b->config = pons_value_ref(opts->config);
+    pons__rules_read(b->config, &b->rules);
+    pons__port_init(&b->port, b);
+    int rc = opts->llm ? load_schema(b, err) : PONS_OK;
+    if (rc >= 0) {
+        rc = pons__kernel_graph(b, &b->kernel, err);
+    }
+    if (rc >= 0) {
+        rc = pons__react_graph(b, &b->react, err);
+    }
+    if (rc >= 0) {
+        const pons_await_handler handlers[] = {
+            {.kind = "body",
+             .start = pons__port_await_start,
+             .cancel = pons__port_await_cancel,
+             .user = b},
+            {.kind = "llm", .start = llm_start, .cancel = llm_cancel, .user = b},
+        };
+        const pons_thread_options thread = {.clock = opts->clock,
+                                            .seed = opts->seed,
+                                            .handlers = handlers,
+                                            .n_handlers = sizeof handlers / sizeof handlers[0],
+                                            .on_event = opts->on_event,
+                                            .user = opts->user};
+        rc = pons_thread_open(opts->store, opts->thread, &thread, &b->thread, err);
+    }
+    if (rc >= 0) {
+        rc = load(b, err);
+    }
+    if (rc < 0) {
+        brain_free(b);
+        return rc;
+    }
+    b->next_tick_ns = pons_now_ns(&opts->clock);
+    *ret = b;
+    return PONS_OK;
+}
+
+// Only a model's answers need the schema of a decision; the rules are held to it by their tests.
+static int load_schema(pons_brain *b, pons_error *err)
+{
+    char path[512];
+    pons_yaml *yaml = NULL; // JSON is YAML
+    int rc = pons_share_path("schemas/decision.json", path, sizeof path, err);
+    if (rc >= 0) {
+        rc = pons_yaml_load(path, &yaml, err);
+    }
+    if (rc >= 0) {
+        b->decision_schema_value = pons_value_ref(pons_yaml_value(yaml));
+        rc = pons_schema_compile(b->decision_schema_value, &b->decision_schema, err);
+    }
+    pons_yaml_destroy(yaml);
+    return rc;
+}
+
+// What was cut short is resumed; what was out is followed again.
+static int load(pons_brain *b, pons_error *err)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue state = NULL;
+    int rc = pons_state_read(b->opts.store, b->opts.thread, PONS_NS_KERNEL, &state, &none);
+    if (rc < 0 && rc != PONS_ENOTFOUND) {
+        *err = none;
+        return rc;
+    }
+    b->tasks =
+        pons_get(state, "tasks") ? pons_value_ref(pons_get(state, "tasks")) : pons__tasks_initial();
+    b->hci = pons_value_ref(pons_get(state, "hci"));
+    rc = pons__port_load(&b->port, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC};
+    rc = pons_run_resume(b->thread, b->react, PONS_NS_REACT, &sync, &b->react_run, &none);
+    if (rc < 0 && rc != PONS_ENOTFOUND) {
+        *err = none;
+        return rc;
+    }
+    b->kernel_unfinished = true; // the first tick finds out
+    return PONS_OK;
+}
+
+int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons_error *err)
+{
+    pons_autovalue list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        if (goals[i][strspn(goals[i], " \t\r\n")] == '\0') {
+            return pons_error_set(err, PONS_EINVAL, "brain", "goal %zu is empty", i + 1);
+        }
+        if (json_array_append_new(list, json_string(goals[i])) < 0) {
+            return pons_error_set(err, PONS_EINVAL, "brain", "goal %zu is not valid UTF-8", i + 1);
+        }
+    }
+    pons_autovalue value = pons_object("goals", pons_value_ref(list), NULL);
+    const int rc =
+        pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "run", value, err);
+    if (rc < 0) {
+        return rc;
+    }
+    b->done_emitted = false;
+    b->outcome = PONS_BRAIN_RUNNING;
+    return pons_thread_emit(b->thread, PONS_NS_KERNEL, "run.started",
+                            pons__event(b, pons_object("goal", pons_value_ref(list), NULL)), err);
+}
+
+int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
+{
+    pons_autovalue value = pons_object("text", json_string(text), NULL);
+    b->tick_now = true;
+    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "say", value, err);
+}
+
+void pons_brain_close(pons_brain *b)
+{
+    if (!b) {
+        return;
+    }
+    const bool ended = b->outcome != PONS_BRAIN_RUNNING;
+    pons__port_bye(&b->port, b->opts.stop_body && ended && b->outcome != PONS_BRAIN_WAITING);
+    brain_free(b);
+}
+
+void pons_brain_kill(pons_brain *b)
+{
+    brain_free(b);
+}
+
+static void brain_free(pons_brain *b)
+{
+    pons_run_destroy(b->kernel_run);
+    pons_run_destroy(b->react_run);
+    pons_thread_close(b->thread);
+    pons_graph_destroy(b->kernel);
+    pons_graph_destroy(b->react);
+    pons__port_fini(&b->port);
+    pons_schema_destroy(b->decision_schema);
+    pons_value_unref(b->decision_schema_value);
+    pons_value_unref(b->config);
+    pons_value_unref(b->robot);
+    pons_value_unref(b->world);
+    pons_value_unref(b->tasks);
+    pons_value_unref(b->hci);
+    free((char *)b->opts.thread);
+    free(b);
+}
+
+// ---------------------------------------------------------------- loop
+
+int pons_brain_poll(pons_brain *b, pons_error *err)
+{
+    for (int round = 0; round < POLL_ROUNDS_MAX; round++) {
+        int did = pons__port_poll(&b->port, err);
+        if (did < 0) {
+            return did;
+        }
+        const int model = llm_poll(b, err);
+        const int inner = model < 0 ? model : react_work(b, err);
+        if (inner < 0) {
+            return inner;
+        }
+        did |= model | inner;
+
+        // No tick before the first hello: goals are understood with the body's zones at hand.
+        const int64_t now = pons_now_ns(&b->opts.clock);
+        const bool due = now >= b->next_tick_ns;
+        if (b->port.hello && b->port.telemetry && (due || b->tick_now || b->wake)) {
+            b->tick_now = b->wake = false;
+            const int rc = kernel_tick(b, err);
+            if (rc < 0) {
+                return rc;
+            }
+            did = 1;
+        }
+        if (due) {
+            b->next_tick_ns = now + (int64_t)(1e9 / b->rules.tick_hz);
+            pons__port_heartbeat(&b->port);
+        }
+        if (!did) {
+            break;
+        }
+    }
+    if (b->reset_wanted) {
+        b->reset_wanted = false;
+        pons__port_send(&b->port, pons_object("type", json_string("reset"), NULL));
+    }
+    return check_done(b, err);
+}
+
+int64_t pons_brain_next_due_ns(pons_brain *b)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    int64_t due = b->next_tick_ns;
+    const int64_t port = pons__port_next_due_ns(&b->port);
+    due = port < due ? port : due;
+    if (b->react_run) {
+        const int64_t deadline = pons_run_deadlines(b->react_run, &ignored);
+        due = deadline < due ? deadline : due;
+    }
+    return due;
+}
+
+size_t pons_brain_fds(pons_brain *b, struct pollfd *fds, size_t cap)
+{
+    size_t n = 0;
+    if (b->port.link && pons_link_fd(b->port.link) >= 0 && n < cap) {
+        const short out = pons_link_wants_write(b->port.link) ? POLLOUT : 0;
+        fds[n++] =
+            (struct pollfd){.fd = pons_link_fd(b->port.link), .events = (short)(POLLIN | out)};
+    }
+    const int model = b->opts.llm ? b->opts.llm->ops->event_fd(b->opts.llm->self) : -1;
+    if (model >= 0 && n < cap) {
+        fds[n++] = (struct pollfd){.fd = model, .events = POLLIN};
+    }
+    return n;
+}
+
+void pons_brain_wake(pons_brain *b)
+{
+    b->wake = true;
+}
+
+pons_brain_outcome pons_brain_outcome_get(const pons_brain *b)
+{
+    return b->done_emitted ? b->outcome : PONS_BRAIN_RUNNING;
+}
+
+int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err)
+{
+    if (strcmp(name, "kernel") == 0) {
+        return pons__kernel_graph(NULL, ret, err);
+    }
+    if (strcmp(name, "react") == 0) {
+        return pons__react_graph(NULL, ret, err);
+    }
+    return pons_error_set(err, PONS_ENOTFOUND, "brain",
+                          "no graph named %s; there are: kernel react", name);
+}
+
+// ---------------------------------------------------------------- kernel
+
+static int kernel_tick(pons_brain *b, pons_error *err)
+{
+    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC};
+    int rc = PONS_ENOTFOUND;
+    if (b->kernel_unfinished) {
+        pons_error none = PONS_ERROR_INIT;
+        rc = pons_run_resume(b->thread, b->kernel, PONS_NS_KERNEL, &sync, &b->kernel_run, &none);
+        b->kernel_unfinished = false;
+    }
+    if (rc == PONS_ENOTFOUND) {
+        rc = pons_run_start(b->thread, b->kernel, PONS_NS_KERNEL, NULL, &sync, &b->kernel_run, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    rc = pons_run_advance(b->kernel_run, err);
+    if (rc >= 0 && pons_run_state_get(b->kernel_run) == PONS_RUN_FAILED) {
+        *err = *pons_run_error(b->kernel_run);
+        rc = err->status;
+    }
+    if (rc >= 0) {
+        const pons_value *tasks = pons_run_get(b->kernel_run, "tasks");
+        pons_value *keep = tasks ? pons_value_ref(tasks) : pons__tasks_initial();
+        pons_value_unref(b->tasks);
+        b->tasks = keep;
+        pons_value *hci = pons_value_ref(pons_run_get(b->kernel_run, "hci"));
+        pons_value_unref(b->hci);
+        b->hci = hci;
+    }
+    pons_run_destroy(b->kernel_run);
+    b->kernel_run = NULL;
+    return rc;
+}
+
+// ---------------------------------------------------------------- inner loop
+
+static int react_work(pons_brain *b, pons_error *err)
+{
+    if (!b->react_run) {
+        return react_begin(b, err);
+    }
+    int did = 0;
+    pons_run_deadlines(b->react_run, err);
+    int rc = give_preempt(b, err);
+    if (rc >= 0) {
+        did |= rc;
+        rc = give_answer(b, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    did |= rc;
+    if (pons_run_state_get(b->react_run) == PONS_RUN_READY) {
+        rc = pons_run_advance(b->react_run, err);
+        if (rc < 0) {
+            return rc;
+        }
+        did = 1;
+    }
+    const pons_run_state state = pons_run_state_get(b->react_run);
+    pons_autovalue pending = NULL;
+    const char *human = find_human(b, &pending);
+    const pons_value *approval = pons_get(pons_run_get(b->react_run, "react"), "approval");
+    snprintf(b->approval_id, sizeof b->approval_id, "%s",
+             human ? pons_get_str(approval, "id", "") : "");
+    if (state == PONS_RUN_FAILED) {
+        *err = *pons_run_error(b->react_run);
+        return pons_error_context(err, "the inner loop failed");
+    }
+    if (state == PONS_RUN_DONE) {
+        pons_run_destroy(b->react_run);
+        b->react_run = NULL;
+        b->tick_now = true;
+        did = 1;
+    }
+    return did;
+}
+
+// The kernel has told it something, and it is idle: a run begins.
+static int react_begin(pons_brain *b, pons_error *err)
+{
+    int64_t mail = 0;
+    const char *told = pons_get_str(pons_get(b->tasks, "react"), "state", "idle");
+    if (strcmp(told, "idle") == 0) {
+        return 0;
+    }
+    int rc = pons_thread_inbox_count(b->thread, PONS_NS_REACT, &mail, err);
+    if (rc < 0 || mail == 0) {
+        return rc;
+    }
+    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC};
+    rc = pons_run_start(b->thread, b->react, PONS_NS_REACT, NULL, &sync, &b->react_run, err);
+    return rc < 0 ? rc : 1;
+}
+
+// Read off the kernel's state: it wants the inner loop back, and R1 has not read so yet.
+static int give_preempt(pons_brain *b, pons_error *err)
+{
+    const pons_value *told = pons_get(b->tasks, "react");
+    const pons_value *react = pons_run_get(b->react_run, "react");
+    const pons_run_state state = pons_run_state_get(b->react_run);
+    if (strcmp(pons_get_str(told, "state", ""), "stopping") != 0 ||
+        pons_get_int(react, "activation", -1) != pons_get_int(told, "activation", 0) ||
+        json_is_object(pons_get(react, "preempt")) ||
+        (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
+        return 0;
+    }
+    pons_autovalue pending = NULL;
+    const char *human = find_human(b, &pending);
+    if (human) {
+        const int rc = pons_run_answer(b->react_run, human,
+                                       pons_object("action", json_string("reject"), "reason",
+                                                   json_string("the kernel took over"), "detached",
+                                                   json_true(), NULL),
+                                       err);
+        return rc < 0 ? rc : 1;
+    }
+    pons_autovalue value = pons_object("detached", json_true(), NULL);
+    const int rc = pons_run_detach(b->react_run, value, err);
+    return rc < 0 ? rc : rc > 0;
+}
+
+// A person's answer, bound by K5 to the question that was open when it was given.
+static int give_answer(pons_brain *b, pons_error *err)
+{
+    const pons_value *response = pons_get(b->hci, "approval_response");
+    if (!b->approval_id[0] || strcmp(pons_get_str(response, "id", ""), b->approval_id) != 0) {
+        return 0;
+    }
+    pons_autovalue pending = NULL;
+    const char *human = find_human(b, &pending);
+    if (!human) {
+        return 0;
+    }
+    const int rc = pons_run_answer(b->react_run, human, pons_value_ref(response), err);
+    return rc < 0 ? rc : 1;
+}
+
+// The id of the await that a person must answer, or NULL; lives as long as *pending.
+static const char *find_human(pons_brain *b, pons_value **pending)
+{
+    const pons_run_state state = pons_run_state_get(b->react_run);
+    if (state != PONS_RUN_INTERRUPTED && state != PONS_RUN_PARKED) {
+        return NULL;
+    }
+    *pending = pons_run_pending(b->react_run);
+    return pons_get_str(pons__find(*pending, "kind", "human"), "id", NULL);
+}
+
+// ---------------------------------------------------------------- model
+
+static void llm_start(void *user, pons_run *run, const char *id, const pons_value *request,
+                      bool restarted)
+{
+    (void)restarted; // an answer that never arrived is asked for again: models may be
+    pons_brain *b = user;
+    pons_error err = PONS_ERROR_INIT;
+    pons_error ignored = PONS_ERROR_INIT;
+    int rc = PONS_EUNSUPPORTED;
+    if (b->opts.llm) {
+        const pons_value *react = pons_run_get(run, "react");
+        pons_autovalue full = pons__decision_request(
+            b, pons_run_get(run, "messages"), pons_get(react, "observation"),
+            pons_get_str(request, "complaint", NULL), pons_get_str(request, "previous", NULL));
+        rc = b->opts.llm->ops->start(b->opts.llm->self, ++b->llm_call, full, &err);
+    } else {
+        pons_error_set(&err, rc, "brain", "no model is configured any more");
+    }
+    if (rc < 0) {
+        char line[512];
+        pons_run_answer(
+            run, id,
+            pons_object("error", json_string(pons_error_line(&err, line, sizeof line)), NULL),
+            &ignored);
+        return;
+    }
+    snprintf(b->llm_await, sizeof b->llm_await, "%s", id);
+    b->llm_run = run;
+}
+
+static void llm_cancel(void *user, pons_run *run, const char *id)
+{
+    (void)run;
+    pons_brain *b = user;
+    if (b->opts.llm && strcmp(b->llm_await, id) == 0) {
+        b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);
+        b->llm_await[0] = '\0';
+    }
+}
+
+static int llm_poll(pons_brain *b, pons_error *err)
+{
+    int did = 0;
+    pons_llm_event ev = {0};
+    while (b->opts.llm && b->opts.llm->ops->next(b->opts.llm->self, &ev)) {
+        const bool wanted = ev.call == b->llm_call && b->llm_await[0] && b->react_run == b->llm_run;
+        did = 1;
+        if (wanted && ev.kind == PONS_LLM_TOKEN) {
+            pons_thread_emit_live(b->thread, PONS_NS_REACT, "token",
+                                  pons_object("content", json_string(ev.text), NULL));
+        } else if (wanted) {
+            char line[512];
+            char id[64];
+            pons_value *answer =
+                ev.kind == PONS_LLM_DONE
+                    ? pons_value_ref(ev.value)
+                    : pons_object("error",
+                                  json_string(pons_error_line(&ev.error, line, sizeof line)), NULL);
+            memcpy(id, b->llm_await, sizeof id);
+            b->llm_await[0] = '\0';
+            const int rc = pons_run_answer(b->react_run, id, answer, err);
+            if (rc < 0 && rc != PONS_ENOTPENDING) {
+                pons_llm_event_clear(&ev);
+                return rc;
+            }
+        }
+        pons_llm_event_clear(&ev);
+    }
+    return did;
+}
+
+// ---------------------------------------------------------------- the end of a run
+
+static int check_done(pons_brain *b, pons_error *err)
+{
+    if (b->done_emitted || b->opts.keep_running) {
+        return PONS_OK;
+    }
+    if (b->react_run) {
+        const pons_value *running = pons_get(pons_run_get(b->react_run, "skills"), "running");
+        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED &&
+            json_array_size(running) == 0 && pons_get(b->tasks, "run_first")) {
+            return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
+        }
+        return PONS_OK;
+    }
+    int64_t mail = 0;
+    if (!pons_get(b->tasks, "run_first") || json_array_size(pons_get(b->tasks, "queue")) > 0 ||
+        strcmp(pons_get_str(pons_get(b->tasks, "react"), "state", "idle"), "idle") != 0) {
+        return PONS_OK;
+    }
+    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
+    if (rc < 0 || mail > 0) {
+        return rc;
+    }
+    // The worst of the run's tasks names it.
+    static const struct {
+        const char *word;
+        pons_brain_outcome outcome;
+    } ranks[] = {{"failed", PONS_BRAIN_FAILED},
+                 {"aborted", PONS_BRAIN_ABORTED},
+                 {"cancelled", PONS_BRAIN_CANCELLED}};
+    const int64_t first = pons_get_int(b->tasks, "run_first", 1);
+    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
+        size_t i;
+        json_t *task;
+        json_array_foreach(pons_get(b->tasks, "finished"), i, task)
+        {
+            const bool user = strcmp(pons_get_str(task, "source", "user"), "user") == 0;
+            const int64_t n =
+                strtoll(pons_get_str(task, "id", "task-0") + strlen("task-"), NULL, 10);
+            if (user && n >= first &&
+                strcmp(pons_get_str(task, "status", ""), ranks[k].word) == 0) {
+                return emit_done(b, ranks[k].outcome, ranks[k].word, err);
+            }
+        }
+    }
+    return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
+}
+
+static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err)
+{
+    const pons_value *totals = pons_get(b->tasks, "totals");
+    const int64_t first = pons_get_int(b->tasks, "run_first", 1);
+    pons_value *tasks = json_array();
+    size_t i;
+    json_t *task;
+    json_array_foreach(pons_get(b->tasks, "finished"), i, task)
+    {
+        if (strtoll(pons_get_str(task, "id", "task-0") + strlen("task-"), NULL, 10) >= first) {
+            json_array_append(tasks, task);
+        }
+    }
+    const pons_value *battery = pons_get(b->port.telemetry, "battery_pct");
+    const int rc = pons_thread_emit(
+        b->thread, PONS_NS_KERNEL, "run.done",
+        pons__event(b,
+                    pons_object("status", json_string(word), "tasks", tasks, "iterations",
+                                json_integer(pons_get_int(totals, "iterations", 0)), "replans",
+                                json_integer(pons_get_int(totals, "replans", 0)), "distance_m",
+                                json_real(pons_get_num(totals, "distance_m", 0.0)), "battery_pct",
+                                battery ? pons_value_ref(battery) : json_null(), NULL)),
+        err);
+    if (rc >= 0) {
+        b->outcome = outcome;
+        b->done_emitted = true;
+    }
+    return rc;
+}

@@ -1,0 +1,173 @@
+// brain_internal.h - what the files of src/brain share: the brain, its port to the body, its
+// graphs.
+//
+// One loop thread owns everything here. State that must survive lives in the two namespaces'
+// channels and in the effect ledger; what is in these structs can be thrown away at any
+// instruction.
+#ifndef PONS_BRAIN_INTERNAL_H
+#define PONS_BRAIN_INTERNAL_H
+
+#include "pons/brain.h"
+#include "pons/schema.h"
+
+#define PONS_NS_KERNEL "kernel"
+#define PONS_NS_REACT  "react"
+
+// ---------------------------------------------------------------- rules (config/kernel.yaml)
+
+typedef struct pons_rules_kernel {
+    double tick_hz;
+    double battery_charge_pct, battery_safe_pct, battery_charged_pct;
+    double collision_clear_s; // host time without risk before SAFE is left
+    double telemetry_age_max_ms;
+    int iterations_max;                              // decisions without progress
+    int failures_max;                                // consecutive, of one skill
+    double no_progress_m, no_progress_s, check_in_s; // robot time
+    double goal_expires_ms, link_wait_ms, model_retry_s;
+    int recursion_limit, model_attempts;
+    int priority_user, priority_urgent, priority_charge;
+    bool auto_reset_sim;
+    const pons_value *approval_skills; // names that need a person; borrowed from the config
+    const pons_value *unknown_ask;     // names whose unknown outcome a person must settle
+} pons_rules_kernel;
+
+void pons__rules_read(const pons_value *config, pons_rules_kernel *ret);
+
+// ---------------------------------------------------------------- port to the body
+
+// A goal that went out and is not settled yet, as the port follows it. The durable truth is the
+// effect.
+typedef struct pons_port_goal {
+    struct pons_port_goal *next;
+    char id[40];
+    pons_value *message; // the goal message as it was or would be sent
+    pons_value *accept;  // answer for "accept": {state} | {rejected,code,message} | terminal result
+    pons_value *result;  // terminal: {status,error_code,error_msg,metrics}
+    pons_value *feedback; // the newest
+    bool recovering;      // asked with status, no answer yet
+    bool accepted;        // known to be at the body (or to have been)
+    int64_t started_robot_ms;
+    double window_distance; // distance at the window's start [m]; < 0: none
+    int64_t window_robot_ms;
+    int64_t feedback_shown_ms; // host
+    bool no_progress;
+} pons_port_goal;
+
+typedef struct pons_port {
+    pons_brain *brain;
+    pons_link *link;  // NULL: none
+    bool ready;       // hello was answered
+    int64_t retry_ns; // host time of the next attempt
+    int retries;
+    pons_value *hello;     // of the body; kept over a reconnect
+    pons_value *telemetry; // the newest, or NULL
+    int64_t telemetry_ns;  // host time of its arrival
+    int64_t telemetry_shown_ns;
+    bool latched; // last shown
+    bool reset_sent;
+    pons_port_goal *goals;
+    struct pons_port_wait { // outstanding awaits that the port serves
+        struct pons_port_wait *next;
+        char kind[16]; // link, accept, end, rest, skill
+        char await[64];
+        pons_value *request;
+        int64_t since_robot_ms, since_host_ms;
+    } * waits;
+} pons_port;
+
+void pons__port_init(pons_port *p, pons_brain *b);
+void pons__port_fini(pons_port *p);
+// Rebuilds what was under way from the ledger, before the first poll.
+int pons__port_load(pons_port *p, pons_error *err);
+int pons__port_poll(pons_port *p, pons_error *err); // connect, receive, answer awaits
+void pons__port_heartbeat(pons_port *p);
+void pons__port_bye(pons_port *p, bool stop_body);
+int64_t pons__port_robot_ms(const pons_port *p);
+int pons__port_send(pons_port *p, pons_value *msg);            // takes msg; errors close the link
+pons_port_goal *pons__port_goal(pons_port *p, const char *id); // NULL when not followed
+pons_port_goal *pons__port_track(pons_port *p, const char *id);
+// Awaits of kind "body"; request.wait says which: link, accept, end, rest, skill.
+void pons__port_await_start(void *user, pons_run *run, const char *id, const pons_value *request,
+                            bool restarted);
+void pons__port_await_cancel(void *user, pons_run *run, const char *id);
+int64_t pons__port_next_due_ns(const pons_port *p);
+
+// ---------------------------------------------------------------- the brain
+
+struct pons_brain {
+    pons_brain_options opts;
+    pons_rules_kernel rules;
+    pons_value *config;
+    pons_thread *thread;
+    pons_graph *kernel, *react;
+    pons_run *kernel_run, *react_run; // NULL between runs
+    pons_port port;
+    pons_schema *decision_schema;
+    pons_value *decision_schema_value;
+
+    pons_value *robot, *world; // K2's and K3's newest, for R1 and the status
+    pons_value *tasks, *hci;   // the kernel's channels after its last tick
+    bool kernel_unfinished;    // a tick was cut short by a crash: it is resumed, not begun anew
+    char approval_id[64];      // of the question that the inner loop waits with; empty: none
+    int64_t next_tick_ns;
+    bool tick_now;             // an event asks for a tick before its time
+    int64_t collision_seen_ns; // host; 0: never
+    bool wake;
+    bool reset_wanted; // a person asked to lift the latch
+
+    uint64_t llm_call;  // the newest call's number
+    char llm_await[64]; // whom it answers; empty: none
+    pons_run *llm_run;
+
+    pons_brain_outcome outcome;
+    bool done_emitted;
+};
+
+// The status object, from channels that may each be NULL.
+pons_value *pons__status_build(const char *thread, const pons_value *tasks, const pons_value *react,
+                               const pons_value *skills, const pons_value *telemetry,
+                               const pons_value *hello);
+
+// Graphs; user is the brain (NULL for a drawing: nodes then never run).
+int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err);
+int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err);
+
+// ---------------------------------------------------------------- helpers (tasks.c, observe.c)
+
+// A new object: a shallow copy of old (NULL: empty) in which key is value (taken).
+pons_value *pons__with(const pons_value *old, const char *key, pons_value *value);
+pons_value *pons__event(pons_brain *b, pons_value *payload); // adds robot_ms; takes and returns
+const pons_value *pons__find(const pons_value *list, const char *key, const char *value);
+const pons_value *pons__skill(const pons_brain *b, const char *name); // registry item or NULL
+const pons_value *pons__zone(const pons_brain *b, const char *name);  // by id or any name
+bool pons__in_zone(const pons_value *zone, double x, double y);
+const char *pons__zone_at(const pons_value *world, double x, double y); // id or NULL
+
+// tasks: pure functions on the tasks channel.
+pons_value *pons__tasks_initial(void);
+const pons_value *pons__tasks_active(const pons_value *tasks);
+const pons_value *pons__tasks_pick(const pons_value *tasks,
+                                   const char *mode); // who should be active
+pons_value *pons__tasks_replace(const pons_value *tasks, const pons_value *task); // by id
+pons_value *pons__tasks_remove(const pons_value *tasks, const char *id);
+
+// observation: the structured view of everything for R2.
+pons_value *pons__observation_build(pons_brain *b, const pons_value *react,
+                                    const pons_value *skills);
+bool pons__goal_met(const pons_brain *b, const pons_value *goal, bool running);
+
+// decision (decide.c): the model's request, and the check of what came back.
+pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
+                                   const pons_value *observation, const char *complaint,
+                                   const char *previous);
+int pons__decision_parse(pons_brain *b, const char *content, pons_value **ret, pons_error *err);
+
+// guard (guard.c): the core of the critic. Returns a list of violated rules, empty when all is
+// well:
+// [{rule, message, …numbers}].
+pons_value *pons__guard_check(pons_brain *b, const char *mode, const pons_value *op,
+                              const pons_value *running, const pons_value *to_cancel,
+                              const pons_value *batch);
+bool pons__guard_needs_approval(pons_brain *b, const pons_value *op);
+
+#endif

@@ -1,0 +1,615 @@
+// port.c - the brain's end of the body link.
+//
+// The port keeps one controller connection, follows every goal that is out, and answers three kinds
+// of await for the inner loop:
+//
+//   link    a body that takes commands is there:            {ready, epoch, boot_id, robot_id}
+//   accept  what the body said to a goal:                   {state} | {rejected, code, message} |
+//   result skill   something worth another look at running skills: {event: result | no_progress |
+//   check_in, …}
+//
+// After every hello, whether of the same body or of another, each goal that is out is *asked* about
+// before anything else (spec/brain.md, Recovery):
+//
+//   known, finished                      → its result
+//   known, of this boot                  → adopt
+//   known, of another boot               → outcome_unknown
+//   unknown, sent to this boot, fresh    → the same id again (the ledger makes that harmless)
+//   unknown otherwise                    → outcome_unknown
+//
+// Nothing here decides: the port carries words between the ledger's two ends.
+#include "brain/brain_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pons/log.h"
+
+#define RETRY_FIRST_MS           20
+#define RETRY_MAX_MS             500
+#define MESSAGES_PER_POLL        256
+#define FINISHED_GOALS_KEPT      32   // a node that runs again may ask for them
+#define FEEDBACK_SHOWN_EVERY_MS  500  // spec: skill.feedback at most 2 Hz
+#define TELEMETRY_SHOWN_EVERY_MS 1000 // spec: telemetry at most 1 Hz
+
+typedef struct pons_port_wait port_wait;
+
+static void port_connect(pons_port *p);
+static void port_disconnect(pons_port *p, const char *why);
+static void on_message(pons_port *p, const pons_value *msg);
+static void on_hello(pons_port *p, const pons_value *msg);
+static void on_telemetry(pons_port *p, const pons_value *msg);
+static void on_status(pons_port *p, const pons_value *msg);
+static void on_feedback(pons_port *p, const pons_value *msg);
+static void ask_about(pons_port *p, pons_port_goal *g);
+static void goal_finish(pons_port_goal *g, const char *status, const pons_value *from);
+static void goal_unknown(pons_port_goal *g, const char *why);
+static void goal_free(pons_port_goal *g);
+static void drop_finished(pons_port *p);
+static pons_value *wait_answer(pons_port *p, const port_wait *w);
+static pons_value *skill_answer(pons_port *p, const port_wait *w);
+static void show_stop(pons_port *p, const pons_value *stop);
+
+void pons__port_init(pons_port *p, pons_brain *b)
+{
+    *p = (pons_port){.brain = b};
+}
+
+void pons__port_fini(pons_port *p)
+{
+    pons_link_close(p->link);
+    pons_value_unref(p->hello);
+    pons_value_unref(p->telemetry);
+    for (pons_port_goal *g = p->goals; g;) {
+        pons_port_goal *next = g->next;
+        goal_free(g);
+        g = next;
+    }
+    for (port_wait *w = p->waits; w;) {
+        port_wait *next = w->next;
+        pons_value_unref(w->request);
+        free(w);
+        w = next;
+    }
+    *p = (pons_port){0};
+}
+
+int pons__port_load(pons_port *p, pons_error *err)
+{
+    const uint32_t open_states = 1U << PONS_EFFECT_DISPATCHED | 1U << PONS_EFFECT_ACCEPTED;
+    pons_autovalue effects = NULL;
+    int rc =
+        pons_effects_read(p->brain->opts.store, p->brain->opts.thread, open_states, &effects, err);
+    if (rc < 0) {
+        return rc == PONS_ENOTFOUND ? PONS_OK : rc;
+    }
+    size_t i;
+    json_t *e;
+    json_array_foreach(effects, i, e)
+    {
+        pons_port_goal *g = pons__port_track(p, pons_get_str(e, "id", ""));
+        const pons_value *details = pons_get(e, "details");
+        const pons_value *tag = pons_get(e, "tag");
+        g->message = pons_object("type", json_string("goal"), "goal_id", json_string(g->id),
+                                 "epoch", json_integer(pons_get_int(details, "epoch", 0)),
+                                 "expires_ms", json_integer(pons_get_int(details, "expires_ms", 0)),
+                                 "robot_id", json_string(pons_get_str(details, "robot_id", "")),
+                                 "skill", json_string(pons_get_str(e, "skill", "")), "args",
+                                 pons_value_ref(pons_get(e, "args")), "args_hash",
+                                 json_string(pons_get_str(e, "args_hash", "")), "thread",
+                                 json_string(p->brain->opts.thread), "task_id",
+                                 json_string(pons_get_str(tag, "task_id", "")), "attempt",
+                                 json_integer(pons_get_int(e, "attempt", 1)), "boot_id",
+                                 json_string(pons_get_str(details, "boot_id", "")), NULL);
+        g->accepted = strcmp(pons_get_str(e, "state", ""), "accepted") == 0;
+        g->recovering = true;
+    }
+    return PONS_OK;
+}
+
+int pons__port_poll(pons_port *p, pons_error *err)
+{
+    const int64_t now = pons_now_ns(&p->brain->opts.clock);
+    int progressed = 0;
+    if (!p->link && now >= p->retry_ns) {
+        port_connect(p);
+    }
+    for (int n = 0; p->link && n < MESSAGES_PER_POLL; n++) {
+        pons_autovalue msg = NULL;
+        pons_error bad = PONS_ERROR_INIT;
+        const int rc = pons_link_recv(p->link, &msg, &bad);
+        if (rc == 0) {
+            break;
+        }
+        if (rc > 0) {
+            on_message(p, msg);
+            progressed = 1;
+        } else if (rc == PONS_EPROTOCOL && n + 1 < MESSAGES_PER_POLL) {
+            pons_log(PONS_LOG_WARN, "link", "%s", bad.message);
+        } else {
+            port_disconnect(p, bad.message);
+        }
+    }
+    if (p->link && pons_link_wants_write(p->link)) {
+        pons_error ignored = PONS_ERROR_INIT;
+        pons_link_flush(p->link, &ignored);
+    }
+
+    // Answers are given after all messages, so that a result never waits behind a check-in.
+    for (port_wait **at = &p->waits; *at && p->brain->react_run;) {
+        port_wait *w = *at;
+        pons_value *answer = wait_answer(p, w);
+        if (!answer) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        int rc = pons_run_answer(p->brain->react_run, w->await, answer, err);
+        pons_value_unref(w->request);
+        free(w);
+        if (rc < 0 && rc != PONS_ENOTPENDING) {
+            return rc;
+        }
+        progressed = 1;
+    }
+    return progressed;
+}
+
+void pons__port_heartbeat(pons_port *p)
+{
+    if (p->ready) {
+        pons__port_send(p, pons_object("type", json_string("heartbeat"), NULL));
+    }
+}
+
+void pons__port_bye(pons_port *p, bool stop_body)
+{
+    if (p->link) {
+        pons__port_send(
+            p, pons_object("type", json_string("bye"), "stop_body", json_boolean(stop_body), NULL));
+    }
+}
+
+int64_t pons__port_robot_ms(const pons_port *p)
+{
+    return pons_get_int(p->telemetry, "robot_ms", 0);
+}
+
+int pons__port_send(pons_port *p, pons_value *msg)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (!p->link) {
+        pons_value_unref(msg);
+        return PONS_ECLOSED;
+    }
+    const int rc = pons_link_send(p->link, msg, &err);
+    if (rc < 0) {
+        port_disconnect(p, err.message);
+    }
+    return rc;
+}
+
+pons_port_goal *pons__port_goal(pons_port *p, const char *id)
+{
+    for (pons_port_goal *g = p->goals; g; g = g->next) {
+        if (strcmp(g->id, id) == 0) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+pons_port_goal *pons__port_track(pons_port *p, const char *id)
+{
+    pons_port_goal *g = pons__port_goal(p, id);
+    if (!g) {
+        g = calloc(1, sizeof *g);
+        if (!g) {
+            abort(); // a brain without memory for a goal must not go on; the store has everything
+        }
+        snprintf(g->id, sizeof g->id, "%s", id);
+        g->window_distance = -1.0;
+        g->next = p->goals;
+        p->goals = g;
+        drop_finished(p);
+    }
+    return g;
+}
+
+void pons__port_await_start(void *user, pons_run *run, const char *id, const pons_value *request,
+                            bool restarted)
+{
+    (void)run;
+    (void)restarted; // goals were loaded from the ledger, so a restarted await finds them
+    pons_port *p = &((pons_brain *)user)->port;
+    port_wait *w = calloc(1, sizeof *w);
+    if (!w) {
+        abort();
+    }
+    snprintf(w->kind, sizeof w->kind, "%s", pons_get_str(request, "wait", ""));
+    snprintf(w->await, sizeof w->await, "%s", id);
+    w->request = pons_value_ref(request);
+    w->since_robot_ms = pons__port_robot_ms(p);
+    w->since_host_ms = pons_now_ms(&p->brain->opts.clock);
+    port_wait **at = &p->waits;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = w;
+}
+
+void pons__port_await_cancel(void *user, pons_run *run, const char *id)
+{
+    (void)run;
+    pons_port *p = &((pons_brain *)user)->port;
+    for (port_wait **at = &p->waits; *at; at = &(*at)->next) {
+        if (strcmp((*at)->await, id) == 0) {
+            port_wait *gone = *at;
+            *at = gone->next;
+            pons_value_unref(gone->request);
+            free(gone);
+            return;
+        }
+    }
+}
+
+int64_t pons__port_next_due_ns(const pons_port *p)
+{
+    return p->link ? INT64_MAX : p->retry_ns;
+}
+
+// ---------------------------------------------------------------- connection
+
+static void port_connect(pons_port *p)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_brain *b = p->brain;
+    int wait_ms = RETRY_FIRST_MS << (p->retries > 5 ? 5 : p->retries);
+    if (wait_ms > RETRY_MAX_MS) {
+        wait_ms = RETRY_MAX_MS;
+    }
+    p->retries++;
+    p->retry_ns = pons_now_ns(&b->opts.clock) + wait_ms * PONS_NS_PER_MS;
+    if (b->opts.connect(b->opts.user, &p->link, &err) < 0) {
+        p->link = NULL;
+        return;
+    }
+    pons__port_send(
+        p, pons_object("type", json_string("hello"), "protocol", json_integer(PONS_LINK_PROTOCOL),
+                       "role", json_string("controller"), "name", json_string("pons run"), NULL));
+}
+
+static void port_disconnect(pons_port *p, const char *why)
+{
+    if (!p->link) {
+        return;
+    }
+    pons_log(PONS_LOG_INFO, "link", "the body is gone: %s", why);
+    pons_link_close(p->link);
+    p->link = NULL;
+    p->ready = false;
+    p->reset_sent = false;
+    p->retries = 0;
+    p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_FIRST_MS * PONS_NS_PER_MS;
+    for (pons_port_goal *g = p->goals; g; g = g->next) {
+        g->recovering = !g->result;
+    }
+    p->brain->tick_now = true;
+}
+
+// ---------------------------------------------------------------- messages
+
+static void on_message(pons_port *p, const pons_value *msg)
+{
+    const char *type = pons_get_str(msg, "type", "");
+    const char *id = pons_get_str(msg, "goal_id", "");
+    pons_port_goal *g = *id ? pons__port_goal(p, id) : NULL;
+    if (strcmp(type, "telemetry") == 0) {
+        on_telemetry(p, msg);
+    } else if (strcmp(type, "feedback") == 0) {
+        on_feedback(p, msg);
+    } else if (strcmp(type, "hello") == 0) {
+        on_hello(p, msg);
+    } else if (strcmp(type, "status") == 0) {
+        on_status(p, msg);
+    } else if (strcmp(type, "speak") == 0) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_thread_emit(
+            p->brain->thread, PONS_NS_REACT, "speak",
+            pons__event(p->brain,
+                        pons_object("text", json_string(pons_get_str(msg, "text", "")), NULL)),
+            &err);
+    } else if (strcmp(type, "error") == 0) {
+        const char *code = pons_get_str(msg, "code", "");
+        pons_log(PONS_LOG_WARN, "link", "the body says %s: %s", code,
+                 pons_get_str(msg, "message", ""));
+        if (!p->ready) { // it has another controller: wait for it to go
+            port_disconnect(p, pons_get_str(msg, "message", code));
+            p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_MAX_MS * PONS_NS_PER_MS;
+        }
+    } else if (!g) {
+        return;
+    } else if (strcmp(type, "accepted") == 0 || strcmp(type, "adopted") == 0) {
+        g->accepted = true;
+        g->recovering = false;
+        if (!g->accept) {
+            g->accept =
+                pons_object("state", json_string(pons_get_str(msg, "state", "accepted")), NULL);
+        }
+    } else if (strcmp(type, "rejected") == 0) {
+        g->recovering = false;
+        pons_value_unref(g->accept);
+        g->accept =
+            pons_object("rejected", json_true(), "code", json_string(pons_get_str(msg, "code", "")),
+                        "message", json_string(pons_get_str(msg, "message", "")), NULL);
+    } else if (strcmp(type, "result") == 0) {
+        goal_finish(g, pons_get_str(msg, "status", "failed"), msg);
+    }
+}
+
+static void on_hello(pons_port *p, const pons_value *msg)
+{
+    pons_value_unref(p->hello);
+    p->hello = pons_value_ref(msg);
+    p->ready = true;
+    p->retries = 0;
+    for (pons_port_goal *g = p->goals; g; g = g->next) {
+        if (!g->result) {
+            ask_about(p, g);
+        }
+    }
+    p->brain->tick_now = true;
+}
+
+static void on_telemetry(pons_port *p, const pons_value *msg)
+{
+    pons_brain *b = p->brain;
+    pons_value_unref(p->telemetry);
+    p->telemetry = pons_value_ref(msg);
+    p->telemetry_ns = pons_now_ns(&b->opts.clock);
+    const pons_value *stop = pons_get(msg, "stop");
+    if (pons_get_bool(stop, "latched", false) != p->latched) {
+        show_stop(p, stop);
+    }
+    const bool risk = pons_get_bool(msg, "collision_risk", false);
+    b->tick_now = b->tick_now || risk != pons_get_bool(b->robot, "collision_risk", false);
+    // The latch of an unclean boot lifts itself in simulation when the rules say so.
+    if (p->latched && !p->reset_sent && p->ready && b->rules.auto_reset_sim &&
+        pons_get_bool(p->hello, "simulated", false) &&
+        strncmp(pons_get_str(stop, "reason", ""), "boot", 4) == 0) {
+        p->reset_sent = true;
+        pons__port_send(p, pons_object("type", json_string("reset"), NULL));
+    }
+    // After a pause of this process the body holds a goal that is still ours: take it up again.
+    const pons_value *goal = pons_get(msg, "goal");
+    if (strcmp(pons_get_str(goal, "state", ""), "held") == 0) {
+        pons_port_goal *g = pons__port_goal(p, pons_get_str(goal, "goal_id", ""));
+        if (g && !g->recovering) {
+            ask_about(p, g);
+        }
+    }
+    if (p->telemetry_ns - p->telemetry_shown_ns >= TELEMETRY_SHOWN_EVERY_MS * PONS_NS_PER_MS) {
+        p->telemetry_shown_ns = p->telemetry_ns;
+        pons_value *shown = json_copy((json_t *)msg);
+        json_object_del(shown, "type");
+        pons_thread_emit_live(b->thread, PONS_NS_KERNEL, "telemetry", shown);
+    }
+}
+
+static void show_stop(pons_port *p, const pons_value *stop)
+{
+    pons_error err = PONS_ERROR_INIT;
+    p->latched = pons_get_bool(stop, "latched", false);
+    p->reset_sent = p->latched && p->reset_sent;
+    p->brain->tick_now = true;
+    pons_thread_emit(
+        p->brain->thread, PONS_NS_KERNEL, "stop",
+        pons__event(p->brain, pons_object("latched", json_boolean(p->latched), "reason",
+                                          json_string(pons_get_str(stop, "reason", "")), NULL)),
+        &err);
+}
+
+static void on_feedback(pons_port *p, const pons_value *msg)
+{
+    pons_port_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
+    if (!g) {
+        return;
+    }
+    pons_value_unref(g->feedback);
+    g->feedback = pons_value_ref(msg);
+
+    // Progress: the remaining distance must change by no_progress_m within no_progress_s.
+    const pons_rules_kernel *rules = &p->brain->rules;
+    const int64_t robot_ms = pons_get_int(msg, "robot_ms", pons__port_robot_ms(p));
+    const pons_value *distance = pons_get(msg, "distance_remaining_m");
+    if (json_is_number(distance)) {
+        const double d = json_number_value(distance);
+        if (g->window_distance < 0.0 || fabs(d - g->window_distance) >= rules->no_progress_m) {
+            g->window_distance = d;
+            g->window_robot_ms = robot_ms;
+        } else if ((double)(robot_ms - g->window_robot_ms) >= rules->no_progress_s * 1e3) {
+            g->no_progress = true;
+            g->window_robot_ms = robot_ms; // say it again only after another such time
+        }
+    }
+    const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
+    if (now_ms - g->feedback_shown_ms >= FEEDBACK_SHOWN_EVERY_MS) {
+        g->feedback_shown_ms = now_ms;
+        pons_value *shown = json_copy((json_t *)msg);
+        json_object_del(shown, "type");
+        pons_thread_emit_live(p->brain->thread, PONS_NS_REACT, "skill.feedback", shown);
+    }
+}
+
+static void on_status(pons_port *p, const pons_value *msg)
+{
+    pons_port_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
+    if (!g || g->result) {
+        return;
+    }
+    const char *state = pons_get_str(msg, "state", "");
+    const bool terminal = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+                          strcmp(state, "canceled") == 0;
+    const char *boot_now = pons_get_str(p->hello, "boot_id", "");
+    const char *boot_sent = pons_get_str(g->message, "boot_id", "");
+    if (pons_get_bool(msg, "known", false)) {
+        if (terminal) {
+            goal_finish(g, state, msg);
+        } else if (pons_get_bool(msg, "same_boot", false)) {
+            pons__port_send(p, pons_object("type", json_string("adopt"), "goal_id",
+                                           json_string(g->id), "epoch",
+                                           json_integer(pons_get_int(p->hello, "epoch", 0)), NULL));
+            g->recovering = false;
+        } else {
+            goal_unknown(g, "the body restarted while the goal was under way");
+        }
+        return;
+    }
+    const int64_t boot_ms = p->brain->opts.clock.boot_ns(p->brain->opts.clock.ctx) / PONS_NS_PER_MS;
+    if (!g->accepted && strcmp(boot_now, boot_sent) == 0 &&
+        boot_ms < pons_get_int(g->message, "expires_ms", 0)) {
+        pons_value *again =
+            pons__with(g->message, "epoch", json_integer(pons_get_int(p->hello, "epoch", 0)));
+        pons__port_send(p, again);
+        g->recovering = false;
+        return;
+    }
+    goal_unknown(g, "the body does not know the goal");
+}
+
+static void ask_about(pons_port *p, pons_port_goal *g)
+{
+    g->recovering = true;
+    pons__port_send(
+        p, pons_object("type", json_string("status"), "goal_id", json_string(g->id), NULL));
+}
+
+// ---------------------------------------------------------------- goals
+
+// status: done, failed, canceled or outcome_unknown; from carries code, message and metrics.
+static void goal_finish(pons_port_goal *g, const char *status, const pons_value *from)
+{
+    if (!g->result) {
+        const pons_value *metrics = pons_get(from, "metrics");
+        g->result = pons_object("goal_id", json_string(g->id), "status", json_string(status),
+                                "error_code", json_integer(pons_get_int(from, "error_code", 0)),
+                                "error_msg", json_string(pons_get_str(from, "error_msg", "")),
+                                "metrics", metrics ? pons_value_ref(metrics) : json_object(), NULL);
+    }
+    g->recovering = false;
+    if (!g->accept) {
+        g->accept = pons_value_ref(g->result);
+    }
+}
+
+static void goal_unknown(pons_port_goal *g, const char *why)
+{
+    pons_autovalue from = pons_object("error_msg", json_string(why), NULL);
+    goal_finish(g, "outcome_unknown", from);
+}
+
+// The list is newest first: what is finished and beyond the count is old enough to forget.
+static void drop_finished(pons_port *p)
+{
+    int finished = 0;
+    for (pons_port_goal **at = &p->goals; *at;) {
+        pons_port_goal *g = *at;
+        if (g->result && ++finished > FINISHED_GOALS_KEPT) {
+            *at = g->next;
+            goal_free(g);
+        } else {
+            at = &g->next;
+        }
+    }
+}
+
+static void goal_free(pons_port_goal *g)
+{
+    pons_value_unref(g->message);
+    pons_value_unref(g->accept);
+    pons_value_unref(g->result);
+    pons_value_unref(g->feedback);
+    free(g);
+}
+
+// ---------------------------------------------------------------- awaits
+
+// The answer, or NULL while there is none. New reference.
+static pons_value *wait_answer(pons_port *p, const port_wait *w)
+{
+    if (strcmp(w->kind, "link") == 0) {
+        if (!p->ready || !p->telemetry) {
+            return NULL;
+        }
+        return pons_object("ready", json_true(), "epoch",
+                           json_integer(pons_get_int(p->hello, "epoch", 0)), "boot_id",
+                           json_string(pons_get_str(p->hello, "boot_id", "")), "robot_id",
+                           json_string(pons_get_str(p->hello, "robot_id", "")), NULL);
+    }
+    if (strcmp(w->kind, "accept") == 0) {
+        const pons_port_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
+        if (!g) {
+            return pons_object("status", json_string("outcome_unknown"), "error_msg",
+                               json_string("the goal is not in the ledger of open goals"), NULL);
+        }
+        return pons_value_ref(g->accept);
+    }
+    if (strcmp(w->kind, "end") == 0) {
+        const pons_port_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
+        return g ? pons_value_ref(g->result)
+                 : pons_object("goal_id", pons_value_ref(pons_get(w->request, "goal_id")), "status",
+                               json_string("outcome_unknown"), NULL);
+    }
+    if (strcmp(w->kind, "rest") == 0) {
+        const int64_t waited = pons_now_ms(&p->brain->opts.clock) - w->since_host_ms;
+        return waited >= pons_get_int(w->request, "ms", 0)
+                   ? pons_object("event", json_string("rested"), NULL)
+                   : NULL;
+    }
+    return skill_answer(p, w);
+}
+
+static pons_value *skill_answer(pons_port *p, const port_wait *w)
+{
+    pons_autovalue results = json_array();
+    pons_autovalue feedback = json_array();
+    pons_port_goal *stuck = NULL;
+    size_t i;
+    json_t *id;
+    json_array_foreach(pons_get(w->request, "goals"), i, id)
+    {
+        pons_port_goal *g = pons__port_goal(p, json_string_value(id));
+        if (!g) {
+            json_array_append_new(
+                results, pons_object("goal_id", pons_value_ref(id), "status",
+                                     json_string("outcome_unknown"), "error_code", json_integer(0),
+                                     "error_msg", json_string("the goal is not followed any more"),
+                                     "metrics", json_object(), NULL));
+            continue;
+        }
+        if (g->result) {
+            json_array_append(results, g->result);
+        }
+        if (g->feedback) {
+            json_array_append(feedback, g->feedback);
+        }
+        stuck = g->no_progress ? g : stuck;
+    }
+    if (json_array_size(results) > 0) {
+        return pons_object("event", json_string("result"), "results", pons_value_ref(results),
+                           NULL);
+    }
+    if (stuck) {
+        stuck->no_progress = false;
+        return pons_object("event", json_string("no_progress"), "goal_id", json_string(stuck->id),
+                           "distance_remaining_m", json_real(stuck->window_distance), "for_s",
+                           json_real(p->brain->rules.no_progress_s), NULL);
+    }
+    const double waited_ms = (double)(pons__port_robot_ms(p) - w->since_robot_ms);
+    if (p->ready && waited_ms >= p->brain->rules.check_in_s * 1e3) {
+        return pons_object("event", json_string("check_in"), "feedback", pons_value_ref(feedback),
+                           NULL);
+    }
+    return NULL;
+}
