@@ -20,6 +20,13 @@ typedef struct pons_module {
     const void *ops;  // the kind's vtable: pons_robot_ops, pons_llm_ops, pons_store_driver
 } pons_module;
 
+// Exports a module, once, at file scope: PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
+// (In C the type has taken the symbol's name; the assembler's label gives it back.)
+#define PONS_MODULE_EXPORT(kind_, name_, ops_)                                                     \
+    extern const pons_module pons__module_exported __asm__("pons_module");                         \
+    __attribute__((visibility("default"))) const pons_module pons__module_exported = {             \
+        .abi = PONS_MODULE_ABI, .kind = (kind_), .name = (name_), .ops = (ops_)}
+
 // Loads (once) and returns the vtable, static storage. PONS_ENOTFOUND names where it was looked
 // for; PONS_EUNSUPPORTED when the ABI or the kind differs; PONS_EENV with dlopen's reason when a
 // library that it needs is missing. Any thread.
