@@ -182,7 +182,7 @@ static pons_twist2 align(pons__follower *f, const pons_nav_params *p, double yaw
 {
     const double err = pons_wrap_angle(yaw - pose.yaw);
     // Well inside the tolerance before it counts, so that coming to rest cannot leave it.
-    if (fabs(err) <= 0.4 * p->yaw_tolerance_rad && fabs(twist.w) < 0.3) {
+    if (fabs(err) <= 0.2 * p->yaw_tolerance_rad && fabs(twist.w) < 0.3) {
         f->phase = PONS__FOLLOW_DONE;
         return (pons_twist2){0.0, 0.0};
     }

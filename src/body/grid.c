@@ -76,7 +76,7 @@ int pons_grid_from_world(const pons_value *world, pons_grid **ret, pons_error *e
     }
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
     for (size_t i = 0; rc == PONS_OK && i < json_array_size(boxes); i++) {
-        box b;
+        box b = {0};
         rc = read_box(json_array_get(boxes, i), i, &b, err);
         if (rc == PONS_OK) {
             add_box(g, &b);

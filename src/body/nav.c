@@ -515,6 +515,7 @@ static pons_twist2 recovering(pons_nav *n, const inputs *in)
     if (done) {
         n->phase = PLAN;
         n->replans++;
+        n->follower.cmd = (pons_twist2){0.0, 0.0};
         return (pons_twist2){0.0, 0.0};
     }
     n->follower.cmd = pons__limit_accel(&n->params, n->follower.cmd, in->twist, want, in->dt_s);

@@ -1,0 +1,254 @@
+// test_planner.c - the planner: its numbers 204–208, clearance along the whole path, doors, moved
+// starts and goals, the cheaper of two ways. Maps are made of boxes, written as rows; the judge of
+// a path is the distance to the boxes, walked in steps of a centimetre.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "body/mini_sim.h"
+#include "body/nav_parts.h"
+
+static const double RADIUS_M = 0.22;
+
+typedef struct bench {
+    pons_value *world;
+    pons_grid *grid;
+    pons__planner *planner;
+    pons__path *path;
+    char msg[160];
+} bench;
+
+static bench bench_of(const char *name, const double (*boxes)[4], int n)
+{
+    bench b = {.world = mini_sim_world(name, boxes, n, (pons_pose2){1.5, 1.5, 0.0})};
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_grid_from_world(b.world, &b.grid, &err), PONS_OK);
+    b.planner = pons__planner_create(b.grid, RADIUS_M);
+    b.path = calloc(1, sizeof *b.path);
+    assert_non_null(b.planner);
+    assert_non_null(b.path);
+    return b;
+}
+
+static void bench_end(bench *b)
+{
+    free(b->path);
+    pons__planner_destroy(b->planner);
+    pons_grid_destroy(b->grid);
+    pons_value_unref(b->world);
+}
+
+static int plan(bench *b, double ax, double ay, double bx, double by)
+{
+    memset(b->msg, 0, sizeof b->msg);
+    return pons__planner_plan(b->planner, (pons_pose2){ax, ay, 0.0}, (pons_pose2){bx, by, 0.0},
+                              b->path, b->msg, sizeof b->msg);
+}
+
+// Least distance from the path to a box of the world.
+static double path_clearance(const bench *b)
+{
+    const pons_value *boxes = pons_get(pons_get(b->world, "map"), "boxes");
+    double least = INFINITY;
+    for (double s = 0.0; s <= pons__path_length(b->path); s += 0.01) {
+        double x, y;
+        pons__path_at(b->path, s, &x, &y);
+        for (size_t i = 0; i < json_array_size(boxes); i++) {
+            const pons_value *v = json_array_get(boxes, i);
+            const double yaw = pons_get_num(v, "yaw", 0.0);
+            const double dx = x - pons_get_num(v, "x", 0.0), dy = y - pons_get_num(v, "y", 0.0);
+            const double lx = fabs(cos(yaw) * dx + sin(yaw) * dy) - 0.5 * pons_get_num(v, "sx", 0);
+            const double ly = fabs(cos(yaw) * dy - sin(yaw) * dx) - 0.5 * pons_get_num(v, "sy", 0);
+            least = fmin(least, hypot(fmax(lx, 0.0), fmax(ly, 0.0)));
+        }
+    }
+    return least;
+}
+
+static void check_shape(const bench *b)
+{
+    const pons__path *p = b->path;
+    assert_true(p->n >= 2);
+    for (int i = 1; i < p->n; i++) {
+        const double step = hypot(p->x[i] - p->x[i - 1], p->y[i] - p->y[i - 1]);
+        assert_true(step <= 0.08);
+        assert_true(fabs(p->s[i] - p->s[i - 1] - step) < 1e-9);
+    }
+}
+
+static void every_number_has_its_cause(void **state)
+{
+    (void)state;
+    // A cell of 1 × 1 m around (4.5, 1.5), closed, in the empty square of 6 × 6 m.
+    static const double boxes[][4] = {{4.5, 0.95, 1.2, 0.1},
+                                      {4.5, 2.05, 1.2, 0.1},
+                                      {3.95, 1.5, 0.1, 1.2},
+                                      {5.05, 1.5, 0.1, 1.2},
+                                      {1.5, 4.5, 1.4, 1.4}};
+    static const struct {
+        double ax, ay, bx, by;
+        int code;
+        const char *word, *says;
+    } rows[] = {
+        {-0.5, 1.5, 1.5, 3.0, PONS_PLAN_START_OUTSIDE_MAP, "START_OUTSIDE_MAP", "(-0.50, 1.50)"},
+        {1.5, 6.01, 1.5, 3.0, PONS_PLAN_START_OUTSIDE_MAP, "START_OUTSIDE_MAP", "6.01"},
+        {1.5, 1.5, 99.0, 3.0, PONS_PLAN_GOAL_OUTSIDE_MAP, "GOAL_OUTSIDE_MAP", "(99.00, 3.00)"},
+        {1.5, 1.5, NAN, 3.0, PONS_PLAN_GOAL_OUTSIDE_MAP, "GOAL_OUTSIDE_MAP", "nan"},
+        {1.5, 4.5, 1.5, 3.0, PONS_PLAN_START_OCCUPIED, "START_OCCUPIED", "(1.50, 4.50)"},
+        {1.5, 1.5, 1.5, 4.5, PONS_PLAN_GOAL_OCCUPIED, "GOAL_OCCUPIED", "0.30 m"},
+        {1.5, 1.5, 4.5, 1.5, PONS_PLAN_NO_VALID_PATH, "NO_VALID_PATH", "0.22 m"},
+        {1.5, 1.5, 1.5, 3.0, PONS_NAV_OK, "OK", ""},
+    };
+    bench b = bench_of("empty.yaml", boxes, 5);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        b.path->n = -7;
+        const int code = plan(&b, rows[i].ax, rows[i].ay, rows[i].bx, rows[i].by);
+        assert_int_equal(code, rows[i].code);
+        assert_string_equal(pons_nav_error_word(code), rows[i].word);
+        assert_non_null(strstr(b.msg, rows[i].says));
+        assert_true(code == PONS_NAV_OK ? b.path->n >= 2 : b.path->n == -7);
+    }
+    bench_end(&b);
+    assert_string_equal(pons_nav_error_word(105), "FAILED_TO_MAKE_PROGRESS");
+    assert_string_equal(pons_nav_error_word(12345), "UNKNOWN");
+}
+
+static void paths_keep_their_distance(void **state)
+{
+    (void)state;
+    bench b = bench_of("house.yaml", NULL, 0);
+    static const pons_pose2 places[] = {{2.0, 1.6, 0},  {2.2, 2.7, 0},  {6.7, 6.4, 0},
+                                        {3.2, 6.5, 0},  {5.3, 4.65, 0}, {7.5, 2.4, 0},
+                                        {0.65, 4.65, 0}};
+    const int n = (int)(sizeof places / sizeof *places);
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < n; k++) {
+            assert_int_equal(plan(&b, places[i].x, places[i].y, places[k].x, places[k].y), 0);
+            check_shape(&b);
+            assert_false(b.path->moved_goal);
+            assert_true(path_clearance(&b) >= RADIUS_M + 0.10);
+            const double straight = hypot(places[i].x - places[k].x, places[i].y - places[k].y);
+            assert_true(pons__path_length(b.path) >= straight - 1e-6);
+            assert_true(pons__path_length(b.path) <= 2.0 * straight + 3.0);
+            const int last = b.path->n - 1;
+            assert_true(hypot(b.path->x[0] - places[i].x, b.path->y[0] - places[i].y) < 1e-9);
+            assert_true(hypot(b.path->x[last] - places[k].x, b.path->y[last] - places[k].y) < 1e-9);
+        }
+    }
+    bench_end(&b);
+}
+
+// Two rooms with a wall between them at x = 3 and a door of the given width in it.
+static void doors(void **state)
+{
+    (void)state;
+    static const struct {
+        double width;
+        bool passes;
+    } rows[] = {{1.2, true}, {0.9, true}, {0.7, true}, {0.6, true}, {0.45, false}, {0.3, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double w = rows[i].width, door_y = 4.5;
+        const double low = door_y - 0.5 * w, high = 6.0 - door_y - 0.5 * w;
+        const double boxes[][4] = {{3.0, 0.5 * low, 0.1, low}, {3.0, 6.0 - 0.5 * high, 0.1, high}};
+        bench b = bench_of("empty.yaml", boxes, 2);
+        const int code = plan(&b, 1.5, 1.5, 5.0, 1.5);
+        assert_int_equal(code, rows[i].passes ? PONS_NAV_OK : PONS_PLAN_NO_VALID_PATH);
+        if (rows[i].passes) {
+            check_shape(&b);
+            // Near the middle: what the robot may be off by is shared between the sides.
+            assert_true(path_clearance(&b) >= 0.5 * w - 0.06);
+        }
+        bench_end(&b);
+    }
+}
+
+static void goals_and_starts_that_are_too_near_are_moved(void **state)
+{
+    (void)state;
+    bench b = bench_of("empty.yaml", NULL, 0);
+    // 0.1 m from the west wall's face at x = 0.1: free is 0.25 m from it.
+    assert_int_equal(plan(&b, 3.0, 1.5, 0.2, 1.5), PONS_NAV_OK);
+    assert_true(b.path->moved_goal);
+    const int last = b.path->n - 1;
+    assert_true(hypot(b.path->x[last] - 0.2, b.path->y[last] - 1.5) <= 0.3);
+    assert_true(b.path->x[last] >= 0.1 + RADIUS_M);
+    // The robot stands there: the path leads out.
+    assert_int_equal(plan(&b, 0.2, 1.5, 3.0, 1.5), PONS_NAV_OK);
+    check_shape(&b);
+    assert_true(b.path->x[0] == 0.2 && b.path->y[0] == 1.5);
+    assert_true(isfinite(pons__planner_cost_from(b.planner, b.path, 0.0)));
+    // Already there.
+    assert_int_equal(plan(&b, 3.0, 1.5, 3.0, 1.5), PONS_NAV_OK);
+    assert_true(pons__path_length(b.path) < 0.15);
+    bench_end(&b);
+}
+
+static void a_wide_way_beats_a_short_narrow_one(void **state)
+{
+    (void)state;
+    // A wall at x = 3 with a door of 0.56 m straight ahead, and one of 1.2 m a little aside.
+    static const double boxes[][4] = {
+        {3.0, 0.66, 0.1, 1.12}, {3.0, 1.89, 0.1, 0.22}, {3.0, 4.6, 0.1, 2.8}};
+    bench b = bench_of("empty.yaml", boxes, 3);
+    assert_int_equal(plan(&b, 1.5, 1.6, 4.5, 1.6), PONS_NAV_OK);
+    assert_true(path_clearance(&b) > 0.3);
+    bench_end(&b);
+}
+
+// Random clutter: whatever is planned is clear, and the same question has the same answer.
+static void random_clutter(void **state)
+{
+    (void)state;
+    const uint64_t seed = 4711;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    pons_rand r;
+    pons_rand_seed(&r, seed);
+    int found = 0;
+    for (int round = 0; round < 25; round++) {
+        double boxes[14][4];
+        for (int i = 0; i < 14; i++) {
+            boxes[i][0] = 6.0 * pons_rand_unit(&r);
+            boxes[i][1] = 6.0 * pons_rand_unit(&r);
+            boxes[i][2] = 0.1 + 0.8 * pons_rand_unit(&r);
+            boxes[i][3] = 0.1 + 0.8 * pons_rand_unit(&r);
+        }
+        bench b = bench_of("empty.yaml", (const double(*)[4])boxes, 14);
+        if (plan(&b, 0.8, 0.8, 5.2, 5.2) == PONS_NAV_OK) {
+            found++;
+            check_shape(&b);
+            // The ends may be where they were asked to be, near something.
+            const bool ends_free = pons_grid_clearance(b.grid, 0.8, 0.8) >= 0.25 &&
+                                   pons_grid_clearance(b.grid, 5.2, 5.2) >= 0.25;
+            assert_true(!ends_free || path_clearance(&b) >= RADIUS_M);
+            pons__path *again = calloc(1, sizeof *again);
+            assert_non_null(again);
+            char msg[160];
+            assert_int_equal(pons__planner_plan(b.planner, (pons_pose2){0.8, 0.8, 0.0},
+                                                (pons_pose2){5.2, 5.2, 0.0}, again, msg,
+                                                sizeof msg),
+                             PONS_NAV_OK);
+            assert_memory_equal(again, b.path, sizeof *again);
+            free(again);
+        }
+        bench_end(&b);
+    }
+    assert_true(found >= 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_has_its_cause),
+        cmocka_unit_test(paths_keep_their_distance),
+        cmocka_unit_test(doors),
+        cmocka_unit_test(goals_and_starts_that_are_too_near_are_moved),
+        cmocka_unit_test(a_wide_way_beats_a_short_narrow_one),
+        cmocka_unit_test(random_clutter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
