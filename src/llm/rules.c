@@ -94,9 +94,9 @@ static void rules_destroy(pons__rules *r)
     if (!r) {
         return;
     }
-    pons__words *all[] = {&r->leading, &r->trailing, &r->articles, &r->hard,  &r->soft,
-                          &r->joins,   &r->urgent,   &r->urgent_alone, &r->anywhere, &r->units,
-                          &r->moments};
+    pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
+                          &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
+                          &r->anywhere, &r->units,    &r->moments};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         words_fini(all[i]);
     }
@@ -171,13 +171,16 @@ static int words_load(pons__words *w, const pons_value *doc, const char *key, co
     }
     size_t i;
     pons_value *word;
-    json_array_foreach ((pons_value *)list, i, word) {
+    json_array_foreach((pons_value *)list, i, word)
+    {
         int rc = words_add(w, word, path, i, err);
         if (rc != PONS_OK) {
             return rc;
         }
     }
-    qsort(w->v, w->n, sizeof *w->v, longer_first);
+    if (w->n) {
+        qsort(w->v, w->n, sizeof *w->v, longer_first);
+    }
     return PONS_OK;
 }
 
@@ -191,7 +194,8 @@ static int known_keys(const pons_value *obj, const char *path, const char *const
     }
     const char *key;
     pons_value *value;
-    json_object_foreach ((pons_value *)obj, key, value) {
+    json_object_foreach((pons_value *)obj, key, value)
+    {
         size_t i = 0;
         while (keys[i] && strcmp(keys[i], key) != 0) {
             i++;
@@ -216,7 +220,8 @@ static int times_load(pons__words *w, double **seconds, const pons_value *doc, c
     }
     size_t i;
     pons_value *entry;
-    json_array_foreach ((pons_value *)list, i, entry) {
+    json_array_foreach((pons_value *)list, i, entry)
+    {
         char path[64], words_path[80];
         snprintf(path, sizeof path, "/%s/%zu", key, i);
         snprintf(words_path, sizeof words_path, "%s/words", path);
@@ -461,7 +466,8 @@ static int intent_load(pons__rules *r, const pons_value *entry, size_t index, po
     }
     size_t i;
     pons_value *text;
-    json_array_foreach ((pons_value *)patterns, i, text) {
+    json_array_foreach((pons_value *)patterns, i, text)
+    {
         snprintf(path, sizeof path, "/intents/%zu/patterns/%zu", index, i);
         rc = pattern_load(r, intent, text, path, err);
         if (rc != PONS_OK) {
@@ -522,10 +528,10 @@ static int lists_load(pons__rules *r, const pons_value *doc, pons_error *err)
     const struct {
         const char *section, *key; // key NULL: the section is the list
         pons__words *words;
-    } list[] = {{"fillers", "leading", &r->leading},   {"fillers", "trailing", &r->trailing},
-                {"separators", "hard", &r->hard},      {"separators", "soft", &r->soft},
-                {"urgent", "words", &r->urgent},       {"urgent", "alone", &r->urgent_alone},
-                {"articles", NULL, &r->articles},      {"joins", NULL, &r->joins}};
+    } list[] = {{"fillers", "leading", &r->leading}, {"fillers", "trailing", &r->trailing},
+                {"separators", "hard", &r->hard},    {"separators", "soft", &r->soft},
+                {"urgent", "words", &r->urgent},     {"urgent", "alone", &r->urgent_alone},
+                {"articles", NULL, &r->articles},    {"joins", NULL, &r->joins}};
     int rc = PONS_OK;
     for (size_t i = 0; rc == PONS_OK && i < sizeof list / sizeof *list; i++) {
         char path[64];
@@ -539,9 +545,9 @@ static int lists_load(pons__rules *r, const pons_value *doc, pons_error *err)
 
 static int load_document(pons__rules *r, const pons_value *doc, pons_error *err)
 {
-    static const char *const keys[] = {"version", "limits",  "fillers", "articles", "separators",
-                                       "joins",   "urgent",  "control", "units",    "moments",
-                                       "intents", NULL};
+    static const char *const keys[] = {"version",    "limits",  "fillers", "articles",
+                                       "separators", "joins",   "urgent",  "control",
+                                       "units",      "moments", "intents", NULL};
     static const char *const fillers[] = {"leading", "trailing", NULL};
     static const char *const separators[] = {"hard", "soft", NULL};
     static const char *const urgent[] = {"words", "alone", NULL};
@@ -568,7 +574,8 @@ static int load_document(pons__rules *r, const pons_value *doc, pons_error *err)
     }
     size_t i;
     pons_value *entry;
-    json_array_foreach ((pons_value *)intents, i, entry) {
+    json_array_foreach((pons_value *)intents, i, entry)
+    {
         if ((rc = intent_load(r, entry, i, err)) != PONS_OK) {
             return rc;
         }

@@ -42,7 +42,7 @@ typedef struct step {
 typedef struct view {
     const pons__rules *rules;
     const pons_value *obs, *task, *goals, *goal, *last, *skills, *human;
-    size_t index;       // of goal
+    size_t index; // of goal
     int64_t failures, failures_max;
 } view;
 
@@ -69,8 +69,8 @@ int pons__rules_decide(void *self, const pons_value *observation, pons_value **r
         d = decision("FINISH", NULL, "All %zu goals are done.", json_array_size(v.goals));
     } else if (pons_get_bool(stop, "latched", false)) {
         const char *why = pons_get_str(stop, "reason", "");
-        bool gave_up = pons__rules_control(v.rules, pons_get_str(v.human, "answer", "")) ==
-                       CONTROL_NO;
+        bool gave_up =
+            pons__rules_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
         d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
                     : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
     } else {
@@ -110,8 +110,7 @@ static int look_at(view *v, const pons_value *obs, pons_error *err)
     v->skills = pons_get(obs, "skills");
     v->human = object_or_null(obs, "human");
     v->failures = pons_get_int(obs, "failures", 0);
-    v->failures_max =
-        pons_get_int(pons_get(obs, "limits"), "failures_max", FAILURES_MAX_FALLBACK);
+    v->failures_max = pons_get_int(pons_get(obs, "limits"), "failures_max", FAILURES_MAX_FALLBACK);
     while (v->index < json_array_size(v->goals) && is_done(json_array_get(v->goals, v->index))) {
         v->index++;
     }
@@ -183,8 +182,7 @@ static pons_value *decision(const char *type, pons_value *ops, const char *fmt, 
     vsnprintf(reason, sizeof reason, fmt, ap);
     va_end(ap);
     drop_cut_chars(reason);
-    return pons_object("type", json_string(type), "reason", json_string(reason),
-                       "ops", ops, NULL);
+    return pons_object("type", json_string(type), "reason", json_string(reason), "ops", ops, NULL);
 }
 
 static pons_value *one_op(pons_value *op)
@@ -296,8 +294,8 @@ static void goal_step(const view *v, step *ret)
         ret->skill = "wait";
         ret->args = pons_object("s", json_real(s), NULL);
         // A wait that was a recovery step of another length is not the wish.
-        ret->satisfied = last_is(v, "done", "wait") &&
-                         pons_get_num(pons_get(v->last, "args"), "s", s) >= s;
+        ret->satisfied =
+            last_is(v, "done", "wait") && pons_get_num(pons_get(v->last, "args"), "s", s) >= s;
         snprintf(ret->what, sizeof ret->what, "wait %g s", s);
     } else if (strcmp(intent, "say") == 0) {
         ret->skill = "speak";
@@ -338,11 +336,9 @@ static pons_value *replan(const view *v, const step *st, bool look_first, const 
                         st->what);
     }
     if (strcmp(skill, "wait") == 0) {
-        return decision("REPLAN",
-                        dispatch(v, "wait",
-                                 pons_object("s", json_real(RECOVERY_WAIT_S), NULL)),
-                        "%s; waiting %g s before trying to %s again.", why, RECOVERY_WAIT_S,
-                        st->what);
+        return decision(
+            "REPLAN", dispatch(v, "wait", pons_object("s", json_real(RECOVERY_WAIT_S), NULL)),
+            "%s; waiting %g s before trying to %s again.", why, RECOVERY_WAIT_S, st->what);
     }
     return decision("REPLAN", dispatch(v, "look", json_object()),
                     "%s; looking before trying to %s again.", why, st->what);

@@ -15,7 +15,7 @@
 // sentence ends ';'. at[i] is the offset in the source of folded byte i; at[n] is the source's
 // length.
 typedef struct pons__fold {
-    char *s; // (n + 1) with a zero
+    char *s;      // (n + 1) with a zero
     uint32_t *at; // (n + 1)
     bool *quoted; // (n) inside a pair of quotes
     size_t n;

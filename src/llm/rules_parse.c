@@ -16,17 +16,17 @@
 
 #include "llm/rules_internal.h"
 
-#define TEXT_MAX        2000 // bytes of one utterance
-#define LOOSE_MAX       240  // bytes of a wish that is tried loosely: the search is cubic
-#define LIST_MAX        16   // names in one list
-#define STARTS_MAX      8    // fillers before a wish
-#define ARTICLES_MAX    3
-#define JUXTAPOSED_MAX  4    // wishes without a separator
-#define KNOWN_LIST_MAX  320  // bytes of a message that lists what is known
-#define QUOTE_MAX       80   // bytes of a message that quote the person
+#define TEXT_MAX       2000 // bytes of one utterance
+#define LOOSE_MAX      240  // bytes of a wish that is tried loosely: the search is cubic
+#define LIST_MAX       16   // names in one list
+#define STARTS_MAX     8    // fillers before a wish
+#define ARTICLES_MAX   3
+#define JUXTAPOSED_MAX 4   // wishes without a separator
+#define KNOWN_LIST_MAX 320 // bytes of a message that lists what is known
+#define QUOTE_MAX      80  // bytes of a message that quote the person
 
 typedef struct name {
-    char *s; // folded
+    char *s;                   // folded
     const char *id, *other_id; // other_id: another thing has the same name
     bool object;
 } name;
@@ -63,8 +63,8 @@ typedef struct session {
     pons_error *err;
 } session;
 
-static int session_init(session *s, const pons__rules *r, const char *text,
-                        const pons_value *world, pons_error *err);
+static int session_init(session *s, const pons__rules *r, const char *text, const pons_value *world,
+                        pons_error *err);
 static void session_fini(session *s);
 static int parse_sentence(session *s);
 static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
@@ -104,9 +104,8 @@ int pons__rules_parse(void *self, const char *text, const pons_value *world, pon
             s.control = CONTROL_NONE; // "ok, go to the kitchen" answers nothing
         }
         bool urgent = s.urgent || alone_urgent(&s);
-        pons_value *control = s.control == CONTROL_NONE
-                                  ? json_null()
-                                  : json_string(pons__control_word(s.control));
+        pons_value *control =
+            s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
         pons_value *v = pons_object("goals", json_incref(s.goals), "control", control, "urgent",
                                     json_boolean(urgent), NULL);
         rc = v ? PONS_OK : no_memory(err);
@@ -170,7 +169,8 @@ static int names_add_all(session *s, const pons_value *names, const char *id, bo
     } else if (json_is_object(names)) {
         const char *lang;
         pons_value *list;
-        json_object_foreach ((pons_value *)names, lang, list) {
+        json_object_foreach((pons_value *)names, lang, list)
+        {
             if (!json_is_object(list) && (rc = names_add_all(s, list, id, object)) != PONS_OK) {
                 break;
             }
@@ -205,13 +205,13 @@ static int longer_first(const void *a, const void *b)
 {
     const name *x = a, *y = b;
     size_t n = strlen(x->s), m = strlen(y->s);
-    return n != m       ? (n < m) - (n > m)
+    return n != m                   ? (n < m) - (n > m)
            : x->object != y->object ? x->object - y->object // a zone before an object
                                     : strcmp(x->s, y->s);
 }
 
-static int session_init(session *s, const pons__rules *r, const char *text,
-                        const pons_value *world, pons_error *err)
+static int session_init(session *s, const pons__rules *r, const char *text, const pons_value *world,
+                        pons_error *err)
 {
     *s = (session){.r = r, .text = text, .world = world, .control = CONTROL_NONE, .err = err};
     size_t len = text ? strlen(text) : 0;
@@ -444,7 +444,9 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     const char *t = s->f.s;
     size_t end = s->f.n;
     bool say = wish_begins(s, pos, end, false, NULL) == INTENT_SAY;
-    for (size_t i = pos; i < end;) {
+    size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
+    size_t n_starts = starts(s, pos, end, at);
+    for (size_t i = n_starts ? at[n_starts - 1] : pos; i < end;) {
         const name *n;
         size_t after;
         bool hard, control = false;
@@ -598,6 +600,10 @@ static int parse_wish(session *s, span *w)
         return PONS_OK;
     }
     span wish = {skip_punctuation(s, w->lo, w->hi), w->hi};
+    bool in_quotes = wish.lo > w->lo && s->f.s[wish.lo - 1] == '"';
+    while (wish.hi > wish.lo && strchr(in_quotes ? " ,;:\"" : " ,;:", s->f.s[wish.hi - 1])) {
+        wish.hi--;
+    }
     int rc = parse_strictly(s, wish, JUXTAPOSED_MAX);
     if (rc != 0) {
         return rc < 0 ? rc : PONS_OK;
@@ -651,7 +657,7 @@ static void keep_name(capture *c, pons__slot slot, const name *n)
 static bool match_name(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                        unsigned m, capture *c)
 {
-    for (size_t k = 0; pos && k <= ARTICLES_MAX; k++) {
+    for (size_t k = 0; k <= ARTICLES_MAX; k++) {
         for (size_t j = 0; j < s->names_n; j++) {
             const name *n = &s->names[j];
             size_t after =
@@ -663,7 +669,9 @@ static bool match_name(const session *s, const pons__pattern *p, size_t i, size_
             }
             *c = saved;
         }
-        pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL);
+        if (!(pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL))) {
+            break;
+        }
     }
     return false;
 }
@@ -671,7 +679,7 @@ static bool match_name(const session *s, const pons__pattern *p, size_t i, size_
 // One zone, article and all: 0, or the position after it.
 static size_t zone_here(const session *s, size_t pos, size_t end, const name **ret)
 {
-    for (size_t k = 0; pos && k <= ARTICLES_MAX; k++) {
+    for (size_t k = 0; k <= ARTICLES_MAX; k++) {
         for (size_t j = 0; j < s->names_n; j++) {
             size_t after =
                 s->names[j].object ? 0 : pons__literal_at(s->f.s, pos, end, s->names[j].s);
@@ -680,7 +688,9 @@ static size_t zone_here(const session *s, size_t pos, size_t end, const name **r
                 return after;
             }
         }
-        pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL);
+        if (!(pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL))) {
+            break;
+        }
     }
     return 0;
 }
@@ -770,7 +780,7 @@ static size_t duration_at(const session *s, size_t pos, size_t end, double *ret)
             good = p = extra;
         }
         size_t and = pons__literal_at(t, p, end, "and");
-        p = and ? and : p;
+        p = and? and : p;
     }
     if (good) {
         *ret = total;
@@ -916,9 +926,9 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         return PONS_OK;
     case INTENT_BRING:
     case INTENT_PUT:
-        return goal_add(
-            s, p->intent,
-            pons_object("object", id_of(c->object), "place", id_of(c->place), NULL), wish);
+        return goal_add(s, p->intent,
+                        pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
+                        wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
     case INTENT_SAY:
@@ -962,10 +972,10 @@ static int unknown_name(const session *s, const capture *c)
     list_known(s, object ? "objects" : "zones", known, sizeof known);
     span o = source_span(s, c->unknown);
     int n = quote_len(s->text + o.lo, o.hi - o.lo);
-    return *known ? pons_error_set(s->err, PONS_EINVAL, "rules",
-                                   "unknown %s \"%.*s\"; known %s: %s", kind, n, s->text + o.lo,
-                                   object ? "objects" : "zones", known)
-                  : pons_error_set(s->err, PONS_EINVAL, "rules",
-                                   "unknown %s \"%.*s\"; no %s are known", kind, n,
-                                   s->text + o.lo, object ? "objects" : "zones");
+    return *known
+               ? pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
+                                kind, n, s->text + o.lo, object ? "objects" : "zones", known)
+               : pons_error_set(s->err, PONS_EINVAL, "rules",
+                                "unknown %s \"%.*s\"; no %s are known", kind, n, s->text + o.lo,
+                                object ? "objects" : "zones");
 }

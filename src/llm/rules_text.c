@@ -299,9 +299,9 @@ static size_t lookup(const numeral *table, size_t n, const char *s, size_t pos, 
 // 十五, 二十, 一百二十, 两, 半, 一点五.
 static size_t chinese_at(const char *s, size_t pos, size_t end, double *ret)
 {
-    static const numeral digit[] = {{"零", 0}, {"〇", 0}, {"一", 1}, {"二", 2}, {"两", 2},
-                                    {"三", 3}, {"四", 4}, {"五", 5}, {"六", 6}, {"七", 7},
-                                    {"八", 8}, {"九", 9}};
+    static const numeral digit[] = {{"零", 0}, {"〇", 0}, {"一", 1}, {"二", 2},
+                                    {"两", 2}, {"三", 3}, {"四", 4}, {"五", 5},
+                                    {"六", 6}, {"七", 7}, {"八", 8}, {"九", 9}};
     static const numeral power[] = {{"十", 10}, {"百", 100}, {"千", 1000}};
     static const char half[] = "半", point[] = "点";
     if (pons__literal_at(s, pos, end, half)) {
@@ -354,13 +354,13 @@ static size_t english_at(const char *s, size_t pos, size_t end, double *ret)
 {
     static const numeral ones[] = {{"one", 1}, {"two", 2},   {"three", 3}, {"four", 4}, {"five", 5},
                                    {"six", 6}, {"seven", 7}, {"eight", 8}, {"nine", 9}};
-    static const numeral teens[] = {
-        {"zero", 0},      {"ten", 10},     {"eleven", 11},  {"twelve", 12},
-        {"thirteen", 13}, {"fourteen", 14}, {"fifteen", 15}, {"sixteen", 16},
-        {"seventeen", 17}, {"eighteen", 18}, {"nineteen", 19}};
+    static const numeral teens[] = {{"zero", 0},      {"ten", 10},      {"eleven", 11},
+                                    {"twelve", 12},   {"thirteen", 13}, {"fourteen", 14},
+                                    {"fifteen", 15},  {"sixteen", 16},  {"seventeen", 17},
+                                    {"eighteen", 18}, {"nineteen", 19}};
     static const numeral tens[] = {{"twenty", 20}, {"thirty", 30},  {"forty", 40},  {"fifty", 50},
                                    {"sixty", 60},  {"seventy", 70}, {"eighty", 80}, {"ninety", 90}};
-    static const numeral vague[] = {{"half a", 0.5},  {"half an", 0.5}, {"half", 0.5},
+    static const numeral vague[] = {{"half a", 0.5},    {"half an", 0.5}, {"half", 0.5},
                                     {"a couple of", 2}, {"a couple", 2},  {"a few", 3},
                                     {"an", 1},          {"a", 1}};
 #define WORD(table, at, ret_v) english_word(table, sizeof table / sizeof *table, s, at, end, ret_v)
