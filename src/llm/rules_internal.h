@@ -112,7 +112,8 @@ int pons__rules_parse(void *self, const char *text, const pons_value *world, pon
                       pons_error *err); // rules_parse.c
 int pons__rules_decide(void *self, const pons_value *observation, pons_value **ret,
                        pons_error *err); // rules_decide.c
-// The control word that a whole text is, or CONTROL_NONE: how decide reads a person's answer.
+// The control word that a text is or holds as a wish, or CONTROL_NONE: how decide reads a person's
+// answer.
 pons__control pons__rules_control(const pons__rules *r, const char *text);
 
 #endif

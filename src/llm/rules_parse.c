@@ -483,15 +483,27 @@ static pons__control wish_control(const session *s, span w)
     return CONTROL_NONE;
 }
 
+// Of several, the one that goes first in pons__control.
+static void keep_control(session *s, pons__control c)
+{
+    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
+        s->control = c;
+    }
+}
+
 pons__control pons__rules_control(const pons__rules *r, const char *text)
 {
     session s;
     if (session_init(&s, r, text, NULL, NULL) != PONS_OK) {
         return CONTROL_NONE;
     }
-    pons__control c = wish_control(&s, (span){0, s.f.n});
+    for (size_t pos = 0; pos < s.f.n;) {
+        span w = {.lo = pos};
+        next_cut(&s, pos, &w.hi, &pos);
+        keep_control(&s, wish_control(&s, w));
+    }
     session_fini(&s);
-    return c;
+    return s.control;
 }
 
 static bool is_blank(const session *s, span w)
@@ -587,9 +599,7 @@ static int parse_wish(session *s, span *w)
 {
     pons__control control = wish_control(s, *w);
     if (control != CONTROL_NONE) {
-        if (s->control == CONTROL_NONE || control < s->control) {
-            s->control = control;
-        }
+        keep_control(s, control);
         return PONS_OK;
     }
     bool say = wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY;
