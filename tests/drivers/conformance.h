@@ -1,0 +1,37 @@
+// conformance.h - what every simulated robot driver must do, whatever moves it.
+//
+// Only pons_robot_ops is used, in the house and in variations of it.
+#ifndef TESTS_DRIVERS_CONFORMANCE_H
+#define TESTS_DRIVERS_CONFORMANCE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "pons/ext/robot.h"
+#include "pons/value.h"
+
+typedef struct driver_traits {
+    const pons_robot_ops *ops;
+    double depth_m;      // how far a hit may press into a wall
+    double odom_m;       // odometry may be wrong by this much after a metre
+    double odom_rad;     // and by this much after a quarter turn
+    double brake_more_m; // above v²/2a
+} driver_traits;
+
+int conformance_run(const driver_traits *driver); // returns how many tests failed
+
+// worlds/NAME.yaml as a value that may be changed, with "dir" and "path".
+pons_value *house_world(void);
+pons_value *world_from(const char *path, const char *dir);
+// Sets world.SECTION.KEY (or world.KEY with section NULL); takes the value.
+void world_set(pons_value *world, const char *section, const char *key, pons_value *value);
+void *open_at(const pons_robot_ops *ops, const pons_value *world, pons_pose2 start, uint64_t seed);
+// Steps by 10 ms for so long, holding a command.
+void run_for(const pons_robot_ops *ops, void *robot, double seconds, double v, double w);
+// Prints how many times faster than real time the robot runs, with its scans. Asserts nothing.
+void print_realtime(const pons_robot_ops *ops, double seconds);
+
+#endif
