@@ -1,0 +1,395 @@
+// script.c - a model that says what a script tells it to: for tests, scenarios and demonstrations.
+//
+//     replies:
+//       - decision: { type: CONTINUE, reason: go, ops: [{ op: dispatch, skill: wait, args: {s: 1}
+//       }] }
+//         delay_ms: 800         # of the injected clock, from the request to the end of the answer
+//         tokens: 5             # pieces it comes in (default 4), or the pieces themselves
+//       - when: { last_result.status: failed }      # used where the observation has this
+//         content: "not JSON at all"
+//         repeat: true          # may be used again; without it a reply is used once
+//       - error: { status: 503, message: overloaded }
+//
+// A request takes the first reply that is unused and whose `when`, if any, fits. Time is the
+// injected clock's alone: an event is there once the clock has passed its due time, so the same
+// script under the same clock gives the same events, whatever the machine does.
+#include <stdlib.h>
+#include <string.h>
+
+#include "pons/ext/llm.h"
+#include "pons/yaml.h"
+
+#define WHERE          "script"
+#define PIECES_DEFAULT 4
+#define PIECES_MAX     1000
+#define PATH_LEN_MAX   128
+
+typedef struct pending {
+    struct pending *next; // by due time, then in the order they were made
+    int64_t due_ns;
+    pons_llm_event event;
+} pending;
+
+typedef struct script {
+    pons_clock clock;
+    pons_value *replies; // borrowed from doc
+    pons_value *doc;
+    bool *used; // (replies)
+    pending *first;
+} script;
+
+static int load(script *s, const pons_value *config, pons_error *err);
+static int check_replies(const pons_value *replies, const pons_yaml *y, pons_error *err);
+static const pons_value *choose(script *s, const pons_value *observation);
+static int schedule(script *s, uint64_t call, const pons_value *reply, pons_error *err);
+static int push(script *s, int64_t due_ns, pons_llm_event ev);
+static void script_close(void *self);
+
+static int script_open(const pons_value *config, const pons_clock *clock, void **ret_self,
+                       pons_error *err)
+{
+    script *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the script");
+    }
+    s->clock = *clock;
+    int rc = load(s, config, err);
+    if (rc != PONS_OK) {
+        script_close(s);
+        return rc;
+    }
+    *ret_self = s;
+    return PONS_OK;
+}
+
+static void script_close(void *self)
+{
+    script *s = self;
+    if (!s) {
+        return;
+    }
+    while (s->first) {
+        pending *p = s->first;
+        s->first = p->next;
+        pons_llm_event_clear(&p->event);
+        free(p);
+    }
+    free(s->used);
+    pons_value_unref(s->doc);
+    free(s);
+}
+
+static int script_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
+{
+    script *s = self;
+    const pons_value *reply = choose(s, pons_get(request, "observation"));
+    if (reply) {
+        return schedule(s, call, reply, err);
+    }
+    pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
+    pons_error_set(&ev.error, PONS_EIO, "llm", "the script has no reply left for this request");
+    return push(s, pons_now_ns(&s->clock), ev) == PONS_OK
+               ? PONS_OK
+               : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot answer");
+}
+
+static void script_cancel(void *self, uint64_t call)
+{
+    script *s = self;
+    for (pending **at = &s->first; *at;) {
+        pending *p = *at;
+        if (p->event.call == call) {
+            *at = p->next;
+            pons_llm_event_clear(&p->event);
+            free(p);
+        } else {
+            at = &p->next;
+        }
+    }
+}
+
+static int script_event_fd(void *self)
+{
+    (void)self;
+    return -1;
+}
+
+static bool script_next(void *self, pons_llm_event *ret)
+{
+    script *s = self;
+    pending *p = s->first;
+    if (!p || p->due_ns > pons_now_ns(&s->clock)) {
+        return false;
+    }
+    s->first = p->next;
+    *ret = p->event;
+    free(p);
+    return true;
+}
+
+const pons_llm_ops pons_llm_script = {.abi = PONS_LLM_ABI,
+                                      .name = "script",
+                                      .open = script_open,
+                                      .close = script_close,
+                                      .start = script_start,
+                                      .cancel = script_cancel,
+                                      .event_fd = script_event_fd,
+                                      .next = script_next};
+
+// ---- reading a script ----
+
+static int load(script *s, const pons_value *config, pons_error *err)
+{
+    const char *path = pons_get_str(config, "path", NULL);
+    const pons_value *replies;
+    int rc;
+    if (path) {
+        pons_yaml *y;
+        if ((rc = pons_yaml_load(path, &y, err)) != PONS_OK) {
+            return rc;
+        }
+        s->doc = pons_value_ref(pons_yaml_value(y));
+        replies = json_is_array(s->doc) ? s->doc : pons_get(s->doc, "replies");
+        rc = check_replies(replies, y, err);
+        pons_yaml_destroy(y);
+    } else {
+        s->doc = pons_value_ref(config);
+        replies = pons_get(config, "replies");
+        rc = check_replies(replies, NULL, err);
+    }
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    s->replies = (pons_value *)replies;
+    s->used = calloc(json_array_size(replies) + 1, sizeof *s->used);
+    return s->used ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the script");
+}
+
+static int bad(const pons_yaml *y, size_t index, const char *key, const char *why, pons_error *err)
+{
+    char pointer[PATH_LEN_MAX], position[PONS_ERROR_SOURCE_MAX];
+    bool list = y && json_is_array(pons_yaml_value(y));
+    snprintf(pointer, sizeof pointer, "%s/%zu%s%s", list ? "" : "/replies", index, *key ? "/" : "",
+             key);
+    pons_error_set(err, PONS_EINVAL, WHERE, "%s: %s", pointer, why);
+    return y ? pons_error_source(err, "%s",
+                                 pons_yaml_position(y, pointer, position, sizeof position))
+             : PONS_EINVAL;
+}
+
+static int check_reply(const pons_value *reply, size_t i, const pons_yaml *y, pons_error *err)
+{
+    static const char *const keys[] = {"content", "decision", "error",  "delay_ms",
+                                       "tokens",  "when",     "repeat", NULL};
+    if (!json_is_object(reply)) {
+        return bad(y, i, "", "expected a mapping", err);
+    }
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)reply, key, v)
+    {
+        size_t k = 0;
+        while (keys[k] && strcmp(keys[k], key) != 0) {
+            k++;
+        }
+        if (!keys[k]) {
+            return bad(y, i, key, "unknown key", err);
+        }
+    }
+    const pons_value *content = pons_get(reply, "content"), *error = pons_get(reply, "error");
+    const pons_value *tokens = pons_get(reply, "tokens"), *when = pons_get(reply, "when");
+    int n = (content != NULL) + (pons_get(reply, "decision") != NULL) + (error != NULL);
+    if (n != 1) {
+        return bad(y, i, "", "expected exactly one of content, decision and error", err);
+    }
+    if (content && !json_is_string(content)) {
+        return bad(y, i, "content", "expected a string", err);
+    }
+    if (error && (!json_is_object(error) || !pons_get_str(error, "message", NULL))) {
+        return bad(y, i, "error", "expected {status, message}", err);
+    }
+    if (!(pons_get_num(reply, "delay_ms", 0) >= 0)) {
+        return bad(y, i, "delay_ms", "expected a number, 0 or more", err);
+    }
+    int64_t pieces = json_is_integer(tokens) ? json_integer_value(tokens) : 0;
+    if (tokens && !json_is_array(tokens) &&
+        (!json_is_integer(tokens) || pieces < 0 || pieces > PIECES_MAX)) {
+        return bad(y, i, "tokens", "expected a number of pieces, or the pieces", err);
+    }
+    return when && !json_is_object(when) ? bad(y, i, "when", "expected a mapping", err) : PONS_OK;
+}
+
+static int check_replies(const pons_value *replies, const pons_yaml *y, pons_error *err)
+{
+    if (!json_is_array(replies)) {
+        pons_error_set(err, PONS_EINVAL, WHERE, "expected a list of replies");
+        char position[PONS_ERROR_SOURCE_MAX];
+        return y ? pons_error_source(err, "%s",
+                                     pons_yaml_position(y, "/replies", position, sizeof position))
+                 : PONS_EINVAL;
+    }
+    int rc = PONS_OK;
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(replies); i++) {
+        rc = check_reply(json_array_get(replies, i), i, y, err);
+    }
+    return rc;
+}
+
+// ---- choosing a reply ----
+
+// The value at a dotted path: "task.goals.0.zone"; NULL when there is none.
+static const pons_value *at_path(const pons_value *v, const char *path)
+{
+    char key[PATH_LEN_MAX];
+    while (v && *path) {
+        size_t n = strcspn(path, ".");
+        if (n >= sizeof key) {
+            return NULL;
+        }
+        memcpy(key, path, n);
+        key[n] = '\0';
+        v = json_is_array(v) ? json_array_get(v, strtoul(key, NULL, 10)) : pons_get(v, key);
+        path += n + (path[n] == '.');
+    }
+    return v;
+}
+
+static bool fits(const pons_value *when, const pons_value *observation)
+{
+    const char *path;
+    pons_value *want;
+    json_object_foreach((pons_value *)when, path, want)
+    {
+        const pons_value *got = at_path(observation, path);
+        bool same = json_is_number(want) && json_is_number(got)
+                        ? json_number_value(want) == json_number_value(got)
+                        : json_equal(want, got) || (json_is_null(want) && !got);
+        if (!same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const pons_value *choose(script *s, const pons_value *observation)
+{
+    for (size_t i = 0; i < json_array_size(s->replies); i++) {
+        const pons_value *reply = json_array_get(s->replies, i);
+        if (!s->used[i] && fits(pons_get(reply, "when"), observation)) {
+            s->used[i] = !pons_get_bool(reply, "repeat", false);
+            return reply;
+        }
+    }
+    return NULL;
+}
+
+// ---- answering ----
+
+// Takes the event, also on failure.
+static int push(script *s, int64_t due_ns, pons_llm_event ev)
+{
+    pending *p = malloc(sizeof *p);
+    if (!p) {
+        pons_llm_event_clear(&ev);
+        return PONS_ENOMEM;
+    }
+    *p = (pending){.due_ns = due_ns, .event = ev};
+    pending **at = &s->first;
+    while (*at && (*at)->due_ns <= due_ns) {
+        at = &(*at)->next;
+    }
+    p->next = *at;
+    *at = p;
+    return PONS_OK;
+}
+
+static int push_token(script *s, uint64_t call, int64_t due_ns, const char *text, size_t len)
+{
+    char *copy = strndup(text, len);
+    return copy ? push(s, due_ns,
+                       (pons_llm_event){.call = call, .kind = PONS_LLM_TOKEN, .text = copy})
+                : PONS_ENOMEM;
+}
+
+// The content in n pieces of whole characters, spread over the delay; the end comes at its end.
+static int push_pieces(script *s, uint64_t call, const char *text, size_t n, int64_t start_ns,
+                       int64_t delay_ns)
+{
+    size_t len = strlen(text), at = 0;
+    int rc = PONS_OK;
+    for (size_t i = 1; rc == PONS_OK && i <= n; i++) {
+        size_t end = i == n ? len : len * i / n;
+        while (end < len && ((unsigned char)text[end] & 0xC0u) == 0x80u) {
+            end++;
+        }
+        if (end > at) {
+            rc = push_token(s, call, start_ns + delay_ns * (int64_t)i / (int64_t)(n + 1), text + at,
+                            end - at);
+            at = end;
+        }
+    }
+    return rc;
+}
+
+static int push_tokens(script *s, uint64_t call, const pons_value *tokens, int64_t start_ns,
+                       int64_t delay_ns)
+{
+    int64_t n = (int64_t)json_array_size(tokens);
+    int rc = PONS_OK;
+    for (int64_t i = 0; rc == PONS_OK && i < n; i++) {
+        const char *text = json_string_value(json_array_get(tokens, (size_t)i));
+        text = text ? text : "";
+        rc = push_token(s, call, start_ns + delay_ns * (i + 1) / (n + 1), text, strlen(text));
+    }
+    return rc;
+}
+
+static int schedule_error(script *s, uint64_t call, const pons_value *error, int64_t due_ns)
+{
+    pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
+    int64_t status = pons_get_int(error, "status", 0);
+    const char *message = pons_get_str(error, "message", "");
+    if (status) {
+        pons_error_set(&ev.error, PONS_EIO, "llm", "HTTP %lld: %s", (long long)status, message);
+    } else {
+        pons_error_set(&ev.error, PONS_EIO, "llm", "%s", message);
+    }
+    return push(s, due_ns, ev);
+}
+
+static int schedule(script *s, uint64_t call, const pons_value *reply, pons_error *err)
+{
+    int64_t now = pons_now_ns(&s->clock);
+    int64_t delay = (int64_t)(pons_get_num(reply, "delay_ms", 0) * (double)PONS_NS_PER_MS);
+    const pons_value *error = pons_get(reply, "error"), *tokens = pons_get(reply, "tokens");
+    char *made = NULL;
+    int rc = PONS_OK;
+    if (error) {
+        rc = schedule_error(s, call, error, now + delay);
+    } else {
+        const char *content = pons_get_str(reply, "content", NULL);
+        if (!content) {
+            rc = pons_value_line(pons_get(reply, "decision"), &made) < 0 ? PONS_ENOMEM : PONS_OK;
+            content = made;
+        }
+        if (rc == PONS_OK) {
+            rc = json_is_array(tokens)
+                     ? push_tokens(s, call, tokens, now, delay)
+                     : push_pieces(s, call, content,
+                                   (size_t)pons_get_int(reply, "tokens", PIECES_DEFAULT), now,
+                                   delay);
+        }
+        pons_value *done = rc == PONS_OK ? pons_object("content", json_string(content),
+                                                       "finish_reason", json_string("stop"), NULL)
+                                         : NULL;
+        rc = done ? push(s, now + delay,
+                         (pons_llm_event){.call = call, .kind = PONS_LLM_DONE, .value = done})
+                  : PONS_ENOMEM;
+    }
+    free(made);
+    if (rc != PONS_OK) {
+        script_cancel(s, call); // half an answer is none
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot answer");
+    }
+    return PONS_OK;
+}
