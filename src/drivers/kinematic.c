@@ -26,8 +26,7 @@
 #define MODULE "kinematic"
 
 static const int64_t SUBSTEP_NS = 10 * PONS_NS_PER_MS;
-static const double CUT_EPSILON_M = 1e-4;  // how near a cut motion comes to its wall
-static const double CONTACT_ENDS_M = 2e-3; // so that pressing on a wall is one bump
+static const double CUT_EPSILON_M = 1e-4; // how near a cut motion comes to its wall
 static const double SPAN_MARGIN_RAD = 1e-6;
 
 typedef struct kinematic {
@@ -194,7 +193,6 @@ static void move(kinematic *k, double arc_m, double turn_rad)
     pons__sim *s = &k->sim;
     const double radius = s->p.caps.radius_m, far = fabs(arc_m);
     pons_pose2 to = along_arc(k->pose, arc_m, turn_rad);
-    bool cut = false;
     if (far > 0.0 && k->slack_m <= far) {
         const double here = clearance(k, k->pose.x, k->pose.y);
         double there = clearance(k, to.x, to.y);
@@ -210,14 +208,13 @@ static void move(kinematic *k, double arc_m, double turn_rad)
             to = along_arc(k->pose, arc_m, low * turn_rad);
             to.yaw = pons_wrap_angle(k->pose.yaw + turn_rad); // turning needs no room
             s->v.twist.v = 0.0;
-            cut = true;
+            pons__sim_touch(s);
             there = clearance(k, to.x, to.y);
         }
         k->slack_m = there - radius;
     } else {
         k->slack_m -= far;
     }
-    pons__sim_contact(s, cut || (s->v.in_contact && k->slack_m < CONTACT_ENDS_M));
     k->pose = to;
     pons__sim_odometry(s, arc_m, turn_rad, true);
 }

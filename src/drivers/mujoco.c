@@ -379,11 +379,9 @@ static void measure(mujoco *m, const double wheels_before[2], double dt_s)
     m->sim.v.twist =
         (pons_twist2){0.5 * (left_mps + right_mps), (right_mps - left_mps) / p->track_m};
 
-    bool touching = false;
-    for (int i = 0; i < d->ncon && !touching; i++)
-        touching =
-            d->contact[i].geom1 == m->at.bumper_geom || d->contact[i].geom2 == m->at.bumper_geom;
-    pons__sim_contact(&m->sim, touching);
+    for (int i = 0; i < d->ncon; i++)
+        if (d->contact[i].geom1 == m->at.bumper_geom || d->contact[i].geom2 == m->at.bumper_geom)
+            pons__sim_touch(&m->sim);
     pons__sim_charger(&m->sim, true_pose(m));
     pons__sim_battery(&m->sim, arc, dt_s);
 }

@@ -15,6 +15,9 @@
 #define ODOM_YAW_STD_PER_M   0.01
 #define ODOM_YAW_STD_PER_RAD 0.02
 
+// Whoever presses on a wall loses it now and then for some steps; that is no new bump.
+static const int64_t CONTACT_GAP_NS = 300 * PONS_NS_PER_MS;
+
 static uint64_t pack_twist(pons_twist2 t);
 static pons_twist2 unpack_twist(uint64_t word);
 static double clamp(double v, double low, double high);
@@ -96,11 +99,11 @@ void pons__sim_odometry(pons__sim *s, double arc_m, double turn_rad, bool noisy)
     v->cov[8] = yaw * yaw;
 }
 
-void pons__sim_contact(pons__sim *s, bool touching)
+void pons__sim_touch(pons__sim *s)
 {
-    if (touching && !s->v.in_contact)
+    if (s->v.time_ns >= s->v.contact_until)
         s->v.bumps++;
-    s->v.in_contact = touching;
+    s->v.contact_until = s->v.time_ns + CONTACT_GAP_NS;
 }
 
 bool pons__sim_scan_due(pons__sim *s)

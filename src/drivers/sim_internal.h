@@ -68,9 +68,9 @@ typedef struct pons__sim_vars { // the shared state that a saved world carries
     double battery_pct;
     bool charge_wanted; // a copy of the atomic of that name, for saving
     bool on_charger;
-    bool in_contact; // with a wall or an obstacle
-    int64_t bumps;   // times that such a contact began
-    pons_pose2 odom; // odom_from_base
+    int64_t bumps;         // times that a contact with a wall or an obstacle began
+    int64_t contact_until; // a touch before this robot time [ns] is still the same contact
+    pons_pose2 odom;       // odom_from_base
     double odom_scale, odom_yaw_scale;
     double cov[9];
     pons_twist2 twist;
@@ -104,9 +104,9 @@ double pons__sim_ramp(double now, double target, double accel, double brake, dou
 void pons__sim_odometry(pons__sim *s, double arc_m, double turn_rad, bool noisy);
 void pons__sim_battery(pons__sim *s, double arc_m, double dt_s);
 pons_battery_state pons__sim_battery_state(const pons__sim *s);
-void pons__sim_contact(pons__sim *s, bool touching);           // counts bumps
-void pons__sim_charger(pons__sim *s, pons_pose2 truth);        // do the contacts touch?
-bool pons__sim_scan_due(pons__sim *s);                         // and sets when the next one is
+void pons__sim_touch(pons__sim *s);                     // something is touched now; counts bumps
+void pons__sim_charger(pons__sim *s, pons_pose2 truth); // do the contacts touch?
+bool pons__sim_scan_due(pons__sim *s);                  // and sets when the next one is
 void pons__sim_scan_begin(const pons__sim *s, pons_scan *ret); // header; all ranges INFINITY
 void pons__sim_scan_publish(pons__sim *s, pons_scan *scan);    // with noise and limits
 void pons__sim_publish(pons__sim *s, pons_pose2 truth);

@@ -30,7 +30,7 @@ pons_value *pons__sim_save(const pons__sim *s, const char *driver)
                        "battery_pct", json_real(v->battery_pct),            //
                        "charge", json_boolean(charge),                      //
                        "on_charger", json_boolean(v->on_charger),           //
-                       "in_contact", json_boolean(v->in_contact),           //
+                       "contact_until", json_integer(v->contact_until),     //
                        "bumps", json_integer(v->bumps),                     //
                        "odom", pons__sim_save_pose(v->odom),                //
                        "odom_scales", pons__sim_save_reals(odom_scales, 2), //
@@ -53,7 +53,7 @@ int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, po
         .battery_pct = pons_get_num(saved, "battery_pct", NAN),
         .charge_wanted = pons_get_bool(saved, "charge", false),
         .on_charger = pons_get_bool(saved, "on_charger", false),
-        .in_contact = pons_get_bool(saved, "in_contact", false),
+        .contact_until = pons_get_int(saved, "contact_until", 0),
         .bumps = pons_get_int(saved, "bumps", 0),
     };
     double scales[2], twist[2];
