@@ -1,0 +1,344 @@
+// sqlite_internal.h - what the files of the SQLite store share.
+//
+//   sqlite.c         essay; opening, closing, the table of ops
+//   sqlite_schema.c  connections, statements, the schema and its versions, SQLite's errors
+//   sqlite_id.c      ids in bytes; keys
+//   sqlite_apply.c   one commit inside a transaction
+//   sqlite_commit.c  who writes when: queue, group commit, the pipeline, inbox posts
+//   sqlite_read.c    everything that only reads
+//   sqlite_lease.c   leases in the database; threads
+//   lock.c           lock files
+//
+// Inside, err is never NULL: each op brings one of its own when the caller gave none.
+#ifndef PONS_SQLITE_INTERNAL_H
+#define PONS_SQLITE_INTERNAL_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "store_internal.h"
+
+// ---------------------------------------------------------------- keys
+
+// Rows of a namespace (checkpoints) or of a thread (events, messages, effects) have one integer
+// key: the owner's number above, the place in the owner's order below. They lie together, in order,
+// and the newest is found from the end.
+#define KEY_SEQ_BITS 36
+#define KEY_SEQ_MAX  (((int64_t)1 << KEY_SEQ_BITS) - 1)
+
+static inline int64_t key_of(int64_t owner, int64_t seq)
+{
+    return owner << KEY_SEQ_BITS | seq;
+}
+static inline int64_t key_seq(int64_t key)
+{
+    return key & KEY_SEQ_MAX;
+}
+
+// ---------------------------------------------------------------- statements
+
+// X(name, text): every statement, prepared once a connection, on first use.
+#define SQL_TABLE(X)                                                                               \
+    X(BEGIN_READ, "BEGIN")                                                                         \
+    X(BEGIN_WRITE, "BEGIN IMMEDIATE")                                                              \
+    X(COMMIT, "COMMIT")                                                                            \
+    X(ROLLBACK, "ROLLBACK")                                                                        \
+    X(SAVEPOINT, "SAVEPOINT member")                                                               \
+    X(RELEASE, "RELEASE member")                                                                   \
+    X(ROLLBACK_TO, "ROLLBACK TO member")                                                           \
+    X(THREAD_GET, "SELECT tid, epoch FROM thread WHERE name=?1")                                   \
+    X(THREAD_EPOCH, "SELECT epoch FROM thread WHERE tid=?1")                                       \
+    X(THREAD_ADD, "INSERT INTO thread(name,created_ms,touched_ms,epoch,inbox_seq)"                 \
+                  " VALUES(?1,?2,?2,0,0)")                                                         \
+    X(THREAD_HOLD, "UPDATE thread SET epoch=?2, touched_ms=?3 WHERE tid=?1")                       \
+    X(THREAD_SEQ, "UPDATE thread SET inbox_seq=inbox_seq+?2, touched_ms=?3 WHERE tid=?1"           \
+                  " RETURNING inbox_seq")                                                          \
+    X(EPOCH_NEXT, "UPDATE meta SET value=value+1 WHERE key='epoch' RETURNING value")               \
+    X(NS_GET, "SELECT nid FROM ns WHERE tid=?1 AND name=?2")                                       \
+    X(NS_FIND, "SELECT n.nid FROM thread t JOIN ns n ON n.tid=t.tid"                               \
+               " WHERE t.name=?1 AND n.name=?2")                                                   \
+    X(NS_ADD, "INSERT INTO ns(tid,name) VALUES(?1,?2)")                                            \
+    X(NS_LIST, "SELECT n.name FROM thread t JOIN ns n ON n.tid=t.tid WHERE t.name=?1 AND EXISTS("  \
+               "SELECT 1 FROM checkpoint c WHERE c.key BETWEEN n.nid<<36 AND (n.nid<<36)+?2)"      \
+               " ORDER BY n.nid")                                                                  \
+    X(WORD_GET, "SELECT wid FROM word WHERE text=?1")                                              \
+    X(WORD_ADD, "INSERT INTO word(text) VALUES(?1)")                                               \
+    X(CP_ADD, "INSERT INTO checkpoint(key,id,parent,meta,data) VALUES(?1,?2,?3,?4,?5)")            \
+    X(CP_LAST, "SELECT key, id FROM checkpoint WHERE key BETWEEN ?1 AND ?2"                        \
+               " ORDER BY key DESC LIMIT 1")                                                       \
+    X(CP_FROM, "SELECT key, id FROM checkpoint WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT 1")  \
+    X(CP_SCAN, "SELECT key FROM checkpoint WHERE key BETWEEN ?1 AND ?2 AND id=?3")                 \
+    X(CP_STEP, "SELECT id, parent, meta FROM checkpoint WHERE key=?1")                             \
+    X(CP_GET, "SELECT c.key, c.id, " SQL_PARENT ", c.meta, c.data FROM checkpoint c"               \
+              " WHERE c.key=?1")                                                                   \
+    X(CP_HISTORY, "SELECT c.key, c.id, " SQL_PARENT ", c.meta, c.data FROM checkpoint c"           \
+                  " WHERE c.key BETWEEN ?1 AND ?2 ORDER BY c.key DESC LIMIT ?3")                   \
+    X(RECORD_PUT, "INSERT OR REPLACE INTO record(nid,checkpoint,task,idx,data)"                    \
+                  " VALUES(?1,?2,?3,?4,?5)")                                                       \
+    X(RECORD_LIST, "SELECT task, idx, data FROM record WHERE nid=?1 AND checkpoint=?2"             \
+                   " ORDER BY task, idx")                                                          \
+    X(INBOX_ADD, "INSERT INTO inbox(key,nid,kind,value) VALUES(?1,?2,?3,?4)")                      \
+    X(INBOX_DEL, "DELETE FROM inbox WHERE key=?1")                                                 \
+    X(INBOX_LIST, "SELECT i.key, n.name, w.text, i.value FROM thread t CROSS JOIN inbox i"         \
+                  " ON i.key > (t.tid<<36)+?2 AND i.key <= (t.tid<<36)+?3"                         \
+                  " CROSS JOIN ns n ON n.nid=i.nid CROSS JOIN word w ON w.wid=i.kind"              \
+                  " WHERE t.name=?1 AND (?4 IS NULL OR n.name=?4) ORDER BY i.key")                 \
+    X(EVENT_ADD, "INSERT INTO event(key,nid,ts_ms,type,payload) VALUES(?1,?2,?3,?4,?5)")           \
+    X(EVENT_LAST, "SELECT key FROM event WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1")   \
+    X(EVENT_LIST, "SELECT e.key, n.name, e.ts_ms, w.text, e.payload FROM thread t"                 \
+                  " CROSS JOIN event e ON e.key > (t.tid<<36)+?2 AND e.key <= (t.tid<<36)+?3"      \
+                  " CROSS JOIN ns n ON n.nid=e.nid CROSS JOIN word w ON w.wid=e.type"              \
+                  " WHERE t.name=?1 ORDER BY e.key LIMIT ?4")                                      \
+    X(EFFECT_FIND, "SELECT key FROM effect WHERE id=?1 AND key BETWEEN ?2 AND ?3")                 \
+    X(EFFECT_LAST, "SELECT key FROM effect WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1") \
+    X(EFFECT_ADD, "INSERT INTO effect(key,id,nid,state,created_ms,updated_ms,data)"                \
+                  " VALUES(?1,?2,?3,?4,?5,?6,?7)")                                                 \
+    X(EFFECT_SET, "UPDATE effect SET nid=?3, state=?4, created_ms=?5, updated_ms=?6, data=?7"      \
+                  " WHERE key=?1 AND id=?2")                                                       \
+    X(EFFECT_GET, "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"               \
+                  " FROM thread t CROSS JOIN effect e ON e.id=?2"                                  \
+                  " AND e.key BETWEEN t.tid<<36 AND (t.tid<<36)+?3"                                \
+                  " CROSS JOIN ns n ON n.nid=e.nid WHERE t.name=?1")                               \
+    X(EFFECT_LIST, "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"              \
+                   " FROM thread t CROSS JOIN effect e"                                            \
+                   " ON e.key BETWEEN t.tid<<36 AND (t.tid<<36)+?3"                                \
+                   " CROSS JOIN ns n ON n.nid=e.nid"                                               \
+                   " WHERE t.name=?1 AND (?2>>e.state)&1 ORDER BY e.key")                          \
+    X(THREAD_LIST, "SELECT tid, name, created_ms, touched_ms FROM thread ORDER BY tid")            \
+    X(SIZE_CP, "SELECT count(*), ifnull(sum(length(c.data)),0) FROM ns n"                          \
+               " CROSS JOIN checkpoint c ON c.key BETWEEN n.nid<<36 AND (n.nid<<36)+?2"            \
+               " WHERE n.tid=?1")                                                                  \
+    X(SIZE_RECORD, "SELECT count(*), ifnull(sum(length(r.data)),0) FROM ns n"                      \
+                   " CROSS JOIN record r ON r.nid=n.nid WHERE n.tid=?1")                           \
+    X(SIZE_EVENT, "SELECT count(*), ifnull(sum(length(payload)),0), max(ts_ms) FROM event"         \
+                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+?2")                                     \
+    X(SIZE_EFFECT, "SELECT count(*), ifnull(sum(length(data)),0), max(updated_ms) FROM effect"     \
+                   " WHERE key BETWEEN ?1<<36 AND (?1<<36)+?2")                                    \
+    X(SIZE_INBOX, "SELECT count(*), ifnull(sum(length(value)),0) FROM inbox"                       \
+                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+?2")                                     \
+    X(DEL_CP, "DELETE FROM checkpoint WHERE key BETWEEN ?1 AND ?2")                                \
+    X(DEL_RECORD, "DELETE FROM record WHERE nid=?1")                                               \
+    X(DEL_INBOX, "DELETE FROM inbox WHERE key BETWEEN ?1 AND ?2")                                  \
+    X(DEL_EVENT, "DELETE FROM event WHERE key BETWEEN ?1 AND ?2")                                  \
+    X(DEL_EFFECT, "DELETE FROM effect WHERE key BETWEEN ?1 AND ?2")                                \
+    X(DEL_NS, "DELETE FROM ns WHERE tid=?1")                                                       \
+    X(DEL_THREAD, "DELETE FROM thread WHERE tid=?1")                                               \
+    X(NS_OF, "SELECT nid FROM ns WHERE tid=?1")
+
+// A checkpoint's parent as an id: stored as a distance back, or as the id itself.
+#define SQL_PARENT                                                                                 \
+    "CASE typeof(c.parent) WHEN 'integer'"                                                         \
+    " THEN (SELECT p.id FROM checkpoint p WHERE p.key=c.key-c.parent) ELSE c.parent END"
+
+typedef enum sql_id {
+#define SQL_ENUM(name, text) SQL_##name,
+    SQL_TABLE(SQL_ENUM)
+#undef SQL_ENUM
+        SQL_COUNT
+} sql_id;
+
+// One connection; one thread at a time.
+typedef struct sql_conn {
+    sqlite3 *db;
+    const char *name; // of the file, for messages; the store's
+    sqlite3_stmt *st[SQL_COUNT];
+    struct sql_conn *next; // in the list of idle readers
+} sql_conn;
+
+// Opens the file and waits patiently for other processes; checks nothing.
+int pons__sql_open(sql_conn *c, const char *path, const char *name, int flags, pons_error *err);
+void pons__sql_close(sql_conn *c);
+// A statement, reset, its bindings free; NULL with err filled.
+sqlite3_stmt *pons__sql(sql_conn *c, sql_id id, pons_error *err);
+// SQLITE_ROW or SQLITE_DONE; anything else is a failure, and err says what could not be done.
+int pons__sql_step(sql_conn *c, sqlite3_stmt *st, pons_error *err);
+// How long it waits for other processes: 0 for as long as is usual.
+void pons__sql_patience(sql_conn *c, int wait_ms);
+// Runs a statement without rows and resets it.
+int pons__sql_run(sql_conn *c, sqlite3_stmt *st, pons_error *err);
+int pons__sql_do(sql_conn *c, sql_id id, pons_error *err); // one without parameters
+// Fills err from a result code of SQLite: status, file, cause. `what` reads "cannot …".
+int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what);
+// Makes, migrates or refuses what is in the file.
+int pons__schema_check(sql_conn *c, const char *path, pons_error *err);
+
+// ---------------------------------------------------------------- ids
+
+#define ID_BYTES 16
+
+// Binds an id: 26 digits of Crockford's base 32 as 16 bytes, 32 hex digits as 17, else as text.
+int pons__id_bind(sqlite3_stmt *st, int at, const char *id);
+// Reads one back; "" for NULL. ret has cap bytes.
+void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap);
+// Wall clock of a time-sortable id in ms; 0 when it is none.
+int64_t pons__id_wall_ms(const char *id);
+int pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b);
+pons_bytes pons__bytes_column(sqlite3_stmt *st, int at);
+const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
+
+// ---------------------------------------------------------------- the store
+
+#define PONS__WAL_TEND 1000 // pages of the log at which it is moved to the file
+
+#define SPACES_CACHED 32 // a power of two
+#define WORDS_CACHED  64 // a power of two
+
+typedef struct space { // what the holder of a thread knows of a namespace's end
+    char name[PONS_NAME_MAX];
+    int64_t nid;  // 0: free slot
+    int64_t next; // seq of the next checkpoint; 0: not read yet
+    char last[32];
+} space;
+
+// A thread that this store holds. Alive from acquire to release; kept in a list, so that a stale
+// lease is never followed.
+typedef struct holding {
+    struct holding *next; // [mtx]
+    char thread[PONS_NAME_MAX];
+    uint64_t epoch;
+    int64_t tid;
+    int lock_fd;
+    size_t queued;     // [mtx] async commits on their way
+    pons_error failed; // [mtx] an async commit's failure, until it is reported
+    // [mtx] rises when a failure is reported: async commits of an earlier one are dropped, because
+    // they stand on what was not applied.
+    uint64_t generation;
+
+    bool known;                  // [writing] what follows was read from the database
+    int64_t event_next;          // [writing] seq
+    int64_t effect_next;         // [writing]
+    space spaces[SPACES_CACHED]; // [writing] by hash of the name
+} holding;
+
+typedef struct word {
+    char text[48]; // longer ones are not cached
+    int64_t wid;   // 0: free slot
+} word;
+
+// A commit on its way to the file.
+typedef struct request {
+    struct request *next;
+    const pons_commit *c;
+    holding *h;
+    bool async;          // the queue's own copy: freed when done
+    uint64_t generation; // of h when it was queued
+    size_t bytes;
+    bool done;          // [mtx]
+    bool settled;       // its fate is known, whatever happens to the batch
+    int64_t event_base; // seq before the first event
+    int status;
+    pons_error err;
+} request;
+
+typedef struct sq {
+    char *path;    // as SQLite resolved it
+    char *locks;   // "<path>-locks"
+    char name[64]; // the file's, for messages
+    char host[PONS__HOST_MAX];
+
+    // [mtx] protects the queue; `writing` is the right to use everything marked [writing].
+    pthread_mutex_t mtx;
+    pthread_cond_t changed;
+    bool writing;        // [mtx]
+    request *head;       // [mtx]
+    request **tail;      // [mtx]
+    uint64_t enqueued;   // [mtx] requests so far
+    uint64_t completed;  // [mtx] requests so far; they complete in order
+    size_t queued_bytes; // [mtx]
+    holding *holdings;   // [mtx]
+    pons_error orphan;   // [mtx] a failure whose thread was released before it was reported
+    bool writer_on;      // [mtx] the pipeline's thread exists
+    bool closing;        // [mtx]
+    pthread_t writer;
+
+    sql_conn w;               // [writing]
+    int sync;                 // [writing] pons_sync that w is set to; -1: not set
+    word words[WORDS_CACHED]; // [writing]
+    int wal_pages;            // [writing] length of the log after the last commit
+    int wal_next;             // [writing] length at which it is looked after
+
+    pthread_mutex_t readers_mtx;
+    sql_conn *idle; // [readers_mtx]
+    int n_idle;     // [readers_mtx]
+} sq;
+
+// sqlite_commit.c
+void pons__writer_enter(sq *s); // takes `writing`
+void pons__writer_leave(sq *s);
+int pons__sync_set(sq *s, pons_sync sync, pons_error *err); // [writing], outside a transaction
+void pons__holding_flush(sq *s, const holding *h);          // [mtx] waits for its async commits
+void pons__writer_stop(sq *s);
+void pons__forget(sq *s, holding *h); // [writing] after a rollback; h may be NULL
+void pons__wal_tend(sq *s);           // [writing] after a commit
+int pons__sq_commit(void *self, const pons_commit *c, pons_error *err);
+int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err);
+int pons__sq_drain(void *self, pons_error *err);
+int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                        pons_error *err);
+
+// sqlite_apply.c; [writing], inside a transaction
+int pons__apply(sq *s, request *r, pons_error *err);
+int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err);
+int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *err);
+// tid of a thread, making it when it is new. ret_epoch may be NULL.
+int pons__thread_id(sq *s, const char *name, int64_t *ret, pons_error *err);
+// Numbers n messages: *ret_first is the first of them. Then puts one.
+int pons__inbox_seq(sq *s, int64_t tid, int64_t n, int64_t *ret_first, pons_error *err);
+int pons__inbox_put(sq *s, int64_t tid, int64_t seq, int64_t nid, int64_t kind, pons_bytes value,
+                    pons_error *err);
+// Key of a checkpoint by its id; PONS_ENOTFOUND without touching err.
+int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret, pons_error *err);
+
+// sqlite_read.c
+sql_conn *pons__reader_take(sq *s, pons_error *err);
+void pons__reader_give(sq *s, sql_conn *c); // NULL-safe
+void pons__readers_close(sq *s);
+int pons__sq_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
+                  pons_error *err);
+int pons__sq_checkpoint(void *self, const char *thread, const char *ns, const char *id,
+                        pons_checkpoint_fn fn, void *user, pons_error *err);
+int pons__sq_history(void *self, const char *thread, const char *ns, const char *before,
+                     int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err);
+int pons__sq_records(void *self, const char *thread, const char *ns, const char *checkpoint,
+                     pons_record_fn fn, void *user, pons_error *err);
+int pons__sq_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
+                        void *user, pons_error *err);
+int pons__sq_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
+                        pons_inbox_fn fn, void *user, pons_error *err);
+int pons__sq_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
+                        void *user, pons_error *err);
+int pons__sq_effects(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
+                     void *user, pons_error *err);
+int pons__sq_events(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
+                    void *user, pons_error *err);
+int pons__sq_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err);
+int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err);
+
+// sqlite_lease.c
+int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err);
+void pons__sq_lease_release(void *self, pons_lease *lease);
+int pons__sq_lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err);
+int pons__sq_thread_delete(void *self, const char *thread, pons_error *err);
+void pons__holding_destroy(holding *h); // unlocks
+// The holding of a lease, if it is still that one. [mtx]
+holding *pons__holding_find(sq *s, const pons_lease *lease);
+
+// ---------------------------------------------------------------- lock files
+
+typedef struct lock_holder { // what stands in a lock file
+    int64_t pid;
+    uint64_t epoch;
+    char host[PONS__HOST_MAX];
+} lock_holder;
+
+// Takes the lock of a thread: *ret_fd holds it until closed. PONS_EBUSY when another has it, then
+// *ret is what it wrote.
+int pons__lock_take(const char *dir, const char *thread, int *ret_fd, lock_holder *ret,
+                    pons_error *err);
+int pons__lock_write(int fd, const lock_holder *h); // 0 or -1
+void pons__lock_drop(int fd);                       // forgets the holder, unlocks, closes
+void pons__lock_remove(const char *dir, const char *thread, int fd); // unlinks while held, drops
+// Who holds it: true and *ret, without taking anything.
+bool pons__lock_peek(const char *dir, const char *thread, lock_holder *ret);
+
+#endif
