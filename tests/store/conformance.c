@@ -1,0 +1,1244 @@
+// conformance.c - what a store promises, shown on any of them.
+//
+// Each test opens a new, empty store and uses only the contract (pons/ext/store.h). Where two
+// backends could differ in something that a caller can see, a test here decides it.
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "conformance.h"
+#include "pons/rand.h"
+
+static const conformance_backend *backend;
+
+static void collect(FILE *out, pons_store s, const char *thread);
+
+// ---------------------------------------------------------------- fixture
+
+static int open_store(void **state)
+{
+    pons_store *s = calloc(1, sizeof *s);
+    pons_error err = PONS_ERROR_INIT;
+    char line[1024];
+    if (!s || backend->open(s, &err)) {
+        print_error("%s\n", pons_error_line(&err, line, sizeof line));
+        free(s);
+        return -1;
+    }
+    *state = s;
+    return 0;
+}
+
+static int close_store(void **state)
+{
+    pons_store *s = *state;
+    pons_store_close(s);
+    free(s);
+    if (backend->clean)
+        backend->clean();
+    return 0;
+}
+
+static void ok_at(int rc, const pons_error *err, int line)
+{
+    if (rc == PONS_OK)
+        return;
+    char text[1024];
+    fail_msg("line %d: %s: %s", line, pons_status_word(rc),
+             pons_error_line(err, text, sizeof text));
+}
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        pons_error err = PONS_ERROR_INIT;                                                          \
+        ok_at((call), &err, __LINE__);                                                             \
+    } while (0)
+// The call fails with this status, and says why.
+#define REFUSED(want, call)                                                                        \
+    do {                                                                                           \
+        sink sink_ = {.out = stderr, .left = -1}, *to = &sink_;                                    \
+        pons_error err = PONS_ERROR_INIT;                                                          \
+        (void)to;                                                                                  \
+        assert_int_equal(call, want);                                                              \
+        assert_int_equal(err.status, want);                                                        \
+        assert_true(err.message[0] != '\0');                                                       \
+    } while (0)
+
+pons_bytes bytes_of(const char *text)
+{
+    return (pons_bytes){.data = text, .len = strlen(text)};
+}
+
+int commit_one(pons_store s, const pons_lease *lease, const char *ns, const char *id,
+               const char *parent, int64_t step, bool snapshot, const char *data, pons_error *err)
+{
+    pons_checkpoint_row row = {.step = step, .snapshot = snapshot, .data = bytes_of(data)};
+    snprintf(row.id, sizeof row.id, "%s", id);
+    snprintf(row.parent, sizeof row.parent, "%s", parent);
+    pons_commit c = {.lease = lease, .ns = ns, .checkpoints = &row, .n_checkpoints = 1};
+    return s.ops->commit(s.self, &c, err);
+}
+
+static pons_lease hold(pons_store s, const char *thread)
+{
+    pons_lease lease = {0};
+    OK(s.ops->lease_acquire(s.self, thread, &lease, &err));
+    return lease;
+}
+
+static void let_go(pons_store s, pons_lease *lease)
+{
+    s.ops->lease_release(s.self, lease);
+}
+
+// ---------------------------------------------------------------- readers as text
+
+typedef struct sink {
+    FILE *out;
+    int left; // rows until it stops; -1: never
+} sink;
+
+static int stop_after(sink *k)
+{
+    return k->left > 0 && --k->left == 0;
+}
+
+static void put_bytes(FILE *out, pons_bytes b)
+{
+    for (size_t i = 0; i < b.len; i++) {
+        uint8_t c = ((const uint8_t *)b.data)[i];
+        if (c >= ' ' && c < 127)
+            fputc(c, out);
+        else
+            fprintf(out, "\\%02x", c);
+    }
+}
+
+static int see_checkpoint(void *user, const pons_checkpoint_row *row)
+{
+    sink *k = user;
+    fprintf(k->out, "%s<%s@%" PRId64 "%s=", row->id, row->parent, row->step,
+            row->snapshot ? "!" : "");
+    put_bytes(k->out, row->data);
+    fputc(' ', k->out);
+    return stop_after(k);
+}
+
+static int see_record(void *user, const pons_record_row *row)
+{
+    sink *k = user;
+    fprintf(k->out, "%s/%s/%d=", row->checkpoint, row->task, row->idx);
+    put_bytes(k->out, row->data);
+    fputc(' ', k->out);
+    return stop_after(k);
+}
+
+static int see_inbox(void *user, const pons_inbox_row *row)
+{
+    sink *k = user;
+    fprintf(k->out, "%" PRId64 ":%s:%s=", row->seq, row->ns, row->kind);
+    put_bytes(k->out, row->value);
+    fputc(' ', k->out);
+    return stop_after(k);
+}
+
+static int see_event(void *user, const pons_event_row *row)
+{
+    sink *k = user;
+    fprintf(k->out, "%" PRId64 ":%s:%" PRId64 ":%s=", row->seq, row->ns, row->ts_ms, row->type);
+    put_bytes(k->out, row->payload);
+    fputc(' ', k->out);
+    return stop_after(k);
+}
+
+static int see_effect(void *user, const pons_effect_row *row)
+{
+    sink *k = user;
+    fprintf(k->out, "%s:%s:%d:%" PRId64 ":%" PRId64 "=", row->id, row->ns, row->state, row->created,
+            row->updated);
+    put_bytes(k->out, row->data);
+    fputc(' ', k->out);
+    return stop_after(k);
+}
+
+static int see_ns(void *user, const char *ns)
+{
+    sink *k = user;
+    fprintf(k->out, "'%s' ", ns);
+    return stop_after(k);
+}
+
+static int see_thread(void *user, const pons_thread_info *info)
+{
+    sink *k = user;
+    fprintf(k->out, "%s:%" PRId64 ":%" PRId64 "%s ", info->thread, info->checkpoints, info->events,
+            info->holder_pid ? "*" : "");
+    return stop_after(k);
+}
+
+// rows[0]: how many; rows[1]: the last one's step.
+static int count_row(void *user, const pons_checkpoint_row *row)
+{
+    int64_t *rows = user;
+    rows[0]++;
+    rows[1] = row->step;
+    return 0;
+}
+
+// shows(expected, call): what a read hands out, as text, and that it went well. `to` is its sink.
+#define SHOWS_STOPPED(stop, expected, call)                                                        \
+    do {                                                                                           \
+        char *text_ = NULL;                                                                        \
+        size_t size_ = 0;                                                                          \
+        sink sink_ = {.out = open_memstream(&text_, &size_), .left = (stop)}, *to = &sink_;        \
+        pons_error err = PONS_ERROR_INIT;                                                          \
+        int rc_ = (call);                                                                          \
+        fclose(sink_.out);                                                                         \
+        if (size_ && text_[size_ - 1] == ' ')                                                      \
+            text_[size_ - 1] = '\0';                                                               \
+        ok_at(rc_, &err, __LINE__);                                                                \
+        assert_string_equal(text_, expected);                                                      \
+        free(text_);                                                                               \
+    } while (0)
+#define SHOWS(expected, call) SHOWS_STOPPED(-1, expected, call)
+
+#define HEAD(s, t, ns)   (s).ops->head((s).self, t, ns, see_checkpoint, to, &err)
+#define AT(s, t, ns, id) (s).ops->checkpoint((s).self, t, ns, id, see_checkpoint, to, &err)
+#define HISTORY(s, t, ns, before, n)                                                               \
+    (s).ops->history((s).self, t, ns, before, n, see_checkpoint, to, &err)
+#define RECORDS(s, t, ns, c)   (s).ops->records((s).self, t, ns, c, see_record, to, &err)
+#define INBOX(s, t, ns, after) (s).ops->inbox_read((s).self, t, ns, after, see_inbox, to, &err)
+#define EFFECTS(s, t, mask)    (s).ops->effects((s).self, t, mask, see_effect, to, &err)
+#define EFFECT(s, t, id)       (s).ops->effect_get((s).self, t, id, see_effect, to, &err)
+#define EVENTS(s, t, after, n) (s).ops->events((s).self, t, after, n, see_event, to, &err)
+#define SPACES(s, t)           (s).ops->namespaces((s).self, t, see_ns, to, &err)
+#define THREADS(s)             (s).ops->threads((s).self, see_thread, to, &err)
+#define ALL_STATES             0xffffffffu
+
+static int64_t event_last(pons_store s, const char *thread)
+{
+    int64_t seq = -1;
+    OK(s.ops->event_last(s.self, thread, &seq, &err));
+    return seq;
+}
+
+static int64_t post(pons_store s, const char *thread, const char *ns, const char *kind,
+                    const char *value)
+{
+    pons_inbox_row row = {.ns = ns, .kind = kind, .value = bytes_of(value)};
+    int64_t seq = -1;
+    OK(s.ops->inbox_post(s.self, thread, &row, &seq, &err));
+    return seq;
+}
+
+// ---------------------------------------------------------------- tests
+
+static void test_empty(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    REFUSED(PONS_ENOTFOUND, HEAD(s, "t1", ""));
+    REFUSED(PONS_ENOTFOUND, AT(s, "t1", "", "c1"));
+    REFUSED(PONS_ENOTFOUND, EFFECT(s, "t1", "e1"));
+    REFUSED(PONS_ENOTFOUND, HISTORY(s, "t1", "", "c1", 0));
+    REFUSED(PONS_ENOTFOUND, s.ops->thread_delete(s.self, "t1", &err));
+    pons_lease lease;
+    REFUSED(PONS_ENOTFOUND, s.ops->lease_peek(s.self, "t1", &lease, &err));
+    SHOWS("", THREADS(s));
+    SHOWS("", HISTORY(s, "t1", "", "", 0));
+    SHOWS("", RECORDS(s, "t1", "", "c1"));
+    SHOWS("", INBOX(s, "t1", NULL, 0));
+    SHOWS("", EFFECTS(s, "t1", ALL_STATES));
+    SHOWS("", EVENTS(s, "t1", 0, 0));
+    SHOWS("", SPACES(s, "t1"));
+    assert_int_equal(event_last(s, "t1"), 0);
+    OK(s.ops->drain(s.self, &err));
+    int64_t rows[2] = {0}; // the error is not wanted: NULL is fine
+    assert_int_equal(s.ops->head(s.self, "t1", "", count_row, rows, NULL), PONS_ENOTFOUND);
+}
+
+static void test_commit_whole(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    post(s, "t1", "kernel", "say", "hello");
+    post(s, "t1", "kernel", "say", "again");
+    const pons_checkpoint_row checkpoints[] = {
+        {.id = "c1", .step = -1, .snapshot = true, .data = {"one", 3}},
+        {.id = "c2", .parent = "c1", .step = 0, .data = {"two", 3}},
+    };
+    const pons_record_row records[] = {
+        {.checkpoint = "c2", .task = "b", .idx = 0, .data = {"B0", 2}},
+        {.checkpoint = "c2", .task = "a", .idx = 10, .data = {"A10", 3}},
+        {.checkpoint = "c2", .task = "a", .idx = -1, .data = {"A-1", 3}},
+        {.checkpoint = "c1", .task = "z", .idx = 0, .data = {"Z", 1}},
+    };
+    const int64_t taken[] = {1};
+    const pons_inbox_row posts[] = {{.ns = "react", .kind = "goal", .value = {"{}", 2}}};
+    const pons_effect_row effects[] = {
+        {.id = "e2", .ns = "react", .state = 0, .created = 5, .updated = 6, .data = {"x", 1}}};
+    pons_event_row events[] = {
+        {.ns = "kernel", .ts_ms = 1700000000123, .type = "run.started", .payload = {"{}", 2}},
+        {.ns = "react", .ts_ms = 1700000000124, .type = "node.done", .payload = {"[1]", 3}}};
+    pons_commit c = {.lease = &lease,
+                     .ns = "kernel",
+                     .checkpoints = checkpoints,
+                     .n_checkpoints = 2,
+                     .records = records,
+                     .n_records = 4,
+                     .inbox_taken = taken,
+                     .n_inbox_taken = 1,
+                     .posts = posts,
+                     .n_posts = 1,
+                     .effects = effects,
+                     .n_effects = 1,
+                     .events = events,
+                     .n_events = 2};
+    OK(s.ops->commit(s.self, &c, &err));
+    assert_int_equal(events[0].seq, 1);
+    assert_int_equal(events[1].seq, 2);
+    SHOWS("c1<@-1!=one c2<c1@0=two", HEAD(s, "t1", "kernel"));
+    SHOWS("c2/a/-1=A-1 c2/a/10=A10 c2/b/0=B0", RECORDS(s, "t1", "kernel", "c2"));
+    SHOWS("c1/z/0=Z", RECORDS(s, "t1", "kernel", "c1"));
+    SHOWS("2:kernel:say=again 3:react:goal={}", INBOX(s, "t1", NULL, 0));
+    SHOWS("e2:react:0:5:6=x", EFFECTS(s, "t1", ALL_STATES));
+    SHOWS("1:kernel:1700000000123:run.started={} 2:react:1700000000124:node.done=[1]",
+          EVENTS(s, "t1", 0, 0));
+    SHOWS("'kernel'", SPACES(s, "t1"));
+    assert_int_equal(event_last(s, "t1"), 2);
+    let_go(s, &lease);
+}
+
+static void test_chain(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "", "c1", "", -1, true, "A", &err));
+    OK(commit_one(s, &lease, "", "c2", "c1", 0, false, "b", &err));
+    OK(commit_one(s, &lease, "", "c3", "c2", 1, true, "C", &err));
+    OK(commit_one(s, &lease, "", "c4", "c3", 2, false, "d", &err));
+    OK(commit_one(s, &lease, "", "c5", "c4", 3, false, "e", &err));
+    SHOWS("c3<c2@1!=C c4<c3@2=d c5<c4@3=e", HEAD(s, "t1", ""));
+    SHOWS("c3<c2@1!=C", AT(s, "t1", "", "c3"));
+    SHOWS("c1<@-1!=A c2<c1@0=b", AT(s, "t1", "", "c2"));
+    // A fork: the newest is the last one committed, and its parent lies further back.
+    OK(commit_one(s, &lease, "", "c6", "c2", 1, false, "f", &err));
+    SHOWS("c1<@-1!=A c2<c1@0=b c6<c2@1=f", HEAD(s, "t1", ""));
+    SHOWS("c3<c2@1!=C c4<c3@2=d c5<c4@3=e", AT(s, "t1", "", "c5"));
+    // A first one that is no snapshot ends the chain as well.
+    OK(commit_one(s, &lease, "n", "x", "", 0, false, "x", &err));
+    SHOWS("x<@0=x", HEAD(s, "t1", "n"));
+    let_go(s, &lease);
+    // The same after the lease changed hands: nothing depends on what the holder remembers.
+    lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "", "c7", "c6", 2, false, "g", &err));
+    SHOWS("c1<@-1!=A c2<c1@0=b c6<c2@1=f c7<c6@2=g", HEAD(s, "t1", ""));
+    SHOWS_STOPPED(2, "c1<@-1!=A c2<c1@0=b", HEAD(s, "t1", ""));
+    let_go(s, &lease);
+}
+
+static void test_lost_parent(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "", "c2", "gone", 0, false, "b", &err));
+    REFUSED(PONS_ECORRUPT, HEAD(s, "t1", ""));
+    // As a snapshot it can be read, and still says who its parent was.
+    OK(commit_one(s, &lease, "", "c3", "elsewhere", 1, true, "c", &err));
+    SHOWS("c3<elsewhere@1!=c", HEAD(s, "t1", ""));
+    let_go(s, &lease);
+}
+
+static void test_history(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "a", "c1", "", -1, true, "A", &err));
+    OK(commit_one(s, &lease, "b", "d1", "", -1, true, "other", &err));
+    OK(commit_one(s, &lease, "a", "c2", "c1", 0, false, "b", &err));
+    OK(commit_one(s, &lease, "a", "c3", "c1", 0, false, "c", &err));
+    SHOWS("c3<c1@0=c c2<c1@0=b c1<@-1!=A", HISTORY(s, "t1", "a", "", 0));
+    SHOWS("c3<c1@0=c c2<c1@0=b c1<@-1!=A", HISTORY(s, "t1", "a", NULL, 0));
+    SHOWS("c3<c1@0=c c2<c1@0=b", HISTORY(s, "t1", "a", "", 2));
+    SHOWS("c2<c1@0=b c1<@-1!=A", HISTORY(s, "t1", "a", "c3", 0));
+    SHOWS("c2<c1@0=b", HISTORY(s, "t1", "a", "c3", 1));
+    SHOWS("", HISTORY(s, "t1", "a", "c1", 0));
+    SHOWS("", HISTORY(s, "t1", "nowhere", "", 0));
+    SHOWS_STOPPED(1, "c3<c1@0=c", HISTORY(s, "t1", "a", "", 0));
+    REFUSED(PONS_ENOTFOUND, HISTORY(s, "t1", "a", "d1", 0));
+    let_go(s, &lease);
+}
+
+// A machine without a battery for its clock: ids made after a restart sort before the old ones. The
+// newest is what was committed last, all the same, and everything is found.
+static void test_clock_set_back(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    const char *ids[] = {"01J00000000000000000000005", "01J00000000000000000000006",
+                         "01G00000000000000000000001", "01G00000000000000000000002",
+                         "01K00000000000000000000001"};
+    const char *parent = "";
+    for (int i = 0; i < 5; i++) {
+        OK(commit_one(s, &lease, "", ids[i], parent, i, false, "d", &err));
+        parent = ids[i];
+        if (i == 2) {
+            let_go(s, &lease);
+            lease = hold(s, "t1");
+        }
+    }
+    SHOWS("01J00000000000000000000005<@0=d "
+          "01J00000000000000000000006<01J00000000000000000000005@1=d "
+          "01G00000000000000000000001<01J00000000000000000000006@2=d "
+          "01G00000000000000000000002<01G00000000000000000000001@3=d "
+          "01K00000000000000000000001<01G00000000000000000000002@4=d",
+          HEAD(s, "t1", ""));
+    for (int i = 0; i < 5; i++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "%s<%s@%d=d", ids[i], i ? ids[i - 1] : "", i);
+        if (i == 0)
+            SHOWS(expected, AT(s, "t1", "", ids[i]));
+    }
+    SHOWS("01J00000000000000000000006<01J00000000000000000000005@1=d "
+          "01J00000000000000000000005<@0=d",
+          HISTORY(s, "t1", "", "01G00000000000000000000001", 0));
+    REFUSED(PONS_EEXIST, commit_one(s, &lease, "", ids[0], parent, 9, false, "twice", &err));
+    let_go(s, &lease);
+}
+
+static void test_twice_is_refused_whole(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "", "c1", "", 0, true, "A", &err));
+    OK(commit_one(s, &lease, "", "c2", "c1", 1, true, "B", &err));
+    const pons_checkpoint_row rows[] = {{.id = "c3", .parent = "c2", .data = {"new", 3}},
+                                        {.id = "c1", .parent = "c2", .data = {"old", 3}}};
+    const pons_record_row record = {.checkpoint = "c3", .task = "a", .data = {"r", 1}};
+    const pons_inbox_row mail = {.ns = "n", .kind = "k", .value = {"v", 1}};
+    const pons_effect_row effect = {.id = "e1", .ns = "n"};
+    pons_event_row event = {.seq = -7, .ns = "n", .type = "x", .payload = {"{}", 2}};
+    pons_commit c = {.lease = &lease,
+                     .ns = "",
+                     .checkpoints = rows,
+                     .n_checkpoints = 2,
+                     .records = &record,
+                     .n_records = 1,
+                     .posts = &mail,
+                     .n_posts = 1,
+                     .effects = &effect,
+                     .n_effects = 1,
+                     .events = &event,
+                     .n_events = 1};
+    char *before = store_text(s, "t1");
+    REFUSED(PONS_EEXIST, s.ops->commit(s.self, &c, &err));
+    assert_int_equal(event.seq, -7); // outputs are untouched
+    char *after = store_text(s, "t1");
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    // The store goes on, with the numbers that it would have used.
+    c.n_checkpoints = 1;
+    OK(s.ops->commit(s.self, &c, &err));
+    assert_int_equal(event.seq, 1);
+    SHOWS("c3<c2@0=new", HISTORY(s, "t1", "", "", 1));
+    SHOWS("1:n:k=v", INBOX(s, "t1", "n", 0));
+    let_go(s, &lease);
+}
+
+static void test_records_replace(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    pons_record_row row = {.checkpoint = "c1", .task = "task", .idx = 3, .data = {"old", 3}};
+    pons_commit c = {.lease = &lease, .ns = "n", .records = &row, .n_records = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+    row.data = bytes_of("newer");
+    OK(s.ops->commit(s.self, &c, &err));
+    SHOWS("c1/task/3=newer", RECORDS(s, "t1", "n", "c1"));
+    SHOWS("", RECORDS(s, "t1", "m", "c1"));
+    SHOWS("", RECORDS(s, "t2", "n", "c1"));
+    SHOWS("", SPACES(s, "t1")); // records alone make no namespace with checkpoints
+    let_go(s, &lease);
+}
+
+static void test_inbox(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    // Needs no lease, makes the thread.
+    assert_int_equal(post(s, "t1", "a", "say", "1"), 1);
+    assert_int_equal(post(s, "t1", "b", "answer", "2"), 2);
+    assert_int_equal(post(s, "t1", "a", "say", "3"), 3);
+    assert_int_equal(post(s, "t2", "a", "say", "other"), 1);
+    SHOWS("t1:0:0 t2:0:0", THREADS(s));
+    SHOWS("1:a:say=1 2:b:answer=2 3:a:say=3", INBOX(s, "t1", NULL, 0));
+    SHOWS("1:a:say=1 3:a:say=3", INBOX(s, "t1", "a", 0));
+    SHOWS("3:a:say=3", INBOX(s, "t1", "a", 1));
+    SHOWS("", INBOX(s, "t1", "a", 3));
+    SHOWS_STOPPED(1, "1:a:say=1", INBOX(s, "t1", NULL, 0));
+
+    pons_lease lease = hold(s, "t1");
+    assert_int_equal(post(s, "t1", "a", "say", "4"), 4); // while it is held, too
+    const int64_t all[] = {1, 2, 3, 4};
+    pons_commit c = {.lease = &lease, .inbox_taken = all, .n_inbox_taken = 4};
+    OK(s.ops->commit(s.self, &c, &err));
+    SHOWS("", INBOX(s, "t1", NULL, 0));
+    OK(s.ops->commit(s.self, &c, &err)); // taken already: no harm
+    // A number does not come back.
+    assert_int_equal(post(s, "t1", "a", "say", "5"), 5);
+    const pons_inbox_row posts[] = {{.ns = "b", .kind = "k", .value = {"6", 1}},
+                                    {.ns = "", .kind = "", .value = {"7", 1}}};
+    c = (pons_commit){.lease = &lease, .posts = posts, .n_posts = 2};
+    OK(s.ops->commit(s.self, &c, &err));
+    assert_int_equal(post(s, "t1", "a", "say", "8"), 8);
+    SHOWS("5:a:say=5 6:b:k=6 7::=7 8:a:say=8", INBOX(s, "t1", NULL, 0));
+    let_go(s, &lease);
+}
+
+static void test_effects(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    pons_lease other = hold(s, "t2");
+    // Created in this order; neither ids nor times are in it.
+    pons_effect_row rows[] = {
+        {.id = "ffffffffffffffffffffffffffffffff",
+         .ns = "r",
+         .created = 30,
+         .updated = 30,
+         .data = {"f", 1}},
+        {.id = "00000000000000000000000000000000",
+         .ns = "r",
+         .created = 20,
+         .updated = 20,
+         .data = {"0", 1}},
+        {.id = "odd id", .ns = "q", .created = 10, .updated = 10, .data = {"", 0}},
+    };
+    pons_commit c = {.lease = &lease, .effects = rows, .n_effects = 3};
+    OK(s.ops->commit(s.self, &c, &err));
+    pons_effect_row twin = {.id = "odd id", .ns = "q", .state = 7, .data = {"t2's", 4}};
+    pons_commit d = {.lease = &other, .effects = &twin, .n_effects = 1};
+    OK(s.ops->commit(s.self, &d, &err));
+
+    rows[0].state = 1;
+    rows[0].updated = 31;
+    rows[0].data = bytes_of("F");
+    c.n_effects = 1;
+    OK(s.ops->commit(s.self, &c, &err));
+    SHOWS("ffffffffffffffffffffffffffffffff:r:1:30:31=F", EFFECT(s, "t1", rows[0].id));
+    SHOWS("odd id:q:7:0:0=t2's", EFFECT(s, "t2", "odd id"));
+    SHOWS("ffffffffffffffffffffffffffffffff:r:1:30:31=F "
+          "00000000000000000000000000000000:r:0:20:20=0 odd id:q:0:10:10=",
+          EFFECTS(s, "t1", ALL_STATES));
+    SHOWS("00000000000000000000000000000000:r:0:20:20=0 odd id:q:0:10:10=",
+          EFFECTS(s, "t1", 1u << 0));
+    SHOWS("ffffffffffffffffffffffffffffffff:r:1:30:31=F", EFFECTS(s, "t1", 1u << 1));
+    SHOWS("", EFFECTS(s, "t1", 1u << 7));
+    REFUSED(PONS_ENOTFOUND, EFFECT(s, "t2", rows[0].id));
+    let_go(s, &lease);
+    let_go(s, &other);
+}
+
+static void test_events(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease one = hold(s, "t1"), two = hold(s, "t2");
+    for (int i = 1; i <= 5; i++) {
+        pons_event_row e = {.ns = "n", .ts_ms = i, .type = "tick", .payload = {"{}", 2}};
+        pons_commit c = {.lease = i == 3 ? &two : &one, .events = &e, .n_events = 1};
+        OK(s.ops->commit(s.self, &c, &err));
+        assert_int_equal(e.seq, i < 3 ? i : i == 3 ? 1 : i - 1);
+    }
+    SHOWS("1:n:1:tick={} 2:n:2:tick={} 3:n:4:tick={} 4:n:5:tick={}", EVENTS(s, "t1", 0, 0));
+    SHOWS("1:n:3:tick={}", EVENTS(s, "t2", 0, 0));
+    SHOWS("3:n:4:tick={} 4:n:5:tick={}", EVENTS(s, "t1", 2, 0));
+    SHOWS("3:n:4:tick={}", EVENTS(s, "t1", 2, 1));
+    SHOWS_STOPPED(1, "1:n:1:tick={}", EVENTS(s, "t1", 0, 0));
+    SHOWS("", EVENTS(s, "t1", 4, 0));
+    SHOWS("", EVENTS(s, "t1", 400, 0));
+    assert_int_equal(event_last(s, "t1"), 4);
+    assert_int_equal(event_last(s, "t2"), 1);
+    let_go(s, &one);
+    one = hold(s, "t1");
+    pons_event_row e = {.ns = "n", .type = "tick", .payload = {"{}", 2}};
+    pons_commit c = {.lease = &one, .events = &e, .n_events = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+    assert_int_equal(e.seq, 5);
+    let_go(s, &one);
+    let_go(s, &two);
+}
+
+static void test_lease(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease first = hold(s, "t1"), other = hold(s, "t2"), second = {0}, seen;
+    assert_string_equal(first.thread, "t1");
+    assert_int_equal(first.pid, getpid());
+    assert_true(first.host[0] != '\0');
+    assert_true(first.epoch > 0);
+    pons_error why = PONS_ERROR_INIT;
+    assert_int_equal(s.ops->lease_acquire(s.self, "t1", &second, &why), PONS_EBUSY);
+    char expected[128];
+    snprintf(expected, sizeof expected, "thread t1 is held by pid %d on %s", (int)getpid(),
+             first.host);
+    assert_string_equal(why.message, expected);
+    assert_int_equal(second.epoch, 0); // untouched
+    OK(s.ops->lease_peek(s.self, "t1", &seen, &err));
+    assert_int_equal(seen.pid, getpid());
+    assert_int_equal(seen.epoch, first.epoch);
+    assert_string_equal(seen.thread, "t1");
+    assert_string_equal(seen.host, first.host);
+
+    const pons_lease stale = first;
+    uint64_t epoch = first.epoch;
+    let_go(s, &first);
+    REFUSED(PONS_ENOTFOUND, s.ops->lease_peek(s.self, "t1", &seen, &err));
+    second = hold(s, "t1");
+    assert_true(second.epoch > epoch);
+
+    // The first one has been gone for a while, and does not know.
+    REFUSED(PONS_ESTALE, commit_one(s, &stale, "", "c1", "", 0, true, "A", &err));
+    REFUSED(PONS_ENOTFOUND, HEAD(s, "t1", ""));
+    OK(commit_one(s, &second, "", "c1", "", 0, true, "B", &err));
+    pons_lease gone = stale;
+    let_go(s, &gone); // and takes nothing from the second when it goes
+    OK(commit_one(s, &second, "", "c2", "c1", 1, true, "C", &err));
+    REFUSED(PONS_EBUSY, s.ops->lease_acquire(s.self, "t1", &first, &err));
+    let_go(s, &second);
+    let_go(s, &other);
+    REFUSED(PONS_ESTALE, commit_one(s, &stale, "", "c3", "c2", 2, true, "D", &err));
+}
+
+static void test_async(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    char parent[32] = "", id[32], data[32], type[16];
+    for (int i = 0; i < 300; i++) {
+        snprintf(id, sizeof id, "c%05d", i);
+        snprintf(data, sizeof data, "data %d", i);
+        snprintf(type, sizeof type, "type%d", i % 7);
+        pons_checkpoint_row row = {.step = i, .snapshot = i == 0, .data = bytes_of(data)};
+        strcpy(row.id, id);
+        strcpy(row.parent, parent);
+        pons_event_row e = {.seq = -1, .ns = "n", .ts_ms = i, .type = type, .payload = {"{}", 2}};
+        char ns[] = "n";
+        pons_commit c = {.lease = &lease,
+                         .ns = ns,
+                         .checkpoints = &row,
+                         .n_checkpoints = 1,
+                         .events = &e,
+                         .n_events = 1};
+        // Every fifth waits; it comes after all that were queued before it.
+        if (i % 5 == 4) {
+            OK(s.ops->commit(s.self, &c, &err));
+            assert_int_equal(e.seq, i + 1);
+            assert_int_equal(event_last(s, "t1"), i + 1);
+        } else {
+            OK(s.ops->commit_async(s.self, &c, &err));
+            assert_int_equal(e.seq, -1);
+        }
+        strcpy(parent, id);
+        // Everything was copied.
+        memset(&row, 'x', sizeof row);
+        memset(ns, 'x', 1);
+        memset(data, 'x', sizeof data);
+        memset(type, 'x', sizeof type);
+    }
+    OK(s.ops->drain(s.self, &err));
+    assert_int_equal(event_last(s, "t1"), 300);
+    SHOWS("c00299<c00298@299=data 299 c00298<c00297@298=data 298", HISTORY(s, "t1", "n", "", 2));
+    SHOWS("300:n:299:type5={}", EVENTS(s, "t1", 299, 0));
+    let_go(s, &lease);
+}
+
+// A failure of the pipeline shows once, at the next call, and what was queued behind it is dropped.
+static void test_async_failure(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1"), other = hold(s, "t2");
+    OK(commit_one(s, &lease, "", "c1", "", 0, true, "A", &err));
+    pons_checkpoint_row row = {.id = "c1", .data = {"twice", 5}};
+    pons_commit c = {.lease = &lease, .ns = "", .checkpoints = &row, .n_checkpoints = 1};
+    int told = s.ops->commit_async(s.self, &c, NULL) != PONS_OK;
+    OK(commit_one(s, &other, "", "d1", "", 0, true, "D", &err)); // others are not concerned
+    pons_error why = PONS_ERROR_INIT;
+    int rc = s.ops->drain(s.self, &why);
+    if (rc) {
+        assert_int_equal(rc, PONS_EEXIST);
+        assert_non_null(strstr(why.message, "c1"));
+        told++;
+    }
+    assert_int_equal(told, 1);
+    OK(s.ops->drain(s.self, &err));
+    OK(commit_one(s, &lease, "", "c2", "c1", 1, false, "B", &err));
+    SHOWS("c1<@0!=A c2<c1@1=B", HEAD(s, "t1", ""));
+    SHOWS("d1<@0!=D", HEAD(s, "t2", ""));
+    let_go(s, &lease);
+    let_go(s, &other);
+}
+
+static void test_release_drains(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    for (int i = 0; i < 50; i++) {
+        pons_event_row e = {.ns = "n", .ts_ms = i, .type = "tick", .payload = {"{}", 2}};
+        pons_commit c = {.lease = &lease, .events = &e, .n_events = 1};
+        OK(s.ops->commit_async(s.self, &c, &err));
+    }
+    let_go(s, &lease);
+    assert_int_equal(event_last(s, "t1"), 50);
+}
+
+// A callback may use the store, for reading and for writing.
+typedef struct nested {
+    pons_store s;
+    const pons_lease *lease;
+    int rows;
+} nested;
+
+static int nested_events(void *user, const pons_event_row *row)
+{
+    nested *n = user;
+    assert_int_equal(row->ts_ms, 1);
+    n->rows++;
+    return 0;
+}
+
+static int nested_checkpoint(void *user, const pons_checkpoint_row *row)
+{
+    nested *n = user;
+    assert_int_equal(row->data.len, 1);
+    pons_event_row e = {.ns = "n", .ts_ms = 1, .type = "tick", .payload = {"{}", 2}};
+    pons_commit c = {.lease = n->lease, .events = &e, .n_events = 1};
+    OK(n->s.ops->commit(n->s.self, &c, &err));
+    post(n->s, "t1", "n", "k", "v");
+    OK(n->s.ops->events(n->s.self, "t1", e.seq - 1, 0, nested_events, n, &err));
+    return 0;
+}
+
+static void test_callbacks_may_call(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "", "c1", "", 0, true, "A", &err));
+    OK(commit_one(s, &lease, "", "c2", "c1", 1, false, "B", &err));
+    nested n = {.s = s, .lease = &lease};
+    OK(s.ops->head(s.self, "t1", "", nested_checkpoint, &n, &err));
+    OK(s.ops->history(s.self, "t1", "", "", 0, nested_checkpoint, &n, &err));
+    assert_int_equal(n.rows, 4);
+    assert_int_equal(event_last(s, "t1"), 4);
+    let_go(s, &lease);
+}
+
+static int see_size(void *user, const pons_thread_info *info)
+{
+    pons_thread_info *ret = user;
+    *ret = *info;
+    ret->thread = NULL;
+    ret->holder_host = info->holder_host[0] ? "named" : "";
+    return 1;
+}
+
+static void test_threads(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "a", "c1", "", 0, true, "0123456789", &err));
+    OK(commit_one(s, &lease, "b", "c1", "", 0, true, "0123456789", &err));
+    pons_event_row e = {.ns = "n", .ts_ms = 1, .type = "tick", .payload = {"{}", 2}};
+    pons_record_row r = {.checkpoint = "c1", .task = "t", .data = {"r", 1}};
+    pons_effect_row f = {.id = "e", .ns = "a"};
+    pons_commit c = {.lease = &lease,
+                     .ns = "a",
+                     .events = &e,
+                     .n_events = 1,
+                     .records = &r,
+                     .n_records = 1,
+                     .effects = &f,
+                     .n_effects = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+    post(s, "t2", "a", "say", "hi");
+    SHOWS("t1:2:1* t2:0:0", THREADS(s));
+    SHOWS("'a' 'b'", SPACES(s, "t1"));
+    pons_thread_info info = {0}, bigger = {0};
+    OK(s.ops->threads(s.self, see_size, &info, &err));
+    assert_int_equal(info.holder_pid, getpid());
+    assert_string_equal(info.holder_host, "named");
+    assert_true(info.created_ms > 0 && info.updated_ms >= info.created_ms);
+    assert_true(info.bytes >= 23);
+    char large[5000];
+    memset(large, 'x', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    OK(commit_one(s, &lease, "a", "c2", "c1", 0, true, large, &err));
+    OK(s.ops->threads(s.self, see_size, &bigger, &err));
+    assert_in_range(bigger.bytes - info.bytes, 4999, 6000);
+
+    REFUSED(PONS_EBUSY, s.ops->thread_delete(s.self, "t1", &err));
+    uint64_t epoch = lease.epoch;
+    let_go(s, &lease);
+    SHOWS("t1:3:1 t2:0:0", THREADS(s));
+    OK(s.ops->thread_delete(s.self, "t1", &err));
+    REFUSED(PONS_ENOTFOUND, s.ops->thread_delete(s.self, "t1", &err));
+    SHOWS("t2:0:0", THREADS(s));
+    SHOWS("1:a:say=hi", INBOX(s, "t2", NULL, 0));
+    REFUSED(PONS_ENOTFOUND, HEAD(s, "t1", "a"));
+    REFUSED(PONS_ENOTFOUND, EFFECT(s, "t1", "e"));
+    SHOWS("", EVENTS(s, "t1", 0, 0));
+
+    // A new one of that name starts from nothing; only the epoch goes on.
+    lease = hold(s, "t1");
+    assert_true(lease.epoch > epoch);
+    SHOWS("", RECORDS(s, "t1", "a", "c1"));
+    SHOWS("", SPACES(s, "t1"));
+    e.seq = 0;
+    c = (pons_commit){.lease = &lease, .events = &e, .n_events = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+    assert_int_equal(e.seq, 1);
+    assert_int_equal(post(s, "t1", "a", "k", "v"), 1);
+    let_go(s, &lease);
+}
+
+static void test_names_and_bytes(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    char longest[PONS_NAME_MAX], longer[PONS_NAME_MAX + 1];
+    memset(longest, '/', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    const char *names[] = {"../../etc/passwd", ".", "..",    "机器人 1",
+                           "a b\tc\n'\"%;--",  "%", longest, "T1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        pons_lease lease = hold(s, names[i]);
+        OK(commit_one(s, &lease, names[i], "c", "", 0, true, names[i], &err));
+        pons_lease again;
+        REFUSED(PONS_EBUSY, s.ops->lease_acquire(s.self, names[i], &again, &err));
+        let_go(s, &lease);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        sink own = {.out = out, .left = -1}, *to = &own;
+        OK(HEAD(s, names[i], names[i]));
+        fclose(out);
+        free(text);
+        OK(s.ops->thread_delete(s.self, names[i], &err));
+    }
+    SHOWS("", THREADS(s));
+
+    pons_lease lease;
+    REFUSED(PONS_EINVAL, s.ops->lease_acquire(s.self, "", &lease, &err));
+    REFUSED(PONS_EINVAL, s.ops->lease_acquire(s.self, longer, &lease, &err));
+    lease = hold(s, "t1");
+    REFUSED(PONS_EINVAL, commit_one(s, &lease, longer, "c", "", 0, true, "", &err));
+    REFUSED(PONS_EINVAL, commit_one(s, &lease, "n", "", "", 0, true, "", &err));
+
+    // Bytes are bytes: none of them, zeros, ids of every form.
+    const char *ids[] = {"0",
+                         "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                         "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+                         "8ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+                         "01arz3ndektsv4rrffq69g5fav",
+                         "01ARZ3NDEKTSV4RRFFQ69G5FAU",
+                         "a-very-long-identifier-of-31-by"};
+    const char *parent = "";
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        pons_checkpoint_row row = {.step = (int64_t)1 << 40, .data = {"\0\xff\0", i % 4}};
+        strcpy(row.id, ids[i]);
+        strcpy(row.parent, parent);
+        pons_record_row record = {.idx = INT32_MIN, .data = {NULL, 0}};
+        strcpy(record.checkpoint, ids[i]);
+        strcpy(record.task, ids[i]);
+        pons_commit c = {.lease = &lease,
+                         .ns = "bytes",
+                         .checkpoints = &row,
+                         .n_checkpoints = 1,
+                         .records = &record,
+                         .n_records = 1};
+        OK(s.ops->commit(s.self, &c, &err));
+        char expected[160];
+        static const char *const data[] = {"", "\\00", "\\00\\ff", "\\00\\ff\\00"};
+        snprintf(expected, sizeof expected, "%s<%s@1099511627776=%s", ids[i], parent, data[i % 4]);
+        SHOWS(expected, HISTORY(s, "t1", "bytes", "", 1));
+        snprintf(expected, sizeof expected, "%s/%s/-2147483648=", ids[i], ids[i]);
+        SHOWS(expected, RECORDS(s, "t1", "bytes", ids[i]));
+        parent = ids[i];
+    }
+    let_go(s, &lease);
+}
+
+static void test_large(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    size_t size = (size_t)3 << 20;
+    char *data = malloc(size + 1);
+    memset(data, 'x', size);
+    data[size] = '\0';
+    OK(commit_one(s, &lease, "", "c1", "", 0, true, data, &err));
+    char *text = NULL;
+    size_t written = 0;
+    FILE *out = open_memstream(&text, &written);
+    sink own = {.out = out, .left = -1}, *to = &own;
+    OK(HEAD(s, "t1", ""));
+    fclose(out);
+    assert_int_equal(written, size + strlen("c1<@0!= "));
+    free(text);
+    free(data);
+    let_go(s, &lease);
+}
+
+// A long thread: every checkpoint is found, and its chain ends at the nearest snapshot.
+static void test_long_history(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    enum { STEPS = 10000, INTERVAL = 100, BATCH = 50 };
+    pons_lease lease = hold(s, "t1");
+    pons_clock_manual m = {.wall_epoch_ms = 1700000000000};
+    pons_rand rand;
+    pons_rand_seed(&rand, 7);
+    pons_id_source source;
+    pons_id_source_init(&source, pons_clock_from_manual(&m), &rand);
+    char(*ids)[32] = calloc(STEPS, sizeof *ids);
+    for (int i = 0; i < STEPS; i += BATCH) {
+        pons_checkpoint_row rows[BATCH] = {0};
+        for (int j = 0; j < BATCH; j++) {
+            m.now_ns += PONS_NS_PER_MS / 3;
+            pons_id_make(&source, ids[i + j]);
+            rows[j].step = i + j;
+            rows[j].snapshot = (i + j) % INTERVAL == 0;
+            strcpy(rows[j].id, ids[i + j]);
+            strcpy(rows[j].parent, i + j ? ids[i + j - 1] : "");
+        }
+        pons_commit c = {.lease = &lease, .ns = "", .checkpoints = rows, .n_checkpoints = BATCH};
+        OK(s.ops->commit(s.self, &c, &err));
+    }
+    for (int i = 0; i < STEPS; i += 997) {
+        int64_t rows[2] = {0};
+        OK(s.ops->checkpoint(s.self, "t1", "", ids[i], count_row, rows, &err));
+        assert_int_equal(rows[0], i % INTERVAL + 1);
+        assert_int_equal(rows[1], i);
+    }
+    int64_t rows[2] = {0};
+    OK(s.ops->head(s.self, "t1", "", count_row, rows, &err));
+    assert_int_equal(rows[0], INTERVAL);
+    assert_int_equal(rows[1], STEPS - 1);
+    free(ids);
+    let_go(s, &lease);
+}
+
+// Many threads of one process at once, writing their own and reading others'.
+enum { WORKERS = 6, WORK = 60 };
+typedef struct worker {
+    pons_store s;
+    int number;
+    int failures;
+} worker;
+
+static void *work(void *arg)
+{
+    worker *w = arg;
+    char thread[16], other[16], parent[32] = "";
+    snprintf(thread, sizeof thread, "w%d", w->number);
+    snprintf(other, sizeof other, "w%d", (w->number + 1) % WORKERS);
+    pons_lease lease;
+    if (w->s.ops->lease_acquire(w->s.self, thread, &lease, NULL)) {
+        w->failures++;
+        return NULL;
+    }
+    for (int i = 0; i < WORK; i++) {
+        pons_checkpoint_row row = {.step = i, .snapshot = i % 10 == 0, .data = {"data", 4}};
+        snprintf(row.id, sizeof row.id, "c%04d", i);
+        strcpy(row.parent, parent);
+        strcpy(parent, row.id);
+        pons_event_row e = {.ns = "n", .ts_ms = i, .type = "tick", .payload = {"{}", 2}};
+        pons_commit c = {.lease = &lease,
+                         .ns = "n",
+                         .sync = i % 20 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL,
+                         .checkpoints = &row,
+                         .n_checkpoints = 1,
+                         .events = &e,
+                         .n_events = 1};
+        bool async = i % 3 == 1;
+        int rc = async ? w->s.ops->commit_async(w->s.self, &c, NULL)
+                       : w->s.ops->commit(w->s.self, &c, NULL);
+        w->failures += rc != PONS_OK || (!async && e.seq != i + 1);
+        pons_inbox_row mail = {.ns = "n", .kind = "k", .value = {"v", 1}};
+        w->failures += w->s.ops->inbox_post(w->s.self, other, &mail, NULL, NULL) != PONS_OK;
+        int64_t rows[2] = {0};
+        rc = w->s.ops->head(w->s.self, other, "n", count_row, rows, NULL);
+        w->failures += rc != PONS_OK && rc != PONS_ENOTFOUND;
+        w->failures += rc == PONS_OK && rows[0] != rows[1] % 10 + 1;
+    }
+    w->s.ops->lease_release(w->s.self, &lease);
+    return NULL;
+}
+
+static void test_many_threads(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pthread_t ids[WORKERS];
+    worker workers[WORKERS];
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = (worker){.s = s, .number = i};
+        assert_int_equal(pthread_create(&ids[i], NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(ids[i], NULL);
+    for (int i = 0; i < WORKERS; i++) {
+        assert_int_equal(workers[i].failures, 0);
+        char thread[16], last[32];
+        snprintf(thread, sizeof thread, "w%d", i);
+        snprintf(last, sizeof last, "%d:n:k=v", WORK);
+        assert_int_equal(event_last(s, thread), WORK);
+        SHOWS(last, INBOX(s, thread, "n", WORK - 1));
+    }
+}
+
+static void test_close_twice(void **state)
+{
+    (void)state;
+    pons_store none = {0};
+    pons_store_close(&none);
+    pons_store_close(NULL);
+    pons_bytes b = {.data = strdup("x"), .len = 1};
+    pons_bytes_free(&b);
+    assert_null(b.data);
+    pons_bytes_free(&b);
+    pons_bytes_free(NULL);
+}
+
+int conformance_run(const conformance_backend *b)
+{
+    backend = b;
+#define TEST(f) cmocka_unit_test_setup_teardown(f, open_store, close_store)
+    const struct CMUnitTest tests[] = {
+        TEST(test_empty),
+        TEST(test_commit_whole),
+        TEST(test_chain),
+        TEST(test_lost_parent),
+        TEST(test_history),
+        TEST(test_clock_set_back),
+        TEST(test_twice_is_refused_whole),
+        TEST(test_records_replace),
+        TEST(test_inbox),
+        TEST(test_effects),
+        TEST(test_events),
+        TEST(test_lease),
+        TEST(test_async),
+        TEST(test_async_failure),
+        TEST(test_release_drains),
+        TEST(test_callbacks_may_call),
+        TEST(test_threads),
+        TEST(test_names_and_bytes),
+        TEST(test_large),
+        TEST(test_long_history),
+        TEST(test_many_threads),
+        TEST(test_close_twice),
+    };
+#undef TEST
+    return cmocka_run_group_tests_name(b->name, tests, NULL, NULL);
+}
+
+// ---------------------------------------------------------------- two stores, one story
+
+typedef struct walk_ids {
+    FILE *out;
+    pons_store s;
+    const char *thread, *ns;
+} walk_ids;
+
+static int text_of_checkpoint(void *user, const pons_checkpoint_row *row)
+{
+    walk_ids *w = user;
+    sink own = {.out = w->out, .left = -1}, *to = &own;
+    see_checkpoint(to, row);
+    fputs("{ ", w->out);
+    OK(w->s.ops->records(w->s.self, w->thread, w->ns, row->id, see_record, to, &err));
+    int rc = w->s.ops->checkpoint(w->s.self, w->thread, w->ns, row->id, see_checkpoint, to, NULL);
+    fprintf(w->out, "%d }\n", rc);
+    return 0;
+}
+
+static int text_of_ns(void *user, const char *ns)
+{
+    walk_ids *w = user;
+    walk_ids inner = {.out = w->out, .s = w->s, .thread = w->thread, .ns = ns};
+    fprintf(w->out, "ns '%s'\n", ns);
+    OK(w->s.ops->history(w->s.self, w->thread, ns, "", 0, text_of_checkpoint, &inner, &err));
+    return 0;
+}
+
+static void collect(FILE *out, pons_store s, const char *thread)
+{
+    sink own = {.out = out, .left = -1}, *to = &own;
+    walk_ids w = {.out = out, .s = s, .thread = thread};
+    OK(s.ops->namespaces(s.self, thread, text_of_ns, &w, &err));
+    fputs("\ninbox ", out);
+    OK(INBOX(s, thread, NULL, 0));
+    fputs("\neffects ", out);
+    OK(EFFECTS(s, thread, ALL_STATES));
+    fputs("\nevents ", out);
+    OK(EVENTS(s, thread, 0, 0));
+    fprintf(out, "\nlast %" PRId64 "\n", event_last(s, thread));
+}
+
+char *store_text(pons_store s, const char *thread)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    collect(out, s, thread);
+    fclose(out);
+    return text;
+}
+
+enum { TWIN_THREADS = 4, TWIN_IDS = 40 };
+typedef struct twins {
+    pons_store s[2];
+    pons_lease lease[2][TWIN_THREADS];
+    pons_rand rand;
+    int64_t posted[TWIN_THREADS];
+} twins;
+
+static const char *pick(twins *t, const char *const *from, size_t n)
+{
+    return from[pons_rand_below(&t->rand, n)];
+}
+
+static void twin_commit(twins *t, int thread)
+{
+    static const char *const spaces[] = {"", "kernel", "react|x:1"};
+    static const char *const words[] = {"say", "answer", "tick", "node.done"};
+    static const char *const texts[] = {"", "{}", "some text", "\x01\x02"};
+    pons_checkpoint_row checkpoints[2] = {0};
+    pons_record_row records[3] = {0};
+    pons_inbox_row posts[2] = {0};
+    pons_effect_row effects[2] = {0};
+    pons_event_row events[2][3] = {0};
+    int64_t taken[2];
+#define CHANCE(n) ((size_t)pons_rand_below(&t->rand, (n) + 1))
+    pons_commit c = {.ns = pick(t, spaces, 3),
+                     .checkpoints = checkpoints,
+                     .n_checkpoints = CHANCE(2),
+                     .records = records,
+                     .n_records = CHANCE(3),
+                     .inbox_taken = taken,
+                     .n_inbox_taken = CHANCE(2),
+                     .posts = posts,
+                     .n_posts = CHANCE(2),
+                     .effects = effects,
+                     .n_effects = CHANCE(2),
+                     .n_events = CHANCE(3)};
+    for (size_t i = 0; i < c.n_checkpoints; i++) {
+        // Few ids, so that some come twice, and in any order.
+        snprintf(checkpoints[i].id, 32, "c%d", (int)CHANCE(TWIN_IDS * 8));
+        if (CHANCE(3))
+            snprintf(checkpoints[i].parent, 32, "c%d", (int)CHANCE(TWIN_IDS * 8));
+        checkpoints[i].step = (int64_t)CHANCE(100) - 1;
+        checkpoints[i].snapshot = CHANCE(1);
+        checkpoints[i].data = bytes_of(pick(t, texts, 4));
+    }
+    for (size_t i = 0; i < c.n_records; i++) {
+        snprintf(records[i].checkpoint, 32, "c%d", (int)CHANCE(TWIN_IDS));
+        snprintf(records[i].task, 40, "t%d", (int)CHANCE(12));
+        records[i].idx = (int32_t)CHANCE(3) - 1;
+        records[i].data = bytes_of(pick(t, texts, 4));
+    }
+    for (size_t i = 0; i < c.n_inbox_taken; i++)
+        taken[i] = (int64_t)CHANCE(20) + 1;
+    for (size_t i = 0; i < c.n_posts; i++)
+        posts[i] = (pons_inbox_row){.ns = pick(t, spaces, 3),
+                                    .kind = pick(t, words, 4),
+                                    .value = bytes_of(pick(t, texts, 4))};
+    for (size_t i = 0; i < c.n_effects; i++) {
+        snprintf(effects[i].id, 40, "%032x", (unsigned)CHANCE(TWIN_IDS));
+        effects[i].ns = pick(t, spaces, 3);
+        effects[i].state = (int32_t)CHANCE(7);
+        effects[i].data = bytes_of(pick(t, texts, 4));
+    }
+    for (size_t i = 0; i < c.n_events; i++) {
+        events[0][i] = (pons_event_row){.ns = pick(t, spaces, 3),
+                                        .type = pick(t, words, 4),
+                                        .ts_ms = (int64_t)CHANCE(9),
+                                        .payload = bytes_of(pick(t, texts, 4))};
+        events[1][i] = events[0][i];
+    }
+#undef CHANCE
+    int rc[2];
+    for (int i = 0; i < 2; i++) {
+        c.lease = &t->lease[i][thread];
+        c.events = events[i];
+        rc[i] = t->s[i].ops->commit(t->s[i].self, &c, NULL);
+    }
+    assert_int_equal(rc[0], rc[1]);
+    for (size_t i = 0; i < c.n_events; i++)
+        assert_int_equal(events[0][i].seq, events[1][i].seq);
+}
+
+static void twin_step(twins *t)
+{
+    int thread = (int)pons_rand_below(&t->rand, TWIN_THREADS);
+    char name[8];
+    snprintf(name, sizeof name, "t%d", thread);
+    unsigned what = (unsigned)pons_rand_below(&t->rand, 20);
+    bool held = t->lease[0][thread].epoch != 0;
+    int rc[2] = {0};
+    int64_t seq[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        pons_store s = t->s[i];
+        pons_inbox_row mail = {.ns = "kernel", .kind = "say", .value = {"hi", 2}};
+        if (what == 0 && held)
+            s.ops->lease_release(s.self, &t->lease[i][thread]);
+        else if (what <= 1)
+            rc[i] = s.ops->thread_delete(s.self, name, NULL);
+        else if (what == 2)
+            rc[i] = s.ops->inbox_post(s.self, name, &mail, &seq[i], NULL);
+        else if (!held)
+            rc[i] = s.ops->lease_acquire(s.self, name, &t->lease[i][thread], NULL);
+    }
+    assert_int_equal(rc[0], rc[1]);
+    assert_int_equal(seq[0], seq[1]);
+    if (what > 2 && held)
+        twin_commit(t, thread);
+}
+
+void store_twins(pons_store a, pons_store b, uint64_t seed, int steps)
+{
+    print_message("twins: seed %" PRIu64 "\n", seed);
+    twins t = {.s = {a, b}};
+    pons_rand_seed(&t.rand, seed);
+    for (int i = 0; i < steps; i++) {
+        twin_step(&t);
+        if (i % 50 && i != steps - 1)
+            continue;
+        for (int thread = 0; thread < TWIN_THREADS; thread++) {
+            char name[8];
+            snprintf(name, sizeof name, "t%d", thread);
+            char *one = store_text(a, name), *two = store_text(b, name);
+            if (strcmp(one, two) != 0)
+                fail_msg("seed %" PRIu64 " step %d thread %s:\n%s\n---\n%s", seed, i, name, one,
+                         two);
+            free(one);
+            free(two);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int thread = 0; thread < TWIN_THREADS; thread++) {
+            if (t.lease[i][thread].epoch)
+                t.s[i].ops->lease_release(t.s[i].self, &t.lease[i][thread]);
+        }
+    }
+}

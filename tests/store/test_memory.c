@@ -1,0 +1,11 @@
+// test_memory.c - the store in memory passes the suite of all stores (conformance.c).
+
+#include <stddef.h>
+
+#include "conformance.h"
+
+int main(void)
+{
+    const conformance_backend memory = {.name = "memory", .open = pons_store_memory_open};
+    return conformance_run(&memory);
+}
