@@ -74,11 +74,12 @@ int pons_error_set(pons_error *err, int status, const char *module, const char *
     __attribute__((format(printf, 4, 5)));
 
 // Add a source or a cause to a filled error; replaces an earlier one. NULL-safe. Returns
-// err->status (PONS_OK for NULL).
+// err->status; PONS_EINVAL for NULL, so that `return pons_error_source(…)` never makes a failure a
+// success (but where err may be NULL and the status matters, return the status itself).
 int pons_error_source(pons_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int pons_error_cause(pons_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-// Puts "prefix: " before the message; for a caller that knows something new. Returns err->status.
+// Puts "prefix: " before the message; for a caller that knows something new. Returns as above.
 int pons_error_context(pons_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 // One line, "module: message [source]: cause", into buf (cap ≥ 1 bytes, always terminated).

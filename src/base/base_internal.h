@@ -2,6 +2,7 @@
 #ifndef PONS_BASE_INTERNAL_H
 #define PONS_BASE_INTERNAL_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +20,14 @@ void pons__sha256_done(pons__sha256 *s, uint8_t ret[32]);
 
 // The length of the valid UTF-8 sequence at s (Unicode, table 3-7), 1 to 4; 0 when it is none.
 size_t pons__utf8_sequence(const char *s, size_t len);
+
+// The longest length ≤ n that does not split a sequence at the end of s's first n bytes, which may
+// be cut from a longer text.
+size_t pons__utf8_cut(const char *s, size_t n);
+
+// As vsnprintf, but what does not fit is cut at a character, and what would break a terminal or a
+// line becomes a space.
+void pons__format(char *dst, size_t cap, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
 
 #endif

@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static void format(char *dst, size_t cap, const char *fmt, va_list ap)
-    __attribute__((format(printf, 3, 0)));
+#include "base/base_internal.h"
+
 static void copy(char *dst, size_t cap, const char *src);
-static size_t cut(const char *s, size_t n);
 
 const char *pons_status_word(int status)
 {
@@ -32,7 +31,7 @@ int pons_error_set(pons_error *err, int status, const char *module, const char *
     char message[PONS_ERROR_MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    format(message, sizeof message, fmt, ap);
+    pons__format(message, sizeof message, fmt, ap);
     va_end(ap);
     err->status = status;
     copy(err->module, sizeof err->module, module);
@@ -45,11 +44,11 @@ int pons_error_set(pons_error *err, int status, const char *module, const char *
 int pons_error_source(pons_error *err, const char *fmt, ...)
 {
     if (!err)
-        return PONS_OK;
+        return PONS_EINVAL;
     char source[PONS_ERROR_SOURCE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    format(source, sizeof source, fmt, ap);
+    pons__format(source, sizeof source, fmt, ap);
     va_end(ap);
     copy(err->source, sizeof err->source, source);
     return err->status;
@@ -58,11 +57,11 @@ int pons_error_source(pons_error *err, const char *fmt, ...)
 int pons_error_cause(pons_error *err, const char *fmt, ...)
 {
     if (!err)
-        return PONS_OK;
+        return PONS_EINVAL;
     char cause[PONS_ERROR_CAUSE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    format(cause, sizeof cause, fmt, ap);
+    pons__format(cause, sizeof cause, fmt, ap);
     va_end(ap);
     copy(err->cause, sizeof err->cause, cause);
     return err->status;
@@ -71,11 +70,11 @@ int pons_error_cause(pons_error *err, const char *fmt, ...)
 int pons_error_context(pons_error *err, const char *fmt, ...)
 {
     if (!err)
-        return PONS_OK;
+        return PONS_EINVAL;
     char prefix[PONS_ERROR_MESSAGE_MAX], message[2 * PONS_ERROR_MESSAGE_MAX + 2];
     va_list ap;
     va_start(ap, fmt);
-    format(prefix, sizeof prefix, fmt, ap);
+    pons__format(prefix, sizeof prefix, fmt, ap);
     va_end(ap);
     snprintf(message, sizeof message, "%s: %s", prefix, err->message);
     copy(err->message, sizeof err->message, message);
@@ -100,39 +99,10 @@ char *pons_error_line(const pons_error *err, char *buf, size_t cap)
     return buf;
 }
 
-// Formats one line: what would break a terminal or a log line becomes a space.
-static void format(char *dst, size_t cap, const char *fmt, va_list ap)
-{
-    const int n = vsnprintf(dst, cap, fmt, ap);
-    if (n < 0) {
-        dst[0] = '\0';
-        return;
-    }
-    if ((size_t)n >= cap)
-        dst[cut(dst, cap - 1)] = '\0';
-    for (char *c = dst; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = ' ';
-}
-
 static void copy(char *dst, size_t cap, const char *src)
 {
     const size_t n = strlen(src);
-    const size_t keep = n < cap ? n : cut(src, cap - 1);
+    const size_t keep = n < cap ? n : pons__utf8_cut(src, cap - 1);
     memcpy(dst, src, keep);
     dst[keep] = '\0';
-}
-
-// The longest length ≤ n that does not split a UTF-8 sequence of s, whose first n bytes are
-// readable (and the byte at n too, or its terminator stands there).
-static size_t cut(const char *s, size_t n)
-{
-    size_t start = n;
-    while (start > 0 && n - start < 4 && ((unsigned char)s[start - 1] & 0xc0) == 0x80)
-        start--;
-    if (start == 0)
-        return n;
-    const unsigned char lead = (unsigned char)s[start - 1];
-    const size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-    return n - (start - 1) < want ? start - 1 : n;
 }

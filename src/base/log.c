@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_internal.h"
+
 enum {
     RULES_MAX = 64,      // entries of a specification; more are ignored
     NAME_MAX_BYTES = 32, // of a module, with its zero
@@ -34,7 +36,6 @@ static struct {
 static void configure_once(void);
 static void add_rule(const char *name, size_t n);
 static void sink_stderr(void *user, const pons_log_record *r);
-static size_t cut_utf8(const char *s, size_t n);
 
 void pons_log_set_sink(pons_log_sink sink, void *user)
 {
@@ -74,12 +75,8 @@ void pons_log(pons_log_level level, const char *module, const char *fmt, ...)
     char message[MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    const int n = vsnprintf(message, sizeof message, fmt, ap);
+    pons__format(message, sizeof message, fmt, ap);
     va_end(ap);
-    if (n < 0)
-        return;
-    if ((size_t)n >= sizeof message)
-        message[cut_utf8(message, sizeof message - 1)] = '\0';
     const pons_log_record record = {level, module, message};
     if (state.sink)
         state.sink(state.sink_user, &record);
@@ -120,12 +117,4 @@ static void sink_stderr(void *user, const pons_log_record *r)
     (void)user;
     // One call, so that lines of several threads do not mix: stdio locks the stream for it.
     fprintf(stderr, "%s: %s: %s\n", r->module, words[r->level], r->message);
-}
-
-// The longest length ≤ n that does not end inside a UTF-8 sequence.
-static size_t cut_utf8(const char *s, size_t n)
-{
-    while (n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80)
-        n--;
-    return n;
 }

@@ -150,6 +150,7 @@ static int bad(compiler *c, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static int no_memory(compiler *c);
 static char *pointer_join(const char *at, const char *key);
+static const char *pointer_end(const char *pointer);
 static void rule_destroy(rule *r);
 static const rule *find_property(const rule *r, const char *key, size_t len);
 static int by_property(const void *a, const void *b);
@@ -218,11 +219,7 @@ typedef struct first_fault {
 static void keep_first(void *user, const char *pointer, const char *message)
 {
     first_fault *f = user;
-    // A long path keeps its end: that is where the fault is.
-    const size_t len = strlen(pointer);
-    const char *shown = len < POINTER_MAX ? pointer : pointer + len - POINTER_MAX;
-    while (shown > pointer && ((unsigned char)*shown & 0xc0) == 0x80)
-        shown++;
+    const char *shown = pointer_end(pointer);
     pons_error_set(f->err, PONS_EINVAL, WHERE, "%s%s: %s", shown > pointer ? "…" : "",
                    *shown ? shown : "/", message);
     if (f->keep_pointer)
@@ -710,9 +707,11 @@ static int bad(compiler *c, const char *at, const char *fmt, ...)
     char message[MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
+    pons__format(message, sizeof message, fmt, ap);
     va_end(ap);
-    return pons_error_set(c->err, PONS_EINVAL, WHERE, "%s: %s", *at ? at : "/", message);
+    const char *shown = pointer_end(at);
+    return pons_error_set(c->err, PONS_EINVAL, WHERE, "%s%s: %s", shown > at ? "…" : "",
+                          *shown ? shown : "/", message);
 }
 
 static int no_memory(compiler *c)
@@ -735,6 +734,16 @@ static char *pointer_join(const char *at, const char *key)
     char *pointer = pons_buf_take(&b, NULL);
     pons_buf_fini(&b);
     return pointer;
+}
+
+// What is shown of a long pointer: its end, where the fault is.
+static const char *pointer_end(const char *pointer)
+{
+    const size_t len = strlen(pointer);
+    const char *shown = len < POINTER_MAX ? pointer : pointer + len - POINTER_MAX;
+    while (shown > pointer && ((unsigned char)*shown & 0xc0) == 0x80)
+        shown++;
+    return shown;
 }
 
 static void rule_destroy(rule *r)
@@ -1147,7 +1156,7 @@ static bool fault(checker *c, fault_kind kind, const step *path, const char *fmt
     char message[2 * MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
+    pons__format(message, sizeof message, fmt, ap);
     va_end(ap);
     pons_buf pointer = PONS_BUF_INIT;
     write_path(path, &pointer);

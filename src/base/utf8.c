@@ -1,5 +1,7 @@
-// utf8.c - what a valid UTF-8 sequence is.
+// utf8.c - valid UTF-8, and texts that stay valid and on one line when they are cut.
 #include "base/base_internal.h"
+
+#include <stdio.h>
 
 size_t pons__utf8_sequence(const char *s, size_t len)
 {
@@ -21,4 +23,30 @@ size_t pons__utf8_sequence(const char *s, size_t len)
         if ((u[i] & 0xc0) != 0x80)
             return 0;
     return n;
+}
+
+size_t pons__utf8_cut(const char *s, size_t n)
+{
+    size_t start = n;
+    while (start > 0 && n - start < 4 && ((unsigned char)s[start - 1] & 0xc0) == 0x80)
+        start--;
+    if (start == 0)
+        return n;
+    const unsigned char lead = (unsigned char)s[start - 1];
+    const size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+    return n - (start - 1) < want ? start - 1 : n;
+}
+
+void pons__format(char *dst, size_t cap, const char *fmt, va_list ap)
+{
+    const int n = vsnprintf(dst, cap, fmt, ap);
+    if (n < 0) {
+        dst[0] = '\0';
+        return;
+    }
+    if ((size_t)n >= cap)
+        dst[pons__utf8_cut(dst, cap - 1)] = '\0';
+    for (char *c = dst; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
 }

@@ -12,6 +12,7 @@
 // always with a '.' or an 'e' so that they stay doubles.
 #include "pons/value.h"
 
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -143,9 +144,12 @@ int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error 
     if (!v && json_error_code(&why) == json_error_out_of_memory)
         return pons_error_set(err, PONS_ENOMEM, "json", "out of memory");
     if (!v) {
-        pons_error_set(err, PONS_EINVAL, "json", "%s", why.text);
-        return pons_error_source(err, "%d:%d", why.line > 0 ? why.line : 1,
-                                 why.column > 0 ? why.column : 1);
+        const bool zero = json_error_code(&why) == json_error_null_character;
+        pons_error_set(err, PONS_EINVAL, "json", "%s",
+                       zero ? "a zero character in a string" : why.text);
+        pons_error_source(err, "%d:%d", why.line > 0 ? why.line : 1,
+                          why.column > 0 ? why.column : 1);
+        return PONS_EINVAL;
     }
     *ret = v;
     return PONS_OK;
@@ -585,7 +589,8 @@ static void put_real(writer *w, double d)
     if (put_short_decimal(w, d))
         return;
     char text[NUMBER_MAX];
-    for (int precision = 15; precision <= 17; precision++) {
+    // 15 digits hold what any shorter decimal says; near zero doubles have fewer digits than that.
+    for (int precision = fabs(d) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*g", precision, d);
         if (precision == 17 || strtod(text, NULL) == d)
             break;

@@ -678,7 +678,7 @@ static int refuse(builder *b, struct fy_event *ev, const char *fmt, ...)
     char message[PONS_ERROR_MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
+    pons__format(message, sizeof message, fmt, ap);
     va_end(ap);
     uint32_t line, column;
     position(b, ev, &line, &column);
@@ -691,7 +691,7 @@ static int refuse_at(const pons_yaml *y, uint32_t line, uint32_t column, pons_er
     char message[PONS_ERROR_MESSAGE_MAX], source[PONS_ERROR_SOURCE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
+    pons__format(message, sizeof message, fmt, ap);
     va_end(ap);
     pons_error_set(err, PONS_EINVAL, WHERE, "%s", message);
     pons_error_source(err, "%s", write_position(y, line, column, source, sizeof source));
