@@ -1,0 +1,568 @@
+// body.c - the core: one object, stepped.
+//
+// A body joins a driver to whoever commands it. All of it but the gate belongs to one thread, the
+// loop; the gate (guard.h) may run in another. One poll is
+//
+//     sense ─▶ messages ─▶ who is in control? ─▶ control, when due ─▶ telemetry, when due
+//      │                                            │
+//      │ odometry, scan → localiser, grid           │ skills → a velocity → the gate's mailbox
+//
+// Under the virtual clock pons_body_step() calls, in this order and on one thread: the driver's
+// step, the gate, the poll. pons_body_run() (body_process.c) has a thread for each of the three.
+// The functions are the same, so what a simulation shows is what the process does.
+//
+// Where the robot is, is the localiser's answer. The simulated truth goes to judges alone, through
+// pons_body_truth().
+//
+// What outlives the process: the ledger (ledger.h), and beside it body.epoch with the control epoch
+// that was issued last, the boot id, and the latch. A body whose predecessor (the boot id there)
+// left a started goal without an end boots latched, because nobody knows what the robot was doing.
+#include "body/body_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MODULE   "body"
+#define STEP_NS  (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
+#define BLOBS_NS (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
+#define RATE_NS  PONS_NS_PER_S          // host time over which the real-time factor is taken
+#define LATE_NS  (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
+#define MOVED_M  1.0                    // a restored pose further off than this is not believed
+
+static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err);
+static int open_registry(pons_body *b, pons_error *err);
+static int open_durable(pons_body *b, const pons_body_options *opts, pons_error *err);
+static void boot_latch(pons_body *b, bool have_durable);
+static void lift_boot_latch(pons_body *b);
+static int open_navigation(pons_body *b, pons_error *err);
+static bool restore_sim(pons_body *b, pons_pose2 *ret_pose);
+static bool read_saved(pons_body *b, pons_value **ret);
+static void make_boot_id(pons_body *b, const pons_body_options *opts);
+static char *beside(const char *path, const char *name);
+static void sense(pons_body *b);
+static void sense_scan(pons_body *b);
+static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns);
+static void watch_latch(pons_body *b);
+static void control(pons_body *b);
+static void save_when_due(pons_body *b);
+static bool due(int64_t now_ns, int64_t *due_ns, int64_t every_ns);
+
+int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error *err)
+{
+    return pons__body_open(opts, false, ret, err);
+}
+
+int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err)
+{
+    if (!opts->robot || opts->robot->abi != PONS_ROBOT_ABI)
+        return pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
+                              "the driver's contract is version %u, this body's is %u",
+                              opts->robot ? opts->robot->abi : 0, PONS_ROBOT_ABI);
+    pons_body *b = calloc(1, sizeof *b);
+    if (!b)
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    b->robot = opts->robot;
+    b->world = pons_value_ref(opts->world);
+    b->clock = opts->clock;
+    b->speed = opts->speed > 0.0 ? opts->speed : 1.0;
+    b->realtime = b->speed;
+    b->threaded = threaded;
+    b->host_ns = b->rate_host_ns = pons_now_ns(&b->clock);
+    b->ledger_path = opts->ledger_path ? strdup(opts->ledger_path) : NULL;
+    b->durable_path = opts->ledger_path ? beside(opts->ledger_path, "body.epoch") : NULL;
+    b->sim_state_path = opts->sim_state_path ? strdup(opts->sim_state_path) : NULL;
+
+    int rc = PONS_OK;
+    if ((opts->ledger_path && (!b->ledger_path || !b->durable_path)) ||
+        (opts->sim_state_path && !b->sim_state_path))
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    if (rc == PONS_OK)
+        rc = open_driver(b, opts, err);
+    if (rc == PONS_OK)
+        rc = open_registry(b, err);
+    if (rc == PONS_OK)
+        rc = open_durable(b, opts, err);
+    if (rc == PONS_OK)
+        rc = open_navigation(b, err);
+    if (rc < 0) {
+        pons_body_destroy(b);
+        return rc;
+    }
+    if (b->boot_latched && b->auto_reset)
+        lift_boot_latch(b);
+    *ret = b;
+    return PONS_OK;
+}
+
+void pons_body_destroy(pons_body *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++)
+        pons_link_close(b->clients[i].link);
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++)
+        pons_value_unref(b->goals[i].msg);
+    pons_nav_destroy(b->nav);
+    pons_localizer_destroy(b->localizer);
+    pons_grid_destroy(b->grid);
+    pons__ledger_close(b->ledger);
+    for (size_t i = 0; i < PONS__SKILLS_MAX; i++)
+        pons_schema_destroy(b->schemas[i]);
+    pons_value_unref(b->registry);
+    if (b->self)
+        b->robot->close(b->self);
+    pons_value_unref(b->world);
+    free(b->ledger_path);
+    free(b->durable_path);
+    free(b->sim_state_path);
+    free(b);
+}
+
+int pons_body_attach(pons_body *b, pons_link *link, pons_error *err)
+{
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        if (b->clients[i].link)
+            continue;
+        b->clients[i] = (pons__client){.link = link, .pid = pons_link_peer_pid(link)};
+        return PONS_OK;
+    }
+    pons_link_close(link);
+    return pons_error_set(err, PONS_EBUSY, MODULE, "%d clients are the most that a body serves",
+                          PONS__CLIENTS_MAX);
+}
+
+int pons_body_step(pons_body *b, int64_t dt_ns, pons_error *err)
+{
+    while (dt_ns > 0) {
+        const int64_t step_ns = dt_ns < STEP_NS ? dt_ns : STEP_NS;
+        dt_ns -= step_ns;
+        if (b->robot->step && !b->sim_failed) {
+            const int rc = b->robot->step(b->self, step_ns, err);
+            if (rc < 0) {
+                b->sim_failed = true;
+                pons_body_stop(b, "the simulation failed");
+                pons__body_poll(b);
+                return rc;
+            }
+        }
+        pons__guard_tick(&b->guard);
+        pons__body_poll(b);
+        save_when_due(b);
+    }
+    return PONS_OK;
+}
+
+int64_t pons_body_robot_ns(const pons_body *b)
+{
+    return b->robot->time_ns(b->self);
+}
+
+void pons_body_stop(pons_body *b, const char *reason)
+{
+    pons__guard_stop(&b->guard, reason);
+}
+
+int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err)
+{
+    if (!b->robot->truth)
+        return pons_error_set(err, PONS_EUNSUPPORTED, MODULE, "a real robot's truth is not known");
+    b->robot->truth(b->self, ret);
+    return PONS_OK;
+}
+
+// -------------------------------------------------------------------------------- the poll
+
+void pons__body_poll(pons_body *b)
+{
+    sense(b);
+    pons__clients_pump(b);
+    watch_latch(b);
+    pons__clients_watch(b);
+    pons__goals_watch_hold(b);
+    if (due(b->robot_ns, &b->control_due_ns, PONS__CONTROL_NS))
+        control(b);
+    const int64_t now_ns = b->threaded ? b->host_ns : b->robot_ns;
+    if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS))
+        pons__clients_send(b, pons__body_telemetry(b));
+    pons__clients_flush(b);
+}
+
+void pons__body_publish(pons_body *b)
+{
+    pons__guard_command(&b->guard, &b->cmd);
+}
+
+void pons__body_env(pons_body *b, pons__skill_env *ret)
+{
+    *ret = (pons__skill_env){
+        .robot_ns = b->robot_ns,
+        .pose = b->pose,
+        .odom = b->state.odom_from_base,
+        .twist = b->state.twist,
+        .scan = b->scans > 0 ? &b->scan : NULL,
+        .scans = b->scans,
+        .battery = b->state.battery,
+        .on_charger = b->state.on_charger,
+        .safety = &b->safety,
+        .nav = b->nav,
+        .grid = b->grid,
+        .world = b->world,
+        .caps = &b->caps,
+        .robot = b->robot,
+        .self = b->self,
+    };
+}
+
+void pons__body_stop_request(pons_body *b, const char *reason)
+{
+    b->cmd.stop_count++;
+    b->cmd.want = (pons_twist2){0};
+    snprintf(b->cmd.reason, sizeof b->cmd.reason, "%s", reason && *reason ? reason : "stop");
+    pons__body_publish(b);
+    if (b->kick)
+        b->kick(b->kick_user);
+}
+
+// Lifts the latch that is known now, with the stops that are on their way to the gate.
+void pons__body_reset_request(pons_body *b)
+{
+    b->safety = *pons__guard_status(&b->guard);
+    b->cmd.reset_count++;
+    b->cmd.reset_latch = b->safety.latch_count + (b->cmd.stop_count - b->safety.stops_seen);
+    b->cmd.reset_goal_seq = b->goal_seq;
+    b->boot_latched = false;
+    b->note[0] = '\0';
+    pons__body_publish(b);
+    if (b->kick)
+        b->kick(b->kick_user);
+}
+
+bool pons__body_latched(const pons_body *b)
+{
+    const bool reset_waits = b->cmd.reset_count != b->safety.resets_seen;
+    const bool stop_waits = b->cmd.stop_count != b->safety.stops_seen;
+    if (reset_waits) // a stop that came after the reset is not lifted by it
+        return b->cmd.reset_latch !=
+               b->safety.latch_count + (b->cmd.stop_count - b->safety.stops_seen);
+    return b->safety.latched || stop_waits;
+}
+
+int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err)
+{
+    const pons_pose2 map_from_odom =
+        pons_pose_compose(b->pose, pons_pose_inverse(b->state.odom_from_base));
+    pons_autovalue saved =
+        pons_object("driver", json_string(b->robot->name), "world",
+                    json_string(pons_get_str(b->world, "name", "")), "state", state, "pose",
+                    pons__pose_value(b->pose), "map_from_odom", pons__pose_value(map_from_odom),
+                    "odometer_m", json_real(b->odometer_m), NULL);
+    char *text = NULL;
+    const long n = saved ? pons_value_line(saved, &text) : -1;
+    if (n < 0)
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to save the world");
+    const int rc = pons__replace_file(b->sim_state_path, text, (size_t)n, false, err);
+    free(text);
+    return rc;
+}
+
+double pons__body_rate(const pons_body *b)
+{
+    return b->realtime;
+}
+
+static void sense(pons_body *b)
+{
+    b->host_ns = pons_now_ns(&b->clock);
+    b->robot_ns = b->robot->time_ns(b->self);
+    b->safety = *pons__guard_status(&b->guard);
+    b->robot->read(b->self, &b->state);
+    const pons_pose2 odom = b->state.odom_from_base;
+    b->odometer_m += hypot(odom.x - b->last_odom.x, odom.y - b->last_odom.y);
+    b->last_odom = odom;
+
+    b->odom[b->odom_head] = (pons__odom_sample){b->state.stamp_ns, odom};
+    b->odom_head = (b->odom_head + 1) % PONS__ODOM_RING;
+    if (b->odom_n < PONS__ODOM_RING)
+        b->odom_n++;
+    pons_localizer_predict(b->localizer, odom);
+    sense_scan(b);
+    b->pose = pons_localizer_pose(b->localizer);
+
+    if (b->host_ns - b->rate_host_ns >= RATE_NS) {
+        b->realtime =
+            (double)(b->robot_ns - b->rate_robot_ns) / (double)(b->host_ns - b->rate_host_ns);
+        b->rate_host_ns = b->host_ns;
+        b->rate_robot_ns = b->robot_ns;
+    }
+    if (due(b->robot_ns, &b->blobs_due_ns, BLOBS_NS))
+        b->n_blobs = pons_grid_blobs(b->grid, b->blobs, PONS__BLOBS_MAX);
+}
+
+static void sense_scan(pons_body *b)
+{
+    const int64_t last_ns = b->scans > 0 ? b->scan.stamp_ns : INT64_MIN;
+    if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns)
+        return;
+    b->scans++;
+    const pons_pose2 at = odom_at(b, b->scan.stamp_ns);
+    pons_localizer_correct(b->localizer, &b->scan, at);
+    // Where the robot was when it looked: now, less the motion since then.
+    const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
+    pons_grid_observe(b->grid, pons_pose_compose(pons_localizer_pose(b->localizer), since),
+                      &b->scan);
+}
+
+// Odometry at a stamp, between the two samples around it.
+static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns)
+{
+    const pons__odom_sample *after = NULL;
+    for (int i = 1; i <= b->odom_n; i++) {
+        const pons__odom_sample *s =
+            &b->odom[(b->odom_head - i + PONS__ODOM_RING) % PONS__ODOM_RING];
+        if (s->stamp_ns > stamp_ns) {
+            after = s;
+            continue;
+        }
+        if (!after || after->stamp_ns == s->stamp_ns)
+            return s->pose;
+        const double t = (double)(stamp_ns - s->stamp_ns) / (double)(after->stamp_ns - s->stamp_ns);
+        const double turn = pons_wrap_angle(after->pose.yaw - s->pose.yaw);
+        return (pons_pose2){s->pose.x + t * (after->pose.x - s->pose.x),
+                            s->pose.y + t * (after->pose.y - s->pose.y),
+                            pons_wrap_angle(s->pose.yaw + t * turn)};
+    }
+    return after ? after->pose : b->state.odom_from_base;
+}
+
+// A new latch ends what was moving, and is remembered past the process's end.
+static void watch_latch(pons_body *b)
+{
+    if (b->safety.latch_count != b->latch_seen) {
+        b->latch_seen = b->safety.latch_count;
+        b->note[0] = '\0';
+        // A stop that a reset has lifted already does not touch what was asked for after it.
+        pons__goals_stopped(b, b->safety.reason,
+                            b->safety.latched ? b->goal_seq : b->cmd.reset_goal_seq);
+    }
+    if (b->safety.latched == b->durable.latched)
+        return;
+    b->durable.latched = b->safety.latched;
+    snprintf(b->durable.reason, sizeof b->durable.reason, "%s", b->safety.reason);
+    if (b->durable_path)
+        pons__durable_save(b->durable_path, &b->durable, NULL);
+}
+
+static void control(pons_body *b)
+{
+    b->cmd.want = (pons_twist2){0};
+    b->cmd.docking = false;
+    pons__goals_step(b);
+    b->cmd.stamp_ns = b->robot_ns;
+    b->cmd.alive_until_host_ns = b->controller ? b->beat_host_ns + PONS__HEARTBEAT_NS : INT64_MIN;
+    pons__body_publish(b);
+}
+
+static void save_when_due(pons_body *b)
+{
+    if (!b->sim_state_path || !b->robot->save || b->sim_failed ||
+        !due(b->robot_ns, &b->save_due_ns, PONS__SAVE_NS))
+        return;
+    pons_value *state = NULL;
+    if (b->robot->save(b->self, &state, NULL) == PONS_OK)
+        pons__body_save_sim(b, state, NULL); // the next one is due soon anyway
+}
+
+static bool due(int64_t now_ns, int64_t *due_ns, int64_t every_ns)
+{
+    if (now_ns < *due_ns)
+        return false;
+    *due_ns += every_ns;
+    if (now_ns - *due_ns > LATE_NS)
+        *due_ns = now_ns + every_ns;
+    return true;
+}
+
+// -------------------------------------------------------------------------------- creation
+
+static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err)
+{
+    pons_autovalue config =
+        pons_object("seed", json_integer((json_int_t)(opts->seed & INT64_MAX)), "battery_pct",
+                    opts->battery_pct >= 0.0 ? json_real(opts->battery_pct) : NULL, NULL);
+    if (!config)
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    const int rc = b->robot->open(b->world, config, &b->self, err);
+    if (rc < 0)
+        return rc;
+    b->robot->caps(b->self, &b->caps);
+    b->auto_reset = opts->auto_reset_sim && b->caps.simulated;
+    pons__safety_params params;
+    pons__safety_params_from_caps(&params, &b->caps);
+    pons__guard_init(&b->guard, b->robot, b->self, b->clock, &params);
+    b->cmd.stamp_ns = INT64_MIN / 2;
+    return PONS_OK;
+}
+
+static int open_registry(pons_body *b, pons_error *err)
+{
+    b->registry = pons__skill_registry();
+    if (!b->registry)
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the registry of skills");
+    for (size_t i = 0; i < json_array_size(b->registry); i++) {
+        const pons_value *item = json_array_get(b->registry, i);
+        const int rc = pons_schema_compile(pons_get(item, "args_schema"), &b->schemas[i], err);
+        if (rc < 0) {
+            pons_error_context(err, "skill %s", pons_get_str(item, "name", "?"));
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+static int open_durable(pons_body *b, const pons_body_options *opts, pons_error *err)
+{
+    int rc = pons__ledger_open(b->ledger_path, &b->ledger, err);
+    if (rc < 0)
+        return rc;
+    bool have_durable = false;
+    if (b->durable_path) {
+        rc = pons__durable_load(b->durable_path, &b->durable, err);
+        if (rc < 0 && rc != PONS_ENOTFOUND && rc != PONS_ECORRUPT)
+            return rc;
+        have_durable = rc == PONS_OK;
+    }
+    // The ledger remembers epochs as well: a lost file cannot make the epoch fall.
+    if (b->durable.epoch < pons__ledger_epoch(b->ledger))
+        b->durable.epoch = pons__ledger_epoch(b->ledger);
+    make_boot_id(b, opts);
+    boot_latch(b, have_durable);
+    snprintf(b->durable.boot_id, sizeof b->durable.boot_id, "%s", b->boot_id);
+    b->durable.latched = b->guard.safety.status.latched;
+    snprintf(b->durable.reason, sizeof b->durable.reason, "%s", b->guard.safety.status.reason);
+    return b->durable_path ? pons__durable_save(b->durable_path, &b->durable, err) : PONS_OK;
+}
+
+static void boot_latch(pons_body *b, bool have_durable)
+{
+    const char *goal_id =
+        pons__ledger_unfinished(b->ledger, have_durable ? b->durable.boot_id : NULL);
+    char reason[PONS__REASON_MAX];
+    if (goal_id) {
+        snprintf(reason, sizeof reason, "the body ended while goal %.40s was active", goal_id);
+        pons__safety_latch(&b->guard.safety, reason);
+        b->boot_latched = true;
+    } else if (have_durable && b->durable.latched) {
+        pons__safety_latch(&b->guard.safety, b->durable.reason);
+    }
+    b->latch_seen = b->guard.safety.status.latch_count;
+    b->guard.status[b->guard.statuses.back] = b->guard.safety.status;
+    pons__mailbox_publish(&b->guard.statuses);
+}
+
+// The policy auto_reset: sim. Telemetry's stop.reason goes on saying that it was used.
+static void lift_boot_latch(pons_body *b)
+{
+    pons__body_reset_request(b);
+    snprintf(b->note, sizeof b->note, "lifted by auto_reset: sim (%s)", b->durable.reason);
+}
+
+static int open_navigation(pons_body *b, pons_error *err)
+{
+    int rc = pons_grid_from_world(b->world, &b->grid, err);
+    if (rc < 0)
+        return rc;
+    pons_nav_params params = PONS_NAV_PARAMS_INIT;
+    params.radius_m = b->caps.radius_m;
+    params.speed_max_mps = b->caps.speed_max_mps;
+    params.yaw_rate_max_radps = b->caps.yaw_rate_max_radps;
+    params.accel_mps2 = b->caps.accel_max_mps2;
+    b->nav = pons_nav_create(b->grid, &params);
+
+    pons_pose2 start = {0};
+    pons__pose_read(pons_get(b->world, "start"), &start);
+    const bool restored = restore_sim(b, &start);
+    b->localizer = pons_localizer_create(b->grid, start);
+    if (!b->nav || !b->localizer)
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the navigator");
+    b->robot->read(b->self, &b->state);
+    b->last_odom = b->state.odom_from_base;
+    if (restored)
+        pons_localizer_reset(b->localizer, start, b->state.odom_from_base);
+    b->pose = start;
+    b->robot_ns = b->rate_robot_ns = b->robot->time_ns(b->self);
+    b->control_due_ns = b->save_due_ns = b->blobs_due_ns = b->robot_ns;
+    b->telemetry_due_ns = b->threaded ? b->host_ns : b->robot_ns;
+    return PONS_OK;
+}
+
+// Puts a simulated robot back where it stood, with the pose that the localiser believed then.
+static bool restore_sim(pons_body *b, pons_pose2 *ret_pose)
+{
+    pons_autovalue saved = NULL;
+    if (!b->sim_state_path || !b->robot->restore || !read_saved(b, &saved))
+        return false;
+    pons_pose2 pose, map_from_odom;
+    if (!pons__pose_read(pons_get(saved, "pose"), &pose) ||
+        !pons__pose_read(pons_get(saved, "map_from_odom"), &map_from_odom) ||
+        b->robot->restore(b->self, pons_get(saved, "state"), NULL) < 0)
+        return false;
+    // The state may be a little newer than the pose; odometry bridges that.
+    b->robot->read(b->self, &b->state);
+    const pons_pose2 now = pons_pose_compose(map_from_odom, b->state.odom_from_base);
+    *ret_pose = hypot(now.x - pose.x, now.y - pose.y) < MOVED_M ? now : pose;
+    b->odometer_m = pons_get_num(saved, "odometer_m", 0.0);
+    return true;
+}
+
+// A file that is missing, torn, or of another world or driver is no reason not to start.
+static bool read_saved(pons_body *b, pons_value **ret)
+{
+    FILE *f = fopen(b->sim_state_path, "re");
+    if (!f)
+        return false;
+    char *text = NULL;
+    size_t cap = 0;
+    const ssize_t n = getdelim(&text, &cap, '\0', f);
+    fclose(f);
+    pons_value *v = NULL;
+    const bool parsed = n > 0 && pons_value_parse(text, (size_t)n, &v, NULL) == PONS_OK;
+    free(text);
+    if (parsed && strcmp(pons_get_str(v, "driver", ""), b->robot->name) == 0 &&
+        strcmp(pons_get_str(v, "world", ""), pons_get_str(b->world, "name", "")) == 0) {
+        *ret = v;
+        return true;
+    }
+    pons_value_unref(v);
+    return false;
+}
+
+// A process draws its boot id. Under the virtual clock it follows from the seed and from what went
+// before, so that a run can be repeated and two boots of one run still differ.
+static void make_boot_id(pons_body *b, const pons_body_options *opts)
+{
+    pons_rand r;
+    if (b->threaded) {
+        pons_rand_seed_os(&r);
+    } else {
+        pons_autovalue past = pons_object(
+            "seed", json_integer((json_int_t)(opts->seed & INT64_MAX)), "epoch",
+            json_integer(b->durable.epoch), "boot_id", json_string(b->durable.boot_id), NULL);
+        char hash[33] = "";
+        pons_value_hash(past, hash);
+        hash[15] = '\0'; // 60 bits
+        pons_rand_seed(&r, strtoull(hash, NULL, 16));
+    }
+    const unsigned long long high = pons_rand_u64(&r), low = pons_rand_u64(&r);
+    snprintf(b->boot_id, sizeof b->boot_id, "%016llx%016llx", high, low);
+}
+
+static char *beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    char *ret = NULL;
+    if (asprintf(&ret, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, name) < 0)
+        return NULL;
+    return ret;
+}

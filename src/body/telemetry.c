@@ -1,0 +1,116 @@
+// telemetry.c - what the body tells: its greeting, and twenty times a second its state. Shapes as
+// link.h has them. A number that is not known (no scan yet, nothing in reach) is null.
+#include "body/body_internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define MILLI 1e-3 // coordinates of what is only shown are rounded to this [m]
+
+static pons_value *stop_value(const pons_body *b);
+static pons_value *goal_value(const pons__goal *g);
+static pons_value *blobs_value(const pons_body *b);
+static const char *battery_word(pons_battery_state s);
+
+pons_value *pons__body_hello(const pons_body *b, int64_t epoch)
+{
+    const pons_value *w = b->world;
+    static const char *const keys[] = {"name", "bounds", "zones", "charger", "objects"};
+    pons_value *world = json_object();
+    for (size_t i = 0; world && i < sizeof keys / sizeof keys[0]; i++) {
+        if (pons_get(w, keys[i]))
+            json_object_set_new(world, keys[i], pons_value_ref(pons_get(w, keys[i])));
+    }
+    pons_value *limits = pons_object(
+        "radius_m", json_real(b->caps.radius_m), "speed_max_mps", json_real(b->caps.speed_max_mps),
+        "reverse_max_mps", json_real(b->caps.reverse_max_mps), "yaw_rate_max_radps",
+        json_real(b->caps.yaw_rate_max_radps), "brake_max_mps2", json_real(b->caps.brake_max_mps2),
+        "heartbeat_ms", json_integer(PONS__HEARTBEAT_NS / PONS_NS_PER_MS), "held_s",
+        json_integer(PONS__BRAIN_LOST_NS / PONS_NS_PER_S), "line_max",
+        json_integer(PONS_LINK_LINE_MAX), NULL);
+    return pons_object("type", json_string("hello"), "protocol", json_integer(PONS_LINK_PROTOCOL),
+                       "boot_id", json_string(b->boot_id), "robot_id",
+                       json_string(b->caps.robot_id), "epoch", json_integer(epoch), "driver",
+                       json_string(b->robot->name), "speed", json_real(b->speed), "simulated",
+                       json_boolean(b->caps.simulated), "world", world, "skills",
+                       pons_value_ref(b->registry), "limits", limits, "pid",
+                       json_integer(b->threaded ? getpid() : 0), NULL);
+}
+
+pons_value *pons__body_telemetry(pons_body *b)
+{
+    const pons__goal *shown = pons__goal_shown(b);
+    const pons__safety_status *s = &b->safety;
+    const bool base_busy = pons__goal_base(b) != NULL;
+    return pons_object(
+        "type", json_string("telemetry"), "robot_ms", json_integer(b->robot_ns / PONS_NS_PER_MS),
+        "pose", pons__pose_value(b->pose), "pose_std_m",
+        pons__real(pons_localizer_std_m(b->localizer)), "twist",
+        pons_object("v", pons__real(b->state.twist.v), "w", pons__real(b->state.twist.w), NULL),
+        "battery_pct", pons__real(b->state.battery_pct), "battery_state",
+        json_string(battery_word(b->state.battery)), "docked", json_boolean(b->state.on_charger),
+        "distance_remaining_m", shown ? pons__real(shown->out.distance_m) : json_null(), "goal",
+        shown ? goal_value(shown) : json_null(), "resources",
+        pons_object("base_busy", json_boolean(base_busy), NULL), "stop", stop_value(b), "held",
+        json_boolean(pons__goals_held(b)), "nearest_m", pons__real(s->nearest_m), "zone_of_safety",
+        json_string(pons__zone_word(s->zone)), "realtime", pons__real(pons__body_rate(b)),
+        "scan_age_ms",
+        s->scan_age_ns == INT64_MAX ? json_null() : json_integer(s->scan_age_ns / PONS_NS_PER_MS),
+        "fifo", json_boolean(s->fifo), "boot_id", json_string(b->boot_id), "odometer_m",
+        pons__real(b->odometer_m), "obstacles", blobs_value(b), "collision_risk",
+        json_boolean(s->collision_risk), NULL);
+}
+
+pons_value *pons__pose_value(pons_pose2 p)
+{
+    return pons_object("x", pons__real(p.x), "y", pons__real(p.y), "yaw", pons__real(p.yaw), NULL);
+}
+
+pons_value *pons__real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static pons_value *stop_value(const pons_body *b)
+{
+    const bool latched = pons__body_latched(b);
+    const char *reason = !latched ? b->note : b->safety.latched ? b->safety.reason : b->cmd.reason;
+    return pons_object("latched", json_boolean(latched), "reason", json_string(reason), NULL);
+}
+
+static pons_value *goal_value(const pons__goal *g)
+{
+    return pons_object("goal_id", json_string(g->goal_id), "skill", json_string(g->skill->name),
+                       "state", json_string(g->state), "started_ms",
+                       json_integer(g->started_wall_ms), "timeout_s",
+                       json_real(g->skill->timeout_s), NULL);
+}
+
+static pons_value *blobs_value(const pons_body *b)
+{
+    pons_value *all = json_array();
+    for (int i = 0; all && i < b->n_blobs; i++) {
+        const pons_blob *o = &b->blobs[i];
+        json_array_append_new(all, pons_object("x", json_real(round(o->x / MILLI) * MILLI), "y",
+                                               json_real(round(o->y / MILLI) * MILLI), "r",
+                                               json_real(round(o->r / MILLI) * MILLI), NULL));
+    }
+    return all;
+}
+
+static const char *battery_word(pons_battery_state s)
+{
+    switch (s) {
+    case PONS_BATTERY_CHARGING:
+        return "charging";
+    case PONS_BATTERY_DISCHARGING:
+        return "discharging";
+    case PONS_BATTERY_NOT_CHARGING:
+        return "not_charging";
+    case PONS_BATTERY_FULL:
+        return "full";
+    case PONS_BATTERY_UNKNOWN:
+        break;
+    }
+    return "unknown";
+}
