@@ -26,12 +26,14 @@ typedef struct pons_body_options {
     const char *ledger_path;    // NULL: kept in memory only, for simulations without a process
     const char *sim_state_path; // where a simulated world's state is saved a few times a second;
                                 // NULL: nowhere
-    pons_clock clock; // host
+    pons_clock clock;           // host
     uint64_t seed;
     double speed;           // robot clock over host clock, for display; default 1
     double battery_pct;     // at start; < 0: the world's
     bool auto_reset_sim;    // policy auto_reset: sim - the boot latch lifts itself in simulation
     double alone_timeout_s; // pons_body_run leaves after this long without a client; default 600
+    bool for_run; // started by a run: a bye with stop_body ends the process. A body that a
+                  // person started ignores that and goes on serving.
 } pons_body_options;
 #define PONS_BODY_OPTIONS_INIT                                                                     \
     {                                                                                              \

@@ -32,6 +32,7 @@ typedef struct pons_brain_options {
     // Every event of the thread, durable and live, in the order of spec/brain.md.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;
+    const pons_value *about; // added to run.started as "options"; may be NULL
     bool keep_running; // serve or prompt: being out of tasks is not the end
     bool stop_body;    // say bye{stop_body} at a good end: the run had started that body
 } pons_brain_options;

@@ -158,8 +158,10 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
     }
     b->done_emitted = false;
     b->outcome = PONS_BRAIN_RUNNING;
-    return pons_thread_emit(b->thread, PONS_NS_KERNEL, "run.started",
-                            pons__event(b, pons_object("goal", pons_value_ref(list), NULL)), err);
+    pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
+    return pons_thread_emit(
+        b->thread, PONS_NS_KERNEL, "run.started",
+        pons__event(b, pons_object("goal", pons_value_ref(list), "options", about, NULL)), err);
 }
 
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err)

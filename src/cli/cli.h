@@ -1,0 +1,112 @@
+// cli.h - what the commands share: options, the workspace, exit statuses, wiring.
+//
+// The command line is a contract (DESIGN, and `pons help`). Events and results go to stdout,
+// everything else to stderr. Exit: 0 done, 1 the task ended without success, 2 bad input, 3
+// environment, 4 waiting for a person.
+#ifndef PONS_CLI_H
+#define PONS_CLI_H
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "pons/body.h"
+#include "pons/brain.h"
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_NO_SUCCESS = 1,
+    EXIT_BAD_INPUT = 2,
+    EXIT_ENVIRONMENT = 3,
+    EXIT_WAITING = 4
+};
+
+typedef struct cli {
+    bool json;
+    char workspace[PATH_MAX]; // absolute
+    char run_dir[PATH_MAX];   // workspace/run
+    char db[PATH_MAX];        // workspace/pons.db
+    int argc;                 // the command's own words, without the global options
+    char **argv;
+} cli;
+
+// One option of a command: "--speed X" has a value, "--once" has none. help is one line.
+typedef struct cli_option {
+    const char *name;
+    const char *metavar; // NULL: a flag
+    const char *help;
+    const char **value; // set to the argument, or to "yes" for a flag
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;
+    const char *usage;
+    const char *help; // one line
+    int (*run)(cli *c);
+} cli_command;
+extern const cli_command cli_commands[]; // ends with a NULL name
+
+// args.c. Positional words are left in c->argv[0…c->argc). Returns -1, or an exit status: bad
+// input, or done after --help.
+int cli_parse(cli *c, const cli_command *self, const cli_option *options);
+int cli_number(const char *text, const char *option, double low, double high, double *ret);
+const cli_command *cli_find(const char *name);
+
+// Prints the error as one line on stderr and returns the exit status that its kind has.
+int cli_fail(const pons_error *err);
+int cli_bad(const char *fmt, ...) __attribute__((format(printf, 1, 2))); // EXIT_BAD_INPUT
+
+// setup.c: the only place that wires adapters to engines.
+int cli_workspace(cli *c, bool create, pons_error *err);
+int cli_store(cli *c, pons_store *ret, pons_error *err);
+int cli_config(pons_value **ret, pons_error *err);                  // kernel.yaml, checked
+int cli_policy(pons_policy *ret, pons_error *err);                  // the rules
+int cli_world(const char *name, pons_value **ret, pons_error *err); // "house" or a path
+int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
+// spec: NULL (environment, else rules), "rules", "script:FILE" or a URL. ret->ops NULL: rules.
+int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
+// An observer's look at the body: hello and one telemetry message, each NULL when no body answers.
+int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);
+// The newest unfinished thread, else the newest; PONS_ENOTFOUND when there is none.
+int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err);
+
+// display.c: events for people and for programs.
+typedef struct cli_display cli_display;
+cli_display *cli_display_create(const cli *c, bool live_line);
+void cli_display_destroy(cli_display *d); // NULL-safe; ends the live line
+void cli_display_event(cli_display *d, const pons_event *ev);
+void cli_display_note(cli_display *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// One line that is redrawn in place: mode, battery, zone, distance, decision.
+void cli_display_status(cli_display *d, char *buf, size_t cap);
+void cli_print_json(const pons_value *v); // one line on stdout
+
+// session.c: a brain at work, for run and resume.
+typedef struct cli_session_options {
+    const char *thread;
+    const char *world, *driver, *llm;
+    double speed;
+    uint64_t seed;
+    const char *const *goals; // NULL for resume
+    size_t n_goals;
+    bool prompt;
+    bool body_by_hand; // never start one
+} cli_session_options;
+int cli_session_run(cli *c, const cli_session_options *o);
+
+// Commands.
+int cmd_run(cli *c);
+int cmd_resume(cli *c);
+int cmd_threads(cli *c);
+int cmd_status(cli *c);
+int cmd_say(cli *c);
+int cmd_stop(cli *c);
+int cmd_reset(cli *c);
+int cmd_pause(cli *c);
+int cmd_continue(cli *c);
+int cmd_approve(cli *c);
+int cmd_body(cli *c);
+int cmd_scenario(cli *c);
+int cmd_graph(cli *c);
+int cmd_doctor(cli *c);
+
+#endif

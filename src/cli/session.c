@@ -1,0 +1,364 @@
+// session.c - a brain at work in the foreground: for `pons run` and `pons resume`.
+//
+// One loop: poll what the brain names, standard input for the prompt, and run/brain.sock, on which
+// other processes ring after they have posted to an inbox; then let the brain do what is due. A
+// body is started when none answers on run/body.sock, and started again when it dies: a run's body
+// is the run's business. A body that somebody else had started is joined and left alone.
+//
+// Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
+// once.
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pons/module.h"
+
+#define BODY_START_EVERY_MS 3000
+#define BODY_STARTS_MAX     5
+#define FDS_MAX             8
+#define STDIN_LINE_MAX      4096
+
+typedef struct session {
+    cli *c;
+    const cli_session_options *o;
+    cli_display *display;
+    pons_brain *brain;
+    pons_clock clock;
+    pid_t body; // a child of ours that is alive, else 0
+    int body_starts;
+    int64_t body_tried_ms; // 0: never
+    int body_failed;       // exit status of a child that could not start
+    int wake_fd;
+    bool stdin_open;
+    size_t line_length;
+    char line[STDIN_LINE_MAX];
+} session;
+
+static volatile sig_atomic_t interrupted;
+
+static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
+                        const pons_llm *llm, pons_value *about, pons_error *err);
+static int session_loop(session *s, pons_error *err);
+static int session_outcome(session *s);
+static int connect_body(void *user, pons_link **ret, pons_error *err);
+static void start_body(session *s);
+static void reap_body(session *s);
+static void on_event(void *user, const pons_event *ev);
+static int open_wake(session *s);
+static void read_wake(session *s);
+static void read_stdin(session *s);
+static void say_line(session *s, char *text);
+static void on_signal(int number);
+
+int cli_session_run(cli *c, const cli_session_options *o)
+{
+    session s = {
+        .c = c, .o = o, .clock = pons_clock_real(), .wake_fd = -1, .stdin_open = o->prompt};
+    pons_error err = PONS_ERROR_INIT;
+    pons_store store = {0};
+    pons_policy policy = {0};
+    pons_llm llm = {0};
+    pons_autovalue config = NULL;
+    pons_autovalue about =
+        pons_object("world", json_string(o->world), "driver", json_string(o->driver), "speed",
+                    json_real(o->speed), "seed", json_integer((json_int_t)o->seed), NULL);
+    int rc = cli_config(&config, &err);
+    rc = rc < 0 ? rc : cli_policy(&policy, &err);
+    rc = rc < 0 ? rc : cli_llm(o->llm, &s.clock, &llm, &err);
+    rc = rc < 0 ? rc : cli_store(c, &store, &err);
+    if (rc >= 0) {
+        s.display = cli_display_create(c, true);
+        rc = session_open(&s, store, config, policy, llm.ops ? &llm : NULL, about, &err);
+    }
+    if (rc >= 0) {
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        signal(SIGHUP, on_signal);
+        rc = session_loop(&s, &err);
+    }
+    int status = rc < 0 ? -1 : session_outcome(&s);
+    pons_brain_close(s.brain);
+    cli_display_destroy(s.display);
+    if (s.wake_fd >= 0) {
+        close(s.wake_fd);
+    }
+    if (llm.ops) {
+        llm.ops->close(llm.self);
+    }
+    pons_rules_close(&policy);
+    pons_store_close(&store);
+    if (status < 0) {
+        status = s.body_failed ? s.body_failed : cli_fail(&err);
+    }
+    return status;
+}
+
+static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
+                        const pons_llm *llm, pons_value *about, pons_error *err)
+{
+    const pons_brain_options opts = {.store = store,
+                                     .thread = s->o->thread,
+                                     .clock = s->clock,
+                                     .seed = s->o->seed,
+                                     .config = config,
+                                     .policy = policy,
+                                     .llm = llm,
+                                     .connect = connect_body,
+                                     .on_event = on_event,
+                                     .user = s,
+                                     .about = about,
+                                     .keep_running = s->o->prompt,
+                                     .stop_body = true};
+    int rc = pons_brain_open(&opts, &s->brain, err);
+    // The goal is committed before a body is started.
+    if (rc >= 0 && s->o->n_goals > 0) {
+        rc = pons_brain_add_goals(s->brain, s->o->goals, s->o->n_goals, err);
+    }
+    if (rc >= 0) {
+        s->wake_fd = open_wake(s);
+    }
+    return rc;
+}
+
+static int session_loop(session *s, pons_error *err)
+{
+    while (!interrupted && !s->body_failed) {
+        const int rc = pons_brain_poll(s->brain, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_brain_outcome_get(s->brain) != PONS_BRAIN_RUNNING) {
+            break;
+        }
+        reap_body(s);
+        struct pollfd fds[FDS_MAX];
+        size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 2);
+        const size_t wake = n;
+        fds[n++] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
+        const size_t input = n;
+        fds[n++] = (struct pollfd){.fd = s->stdin_open ? STDIN_FILENO : -1, .events = POLLIN};
+        int64_t wait_ns = pons_brain_next_due_ns(s->brain) - pons_now_ns(&s->clock);
+        wait_ns = wait_ns < 0 ? 0 : wait_ns;
+        const struct timespec ts = {.tv_sec = wait_ns / PONS_NS_PER_S,
+                                    .tv_nsec = wait_ns % PONS_NS_PER_S};
+        if (ppoll(fds, n, &ts, NULL) <= 0) {
+            continue;
+        }
+        if (fds[wake].revents) {
+            read_wake(s);
+        }
+        if (fds[input].revents) {
+            read_stdin(s);
+        }
+    }
+    if (s->body_failed) {
+        return pons_error_set(err, PONS_EENV, "body", "the body could not start");
+    }
+    return PONS_OK;
+}
+
+static int session_outcome(session *s)
+{
+    switch (pons_brain_outcome_get(s->brain)) {
+    case PONS_BRAIN_SUCCEEDED:
+        return EXIT_DONE;
+    case PONS_BRAIN_WAITING:
+        return EXIT_WAITING;
+    case PONS_BRAIN_RUNNING:
+        if (s->o->prompt) {
+            return EXIT_DONE;
+        }
+        cli_display_note(s->display, "left with work to do; `pons resume %s` goes on",
+                         s->o->thread);
+        return EXIT_NO_SUCCESS;
+    default:
+        return EXIT_NO_SUCCESS;
+    }
+}
+
+static void on_signal(int number)
+{
+    if (interrupted) {
+        _exit(128 + number);
+    }
+    interrupted = 1;
+}
+
+static void on_event(void *user, const pons_event *ev)
+{
+    cli_display_event(((session *)user)->display, ev);
+}
+
+// ---------------------------------------------------------------- body
+
+static int connect_body(void *user, pons_link **ret, pons_error *err)
+{
+    session *s = user;
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
+    const int rc = pons_link_connect(path, ret, err);
+    if (rc < 0 && !s->o->body_by_hand && !s->body) {
+        start_body(s);
+    }
+    return rc < 0 ? PONS_EAGAIN : rc;
+}
+
+// A session of its own, so that Ctrl-C here is not its end; what it has to say goes to
+// run/body.log.
+static void start_body(session *s)
+{
+    const int64_t now = pons_now_ms(&s->clock);
+    if (s->body_tried_ms && now - s->body_tried_ms < BODY_START_EVERY_MS) {
+        return;
+    }
+    if (s->body_starts++ >= BODY_STARTS_MAX) {
+        s->body_failed = EXIT_ENVIRONMENT;
+        cli_display_note(s->display, "the body died %d times; see %s/body.log", BODY_STARTS_MAX,
+                         s->c->run_dir);
+        return;
+    }
+    s->body_tried_ms = now;
+    char self[PATH_MAX], log[PATH_MAX + 16], speed[32], seed[32];
+    snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
+    snprintf(log, sizeof log, "%s/body.log", s->c->run_dir);
+    snprintf(speed, sizeof speed, "%.17g", s->o->speed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->o->seed);
+    const pid_t pid = fork();
+    if (pid != 0) {
+        s->body = pid > 0 ? pid : 0;
+        return;
+    }
+    setsid();
+    const int null = open("/dev/null", O_RDONLY);
+    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    execl(self, "pons", "body", "--workspace", s->c->workspace, "--driver", s->o->driver, "--world",
+          s->o->world, "--speed", speed, "--seed", seed, "--for-run", (char *)NULL);
+    _exit(EXIT_ENVIRONMENT);
+}
+
+// A child that ends with bad input or a missing environment would only do so again: its last line
+// says why.
+static void reap_body(session *s)
+{
+    int status = 0;
+    if (!s->body || waitpid(s->body, &status, WNOHANG) != s->body) {
+        return;
+    }
+    s->body = 0;
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (code != EXIT_BAD_INPUT && code != EXIT_ENVIRONMENT) {
+        return;
+    }
+    char path[PATH_MAX + 16], last[1024] = "";
+    snprintf(path, sizeof path, "%s/body.log", s->c->run_dir);
+    FILE *log = fopen(path, "r");
+    char text[1024];
+    while (log && fgets(text, sizeof text, log)) {
+        memcpy(last, text, sizeof last);
+    }
+    if (log) {
+        fclose(log);
+    }
+    last[strcspn(last, "\n")] = '\0';
+    pons_link *other = NULL; // lost a race for the socket: somebody else's body is there
+    pons_error ignored = PONS_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
+    if (pons_link_connect(path, &other, &ignored) >= 0) {
+        pons_link_close(other);
+        return;
+    }
+    fprintf(stderr, "%s\n", *last ? last : "pons: the body could not start");
+    s->body_failed = code;
+}
+
+// ---------------------------------------------------------------- other processes
+
+// A datagram on run/brain.sock means: look into the inboxes now.
+static int open_wake(session *s)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int n =
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", s->c->run_dir);
+    if (fd < 0 || n >= (int)sizeof address.sun_path) {
+        return fd; // without it, the next tick looks
+    }
+    unlink(address.sun_path);
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+        close(fd);
+        return -1;
+    }
+    chmod(address.sun_path, 0600);
+    return fd;
+}
+
+static void read_wake(session *s)
+{
+    char byte[16];
+    while (recv(s->wake_fd, byte, sizeof byte, 0) > 0) {
+    }
+    pons_brain_wake(s->brain);
+}
+
+// ---------------------------------------------------------------- prompt
+
+static void read_stdin(session *s)
+{
+    const ssize_t n =
+        read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
+    if (n <= 0) {
+        s->stdin_open = false;
+        interrupted = s->o->prompt && isatty(STDIN_FILENO); // Ctrl-D leaves
+        return;
+    }
+    s->line_length += (size_t)n;
+    s->line[s->line_length] = '\0';
+    char *start = s->line;
+    for (char *end = strchr(start, '\n'); end; end = strchr(start, '\n')) {
+        *end = '\0';
+        say_line(s, start);
+        start = end + 1;
+    }
+    s->line_length = strlen(start);
+    memmove(s->line, start, s->line_length + 1);
+    if (s->line_length + 1 >= sizeof s->line) {
+        cli_display_note(s->display, "that line is too long");
+        s->line_length = 0;
+    }
+}
+
+static void say_line(session *s, char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    text += strspn(text, " \t\r");
+    if (!*text) {
+        return;
+    }
+    if (strcmp(text, "quit") == 0 || strcmp(text, "exit") == 0) {
+        interrupted = 1;
+        return;
+    }
+    if (strncmp(text, "approve", strlen("approve")) == 0) {
+        text = (char *)"yes";
+    } else if (strcmp(text, "status") == 0) {
+        pons_autovalue status = pons_brain_status(s->brain);
+        cli_print_json(status);
+        return;
+    }
+    if (pons_brain_say(s->brain, text, &err) < 0) {
+        char line[1024];
+        cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
+    }
+}

@@ -1,0 +1,237 @@
+// setup.c - the composition root: the only place where adapters are named and handed to engines.
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pons/module.h"
+#include "pons/schema.h"
+#include "pons/yaml.h"
+
+static int make_dir(const char *path, pons_error *err);
+static int load_yaml(const char *relative, const char *schema, pons_value **ret, pons_error *err);
+static int pick_thread(void *user, const pons_thread_info *info);
+
+int cli_workspace(cli *c, bool create, pons_error *err)
+{
+    struct stat st;
+    if (!create && stat(c->workspace, &st) < 0) {
+        return pons_error_set(err, PONS_EENV, "workspace",
+                              "there is no workspace at %s; `pons run` makes one", c->workspace);
+    }
+    int rc = make_dir(c->workspace, err);
+    if (rc >= 0) {
+        rc = make_dir(c->run_dir, err);
+    }
+    if (rc >= 0 && access(c->workspace, W_OK | X_OK) < 0) {
+        rc = pons_error_set(err, PONS_EENV, "workspace", "cannot write in %s: %s", c->workspace,
+                            strerror(errno));
+    }
+    return rc;
+}
+
+// mkdir -p, private to the user.
+static int make_dir(const char *path, pons_error *err)
+{
+    char part[PATH_MAX];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash) {
+            *slash = '\0';
+        }
+        if (mkdir(part, 0700) < 0 && errno != EEXIST) {
+            return pons_error_set(err, PONS_EENV, "workspace", "cannot make %s: %s", part,
+                                  strerror(errno));
+        }
+        if (!slash) {
+            break;
+        }
+        *slash = '/';
+    }
+    struct stat st;
+    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
+        return pons_error_set(err, PONS_EENV, "workspace", "%s is not a directory", path);
+    }
+    return PONS_OK;
+}
+
+int cli_store(cli *c, pons_store *ret, pons_error *err)
+{
+    return pons_store_sqlite_open(c->db, ret, err);
+}
+
+int cli_config(pons_value **ret, pons_error *err)
+{
+    return load_yaml("config/kernel.yaml", "schemas/kernel.json", ret, err);
+}
+
+int cli_policy(pons_policy *ret, pons_error *err)
+{
+    pons_autovalue intents = NULL;
+    const int rc = load_yaml("config/intents.yaml", NULL, &intents, err);
+    return rc < 0 ? rc : pons_rules_open(intents, ret, err);
+}
+
+static int load_yaml(const char *relative, const char *schema, pons_value **ret, pons_error *err)
+{
+    char path[PATH_MAX];
+    pons_yaml *yaml = NULL, *rules = NULL;
+    pons_schema *compiled = NULL;
+    int rc = pons_share_path(relative, path, sizeof path, err);
+    if (rc >= 0) {
+        rc = pons_yaml_load(path, &yaml, err);
+    }
+    if (rc >= 0 && schema) {
+        rc = pons_share_path(schema, path, sizeof path, err);
+        if (rc >= 0) {
+            rc = pons_yaml_load(path, &rules, err); // JSON is YAML
+        }
+        if (rc >= 0) {
+            rc = pons_schema_compile(pons_yaml_value(rules), &compiled, err);
+        }
+        if (rc >= 0) {
+            rc = pons_schema_check_yaml(compiled, yaml, err);
+        }
+    }
+    if (rc >= 0) {
+        *ret = pons_value_ref(pons_yaml_value(yaml));
+    }
+    pons_schema_destroy(compiled);
+    pons_yaml_destroy(rules);
+    pons_yaml_destroy(yaml);
+    return rc;
+}
+
+int cli_world(const char *name, pons_value **ret, pons_error *err)
+{
+    char path[PATH_MAX];
+    if (strchr(name, '/') || strstr(name, ".yaml")) {
+        return pons_world_load(name, ret, err);
+    }
+    char relative[256];
+    snprintf(relative, sizeof relative, "worlds/%s.yaml", name);
+    const int rc = pons_share_path(relative, path, sizeof path, err);
+    return rc < 0 ? rc : pons_world_load(path, ret, err);
+}
+
+int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err)
+{
+    if (strcmp(name, pons_robot_kinematic.name) == 0) {
+        *ret = &pons_robot_kinematic;
+        return PONS_OK;
+    }
+    const void *ops = NULL;
+    const int rc = pons_module_load("driver", name, &ops, err);
+    *ret = rc < 0 ? *ret : ops;
+    return rc;
+}
+
+int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
+{
+    *ret = (pons_llm){0};
+    const char *url = getenv("PONS_LLM_URL");
+    url = url && *url ? url : getenv("OPENAI_BASE_URL");
+    if (!spec) {
+        spec = url && *url ? url : "rules";
+    }
+    if (strcmp(spec, "rules") == 0) {
+        return PONS_OK;
+    }
+    const bool script = strncmp(spec, "script:", strlen("script:")) == 0;
+    if (!script && strncmp(spec, "http://", 7) != 0 && strncmp(spec, "https://", 8) != 0) {
+        return pons_error_set(err, PONS_EINVAL, "llm",
+                              "--llm takes a URL, rules, or script:FILE, not '%s'", spec);
+    }
+    const void *ops = &pons_llm_script;
+    const char *model = getenv("PONS_LLM_MODEL"), *key = getenv("OPENAI_API_KEY");
+    int rc = script ? PONS_OK : pons_module_load("llm", "openai", &ops, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue config =
+        script ? pons_object("path", json_string(spec + strlen("script:")), NULL)
+               : pons_object("url", json_string(spec), "model",
+                             json_string(model && *model ? model : "default"), "api_key",
+                             key && *key ? json_string(key) : NULL, NULL);
+    ret->ops = ops;
+    rc = ret->ops->open(config, clock, &ret->self, err);
+    if (rc < 0) {
+        *ret = (pons_llm){0};
+    }
+    return rc;
+}
+
+int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry)
+{
+    char path[PATH_MAX + 16];
+    pons_error err = PONS_ERROR_INIT;
+    pons_link *link = NULL;
+    const pons_clock clock = pons_clock_real();
+    const int64_t until = pons_now_ms(&clock) + timeout_ms;
+    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
+    *ret_hello = *ret_telemetry = NULL;
+    int rc = pons_link_connect(path, &link, &err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_link_send(link,
+                   pons_object("type", json_string("hello"), "protocol",
+                               json_integer(PONS_LINK_PROTOCOL), "role", json_string("observer"),
+                               "name", json_string("pons"), NULL),
+                   &err);
+    while ((!*ret_hello || !*ret_telemetry) && pons_now_ms(&clock) < until) {
+        pons_autovalue msg = NULL;
+        rc = pons_link_recv(link, &msg, &err);
+        if (rc < 0) {
+            break;
+        }
+        if (rc == 0) {
+            struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
+            poll(&p, 1, (int)(until - pons_now_ms(&clock)));
+            continue;
+        }
+        const char *type = pons_get_str(msg, "type", "");
+        pons_value **into = strcmp(type, "hello") == 0       ? ret_hello
+                            : strcmp(type, "telemetry") == 0 ? ret_telemetry
+                                                             : NULL;
+        if (into && !*into) {
+            *into = pons_value_ref(msg);
+        }
+    }
+    pons_link_close(link);
+    return *ret_hello && *ret_telemetry ? PONS_OK : PONS_EAGAIN;
+}
+
+typedef struct newest {
+    char name[PONS_NAME_MAX];
+    int64_t updated_ms;
+} newest;
+
+int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
+{
+    newest n = {.updated_ms = -1};
+    const int rc = store.ops->threads(store.self, pick_thread, &n, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (n.updated_ms < 0) {
+        return pons_error_set(err, PONS_ENOTFOUND, "threads",
+                              "there is no thread yet; `pons run GOAL` begins one");
+    }
+    memcpy(ret, n.name, PONS_NAME_MAX);
+    return PONS_OK;
+}
+
+static int pick_thread(void *user, const pons_thread_info *info)
+{
+    newest *n = user;
+    if (info->updated_ms > n->updated_ms) {
+        n->updated_ms = info->updated_ms;
+        snprintf(n->name, sizeof n->name, "%s", info->thread);
+    }
+    return 0;
+}
