@@ -29,9 +29,10 @@
 #include "base/base_internal.h"
 #include "pons/buf.h"
 
-#define WHERE         "yaml" // in errors
-#define TAG_PREFIX    "tag:yaml.org,2002:"
-#define SIZE_MAX_YAML ((size_t)4 << 20) // bytes of a text
+#define WHERE           "yaml" // in errors
+#define SECOND_DOCUMENT "more than one document"
+#define TAG_PREFIX      "tag:yaml.org,2002:"
+#define SIZE_MAX_YAML   ((size_t)4 << 20) // bytes of a text
 
 enum {
     DEPTH_MAX = 64,    // collections in each other
@@ -65,8 +66,9 @@ typedef struct builder {
     struct fy_parser *parser;
     struct fy_diag *diag;
     frame frames[DEPTH_MAX];
-    int depth; // frames in use
-    bool started, done;
+    int depth;     // frames in use
+    int documents; // begun
+    bool done;     // the first one ended
     pons_error *err;
 } builder;
 
@@ -331,6 +333,9 @@ static int build_events(builder *b)
 
 static int take_event(builder *b, struct fy_event *ev)
 {
+    // A document without "---" has no mark of its own; its first node has.
+    if (b->done && b->documents > 1 && ev->type != FYET_DOCUMENT_START)
+        return refuse(b, ev, SECOND_DOCUMENT);
     if (fy_event_get_anchor_token(ev) && ev->type != FYET_ALIAS)
         return refuse(b, ev, "anchors are not supported");
     switch (ev->type) {
@@ -362,14 +367,21 @@ static int take_document(builder *b, struct fy_event *ev)
 {
     struct fy_document_state *state = ev->document_start.document_state;
     const struct fy_version *version = fy_document_state_version(state);
-    if (b->started)
-        return refuse(b, ev, "more than one document");
-    b->started = true;
+    if (b->documents++ > 0)
+        return ev->document_start.implicit ? PONS_OK : refuse(b, ev, SECOND_DOCUMENT);
     if (version && fy_document_state_version_explicit(state) &&
         (version->major != 1 || version->minor != 2))
         return refuse(b, ev, "YAML %d.%d; only YAML 1.2 is supported", version->major,
                       version->minor);
     return PONS_OK;
+}
+
+static bool is_quoted(struct fy_event *ev)
+{
+    if (ev->type != FYET_SCALAR || !ev->scalar.value)
+        return false;
+    const enum fy_scalar_style style = fy_token_scalar_style(ev->scalar.value);
+    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
 }
 
 // The position of an event, from 1. An event without a mark of its own (an empty value) stands
@@ -382,6 +394,9 @@ static void position(const builder *b, struct fy_event *ev, uint32_t *line, uint
     if (mark && mark->line >= 0 && mark->column >= 0) {
         *line = (uint32_t)mark->line + 1;
         *column = (uint32_t)mark->column + 1;
+        // libfyaml's mark of a quoted scalar stands behind the quote.
+        if (*column > 1 && is_quoted(ev))
+            --*column;
     } else if (f && f->has_key) {
         *line = f->key_line;
         *column = f->key_column;
@@ -408,7 +423,7 @@ static bool same(span t, const char *word)
 
 static int quote_len(span t)
 {
-    return (int)(t.len < QUOTE_MAX ? t.len : QUOTE_MAX);
+    return (int)(t.len <= QUOTE_MAX ? t.len : pons__utf8_cut(t.s, QUOTE_MAX));
 }
 
 static int take_collection(builder *b, struct fy_event *ev, json_t *container)
@@ -664,7 +679,7 @@ static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json
     else if (tag.len > strlen(TAG_PREFIX) &&
              one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
                                                TAG_PREFIX "int", TAG_PREFIX "float", NULL}))
-        return refuse(b, ev, "'%.*s' is not a %.*s", quote_len(text), text.s,
+        return refuse(b, ev, "'%.*s' is not of type %.*s", quote_len(text), text.s,
                       (int)(tag.len - strlen(TAG_PREFIX)), tag.s + strlen(TAG_PREFIX));
     else
         return refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
