@@ -36,9 +36,10 @@ struct pons_grid {
 
     int32_t *fresh; // (n_fresh) cells that became obstacles since dist was brought up to date
     int32_t n_fresh;
-    int32_t gone_x0, gone_y0, gone_x1, gone_y1; // window of those that stopped; empty: x1 < x0
-    int64_t field_stamp_ns, scan_stamp_ns;      // robot time; INT64_MIN before the first
-    uint32_t generation;                        // of dist: rises whenever it changes
+    int32_t *gone; // (n_gone) and cells that stopped being obstacles
+    int32_t n_gone;
+    int64_t refill_stamp_ns, scan_stamp_ns; // of the last refill, of the last scan; robot time
+    uint32_t generation;                    // of dist: rises whenever it changes
 };
 
 // Brings dist up to date now, whatever the rate limit says.

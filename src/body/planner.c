@@ -34,7 +34,7 @@ enum {
     BUCKETS = 256,
     RELAXATIONS = 40
 };
-static const double MARGIN_M = 0.03;
+static const double MARGIN_M = 0.05; // what the gate before the wheels leaves ahead of the robot
 static const double NEAR_COST = 5.0;
 static const double NEAR_FALLOFF_M = 0.15;
 static const double START_MOVE_M = 0.4;
