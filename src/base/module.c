@@ -140,9 +140,11 @@ static int open_module(const char *path, const char *kind, const char *name,
         r = pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
                            "%s '%s' was built for ABI %u, this program has %u", kind, name, m->abi,
                            PONS_MODULE_ABI);
-    else if (!m->kind || strcmp(m->kind, kind) != 0 || !m->ops)
-        r = pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "'%s' is a %s, not a %s", name,
-                           m->kind ? m->kind : "nameless kind", kind);
+    else if (!m->kind || strcmp(m->kind, kind) != 0)
+        r = pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "'%s' is of kind %s, not %s", name,
+                           m->kind ? m->kind : "nothing", kind);
+    else if (!m->ops)
+        r = pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "'%s' has no functions", name);
     if (r < 0) {
         dlclose(handle);
         return r;
