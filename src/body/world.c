@@ -96,8 +96,12 @@ static int check_schema(const pons_yaml *yaml, pons_error *err)
     pons_autovalue value = NULL;
     size_t len = 0;
     int rc = pons_share_path(SCHEMA_FILE, path, sizeof path, err);
-    if (rc == PONS_OK)
-        rc = read_text(path, &text, &len, err);
+    if (rc < 0) { // a broken installation, not a wrong world
+        if (err)
+            err->status = PONS_EENV;
+        return PONS_EENV;
+    }
+    rc = read_text(path, &text, &len, err);
     if (rc == PONS_OK)
         rc = pons_value_parse(text, len, &value, err);
     if (rc == PONS_OK)
