@@ -58,6 +58,7 @@ static int make_static_dist(pons_grid *g, pons_error *err);
 static void make_disc(pons_grid *g);
 static void mark_hits(pons_grid *g, pons_pose2 pose, const pons_scan *scan);
 static void clear_passed(pons_grid *g, pons_pose2 pose, const pons_scan *scan);
+static int clamp_int(int v, int lo, int hi);
 static void show_fresh(pons_grid *g);
 static void unstamp(pons_grid *g, int32_t cell);
 static void obstacle_gone(pons_grid *g, int32_t cell);
@@ -153,49 +154,63 @@ static int by_cell(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Floods from an obstacle cell over gaps of BLOB_GAP_M. `open` marks the obstacle cells that belong
+// to no blob yet, `todo` has room for all of them.
+static pons_blob flood(const pons_grid *g, int32_t from, uint8_t *open, int32_t *todo)
+{
+    const int gap = (int)lround(BLOB_GAP_M / g->res);
+    int x0 = INT_MAX, y0 = INT_MAX, x1 = 0, y1 = 0, n = 0;
+    todo[n++] = from;
+    open[from] = 0;
+    for (int i = 0; i < n; i++) {
+        const int cx = todo[i] % g->w, cy = todo[i] / g->w;
+        x0 = cx < x0 ? cx : x0;
+        y0 = cy < y0 ? cy : y0;
+        x1 = cx > x1 ? cx : x1;
+        y1 = cy > y1 ? cy : y1;
+        for (int y = clamp_int(cy - gap, 0, cy); y <= clamp_int(cy + gap, cy, g->h - 1); y++) {
+            for (int x = clamp_int(cx - gap, 0, cx); x <= clamp_int(cx + gap, cx, g->w - 1); x++) {
+                if (open[y * g->w + x]) {
+                    open[y * g->w + x] = 0;
+                    todo[n++] = y * g->w + x;
+                }
+            }
+        }
+    }
+    return (pons_blob){g->x0 + 0.5 * (x0 + x1 + 1) * g->res, g->y0 + 0.5 * (y0 + y1 + 1) * g->res,
+                       0.5 * hypot(x1 - x0 + 1, y1 - y0 + 1) * g->res};
+}
+
 int pons_grid_blobs(const pons_grid *g, pons_blob *ret, int cap)
 {
     if (g->n_obstacles == 0 || cap <= 0) {
         return 0;
     }
-    // Flood over the sorted list of obstacle cells: `todo` holds the blob being grown at its front
-    // and the cells of no blob yet at its back.
-    int32_t *todo = malloc(sizeof *todo * (size_t)g->n_obstacles);
-    if (!todo) {
-        return 0;
+    // In the order of their first cells in the map, whatever order they were seen in.
+    const size_t n = (size_t)g->n_obstacles;
+    int32_t *cells = malloc(sizeof *cells * n), *todo = malloc(sizeof *todo * n);
+    uint8_t *open = calloc((size_t)g->w * (size_t)g->h, 1);
+    int found = 0;
+    if (!cells || !todo || !open) {
+        goto done;
     }
-    int32_t n = 0;
+    int32_t k = 0;
     for (int32_t i = 0; i < g->n_seen; i++) {
         if (g->is_obstacle[g->seen[i]]) {
-            todo[n++] = g->seen[i];
+            open[g->seen[i]] = 1;
+            cells[k++] = g->seen[i];
         }
     }
-    qsort(todo, (size_t)n, sizeof *todo, by_cell);
-    const int gap = (int)lround(BLOB_GAP_M / g->res);
-    int found = 0;
-    for (int32_t from = 0, end; from < n && found < cap; from = end) {
-        end = from + 1;
-        int x0 = INT_MAX, y0 = INT_MAX, x1 = 0, y1 = 0;
-        for (int32_t i = from; i < end; i++) {
-            const int cx = todo[i] % g->w, cy = todo[i] / g->w;
-            x0 = cx < x0 ? cx : x0;
-            y0 = cy < y0 ? cy : y0;
-            x1 = cx > x1 ? cx : x1;
-            y1 = cy > y1 ? cy : y1;
-            for (int32_t j = end; j < n; j++) {
-                const int dx = todo[j] % g->w - cx, dy = todo[j] / g->w - cy;
-                if (dx >= -gap && dx <= gap && dy >= -gap && dy <= gap) {
-                    const int32_t t = todo[end];
-                    todo[end++] = todo[j];
-                    todo[j] = t;
-                }
-            }
+    qsort(cells, n, sizeof *cells, by_cell);
+    for (int32_t i = 0; i < k && found < cap; i++) {
+        if (open[cells[i]]) {
+            ret[found++] = flood(g, cells[i], open, todo);
         }
-        ret[found++] =
-            (pons_blob){g->x0 + 0.5 * (x0 + x1 + 1) * g->res, g->y0 + 0.5 * (y0 + y1 + 1) * g->res,
-                        0.5 * hypot(x1 - x0 + 1, y1 - y0 + 1) * g->res};
     }
+done:
+    free(cells);
     free(todo);
+    free(open);
     return found;
 }
 

@@ -12,10 +12,12 @@
 //   WAIT     someone may be in the way; looks for a path once a second meanwhile
 //   BACK UP  a little, as far as it is free behind
 //
-// After each rung it plans anew. The ladder starts over once the robot has come a metre away from
-// where it was used. FAILED carries the number and the measure of what started the last rung: 105
-// with how far in how long, 206–208 with the planner's words. What no recovery can change fails at
-// once: places outside the map, and a goal that the map itself encloses.
+// After each rung it plans anew. The ladder starts over once the robot is a metre nearer to the
+// goal, along its path, than it ever was before the last rung: two blocked ways cannot send it to
+// and fro for ever, with each CLEAR forgetting what the other had shown. FAILED carries the number
+// and the measure of what started the last rung: 105 with how far in how long, 206–208 with the
+// planner's words. What no recovery can change fails at once: places outside the map, and a goal
+// that the map itself encloses.
 //
 // Progress is displacement: progress_m from the last anchor moves the anchor and restarts the
 // clock. Turning to the final yaw is measured as an angle instead.
@@ -46,7 +48,7 @@ static const double SPIN_RAD = M_PI / 2.0, SPIN_DONE_RAD = 0.1;
 static const int64_t SPIN_MAX_NS = 5 * PONS_NS_PER_S;
 static const double BACK_UP_M = 0.30, BACK_UP_MPS = 0.15;
 static const int64_t BACK_UP_MAX_NS = 4 * PONS_NS_PER_S;
-static const double LADDER_RESET_M = 1.0;
+static const double LADDER_RESET_M = 1.0; // that much nearer than ever
 static const double OFF_PATH_M = 0.40;
 static const double CLEARLY_CHEAPER = 0.85;
 static const double PROGRESS_RAD = 0.1;
@@ -70,6 +72,7 @@ struct pons_nav {
     char error_msg[160];
     int recoveries, replans;
     double remaining_m;
+    double nearest_m; // the least that remained, ever
 
     int64_t step_ns;  // of the last step
     int64_t plan_ns;  // of the last attempt to plan
@@ -80,10 +83,11 @@ struct pons_nav {
     int64_t anchor_ns;
     bool anchor_turning;
 
-    int rung;             // the next one
-    pons_pose2 ladder_at; // where the last one began
-    int64_t rung_ns;      // and when
-    double turned;        // of a spin [rad]
+    int rung;                // the next one
+    pons_pose2 ladder_at;    // where the last one began
+    double ladder_nearest_m; // and the least that had remained by then
+    int64_t rung_ns;         // and when
+    double turned;           // of a spin [rad]
     double last_yaw;
     int cause; // what the ladder is for
     char cause_msg[160];
@@ -259,7 +263,7 @@ static pons_twist2 run(pons_nav *n, const inputs *in)
         n->fresh = false;
         pons__follower_begin(&n->follower, in->twist);
         n->remaining_m = hypot(n->goal.x - in->pose.x, n->goal.y - in->pose.y);
-        n->ladder_at = in->pose;
+        n->nearest_m = INFINITY;
         set_anchor(n, in, false);
     }
     if (in->now_ns - n->step_ns > GAP_NS) { // on hold meanwhile: that time does not count
@@ -388,9 +392,6 @@ static bool is_stuck(pons_nav *n, const inputs *in)
 
 static pons_twist2 follow(pons_nav *n, const inputs *in)
 {
-    if (hypot(in->pose.x - n->ladder_at.x, in->pose.y - n->ladder_at.y) > LADDER_RESET_M) {
-        n->rung = 0;
-    }
     if (n->follower.phase != PONS__FOLLOW_ALIGN && !keep_path_good(n, in)) {
         recover(n, in);
         return (pons_twist2){0.0, 0.0};
@@ -399,6 +400,10 @@ static pons_twist2 follow(pons_nav *n, const inputs *in)
         pons__follower_step(&n->follower, &n->params, n->grid, n->path,
                             n->with_yaw ? &n->goal.yaw : NULL, in->pose, in->twist, in->dt_s);
     n->remaining_m = fmax(pons__path_length(n->path) - n->follower.s, 0.0) + n->follower.off_path;
+    n->nearest_m = fmin(n->nearest_m, n->remaining_m);
+    if (n->nearest_m < n->ladder_nearest_m - LADDER_RESET_M) {
+        n->rung = 0;
+    }
     if (n->follower.phase == PONS__FOLLOW_DONE) {
         n->status = PONS_NAV_SUCCEEDED;
         return (pons_twist2){0.0, 0.0};
@@ -428,7 +433,7 @@ static bool is_hopeless(const pons_nav *n)
         return true;
     case PONS_PLAN_GOAL_OCCUPIED:
     case PONS_PLAN_NO_VALID_PATH:
-        return n->grid->n_seen == 0;
+        return n->grid->n_seen == 0 || n->recoveries >= RECOVERIES_MAX;
     default:
         return n->recoveries >= RECOVERIES_MAX;
     }
@@ -451,6 +456,7 @@ static void recover(pons_nav *n, const inputs *in)
     n->recoveries++;
     n->rung_ns = n->plan_ns = in->now_ns;
     n->ladder_at = in->pose;
+    n->ladder_nearest_m = n->nearest_m;
     n->turned = 0.0;
     n->last_yaw = in->pose.yaw;
     pons__follower_begin(&n->follower, in->twist);
