@@ -69,6 +69,7 @@ int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **re
     b->speed = opts->speed > 0.0 ? opts->speed : 1.0;
     b->realtime = b->speed;
     b->threaded = threaded;
+    b->for_run = opts->for_run;
     b->host_ns = b->rate_host_ns = pons_now_ns(&b->clock);
     b->ledger_path = opts->ledger_path ? strdup(opts->ledger_path) : NULL;
     b->durable_path = opts->ledger_path ? beside(opts->ledger_path, "body.epoch") : NULL;

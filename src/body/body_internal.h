@@ -68,6 +68,7 @@ struct pons_body {
     double speed;
     bool auto_reset; // in force: asked for, and simulated
     bool threaded;   // pons_body_run: telemetry goes by host time
+    bool for_run;    // a bye may end the process
     char boot_id[33];
     char *ledger_path, *durable_path, *sim_state_path; // NULL: none
     pons_value *registry;

@@ -246,7 +246,7 @@ static void on_bye(pons_body *b, pons__client *c, const pons_value *msg)
         b->controller = NULL;
         b->epoch = 0;
     }
-    if (pons_get_bool(msg, "stop_body", false))
+    if (b->for_run && pons_get_bool(msg, "stop_body", false))
         b->quit = true;
     ok(c, "bye");
     pons_link_flush(c->link, NULL);

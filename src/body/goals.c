@@ -252,8 +252,10 @@ static bool in_control(pons_body *b, pons__client *c, const pons_value *msg)
     else if (epoch != b->epoch)
         reject(c, msg, "stale_epoch", "epoch %lld is over, %lld is in force", (long long)epoch,
                (long long)b->epoch);
-    else
+    else {
+        b->beat_host_ns = b->host_ns; // it lives
         return true;
+    }
     return false;
 }
 

@@ -1,0 +1,331 @@
+// The body as a process: its threads and sockets, in a mkdtemp directory, driven over the real
+// link. pons_body_run() runs in a thread of the test, so that ThreadSanitizer sees all of it.
+//
+// Nothing here depends on how fast the machine is: every wait is for a message, with a limit that
+// only a broken body reaches, and a goal that is held because this test was late with a heartbeat
+// is adopted, as a brain would.
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pons/body.h"
+
+#define HOUSE   PONS_SOURCE_DIR "/worlds/house.yaml"
+#define LIMIT_S 120 // only a broken body takes this long
+
+typedef struct host {
+    char dir[64];
+    pons_value *world;
+    pons_body_options opts;
+    pthread_t thread;
+    volatile sig_atomic_t quit;
+    int rc;
+    pons_error err;
+    pons_link *link;
+    int64_t epoch;
+    pons_value *telemetry;
+} host;
+
+static const char *in_dir(const host *h, const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", h->dir, name);
+    return path;
+}
+
+static void *run(void *arg)
+{
+    host *h = arg;
+    h->rc = pons_body_run(&h->opts, h->dir, &h->quit, &h->err);
+    return NULL;
+}
+
+static void start(host *h)
+{
+    h->quit = 0;
+    assert_int_equal(pthread_create(&h->thread, NULL, run, h), 0);
+}
+
+static void open_host(host *h)
+{
+    *h = (host){.rc = 1};
+    snprintf(h->dir, sizeof h->dir, "/tmp/pons-proc-XXXXXX");
+    assert_non_null(mkdtemp(h->dir));
+    assert_int_equal(pons_world_load(HOUSE, &h->world, NULL), PONS_OK);
+    h->opts = (pons_body_options)PONS_BODY_OPTIONS_INIT;
+    h->opts.robot = &pons_robot_kinematic;
+    h->opts.world = h->world;
+    h->opts.clock = pons_clock_real();
+    h->opts.seed = 3;
+    h->opts.speed = 5.0;
+    h->opts.for_run = true;
+    start(h);
+}
+
+static void join(host *h)
+{
+    pthread_join(h->thread, NULL);
+    assert_int_equal(h->rc, PONS_OK);
+}
+
+static void close_host(host *h)
+{
+    static const char *const files[] = {"body.ledger", "body.epoch", "sim.json"};
+    pons_link_close(h->link);
+    pons_value_unref(h->telemetry);
+    pons_value_unref(h->world);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        assert_int_equal(unlink(in_dir(h, files[i])), 0);
+    assert_int_equal(rmdir(h->dir), 0); // sockets, locks and body.json are gone
+}
+
+static int64_t now_s(void)
+{
+    const pons_clock c = pons_clock_real();
+    return pons_now_ns(&c) / PONS_NS_PER_S;
+}
+
+static void send_msg(host *h, pons_value *msg)
+{
+    assert_int_equal(pons_link_send(h->link, msg, NULL), PONS_OK);
+}
+
+// The next message of that type (NULL: any but telemetry), while heartbeats go out. The caller's.
+static pons_value *await(host *h, const char *type)
+{
+    const int64_t give_up_s = now_s() + LIMIT_S;
+    while (now_s() < give_up_s) {
+        pons_value *m = NULL;
+        const int rc = pons_link_recv(h->link, &m, NULL);
+        assert_true(rc >= 0);
+        if (rc == 0) {
+            if (h->epoch > 0)
+                send_msg(h, pons_object("type", json_string("heartbeat"), NULL));
+            struct pollfd p = {.fd = pons_link_fd(h->link), .events = POLLIN};
+            poll(&p, 1, 20);
+            continue;
+        }
+        const char *got = pons_get_str(m, "type", "");
+        if (strcmp(got, "telemetry") == 0) {
+            pons_value_unref(h->telemetry);
+            h->telemetry = pons_value_ref(m);
+            const char *goal_id = pons_get_str(pons_get(m, "goal"), "goal_id", "");
+            if (pons_get_bool(m, "held", false))
+                send_msg(h,
+                         pons_object("type", json_string("adopt"), "goal_id", json_string(goal_id),
+                                     "epoch", json_integer(h->epoch), NULL));
+        }
+        if (strcmp(got, type) == 0)
+            return m;
+        pons_value_unref(m);
+    }
+    fail_msg("no %s came", type);
+    return NULL;
+}
+
+static void expect(host *h, const char *type)
+{
+    pons_value_unref(await(h, type));
+}
+
+// A goal's result; one that is told twice, because of an adoption in between, is told twice.
+static pons_value *await_result(host *h, const char *goal_id)
+{
+    for (;;) {
+        pons_value *m = await(h, "result");
+        if (strcmp(pons_get_str(m, "goal_id", ""), goal_id) == 0)
+            return m;
+        pons_value_unref(m);
+    }
+}
+
+static void hello(host *h)
+{
+    const int64_t give_up_s = now_s() + LIMIT_S;
+    int rc;
+    while ((rc = pons_link_connect(in_dir(h, "body.sock"), &h->link, NULL)) < 0) {
+        assert_true(rc == PONS_ENOTFOUND || rc == PONS_ECLOSED || rc == PONS_EAGAIN);
+        assert_true(now_s() < give_up_s);
+        poll(NULL, 0, 5);
+    }
+    send_msg(h, pons_object("type", json_string("hello"), "protocol", json_integer(1), "role",
+                            json_string("controller"), "name", json_string("test"), NULL));
+    pons_autovalue m = await(h, "hello");
+    h->epoch = pons_get_int(m, "epoch", 0);
+    assert_true(h->epoch > 0);
+    assert_int_equal(pons_get_int(m, "pid", 0), getpid());
+}
+
+static void goal(host *h, const char *id, const char *skill, const char *args)
+{
+    pons_value *value = NULL;
+    assert_int_equal(pons_value_parse(args, strlen(args), &value, NULL), PONS_OK);
+    const pons_clock c = pons_clock_real();
+    send_msg(h, pons_object("type", json_string("goal"), "goal_id", json_string(id), "epoch",
+                            json_integer(h->epoch), "expires_ms",
+                            json_integer(c.boot_ns(c.ctx) / PONS_NS_PER_MS + 60000), "robot_id",
+                            json_string("pons-1"), "skill", json_string(skill), "args", value,
+                            "args_hash", json_string("hash"), "thread", json_string("t"), "task_id",
+                            json_string("k"), "attempt", json_integer(0), NULL));
+}
+
+static void bye(host *h)
+{
+    send_msg(h, pons_object("type", json_string("bye"), "stop_body", json_true(), NULL));
+    expect(h, "ok");
+    pons_link_close(h->link);
+    h->link = NULL;
+    h->epoch = 0;
+    join(h);
+}
+
+static int ledger_lines(const host *h, const char *what)
+{
+    FILE *f = fopen(in_dir(h, "body.ledger"), "r");
+    assert_non_null(f);
+    int n = 0;
+    char line[4096];
+    while (fgets(line, sizeof line, f))
+        n += strstr(line, what) != NULL;
+    fclose(f);
+    return n;
+}
+
+static void it_drives_over_the_socket_and_ends_with_a_bye(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    struct stat st;
+    assert_int_equal(stat(in_dir(&h, "body.sock"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(stat(in_dir(&h, "stop.sock"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(access(in_dir(&h, "body.json"), R_OK), 0);
+
+    goal(&h, "g1", "navigate_to_pose", "{\"pose\":{\"x\":2.6,\"y\":2.6}}");
+    expect(&h, "accepted");
+    pons_autovalue r = await_result(&h, "g1");
+    assert_string_equal(pons_get_str(r, "status", ""), "done");
+    bye(&h);
+    assert_int_equal(ledger_lines(&h, "\"state\":\"started\""), 1);
+    assert_int_equal(ledger_lines(&h, "\"state\":\"done\""), 1);
+    close_host(&h);
+}
+
+static void a_stop_latches_at_once_and_ends_the_goal(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    goal(&h, "g1", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    expect(&h, "accepted");
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_stop_send(h.dir, "a cat", LIMIT_S * 1000, &err), PONS_OK);
+    pons_autovalue r = await_result(&h, "g1");
+    assert_string_equal(pons_get_str(r, "status", ""), "failed");
+    assert_int_equal(pons_get_int(r, "error_code", 0), 9002);
+    do {
+        expect(&h, "telemetry");
+    } while (!pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+    assert_string_equal(pons_get_str(pons_get(h.telemetry, "stop"), "reason", ""), "a cat");
+    goal(&h, "g2", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    pons_autovalue no = await(&h, "rejected");
+    assert_string_equal(pons_get_str(no, "code", ""), "latched");
+    send_msg(&h, pons_object("type", json_string("reset"), NULL));
+    expect(&h, "ok");
+    goal(&h, "g3", "spin", "{\"angle_rad\":0.5}");
+    expect(&h, "accepted");
+    pons_autovalue done = await_result(&h, "g3");
+    assert_string_equal(pons_get_str(done, "status", ""), "done");
+    bye(&h);
+    assert_int_equal(pons_stop_send(h.dir, "late", 10, &err), PONS_ENOTFOUND);
+    close_host(&h);
+}
+
+static void one_body_serves_a_directory(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    volatile sig_atomic_t quit = 0;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_body_run(&h.opts, h.dir, &quit, &err), PONS_EBUSY);
+    char pid[32];
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    assert_non_null(strstr(err.message, pid));
+    // The first one has not noticed.
+    send_msg(&h, pons_object("type", json_string("status"), "goal_id", json_string("x"), NULL));
+    expect(&h, "status");
+    h.quit = 1;
+    join(&h);
+    close_host(&h);
+}
+
+static void a_restarted_robot_stands_where_it_stood(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    goal(&h, "g1", "navigate_to_pose", "{\"pose\":{\"x\":2.6,\"y\":2.6}}");
+    pons_value_unref(await_result(&h, "g1"));
+    expect(&h, "telemetry");
+    const double x = pons_get_num(pons_get(h.telemetry, "pose"), "x", -1.0);
+    const double y = pons_get_num(pons_get(h.telemetry, "pose"), "y", -1.0);
+    const int64_t epoch = h.epoch;
+    bye(&h);
+
+    start(&h);
+    hello(&h);
+    assert_true(h.epoch > epoch);
+    expect(&h, "telemetry");
+    assert_true(fabs(pons_get_num(pons_get(h.telemetry, "pose"), "x", -1.0) - x) < 0.1);
+    assert_true(fabs(pons_get_num(pons_get(h.telemetry, "pose"), "y", -1.0) - y) < 0.1);
+    bye(&h);
+    close_host(&h);
+}
+
+static void it_leaves_when_nobody_comes(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    bye(&h);
+    h.opts.alone_timeout_s = 0.05;
+    start(&h);
+    join(&h);
+    close_host(&h);
+}
+
+int main(void)
+{
+    pons_value_init();
+    signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
+        cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
+        cmocka_unit_test(one_body_serves_a_directory),
+        cmocka_unit_test(a_restarted_robot_stands_where_it_stood),
+        cmocka_unit_test(it_leaves_when_nobody_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
