@@ -1,0 +1,375 @@
+// checkpoint.c - one packed row a superstep, holding what changed.
+//
+// A row is JSON, so that a person can read it:
+//
+//     {"v":1,"k":"l","n":["next",…],"j":{"a+b>c":["a"]},"r":"1f…","o":"owner",
+//      "c":{channel:value,…}, "l":{channel:[keep,[items…]]}, "m":{channel:{key:value|null}},
+//      "x":[channel,…]}
+//
+//   v  format          k  source: i(nput) l(oop) u(pdate) f(ork)      n  nodes to run; absent: none
+//   j  joins that some legs have reached        r  run, in a snapshot and when it changed
+//   o  the parent's task, of a subgraph         c  whole values
+//   l  the first `keep` items as before, then these      m  keys set, or removed by null
+//   x  channels that became empty
+//
+// The row's id carries its time (48 bits of wall ms), its columns the step and the parent.
+//
+// Reading a checkpoint replays the rows from the nearest snapshot. A snapshot is due when the tail
+// since the last one weighs twice as much as that snapshot, each row counting ROW_BYTES more than
+// its text, and is at least ROWS_MIN rows long. So snapshots grow geometrically with a growing
+// list: the sum of all of them stays under about its final size, and reading any checkpoint costs
+// O(its own size + ROWS_MIN rows). What a step costs does not depend on how many channels there
+// are: only dirty ones are looked at.
+#include "graph/graph_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FORMAT = 1, ROWS_MIN = 64, TAIL_FACTOR = 2, ROW_BYTES = 128 };
+
+static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b);
+static void pack_joins(const pons__ns *ns, pons_buf *b);
+static void pack_whole(const pons__ns *ns, pons_buf *b);
+static void pack_changed(const pons__ns *ns, pons_buf *b);
+static bool by_tail(const pons__channel *ch, const pons__slot *s);
+static bool by_keys(const pons__slot *s);
+static int image_parts(pons__image *im, const pons_value *row, pons_error *err);
+static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what);
+
+// ---------------------------------------------------------------- packing
+
+bool pons__pack(pons__ns *ns, char source, pons_buf *b)
+{
+    bool snapshot =
+        !ns->exists || ns->snapshot_bytes == 0 ||
+        (ns->tail_rows + 1 >= ROWS_MIN &&
+         ns->tail_bytes + (ns->tail_rows + 1) * ROW_BYTES >= TAIL_FACTOR * ns->snapshot_bytes);
+    pons_buf_clear(b);
+    pack_header(ns, source, snapshot, b);
+    if (snapshot)
+        pack_whole(ns, b);
+    else if (ns->n_dirty > 0)
+        pack_changed(ns, b);
+    pons_buf_bytes(b, "}", 1);
+    return snapshot;
+}
+
+void pons__packed(pons__ns *ns, const char *id, bool snapshot, size_t bytes)
+{
+    for (size_t i = 0; i < ns->n_dirty; i++) {
+        pons__slot *s = &ns->slots[ns->dirty[i]];
+        s->dirty = false;
+        s->keep = json_array_size(s->v);
+        pons_value_unref(s->merged);
+        s->merged = NULL;
+    }
+    ns->n_dirty = 0;
+    ns->exists = true;
+    ns->run_id_stored = true;
+    ns->head_unfinished = pons__bits_any(ns->next, ns->g->n_words);
+    snprintf(ns->head, sizeof ns->head, "%s", id);
+    ns->snapshot_bytes = snapshot ? bytes : ns->snapshot_bytes;
+    ns->tail_bytes = snapshot ? 0 : ns->tail_bytes + bytes;
+    ns->tail_rows = snapshot ? 0 : ns->tail_rows + 1;
+}
+
+static void key(pons_buf *b, const char *name)
+{
+    pons__json_quoted(b, name);
+    pons_buf_bytes(b, ":", 1);
+}
+
+static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b)
+{
+    const char head[] = {source, '\0'};
+    pons_buf_str(b, "{\"v\":");
+    pons__json_int(b, FORMAT);
+    pons_buf_str(b, ",\"k\":\"");
+    pons_buf_str(b, head);
+    pons_buf_str(b, "\"");
+    bool first = true;
+    for (size_t i = 0; i < ns->g->n_nodes; i++) {
+        if (!pons__bit_get(ns->next, i))
+            continue;
+        pons_buf_str(b, first ? ",\"n\":[" : ",");
+        pons__json_quoted(b, ns->g->nodes[i].name);
+        first = false;
+    }
+    pons_buf_str(b, first ? "" : "]");
+    pack_joins(ns, b);
+    if (!snapshot && ns->run_id_stored)
+        return;
+    pons_buf_printf(b, ",\"r\":\"%016" PRIx64 "\"", ns->run_id);
+    pons_buf_str(b, ",\"o\":");
+    pons__json_quoted(b, ns->owner);
+}
+
+static void pack_joins(const pons__ns *ns, pons_buf *b)
+{
+    bool open = false;
+    for (size_t i = 0; i < ns->g->n_joins; i++) {
+        const pons__join *j = &ns->g->joins[i];
+        if (!ns->arrived[i])
+            continue;
+        pons_buf_str(b, open ? "," : ",\"j\":{");
+        key(b, j->label);
+        open = true;
+        bool first = true;
+        for (size_t k = 0; k < j->n_from; k++) {
+            if (!((ns->arrived[i] >> k) & 1u))
+                continue;
+            pons_buf_str(b, first ? "[" : ",");
+            pons__json_quoted(b, ns->g->nodes[j->from[k]].name);
+            first = false;
+        }
+        pons_buf_bytes(b, "]", 1);
+    }
+    pons_buf_str(b, open ? "}" : "");
+}
+
+static void pack_whole(const pons__ns *ns, pons_buf *b)
+{
+    const char *sep = ",\"c\":{";
+    for (size_t i = 0; i < ns->g->n_channels; i++) {
+        if (!ns->g->channels[i].tracked || !ns->slots[i].v)
+            continue;
+        pons_buf_str(b, sep);
+        key(b, ns->g->channels[i].name);
+        pons__json_value(b, ns->slots[i].v);
+        sep = ",";
+    }
+    const char *name;
+    pons_value *v;
+    json_object_foreach(ns->extra, name, v)
+    {
+        pons_buf_str(b, sep);
+        key(b, name);
+        pons__json_value(b, v);
+        sep = ",";
+    }
+    pons_buf_str(b, sep[1] ? "" : "}");
+}
+
+enum part { PART_WHOLE, PART_TAIL, PART_KEYS, PART_EMPTY, PARTS };
+
+static enum part part_of(const pons__channel *ch, const pons__slot *s)
+{
+    if (!s->v)
+        return PART_EMPTY;
+    return by_tail(ch, s) ? PART_TAIL : by_keys(s) ? PART_KEYS : PART_WHOLE;
+}
+
+static void pack_slot(enum part part, const pons__slot *s, pons_buf *b)
+{
+    if (part == PART_WHOLE) {
+        pons__json_value(b, s->v);
+    } else if (part == PART_KEYS) {
+        pons__json_value(b, s->merged);
+    } else if (part == PART_TAIL) {
+        pons_buf_bytes(b, "[", 1);
+        pons__json_int(b, (int64_t)s->keep);
+        size_t n = json_array_size(s->v);
+        for (size_t i = s->keep; i < n; i++) {
+            pons_buf_str(b, i == s->keep ? ",[" : ",");
+            pons__json_value(b, json_array_get(s->v, i));
+        }
+        pons_buf_str(b, n > s->keep ? "]]" : ",[]]");
+    }
+}
+
+static void pack_changed(const pons__ns *ns, pons_buf *b)
+{
+    static const char *const open[PARTS] = {",\"c\":{", ",\"l\":{", ",\"m\":{", ",\"x\":["};
+    for (enum part part = PART_WHOLE; part < PARTS; part++) {
+        bool first = true;
+        for (size_t i = 0; i < ns->n_dirty; i++) {
+            const pons__channel *ch = &ns->g->channels[ns->dirty[i]];
+            const pons__slot *s = &ns->slots[ns->dirty[i]];
+            if (part_of(ch, s) != part)
+                continue;
+            pons_buf_str(b, first ? open[part] : ",");
+            first = false;
+            pons__json_quoted(b, ch->name);
+            if (part != PART_EMPTY)
+                pons_buf_bytes(b, ":", 1);
+            pack_slot(part, s, b);
+        }
+        if (!first)
+            pons_buf_bytes(b, part == PART_EMPTY ? "]" : "}", 1);
+    }
+}
+
+// A tail is worth it when something stays.
+static bool by_tail(const pons__channel *ch, const pons__slot *s)
+{
+    return ch->appends && s->keep > 0 && json_is_array(s->v);
+}
+
+static bool by_keys(const pons__slot *s)
+{
+    return s->merged && json_object_size(s->merged) * 2 <= json_object_size(s->v);
+}
+
+// ---------------------------------------------------------------- unpacking
+
+void pons__image_fini(pons__image *im)
+{
+    pons_value_unref(im->state);
+    pons_value_unref(im->next);
+    pons_value_unref(im->joins);
+    *im = (pons__image){0};
+}
+
+int pons__image_apply(pons__image *im, const pons_checkpoint_row *row, pons_error *err)
+{
+    pons_autovalue v = NULL;
+    int st = pons_value_parse(row->data.data, row->data.len, &v, err);
+    if (st != PONS_OK)
+        return corrupt(row, err, "it is not JSON");
+    int64_t format = pons_get_int(v, "v", 0);
+    if (format > FORMAT)
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                              "checkpoint %s has format %lld, this program reads up to %d", row->id,
+                              (long long)format, FORMAT);
+    if (row->snapshot) {
+        pons__image_fini(im);
+        im->state = json_object();
+    } else if (!im->found) {
+        return corrupt(row, err, "its snapshot is missing");
+    }
+    pons_value_unref(im->next);
+    pons_value_unref(im->joins);
+    im->next = pons_value_ref(pons_get(v, "n"));
+    im->joins = pons_value_ref(pons_get(v, "j"));
+    st = image_parts(im, v, err);
+    if (st != PONS_OK)
+        return corrupt(row, err, "a part of it does not fit");
+    const char *run = pons_get_str(v, "r", NULL);
+    if (run) {
+        im->run_id = strtoull(run, NULL, 16);
+        snprintf(im->owner, sizeof im->owner, "%s", pons_get_str(v, "o", ""));
+    }
+    im->source = pons_get_str(v, "k", "l")[0];
+    im->step = row->step;
+    snprintf(im->id, sizeof im->id, "%s", row->id);
+    snprintf(im->parent, sizeof im->parent, "%s", row->parent);
+    im->snapshot_bytes = row->snapshot ? row->data.len : im->snapshot_bytes;
+    im->tail_bytes = row->snapshot ? 0 : im->tail_bytes + row->data.len;
+    im->tail_rows = row->snapshot ? 0 : im->tail_rows + 1;
+    im->found = true;
+    return PONS_OK;
+}
+
+static bool image_tail(pons_value *list, const pons_value *pair)
+{
+    size_t keep = (size_t)json_integer_value(json_array_get(pair, 0));
+    const pons_value *items = json_array_get(pair, 1);
+    if (!json_is_array(list) || !json_is_array(items) || keep > json_array_size(list))
+        return false;
+    while (json_array_size(list) > keep)
+        json_array_remove(list, json_array_size(list) - 1);
+    return json_array_extend(list, (pons_value *)(uintptr_t)items) == 0;
+}
+
+static int image_parts(pons__image *im, const pons_value *row, pons_error *err)
+{
+    (void)err;
+    const char *name;
+    pons_value *v;
+    size_t i;
+    json_object_foreach(json_object_get(row, "c"), name, v)
+    {
+        if (json_object_set(im->state, name, v) != 0)
+            return PONS_ENOMEM;
+    }
+    json_object_foreach(json_object_get(row, "l"), name, v)
+    {
+        if (!image_tail(json_object_get(im->state, name), v))
+            return PONS_ECORRUPT;
+    }
+    json_object_foreach(json_object_get(row, "m"), name, v)
+    {
+        pons_value *obj = json_object_get(im->state, name);
+        if (!json_is_object(obj) || !pons__object_merge(obj, v, false))
+            return PONS_ECORRUPT;
+    }
+    json_array_foreach(json_object_get(row, "x"), i, v)
+    {
+        json_object_del(im->state, json_string_value(v));
+    }
+    return PONS_OK;
+}
+
+typedef struct read_state {
+    pons__image *im;
+    pons_error *err;
+    int st;
+} read_state;
+
+static int read_row(void *user, const pons_checkpoint_row *row)
+{
+    read_state *r = user;
+    r->st = pons__image_apply(r->im, row, r->err);
+    return r->st;
+}
+
+int pons__image_head(pons_store store, const char *thread, const char *ns, pons__image *ret,
+                     pons_error *err)
+{
+    read_state r = {.im = ret, .err = err};
+    int st = store.ops->head(store.self, thread, ns, read_row, &r, err);
+    if (st == PONS_OK)
+        st = r.st;
+    if (st == PONS_OK && !ret->found)
+        st = pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
+                            "thread %s has no checkpoint in namespace '%s'", thread, ns);
+    if (st != PONS_OK)
+        pons__image_fini(ret);
+    return st;
+}
+
+int pons__image_at(pons_store store, const char *thread, const char *ns, const char *id,
+                   pons__image *ret, pons_error *err)
+{
+    read_state r = {.im = ret, .err = err};
+    int st = store.ops->checkpoint(store.self, thread, ns, id, read_row, &r, err);
+    if (st == PONS_OK)
+        st = r.st;
+    if (st != PONS_OK)
+        pons__image_fini(ret);
+    return st;
+}
+
+const char *pons__source_word(char source)
+{
+    switch (source) {
+    case 'i':
+        return "input";
+    case 'u':
+        return "update";
+    case 'f':
+        return "fork";
+    default:
+        return "loop";
+    }
+}
+
+int64_t pons__id_ms(const char *id)
+{
+    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    enum { MS_DIGITS = 10, DIGIT_BITS = 5 }; // 48 bits of ms, in front
+    int64_t ms = 0;
+    for (int i = 0; i < MS_DIGITS && id[i]; i++) {
+        const char *at = strchr(digits, id[i]);
+        ms = ms << DIGIT_BITS | (at ? at - digits : 0);
+    }
+    return ms;
+}
+
+static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what)
+{
+    pons_error_set(err, PONS_ECORRUPT, PONS__MODULE, "checkpoint %s can't be read: %s", row->id,
+                   what);
+    return PONS_ECORRUPT;
+}

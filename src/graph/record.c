@@ -1,0 +1,290 @@
+// record.c - what is kept of a superstep's tasks under its checkpoint while the superstep is not
+// finished.
+//
+// Rows of JSON under (checkpoint, task id), by index:
+//
+//   0      {"node","seed","wall","inbox"?,"seen"}   fixed at the first run; answers seen when
+//   parked 1 {"w":[[channel,value]…],"g":[node…],"p":[[ns,kind,value]…],"e":[[type,payload,ts]…],
+//           "f":[effect…],"i":[seq…]}               a finished task: all that it brings out
+//          {"error":"…"}                            a failed one
+//   2 + n  {"k":"await"|"task","name","hash","req"?,"ans"?,"dl"?}     its n-th call
+//
+// A task's id is a hash of namespace, checkpoint id and node, so a reader finds whose they are.
+#include "graph/graph_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { IDX_HEADER, IDX_RESULT, IDX_CALLS };
+
+static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err);
+static size_t answered(const pons_cx *cx);
+static pons_value *header_of(pons_cx *cx);
+static pons_value *result_of(const pons_cx *cx);
+static pons_value *call_of(const pons__call *c);
+static int load_call(pons_cx *cx, size_t n, const pons_value *v);
+static int load_result(pons_cx *cx, const pons_value *v);
+
+// ---------------------------------------------------------------- writing
+
+void pons__rows_fini(pons__rows *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        free((void *)(uintptr_t)r->rows[i].data.data);
+    free(r->rows);
+    *r = (pons__rows){0};
+}
+
+int pons__rows_call(pons__rows *r, pons_cx *cx, size_t call, pons_error *err)
+{
+    int st = PONS_OK;
+    if (!cx->header_saved)
+        st = add(r, cx, IDX_HEADER, header_of(cx), err);
+    if (st == PONS_OK)
+        st = add(r, cx, (int32_t)(IDX_CALLS + call), call_of(&cx->calls[call]), err);
+    return st;
+}
+
+int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err)
+{
+    if (cx->state == PONS__TASK_DONE)
+        return cx->done_saved ? PONS_OK : add(r, cx, IDX_RESULT, result_of(cx), err);
+    if (cx->state == PONS__TASK_FAILED) {
+        char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX];
+        pons_error_line(&cx->error, line, sizeof line);
+        return add(r, cx, IDX_RESULT, pons_object("error", json_string(line), NULL), err);
+    }
+    if (cx->n_calls == 0)
+        return PONS_OK; // a subgraph's: its child keeps its own
+    int st = PONS_OK;
+    if (!cx->header_saved || cx->answers_seen != answered(cx))
+        st = add(r, cx, IDX_HEADER, header_of(cx), err);
+    for (size_t i = 0; i < cx->n_calls && st == PONS_OK; i++)
+        if (!cx->calls[i].saved)
+            st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
+    return st;
+}
+
+void pons__rows_saved(pons_cx *cx)
+{
+    cx->done_saved = cx->state == PONS__TASK_DONE;
+    cx->header_saved = cx->header_saved || cx->n_calls > 0;
+    for (size_t i = 0; i < cx->n_calls; i++)
+        cx->calls[i].saved = true;
+}
+
+static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err)
+{
+    char *text = NULL;
+    long n = v ? pons_value_dump(v, &text) : PONS_ENOMEM;
+    pons_value_unref(v);
+    if (n < 0 || !pons__reserve(&r->rows, &r->cap, r->n + 1, sizeof *r->rows)) {
+        free(text);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task's record");
+    }
+    pons_record_row *row = &r->rows[r->n++];
+    *row = (pons_record_row){.idx = idx, .data = {text, (size_t)n}};
+    snprintf(row->checkpoint, sizeof row->checkpoint, "%s", pons__run_cp(cx->run));
+    snprintf(row->task, sizeof row->task, "%s", pons__task_id(cx));
+    return PONS_OK;
+}
+
+static pons_value *header_of(pons_cx *cx)
+{
+    char seed[20];
+    pons__task_fix(cx);
+    snprintf(seed, sizeof seed, "%016" PRIx64, cx->seed);
+    cx->answers_seen = answered(cx);
+    return pons_object("node", json_string(cx->node->name), "seed", json_string(seed), "wall",
+                       json_integer(cx->wall_ms), "seen", json_integer((int64_t)cx->answers_seen),
+                       "inbox", cx->inbox_fixed ? json_integer(cx->inbox_bound) : NULL, NULL);
+}
+
+static pons_value *call_of(const pons__call *c)
+{
+    return pons_object("k", json_string(c->kind == PONS__CALL_AWAIT ? "await" : "task"), "name",
+                       json_string(c->name), "hash", json_string(c->hash), "req",
+                       pons_value_ref(c->request), "ans", pons_value_ref(c->answer), "dl",
+                       c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : NULL, NULL);
+}
+
+static pons_value *result_of(const pons_cx *cx)
+{
+    const pons_graph *g = cx->run->g;
+    pons_value *w = json_array(), *gotos = json_array(), *posts = json_array(),
+               *emits = json_array(), *effects = json_array(), *taken = json_array();
+    for (size_t i = 0; i < cx->n_writes; i++)
+        json_array_append_new(
+            w, json_pack("[sO]", g->channels[cx->writes[i].ch].name, cx->writes[i].v));
+    for (size_t i = 0; i < cx->n_gotos; i++)
+        json_array_append_new(gotos, json_string(g->nodes[cx->gotos[i]].name));
+    for (size_t i = 0; i < cx->out.n_posts; i++)
+        json_array_append_new(posts, json_pack("[ssO]", cx->out.posts[i].ns, cx->out.posts[i].kind,
+                                               cx->out.posts[i].value));
+    for (size_t i = 0; i < cx->out.n_emits; i++)
+        json_array_append_new(emits,
+                              json_pack("[sOI]", cx->out.emits[i].type, cx->out.emits[i].payload,
+                                        (json_int_t)cx->out.emits[i].ts_ms));
+    for (size_t i = 0; i < cx->out.n_changes; i++) {
+        const pons__change *c = &cx->out.changes[i];
+        json_array_append_new(effects,
+                              json_pack("[ssiIIO]", c->id, c->ns, (int)c->state,
+                                        (json_int_t)c->created, (json_int_t)c->updated, c->data));
+    }
+    for (size_t i = 0; i < cx->out.n_taken; i++)
+        json_array_append_new(taken, json_integer(cx->out.taken[i]));
+    return pons_object("w", w, "g", gotos, "p", posts, "e", emits, "f", effects, "i", taken, NULL);
+}
+
+// ---------------------------------------------------------------- reading
+
+typedef struct load_state {
+    pons_run *r;
+    int st;
+} load_state;
+
+static int load_row(void *user, const pons_record_row *row)
+{
+    load_state *l = user;
+    pons_cx *cx = NULL;
+    for (size_t i = 0; i < l->r->n_tasks && !cx; i++)
+        if (strcmp(pons__task_id(l->r->tasks[i]), row->task) == 0)
+            cx = l->r->tasks[i];
+    if (!cx)
+        return 0; // of a node that the graph has no more
+    pons_autovalue v = NULL;
+    l->st = pons_value_parse(row->data.data, row->data.len, &v, NULL);
+    if (l->st != PONS_OK)
+        return l->st;
+    if (row->idx == IDX_HEADER) {
+        cx->seed = strtoull(pons_get_str(v, "seed", "0"), NULL, 16);
+        cx->wall_ms = pons_get_int(v, "wall", 0);
+        cx->seeded = cx->wall_fixed = cx->header_saved = true;
+        cx->inbox_fixed = pons_get(v, "inbox") != NULL;
+        cx->inbox_bound = pons_get_int(v, "inbox", 0);
+        cx->answers_seen = (size_t)pons_get_int(v, "seen", 0);
+    } else if (row->idx == IDX_RESULT) {
+        l->st = load_result(cx, v);
+    } else if (row->idx >= IDX_CALLS) {
+        l->st = load_call(cx, (size_t)(row->idx - IDX_CALLS), v);
+    }
+    return l->st;
+}
+
+int pons__records_load(pons_run *r, pons_error *err)
+{
+    load_state l = {.r = r};
+    pons_thread *t = r->t;
+    int st = t->store.ops->records(t->store.self, t->id, r->ns->name, r->cp_id, load_row, &l, err);
+    if (st == PONS_OK && l.st != PONS_OK)
+        st = pons_error_set(err, PONS_ECORRUPT, PONS__MODULE,
+                            "the records of checkpoint %s can't be read", r->cp_id);
+    for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (cx->state == PONS__TASK_TODO && pons__task_pending(cx) &&
+            answered(cx) <= cx->answers_seen)
+            cx->state = PONS__TASK_PARKED;
+    }
+    return st;
+}
+
+static int load_call(pons_cx *cx, size_t n, const pons_value *v)
+{
+    if (!pons__reserve(&cx->calls, &cx->cap_calls, n + 1, sizeof *cx->calls))
+        return PONS_ENOMEM;
+    if (n != cx->n_calls)
+        return PONS_ECORRUPT;
+    pons__call *c = &cx->calls[cx->n_calls++];
+    *c = (pons__call){
+        .kind = strcmp(pons_get_str(v, "k", ""), "task") == 0 ? PONS__CALL_TASK : PONS__CALL_AWAIT,
+        .name = strdup(pons_get_str(v, "name", "")),
+        .request = pons_value_ref(pons_get(v, "req")),
+        .answer = pons_value_ref(pons_get(v, "ans")),
+        .deadline_wall_ms = pons_get_int(v, "dl", 0),
+        .saved = true,
+        .restarted = true,
+    };
+    snprintf(c->hash, sizeof c->hash, "%s", pons_get_str(v, "hash", ""));
+    snprintf(c->id, sizeof c->id, "%s.%zu", pons__task_id(cx), n);
+    c->start_due = c->kind == PONS__CALL_AWAIT && !c->answer;
+    if (c->deadline_wall_ms)
+        c->deadline_ns = pons_now_ns(&cx->run->t->clock) +
+                         (c->deadline_wall_ms - pons_wall_ms(&cx->run->t->clock)) * PONS_NS_PER_MS;
+    return c->name ? PONS_OK : PONS_ENOMEM;
+}
+
+static int load_out(pons_cx *cx, const pons_value *v)
+{
+    size_t i;
+    pons_value *p;
+    int st = PONS_OK;
+    json_array_foreach(pons_get(v, "p"), i, p)
+    {
+        st = st ? st
+                : pons__out_post(&cx->out, json_string_value(json_array_get(p, 0)),
+                                 json_string_value(json_array_get(p, 1)),
+                                 pons_value_ref(json_array_get(p, 2)));
+    }
+    json_array_foreach(pons_get(v, "e"), i, p)
+    {
+        st = st ? st
+                : pons__out_emit(&cx->out, json_string_value(json_array_get(p, 0)),
+                                 pons_value_ref(json_array_get(p, 1)),
+                                 json_integer_value(json_array_get(p, 2)));
+    }
+    json_array_foreach(pons_get(v, "f"), i, p)
+    {
+        pons__change c = {
+            .state = (pons_effect_state)json_integer_value(json_array_get(p, 2)),
+            .created = json_integer_value(json_array_get(p, 3)),
+            .updated = json_integer_value(json_array_get(p, 4)),
+            .data = pons_value_ref(json_array_get(p, 5)),
+        };
+        snprintf(c.id, sizeof c.id, "%s", json_string_value(json_array_get(p, 0)));
+        snprintf(c.ns, sizeof c.ns, "%s", json_string_value(json_array_get(p, 1)));
+        st = st ? st : pons__out_change_put(&cx->out, &c);
+    }
+    json_array_foreach(pons_get(v, "i"), i, p)
+    {
+        st = st ? st : pons__out_take(&cx->out, json_integer_value(p));
+    }
+    return st;
+}
+
+static int load_result(pons_cx *cx, const pons_value *v)
+{
+    if (pons_get(v, "error"))
+        return PONS_OK; // it failed: it is to be run again
+    size_t i;
+    pons_value *p;
+    json_array_foreach(pons_get(v, "w"), i, p)
+    {
+        uint32_t ch = pons__graph_channel_find(cx->run->g, json_string_value(json_array_get(p, 0)));
+        if (ch == PONS__NONE)
+            continue;
+        int st = pons__cx_write(cx, ch, pons_value_ref(json_array_get(p, 1)), NULL);
+        if (st != PONS_OK)
+            return st;
+    }
+    json_array_foreach(pons_get(v, "g"), i, p)
+    {
+        uint32_t to = pons__graph_node_find(cx->run->g, json_string_value(p));
+        if (to >= cx->run->g->n_nodes)
+            continue;
+        if (!pons__reserve(&cx->gotos, &cx->cap_gotos, cx->n_gotos + 1, sizeof *cx->gotos))
+            return PONS_ENOMEM;
+        cx->gotos[cx->n_gotos++] = to;
+    }
+    cx->state = PONS__TASK_DONE;
+    cx->done_saved = true;
+    return load_out(cx, v);
+}
+
+static size_t answered(const pons_cx *cx)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cx->n_calls; i++)
+        n += cx->calls[i].answer != NULL;
+    return n;
+}

@@ -1,0 +1,683 @@
+// run.c - one invocation of a graph: the superstep loop, and what is stored when.
+//
+//            start / resume                     all done
+//                  │        ┌──────────────────────────────────────────┐
+//                  ▼        ▼                                          │
+//               READY ──► store what is due ──► prepare ──► run tasks ─┤
+//                 ▲                                          │         ├─► DONE   nothing is next
+//        answer   │                                          │         ├─► INTERRUPTED before/after
+//                 └── PARKED, INTERRUPTED ◄── store, start ◄─┤ parked  └─► FAILED  limit, conflict
+//                                                            └ failed ──► store ─► FAILED
+//
+// The state in the namespace and the checkpoint in the store drift apart on purpose: by one step
+// whose commit is due, by quiet steps, by a whole run under `exit`. `cp_stored` says whether the
+// store has what memory has; every commit first brings the store level, so whatever hangs on a
+// checkpoint (records, an effect, an event) finds it there.
+#include "graph/graph_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int step_tasks(pons_run *r, pons_error *err);
+static int conclude_parked(pons_run *r, bool failed, pons_error *err);
+static int conclude_step(pons_run *r, pons_error *err);
+static int settle_step(pons_run *r, pons_error *err);
+static int finish(pons_run *r, pons_run_state state, pons_error *err);
+static bool must_store(const pons_run *r);
+static bool stop_due(const pons_run *r);
+static int prepare(pons_run *r, pons_error *err);
+static int commit_memory(pons_run *r, const pons__extra *x);
+static int open_run(pons_thread *t, const pons_graph *g, const char *name,
+                    const pons_run_options *opts, pons_run **ret, pons_error *err);
+
+// ---------------------------------------------------------------- begin and end
+
+int pons_run_start(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *input,
+                   const pons_run_options *opts, pons_run **ret, pons_error *err)
+{
+    pons_run *r;
+    int st = open_run(t, g, ns, opts, &r, err);
+    if (st != PONS_OK)
+        return st;
+    st = pons__run_begin(r, input, "", err);
+    if (st != PONS_OK) {
+        r->state = PONS_RUN_DONE; // nothing was begun
+        pons_run_destroy(r);
+        return st;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
+                    const pons_run_options *opts, pons_run **ret, pons_error *err)
+{
+    pons_run *r;
+    int st = open_run(t, g, ns, opts, &r, err);
+    if (st != PONS_OK)
+        return st;
+    st = pons__run_continue(r, err);
+    if (st != PONS_OK) {
+        r->state = PONS_RUN_DONE;
+        pons_run_destroy(r);
+        return st;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+static int open_run(pons_thread *t, const pons_graph *g, const char *name,
+                    const pons_run_options *opts, pons_run **ret, pons_error *err)
+{
+    pons__ns *ns = pons__ns_get(t, name, err);
+    if (!ns)
+        return PONS_EINVAL;
+    pons_run *old = ns->active;
+    if (old && old->state != PONS_RUN_DONE && old->state != PONS_RUN_FAILED)
+        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
+                              "namespace '%s' of thread %s has a run under way", name, t->id);
+    if (old) { // it has ended and keeps nothing but its outcome
+        for (size_t i = 0; i < old->n_pool; i++)
+            pons__task_clear(old->tasks[i]);
+        old->n_tasks = 0;
+        pons__run_release(old);
+        old->ns = NULL;
+    }
+    int st = pons__ns_load(t, ns, g, t->store.ops != NULL, err);
+    if (st != PONS_OK)
+        return st;
+    pons_run *r = pons__run_create(t, g, ns, opts);
+    if (!r)
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+    r->durable = t->store.ops != NULL;
+    *ret = r;
+    return PONS_OK;
+}
+
+pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
+                           const pons_run_options *opts)
+{
+    pons_run *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->t = t;
+    r->g = pons__graph_ref(g);
+    r->ns = ns;
+    r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
+    r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
+    r->state = PONS_RUN_READY;
+    ns->active = r;
+    return r;
+}
+
+// Gives the namespace back. Memory that is ahead of the store for good is read again.
+void pons__run_release(pons_run *r)
+{
+    if (!r->ns || r->ns->active != r)
+        return;
+    r->ns->active = NULL;
+    if (r->durable && (r->commit_due || (!r->cp_stored && r->state != PONS_RUN_DONE)))
+        pons__ns_forget(r->ns);
+}
+
+void pons_run_destroy(pons_run *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_pool; i++)
+        pons__task_destroy(r->tasks[i]);
+    pons__run_release(r);
+    if (r->parent_task && r->parent_task->node->mode != PONS_SUBGRAPH_OWN)
+        pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process
+    pons__graph_unref(r->g);
+    pons__out_fini(&r->out);
+    free(r->tasks);
+    free(r->flat);
+    free(r->stage);
+    free(r->updates);
+    free(r);
+}
+
+// The start's superstep: the input is written, START's routers run. Stored by the first advance.
+int pons__run_begin(pons_run *r, const pons_value *input, const char *owner, pons_error *err)
+{
+    pons__ns *ns = r->ns;
+    pons_cx *cx = pons__task_add(r, PONS__END, err);
+    if (!cx)
+        return PONS_ENOMEM;
+    int st = PONS_OK;
+    uint64_t run_was = ns->run_id;
+    ns->run_id = pons_rand_u64(&r->t->rand);
+    pons__task_start(cx, input);
+    if (cx->state == PONS__TASK_PARKED)
+        st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a router of START can't wait");
+    if (cx->state == PONS__TASK_FAILED || cx->broken) {
+        st = cx->broken ? cx->fault : cx->error.status;
+        if (err)
+            *err = cx->broken ? cx->fault_error : cx->error;
+    }
+    r->starting = true;
+    if (st == PONS_OK)
+        st = pons__apply(r, err);
+    r->starting = false;
+    if (st != PONS_OK) {
+        ns->run_id = run_was;
+        return st;
+    }
+    enum { INPUT_AND_START = 2 };
+    ns->step += INPUT_AND_START;
+    ns->run_id_stored = false;
+    snprintf(ns->owner, sizeof ns->owner, "%s", owner);
+    r->stopped = r->g->stops && stop_due(r);
+    r->n_tasks = 0;
+    r->source = 'l';
+    r->input_row = !r->g->quiet && r->opts.durability != PONS_DURABILITY_EXIT;
+    r->commit_due = true;
+    return PONS_OK;
+}
+
+int pons__run_continue(pons_run *r, pons_error *err)
+{
+    pons__ns *ns = r->ns;
+    if (ns->step == PONS__STEP_NONE || (!pons__bits_any(ns->next, r->g->n_words) && !ns->lost[0]))
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
+                              "namespace '%s' of thread %s has nothing unfinished", ns->name,
+                              r->t->id);
+    if (ns->lost[0])
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "checkpoint %s goes on at node '%s', which graph %s does not have",
+                              ns->head, ns->lost, r->g->name);
+    snprintf(r->cp_id, sizeof r->cp_id, "%s", ns->head);
+    r->cp_stored = true;
+    r->source = 'l';
+    int st = prepare(r, err);
+    if (st == PONS_OK && r->durable)
+        st = pons__records_load(r, err);
+    for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (!cx->node->sub || cx->state == PONS__TASK_DONE)
+            continue;
+        st = pons__subgraph_open(cx, false, err);
+    }
+    return st;
+}
+
+// ---------------------------------------------------------------- the loop
+
+int pons_run_advance(pons_run *r, pons_error *err)
+{
+    int st = PONS_OK;
+    while (st == PONS_OK && r->state == PONS_RUN_READY)
+        st = pons_run_step(r, err);
+    return st;
+}
+
+int pons_run_step(pons_run *r, pons_error *err)
+{
+    if (r->state != PONS_RUN_READY)
+        return PONS_OK;
+    if (!r->prepared) {
+        int st = settle_step(r, err);
+        if (st != PONS_OK || r->state != PONS_RUN_READY)
+            return st;
+        st = prepare(r, err);
+        if (st != PONS_OK)
+            return st;
+    }
+    return step_tasks(r, err);
+}
+
+// After an applied step: store it when it is due, and end the run when nothing is next.
+static int settle_step(pons_run *r, pons_error *err)
+{
+    bool more = pons__bits_any(r->ns->next, r->g->n_words);
+    if (r->commit_due && (must_store(r) || !r->durable)) {
+        int st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
+        if (st != PONS_OK)
+            return st;
+    }
+    r->commit_due = false;
+    if (r->stopped)
+        return finish(r, PONS_RUN_INTERRUPTED, err);
+    if (r->supersteps >= r->limit) {
+        pons_error e = PONS_ERROR_INIT;
+        pons_error_set(&e, PONS_ERECURSION, PONS__MODULE,
+                       "%d supersteps did not end graph %s (its recursion limit)", r->limit,
+                       r->g->name);
+        pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step);
+        r->error = e;
+        return finish(r, PONS_RUN_FAILED, err);
+    }
+    return more ? PONS_OK : finish(r, PONS_RUN_DONE, err);
+}
+
+// Whether the state in memory may not stay out of the store any longer.
+static bool must_store(const pons_run *r)
+{
+    if (r->cp_stored)
+        return false;
+    if (r->opts.durability == PONS_DURABILITY_EXIT)
+        return false; // finish does
+    return !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out);
+}
+
+// Brings the store level with the run's end. Wholly quiet runs leave no trace.
+static int finish(pons_run *r, pons_run_state state, pons_error *err)
+{
+    bool trace = !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out) ||
+                 r->ns->head_unfinished || state != PONS_RUN_DONE;
+    int st = PONS_OK;
+    if (!r->cp_stored && trace)
+        st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
+    if (st == PONS_OK && r->durable && r->opts.durability == PONS_DURABILITY_ASYNC)
+        st = r->t->store.ops->drain(r->t->store.self, err);
+    if (st == PONS_OK)
+        r->state = state;
+    return st;
+}
+
+static int prepare(pons_run *r, pons_error *err)
+{
+    r->n_tasks = 0;
+    for (size_t w = 0; w < r->g->n_words; w++) {
+        for (uint64_t bits = r->ns->next[w]; bits; bits &= bits - 1) {
+            uint32_t ix = (uint32_t)(w * PONS__WORD_BITS) + (uint32_t)__builtin_ctzll(bits);
+            if (!pons__task_add(r, ix, err))
+                return PONS_ENOMEM;
+        }
+    }
+    r->prepared = true;
+    return PONS_OK;
+}
+
+pons_cx *pons__task_add(pons_run *r, uint32_t node_ix, pons_error *err)
+{
+    if (r->n_tasks == r->n_pool) {
+        pons_cx *fresh = calloc(1, sizeof *fresh);
+        if (!fresh || !pons__reserve(&r->tasks, &r->cap_tasks, r->n_pool + 1, sizeof(void *))) {
+            free(fresh);
+            pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task");
+            return NULL;
+        }
+        r->tasks[r->n_pool++] = fresh;
+    }
+    pons_cx *cx = r->tasks[r->n_tasks++];
+    pons__task_clear(cx);
+    cx->run = r;
+    cx->node_ix = node_ix;
+    cx->node = node_ix == PONS__END ? &r->g->start : &r->g->nodes[node_ix];
+    return cx;
+}
+
+static int step_tasks(pons_run *r, pons_error *err)
+{
+    bool failed = false, parked = false;
+    pons__awaits_start(r); // those of a resumed run
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (cx->state == PONS__TASK_TODO) {
+            pons__task_run(cx);
+            if (cx->broken) {
+                if (err)
+                    *err = cx->fault_error;
+                return cx->fault;
+            }
+        }
+        failed = failed || cx->state == PONS__TASK_FAILED;
+        parked = parked || cx->state == PONS__TASK_PARKED;
+    }
+    return failed || parked ? conclude_parked(r, failed, err) : conclude_step(r, err);
+}
+
+// Some wait or have failed: what is done and what was asked is kept, then the handlers are called.
+static int conclude_parked(pons_run *r, bool failed, pons_error *err)
+{
+    pons__rows rows = {0};
+    int st = PONS_OK;
+    for (size_t i = 0; i < r->n_tasks && st == PONS_OK && r->durable; i++)
+        st = pons__rows_task(&rows, r->tasks[i], err);
+    if (st == PONS_OK)
+        st = pons__run_commit(r, &(pons__extra){.rows = &rows}, err);
+    pons__rows_fini(&rows);
+    if (st != PONS_OK)
+        return st;
+    for (size_t i = 0; i < r->n_tasks; i++)
+        pons__rows_saved(r->tasks[i]);
+    if (failed) {
+        for (size_t i = r->n_tasks; i-- > 0;)
+            if (r->tasks[i]->state == PONS__TASK_FAILED)
+                r->error = r->tasks[i]->error; // the first in task order stays
+        r->state = PONS_RUN_FAILED;
+        return PONS_OK;
+    }
+    pons__awaits_start(r);
+    r->state = pons__awaits_state(r);
+    return PONS_OK;
+}
+
+static int conclude_step(pons_run *r, pons_error *err)
+{
+    pons_error e = PONS_ERROR_INIT;
+    int st = pons__apply(r, &e);
+    if (st != PONS_OK) { // nothing has changed; a resume runs the whole step again
+        pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step + 1);
+        r->error = e;
+        return finish(r, PONS_RUN_FAILED, err);
+    }
+    r->stopped = r->g->stops && stop_due(r);
+    r->prepared = false;
+    r->ns->step++;
+    r->supersteps++;
+    r->cp_id[0] = '\0';
+    r->cp_stored = false;
+    r->commit_due = true;
+    r->source = 'l';
+    return settle_step(r, err);
+}
+
+// Whether interrupt_before or interrupt_after holds the run here.
+static bool stop_due(const pons_run *r)
+{
+    bool due = false, more = false;
+    for (size_t i = 0; i < r->n_tasks; i++)
+        due = due || r->tasks[i]->node->after;
+    for (size_t i = 0; i < r->g->n_nodes; i++) {
+        bool next = pons__bit_get(r->ns->next, i);
+        more = more || next;
+        due = due || (next && r->g->nodes[i].before);
+    }
+    return more && due;
+}
+
+void pons__run_wake(pons_run *r)
+{
+    for (; r; r = r->parent) {
+        if (r->state == PONS_RUN_PARKED || r->state == PONS_RUN_INTERRUPTED)
+            r->state = PONS_RUN_READY;
+        if (r->parent_task && r->parent_task->state == PONS__TASK_PARKED)
+            r->parent_task->state = PONS__TASK_TODO;
+    }
+}
+
+// ---------------------------------------------------------------- commits
+
+const char *pons__run_cp(pons_run *r)
+{
+    if (!r->cp_id[0]) {
+        char id[PONS_ID_MAX];
+        pons_id_make(&r->t->ids, id);
+        snprintf(r->cp_id, sizeof r->cp_id, "%s", id);
+    }
+    return r->cp_id;
+}
+
+typedef struct commit_parts { // a commit's rows, which borrow from the run and own their texts
+    pons_checkpoint_row cps[2];
+    size_t n_cps;
+    bool snapshot;
+    char first[192]; // the input checkpoint's
+    pons_inbox_row *posts;
+    pons_effect_row *effects;
+    pons_event_row *events;
+    char **texts;
+    size_t n_texts;
+} commit_parts;
+
+static bool text_of(commit_parts *p, const pons_value *v, bool line, pons_bytes *ret)
+{
+    char *text = NULL;
+    long n = line ? pons_value_line(v, &text) : pons_value_dump(v, &text);
+    if (n < 0)
+        return false;
+    p->texts[p->n_texts++] = text;
+    *ret = (pons_bytes){text, (size_t)n};
+    return true;
+}
+
+static void put_checkpoints(pons_run *r, commit_parts *p)
+{
+    pons__ns *ns = r->ns;
+    const char *parent = ns->exists ? ns->head : "";
+    if (r->input_row) {
+        char id[PONS_ID_MAX];
+        pons_id_make(&r->t->ids, id);
+        int n =
+            snprintf(p->first, sizeof p->first, "{\"v\":1,\"k\":\"i\",\"n\":[\"%s\"]}", PONS_START);
+        pons_checkpoint_row *row = &p->cps[p->n_cps++];
+        *row = (pons_checkpoint_row){
+            .step = ns->step - 1, .snapshot = !ns->exists, .data = {p->first, (size_t)n}};
+        snprintf(row->id, sizeof row->id, "%s", id);
+        snprintf(row->parent, sizeof row->parent, "%s", parent);
+        parent = row->id;
+    }
+    pons_checkpoint_row *row = &p->cps[p->n_cps++];
+    *row = (pons_checkpoint_row){.step = ns->step};
+    p->snapshot = row->snapshot = pons__pack(ns, r->source, &r->t->buf);
+    row->data = (pons_bytes){r->t->buf.data, r->t->buf.len};
+    snprintf(row->id, sizeof row->id, "%s", pons__run_cp(r));
+    snprintf(row->parent, sizeof row->parent, "%s", parent);
+}
+
+static bool put_out(commit_parts *p, const pons__out *o, const pons__change *extra, const char *ns)
+{
+    p->posts = calloc(o->n_posts + 1, sizeof *p->posts);
+    p->effects = calloc(o->n_changes + 1, sizeof *p->effects);
+    p->events = calloc(o->n_emits + 1, sizeof *p->events);
+    p->texts = calloc(o->n_posts + o->n_changes + o->n_emits + 1, sizeof *p->texts);
+    if (!p->posts || !p->effects || !p->events || !p->texts)
+        return false;
+    for (size_t i = 0; i < o->n_posts; i++) {
+        p->posts[i] = (pons_inbox_row){.ns = o->posts[i].ns, .kind = o->posts[i].kind};
+        if (!text_of(p, o->posts[i].value, false, &p->posts[i].value))
+            return false;
+    }
+    for (size_t i = 0; i < o->n_changes + (extra ? 1 : 0); i++) {
+        const pons__change *c = i < o->n_changes ? &o->changes[i] : extra;
+        pons_effect_row *row = &p->effects[i];
+        *row = (pons_effect_row){
+            .ns = c->ns, .state = (int32_t)c->state, .created = c->created, .updated = c->updated};
+        snprintf(row->id, sizeof row->id, "%s", c->id);
+        if (!text_of(p, c->data, false, &row->data))
+            return false;
+    }
+    for (size_t i = 0; i < o->n_emits; i++) {
+        p->events[i] =
+            (pons_event_row){.ns = ns, .ts_ms = o->emits[i].ts_ms, .type = o->emits[i].type};
+        if (!text_of(p, o->emits[i].payload, true, &p->events[i].payload))
+            return false;
+    }
+    return true;
+}
+
+static void parts_fini(commit_parts *p)
+{
+    for (size_t i = 0; i < p->n_texts; i++)
+        free(p->texts[i]);
+    free(p->texts);
+    free(p->posts);
+    free(p->effects);
+    free(p->events);
+}
+
+// Shows what was committed. The events are taken out first: a callback may commit more.
+static void show_events(pons_run *r, const pons_event_row *rows, const char *ns)
+{
+    pons__out shown = {.emits = r->out.emits, .n_emits = r->out.n_emits};
+    r->out.emits = NULL;
+    r->out.n_emits = r->out.cap_emits = 0;
+    for (size_t i = 0; i < shown.n_emits && r->t->on_event; i++) {
+        pons_event ev = {.seq = rows ? rows[i].seq : 0,
+                         .thread = r->t->id,
+                         .ns = ns,
+                         .ts_ms = shown.emits[i].ts_ms,
+                         .type = shown.emits[i].type,
+                         .payload = shown.emits[i].payload};
+        r->t->on_event(r->t->user, &ev);
+    }
+    pons__out_fini(&shown);
+}
+
+int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
+{
+    if (!r->durable)
+        return commit_memory(r, x);
+    if (r->parent && !r->parent->cp_stored) { // what names this run must be there first
+        int st = pons__run_commit(r->parent, &(pons__extra){0}, err);
+        if (st != PONS_OK)
+            return st;
+    }
+    size_t n_rows = x->rows ? x->rows->n : 0;
+    bool plain = pons__out_empty(&r->out) && !x->effect;
+    if (r->cp_stored && plain && n_rows == 0)
+        return PONS_OK;
+    commit_parts p;
+    memset(&p, 0, offsetof(commit_parts, first));
+    p.posts = NULL;
+    p.effects = NULL;
+    p.events = NULL;
+    p.texts = NULL;
+    p.n_texts = 0;
+    if (!r->cp_stored)
+        put_checkpoints(r, &p);
+    if (r->t->buf.failed || (!plain && !put_out(&p, &r->out, x->effect, r->ns->name))) {
+        parts_fini(&p);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to commit a step");
+    }
+    pons_commit c = {
+        .lease = &r->t->lease,
+        .ns = r->ns->name,
+        .sync = x->sync,
+        .checkpoints = p.cps,
+        .n_checkpoints = p.n_cps,
+        .records = x->rows ? x->rows->rows : NULL,
+        .n_records = n_rows,
+        .inbox_taken = r->out.taken,
+        .n_inbox_taken = r->out.n_taken,
+        .posts = p.posts,
+        .n_posts = r->out.n_posts,
+        .effects = p.effects,
+        .n_effects = r->out.n_changes + (x->effect ? 1 : 0),
+        .events = p.events,
+        .n_events = r->out.n_emits,
+    };
+    const pons_store *s = &r->t->store;
+    bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC && c.n_events == 0 &&
+                  c.n_effects == 0 && n_rows == 0;
+    int st = queued ? s->ops->commit_async(s->self, &c, err) : s->ops->commit(s->self, &c, err);
+    if (st == PONS_OK && !r->cp_stored) {
+        if (p.n_cps > 1)
+            snprintf(r->ns->head, sizeof r->ns->head, "%s", p.cps[0].id);
+        pons__packed(r->ns, r->cp_id, p.snapshot, r->t->buf.len);
+        r->cp_stored = true;
+        r->input_row = false;
+    }
+    if (st == PONS_OK && !plain) {
+        r->out.n_taken = 0;
+        pons__out gathered = {.posts = r->out.posts,
+                              .n_posts = r->out.n_posts,
+                              .changes = r->out.changes,
+                              .n_changes = r->out.n_changes};
+        r->out.n_posts = r->out.n_changes = 0;
+        pons__out_clear(&gathered);
+        if (r->out.n_emits > 0)
+            show_events(r, p.events, r->ns->name);
+    }
+    parts_fini(&p);
+    return st;
+}
+
+// Without a store: messages and effects live in the thread, events are shown as live ones. A
+// subgraph that is not checkpointed keeps its own for its parent's step.
+static int commit_memory(pons_run *r, const pons__extra *x)
+{
+    pons_thread *t = r->t;
+    r->cp_stored = true;
+    r->input_row = false;
+    if ((r->parent && t->store.ops) || (pons__out_empty(&r->out) && !x->effect))
+        return PONS_OK;
+    if (!t->mem_inbox)
+        t->mem_inbox = json_array();
+    if (!t->mem_effects)
+        t->mem_effects = json_object();
+    for (size_t i = json_array_size(t->mem_inbox); i-- > 0;)
+        for (size_t k = 0; k < r->out.n_taken; k++)
+            if (pons_get_int(json_array_get(t->mem_inbox, i), "seq", 0) == r->out.taken[k]) {
+                json_array_remove(t->mem_inbox, i);
+                break;
+            }
+    for (size_t i = 0; i < r->out.n_posts; i++) {
+        const pons__post *p = &r->out.posts[i];
+        json_array_append_new(t->mem_inbox,
+                              pons_object("seq", json_integer(++t->mem_seq), "ns",
+                                          json_string(p->ns), "kind", json_string(p->kind), "value",
+                                          pons_value_ref(p->value), NULL));
+    }
+    for (size_t i = 0; i < r->out.n_changes + (x->effect ? 1 : 0); i++) {
+        const pons__change *c = i < r->out.n_changes ? &r->out.changes[i] : x->effect;
+        json_object_set_new(
+            t->mem_effects, c->id,
+            pons_object("ns", json_string(c->ns), "state", json_integer((json_int_t)c->state),
+                        "created", json_integer(c->created), "updated", json_integer(c->updated),
+                        "data", pons_value_ref(c->data), NULL));
+    }
+    pons__out gathered = {.posts = r->out.posts,
+                          .n_posts = r->out.n_posts,
+                          .changes = r->out.changes,
+                          .n_changes = r->out.n_changes};
+    r->out.n_posts = r->out.n_changes = r->out.n_taken = 0;
+    pons__out_clear(&gathered);
+    if (r->out.n_emits > 0)
+        show_events(r, NULL, r->ns->name);
+    return PONS_OK;
+}
+
+// ---------------------------------------------------------------- what a run is
+
+pons_run_state pons_run_state_get(const pons_run *r)
+{
+    return r->state;
+}
+
+const pons_error *pons_run_error(const pons_run *r)
+{
+    return &r->error;
+}
+
+const pons_value *pons_run_get(const pons_run *r, const char *channel)
+{
+    if (!r->ns)
+        return NULL;
+    uint32_t ch = pons__graph_channel_find(r->g, channel);
+    return ch == PONS__NONE ? NULL : r->ns->slots[ch].v;
+}
+
+const char *pons_run_ns(const pons_run *r)
+{
+    return r->ns ? r->ns->name : "";
+}
+
+int pons_run_supersteps(const pons_run *r)
+{
+    return r->supersteps;
+}
+
+pons_run *pons__run_root(pons_run *r)
+{
+    while (r->parent)
+        r = r->parent;
+    return r;
+}
+
+// Nodes name channels by literals: the same pointer comes again, so its place is looked at first.
+uint32_t pons__run_channel(pons_run *r, const char *name)
+{
+    size_t at = ((uintptr_t)name >> 3 ^ (uintptr_t)name >> 8) % PONS__LOOKUP_SLOTS;
+    if (r->lookup[at].name == name && strcmp(r->g->channels[r->lookup[at].ch].name, name) == 0)
+        return r->lookup[at].ch;
+    uint32_t ch = pons__graph_channel_find(r->g, name);
+    if (ch != PONS__NONE) {
+        r->lookup[at].name = name;
+        r->lookup[at].ch = ch;
+    }
+    return ch;
+}
