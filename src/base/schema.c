@@ -175,6 +175,7 @@ static bool equal(const json_t *a, const json_t *b);
 static const char *describe(const json_t *v, char *buf, size_t cap);
 static const char *type_words(unsigned types, char *buf, size_t cap);
 static const char *choices(const json_t *list, char *buf, size_t cap);
+static void add_choice(char *buf, size_t cap, const json_t *v);
 static const char *meant(const rule *r, const char *key, size_t len);
 static void write_path(const step *path, pons_buf *out);
 
@@ -930,7 +931,7 @@ static bool explain_choice(checker *c, const rules *list, const json_t *v, const
     checker best = {0};
     bool only_types = true, only_wants = true;
     unsigned types = 0;
-    json_t *wants = json_array();
+    char a[DESCRIBE_MAX], b[LIST_MAX], wants[LIST_MAX] = "";
     for (size_t i = 0; i < list->n && !c->exhausted; i++) {
         const rule *r = list->items[i];
         checker s = {.survey = true, .near = path_length(path) + 1};
@@ -938,30 +939,29 @@ static bool explain_choice(checker *c, const rules *list, const json_t *v, const
         types |= r->types;
         only_types &= r->types && !(r->types & types_of(v));
         only_wants &= s.want && (!nearest || same_key(s.want_key, best.want_key));
-        json_array_append(wants, (json_t *)s.want);
+        if (s.want)
+            add_choice(wants, sizeof wants, s.want);
         if (!nearest || (best.other_kind && !s.other_kind) ||
             (best.other_kind == s.other_kind && s.faults < best.faults)) {
             best = s;
             nearest = r;
         }
     }
-    char a[DESCRIBE_MAX], b[LIST_MAX];
     bool told = true;
     if (c->exhausted) {
         // already told
     } else if (only_types) {
         fault(c, FAULT_CHOICE, path, "expected %s, found %s", type_words(types, b, sizeof b),
               describe(v, a, sizeof a));
-    } else if (only_wants && json_array_size(wants) == list->n) {
+    } else if (only_wants) {
         const step below = {
             .up = path, .key = best.want_key, .len = best.want_key ? strlen(best.want_key) : 0};
         const json_t *found = best.want_key ? json_object_get(v, best.want_key) : v;
-        fault(c, FAULT_CHOICE, best.want_key ? &below : path, "expected one of %s, found %s",
-              choices(wants, b, sizeof b), describe(found, a, sizeof a));
+        fault(c, FAULT_CHOICE, best.want_key ? &below : path, "expected one of %s, found %s", wants,
+              describe(found, a, sizeof a));
     } else {
         told = false;
     }
-    json_decref(wants);
     return told ? false : apply(c, nearest, v, path, depth);
 }
 
@@ -1244,20 +1244,26 @@ static const char *type_words(unsigned types, char *buf, size_t cap)
     return buf;
 }
 
+// Adds a value to a list in words, or an ellipsis when there is no room for it.
+static void add_choice(char *buf, size_t cap, const json_t *v)
+{
+    static const char more[] = ", …";
+    const size_t used = strlen(buf);
+    char *text = NULL;
+    if (used >= strlen(more) && strcmp(buf + used - strlen(more), more) == 0)
+        return;
+    if (pons_value_line(v, &text) < 0)
+        return;
+    const bool fits = used + strlen(text) + 2 + sizeof more <= cap;
+    snprintf(buf + used, cap - used, "%s%s", used ? ", " : "", fits ? text : "…");
+    free(text);
+}
+
 static const char *choices(const json_t *list, char *buf, size_t cap)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        char *text = NULL;
-        if (pons_value_line(json_array_get(list, i), &text) < 0)
-            break;
-        const size_t need = strlen(text) + 2;
-        const bool fits = used + need + sizeof ", …" <= cap;
-        used += (size_t)snprintf(buf + used, cap - used, "%s%s", i ? ", " : "", fits ? text : "…");
-        free(text);
-        if (!fits)
-            break;
-    }
+    buf[0] = '\0';
+    for (size_t i = 0; i < json_array_size(list); i++)
+        add_choice(buf, cap, json_array_get(list, i));
     return buf;
 }
 

@@ -35,6 +35,8 @@ enum {
     HASH_BYTES = 16        // of SHA-256 that a value's hash keeps
 };
 
+__extension__ typedef unsigned __int128 uint128;
+
 typedef struct writer {
     char *at, *end;     // free room of the block
     char *block;        // heap for a dump, stack for a hash
@@ -65,6 +67,7 @@ static void put_member(writer *w, const member *m, bool first, int depth);
 static void put_string(writer *w, const char *s, size_t len);
 static void put_integer(writer *w, json_int_t v);
 static void put_real(writer *w, double d);
+static void put_decimal(writer *w, uint64_t n, int decimals, bool negative);
 static int by_key(const void *a, const void *b);
 
 // -- sharing --------------------------------------------------------------------------------------
@@ -558,24 +561,70 @@ static bool put_short_decimal(writer *w, double d)
     const uint64_t r = (uint64_t)(m * scale + 0.5);
     if ((double)r / scale != m)
         return false;
-    char text[NUMBER_MAX], *end = text + sizeof text;
-    uint64_t fraction = r % 1000000;
-    int decimals = 6;
-    while (decimals > 1 && fraction % 10 == 0) {
-        fraction /= 10;
-        decimals--;
-    }
+    put_decimal(w, r, 6, signbit(d));
+    return true;
+}
+
+static uint128 power_of_10(int n) // ≤ 10^38
+{
+    uint128 p = 1;
+    for (; n >= 4; n -= 4)
+        p *= 10000;
+    for (; n > 0; n--)
+        p *= 10;
+    return p;
+}
+
+// n/10^decimals, without zeros at the end.
+static void put_decimal(writer *w, uint64_t n, int decimals, bool negative)
+{
+    char text[NUMBER_MAX], *const end = text + sizeof text;
     char *p = end;
-    for (int i = 0; i < decimals; i++) {
-        *--p = (char)('0' + fraction % 10);
-        fraction /= 10;
+    for (; decimals > 1 && n % 10 == 0; decimals--)
+        n /= 10;
+    if (decimals == 0)
+        *--p = '0';
+    for (; decimals > 0; decimals--) {
+        *--p = (char)('0' + n % 10);
+        n /= 10;
     }
     *--p = '.';
-    p = digits_before(p, r / 1000000);
-    if (signbit(d))
+    p = digits_before(p, n);
+    if (negative)
         *--p = '-';
     put(w, p, (size_t)(end - p));
-    return true;
+}
+
+// The shortest decimal of 15 to 17 digits for a double of everyday size, in exact arithmetic. Such
+// a double is m/2^k with m < 2^53, 3 ≤ k ≤ 66; its decimal with q decimals is n = m·10^q/2^k,
+// rounded, and reads back as the double when n·2^k is less than half of 10^q away from m·10^q: half
+// the distance to the next double (a quarter, below a power of two). All fits 128 bits.
+static bool put_exact_decimal(writer *w, double d)
+{
+    static const double powers[] = {1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4,  1e5, 1e6,
+                                    1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const double a = fabs(d);
+    if (!(a >= 1e-4 && a < 1e15))
+        return false;
+    int exponent, e10 = -4; // a is between 10^e10 and ten times that
+    const uint64_t m = (uint64_t)ldexp(frexp(a, &exponent), DBL_MANT_DIG);
+    const int k = DBL_MANT_DIG - exponent;
+    while (a >= powers[e10 + 4])
+        e10++;
+    const int share = m == UINT64_C(1) << (DBL_MANT_DIG - 1) ? 4 : 2;
+    const uint128 half = (uint128)1 << (k - 1);
+    for (int digits = 15;; digits++) {
+        const int q = digits - 1 - e10;
+        const uint128 unit = power_of_10(q), scaled = m * unit;
+        uint64_t n = (uint64_t)(scaled >> k);
+        const uint128 rest = scaled - ((uint128)n << k);
+        const bool up = rest > half || (rest == half && n % 2 == 1);
+        const uint128 off = up ? ((uint128)1 << k) - rest : rest;
+        if (off * share >= unit && digits < 17)
+            continue;
+        put_decimal(w, n + up, q, signbit(d));
+        return true;
+    }
 }
 
 static void put_real(writer *w, double d)
@@ -586,7 +635,7 @@ static void put_real(writer *w, double d)
     }
     if (d == 0.0 && w->sorted)
         d = fabs(d); // -0.0 equals 0.0, and equal values give equal bytes
-    if (put_short_decimal(w, d))
+    if (put_short_decimal(w, d) || put_exact_decimal(w, d))
         return;
     char text[NUMBER_MAX];
     // 15 digits hold what any shorter decimal says; near zero doubles have fewer digits than that.
