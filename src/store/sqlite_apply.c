@@ -25,7 +25,7 @@ static int put_effect(sq *s, holding *h, const pons_effect_row *row, pons_error 
 static int put_event(sq *s, holding *h, const pons_event_row *row, pons_error *err);
 static uint32_t hash_of(const char *text);
 
-int pons__apply(sq *s, request *r, pons_error *err)
+int pons__sql_apply(sq *s, request *r, pons_error *err)
 {
     const pons_commit *c = r->c;
     holding *h = r->h;

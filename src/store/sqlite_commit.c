@@ -25,7 +25,7 @@
 #define BATCH_MAX          64                // members of one transaction
 #define QUEUE_COUNT_MAX    1024              // async commits waiting
 #define QUEUE_BYTES_MAX    ((size_t)8 << 20) // and their bytes
-#define WAL_LONG_PAGES     16000             // 64 MiB: readers have kept it from starting anew
+#define WAL_LONG_PAGES     32000             // 64 MiB: readers have kept it from starting anew
 #define WAL_READER_WAIT_MS 20
 
 static void lead(sq *s);
@@ -348,7 +348,7 @@ static bool write_together(sq *s, request **batch, size_t n)
         rc = pons__sql_do(&s->w, SQL_SAVEPOINT, &err);
         if (rc)
             break;
-        int mine = pons__apply(s, r, &r->err);
+        int mine = pons__sql_apply(s, r, &r->err);
         r->status = mine;
         if (mine && sqlite3_get_autocommit(s->w.db)) {
             rc = mine; // SQLite gave up the whole transaction
@@ -382,7 +382,7 @@ static void write_alone(sq *s, request *r)
         return;
     int rc = begin(s, &r->err);
     if (!rc) {
-        rc = pons__apply(s, r, &r->err);
+        rc = pons__sql_apply(s, r, &r->err);
         if (!rc)
             rc = commit(s, &r->err);
         if (rc) {

@@ -178,7 +178,7 @@ const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
 
 // ---------------------------------------------------------------- the store
 
-#define PONS__WAL_TEND 1000 // pages of the log at which it is moved to the file
+#define PONS__WAL_TEND 2000 // pages of the log (4 MiB) at which it is moved to the file
 
 #define SPACES_CACHED 32 // a power of two
 #define WORDS_CACHED  64 // a power of two
@@ -277,7 +277,7 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
                         pons_error *err);
 
 // sqlite_apply.c; [writing], inside a transaction
-int pons__apply(sq *s, request *r, pons_error *err);
+int pons__sql_apply(sq *s, request *r, pons_error *err);
 int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err);
 int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *err);
 // tid of a thread, making it when it is new. ret_epoch may be NULL.
