@@ -201,6 +201,27 @@ static void enclosed_ends_with_208(void **state)
     end(&f);
 }
 
+// Both ways out are shut, out of sight of each other: it finds that out, and does not go to and fro
+// for ever.
+static void two_blocked_ways_end_with_208(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, "house.yaml", NULL, 0, (pons_pose2){2.0, 1.6, 0.0}, 15);
+    mini_sim *m = &f.sim;
+    mini_sim_spawn(m, "door", 3.5, 3.95, 1.2, 0.3);       // living room to corridor
+    mini_sim_spawn(m, "study_door", 7.8, 3.95, 1.2, 0.3); // study to corridor
+    const pons_pose2 kitchen = {6.7, 6.4, M_PI / 2};
+    assert_int_equal(mini_sim_go(m, kitchen, true, 150.0), PONS_NAV_FAILED);
+    assert_int_equal(m->out.error_code, PONS_PLAN_NO_VALID_PATH);
+    assert_true(m->out.recoveries >= 4 && m->out.recoveries <= 8);
+    // One of them opens: the same goal succeeds.
+    mini_sim_remove(m, "study_door");
+    assert_int_equal(mini_sim_go(m, kitchen, true, 150.0), PONS_NAV_SUCCEEDED);
+    assert_at(m, kitchen, true);
+    end(&f);
+}
+
 // Where the map itself leaves no way there is nothing to recover from.
 static void impossible_goals_fail_at_once(void **state)
 {
@@ -352,6 +373,66 @@ static void a_pose_that_is_no_number_fails(void **state)
     end(&f);
 }
 
+// Things appear anywhere, also in the doors, before each of many goals: every navigation ends, no
+// thing is touched, and what failed says why.
+static void clutter(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 4, GOALS = 5, THINGS = 7 };
+    int arrived = 0;
+    for (uint64_t seed = 101; seed < 101 + ROUNDS; seed++) {
+        fixture f;
+        begin(&f, "house.yaml", NULL, 0, (pons_pose2){2.0, 1.6, 0.0}, seed);
+        mini_sim *m = &f.sim;
+        pons_rand r;
+        pons_rand_seed(&r, seed);
+        for (int i = 0; i < GOALS; i++) {
+            double thing[THINGS][4];
+            const pons_pose2 at = mini_sim_truth(m);
+            for (int k = 0; k < THINGS; k++) {
+                do {
+                    thing[k][0] = 0.3 + 9.4 * pons_rand_unit(&r);
+                    thing[k][1] = 0.3 + 7.4 * pons_rand_unit(&r);
+                } while (hypot(thing[k][0] - at.x, thing[k][1] - at.y) < 0.9);
+                thing[k][2] = 0.15 + 0.35 * pons_rand_unit(&r);
+                thing[k][3] = 0.15 + 0.35 * pons_rand_unit(&r);
+                char id[32];
+                snprintf(id, sizeof id, "thing_%d", k);
+                mini_sim_spawn(m, id, thing[k][0], thing[k][1], thing[k][2], thing[k][3]);
+            }
+            pons_pose2 goal;
+            do {
+                goal = (pons_pose2){10.0 * pons_rand_unit(&r), 8.0 * pons_rand_unit(&r),
+                                    6.0 * pons_rand_unit(&r) - 3.0};
+            } while (pons_grid_clearance(m->grid, goal.x, goal.y) < 0.35);
+            pons_nav_start(m->nav, goal, true, mini_sim_now(m));
+            for (int k = 0; k < 20 * 200 && (k == 0 || m->out.status == PONS_NAV_RUNNING); k++) {
+                mini_sim_tick(m);
+                const pons_pose2 t = mini_sim_truth(m);
+                for (int b = 0; b < THINGS; b++) {
+                    const double dx = fmax(fabs(t.x - thing[b][0]) - 0.5 * thing[b][2], 0.0);
+                    const double dy = fmax(fabs(t.y - thing[b][1]) - 0.5 * thing[b][3], 0.0);
+                    assert_true(hypot(dx, dy) > PARAMS.radius_m + 0.002);
+                }
+            }
+            assert_true(m->out.status == PONS_NAV_SUCCEEDED || m->out.status == PONS_NAV_FAILED);
+            if (m->out.status == PONS_NAV_SUCCEEDED) {
+                // A goal that something stands on is reached as nearly as can be.
+                const pons_pose2 t = mini_sim_truth(m);
+                assert_true(hypot(t.x - goal.x, t.y - goal.y) < 0.3 + PARAMS.xy_tolerance_m);
+                arrived++;
+            } else {
+                assert_in_range(m->out.error_code, PONS_PLAN_GOAL_OCCUPIED,
+                                PONS_PLAN_NO_VALID_PATH);
+                assert_true(strlen(m->out.error_msg) > 20);
+            }
+        }
+        end(&f);
+    }
+    print_message("%d of %d arrived\n", arrived, ROUNDS * GOALS);
+    assert_true(arrived >= ROUNDS * GOALS * 3 / 4);
+}
+
 static uint64_t eventful_run(uint64_t seed)
 {
     fixture f;
@@ -385,12 +466,14 @@ int main(void)
         cmocka_unit_test(goes_around_what_appears),
         cmocka_unit_test(blocked_then_cleared),
         cmocka_unit_test(enclosed_ends_with_208),
+        cmocka_unit_test(two_blocked_ways_end_with_208),
         cmocka_unit_test(impossible_goals_fail_at_once),
         cmocka_unit_test(stuck_ends_with_105),
         cmocka_unit_test(a_slow_robot_is_not_stuck),
         cmocka_unit_test(held_back_then_let_go),
         cmocka_unit_test(a_new_start_preempts_and_cancel_stops),
         cmocka_unit_test(a_pose_that_is_no_number_fails),
+        cmocka_unit_test(clutter),
         cmocka_unit_test(same_inputs_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
