@@ -71,7 +71,8 @@ int main(int argc, char **argv)
 static int take_globals(cli *c, int argc, char **argv)
 {
     const char *workspace = getenv("PONS_WORKSPACE");
-    char **kept = calloc((size_t)argc + 1, sizeof *kept);
+    static char **kept; // as long as the process; static, so that it is reachable to the end
+    kept = calloc((size_t)argc + 1, sizeof *kept);
     int n = 0;
     bool options = true;
     if (!kept) {
@@ -83,7 +84,6 @@ static int take_globals(cli *c, int argc, char **argv)
             c->json = true;
         } else if (options && strcmp(argv[i], "--workspace") == 0) {
             if (i + 1 >= argc) {
-                free(kept);
                 return cli_bad("--workspace needs a directory");
             }
             workspace = argv[++i];
@@ -108,11 +108,10 @@ static int take_globals(cli *c, int argc, char **argv)
     const int r = snprintf(c->run_dir, sizeof c->run_dir, "%s/run", c->workspace);
     const int d = snprintf(c->db, sizeof c->db, "%s/pons.db", c->workspace);
     if (w >= PATH_MAX || r >= PATH_MAX || d >= PATH_MAX) {
-        free(kept);
         return cli_bad("the workspace's path is too long");
     }
     c->argc = n;
-    c->argv = kept; // lives as long as the process
+    c->argv = kept;
     return -1;
 }
 

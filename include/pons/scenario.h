@@ -1,0 +1,54 @@
+// scenario.h - whole-system simulation: a body, a brain and a world under one virtual clock, with
+// things that happen to them, and what must be true at the end and always.
+//
+// Everything runs in the caller's thread. The same scenario with the same seed gives the same
+// trace, byte for byte, on the same build and machine. docs/scenarios.md describes the files.
+#ifndef PONS_SCENARIO_H
+#define PONS_SCENARIO_H
+
+#include "pons/brain.h"
+#include "pons/ext/robot.h"
+
+// What the composition root lends to a run. Opened by it, closed by it.
+typedef struct pons_scenario_env {
+    const pons_robot_ops *robot;
+    const pons_value *world;  // from pons_world_load
+    const pons_value *config; // kernel.yaml
+    pons_policy policy;
+    // Opens the scripted model of a scenario ({replies[…]}); called once a run, closed by the run.
+    const pons_llm_ops *script;
+    // Where the body's ledger is written; the file is replaced.
+    const char *ledger_path;
+    // Every event, as it is shown; may be NULL.
+    void (*on_event)(void *user, const pons_event *ev);
+    void *user;
+} pons_scenario_env;
+
+typedef struct pons_scenario pons_scenario;
+
+// Reads and checks a file: PONS_EINVAL with file:line:col.
+int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err);
+void pons_scenario_destroy(pons_scenario *s); // NULL-safe
+const char *pons_scenario_name(const pons_scenario *s);
+const char *pons_scenario_world(const pons_scenario *s);  // "house"
+const char *pons_scenario_driver(const pons_scenario *s); // "kinematic"
+
+// Overrides for sweeps and fuzzing.
+typedef struct pons_scenario_options {
+    uint64_t seed;          // 0: the file's
+    int64_t kill_at_commit; // the brain dies at its n-th commit, from 1; 0: as the file says
+    bool kill_before;       // that commit is lost; else it is kept and what follows is lost
+    uint64_t fuzz_seed;     // 0: none; else random kills, obstacles and words come on top
+} pons_scenario_options;
+#define PONS_SCENARIO_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        .seed = 0                                                                                  \
+    }
+
+// Runs to the end or the time limit. *ret_report: {name, seed, passed, misses[], status,
+// decisions[], modes[], robot_s, commits, kills, starts}. Returns PONS_OK also when expectations
+// are missed; an error only when the simulation itself could not run.
+int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
+                      const pons_scenario_options *opts, pons_value **ret_report, pons_error *err);
+
+#endif

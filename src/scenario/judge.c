@@ -1,0 +1,224 @@
+// judge.c - what a scenario must have shown, and what must hold in every one of them.
+//
+// The judge reads three things that no brain can touch up: the events as they were shown, the
+// body's ledger, and the simulated truth.
+#include "scenario/scenario_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void miss(pons_value *misses, pons_value *text_taken);
+static void count(pons_value *counts, const char *word);
+static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
+                            pons_value *misses);
+static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
+                         bool there, pons_value *misses);
+
+void pons__story_init(pons_story *s)
+{
+    *s = (pons_story){.decisions = json_array(),
+                      .modes = json_array(),
+                      .types = json_object(),
+                      .effects = json_object(),
+                      .said = json_array()};
+}
+
+void pons__story_fini(pons_story *s)
+{
+    pons_value_unref(s->decisions);
+    pons_value_unref(s->modes);
+    pons_value_unref(s->types);
+    pons_value_unref(s->effects);
+    pons_value_unref(s->said);
+}
+
+void pons__story_event(pons_story *s, const pons_event *ev)
+{
+    const pons_value *p = ev->payload;
+    count(s->types, ev->type);
+    if (strcmp(ev->type, "decision") == 0) {
+        json_array_append_new(s->decisions,
+                              json_string(pons_get_str(pons_get(p, "decision"), "type", "")));
+    } else if (strcmp(ev->type, "mode") == 0) {
+        json_array_append_new(s->modes, json_string(pons_get_str(p, "mode", "")));
+    } else if (strcmp(ev->type, "effect") == 0) {
+        char word[160];
+        snprintf(word, sizeof word, "%s %s", pons_get_str(p, "skill", ""),
+                 pons_get_str(p, "state", ""));
+        count(s->effects, word);
+    } else if (strcmp(ev->type, "speak") == 0) {
+        json_array_append_new(s->said, json_string(pons_get_str(p, "text", "")));
+    } else if (strcmp(ev->type, "run.done") == 0) {
+        snprintf(s->status_buf, sizeof s->status_buf, "%s", pons_get_str(p, "status", ""));
+        s->status = s->status_buf;
+    }
+}
+
+void pons__judge_expect(const pons_scenario *s, const pons_story *story, const pons_value *world,
+                        pons_pose2 truth, pons_value *misses)
+{
+    const pons_value *expect = pons_get(s->value, "expect");
+    const char *wanted = pons_get_str(expect, "status", "succeeded");
+    const char *got = story->status ? story->status : "unfinished";
+    if (strcmp(wanted, got) != 0) {
+        miss(misses, json_sprintf("status is %s, expected %s", got, wanted));
+    }
+    expect_sequence(pons_get(expect, "decisions"), story->decisions, "decisions", misses);
+    expect_sequence(pons_get(expect, "modes"), story->modes, "modes", misses);
+    pons_autovalue decided = json_object();
+    size_t i;
+    json_t *word;
+    json_array_foreach(story->decisions, i, word)
+    {
+        count(decided, json_string_value(word));
+    }
+    expect_words(pons_get(expect, "decisions_include"), decided, "decision", true, misses);
+    expect_words(pons_get(expect, "events_include"), story->types, "event", true, misses);
+    expect_words(pons_get(expect, "events_exclude"), story->types, "event", false, misses);
+    expect_words(pons_get(expect, "effects_include"), story->effects, "effect", true, misses);
+    const char *said = pons_get_str(expect, "said", NULL);
+    bool heard = !said;
+    json_array_foreach(story->said, i, word)
+    {
+        heard = heard || strcmp(json_string_value(word), said) == 0;
+    }
+    if (!heard) {
+        miss(misses, json_sprintf("nobody said “%s”", said));
+    }
+    const char *zone = pons_get_str(expect, "in_zone", NULL);
+    if (zone && !pons__judge_in_zone(world, zone, truth)) {
+        miss(misses, json_sprintf("the robot is at %.2f, %.2f, not in %s", truth.x, truth.y, zone));
+    }
+    const pons_value *kills = pons_get(expect, "kills");
+    if (kills && json_integer_value(kills) != story->kills) {
+        miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills,
+                                  (long long)json_integer_value(kills)));
+    }
+}
+
+// The wanted words must appear in this order; what lies between them is free, repeats are one.
+static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
+                            pons_value *misses)
+{
+    size_t at = 0;
+    const size_t n = json_array_size(wanted);
+    for (size_t i = 0; i < json_array_size(got) && at < n; i++) {
+        at += json_equal(json_array_get(wanted, at), json_array_get(got, i)) != 0;
+    }
+    if (at < n) {
+        char *text = NULL;
+        if (pons_value_line(got, &text) < 0) {
+            text = NULL;
+        }
+        miss(misses, json_sprintf("%s: no %s at place %zu of the expected order; got %s", what,
+                                  json_string_value(json_array_get(wanted, at)), at + 1,
+                                  text ? text : "?"));
+        free(text);
+    }
+}
+
+static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
+                         bool there, pons_value *misses)
+{
+    size_t i;
+    json_t *word;
+    json_array_foreach(wanted, i, word)
+    {
+        if ((pons_get(counts, json_string_value(word)) != NULL) != there) {
+            miss(misses, json_sprintf("%s %s %s", there ? "no" : "an unexpected", what,
+                                      json_string_value(word)));
+        }
+    }
+}
+
+int64_t pons__judge_ledger(const char *ledger_path, pons_value *misses)
+{
+    FILE *f = fopen(ledger_path, "r");
+    pons_autovalue started = json_object(); // goal id → true
+    pons_autovalue open_goal =
+        json_object(); // task id → {goal_id, boot_id} of a goal without an end
+    int64_t starts = 0;
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    if (!f) {
+        miss(misses, json_sprintf("there is no ledger at %s", ledger_path));
+        return 0;
+    }
+    while ((n = getline(&line, &cap, f)) > 0) {
+        pons_autovalue row = NULL;
+        if (pons_value_parse(line, (size_t)n, &row, NULL) < 0) {
+            miss(misses, json_string("the ledger has a line that is not JSON"));
+            continue;
+        }
+        const char *state = pons_get_str(row, "state", ""),
+                   *goal = pons_get_str(row, "goal_id", "");
+        const char *task = pons_get_str(row, "task_id", ""),
+                   *boot = pons_get_str(row, "boot_id", "");
+        const bool base = strcmp(pons_get_str(row, "skill", ""), "speak") != 0 &&
+                          strcmp(pons_get_str(row, "skill", ""), "stop_base") != 0;
+        if (strcmp(state, "started") == 0) {
+            starts++;
+            if (pons_get(started, goal)) {
+                miss(misses, json_sprintf("goal %s started twice", goal));
+            }
+            json_object_set_new(started, goal, json_true());
+            const pons_value *before = base ? pons_get(open_goal, task) : NULL;
+            if (before && strcmp(pons_get_str(before, "boot_id", ""), boot) == 0) {
+                miss(misses, json_sprintf("goal %s of task %s started while goal %s was under way",
+                                          goal, task, pons_get_str(before, "goal_id", "")));
+            }
+            if (base) {
+                json_object_set_new(
+                    open_goal, task,
+                    pons_object("goal_id", json_string(goal), "boot_id", json_string(boot), NULL));
+            }
+        } else if (strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+                   strcmp(state, "canceled") == 0) {
+            if (strcmp(pons_get_str(pons_get(open_goal, task), "goal_id", ""), goal) == 0) {
+                json_object_del(open_goal, task);
+            }
+        }
+    }
+    free(line);
+    fclose(f);
+    return starts;
+}
+
+bool pons__judge_in_zone(const pons_value *world, const char *zone, pons_pose2 p)
+{
+    size_t k;
+    json_t *z;
+    json_array_foreach(pons_get(world, "zones"), k, z)
+    {
+        if (strcmp(pons_get_str(z, "id", ""), zone) != 0) {
+            continue;
+        }
+        const pons_value *polygon = pons_get(z, "polygon");
+        const size_t n = json_array_size(polygon);
+        bool inside = false;
+        for (size_t i = 0, j = n - 1; i < n; j = i++) {
+            const json_t *a = json_array_get(polygon, i), *b = json_array_get(polygon, j);
+            const double ax = json_number_value(json_array_get(a, 0));
+            const double ay = json_number_value(json_array_get(a, 1));
+            const double bx = json_number_value(json_array_get(b, 0));
+            const double by = json_number_value(json_array_get(b, 1));
+            if ((ay > p.y) != (by > p.y) && p.x < (bx - ax) * (p.y - ay) / (by - ay) + ax) {
+                inside = !inside;
+            }
+        }
+        return inside;
+    }
+    return false;
+}
+
+static void miss(pons_value *misses, pons_value *text_taken)
+{
+    json_array_append_new(misses, text_taken);
+}
+
+static void count(pons_value *counts, const char *word)
+{
+    json_object_set_new(counts, word, json_integer(pons_get_int(counts, word, 0) + 1));
+}

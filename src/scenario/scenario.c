@@ -1,0 +1,453 @@
+// scenario.c - whole-system simulation under one virtual clock.
+//
+//      host clock ──┬── body: driver.step, safety, skills, telemetry     (10 ms of robot time a
+//      step)
+//                   │      ▲ in-process link ▼
+//                   └── brain: port, kernel tick, inner loop
+//                          ▲ store in memory, which can die at a chosen commit
+//
+// One thread steps all of it in a fixed order, so a seed decides everything: a story that went
+// wrong once goes wrong again, at the same commit, for whoever wants to look. Things happen to the
+// system when their time or their condition comes; a killed brain is opened again from its store
+// half a second later, as `pons resume` would.
+#include "scenario/scenario_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pons/module.h"
+#include "pons/schema.h"
+
+#define STEP_NS          (10 * PONS_NS_PER_MS)
+#define REBIRTH_NS       (500 * PONS_NS_PER_MS) // how long a killed brain stays dead
+#define TIME_LIMIT_S     300.0
+#define WALL_EPOCH_MS    1767225600000LL // 2026-01-01: simulated runs have a date of their own
+#define FUZZ_KILLS_MAX   4
+#define FUZZ_KILL_WITHIN 120 // commits
+
+typedef struct world_event {
+    const pons_value *value;
+    bool done;
+    bool armed; // its condition has come; waits for after_s
+    int64_t due_ns;
+} world_event;
+
+typedef struct runner {
+    const pons_scenario *s;
+    const pons_scenario_env *env;
+    const pons_scenario_options *opts;
+    pons_clock_manual manual;
+    pons_clock clock;
+    pons_value *config;
+    pons_store memory, store;
+    pons_fault_store fault;
+    pons_body *body;
+    pons_brain *brain; // NULL while dead
+    pons_llm llm;
+    int64_t reborn_ns;
+    int64_t paused_until_ns;
+    pons_rand fuzz;
+    int fuzz_kills;
+    pons_story story;
+    world_event *events;
+    size_t n_events;
+} runner;
+
+static int runner_init(runner *r, pons_error *err);
+static void runner_fini(runner *r);
+static int runner_open_brain(runner *r, pons_error *err);
+static void runner_kill(runner *r);
+static int runner_loop(runner *r, pons_error *err);
+static int runner_connect(void *user, pons_link **ret, pons_error *err);
+static void runner_event(void *user, const pons_event *ev);
+static void check_events(runner *r);
+static bool condition_met(runner *r, const pons_value *when);
+static void happen(runner *r, const pons_value *what);
+static void post(runner *r, const char *kind, pons_value *value);
+static void send_world(runner *r, pons_value *msg);
+static void fuzz_next(runner *r);
+static pons_value *config_for(const pons_scenario *s, const pons_value *config);
+static pons_value *report(runner *r);
+
+// ---------------------------------------------------------------- files
+
+int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err)
+{
+    char schema_path[512];
+    pons_yaml *yaml = NULL, *schema_yaml = NULL;
+    pons_schema *schema = NULL;
+    int rc = pons_yaml_load(path, &yaml, err);
+    rc = rc < 0 ? rc
+                : pons_share_path("schemas/scenario.json", schema_path, sizeof schema_path, err);
+    rc = rc < 0 ? rc : pons_yaml_load(schema_path, &schema_yaml, err); // JSON is YAML
+    rc = rc < 0 ? rc : pons_schema_compile(pons_yaml_value(schema_yaml), &schema, err);
+    rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
+    if (rc >= 0) {
+        pons_scenario *s = calloc(1, sizeof *s);
+        if (s) {
+            s->value = pons_value_ref(pons_yaml_value(yaml));
+            *ret = s;
+        } else {
+            rc = pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
+        }
+    }
+    pons_schema_destroy(schema);
+    pons_yaml_destroy(schema_yaml);
+    pons_yaml_destroy(yaml);
+    return rc;
+}
+
+void pons_scenario_destroy(pons_scenario *s)
+{
+    if (s) {
+        pons_value_unref(s->value);
+        free(s);
+    }
+}
+
+const char *pons_scenario_name(const pons_scenario *s)
+{
+    return pons_get_str(s->value, "name", "");
+}
+
+const char *pons_scenario_world(const pons_scenario *s)
+{
+    return pons_get_str(s->value, "world", "house");
+}
+
+const char *pons_scenario_driver(const pons_scenario *s)
+{
+    return pons_get_str(s->value, "driver", "kinematic");
+}
+
+// ---------------------------------------------------------------- running
+
+int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
+                      const pons_scenario_options *opts, pons_value **ret_report, pons_error *err)
+{
+    runner r = {.s = s, .env = env, .opts = opts};
+    int rc = runner_init(&r, err);
+    rc = rc < 0 ? rc : runner_loop(&r, err);
+    if (rc >= 0) {
+        *ret_report = report(&r);
+    }
+    runner_fini(&r);
+    return rc;
+}
+
+static int runner_init(runner *r, pons_error *err)
+{
+    const pons_value *v = r->s->value;
+    const uint64_t seed = r->opts->seed ? r->opts->seed : (uint64_t)pons_get_int(v, "seed", 1);
+    r->manual = (pons_clock_manual){.now_ns = PONS_NS_PER_S, .wall_epoch_ms = WALL_EPOCH_MS};
+    r->clock = pons_clock_from_manual(&r->manual);
+    r->config = config_for(r->s, r->env->config);
+    pons__story_init(&r->story);
+    remove(r->env->ledger_path);
+    const pons_value *events = pons_get(v, "events");
+    r->n_events = json_array_size(events);
+    r->events = calloc(r->n_events + 1, sizeof *r->events);
+    if (!r->events) {
+        return pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
+    }
+    for (size_t i = 0; i < r->n_events; i++) {
+        r->events[i].value = json_array_get(events, i);
+    }
+    int rc = pons_store_memory_open(&r->memory, err);
+    if (rc < 0) {
+        return rc;
+    }
+    r->store = pons__fault_store_wrap(&r->fault, r->memory);
+    r->fault.kill_at = r->opts->kill_at_commit;
+    r->fault.before = r->opts->kill_before;
+    pons_rand_seed(&r->fuzz, r->opts->fuzz_seed);
+    fuzz_next(r);
+    pons_body_options body = PONS_BODY_OPTIONS_INIT;
+    body.robot = r->env->robot;
+    body.world = r->env->world;
+    body.ledger_path = r->env->ledger_path;
+    body.clock = r->clock;
+    body.seed = seed;
+    body.battery_pct = pons_get_num(v, "battery_pct", -1.0);
+    rc = pons_body_create(&body, &r->body, err);
+    const pons_value *model = pons_get(v, "model");
+    if (rc >= 0 && model) {
+        pons_autovalue config = pons_object("replies", pons_value_ref(model), NULL);
+        r->llm.ops = r->env->script;
+        rc = r->llm.ops->open(config, &r->clock, &r->llm.self, err);
+    }
+    rc = rc < 0 ? rc : runner_open_brain(r, err);
+    if (rc >= 0) {
+        const pons_value *goals = pons_get(v, "goals");
+        const size_t n = json_array_size(goals);
+        const char *texts[64] = {0};
+        for (size_t i = 0; i < n && i < 64; i++) {
+            texts[i] = json_string_value(json_array_get(goals, i));
+        }
+        rc = pons_brain_add_goals(r->brain, texts, n < 64 ? n : 64, err);
+    }
+    return rc;
+}
+
+static void runner_fini(runner *r)
+{
+    if (r->brain) {
+        pons_brain_kill(r->brain);
+    }
+    pons_body_destroy(r->body);
+    if (r->llm.ops && r->llm.self) {
+        r->llm.ops->close(r->llm.self);
+    }
+    pons_store_close(&r->memory);
+    pons__story_fini(&r->story);
+    pons_value_unref(r->config);
+    free(r->events);
+}
+
+static int runner_open_brain(runner *r, pons_error *err)
+{
+    const pons_brain_options o = {.store = r->store,
+                                  .thread = "scenario",
+                                  .clock = r->clock,
+                                  .seed =
+                                      (uint64_t)r->manual.now_ns, // every life has ids of its own
+                                  .config = r->config,
+                                  .policy = r->env->policy,
+                                  .llm = r->llm.self ? &r->llm : NULL,
+                                  .connect = runner_connect,
+                                  .on_event = runner_event,
+                                  .user = r};
+    return pons_brain_open(&o, &r->brain, err);
+}
+
+static void runner_kill(runner *r)
+{
+    pons_brain_kill(r->brain);
+    r->brain = NULL;
+    r->reborn_ns = r->manual.now_ns + REBIRTH_NS;
+    r->story.kills++;
+}
+
+static int runner_loop(runner *r, pons_error *err)
+{
+    const double limit_s = pons_get_num(r->s->value, "time_limit_s", TIME_LIMIT_S);
+    while ((double)pons_body_robot_ns(r->body) < limit_s * 1e9) {
+        r->manual.now_ns += STEP_NS;
+        int rc = pons_body_step(r->body, STEP_NS, err);
+        if (rc < 0) {
+            return rc;
+        }
+        check_events(r);
+        if (!r->brain && r->manual.now_ns >= r->reborn_ns) {
+            pons__fault_store_revive(&r->fault);
+            fuzz_next(r);
+            rc = runner_open_brain(r, err);
+            if (rc < 0) {
+                return rc;
+            }
+        }
+        if (!r->brain || r->manual.now_ns < r->paused_until_ns) {
+            continue;
+        }
+        rc = pons_brain_poll(r->brain, err);
+        if (r->fault.dead) {
+            runner_kill(r);
+            continue;
+        }
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_brain_outcome_get(r->brain) != PONS_BRAIN_RUNNING) {
+            break;
+        }
+    }
+    return PONS_OK;
+}
+
+static int runner_connect(void *user, pons_link **ret, pons_error *err)
+{
+    runner *r = user;
+    pons_link *mine = NULL, *theirs = NULL;
+    int rc = pons_link_pair(&mine, &theirs, err);
+    rc = rc < 0 ? rc : pons_body_attach(r->body, theirs, err);
+    if (rc < 0) {
+        pons_link_close(mine);
+        return rc;
+    }
+    *ret = mine;
+    return PONS_OK;
+}
+
+static void runner_event(void *user, const pons_event *ev)
+{
+    runner *r = user;
+    pons__story_event(&r->story, ev);
+    for (size_t i = 0; i < r->n_events; i++) {
+        world_event *e = &r->events[i];
+        const char *wanted = pons_get_str(pons_get(e->value, "when"), "event", NULL);
+        if (wanted && !e->armed && strcmp(wanted, ev->type) == 0) {
+            e->armed = true;
+            e->due_ns = r->manual.now_ns + (int64_t)(pons_get_num(e->value, "after_s", 0.0) * 1e9);
+        }
+    }
+    if (r->env->on_event) {
+        r->env->on_event(r->env->user, ev);
+    }
+}
+
+// ---------------------------------------------------------------- what happens
+
+static void check_events(runner *r)
+{
+    for (size_t i = 0; i < r->n_events; i++) {
+        world_event *e = &r->events[i];
+        if (e->done) {
+            continue;
+        }
+        const pons_value *at = pons_get(e->value, "at_s");
+        if (!e->armed && at && (double)pons_body_robot_ns(r->body) >= json_number_value(at) * 1e9) {
+            e->armed = true;
+            e->due_ns = r->manual.now_ns;
+        } else if (!e->armed && !at && condition_met(r, pons_get(e->value, "when"))) {
+            e->armed = true;
+            e->due_ns = r->manual.now_ns + (int64_t)(pons_get_num(e->value, "after_s", 0.0) * 1e9);
+        }
+        if (e->armed && r->manual.now_ns >= e->due_ns) {
+            e->done = true;
+            happen(r, pons_get(e->value, "do"));
+        }
+    }
+}
+
+static bool condition_met(runner *r, const pons_value *when)
+{
+    const pons_value *commit = pons_get(when, "commit");
+    const pons_value *distance = pons_get(when, "distance_below_m");
+    const pons_value *battery = pons_get(when, "battery_above_pct");
+    if (commit) {
+        return r->fault.commits >= json_integer_value(commit);
+    }
+    if (!r->brain || (!distance && !battery)) {
+        return false;
+    }
+    pons_autovalue status = pons_brain_status(r->brain);
+    if (distance) {
+        const pons_value *d = pons_get(status, "distance_to_target");
+        return json_is_number(d) && json_number_value(d) < json_number_value(distance);
+    }
+    return pons_get_num(status, "battery_pct", 0.0) > json_number_value(battery);
+}
+
+static void happen(runner *r, const pons_value *what)
+{
+    const char *say = pons_get_str(what, "say", NULL),
+               *kill_how = pons_get_str(what, "kill_brain", NULL);
+    const pons_value *spawn = pons_get(what, "spawn"), *answer = pons_get(what, "answer");
+    if (say) {
+        post(r, "say", pons_object("text", json_string(say), NULL));
+    } else if (answer) {
+        post(r, "answer", pons_value_ref(answer));
+    } else if (kill_how) {
+        r->fault.kill_at = r->fault.commits + 1;
+        r->fault.before = strcmp(kill_how, "before") == 0;
+    } else if (spawn) {
+        pons_value *msg = json_copy((json_t *)spawn);
+        json_object_set_new(msg, "type", json_string("world.spawn"));
+        send_world(r, msg);
+    } else if (pons_get(what, "remove")) {
+        send_world(r, pons_object("type", json_string("world.spawn"), "id",
+                                  json_string(pons_get_str(what, "remove", "")), "remove",
+                                  json_true(), NULL));
+    } else if (pons_get(what, "battery")) {
+        send_world(r, pons_object("type", json_string("world.battery"), "pct",
+                                  json_real(pons_get_num(what, "battery", 0.0)), NULL));
+    } else if (pons_get(what, "stop")) {
+        pons_body_stop(r->body, pons_get_str(what, "stop", "scenario"));
+    } else if (pons_get_bool(what, "reset", false)) {
+        send_world(r, pons_object("type", json_string("reset"), NULL));
+    } else if (pons_get(what, "pause_brain_s")) {
+        r->paused_until_ns =
+            r->manual.now_ns + (int64_t)(pons_get_num(what, "pause_brain_s", 0.0) * 1e9);
+    }
+}
+
+// People speak to the store itself: their words arrive also while the brain is dead.
+static void post(runner *r, const char *kind, pons_value *value)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_inbox_post(r->memory, "scenario", "kernel", kind, value, &ignored);
+    pons_value_unref(value);
+}
+
+// As an observer of the body: a fresh link that says one thing.
+static void send_world(runner *r, pons_value *msg)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_link *mine = NULL, *theirs = NULL;
+    if (pons_link_pair(&mine, &theirs, &ignored) < 0) {
+        pons_value_unref(msg);
+        return;
+    }
+    if (pons_body_attach(r->body, theirs, &ignored) >= 0) {
+        pons_link_send(mine,
+                       pons_object("type", json_string("hello"), "protocol",
+                                   json_integer(PONS_LINK_PROTOCOL), "role",
+                                   json_string("observer"), "name", json_string("scenario"), NULL),
+                       &ignored);
+        pons_link_send(mine, msg, &ignored);
+        pons_body_step(r->body, STEP_NS, &ignored); // it is read before the link goes
+        r->manual.now_ns += STEP_NS;
+    } else {
+        pons_value_unref(msg);
+    }
+    pons_link_close(mine);
+}
+
+// Another kill at some commit not far off, while the seed has kills left.
+static void fuzz_next(runner *r)
+{
+    if (!r->opts->fuzz_seed || r->fuzz_kills >= FUZZ_KILLS_MAX) {
+        return;
+    }
+    r->fuzz_kills++;
+    r->fault.kill_at = r->fault.commits + 1 + (int64_t)pons_rand_below(&r->fuzz, FUZZ_KILL_WITHIN);
+    r->fault.before = pons_rand_below(&r->fuzz, 2) == 0;
+}
+
+// ---------------------------------------------------------------- report
+
+static pons_value *config_for(const pons_scenario *s, const pons_value *config)
+{
+    const pons_value *skills = pons_get(s->value, "approval_skills");
+    if (!skills) {
+        return pons_value_ref(config);
+    }
+    pons_value *changed = json_copy((json_t *)config);
+    const pons_value *old = pons_get(config, "approval");
+    pons_value *approval = old ? json_copy((json_t *)old) : json_object();
+    json_object_set(approval, "skills", (json_t *)skills);
+    json_object_set_new(changed, "approval", approval);
+    return changed;
+}
+
+static pons_value *report(runner *r)
+{
+    pons_value *misses = json_array();
+    pons_pose2 truth = {0};
+    pons_error err = PONS_ERROR_INIT;
+    if (pons_body_truth(r->body, &truth, &err) < 0) {
+        json_array_append_new(misses, json_string(err.message));
+    }
+    pons__judge_expect(r->s, &r->story, r->env->world, truth, misses);
+    const int64_t starts = pons__judge_ledger(r->env->ledger_path, misses);
+    return pons_object("name", json_string(pons_scenario_name(r->s)), "seed",
+                       json_integer(pons_get_int(r->s->value, "seed", 1)), "passed",
+                       json_boolean(json_array_size(misses) == 0), "misses", misses, "status",
+                       json_string(r->story.status ? r->story.status : "unfinished"), "decisions",
+                       pons_value_ref(r->story.decisions), "modes", pons_value_ref(r->story.modes),
+                       "robot_s", json_real((double)pons_body_robot_ns(r->body) / 1e9), "commits",
+                       json_integer(r->fault.commits), "kills", json_integer(r->story.kills),
+                       "starts", json_integer(starts), NULL);
+}
