@@ -92,19 +92,23 @@ static void compress(uint32_t h[8], const uint8_t block[BLOCK])
         const uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
-    uint32_t v[8]; // the working variables a … h
-    memcpy(v, h, sizeof v);
+    // The working variables keep their names from the standard; they move on every round.
+    uint32_t a = h[0], b = h[1], c = h[2], d = h[3], e = h[4], f = h[5], g = h[6], hh = h[7];
     for (int i = 0; i < 64; i++) {
-        const uint32_t s1 = ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25);
-        const uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        const uint32_t t1 = v[7] + s1 + ch + k[i] + w[i];
-        const uint32_t s0 = ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22);
-        const uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        const uint32_t t2 = s0 + maj;
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+        const uint32_t s1 = ror(e, 6) ^ ror(e, 11) ^ ror(e, 25);
+        const uint32_t t1 = hh + s1 + (g ^ (e & (f ^ g))) + k[i] + w[i]; // with Ch(e, f, g)
+        const uint32_t s0 = ror(a, 2) ^ ror(a, 13) ^ ror(a, 22);
+        const uint32_t t2 = s0 + ((a & b) | (c & (a | b))); // with Maj(a, b, c)
+        hh = g;
+        g = f;
+        f = e;
+        e = d + t1;
+        d = c;
+        c = b;
+        b = a;
+        a = t1 + t2;
     }
+    const uint32_t v[8] = {a, b, c, d, e, f, g, hh};
     for (int i = 0; i < 8; i++)
         h[i] += v[i];
 }
