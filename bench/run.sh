@@ -38,7 +38,7 @@ install_langgraph() {
     cp bench/peers/langgraph/* "$dir/"
     [ "$(cat "$dir/.installed" 2>/dev/null)" = "$stamp" ] && return 0
     echo "bench: installing the peer LangGraph JS from npm into $dir" >&2
-    gyp=$(command -v node-gyp || ls {"$(npm root -g)/npm",/usr/share/nodejs}/node{_modules/node-gyp,-gyp}/bin/node-gyp.js 2>/dev/null | head -n 1)
+    gyp=$(command -v node-gyp || ls {"$(npm root -g 2>/dev/null)/npm",/usr/share/nodejs}/node{_modules/node-gyp,-gyp}/bin/node-gyp.js 2>/dev/null | head -n 1)
     node_dir=$(dirname "$(dirname "$(dirname "$(ls -d /usr/{,local/}include/node/node.h "$(dirname "$(readlink -f "$(command -v node)")")/../include/node/node.h" 2>/dev/null | head -n 1)")")")
     if ! { (cd "$dir" && npm install --no-audit --no-fund --ignore-scripts &&
         cd node_modules/better-sqlite3 && node "$(readlink -f "$gyp")" rebuild --release --nodedir="$node_dir"); } \
