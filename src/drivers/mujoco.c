@@ -49,6 +49,7 @@ typedef struct mujoco {
         int wheel_qpos[2], wheel_dof[2], wheel_ctrl[2]; // left, right
         int lidar_site;
         int obstacle_geom[PONS__SIM_OBSTACLES_MAX], obstacle_mocap[PONS__SIM_OBSTACLES_MAX];
+        int obstacle_bits; // conaffinity of one that is in use; who waits has none, which is cheap
         int n_obstacles;
     } at;
     int64_t timestep_ns;   /* const */
@@ -314,8 +315,11 @@ static int find_names(mujoco *m, const char *path, pons_error *err)
             break;
         m->at.obstacle_geom[i] = model->body_geomadr[body];
         m->at.obstacle_mocap[i] = model->body_mocapid[body];
+        m->at.obstacle_bits = model->geom_conaffinity[m->at.obstacle_geom[i]];
         m->at.n_obstacles = i + 1;
     }
+    for (int i = 0; i < m->at.n_obstacles; i++)
+        place_obstacle(m, i);
     return PONS_OK;
 }
 
@@ -438,6 +442,7 @@ static void place_obstacle(mujoco *m, int i)
     const pons__obstacle *o = &m->sim.v.obstacles[i];
     mjtNum *pos = m->data->mocap_pos + 3 * m->at.obstacle_mocap[i];
     mjtNum *quat = m->data->mocap_quat + 4 * m->at.obstacle_mocap[i];
+    m->model->geom_conaffinity[m->at.obstacle_geom[i]] = *o->id ? m->at.obstacle_bits : 0;
     if (!*o->id) {
         pos[2] = OUT_OF_SIGHT_M;
         return;
