@@ -1,0 +1,238 @@
+// The goal ledger: what it remembers over a restart, what it does with a line that a crash tore,
+// and that no goal id can start twice. Files are in a mkdtemp directory; a crash is played by
+// cutting the file at every byte.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "body/ledger.h"
+
+static char dir[64], path[96];
+
+static int make_dir(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/pons-ledger-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/body.ledger", dir);
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(dir);
+}
+
+static pons_value *line(const char *goal_id, const char *state, int epoch)
+{
+    return pons_object("goal_id", json_string(goal_id), "args_hash", json_string("h"), "skill",
+                       json_string("wait"), "state", json_string(state), "boot_id",
+                       json_string("b1"), "epoch", json_integer(epoch), NULL);
+}
+
+static int append(pons__ledger *l, const char *goal_id, const char *state, int epoch)
+{
+    pons_autovalue v = line(goal_id, state, epoch);
+    return pons__ledger_append(l, &v, 1, NULL);
+}
+
+static pons__ledger *open_ledger(const char *at)
+{
+    pons__ledger *l = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    char text[1024];
+    if (pons__ledger_open(at, &l, &err) < 0)
+        fail_msg("%s", pons_error_line(&err, text, sizeof text));
+    return l;
+}
+
+static const char *state_of(const pons__ledger *l, const char *goal_id)
+{
+    return pons_get_str(pons__ledger_find(l, goal_id), "state", "unknown");
+}
+
+static void spoil(const char *text, const char *mode)
+{
+    FILE *f = fopen(path, mode);
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void it_remembers_over_a_restart(void **state)
+{
+    (void)state;
+    pons__ledger *l = open_ledger(path);
+    assert_null(pons__ledger_find(l, "g1"));
+    assert_int_equal(append(l, "g1", "accepted", 3), PONS_OK);
+    assert_false(pons__ledger_started(l, "g1"));
+    assert_int_equal(append(l, "g1", "started", 3), PONS_OK);
+    assert_int_equal(append(l, "g1", "held", 3), PONS_OK);
+    assert_int_equal(append(l, "g2", "started", 4), PONS_OK);
+    assert_int_equal(append(l, "g2", "done", 4), PONS_OK);
+    pons__ledger_close(l);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+
+    l = open_ledger(path);
+    assert_int_equal(pons__ledger_torn(l), 0);
+    assert_string_equal(state_of(l, "g1"), "held");
+    assert_true(pons__ledger_started(l, "g1"));
+    assert_string_equal(state_of(l, "g2"), "done");
+    assert_int_equal(pons__ledger_epoch(l), 4);
+    assert_string_equal(pons__ledger_unfinished(l, "b1"), "g1");
+    assert_null(pons__ledger_unfinished(l, "another boot"));
+    assert_string_equal(pons__ledger_unfinished(l, NULL), "g1");
+    pons__ledger_close(l);
+}
+
+static void no_goal_starts_twice(void **state)
+{
+    const char *at = *state ? path : NULL; // on disk, and in memory
+    pons__ledger *l = open_ledger(at);
+    assert_int_equal(append(l, "g1", "started", 1), PONS_OK);
+    assert_int_equal(append(l, "g1", "started", 1), PONS_EEXIST);
+    assert_int_equal(append(l, "g1", "done", 1), PONS_OK);
+    assert_int_equal(append(l, "g1", "started", 2), PONS_EEXIST);
+    if (at) {
+        pons__ledger_close(l);
+        l = open_ledger(at);
+        assert_int_equal(append(l, "g1", "started", 3), PONS_EEXIST);
+    }
+    // All lines of an append are refused together.
+    pons_autovalue a = line("g2", "accepted", 1);
+    pons_autovalue b = line("g1", "started", 1);
+    pons_value *both[] = {a, b};
+    assert_int_equal(pons__ledger_append(l, both, 2, NULL), PONS_EEXIST);
+    assert_null(pons__ledger_find(l, "g2"));
+    pons__ledger_close(l);
+}
+
+static void a_crash_at_any_byte_loses_at_most_the_last_line(void **state)
+{
+    (void)state;
+    pons__ledger *l = open_ledger(path);
+    append(l, "g1", "started", 1);
+    append(l, "g1", "done", 1);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    const off_t whole = st.st_size;
+    append(l, "g2", "started", 2);
+    pons__ledger_close(l);
+    assert_int_equal(stat(path, &st), 0);
+    const off_t full = st.st_size;
+    for (off_t cut = full - 1; cut >= whole; cut--) {
+        assert_int_equal(truncate(path, cut), 0);
+        l = open_ledger(path);
+        assert_int_equal(pons__ledger_torn(l), (size_t)(cut - whole));
+        assert_string_equal(state_of(l, "g1"), "done");
+        assert_false(pons__ledger_started(l, "g2")); // it had not been acknowledged to anybody
+        pons__ledger_close(l);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_size, whole); // cut away, so that the next line is a good one
+        l = open_ledger(path);
+        assert_int_equal(append(l, "g2", "started", 2), PONS_OK);
+        pons__ledger_close(l);
+    }
+}
+
+static void a_last_line_of_rubbish_is_cut_away(void **state)
+{
+    (void)state;
+    pons__ledger *l = open_ledger(path);
+    append(l, "g1", "started", 1);
+    pons__ledger_close(l);
+    spoil("{\"goal_id\":7,\"state\":\"done\"}\n", "a");
+    l = open_ledger(path);
+    assert_true(pons__ledger_torn(l) > 0);
+    assert_string_equal(state_of(l, "g1"), "started");
+    pons__ledger_close(l);
+}
+
+static void damage_in_the_middle_is_named_not_guessed_over(void **state)
+{
+    (void)state;
+    spoil("{\"goal_id\":\"g1\",\"state\":\"started\"}\nrubbish\n"
+          "{\"goal_id\":\"g1\",\"state\":\"done\"}\n",
+          "w");
+    pons__ledger *l = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons__ledger_open(path, &l, &err), PONS_ECORRUPT);
+    assert_non_null(strstr(err.message, "line 2"));
+    assert_string_equal(err.source, path);
+    assert_null(l);
+}
+
+static void lines_of_other_kinds_pass(void **state)
+{
+    (void)state;
+    spoil("{\"note\":\"of another version\"}\n{\"goal_id\":\"g1\",\"state\":\"started\"}\n", "w");
+    pons__ledger *l = open_ledger(path);
+    assert_true(pons__ledger_started(l, "g1"));
+    pons__ledger_close(l);
+}
+
+static void a_full_disk_is_an_error_and_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    pons__ledger *l = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    // /dev/full takes no byte: every append must fail and the goal stay unknown.
+    if (pons__ledger_open("/dev/full", &l, &err) < 0)
+        skip();
+    assert_int_equal(append(l, "g1", "started", 1), PONS_EIO);
+    assert_null(pons__ledger_find(l, "g1"));
+    assert_int_equal(append(l, "g1", "started", 1), PONS_EIO);
+    pons__ledger_close(l);
+}
+
+static void the_durable_facts_are_replaced_whole(void **state)
+{
+    (void)state;
+    pons__durable d = {0};
+    assert_int_equal(pons__durable_load(path, &d, NULL), PONS_ENOTFOUND);
+    const pons__durable first = {.epoch = 7, .boot_id = "b1", .latched = true, .reason = "a cat"};
+    assert_int_equal(pons__durable_save(path, &first, NULL), PONS_OK);
+    assert_int_equal(pons__durable_load(path, &d, NULL), PONS_OK);
+    assert_int_equal(d.epoch, 7);
+    assert_string_equal(d.boot_id, "b1");
+    assert_true(d.latched);
+    assert_string_equal(d.reason, "a cat");
+    spoil("{\"epo", "w");
+    assert_int_equal(pons__durable_load(path, &d, NULL), PONS_ECORRUPT);
+    assert_int_equal(d.epoch, 7); // untouched
+}
+
+int main(void)
+{
+    pons_value_init();
+    static char on_disk[] = "disk";
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(it_remembers_over_a_restart, make_dir, remove_dir),
+        {"no_goal_starts_twice [disk]", no_goal_starts_twice, make_dir, remove_dir, on_disk},
+        {"no_goal_starts_twice [memory]", no_goal_starts_twice, make_dir, remove_dir, NULL},
+        cmocka_unit_test_setup_teardown(a_crash_at_any_byte_loses_at_most_the_last_line, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(a_last_line_of_rubbish_is_cut_away, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(damage_in_the_middle_is_named_not_guessed_over, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(lines_of_other_kinds_pass, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_full_disk_is_an_error_and_leaves_nothing_behind, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(the_durable_facts_are_replaced_whole, make_dir, remove_dir),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
