@@ -507,7 +507,7 @@ static int chain(const mem_ns *s, size_t at, rows *list, pons_error *err)
         if (c->snapshot || !c->parent[0])
             break;
         size_t parent;
-        if (!map_get(&s->by_id, c->parent, &parent) || list->n > s->checkpoints.n)
+        if (!map_get(&s->by_id, c->parent, &parent) || parent >= at) // parents are older
             return pons_error_set(err, PONS_ECORRUPT, "store",
                                   "checkpoint %s has lost its parent %s", c->id, c->parent);
         at = parent;
@@ -588,6 +588,11 @@ static int mem_records(void *self, const char *thread, const char *ns, const cha
     return hand_out(m, &list, rc, call_record, &(typed){.record = fn, .user = user});
 }
 
+static int name_order(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
 static int mem_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
                           void *user, pons_error *err)
 {
@@ -605,6 +610,8 @@ static int mem_namespaces(void *self, const char *thread, int (*fn)(void *user, 
             if (t->spaces[i]->checkpoints.n)
                 strcpy(names[n++], t->spaces[i]->name);
         }
+        if (n)
+            qsort(names, n, sizeof *names, name_order);
     }
     pthread_mutex_unlock(&m->mtx);
     for (size_t i = 0; i < n; i++) {

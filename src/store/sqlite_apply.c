@@ -306,7 +306,42 @@ static int space_learn(sq *s, space *sp, pons_error *err)
         pons__id_column(st, 1, sp->last, sizeof sp->last);
     sp->next = code == SQLITE_ROW ? key_seq(sqlite3_column_int64(st, 0)) + 1 : 1;
     sqlite3_reset(st);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return err->status;
+    st = pons__sql(&s->w, SQL_NS_TOP, err);
+    if (!st)
+        return err->status;
+    sqlite3_bind_int64(st, 1, sp->nid);
+    code = pons__sql_step(&s->w, st, err);
+    if (code == SQLITE_ROW)
+        pons__id_column(st, 0, sp->top, sizeof sp->top);
+    sqlite3_reset(st);
     return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+}
+
+// An id after all others is new; any other is looked for. Ids fall when the clock was set back: the
+// greatest one before that is then kept with the namespace, or a later twin would not be noticed.
+static int check_new(sq *s, holding *h, space *sp, const char *id, pons_error *err)
+{
+    const char *top = strcmp(sp->top, sp->last) > 0 ? sp->top : sp->last;
+    if (strcmp(id, top) > 0)
+        return PONS_OK;
+    int64_t twin;
+    int rc = pons__checkpoint_key(&s->w, sp->nid, id, &twin, err);
+    if (rc == PONS_OK)
+        return pons_error_set(err, PONS_EEXIST, "store", "thread %s already has a checkpoint %s",
+                              h->thread, id);
+    if (rc != PONS_ENOTFOUND)
+        return rc;
+    if (top == sp->top)
+        return PONS_OK; // kept already
+    memcpy(sp->top, sp->last, sizeof sp->top);
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_NS_TOP_SET, err);
+    if (!st)
+        return err->status;
+    sqlite3_bind_int64(st, 1, sp->nid);
+    pons__id_bind(st, 2, sp->top);
+    return pons__sql_run(&s->w, st, err);
 }
 
 static int bind_parent(sq *s, sqlite3_stmt *st, const space *sp, const char *parent,
@@ -335,20 +370,13 @@ static int put_checkpoint(sq *s, holding *h, space *sp, const pons_checkpoint_ro
         if (rc)
             return rc;
     }
-    // An id after the last one is new; only the others must be looked for.
-    int64_t twin;
-    if (sp->last[0] && strcmp(row->id, sp->last) <= 0) {
-        int rc = pons__checkpoint_key(&s->w, sp->nid, row->id, &twin, err);
-        if (rc == PONS_OK)
-            return pons_error_set(err, PONS_EEXIST, "store",
-                                  "thread %s already has a checkpoint %s", h->thread, row->id);
-        if (rc != PONS_ENOTFOUND)
-            return rc;
-    }
+    int rc = check_new(s, h, sp, row->id, err);
+    if (rc)
+        return rc;
     sqlite3_stmt *st = pons__sql(&s->w, SQL_CP_ADD, err);
     if (!st)
         return err->status;
-    int rc = bind_parent(s, st, sp, row->parent, err);
+    rc = bind_parent(s, st, sp, row->parent, err);
     if (rc)
         return rc;
     sqlite3_bind_int64(st, 1, key_of(sp->nid, sp->next));

@@ -60,7 +60,9 @@ static inline int64_t key_seq(int64_t key)
     X(NS_ADD, "INSERT INTO ns(tid,name) VALUES(?1,?2)")                                            \
     X(NS_LIST, "SELECT n.name FROM thread t JOIN ns n ON n.tid=t.tid WHERE t.name=?1 AND EXISTS("  \
                "SELECT 1 FROM checkpoint c WHERE c.key BETWEEN n.nid<<36 AND (n.nid<<36)+?2)"      \
-               " ORDER BY n.nid")                                                                  \
+               " ORDER BY n.name")                                                                 \
+    X(NS_TOP, "SELECT top FROM ns WHERE nid=?1")                                                   \
+    X(NS_TOP_SET, "UPDATE ns SET top=?2 WHERE nid=?1")                                             \
     X(WORD_GET, "SELECT wid FROM word WHERE text=?1")                                              \
     X(WORD_ADD, "INSERT INTO word(text) VALUES(?1)")                                               \
     X(CP_ADD, "INSERT INTO checkpoint(key,id,parent,meta,data) VALUES(?1,?2,?3,?4,?5)")            \
@@ -185,9 +187,10 @@ const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
 
 typedef struct space { // what the holder of a thread knows of a namespace's end
     char name[PONS_NAME_MAX];
-    int64_t nid;  // 0: free slot
-    int64_t next; // seq of the next checkpoint; 0: not read yet
-    char last[32];
+    int64_t nid;   // 0: free slot
+    int64_t next;  // seq of the next checkpoint; 0: not read yet
+    char last[32]; // id of the newest
+    char top[32];  // where ids once fell, the greatest before that; else empty
 } space;
 
 // A thread that this store holds. Alive from acquire to release; kept in a list, so that a stale

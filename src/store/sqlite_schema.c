@@ -24,7 +24,7 @@ static const char *const schema_steps[] = {
     "CREATE TABLE thread(tid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
     " created_ms INTEGER NOT NULL, touched_ms INTEGER NOT NULL, epoch INTEGER NOT NULL,"
     " inbox_seq INTEGER NOT NULL);"
-    "CREATE TABLE ns(nid INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT NOT NULL,"
+    "CREATE TABLE ns(nid INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT NOT NULL, top,"
     " UNIQUE(tid, name));"
     "CREATE TABLE word(wid INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
     "CREATE TABLE checkpoint(key INTEGER PRIMARY KEY, id NOT NULL, parent, meta INTEGER NOT NULL,"
@@ -260,7 +260,8 @@ static int enter_wal(sql_conn *c)
 {
     int code = SQLITE_BUSY;
     for (int i = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(NULL, i); i++)
-        code = sqlite3_exec(c->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+        code =
+            sqlite3_exec(c->db, "PRAGMA page_size=2048; PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     return code;
 }
 
