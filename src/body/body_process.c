@@ -45,12 +45,13 @@
 
 #define MODULE "body"
 
-#define SAFETY_NS       (5 * PONS_NS_PER_MS)  // robot time between ticks of the gate
-#define SAFETY_MIN_NS   (500000)              // host time: no faster, whatever the speed
-#define SAFETY_PRIORITY 80                    // SCHED_FIFO
-#define SAFETY_STACK    (512u * 1024u)        // bytes
-#define SIM_STEP_NS     (4 * PONS_NS_PER_MS)  // robot time of one step of the driver
-#define SIM_MIN_NS      PONS_NS_PER_MS        // host time: several steps in one wake, if need be
+#define SAFETY_NS       (5 * PONS_NS_PER_MS) // robot time between ticks of the gate
+#define SAFETY_MIN_NS   (500000)             // host time: no faster, whatever the speed
+#define SAFETY_PRIORITY 80                   // SCHED_FIFO
+#define SAFETY_LOCKED   (128u * 1024u)       // bytes of it that it can ever use: touched and locked
+#define SAFETY_STACK    (2048u * 1024u)      // bytes
+#define SIM_STEP_NS     (4 * PONS_NS_PER_MS) // robot time of one step of the driver
+#define SIM_MIN_NS      PONS_NS_PER_MS       // host time: several steps in one wake, if need be
 #define SIM_CATCH_UP_NS (50 * PONS_NS_PER_MS) // host time that is made up after a stall
 #define SIM_AHEAD_NS    (150 * PONS_NS_PER_MS) // robot time that a fast world may be ahead of control
 #define LOOP_MAX_NS     (50 * PONS_NS_PER_MS) // host time between polls at the most
@@ -206,7 +207,7 @@ static int start_threads(process *p, pons_error *err)
 static int start_safety(process *p, pons_error *err)
 {
     p->stack = mmap(NULL, SAFETY_STACK, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (p->stack == MAP_FAILED) {
         p->stack = NULL;
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the safety thread");

@@ -32,13 +32,20 @@ typedef struct host {
     pons_value *world;
     pons_body_options opts;
     pthread_t thread;
-    volatile sig_atomic_t quit;
     int rc;
     pons_error err;
     pons_link *link;
     int64_t epoch;
     pons_value *telemetry;
 } host;
+
+static volatile sig_atomic_t quit; // set by the signal, on the body's own thread
+
+static void on_signal(int number)
+{
+    (void)number;
+    quit = 1;
+}
 
 static const char *in_dir(const host *h, const char *name)
 {
@@ -50,13 +57,13 @@ static const char *in_dir(const host *h, const char *name)
 static void *run(void *arg)
 {
     host *h = arg;
-    h->rc = pons_body_run(&h->opts, h->dir, &h->quit, &h->err);
+    h->rc = pons_body_run(&h->opts, h->dir, &quit, &h->err);
     return NULL;
 }
 
 static void start(host *h)
 {
-    h->quit = 0;
+    quit = 0;
     assert_int_equal(pthread_create(&h->thread, NULL, run, h), 0);
 }
 
@@ -265,17 +272,20 @@ static void one_body_serves_a_directory(void **state)
     host h;
     open_host(&h);
     hello(&h);
-    volatile sig_atomic_t quit = 0;
     pons_error err = PONS_ERROR_INIT;
-    assert_int_equal(pons_body_run(&h.opts, h.dir, &quit, &err), PONS_EBUSY);
+    assert_int_equal(pons_body_run(&h.opts, h.dir, NULL, &err), PONS_EBUSY);
     char pid[32];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     assert_non_null(strstr(err.message, pid));
     // The first one has not noticed.
     send_msg(&h, pons_object("type", json_string("status"), "goal_id", json_string("x"), NULL));
     expect(&h, "status");
-    h.quit = 1;
+    // A signal ends it, and what was active is canceled in the ledger: no unclean end.
+    goal(&h, "g1", "wait", "{\"s\":3000}");
+    expect(&h, "accepted");
+    assert_int_equal(pthread_kill(h.thread, SIGUSR1), 0);
     join(&h);
+    assert_int_equal(ledger_lines(&h, "\"state\":\"canceled\""), 1);
     close_host(&h);
 }
 
@@ -320,6 +330,7 @@ int main(void)
 {
     pons_value_init();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, on_signal);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
         cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
