@@ -4,6 +4,8 @@
 // owner may change it; afterwards it is immutable and is shared by reference between threads. Use
 // pons_value_ref/unref for anything that crosses threads: jansson's own decrement releases but
 // never acquires, so a plain json_decref may free what another thread has just written.
+// Likewise put a shared value into a container with json_…_new(c, pons_value_ref(v)): jansson's own
+// increment reads the count without the care that another thread's change needs.
 #ifndef PONS_VALUE_H
 #define PONS_VALUE_H
 
@@ -23,12 +25,13 @@ pons_value *pons_value_ref(const pons_value *v); // NULL-safe; returns v
 void pons_value_unref(const pons_value *v);      // NULL-safe
 
 // Parses exactly one JSON text of `len` bytes. PONS_EINVAL with "line:col" in the error's source on
-// bad input, a duplicate key, or trailing garbage. *ret is the caller's.
+// bad input, a duplicate key, a zero character, more than 256 levels, or trailing garbage. *ret is
+// the caller's.
 int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err);
 
 // Compact text with sorted keys: equal values give equal bytes (used for hashes). Doubles are
 // written in their shortest round-trip form. The caller frees *ret with free(); returns its length,
-// or PONS_ENOMEM.
+// or PONS_ENOMEM, or PONS_EINVAL for a value nested deeper than 2048 (a cycle).
 long pons_value_dump(const pons_value *v, char **ret);
 
 // As pons_value_dump but keys in insertion order: for people and event lines.
