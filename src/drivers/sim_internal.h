@@ -25,6 +25,7 @@ enum { PONS__SIM_OBSTACLES_MAX = 16, PONS__SIM_ID_MAX = 64 };
 #define PONS__SIM_CONTACT_YAW_RAD   0.35 // the charger's contacts touch only when about aligned
 
 typedef struct pons__sim_params { // a world and a config, checked; constant after open
+    char world[PONS__SIM_ID_MAX]; // its name
     pons_robot_caps caps;
     double wheel_radius_m, track_m;
     struct {

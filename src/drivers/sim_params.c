@@ -32,6 +32,7 @@ int pons__sim_params_init(pons__sim_params *p, const char *module, const pons_va
         pons_error_set(err, PONS_EINVAL, module, "bad world: %s", bad);
         return pons_error_source(err, "%s", pons_get_str(world, "path", "world"));
     }
+    snprintf(p->world, sizeof p->world, "%s", pons_get_str(world, "name", ""));
     p->seed = (uint64_t)pons_get_int(config, "seed", 1);
     return PONS_OK;
 }

@@ -23,20 +23,20 @@ pons_value *pons__sim_save(const pons__sim *s, const char *driver)
         atomic_load_explicit(&((pons__sim *)s)->charge_wanted, memory_order_relaxed);
     const double odom_scales[] = {v->odom_scale, v->odom_yaw_scale};
     const double twist[] = {v->twist.v, v->twist.w};
-    return pons_object("driver", json_string(driver),                       //
-                       "version", json_integer(SAVE_VERSION),               //
-                       "time_ns", json_integer(v->time_ns),                 //
-                       "next_scan_ns", json_integer(v->next_scan_ns),       //
-                       "battery_pct", json_real(v->battery_pct),            //
-                       "charge", json_boolean(charge),                      //
-                       "on_charger", json_boolean(v->on_charger),           //
-                       "contact_until", json_integer(v->contact_until),     //
-                       "bumps", json_integer(v->bumps),                     //
-                       "odom", pons__sim_save_pose(v->odom),                //
-                       "odom_scales", pons__sim_save_reals(odom_scales, 2), //
-                       "cov", pons__sim_save_reals(v->cov, 9),              //
-                       "twist", pons__sim_save_reals(twist, 2),             //
-                       "rand", save_rand(&v->rand),                         //
+    return pons_object("driver", json_string(driver),                                           //
+                       "version", json_integer(SAVE_VERSION), "world", json_string(s->p.world), //
+                       "time_ns", json_integer(v->time_ns),                                     //
+                       "next_scan_ns", json_integer(v->next_scan_ns),                           //
+                       "battery_pct", json_real(v->battery_pct),                                //
+                       "charge", json_boolean(charge),                                          //
+                       "on_charger", json_boolean(v->on_charger),                               //
+                       "contact_until", json_integer(v->contact_until),                         //
+                       "bumps", json_integer(v->bumps),                                         //
+                       "odom", pons__sim_save_pose(v->odom),                                    //
+                       "odom_scales", pons__sim_save_reals(odom_scales, 2),                     //
+                       "cov", pons__sim_save_reals(v->cov, 9),                                  //
+                       "twist", pons__sim_save_reals(twist, 2),                                 //
+                       "rand", save_rand(&v->rand),                                             //
                        "obstacles", save_obstacles(v), NULL);
 }
 
@@ -47,6 +47,11 @@ int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, po
         return pons_error_set(
             err, PONS_EINVAL, s->module,
             "cannot restore: not a state that this version of the %s driver saved", driver);
+    const char *world = pons_get_str(saved, "world", "");
+    if (strcmp(world, s->p.world) != 0)
+        return pons_error_set(err, PONS_EINVAL, s->module,
+                              "cannot restore: the state is of world %s, and this is %s", world,
+                              s->p.world);
     pons__sim_vars v = {
         .time_ns = pons_get_int(saved, "time_ns", -1),
         .next_scan_ns = pons_get_int(saved, "next_scan_ns", -1),

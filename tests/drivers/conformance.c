@@ -605,9 +605,9 @@ static void test_save_and_restore(void **unused)
 static void test_restore_refuses_damage(void **unused)
 {
     (void)unused;
-    static const char *const keys[] = {"driver", "version",     "time_ns", "battery_pct",
-                                       "odom",   "odom_scales", "cov",     "twist",
-                                       "rand",   "obstacles"};
+    static const char *const keys[] = {"driver",      "version", "world",       "time_ns",
+                                       "battery_pct", "odom",    "odom_scales", "cov",
+                                       "twist",       "rand",    "obstacles"};
     void *robot = open_house_at(IN_CORRIDOR);
     (void)drive_randomly(robot, 1, 100);
     pons_autovalue saved = NULL;
@@ -627,6 +627,11 @@ static void test_restore_refuses_damage(void **unused)
         assert_memory_equal(&before, &after, sizeof before);
     }
     assert_int_equal(OPS->restore(robot, NULL, NULL), PONS_EINVAL);
+    pons_autovalue elsewhere = json_deep_copy(saved);
+    json_object_set_new(elsewhere, "world", json_string("moon"));
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(OPS->restore(robot, elsewhere, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "moon"));
     ASSERT_OK(OPS->restore(robot, saved, NULL));
     OPS->close(robot);
 }
