@@ -36,7 +36,8 @@ static const double INLIER_M = 0.10, INLIERS_ENOUGH = 0.5;
 static const double STEP_MAX_M = 0.10, STEP_MAX_RAD = 0.10; // of one scan's correction
 static const double CONVERGED_M = 2e-4, CONVERGED_RAD = 2e-4;
 static const double SEARCH_STEP_M = 0.12, SEARCH_STEP_RAD = 0.08;
-static const double SEARCH_BETTER = 0.15; // more of the beams must agree
+static const double LOST_STD_M = 0.3, LOST_STD_RAD = 0.2; // at least, when lost
+static const double SEARCH_BETTER = 0.15;                 // more of the beams must agree
 static const double STILL_M = 0.005, STILL_RAD = 0.003;
 static const int64_t STILL_PERIOD_NS = PONS_NS_PER_S; // a robot at rest looks once in a while
 static const double STD_START_M = 0.05, STD_START_RAD = 0.05;
@@ -49,6 +50,12 @@ static const double MOVE_STD_M = 0.05, TURN_STD_RAD = 0.08, MOVE_STD_RAD = 0.03;
 typedef struct sym3 { // symmetric 3 × 3, (x, y, yaw)
     double xx, xy, xt, yy, yt, tt;
 } sym3;
+
+typedef struct match_result {
+    pons_pose2 pose;
+    sym3 information; // inverse of its covariance
+    double share;     // of the scan's ends that the map explains there
+} match_result;
 
 struct pons_localizer {
     const pons_grid *grid; // borrowed
@@ -73,8 +80,11 @@ struct pons_localizer {
 
 static void learn_beams(pons_localizer *l, const pons_scan *scan);
 static void take_points(pons_localizer *l, const pons_scan *scan);
-static bool match(const pons_localizer *l, pons_pose2 *pose, sym3 *ret_information,
-                  double *ret_share);
+static bool is_no_news(const pons_localizer *l, const pons_scan *scan, pons_pose2 odom);
+static void move_to(pons_localizer *l, pons_pose2 predicted, const match_result *f, pons_pose2 odom,
+                    bool jump);
+static bool search_around(pons_localizer *l, pons_pose2 predicted, match_result *ret);
+static bool match(const pons_localizer *l, match_result *f);
 static bool coarse_search(const pons_localizer *l, pons_pose2 *pose);
 static bool sym3_inverse(const sym3 *a, sym3 *ret);
 static void grow(sym3 *cov, double moved, double turned);
@@ -126,59 +136,29 @@ void pons_localizer_predict(pons_localizer *l, pons_pose2 odom_from_base)
 
 void pons_localizer_correct(pons_localizer *l, const pons_scan *scan, pons_pose2 odom_at_scan)
 {
+    if (!isfinite(odom_at_scan.x + odom_at_scan.y + odom_at_scan.yaw)) {
+        return;
+    }
     if (!l->has_odom) {
         pons_localizer_predict(l, odom_at_scan);
     }
-    const double moved =
-        hypot(odom_at_scan.x - l->corrected_at.x, odom_at_scan.y - l->corrected_at.y);
-    const double turned = fabs(pons_wrap_angle(odom_at_scan.yaw - l->corrected_at.yaw));
-    const bool still = moved < STILL_M && turned < STILL_RAD && l->lost == 0;
-    const int64_t since_ns = scan->stamp_ns - l->corrected_ns;
-    if (l->corrected && still && since_ns >= 0 && since_ns < STILL_PERIOD_NS) {
-        return;
-    }
-    if (!isfinite(odom_at_scan.x + odom_at_scan.y + odom_at_scan.yaw)) {
+    if (is_no_news(l, scan, odom_at_scan)) {
         return;
     }
     learn_beams(l, scan);
     take_points(l, scan);
-    if (l->n_points < BEAMS_MIN) {
-        return;
-    }
     const pons_pose2 predicted = pons_pose_compose(l->map_from_odom, odom_at_scan);
-    pons_pose2 pose = predicted;
-    sym3 information;
-    double share = 0.0;
-    if (!match(l, &pose, &information, &share)) {
+    match_result f = {.pose = predicted};
+    if (l->n_points < BEAMS_MIN || !match(l, &f)) {
         return;
     }
-    l->lost = share < INLIERS_ENOUGH ? l->lost + 1 : 0;
-    double bound_m = STEP_MAX_M, bound_rad = STEP_MAX_RAD;
+    bool jump = false;
+    l->lost = f.share < INLIERS_ENOUGH ? l->lost + 1 : 0;
     if (l->lost >= LOST_SCANS) {
         l->lost = 0;
-        l->cov.xx = l->cov.yy = fmax(fmax(l->cov.xx, l->cov.yy), 0.3 * 0.3);
-        l->cov.xy = l->cov.xt = l->cov.yt = 0.0;
-        l->cov.tt = fmax(l->cov.tt, 0.2 * 0.2);
-        pons_pose2 found = predicted;
-        if (coarse_search(l, &found) && match(l, &found, &information, &share)) {
-            pose = found;
-            bound_m = bound_rad = INFINITY;
-        }
+        jump = search_around(l, predicted, &f);
     }
-    const double dx = pose.x - predicted.x, dy = pose.y - predicted.y;
-    const double dyaw = pons_wrap_angle(pose.yaw - predicted.yaw);
-    const double far = fmax(hypot(dx, dy) / bound_m, fabs(dyaw) / bound_rad);
-    const double part = far > 1.0 ? 1.0 / far : 1.0;
-    const pons_pose2 now = {predicted.x + part * dx, predicted.y + part * dy,
-                            pons_wrap_angle(predicted.yaw + part * dyaw)};
-    l->map_from_odom = pons_pose_compose(now, pons_pose_inverse(odom_at_scan));
-    // A scan that the map explains badly, or a bounded step, is no reason for confidence.
-    if (share >= INLIERS_ENOUGH && part >= 1.0) {
-        sym3_inverse(&information, &l->cov);
-        l->cov.xx += FLOOR_STD_M * FLOOR_STD_M;
-        l->cov.yy += FLOOR_STD_M * FLOOR_STD_M;
-        l->cov.tt += FLOOR_STD_RAD * FLOOR_STD_RAD;
-    }
+    move_to(l, predicted, &f, odom_at_scan, jump);
     l->corrected = true;
     l->corrected_at = odom_at_scan;
     l->corrected_ns = scan->stamp_ns;
@@ -195,6 +175,50 @@ double pons_localizer_std_m(const pons_localizer *l)
 }
 
 // ---- helpers -------------------------------------------------------------------------------
+
+// A robot at rest looks only now and then.
+static bool is_no_news(const pons_localizer *l, const pons_scan *scan, pons_pose2 odom)
+{
+    const double moved = hypot(odom.x - l->corrected_at.x, odom.y - l->corrected_at.y);
+    const double turned = fabs(pons_wrap_angle(odom.yaw - l->corrected_at.yaw));
+    const int64_t since_ns = scan->stamp_ns - l->corrected_ns;
+    return l->corrected && moved < STILL_M && turned < STILL_RAD && l->lost == 0 && since_ns >= 0 &&
+           since_ns < STILL_PERIOD_NS;
+}
+
+// Takes the match, at most a step of it unless it may jump.
+static void move_to(pons_localizer *l, pons_pose2 predicted, const match_result *f, pons_pose2 odom,
+                    bool jump)
+{
+    const double dx = f->pose.x - predicted.x, dy = f->pose.y - predicted.y;
+    const double dyaw = pons_wrap_angle(f->pose.yaw - predicted.yaw);
+    const double far = fmax(hypot(dx, dy) / STEP_MAX_M, fabs(dyaw) / STEP_MAX_RAD);
+    const double part = far > 1.0 && !jump ? 1.0 / far : 1.0;
+    const pons_pose2 now = {predicted.x + part * dx, predicted.y + part * dy,
+                            pons_wrap_angle(predicted.yaw + part * dyaw)};
+    l->map_from_odom = pons_pose_compose(now, pons_pose_inverse(odom));
+    // A scan that the map explains badly, or a bounded step, is no reason for confidence.
+    sym3 cov;
+    if (f->share >= INLIERS_ENOUGH && part >= 1.0 && sym3_inverse(&f->information, &cov)) {
+        l->cov = cov;
+        l->cov.xx += FLOOR_STD_M * FLOOR_STD_M;
+        l->cov.yy += FLOOR_STD_M * FLOOR_STD_M;
+        l->cov.tt += FLOOR_STD_RAD * FLOOR_STD_RAD;
+    }
+}
+
+// Lost: admits how little is known, and looks for a better place; false leaves *ret as it was.
+static bool search_around(pons_localizer *l, pons_pose2 predicted, match_result *ret)
+{
+    const double var = fmax(fmax(l->cov.xx, l->cov.yy), LOST_STD_M * LOST_STD_M);
+    l->cov = (sym3){.xx = var, .yy = var, .tt = fmax(l->cov.tt, LOST_STD_RAD * LOST_STD_RAD)};
+    match_result f = {.pose = predicted};
+    if (!coarse_search(l, &f.pose) || !match(l, &f)) {
+        return false;
+    }
+    *ret = f;
+    return true;
+}
 
 static void learn_beams(pons_localizer *l, const pons_scan *scan)
 {
@@ -278,10 +302,11 @@ static void accumulate(const pons_localizer *l, pons_pose2 pose, double scale, n
     }
 }
 
-static bool match(const pons_localizer *l, pons_pose2 *pose, sym3 *ret_information,
-                  double *ret_share)
+// From f->pose, which is also what odometry says, to the pose that the scan makes likeliest.
+static bool match(const pons_localizer *l, match_result *f)
 {
-    const pons_pose2 prior = *pose;
+    const pons_pose2 prior = f->pose;
+    pons_pose2 *pose = &f->pose;
     sym3 prior_information;
     if (!sym3_inverse(&l->cov, &prior_information)) {
         return false;
@@ -307,14 +332,14 @@ static bool match(const pons_localizer *l, pons_pose2 *pose, sym3 *ret_informati
         const double dy = -(inv.xy * bx + inv.yy * by + inv.yt * bt);
         const double dt = -(inv.xt * bx + inv.yt * by + inv.tt * bt);
         *pose = (pons_pose2){pose->x + dx, pose->y + dy, pons_wrap_angle(pose->yaw + dt)};
-        *ret_information = h;
+        f->information = h;
         const bool narrow = scale <= SCALE_LAST_M;
         if (narrow && fabs(dx) + fabs(dy) < CONVERGED_M && fabs(dt) < CONVERGED_RAD) {
             break;
         }
         scale = fmax(0.5 * scale, SCALE_LAST_M);
     }
-    *ret_share = n.near / l->n_points;
+    f->share = n.near / l->n_points;
     return isfinite(pose->x + pose->y + pose->yaw);
 }
 

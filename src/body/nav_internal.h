@@ -12,6 +12,7 @@ typedef struct pons_grid pons_grid; // the static map of a world plus what the l
 int pons_grid_from_world(const pons_value *world, pons_grid **ret, pons_error *err);
 void pons_grid_destroy(pons_grid *g); // NULL-safe
 // Marks hits and clears along beams, in the obstacle layer; static cells stay.
+// The scan that it was given last is ignored.
 void pons_grid_observe(pons_grid *g, pons_pose2 pose_in_map, const pons_scan *scan);
 void pons_grid_clear_obstacles(pons_grid *g);
 // Summary of the obstacle layer's blobs: up to cap {x, y, radius}; returns how many.
@@ -80,7 +81,7 @@ typedef struct pons_nav_output {
     int recoveries, replans;
 } pons_nav_output;
 // One control step (about 20 Hz of robot time). Includes its recoveries: clear, spin, wait, back
-// up.
+// up. Observes the scan when nobody else has; scan may be NULL.
 void pons_nav_step(pons_nav *n, int64_t now_ns, pons_pose2 pose_in_map, pons_twist2 twist,
                    const pons_scan *scan, pons_nav_output *ret);
 // The path in use, for display: up to cap points; returns how many.
