@@ -39,14 +39,19 @@ static pons_value *messages_of(const pons_value *request, const pons__dialect *d
     const pons_value *messages = pons_get(request, "messages"),
                      *schema = pons_get(request, "schema");
     if (!schema || d->format == FORMAT_SCHEMA) {
-        return json_incref((pons_value *)messages);
+        return pons_value_ref(messages);
     }
-    pons_value *copy = json_copy((pons_value *)messages);
-    if (json_array_insert_new(copy, 0, schema_message(schema)) != 0) {
-        json_decref(copy);
+    // The messages belong to the host's thread too: shared by pons's own references.
+    pons_value *list = json_array();
+    int rc = json_array_append_new(list, schema_message(schema));
+    for (size_t i = 0; rc == 0 && i < json_array_size(messages); i++) {
+        rc = json_array_append_new(list, pons_value_ref(json_array_get(messages, i)));
+    }
+    if (rc != 0) {
+        json_decref(list);
         return NULL;
     }
-    return copy;
+    return list;
 }
 
 static pons_value *response_format(const pons_value *request, const pons__dialect *d)
@@ -61,7 +66,7 @@ static pons_value *response_format(const pons_value *request, const pons__dialec
     // Not strict: strict allows no free-form object, and a skill's args are one.
     pons_value *named =
         pons_object("name", json_string(pons_get_str(request, "schema_name", "answer")), "schema",
-                    json_incref((pons_value *)schema), "strict", json_false(), NULL);
+                    pons_value_ref(schema), "strict", json_false(), NULL);
     return pons_object("type", json_string("json_schema"), "json_schema", named, NULL);
 }
 
@@ -72,13 +77,12 @@ char *pons__openai_body(const pons_value *request, const char *model, const pons
     pons_value *usage =
         d->no_stream_options ? NULL : pons_object("include_usage", json_true(), NULL);
     pons_value *messages = messages_of(request, d);
-    pons_value *body =
-        pons_object("model", json_string(pons_get_str(request, "model", model)), "messages",
-                    messages, "stream", json_true(), "stream_options", usage, "temperature",
-                    d->no_temperature ? NULL : json_incref((pons_value *)temperature),
-                    d->max_completion_tokens ? "max_completion_tokens" : "max_tokens",
-                    json_incref((pons_value *)max_tokens), "response_format",
-                    response_format(request, d), NULL);
+    pons_value *body = pons_object(
+        "model", json_string(pons_get_str(request, "model", model)), "messages", messages, "stream",
+        json_true(), "stream_options", usage, "temperature",
+        d->no_temperature ? NULL : pons_value_ref(temperature),
+        d->max_completion_tokens ? "max_completion_tokens" : "max_tokens",
+        pons_value_ref(max_tokens), "response_format", response_format(request, d), NULL);
     char *text = NULL;
     if (!messages || !body || pons_value_line(body, &text) < 0) {
         text = NULL;
