@@ -1,8 +1,8 @@
 // mujoco.c - the robot in MuJoCo: wheels that turn, slip and push, a lidar of cast rays.
 //
-// A loadable module, so that only who asks for physics pays for the library. The world's MJCF
-// (world.mjcf, beside the world file) includes robot.xml, whose essay says which names this driver
-// looks for and why the shapes are what they are.
+// A loadable module, so that only who asks for physics pays for the library. The world's model is
+// its own MJCF or is made of its boxes (mujoco_model.c); both include robot.xml, whose essay says
+// which names this driver looks for and why the shapes are what they are.
 //
 //     one physics step (2 ms)
 //       command → ramp within the robot's accelerations → wheel speeds → two velocity servos
@@ -20,7 +20,7 @@
 //
 // A model has no room for bodies that come later. So robot.xml keeps a pool of mocap bodies out of
 // sight; spawning gives one a size and a place.
-#include <mujoco/mujoco.h>
+#include "drivers/mujoco_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -34,10 +34,9 @@
 #define MODULE "mujoco"
 
 enum {
-    ERROR_BYTES = 512, // of MuJoCo's explanation of a bad model
-    PATH_BYTES = 4096,
     SEEN_GROUPS = 1 << 0 | 1 << 2 // geom groups that the lidar sees
 };
+static const double SAME_SIZE_M = 1e-3;     // the world file and the model may differ by this much
 static const double OUT_OF_SIGHT_M = -50.0; // where obstacles of the pool wait, by z
 
 typedef struct mujoco {
@@ -52,12 +51,12 @@ typedef struct mujoco {
         int obstacle_bits; // conaffinity of one that is in use; who waits has none, which is cheap
         int n_obstacles;
     } at;
-    int64_t timestep_ns;   /* const */
-    int64_t owed_ns;       // asked of step, not yet a whole physics step [step_lock]
-    pons_twist2 setpoint;  // the ramped command [step_lock]
-    int64_t steps_to_do;   // an argument of advance()
-    const char *load_path; // arguments of load_model()
-    char *load_error;      // (ERROR_BYTES)
+    int64_t timestep_ns;           /* const */
+    int64_t owed_ns;               // asked of step, not yet a whole physics step [step_lock]
+    pons_twist2 setpoint;          // the ramped command [step_lock]
+    int64_t steps_to_do;           // an argument of advance()
+    const pons__mj_source *source; // arguments of load_model()
+    char *load_error;              // (PONS__MJ_ERROR_BYTES)
 } mujoco;
 
 typedef struct saved_state { // MuJoCo's state, read and checked before any of it is used
@@ -78,7 +77,9 @@ static int mujoco_spawn(void *self, const pons_value *what, pons_error *err);
 static int load_world(mujoco *m, const pons_value *world, pons_error *err);
 static void load_model(mujoco *m);
 static void make_data(mujoco *m);
-static int find_names(mujoco *m, const char *path, pons_error *err);
+static int bad_model(mujoco *m, char *why, pons_error *err);
+static int find_names(mujoco *m, pons_error *err);
+static int check_sizes(mujoco *m, pons_error *err);
 static void put_at_start(mujoco *m);
 static void advance(mujoco *m);
 static void drive(mujoco *m, double dt_s);
@@ -233,30 +234,26 @@ static int mujoco_spawn(void *self, const pons_value *what, pons_error *err)
 
 static int load_world(mujoco *m, const pons_value *world, pons_error *err)
 {
-    const char *mjcf = pons_get_str(world, "mjcf", NULL);
-    if (!mjcf) {
-        pons_error_set(err, PONS_EINVAL, MODULE, "the world has no mjcf, which physics needs");
-        return pons_error_source(err, "%s", pons_get_str(world, "path", "world"));
+    pons__mj_source source;
+    char why[PONS__MJ_ERROR_BYTES] = "";
+    int rc = pons__mj_source_init(&source, world, err);
+    if (rc == PONS_OK) {
+        m->source = &source;
+        m->load_error = why;
+        if (guarded(m, load_model) && m->model)
+            guarded(m, make_data);
+        m->source = NULL;
+        m->load_error = NULL;
+        if (!m->data)
+            rc = bad_model(m, why, err);
+        else
+            rc = find_names(m, err);
+        if (rc == PONS_OK)
+            rc = check_sizes(m, err);
+        if (rc == PONS_EINVAL)
+            pons_error_source(err, "%s", source.path);
     }
-    char path[PATH_BYTES], why[ERROR_BYTES] = "";
-    const char *dir = *mjcf == '/' ? "" : pons_get_str(world, "dir", ".");
-    snprintf(path, sizeof path, "%s%s%s", dir, *dir ? "/" : "", mjcf);
-
-    m->load_path = path;
-    m->load_error = why;
-    const bool returned = guarded(m, load_model) && m->model && guarded(m, make_data);
-    m->load_path = NULL;
-    m->load_error = NULL;
-    if (!returned || !m->data) {
-        const char *fault = pons__sim_get_fault(m);
-        one_line(why);
-        pons_error_set(err, PONS_EINVAL, MODULE, "cannot load the model: %s",
-                       fault  ? fault
-                       : *why ? why
-                              : "not a model");
-        return pons_error_source(err, "%s", path);
-    }
-    const int rc = find_names(m, path, err);
+    pons__mj_source_fini(&source);
     if (rc < 0)
         return rc;
     m->timestep_ns = llround(m->model->opt.timestep * 1e9);
@@ -266,7 +263,16 @@ static int load_world(mujoco *m, const pons_value *world, pons_error *err)
 
 static void load_model(mujoco *m)
 {
-    m->model = mj_loadXML(m->load_path, NULL, m->load_error, ERROR_BYTES);
+    m->model = pons__mj_source_load(m->source, m->load_error);
+}
+
+static int bad_model(mujoco *m, char *why, pons_error *err)
+{
+    const char *fault = pons__sim_get_fault(m);
+    one_line(why);
+    if (!fault)
+        fault = *why ? why : "not a model";
+    return pons_error_set(err, PONS_EINVAL, MODULE, "cannot load the model: %s", fault);
 }
 
 static void make_data(mujoco *m)
@@ -275,7 +281,7 @@ static void make_data(mujoco *m)
 }
 
 // Finds what the driver moves and reads; the error names what the model lacks.
-static int find_names(mujoco *m, const char *path, pons_error *err)
+static int find_names(mujoco *m, pons_error *err)
 {
     static const char *const wheels[] = {"wheel_left", "wheel_right"};
     const mjModel *model = m->model;
@@ -299,10 +305,9 @@ static int find_names(mujoco *m, const char *path, pons_error *err)
     m->at.lidar_site = mj_name2id(model, mjOBJ_SITE, "lidar");
     if (!lacks && m->at.lidar_site < 0)
         lacks = "site lidar";
-    if (lacks) {
-        pons_error_set(err, PONS_EINVAL, MODULE, "the model has no %s (robot.xml has)", lacks);
-        return pons_error_source(err, "%s", path);
-    }
+    if (lacks)
+        return pons_error_set(err, PONS_EINVAL, MODULE, "the model has no %s (robot.xml has)",
+                              lacks);
     m->at.base_body = base;
     m->at.base_qpos = model->jnt_qposadr[joint];
     m->at.bumper_geom = mj_name2id(model, mjOBJ_GEOM, "bumper");
@@ -320,6 +325,31 @@ static int find_names(mujoco *m, const char *path, pons_error *err)
     }
     for (int i = 0; i < m->at.n_obstacles; i++)
         place_obstacle(m, i);
+    return PONS_OK;
+}
+
+// Odometry and the navigator go by the world file's numbers: the model must be of the same robot.
+static int check_sizes(mujoco *m, pons_error *err)
+{
+    const mjModel *model = m->model;
+    const int left = model->dof_bodyid[m->at.wheel_dof[0]];
+    const int right = model->dof_bodyid[m->at.wheel_dof[1]];
+    const struct {
+        const char *key;
+        double world, model;
+    } sizes[] = {
+        {"track_m", m->sim.p.track_m,
+         fabs(model->body_pos[3 * left + 1] - model->body_pos[3 * right + 1])},
+        {"wheel_radius_m", m->sim.p.wheel_radius_m,
+         model->geom_size[(size_t)3 * (size_t)model->body_geomadr[left]]},
+        {"radius_m", m->sim.p.caps.radius_m,
+         m->at.bumper_geom < 0 ? m->sim.p.caps.radius_m : model->geom_size[3 * m->at.bumper_geom]},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (fabs(sizes[i].world - sizes[i].model) > SAME_SIZE_M)
+            return pons_error_set(err, PONS_EINVAL, MODULE,
+                                  "robot.%s is %g in the world file and %g in the model",
+                                  sizes[i].key, sizes[i].world, sizes[i].model);
     return PONS_OK;
 }
 

@@ -123,9 +123,50 @@ static void test_bad_models_are_explained(void **unused)
     pons_error err = PONS_ERROR_INIT;
     assert_int_equal(ops->open(world, NULL, &robot, &err), PONS_EINVAL);
     assert_non_null(strstr(err.source, "nothing.xml"));
-    json_object_del(world, "mjcf");
-    assert_int_equal(ops->open(world, NULL, &robot, &err), PONS_EINVAL);
-    assert_non_null(strstr(err.message, "no mjcf"));
+}
+
+// Another robot in the world file than in the model would drive with the wrong numbers.
+static void test_a_model_of_another_robot(void **unused)
+{
+    (void)unused;
+    static const char *const keys[] = {"track_m", "wheel_radius_m", "radius_m"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        pons_autovalue world = house_world();
+        world_set(world, "robot", keys[i], json_real(0.3));
+        void *robot = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(ops->open(world, NULL, &robot, &err), PONS_EINVAL);
+        assert_non_null(strstr(err.message, keys[i]));
+        assert_non_null(strstr(err.source, "house.xml"));
+    }
+}
+
+// Without an MJCF of its own a world's model is made of its boxes: the empty world, and the house.
+static void test_a_model_of_boxes(void **unused)
+{
+    (void)unused;
+    pons_autovalue empty = world_from(PONS_SOURCE_DIR "/worlds/empty.yaml", scratch);
+    void *robot = open_at(ops, empty, (pons_pose2){1.5, 3.0, 0.0}, 1);
+    run_for(ops, robot, 5.0, 0.6, 0.0); // to the pillar, which stands at an angle
+    pons_pose2 truth;
+    ops->truth(robot, &truth);
+    assert_null(ops->fault(robot));
+    assert_true(truth.x > 2.7 && truth.x < 3.6 - 0.3 - 0.22 + 0.03);
+    ops->close(robot);
+
+    pons_autovalue house = house_world();
+    world_set(house, "lidar", "noise_m", json_real(0.0));
+    pons_autovalue made = json_deep_copy(house);
+    json_object_del(made, "mjcf");
+    pons_scan scans[2];
+    for (int i = 0; i < 2; i++) {
+        robot = open_at(ops, i ? made : house, (pons_pose2){6.7, 6.4, 1.0}, 1);
+        run_for(ops, robot, 0.2, 0.0, 0.0);
+        assert_true(ops->scan(robot, &scans[i]));
+        ops->close(robot);
+    }
+    for (int b = 0; b < scans[0].n; b++)
+        assert_true(fabsf(scans[0].ranges[b] - scans[1].ranges[b]) < 0.01f);
 }
 
 // Steps until the fault, then looks at what a faulty robot does.
@@ -250,6 +291,8 @@ int main(void)
     static const struct CMUnitTest own[] = {
         cmocka_unit_test(test_the_same_house_for_both),
         cmocka_unit_test(test_bad_models_are_explained),
+        cmocka_unit_test(test_a_model_of_another_robot),
+        cmocka_unit_test(test_a_model_of_boxes),
         cmocka_unit_test(test_a_nan_latches),
         cmocka_unit_test(test_an_error_inside_latches),
         cmocka_unit_test(test_wheels_slip),
