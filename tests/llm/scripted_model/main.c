@@ -4,8 +4,8 @@
 //
 // Prints its port on stdout and serves POST …/chat/completions on 127.0.0.1 until it is killed
 // or dies by --die-after.
-//   --rules        answers with what the rule policy decides on the observation: the last block
-//                  "```json … ```" of the last user message, or else the whole message
+//   --rules        answers with what the rule policy decides on the observation: the JSON, fenced
+//                  as "```json … ```" or not, of the last user message that has one
 //   SCRIPT         a JSON list of replies, each used once, the last one for ever after:
 //                  {"content": "…"} {"decision": {…}} {"error": {"status": 503, "message": "…"}}
 //                  {"raw": "HTTP/1.1 …"} (exactly these bytes) {"hang": true}
@@ -80,21 +80,12 @@ static void send_status(int fd, long status, const char *message)
 
 // ---- the observation of a request ----
 
-static pons_value *observation_of(const pons_value *request)
+// The JSON in a message: its last fenced block, or all from its first brace to its last.
+static pons_value *json_in(const char *text)
 {
-    const pons_value *messages = pons_get(request, "messages");
-    const char *text = NULL;
-    for (size_t i = json_array_size(messages); i-- > 0 && !text;) {
-        const pons_value *m = json_array_get(messages, i);
-        if (strcmp(pons_get_str(m, "role", ""), "user") == 0) {
-            text = pons_get_str(m, "content", NULL);
-        }
-    }
-    if (!text) {
-        return NULL;
-    }
     static const char fence[] = "```json";
-    const char *begin = text, *end = text + strlen(text), *at = text;
+    const char *begin = strchr(text, '{'), *last = strrchr(text, '}'), *at = text;
+    const char *end = last ? last + 1 : NULL;
     while ((at = strstr(at, fence))) {
         begin = at += strlen(fence);
         const char *close = strstr(begin, "```");
@@ -102,7 +93,28 @@ static pons_value *observation_of(const pons_value *request)
     }
     pons_value *v = NULL;
     pons_error err = PONS_ERROR_INIT;
-    return pons_value_parse(begin, (size_t)(end - begin), &v, &err) == PONS_OK ? v : NULL;
+    return begin && end > begin &&
+                   pons_value_parse(begin, (size_t)(end - begin), &v, &err) == PONS_OK
+               ? v
+               : NULL;
+}
+
+// The last user message that holds an observation: an object with a task.
+static pons_value *observation_of(const pons_value *request)
+{
+    const pons_value *messages = pons_get(request, "messages");
+    for (size_t i = json_array_size(messages); i-- > 0;) {
+        const pons_value *m = json_array_get(messages, i);
+        if (strcmp(pons_get_str(m, "role", ""), "user") != 0) {
+            continue;
+        }
+        pons_value *v = json_in(pons_get_str(m, "content", ""));
+        if (pons_get(v, "task")) {
+            return v;
+        }
+        pons_value_unref(v);
+    }
+    return NULL;
 }
 
 static const pons_value *at_path(const pons_value *v, const char *path)
