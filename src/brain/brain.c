@@ -135,6 +135,11 @@ static int load(pons_brain *b, pons_error *err)
         *err = none;
         return rc;
     }
+    // An answer may be in the inbox already: the first tick must know to which question.
+    if (b->react_run) {
+        const pons_value *approval = pons_get(pons_run_get(b->react_run, "react"), "approval");
+        snprintf(b->approval_id, sizeof b->approval_id, "%s", pons_get_str(approval, "id", ""));
+    }
     b->kernel_unfinished = true; // the first tick finds out
     return PONS_OK;
 }
@@ -337,6 +342,9 @@ static int kernel_tick(pons_brain *b, pons_error *err)
 
 static int react_work(pons_brain *b, pons_error *err)
 {
+    if (!b->robot) { // nothing is decided before the world has been seen
+        return 0;
+    }
     if (!b->react_run) {
         return react_begin(b, err);
     }

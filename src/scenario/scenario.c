@@ -187,6 +187,10 @@ static int runner_init(runner *r, pons_error *err)
             texts[i] = json_string_value(json_array_get(goals, i));
         }
         rc = pons_brain_add_goals(r->brain, texts, n < 64 ? n : 64, err);
+        if (r->fault.dead) { // the goals are in the inbox, run.started may not have been
+            runner_kill(r);
+            rc = PONS_OK;
+        }
     }
     return rc;
 }
