@@ -451,7 +451,8 @@ static void boot_latch(pons_body *b, bool have_durable)
         pons__ledger_unfinished(b->ledger, have_durable ? b->durable.boot_id : NULL);
     char reason[PONS__REASON_MAX];
     if (goal_id) {
-        snprintf(reason, sizeof reason, "the body ended while goal %.40s was active", goal_id);
+        snprintf(reason, sizeof reason, "boot: the body had ended while goal %.36s was active",
+                 goal_id);
         pons__safety_latch(&b->guard.safety, reason);
         b->boot_latched = true;
     } else if (have_durable && b->durable.latched) {

@@ -48,8 +48,12 @@ static const struct {
 
 void pons__clients_pump(pons_body *b)
 {
+    // The controller first: whether it has gone decides what the others may.
+    pons__client *first = b->controller;
+    if (first && !first->gone)
+        pump(b, first);
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
-        if (b->clients[i].link && !b->clients[i].gone)
+        if (b->clients[i].link && !b->clients[i].gone && &b->clients[i] != first)
             pump(b, &b->clients[i]);
     }
 }

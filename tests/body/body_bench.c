@@ -151,6 +151,42 @@ void bench_forget(bench *t)
     json_array_clear(t->inbox);
 }
 
+int bench_ledger(bench *t, const char *goal_id, const char *state)
+{
+    FILE *f = fopen(in_dir(t, "body.ledger"), "r");
+    assert_non_null(f);
+    int n = 0;
+    char line[4096];
+    while (fgets(line, sizeof line, f)) {
+        pons_autovalue v = NULL;
+        assert_int_equal(pons_value_parse(line, strlen(line), &v, NULL), PONS_OK);
+        n += strcmp(pons_get_str(v, "goal_id", ""), goal_id) == 0 &&
+             strcmp(pons_get_str(v, "state", ""), state) == 0;
+    }
+    fclose(f);
+    return n;
+}
+
+const pons_value *bench_status(bench *t, const char *goal_id)
+{
+    bench_send(t,
+               pons_object("type", json_string("status"), "goal_id", json_string(goal_id), NULL));
+    bench_step(t, 0.01);
+    return bench_last(t, "status");
+}
+
+double bench_truth_to(bench *t, double x, double y)
+{
+    pons_pose2 p;
+    assert_int_equal(pons_body_truth(t->body, &p, NULL), PONS_OK);
+    return hypot(p.x - x, p.y - y);
+}
+
+double bench_speed(bench *t)
+{
+    return fabs(pons_get_num(pons_get(t->telemetry, "twist"), "v", NAN));
+}
+
 static void create(bench *t)
 {
     static char ledger[128], sim[128];
@@ -174,6 +210,7 @@ static void read_messages(bench *t)
             pons_value_unref(t->telemetry);
             t->telemetry = pons_value_ref(m);
             t->telemetries++;
+            t->risks += pons_get_bool(m, "collision_risk", false);
         } else if (strcmp(type, "feedback") == 0) {
             t->feedbacks++;
         } else {

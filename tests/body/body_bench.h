@@ -23,6 +23,7 @@ typedef struct bench {
     pons_value *results;   // all, by goal id
     pons_value *inbox;     // every message but telemetry and feedback, in order
     int telemetries, feedbacks;
+    int risks; // telemetries with collision_risk
 } bench;
 
 void bench_open(bench *t, const char *world_path); // makes dir; the body is created
@@ -41,6 +42,10 @@ void bench_step(bench *t, double seconds); // robot and host together, 10 ms at 
 const char *bench_until_result(bench *t, const char *goal_id, double seconds);
 // The last message of a type in the inbox; fails the test when there is none.
 const pons_value *bench_last(bench *t, const char *type);
-void bench_forget(bench *t); // empties the inbox
+void bench_forget(bench *t);                                        // empties the inbox
+int bench_ledger(bench *t, const char *goal_id, const char *state); // how many such lines
+const pons_value *bench_status(bench *t, const char *goal_id);      // asks, and reads the answer
+double bench_truth_to(bench *t, double x, double y); // distance of the true robot from there [m]
+double bench_speed(bench *t);                        // measured, by telemetry [m/s]
 
 #endif
