@@ -6,7 +6,8 @@
 //      "c":{channel:value,…}, "l":{channel:[keep,[items…]]}, "m":{channel:{key:value|null}},
 //      "x":[channel,…]}
 //
-//   v  format          k  source: i(nput) l(oop) u(pdate) f(ork)      n  nodes to run; absent: none
+//   v  format, in a snapshot       k  source: i(nput) u(pdate) f(ork); absent: l(oop)
+//   n  nodes to run; absent: none
 //   j  joins that some legs have reached        r  run, in a snapshot and when it changed
 //   o  the parent's task, of a subgraph         c  whole values
 //   l  the first `keep` items as before, then these      m  keys set, or removed by null
@@ -15,8 +16,8 @@
 // The row's id carries its time (48 bits of wall ms), its columns the step and the parent.
 //
 // Reading a checkpoint replays the rows from the nearest snapshot. A snapshot is due when the tail
-// since the last one weighs twice as much as that snapshot, each row counting ROW_BYTES more than
-// its text, and is at least ROWS_MIN rows long. So snapshots grow geometrically with a growing
+// since the last one weighs four times as much as that snapshot, each row counting ROW_BYTES more
+// than its text, and is at least ROWS_MIN rows long. So snapshots grow geometrically with a growing
 // list: the sum of all of them stays under about its final size, and reading any checkpoint costs
 // O(its own size + ROWS_MIN rows). What a step costs does not depend on how many channels there
 // are: only dirty ones are looked at.
@@ -26,7 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FORMAT = 1, ROWS_MIN = 64, TAIL_FACTOR = 2, ROW_BYTES = 128 };
+enum { FORMAT = 1, ROWS_MIN = 64, TAIL_FACTOR = 4, ROW_BYTES = 64 };
 
 static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b);
 static void pack_joins(const pons__ns *ns, pons_buf *b);
@@ -51,6 +52,10 @@ bool pons__pack(pons__ns *ns, char source, pons_buf *b)
         pack_whole(ns, b);
     else if (ns->n_dirty > 0)
         pack_changed(ns, b);
+    if (b->len == 0)
+        pons_buf_bytes(b, "{", 1);
+    else
+        b->data[0] = '{'; // every part begins with a comma
     pons_buf_bytes(b, "}", 1);
     return snapshot;
 }
@@ -82,12 +87,10 @@ static void key(pons_buf *b, const char *name)
 
 static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b)
 {
-    const char head[] = {source, '\0'};
-    pons_buf_str(b, "{\"v\":");
-    pons__json_int(b, FORMAT);
-    pons_buf_str(b, ",\"k\":\"");
-    pons_buf_str(b, head);
-    pons_buf_str(b, "\"");
+    if (snapshot)
+        pons_buf_printf(b, ",\"v\":%d", FORMAT);
+    if (source != 'l')
+        pons_buf_printf(b, ",\"k\":\"%c\"", source);
     bool first = true;
     for (size_t i = 0; i < ns->g->n_nodes; i++) {
         if (!pons__bit_get(ns->next, i))

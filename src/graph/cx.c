@@ -78,11 +78,11 @@ int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
 
 void pons_cx_goto(pons_cx *cx, const char *node)
 {
-    uint32_t to = pons__graph_node_find(cx->run->g, node);
-    bool named = false;
-    for (size_t i = 0; cx->router && i < cx->router->n_targets && !named; i++)
-        named = cx->router->targets[i] == to;
-    if (!named) {
+    uint32_t to = PONS__NONE; // a handful of targets: comparing beats looking up
+    for (size_t i = 0; cx->router && i < cx->router->n_targets && to == PONS__NONE; i++)
+        if (strcmp(pons__graph_node_name(cx->run->g, cx->router->targets[i]), node) == 0)
+            to = cx->router->targets[i];
+    if (to == PONS__NONE) {
         pons_error e = PONS_ERROR_INIT;
         pons_error_set(&e, PONS_EINVAL, PONS__MODULE,
                        cx->router ? "a router of '%s' goes to '%s', which it has not named"
@@ -365,7 +365,14 @@ static int run_routers(pons_cx *cx, pons_error *err)
 // A channel with this task's own writes folded in.
 static const pons_value *own_view(pons_cx *cx, uint32_t ch)
 {
+    const pons__channel *channel = &cx->run->g->channels[ch];
     size_t n = 0, keep;
+    if (!channel->folds) { // the newest write is the value
+        for (size_t i = cx->n_writes; i-- > 0;)
+            if (cx->writes[i].ch == ch)
+                return cx->writes[i].v;
+        return cx->run->ns->slots[ch].v;
+    }
     for (size_t i = 0; i < cx->n_views; i++)
         if (cx->views[i].ch == ch)
             return cx->views[i].v;
@@ -381,8 +388,7 @@ static const pons_value *own_view(pons_cx *cx, uint32_t ch)
         if (cx->writes[i].ch == ch)
             mine[n++] = cx->writes[i].v;
     if (mine)
-        st = pons__channel_fold(&cx->run->g->channels[ch], cx->run->ns->slots[ch].v, mine, n, &v,
-                                &keep, &e);
+        st = pons__channel_fold(channel, cx->run->ns->slots[ch].v, mine, n, &v, &keep, &e);
     free(mine);
     if (st == PONS_OK &&
         !pons__reserve(&cx->views, &cx->cap_views, cx->n_views + 1, sizeof *cx->views))
@@ -453,6 +459,10 @@ void pons__task_rewind(pons_cx *cx)
 void pons__task_clear(pons_cx *cx)
 {
     pons__task_rewind(cx);
+    cx->state = PONS__TASK_TODO;
+    cx->wall_fixed = cx->seeded = cx->header_saved = cx->done_saved = false;
+    if (!cx->id[0] && !cx->child && !cx->inbox && !cx->inbox_fixed && cx->n_calls == 0)
+        return; // the common task, which asked for nothing
     for (size_t i = 0; i < cx->n_calls; i++) {
         free(cx->calls[i].name);
         pons_value_unref(cx->calls[i].request);
@@ -463,9 +473,8 @@ void pons__task_clear(pons_cx *cx)
     cx->child = NULL;
     cx->inbox = NULL;
     cx->n_calls = cx->answers_seen = 0;
-    cx->inbox_fixed = cx->header_saved = cx->done_saved = cx->wall_fixed = cx->seeded = false;
+    cx->inbox_fixed = false;
     cx->id[0] = '\0';
-    cx->state = PONS__TASK_TODO;
 }
 
 void pons__task_destroy(pons_cx *cx)

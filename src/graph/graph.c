@@ -379,6 +379,8 @@ static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
         c->transient = c->kind == PONS_CHANNEL_EPHEMERAL || c->kind == PONS_CHANNEL_TOPIC;
         c->appends = c->kind == PONS_CHANNEL_MESSAGES || c->kind == PONS_CHANNEL_TOPIC_ACC ||
                      (c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_append);
+        c->folds = c->kind == PONS_CHANNEL_REDUCE || c->kind == PONS_CHANNEL_MESSAGES ||
+                   c->kind == PONS_CHANNEL_TOPIC || c->kind == PONS_CHANNEL_TOPIC_ACC;
         c->merges = c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_merge;
         c->name = strdup(from->name);
         if (!c->name)

@@ -33,6 +33,7 @@ typedef struct pons__channel {
     bool tracked;   // persisted
     bool transient; // cleared on a step without a write
     bool appends;   // a pure append can be done in place and stored as a tail
+    bool folds;     // a write is not simply the value
     bool merges;    // objects merged by key, stored by changed key
 } pons__channel;
 

@@ -441,8 +441,7 @@ static void put_checkpoints(pons_run *r, commit_parts *p)
     if (r->input_row) {
         char id[PONS_ID_MAX];
         pons_id_make(&r->t->ids, id);
-        int n =
-            snprintf(p->first, sizeof p->first, "{\"v\":1,\"k\":\"i\",\"n\":[\"%s\"]}", PONS_START);
+        int n = snprintf(p->first, sizeof p->first, "{\"k\":\"i\",\"n\":[\"%s\"]}", PONS_START);
         pons_checkpoint_row *row = &p->cps[p->n_cps++];
         *row = (pons_checkpoint_row){
             .step = ns->step - 1, .snapshot = !ns->exists, .data = {p->first, (size_t)n}};

@@ -1,0 +1,289 @@
+// bench_graph.c - what a superstep costs. One JSON object a line; arguments choose benches by the
+// beginning of their names.
+//
+//   graph.loop           supersteps without a store: a counter and a router
+//   graph.memory         the same on the memory store, sync
+//   graph.raw            a raw loop of one-row commits: 100-byte row, prepared, WAL, NORMAL
+//   graph.sqlite.sync    supersteps on SQLite, each committed before the next
+//   graph.sqlite.async   the same, queued
+//   graph.append.bytes   bytes of the file after 1,000 appends of 100-byte messages
+//   graph.read.10k       ms to read the head of a thread with 10,000 checkpoints
+//   graph.wide           cost of a step in a state of 1,000 keys over one of 10 keys
+#include "pons/graph.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOOP_STEPS = 2000000, STORE_STEPS = 20000, APPENDS = 1000, MESSAGE_BYTES = 100 };
+
+static char dir[] = "/tmp/pons-bench-XXXXXX";
+static pons_clock real_clock;
+
+static void die(const char *what, const pons_error *err)
+{
+    char line[1024];
+    fprintf(stderr, "bench_graph: %s: %s\n", what, pons_error_line(err, line, sizeof line));
+    exit(1);
+}
+
+static void print(const char *name, double value, const char *unit)
+{
+    printf("{\"bench\":\"%s\",\"value\":%.6g,\"unit\":\"%s\"}\n", name, value, unit);
+    fflush(stdout);
+}
+
+static double seconds(int64_t since_ns)
+{
+    return (double)(pons_now_ns(&real_clock) - since_ns) / (double)PONS_NS_PER_S;
+}
+
+// ---------------------------------------------------------------- graphs
+
+static int node_count(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    return pons_cx_put(cx, "count", json_integer(json_integer_value(pons_cx_get(cx, "count")) + 1));
+}
+
+static int route_count(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    const int64_t *until = user;
+    pons_cx_goto(cx, json_integer_value(pons_cx_get(cx, "count")) < *until ? "count" : PONS_END);
+    return PONS_OK;
+}
+
+static int node_append(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    char text[MESSAGE_BYTES + 1];
+    memset(text, 'x', MESSAGE_BYTES);
+    text[MESSAGE_BYTES] = '\0';
+    pons_cx_put(cx, "messages",
+                pons_object("role", json_string("user"), "content", json_string(text), NULL));
+    return node_count(cx, user, err);
+}
+
+static pons_graph *graph(pons_node_fn fn, int64_t *until, int keys)
+{
+    static const char *const to[] = {"count", PONS_END, NULL};
+    pons_graph_builder *b = pons_graph_builder_create("bench");
+    pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
+    pons_error err = PONS_ERROR_INIT;
+    pons_graph *g = NULL;
+    pons_graph_channel(b, "count", NULL);
+    pons_graph_channel(b, "messages", &messages);
+    for (int i = 0; i < keys; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "key%d", i);
+        pons_graph_channel(b, name, NULL);
+    }
+    pons_graph_node(b, "count", fn, NULL);
+    pons_graph_edge(b, PONS_START, "count");
+    pons_graph_router(b, "count", route_count, until, to);
+    if (pons_graph_compile(b, &(pons_graph_options){.recursion_limit = INT32_MAX}, &g, &err) != 0)
+        die("compile", &err);
+    pons_graph_builder_destroy(b);
+    return g;
+}
+
+// Runs to the end on a store; returns the seconds that it took.
+static double run(pons_store store, const char *thread, const pons_graph *g,
+                  pons_durability durability, const pons_value *input)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_thread *t;
+    pons_run *r;
+    pons_thread_options o = {.clock = real_clock, .seed = 1};
+    if (pons_thread_open(store, thread, &o, &t, &err) != PONS_OK ||
+        pons_run_start(t, g, "", input, &(pons_run_options){.durability = durability}, &r, &err) !=
+            PONS_OK)
+        die("start", &err);
+    int64_t since_ns = pons_now_ns(&real_clock);
+    if (pons_run_advance(r, &err) != PONS_OK)
+        die("advance", &err);
+    double took_s = seconds(since_ns);
+    if (pons_run_state_get(r) != PONS_RUN_DONE)
+        die("run", pons_run_error(r));
+    pons_run_destroy(r);
+    pons_thread_close(t);
+    return took_s;
+}
+
+static pons_store sqlite_store(const char *name, char path[256])
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_store s;
+    snprintf(path, 256, "%s/%s.db", dir, name);
+    if (pons_store_sqlite_open(path, &s, &err) != PONS_OK)
+        die("open", &err);
+    return s;
+}
+
+// ---------------------------------------------------------------- benches
+
+static void bench_loop(void)
+{
+    int64_t until = LOOP_STEPS;
+    pons_graph *g = graph(node_count, &until, 0);
+    double took_s = run((pons_store){0}, "t", g, PONS_DURABILITY_SYNC, NULL);
+    print("graph.loop", LOOP_STEPS / took_s, "steps/s");
+    pons_graph_destroy(g);
+}
+
+static void bench_memory(void)
+{
+    int64_t until = STORE_STEPS;
+    pons_error err = PONS_ERROR_INIT;
+    pons_store s;
+    if (pons_store_memory_open(&s, &err) != PONS_OK)
+        die("memory", &err);
+    pons_graph *g = graph(node_count, &until, 0);
+    print("graph.memory", STORE_STEPS / run(s, "t", g, PONS_DURABILITY_SYNC, NULL), "steps/s");
+    pons_graph_destroy(g);
+    pons_store_close(&s);
+}
+
+static void bench_raw(void)
+{
+    char path[256], row[MESSAGE_BYTES];
+    snprintf(path, sizeof path, "%s/raw.db", dir);
+    memset(row, 'x', sizeof row);
+    sqlite3 *db;
+    sqlite3_stmt *insert;
+    if (sqlite3_open(path, &db) != SQLITE_OK ||
+        sqlite3_exec(db,
+                     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                     "CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)",
+                     NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(db, "INSERT INTO t (data) VALUES (?)", -1, &insert, NULL) != SQLITE_OK) {
+        fprintf(stderr, "bench_graph: raw: %s\n", sqlite3_errmsg(db));
+        exit(1);
+    }
+    int64_t since_ns = pons_now_ns(&real_clock);
+    for (int i = 0; i < STORE_STEPS; i++) {
+        sqlite3_bind_blob(insert, 1, row, sizeof row, SQLITE_STATIC);
+        sqlite3_step(insert);
+        sqlite3_reset(insert);
+    }
+    print("graph.raw", STORE_STEPS / seconds(since_ns), "commits/s");
+    sqlite3_finalize(insert);
+    sqlite3_close(db);
+}
+
+static void bench_sqlite(const char *name, pons_durability durability)
+{
+    char path[256];
+    int64_t until = STORE_STEPS;
+    pons_store s = sqlite_store(name, path);
+    pons_graph *g = graph(node_count, &until, 0);
+    print(name, STORE_STEPS / run(s, "t", g, durability, NULL), "steps/s");
+    pons_graph_destroy(g);
+    pons_store_close(&s);
+}
+
+static void bench_sync(void)
+{
+    bench_sqlite("graph.sqlite.sync", PONS_DURABILITY_SYNC);
+}
+
+static void bench_async(void)
+{
+    bench_sqlite("graph.sqlite.async", PONS_DURABILITY_ASYNC);
+}
+
+static void bench_append(void)
+{
+    char path[256];
+    struct stat st = {0};
+    int64_t until = APPENDS;
+    pons_store s = sqlite_store("append", path);
+    pons_graph *g = graph(node_append, &until, 0);
+    run(s, "t", g, PONS_DURABILITY_SYNC, NULL);
+    pons_graph_destroy(g);
+    pons_store_close(&s); // the log goes into the file
+    if (stat(path, &st) == 0)
+        print("graph.append.bytes", (double)st.st_size, "bytes");
+}
+
+static void bench_read(void)
+{
+    enum { CHECKPOINTS = 10000, READS = 20 };
+    char path[256];
+    int64_t until = CHECKPOINTS;
+    pons_error err = PONS_ERROR_INIT;
+    pons_store s = sqlite_store("read", path);
+    pons_graph *g = graph(node_count, &until, 0);
+    run(s, "t", g, PONS_DURABILITY_ASYNC, NULL);
+    int64_t since_ns = pons_now_ns(&real_clock);
+    for (int i = 0; i < READS; i++) {
+        pons_value *v;
+        if (pons_state_read(s, "t", "", &v, &err) != PONS_OK)
+            die("read", &err);
+        pons_value_unref(v);
+    }
+    print("graph.read.10k", seconds(since_ns) * 1000 / READS, "ms");
+    pons_graph_destroy(g);
+    pons_store_close(&s);
+}
+
+static void bench_wide(void)
+{
+    enum { NARROW = 10, WIDE = 1000 };
+    double took_s[2];
+    for (int wide = 0; wide < 2; wide++) {
+        char path[256];
+        int64_t until = STORE_STEPS;
+        int keys = wide ? WIDE : NARROW;
+        pons_store s = sqlite_store(wide ? "wide" : "narrow", path);
+        pons_graph *g = graph(node_count, &until, keys);
+        pons_value *input = json_object();
+        for (int i = 0; i < keys; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "key%d", i);
+            json_object_set_new(input, name, json_string("value"));
+        }
+        took_s[wide] = run(s, "t", g, PONS_DURABILITY_SYNC, input);
+        pons_value_unref(input);
+        pons_graph_destroy(g);
+        pons_store_close(&s);
+    }
+    print("graph.wide", took_s[1] / took_s[0], "ratio");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*fn)(void);
+    } benches[] = {
+        {"graph.loop", bench_loop},
+        {"graph.memory", bench_memory},
+        {"graph.raw", bench_raw},
+        {"graph.sqlite.sync", bench_sync},
+        {"graph.sqlite.async", bench_async},
+        {"graph.append.bytes", bench_append},
+        {"graph.read.10k", bench_read},
+        {"graph.wide", bench_wide},
+    };
+    pons_value_init();
+    real_clock = pons_clock_real();
+    if (!mkdtemp(dir))
+        return 1;
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+        bool wanted = argc < 2;
+        for (int a = 1; a < argc; a++)
+            wanted = wanted || strncmp(benches[i].name, argv[a], strlen(argv[a])) == 0;
+        if (wanted)
+            benches[i].fn();
+    }
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command) == 0 ? 0 : 1;
+}
