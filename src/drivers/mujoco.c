@@ -521,6 +521,7 @@ static pons_value *save_fields(const mujoco *m)
     pons_value *v = pons_object("time", json_real(m->data->time),    //
                                 "owed_ns", json_integer(m->owed_ns), //
                                 "setpoint", pons__sim_save_reals(setpoint, 2), NULL);
+    v = pons__sim_whole(v, 3);
     field fields[FIELDS];
     list_fields(m, fields);
     for (int i = 0; v && i < FIELDS; i++) {

@@ -127,6 +127,9 @@ int pons__sim_spawn_place(pons__sim *s, const pons__obstacle *o, bool removed, i
 // The shared part of a saved world, and back. load leaves *s as it was on failure.
 pons_value *pons__sim_save(const pons__sim *s, const char *driver); // NULL: no memory
 int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, pons_error *err);
+// pons_object leaves out what there was no memory for: this takes an object, and gives it back only
+// when it has all its members.
+pons_value *pons__sim_whole(pons_value *object, size_t members);
 pons_value *pons__sim_save_pose(pons_pose2 pose);
 bool pons__sim_load_pose(const pons_value *v, pons_pose2 *ret);
 pons_value *pons__sim_save_reals(const double *v, size_t n);

@@ -11,6 +11,7 @@
 
 enum { SAVE_VERSION = 1 };
 
+static pons_value *append(pons_value *list, pons_value *item);
 static pons_value *save_rand(const pons_rand *r);
 static bool load_rand(const pons_value *v, pons_rand *ret);
 static pons_value *save_obstacles(const pons__sim_vars *v);
@@ -23,21 +24,23 @@ pons_value *pons__sim_save(const pons__sim *s, const char *driver)
         atomic_load_explicit(&((pons__sim *)s)->charge_wanted, memory_order_relaxed);
     const double odom_scales[] = {v->odom_scale, v->odom_yaw_scale};
     const double twist[] = {v->twist.v, v->twist.w};
-    return pons_object("driver", json_string(driver),                                           //
-                       "version", json_integer(SAVE_VERSION), "world", json_string(s->p.world), //
-                       "time_ns", json_integer(v->time_ns),                                     //
-                       "next_scan_ns", json_integer(v->next_scan_ns),                           //
-                       "battery_pct", json_real(v->battery_pct),                                //
-                       "charge", json_boolean(charge),                                          //
-                       "on_charger", json_boolean(v->on_charger),                               //
-                       "contact_until", json_integer(v->contact_until),                         //
-                       "bumps", json_integer(v->bumps),                                         //
-                       "odom", pons__sim_save_pose(v->odom),                                    //
-                       "odom_scales", pons__sim_save_reals(odom_scales, 2),                     //
-                       "cov", pons__sim_save_reals(v->cov, 9),                                  //
-                       "twist", pons__sim_save_reals(twist, 2),                                 //
-                       "rand", save_rand(&v->rand),                                             //
-                       "obstacles", save_obstacles(v), NULL);
+    pons_value *all =
+        pons_object("driver", json_string(driver),                                           //
+                    "version", json_integer(SAVE_VERSION), "world", json_string(s->p.world), //
+                    "time_ns", json_integer(v->time_ns),                                     //
+                    "next_scan_ns", json_integer(v->next_scan_ns),                           //
+                    "battery_pct", json_real(v->battery_pct),                                //
+                    "charge", json_boolean(charge),                                          //
+                    "on_charger", json_boolean(v->on_charger),                               //
+                    "contact_until", json_integer(v->contact_until),                         //
+                    "bumps", json_integer(v->bumps),                                         //
+                    "odom", pons__sim_save_pose(v->odom),                                    //
+                    "odom_scales", pons__sim_save_reals(odom_scales, 2),                     //
+                    "cov", pons__sim_save_reals(v->cov, 9),                                  //
+                    "twist", pons__sim_save_reals(twist, 2),                                 //
+                    "rand", save_rand(&v->rand),                                             //
+                    "obstacles", save_obstacles(v), NULL);
+    return pons__sim_whole(all, 16);
 }
 
 int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, pons_error *err)
@@ -84,10 +87,19 @@ int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, po
     return PONS_OK;
 }
 
+pons_value *pons__sim_whole(pons_value *object, size_t members)
+{
+    if (json_object_size(object) == members)
+        return object;
+    pons_value_unref(object);
+    return NULL;
+}
+
 pons_value *pons__sim_save_pose(pons_pose2 pose)
 {
-    return pons_object("x", json_real(pose.x), "y", json_real(pose.y), "yaw", json_real(pose.yaw),
-                       NULL);
+    pons_value *v = pons_object("x", json_real(pose.x), "y", json_real(pose.y), "yaw",
+                                json_real(pose.yaw), NULL);
+    return pons__sim_whole(v, 3);
 }
 
 bool pons__sim_load_pose(const pons_value *v, pons_pose2 *ret)
@@ -101,7 +113,7 @@ pons_value *pons__sim_save_reals(const double *v, size_t n)
 {
     pons_value *list = json_array();
     for (size_t i = 0; list && i < n; i++)
-        json_array_append_new(list, json_real(v[i]));
+        list = append(list, json_real(v[i]));
     return list;
 }
 
@@ -118,11 +130,20 @@ bool pons__sim_load_reals(const pons_value *v, double *ret, size_t n)
     return true;
 }
 
+// Takes the item; NULL, and no list any more, when there is no memory.
+static pons_value *append(pons_value *list, pons_value *item)
+{
+    if (json_array_append_new(list, item) == 0)
+        return list;
+    pons_value_unref(list);
+    return NULL;
+}
+
 static pons_value *save_rand(const pons_rand *r)
 {
     pons_value *list = json_array();
     for (int i = 0; list && i < 4; i++)
-        json_array_append_new(list, json_integer((int64_t)r->s[i]));
+        list = append(list, json_integer((int64_t)r->s[i]));
     return list;
 }
 
@@ -143,11 +164,11 @@ static pons_value *save_obstacles(const pons__sim_vars *v)
         const pons__obstacle *o = &v->obstacles[i];
         if (!*o->id)
             continue;
-        json_array_append_new(list, pons_object("slot", json_integer(i), "id", json_string(o->id),
-                                                "x", json_real(o->box.x), "y", json_real(o->box.y),
-                                                "yaw", json_real(o->box.yaw), "sx",
-                                                json_real(o->box.sx), "sy", json_real(o->box.sy),
-                                                "height", json_real(o->height_m), NULL));
+        pons_value *item = pons_object(
+            "slot", json_integer(i), "id", json_string(o->id), "x", json_real(o->box.x), "y",
+            json_real(o->box.y), "yaw", json_real(o->box.yaw), "sx", json_real(o->box.sx), "sy",
+            json_real(o->box.sy), "height", json_real(o->height_m), NULL);
+        list = append(list, pons__sim_whole(item, 8));
     }
     return list;
 }

@@ -636,6 +636,48 @@ static void test_restore_refuses_damage(void **unused)
     OPS->close(robot);
 }
 
+// jansson's allocations, of which one fails.
+static int allocations_left = -1; // < 0: all succeed
+
+static void *scarce_malloc(size_t n)
+{
+    if (allocations_left == 0)
+        return NULL;
+    allocations_left -= allocations_left > 0;
+    return malloc(n);
+}
+
+// Whichever allocation fails, saving says so or is whole; never half a state.
+static void test_save_without_memory(void **unused)
+{
+    (void)unused;
+    void *robot = open_house_at(IN_CORRIDOR);
+    spawn(robot, PONS_OK, "{\"id\":\"box\",\"x\":5,\"y\":4.3,\"sx\":0.3,\"sy\":0.3}");
+    (void)drive_randomly(robot, 1, 30);
+    json_malloc_t usual_malloc;
+    json_free_t usual_free;
+    json_get_alloc_funcs(&usual_malloc, &usual_free);
+    int rc = PONS_ENOMEM, n = 0;
+    for (; n < 2000 && rc != PONS_OK; n++) {
+        pons_value *saved = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        allocations_left = n;
+        json_set_alloc_funcs(scarce_malloc, free);
+        rc = OPS->save(robot, &saved, &err);
+        json_set_alloc_funcs(usual_malloc, usual_free);
+        if (rc != PONS_OK) {
+            assert_int_equal(rc, PONS_ENOMEM);
+            assert_null(saved);
+            continue;
+        }
+        ASSERT_OK(OPS->restore(robot, saved, &err));
+        pons_value_unref(saved);
+    }
+    assert_int_equal(rc, PONS_OK);
+    assert_true(n > 50); // it did fail, at many places
+    OPS->close(robot);
+}
+
 static void test_open_refuses_bad_worlds(void **unused)
 {
     (void)unused;
@@ -794,6 +836,7 @@ int conformance_run(const driver_traits *driver)
         cmocka_unit_test(test_same_seed_same_bytes),
         cmocka_unit_test(test_save_and_restore),
         cmocka_unit_test(test_restore_refuses_damage),
+        cmocka_unit_test(test_save_without_memory),
         cmocka_unit_test(test_open_refuses_bad_worlds),
         cmocka_unit_test(test_others_may_look_while_it_steps),
     };
