@@ -146,6 +146,7 @@ void pons_grid_clear_obstacles(pons_grid *g)
     g->n_seen = g->n_obstacles = g->n_fresh = g->n_gone = 0;
     memcpy(g->dist, g->static_dist, sizeof *g->dist * (size_t)g->w * (size_t)g->h);
     g->generation++;
+    g->openings++;
 }
 
 static int by_cell(const void *a, const void *b)
@@ -230,6 +231,7 @@ void pons__grid_refresh(pons_grid *g)
         g->n_gone = 0;
         g->refill_stamp_ns = g->scan_stamp_ns;
         g->generation++;
+        g->openings++;
     }
     show_fresh(g);
 }

@@ -22,10 +22,10 @@
 // Progress is displacement: progress_m from the last anchor moves the anchor and restarts the
 // clock. Turning to the final yaw is measured as an angle instead.
 //
-// Replanning. Every replan_s, but only when the distance field has changed since the last plan,
-// for with the same field the answer would be the same; and the present path is kept unless the new
-// one is clearly cheaper, so that two equal ways do not alternate. A path that has become blocked
-// is replaced at once.
+// Replanning. Every replan_s, but only when something has gone since the last plan or the path has
+// become dearer, for else the answer would be the same; and the present path is kept unless the
+// new one is clearly cheaper, so that two equal ways do not alternate. A path that has become
+// blocked is replaced at once.
 //
 // One call a step, nothing allocated in it, no clock but its argument: the same calls give the same
 // bytes.
@@ -50,7 +50,7 @@ static const double BACK_UP_M = 0.30, BACK_UP_MPS = 0.15;
 static const int64_t BACK_UP_MAX_NS = 4 * PONS_NS_PER_S;
 static const double LADDER_RESET_M = 1.0; // that much nearer than ever
 static const double OFF_PATH_M = 0.40;
-static const double CLEARLY_CHEAPER = 0.85;
+static const double CLEARLY_CHEAPER = 0.85, DEARER = 1.1;
 static const double PROGRESS_RAD = 0.1;
 static const double CRUISE_SHARE = 0.7; // of speed_max, for the time of arrival
 
@@ -74,10 +74,11 @@ struct pons_nav {
     double remaining_m;
     double nearest_m; // the least that remained, ever
 
-    int64_t step_ns;  // of the last step
-    int64_t plan_ns;  // of the last attempt to plan
-    uint32_t planned; // the field's generation then
-    uint32_t checked; // and when the path was last found free
+    int64_t step_ns;            // of the last step
+    int64_t plan_ns;            // of the last attempt to plan
+    uint32_t planned, openings; // the field's generation then, and its openings
+    uint32_t checked;           // its generation when the path was last found free
+    bool dearer;                // the path costs more than when it was planned
 
     pons_pose2 anchor; // of the progress check
     int64_t anchor_ns;
@@ -292,6 +293,8 @@ static bool plan_candidate(pons_nav *n, const inputs *in)
     const int code =
         pons__planner_plan(n->planner, in->pose, n->goal, n->candidate, msg, sizeof msg);
     n->planned = n->grid->generation;
+    n->openings = n->grid->openings;
+    n->dearer = false;
     if (code != PONS_NAV_OK) {
         n->cause = code;
         memcpy(n->cause_msg, msg, sizeof msg);
@@ -319,35 +322,35 @@ static bool make_plan(pons_nav *n, const inputs *in)
     return true;
 }
 
-// A changed field: is the path still free, and is there a better one? False when there is none.
+// A changed field: is the path still free, and may there be a better one? False when there is none
+// at all.
 static bool keep_path_good(pons_nav *n, const inputs *in)
 {
     const int64_t since_ns = in->now_ns - n->plan_ns;
-    const bool lost_path =
-        n->follower.off_path > OFF_PATH_M && since_ns >= (int64_t)(n->params.replan_s * 1e9);
-    if (n->grid->generation == n->planned && !lost_path) {
+    const bool due = since_ns >= (int64_t)(n->params.replan_s * 1e9);
+    const bool lost_path = due && n->follower.off_path > OFF_PATH_M;
+    const bool may_be_better = due && (n->dearer || n->grid->openings != n->openings);
+    if (n->grid->generation == n->checked && !may_be_better && !lost_path) {
         return true;
     }
-    double left = INFINITY;
-    const bool look =
-        n->grid->generation != n->checked || since_ns >= (int64_t)(n->params.replan_s * 1e9);
-    if (!look) {
-        return true;
-    }
-    left = pons__planner_cost_from(n->planner, n->path, n->follower.s);
-    n->checked = n->grid->generation;
-    if (isinf(left)) {
-        n->checked = n->planned - 1; // look again next time
+    double planned;
+    const double left = pons__planner_cost_from(n->planner, n->path, n->follower.s, &planned);
+    if (isinf(left)) { // not marked as checked: looked at again until there is another
         if (since_ns < BLOCKED_PLAN_NS) {
             return true;
         }
         n->replans++;
         return make_plan(n, in);
     }
-    if (since_ns < (int64_t)(n->params.replan_s * 1e9) || !plan_candidate(n, in)) {
+    n->checked = n->grid->generation;
+    n->dearer = left > DEARER * planned;
+    if (!may_be_better && !lost_path) {
         return true;
     }
-    if (lost_path || n->candidate->cost < CLEARLY_CHEAPER * left ||
+    if (!plan_candidate(n, in)) {
+        return true; // the present one is free
+    }
+    if (lost_path || n->candidate->left[0] < CLEARLY_CHEAPER * left ||
         n->candidate->moved_goal != n->path->moved_goal) {
         n->replans++;
         take_candidate(n);

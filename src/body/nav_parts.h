@@ -39,7 +39,8 @@ struct pons_grid {
     int32_t *gone; // (n_gone) and cells that stopped being obstacles
     int32_t n_gone;
     int64_t refill_stamp_ns, scan_stamp_ns; // of the last refill, of the last scan; robot time
-    uint32_t generation;                    // of dist: rises whenever it changes
+    uint32_t generation;                    // of dist: rises whenever it changes,
+    uint32_t openings;                      // and this when some of it may have risen
 };
 
 // Brings dist up to date now, whatever the rate limit says.
@@ -83,9 +84,9 @@ typedef struct pons__path {
     int n;                    // 0: none
     double x[PONS__PATH_MAX]; // [m] in map
     double y[PONS__PATH_MAX];
-    double s[PONS__PATH_MAX]; // [m] from the start, along the path
-    double cost;              // [m], weighted by nearness to obstacles
-    bool moved_goal;          // the goal was occupied: the path ends at the nearest free place
+    double s[PONS__PATH_MAX];    // [m] from the start, along the path
+    double left[PONS__PATH_MAX]; // [m] to the end, weighted by nearness to obstacles, as planned
+    bool moved_goal;             // the goal was occupied: the path ends at the nearest free place
 } pons__path;
 
 static inline double pons__path_length(const pons__path *p)
@@ -103,8 +104,10 @@ void pons__planner_destroy(pons__planner *p);                          // NULL-s
 // PONS_NAV_OK and *ret_path, or a number of 204–208 and a message; *ret_path untouched then.
 int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
                        char *ret_msg, size_t msg_cap);
-// Cost of what is left from s on, or INFINITY when some of it has become too close to an obstacle.
-double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s);
+// Cost of what is left from s on, or INFINITY when some of it has become too close to an obstacle;
+// and what it was when planned.
+double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
+                               double *ret_planned);
 
 // ---- controller ----------------------------------------------------------------------------
 

@@ -169,13 +169,25 @@ int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons
     return PONS_NAV_OK;
 }
 
-double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s)
+// Cost of the way from point i − 1 to point i.
+static double leg_cost(const pons__planner *p, const pons__path *path, int i, float dist)
+{
+    const float m = p->metre[level(dist)];
+    return (path->s[i] - path->s[i - 1]) * (isinf(m) ? 1.0 + NEAR_COST : (double)m);
+}
+
+double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
+                               double *ret_planned)
 {
     double cost = 0.0;
+    bool first = true;
+    *ret_planned = 0.0;
     for (int i = 1; i < path->n; i++) {
         if (path->s[i] < s) {
             continue;
         }
+        *ret_planned = first ? path->left[i - 1] : *ret_planned;
+        first = false;
         // Planned with a margin, so a little nearer is no reason to leave the path. Its beginning
         // leads out of wherever the robot stands: only a thing right on it blocks it.
         const float d = pons__grid_dist(p->grid, path->x[i], path->y[i]);
@@ -183,8 +195,7 @@ double pons__planner_cost_from(const pons__planner *p, const pons__path *path, d
         if ((double)d < (leaving ? p->grid->res : p->radius)) {
             return INFINITY;
         }
-        const float m = p->metre[level(d)];
-        cost += (path->s[i] - path->s[i - 1]) * (isinf(m) ? 1.0 + NEAR_COST : (double)m);
+        cost += leg_cost(p, path, i, d);
     }
     return cost;
 }
@@ -551,5 +562,9 @@ static void measure(const pons__planner *p, pons__path *path)
         path->s[i] =
             path->s[i - 1] + hypot(path->x[i] - path->x[i - 1], path->y[i] - path->y[i - 1]);
     }
-    path->cost = pons__planner_cost_from(p, path, 0.0);
+    path->left[path->n - 1] = 0.0;
+    for (int i = path->n - 1; i > 0; i--) {
+        const float d = pons__grid_dist(p->grid, path->x[i], path->y[i]);
+        path->left[i - 1] = path->left[i] + leg_cost(p, path, i, d);
+    }
 }
