@@ -4,11 +4,14 @@
 //                 process on the virtual clock while it drives between two rooms: robot seconds in
 //                 one second of ours.
 //   body.stop.*   a body in a process of its own that drives, every core kept busy by others: from
-//                 just before a datagram goes to stop.sock until its acknowledgement, which the
-//                 safety thread sends after the driver has taken a velocity of zero.
+//                 just before a datagram goes to stop.sock until the driver has taken a velocity of
+//                 zero, which the acknowledgement dates on the clock that both processes share.
 //   body.pss      `pons body` with the default driver, after a goal.
+#include <inttypes.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "bench.h"
 #include "pons/body.h"
@@ -18,8 +21,9 @@
 #define STEP_NS         (10 * PONS_NS_PER_MS) // of robot time
 #define HEARTBEAT_STEPS 10
 #define SIM_WALL_S      3.0
-#define STOPS           3000
-#define STOP_PAUSE_S    0.004 // from a new goal to the next stop: it is on its way
+#define STOPS           2000
+#define STOP_AFTER_S    0.02 // from a new goal to its stop: it is on its way
+#define STOP_SETTLE_S   2.0  // for the stopped goal's result
 #define EXPIRES_MS      10000
 #define START_TIMEOUT_S 20.0
 
@@ -39,6 +43,9 @@ typedef struct controller {
 static void sim(const char *figure, const pons_robot_ops *robot);
 static void sim_mujoco(const char *figure);
 static void stop(void);
+static int stop_socket(const char *run_dir);
+static double stop_once(int fd);
+static void settle(controller *c, bool want_busy, double most_s);
 static void pss(void);
 static void say(controller *c, pons_value *msg);
 static void hello(controller *c);
@@ -138,16 +145,15 @@ static void stop(void)
         fprintf(stderr,
                 "bench: SCHED_FIFO is not permitted here; body.stop is the scheduler's figure\n");
 
+    const int fd = stop_socket(dir);
     for (int i = 0; i < STOPS; i++) {
         say(&c, pons_object("type", json_string("reset"), NULL));
-        say(&c, pons_object("type", json_string("heartbeat"), NULL));
         goal(&c);
-        bench_sleep_s(STOP_PAUSE_S);
-        const double from = bench_now_s();
-        bench_must(pons_stop_send(dir, "bench", 1000, &err), &err);
-        took_ms[i] = (bench_now_s() - from) * 1e3;
-        listen_all(&c);
+        settle(&c, true, STOP_AFTER_S);
+        took_ms[i] = stop_once(fd);
+        settle(&c, false, STOP_SETTLE_S);
     }
+    close(fd);
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
     if (!c.fifo)
         fprintf(stderr, "bench: the safety thread has no SCHED_FIFO here\n");
@@ -161,6 +167,46 @@ static void stop(void)
     pons_link_close(c.link);
     bench_remove(dir);
     free(load);
+}
+
+static int stop_socket(const char *run_dir)
+{
+    const struct sockaddr_un self = {.sun_family = AF_UNIX}; // no name: one is given, to answer to
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/stop.sock", run_dir);
+    if (bind(fd, (const struct sockaddr *)&self, sizeof(sa_family_t)) != 0 ||
+        connect(fd, (const struct sockaddr *)&at, sizeof at) != 0) {
+        perror("bench: stop.sock");
+        exit(1);
+    }
+    return fd;
+}
+
+// One stop [ms]: from just before it is sent to the return of the driver's write of zero.
+static double stop_once(int fd)
+{
+    char answer[64] = "";
+    int64_t written_ns = 0;
+    const double from = bench_now_s();
+    if (send(fd, "stop bench", strlen("stop bench"), 0) < 0 ||
+        recv(fd, answer, sizeof answer - 1, 0) <= 0 ||
+        sscanf(answer, "stopped %" SCNd64, &written_ns) != 1) {
+        fprintf(stderr, "bench: no answer to a stop: '%s'\n", answer);
+        exit(1);
+    }
+    return ((double)written_ns / 1e9 - from) * 1e3;
+}
+
+// Keeps the body company until a goal is (not) under way, or for most_s.
+static void settle(controller *c, bool want_busy, double most_s)
+{
+    const double until = bench_now_s() + most_s;
+    do {
+        say(c, pons_object("type", json_string("heartbeat"), NULL));
+        bench_sleep_s(0.002);
+        listen_all(c);
+    } while ((want_busy || c->busy) && bench_now_s() < until);
 }
 
 static void on_term(int signal)
