@@ -20,6 +20,7 @@
 #include "pons/module.h"
 #include "pons/schema.h"
 
+#define THREAD           "scenario"
 #define STEP_NS          (10 * PONS_NS_PER_MS)
 #define REBIRTH_NS       (500 * PONS_NS_PER_MS) // how long a killed brain stays dead
 #define TIME_LIMIT_S     300.0
@@ -213,7 +214,7 @@ static void runner_fini(runner *r)
 static int runner_open_brain(runner *r, pons_error *err)
 {
     const pons_brain_options o = {.store = r->store,
-                                  .thread = "scenario",
+                                  .thread = THREAD,
                                   .clock = r->clock,
                                   .seed =
                                       (uint64_t)r->manual.now_ns, // every life has ids of its own
@@ -287,7 +288,6 @@ static int runner_connect(void *user, pons_link **ret, pons_error *err)
 static void runner_event(void *user, const pons_event *ev)
 {
     runner *r = user;
-    pons__story_event(&r->story, ev);
     for (size_t i = 0; i < r->n_events; i++) {
         world_event *e = &r->events[i];
         const char *wanted = pons_get_str(pons_get(e->value, "when"), "event", NULL);
@@ -381,7 +381,7 @@ static void happen(runner *r, const pons_value *what)
 static void post(runner *r, const char *kind, pons_value *value)
 {
     pons_error ignored = PONS_ERROR_INIT;
-    pons_inbox_post(r->memory, "scenario", "kernel", kind, value, &ignored);
+    pons_inbox_post(r->memory, THREAD, "kernel", kind, value, &ignored);
     pons_value_unref(value);
 }
 
@@ -436,11 +436,32 @@ static pons_value *config_for(const pons_scenario *s, const pons_value *config)
     return changed;
 }
 
+// The story is read from the store, not from what was shown: a brain that is killed between a
+// commit and its display has still said what it committed.
+static int read_story(void *user, const pons_event_row *row)
+{
+    runner *r = user;
+    pons_autovalue payload = NULL;
+    if (pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        const pons_event ev = {.seq = row->seq,
+                               .thread = THREAD,
+                               .ns = row->ns,
+                               .ts_ms = row->ts_ms,
+                               .type = row->type,
+                               .payload = payload};
+        pons__story_event(&r->story, &ev);
+    }
+    return 0;
+}
+
 static pons_value *report(runner *r)
 {
     pons_value *misses = json_array();
     pons_pose2 truth = {0};
     pons_error err = PONS_ERROR_INIT;
+    if (r->memory.ops->events(r->memory.self, THREAD, 0, 0, read_story, r, &err) < 0) {
+        json_array_append_new(misses, json_string(err.message));
+    }
     if (pons_body_truth(r->body, &truth, &err) < 0) {
         json_array_append_new(misses, json_string(err.message));
     }
