@@ -20,8 +20,8 @@
 // docs/store.md has the tables, the bytes and the protocol of leases; sqlite_internal.h says which
 // file does what.
 //
-// Locks, in this order: `writing` (a right, not a mutex; sqlite_commit.c), then mtx, then
-// readers_mtx. No callback runs under any of them.
+// Locks: `writing` (a right, not a mutex; sqlite_commit.c) comes first; then one of mtx,
+// readers_mtx and log_mtx, never two of them. No callback runs under any.
 
 #include "sqlite_internal.h"
 
@@ -43,6 +43,7 @@ int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err)
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     pthread_mutex_init(&s->mtx, NULL);
     pthread_mutex_init(&s->readers_mtx, NULL);
+    pthread_mutex_init(&s->log_mtx, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->tail = &s->head;
     s->sync = -1;
@@ -83,9 +84,10 @@ static void sq_close(void *self)
         pons__holding_destroy(h);
     }
     pons__readers_close(s);
-    if (s->w.db)
-        pons__sql_close(&s->w);
+    pons__sql_close(&s->tender);
+    pons__sql_close(&s->w);
     pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->log_mtx);
     pthread_mutex_destroy(&s->readers_mtx);
     pthread_mutex_destroy(&s->mtx);
     free(s->locks);

@@ -16,16 +16,21 @@
 // else does. It is bounded: a caller that is too fast leads or waits. When an async commit fails,
 // those queued behind it on the same thread would stand on nothing and are dropped, until the
 // failure was reported once.
+//
+// That thread has a second office. A log that has grown is moved into the file, which syncs the
+// disk: nobody who commits should wait for that, so it happens on the side, while commits go on.
+// Only a log that grows faster than it is moved is moved by the committer, who thereby slows down.
 
 #include "sqlite_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_MAX          64                // members of one transaction
-#define QUEUE_COUNT_MAX    1024              // async commits waiting
-#define QUEUE_BYTES_MAX    ((size_t)8 << 20) // and their bytes
-#define WAL_LONG_PAGES     32000             // 64 MiB: readers have kept it from starting anew
+#define BATCH_MAX          64                   // members of one transaction
+#define QUEUE_COUNT_MAX    1024                 // async commits waiting
+#define QUEUE_BYTES_MAX    ((size_t)8 << 20)    // and their bytes
+#define WAL_FORCE_PAGES    (4 * PONS__WAL_TEND) // 16 MiB: moved by the committer
+#define WAL_LONG_PAGES     32000                // 64 MiB: readers have kept it from starting anew
 #define WAL_READER_WAIT_MS 20
 
 static void lead(sq *s);
@@ -45,6 +50,9 @@ static request *request_copy(const pons_commit *c, holding *h);
 static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                 pons_error *err);
 static void *writer_main(void *arg);
+static bool writer_start(sq *s);
+static bool wal_tend_aside(sq *s);
+static void move_log(sq *s);
 
 int pons__sq_commit(void *self, const pons_commit *c, pons_error *err)
 {
@@ -99,9 +107,7 @@ int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err)
         while (s->queued_bytes > QUEUE_BYTES_MAX || s->enqueued - s->completed > QUEUE_COUNT_MAX)
             lead_or_wait(s);
         enqueue(s, r);
-        if (!s->writer_on)
-            s->writer_on = pthread_create(&s->writer, NULL, writer_main, s) == 0;
-        if (s->writer_on)
+        if (writer_start(s))
             pthread_cond_broadcast(&s->changed);
         else if (!s->writing)
             lead(s); // no thread to be had: slower, not wrong
@@ -219,11 +225,13 @@ void pons__forget(sq *s, holding *h)
         h->known = false;
 }
 
-// A log that is full is moved into the file; SQLite then starts it anew with the next commit that
-// finds no reader in it. When readers have been in it for very long, they are waited for, a little.
+// A log that was moved whole is started anew by the next commit that finds no reader in it. When
+// readers have been in it for very long, they are waited for, a little.
 void pons__wal_tend(sq *s)
 {
     if (s->wal_pages < s->wal_next)
+        return;
+    if (s->wal_pages < WAL_FORCE_PAGES && wal_tend_aside(s))
         return;
     int all = 0, moved = 0;
     int mode = SQLITE_CHECKPOINT_PASSIVE;
@@ -231,7 +239,9 @@ void pons__wal_tend(sq *s)
         mode = SQLITE_CHECKPOINT_RESTART;
         pons__sql_patience(&s->w, WAL_READER_WAIT_MS);
     }
+    pthread_mutex_lock(&s->log_mtx); // the writer thread may be at it
     int code = sqlite3_wal_checkpoint_v2(s->w.db, NULL, mode, &all, &moved);
+    pthread_mutex_unlock(&s->log_mtx);
     pons__sql_patience(&s->w, 0);
     bool whole = code == SQLITE_OK && all == moved;
     s->wal_next = whole ? PONS__WAL_TEND : s->wal_pages + PONS__WAL_TEND;
@@ -292,10 +302,54 @@ static void *writer_main(void *arg)
 {
     sq *s = arg;
     pthread_mutex_lock(&s->mtx);
-    while (s->head || !s->closing)
-        lead_or_wait(s);
+    while (s->head || !s->closing) {
+        if (s->tend && !s->closing) {
+            s->tend = false;
+            pthread_mutex_unlock(&s->mtx);
+            move_log(s);
+            pthread_mutex_lock(&s->mtx);
+        } else {
+            lead_or_wait(s);
+        }
+    }
     pthread_mutex_unlock(&s->mtx);
     return NULL;
+}
+
+static bool writer_start(sq *s)
+{
+    if (!s->writer_on)
+        s->writer_on = pthread_create(&s->writer, NULL, writer_main, s) == 0;
+    return s->writer_on;
+}
+
+// Asks the writer thread; `writing` is held, mtx is not. False when there is no thread to be had.
+static bool wal_tend_aside(sq *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    bool asked = writer_start(s);
+    if (asked) {
+        s->tend = true;
+        s->wal_next = s->wal_pages + PONS__WAL_TEND;
+        pthread_cond_broadcast(&s->changed);
+    }
+    pthread_mutex_unlock(&s->mtx);
+    return asked;
+}
+
+// On the writer thread, with its own connection, while others read and commit. What fails here is
+// tried again when the log has grown further.
+static void move_log(sq *s)
+{
+    pons_error ignored;
+    pthread_mutex_lock(&s->log_mtx);
+    // A connection finds the log when it first reads.
+    if (!s->tender.db &&
+        !pons__sql_open(&s->tender, s->path, s->name, SQLITE_OPEN_READWRITE, &ignored))
+        sqlite3_exec(s->tender.db, "SELECT count(*) FROM meta", NULL, NULL, NULL);
+    if (s->tender.db)
+        sqlite3_wal_checkpoint_v2(s->tender.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    pthread_mutex_unlock(&s->log_mtx);
 }
 
 // Tells an async failure, once.

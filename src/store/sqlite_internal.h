@@ -250,10 +250,13 @@ typedef struct sq {
     size_t queued_bytes; // [mtx]
     holding *holdings;   // [mtx]
     pons_error orphan;   // [mtx] a failure whose thread was released before it was reported
-    bool writer_on;      // [mtx] the pipeline's thread exists
+    bool writer_on;      // [mtx] the thread of the pipeline and of the log exists
+    bool tend;           // [mtx] the log wants to be moved into the file
     bool closing;        // [mtx]
     pthread_t writer;
 
+    pthread_mutex_t log_mtx;  // one at a time moves the log
+    sql_conn tender;          // [log_mtx] the writer thread's: moves the log while others commit
     sql_conn w;               // [writing]
     int sync;                 // [writing] pons_sync that w is set to; -1: not set
     word words[WORDS_CACHED]; // [writing]

@@ -348,11 +348,19 @@ static int hold_and_spawn(const place *p, int report)
     if (pons_store_sqlite_open(p->path, &s, NULL) ||
         s.ops->lease_acquire(s.self, "t1", &lease, NULL))
         return 1;
-    pid_t pid;
-    char name[] = "sleep", seconds[] = "600";
-    char *argv[] = {name, seconds, NULL}, *env[] = {NULL};
-    if (posix_spawn(&pid, "/bin/sleep", NULL, NULL, argv, env)) // returns after the exec
+    // It speaks when it runs: spawn may return before the exec has closed what it must close.
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
         return 2;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    pid_t pid;
+    char name[] = "sh", flag[] = "-c", script[] = "echo; exec sleep 600 >/dev/null";
+    char *argv[] = {name, flag, script, NULL}, *env[] = {NULL};
+    char word;
+    if (posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, env) || read(ends[0], &word, 1) != 1)
+        return 3;
     tell(report, (int)pid);
     for (;;)
         pause();
