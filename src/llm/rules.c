@@ -34,6 +34,7 @@ static const struct {
                   {"place", SLOT_PLACE}, {"duration", SLOT_DURATION}, {"text", SLOT_TEXT}};
 
 static int load_document(pons__rules *r, const pons_value *doc, pons_error *err);
+static int no_memory(pons_error *err);
 static void rules_destroy(pons__rules *r);
 
 static const pons_policy_ops rules_ops = {.parse = pons__rules_parse, .decide = pons__rules_decide};
@@ -69,6 +70,64 @@ const char *pons__intent_word(pons__intent intent)
 const char *pons__control_word(pons__control control)
 {
     return control_words[control];
+}
+
+// ---- the index ----
+
+// The bucket of the character at s: itself for ASCII, a mix of its bytes for others.
+static unsigned bucket(const char *s)
+{
+    const unsigned char *c = (const unsigned char *)s;
+    return c[0] < 0xC0 ? c[0] : (c[0] * 7u + c[1] * 31u + (c[1] ? c[2] : 0u)) % PONS__BUCKETS;
+}
+
+static unsigned bucket_of(const pons__pattern *p)
+{
+    return p->item[0].slot == SLOT_LITERAL ? bucket(p->item[0].literal) : PONS__BUCKETS;
+}
+
+static int index_patterns(pons__rules *r, pons_error *err)
+{
+    r->by_first = malloc((r->patterns_n + 1) * sizeof *r->by_first);
+    if (!r->by_first) {
+        return no_memory(err);
+    }
+    // Counted, then placed, each bucket from its beginning.
+    uint32_t at[PONS__BUCKETS + 1] = {0}, n = 0;
+    for (size_t i = 0; i < r->patterns_n; i++) {
+        at[bucket_of(&r->pattern[i])]++;
+    }
+    for (unsigned k = 0; k <= PONS__BUCKETS; k++) {
+        r->first_at[k] = n;
+        n += at[k];
+        at[k] = r->first_at[k];
+    }
+    r->first_at[PONS__BUCKETS + 1] = n;
+    for (size_t i = 0; i < r->patterns_n; i++) {
+        r->by_first[at[bucket_of(&r->pattern[i])]++] = (uint32_t)i;
+    }
+    return PONS_OK;
+}
+
+pons__candidates pons__candidates_at(const pons__rules *r, const char *s, size_t pos, size_t end)
+{
+    pos = pons__skip_spaces(s, pos, end);
+    unsigned k = pos < end ? bucket(s + pos) : PONS__BUCKETS - 1;
+    return (pons__candidates){.r = r,
+                              .a = r->first_at[k],
+                              .a_end = r->first_at[k + 1],
+                              .b = r->first_at[PONS__BUCKETS],
+                              .b_end = r->first_at[PONS__BUCKETS + 1]};
+}
+
+const pons__pattern *pons__candidates_next(pons__candidates *c)
+{
+    const uint32_t *list = c->r->by_first;
+    bool more_a = c->a < c->a_end, more_b = c->b < c->b_end;
+    if (more_a && (!more_b || list[c->a] < list[c->b])) {
+        return &c->r->pattern[list[c->a++]];
+    }
+    return more_b ? &c->r->pattern[list[c->b++]] : NULL;
 }
 
 // ---- teardown ----
@@ -107,6 +166,7 @@ static void rules_destroy(pons__rules *r)
         pattern_fini(&r->pattern[i]);
     }
     free(r->pattern);
+    free(r->by_first);
     free(r->unit_s);
     free(r->moment_s);
     free(r);
@@ -580,5 +640,5 @@ static int load_document(pons__rules *r, const pons_value *doc, pons_error *err)
             return rc;
         }
     }
-    return PONS_OK;
+    return index_patterns(r, err);
 }

@@ -94,6 +94,7 @@ typedef struct pons__pattern {
     pons__item item[PONS__PATTERN_ITEMS_MAX];
 } pons__pattern;
 
+#define PONS__BUCKETS 256
 typedef struct pons__rules {
     pons__words leading, trailing, articles, hard, soft, joins, urgent, urgent_alone, anywhere;
     pons__words control[CONTROL_COUNT];
@@ -104,7 +105,20 @@ typedef struct pons__rules {
     size_t goals_max;
     pons__pattern *pattern; // (patterns_n)
     size_t patterns_n;
+    // An index: the patterns that begin with a literal are by_first[first_at[k]..first_at[k + 1])
+    // for the bucket k of its first character, those that begin with a slot are in the last one;
+    // each in the order of the document.
+    uint32_t *by_first; // (patterns_n)
+    uint32_t first_at[PONS__BUCKETS + 2];
 } pons__rules;
+
+// Which patterns may match at a place: a walk along two buckets in the order of the document.
+typedef struct pons__candidates {
+    const pons__rules *r;
+    uint32_t a, a_end, b, b_end; // of by_first
+} pons__candidates;
+pons__candidates pons__candidates_at(const pons__rules *r, const char *s, size_t pos, size_t end);
+const pons__pattern *pons__candidates_next(pons__candidates *c); // NULL at the end
 
 // ---- the two halves of the policy ----
 

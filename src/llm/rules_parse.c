@@ -16,7 +16,7 @@
 
 #include "llm/rules_internal.h"
 
-#define TEXT_MAX       2000 // bytes of one utterance
+#define TEXT_MAX       1024 // bytes of one utterance
 #define LOOSE_MAX      240  // bytes of a wish that is tried loosely: the search is cubic
 #define LIST_MAX       16   // names in one list
 #define STARTS_MAX     8    // fillers before a wish
@@ -422,8 +422,8 @@ static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool k
             *control = true;
             return INTENT_NONE;
         }
-        for (size_t i = 0; i < s->r->patterns_n; i++) {
-            const pons__pattern *p = &s->r->pattern[i];
+        pons__candidates list = pons__candidates_at(s->r, s->f.s, at[k], end);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             capture c = {0};
             if (p->known_only || p->item[0].slot != SLOT_LITERAL) {
                 continue;
@@ -522,10 +522,11 @@ static const pons__pattern *match_strictly(const session *s, span w, capture *re
     size_t at[STARTS_MAX];
     size_t n = starts(s, w.lo, w.hi, at);
     for (size_t k = 0; k < n; k++) {
-        for (size_t i = 0; i < s->r->patterns_n; i++) {
+        pons__candidates list = pons__candidates_at(s->r, s->f.s, at[k], w.hi);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             *ret = (capture){0};
-            if (match(s, &s->r->pattern[i], 0, at[k], w.hi, STRICT, ret)) {
-                return &s->r->pattern[i];
+            if (match(s, p, 0, at[k], w.hi, STRICT, ret)) {
+                return p;
             }
         }
     }
@@ -539,8 +540,8 @@ static bool match_loosely(const session *s, span w, capture *ret)
     size_t n = w.hi - w.lo <= LOOSE_MAX ? starts(s, w.lo, w.hi, at) : 0;
     bool found = false;
     for (size_t k = 0; k < n; k++) {
-        for (size_t i = 0; i < s->r->patterns_n; i++) {
-            const pons__pattern *p = &s->r->pattern[i];
+        pons__candidates list = pons__candidates_at(s->r, s->f.s, at[k], w.hi);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             capture c = {0};
             if (!p->known_only && p->item[0].slot == SLOT_LITERAL &&
                 match(s, p, 0, at[k], w.hi, LOOSE, &c) &&
