@@ -201,6 +201,27 @@ static void enclosed_ends_with_208(void **state)
     end(&f);
 }
 
+static void an_occupied_goal_ends_with_207_or_beside_it(void **state)
+{
+    (void)state;
+    const pons_pose2 goal = {4.5, 1.5, 0.0};
+    fixture f;
+    begin(&f, "empty.yaml", NULL, 0, (pons_pose2){1.5, 1.5, 0.0}, 14);
+    mini_sim *m = &f.sim;
+    mini_sim_spawn(m, "box", goal.x, goal.y, 0.5, 0.5); // nothing free within 0.3 m
+    assert_int_equal(mini_sim_go(m, goal, true, 90.0), PONS_NAV_FAILED);
+    assert_int_equal(m->out.error_code, PONS_PLAN_GOAL_OCCUPIED);
+    assert_non_null(strstr(m->out.error_msg, "goal (4.50, 1.50)"));
+    assert_int_equal(m->out.recoveries, 4);
+    mini_sim_remove(m, "box");
+    mini_sim_spawn(m, "small", goal.x + 0.25, goal.y, 0.15, 0.15); // a little aside is free
+    assert_int_equal(mini_sim_go(m, goal, true, 90.0), PONS_NAV_SUCCEEDED);
+    const pons_pose2 t = mini_sim_truth(m);
+    assert_true(hypot(t.x - goal.x, t.y - goal.y) < 0.3 + 0.05);
+    assert_true(t.x < goal.x + 0.25 - 0.075 - PARAMS.radius_m);
+    end(&f);
+}
+
 // Both ways out are shut, out of sight of each other: it finds that out, and does not go to and fro
 // for ever.
 static void two_blocked_ways_end_with_208(void **state)
@@ -489,6 +510,7 @@ int main(void)
         cmocka_unit_test(goes_around_what_appears),
         cmocka_unit_test(blocked_then_cleared),
         cmocka_unit_test(enclosed_ends_with_208),
+        cmocka_unit_test(an_occupied_goal_ends_with_207_or_beside_it),
         cmocka_unit_test(two_blocked_ways_end_with_208),
         cmocka_unit_test(impossible_goals_fail_at_once),
         cmocka_unit_test(stuck_ends_with_105),
