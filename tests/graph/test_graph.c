@@ -28,9 +28,15 @@ static void every_fault_at_once(void **state)
         pons_graph_compile(gb, &(pons_graph_options){.interrupt_before = stop}, &g, &err),
         PONS_EINVAL);
     static const char *const parts[] = {
-        "channel 'c' is declared twice", "channel 'r' needs a reducer", "'__x' has a reserved name",
-        "node 'a' is declared twice",    "'b:c' has ':'",               "'empty' has no function",
-        "'nowhere'",                     "'noone'",                     "'ghost'",
+        "channel 'c' is declared twice",
+        "channel 'r' needs a reducer",
+        "'__x' has a reserved name",
+        "node 'a' is declared twice",
+        "'b:c' has ':'",
+        "'empty' has no function",
+        "'nowhere'",
+        "'noone'",
+        "'ghost'",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(err.message, parts[i]))
