@@ -154,6 +154,8 @@ double pons__safety_free(const double *x, const double *y, int n, double r, int 
     const double k = dir < 0 ? -curvature : curvature;
     const double turn = fabs(k) < STRAIGHT ? INFINITY : 1.0 / fabs(k);
     const double side = k < 0.0 ? -1.0 : 1.0;
+    const double inner = turn > r ? (turn - r) * (turn - r) : 0.0;
+    const double outer = (turn + r) * (turn + r);
     double best = reach;
     for (int i = 0; i < n; i++) {
         const double px = dir * x[i], py = y[i] * (isinf(turn) ? 1.0 : side);
@@ -163,6 +165,8 @@ double pons__safety_free(const double *x, const double *y, int n, double r, int 
                 return 0.0;
             continue;
         }
+        if (d2 >= (best + r) * (best + r))
+            continue; // no arc to it is shorter than the best one
         if (isinf(turn)) {
             if (px > 0.0 && fabs(py) < r)
                 best = fmin(best, px - sqrt(r * r - py * py));
@@ -171,14 +175,14 @@ double pons__safety_free(const double *x, const double *y, int n, double r, int 
         // The centre of the turn is (0, turn); the disc touches the point when the centre has gone
         // round by the point's angle less the half-angle under which the disc is seen there.
         const double cx = px, cy = turn - py;
-        const double d = hypot(cx, cy);
-        if (fabs(d - turn) >= r || d < STRAIGHT)
+        const double d2c = cx * cx + cy * cy;
+        if (d2c <= inner || d2c >= outer || d2c < STRAIGHT * STRAIGHT)
             continue;
+        const double d = sqrt(d2c);
         double angle = atan2(cx, cy); // 0 at the robot, rising along the way
         if (angle < 0.0)
             angle += 2.0 * M_PI;
-        const double half =
-            acos(clamp((turn * turn + d * d - r * r) / (2.0 * turn * d), -1.0, 1.0));
+        const double half = acos(clamp((turn * turn + d2c - r * r) / (2.0 * turn * d), -1.0, 1.0));
         best = fmin(best, fmax(angle - half, 0.0) * turn);
     }
     return best;
@@ -244,7 +248,8 @@ static void points_to_base(pons__safety *s, pons_pose2 odom_from_base)
         const double dx = s->px[i] - odom_from_base.x, dy = s->py[i] - odom_from_base.y;
         s->bx[i] = c * dx + sn * dy;
         s->by[i] = c * dy - sn * dx;
-        nearest2 = fmin(nearest2, dx * dx + dy * dy);
+        const double d2 = dx * dx + dy * dy;
+        nearest2 = d2 < nearest2 ? d2 : nearest2;
     }
     s->status.nearest_m = sqrt(nearest2);
 }
