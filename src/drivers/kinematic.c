@@ -253,7 +253,7 @@ static void take_scan(kinematic *k)
         if (*o->id && o->height_m > PONS__SIM_LIDAR_Z_M)
             cast_box(k, &o->box, &scan);
     }
-    pons__sim_scan_publish(&k->sim, &scan);
+    pons__sim_scan_publish(&k->sim, &scan, k->pose);
 }
 
 // Finds the bearings between which the box lies, and casts the beams of that span at it.

@@ -455,7 +455,7 @@ static void take_scan(mujoco *m)
         if (range >= 0.0)
             scan.ranges[i] = (float)range;
     }
-    pons__sim_scan_publish(&m->sim, &scan);
+    pons__sim_scan_publish(&m->sim, &scan, true_pose(m));
 }
 
 static pons_pose2 true_pose(const mujoco *m)

@@ -128,7 +128,7 @@ void pons__sim_scan_begin(const pons__sim *s, pons_scan *ret)
         ret->ranges[i] = INFINITY;
 }
 
-void pons__sim_scan_publish(pons__sim *s, pons_scan *scan)
+void pons__sim_scan_publish(pons__sim *s, pons_scan *scan, pons_pose2 truth)
 {
     for (int i = 0; i < scan->n; i++) {
         if (!(scan->ranges[i] <= scan->range_max)) { // also what was never hit
@@ -140,6 +140,7 @@ void pons__sim_scan_publish(pons__sim *s, pons_scan *scan)
                                  : scan->ranges[i];
         scan->ranges[i] = (float)clamp(noisy, scan->range_min, scan->range_max);
     }
+    pons__sim_publish(s, truth);
     pons_seqlock_write(&s->scan, scan);
 }
 
@@ -156,8 +157,9 @@ void pons__sim_publish(pons__sim *s, pons_pose2 truth)
     p.state.battery = pons__sim_battery_state(s);
     p.state.on_charger = v->on_charger;
     p.truth = truth;
-    pons_seqlock_write(&s->state, &p);
+    // The clock first: nobody sees a state from the future.
     atomic_store_explicit(&s->time_ns, v->time_ns, memory_order_release);
+    pons_seqlock_write(&s->state, &p);
 }
 
 void pons__sim_publish_again(pons__sim *s)

@@ -109,7 +109,9 @@ void pons__sim_touch(pons__sim *s);                     // something is touched 
 void pons__sim_charger(pons__sim *s, pons_pose2 truth); // do the contacts touch?
 bool pons__sim_scan_due(pons__sim *s);                  // and sets when the next one is
 void pons__sim_scan_begin(const pons__sim *s, pons_scan *ret); // header; all ranges INFINITY
-void pons__sim_scan_publish(pons__sim *s, pons_scan *scan);    // with noise and limits
+// With noise and limits; after the state of the same moment, so that whoever has a scan finds the
+// clock and the odometry at least as new.
+void pons__sim_scan_publish(pons__sim *s, pons_scan *scan, pons_pose2 truth);
 void pons__sim_publish(pons__sim *s, pons_pose2 truth);
 void pons__sim_publish_again(pons__sim *s); // with the truth as it was
 // Latches the first; the text is kept. Any later one is dropped.

@@ -745,6 +745,9 @@ static void *watch(void *arg)
             if (scan.n != 120 || scan.range_max != 10.0f)
                 b->complaint = "a scan of two writes";
             scan_ns = scan.stamp_ns;
+            OPS->read(b->robot, &state);
+            if (state.stamp_ns < scan_ns)
+                b->complaint = "the state is older than the scan";
         }
         if (OPS->time_ns(b->robot) < state_ns)
             b->complaint = "the clock is behind the state";
@@ -792,11 +795,11 @@ static void test_others_may_look_while_it_steps(void **unused)
                  atomic_load(&people[2].rounds) >= 5;
     }
     atomic_store(&quit, true);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
+    for (int i = 0; i < 3; i++)
         if (people[i].complaint)
             fail_msg("%s", people[i].complaint);
-    }
     OPS->close(robot);
 }
 
