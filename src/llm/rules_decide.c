@@ -66,7 +66,9 @@ int pons__rules_decide(void *self, const pons_value *observation, pons_value **r
     if (!v.task) {
         d = decision("CONTINUE", NULL, "There is no task.");
     } else if (!v.goal) {
-        d = decision("FINISH", NULL, "All %zu goals are done.", json_array_size(v.goals));
+        size_t n = json_array_size(v.goals);
+        d = n == 1 ? decision("FINISH", NULL, "The goal is done.")
+                   : decision("FINISH", NULL, "All %zu goals are done.", n);
     } else if (pons_get_bool(stop, "latched", false)) {
         const char *why = pons_get_str(stop, "reason", "");
         bool gave_up =

@@ -71,7 +71,7 @@ static const struct {
 } table[] = {
     {"", "CONTINUE navigate_to_pose {\"zone\":\"kitchen\"}", "Goal 1 of 2"},
     {"\"task\":null", "CONTINUE", "no task"},
-    {GOAL("{\"intent\":\"go_to\",\"zone\":\"kitchen\",\"done\":true}"), "FINISH", "1 goals"},
+    {GOAL("{\"intent\":\"go_to\",\"zone\":\"kitchen\",\"done\":true}"), "FINISH", "The goal is done."},
     {GOAL(""), "FINISH", "0 goals"},
     // the other intents
     {GOAL("{\"intent\":\"charge\",\"done\":false}"), "CONTINUE dock_to_charger {}", "90 %"},
