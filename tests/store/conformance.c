@@ -970,6 +970,15 @@ static void *work(void *arg)
                          .n_checkpoints = 1,
                          .events = &e,
                          .n_events = 1};
+        // One that is refused takes nobody of its group with it, and no number.
+        if (i % 4 == 3) {
+            pons_checkpoint_row twin = {.id = "c0000"};
+            pons_event_row lost = {.ns = "n", .type = "lost", .payload = {"{}", 2}};
+            pons_commit d = c;
+            d.checkpoints = &twin;
+            d.events = &lost;
+            w->failures += w->s.ops->commit(w->s.self, &d, NULL) != PONS_EEXIST;
+        }
         bool async = i % 3 == 1;
         int rc = async ? w->s.ops->commit_async(w->s.self, &c, NULL)
                        : w->s.ops->commit(w->s.self, &c, NULL);

@@ -626,6 +626,40 @@ static void test_foreign_files(void **state)
     pons_store_close(&s);
 }
 
+static int ignore_row(void *user, const pons_checkpoint_row *row)
+{
+    int64_t *bytes = user;
+    *bytes += (int64_t)row->data.len;
+    return 0;
+}
+
+// A damaged file is told as such, by whatever meets the damage first.
+static void test_damaged(void **state)
+{
+    const place *p = *state;
+    pons_store s = open_store(p);
+    pons_lease lease = hold(s, "t1");
+    for (int i = 0; i < 1000; i++)
+        OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+    enum { KEPT = 32768 }; // bytes: the schema and the first rows
+    int64_t size = size_of(p->path, "");
+    assert_true(size > 2 * KEPT);
+    FILE *f = fopen(p->path, "r+");
+    assert_int_equal(fseek(f, KEPT, SEEK_SET), 0);
+    for (int64_t i = KEPT; i < size; i++)
+        fputc(0xff, f);
+    fclose(f);
+    s = open_store(p);
+    int64_t bytes = 0;
+    pons_error why = PONS_ERROR_INIT;
+    int rc = s.ops->history(s.self, "t1", "n", "", 0, ignore_row, &bytes, &why);
+    assert_int_equal(rc, PONS_ECORRUPT);
+    assert_non_null(strstr(why.cause, "damaged"));
+    pons_store_close(&s);
+}
+
 static int open_as_nobody(const place *p, int report)
 {
     if (getuid() == 0 && setuid(65534) != 0)
@@ -798,6 +832,7 @@ int main(void)
         TEST(test_log_is_bounded),
         TEST(test_newer_schema),
         TEST(test_foreign_files),
+        TEST(test_damaged),
         TEST(test_directory_not_writable),
         TEST(test_disk_full),
         TEST(test_every_write_fails_once),
