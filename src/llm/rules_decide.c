@@ -10,7 +10,8 @@
 //   the last result of this goal:
 //     none, canceled ...................... CONTINUE, dispatch
 //     done ................................ the next step, or RETRY after a recovery step, or
-//                                           REPLAN when the world does not show what was wished
+//                                           REPLAN (a moment, then RETRY) when the world does not
+//                                           show what was wished
 //     outcome_unknown ..................... REPLAN: look (or wait), then RETRY
 //     failures_max in a row ............... ASK_HUMAN; ABORT when the person said no
 //     failed, by its recovery ............. RETRY, REPLAN (a pause or a look, then RETRY),
@@ -28,6 +29,7 @@
 
 #define REASON_MAX            400
 #define RECOVERY_WAIT_S       3.0
+#define SETTLE_WAIT_S         1.0 // for telemetry to show what a skill has done
 #define FAILURES_MAX_FALLBACK 3
 #define CHARGED_PCT           80.0 // a robot on its charger stays until then
 
@@ -287,7 +289,7 @@ static void goal_step(const view *v, step *ret)
         const char *here = pons_get_str(pons_get(v->obs, "robot"), "zone", "");
         ret->skill = "navigate_to_pose";
         ret->args = pons_object("zone", json_string(zone), NULL);
-        ret->satisfied = last_is(v, "done", ret->skill) && strcmp(here, zone) == 0;
+        ret->satisfied = last_is(v, "done", NULL) && strcmp(here, zone) == 0;
         snprintf(ret->what, sizeof ret->what, "go to %s", zone);
     } else if (strcmp(intent, "charge") == 0) {
         charge_step(v, ret);
@@ -328,7 +330,8 @@ static const char *first_skill(const view *v, const char *const *skills)
 
 // Something else before the skill is tried again: a pause for what stands in the way to go, a look
 // for what is not known. Without either, the skill at once.
-static pons_value *replan(const view *v, const step *st, bool look_first, const char *why)
+static pons_value *replan(const view *v, const step *st, bool look_first, double wait_s,
+                          const char *why)
 {
     static const char *const pause_first[] = {"wait", "look", NULL};
     static const char *const look_order[] = {"look", "wait", NULL};
@@ -338,9 +341,8 @@ static pons_value *replan(const view *v, const step *st, bool look_first, const 
                         st->what);
     }
     if (strcmp(skill, "wait") == 0) {
-        return decision(
-            "REPLAN", dispatch(v, "wait", pons_object("s", json_real(RECOVERY_WAIT_S), NULL)),
-            "%s; waiting %g s before trying to %s again.", why, RECOVERY_WAIT_S, st->what);
+        return decision("REPLAN", dispatch(v, "wait", pons_object("s", json_real(wait_s), NULL)),
+                        "%s; waiting %g s before trying to %s again.", why, wait_s, st->what);
     }
     return decision("REPLAN", dispatch(v, "look", json_object()),
                     "%s; looking before trying to %s again.", why, st->what);
@@ -383,7 +385,7 @@ static pons_value *after_failure(const view *v, const step *st)
         return ask(v, st, why);
     }
     if (strcmp(recovery, "replan") == 0) {
-        return replan(v, st, v->failures % 2 == 0, why);
+        return replan(v, st, v->failures % 2 == 0, RECOVERY_WAIT_S, why);
     }
     return decision("RETRY", dispatch_step(v, st), "%s; trying to %s again.", why, st->what);
 }
@@ -398,7 +400,7 @@ static pons_value *after_refusal(const view *v, const step *st, const char *verb
         return decision("ABORT", NULL, "%s.", why);
     }
     bool person = strcmp(recovery, "ask_human") == 0 || v->failures >= v->failures_max;
-    return person ? ask(v, st, why) : replan(v, st, false, why);
+    return person ? ask(v, st, why) : replan(v, st, false, RECOVERY_WAIT_S, why);
 }
 
 static pons_value *after_done(const view *v, const step *st)
@@ -415,9 +417,17 @@ static pons_value *after_done(const view *v, const step *st)
     if (v->failures >= v->failures_max) {
         return ask(v, st, "The skill ends well, but the world does not show it");
     }
-    return decision("REPLAN", dispatch_step(v, st),
-                    "%s ended, but the robot is in %s: trying to %s again.", skill,
-                    pons_get_str(pons_get(v->obs, "robot"), "zone", "no zone"), st->what);
+    if (strcmp(skill, "wait") == 0) { // a recovery step, shorter than the wait that was wished
+        return decision("RETRY", dispatch_step(v, st), "The pause is over: now %s.", st->what);
+    }
+    // Telemetry may lag behind the result: it gets a moment before the skill is started again.
+    char why[160];
+    const pons_value *robot = pons_get(v->obs, "robot");
+    bool docking = strcmp(skill, "dock_to_charger") == 0;
+    snprintf(why, sizeof why, "%s ended, but the robot is %s%s", skill,
+             docking ? "not on the charger" : "in ",
+             docking ? "" : pons_get_str(robot, "zone", "no zone"));
+    return replan(v, st, false, SETTLE_WAIT_S, why);
 }
 
 static pons_value *after_result(const view *v, const step *st)
@@ -437,7 +447,7 @@ static pons_value *after_result(const view *v, const step *st)
         snprintf(why, sizeof why, "What became of %s is not known",
                  pons_get_str(v->last, "skill", "the skill"));
         bool person = strcmp(pons_get_str(v->last, "recovery", ""), "ask_human") == 0;
-        return person ? ask(v, st, why) : replan(v, st, true, why);
+        return person ? ask(v, st, why) : replan(v, st, true, RECOVERY_WAIT_S, why);
     }
     return decision("CONTINUE", dispatch_step(v, st), "It was canceled before; again: %s.",
                     st->what);

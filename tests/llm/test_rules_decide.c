@@ -71,7 +71,8 @@ static const struct {
 } table[] = {
     {"", "CONTINUE navigate_to_pose {\"zone\":\"kitchen\"}", "Goal 1 of 2"},
     {"\"task\":null", "CONTINUE", "no task"},
-    {GOAL("{\"intent\":\"go_to\",\"zone\":\"kitchen\",\"done\":true}"), "FINISH", "The goal is done."},
+    {GOAL("{\"intent\":\"go_to\",\"zone\":\"kitchen\",\"done\":true}"), "FINISH",
+     "The goal is done."},
     {GOAL(""), "FINISH", "0 goals"},
     // the other intents
     {GOAL("{\"intent\":\"charge\",\"done\":false}"), "CONTINUE dock_to_charger {}", "90 %"},
@@ -142,15 +143,17 @@ static const struct {
     {RESULT("refused", "0", "none"), "REPLAN wait {\"s\":3.0}", "refused"},
     {RESULT("rejected", "0", "retry") ",\"failures\":3", "ASK_HUMAN", "rejected"},
     {RESULT("rejected", "0", "abort"), "ABORT", ""},
-    {RESULT("done", "0", "none"), "REPLAN navigate_to_pose {\"zone\":\"kitchen\"}",
-     "the robot is in living_room"},
+    {RESULT("done", "0", "none"), "REPLAN wait {\"s\":1.0}", "the robot is in living_room"},
+    {GOAL("{\"intent\":\"charge\",\"done\":false}") "," STEP("dock_to_charger", "{}"),
+     "REPLAN wait {\"s\":1.0}", "not on the charger"},
+    {RESULT("done", "0", "none") ",\"failures\":3", "ASK_HUMAN", "does not show it"},
     // done, though not marked so yet
     {RESULT("done", "0", "none") "," IN_KITCHEN, "CONTINUE navigate_to_pose {\"zone\":\"bedroom\"}",
      "Goal 2 of 2"},
     {GOAL("{\"intent\":\"wait\",\"seconds\":3,\"done\":false}") "," STEP("wait", "{\"s\":3}"),
      "FINISH", "wait 3 s"},
     {GOAL("{\"intent\":\"wait\",\"seconds\":9,\"done\":false}") "," STEP("wait", "{\"s\":3}"),
-     "REPLAN wait {\"s\":9.0}", ""},
+     "RETRY wait {\"s\":9.0}", "The pause is over"},
     {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("41"), "CONTINUE", "41 % of 80 %"},
     {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("81"), "FINISH", "charge"},
     // a result of another goal says nothing
