@@ -15,12 +15,16 @@
 
 #include "pons/error.h"
 
-// Does the argument (a prefix, or nothing) select this figure, or a family of figures?
-static inline bool bench_wants(const char *prefix, const char *name)
+// Do the arguments (beginnings of names; none: all) select this figure, or a family of figures?
+static inline bool bench_wants(int argc, char **argv, const char *name)
 {
-    const size_t n = prefix ? strlen(prefix) : 0;
     const size_t m = strlen(name);
-    return strncmp(prefix ? prefix : "", name, n < m ? n : m) == 0;
+    bool wanted = argc < 2;
+    for (int i = 1; i < argc; i++) {
+        const size_t n = strlen(argv[i]);
+        wanted = wanted || strncmp(argv[i], name, n < m ? n : m) == 0;
+    }
+    return wanted;
 }
 
 static inline void bench_print(const char *name, double value, const char *unit)

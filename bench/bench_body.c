@@ -59,15 +59,14 @@ static void await_hello(controller *c, const char *run_dir, pid_t body);
 
 int main(int argc, char **argv)
 {
-    const char *prefix = argc > 1 ? argv[1] : NULL;
     pons_value_init();
-    if (bench_wants(prefix, "body.sim.kinematic"))
+    if (bench_wants(argc, argv, "body.sim.kinematic"))
         sim("body.sim.kinematic", &pons_robot_kinematic);
-    if (bench_wants(prefix, "body.sim.mujoco"))
+    if (bench_wants(argc, argv, "body.sim.mujoco"))
         sim_mujoco("body.sim.mujoco");
-    if (bench_wants(prefix, "body.stop."))
+    if (bench_wants(argc, argv, "body.stop."))
         stop();
-    if (bench_wants(prefix, "body.pss"))
+    if (bench_wants(argc, argv, "body.pss"))
         pss();
     return 0;
 }

@@ -29,13 +29,12 @@ static int connect_body(void *user, pons_link **ret, pons_error *err);
 
 int main(int argc, char **argv)
 {
-    const char *prefix = argc > 1 ? argv[1] : NULL;
     pons_value_init();
-    if (bench_wants(prefix, "brain.start"))
+    if (bench_wants(argc, argv, "brain.start"))
         start();
-    if (bench_wants(prefix, "brain.pss"))
+    if (bench_wants(argc, argv, "brain.pss"))
         pss();
-    if (bench_wants(prefix, "brain.tick."))
+    if (bench_wants(argc, argv, "brain.tick."))
         tick();
     return 0;
 }

@@ -75,12 +75,12 @@ for program in $programs; do
     family=${program#bench_}
     goals | cut -f 1 | grep -q "^$family\." || continue
     ninja -C build --quiet "$program" >&2 || { status=1; continue; }
-    for prefix in "${prefixes[@]}"; do
-        [[ $prefix == "$family"* || $family. == "$prefix"* || -z $prefix ]] || continue
-        echo "bench: $program $prefix" >&2
-        PONS_SHARE=$PWD PONS_MODULE_PATH=$PWD/build/lib/pons PONS_PROGRAM=$PWD/build/pons \
-            "build/bench/$program" ${prefix:+"$prefix"} >>"$lines" || status=1
-    done
+    echo "bench: $program" >&2
+    # shellcheck disable=SC2046 # one word a line of the program
+    PONS_SHARE=$PWD PONS_MODULE_PATH=$PWD/build/lib/pons PONS_PROGRAM=$PWD/build/pons \
+        "build/bench/$program" $(goals | awk -F '\t' -v f="$family." \
+            'index($2, f) == 1 { print $2 } $4 ~ /^@/ { print substr($4, 2) }' | sort -u) \
+        >>"$lines" || status=1
 done
 keys=$(goals | awk -F '\t' '$3 == "langgraph-js" { print $4 }')
 # shellcheck disable=SC2086 # one word a key
