@@ -36,6 +36,7 @@
 #include "pons/value.h"
 
 #define PONS_LINK_PROTOCOL 1
+#define PONS_BODY_STOPPED  9002 // error_code of a goal that a protective stop ended (docs/link.md)
 #define PONS_LINK_LINE_MAX (256 * 1024) // bytes with the newline; a longer line is PONS_EPROTOCOL
 
 typedef struct pons_link pons_link; // one end; one thread at a time

@@ -17,8 +17,8 @@ typedef struct pons_scenario_env {
     pons_policy policy;
     // Opens the scripted model of a scenario ({replies[…]}); called once a run, closed by the run.
     const pons_llm_ops *script;
-    // Where the body's ledger is written; the file is replaced.
-    const char *ledger_path;
+    // A directory of its own, for what the body keeps; an earlier run's files there are replaced.
+    const char *dir;
     // Every event, as it is shown; may be NULL.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;

@@ -219,13 +219,7 @@ int pons_brain_poll(pons_brain *b, pons_error *err)
         if (did < 0) {
             return did;
         }
-        const int model = llm_poll(b, err);
-        const int inner = model < 0 ? model : react_work(b, err);
-        if (inner < 0) {
-            return inner;
-        }
-        did |= model | inner;
-
+        // The kernel first: what it has to say goes before whatever the inner loop would do next.
         // No tick before the first hello: goals are understood with the body's zones at hand.
         const int64_t now = pons_now_ns(&b->opts.clock);
         const bool due = now >= b->next_tick_ns;
@@ -241,7 +235,13 @@ int pons_brain_poll(pons_brain *b, pons_error *err)
             b->next_tick_ns = now + (int64_t)(1e9 / b->rules.tick_hz);
             pons__port_heartbeat(&b->port);
         }
-        if (!did) {
+        const int model = llm_poll(b, err);
+        const int inner = model < 0 ? model : react_work(b, err);
+        if (inner < 0) {
+            return inner;
+        }
+        did |= model | inner;
+        if (!did && !b->tick_now) {
             break;
         }
     }
@@ -442,6 +442,8 @@ static int give_answer(pons_brain *b, pons_error *err)
         return 0;
     }
     const int rc = pons_run_answer(b->react_run, human, pons_value_ref(response), err);
+    b->done_emitted = false; // it was waiting, and is not any more
+    b->outcome = PONS_BRAIN_RUNNING;
     return rc < 0 ? rc : 1;
 }
 

@@ -56,6 +56,7 @@ static pons_value *push_task(pons_brain *b, pons_cx *cx, pons_value *tasks, cons
 static pons_value *finish_task(pons_brain *b, pons_cx *cx, pons_value *tasks,
                                const pons_value *task, const char *status, const char *reason);
 static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks);
+static pons_value *end_charging(pons_brain *b, pons_cx *cx, pons_value *tasks);
 static const pons_value *tasks_of(pons_cx *cx);
 
 // ---------------------------------------------------------------- graph
@@ -533,6 +534,20 @@ static pons_value *finish_task(pons_brain *b, pons_cx *cx, pons_value *tasks,
     return next;
 }
 
+// The kernel made the charge task, and the kernel ends it when the battery is charged.
+static pons_value *end_charging(pons_brain *b, pons_cx *cx, pons_value *tasks)
+{
+    const pons_value *charge = pons__find(pons_get(tasks, "queue"), "source", "battery");
+    if (!charge) {
+        return tasks;
+    }
+    char reason[64];
+    snprintf(reason, sizeof reason, "charged to %.0f %%",
+             pons_get_num(b->robot, "battery_pct", 0.0));
+    pons_autovalue keep = pons_value_ref(charge);
+    return finish_task(b, cx, tasks, keep, "succeeded", reason);
+}
+
 // Who is active follows from the mode, the queue and the priorities alone.
 static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks)
 {
@@ -544,6 +559,9 @@ static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks)
                                          "battery low: charge", "done", 0);
         tasks = push_task(b, cx, tasks, "battery low: charge", goals, "battery",
                           b->rules.priority_charge);
+    }
+    if (strcmp(mode, "EXEC") == 0 || strcmp(mode, "IDLE") == 0) {
+        tasks = end_charging(b, cx, tasks);
     }
     const pons_value *pick = pons__tasks_pick(tasks, mode);
     const char *active = pons_get_str(tasks, "active_task_id", "");

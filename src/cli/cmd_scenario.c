@@ -21,13 +21,14 @@ typedef struct player {
     const char *driver; // NULL: the file's
     pons_value *config;
     pons_policy policy;
-    char ledger[64];
+    char dir[64];
     bool trace;
     int passed, failed;
     cli_display *display;
 } player;
 
 static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err);
+static void remove_dir(const char *dir);
 static int compare_paths(const void *a, const void *b);
 static int play(player *p, const pons_scenario *s, const pons_scenario_options *o, pons_value **ret,
                 pons_error *err);
@@ -67,8 +68,12 @@ int cmd_scenario(cli *c)
     pons_error err = PONS_ERROR_INIT;
     player p = {.c = c, .driver = driver, .trace = trace != NULL};
     // In memory where there is such a place: the ledger is synced at every line.
-    snprintf(p.ledger, sizeof p.ledger, "%s/pons-scenario-%ld.ledger",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+    snprintf(p.dir, sizeof p.dir, "%s/pons-scenario-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (!mkdtemp(p.dir)) {
+        pons_error_set(&err, PONS_EENV, "scenario", "cannot make a directory like %s", p.dir);
+        return cli_fail(&err);
+    }
     int rc = collect(c, paths, &n, &err);
     rc = rc < 0 ? rc : cli_config(&p.config, &err);
     rc = rc < 0 ? rc : cli_policy(&p.policy, &err);
@@ -79,7 +84,7 @@ int cmd_scenario(cli *c)
     cli_display_destroy(p.display);
     pons_rules_close(&p.policy);
     pons_value_unref(p.config);
-    unlink(p.ledger);
+    remove_dir(p.dir);
     if (rc < 0) {
         return cli_fail(&err);
     }
@@ -130,6 +135,17 @@ static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *er
     }
     *ret_n = n;
     return PONS_OK;
+}
+
+static void remove_dir(const char *dir)
+{
+    static const char *const files[] = {"body.ledger", "body.epoch"};
+    char path[128];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+        unlink(path);
+    }
+    rmdir(dir);
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -186,7 +202,7 @@ static int play(player *p, const pons_scenario *s, const pons_scenario_options *
     pons_scenario_env env = {.config = p->config,
                              .policy = p->policy,
                              .script = &pons_llm_script,
-                             .ledger_path = p->ledger,
+                             .dir = p->dir,
                              .on_event = p->trace ? show_event : NULL,
                              .user = p};
     pons_value *world = NULL;

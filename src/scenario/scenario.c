@@ -23,6 +23,7 @@
 #define THREAD           "scenario"
 #define STEP_NS          (10 * PONS_NS_PER_MS)
 #define REBIRTH_NS       (500 * PONS_NS_PER_MS) // how long a killed brain stays dead
+#define ANSWER_HEARD_NS  PONS_NS_PER_S          // by then the brain has taken an answer
 #define TIME_LIMIT_S     300.0
 #define WALL_EPOCH_MS    1767225600000LL // 2026-01-01: simulated runs have a date of their own
 #define FUZZ_KILLS_MAX   4
@@ -47,8 +48,10 @@ typedef struct runner {
     pons_body *body;
     pons_brain *brain; // NULL while dead
     pons_llm llm;
+    char ledger[512];
     int64_t reborn_ns;
     int64_t paused_until_ns;
+    int64_t answered_ns; // a person's newest answer; 0: none
     pons_rand fuzz;
     int fuzz_kills;
     pons_story story;
@@ -63,6 +66,7 @@ static void runner_kill(runner *r);
 static int runner_loop(runner *r, pons_error *err);
 static int runner_connect(void *user, pons_link **ret, pons_error *err);
 static void runner_event(void *user, const pons_event *ev);
+static bool answer_to_come(const runner *r);
 static void check_events(runner *r);
 static bool condition_met(runner *r, const pons_value *when);
 static void happen(runner *r, const pons_value *what);
@@ -140,13 +144,17 @@ int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
 
 static int runner_init(runner *r, pons_error *err)
 {
+    char epoch[sizeof r->ledger];
     const pons_value *v = r->s->value;
     const uint64_t seed = r->opts->seed ? r->opts->seed : (uint64_t)pons_get_int(v, "seed", 1);
     r->manual = (pons_clock_manual){.now_ns = PONS_NS_PER_S, .wall_epoch_ms = WALL_EPOCH_MS};
     r->clock = pons_clock_from_manual(&r->manual);
     r->config = config_for(r->s, r->env->config);
     pons__story_init(&r->story);
-    remove(r->env->ledger_path);
+    snprintf(r->ledger, sizeof r->ledger, "%s/body.ledger", r->env->dir);
+    snprintf(epoch, sizeof epoch, "%s/body.epoch", r->env->dir);
+    remove(r->ledger);
+    remove(epoch);
     const pons_value *events = pons_get(v, "events");
     r->n_events = json_array_size(events);
     r->events = calloc(r->n_events + 1, sizeof *r->events);
@@ -168,7 +176,7 @@ static int runner_init(runner *r, pons_error *err)
     pons_body_options body = PONS_BODY_OPTIONS_INIT;
     body.robot = r->env->robot;
     body.world = r->env->world;
-    body.ledger_path = r->env->ledger_path;
+    body.ledger_path = r->ledger;
     body.clock = r->clock;
     body.seed = seed;
     body.battery_pct = pons_get_num(v, "battery_pct", -1.0);
@@ -264,11 +272,25 @@ static int runner_loop(runner *r, pons_error *err)
         if (rc < 0) {
             return rc;
         }
-        if (pons_brain_outcome_get(r->brain) != PONS_BRAIN_RUNNING) {
+        const pons_brain_outcome outcome = pons_brain_outcome_get(r->brain);
+        if (outcome != PONS_BRAIN_RUNNING &&
+            (outcome != PONS_BRAIN_WAITING || !answer_to_come(r))) {
             break;
         }
     }
     return PONS_OK;
+}
+
+// A run that waits for a person goes on being simulated while the story still has a person in it.
+static bool answer_to_come(const runner *r)
+{
+    for (size_t i = 0; i < r->n_events; i++) {
+        const pons_value *what = pons_get(r->events[i].value, "do");
+        if (!r->events[i].done && (pons_get(what, "answer") || pons_get(what, "say"))) {
+            return true;
+        }
+    }
+    return r->manual.now_ns < r->answered_ns + ANSWER_HEARD_NS;
 }
 
 static int runner_connect(void *user, pons_link **ret, pons_error *err)
@@ -352,6 +374,7 @@ static void happen(runner *r, const pons_value *what)
     if (say) {
         post(r, "say", pons_object("text", json_string(say), NULL));
     } else if (answer) {
+        r->answered_ns = r->manual.now_ns;
         post(r, "answer", pons_value_ref(answer));
     } else if (kill_how) {
         r->fault.kill_at = r->fault.commits + 1;
@@ -466,7 +489,7 @@ static pons_value *report(runner *r)
         json_array_append_new(misses, json_string(err.message));
     }
     pons__judge_expect(r->s, &r->story, r->env->world, truth, misses);
-    const int64_t starts = pons__judge_ledger(r->env->ledger_path, misses);
+    const int64_t starts = pons__judge_ledger(r->ledger, misses);
     return pons_object("name", json_string(pons_scenario_name(r->s)), "seed",
                        json_integer(pons_get_int(r->s->value, "seed", 1)), "passed",
                        json_boolean(json_array_size(misses) == 0), "misses", misses, "status",
