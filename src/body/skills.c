@@ -181,14 +181,14 @@ static pons_value *registry_item(const pons__skill *k)
     pons_value *resources = json_array();
     if (resources && k->needs_base)
         json_array_append_new(resources, json_string("base"));
-    return pons_object("name", json_string(k->name), "interface_type", json_string("internal"),
-                       "args_schema", parse_constant(k->args_schema), "resources_required",
-                       resources, "preemptible", json_boolean(k->preemptible), "cancel_supported",
-                       json_boolean(k->cancel_supported), "timeout_s", json_real(k->timeout_s),
-                       "success_criteria", json_string(k->success), "error_map",
-                       parse_constant(k->error_map), "requires_approval",
-                       json_boolean(k->requires_approval), "ask_on_unknown",
-                       json_boolean(k->ask_on_unknown), NULL);
+    return pons_object(
+        "name", json_string(k->name), "description", json_string(k->description), "interface_type",
+        json_string("internal"), "args_schema", parse_constant(k->args_schema),
+        "resources_required", resources, "preemptible", json_boolean(k->preemptible),
+        "cancel_supported", json_boolean(k->cancel_supported), "timeout_s", json_real(k->timeout_s),
+        "success_criteria", json_string(k->success), "error_map", parse_constant(k->error_map),
+        "requires_approval", json_boolean(k->requires_approval), "ask_on_unknown",
+        json_boolean(k->ask_on_unknown), NULL);
 }
 
 static pons_value *parse_constant(const char *text)

@@ -83,6 +83,7 @@ typedef struct pons__skill_output {
 
 typedef struct pons__skill {
     const char *name;
+    const char *description; // one sentence, for whoever has to choose
     const char *args_schema; // JSON Schema
     bool needs_base;         // holds the resource "base" while it runs
     bool moves;              // refused while a stop is latched

@@ -23,6 +23,7 @@ static double clamp(double x, double lo, double hi);
 
 const pons__skill pons__skill_stop_base = {
     .name = "stop_base",
+    .description = "Stop driving at once and stand; takes the base from whatever has it.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{}}",
     .needs_base = true, // it takes the base from whoever has it
     .cancel_supported = true,
@@ -34,6 +35,7 @@ const pons__skill pons__skill_stop_base = {
 
 const pons__skill pons__skill_spin = {
     .name = "spin",
+    .description = "Turn in place by an angle, counter-clockwise when positive.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"angle_rad\":{\"type\":\"number\",\"minimum\":-12.6,\"maximum\":12.6}},"
                    "\"required\":[\"angle_rad\"]}",
@@ -49,6 +51,7 @@ const pons__skill pons__skill_spin = {
 
 const pons__skill pons__skill_back_up = {
     .name = "back_up",
+    .description = "Drive straight back by a distance.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"distance_m\":{\"type\":\"number\",\"minimum\":0,\"maximum\":2}},"
                    "\"required\":[\"distance_m\"]}",

@@ -56,6 +56,7 @@ static double clamp(double x, double lo, double hi);
 
 const pons__skill pons__skill_dock = {
     .name = "dock_to_charger",
+    .description = "Drive to the charger, onto its contacts, and charge.",
     .args_schema = NO_ARGS,
     .needs_base = true,
     .moves = true,
@@ -75,6 +76,7 @@ const pons__skill pons__skill_dock = {
 
 const pons__skill pons__skill_undock = {
     .name = "undock",
+    .description = "Back off the charger.",
     .args_schema = NO_ARGS,
     .needs_base = true,
     .moves = true,

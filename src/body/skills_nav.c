@@ -18,6 +18,7 @@ static bool goal_pose(const pons_value *args, const pons_value *world, pons_pose
 
 const pons__skill pons__skill_navigate = {
     .name = "navigate_to_pose",
+    .description = "Drive to a zone or to a pose in the map, around obstacles.",
     .args_schema =
         "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
         "\"pose\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"

@@ -15,6 +15,7 @@ static void look_step(pons__skill_run *r, const pons__skill_env *env, pons__skil
 
 const pons__skill pons__skill_speak = {
     .name = "speak",
+    .description = "Say a text to the people around.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"text\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000}},"
                    "\"required\":[\"text\"]}",
@@ -28,6 +29,7 @@ const pons__skill pons__skill_speak = {
 
 const pons__skill pons__skill_wait = {
     .name = "wait",
+    .description = "Do nothing for a while.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"s\":{\"type\":\"number\",\"minimum\":0,\"maximum\":3600}},"
                    "\"required\":[\"s\"]}",
@@ -41,6 +43,7 @@ const pons__skill pons__skill_wait = {
 
 const pons__skill pons__skill_look = {
     .name = "look",
+    .description = "Scan the surroundings anew and update the known obstacles.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{}}",
     .preemptible = true,
     .cancel_supported = true,

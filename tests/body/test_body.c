@@ -3,12 +3,15 @@
 // unclean, and that the same seed gives the same messages. One thread, no waiting: a minute of
 // robot time takes a fraction of a second.
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -511,6 +514,35 @@ static void in_simulation_the_policy_lifts_the_boot_latch(void **state)
     assert_string_equal(stop_reason(), "a person");
 }
 
+// A disk that takes no byte more: played by a limit on the size of files.
+static void what_cannot_be_recorded_is_not_started(void **state)
+{
+    (void)state;
+    start_drive("g");
+    assert_string_equal(bench_until_result(&t, "g", 120.0), "done 0");
+    char path[128];
+    snprintf(path, sizeof path, "%s/body.ledger", t.dir);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    struct rlimit before, full;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    full = before;
+    full.rlim_cur = (rlim_t)st.st_size + 100; // half a line
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+    const double at = pons_get_num(t.telemetry, "odometer_m", 0.0);
+    bench_goal(&t, "h", "navigate_to_pose", "{\"zone\":\"study\"}");
+    bench_step(&t, 1.0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_string_equal(pons_get_str(bench_last(&t, "rejected"), "code", ""), "ledger");
+    assert_true(pons_get_num(t.telemetry, "odometer_m", 0.0) - at < 0.01);
+    assert_false(pons_get_bool(bench_status(&t, "h"), "known", true));
+    // There is room again: the half line is gone, and the same id may start, once.
+    bench_goal(&t, "h", "navigate_to_pose", "{\"zone\":\"study\"}");
+    bench_step(&t, 0.1);
+    assert_string_equal(pons_get_str(bench_last(&t, "accepted"), "goal_id", ""), "h");
+    assert_int_equal(bench_ledger(&t, "h", "started"), 1);
+}
+
 static void the_epoch_never_falls(void **state)
 {
     (void)state;
@@ -601,6 +633,7 @@ static void the_same_seed_gives_the_same_bytes(void **state)
 int main(void)
 {
     pons_value_init();
+    signal(SIGXFSZ, SIG_IGN); // a write over the limit fails instead
 #define WITH_CONTROLLER(test)                                                                      \
     cmocka_unit_test_setup_teardown(test, open_house_with_controller, close_house)
     const struct CMUnitTest tests[] = {
@@ -620,6 +653,7 @@ int main(void)
         WITH_CONTROLLER(an_unclean_end_boots_latched),
         cmocka_unit_test_setup_teardown(in_simulation_the_policy_lifts_the_boot_latch, open_house,
                                         close_house),
+        WITH_CONTROLLER(what_cannot_be_recorded_is_not_started),
         WITH_CONTROLLER(the_epoch_never_falls),
         WITH_CONTROLLER(the_simulated_world_can_be_changed),
         WITH_CONTROLLER(a_box_that_falls_before_the_wheels_is_a_risk),

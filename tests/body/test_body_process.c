@@ -266,6 +266,44 @@ static void a_stop_latches_at_once_and_ends_the_goal(void **state)
     close_host(&h);
 }
 
+static void the_stop_socket_does_one_thing(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_un nameless = {.sun_family = AF_UNIX};
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    snprintf(to.sun_path, sizeof to.sun_path, "%.*s", (int)sizeof to.sun_path - 1,
+             in_dir(&h, "stop.sock"));
+    assert_int_equal(bind(fd, (const struct sockaddr *)&nameless, sizeof(sa_family_t)), 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+    static const char *const noise[] = {"", "reset", "STOP", "\xff\xfe"};
+    for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
+        assert_true(send(fd, noise[i], strlen(noise[i]), 0) >= 0);
+    expect(&h, "telemetry");
+    expect(&h, "telemetry");
+    assert_false(pons_get_bool(pons_get(h.telemetry, "stop"), "latched", true));
+
+    const pons_clock c = pons_clock_real();
+    const int64_t sent_ns = pons_now_ns(&c);
+    assert_int_equal(send(fd, "stop", 4, 0), 4);
+    char answer[64];
+    const ssize_t n = recv(fd, answer, sizeof answer - 1, 0); // to the stop, not to the noise
+    assert_true(n > 0);
+    answer[n] = '\0';
+    long long written_ns = 0;
+    assert_int_equal(sscanf(answer, "stopped %lld", &written_ns), 1);
+    assert_true(written_ns >= sent_ns && written_ns <= pons_now_ns(&c));
+    close(fd);
+    do {
+        expect(&h, "telemetry");
+    } while (!pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+    bye(&h);
+    close_host(&h);
+}
+
 static void one_body_serves_a_directory(void **state)
 {
     (void)state;
@@ -334,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
         cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
+        cmocka_unit_test(the_stop_socket_does_one_thing),
         cmocka_unit_test(one_body_serves_a_directory),
         cmocka_unit_test(a_restarted_robot_stands_where_it_stood),
         cmocka_unit_test(it_leaves_when_nobody_comes),

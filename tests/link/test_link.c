@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "pons/link.h"
+#include "pons/rand.h"
 
 #define WAIT_MS 20000 // generous: only a broken link waits this long
 
@@ -242,6 +243,43 @@ static void bad_lines_are_named_and_passed_over(void **state)
         assert_true(err.message[0] != '\0');
         pons_autovalue v = must_recv(l);
         assert_string_equal(pons_get_str(v, "type", ""), "next");
+    }
+    close(raw);
+    pons_link_close(l);
+}
+
+// Seeded noise between good lines: whatever comes, each good line is found again.
+static void noise_between_lines_never_hides_a_good_one(void **state)
+{
+    (void)state;
+    const uint64_t seed = 20240607;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    pons_rand r;
+    pons_rand_seed(&r, seed);
+    int raw;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    for (int round = 0; round < 2000; round++) {
+        char noise[256];
+        const size_t n = (size_t)pons_rand_below(&r, sizeof noise - 1);
+        static const char spice[] = "{}[]\":,\\0123 \ttypenul";
+        for (size_t i = 0; i < n; i++)
+            noise[i] = pons_rand_below(&r, 2) ? spice[pons_rand_below(&r, sizeof spice - 1)]
+                                              : (char)pons_rand_below(&r, 256);
+        noise[n] = '\n';
+        assert_int_equal(write(raw, noise, n + 1), (ssize_t)n + 1);
+        put(raw, "{\"type\":\"good\"}\n");
+        pons_value *v = NULL;
+        bool found = false;
+        for (int i = 0; !found && i < 300; i++) {
+            const int rc = pons_link_recv(l, &v, NULL);
+            assert_true(rc == 1 || rc == PONS_EPROTOCOL);
+            if (rc == 1) {
+                found = strcmp(pons_get_str(v, "type", ""), "good") == 0;
+                pons_value_unref(v);
+            }
+        }
+        assert_true(found);
     }
     close(raw);
     pons_link_close(l);
@@ -485,6 +523,7 @@ int main(void)
         EACH(no_memory_for_a_message_is_an_error),
         ONE(a_line_may_come_in_pieces),
         ONE(bad_lines_are_named_and_passed_over),
+        ONE(noise_between_lines_never_hides_a_good_one),
         ONE(a_cut_off_last_line_is_reported),
         ONE(a_line_without_end_closes_the_link),
         ONE(the_longest_line_passes_and_a_longer_one_is_refused),
