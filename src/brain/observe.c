@@ -91,7 +91,9 @@ bool pons__goal_met(const pons_brain *b, const pons_value *goal, bool running)
     }
     if (strcmp(intent, "charge") == 0) {
         const char *state = pons_get_str(b->robot, "battery_state", "");
-        return strcmp(state, "charging") == 0 || strcmp(state, "full") == 0;
+        return strcmp(state, "full") == 0 ||
+               (strcmp(state, "charging") == 0 &&
+                pons_get_num(b->robot, "battery_pct", 0.0) >= b->rules.battery_charged_pct);
     }
     return pons_get_bool(goal, "done", false);
 }

@@ -32,6 +32,7 @@
 #define SETTLE_WAIT_S         1.0 // for telemetry to show what a skill has done
 #define FAILURES_MAX_FALLBACK 3
 #define CHARGED_PCT           80.0 // a robot on its charger stays until then
+#define CHARGE_LOOK_S         10.0 // and looks at its battery this often
 
 // The step that a goal needs now.
 typedef struct step {
@@ -458,7 +459,11 @@ static pons_value *satisfied(const view *v, const step *st)
 {
     double pct = pons_get_num(pons_get(v->obs, "robot"), "battery_pct", 100);
     if (strcmp(pons_get_str(v->goal, "intent", ""), "charge") == 0 && pct < CHARGED_PCT) {
-        return decision("CONTINUE", NULL, "On the charger: %.0f %% of %.0f %%.", pct, CHARGED_PCT);
+        static const char *const pause[] = {"wait", NULL};
+        pons_value *op = first_skill(v, pause)
+                             ? dispatch(v, "wait", pons_object("s", json_real(CHARGE_LOOK_S), NULL))
+                             : NULL;
+        return decision("CONTINUE", op, "On the charger: %.0f %% of %.0f %%.", pct, CHARGED_PCT);
     }
     if (v->index + 1 >= json_array_size(v->goals)) {
         return decision("FINISH", NULL, "The last goal is done: %s.", st->what);
