@@ -29,7 +29,7 @@
 
 #define REASON_MAX            400
 #define RECOVERY_WAIT_S       3.0
-#define SETTLE_WAIT_S         1.0 // for telemetry to show what a skill has done
+#define SETTLE_WAIT_S         3.0 // for telemetry to show what a skill did, at any --speed
 #define FAILURES_MAX_FALLBACK 3
 #define CHARGED_PCT           80.0 // a robot on its charger stays until then
 #define CHARGE_LOOK_S         10.0 // and looks at its battery this often

@@ -143,9 +143,9 @@ static const struct {
     {RESULT("refused", "0", "none"), "REPLAN wait {\"s\":3.0}", "refused"},
     {RESULT("rejected", "0", "retry") ",\"failures\":3", "ASK_HUMAN", "rejected"},
     {RESULT("rejected", "0", "abort"), "ABORT", ""},
-    {RESULT("done", "0", "none"), "REPLAN wait {\"s\":1.0}", "the robot is in living_room"},
+    {RESULT("done", "0", "none"), "REPLAN wait {\"s\":3.0}", "the robot is in living_room"},
     {GOAL("{\"intent\":\"charge\",\"done\":false}") "," STEP("dock_to_charger", "{}"),
-     "REPLAN wait {\"s\":1.0}", "not on the charger"},
+     "REPLAN wait {\"s\":3.0}", "not on the charger"},
     {RESULT("done", "0", "none") ",\"failures\":3", "ASK_HUMAN", "does not show it"},
     // done, though not marked so yet
     {RESULT("done", "0", "none") "," IN_KITCHEN, "CONTINUE navigate_to_pose {\"zone\":\"bedroom\"}",
