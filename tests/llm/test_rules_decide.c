@@ -154,7 +154,8 @@ static const struct {
      "FINISH", "wait 3 s"},
     {GOAL("{\"intent\":\"wait\",\"seconds\":9,\"done\":false}") "," STEP("wait", "{\"s\":3}"),
      "RETRY wait {\"s\":9.0}", "The pause is over"},
-    {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("41"), "CONTINUE", "41 % of 80 %"},
+    {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("41"), "CONTINUE wait {\"s\":10.0}",
+     "41 % of 80 %"},
     {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("81"), "FINISH", "charge"},
     // a result of another goal says nothing
     {"\"last_result\":{\"skill\":\"navigate_to_pose\",\"args\":{},\"goal_id\":\"g\",\"goal_index\":"
