@@ -169,7 +169,14 @@ int pons_thread_inbox_count(pons_thread *t, const char *ns, int64_t *ret, pons_e
 // Emits a durable event outside any run (its own commit), or a live one.
 int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_value *payload,
                      pons_error *err); // takes payload
+// Posts to a namespace's inbox and emits a durable event in one commit: what is shown as taken is there,
+// and what is there was shown. value is borrowed, payload taken.
+int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
+                     const char *type, pons_value *payload, pons_error *err);
 void pons_thread_emit_live(pons_thread *t, const char *ns, const char *type, pons_value *payload);
+// A post to a namespace's inbox and the event that tells of it, both or neither: one commit.
+int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
+                     const char *type, pons_value *payload, pons_error *err); // takes payload
 
 typedef enum pons_durability { // when a step's checkpoint is committed
     PONS_DURABILITY_ASYNC,     // pipelined in order, drained at the end

@@ -156,17 +156,16 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
         }
     }
     pons_autovalue value = pons_object("goals", pons_value_ref(list), NULL);
-    const int rc =
-        pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "run", value, err);
-    if (rc < 0) {
-        return rc;
-    }
-    b->done_emitted = false;
-    b->outcome = PONS_BRAIN_RUNNING;
     pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
-    return pons_thread_emit(
-        b->thread, PONS_NS_KERNEL, "run.started",
+    // One commit: a thread with goals always says how they were started, for a resume.
+    const int rc = pons_thread_post(
+        b->thread, PONS_NS_KERNEL, "run", value, "run.started",
         pons__event(b, pons_object("goal", pons_value_ref(list), "options", about, NULL)), err);
+    if (rc >= 0) {
+        b->done_emitted = false;
+        b->outcome = PONS_BRAIN_RUNNING;
+    }
+    return rc;
 }
 
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err)

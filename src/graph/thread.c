@@ -17,6 +17,8 @@ static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error 
 static void shape_next(pons__ns *ns, const pons__image *im);
 static void unshape(pons__ns *ns);
 static pons__image image_of(const pons__ns *ns);
+static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *post,
+                        const char *type, pons_value *payload, pons_error *err);
 static void event_show(pons_thread *t, const char *ns, int64_t seq, int64_t ts_ms, const char *type,
                        const pons_value *payload);
 
@@ -138,6 +140,28 @@ int pons_thread_inbox_count(pons_thread *t, const char *name, int64_t *ret, pons
 int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_value *payload,
                      pons_error *err)
 {
+    return commit_event(t, ns, NULL, type, payload, err);
+}
+
+int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
+                     const char *type, pons_value *payload, pons_error *err)
+{
+    char *text = NULL;
+    long n = t->store.ops ? pons_value_dump(value, &text) : PONS_EUNSUPPORTED;
+    if (n < 0) {
+        pons_value_unref(payload);
+        return pons_error_set(err, (int)n, PONS__MODULE, "cannot post '%s' to %s", kind, ns);
+    }
+    pons_inbox_row post = {.ns = ns, .kind = kind, .value = {text, (size_t)n}};
+    int st = commit_event(t, ns, &post, type, payload, err);
+    free(text);
+    return st;
+}
+
+// An event, and a message when there is one, in one commit. Takes payload.
+static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *post,
+                        const char *type, pons_value *payload, pons_error *err)
+{
     pons_autovalue owned = payload;
     int64_t now_ms = pons_wall_ms(&t->clock);
     if (!owned)
@@ -151,7 +175,12 @@ int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_valu
     if (n < 0)
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for an event");
     pons_event_row row = {.ns = ns, .ts_ms = now_ms, .type = type, .payload = {text, (size_t)n}};
-    pons_commit c = {.lease = &t->lease, .ns = ns, .events = &row, .n_events = 1};
+    pons_commit c = {.lease = &t->lease,
+                     .ns = ns,
+                     .posts = post,
+                     .n_posts = post ? 1 : 0,
+                     .events = &row,
+                     .n_events = 1};
     int st = t->store.ops->commit(t->store.self, &c, err);
     free(text);
     if (st == PONS_OK)

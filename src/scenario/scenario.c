@@ -12,6 +12,7 @@
 // half a second later, as `pons resume` would.
 #include "scenario/scenario_internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #define TIME_LIMIT_S     300.0
 #define WALL_EPOCH_MS    1767225600000LL // 2026-01-01: simulated runs have a date of their own
 #define FUZZ_KILLS_MAX   4
+#define GOALS_MAX        64
 #define FUZZ_KILL_WITHIN 120 // commits
 
 typedef struct world_event {
@@ -62,6 +64,8 @@ typedef struct runner {
 static int runner_init(runner *r, pons_error *err);
 static void runner_fini(runner *r);
 static int runner_open_brain(runner *r, pons_error *err);
+static int runner_tell_goals(runner *r, pons_error *err);
+static void remove_body_files(const char *ledger_path);
 static void runner_kill(runner *r);
 static int runner_loop(runner *r, pons_error *err);
 static int runner_connect(void *user, pons_link **ret, pons_error *err);
@@ -188,20 +192,41 @@ static int runner_init(runner *r, pons_error *err)
         rc = r->llm.ops->open(config, &r->clock, &r->llm.self, err);
     }
     rc = rc < 0 ? rc : runner_open_brain(r, err);
-    if (rc >= 0) {
-        const pons_value *goals = pons_get(v, "goals");
-        const size_t n = json_array_size(goals);
-        const char *texts[64] = {0};
-        for (size_t i = 0; i < n && i < 64; i++) {
-            texts[i] = json_string_value(json_array_get(goals, i));
-        }
-        rc = pons_brain_add_goals(r->brain, texts, n < 64 ? n : 64, err);
-        if (r->fault.dead) { // the goals are in the inbox, run.started may not have been
-            runner_kill(r);
-            rc = PONS_OK;
-        }
+    return rc < 0 ? rc : runner_tell_goals(r, err);
+}
+
+// A brain that dies before it has committed them is told again by its next life, as a person would
+// type them again: nothing had been promised.
+static int runner_tell_goals(runner *r, pons_error *err)
+{
+    const pons_value *goals = pons_get(r->s->value, "goals");
+    const size_t n = json_array_size(goals);
+    const char *texts[GOALS_MAX] = {0};
+    int64_t told = 0;
+    int rc = r->memory.ops->event_last(r->memory.self, THREAD, &told, err);
+    if (rc < 0 || told > 0) {
+        return rc;
+    }
+    for (size_t i = 0; i < n && i < GOALS_MAX; i++) {
+        texts[i] = json_string_value(json_array_get(goals, i));
+    }
+    rc = pons_brain_add_goals(r->brain, texts, n < GOALS_MAX ? n : GOALS_MAX, err);
+    if (r->fault.dead) {
+        runner_kill(r);
+        rc = PONS_OK;
     }
     return rc;
+}
+
+// Every run has a fresh robot: neither the ledger nor the latch of the last one.
+static void remove_body_files(const char *ledger_path)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(ledger_path, '/');
+    remove(ledger_path);
+    snprintf(path, sizeof path, "%.*sbody.epoch", slash ? (int)(slash - ledger_path + 1) : 0,
+             ledger_path);
+    remove(path);
 }
 
 static void runner_fini(runner *r)
@@ -257,6 +282,7 @@ static int runner_loop(runner *r, pons_error *err)
             pons__fault_store_revive(&r->fault);
             fuzz_next(r);
             rc = runner_open_brain(r, err);
+            rc = rc < 0 ? rc : runner_tell_goals(r, err);
             if (rc < 0) {
                 return rc;
             }
