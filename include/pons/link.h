@@ -70,4 +70,15 @@ int pons_listener_accept(pons_listener *s, pons_link **ret, pons_error *err); //
 int pons_listener_fd(const pons_listener *s);
 void pons_listener_close(pons_listener *s); // removes the file; NULL-safe
 
+// Datagram sockets at a path, for what must not share a stream: the body's stop socket. Both return
+// a close-on-exec descriptor that is the caller's to close, or a negative status. Any length of
+// path.
+//
+// Binds with mode 0600 and does not block; a file that is there is replaced, so the caller must
+// know that nobody serves it (the body holds body.sock).
+int pons_datagram_bind(const char *path, pons_error *err);
+// Connects, with a name of its own to be answered at; blocks. PONS_ENOTFOUND when there is no
+// socket, PONS_ECLOSED when nobody reads it.
+int pons_datagram_connect(const char *path, pons_error *err);
+
 #endif

@@ -163,10 +163,10 @@ size_t pons__clients_count(const pons_body *b);
 pons_value *pons__body_hello(const pons_body *b, int64_t epoch);
 pons_value *pons__body_telemetry(pons_body *b);
 pons_value *pons__pose_value(pons_pose2 p);
-pons_value *pons__real(double x); // null when not finite
+pons_value *pons__real(double x);         // null when not finite
+pons_value *pons__text(const char *text); // always valid UTF-8
 
 // stop.c: the stop socket, as the safety thread uses it
-int pons__stop_open(const char *path, pons_error *err); // descriptor
 // Serves what waits: latches, then answers "stopped NS". True when a stop came.
 bool pons__stop_serve(int fd, pons__guard *g);
 

@@ -166,7 +166,7 @@ static int open_descriptors(process *p, pons_error *err)
     int rc = path_of(p, "stop.sock", path, sizeof path, err);
     if (rc < 0)
         return rc;
-    p->stop_fd = pons__stop_open(path, err);
+    p->stop_fd = pons_datagram_bind(path, err); // body.sock is ours: a file there is stale
     if (p->stop_fd < 0)
         return p->stop_fd;
     p->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

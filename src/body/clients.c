@@ -121,8 +121,8 @@ void pons__client_error(pons__client *c, const char *re, const char *code, const
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     pons__client_send(c, pons_object("type", json_string("error"), "code", json_string(code),
-                                     "message", json_string(text), "re",
-                                     re ? json_string(re) : NULL, NULL));
+                                     "message", pons__text(text), "re", re ? json_string(re) : NULL,
+                                     NULL));
 }
 
 size_t pons__clients_count(const pons_body *b)

@@ -353,7 +353,7 @@ static void reject(pons__client *c, const pons_value *msg, const char *code, con
     va_end(ap);
     pons__client_send(c, pons_object("type", json_string("rejected"), "goal_id",
                                      json_string(pons_get_str(msg, "goal_id", "")), "code",
-                                     json_string(code), "message", json_string(text), NULL));
+                                     json_string(code), "message", pons__text(text), NULL));
 }
 
 // ------------------------------------------------------------------------------------ life
@@ -426,7 +426,7 @@ static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const ch
         pons__body_publish(b);
     }
     pons_value *result = pons_object("error_code", json_integer(code), "error_msg",
-                                     json_string(text), "metrics", metrics(b, g), NULL);
+                                     pons__text(text), "metrics", metrics(b, g), NULL);
     pons_autovalue line = ledger_line(b, g->msg, g->epoch, words[end]);
     if (result && line)
         json_object_update(line, result);

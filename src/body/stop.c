@@ -11,26 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "body/body_internal.h"
-#include "link/link_internal.h"
 
 #define WORD       "stop"
 #define ANSWER     "stopped"
 #define BATCH_MAX  16 // datagrams in one wake: a flood of stops must not starve the gate
 #define PACKET_MAX 512
 
-static int connect_to(const char *run_dir, pons_error *err);
 static int await_answer(int fd, int timeout_ms, pons_error *err);
-
-int pons__stop_open(const char *path, pons_error *err)
-{
-    unlink(path); // the lock of body.sock is held: what is here is stale
-    return pons__unix_bind(path, SOCK_DGRAM, err);
-}
 
 bool pons__stop_serve(int fd, pons__guard *g)
 {
@@ -61,9 +52,14 @@ bool pons__stop_serve(int fd, pons__guard *g)
 
 int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons_error *err)
 {
-    const int fd = connect_to(run_dir, err);
-    if (fd < 0)
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/stop.sock", run_dir) >= (int)sizeof path)
+        return pons_error_set(err, PONS_EINVAL, "body", "the run directory's path is too long");
+    const int fd = pons_datagram_connect(path, err);
+    if (fd < 0) {
+        pons_error_context(err, "no body answers at the stop socket");
         return fd;
+    }
     char text[PACKET_MAX];
     int n = snprintf(text, sizeof text, WORD " %s", reason ? reason : "");
     if (n >= (int)sizeof text)
@@ -76,33 +72,6 @@ int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons
         rc = await_answer(fd, timeout_ms, err);
     }
     close(fd);
-    return rc;
-}
-
-static int connect_to(const char *run_dir, pons_error *err)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/stop.sock", run_dir);
-    pons__unix_address a;
-    int rc = pons__unix_address_init(&a, path, err);
-    if (rc < 0)
-        return rc;
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    // Binding to no name gives the socket a name of its own to be answered at (unix(7), autobind).
-    const struct sockaddr_un self = {.sun_family = AF_UNIX};
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)&self, sizeof(sa_family_t)) == 0 &&
-        connect(fd, (struct sockaddr *)&a.sa, a.len) == 0) {
-        pons__unix_address_fini(&a);
-        return fd;
-    }
-    const int why = errno;
-    pons__unix_address_fini(&a);
-    if (fd >= 0)
-        close(fd);
-    rc = why == ENOENT ? PONS_ENOTFOUND : why == ECONNREFUSED ? PONS_ECLOSED : PONS_EIO;
-    pons_error_set(err, rc, "body", "no body answers at the stop socket");
-    pons_error_source(err, "%s", path);
-    pons_error_cause(err, "%s", strerror(why));
     return rc;
 }
 

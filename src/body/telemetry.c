@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MILLI 1e-3 // coordinates of what is only shown are rounded to this [m]
+#define UTF8_MAX 4    // bytes of one character
+#define MILLI    1e-3 // coordinates of what is only shown are rounded to this [m]
 
 static pons_value *stop_value(const pons_body *b);
 static pons_value *goal_value(const pons__goal *g);
@@ -71,11 +72,30 @@ pons_value *pons__real(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
+// Text that may have been cut, or came from a datagram: what is not UTF-8 is shown as '?'.
+pons_value *pons__text(const char *text)
+{
+    const size_t n = strlen(text);
+    for (size_t cut = 0; cut < UTF8_MAX && cut <= n; cut++) { // a character cut at the end
+        pons_value *v = json_stringn(text, n - cut);
+        if (v)
+            return v;
+        if (cut < n && (unsigned char)text[n - cut - 1] < 0x80)
+            break; // no part of a longer character
+    }
+    char plain[PONS_ERROR_MESSAGE_MAX];
+    size_t i = 0;
+    for (; i < n && i < sizeof plain - 1; i++)
+        plain[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
+    plain[i] = '\0';
+    return json_string(plain);
+}
+
 static pons_value *stop_value(const pons_body *b)
 {
     const bool latched = pons__body_latched(b);
     const char *reason = !latched ? b->note : b->safety.latched ? b->safety.reason : b->cmd.reason;
-    return pons_object("latched", json_boolean(latched), "reason", json_string(reason), NULL);
+    return pons_object("latched", json_boolean(latched), "reason", pons__text(reason), NULL);
 }
 
 static pons_value *goal_value(const pons__goal *g)

@@ -1,4 +1,4 @@
-// link_internal.h - what the link's files, and the body's stop socket, share.
+// link_internal.h - what the link's files share.
 #ifndef PONS_LINK_INTERNAL_H
 #define PONS_LINK_INTERNAL_H
 

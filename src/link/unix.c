@@ -63,6 +63,39 @@ done:
     return rc;
 }
 
+int pons_datagram_bind(const char *path, pons_error *err)
+{
+    unlink(path);
+    return pons__unix_bind(path, SOCK_DGRAM, err);
+}
+
+int pons_datagram_connect(const char *path, pons_error *err)
+{
+    pons__unix_address a;
+    int rc = pons__unix_address_init(&a, path, err);
+    if (rc < 0)
+        return rc;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    // Binding to no name gives the socket one (unix(7), autobind).
+    const struct sockaddr_un self = {.sun_family = AF_UNIX};
+    const bool connected = fd >= 0 &&
+                           bind(fd, (const struct sockaddr *)&self, sizeof(sa_family_t)) == 0 &&
+                           connect(fd, (const struct sockaddr *)&a.sa, a.len) == 0;
+    const int why = errno;
+    pons__unix_address_fini(&a);
+    if (connected)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    rc = why == ENOENT || why == ENOTDIR ? PONS_ENOTFOUND
+         : why == ECONNREFUSED           ? PONS_ECLOSED
+                                         : PONS_EIO;
+    pons_error_set(err, rc, "link", "cannot connect to the socket");
+    pons_error_source(err, "%s", path);
+    pons_error_cause(err, "%s", strerror(why));
+    return rc;
+}
+
 static int address_by_directory(pons__unix_address *a, const char *path, pons_error *err)
 {
     const char *slash = strrchr(path, '/');

@@ -227,7 +227,12 @@ static void a_goal_is_refused_for_these_reasons(void **state)
     start_drive("g");
     refuse("{\"skill\":\"spin\",\"args\":{\"angle_rad\":1}}", "busy");
     assert_non_null(strstr(pons_get_str(bench_last(&t, "rejected"), "message", ""), "g"));
-    bench_send(&t, pons_object("type", json_string("stop"), "reason", json_string("a cat"), NULL));
+    // A reason that is cut in the middle of a character is still text.
+    bench_send(&t,
+               pons_object("type", json_string("stop"), "reason",
+                           json_string("a cat 猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫猫"
+                                       "猫猫猫猫猫猫猫猫猫猫"),
+                           NULL));
     refuse("{\"skill\":\"spin\",\"args\":{\"angle_rad\":1}}", "latched");
     assert_non_null(strstr(pons_get_str(bench_last(&t, "rejected"), "message", ""), "a cat"));
 }
@@ -439,6 +444,7 @@ static void a_stop_ends_the_goal_and_only_a_new_one_moves_again(void **state)
     assert_string_equal(bench_until_result(&t, "g", 0.1), "failed 9002");
     assert_true(latched());
     assert_string_equal(stop_reason(), "a person");
+    assert_non_null(strstr(pons_get_str(bench_last(&t, "result"), "error_msg", ""), "a person"));
     bench_step(&t, 0.5);
     assert_true(bench_speed(&t) < 0.01);
     bench_send(&t, word("reset"));

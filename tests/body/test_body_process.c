@@ -288,7 +288,7 @@ static void the_stop_socket_does_one_thing(void **state)
 
     const pons_clock c = pons_clock_real();
     const int64_t sent_ns = pons_now_ns(&c);
-    assert_int_equal(send(fd, "stop", 4, 0), 4);
+    assert_int_equal(send(fd, "stop \xff!", 7, 0), 7);
     char answer[64];
     const ssize_t n = recv(fd, answer, sizeof answer - 1, 0); // to the stop, not to the noise
     assert_true(n > 0);
@@ -300,6 +300,7 @@ static void the_stop_socket_does_one_thing(void **state)
     do {
         expect(&h, "telemetry");
     } while (!pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+    assert_string_equal(pons_get_str(pons_get(h.telemetry, "stop"), "reason", ""), "?!");
     bye(&h);
     close_host(&h);
 }
