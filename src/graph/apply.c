@@ -2,14 +2,15 @@
 //
 // Two passes. The first strings every write to its channel, in task order, and works out what each
 // written channel becomes; any conflict ends it with nothing changed. The second changes: channels,
-// then what has triggered, then joins, then what goes with the commit. Only written channels are
-// touched, so a step costs the same in a state of ten keys and of a thousand.
+// then what has triggered, then joins, then what goes with the commit. Only the lack of memory can
+// end the second; the state is then spoiled and is read from the store again. Only written channels
+// are touched, so a step costs the same in a state of ten keys and of a thousand.
 #include "graph/graph_internal.h"
 
 static int gather(pons_run *r, size_t *ret_staged, pons_error *err);
 static int stage(pons_run *r, pons__stage *s, pons_error *err);
 static void unstage(pons_run *r, size_t n);
-static void set_staged(pons_run *r, pons__stage *s);
+static bool set_staged(pons_run *r, pons__stage *s);
 static void clear_transient(pons_run *r);
 static void trigger(pons_run *r);
 static int check_effects(pons_run *r, pons_error *err);
@@ -28,7 +29,7 @@ int pons__apply(pons_run *r, pons_error *err)
         return st;
     }
     for (size_t i = 0; i < n; i++)
-        set_staged(r, &r->stage[i]);
+        r->spoiled = !set_staged(r, &r->stage[i]) || r->spoiled;
     if (r->ns->n_live > 0)
         clear_transient(r);
     trigger(r);
@@ -39,11 +40,9 @@ int pons__apply(pons_run *r, pons_error *err)
         for (size_t k = 0; k < o->n_taken; k++)
             if (o->taken[k] > r->ns->inbox_after)
                 r->ns->inbox_after = o->taken[k];
-        st = pons__out_move(&r->out, o);
-        if (st != PONS_OK)
-            return nomem(err);
+        r->spoiled = pons__out_move(&r->out, o) != PONS_OK || r->spoiled;
     }
-    return PONS_OK;
+    return r->spoiled ? nomem(err) : PONS_OK;
 }
 
 // ---------------------------------------------------------------- first pass
@@ -154,54 +153,58 @@ static int check_effects(pons_run *r, pons_error *err)
 
 // ---------------------------------------------------------------- second pass
 
-// The slot's value, ours alone to change: made, or copied when somebody else holds it.
+// The slot's value, ours alone to change: made, or copied when somebody else holds it. NULL: no
+// memory.
 static pons_value *own_value(pons__slot *s, bool list)
 {
-    if (!s->v)
-        s->v = list ? json_array() : json_object();
-    else if (s->v->refcount != 1) {
-        pons_value *copy = json_copy(s->v);
-        if (copy) {
-            pons_value_unref(s->v);
-            s->v = copy;
-        }
-    }
-    return s->v;
+    if (s->v && s->v->refcount == 1)
+        return s->v;
+    pons_value *own = s->v ? json_copy(s->v) : list ? json_array() : json_object();
+    if (!own)
+        return NULL;
+    pons_value_unref(s->v);
+    s->v = own;
+    return own;
 }
 
-static void append(pons_run *r, uint32_t ch)
+static bool append(pons_run *r, uint32_t ch)
 {
     pons__slot *s = &r->ns->slots[ch];
     pons_value *list = own_value(s, true);
+    bool ok = list != NULL;
     size_t before = json_array_size(list);
-    for (uint32_t at = s->first; at != PONS__NONE; at = r->flat[at].next)
-        pons__list_extend(list, r->flat[at].v);
+    for (uint32_t at = s->first; at != PONS__NONE && ok; at = r->flat[at].next)
+        ok = pons__list_extend(list, r->flat[at].v);
     if (json_array_size(list) != before)
         pons__ns_mark_dirty(r->ns, ch);
+    return ok;
 }
 
-static void merge(pons_run *r, uint32_t ch)
+static bool merge(pons_run *r, uint32_t ch)
 {
     pons__slot *s = &r->ns->slots[ch];
     if (!s->dirty && s->v && r->durable)
-        s->merged = json_object();
+        s->merged = json_object(); // without memory for it, the value is stored whole
     pons_value *obj = own_value(s, false);
-    for (uint32_t at = s->first; at != PONS__NONE; at = r->flat[at].next) {
-        pons__object_merge(obj, r->flat[at].v, false);
+    bool ok = obj != NULL;
+    for (uint32_t at = s->first; at != PONS__NONE && ok; at = r->flat[at].next) {
+        ok = pons__object_merge(obj, r->flat[at].v, false);
         if (s->merged)
-            pons__object_merge(s->merged, r->flat[at].v, true);
+            ok = pons__object_merge(s->merged, r->flat[at].v, true) && ok;
     }
     pons__ns_mark_dirty(r->ns, ch);
+    return ok;
 }
 
-static void set_staged(pons_run *r, pons__stage *st)
+static bool set_staged(pons_run *r, pons__stage *st)
 {
     pons__slot *s = &r->ns->slots[st->ch];
     const pons__channel *ch = &r->g->channels[st->ch];
+    bool ok = true;
     if (st->how == PONS__STAGE_APPEND) {
-        append(r, st->ch);
+        ok = append(r, st->ch);
     } else if (st->how == PONS__STAGE_MERGE) {
-        merge(r, st->ch);
+        ok = merge(r, st->ch);
     } else if (s->v && (s->v == st->v || (r->durable && ch->tracked && json_equal(s->v, st->v)))) {
         pons_value_unref(st->v); // written, but not changed
     } else {
@@ -218,6 +221,7 @@ static void set_staged(pons_run *r, pons__stage *st)
         s->live = true;
         r->ns->live[r->ns->n_live++] = st->ch;
     }
+    return ok;
 }
 
 static void clear_transient(pons_run *r)

@@ -292,7 +292,7 @@ int pons_run_detach(pons_run *r, const pons_value *value, pons_error *err)
     return n;
 }
 
-static void collect(const pons_run *r, pons_value *list)
+static bool collect(const pons_run *r, pons_value *list)
 {
     for (size_t i = 0; i < r->n_tasks; i++) {
         const pons_cx *cx = r->tasks[i];
@@ -302,24 +302,26 @@ static void collect(const pons_run *r, pons_value *list)
             const pons__call *c = &cx->calls[k];
             if (!outstanding(c) || !c->saved)
                 continue;
-            json_array_append_new(
-                list,
-                pons_object("id", json_string(c->id), "kind", json_string(c->name), "request",
-                            pons_value_ref(c->request), "deadline_ms",
-                            c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : json_null(),
-                            "node", json_string(cx->node->name), NULL));
+            pons_value *item =
+                json_pack("{sssssO?ssso}", "id", c->id, "kind", c->name, "request", c->request,
+                          "node", cx->node->name, "deadline_ms",
+                          c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : json_null());
+            if (json_array_append_new(list, item) != 0)
+                return false;
         }
-        if (cx->child)
-            collect(cx->child, list);
+        if (cx->child && !collect(cx->child, list))
+            return false;
     }
+    return true;
 }
 
 pons_value *pons_run_pending(const pons_run *r)
 {
     pons_value *list = json_array();
-    if (list)
-        collect(r, list);
-    return list;
+    if (list && collect(r, list))
+        return list;
+    pons_value_unref(list);
+    return NULL;
 }
 
 static int64_t deadlines(pons_run *r, int64_t now_ns, pons_error *err, int *st)
@@ -433,7 +435,7 @@ static bool is_human(const pons__call *c)
 
 static pons_cx *find(const pons_run *r, const char *id, size_t *ret_call)
 {
-    for (size_t i = 0; i < r->n_tasks; i++) {
+    for (size_t i = 0; i < r->n_tasks && id; i++) {
         pons_cx *cx = r->tasks[i];
         if (cx->state == PONS__TASK_DONE)
             continue;

@@ -221,8 +221,8 @@ static int inbox_row(void *user, const pons_inbox_row *row)
     pons_value *v = NULL;
     r->st = pons_value_parse(row->value.data, row->value.len, &v, NULL);
     if (r->st == PONS_OK &&
-        json_array_append_new(r->list, pons_object("seq", json_integer(row->seq), "kind",
-                                                   json_string(row->kind), "value", v, NULL)) != 0)
+        json_array_append_new(r->list, json_pack("{sIssso}", "seq", (json_int_t)row->seq, "kind",
+                                                 row->kind, "value", v)) != 0)
         r->st = PONS_ENOMEM;
     return r->st;
 }

@@ -86,7 +86,7 @@ int pons_effect_intend(pons_cx *cx, const char *skill, pons_value *args, int att
     pons__change c = {.state = PONS_EFFECT_INTENDED, .fresh = true};
     pons__change known = {0};
     char hash[33];
-    if (!named)
+    if (json_object_size(named) != 2)
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for an effect");
     pons_value_hash(named, hash);
     make_id(cx, attempt, c.id);
@@ -111,10 +111,12 @@ int pons_effect_intend(pons_cx *cx, const char *skill, pons_value *args, int att
     snprintf(c.ns, sizeof c.ns, "%s", cx->run->ns->name);
     c.created = c.updated = pons_wall_ms(&cx->run->t->clock);
     c.data = json_copy(named);
-    json_object_set_new(c.data, "args_hash", json_string(hash));
-    json_object_set_new(c.data, "attempt", json_integer(attempt));
-    if (owned_tag)
-        json_object_set_new(c.data, "tag", pons_value_ref(owned_tag));
+    if (json_object_set_new(c.data, "args_hash", json_string(hash)) != 0 ||
+        json_object_set_new(c.data, "attempt", json_integer(attempt)) != 0 ||
+        (owned_tag && json_object_set_new(c.data, "tag", pons_value_ref(owned_tag)) != 0)) {
+        pons_value_unref(c.data);
+        c.data = NULL;
+    }
     st = c.data ? pons__out_change_put(&cx->out, &c) : PONS_ENOMEM;
     if (st != PONS_OK)
         return pons_error_set(err, st, PONS__MODULE, "no memory for an effect");

@@ -414,6 +414,7 @@ struct pons_run {
     char cp_id[32]; // of the state in ns; empty: not minted
     bool cp_stored;
     bool commit_due; // a step was applied and must be stored before the next
+    bool spoiled;    // an apply ended half-way: memory is not to be trusted
     bool stopped;    // interrupt_before/after
     bool starting;   // the input is being applied
     bool input_row;  // the start's first checkpoint is still to be stored

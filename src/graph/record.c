@@ -23,6 +23,7 @@ static size_t answered(const pons_cx *cx);
 static pons_value *header_of(pons_cx *cx);
 static pons_value *result_of(const pons_cx *cx);
 static pons_value *call_of(const pons__call *c);
+static pons_value *whole(pons_value *v, size_t members);
 static int load_call(pons_cx *cx, size_t n, const pons_value *v);
 static int load_result(pons_cx *cx, const pons_value *v);
 
@@ -92,49 +93,69 @@ static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_erro
 
 static pons_value *header_of(pons_cx *cx)
 {
+    enum { MEMBERS = 4 };
     char seed[20];
     pons__task_fix(cx);
     snprintf(seed, sizeof seed, "%016" PRIx64, cx->seed);
     cx->answers_seen = answered(cx);
-    return pons_object("node", json_string(cx->node->name), "seed", json_string(seed), "wall",
-                       json_integer(cx->wall_ms), "seen", json_integer((int64_t)cx->answers_seen),
-                       "inbox", cx->inbox_fixed ? json_integer(cx->inbox_bound) : NULL, NULL);
+    return whole(pons_object("node", json_string(cx->node->name), "seed", json_string(seed), "wall",
+                             json_integer(cx->wall_ms), "seen",
+                             json_integer((json_int_t)cx->answers_seen), "inbox",
+                             cx->inbox_fixed ? json_integer(cx->inbox_bound) : NULL, NULL),
+                 MEMBERS + cx->inbox_fixed);
 }
 
 static pons_value *call_of(const pons__call *c)
 {
-    return pons_object("k", json_string(c->kind == PONS__CALL_AWAIT ? "await" : "task"), "name",
-                       json_string(c->name), "hash", json_string(c->hash), "req",
-                       pons_value_ref(c->request), "ans", pons_value_ref(c->answer), "dl",
-                       c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : NULL, NULL);
+    enum { MEMBERS = 3 };
+    bool deadline = c->deadline_wall_ms != 0;
+    return whole(pons_object("k", json_string(c->kind == PONS__CALL_AWAIT ? "await" : "task"),
+                             "name", json_string(c->name), "hash", json_string(c->hash), "req",
+                             pons_value_ref(c->request), "ans", pons_value_ref(c->answer), "dl",
+                             deadline ? json_integer(c->deadline_wall_ms) : NULL, NULL),
+                 MEMBERS + (c->request != NULL) + (c->answer != NULL) + deadline);
 }
 
 static pons_value *result_of(const pons_cx *cx)
 {
+    enum { MEMBERS = 6 };
     const pons_graph *g = cx->run->g;
+    const pons__out *o = &cx->out;
     pons_value *w = json_array(), *gotos = json_array(), *posts = json_array(),
                *emits = json_array(), *effects = json_array(), *taken = json_array();
+    int bad = 0; // what found no memory
     for (size_t i = 0; i < cx->n_writes; i++)
-        json_array_append_new(
+        bad |= json_array_append_new(
             w, json_pack("[sO]", g->channels[cx->writes[i].ch].name, cx->writes[i].v));
     for (size_t i = 0; i < cx->n_gotos; i++)
-        json_array_append_new(gotos, json_string(g->nodes[cx->gotos[i]].name));
-    for (size_t i = 0; i < cx->out.n_posts; i++)
-        json_array_append_new(posts, json_pack("[ssO]", cx->out.posts[i].ns, cx->out.posts[i].kind,
-                                               cx->out.posts[i].value));
-    for (size_t i = 0; i < cx->out.n_emits; i++)
-        json_array_append_new(emits,
-                              json_pack("[sOI]", cx->out.emits[i].type, cx->out.emits[i].payload,
-                                        (json_int_t)cx->out.emits[i].ts_ms));
-    for (size_t i = 0; i < cx->out.n_changes; i++) {
-        const pons__change *c = &cx->out.changes[i];
-        json_array_append_new(effects,
-                              json_pack("[ssiIIO]", c->id, c->ns, (int)c->state,
-                                        (json_int_t)c->created, (json_int_t)c->updated, c->data));
+        bad |= json_array_append_new(gotos, json_string(g->nodes[cx->gotos[i]].name));
+    for (size_t i = 0; i < o->n_posts; i++)
+        bad |= json_array_append_new(
+            posts, json_pack("[ssO]", o->posts[i].ns, o->posts[i].kind, o->posts[i].value));
+    for (size_t i = 0; i < o->n_emits; i++)
+        bad |=
+            json_array_append_new(emits, json_pack("[sOI]", o->emits[i].type, o->emits[i].payload,
+                                                   (json_int_t)o->emits[i].ts_ms));
+    for (size_t i = 0; i < o->n_changes; i++) {
+        const pons__change *c = &o->changes[i];
+        bad |= json_array_append_new(effects, json_pack("[ssiIIO]", c->id, c->ns, (int)c->state,
+                                                        (json_int_t)c->created,
+                                                        (json_int_t)c->updated, c->data));
     }
-    for (size_t i = 0; i < cx->out.n_taken; i++)
-        json_array_append_new(taken, json_integer(cx->out.taken[i]));
-    return pons_object("w", w, "g", gotos, "p", posts, "e", emits, "f", effects, "i", taken, NULL);
+    for (size_t i = 0; i < o->n_taken; i++)
+        bad |= json_array_append_new(taken, json_integer(o->taken[i]));
+    return whole(
+        pons_object("w", w, "g", gotos, "p", posts, "e", emits, "f", effects, "i", taken, NULL),
+        bad ? SIZE_MAX : MEMBERS);
+}
+
+// v when it has all its members, else nothing: a record with a hole must not be stored.
+static pons_value *whole(pons_value *v, size_t members)
+{
+    if (v && json_object_size(v) == members)
+        return v;
+    pons_value_unref(v);
+    return NULL;
 }
 
 // ---------------------------------------------------------------- reading

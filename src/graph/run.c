@@ -116,7 +116,7 @@ void pons__run_release(pons_run *r)
     if (!r->ns || r->ns->active != r)
         return;
     r->ns->active = NULL;
-    if (r->durable && (r->commit_due || (!r->cp_stored && r->state != PONS_RUN_DONE)))
+    if (r->durable && (r->spoiled || r->commit_due || (!r->cp_stored && r->state != PONS_RUN_DONE)))
         pons__ns_forget(r->ns);
 }
 
@@ -362,6 +362,10 @@ static int conclude_step(pons_run *r, pons_error *err)
     if (st != PONS_OK) { // nothing has changed; a resume runs the whole step again
         pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step + 1);
         r->error = e;
+        if (r->spoiled) {
+            r->state = PONS_RUN_FAILED;
+            return PONS_OK;
+        }
         return finish(r, PONS_RUN_FAILED, err);
     }
     r->stopped = r->g->stops && stop_due(r);

@@ -155,48 +155,66 @@ static pons_value *overwrite(const pons_value *v)
     return pons_object("__overwrite__", pons_value_ref(v), NULL);
 }
 
+// An update under construction, given up on when it could not take something.
+static pons_value *checked(pons_value *update, bool ok)
+{
+    if (ok)
+        return update;
+    pons_value_unref(update);
+    return NULL;
+}
+
+// The items of inner behind those of outer, or an overwrite when its front is another.
+static pons_value *tail_of(const pons_value *outer, const pons_value *inner)
+{
+    size_t had = json_array_size(outer), has = json_array_size(inner);
+    if (has < had)
+        return overwrite(inner);
+    for (size_t i = 0; i < had; i++)
+        if (!json_equal(json_array_get(outer, i), json_array_get(inner, i)))
+            return overwrite(inner);
+    pons_value *tail = json_array();
+    bool ok = tail != NULL;
+    for (size_t i = had; i < has && ok; i++)
+        ok = json_array_append_new(tail, pons_value_ref(json_array_get(inner, i))) == 0;
+    return checked(tail, ok);
+}
+
+static pons_value *keys_of(const pons_value *outer, const pons_value *inner)
+{
+    pons_value *update = json_object();
+    bool ok = update != NULL;
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)(uintptr_t)outer, key, v)
+    {
+        if (ok && !json_object_get(inner, key))
+            ok = json_object_set_new(update, key, json_null()) == 0;
+    }
+    json_object_foreach((pons_value *)(uintptr_t)inner, key, v)
+    {
+        if (ok && !json_equal(json_object_get(outer, key), v))
+            ok = json_object_set_new(update, key, pons_value_ref(v)) == 0;
+    }
+    return checked(update, ok);
+}
+
 // The update that makes inner of outer.
 static pons_value *difference(const pons__channel *ch, const pons_value *outer,
                               const pons_value *inner)
 {
     if (ch->kind == PONS_CHANNEL_MESSAGES)
         return messages_difference(outer, inner);
-    if (ch->kind != PONS_CHANNEL_REDUCE && ch->kind != PONS_CHANNEL_TOPIC_ACC)
+    if (!ch->folds || ch->kind == PONS_CHANNEL_TOPIC || ch->reduce == pons_reduce_union)
         return pons_value_ref(inner);
-    size_t had = json_array_size(outer), has = json_array_size(inner);
-    if (ch->appends && json_is_array(inner) && (!outer || json_is_array(outer)) && has >= had) {
-        pons_value *tail = json_array();
-        for (size_t i = 0; i < had; i++)
-            if (!json_equal(json_array_get(outer, i), json_array_get(inner, i))) {
-                pons_value_unref(tail);
-                return overwrite(inner);
-            }
-        for (size_t i = had; i < has; i++)
-            json_array_append_new(tail, pons_value_ref(json_array_get(inner, i)));
-        return tail;
-    }
+    if (ch->appends && json_is_array(inner) && (!outer || json_is_array(outer)))
+        return tail_of(outer, inner);
     if (ch->reduce == pons_reduce_add && json_is_integer(outer) && json_is_integer(inner))
         return json_integer(json_integer_value(inner) - json_integer_value(outer));
     if (ch->reduce == pons_reduce_add && !outer)
         return pons_value_ref(inner);
-    if (ch->reduce == pons_reduce_union)
-        return pons_value_ref(inner);
-    if (ch->merges && json_is_object(outer) && json_is_object(inner)) {
-        pons_value *update = json_object();
-        const char *key;
-        pons_value *v;
-        json_object_foreach((pons_value *)(uintptr_t)outer, key, v)
-        {
-            if (!json_object_get(inner, key))
-                json_object_set_new(update, key, json_null());
-        }
-        json_object_foreach((pons_value *)(uintptr_t)inner, key, v)
-        {
-            if (!json_equal(json_object_get(outer, key), v))
-                json_object_set_new(update, key, pons_value_ref(v));
-        }
-        return update;
-    }
+    if (ch->merges && json_is_object(outer) && json_is_object(inner))
+        return keys_of(outer, inner);
     return overwrite(inner);
 }
 
@@ -211,23 +229,24 @@ static const pons_value *by_id(const pons_value *list, const char *id)
 static pons_value *messages_difference(const pons_value *outer, const pons_value *inner)
 {
     pons_value *update = json_array();
+    bool ok = update != NULL;
     size_t i;
     pons_value *m;
     json_array_foreach((pons_value *)(uintptr_t)outer, i, m)
     {
         const char *id = pons_get_str(m, "id", "");
-        if (!by_id(inner, id))
-            json_array_append_new(
-                update, pons_object("type", json_string("remove"), "id", json_string(id), NULL));
+        if (!ok || json_array_get(inner, i) == m || by_id(inner, id))
+            continue;
+        pons_value *gone = json_pack("{ssss}", "type", "remove", "id", id);
+        ok = json_array_append_new(update, gone) == 0;
     }
     json_array_foreach((pons_value *)(uintptr_t)inner, i, m)
     {
-        const pons_value *had = json_array_get(outer, i);
-        if (had == m)
+        if (!ok || json_array_get(outer, i) == m)
             continue; // the common front, as it was
-        had = by_id(outer, pons_get_str(m, "id", ""));
+        const pons_value *had = by_id(outer, pons_get_str(m, "id", ""));
         if (!had || !json_equal((pons_value *)(uintptr_t)had, m))
-            json_array_append_new(update, pons_value_ref(m));
+            ok = json_array_append_new(update, pons_value_ref(m)) == 0;
     }
-    return update;
+    return checked(update, ok);
 }
