@@ -214,8 +214,9 @@ int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
 void pons_run_destroy(pons_run *r); // NULL-safe; an unfinished run can be resumed later
 
 // Executes supersteps until the state is not READY. Returns PONS_OK whatever the state, and an
-// error only when the engine itself failed (the store, the lease); a failed node is PONS_RUN_FAILED
-// with the reason in pons_run_error.
+// error only when the engine itself failed (the store, the lease): nothing of the step has been
+// shown, and the next advance tries its commit again. A failed node is PONS_RUN_FAILED with the
+// reason in pons_run_error.
 int pons_run_advance(pons_run *r, pons_error *err);
 // One superstep; for fairness and debugging.
 int pons_run_step(pons_run *r, pons_error *err);
