@@ -127,7 +127,6 @@ static void sim(const char *figure, const pons_robot_ops *robot)
 static void stop(void)
 {
     char dir[256];
-    pons_error err = PONS_ERROR_INIT;
     static double took_ms[STOPS];
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     pid_t *load = calloc((size_t)cores, sizeof *load);
