@@ -33,8 +33,8 @@ typedef struct pons_brain_options {
     void (*on_event)(void *user, const pons_event *ev);
     void *user;
     const pons_value *about; // added to run.started as "options"; may be NULL
-    bool keep_running; // serve or prompt: being out of tasks is not the end
-    bool stop_body;    // say bye{stop_body} at a good end: the run had started that body
+    bool keep_running;       // serve or prompt: being out of tasks is not the end
+    bool stop_body;          // say bye{stop_body} at a good end: the run had started that body
 } pons_brain_options;
 
 // Takes the thread's lease (PONS_EBUSY with the holder) and loads what is there. Does no I/O on the
