@@ -12,7 +12,6 @@
 // half a second later, as `pons resume` would.
 #include "scenario/scenario_internal.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +64,6 @@ static int runner_init(runner *r, pons_error *err);
 static void runner_fini(runner *r);
 static int runner_open_brain(runner *r, pons_error *err);
 static int runner_tell_goals(runner *r, pons_error *err);
-static void remove_body_files(const char *ledger_path);
 static void runner_kill(runner *r);
 static int runner_loop(runner *r, pons_error *err);
 static int runner_connect(void *user, pons_link **ret, pons_error *err);
@@ -216,17 +214,6 @@ static int runner_tell_goals(runner *r, pons_error *err)
         rc = PONS_OK;
     }
     return rc;
-}
-
-// Every run has a fresh robot: neither the ledger nor the latch of the last one.
-static void remove_body_files(const char *ledger_path)
-{
-    char path[PATH_MAX];
-    const char *slash = strrchr(ledger_path, '/');
-    remove(ledger_path);
-    snprintf(path, sizeof path, "%.*sbody.epoch", slash ? (int)(slash - ledger_path + 1) : 0,
-             ledger_path);
-    remove(path);
 }
 
 static void runner_fini(runner *r)

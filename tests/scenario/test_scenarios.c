@@ -1,0 +1,403 @@
+// test_scenarios.c - the stories of scenarios/ as a gate, and the judge that is trusted with them.
+//
+// Every file of scenarios/ is run as `pons scenario run` would; the plain navigation is also run
+// once for every commit that its brain makes, killed just before and just after it. The same seed
+// must give the same trace, byte for byte. A judge that cannot say no is worth nothing: each kind
+// of expectation is also shown failing. Files with mistakes are refused with their place.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+
+#include "pons/body.h"
+#include "pons/buf.h"
+#include "pons/module.h"
+#include "pons/scenario.h"
+#include "pons/yaml.h"
+
+#define SCENARIOS_MAX 128
+
+static struct {
+    char dir[64]; // of the ledger and of the files that the tests write
+    char ledger[96];
+    pons_value *config;
+    pons_policy policy;
+} shop;
+
+static void must(int rc, const pons_error *err, const char *what)
+{
+    char line[1200];
+    if (rc < 0) {
+        fail_msg("%s: %s", what, pons_error_line(err, line, sizeof line));
+    }
+}
+
+static pons_value *load_config(const char *name)
+{
+    char path[512];
+    pons_error err = PONS_ERROR_INIT;
+    pons_yaml *yaml = NULL;
+    snprintf(path, sizeof path, "%s/config/%s", PONS_SOURCE_DIR, name);
+    must(pons_yaml_load(path, &yaml, &err), &err, path);
+    pons_value *v = pons_value_ref(pons_yaml_value(yaml));
+    pons_yaml_destroy(yaml);
+    return v;
+}
+
+static int open_shop(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    setenv("PONS_SHARE", PONS_SOURCE_DIR, 0);
+    setenv("PONS_MODULE_PATH", PONS_BINARY_DIR "/lib/pons", 0);
+    snprintf(shop.dir, sizeof shop.dir, "/tmp/pons-scenario-XXXXXX");
+    assert_non_null(mkdtemp(shop.dir));
+    snprintf(shop.ledger, sizeof shop.ledger, "%s/body.ledger", shop.dir);
+    shop.config = load_config("kernel.yaml");
+    pons_autovalue intents = load_config("intents.yaml");
+    must(pons_rules_open(intents, &shop.policy, &err), &err, "rules");
+    return 0;
+}
+
+static int close_shop(void **state)
+{
+    (void)state;
+    char path[128];
+    pons_rules_close(&shop.policy);
+    pons_value_unref(shop.config);
+    unlink(shop.ledger);
+    snprintf(path, sizeof path, "%s/body.epoch", shop.dir);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/story.yaml", shop.dir);
+    unlink(path);
+    return rmdir(shop.dir);
+}
+
+static void record(void *user, const pons_event *ev)
+{
+    char *payload = NULL;
+    assert_true(pons_value_dump(ev->payload, &payload) > 0);
+    pons_buf_printf(user, "%lld %s %lld %s %s\n", (long long)ev->seq, ev->ns, (long long)ev->ts_ms,
+                    ev->type, payload);
+    free(payload);
+}
+
+// trace: NULL, or where every event goes as a line. The caller's report.
+static pons_value *play(const char *path, const pons_scenario_options *o, pons_buf *trace)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL;
+    must(pons_scenario_load(path, &s, &err), &err, path);
+    pons_scenario_env env = {.robot = &pons_robot_kinematic,
+                             .config = shop.config,
+                             .policy = shop.policy,
+                             .script = &pons_llm_script,
+                             .dir = shop.dir,
+                             .on_event = trace ? record : NULL,
+                             .user = trace};
+    if (strcmp(pons_scenario_driver(s), "kinematic") != 0) {
+        const void *ops = NULL;
+        must(pons_module_load("driver", pons_scenario_driver(s), &ops, &err), &err, "driver");
+        env.robot = ops;
+    }
+    char world_path[512];
+    pons_value *world = NULL;
+    snprintf(world_path, sizeof world_path, "%s/worlds/%s.yaml", PONS_SOURCE_DIR,
+             pons_scenario_world(s));
+    must(pons_world_load(world_path, &world, &err), &err, world_path);
+    env.world = world;
+    pons_value *report = NULL;
+    must(pons_scenario_run(s, &env, o, &report, &err), &err, pons_scenario_name(s));
+    pons_value_unref(world);
+    pons_scenario_destroy(s);
+    return report;
+}
+
+static void must_pass(const pons_value *report, const char *what)
+{
+    size_t i;
+    json_t *miss;
+    json_array_foreach(pons_get(report, "misses"), i, miss)
+    {
+        print_error("%s, %s: %s\n", pons_get_str(report, "name", "?"), what,
+                    json_string_value(miss));
+    }
+    assert_true(pons_get_bool(report, "passed", false));
+}
+
+static const char *in_scenarios(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/scenarios/%s", PONS_SOURCE_DIR, name);
+    return path;
+}
+
+static const char *write_story(const char *text)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/story.yaml", shop.dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+// ---------------------------------------------------------------- the stories
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void every_story_ends_as_it_says(void **state)
+{
+    (void)state;
+    static char names[SCENARIOS_MAX][64];
+    size_t n = 0;
+    DIR *d = opendir(PONS_SOURCE_DIR "/scenarios");
+    assert_non_null(d);
+    for (const struct dirent *e = readdir(d); e && n < SCENARIOS_MAX; e = readdir(d)) {
+        const size_t length = strlen(e->d_name);
+        if (length > 5 && length < sizeof names[0] &&
+            strcmp(e->d_name + length - 5, ".yaml") == 0) {
+            memcpy(names[n++], e->d_name, length + 1);
+        }
+    }
+    closedir(d);
+    assert_true(n >= 2);
+    qsort(names, n, sizeof names[0], by_name);
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    bool good = true;
+    for (size_t i = 0; i < n; i++) {
+        pons_autovalue report = play(in_scenarios(names[i]), &o, NULL);
+        const bool passed = pons_get_bool(report, "passed", false);
+        print_message(
+            "%s %s: %lld commits, %lld kills, %lld starts, %.1f s of robot time\n",
+            passed ? "ok " : "BAD", names[i], (long long)pons_get_int(report, "commits", 0),
+            (long long)pons_get_int(report, "kills", 0),
+            (long long)pons_get_int(report, "starts", 0), pons_get_num(report, "robot_s", 0.0));
+        size_t k;
+        json_t *miss;
+        json_array_foreach(pons_get(report, "misses"), k, miss)
+        {
+            print_error("  %s\n", json_string_value(miss));
+        }
+        good = good && passed;
+    }
+    assert_true(good);
+}
+
+static void a_navigation_survives_a_kill_at_every_commit(void **state)
+{
+    (void)state;
+    const char *path = in_scenarios("1-navigate.yaml");
+    pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_autovalue plain = play(path, &o, NULL);
+    must_pass(plain, "not killed");
+    const int64_t commits = pons_get_int(plain, "commits", 0);
+    assert_true(commits >= 10);
+    print_message("N = %lld commits, %lld lives\n", (long long)commits, (long long)(2 * commits));
+    for (int64_t k = 1; k <= commits; k++) {
+        for (int before = 0; before <= 1; before++) {
+            char what[48];
+            snprintf(what, sizeof what, "killed %s commit %lld", before ? "before" : "after",
+                     (long long)k);
+            o.kill_at_commit = k;
+            o.kill_before = before;
+            pons_autovalue report = play(path, &o, NULL);
+            must_pass(report, what);
+            assert_int_equal(pons_get_int(report, "kills", -1), 1);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- the same seed
+
+static char *read_ledger(void)
+{
+    FILE *f = fopen(shop.ledger, "r");
+    assert_non_null(f);
+    static char text[1 << 18];
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    assert_true(n > 0 && n + 1 < sizeof text);
+    text[n] = '\0';
+    fclose(f);
+    return strdup(text);
+}
+
+static void must_repeat(const char *name, const pons_scenario_options *o)
+{
+    pons_autobuf first = PONS_BUF_INIT;
+    pons_autobuf second = PONS_BUF_INIT;
+    pons_autovalue a = play(in_scenarios(name), o, &first);
+    char *ledger_a = read_ledger();
+    pons_autovalue b = play(in_scenarios(name), o, &second);
+    char *ledger_b = read_ledger();
+    assert_true(first.len > 1000);
+    assert_int_equal(first.len, second.len);
+    assert_string_equal(first.data, second.data);
+    assert_string_equal(ledger_a, ledger_b);
+    assert_true(json_equal(a, b));
+    free(ledger_a);
+    free(ledger_b);
+}
+
+static void the_same_seed_gives_the_same_trace(void **state)
+{
+    (void)state;
+    const pons_scenario_options plain = PONS_SCENARIO_OPTIONS_INIT;
+    must_repeat("1-navigate.yaml", &plain);
+    must_repeat("6-killed-and-resumed.yaml", &plain);
+    const pons_scenario_options fuzzed = {.fuzz_seed = 7};
+    must_repeat("6-killed-and-resumed.yaml", &fuzzed);
+}
+
+static void another_seed_gives_another_trace(void **state)
+{
+    (void)state;
+    pons_autobuf first = PONS_BUF_INIT;
+    pons_autobuf second = PONS_BUF_INIT;
+    pons_scenario_options o = {.seed = 1};
+    pons_autovalue a = play(in_scenarios("1-navigate.yaml"), &o, &first);
+    o.seed = 2;
+    pons_autovalue b = play(in_scenarios("1-navigate.yaml"), &o, &second);
+    must_pass(a, "seed 1");
+    must_pass(b, "seed 2");
+    assert_string_not_equal(first.data, second.data);
+}
+
+static void random_kills_lose_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        char what[32];
+        const pons_scenario_options o = {.fuzz_seed = seed};
+        snprintf(what, sizeof what, "fuzz seed %llu", (unsigned long long)seed);
+        pons_autovalue report = play(in_scenarios("1-navigate.yaml"), &o, NULL);
+        must_pass(report, what);
+    }
+}
+
+// ---------------------------------------------------------------- the judge
+
+static void a_wrong_expectation_is_missed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expect, *miss;
+    } rows[] = {
+        {"{status: aborted}", "status is succeeded, expected aborted"},
+        {"{status: succeeded, in_zone: bedroom}", "not in bedroom"},
+        {"{status: succeeded, decisions: [FINISH, CONTINUE]}", "decisions: no CONTINUE"},
+        {"{status: succeeded, decisions_include: [ASK_HUMAN]}", "no decision ASK_HUMAN"},
+        {"{status: succeeded, modes: [EXEC, CHARGE]}", "modes: no CHARGE"},
+        {"{status: succeeded, events_include: [approval.requested]}",
+         "no event approval.requested"},
+        {"{status: succeeded, events_exclude: [decision]}", "an unexpected event decision"},
+        {"{status: succeeded, effects_include: [navigate_to_pose failed]}",
+         "no effect navigate_to_pose failed"},
+        {"{status: succeeded, kills: 1}", "0 kills, expected 1"},
+        {"{status: succeeded, said: hello}", "nobody said"},
+    };
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "name: wrong\nseed: 1\ngoals: [去厨房]\nexpect: %s\n",
+                 rows[i].expect);
+        pons_autovalue report = play(write_story(text), &o, NULL);
+        assert_false(pons_get_bool(report, "passed", true));
+        assert_int_equal(json_array_size(pons_get(report, "misses")), 1);
+        const char *miss = json_string_value(json_array_get(pons_get(report, "misses"), 0));
+        if (!strstr(miss, rows[i].miss)) {
+            fail_msg("%s: the miss is “%s”", rows[i].expect, miss);
+        }
+    }
+}
+
+static void a_story_that_does_not_end_is_missed(void **state)
+{
+    (void)state;
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_autovalue report = play(write_story("name: long\nseed: 1\ntime_limit_s: 2\n"
+                                             "goals: [去厨房]\nexpect: {status: succeeded}\n"),
+                                 &o, NULL);
+    assert_false(pons_get_bool(report, "passed", true));
+    assert_string_equal(pons_get_str(report, "status", ""), "unfinished");
+}
+
+// ---------------------------------------------------------------- files
+
+static void a_bad_file_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *place;
+    } rows[] = {
+        {"name: a\ngoals: [x]\nexpect: {status: happy}\n", "story.yaml:3:18"},
+        {"name: a\ngoals: []\nexpect: {status: succeeded}\n", "story.yaml:2:8"},
+        {"name: a\ngoals: [x]\nexpect: {status: succeeded}\nsped: 3\n", "story.yaml:4:"},
+        {"name: a\ngoals: [x]\ndriver: gazebo\nexpect: {status: succeeded}\n", "story.yaml:3:9"},
+        {"name: a\ngoals: [x]\nseed: soon\nexpect: {status: succeeded}\n", "story.yaml:3:7"},
+        {"name: a\ngoals: [x]\nexpect: {status: succeeded}\nevents:\n  - at_s: -1\n    do: {say: "
+         "x}\n",
+         "story.yaml:5:11"},
+        {"name: a\ngoals: [x]\nexpect: {status: succeeded}\nevents:\n  - at_s: 1\n"
+         "    do: {explode: now}\n",
+         "story.yaml:6:"},
+        {"name: a\nname: b\ngoals: [x]\nexpect: {status: succeeded}\n", "story.yaml:2:1"},
+        {"name: [a\ngoals: [x]\n", "story.yaml:"},
+        {"just words\n", "story.yaml:1:1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_scenario *s = NULL;
+        char line[1200];
+        const int rc = pons_scenario_load(write_story(rows[i].text), &s, &err);
+        pons_error_line(&err, line, sizeof line);
+        if (rc != PONS_EINVAL || !strstr(line, rows[i].place)) {
+            fail_msg("row %zu: %d, “%s”, expected %s", i, rc, line, rows[i].place);
+        }
+        assert_null(s);
+    }
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL;
+    assert_int_equal(pons_scenario_load("/nonexistent/story.yaml", &s, &err), PONS_ENOTFOUND);
+    pons_scenario_destroy(NULL);
+}
+
+static void a_file_says_what_it_is(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL;
+    must(pons_scenario_load(in_scenarios("1-navigate.yaml"), &s, &err), &err, "1-navigate");
+    assert_string_equal(pons_scenario_name(s), "1-navigate");
+    assert_string_equal(pons_scenario_world(s), "house");
+    assert_string_equal(pons_scenario_driver(s), "kinematic");
+    pons_scenario_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_story_ends_as_it_says),
+        cmocka_unit_test(a_navigation_survives_a_kill_at_every_commit),
+        cmocka_unit_test(the_same_seed_gives_the_same_trace),
+        cmocka_unit_test(another_seed_gives_another_trace),
+        cmocka_unit_test(random_kills_lose_nothing),
+        cmocka_unit_test(a_wrong_expectation_is_missed),
+        cmocka_unit_test(a_story_that_does_not_end_is_missed),
+        cmocka_unit_test(a_bad_file_is_refused_with_its_place),
+        cmocka_unit_test(a_file_says_what_it_is),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("scenarios", tests, open_shop, close_shop);
+}
