@@ -174,9 +174,6 @@ int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_valu
 int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
                      const char *type, pons_value *payload, pons_error *err);
 void pons_thread_emit_live(pons_thread *t, const char *ns, const char *type, pons_value *payload);
-// A post to a namespace's inbox and the event that tells of it, both or neither: one commit.
-int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
-                     const char *type, pons_value *payload, pons_error *err); // takes payload
 
 typedef enum pons_durability { // when a step's checkpoint is committed
     PONS_DURABILITY_ASYNC,     // pipelined in order, drained at the end
