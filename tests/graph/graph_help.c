@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---------------------------------------------------------------- the bed
 
@@ -228,7 +229,14 @@ static void f_release(void *self, pons_lease *lease)
 static int f_commit(void *self, const pons_commit *c, pons_error *err)
 {
     fuse *f = self;
-    return blown(f) ? dead(f, err) : INNER(f)->commit(f->inner.self, c, err);
+    if (blown(f))
+        return dead(f, err);
+    if (f->commits == f->exit_at && !f->exit_after)
+        _exit(FUSE_EXIT);
+    int st = INNER(f)->commit(f->inner.self, c, err);
+    if (f->commits == f->exit_at)
+        _exit(FUSE_EXIT);
+    return st;
 }
 static int f_commit_async(void *self, const pons_commit *c, pons_error *err)
 {

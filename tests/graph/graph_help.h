@@ -59,7 +59,10 @@ typedef struct fuse {
     int commits; // seen
     int left;    // commits that still go through; < 0: all
     bool dead;
+    int exit_at;     // > 0: the process really ends at this commit,
+    bool exit_after; // once it is made, or instead of making it
 } fuse;
+#define FUSE_EXIT 9 // the status of a process that ended so
 pons_store fuse_store(fuse *f);
 
 #endif

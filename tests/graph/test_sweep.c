@@ -6,16 +6,20 @@
 // all is closed, opened again and resumed, as after a kill -9. In each case: the same final state,
 // the same events in the same order, no effect sent twice, every message taken once. On the memory
 // store (kept alive across the death) and on SQLite (closed and opened again), in every durability.
+// Then with processes that really end: a child that exits just before, or just after, its n-th
+// commit, and a second child that finds what it left.
 #include "graph/graph_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct world { // what lies outside the process, so that it survives
     pons_value *sent;  // {effect id: times}
     int task_runs;
+    const char *file; // what a child process has sent, an id a line; or NULL
 } world;
 
 // ---------------------------------------------------------------- nodes
@@ -61,6 +65,12 @@ static int send_it(void *user, const pons_effect *e, pons_error *err)
 {
     (void)err;
     world *w = user;
+    if (w->file) { // beyond the life of this process
+        FILE *f = fopen(w->file, "a");
+        assert_non_null(f);
+        fprintf(f, "%s\n", e->id);
+        fclose(f);
+    }
     json_object_set_new(w->sent, e->id, json_integer(pons_get_int(w->sent, e->id, 0) + 1));
     return PONS_OK;
 }
@@ -157,6 +167,13 @@ static pons_graph *whole_graph(world *w, const pons_graph *sub, bool quiet)
 
 // ---------------------------------------------------------------- one life
 
+static bool ended(const bed *b)
+{
+    pons_autovalue v = NULL;
+    return pons_state_read(b->store, "t1", "n", &v, NULL) == PONS_OK &&
+           pons_get_int(v, "round", 0) == 2;
+}
+
 // Drives to the end, answering whatever is pending. The first error is the death.
 static int live(bed *b, const pons_graph *g, pons_durability durability)
 {
@@ -164,6 +181,8 @@ static int live(bed *b, const pons_graph *g, pons_durability durability)
     pons_run_options o = {.durability = durability};
     pons_autovalue yes = json("'yes'");
     int st = pons_run_resume(b->t, g, "n", &o, &r, &b->err);
+    if (st == PONS_ENOTFOUND && ended(b))
+        return PONS_OK; // it died after its last commit
     if (st == PONS_ENOTFOUND)
         st = pons_run_start(b->t, g, "n", NULL, &o, &r, &b->err);
     while (st == PONS_OK && (st = pons_run_advance(r, &b->err)) == PONS_OK) {
@@ -296,6 +315,83 @@ static void killed_at_every_commit(void **state)
     remove_dir(dir);
 }
 
+// ---------------------------------------------------------------- processes
+
+// A life in a process of its own; ends with 0, or FUSE_EXIT when it died. The last one checks.
+static void child_life(const char *path, const char *sends, int exit_at, bool after)
+{
+    static const kind k = {"kill", true, false, PONS_DURABILITY_SYNC};
+    world w = {.sent = json_object(), .file = sends};
+    pons_graph *sub = inner_graph(), *g = whole_graph(&w, sub, false);
+    fuse f = {.left = -1, .exit_at = exit_at, .exit_after = after};
+    bed b;
+    open_inner(&k, path, &f.inner);
+    bed_open_on(&b, fuse_store(&f));
+    assert_ok(live(&b, g, k.durability));
+    FILE *file = fopen(sends, "r"); // of every life together
+    char line[64];
+    json_object_clear(w.sent);
+    while (file && fgets(line, sizeof line, file))
+        json_object_set_new(w.sent, line, json_integer(pons_get_int(w.sent, line, 0) + 1));
+    if (file)
+        fclose(file);
+    w.task_runs = 2; // of this life alone: not asked
+    check(&b, &w, exit_at);
+    bed_close(&b);
+    pons_store_close(&f.inner);
+    pons_graph_destroy(g);
+    pons_graph_destroy(sub);
+    pons_value_unref(w.sent);
+}
+
+static int in_a_child(const char *path, const char *sends, int exit_at, bool after)
+{
+    int status = 0;
+    fflush(stdout);
+    fflush(stderr);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        child_life(path, sends, exit_at, after);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void processes_that_end_at_every_commit(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/pons-kill-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    int deaths = 0;
+    for (int at = 1, alive = 0; !alive; at++) {
+        for (int after = 0; after < 2; after++) {
+            char path[256], sends[256];
+            snprintf(path, sizeof path, "%s/%d-%d.db", dir, at, after);
+            snprintf(sends, sizeof sends, "%s/%d-%d.sends", dir, at, after);
+            pons_error err = PONS_ERROR_INIT;
+            pons_store s;
+            assert_ok(pons_store_sqlite_open(path, &s, &err));
+            pons_autovalue one = json("'one'");
+            pons_autovalue two = json("'two'");
+            assert_ok(pons_inbox_post(s, "t1", "n", "say", one, &err));
+            assert_ok(pons_inbox_post(s, "t1", "n", "say", two, &err));
+            pons_store_close(&s);
+            int st = in_a_child(path, sends, at, after);
+            alive = st == 0;
+            if (st != 0) {
+                assert_int_equal(st, FUSE_EXIT);
+                deaths++;
+                assert_int_equal(in_a_child(path, sends, 0, false), 0);
+            }
+        }
+    }
+    print_message("processes: %d deaths, before and after each commit\n", deaths);
+    remove_dir(dir);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -307,8 +403,10 @@ int main(void)
         {"sqlite-sync", true, false, PONS_DURABILITY_SYNC},
         {"sqlite-async", true, false, PONS_DURABILITY_ASYNC},
     };
-    struct CMUnitTest tests[sizeof kinds / sizeof *kinds];
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    struct CMUnitTest tests[KINDS + 1] = {[KINDS] =
+                                              cmocka_unit_test(processes_that_end_at_every_commit)};
+    for (size_t i = 0; i < KINDS; i++)
         tests[i] = (struct CMUnitTest){
             .name = kinds[i].name, .test_func = killed_at_every_commit, .initial_state = &kinds[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
