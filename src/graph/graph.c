@@ -45,6 +45,7 @@
 //   graph.c       this; builder, compiler        draw.c        drawings
 //   channels.c    kinds and reducers             messages.c    the messages reducer
 //   run.c         the superstep loop             apply.c       writes → state → next tasks
+//   commit.c      what goes into the store at once
 //   cx.c          what a node can call           out.c         posts, events, effects of a task
 //   await.c       awaits, interrupts, tasks      record.c      their records
 //   effect.c      the effect ledger              checkpoint.c  packed rows

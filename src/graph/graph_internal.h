@@ -259,7 +259,8 @@ typedef struct pons__out { // everything but channel writes
 } pons__out;
 
 bool pons__out_empty(const pons__out *o);
-void pons__out_clear(pons__out *o); // empty, keeps its room
+void pons__out_clear(pons__out *o);     // empty, keeps its room
+void pons__out_committed(pons__out *o); // leaves the events, which are to be shown
 void pons__out_fini(pons__out *o);
 int pons__out_post(pons__out *o, const char *ns, const char *kind, pons_value *value); // takes
 int pons__out_emit(pons__out *o, const char *type, pons_value *payload, int64_t ts_ms);

@@ -27,6 +27,16 @@ void pons__out_clear(pons__out *o)
     o->n_posts = o->n_emits = o->n_changes = o->n_taken = 0;
 }
 
+void pons__out_committed(pons__out *o)
+{
+    pons__emit *emits = o->emits;
+    size_t n = o->n_emits;
+    o->n_emits = 0;
+    pons__out_clear(o);
+    o->emits = emits;
+    o->n_emits = n;
+}
+
 void pons__out_fini(pons__out *o)
 {
     pons__out_clear(o);
