@@ -50,6 +50,14 @@ static inline double bench_now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+// Processor time of this process: a figure of one thread that others on the machine do not change.
+static inline double bench_cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 static inline void bench_sleep_s(double s)
 {
     const struct timespec t = {.tv_sec = (time_t)s,

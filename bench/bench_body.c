@@ -2,7 +2,7 @@
 //
 //   body.sim.*    a whole body - driver, scans, localiser, navigator, safety - stepped in this
 //                 process on the virtual clock while it drives between two rooms: robot seconds in
-//                 one second of ours.
+//                 one second of the one processor that it uses.
 //   body.stop.*   a body in a process of its own that drives, every core kept busy by others: from
 //                 just before a datagram goes to stop.sock until the driver has taken a velocity of
 //                 zero, which the acknowledgement dates on the clock that both processes share.
@@ -20,7 +20,7 @@
 
 #define STEP_NS         (10 * PONS_NS_PER_MS) // of robot time
 #define HEARTBEAT_STEPS 10
-#define SIM_WALL_S      3.0
+#define SIM_CPU_S       3.0
 #define STOPS           2000
 #define STOP_AFTER_S    0.02 // from a new goal to its stop: it is on its way
 #define STOP_SETTLE_S   2.0  // for the stopped goal's result
@@ -99,16 +99,16 @@ static void sim(const char *figure, const pons_robot_ops *robot)
     bench_must(pons_body_attach(body, theirs, &err), &err);
     hello(&c);
 
-    const double from = bench_now_s();
+    const double from = bench_cpu_s();
     double took = 0;
     long steps = 0;
-    for (; took < SIM_WALL_S; steps++) {
+    for (; took < SIM_CPU_S; steps++) {
         if (steps % HEARTBEAT_STEPS == 0) {
             say(&c, pons_object("type", json_string("heartbeat"), NULL));
             listen_all(&c);
             if (c.epoch > 0 && !c.busy)
                 goal(&c);
-            took = bench_now_s() - from;
+            took = bench_cpu_s() - from;
         }
         manual.now_ns += STEP_NS;
         bench_must(pons_body_step(body, STEP_NS, &err), &err);
