@@ -59,8 +59,9 @@ int cli_bad(const char *fmt, ...) __attribute__((format(printf, 1, 2))); // EXIT
 // setup.c: the only place that wires adapters to engines.
 int cli_workspace(cli *c, bool create, pons_error *err);
 int cli_store(cli *c, pons_store *ret, pons_error *err);
-int cli_config(pons_value **ret, pons_error *err);                  // kernel.yaml, checked
-int cli_policy(pons_policy *ret, pons_error *err);                  // the rules
+// Configuration files: config/NAME in the workspace when it is there, else the one that pons ships.
+int cli_config(const cli *c, pons_value **ret, pons_error *err);    // kernel.yaml, checked
+int cli_policy(const cli *c, pons_policy *ret, pons_error *err);    // the rules, from intents.yaml
 int cli_world(const char *name, pons_value **ret, pons_error *err); // "house" or a path
 int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
 // spec: NULL (environment, else rules), "rules", "script:FILE" or a URL. ret->ops NULL: rules.

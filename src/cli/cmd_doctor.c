@@ -84,7 +84,7 @@ static void check_files(doctor *d)
     pons_autovalue world = NULL;
     pons_policy policy = {0};
     char line[1024];
-    const bool ok = cli_config(&config, &err) >= 0 && cli_policy(&policy, &err) >= 0 &&
+    const bool ok = cli_config(d->c, &config, &err) >= 0 && cli_policy(d->c, &policy, &err) >= 0 &&
                     cli_world("house", &world, &err) >= 0;
     pons_rules_close(&policy);
     report(d, "files", ok ? "ok" : "missing",

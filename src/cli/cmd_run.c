@@ -7,7 +7,7 @@
 
 #define THREAD_ID_LENGTH 6
 
-static int check_goals(const char *world, bool model, char *const *goals, int n);
+static int check_goals(const cli *c, const char *world, bool model, char *const *goals, int n);
 static int check_thread_name(const char *name);
 static void new_thread(char ret[PONS_NAME_MAX]);
 static int run_options(pons_store store, const char *thread, pons_value **ret_started,
@@ -51,7 +51,7 @@ int cmd_run(cli *c)
     if (model.ops) {
         model.ops->close(model.self);
     }
-    bad = bad < 0 ? check_goals(world, has_model, c->argv, c->argc) : bad;
+    bad = bad < 0 ? check_goals(c, world, has_model, c->argv, c->argc) : bad;
     if (bad >= 0) {
         return bad;
     }
@@ -141,7 +141,7 @@ int cmd_resume(cli *c)
 
 // A goal is held against the world before anything is made: an unknown zone is bad input. What the
 // rules do not understand is the model's to understand, when there is one.
-static int check_goals(const char *world_name, bool model, char *const *goals, int n)
+static int check_goals(const cli *c, const char *world_name, bool model, char *const *goals, int n)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue world = NULL;
@@ -151,7 +151,7 @@ static int check_goals(const char *world_name, bool model, char *const *goals, i
             return cli_bad("goal %d is empty", i + 1);
         }
     }
-    if (cli_world(world_name, &world, &err) < 0 || cli_policy(&policy, &err) < 0) {
+    if (cli_world(world_name, &world, &err) < 0 || cli_policy(c, &policy, &err) < 0) {
         return cli_fail(&err);
     }
     int status = -1;

@@ -75,8 +75,8 @@ int cmd_scenario(cli *c)
         return cli_fail(&err);
     }
     int rc = collect(c, paths, &n, &err);
-    rc = rc < 0 ? rc : cli_config(&p.config, &err);
-    rc = rc < 0 ? rc : cli_policy(&p.policy, &err);
+    rc = rc < 0 ? rc : cli_config(c, &p.config, &err);
+    rc = rc < 0 ? rc : cli_policy(c, &p.policy, &err);
     p.display = cli_display_create(c, false);
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         rc = play_file(&p, paths[i], sweep != NULL, from, to, &err);

@@ -71,8 +71,8 @@ int cli_session_run(cli *c, const cli_session_options *o)
     pons_autovalue about =
         pons_object("world", json_string(o->world), "driver", json_string(o->driver), "speed",
                     json_real(o->speed), "seed", json_integer((json_int_t)o->seed), NULL);
-    int rc = cli_config(&config, &err);
-    rc = rc < 0 ? rc : cli_policy(&policy, &err);
+    int rc = cli_config(c, &config, &err);
+    rc = rc < 0 ? rc : cli_policy(c, &policy, &err);
     rc = rc < 0 ? rc : cli_llm(o->llm, &s.clock, &llm, &err);
     rc = rc < 0 ? rc : cli_store(c, &store, &err);
     if (rc >= 0) {
