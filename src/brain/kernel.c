@@ -229,11 +229,15 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
     const char *reason = "";
     const char *mode = arbitrate(b, tasks, &reason);
     const char *before = pons_get_str(tasks, "mode", "IDLE");
-    if (strcmp(mode, before) == 0) {
+    const bool same_reason = strcmp(reason, pons_get_str(tasks, "mode_reason", "")) == 0;
+    if (strcmp(mode, before) == 0 && same_reason) {
         return PONS_OK;
     }
-    pons_value *next = pons__with(tasks, "mode", json_string(mode));
-    json_object_set_new(next, "mode_reason", json_string(reason));
+    pons_value *next = pons__with(tasks, "mode_reason", json_string(reason));
+    if (strcmp(mode, before) == 0) { // the same for another reason: what a person reads stays true
+        return pons_cx_put(cx, "tasks", next);
+    }
+    json_object_set_new(next, "mode", json_string(mode));
     json_object_set_new(next, "safe_handled", json_false());
     const char *flag = strcmp(mode, "SAFE") == 0     ? "SAFETY"
                        : strcmp(mode, "CHARGE") == 0 ? "BATTERY"
