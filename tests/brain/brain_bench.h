@@ -1,0 +1,98 @@
+// brain_bench.h - a brain under the virtual clock, between a store that counts (and may die) and a
+// body that is played by the test: what the brain's tests share.
+//
+// The body is the far end of an in-process link. It answers as include/pons/link.h says, and its
+// goals take as long, and end, as the test wants. Nothing here looks inside the brain: tests see
+// its events, its status, its store, and what it sent.
+#ifndef BRAIN_BENCH_H
+#define BRAIN_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pons/brain.h"
+
+#define BENCH_GOALS_MAX 128
+#define BENCH_NEVER     (-1) // a duration
+
+typedef struct bench_goal {
+    char id[40], skill[32], boot[16];
+    char state[16]; // accepted, done, failed, canceled
+    pons_value *args;
+    int64_t left_ms;
+    int code;
+    bool held;
+} bench_goal;
+
+typedef struct bench {
+    pons_clock_manual time;
+    pons_clock clock;
+    pons_value *config; // the test's own copy of config/kernel.yaml: change it before bench_brain
+    pons_policy policy;
+    pons_llm llm; // ops NULL: rules
+    int llm_starts, llm_cancels;
+    pons_brain *brain;
+    pons_error error; // of the poll that failed; status PONS_OK: none
+    pons_value *events;
+    size_t mark;
+    bool keep_running;
+
+    // the store
+    pons_store memory, store;
+    pons_store_ops ops;
+    int64_t commits;
+    int kill_state; // a commit with a goal of navigate_to_pose in this state is the last; -1: none
+    bool kill_before; // … and it is lost
+    bool dead;
+
+    // the body: what a test may set
+    bool away;   // nobody listens
+    bool silent; // no telemetry
+    bool mute;   // takes goals, says nothing of them
+    bool deaf;   // does not even take goals
+    double battery, x, y;
+    const char *battery_state;
+    bool docked, latched, risk;
+    const char *stop_reason;
+    const char *boot;
+    const char *reject; // code for every goal but stop_base; NULL: accepts
+    int64_t base_ms;    // how long a skill of the base takes; BENCH_NEVER
+    int fail_code;      // how navigate_to_pose ends; 0: well
+    bool stuck;         // feedback never gets closer
+    // what it has seen
+    pons_link *link;
+    int64_t epoch;
+    int hellos, heartbeats, resets;
+    bool bye, bye_stop;
+    pons_value *got; // every message but heartbeats, in order
+    bench_goal goals[BENCH_GOALS_MAX];
+    size_t n_goals;
+} bench;
+
+// script: NULL (the rules decide) or a JSON list of replies for the scripted model.
+void bench_open(bench *b, const char *script);
+void bench_close(bench *b);
+void bench_brain(bench *b); // opens the brain (again); the store is alive again
+void bench_kill(bench *b);  // what kill -9 leaves
+void bench_drop(bench *b);  // the link breaks; the body holds
+
+void bench_run(bench *b, double seconds); // host and robot together, 20 ms at a time
+// Runs until an event of this type (and with key = value anywhere on its top level, or in its
+// decision or task) comes after the mark; moves the mark behind it and returns its payload. Fails
+// the test when none comes within so many seconds.
+const pons_value *bench_await(bench *b, const char *type, const char *key, const char *value,
+                              double seconds);
+int bench_count(const bench *b, const char *type, const char *key, const char *value); // of all
+
+void bench_goal_text(bench *b, const char *text); // as `pons run TEXT`
+void bench_say(bench *b, const char *text);
+void bench_post(bench *b, const char *kind, const char *json); // as another process
+const char *bench_mode(bench *b);
+
+int bench_sent(const bench *b, const char *type, const char *key, const char *value);
+// The newest goal of a skill that the body took; NULL when none.
+bench_goal *bench_newest(bench *b, const char *skill);
+int bench_starts(const bench *b, const char *skill); // goals of a skill that the body took
+void bench_forget(bench *b, bench_goal *g);          // the body never heard of it
+
+#endif
