@@ -191,7 +191,7 @@ static void refuse(const char *change, const char *code)
         fail_msg("%s: %s, expected %s (%s)", change, pons_get_str(no, "code", ""), code,
                  pons_get_str(no, "message", ""));
     assert_true(strlen(pons_get_str(no, "message", "")) > 0);
-    const char *id = pons_get_str(pons_get(edit, "goal_id") ? edit : m, "goal_id", "r");
+    const char *id = pons_get_str(edit, "goal_id", "r");
     assert_int_equal(bench_ledger(&t, id, "accepted"), 0);
     assert_int_equal(bench_ledger(&t, id, "started"), 0);
 }
