@@ -139,9 +139,9 @@ static pons_value *await(host *h, const char *type)
             h->telemetry = pons_value_ref(m);
             const char *goal_id = pons_get_str(pons_get(m, "goal"), "goal_id", "");
             if (pons_get_bool(m, "held", false))
-                send_msg(h,
-                         pons_object("type", json_string("adopt"), "goal_id", json_string(goal_id),
-                                     "epoch", json_integer(h->epoch), NULL));
+                try_msg(h,
+                        pons_object("type", json_string("adopt"), "goal_id", json_string(goal_id),
+                                    "epoch", json_integer(h->epoch), NULL));
         }
         if (strcmp(got, type) == 0)
             return m;
