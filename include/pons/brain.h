@@ -47,6 +47,9 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
 // {text}).
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err);
 
+// Nothing more will be said: with keep_running, the run now ends when its tasks do.
+void pons_brain_finish(pons_brain *b);
+
 // Does all that is due: messages, model events, inbox, kernel tick, supersteps, heartbeat.
 int pons_brain_poll(pons_brain *b, pons_error *err);
 // Host time at which poll wants to be called again at the latest.

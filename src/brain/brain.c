@@ -175,12 +175,18 @@ int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
     return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "say", value, err);
 }
 
+void pons_brain_finish(pons_brain *b)
+{
+    b->opts.keep_running = false;
+}
+
 void pons_brain_close(pons_brain *b)
 {
     if (!b) {
         return;
     }
-    const bool ended = b->outcome != PONS_BRAIN_RUNNING;
+    const bool idle = !b->react_run && json_array_size(pons_get(b->tasks, "queue")) == 0;
+    const bool ended = b->outcome != PONS_BRAIN_RUNNING || (b->opts.keep_running && idle);
     pons__port_bye(&b->port, b->opts.stop_body && ended && b->outcome != PONS_BRAIN_WAITING);
     brain_free(b);
 }
@@ -545,7 +551,7 @@ static int check_done(pons_brain *b, pons_error *err)
         return PONS_OK;
     }
     int64_t mail = 0;
-    if (!pons_get(b->tasks, "run_first") || json_array_size(pons_get(b->tasks, "queue")) > 0 ||
+    if (json_array_size(pons_get(b->tasks, "queue")) > 0 ||
         strcmp(pons_get_str(pons_get(b->tasks, "react"), "state", "idle"), "idle") != 0) {
         return PONS_OK;
     }

@@ -74,12 +74,20 @@ int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err
 // display.c: events for people and for programs.
 typedef struct cli_display cli_display;
 cli_display *cli_display_create(const cli *c, bool live_line);
-void cli_display_destroy(cli_display *d); // NULL-safe; ends the live line
+void cli_display_prompting(cli_display *d); // the live line becomes the prompt
+void cli_display_destroy(cli_display *d);   // NULL-safe; ends the live line
 void cli_display_event(cli_display *d, const pons_event *ev);
 void cli_display_note(cli_display *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 // One line that is redrawn in place: mode, battery, zone, distance, decision.
 void cli_display_status(cli_display *d, char *buf, size_t cap);
 void cli_print_json(const pons_value *v); // one line on stdout
+
+// prompt.c: the line that a person types in. said gets each line, NULL at the end of input.
+void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user);
+void cli_prompt_stop(void);             // idempotent
+void cli_prompt_read(void);             // standard input is readable
+void cli_prompt_hide(void);             // before something is printed
+void cli_prompt_show(const char *text); // after; NULL keeps the text
 
 // session.c: a brain at work, for run and resume.
 typedef struct cli_session_options {

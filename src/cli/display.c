@@ -13,6 +13,7 @@
 struct cli_display {
     bool json, live, dirty; // live: a terminal; dirty: the live line is on the screen
     bool token_open;
+    bool prompting; // the live line is the prompt's own text
     char mode[16], decision[64], zone[64];
     double battery, distance, speed;
     int64_t robot_ms;
@@ -40,6 +41,11 @@ cli_display *cli_display_create(const cli *c, bool live_line)
     return d;
 }
 
+void cli_display_prompting(cli_display *d)
+{
+    d->prompting = d->live;
+}
+
 void cli_display_destroy(cli_display *d)
 {
     if (d) {
@@ -65,10 +71,14 @@ void cli_display_note(cli_display *d, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     clear_live(d);
+    fflush(stdout);
     fputs("pons: ", stderr);
     vfprintf(stderr, fmt, ap);
     fputc('\n', stderr);
     va_end(ap);
+    if (d->prompting) {
+        cli_prompt_show(NULL);
+    }
 }
 
 void cli_print_json(const pons_value *v)
@@ -216,10 +226,16 @@ static void line(cli_display *d, const char *label, const char *fmt, ...)
     va_end(ap);
     putchar('\n');
     fflush(stdout);
+    if (d->prompting) {
+        cli_prompt_show(NULL);
+    }
 }
 
 static void clear_live(cli_display *d)
 {
+    if (d->prompting) {
+        cli_prompt_hide();
+    }
     if (d->token_open) {
         putchar('\n');
         d->token_open = false;
@@ -237,6 +253,10 @@ static void draw_live(cli_display *d)
         return;
     }
     cli_display_status(d, text, sizeof text);
+    if (d->prompting) {
+        cli_prompt_show(text);
+        return;
+    }
     printf("\r\033[K  \033[2m%s\033[0m", text);
     fflush(stdout);
     d->dirty = true;

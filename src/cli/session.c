@@ -39,6 +39,7 @@ typedef struct session {
     int body_failed;       // exit status of a child that could not start
     int wake_fd;
     bool stdin_open;
+    bool prompting; // standard input is a person's terminal
     size_t line_length;
     char line[STDIN_LINE_MAX];
 } session;
@@ -56,6 +57,7 @@ static void on_event(void *user, const pons_event *ev);
 static int open_wake(session *s);
 static void read_wake(session *s);
 static void read_stdin(session *s);
+static void on_prompt_line(void *user, const char *text);
 static void say_line(session *s, char *text);
 static void on_signal(int number);
 
@@ -79,6 +81,11 @@ int cli_session_run(cli *c, const cli_session_options *o)
         s.display = cli_display_create(c, true);
         rc = session_open(&s, store, config, policy, llm.ops ? &llm : NULL, about, &err);
     }
+    if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
+        s.prompting = true;
+        cli_display_prompting(s.display);
+        cli_prompt_start("pons", on_prompt_line, &s);
+    }
     if (rc >= 0) {
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
@@ -86,6 +93,7 @@ int cli_session_run(cli *c, const cli_session_options *o)
         rc = session_loop(&s, &err);
     }
     int status = rc < 0 ? -1 : session_outcome(&s);
+    cli_prompt_stop();
     pons_brain_close(s.brain);
     cli_display_destroy(s.display);
     if (s.wake_fd >= 0) {
@@ -320,7 +328,8 @@ static void read_stdin(session *s)
         read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
     if (n <= 0) {
         s->stdin_open = false;
-        interrupted = s->o->prompt && isatty(STDIN_FILENO); // Ctrl-D leaves
+        say_line(s, s->line); // a last line without its end
+        pons_brain_finish(s->brain);
         return;
     }
     s->line_length += (size_t)n;
@@ -337,6 +346,18 @@ static void read_stdin(session *s)
         cli_display_note(s->display, "that line is too long");
         s->line_length = 0;
     }
+}
+
+static void on_prompt_line(void *user, const char *text)
+{
+    session *s = user;
+    if (!text) { // Ctrl-D
+        interrupted = 1;
+        return;
+    }
+    char line[STDIN_LINE_MAX];
+    snprintf(line, sizeof line, "%s", text);
+    say_line(s, line);
 }
 
 static void say_line(session *s, char *text)
