@@ -27,7 +27,7 @@ void cli_prompt_start(const char *text, void (*said)(void *user, const char *lin
     prompt.said = said;
     prompt.user = user;
     prompt.active = true;
-    snprintf(prompt.text, sizeof prompt.text, "%s> ", text);
+    snprintf(prompt.text, sizeof prompt.text, "%s › ", text);
     rl_callback_handler_install(prompt.text, on_line);
 }
 
@@ -59,11 +59,12 @@ void cli_prompt_show(const char *text)
         return;
     }
     if (text) {
-        snprintf(prompt.text, sizeof prompt.text, "%s> ", text);
+        snprintf(prompt.text, sizeof prompt.text, "%s › ", text);
         rl_set_prompt(prompt.text);
     }
-    printf("\r\033[K%s%s", prompt.text, rl_line_buffer ? rl_line_buffer : "");
+    fputs("\r\033[K", stdout);
     fflush(stdout);
+    rl_forced_update_display();
 }
 
 static void on_line(char *line)
