@@ -85,6 +85,7 @@ void cli_print_json(const pons_value *v); // one line on stdout
 // prompt.c: the line that a person types in. said gets each line, NULL at the end of input.
 void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user);
 void cli_prompt_stop(void);             // idempotent
+bool cli_prompt_active(void);           // false when the terminal would not be prompted on
 void cli_prompt_read(void);             // standard input is readable
 void cli_prompt_hide(void);             // before something is printed
 void cli_prompt_show(const char *text); // after; NULL keeps the text

@@ -1,77 +1,115 @@
 // prompt.c - the line that a person types in while events go by above it.
 //
-// libedit edits the line; events are printed over it and the line is drawn again below them. The
-// prompt itself carries what a person wants to see all the time: mode, battery, zone, distance,
-// decision.
+// libedit edits the line, a key at a time; events are printed over it and the line is drawn again
+// below them. The prompt itself carries what a person wants to see all the time: mode, battery,
+// zone, distance, decision.
 #include "cli/cli.h"
 
+#include <histedit.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <editline/readline.h>
+#define HISTORY_LINES 200
 
 static struct {
-    void (*said)(void *user, const char *line); // line NULL: end of input
+    EditLine *edit; // NULL: not started
+    History *history;
+    void (*said)(void *user, const char *line);
     void *user;
-    bool active;
     char text[256];
-} prompt; // libedit's callback carries no user pointer, and there is one terminal
+} prompt; // libedit asks for the prompt's text without a user pointer, and there is one terminal
 
-static void on_line(char *line);
+static char *prompt_text(EditLine *e);
 
 void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user)
 {
+    HistEvent ignored;
     setlocale(LC_CTYPE, "");
     prompt.said = said;
     prompt.user = user;
-    prompt.active = true;
-    snprintf(prompt.text, sizeof prompt.text, "%s › ", text);
-    rl_callback_handler_install(prompt.text, on_line);
+    snprintf(prompt.text, sizeof prompt.text, "%s > ", text);
+    prompt.history = history_init();
+    prompt.edit = el_init("pons", stdin, stdout, stderr);
+    if (!prompt.edit || !prompt.history) {
+        cli_prompt_stop();
+        return;
+    }
+    history(prompt.history, &ignored, H_SETSIZE, HISTORY_LINES);
+    el_set(prompt.edit, EL_EDITOR, "emacs");
+    el_set(prompt.edit, EL_SIGNAL, 0);
+    el_set(prompt.edit, EL_HIST, history, prompt.history);
+    el_set(prompt.edit, EL_PROMPT, prompt_text);
+    el_set(prompt.edit, EL_UNBUFFERED, 1); // el_gets returns after each key
+    cli_prompt_show(NULL);
 }
 
 void cli_prompt_stop(void)
 {
-    if (prompt.active) {
-        prompt.active = false;
-        rl_callback_handler_remove();
+    if (prompt.edit) {
+        el_set(prompt.edit, EL_UNBUFFERED, 0); // gives the terminal back as it was
+        el_end(prompt.edit);
         fputs("\r\033[K", stdout);
         fflush(stdout);
     }
+    if (prompt.history) {
+        history_end(prompt.history);
+    }
+    prompt.edit = NULL;
+    prompt.history = NULL;
+}
+
+bool cli_prompt_active(void)
+{
+    return prompt.edit != NULL;
 }
 
 void cli_prompt_read(void)
 {
-    rl_callback_read_char();
+    int n = 0;
+    const char *text = el_gets(prompt.edit, &n);
+    if (!text || n <= 0) {
+        prompt.said(prompt.user, NULL);
+        return;
+    }
+    if (text[n - 1] != '\n') {
+        return;
+    }
+    char *line = strndup(text, (size_t)n - 1);
+    HistEvent ignored;
+    if (line && *line) {
+        history(prompt.history, &ignored, H_ENTER, line);
+    }
+    el_set(prompt.edit, EL_UNBUFFERED, 0); // a fresh line
+    el_set(prompt.edit, EL_UNBUFFERED, 1);
+    prompt.said(prompt.user, line ? line : "");
+    free(line);
+    cli_prompt_show(NULL);
 }
 
 void cli_prompt_hide(void)
 {
-    if (prompt.active) {
+    if (prompt.edit) {
         fputs("\r\033[K", stdout);
     }
 }
 
 void cli_prompt_show(const char *text)
 {
-    if (!prompt.active) {
+    if (!prompt.edit) {
         return;
     }
     if (text) {
-        snprintf(prompt.text, sizeof prompt.text, "%s › ", text);
-        rl_set_prompt(prompt.text);
+        snprintf(prompt.text, sizeof prompt.text, "%s > ", text);
     }
-    fputs("\r\033[K", stdout);
+    const LineInfo *typed = el_line(prompt.edit);
+    const int n = (int)(typed->lastchar - typed->buffer);
+    printf("\r\033[K%s%.*s", prompt.text, n, typed->buffer);
     fflush(stdout);
-    rl_forced_update_display();
 }
 
-static void on_line(char *line)
+static char *prompt_text(EditLine *e)
 {
-    if (line && *line) {
-        add_history(line);
-    }
-    prompt.said(prompt.user, line);
-    free(line);
+    (void)e;
+    return prompt.text;
 }

@@ -82,9 +82,11 @@ int cli_session_run(cli *c, const cli_session_options *o)
         rc = session_open(&s, store, config, policy, llm.ops ? &llm : NULL, about, &err);
     }
     if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
-        s.prompting = true;
-        cli_display_prompting(s.display);
         cli_prompt_start("pons", on_prompt_line, &s);
+        s.prompting = cli_prompt_active();
+        if (s.prompting) {
+            cli_display_prompting(s.display);
+        }
     }
     if (rc >= 0) {
         signal(SIGINT, on_signal);
