@@ -57,6 +57,7 @@ static int cancel_all(pons_brain *b, pons_cx *cx, pons_value **skills, pons_valu
                       bool *ret_clear, pons_error *err);
 static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons_value **skills,
                         pons_value **react, pons_error *err);
+static pons_value *dispatch_details(pons_brain *b);
 static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err);
 static int send_goal(void *user, const pons_effect *e, pons_error *err);
 static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, pons_value **skills,
@@ -745,10 +746,7 @@ static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons
                               "message", json_string(refusal), NULL);
     } else {
         pons_effect_state found;
-        pons_value *details = json_copy((json_t *)link);
-        json_object_del(details, "ready");
-        json_object_set(details, "expires_ms", (json_t *)pons_get(verdict, "expires_ms"));
-        rc = pons_effect_dispatch(cx, id, details, send_goal, b, &found, err);
+        rc = pons_effect_dispatch(cx, id, dispatch_details(b), send_goal, b, &found, err);
         if (rc < 0) {
             return rc;
         }
@@ -797,7 +795,19 @@ static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons
     return PONS_OK;
 }
 
-// A recorded task: {refused: why} or {expires_ms}. Approvals are bound to the arguments that R4
+// Of this moment, not of the recorded answer: a brain that died before DISPATCHED was durable sends
+// under its next life's epoch, perhaps to another boot.
+static pons_value *dispatch_details(pons_brain *b)
+{
+    const pons_value *hello = b->port.hello;
+    const int64_t boot_ms = b->opts.clock.boot_ns(b->opts.clock.ctx) / PONS_NS_PER_MS;
+    return pons_object("epoch", json_integer(pons_get_int(hello, "epoch", 0)), "boot_id",
+                       json_string(pons_get_str(hello, "boot_id", "")), "robot_id",
+                       json_string(pons_get_str(hello, "robot_id", "")), "expires_ms",
+                       json_integer(boot_ms + (int64_t)b->rules.goal_expires_ms), NULL);
+}
+
+// A recorded task: {refused: why} or {ok}. Approvals are bound to the arguments that R4
 // saw, so what remains to be asked again is the state of the robot.
 static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
@@ -818,9 +828,7 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
             "refused", json_string(pons_get_str(json_array_get(broken, 0), "message", "")), NULL);
         return PONS_OK;
     }
-    const int64_t boot_ms = b->opts.clock.boot_ns(b->opts.clock.ctx) / PONS_NS_PER_MS;
-    *ret =
-        pons_object("expires_ms", json_integer(boot_ms + (int64_t)b->rules.goal_expires_ms), NULL);
+    *ret = pons_object("ok", json_true(), NULL);
     return PONS_OK;
 }
 
