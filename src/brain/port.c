@@ -346,6 +346,7 @@ static void on_message(pons_port *p, const pons_value *msg)
                         "message", json_string(pons_get_str(msg, "message", "")), NULL);
     } else if (strcmp(type, "result") == 0) {
         goal_finish(g, pons_get_str(msg, "status", "failed"), msg);
+        p->brain->tick_now = true; // it is judged by the world as it is now, not a tick ago
         if (pons_get_int(msg, "error_code", 0) == PONS_BODY_STOPPED) {
             latch_early(p, pons_get_str(msg, "error_msg", "stopped"));
         }
