@@ -539,7 +539,8 @@ static int llm_poll(pons_brain *b, pons_error *err)
 
 static int check_done(pons_brain *b, pons_error *err)
 {
-    if (b->done_emitted || b->opts.keep_running) {
+    // A tick that a crash cut short may hold goals that are in no queue and no inbox any more.
+    if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
         return PONS_OK;
     }
     if (b->react_run) {
