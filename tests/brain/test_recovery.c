@@ -1,0 +1,330 @@
+// test_recovery.c - what becomes of a goal when the brain, the body or the link between them dies.
+//
+// The table is the specification's: INTENDED was never sent, so it is arbitrated again; DISPATCHED
+// is asked about; ACCEPTED is asked about and never sent. The brain is killed at the very commit
+// that makes each state durable, just before it and just after it, or while the body has the goal.
+// In every row the task is done at the end, and the body has started each goal id once: it counts.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "brain_bench.h"
+
+#define SOON 2.0
+
+static void begin(bench *b)
+{
+    bench_open(b, NULL);
+    bench_brain(b);
+    bench_run(b, 0.5);
+}
+
+// Runs until the armed kill has come, buries that brain and opens the next.
+static void die(bench *b, double dead_s)
+{
+    for (int i = 0; i < 500 && !b->dead; i++) {
+        bench_run(b, 0.02);
+    }
+    assert_true(b->dead);
+    bench_kill(b);
+    bench_run(b, dead_s);
+    bench_brain(b);
+}
+
+static int effects_in(bench *b, pons_effect_state state, const char *skill)
+{
+    pons_autovalue list = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_true(pons_effects_read(b->memory, "t1", 1U << state, &list, &err) >= 0);
+    int n = 0;
+    size_t i;
+    json_t *e;
+    json_array_foreach(list, i, e)
+    {
+        n += strcmp(pons_get_str(e, "skill", ""), skill) == 0;
+    }
+    return n;
+}
+
+static void no_effect_is_left_open(bench *b)
+{
+    assert_int_equal(effects_in(b, PONS_EFFECT_INTENDED, "navigate_to_pose"), 0);
+    assert_int_equal(effects_in(b, PONS_EFFECT_DISPATCHED, "navigate_to_pose"), 0);
+    assert_int_equal(effects_in(b, PONS_EFFECT_ACCEPTED, "navigate_to_pose"), 0);
+}
+
+// ---------------------------------------------------------------- the brain dies at a commit
+
+static void a_kill_at_each_state_of_a_goal_loses_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        int at;
+        bool before;
+        int sent; // goal messages of navigate_to_pose, over both lives
+    } rows[] = {
+        {PONS_EFFECT_INTENDED, true, 1},
+        {PONS_EFFECT_INTENDED, false, 1},   // nothing was sent: dispatched by the next life
+        {PONS_EFFECT_DISPATCHED, true, 1},  // the same
+        {PONS_EFFECT_DISPATCHED, false, 1}, // nothing was sent: the body does not know it; sent now
+        {PONS_EFFECT_ACCEPTED, true, 1},    // the body has it: adopted
+        {PONS_EFFECT_ACCEPTED, false, 1},   // the same
+        {PONS_EFFECT_DONE, true, 1},        // it is done: asked, not sent
+        {PONS_EFFECT_DONE, false, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b);
+        b.kill_state = rows[i].at;
+        b.kill_before = rows[i].before;
+        bench_goal_text(&b, "去厨房");
+        die(&b, 0.5);
+        bench_await(&b, "task.done", "status", "succeeded", 20.0);
+        if (bench_sent(&b, "goal", "skill", "navigate_to_pose") != rows[i].sent ||
+            bench_starts(&b, "navigate_to_pose") != 1) {
+            fail_msg("row %zu: sent %d, started %d", i,
+                     bench_sent(&b, "goal", "skill", "navigate_to_pose"),
+                     bench_starts(&b, "navigate_to_pose"));
+        }
+        assert_int_equal(bench_count(&b, "effect", "state", "outcome_unknown"), 0);
+        no_effect_is_left_open(&b);
+        bench_close(&b);
+    }
+}
+
+// ---------------------------------------------------------------- the table for DISPATCHED
+
+typedef enum body_then { KNOWS, FINISHED, FORGOT } body_then;
+
+static void what_the_body_says_decides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        body_then body;
+        bool other_boot;
+        double dead_s;
+        bool accepted; // the first life had heard "accepted"
+        bool adopted, unknown, same_id_again;
+    } rows[] = {
+        {"known, finished, same boot", FINISHED, false, 0.5, false, false, false, false},
+        {"known, finished, other boot", FINISHED, true, 0.5, false, false, false, false},
+        {"known, same boot", KNOWS, false, 0.5, false, true, false, false},
+        {"known, same boot, long after", KNOWS, false, 60.0, true, true, false, false},
+        {"known, other boot", KNOWS, true, 0.5, false, false, true, false},
+        {"known, other boot, accepted", KNOWS, true, 0.5, true, false, true, false},
+        {"unknown, same boot, fresh", FORGOT, false, 0.5, false, false, false, true},
+        {"unknown, same boot, expired", FORGOT, false, 6.0, false, false, true, false},
+        {"unknown, same boot, accepted", FORGOT, false, 0.5, true, false, true, false},
+        {"unknown, other boot", FORGOT, true, 0.5, false, false, true, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b);
+        b.base_ms = 4000;
+        b.mute = !rows[i].accepted;
+        bench_goal_text(&b, "去厨房");
+        for (int k = 0; k < 100 && !bench_newest(&b, "navigate_to_pose"); k++) {
+            bench_run(&b, 0.02);
+        }
+        bench_goal *g = bench_newest(&b, "navigate_to_pose");
+        assert_non_null(g);
+        char first[40];
+        memcpy(first, g->id, sizeof first);
+        if (rows[i].accepted) {
+            bench_await(&b, "effect", "state", "accepted", SOON);
+        }
+        bench_kill(&b);
+        if (rows[i].body == FINISHED) {
+            snprintf(g->state, sizeof g->state, "done");
+            b.x = b.y = 7.5; // it went there alone
+        } else if (rows[i].body == FORGOT) {
+            bench_forget(&b, g);
+        }
+        b.mute = false;
+        b.boot = rows[i].other_boot ? "boot-2" : b.boot;
+        bench_run(&b, rows[i].dead_s);
+        json_array_clear(b.got);
+        bench_brain(&b);
+        bench_await(&b, "task.done", "status", "succeeded", 60.0);
+
+        const int again = bench_sent(&b, "goal", "goal_id", first);
+        const int unknown = bench_count(&b, "effect", "state", "outcome_unknown");
+        if (bench_sent(&b, "status", "goal_id", first) < 1 ||
+            (bench_sent(&b, "adopt", "goal_id", first) > 0) != rows[i].adopted ||
+            (unknown > 0) != rows[i].unknown || (again > 0) != rows[i].same_id_again) {
+            fail_msg("%s: asked %d, adopted %d, unknown %d, sent again %d", rows[i].name,
+                     bench_sent(&b, "status", "goal_id", first),
+                     bench_sent(&b, "adopt", "goal_id", first), unknown, again);
+        }
+        // An unknown outcome is looked into, then tried with a new id; the old one is history.
+        assert_int_equal(effects_in(&b, PONS_EFFECT_OUTCOME_UNKNOWN, "navigate_to_pose"),
+                         rows[i].unknown);
+        const bench_goal *last = bench_newest(&b, "navigate_to_pose");
+        if (rows[i].unknown) {
+            assert_string_not_equal(last->id, first);
+            assert_true(bench_starts(&b, "look") + bench_starts(&b, "wait") > 0);
+        } else {
+            assert_string_equal(last->id, first);
+        }
+        no_effect_is_left_open(&b);
+        bench_close(&b);
+    }
+}
+
+// ---------------------------------------------------------------- the link breaks, the brain lives
+
+static void a_broken_link_is_the_same_table(void **state)
+{
+    (void)state;
+    static const struct {
+        body_then body;
+        bool other_boot, unknown;
+    } rows[] = {{KNOWS, false, false},
+                {FINISHED, false, false},
+                {KNOWS, true, true},
+                {FORGOT, false, true},
+                {FORGOT, true, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b);
+        b.base_ms = 4000;
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "effect", "state", "accepted", SOON);
+        bench_goal *g = bench_newest(&b, "navigate_to_pose");
+        bench_drop(&b);
+        b.away = true;
+        if (rows[i].body == FINISHED) {
+            snprintf(g->state, sizeof g->state, "done");
+            b.x = b.y = 7.5;
+        } else if (rows[i].body == FORGOT) {
+            bench_forget(&b, g);
+        }
+        b.boot = rows[i].other_boot ? "boot-2" : b.boot;
+        bench_run(&b, 3.0);
+        b.away = false;
+        bench_await(&b, "task.done", "status", "succeeded", 60.0);
+        assert_int_equal(bench_count(&b, "effect", "state", "outcome_unknown"), rows[i].unknown);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"),
+                         1 + (rows[i].unknown && rows[i].body != FORGOT));
+        no_effect_is_left_open(&b);
+        bench_close(&b);
+    }
+}
+
+static void an_unknown_outcome_of_some_skills_is_a_persons(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "ask_on_unknown",
+                        json_pack("[s]", "navigate_to_pose"));
+    bench_brain(&b);
+    b.base_ms = 4000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_kill(&b);
+    b.boot = "boot-2";
+    bench_brain(&b);
+    bench_await(&b, "effect", "state", "outcome_unknown", SOON);
+    bench_await(&b, "decision", "type", "ASK_HUMAN", SOON);
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_post(&b, "answer", "{'action':'approve'}");
+    bench_await(&b, "task.done", "status", "succeeded", 20.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+    bench_close(&b);
+}
+
+// ---------------------------------------------------------------- other things that survive
+
+static void a_question_survives(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+    bench_brain(&b);
+    bench_goal_text(&b, "去厨房");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    char id[64];
+    snprintf(id, sizeof id, "%s", pons_get_str(asked, "id", ""));
+    bench_kill(&b);
+    bench_run(&b, 0.5);
+    bench_brain(&b);
+    bench_run(&b, SOON);
+    pons_autovalue status = pons_brain_status(b.brain);
+    const pons_value *approvals = pons_get(status, "approvals");
+    assert_int_equal(json_array_size(approvals), 1);
+    assert_string_equal(pons_get_str(json_array_get(approvals, 0), "id", ""), id);
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1); // not asked twice
+    char answer[128];
+    snprintf(answer, sizeof answer, "{'action':'approve','id':'%s'}", id);
+    bench_post(&b, "answer", answer);
+    bench_await(&b, "task.done", "status", "succeeded", 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+static void words_to_a_dead_brain_are_heard_by_the_next(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b);
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_kill(&b);
+    bench_post(&b, "say", "{'text':'停'}");
+    bench_run(&b, 1.0);
+    bench_brain(&b);
+    bench_await(&b, "task.done", "status", "cancelled", SOON);
+    bench_run(&b, SOON);
+    assert_string_equal(bench_newest(&b, "navigate_to_pose")->state, "canceled");
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+static void many_deaths_one_start(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b);
+    b.base_ms = 10000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    for (int i = 0; i < 12; i++) { // at times that share no period with anything
+        bench_kill(&b);
+        bench_run(&b, 0.14);
+        bench_brain(&b);
+        bench_run(&b, 0.06 + 0.1 * i);
+    }
+    bench_await(&b, "task.done", "status", "succeeded", 30.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    assert_int_equal(bench_sent(&b, "goal", "skill", "navigate_to_pose"), 1);
+    assert_int_equal(bench_count(&b, "effect", "state", "done"), 1);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kill_at_each_state_of_a_goal_loses_nothing),
+        cmocka_unit_test(what_the_body_says_decides),
+        cmocka_unit_test(a_broken_link_is_the_same_table),
+        cmocka_unit_test(an_unknown_outcome_of_some_skills_is_a_persons),
+        cmocka_unit_test(a_question_survives),
+        cmocka_unit_test(words_to_a_dead_brain_are_heard_by_the_next),
+        cmocka_unit_test(many_deaths_one_start),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("recovery", tests, NULL, NULL);
+}
