@@ -326,6 +326,10 @@ static void read_wake(session *s)
 
 static void read_stdin(session *s)
 {
+    if (s->prompting) {
+        cli_prompt_read();
+        return;
+    }
     const ssize_t n =
         read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
     if (n <= 0) {
