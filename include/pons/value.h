@@ -29,6 +29,10 @@ void pons_value_unref(const pons_value *v);      // NULL-safe
 // the caller's.
 int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err);
 
+// Reads a file of at most 16 MiB as one JSON text. PONS_ENOTFOUND or PONS_EIO with the path as the
+// source when unreadable, PONS_EINVAL with path:line:col.
+int pons_value_load(const char *path, pons_value **ret, pons_error *err);
+
 // Compact text with sorted keys: equal values give equal bytes (used for hashes). Doubles are
 // written in their shortest round-trip form. The caller frees *ret with free(); returns its length,
 // or PONS_ENOMEM, or PONS_EINVAL for a value nested deeper than 2048 (a cycle).

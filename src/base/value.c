@@ -12,6 +12,7 @@
 // always with a '.' or an 'e' so that they stay doubles.
 #include "pons/value.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -32,6 +33,7 @@ enum {
     BLOCK_MIN = 512,       // bytes of a dump's first allocation
     HASH_BLOCK = 1024,     // bytes between two feeds of the hash
     NUMBER_MAX = 40,       // bytes of the longest number, and of the longest escape
+    LOAD_MAX = 16 << 20,   // bytes of a file
     HASH_BYTES = 16        // of SHA-256 that a value's hash keeps
 };
 
@@ -242,6 +244,32 @@ pons_value *pons_object(const char *key, ...)
 }
 
 // -- writing --------------------------------------------------------------------------------------
+
+int pons_value_load(const char *path, pons_value **ret, pons_error *err)
+{
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
+        pons_error_set(err, rc, "value", "cannot read the file");
+        pons_error_source(err, "%s", path);
+        pons_error_cause(err, "%s", strerror(errno));
+        return rc;
+    }
+    char *text = malloc(LOAD_MAX);
+    size_t n = text ? fread(text, 1, LOAD_MAX, f) : 0;
+    bool whole = text && n < LOAD_MAX && !ferror(f);
+    fclose(f);
+    int rc =
+        whole ? pons_value_parse(text, n, ret, err)
+              : pons_error_set(err, PONS_EIO, "value", "cannot read the file, or it is too large");
+    free(text);
+    if (rc < 0 && err) {
+        char where[PONS_ERROR_SOURCE_MAX];
+        snprintf(where, sizeof where, "%s%s%.32s", path, err->source[0] ? ":" : "", err->source);
+        pons_error_source(err, "%s", where);
+    }
+    return rc;
+}
 
 long pons_value_dump(const pons_value *v, char **ret)
 {

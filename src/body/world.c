@@ -91,19 +91,15 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
 static int check_schema(const pons_yaml *yaml, pons_error *err)
 {
     char path[PATH_MAX];
-    __attribute__((cleanup(text_cleanup))) char *text = NULL;
     __attribute__((cleanup(schema_cleanup))) pons_schema *schema = NULL;
     pons_autovalue value = NULL;
-    size_t len = 0;
     int rc = pons_share_path(SCHEMA_FILE, path, sizeof path, err);
     if (rc < 0) { // a broken installation, not a wrong world
         if (err)
             err->status = PONS_EENV;
         return PONS_EENV;
     }
-    rc = read_text(path, &text, &len, err);
-    if (rc == PONS_OK)
-        rc = pons_value_parse(text, len, &value, err);
+    rc = pons_value_load(path, &value, err);
     if (rc == PONS_OK)
         rc = pons_schema_compile(value, &schema, err);
     return rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);

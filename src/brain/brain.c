@@ -99,17 +99,9 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
 static int load_schema(pons_brain *b, pons_error *err)
 {
     char path[512];
-    pons_yaml *yaml = NULL; // JSON is YAML
     int rc = pons_share_path("schemas/decision.json", path, sizeof path, err);
-    if (rc >= 0) {
-        rc = pons_yaml_load(path, &yaml, err);
-    }
-    if (rc >= 0) {
-        b->decision_schema_value = pons_value_ref(pons_yaml_value(yaml));
-        rc = pons_schema_compile(b->decision_schema_value, &b->decision_schema, err);
-    }
-    pons_yaml_destroy(yaml);
-    return rc;
+    rc = rc < 0 ? rc : pons_value_load(path, &b->decision_schema_value, err);
+    return rc < 0 ? rc : pons_schema_compile(b->decision_schema_value, &b->decision_schema, err);
 }
 
 // What was cut short is resumed; what was out is followed again.

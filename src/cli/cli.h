@@ -93,6 +93,7 @@ void cli_prompt_show(const char *text); // after; NULL keeps the text
 // session.c: a brain at work, for run and resume.
 typedef struct cli_session_options {
     const char *thread;
+    const pons_policy *policy; // opened by the caller; NULL: the session opens it
     const char *world, *driver, *llm;
     double speed;
     uint64_t seed;

@@ -7,7 +7,8 @@
 
 #define THREAD_ID_LENGTH 6
 
-static int check_goals(const cli *c, const char *world, bool model, char *const *goals, int n);
+static int check_goals(const pons_policy *policy, const char *world, bool model, char *const *goals,
+                       int n);
 static int check_thread_name(const char *name);
 static void new_thread(char ret[PONS_NAME_MAX]);
 static int run_options(pons_store store, const char *thread, pons_value **ret_started,
@@ -51,12 +52,17 @@ int cmd_run(cli *c)
     if (model.ops) {
         model.ops->close(model.self);
     }
-    bad = bad < 0 ? check_goals(c, world, has_model, c->argv, c->argc) : bad;
-    if (bad >= 0) {
-        return bad;
-    }
-    if (cli_workspace(c, true, &err) < 0) {
+    pons_policy policy = {0};
+    if (bad < 0 && cli_policy(c, &policy, &err) < 0) {
         return cli_fail(&err);
+    }
+    bad = bad < 0 ? check_goals(&policy, world, has_model, c->argv, c->argc) : bad;
+    if (bad < 0 && cli_workspace(c, true, &err) < 0) {
+        bad = cli_fail(&err);
+    }
+    if (bad >= 0) {
+        pons_rules_close(&policy);
+        return bad;
     }
     char id[PONS_NAME_MAX];
     if (thread) {
@@ -65,6 +71,7 @@ int cmd_run(cli *c)
         new_thread(id);
     }
     const cli_session_options o = {.thread = id,
+                                   .policy = &policy,
                                    .world = world,
                                    .driver = driver,
                                    .llm = llm,
@@ -79,7 +86,9 @@ int cmd_run(cli *c)
                "status, quit.\n",
                id);
     }
-    return cli_session_run(c, &o);
+    const int status = cli_session_run(c, &o);
+    pons_rules_close(&policy);
+    return status;
 }
 
 int cmd_resume(cli *c)
@@ -141,23 +150,23 @@ int cmd_resume(cli *c)
 
 // A goal is held against the world before anything is made: an unknown zone is bad input. What the
 // rules do not understand is the model's to understand, when there is one.
-static int check_goals(const cli *c, const char *world_name, bool model, char *const *goals, int n)
+static int check_goals(const pons_policy *policy, const char *world_name, bool model,
+                       char *const *goals, int n)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue world = NULL;
-    pons_policy policy = {0};
     for (int i = 0; i < n; i++) {
         if (goals[i][strspn(goals[i], " \t\r\n")] == '\0') {
             return cli_bad("goal %d is empty", i + 1);
         }
     }
-    if (cli_world(world_name, &world, &err) < 0 || cli_policy(c, &policy, &err) < 0) {
+    if (cli_world(world_name, &world, &err) < 0) {
         return cli_fail(&err);
     }
     int status = -1;
     for (int i = 0; i < n && status < 0; i++) {
         pons_autovalue parsed = NULL;
-        const int rc = policy.ops->parse(policy.self, goals[i], world, &parsed, &err);
+        const int rc = policy->ops->parse(policy->self, goals[i], world, &parsed, &err);
         if (rc < 0 && (!model || strncmp(err.message, "unknown", strlen("unknown")) == 0)) {
             status = cli_fail(&err);
         } else if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
@@ -166,7 +175,6 @@ static int check_goals(const cli *c, const char *world_name, bool model, char *c
                         i + 1, goals[i], pons_get_str(parsed, "control", "say"));
         }
     }
-    pons_rules_close(&policy);
     return status;
 }
 

@@ -74,12 +74,15 @@ int cli_session_run(cli *c, const cli_session_options *o)
         pons_object("world", json_string(o->world), "driver", json_string(o->driver), "speed",
                     json_real(o->speed), "seed", json_integer((json_int_t)o->seed), NULL);
     int rc = cli_config(c, &config, &err);
-    rc = rc < 0 ? rc : cli_policy(c, &policy, &err);
+    if (rc >= 0 && !o->policy) {
+        rc = cli_policy(c, &policy, &err);
+    }
     rc = rc < 0 ? rc : cli_llm(o->llm, &s.clock, &llm, &err);
     rc = rc < 0 ? rc : cli_store(c, &store, &err);
     if (rc >= 0) {
         s.display = cli_display_create(c, true);
-        rc = session_open(&s, store, config, policy, llm.ops ? &llm : NULL, about, &err);
+        rc = session_open(&s, store, config, o->policy ? *o->policy : policy, llm.ops ? &llm : NULL,
+                          about, &err);
     }
     if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
         cli_prompt_start("pons", on_prompt_line, &s);

@@ -81,7 +81,8 @@ static int load_yaml(const cli *c, const char *relative, const char *schema, pon
                      pons_error *err)
 {
     char path[PATH_MAX];
-    pons_yaml *yaml = NULL, *rules = NULL;
+    pons_yaml *yaml = NULL;
+    pons_autovalue rules = NULL;
     pons_schema *compiled = NULL;
     const int n = snprintf(path, sizeof path, "%s/%s", c->workspace, relative);
     const bool own = n < (int)sizeof path && access(path, F_OK) == 0;
@@ -92,10 +93,10 @@ static int load_yaml(const cli *c, const char *relative, const char *schema, pon
     if (rc >= 0 && schema) {
         rc = pons_share_path(schema, path, sizeof path, err);
         if (rc >= 0) {
-            rc = pons_yaml_load(path, &rules, err); // JSON is YAML
+            rc = pons_value_load(path, &rules, err);
         }
         if (rc >= 0) {
-            rc = pons_schema_compile(pons_yaml_value(rules), &compiled, err);
+            rc = pons_schema_compile(rules, &compiled, err);
         }
         if (rc >= 0) {
             rc = pons_schema_check_yaml(compiled, yaml, err);
@@ -105,7 +106,6 @@ static int load_yaml(const cli *c, const char *relative, const char *schema, pon
         *ret = pons_value_ref(pons_yaml_value(yaml));
     }
     pons_schema_destroy(compiled);
-    pons_yaml_destroy(rules);
     pons_yaml_destroy(yaml);
     return rc;
 }

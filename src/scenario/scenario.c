@@ -67,6 +67,8 @@ static int runner_tell_goals(runner *r, pons_error *err);
 static void runner_kill(runner *r);
 static int runner_loop(runner *r, pons_error *err);
 static int runner_connect(void *user, pons_link **ret, pons_error *err);
+static void arm(runner *r, const char *type);
+static int arm_stored(void *user, const pons_event_row *row);
 static void runner_event(void *user, const pons_event *ev);
 static bool answer_to_come(const runner *r);
 static void check_events(runner *r);
@@ -83,13 +85,14 @@ static pons_value *report(runner *r);
 int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err)
 {
     char schema_path[512];
-    pons_yaml *yaml = NULL, *schema_yaml = NULL;
+    pons_yaml *yaml = NULL;
+    pons_autovalue rules = NULL;
     pons_schema *schema = NULL;
     int rc = pons_yaml_load(path, &yaml, err);
     rc = rc < 0 ? rc
                 : pons_share_path("schemas/scenario.json", schema_path, sizeof schema_path, err);
-    rc = rc < 0 ? rc : pons_yaml_load(schema_path, &schema_yaml, err); // JSON is YAML
-    rc = rc < 0 ? rc : pons_schema_compile(pons_yaml_value(schema_yaml), &schema, err);
+    rc = rc < 0 ? rc : pons_value_load(schema_path, &rules, err);
+    rc = rc < 0 ? rc : pons_schema_compile(rules, &schema, err);
     rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
     if (rc >= 0) {
         pons_scenario *s = calloc(1, sizeof *s);
@@ -101,7 +104,6 @@ int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err)
         }
     }
     pons_schema_destroy(schema);
-    pons_yaml_destroy(schema_yaml);
     pons_yaml_destroy(yaml);
     return rc;
 }
@@ -268,7 +270,8 @@ static int runner_loop(runner *r, pons_error *err)
         if (!r->brain && r->manual.now_ns >= r->reborn_ns) {
             pons__fault_store_revive(&r->fault);
             fuzz_next(r);
-            rc = runner_open_brain(r, err);
+            rc = r->memory.ops->events(r->memory.self, THREAD, 0, 0, arm_stored, r, err);
+            rc = rc < 0 ? rc : runner_open_brain(r, err);
             rc = rc < 0 ? rc : runner_tell_goals(r, err);
             if (rc < 0) {
                 return rc;
@@ -320,17 +323,30 @@ static int runner_connect(void *user, pons_link **ret, pons_error *err)
     return PONS_OK;
 }
 
-static void runner_event(void *user, const pons_event *ev)
+// An event of this type has been seen: what waits for it has its time.
+static void arm(runner *r, const char *type)
 {
-    runner *r = user;
     for (size_t i = 0; i < r->n_events; i++) {
         world_event *e = &r->events[i];
         const char *wanted = pons_get_str(pons_get(e->value, "when"), "event", NULL);
-        if (wanted && !e->armed && strcmp(wanted, ev->type) == 0) {
+        if (wanted && !e->armed && strcmp(wanted, type) == 0) {
             e->armed = true;
             e->due_ns = r->manual.now_ns + (int64_t)(pons_get_num(e->value, "after_s", 0.0) * 1e9);
         }
     }
+}
+
+// A brain that died between a commit and its display has left events that nobody has seen yet.
+static int arm_stored(void *user, const pons_event_row *row)
+{
+    arm(user, row->type);
+    return 0;
+}
+
+static void runner_event(void *user, const pons_event *ev)
+{
+    runner *r = user;
+    arm(r, ev->type);
     if (r->env->on_event) {
         r->env->on_event(r->env->user, ev);
     }
