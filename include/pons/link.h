@@ -22,7 +22,7 @@
 //   status{goal_id, known, state, boot_id, same_boot, started, error_code, error_msg, metrics}
 //   feedback{goal_id, skill, robot_ms, distance_remaining_m, …}          ≤ 10 Hz
 //   result{goal_id, skill, status:"done"|"failed"|"canceled", error_code, error_msg, metrics{…}}
-//         to the controller, and again after adopt when it was missed
+//         to the controller, and again after adopt when it was missed; a telemetry goes before it
 //   telemetry{robot_ms, pose{x,y,yaw}, pose_std_m, twist{v,w}, battery_pct, battery_state (word),
 //         docked, distance_remaining_m|null, goal|null {goal_id,skill,state,started_ms,timeout_s},
 //         resources{base_busy,…}, stop{latched,reason}, held, nearest_m, zone_of_safety, realtime,
@@ -36,7 +36,6 @@
 #include "pons/value.h"
 
 #define PONS_LINK_PROTOCOL 1
-#define PONS_BODY_STOPPED  9002 // error_code of a goal that a protective stop ended (docs/link.md)
 #define PONS_LINK_LINE_MAX (256 * 1024) // bytes with the newline; a longer line is PONS_EPROTOCOL
 
 typedef struct pons_link pons_link; // one end; one thread at a time

@@ -433,9 +433,12 @@ static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const ch
     pons_value_unref(result);
     // Without its end the goal counts as unfinished after a restart: reported, never repeated.
     pons__ledger_append(b->ledger, &line, line ? 1 : 0, NULL);
-    pons__client_send(b->controller, result_message(line));
     pons_value_unref(g->msg);
     *g = (pons__goal){0};
+    // A result is never read beside an older picture of the robot than its own.
+    if (b->controller)
+        pons__client_send(b->controller, pons__body_telemetry(b));
+    pons__client_send(b->controller, result_message(line));
 }
 
 static int record(pons_body *b, const pons__goal *g, const char *state)

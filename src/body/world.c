@@ -49,7 +49,6 @@ static const char *zone_of_word(const pons_value *zones, size_t until, const cha
 static bool polygon_contains(const pons_value *polygon, double x, double y);
 static int fault(checker *c, const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static int read_text(const char *path, char **ret, size_t *ret_len, pons_error *err);
 static int dir_of(const char *path, char ret[PATH_MAX], pons_error *err);
 
 static void yaml_cleanup(pons_yaml **y)
@@ -60,11 +59,6 @@ static void schema_cleanup(pons_schema **s)
 {
     pons_schema_destroy(*s);
 }
-static void text_cleanup(char **text)
-{
-    free(*text);
-}
-
 int pons_world_load(const char *path, pons_value **ret, pons_error *err)
 {
     __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
@@ -323,25 +317,6 @@ static int fault(checker *c, const char *pointer, const char *fmt, ...)
     pons_error_set(c->err, PONS_EINVAL, MODULE, "%s", message);
     pons_error_source(c->err, "%s", pons_yaml_position(c->yaml, pointer, where, sizeof where));
     return PONS_EINVAL;
-}
-
-static int read_text(const char *path, char **ret, size_t *ret_len, pons_error *err)
-{
-    FILE *f = fopen(path, "re");
-    char *text = NULL;
-    size_t cap = 0;
-    const ssize_t n = f ? getdelim(&text, &cap, '\0', f) : -1; // a JSON text has no zero byte
-    if (f)
-        fclose(f);
-    if (n < 0) {
-        free(text);
-        pons_error_set(err, PONS_EENV, MODULE, "cannot read the schema of worlds");
-        pons_error_source(err, "%s", path);
-        return PONS_EENV;
-    }
-    *ret = text;
-    *ret_len = (size_t)n;
-    return PONS_OK;
 }
 
 // The absolute directory of a file: the program may change its own later.

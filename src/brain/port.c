@@ -50,7 +50,6 @@ static void drop_finished(pons_port *p);
 static pons_value *wait_answer(pons_port *p, const port_wait *w);
 static pons_value *skill_answer(pons_port *p, const port_wait *w);
 static void show_stop(pons_port *p, const pons_value *stop);
-static void latch_early(pons_port *p, const char *reason);
 
 void pons__port_init(pons_port *p, pons_brain *b)
 {
@@ -347,9 +346,6 @@ static void on_message(pons_port *p, const pons_value *msg)
     } else if (strcmp(type, "result") == 0) {
         goal_finish(g, pons_get_str(msg, "status", "failed"), msg);
         p->brain->tick_now = true; // it is judged by the world as it is now, not a tick ago
-        if (pons_get_int(msg, "error_code", 0) == PONS_BODY_STOPPED) {
-            latch_early(p, pons_get_str(msg, "error_msg", "stopped"));
-        }
     }
 }
 
@@ -399,20 +395,6 @@ static void on_telemetry(pons_port *p, const pons_value *msg)
         pons_value *shown = json_copy((json_t *)msg);
         json_object_del(shown, "type");
         pons_thread_emit_live(b->thread, PONS_NS_KERNEL, "telemetry", shown);
-    }
-}
-
-// The result of a stopped goal is there before the telemetry that says why: the kernel must not see
-// the one without the other, or the inner loop would ask a person about a failure that is a stop.
-static void latch_early(pons_port *p, const char *reason)
-{
-    if (p->telemetry && !p->latched) {
-        pons_value *told =
-            pons__with(p->telemetry, "stop",
-                       pons_object("latched", json_true(), "reason", json_string(reason), NULL));
-        pons_value_unref(p->telemetry);
-        p->telemetry = told;
-        show_stop(p, pons_get(told, "stop"));
     }
 }
 
