@@ -6,7 +6,7 @@
 //            │     ├─ checkpoints[] in the order they came   (index by id)
 //            │     └─ groups[]: records of one checkpoint, sorted by (task, idx)   (index by id)
 //            ├─ inbox[]     unconsumed messages, by seq
-//            ├─ events[]    seq is the place + 1
+//            ├─ events[]    seq is the place + 1 + how many were pruned
 //            └─ effects[]   in the order of creation          (index by id)
 //
 // A row is one allocation, its data behind it, counted: a reader takes references under the lock
@@ -86,6 +86,7 @@ typedef struct mem_thread {
     map space_by_name;
     rows inbox;
     rows events;
+    int64_t events_gone; // pruned, from the front
     rows effects;
     map effect_by_id;
 } mem_thread;
@@ -115,9 +116,11 @@ static uint32_t hash_of(const char *key);
 static bool map_reserve(map *m, size_t more);
 static bool map_get(const map *m, const char *key, size_t *ret);
 static void map_put(map *m, const char *key, size_t place);
+static void map_clear(map *m);
 static mem_thread *thread_find(mem *m, const char *name);
 static mem_thread *thread_make(mem *m, const char *name);
 static void thread_free(mem_thread *t);
+static void thread_remove(mem *m, mem_thread *t);
 static mem_ns *space_find(const mem_thread *t, const char *name);
 static mem_ns *space_make(mem_thread *t, const char *name);
 static void space_free(mem_ns *s);
@@ -413,7 +416,7 @@ static void apply(mem_thread *t, const pons_commit *c, staged *s)
     for (size_t i = 0; i < s->events.n; i++) {
         row *x = s->events.at[i];
         rows_push(&t->events, x);
-        x->u.event.seq = c->events[i].seq = (int64_t)t->events.n;
+        x->u.event.seq = c->events[i].seq = t->events_gone + (int64_t)t->events.n;
         t->bytes += row_bytes(x);
     }
     t->updated_ms = pons__store_wall_ms();
@@ -713,7 +716,8 @@ static int mem_events(void *self, const char *thread, int64_t after, int64_t lim
     int rc = PONS_OK;
     pthread_mutex_lock(&m->mtx);
     mem_thread *t = thread_find(m, thread);
-    for (size_t i = after > 0 ? (size_t)after : 0; t && !rc && i < t->events.n; i++) {
+    const int64_t gone = t ? t->events_gone : 0;
+    for (size_t i = after > gone ? (size_t)(after - gone) : 0; t && !rc && i < t->events.n; i++) {
         if (limit > 0 && (int64_t)list.n >= limit)
             break;
         if (!show(&list, t->events.at[i]))
@@ -728,7 +732,7 @@ static int mem_event_last(void *self, const char *thread, int64_t *ret_seq, pons
     mem *m = self;
     pthread_mutex_lock(&m->mtx);
     mem_thread *t = thread_find(m, thread);
-    *ret_seq = t ? (int64_t)t->events.n : 0;
+    *ret_seq = t ? t->events_gone + (int64_t)t->events.n : 0;
     pthread_mutex_unlock(&m->mtx);
     return PONS_OK;
 }
@@ -790,17 +794,225 @@ static int mem_thread_delete(void *self, const char *thread, pons_error *err)
     } else if (t->held) {
         rc = pons__store_held(err, thread, (int64_t)getpid(), host);
     } else {
-        for (size_t i = 0; i < m->n_threads; i++) {
-            if (m->threads[i] != t)
-                continue;
-            memmove(&m->threads[i], &m->threads[i + 1],
-                    (m->n_threads - i - 1) * sizeof *m->threads);
-            break;
-        }
-        m->n_threads--;
-        thread_free(t);
+        thread_remove(m, t);
     }
     pthread_mutex_unlock(&m->mtx);
+    return rc;
+}
+
+// Rows do not change, so both threads hold the same.
+static bool copy_rows(const rows *from, rows *to)
+{
+    if (!rows_reserve(to, from->n))
+        return false;
+    for (size_t i = 0; i < from->n; i++) {
+        from->at[i]->refs++;
+        rows_push(to, from->at[i]);
+    }
+    return true;
+}
+
+static bool copy_space(const mem_ns *from, mem_thread *t)
+{
+    mem_ns *to = space_make(t, from->name);
+    if (!to || !copy_rows(&from->checkpoints, &to->checkpoints) ||
+        !map_reserve(&to->by_id, to->checkpoints.n))
+        return false;
+    for (size_t i = 0; i < to->checkpoints.n; i++)
+        map_put(&to->by_id, to->checkpoints.at[i]->u.checkpoint.id, i);
+    for (size_t i = 0; i < from->n_groups; i++) {
+        group *g = group_make(to, from->groups[i]->checkpoint);
+        if (!g || !copy_rows(&from->groups[i]->records, &g->records))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_thread(const mem_thread *from, mem_thread *to)
+{
+    for (size_t i = 0; i < from->n_spaces; i++) {
+        if (!copy_space(from->spaces[i], to))
+            return false;
+    }
+    if (!copy_rows(&from->events, &to->events) || !copy_rows(&from->effects, &to->effects) ||
+        !map_reserve(&to->effect_by_id, to->effects.n))
+        return false;
+    to->events_gone = from->events_gone;
+    for (size_t i = 0; i < to->effects.n; i++)
+        map_put(&to->effect_by_id, to->effects.at[i]->u.effect.id, i);
+    to->bytes = from->bytes;
+    for (size_t i = 0; i < from->inbox.n; i++)
+        to->bytes -= row_bytes(from->inbox.at[i]);
+    return true;
+}
+
+static void thread_remove(mem *m, mem_thread *t)
+{
+    size_t at = 0;
+    while (m->threads[at] != t)
+        at++;
+    memmove(&m->threads[at], &m->threads[at + 1], (m->n_threads - at - 1) * sizeof *m->threads);
+    m->n_threads--;
+    thread_free(t);
+}
+
+static int mem_thread_copy(void *self, const char *from, const char *to, pons_error *err)
+{
+    mem *m = self;
+    int rc = pons__store_check_thread(from, err);
+    if (!rc)
+        rc = pons__store_check_thread(to, err);
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&m->mtx);
+    mem_thread *source = thread_find(m, from);
+    if (!source) {
+        rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", from);
+    } else if (thread_find(m, to)) {
+        rc = pons__store_exists(err, to);
+    } else {
+        mem_thread *t = thread_make(m, to);
+        if (!t || !copy_thread(source, t))
+            rc = no_memory(err);
+        if (rc && t)
+            thread_remove(m, t);
+    }
+    pthread_mutex_unlock(&m->mtx);
+    return rc;
+}
+
+// ---------------------------------------------------------------- pruning
+
+static bool prune_list(const mem_ns *s, prune_rows *ret)
+{
+    for (size_t i = 0; i < s->checkpoints.n; i++) {
+        const pons_checkpoint_row *c = &s->checkpoints.at[i]->u.checkpoint;
+        prune_row item = {
+            .key = (int64_t)i + 1, .wall_ms = pons__id_wall_ms(c->id), .snapshot = c->snapshot};
+        size_t parent;
+        if (map_get(&s->by_id, c->parent, &parent))
+            item.parent = (int64_t)parent + 1;
+        if (!pons__prune_push(ret, &item))
+            return false;
+    }
+    return true;
+}
+
+static void drop_groups(mem_thread *t, mem_ns *s, const prune_rows *plan)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < s->n_groups; i++) {
+        group *g = s->groups[i];
+        size_t at;
+        if (!map_get(&s->by_id, g->checkpoint, &at) || plan->at[at].keep) {
+            s->groups[left++] = g;
+            continue;
+        }
+        for (size_t j = 0; j < g->records.n; j++)
+            t->bytes -= row_bytes(g->records.at[j]);
+        rows_clear(&g->records);
+        free(g);
+    }
+    s->n_groups = left;
+    map_clear(&s->group_by_id);
+    for (size_t i = 0; i < left; i++)
+        map_put(&s->group_by_id, s->groups[i]->checkpoint, i);
+}
+
+// Can't fail: nothing grows.
+static void prune_space(mem_thread *t, mem_ns *s, const prune_rows *plan)
+{
+    drop_groups(t, s, plan);
+    map_clear(&s->by_id);
+    size_t left = 0;
+    for (size_t i = 0; i < plan->n; i++) {
+        row *x = s->checkpoints.at[i];
+        if (plan->at[i].keep) {
+            s->checkpoints.at[left] = x;
+            map_put(&s->by_id, x->u.checkpoint.id, left++);
+        } else {
+            t->bytes -= row_bytes(x);
+            row_unref(x);
+        }
+    }
+    s->checkpoints.n = left;
+}
+
+static int64_t prune_events(mem_thread *t, int64_t since_ms)
+{
+    size_t gone = 0;
+    while (gone + 1 < t->events.n && t->events.at[gone]->u.event.ts_ms < since_ms)
+        gone++;
+    for (size_t i = 0; i < gone; i++) {
+        t->bytes -= row_bytes(t->events.at[i]);
+        row_unref(t->events.at[i]);
+    }
+    if (gone)
+        memmove(t->events.at, t->events.at + gone, (t->events.n - gone) * sizeof *t->events.at);
+    t->events.n -= gone;
+    t->events_gone += (int64_t)gone;
+    return (int64_t)gone;
+}
+
+static int64_t all_bytes(const mem *m)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < m->n_threads; i++)
+        bytes += m->threads[i]->bytes;
+    return bytes;
+}
+
+static int prune_thread(mem_thread *t, const pons_prune *what, pons_prune_result *ret,
+                        pons_error *err)
+{
+    int rc = PONS_OK;
+    for (size_t i = 0; !rc && i < t->n_spaces; i++) {
+        mem_ns *s = t->spaces[i];
+        if (what->ns && strcmp(what->ns, s->name) != 0)
+            continue;
+        prune_rows plan = {0};
+        if (!prune_list(s, &plan)) {
+            rc = no_memory(err);
+        } else {
+            size_t gone = pons__prune_plan(&plan, what);
+            if (gone)
+                prune_space(t, s, &plan);
+            ret->checkpoints += (int64_t)gone;
+        }
+        free(plan.at);
+    }
+    if (!rc && what->events_since_ms)
+        ret->events = prune_events(t, what->events_since_ms);
+    return rc;
+}
+
+static int mem_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
+                     pons_error *err)
+{
+    mem *m = self;
+    int rc = pons__prune_check(thread, what, err);
+    if (rc)
+        return rc;
+    char host[PONS__HOST_MAX];
+    pons__store_host(host);
+    pons_prune_result done = {0};
+    pthread_mutex_lock(&m->mtx);
+    mem_thread *t = thread_find(m, thread);
+    const pons_lease *lease = what->lease;
+    if (lease && (!t || !t->held || t->epoch != lease->epoch))
+        rc = pons__store_stale(err, thread, lease->epoch, t ? t->epoch : 0);
+    else if (!t)
+        rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+    else if (!lease && t->held)
+        rc = pons__store_held(err, thread, (int64_t)getpid(), host);
+    if (!rc) {
+        done.bytes_before = all_bytes(m);
+        rc = prune_thread(t, what, &done, err);
+        done.bytes_after = all_bytes(m);
+    }
+    pthread_mutex_unlock(&m->mtx);
+    if (!rc && ret)
+        *ret = done;
     return rc;
 }
 
@@ -827,6 +1039,8 @@ static const pons_store_ops memory_ops = {
     .event_last = mem_event_last,
     .threads = mem_threads,
     .thread_delete = mem_thread_delete,
+    .thread_copy = mem_thread_copy,
+    .prune = mem_prune,
 };
 
 // ---------------------------------------------------------------- helpers
@@ -992,6 +1206,13 @@ static void map_put(map *m, const char *key, size_t place)
     if (!s->key)
         m->n++;
     *s = (map_slot){.key = key, .hash = hash, .place = (uint32_t)place};
+}
+
+static void map_clear(map *m)
+{
+    if (m->cap)
+        memset(m->slots, 0, m->cap * sizeof *m->slots);
+    m->n = 0;
 }
 
 static mem_thread *thread_find(mem *m, const char *name)

@@ -130,4 +130,6 @@ static const pons_store_ops sqlite_ops = {
     .event_last = pons__sq_event_last,
     .threads = pons__sq_threads,
     .thread_delete = pons__sq_thread_delete,
+    .thread_copy = pons__sq_thread_copy,
+    .prune = pons__sq_prune,
 };

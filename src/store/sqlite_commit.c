@@ -39,9 +39,6 @@ static bool write_together(sq *s, request **batch, size_t n);
 static void write_alone(sq *s, request *r);
 static bool refused(sq *s, request *r);
 static void settle(sq *s, request *r, int status);
-static int begin(sq *s, pons_error *err);
-static int commit(sq *s, pons_error *err);
-static void rollback(sq *s);
 static void say_what(request *r);
 static void enqueue(sq *s, request *r);
 static void lead_or_wait(sq *s);
@@ -156,13 +153,13 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
     pons__writer_enter(s);
     rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
     if (!rc)
-        rc = begin(s, err);
+        rc = pons__tx_begin(s, err);
     if (!rc) {
         rc = post(s, thread, row, &seq, err);
         if (!rc)
-            rc = commit(s, err);
+            rc = pons__tx_commit(s, err);
         if (rc)
-            rollback(s);
+            pons__tx_rollback(s);
     }
     pons__writer_leave(s);
     if (!rc && ret_seq)
@@ -246,6 +243,15 @@ void pons__wal_tend(sq *s)
     bool whole = code == SQLITE_OK && all == moved;
     s->wal_next = whole ? PONS__WAL_TEND : s->wal_pages + PONS__WAL_TEND;
     s->wal_pages = 0;
+}
+
+void pons__wal_move(sq *s)
+{
+    pthread_mutex_lock(&s->log_mtx);
+    pons__sql_patience(&s->w, WAL_READER_WAIT_MS);
+    sqlite3_wal_checkpoint_v2(s->w.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    pons__sql_patience(&s->w, 0);
+    pthread_mutex_unlock(&s->log_mtx);
 }
 
 // ---------------------------------------------------------------- leading; [mtx] is held
@@ -392,7 +398,7 @@ static void write_batch(sq *s, request **batch, size_t n)
 static bool write_together(sq *s, request **batch, size_t n)
 {
     pons_error err;
-    if (begin(s, &err))
+    if (pons__tx_begin(s, &err))
         return false;
     int rc = PONS_OK;
     for (size_t i = 0; i < n && !rc; i++) {
@@ -418,7 +424,7 @@ static bool write_together(sq *s, request **batch, size_t n)
             settle(s, r, mine);
     }
     if (!rc)
-        rc = commit(s, &err);
+        rc = pons__tx_commit(s, &err);
     for (size_t i = 0; i < n; i++) {
         if (rc)
             pons__forget(s, batch[i]->h);
@@ -426,7 +432,7 @@ static bool write_together(sq *s, request **batch, size_t n)
             settle(s, batch[i], PONS_OK);
     }
     if (rc)
-        rollback(s);
+        pons__tx_rollback(s);
     return rc == PONS_OK;
 }
 
@@ -434,13 +440,13 @@ static void write_alone(sq *s, request *r)
 {
     if (r->settled || refused(s, r))
         return;
-    int rc = begin(s, &r->err);
+    int rc = pons__tx_begin(s, &r->err);
     if (!rc) {
         rc = pons__sql_apply(s, r, &r->err);
         if (!rc)
-            rc = commit(s, &r->err);
+            rc = pons__tx_commit(s, &r->err);
         if (rc) {
-            rollback(s);
+            pons__tx_rollback(s);
             pons__forget(s, r->h);
         }
     }
@@ -499,17 +505,17 @@ static void say_what(request *r)
     pons_error_cause(&r->err, "%s", was.cause);
 }
 
-static int begin(sq *s, pons_error *err)
+int pons__tx_begin(sq *s, pons_error *err)
 {
     return pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
 }
 
-static int commit(sq *s, pons_error *err)
+int pons__tx_commit(sq *s, pons_error *err)
 {
     return pons__sql_do(&s->w, SQL_COMMIT, err);
 }
 
-static void rollback(sq *s)
+void pons__tx_rollback(sq *s)
 {
     pons_error ignored;
     if (!sqlite3_get_autocommit(s->w.db))
@@ -531,98 +537,16 @@ static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *r
     return rc ? rc : pons__inbox_put(s, tid, *ret_seq, nid, kind, row->value, err);
 }
 
-// ---------------------------------------------------------------- copies
-
-// Hands out pieces of one block; with `at` NULL it only measures.
-typedef struct carver {
-    char *at;
-    size_t used;
-} carver;
-
-static void *carve(carver *k, const void *from, size_t n, size_t align)
-{
-    k->used = (k->used + align - 1) / align * align;
-    void *to = k->at ? k->at + k->used : NULL;
-    if (to && n)
-        memcpy(to, from, n);
-    k->used += n;
-    return to;
-}
-
-static void carve_bytes(carver *k, pons_bytes *to, pons_bytes from)
-{
-    const void *data = carve(k, from.data, from.len, 1);
-    if (to)
-        *to = (pons_bytes){.data = data, .len = from.len};
-}
-
-static void carve_text(carver *k, const char **to, const char *from)
-{
-    const char *text = from ? carve(k, from, strlen(from) + 1, 1) : NULL;
-    if (to)
-        *to = text;
-}
-
-#define CARVE_ARRAY(k, c, field)                                                                   \
-    carve(k, (c)->field, (c)->n_##field * sizeof *(c)->field, _Alignof(max_align_t))
-
-// Everything that a request refers to, and itself, in one block.
-static request *carve_request(carver *k, const pons_commit *c)
-{
-    static const request empty;
-    const size_t align = _Alignof(max_align_t);
-    request *r = carve(k, &empty, sizeof empty, align);
-    pons_commit *mine = carve(k, c, sizeof *c, align);
-    pons_checkpoint_row *checkpoints = CARVE_ARRAY(k, c, checkpoints);
-    pons_record_row *records = CARVE_ARRAY(k, c, records);
-    int64_t *taken = CARVE_ARRAY(k, c, inbox_taken);
-    pons_inbox_row *posts = CARVE_ARRAY(k, c, posts);
-    pons_effect_row *effects = CARVE_ARRAY(k, c, effects);
-    pons_event_row *events = CARVE_ARRAY(k, c, events);
-    const char *ns = NULL;
-    carve_text(k, &ns, c->ns);
-    for (size_t i = 0; i < c->n_checkpoints; i++)
-        carve_bytes(k, r ? &checkpoints[i].data : NULL, c->checkpoints[i].data);
-    for (size_t i = 0; i < c->n_records; i++)
-        carve_bytes(k, r ? &records[i].data : NULL, c->records[i].data);
-    for (size_t i = 0; i < c->n_posts; i++) {
-        carve_bytes(k, r ? &posts[i].value : NULL, c->posts[i].value);
-        carve_text(k, r ? &posts[i].ns : NULL, c->posts[i].ns);
-        carve_text(k, r ? &posts[i].kind : NULL, c->posts[i].kind);
-    }
-    for (size_t i = 0; i < c->n_effects; i++) {
-        carve_bytes(k, r ? &effects[i].data : NULL, c->effects[i].data);
-        carve_text(k, r ? &effects[i].ns : NULL, c->effects[i].ns);
-    }
-    for (size_t i = 0; i < c->n_events; i++) {
-        carve_bytes(k, r ? &events[i].payload : NULL, c->events[i].payload);
-        carve_text(k, r ? &events[i].ns : NULL, c->events[i].ns);
-        carve_text(k, r ? &events[i].type : NULL, c->events[i].type);
-    }
-    if (!r)
-        return NULL;
-    mine->lease = NULL; // r->h stands for it
-    mine->ns = ns;
-    mine->checkpoints = checkpoints;
-    mine->records = records;
-    mine->inbox_taken = taken;
-    mine->posts = posts;
-    mine->effects = effects;
-    mine->events = events;
-    r->c = mine;
-    return r;
-}
-
 static request *request_copy(const pons_commit *c, holding *h)
 {
-    carver measure = {0};
-    carve_request(&measure, c);
-    carver k = {.at = malloc(measure.used)};
-    if (!k.at)
+    pons_commit *mine;
+    size_t bytes;
+    request *r = pons__commit_copy(c, sizeof *r, &mine, &bytes);
+    if (!r)
         return NULL;
-    request *r = carve_request(&k, c);
+    r->c = mine;
     r->h = h;
     r->async = true;
-    r->bytes = measure.used;
+    r->bytes = bytes;
     return r;
 }

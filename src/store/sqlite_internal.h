@@ -2,11 +2,12 @@
 //
 //   sqlite.c         essay; opening, closing, the table of ops
 //   sqlite_schema.c  connections, statements, the schema and its versions, SQLite's errors
-//   sqlite_id.c      ids in bytes; keys
+//   sqlite_id.c      what is bound to and read from statements
 //   sqlite_apply.c   one commit inside a transaction
 //   sqlite_commit.c  who writes when: queue, group commit, the pipeline, inbox posts
 //   sqlite_read.c    everything that only reads
-//   sqlite_lease.c   leases in the database; threads
+//   sqlite_lease.c   leases in the database; the end of a thread
+//   sqlite_prune.c   copies of threads; pruning, and space given back
 //   lock.c           lock files
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
@@ -125,7 +126,39 @@ static inline int64_t key_seq(int64_t key)
     X(DEL_EFFECT, "DELETE FROM effect WHERE key BETWEEN ?1 AND ?2")                                \
     X(DEL_NS, "DELETE FROM ns WHERE tid=?1")                                                       \
     X(DEL_THREAD, "DELETE FROM thread WHERE tid=?1")                                               \
-    X(NS_OF, "SELECT nid FROM ns WHERE tid=?1")
+    X(NS_OF, "SELECT nid FROM ns WHERE tid=?1")                                                    \
+    X(NS_NAMED, "SELECT nid, name FROM ns WHERE tid=?1 ORDER BY nid")                              \
+    X(COPY_NS, "INSERT INTO ns(tid,name,top) SELECT ?2, name, top FROM ns WHERE tid=?1")           \
+    X(COPY_CP, "INSERT INTO checkpoint(key,id,parent,meta,data)"                                   \
+               " SELECT c.key-(a.nid<<36)+(b.nid<<36), c.id, c.parent, c.meta, c.data"             \
+               " FROM ns a CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                          \
+               " CROSS JOIN checkpoint c ON c.key BETWEEN a.nid<<36 AND (a.nid<<36)+?3"            \
+               " WHERE a.tid=?1")                                                                  \
+    X(COPY_RECORD, "INSERT INTO record(nid,checkpoint,task,idx,data)"                              \
+                   " SELECT b.nid, r.checkpoint, r.task, r.idx, r.data"                            \
+                   " FROM ns a CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                      \
+                   " CROSS JOIN record r ON r.nid=a.nid WHERE a.tid=?1")                           \
+    X(COPY_EVENT, "INSERT INTO event(key,nid,ts_ms,type,payload)"                                  \
+                  " SELECT e.key-(?1<<36)+(?2<<36), b.nid, e.ts_ms, e.type, e.payload"             \
+                  " FROM event e CROSS JOIN ns a ON a.nid=e.nid"                                   \
+                  " CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                 \
+                  " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+?3")                                   \
+    X(COPY_EFFECT, "INSERT INTO effect(key,id,nid,state,created_ms,updated_ms,data)"               \
+                   " SELECT e.key-(?1<<36)+(?2<<36), e.id, b.nid, e.state, e.created_ms,"          \
+                   " e.updated_ms, e.data FROM effect e CROSS JOIN ns a ON a.nid=e.nid"            \
+                   " CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                \
+                   " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+?3")                                  \
+    X(PRUNE_LIST, "SELECT key, id, parent, meta FROM checkpoint WHERE key BETWEEN ?1 AND ?2"       \
+                  " ORDER BY key")                                                                 \
+    X(PRUNE_PARENT, "UPDATE checkpoint SET parent=(SELECT p.id FROM checkpoint p WHERE p.key=?2)"  \
+                    " WHERE key=?1")                                                               \
+    X(PRUNE_RECORDS, "DELETE FROM record WHERE nid=?1"                                             \
+                     " AND checkpoint=(SELECT id FROM checkpoint WHERE key=?2)")                   \
+    X(PRUNE_CP, "DELETE FROM checkpoint WHERE key=?1")                                             \
+    X(EVENT_SINCE, "SELECT min(key) FROM event WHERE key BETWEEN ?1 AND ?2 AND ts_ms>=?3")         \
+    X(PAGES_FREE, "SELECT freelist_count, page_count, page_size FROM pragma_freelist_count,"       \
+                  " pragma_page_count, pragma_page_size")                                          \
+    X(PAGES_GIVE, "PRAGMA incremental_vacuum(256)")
 
 // A checkpoint's parent as an id: stored as a distance back, or as the id itself.
 #define SQL_PARENT                                                                                 \
@@ -166,14 +199,10 @@ int pons__schema_check(sql_conn *c, const char *path, pons_error *err);
 
 // ---------------------------------------------------------------- ids
 
-#define ID_BYTES 16
-
 // Binds an id: 26 digits of Crockford's base 32 as 16 bytes, 32 hex digits as 17, else as text.
 int pons__id_bind(sqlite3_stmt *st, int at, const char *id);
 // Reads one back; "" for NULL. ret has cap bytes.
 void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap);
-// Wall clock of a time-sortable id in ms; 0 when it is none.
-int64_t pons__id_wall_ms(const char *id);
 int pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b);
 pons_bytes pons__bytes_column(sqlite3_stmt *st, int at);
 const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
@@ -274,8 +303,12 @@ void pons__writer_leave(sq *s);
 int pons__sync_set(sq *s, pons_sync sync, pons_error *err); // [writing], outside a transaction
 void pons__holding_flush(sq *s, const holding *h);          // [mtx] waits for its async commits
 void pons__writer_stop(sq *s);
+int pons__tx_begin(sq *s, pons_error *err); // [writing]
+int pons__tx_commit(sq *s, pons_error *err);
+void pons__tx_rollback(sq *s);
 void pons__forget(sq *s, holding *h); // [writing] after a rollback; h may be NULL
 void pons__wal_tend(sq *s);           // [writing] after a commit
+void pons__wal_move(sq *s);           // [writing] moves the log into the file, as far as may be
 int pons__sq_commit(void *self, const pons_commit *c, pons_error *err);
 int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err);
 int pons__sq_drain(void *self, pons_error *err);
@@ -325,9 +358,17 @@ int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
 void pons__sq_lease_release(void *self, pons_lease *lease);
 int pons__sq_lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err);
 int pons__sq_thread_delete(void *self, const char *thread, pons_error *err);
-void pons__holding_destroy(holding *h); // unlocks
+int pons__thread_find(sq *s, const char *thread, int64_t *ret, pons_error *err); // [writing]
+int pons__del_range(sq *s, sql_id statement, int64_t owner, pons_error *err);    // [writing]
+int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err);         // [writing]
+void pons__holding_destroy(holding *h);                                          // unlocks
 // The holding of a lease, if it is still that one. [mtx]
 holding *pons__holding_find(sq *s, const pons_lease *lease);
+
+// sqlite_prune.c
+int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_error *err);
+int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
+                   pons_error *err);
 
 // ---------------------------------------------------------------- lock files
 

@@ -17,8 +17,6 @@
 static int take_epoch(sq *s, holding *h, pons_error *err);
 static int next_epoch(sq *s, uint64_t *ret, pons_error *err);
 static int delete_rows(sq *s, const char *thread, pons_error *err);
-static int delete_range(sq *s, sql_id statement, int64_t owner, pons_error *err);
-static int delete_one(sq *s, sql_id statement, int64_t id, pons_error *err);
 
 int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
@@ -130,6 +128,21 @@ int pons__sq_thread_delete(void *self, const char *thread, pons_error *err)
     return rc;
 }
 
+int pons__thread_find(sq *s, const char *thread, int64_t *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_GET, err);
+    if (!st)
+        return err->status;
+    sqlite3_bind_text(st, 1, thread, -1, SQLITE_STATIC);
+    int code = pons__sql_step(&s->w, st, err);
+    if (code == SQLITE_ROW)
+        *ret = sqlite3_column_int64(st, 0);
+    sqlite3_reset(st);
+    if (code == SQLITE_DONE)
+        return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+    return code == SQLITE_ROW ? PONS_OK : err->status;
+}
+
 void pons__holding_destroy(holding *h)
 {
     if (!h)
@@ -197,41 +210,32 @@ static int next_epoch(sq *s, uint64_t *ret, pons_error *err)
 
 static int delete_rows(sq *s, const char *thread, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_GET, err);
-    if (!st)
-        return err->status;
-    sqlite3_bind_text(st, 1, thread, -1, SQLITE_STATIC);
-    int code = pons__sql_step(&s->w, st, err);
-    int64_t tid = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
-    sqlite3_reset(st);
-    if (code == SQLITE_DONE)
-        return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
-    if (code != SQLITE_ROW)
-        return err->status;
-
-    int rc = PONS_OK;
+    int64_t tid;
+    int code, rc = pons__thread_find(s, thread, &tid, err);
+    if (rc)
+        return rc;
     sqlite3_stmt *list = pons__sql(&s->w, SQL_NS_OF, err);
     if (!list)
         return err->status;
     sqlite3_bind_int64(list, 1, tid);
     while (!rc && (code = pons__sql_step(&s->w, list, err)) == SQLITE_ROW) {
         int64_t nid = sqlite3_column_int64(list, 0);
-        rc = delete_range(s, SQL_DEL_CP, nid, err);
+        rc = pons__del_range(s, SQL_DEL_CP, nid, err);
         if (!rc)
-            rc = delete_one(s, SQL_DEL_RECORD, nid, err);
+            rc = pons__del_one(s, SQL_DEL_RECORD, nid, err);
     }
     sqlite3_reset(list);
     if (!rc && code != SQLITE_DONE)
         rc = err->status;
     static const sql_id ranges[] = {SQL_DEL_INBOX, SQL_DEL_EVENT, SQL_DEL_EFFECT};
     for (size_t i = 0; !rc && i < sizeof ranges / sizeof *ranges; i++)
-        rc = delete_range(s, ranges[i], tid, err);
+        rc = pons__del_range(s, ranges[i], tid, err);
     if (!rc)
-        rc = delete_one(s, SQL_DEL_NS, tid, err);
-    return rc ? rc : delete_one(s, SQL_DEL_THREAD, tid, err);
+        rc = pons__del_one(s, SQL_DEL_NS, tid, err);
+    return rc ? rc : pons__del_one(s, SQL_DEL_THREAD, tid, err);
 }
 
-static int delete_range(sq *s, sql_id statement, int64_t owner, pons_error *err)
+int pons__del_range(sq *s, sql_id statement, int64_t owner, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql(&s->w, statement, err);
     if (!st)
@@ -241,7 +245,7 @@ static int delete_range(sq *s, sql_id statement, int64_t owner, pons_error *err)
     return pons__sql_run(&s->w, st, err);
 }
 
-static int delete_one(sq *s, sql_id statement, int64_t id, pons_error *err)
+int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql(&s->w, statement, err);
     if (!st)

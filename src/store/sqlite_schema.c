@@ -40,6 +40,8 @@ static const char *const schema_steps[] = {
     " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL,"
     " data BLOB NOT NULL);"
     "CREATE INDEX effect_id ON effect(id);",
+    // 2: free pages can be given back step by step. The layout is the file's, see migrate.
+    "",
 };
 #define SCHEMA_VERSION ((int)(sizeof schema_steps / sizeof *schema_steps))
 
@@ -79,6 +81,7 @@ static int migrate(sql_conn *c, const char *path, pons_error *err);
 static int not_ours(pons_error *err, const char *path, const char *why);
 static int too_new(pons_error *err, const char *path, int version);
 static int enter_wal(sql_conn *c);
+static int map_pages(sql_conn *c);
 
 int pons__sql_open(sql_conn *c, const char *path, const char *name, int flags, pons_error *err)
 {
@@ -228,6 +231,9 @@ static int migrate(sql_conn *c, const char *path, pons_error *err)
         code = number(c, "PRAGMA application_id", &application);
     if (code == SQLITE_OK && tables && application != APPLICATION_ID)
         return not_ours(err, path, "it is another program's database");
+    if (code == SQLITE_OK && tables && number(c, "PRAGMA user_version", &version) == SQLITE_OK &&
+        version == 1)
+        code = map_pages(c);
     if (code == SQLITE_OK)
         code = enter_wal(c);
     if (code == SQLITE_OK)
@@ -260,9 +266,19 @@ static int enter_wal(sql_conn *c)
 {
     int code = SQLITE_BUSY;
     for (int i = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(NULL, i); i++)
-        code =
-            sqlite3_exec(c->db, "PRAGMA page_size=2048; PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+        code = sqlite3_exec(c->db,
+                            "PRAGMA page_size=2048; PRAGMA auto_vacuum=INCREMENTAL;"
+                            "PRAGMA journal_mode=WAL",
+                            NULL, NULL, NULL);
     return code;
+}
+
+// A file of schema 1 gets the map that moving pages needs: it is written anew, once. On a disk that
+// has no room for that it stays as it is, and works as it did.
+static int map_pages(sql_conn *c)
+{
+    int code = sqlite3_exec(c->db, "PRAGMA auto_vacuum=INCREMENTAL; VACUUM", NULL, NULL, NULL);
+    return (code & 0xff) == SQLITE_FULL ? SQLITE_OK : code;
 }
 
 static int not_ours(pons_error *err, const char *path, const char *why)

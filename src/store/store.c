@@ -117,6 +117,11 @@ int pons__store_held(pons_error *err, const char *thread, int64_t pid, const cha
                           (long long)pid, host);
 }
 
+int pons__store_exists(pons_error *err, const char *thread)
+{
+    return pons_error_set(err, PONS_EEXIST, "store", "there is a thread %s already", thread);
+}
+
 // ---------------------------------------------------------------- helpers
 
 static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err)

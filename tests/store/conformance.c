@@ -808,6 +808,264 @@ static void test_threads(void **state)
     let_go(s, &lease);
 }
 
+// ---------------------------------------------------------------- copies, pruning
+
+static void test_copy(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "a", "c1", "", -1, true, "A", &err));
+    OK(commit_one(s, &lease, "a", "c2", "c1", 0, false, "b", &err));
+    OK(commit_one(s, &lease, "b", "c1", "gone", 0, true, "B", &err));
+    const pons_record_row record = {.checkpoint = "c2", .task = "t", .data = {"r", 1}};
+    const pons_effect_row effect = {.id = "e1", .ns = "b", .state = 3, .data = {"E", 1}};
+    pons_event_row event = {.ns = "n", .ts_ms = 5, .type = "tick", .payload = {"{}", 2}};
+    pons_commit c = {.lease = &lease,
+                     .ns = "a",
+                     .records = &record,
+                     .n_records = 1,
+                     .effects = &effect,
+                     .n_effects = 1,
+                     .events = &event,
+                     .n_events = 1};
+    OK(s.ops->commit_async(s.self, &c, &err));
+    // It is copied while it is held, with what is still queued, without its messages.
+    post(s, "t1", "a", "say", "for t1 alone");
+    OK(s.ops->thread_copy(s.self, "t1", "t2", &err));
+    SHOWS("c1<@-1!=A c2<c1@0=b", HEAD(s, "t2", "a"));
+    SHOWS("c1<gone@0!=B", HEAD(s, "t2", "b"));
+    SHOWS("c2/t/0=r", RECORDS(s, "t2", "a", "c2"));
+    SHOWS("e1:b:3:0:0=E", EFFECTS(s, "t2", ALL_STATES));
+    SHOWS("1:n:5:tick={}", EVENTS(s, "t2", 0, 0));
+    SHOWS("'a' 'b'", SPACES(s, "t2"));
+    SHOWS("", INBOX(s, "t2", NULL, 0));
+    REFUSED(PONS_EEXIST, s.ops->thread_copy(s.self, "t1", "t2", &err));
+    REFUSED(PONS_ENOTFOUND, s.ops->thread_copy(s.self, "none", "t3", &err));
+    REFUSED(PONS_EINVAL, s.ops->thread_copy(s.self, "t1", "", &err));
+
+    // They go their own ways.
+    pons_lease other = hold(s, "t2");
+    OK(commit_one(s, &other, "a", "c3", "c2", 1, false, "two", &err));
+    OK(commit_one(s, &lease, "a", "c3", "c1", 1, false, "one", &err));
+    REFUSED(PONS_EEXIST, commit_one(s, &other, "a", "c2", "c1", 1, false, "x", &err));
+    c = (pons_commit){.lease = &other, .events = &event, .n_events = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+    assert_int_equal(event.seq, 2);
+    assert_int_equal(post(s, "t2", "a", "say", "x"), 1);
+    SHOWS("c1<@-1!=A c2<c1@0=b c3<c2@1=two", HEAD(s, "t2", "a"));
+    SHOWS("c1<@-1!=A c3<c1@1=one", HEAD(s, "t1", "a"));
+    let_go(s, &lease);
+    OK(s.ops->thread_delete(s.self, "t1", &err));
+    SHOWS("e1:b:3:0:0=E", EFFECTS(s, "t2", ALL_STATES));
+    SHOWS("c1<@-1!=A c2<c1@0=b c3<c2@1=two", HEAD(s, "t2", "a"));
+    let_go(s, &other);
+}
+
+// Ten checkpoints of namespace ns, "c0" to "c9", with snapshots at 0, 3, 6 and 9, and a record
+// each.
+static void ten(pons_store s, const pons_lease *lease, const char *ns)
+{
+    for (int i = 0; i < 10; i++) {
+        char id[16], parent[16];
+        snprintf(id, sizeof id, "c%d", i);
+        snprintf(parent, sizeof parent, i ? "c%d" : "", i - 1);
+        OK(commit_one(s, lease, ns, id, parent, i, i % 3 == 0, "d", &err));
+        pons_record_row record = {.task = "t", .data = {"r", 1}};
+        strcpy(record.checkpoint, id);
+        pons_event_row e = {.ns = "n", .ts_ms = 100 + i, .type = "tick", .payload = {"{}", 2}};
+        pons_commit c = {.lease = lease,
+                         .ns = ns,
+                         .records = &record,
+                         .n_records = 1,
+                         .events = &e,
+                         .n_events = 1};
+        OK(s.ops->commit(s.self, &c, &err));
+    }
+}
+
+static pons_prune_result prune(pons_store s, const char *thread, pons_prune what)
+{
+    pons_prune_result done = {0};
+    OK(s.ops->prune(s.self, thread, &what, &done, &err));
+    return done;
+}
+
+static void test_prune_last(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    ten(s, &lease, "a");
+    ten(s, &lease, "b");
+    // c8 is read from c6 on; c9 is a snapshot whose parent stays.
+    pons_prune_result done =
+        prune(s, "t1", (pons_prune){.lease = &lease, .ns = "a", .keep_last = 2});
+    assert_int_equal(done.checkpoints, 6);
+    assert_int_equal(done.events, 0);
+    SHOWS("c9<c8@9!=d c8<c7@8=d c7<c6@7=d c6<c5@6!=d", HISTORY(s, "t1", "a", "", 0));
+    SHOWS("c6<c5@6!=d c7<c6@7=d c8<c7@8=d", AT(s, "t1", "a", "c8"));
+    SHOWS("c9<c8@9!=d", HEAD(s, "t1", "a"));
+    REFUSED(PONS_ENOTFOUND, AT(s, "t1", "a", "c5"));
+    SHOWS("", RECORDS(s, "t1", "a", "c5"));
+    SHOWS("c6/t/0=r", RECORDS(s, "t1", "a", "c6"));
+    int64_t rows[2] = {0};
+    OK(s.ops->history(s.self, "t1", "b", "", 0, count_row, rows, &err));
+    assert_int_equal(rows[0], 10); // another namespace
+    assert_int_equal(event_last(s, "t1"), 20);
+    // The run goes on, from the newest and from any other that is there.
+    OK(commit_one(s, &lease, "a", "d1", "c9", 10, false, "e", &err));
+    OK(commit_one(s, &lease, "a", "d2", "c7", 8, false, "f", &err));
+    SHOWS("c6<c5@6!=d c7<c6@7=d d2<c7@8=f", HEAD(s, "t1", "a"));
+    REFUSED(PONS_EEXIST, commit_one(s, &lease, "a", "c6", "", 0, true, "x", &err));
+    let_go(s, &lease);
+
+    // Without a lease it takes the thread itself; all namespaces; a second time there is nothing.
+    done = prune(s, "t1", (pons_prune){.keep_last = 1});
+    assert_int_equal(done.checkpoints, 3 + 9); // c8, c9 and d1; c0 to c8
+    SHOWS("d2<c7@8=f c7<c6@7=d c6<c5@6!=d", HISTORY(s, "t1", "a", "", 0));
+    SHOWS("c9<c8@9!=d", HISTORY(s, "t1", "b", "", 0));
+    done = prune(s, "t1", (pons_prune){.keep_last = 1});
+    assert_int_equal(done.checkpoints, 0);
+    pons_lease seen;
+    REFUSED(PONS_ENOTFOUND, s.ops->lease_peek(s.self, "t1", &seen, &err));
+}
+
+static void test_prune_since(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    enum { STEPS = 12, START = 1700000000 };
+    pons_lease lease = hold(s, "t1");
+    pons_clock_manual m = {.wall_epoch_ms = (int64_t)START * 1000};
+    pons_rand rand;
+    pons_rand_seed(&rand, 7);
+    pons_id_source source;
+    pons_id_source_init(&source, pons_clock_from_manual(&m), &rand);
+    char ids[STEPS][PONS_ID_MAX];
+    for (int i = 0; i < STEPS; i++, m.now_ns += PONS_NS_PER_S) { // one a second
+        pons_id_make(&source, ids[i]);
+        OK(commit_one(s, &lease, "", ids[i], i ? ids[i - 1] : "", i, i % 4 == 0, "d", &err));
+    }
+    ten(s, &lease, "n"); // ids without a time
+    const int64_t since = ((int64_t)START + 6) * 1000;
+    pons_prune_result done =
+        prune(s, "t1", (pons_prune){.lease = &lease, .keep_since_ms = since, .ns = ""});
+    assert_int_equal(done.checkpoints, 4); // 6 is read from 4
+    int64_t rows[2] = {0};
+    OK(s.ops->history(s.self, "t1", "", "", 0, count_row, rows, &err));
+    assert_int_equal(rows[0], 8);
+    assert_int_equal(rows[1], 4);
+    // Either rule keeps; without a time only the newest stays.
+    done = prune(s, "t1", (pons_prune){.lease = &lease, .keep_last = 3, .keep_since_ms = since});
+    assert_int_equal(done.checkpoints, 6);
+    SHOWS("c9<c8@9!=d c8<c7@8=d c7<c6@7=d c6<c5@6!=d", HISTORY(s, "t1", "n", "", 0));
+    done = prune(s, "t1", (pons_prune){.lease = &lease, .keep_since_ms = since + 1000000});
+    assert_int_equal(done.checkpoints, 4 + 3);
+    SHOWS("c9<c8@9!=d", HISTORY(s, "t1", "n", "", 0));
+    OK(s.ops->head(s.self, "t1", "", count_row, rows, &err));
+    let_go(s, &lease);
+}
+
+static void test_prune_events(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    ten(s, &lease, "a");
+    pons_prune_result done = prune(s, "t1", (pons_prune){.lease = &lease, .events_since_ms = 107});
+    assert_int_equal(done.checkpoints, 0);
+    assert_int_equal(done.events, 7);
+    SHOWS("8:n:107:tick={} 9:n:108:tick={} 10:n:109:tick={}", EVENTS(s, "t1", 0, 0));
+    SHOWS("9:n:108:tick={}", EVENTS(s, "t1", 8, 1));
+    done = prune(s, "t1", (pons_prune){.lease = &lease, .events_since_ms = 5000});
+    assert_int_equal(done.events, 2);
+    SHOWS("10:n:109:tick={}", EVENTS(s, "t1", 3, 0));
+    SHOWS("", EVENTS(s, "t1", 10, 0));
+    assert_int_equal(event_last(s, "t1"), 10);
+    let_go(s, &lease);
+    OK(s.ops->thread_copy(s.self, "t1", "t2", &err));
+    const char *names[] = {"t1", "t2"};
+    for (int i = 0; i < 2; i++) {
+        lease = hold(s, names[i]);
+        pons_event_row e = {.ns = "n", .ts_ms = 1, .type = "tick", .payload = {"{}", 2}};
+        pons_commit c = {.lease = &lease, .events = &e, .n_events = 1};
+        OK(s.ops->commit(s.self, &c, &err));
+        assert_int_equal(e.seq, 11); // no number comes back
+        SHOWS("10:n:109:tick={} 11:n:1:tick={}", EVENTS(s, names[i], 0, 0));
+        let_go(s, &lease);
+    }
+}
+
+static void test_prune_whole(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    ten(s, &lease, "a");
+    ten(s, &lease, "sub|1");
+    pons_prune_result done =
+        prune(s, "t1", (pons_prune){.lease = &lease, .ns = "sub|1", .keep_last = -1});
+    assert_int_equal(done.checkpoints, 10);
+    SHOWS("'a'", SPACES(s, "t1"));
+    SHOWS("", HISTORY(s, "t1", "sub|1", "", 0));
+    SHOWS("", RECORDS(s, "t1", "sub|1", "c3"));
+    REFUSED(PONS_ENOTFOUND, HEAD(s, "t1", "sub|1"));
+    ten(s, &lease, "sub|1"); // anew
+    SHOWS("c9<c8@9!=d", HEAD(s, "t1", "sub|1"));
+    SHOWS("c6<c5@6!=d c7<c6@7=d", AT(s, "t1", "sub|1", "c7"));
+    let_go(s, &lease);
+}
+
+static void test_prune_refused(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    ten(s, &lease, "a");
+    pons_prune what = {.keep_last = 1};
+    REFUSED(PONS_EBUSY, s.ops->prune(s.self, "t1", &what, NULL, &err));
+    REFUSED(PONS_ENOTFOUND, s.ops->prune(s.self, "none", &what, NULL, &err));
+    SHOWS("t1:10:10*", THREADS(s)); // it made none
+    pons_lease stale = lease;
+    let_go(s, &lease);
+    lease = hold(s, "t1");
+    what.lease = &stale;
+    REFUSED(PONS_ESTALE, s.ops->prune(s.self, "t1", &what, NULL, &err));
+    what = (pons_prune){.lease = &lease};
+    REFUSED(PONS_EINVAL, s.ops->prune(s.self, "t1", &what, NULL, &err));
+    what.keep_last = -1;
+    REFUSED(PONS_EINVAL, s.ops->prune(s.self, "t1", &what, NULL, &err));
+    SHOWS("t1:10:10*", THREADS(s));
+    what = (pons_prune){.lease = &lease, .ns = "nowhere", .keep_last = 1};
+    OK(s.ops->prune(s.self, "t1", &what, NULL, &err));
+    SHOWS("t1:10:10*", THREADS(s));
+    let_go(s, &lease);
+}
+
+// Space comes back, and is not asked of those who are left.
+static void test_prune_space(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    enum { STEPS = 300, DATA = 8000 };
+    char *data = malloc(DATA + 1), id[16];
+    memset(data, 'x', DATA);
+    data[DATA] = '\0';
+    pons_lease lease = hold(s, "t1");
+    for (int i = 0; i < STEPS; i++) {
+        snprintf(id, sizeof id, "c%04d", i);
+        OK(commit_one(s, &lease, "", id, "", i, true, data, &err));
+    }
+    pons_prune_result done = prune(s, "t1", (pons_prune){.lease = &lease, .keep_last = 10});
+    assert_int_equal(done.checkpoints, STEPS - 10);
+    assert_true(done.bytes_before >= STEPS * DATA);
+    if (backend->gives_back)
+        assert_in_range(done.bytes_after, 0, done.bytes_before / 3);
+    pons_thread_info info = {0};
+    OK(s.ops->threads(s.self, see_size, &info, &err));
+    assert_in_range(info.bytes, 10 * DATA, 11 * DATA);
+    OK(commit_one(s, &lease, "", "d", id, STEPS, false, "after", &err));
+    int64_t rows[2] = {0};
+    OK(s.ops->head(s.self, "t1", "", count_row, rows, &err));
+    assert_int_equal(rows[0], 2);
+    free(data);
+    let_go(s, &lease);
+}
+
 static void test_names_and_bytes(void **state)
 {
     pons_store s = *(pons_store *)*state;
@@ -1050,6 +1308,13 @@ int conformance_run(const conformance_backend *b)
         TEST(test_release_drains),
         TEST(test_callbacks_may_call),
         TEST(test_threads),
+        TEST(test_copy),
+        TEST(test_prune_last),
+        TEST(test_prune_since),
+        TEST(test_prune_events),
+        TEST(test_prune_whole),
+        TEST(test_prune_refused),
+        TEST(test_prune_space),
         TEST(test_names_and_bytes),
         TEST(test_large),
         TEST(test_long_history),

@@ -9,6 +9,7 @@ typedef struct conformance_backend {
     const char *name;
     int (*open)(pons_store *ret, pons_error *err);
     void (*clean)(void); // after the store was closed; may be NULL
+    bool gives_back;     // pruning makes it smaller at once
 } conformance_backend;
 
 // Runs the suite; returns how many tests failed.

@@ -6,6 +6,7 @@
 
 int main(void)
 {
-    const conformance_backend memory = {.name = "memory", .open = pons_store_memory_open};
+    const conformance_backend memory = {
+        .name = "memory", .open = pons_store_memory_open, .gives_back = true};
     return conformance_run(&memory);
 }

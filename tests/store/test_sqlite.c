@@ -33,6 +33,7 @@ static void remove_dir(void)
 
 int main(void)
 {
-    const conformance_backend sqlite = {.name = "sqlite", .open = open_in_dir, .clean = remove_dir};
+    const conformance_backend sqlite = {
+        .name = "sqlite", .open = open_in_dir, .clean = remove_dir, .gives_back = true};
     return conformance_run(&sqlite);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -89,6 +90,31 @@ static void sql(const place *p, const char *text)
     assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
+}
+
+static int number(const place *p, const char *query)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, query, -1, &st, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+    int value = sqlite3_column_int(st, 0);
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    return value;
+}
+
+static char *file_text(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char *text = NULL;
+    size_t cap = 0;
+    ssize_t n = getdelim(&text, &cap, '\0', f);
+    fclose(f);
+    assert_true(n > 0);
+    return text;
 }
 
 static int64_t size_of(const char *path, const char *suffix)
@@ -584,6 +610,88 @@ static void test_log_is_bounded(void **state)
     free(data);
 }
 
+// ---------------------------------------------------------------- pruning
+
+enum { PRUNE_STEPS = 2000 };
+
+static void fill(const place *p)
+{
+    pons_store s = open_store(p);
+    pons_lease lease = hold(s, "t1");
+    for (int i = 0; i < PRUNE_STEPS; i++)
+        OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+}
+
+static int prune_one(const place *p, int report)
+{
+    pons_store s;
+    pons_prune what = {.keep_last = 30};
+    if (pons_store_sqlite_open(p->path, &s, NULL))
+        return 1;
+    tell(report, 1);
+    return s.ops->prune(s.self, "t1", &what, NULL, NULL) ? 2 : 0;
+}
+
+static int readable(void *user, const pons_checkpoint_row *row)
+{
+    const pons_store *s = user;
+    int64_t rows[3] = {0, -1, 0};
+    OK(s->ops->checkpoint(s->self, "t1", "n", row->id, follow, rows, &err));
+    assert_int_equal(rows[1], row->step);
+    return 0;
+}
+
+// Killed at any moment, whatever is still there can be read, and a second pruning ends it.
+static void test_prune_killed(void **state)
+{
+    const place *p = *state;
+    const uint64_t seed = 77;
+    print_message("seed %" PRIu64 "\n", seed);
+    pons_rand rand;
+    pons_rand_seed(&rand, seed);
+    fill(p);
+    for (int round = 0; round < 6; round++) {
+        child c = start(p, prune_one);
+        assert_int_equal(hear(&c), 1);
+        struct timespec nap = {.tv_nsec = (long)pons_rand_below(&rand, 8 * PONS_NS_PER_MS)};
+        nanosleep(&nap, NULL); // a place to die at, nothing to wait for
+        kill(c.pid, SIGKILL);
+        end(&c);
+        pons_store s = open_store(p);
+        OK(s.ops->history(s.self, "t1", "n", "", 0, readable, &s, &err));
+        assert_int_equal(head_step(s, "t1"), PRUNE_STEPS - 1);
+        pons_store_close(&s);
+    }
+    pons_store s = open_store(p);
+    pons_prune what = {.keep_last = 30};
+    pons_prune_result done;
+    OK(s.ops->prune(s.self, "t1", &what, &done, &err));
+    int64_t rows[3] = {0, -1, 0};
+    OK(s.ops->history(s.self, "t1", "n", "", 0, follow, rows, &err));
+    assert_int_equal(rows[0], 40); // 30, and those of the chain of the first
+    pons_store_close(&s);
+}
+
+// Others commit while a long thread is pruned.
+static void test_prune_beside_others(void **state)
+{
+    const place *p = *state;
+    fill(p);
+    child c = start(p, prune_one);
+    pons_store s = open_store(p);
+    pons_lease lease = hold(s, "t2");
+    assert_int_equal(hear(&c), 1);
+    for (int i = 0; i < 200; i++)
+        OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    assert_int_equal(end(&c), 0);
+    assert_int_equal(head_step(s, "t2"), 199);
+    assert_int_equal(head_step(s, "t1"), PRUNE_STEPS - 1);
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+}
+
 // ---------------------------------------------------------------- files that are refused
 
 static void test_newer_schema(void **state)
@@ -593,6 +701,42 @@ static void test_newer_schema(void **state)
     pons_store_close(&s);
     sql(p, "PRAGMA user_version=4711");
     refuses(p->path, PONS_EUNSUPPORTED, "4711");
+}
+
+// A file that the program of schema 1 made: it is brought up, everything is there, and it can give
+// back space from then on.
+static void test_older_schema(void **state)
+{
+    const place *p = *state;
+    static const char *const threads[] = {"t0", "t1", "t2", "t3", "long"};
+    char command[512];
+    snprintf(command, sizeof command, "cp '%s/tests/store/data/schema1.db' '%s'", PONS_SOURCE_DIR,
+             p->path);
+    assert_int_equal(system(command), 0);
+    pons_store s = open_store(p);
+    char *expected = file_text(PONS_SOURCE_DIR "/tests/store/data/schema1.txt"), *at = expected;
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        char *text = store_text(s, threads[i]);
+        size_t name = strlen(threads[i]), size = strlen(text);
+        assert_memory_equal(at, threads[i], name);
+        assert_memory_equal(at + name + 1, text, size);
+        at += name + 1 + size;
+        free(text);
+    }
+    assert_int_equal(*at, '\0');
+    free(expected);
+    pons_prune what = {.keep_last = 1};
+    pons_prune_result done;
+    OK(s.ops->prune(s.self, "long", &what, &done, &err));
+    assert_int_equal(done.checkpoints, 40); // the head is read from the snapshot 19 before it
+    pons_lease lease = hold(s, "long");
+    OK(commit_one(s, &lease, "kernel", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "", 60, true, "new", &err));
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+    assert_int_equal(number(p, "PRAGMA user_version"), 2);
+    assert_int_equal(number(p, "PRAGMA auto_vacuum"), 2);
+    s = open_store(p);
+    pons_store_close(&s);
 }
 
 static void test_foreign_files(void **state)
@@ -831,6 +975,9 @@ int main(void)
         TEST(test_size),
         TEST(test_log_is_bounded),
         TEST(test_newer_schema),
+        TEST(test_older_schema),
+        TEST(test_prune_killed),
+        TEST(test_prune_beside_others),
         TEST(test_foreign_files),
         TEST(test_damaged),
         TEST(test_directory_not_writable),

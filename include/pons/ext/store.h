@@ -116,6 +116,27 @@ typedef struct pons_thread_info {
     const char *holder_host;
 } pons_thread_info;
 
+// What stays of a thread, and so what goes. A checkpoint stays when any rule keeps it: it is the
+// newest of its namespace, it is among the last `keep_last`, or it was made since `keep_since_ms`;
+// and with each that stays, those that it is read from, back to its snapshot. With both rules 0 all
+// checkpoints stay. Records go with their checkpoint. Messages and effects always stay.
+typedef struct pons_prune {
+    const pons_lease *lease; // the caller's; NULL: the store takes the thread for as long
+    const char *ns;          // NULL: each namespace of the thread
+    // Checkpoints by number, in the order of commits. < 0: not even the newest stays and the times
+    // do not count, for a namespace that nobody will read again (ns must be given).
+    int64_t keep_last;
+    int64_t keep_since_ms; // wall ms, by the time in the id; one without a time is old
+    int64_t
+        events_since_ms; // events before the first one since then go, except the newest; 0: none
+} pons_prune;
+
+typedef struct pons_prune_result {
+    int64_t checkpoints, events; // removed
+    int64_t bytes_before;        // size of the whole store, about
+    int64_t bytes_after;
+} pons_prune_result;
+
 // Return 0 to go on, anything else to stop early (the op then returns PONS_OK).
 typedef int (*pons_checkpoint_fn)(void *user, const pons_checkpoint_row *row);
 typedef int (*pons_record_fn)(void *user, const pons_record_row *row);
@@ -181,6 +202,26 @@ typedef struct pons_store_ops {
     int (*threads)(void *self, pons_thread_fn fn, void *user, pons_error *err);
     // PONS_EBUSY while somebody holds it.
     int (*thread_delete)(void *self, const char *thread, pons_error *err);
+
+    // The rest came later: NULL in a store that can't.
+
+    // Makes thread `to` with all that `from` has at this moment: checkpoints, records, effects,
+    // events with their numbers, but not its messages, which were meant for `from`. Needs no lease:
+    // a thread at work is copied between two commits. PONS_ENOTFOUND; PONS_EEXIST when there is a
+    // thread `to`.
+    int (*thread_copy)(void *self, const char *from, const char *to, pons_error *err);
+    // Removes what `what` does not keep, and gives the space back. Whatever stays can be read as
+    // before; numbers of events go on; the id of a checkpoint that went may come again. It may be
+    // stopped at any moment, and removes the newest first, so that everything there is readable
+    // then, too. Nobody may commit a child of a checkpoint that is going. ret may be NULL.
+    // PONS_ENOTFOUND; PONS_EBUSY when somebody holds the thread and no lease was given;
+    // PONS_ESTALE.
+    int (*prune)(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
+                 pons_error *err);
+    // A descriptor that gets readable when messages or events of others may have come, on any
+    // thread; reading its 8 bytes clears it. The store's own, to the close; < 0: a status. A store
+    // without this op has to be looked at.
+    int (*notify_fd)(void *self);
 } pons_store_ops;
 
 // A store at work: copied by value; `self` outlives every copy.
@@ -188,6 +229,22 @@ typedef struct pons_store {
     const pons_store_ops *ops;
     void *self;
 } pons_store;
+
+// A store that is loaded: what the module "store-NAME" exports (pons/module.h).
+//
+//     const void *ops;
+//     pons_module_load("store", "postgres", &ops, &err);
+//     ((const pons_store_driver *)ops)->open(url, &store, &err);
+#define PONS_STORE_DRIVER_ABI 1u
+typedef struct pons_store_driver {
+    uint32_t abi;     // PONS_STORE_DRIVER_ABI
+    const char *name; // "postgres"
+    // Errors as those of pons_store_sqlite_open, PONS_EENV when the server can't be reached.
+    int (*open)(const char *url, pons_store *ret, pons_error *err);
+} pons_store_driver;
+// Opens what a person wrote: "memory:", "postgresql://…" or "postgres://…" by the module, anything
+// else is the path of an SQLite file ("sqlite:" may stand before it).
+int pons_store_open(const char *url, pons_store *ret, pons_error *err);
 
 // The two that are linked in. SQLite: one file, WAL; locks are files under `path`-locks/. Errors:
 // PONS_EENV when the file can't be made or is not a pons store; PONS_ECORRUPT; PONS_EUNSUPPORTED
