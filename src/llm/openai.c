@@ -679,6 +679,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *user)
     return take_header(line, n, "retry-after", c->retry_after);
 }
 
+#define STREAM_TELLS 6 // bytes after which a body without a type has told what it is
+
 // Whether the body is a stream: by its type, or where that says nothing, by its first bytes.
 static bool looks_like_stream(const call *c, const char *bytes, size_t n)
 {
@@ -701,16 +703,23 @@ static int take_body(call *c, const char *bytes, size_t n)
         return pons_error_set(&c->error, PONS_EPROTOCOL, WHERE,
                               "the answer is longer than %d bytes", REPLY_MAX);
     }
-    if (!c->is_stream_known) {
-        c->is_stream_known = true;
-        c->is_stream = looks_like_stream(c, bytes, n);
-    }
-    if (!c->is_stream) {
+    if (!c->is_stream) { // not one, or not known yet: a first piece may be a single byte
         c->got_event = true;
         c->last_ns = pons_now_ns(&c->p->clock);
-        return pons_buf_bytes(&c->raw, bytes, n);
+        int rc = pons_buf_bytes(&c->raw, bytes, n);
+        if (rc != PONS_OK || c->is_stream_known) {
+            return rc;
+        }
+        bytes = c->raw.data;
+        n = c->raw.len;
+        c->is_stream = looks_like_stream(c, bytes, n);
+        c->is_stream_known = c->is_stream || n >= STREAM_TELLS;
+        if (!c->is_stream) {
+            return PONS_OK;
+        }
     }
     int rc = pons__sse_feed(&c->sse, bytes, n, on_sse_event, c);
+    pons_buf_clear(&c->raw);
     if (rc == PONS_EPROTOCOL && c->error.status == PONS_OK) {
         pons_error_set(&c->error, rc, WHERE, "an event of the answer is longer than %d bytes",
                        EVENT_MAX);
