@@ -39,7 +39,11 @@ typedef enum pons_channel_kind {
     PONS_CHANNEL_TOPIC_ACC, // the same, accumulating
     PONS_CHANNEL_REDUCE,    // folded by a reducer in task order
     PONS_CHANNEL_MESSAGES,  // by id: append, replace in place, {"type":"remove","id"}
-    PONS_CHANNEL_UNTRACKED  // as LAST, never persisted
+    PONS_CHANNEL_UNTRACKED, // as LAST, never persisted
+    // Managed: read only, the engine's own. True in the last superstep that the recursion limit
+    // lets end; how many supersteps are left, this one included.
+    PONS_CHANNEL_IS_LAST_STEP,
+    PONS_CHANNEL_REMAINING_STEPS
 } pons_channel_kind;
 
 // new = reduce(old or NULL, update). Both borrowed; *ret is a new reference. Must be pure. The
@@ -91,6 +95,58 @@ void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, c
 void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn fn, void *user,
                        const char *const *targets);
 
+// A node that must block: fn runs on a worker thread of the pons_thread, never on the loop's. input
+// is the worker's own copy of {channel: value}, or of the Send's argument; *ret_update is {channel:
+// value}, taken (NULL: nothing). A blocking node may be run again after a crash, like any other.
+// Once pons_work_canceled says so (a time-out, another run, the thread closing) it should return
+// soon: its result is not wanted any more, and pons_thread_close waits for it.
+typedef struct pons_work pons_work;
+typedef int (*pons_blocking_fn)(pons_work *w, void *user, const pons_value *input,
+                                pons_value **ret_update, pons_error *err);
+void pons_graph_blocking(pons_graph_builder *b, const char *name, pons_blocking_fn fn, void *user);
+bool pons_work_canceled(const pons_work *w); // worker thread
+void pons_work_progress(pons_work *w);       // worker thread: restarts the idle time-out
+
+// Another attempt after an error: after initial_ms, then each wait times factor, at most max_ms;
+// the wait is a deadline (pons_run_deadlines), nothing sleeps. Writes of a failed attempt are
+// dropped. What people answered and tasks returned is kept, with everything before it; awaits after
+// that are asked anew. Interrupts are no errors. The attempts count anew when a failed run is
+// resumed.
+typedef struct pons_retry {
+    int attempts;                                        // in all; 0 and 1: no retry
+    int64_t initial_ms;                                  // 0: at once
+    double factor;                                       // < 1: 1
+    int64_t max_ms;                                      // 0: no maximum
+    double jitter;                                       // 0…1: a wait is up to so much longer
+    bool (*retry_on)(void *user, const pons_error *err); // NULL: every error
+    void *user;
+} pons_retry;
+
+typedef struct pons_node_options {
+    // Waits, once triggered, until no other node is triggered.
+    bool deferred;
+    pons_retry retry;
+    // PONS_ETIMEOUT when an attempt takes longer in all, or goes so long without an answer or
+    // progress. Waiting for people does not count; after a crash the time starts again. 0: none.
+    int64_t run_timeout_ms, idle_timeout_ms;
+    // Runs next superstep when this node has failed for good, with the argument {node, status,
+    // word, message, source}; what the node wrote is dropped, its edges are not followed.
+    const char *error_handler;
+    // A finished task's writes are kept in the compiled graph under (node, hash of its input), and
+    // given again without running it. Tasks that awaited, emitted, posted or had effects are not
+    // kept.
+    bool cache;
+    int64_t cache_ttl_ms;        // 0: as long as the graph lives
+    const char *const *cache_on; // NULL-terminated channels that are the input; NULL: all, and the
+                                 // Send's argument in any case
+    // NULL-terminated names that the node itself may go or send to (pons_cx_goto, pons_cx_send,
+    // pons_cx_command); for a subgraph also those of its commands to the parent.
+    const char *const *goes;
+} pons_node_options;
+// Sets the options of a node that has been recorded.
+void pons_graph_node_options(pons_graph_builder *b, const char *name,
+                             const pons_node_options *opts);
+
 typedef struct pons_graph_options {
     int recursion_limit; // supersteps per run, default 100
     // Supersteps that change no stored channel, take no input and emit nothing durable write
@@ -107,9 +163,13 @@ typedef struct pons_graph_options {
 // Compiles; on PONS_EINVAL the message lists every fault, separated by "; ".
 int pons_graph_compile(pons_graph_builder *b, const pons_graph_options *opts, pons_graph **ret,
                        pons_error *err);
+// Every fault, as a list of strings, however many: a compile's message is cut at its length.
+int pons_graph_faults(pons_graph_builder *b, const pons_graph_options *opts, pons_value **ret_list,
+                      pons_error *err);
 void pons_graph_destroy(pons_graph *g); // NULL-safe; no run of it may be alive
 const char *pons_graph_name(const pons_graph *g);
-// A drawing: "mermaid", "dot" or "json". The caller frees *ret.
+// A drawing: "mermaid", "dot", "json", or "svg", which graphviz's program `dot` makes (PONS_EENV
+// when it is not installed). The caller frees *ret.
 int pons_graph_draw(const pons_graph *g, const char *format, char **ret, pons_error *err);
 
 // ---------------------------------------------------------------- threads and runs
@@ -152,6 +212,11 @@ int pons_thread_open(pons_store store, const char *id, const pons_thread_options
 // Releases the lease after draining. Runs are destroyed first by the caller. NULL-safe.
 void pons_thread_close(pons_thread *t);
 const char *pons_thread_id(const pons_thread *t);
+// Readable when a blocking node has come back; then call pons_thread_deliver, which makes the runs
+// that waited for it READY and returns how many tasks did. pons_run_deadlines delivers as well. -1:
+// no memory.
+int pons_thread_fd(pons_thread *t);
+int pons_thread_deliver(pons_thread *t);
 // The newest stored state of a namespace as {channel: value}; PONS_ENOTFOUND when there is none.
 // Without a thread open: any process may read.
 int pons_state_read(pons_store store, const char *thread, const char *ns, pons_value **ret_state,
@@ -169,8 +234,8 @@ int pons_thread_inbox_count(pons_thread *t, const char *ns, int64_t *ret, pons_e
 // Emits a durable event outside any run (its own commit), or a live one.
 int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_value *payload,
                      pons_error *err); // takes payload
-// Posts to a namespace's inbox and emits a durable event in one commit: what is shown as taken is there,
-// and what is there was shown. value is borrowed, payload taken.
+// Posts to a namespace's inbox and emits a durable event in one commit: what is shown as taken is
+// there, and what is there was shown. value is borrowed, payload taken.
 int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
                      const char *type, pons_value *payload, pons_error *err);
 void pons_thread_emit_live(pons_thread *t, const char *ns, const char *type, pons_value *payload);
@@ -198,6 +263,22 @@ typedef struct pons_run_options {
         .durability = PONS_DURABILITY_ASYNC                                                        \
     }
 
+// What a node, or an input, may ask for at once.
+typedef struct pons_send {
+    const char *node;
+    pons_value *arg; // taken
+} pons_send;
+typedef struct pons_command {
+    pons_value *update;     // {channel: value}, or NULL; taken
+    const char *const *go;  // NULL-terminated, or NULL: added to the static edges
+    const pons_send *sends; // NULL when n_sends is 0
+    size_t n_sends;
+    bool parent;                  // applied by the parent's node; the subgraph ends, and what
+                                  // else it wrote since its start is dropped
+    const pons_value *resume;     // as input: the answer to the one pending interrupt; borrowed
+    const pons_value *resume_map; // as input: {interrupt id: answer}; borrowed
+} pons_command;
+
 // A new invocation on a namespace, with input {channel: value} (may be NULL: run from the entry
 // with the state as it is). Pending tasks of an unfinished earlier run there are discarded. One run
 // at a time a namespace (PONS_EBUSY). The graph outlives the run.
@@ -208,6 +289,12 @@ int pons_run_start(pons_thread *t, const pons_graph *g, const char *ns, const po
 // unfinished.
 int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
                     const pons_run_options *opts, pons_run **ret, pons_error *err);
+// A command as input. With a resume: the update is applied (durably) to the unfinished run, which
+// then gets its answers. Without: a new run that begins at `go` and `sends` with the update instead
+// of at START; without those an unfinished run goes on. parent is PONS_EINVAL, go with a resume
+// too.
+int pons_run_command(pons_thread *t, const pons_graph *g, const char *ns, const pons_command *cmd,
+                     const pons_run_options *opts, pons_run **ret, pons_error *err);
 void pons_run_destroy(pons_run *r); // NULL-safe; an unfinished run can be resumed later
 
 // Executes supersteps until the state is not READY. Returns PONS_OK whatever the state, and an
@@ -217,6 +304,10 @@ void pons_run_destroy(pons_run *r); // NULL-safe; an unfinished run can be resum
 int pons_run_advance(pons_run *r, pons_error *err);
 // One superstep; for fairness and debugging.
 int pons_run_step(pons_run *r, pons_error *err);
+// For a program that does nothing else: advances, and sleeps until a deadline or a blocking node,
+// until the run has ended, waits for people, or waits for nothing but the caller's own handlers.
+// Needs a clock that runs.
+int pons_run_wait(pons_run *r, pons_error *err);
 pons_run_state pons_run_state_get(const pons_run *r);
 const pons_error *pons_run_error(const pons_run *r); // borrowed; empty unless FAILED
 const pons_value *pons_run_get(const pons_run *r, const char *channel); // borrowed until advanced
@@ -246,7 +337,17 @@ int pons_run_resume_map(pons_run *r, const pons_value *id_to_value, pons_error *
 const pons_value *pons_cx_get(pons_cx *cx, const char *channel);
 // Takes v (may be shared with other values: it is published). Unknown channel: PONS_EINVAL.
 int pons_cx_put(pons_cx *cx, const char *channel, pons_value *v);
-void pons_cx_goto(pons_cx *cx, const char *node); // routers only
+// A router to what it has named, a node to what its options' `goes` has.
+void pons_cx_goto(pons_cx *cx, const char *node);
+// Runs node next superstep with a private argument, once for each send: after the nodes that were
+// triggered, in the order of the tasks that sent and of their calls. Takes arg.
+void pons_cx_send(pons_cx *cx, const char *node, pons_value *arg);
+const pons_value *
+pons_cx_arg(const pons_cx *cx);         // of the send that this task is, or NULL; borrowed
+int pons_cx_attempt(const pons_cx *cx); // of the retry policy: 1, 2, …
+
+// Writes, goes and sends at once. parent outside a subgraph is PONS_EINVAL, resume in a node too.
+int pons_cx_command(pons_cx *cx, const pons_command *cmd, pons_error *err);
 
 int64_t pons_cx_wall_ms(pons_cx *cx);                // fixed at the task's first run
 uint64_t pons_cx_random(pons_cx *cx);                // a sequence fixed at the task's first run

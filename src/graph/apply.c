@@ -13,6 +13,7 @@ static void unstage(pons_run *r, size_t n);
 static bool set_staged(pons_run *r, pons__stage *s);
 static void clear_transient(pons_run *r);
 static void trigger(pons_run *r);
+static void defer(pons_run *r);
 static int check_effects(pons_run *r, pons_error *err);
 static int nomem(pons_error *err);
 
@@ -247,10 +248,24 @@ static void trigger(pons_run *r)
 {
     pons__ns *ns = r->ns;
     memset(ns->next, 0, r->g->n_words * sizeof *ns->next);
-    if (r->starting) // what an unfinished run had left is discarded
+    if (ns->n_sends > 0)
+        pons__ns_sends_clear(ns);
+    if (r->starting) { // what an unfinished run had left is discarded
         memset(ns->arrived, 0, r->g->n_joins * sizeof *ns->arrived);
+        if (ns->waiting)
+            memset(ns->waiting, 0, r->g->n_words * sizeof *ns->waiting);
+    }
     for (size_t t = 0; t < r->n_tasks; t++) {
-        const pons_cx *cx = r->tasks[t];
+        pons_cx *cx = r->tasks[t];
+        for (size_t i = 0; i < cx->n_sends; i++) {
+            r->spoiled = !pons__ns_send(ns, cx->sends[i].node, cx->sends[i].arg) || r->spoiled;
+            cx->sends[i].arg = NULL;
+        }
+        if (cx->bare) {
+            for (size_t i = 0; i < cx->n_gotos; i++)
+                pons__bit_set(ns->next, cx->gotos[i]);
+            continue;
+        }
         for (size_t i = 0; i < cx->node->n_edges; i++)
             if (cx->node->edges[i] != PONS__END)
                 pons__bit_set(ns->next, cx->node->edges[i]);
@@ -266,6 +281,22 @@ static void trigger(pons_run *r)
         if (r->g->joins[j].to != PONS__END)
             pons__bit_set(ns->next, r->g->joins[j].to);
     }
+    if (r->g->deferred)
+        defer(r);
+}
+
+// Deferred nodes are put aside until nothing else is next.
+static void defer(pons_run *r)
+{
+    pons__ns *ns = r->ns;
+    for (size_t w = 0; w < r->g->n_words; w++) {
+        ns->waiting[w] |= ns->next[w] & r->g->deferred[w];
+        ns->next[w] &= ~r->g->deferred[w];
+    }
+    if (pons__ns_more(ns))
+        return;
+    memcpy(ns->next, ns->waiting, r->g->n_words * sizeof *ns->next);
+    memset(ns->waiting, 0, r->g->n_words * sizeof *ns->waiting);
 }
 
 static int nomem(pons_error *err)

@@ -126,9 +126,55 @@ static pons__call *call_add(pons_cx *cx, pons__call_kind kind, const char *name,
     pons__call *c = &cx->calls[cx->n_calls];
     *c = (pons__call){.kind = kind, .name = own};
     snprintf(c->hash, sizeof c->hash, "%s", hash);
-    snprintf(c->id, sizeof c->id, "%s.%zu", pons__task_id(cx), cx->n_calls);
+    c->round = cx->round;
+    pons__call_id(cx, c, cx->n_calls);
     cx->n_calls++;
     return c;
+}
+
+void pons__call_id(pons_cx *cx, pons__call *c, size_t n)
+{
+    if (c->round)
+        snprintf(c->id, sizeof c->id, "%s.%zu.%d", pons__task_id(cx), n, c->round);
+    else
+        snprintf(c->id, sizeof c->id, "%s.%zu", pons__task_id(cx), n);
+}
+
+void pons__task_trim(pons_cx *cx)
+{
+    size_t keep = 0; // up to the last thing that a person said or a task returned
+    for (size_t i = 0; i < cx->n_calls; i++) {
+        if (outstanding(&cx->calls[i]) && !is_human(&cx->calls[i]))
+            break;
+        if (cx->calls[i].kind == PONS__CALL_TASK || is_human(&cx->calls[i]))
+            keep = i + 1;
+    }
+    while (cx->n_calls > keep)
+        call_fini(&cx->calls[--cx->n_calls]);
+    cx->keep = keep;
+    cx->round++;
+    cx->header_due = true;
+}
+
+void pons__task_cancel(pons_cx *cx)
+{
+    for (size_t i = 0; i < cx->n_calls; i++)
+        if (outstanding(&cx->calls[i]) && cx->calls[i].saved && !cx->calls[i].start_due)
+            cancel(cx->run, &cx->calls[i]);
+    pons__work_drop(cx);
+    for (size_t i = 0; cx->child && i < cx->child->n_tasks; i++)
+        if (cx->child->tasks[i]->state != PONS__TASK_DONE)
+            pons__task_cancel(cx->child->tasks[i]);
+}
+
+bool pons__task_waits_for_people(const pons_cx *cx)
+{
+    if (cx->work || (cx->child && cx->child->state != PONS_RUN_INTERRUPTED))
+        return false;
+    for (size_t i = 0; i < cx->n_calls; i++)
+        if (outstanding(&cx->calls[i]) && !is_human(&cx->calls[i]))
+            return false;
+    return true;
 }
 
 static void call_fini(pons__call *c)
@@ -193,7 +239,7 @@ pons_run_state pons__awaits_state(const pons_run *r)
             continue;
         if (cx->child && cx->child->state == PONS_RUN_READY)
             return PONS_RUN_READY;
-        if (cx->child && cx->child->state == PONS_RUN_PARKED)
+        if (cx->wake_ns || cx->work || (cx->child && cx->child->state == PONS_RUN_PARKED))
             state = PONS_RUN_PARKED;
         for (size_t k = 0; k < cx->n_calls; k++)
             if (outstanding(&cx->calls[k]) && !is_human(&cx->calls[k]))
@@ -231,7 +277,8 @@ static int answer(pons_cx *cx, size_t call, pons_value *value, pons_error *err)
         return st;
     }
     c->start_due = false;
-    if (cx->state == PONS__TASK_PARKED)
+    cx->moved_ns = 0; // progress: the idle time starts anew
+    if (cx->state == PONS__TASK_PARKED && !cx->wake_ns)
         cx->state = PONS__TASK_TODO;
     pons__run_wake(cx->run);
     return PONS_OK;
@@ -268,7 +315,7 @@ static int detach_one(pons_run *r, const pons_value *value, pons_error *err)
                 c->answer = NULL;
                 continue;
             }
-            if (cx->state == PONS__TASK_PARKED)
+            if (cx->state == PONS__TASK_PARKED && !cx->wake_ns)
                 cx->state = PONS__TASK_TODO;
             if (!c->start_due)
                 cancel(r, c);
@@ -324,6 +371,24 @@ pons_value *pons_run_pending(const pons_run *r)
     return NULL;
 }
 
+// A retry or a time-out of the policy: the task is run when it is over. Returns when it will be.
+static int64_t time_due(pons_cx *cx, int64_t now_ns)
+{
+    if (cx->wake_ns && cx->wake_ns > now_ns)
+        return cx->wake_ns;
+    if (!cx->wake_ns) {
+        int64_t due = pons__policy_limit(cx);
+        if (due > now_ns)
+            return due;
+        pons__policy_expire(cx);
+    }
+    cx->header_due = cx->header_due || cx->wake_ns; // which says when it was due
+    cx->wake_ns = cx->wake_wall_ms = 0;
+    cx->state = PONS__TASK_TODO;
+    pons__run_wake(cx->run);
+    return INT64_MAX;
+}
+
 static int64_t deadlines(pons_run *r, int64_t now_ns, pons_error *err, int *st)
 {
     int64_t next = INT64_MAX;
@@ -331,6 +396,10 @@ static int64_t deadlines(pons_run *r, int64_t now_ns, pons_error *err, int *st)
         pons_cx *cx = r->tasks[i];
         if (cx->state == PONS__TASK_DONE)
             continue;
+        if ((cx->wake_ns || cx->limit_ns) && cx->state == PONS__TASK_PARKED) {
+            int64_t due = time_due(cx, now_ns);
+            next = due < next ? due : next;
+        }
         for (size_t k = 0; k < cx->n_calls && *st == PONS_OK; k++) {
             pons__call *c = &cx->calls[k];
             if (!outstanding(c) || !c->saved || !c->deadline_ns)
@@ -356,6 +425,7 @@ int64_t pons_run_deadlines(pons_run *r, pons_error *err)
 {
     int st = PONS_OK;
     int64_t now_ns = pons_now_ns(&r->t->clock);
+    pons_thread_deliver(r->t);
     int64_t next = deadlines(r, now_ns, err, &st);
     return st == PONS_OK ? next : now_ns; // due again: its commit had failed
 }

@@ -40,6 +40,8 @@ int pons__channel_fold(const pons__channel *ch, const pons_value *old, pons_valu
     case PONS_CHANNEL_ANY:
     case PONS_CHANNEL_EPHEMERAL:
     case PONS_CHANNEL_UNTRACKED:
+    case PONS_CHANNEL_IS_LAST_STEP: // never written
+    case PONS_CHANNEL_REMAINING_STEPS:
         *ret = pons_value_ref(updates[n - 1]);
         return PONS_OK;
     case PONS_CHANNEL_TOPIC:

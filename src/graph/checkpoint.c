@@ -4,7 +4,7 @@
 //
 //     {"v":1,"k":"l","n":["next",…],"j":{"a+b>c":["a"]},"r":"1f…","o":"owner",
 //      "c":{channel:value,…}, "l":{channel:[keep,[items…]]}, "m":{channel:{key:value|null}},
-//      "x":[channel,…]}
+//      "x":[channel,…], "s":[[node,arg],…], "d":[node,…]}
 //
 //   v  format, in a snapshot       k  source: i(nput) u(pdate) f(ork); absent: l(oop)
 //   n  nodes to run; absent: none
@@ -12,6 +12,7 @@
 //   o  the parent's task, of a subgraph         c  whole values
 //   l  the first `keep` items as before, then these      m  keys set, or removed by null
 //   x  channels that became empty
+//   s  sends to run after n            d  deferred nodes that wait until nothing else is next
 //
 // The row's id carries its time (48 bits of wall ms), its columns the step and the parent.
 //
@@ -30,6 +31,7 @@
 enum { FORMAT = 1, ROWS_MIN = 64, TAIL_FACTOR = 4, ROW_BYTES = 64 };
 
 static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b);
+static void pack_later(const pons__ns *ns, pons_buf *b);
 static void pack_joins(const pons__ns *ns, pons_buf *b);
 static void pack_whole(const pons__ns *ns, pons_buf *b);
 static void pack_changed(const pons__ns *ns, pons_buf *b);
@@ -72,7 +74,7 @@ void pons__packed(pons__ns *ns, const char *id, bool snapshot, size_t bytes)
     ns->n_dirty = 0;
     ns->exists = true;
     ns->run_id_stored = true;
-    ns->head_unfinished = pons__bits_any(ns->next, ns->g->n_words);
+    ns->head_unfinished = pons__ns_more(ns);
     snprintf(ns->head, sizeof ns->head, "%s", id);
     ns->snapshot_bytes = snapshot ? bytes : ns->snapshot_bytes;
     ns->tail_bytes = snapshot ? 0 : ns->tail_bytes + bytes;
@@ -100,12 +102,35 @@ static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf
         first = false;
     }
     pons_buf_str(b, first ? "" : "]");
+    if (ns->n_sends > 0 || ns->waiting)
+        pack_later(ns, b);
     pack_joins(ns, b);
     if (!snapshot && ns->run_id_stored)
         return;
     pons_buf_printf(b, ",\"r\":\"%016" PRIx64 "\"", ns->run_id);
     pons_buf_str(b, ",\"o\":");
     pons__json_quoted(b, ns->owner);
+}
+
+static void pack_later(const pons__ns *ns, pons_buf *b)
+{
+    for (size_t i = 0; i < ns->n_sends; i++) {
+        pons_buf_str(b, i ? ",[" : ",\"s\":[[");
+        pons__json_quoted(b, ns->g->nodes[ns->sends[i].node].name);
+        pons_buf_bytes(b, ",", 1);
+        pons__json_value(b, ns->sends[i].arg);
+        pons_buf_bytes(b, "]", 1);
+    }
+    pons_buf_str(b, ns->n_sends > 0 ? "]" : "");
+    bool first = true;
+    for (size_t i = 0; i < ns->g->n_nodes && ns->waiting; i++) {
+        if (!pons__bit_get(ns->waiting, i))
+            continue;
+        pons_buf_str(b, first ? ",\"d\":[" : ",");
+        pons__json_quoted(b, ns->g->nodes[i].name);
+        first = false;
+    }
+    pons_buf_str(b, first ? "" : "]");
 }
 
 static void pack_joins(const pons__ns *ns, pons_buf *b)
@@ -221,6 +246,8 @@ void pons__image_fini(pons__image *im)
     pons_value_unref(im->state);
     pons_value_unref(im->next);
     pons_value_unref(im->joins);
+    pons_value_unref(im->sends);
+    pons_value_unref(im->waiting);
     *im = (pons__image){0};
 }
 
@@ -243,7 +270,11 @@ int pons__image_apply(pons__image *im, const pons_checkpoint_row *row, pons_erro
     }
     pons_value_unref(im->next);
     pons_value_unref(im->joins);
+    pons_value_unref(im->sends);
+    pons_value_unref(im->waiting);
     im->next = pons_value_ref(pons_get(v, "n"));
+    im->sends = pons_value_ref(pons_get(v, "s"));
+    im->waiting = pons_value_ref(pons_get(v, "d"));
     im->joins = pons_value_ref(pons_get(v, "j"));
     st = image_parts(im, v, err);
     if (st != PONS_OK)

@@ -11,9 +11,9 @@
 
 static int run_node(pons_cx *cx, pons_error *err);
 static void pass(pons_cx *cx, const pons_value *input);
-static int put_input(pons_cx *cx, const pons_value *input, pons_error *err);
 static int run_routers(pons_cx *cx, pons_error *err);
 static const pons_value *own_view(pons_cx *cx, uint32_t ch);
+static const pons_value *managed(pons_cx *cx, pons_channel_kind kind);
 static int64_t fixed_wall(void *ctx);
 static int64_t fixed_ns(void *ctx);
 static void rand_ready(pons_cx *cx);
@@ -30,6 +30,8 @@ const pons_value *pons_cx_get(pons_cx *cx, const char *channel)
         pons__cx_fault(cx, PONS_EINVAL, &e);
         return NULL;
     }
+    if (cx->run->g->managed && cx->run->g->channels[ch].kind >= PONS_CHANNEL_IS_LAST_STEP)
+        return managed(cx, cx->run->g->channels[ch].kind);
     return cx->router && cx->n_writes > 0 ? own_view(cx, ch) : cx->run->ns->slots[ch].v;
 }
 
@@ -55,6 +57,12 @@ int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
     if (!v)
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "node '%s' writes no value to '%s'",
                               cx->node->name, cx->run->g->channels[ch].name);
+    if (cx->run->g->channels[ch].kind >= PONS_CHANNEL_IS_LAST_STEP) {
+        pons_value_unref(v);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "node '%s' writes '%s', which the engine manages", cx->node->name,
+                              cx->run->g->channels[ch].name);
+    }
     if (cx->run->g->channels[ch].kind == PONS_CHANNEL_MESSAGES) {
         int st = pons__messages_prepare(cx, v, &v, err);
         if (st != PONS_OK) {
@@ -76,28 +84,15 @@ int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
     return PONS_OK;
 }
 
-void pons_cx_goto(pons_cx *cx, const char *node)
+// What the managed channels say. A step counts as the last one when nothing could run after it.
+static const pons_value *managed(pons_cx *cx, pons_channel_kind kind)
 {
-    uint32_t to = PONS__NONE; // a handful of targets: comparing beats looking up
-    for (size_t i = 0; cx->router && i < cx->router->n_targets && to == PONS__NONE; i++)
-        if (strcmp(pons__graph_node_name(cx->run->g, cx->router->targets[i]), node) == 0)
-            to = cx->router->targets[i];
-    if (to == PONS__NONE) {
-        pons_error e = PONS_ERROR_INIT;
-        pons_error_set(&e, PONS_EINVAL, PONS__MODULE,
-                       cx->router ? "a router of '%s' goes to '%s', which it has not named"
-                                  : "node '%s' goes to '%s', but only routers can",
-                       cx->node->name, node);
-        pons__cx_fault(cx, PONS_EINVAL, &e);
-        return;
-    }
-    if (to == PONS__END)
-        return;
-    if (!pons__reserve(&cx->gotos, &cx->cap_gotos, cx->n_gotos + 1, sizeof *cx->gotos)) {
-        pons__cx_fault(cx, PONS_ENOMEM, NULL);
-        return;
-    }
-    cx->gotos[cx->n_gotos++] = to;
+    int left = cx->run->limit - cx->run->supersteps - 1;
+    if (kind == PONS_CHANNEL_IS_LAST_STEP)
+        return left <= 1 ? json_true() : json_false();
+    pons_value *v = json_integer(left);
+    pons__task_hold(cx, v);
+    return v;
 }
 
 // ---------------------------------------------------------------- time, randomness, ids
@@ -272,8 +267,10 @@ const pons_value *pons_cx_inbox(pons_cx *cx, pons_error *err)
 
 void pons__task_run(pons_cx *cx)
 {
-    pons__task_rewind(cx);
-    pass(cx, NULL);
+    do { // again for an attempt that is due at once
+        pons__task_rewind(cx);
+        pass(cx, NULL);
+    } while (cx->state == PONS__TASK_TODO && !cx->broken);
 }
 
 void pons__task_start(pons_cx *cx, const pons_value *input)
@@ -285,8 +282,10 @@ void pons__task_start(pons_cx *cx, const pons_value *input)
 static void pass(pons_cx *cx, const pons_value *input)
 {
     pons_error err = PONS_ERROR_INIT;
-    int st = input ? put_input(cx, input, &err) : run_node(cx, &err);
-    if (st == PONS_OK && cx->fault == PONS_OK)
+    int st = cx->expired ? pons__policy_timed_out(cx, &err)
+             : input     ? pons__cx_input(cx, input, &err)
+                         : run_node(cx, &err);
+    if (st == PONS_OK && cx->fault == PONS_OK && !cx->cached && !cx->escape && !cx->bare)
         st = run_routers(cx, &err);
     if (cx->broken) { // the store failed under it: the engine's error, not the node's
         pons__awaits_unasked(cx);
@@ -299,13 +298,17 @@ static void pass(pons_cx *cx, const pons_value *input)
     if (st == PONS_OK && cx->inbox)
         for (size_t i = 0; i < json_array_size(cx->inbox) && st == PONS_OK; i++)
             st = pons__out_take(&cx->out, pons_get_int(json_array_get(cx->inbox, i), "seq", 0));
-    if (st == PONS_EPARKED && (pons__task_pending(cx) || cx->child)) {
+    if (st == PONS_EPARKED && (pons__task_pending(cx) || cx->child || cx->work)) {
         cx->state = PONS__TASK_PARKED;
+        if (cx->node->policy)
+            pons__policy_park(cx);
         return;
     }
     if (st == PONS_OK) {
         cx->state = PONS__TASK_DONE;
         pons__awaits_drop(cx);
+        if (cx->node->policy && cx->node->policy->cache && !cx->cached)
+            pons__policy_store(cx);
         return;
     }
     if (st == PONS_EPARKED)
@@ -318,24 +321,26 @@ static void pass(pons_cx *cx, const pons_value *input)
     if (!err.source[0])
         pons_error_source(&err, "thread %s node %s", cx->run->t->id, cx->node->name);
     pons__awaits_unasked(cx);
+    if (cx->node->policy && pons__policy_failed(cx, &err))
+        return;
     cx->error = err;
     cx->state = PONS__TASK_FAILED;
 }
 
-static int put_input(pons_cx *cx, const pons_value *input, pons_error *err)
+int pons__cx_input(pons_cx *cx, const pons_value *input, pons_error *err)
 {
     const char *name;
     pons_value *v;
     int st = PONS_OK;
     if (!json_is_object(input))
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "a run's input is an object {channel: value}");
+                              "an input or an update is an object {channel: value}");
     json_object_foreach((pons_value *)(uintptr_t)input, name, v)
     {
         uint32_t ch = pons__run_channel(cx->run, name);
         if (ch == PONS__NONE)
             st = pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                                "the input names unknown channel '%s'", name);
+                                "an input or an update names unknown channel '%s'", name);
         else
             st = pons__cx_write(cx, ch, pons_value_ref(v), err);
         if (st != PONS_OK)
@@ -346,6 +351,10 @@ static int put_input(pons_cx *cx, const pons_value *input, pons_error *err)
 
 static int run_node(pons_cx *cx, pons_error *err)
 {
+    if (cx->node->policy && cx->node->policy->cache && pons__policy_recall(cx))
+        return PONS_OK;
+    if (cx->node->blocking)
+        return pons__work_run(cx, err);
     if (cx->node->sub)
         return pons__subgraph_run(cx, err);
     return cx->node->fn ? cx->node->fn(cx, cx->node->user, err) : PONS_OK;
@@ -440,7 +449,20 @@ static void drop_writes(pons_cx *cx)
         pons_value_unref(cx->views[i].v);
     for (size_t i = 0; i < cx->n_held; i++)
         pons_value_unref(cx->held[i]);
-    cx->n_writes = cx->n_gotos = cx->n_views = cx->n_held = 0;
+    for (size_t i = 0; i < cx->n_sends; i++)
+        pons_value_unref(cx->sends[i].arg);
+    if (cx->escape) {
+        pons_value_unref(cx->escape);
+        cx->escape = NULL;
+    }
+    cx->n_writes = cx->n_gotos = cx->n_views = cx->n_held = cx->n_sends = 0;
+}
+
+void pons__task_drop(pons_cx *cx)
+{
+    drop_writes(cx);
+    pons__out_clear(&cx->out);
+    cx->router = NULL;
 }
 
 void pons__task_rewind(pons_cx *cx)
@@ -451,6 +473,7 @@ void pons__task_rewind(pons_cx *cx)
     cx->call_at = 0;
     cx->effect_at = 0;
     cx->rand_ready = false;
+    cx->bare = cx->cached = false;
     cx->router = NULL;
     cx->fault = PONS_OK;
     cx->broken = false;
@@ -461,7 +484,8 @@ void pons__task_clear(pons_cx *cx)
     pons__task_rewind(cx);
     cx->state = PONS__TASK_TODO;
     cx->wall_fixed = cx->seeded = cx->header_saved = cx->done_saved = false;
-    if (!cx->id[0] && !cx->child && !cx->inbox && !cx->inbox_fixed && cx->n_calls == 0)
+    if (!cx->id[0] && !cx->child && !cx->inbox && !cx->inbox_fixed && cx->n_calls == 0 &&
+        !cx->send_ix && !cx->node_special)
         return; // the common task, which asked for nothing
     for (size_t i = 0; i < cx->n_calls; i++) {
         free(cx->calls[i].name);
@@ -475,6 +499,14 @@ void pons__task_clear(pons_cx *cx)
     cx->n_calls = cx->answers_seen = 0;
     cx->inbox_fixed = false;
     cx->id[0] = '\0';
+    pons__work_drop(cx);
+    pons_value_unref(cx->arg);
+    cx->arg = NULL;
+    cx->send_ix = 0;
+    cx->attempt = cx->round = 0;
+    cx->keep = 0;
+    cx->wake_ns = cx->wake_wall_ms = cx->started_ns = cx->moved_ns = cx->limit_ns = 0;
+    cx->expired = cx->header_due = cx->node_special = false;
 }
 
 void pons__task_destroy(pons_cx *cx)
@@ -485,6 +517,7 @@ void pons__task_destroy(pons_cx *cx)
     pons__out_fini(&cx->out);
     free(cx->writes);
     free(cx->gotos);
+    free(cx->sends);
     free(cx->calls);
     free(cx->views);
     free(cx->held);
@@ -498,6 +531,8 @@ const char *pons__task_id(pons_cx *cx)
         uint64_t h = pons__hash64(PONS__HASH_SEED, cx->run->ns->name, strlen(cx->run->ns->name));
         h = pons__hash64(h, cp, strlen(cp) + 1);
         h = pons__hash64(h, cx->node->name, strlen(cx->node->name));
+        if (cx->send_ix)
+            h = pons__hash64(h, &cx->send_ix, sizeof cx->send_ix);
         snprintf(cx->id, sizeof cx->id, "%016" PRIx64, h);
     }
     return cx->id;

@@ -264,6 +264,8 @@ static void make_id(pons_cx *cx, int attempt, char ret[40])
     int n = snprintf(text, sizeof text, "%s|%s|%016" PRIx64 "|%lld|%s|%llu|%d", cx->run->t->id,
                      cx->run->ns->name, cx->run->ns->run_id, (long long)(cx->run->ns->step + 1),
                      cx->node->name, (unsigned long long)cx->effect_at++, attempt);
+    if (cx->send_ix && (size_t)n < sizeof text) // sends to one node are tasks of their own
+        n += snprintf(text + n, sizeof text - (size_t)n, "|%u", cx->send_ix);
     pons_sha256(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1, digest);
     for (size_t i = 0; i < ID_BYTES; i++) {
         ret[2 * i] = hex[digest[i] >> 4];

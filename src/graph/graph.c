@@ -51,27 +51,32 @@
 //   effect.c      the effect ledger              checkpoint.c  packed rows
 //   thread.c      lease, namespaces, events      subgraph.c    a run inside a task
 //   state.c       reading from outside
+//   command.c     goto, Send, Command            policy.c      retry, time-outs, handlers, cache
 #include "graph/graph_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RECURSION_LIMIT_DEFAULT = 100, FAULTS_MAX = 4096 };
+enum { RECURSION_LIMIT_DEFAULT = 100, FAULTS_MAX = 4096, FAULT_MAX = 512 };
 
 typedef struct edge_spec {
     char *from, *to;
 } edge_spec;
+typedef struct names { // a list of copied strings
+    char **v;
+    size_t n;
+} names;
 typedef struct node_spec {
     char *name;
     pons_node_fn fn;
     void *user;
     const pons_graph *sub;
     pons_subgraph_mode mode;
+    pons_blocking_fn blocking;
+    pons_node_options opts; // with the names below instead of its own
+    names goes, cache_on;
+    char *error_handler;
 } node_spec;
-typedef struct names { // a list of copied strings
-    char **v;
-    size_t n;
-} names;
 typedef struct join_spec {
     names from;
     char *to;
@@ -95,12 +100,14 @@ struct pons_graph_builder {
     size_t n_joins, cap_joins;
     router_spec *routers;
     size_t n_routers, cap_routers;
-    bool failed; // a record found no memory
+    pons_value *misplaced; // [faults] of recording, or NULL
+    bool failed;           // a record found no memory
 };
 
 typedef struct faults { // "a; b; c"
     char text[FAULTS_MAX];
     size_t len, n;
+    pons_value *list; // all of them
 } faults;
 
 static void fault(faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -122,6 +129,9 @@ static bool take_edges(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_joins(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_shares(pons_graph *g);
+static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f);
+static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults *f,
+                   pons_graph **ret, pons_error *err);
 static void take_interrupts(pons_graph *g, const pons_graph_options *opts, faults *f);
 static void check_paths(const pons_graph *g, faults *f);
 
@@ -146,8 +156,13 @@ void pons_graph_builder_destroy(pons_graph_builder *b)
         return;
     for (size_t i = 0; i < b->n_channels; i++)
         channel_fini(&b->channels[i]);
-    for (size_t i = 0; i < b->n_nodes; i++)
+    for (size_t i = 0; i < b->n_nodes; i++) {
         free(b->nodes[i].name);
+        free(b->nodes[i].error_handler);
+        names_fini(&b->nodes[i].goes);
+        names_fini(&b->nodes[i].cache_on);
+    }
+    pons_value_unref(b->misplaced);
     for (size_t i = 0; i < b->n_edges; i++) {
         free(b->edges[i].from);
         free(b->edges[i].to);
@@ -209,6 +224,38 @@ void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_gra
     }
 }
 
+void pons_graph_blocking(pons_graph_builder *b, const char *name, pons_blocking_fn fn, void *user)
+{
+    pons_graph_node(b, name, NULL, user);
+    if (b && !b->failed)
+        b->nodes[b->n_nodes - 1].blocking = fn;
+}
+
+void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
+{
+    node_spec *n = NULL;
+    for (size_t i = 0; b && i < b->n_nodes && !n; i++)
+        if (strcmp(b->nodes[i].name, name ? name : "") == 0)
+            n = &b->nodes[i];
+    if (!n || !opts) {
+        if (!b)
+            return;
+        char text[PONS_NAME_MAX + 64];
+        snprintf(text, sizeof text, "unknown node '%.*s' is given options", PONS_NAME_MAX,
+                 name ? name : "");
+        b->misplaced = b->misplaced ? b->misplaced : json_array();
+        b->failed = json_array_append_new(b->misplaced, json_string(text)) != 0 || b->failed;
+        return;
+    }
+    free(n->error_handler);
+    names_fini(&n->goes);
+    names_fini(&n->cache_on);
+    n->opts = *opts;
+    n->error_handler = opts->error_handler ? copy(b, opts->error_handler) : NULL;
+    n->goes = names_copy(opts->goes, &b->failed);
+    n->cache_on = names_copy(opts->cache_on, &b->failed);
+}
+
 void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to)
 {
     if (!b || !pons__reserve(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
@@ -254,36 +301,64 @@ void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn f
 int pons_graph_compile(pons_graph_builder *b, const pons_graph_options *opts, pons_graph **ret,
                        pons_error *err)
 {
+    faults *f = calloc(1, sizeof *f);
+    if (!f)
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
+    int st = compile(b, opts, f, ret, err);
+    if (st == PONS_EINVAL) {
+        pons_error_set(err, st, PONS__MODULE, "%s", f->text);
+        pons_error_source(err, "graph %s", b->name);
+    }
+    pons_value_unref(f->list);
+    free(f);
+    return st;
+}
+
+int pons_graph_faults(pons_graph_builder *b, const pons_graph_options *opts, pons_value **ret_list,
+                      pons_error *err)
+{
+    faults *f = calloc(1, sizeof *f);
+    pons_graph *g = NULL;
+    if (!f)
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
+    int st = compile(b, opts, f, &g, err);
+    pons__graph_unref(g);
+    if (st == PONS_OK || st == PONS_EINVAL) {
+        *ret_list = f->list ? f->list : json_array();
+        f->list = NULL;
+        st = PONS_OK;
+    }
+    pons_value_unref(f->list);
+    free(f);
+    return st;
+}
+
+static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults *f,
+                   pons_graph **ret, pons_error *err)
+{
     pons_graph_options o = PONS_GRAPH_OPTIONS_INIT;
     if (opts)
         o = *opts;
     pons_graph *g = b && !b->failed ? calloc(1, sizeof *g) : NULL;
-    faults *f = calloc(1, sizeof *f);
-    if (!g || !f)
+    if (!g)
         goto nomem;
     atomic_init(&g->refs, 1);
     g->recursion_limit = o.recursion_limit > 0 ? o.recursion_limit : RECURSION_LIMIT_DEFAULT;
     g->quiet = o.quiet;
     g->name = strdup(b->name);
     if (!g->name || !take_channels(g, b, f) || !take_nodes(g, b, f) || !take_edges(g, b, f) ||
-        !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g))
+        !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g) || !take_options(g, b, f))
         goto nomem;
     take_interrupts(g, &o, f);
-    if (f->n == 0)
-        check_paths(g, f);
+    check_paths(g, f);
     if (f->n > 0) {
-        int st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "%s", f->text);
-        pons_error_source(err, "graph %s", g->name);
         pons__graph_unref(g);
-        free(f);
-        return st;
+        return PONS_EINVAL;
     }
-    free(f);
     *ret = g;
     return PONS_OK;
 
 nomem:
-    free(f);
     pons__graph_unref(g);
     return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
 }
@@ -316,6 +391,7 @@ void pons__graph_unref(const pons_graph *shared)
     free(g->channels);
     free(g->nodes);
     free(g->joins);
+    free(g->deferred);
     free(g->channel_index.slots);
     free(g->node_index.slots);
     free(g->name);
@@ -376,7 +452,10 @@ static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
         pons__channel *c = &g->channels[g->n_channels++];
         *c = *from;
         c->initial = pons_value_ref(from->initial);
-        c->tracked = c->kind != PONS_CHANNEL_UNTRACKED;
+        bool managed =
+            c->kind == PONS_CHANNEL_IS_LAST_STEP || c->kind == PONS_CHANNEL_REMAINING_STEPS;
+        g->managed = g->managed || managed;
+        c->tracked = c->kind != PONS_CHANNEL_UNTRACKED && !managed;
         c->transient = c->kind == PONS_CHANNEL_EPHEMERAL || c->kind == PONS_CHANNEL_TOPIC;
         c->appends = c->kind == PONS_CHANNEL_MESSAGES || c->kind == PONS_CHANNEL_TOPIC_ACC ||
                      (c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_append);
@@ -401,13 +480,14 @@ static bool take_nodes(pons_graph *g, const pons_graph_builder *b, faults *f)
         const char *why = name_fault(from->name);
         if (why)
             fault(f, "node '%s' %s", from->name ? from->name : "", why);
-        if (!from->fn && !from->sub)
+        if (!from->fn && !from->sub && !from->blocking)
             fault(f, "node '%s' has no function", from->name);
         pons__node *n = &g->nodes[g->n_nodes++];
         *n = (pons__node){.name = strdup(from->name),
                           .fn = from->fn,
                           .user = from->user,
                           .sub = from->sub ? pons__graph_ref(from->sub) : NULL,
+                          .blocking = from->blocking,
                           .mode = from->mode};
         if (!n->name)
             return false;
@@ -569,6 +649,82 @@ static bool take_shares(pons_graph *g)
     return true;
 }
 
+static bool take_names(const pons_graph *g, const names *from, uint32_t **ret, size_t *ret_n,
+                       faults *f)
+{
+    *ret = calloc(from->n + 1, sizeof **ret);
+    for (size_t i = 0; i < from->n && *ret; i++) {
+        uint32_t to = destination(g, from->v[i], f);
+        if (to != PONS__NONE)
+            (*ret)[(*ret_n)++] = to;
+    }
+    return *ret != NULL;
+}
+
+static bool take_policy(pons_graph *g, pons__node *n, const node_spec *from, faults *f)
+{
+    const pons_node_options *o = &from->opts;
+    if (o->retry.attempts <= 1 && o->run_timeout_ms <= 0 && o->idle_timeout_ms <= 0 &&
+        !from->error_handler && !o->cache)
+        return true;
+    pons__policy *p = n->policy = calloc(1, sizeof *p);
+    if (!p)
+        return false;
+    *p = (pons__policy){.retry = o->retry,
+                        .run_timeout_ms = o->run_timeout_ms,
+                        .idle_timeout_ms = o->idle_timeout_ms,
+                        .handler = PONS__NONE,
+                        .cache = o->cache,
+                        .cache_ttl_ms = o->cache_ttl_ms};
+    pthread_mutex_init(&p->lock, NULL);
+    if (o->retry.jitter < 0 || o->retry.jitter > 1 || o->retry.initial_ms < 0 ||
+        o->retry.max_ms < 0)
+        fault(f, "node '%s' has a retry policy with a jitter outside 0 to 1, or a negative time",
+              n->name);
+    if (from->error_handler) {
+        p->handler = destination(g, from->error_handler, f);
+        if (p->handler == PONS__END || (p->handler != PONS__NONE && &g->nodes[p->handler] == n))
+            fault(f, "node '%s' can't have '%s' as its error handler", n->name,
+                  from->error_handler);
+    }
+    p->cache_on = calloc(from->cache_on.n + 1, sizeof *p->cache_on);
+    for (size_t i = 0; i < from->cache_on.n && p->cache_on; i++) {
+        uint32_t ch = pons__graph_channel_find(g, from->cache_on.v[i]);
+        if (ch == PONS__NONE)
+            fault(f, "node '%s' is cached on unknown channel '%s'", n->name, from->cache_on.v[i]);
+        else
+            p->cache_on[p->n_cache_on++] = ch;
+    }
+    return p->cache_on != NULL;
+}
+
+static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
+{
+    size_t k;
+    pons_value *text;
+    json_array_foreach(b->misplaced, k, text)
+    {
+        fault(f, "%s", json_string_value(text));
+    }
+    for (size_t i = 0; i < b->n_nodes; i++) {
+        const node_spec *from = &b->nodes[i];
+        uint32_t ix = pons__graph_node_find(g, from->name);
+        if (ix >= g->n_nodes || g->nodes[ix].goes)
+            continue; // twice the same name: said already
+        pons__node *n = &g->nodes[ix];
+        if (!take_names(g, &from->goes, &n->goes, &n->n_goes, f) || !take_policy(g, n, from, f))
+            return false;
+        n->deferred = from->opts.deferred;
+        if (n->deferred && !g->deferred)
+            g->deferred = calloc(g->n_words, sizeof *g->deferred);
+        if (n->deferred && !g->deferred)
+            return false;
+        if (n->deferred)
+            pons__bit_set(g->deferred, ix);
+    }
+    return true;
+}
+
 static void take_interrupts(pons_graph *g, const pons_graph_options *opts, faults *f)
 {
     const char *const *lists[] = {opts->interrupt_before, opts->interrupt_after};
@@ -603,6 +759,11 @@ static bool reach_from(const pons_graph *g, const pons__node *n, bool *seen)
             if (to < g->n_nodes && !seen[to])
                 more = seen[to] = true;
         }
+    for (size_t i = 0; i < n->n_goes; i++)
+        if (n->goes[i] < g->n_nodes && !seen[n->goes[i]])
+            more = seen[n->goes[i]] = true;
+    if (n->policy && n->policy->handler < g->n_nodes && !seen[n->policy->handler])
+        more = seen[n->policy->handler] = true;
     return more;
 }
 
@@ -623,7 +784,7 @@ static void check_paths(const pons_graph *g, faults *f)
         const pons__node *n = &g->nodes[i];
         if (!seen[i])
             fault(f, "node '%s' can't be reached from START", n->name);
-        if (n->n_edges + n->n_routers + n->n_arms == 0)
+        if (n->n_edges + n->n_routers + n->n_arms + n->n_goes == 0)
             fault(f, "node '%s' has no way out (give it an edge to END)", n->name);
     }
     free(seen);
@@ -633,12 +794,16 @@ static void check_paths(const pons_graph *g, faults *f)
 
 static void fault(faults *f, const char *fmt, ...)
 {
-    if (f->n++ > 0 && f->len + 3 < sizeof f->text)
-        f->len += (size_t)snprintf(f->text + f->len, sizeof f->text - f->len, "; ");
+    char one[FAULT_MAX];
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(f->text + f->len, sizeof f->text - f->len, fmt, ap);
+    vsnprintf(one, sizeof one, fmt, ap);
     va_end(ap);
+    if (!f->list)
+        f->list = json_array();
+    json_array_append_new(f->list, json_string(one)); // without memory for it, the text has it
+    int n =
+        snprintf(f->text + f->len, sizeof f->text - f->len, "%s%s", f->n++ > 0 ? "; " : "", one);
     f->len += n > 0 ? (size_t)n : 0;
     if (f->len >= sizeof f->text)
         f->len = sizeof f->text - 1;
@@ -689,6 +854,8 @@ static void node_fini(pons__node *n)
     free(n->edges);
     free(n->arms);
     free(n->shares);
+    free(n->goes);
+    pons__policy_destroy(n->policy);
     free(n->name);
     pons__graph_unref(n->sub);
 }

@@ -5,6 +5,7 @@
 #include "pons/buf.h"
 #include "pons/graph.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -53,6 +54,25 @@ typedef struct pons__arm { // one leg of a join
     uint32_t bit;
 } pons__arm;
 
+typedef struct pons__cache_entry {
+    char key[33];
+    int64_t until_ns; // host; INT64_MAX: never over
+    pons_value *task; // {"w":[[channel,value]…],"g":[node…],"s":[[node,arg]…]}
+} pons__cache_entry;
+
+typedef struct pons__policy { // what most nodes do not have; see policy.c
+    pons_retry retry;
+    int64_t run_timeout_ms, idle_timeout_ms;
+    uint32_t handler; // or PONS__NONE
+    bool cache;
+    int64_t cache_ttl_ms;
+    uint32_t *cache_on; // channels; n 0: all
+    size_t n_cache_on;
+    pthread_mutex_t lock; // of what follows: a graph is shared by threads
+    pons__cache_entry *entries;
+    size_t n_entries, cap_entries, oldest;
+} pons__policy;
+
 #define PONS__END       UINT32_MAX
 #define PONS__NONE      (UINT32_MAX - 1)
 #define PONS__ARMS_MAX  64 // legs of a join: bits of a word
@@ -73,6 +93,11 @@ typedef struct pons__node { // sorted by name, so that an index is a rank in tas
     pons__arm *arms;
     size_t n_arms;
     bool before, after; // interrupt_before / interrupt_after
+    bool deferred;
+    uint32_t *goes; // what the node itself may go to
+    size_t n_goes;
+    pons_blocking_fn blocking; // instead of fn
+    pons__policy *policy;      // NULL: none
 } pons__node;
 
 typedef struct pons__join {
@@ -102,7 +127,9 @@ struct pons_graph {
     pons__index channel_index, node_index;
     int recursion_limit;
     bool quiet;
-    bool stops; // some node has interrupt_before/after
+    bool stops;         // some node has interrupt_before/after
+    bool managed;       // some channel is
+    uint64_t *deferred; // (n_words), or NULL: no node is
 };
 
 const pons_graph *pons__graph_ref(const pons_graph *g);
@@ -139,6 +166,11 @@ void pons__ids_reset(pons__ids *ids);
 
 // ---------------------------------------------------------------- namespaces
 
+typedef struct pons__sent { // a Send
+    uint32_t node;
+    pons_value *arg;
+} pons__sent;
+
 typedef struct pons__slot { // a channel's value in a namespace
     pons_value *v;          // owned; NULL: empty
     size_t keep;            // leading items of a list that the store has as they are
@@ -161,6 +193,9 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     size_t n_live;
     uint64_t *next;    // (n_words) nodes to run
     uint64_t *arrived; // (n_joins) legs that have arrived
+    uint64_t *waiting; // (n_words) deferred nodes that were triggered; NULL without any
+    pons__sent *sends; // to run after them
+    size_t n_sends, cap_sends;
     pons_value *extra; // stored channels that the graph doesn't have, or NULL
     bool loaded;
     bool exists;          // has a stored checkpoint
@@ -187,6 +222,9 @@ pons__ns *pons__ns_get(pons_thread *t, const char *name, pons_error *err);
 int pons__ns_load(pons_thread *t, pons__ns *ns, const pons_graph *g, bool stored, pons_error *err);
 void pons__ns_forget(pons__ns *ns); // the next use loads it again
 void pons__ns_mark_dirty(pons__ns *ns, uint32_t ch);
+bool pons__ns_more(const pons__ns *ns); // something is to run
+void pons__ns_sends_clear(pons__ns *ns);
+bool pons__ns_send(pons__ns *ns, uint32_t node, pons_value *arg); // takes arg; false: no memory
 
 static inline bool pons__bit_get(const uint64_t *w, size_t i)
 {
@@ -204,6 +242,8 @@ typedef struct pons__image { // a checkpoint unpacked, knowing no graph
     pons_value *state;       // {channel: value}
     pons_value *next;        // [names]
     pons_value *joins;       // {label: [names]}
+    pons_value *sends;       // [[name, arg]…]
+    pons_value *waiting;     // [names]
     uint64_t run_id;
     char owner[40];
     char id[32], parent[32];
@@ -290,6 +330,7 @@ typedef enum pons__call_kind { PONS__CALL_AWAIT, PONS__CALL_TASK } pons__call_ki
 
 typedef struct pons__call { // the n-th await, interrupt or task of a task
     pons__call_kind kind;
+    int round;  // of the attempt that made it
     char *name; // the await's kind, the task's name
     char hash[33];
     pons_value *request;
@@ -320,7 +361,25 @@ struct pons_cx { // a task, and what its node sees
     size_t n_writes, cap_writes;
     uint32_t *gotos;
     size_t n_gotos, cap_gotos;
+    pons__sent *sends;
+    size_t n_sends, cap_sends;
+    pons_value *arg;    // of the Send that this task is; owned, or NULL
+    uint32_t send_ix;   // its place + 1; 0: triggered
+    bool bare;          // neither edges nor joins are followed
+    bool cached;        // given by the cache
+    pons_value *escape; // a command to the parent: {"u","g","s"}
     pons__out out;
+
+    int attempt, round; // failed attempts of this invocation; of this task ever
+    size_t keep;        // calls that the newest round began with
+    int64_t wake_ns;    // parked until another attempt; 0: not
+    int64_t wake_wall_ms;
+    int64_t started_ns, moved_ns; // of the time-outs: the attempt's begin, its newest progress
+    int64_t limit_ns;             // when one of them is over; 0: none
+    bool expired;                 // it was
+    bool header_due;              // the header has changed
+    bool node_special;            // has a policy, or blocks: a clear must be thorough
+    struct pons_work *work;       // of a blocking node, under way or finished
 
     pons__call *calls;
     size_t n_calls, cap_calls;
@@ -353,6 +412,35 @@ struct pons_cx { // a task, and what its node sees
     pons_run *child;
 };
 
+// policy.c: whether a failed task gets another attempt (it is parked for it, or TODO) or a handler.
+bool pons__policy_failed(pons_cx *cx, const pons_error *err);
+void pons__policy_park(pons_cx *cx);     // sets limit_ns
+int64_t pons__policy_limit(pons_cx *cx); // the same, moved by a worker's progress
+void pons__policy_expire(pons_cx *cx);   // a time-out: what it waits for is canceled
+int pons__policy_timed_out(const pons_cx *cx, pons_error *err);
+bool pons__policy_recall(pons_cx *cx); // the cache has it
+void pons__policy_store(pons_cx *cx);
+void pons__policy_destroy(pons__policy *p);
+// command.c
+int pons__cx_route(pons_cx *cx, uint32_t to, pons_value *arg); // a goto, or a send (takes arg)
+int pons__cx_escape(pons_cx *cx, const pons_value *escape, pons_error *err); // as the parent's node
+int pons__command_routes(pons_cx *cx, const pons_command *cmd, pons_error *err);
+int pons__cx_input(pons_cx *cx, const pons_value *input, pons_error *err);
+int pons__run_patch(pons_run *r, const pons_value *writes, pons_error *err); // [[channel,value]…]
+#define PONS__COMMAND_TASK "command" // whose records are updates that came with a resume
+void pons__task_drop(pons_cx *cx);   // forgets what it wrote, where it goes, what it brings out
+void pons__call_id(pons_cx *cx, pons__call *c, size_t n);
+bool pons__task_waits_for_people(const pons_cx *cx);
+void pons__task_trim(pons_cx *cx);   // the calls that another attempt makes anew
+void pons__task_cancel(pons_cx *cx); // tells the handlers that nobody waits any more
+
+// pool.c
+int pons__work_run(pons_cx *cx,
+                   pons_error *err); // of a blocking node: queues it, or takes its result
+void pons__work_drop(pons_cx *cx);   // nobody waits for it any more; NULL-safe
+int64_t pons__work_moved_ns(const pons_cx *cx); // the newest progress; 0: none
+void pons__pool_close(pons_thread *t);          // waits for the workers
+
 // Runs the child run of a subgraph node.
 int pons__subgraph_run(pons_cx *cx, pons_error *err);
 // Runs a TODO task to done, parked or failed.
@@ -381,6 +469,8 @@ int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err); // whatever is
 void pons__rows_saved(pons_cx *cx);
 // Reads the records of a checkpoint into a run's tasks.
 int pons__records_load(pons_run *r, pons_error *err);
+int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, pons_value *v,
+                   pons_error *err); // takes v
 
 // ---------------------------------------------------------------- runs and threads
 
@@ -420,6 +510,8 @@ struct pons_run {
     bool starting;   // the input is being applied
     bool input_row;  // the start's first checkpoint is still to be stored
     char source;
+    pons_cx *escaped; // the task whose command to the parent has ended this run
+    int commands;     // records of updates that came with a resume
     pons__out out;
 
     pons__flat *flat;   // every write of the step, in task order
@@ -447,6 +539,7 @@ struct pons_thread {
     void *user;
     pons__ns *namespaces;
     pons_buf buf;            // of the checkpoint being packed
+    struct pons__pool *pool; // of blocking nodes; NULL until there is one
     pons_value *mem_inbox;   // without a store: [{seq, ns, kind, value}]
     pons_value *mem_effects; // without a store: {id: {state, …}}
     int64_t mem_seq;
@@ -467,7 +560,11 @@ pons_run *pons__run_root(pons_run *r);
 uint32_t pons__run_channel(pons_run *r, const char *name);
 pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
                            const pons_run_options *opts);
-int pons__run_begin(pons_run *r, const pons_value *input, const char *owner, pons_error *err);
+// cmd: instead of START's edges and routers; NULL: those.
+int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
+                    const pons_command *cmd, pons_error *err);
+int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
+                   const pons_run_options *opts, pons_run **ret, pons_error *err);
 int pons__run_continue(pons_run *r, pons_error *err);
 void pons__run_release(pons_run *r);
 void pons__ns_drop(pons_thread *t, pons__ns *ns);

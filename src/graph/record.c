@@ -6,8 +6,15 @@
 //   0      {"node","seed","wall","inbox"?,"seen"}   fixed at the first run; answers seen when
 //   parked 1 {"w":[[channel,value]…],"g":[node…],"p":[[ns,kind,value]…],"e":[[type,payload,ts]…],
 //           "f":[effect…],"i":[seq…]}               a finished task: all that it brings out
+//          also "s":[[node,arg]…] sends, "b":true when its edges are not followed
 //          {"error":"…"}                            a failed one
-//   2 + n  {"k":"await"|"task","name","hash","req"?,"ans"?,"dl"?}     its n-th call
+//   2 + n  {"k":"await"|"task","name","hash","req"?,"ans"?,"dl"?,"t"?}  its n-th call
+//
+// A task that had another attempt has in its header also "t" how many rounds of calls there were,
+// "c" how many calls the newest one began with (a later call of an older round counts for nothing),
+// "y" failed attempts, "d" when the next one is due.
+//
+// The task "command" has, by index, [[channel,value]…]: updates that came together with a resume.
 //
 // A task's id is a hash of namespace, checkpoint id and node, so a reader finds whose they are.
 #include "graph/graph_internal.h"
@@ -24,6 +31,7 @@ static pons_value *header_of(pons_cx *cx);
 static pons_value *result_of(const pons_cx *cx);
 static pons_value *call_of(const pons__call *c);
 static pons_value *whole(pons_value *v, size_t members);
+static void load_retry(pons_cx *cx, const pons_value *v);
 static int load_call(pons_cx *cx, size_t n, const pons_value *v);
 static int load_result(pons_cx *cx, const pons_value *v);
 
@@ -56,10 +64,10 @@ int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err)
         pons_error_line(&cx->error, line, sizeof line);
         return add(r, cx, IDX_RESULT, pons_object("error", json_string(line), NULL), err);
     }
-    if (cx->n_calls == 0)
+    if (cx->n_calls == 0 && !cx->header_due)
         return PONS_OK; // a subgraph's: its child keeps its own
     int st = PONS_OK;
-    if (!cx->header_saved || cx->answers_seen != answered(cx))
+    if (!cx->header_saved || cx->header_due || cx->answers_seen != answered(cx))
         st = add(r, cx, IDX_HEADER, header_of(cx), err);
     for (size_t i = 0; i < cx->n_calls && st == PONS_OK; i++)
         if (!cx->calls[i].saved)
@@ -70,12 +78,19 @@ int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err)
 void pons__rows_saved(pons_cx *cx)
 {
     cx->done_saved = cx->state == PONS__TASK_DONE;
-    cx->header_saved = cx->header_saved || cx->n_calls > 0;
+    cx->header_saved = cx->header_saved || cx->n_calls > 0 || cx->header_due;
+    cx->header_due = false;
     for (size_t i = 0; i < cx->n_calls; i++)
         cx->calls[i].saved = true;
 }
 
 static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err)
+{
+    return pons__rows_add(r, cx->run, pons__task_id(cx), idx, v, err);
+}
+
+int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, pons_value *v,
+                   pons_error *err)
 {
     char *text = NULL;
     long n = v ? pons_value_dump(v, &text) : PONS_ENOMEM;
@@ -86,23 +101,28 @@ static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_erro
     }
     pons_record_row *row = &r->rows[r->n++];
     *row = (pons_record_row){.idx = idx, .data = {text, (size_t)n}};
-    snprintf(row->checkpoint, sizeof row->checkpoint, "%s", pons__run_cp(cx->run));
-    snprintf(row->task, sizeof row->task, "%s", pons__task_id(cx));
+    snprintf(row->checkpoint, sizeof row->checkpoint, "%s", pons__run_cp(run));
+    snprintf(row->task, sizeof row->task, "%s", task);
     return PONS_OK;
 }
 
 static pons_value *header_of(pons_cx *cx)
 {
-    enum { MEMBERS = 4 };
+    enum { MEMBERS = 4, RETRY_MEMBERS = 4 };
     char seed[20];
+    bool again = cx->round > 0 || cx->attempt > 0;
     pons__task_fix(cx);
     snprintf(seed, sizeof seed, "%016" PRIx64, cx->seed);
     cx->answers_seen = answered(cx);
     return whole(pons_object("node", json_string(cx->node->name), "seed", json_string(seed), "wall",
                              json_integer(cx->wall_ms), "seen",
                              json_integer((json_int_t)cx->answers_seen), "inbox",
-                             cx->inbox_fixed ? json_integer(cx->inbox_bound) : NULL, NULL),
-                 MEMBERS + cx->inbox_fixed);
+                             cx->inbox_fixed ? json_integer(cx->inbox_bound) : NULL, "t",
+                             again ? json_integer(cx->round) : NULL, "c",
+                             again ? json_integer((json_int_t)cx->keep) : NULL, "y",
+                             again ? json_integer(cx->attempt) : NULL, "d",
+                             again ? json_integer(cx->wake_wall_ms) : NULL, NULL),
+                 MEMBERS + cx->inbox_fixed + (again ? RETRY_MEMBERS : 0));
 }
 
 static pons_value *call_of(const pons__call *c)
@@ -112,8 +132,9 @@ static pons_value *call_of(const pons__call *c)
     return whole(pons_object("k", json_string(c->kind == PONS__CALL_AWAIT ? "await" : "task"),
                              "name", json_string(c->name), "hash", json_string(c->hash), "req",
                              pons_value_ref(c->request), "ans", pons_value_ref(c->answer), "dl",
-                             deadline ? json_integer(c->deadline_wall_ms) : NULL, NULL),
-                 MEMBERS + (c->request != NULL) + (c->answer != NULL) + deadline);
+                             deadline ? json_integer(c->deadline_wall_ms) : NULL, "t",
+                             c->round ? json_integer(c->round) : NULL, NULL),
+                 MEMBERS + (c->round != 0) + (c->request != NULL) + (c->answer != NULL) + deadline);
 }
 
 static pons_value *result_of(const pons_cx *cx)
@@ -144,9 +165,13 @@ static pons_value *result_of(const pons_cx *cx)
     }
     for (size_t i = 0; i < o->n_taken; i++)
         bad |= json_array_append_new(taken, json_integer(o->taken[i]));
-    return whole(
-        pons_object("w", w, "g", gotos, "p", posts, "e", emits, "f", effects, "i", taken, NULL),
-        bad ? SIZE_MAX : MEMBERS);
+    pons_value *sends = cx->n_sends > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < cx->n_sends; i++)
+        bad |= json_array_append_new(
+            sends, json_pack("[sO]", g->nodes[cx->sends[i].node].name, cx->sends[i].arg));
+    return whole(pons_object("w", w, "g", gotos, "p", posts, "e", emits, "f", effects, "i", taken,
+                             "s", sends, "b", cx->bare ? json_true() : NULL, NULL),
+                 bad ? SIZE_MAX : MEMBERS + (size_t)(cx->n_sends > 0) + cx->bare);
 }
 
 // v when it has all its members, else nothing: a record with a hole must not be stored.
@@ -169,6 +194,12 @@ static int load_row(void *user, const pons_record_row *row)
 {
     load_state *l = user;
     pons_cx *cx = NULL;
+    if (strcmp(row->task, PONS__COMMAND_TASK) == 0) {
+        pons_autovalue writes = NULL;
+        l->st = pons_value_parse(row->data.data, row->data.len, &writes, NULL);
+        l->r->commands = row->idx + 1;
+        return l->st = l->st == PONS_OK ? pons__run_patch(l->r, writes, NULL) : l->st;
+    }
     for (size_t i = 0; i < l->r->n_tasks && !cx; i++)
         if (strcmp(pons__task_id(l->r->tasks[i]), row->task) == 0)
             cx = l->r->tasks[i];
@@ -185,6 +216,7 @@ static int load_row(void *user, const pons_record_row *row)
         cx->inbox_fixed = pons_get(v, "inbox") != NULL;
         cx->inbox_bound = pons_get_int(v, "inbox", 0);
         cx->answers_seen = (size_t)pons_get_int(v, "seen", 0);
+        load_retry(cx, v);
     } else if (row->idx == IDX_RESULT) {
         l->st = load_result(cx, v);
     } else if (row->idx >= IDX_CALLS) {
@@ -203,15 +235,30 @@ int pons__records_load(pons_run *r, pons_error *err)
                             "the records of checkpoint %s can't be read", r->cp_id);
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
         pons_cx *cx = r->tasks[i];
-        if (cx->state == PONS__TASK_TODO && pons__task_pending(cx) &&
-            answered(cx) <= cx->answers_seen)
+        if (cx->state == PONS__TASK_TODO &&
+            (cx->wake_ns || (pons__task_pending(cx) && answered(cx) <= cx->answers_seen)))
             cx->state = PONS__TASK_PARKED;
     }
     return st;
 }
 
+static void load_retry(pons_cx *cx, const pons_value *v)
+{
+    const pons_clock *clock = &cx->run->t->clock;
+    cx->round = (int)pons_get_int(v, "t", 0);
+    cx->keep = (size_t)pons_get_int(v, "c", 0);
+    cx->attempt = (int)pons_get_int(v, "y", 0);
+    cx->wake_wall_ms = pons_get_int(v, "d", 0);
+    if (cx->wake_wall_ms)
+        cx->wake_ns =
+            pons_now_ns(clock) + (cx->wake_wall_ms - pons_wall_ms(clock)) * PONS_NS_PER_MS;
+}
+
 static int load_call(pons_cx *cx, size_t n, const pons_value *v)
 {
+    int round = (int)pons_get_int(v, "t", 0);
+    if (n >= cx->keep && round < cx->round)
+        return PONS_OK; // of an attempt that is over
     if (!pons__reserve(&cx->calls, &cx->cap_calls, n + 1, sizeof *cx->calls))
         return PONS_ENOMEM;
     if (n != cx->n_calls)
@@ -219,6 +266,7 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
     pons__call *c = &cx->calls[cx->n_calls++];
     *c = (pons__call){
         .kind = strcmp(pons_get_str(v, "k", ""), "task") == 0 ? PONS__CALL_TASK : PONS__CALL_AWAIT,
+        .round = round,
         .name = strdup(pons_get_str(v, "name", "")),
         .request = pons_value_ref(pons_get(v, "req")),
         .answer = pons_value_ref(pons_get(v, "ans")),
@@ -227,7 +275,7 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
         .restarted = true,
     };
     snprintf(c->hash, sizeof c->hash, "%s", pons_get_str(v, "hash", ""));
-    snprintf(c->id, sizeof c->id, "%s.%zu", pons__task_id(cx), n);
+    pons__call_id(cx, c, n);
     c->start_due = c->kind == PONS__CALL_AWAIT && !c->answer;
     if (c->deadline_wall_ms)
         c->deadline_ns = pons_now_ns(&cx->run->t->clock) +
@@ -275,8 +323,11 @@ static int load_out(pons_cx *cx, const pons_value *v)
 
 static int load_result(pons_cx *cx, const pons_value *v)
 {
-    if (pons_get(v, "error"))
-        return PONS_OK; // it failed: it is to be run again
+    if (pons_get(v, "error")) { // it failed: it is to be run again, with all its attempts
+        cx->attempt = 0;
+        cx->wake_ns = 0;
+        return PONS_OK;
+    }
     size_t i;
     pons_value *p;
     json_array_foreach(pons_get(v, "w"), i, p)
@@ -297,6 +348,17 @@ static int load_result(pons_cx *cx, const pons_value *v)
             return PONS_ENOMEM;
         cx->gotos[cx->n_gotos++] = to;
     }
+    json_array_foreach(pons_get(v, "s"), i, p)
+    {
+        const char *name = json_string_value(json_array_get(p, 0));
+        uint32_t to = pons__graph_node_find(cx->run->g, name ? name : "");
+        int st = to < cx->run->g->n_nodes
+                     ? pons__cx_route(cx, to, pons_value_ref(json_array_get(p, 1)))
+                     : PONS_OK;
+        if (st != PONS_OK)
+            return st;
+    }
+    cx->bare = pons_get_bool(v, "b", false);
     cx->state = PONS__TASK_DONE;
     cx->done_saved = true;
     return load_out(cx, v);

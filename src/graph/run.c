@@ -26,8 +26,6 @@ static int finish(pons_run *r, pons_run_state state, pons_error *err);
 static bool must_store(const pons_run *r);
 static bool stop_due(const pons_run *r);
 static int prepare(pons_run *r, pons_error *err);
-static int open_run(pons_thread *t, const pons_graph *g, const char *name,
-                    const pons_run_options *opts, pons_run **ret, pons_error *err);
 
 // ---------------------------------------------------------------- begin and end
 
@@ -35,10 +33,10 @@ int pons_run_start(pons_thread *t, const pons_graph *g, const char *ns, const po
                    const pons_run_options *opts, pons_run **ret, pons_error *err)
 {
     pons_run *r;
-    int st = open_run(t, g, ns, opts, &r, err);
+    int st = pons__run_open(t, g, ns, opts, &r, err);
     if (st != PONS_OK)
         return st;
-    st = pons__run_begin(r, input, "", err);
+    st = pons__run_begin(r, input, "", NULL, err);
     if (st != PONS_OK) {
         r->state = PONS_RUN_DONE; // nothing was begun
         pons_run_destroy(r);
@@ -52,7 +50,7 @@ int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
                     const pons_run_options *opts, pons_run **ret, pons_error *err)
 {
     pons_run *r;
-    int st = open_run(t, g, ns, opts, &r, err);
+    int st = pons__run_open(t, g, ns, opts, &r, err);
     if (st != PONS_OK)
         return st;
     st = pons__run_continue(r, err);
@@ -65,8 +63,8 @@ int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
     return PONS_OK;
 }
 
-static int open_run(pons_thread *t, const pons_graph *g, const char *name,
-                    const pons_run_options *opts, pons_run **ret, pons_error *err)
+int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
+                   const pons_run_options *opts, pons_run **ret, pons_error *err)
 {
     pons__ns *ns = pons__ns_get(t, name, err);
     if (!ns)
@@ -138,7 +136,8 @@ void pons_run_destroy(pons_run *r)
 }
 
 // The start's superstep: the input is written, START's routers run. Stored by the first advance.
-int pons__run_begin(pons_run *r, const pons_value *input, const char *owner, pons_error *err)
+int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
+                    const pons_command *cmd, pons_error *err)
 {
     pons__ns *ns = r->ns;
     pons_cx *cx = pons__task_add(r, PONS__END, err);
@@ -147,7 +146,10 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner, pon
     int st = PONS_OK;
     uint64_t run_was = ns->run_id;
     ns->run_id = pons_rand_u64(&r->t->rand);
+    cx->bare = cmd != NULL;
     pons__task_start(cx, input);
+    if (cmd && cx->state == PONS__TASK_DONE)
+        st = pons__command_routes(cx, cmd, err);
     if (cx->state == PONS__TASK_PARKED)
         st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a router of START can't wait");
     if (cx->state == PONS__TASK_FAILED || cx->broken) {
@@ -178,7 +180,7 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner, pon
 int pons__run_continue(pons_run *r, pons_error *err)
 {
     pons__ns *ns = r->ns;
-    if (ns->step == PONS__STEP_NONE || (!pons__bits_any(ns->next, r->g->n_words) && !ns->lost[0]))
+    if (ns->step == PONS__STEP_NONE || (!pons__ns_more(ns) && !ns->lost[0]))
         return pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
                               "namespace '%s' of thread %s has nothing unfinished", ns->name,
                               r->t->id);
@@ -229,7 +231,7 @@ int pons_run_step(pons_run *r, pons_error *err)
 // After an applied step: store it when it is due, and end the run when nothing is next.
 static int settle_step(pons_run *r, pons_error *err)
 {
-    bool more = pons__bits_any(r->ns->next, r->g->n_words);
+    bool more = pons__ns_more(r->ns);
     if (r->commit_due && (must_store(r) || !r->durable)) {
         int st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
         if (st != PONS_OK)
@@ -285,6 +287,13 @@ static int prepare(pons_run *r, pons_error *err)
                 return PONS_ENOMEM;
         }
     }
+    for (size_t i = 0; i < r->ns->n_sends; i++) {
+        pons_cx *cx = pons__task_add(r, r->ns->sends[i].node, err);
+        if (!cx)
+            return PONS_ENOMEM;
+        cx->arg = pons_value_ref(r->ns->sends[i].arg);
+        cx->send_ix = (uint32_t)i + 1;
+    }
     r->prepared = true;
     return PONS_OK;
 }
@@ -305,6 +314,7 @@ pons_cx *pons__task_add(pons_run *r, uint32_t node_ix, pons_error *err)
     cx->run = r;
     cx->node_ix = node_ix;
     cx->node = node_ix == PONS__END ? &r->g->start : &r->g->nodes[node_ix];
+    cx->node_special = cx->node->policy || cx->node->blocking;
     return cx;
 }
 
@@ -321,6 +331,13 @@ static int step_tasks(pons_run *r, pons_error *err)
                     *err = cx->fault_error;
                 return cx->fault;
             }
+        }
+        if (cx->escape) {
+            r->escaped = cx;
+            r->state = PONS_RUN_DONE;
+            for (size_t k = 0; k < r->n_tasks; k++)
+                pons__task_cancel(r->tasks[k]);
+            return PONS_OK;
         }
         failed = failed || cx->state == PONS__TASK_FAILED;
         parked = parked || cx->state == PONS__TASK_PARKED;
@@ -389,7 +406,9 @@ static bool stop_due(const pons_run *r)
         more = more || next;
         due = due || (next && r->g->nodes[i].before);
     }
-    return more && due;
+    for (size_t i = 0; i < r->ns->n_sends; i++)
+        due = due || r->g->nodes[r->ns->sends[i].node].before;
+    return (more || r->ns->n_sends > 0) && due;
 }
 
 void pons__run_wake(pons_run *r)
@@ -397,8 +416,10 @@ void pons__run_wake(pons_run *r)
     for (; r; r = r->parent) {
         if (r->state == PONS_RUN_PARKED || r->state == PONS_RUN_INTERRUPTED)
             r->state = PONS_RUN_READY;
-        if (r->parent_task && r->parent_task->state == PONS__TASK_PARKED)
-            r->parent_task->state = PONS__TASK_TODO;
+        if (!r->parent_task || r->parent_task->state != PONS__TASK_PARKED)
+            continue;
+        r->parent_task->moved_ns = 0;
+        r->parent_task->state = PONS__TASK_TODO;
     }
 }
 

@@ -28,15 +28,21 @@ static int history_row(void *user, const pons_checkpoint_row *row)
     pons_autovalue data = NULL;
     if (pons_value_parse(row->data.data, row->data.len, &data, NULL) != PONS_OK)
         data = json_object();
-    const pons_value *next = pons_get(data, "n");
+    pons_value *next = json_array(); // triggered nodes, then sends
+    size_t i;
+    pons_value *v;
+    json_array_extend(next, (pons_value *)(uintptr_t)pons_get(data, "n"));
+    json_array_foreach(pons_get(data, "s"), i, v)
+    {
+        json_array_append(next, json_array_get(v, 0));
+    }
     const char *source = pons_get_str(data, "k", "l");
     return json_array_append_new(
         user,
         pons_object("checkpoint_id", json_string(row->id), "parent_id",
                     row->parent[0] ? json_string(row->parent) : json_null(), "step",
                     json_integer(row->step), "source", json_string(pons__source_word(source[0])),
-                    "ts_ms", json_integer(pons__id_ms(row->id)), "next",
-                    next ? pons_value_ref(next) : json_array(), NULL));
+                    "ts_ms", json_integer(pons__id_ms(row->id)), "next", next, NULL));
 }
 
 int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,

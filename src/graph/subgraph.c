@@ -41,6 +41,8 @@ int pons__subgraph_run(pons_cx *cx, pons_error *err)
         *err = child->error;
         return child->error.status;
     case PONS_RUN_DONE:
+        if (child->escaped)
+            return pons__cx_escape(cx, child->escaped->escape, err);
         break;
     }
     return copy_out(cx, err);
@@ -78,7 +80,7 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     child->parent = r;
     child->parent_task = cx;
     cx->child = child;
-    if (mine && !pons__bits_any(ns->next, child->g->n_words)) { // it had ended
+    if (mine && !pons__ns_more(ns)) { // it had ended
         child->cp_stored = true;
         child->state = PONS_RUN_DONE;
         return PONS_OK;
@@ -88,7 +90,7 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     } else {
         st = copy_in(cx);
         if (st == PONS_OK)
-            st = pons__run_begin(child, NULL, pons__task_id(cx), err);
+            st = pons__run_begin(child, NULL, pons__task_id(cx), NULL, err);
     }
     if (st != PONS_OK) {
         pons_run_destroy(child);

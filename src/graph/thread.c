@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err);
-static void shape_next(pons__ns *ns, const pons__image *im);
+static bool shape_next(pons__ns *ns, const pons__image *im);
 static void unshape(pons__ns *ns);
 static pons__image image_of(const pons__ns *ns);
 static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *post,
@@ -71,6 +71,7 @@ void pons_thread_close(pons_thread *t)
 {
     if (!t)
         return;
+    pons__pool_close(t);
     if (t->store.ops) {
         pons_error ignored = PONS_ERROR_INIT; // what was queued and failed has been reported
         t->store.ops->drain(t->store.self, &ignored);
@@ -254,7 +255,7 @@ int pons__ns_load(pons_thread *t, pons__ns *ns, const pons_graph *g, bool stored
         ns->step = im.found ? im.step : PONS__STEP_NONE;
         ns->run_id = im.run_id;
         ns->run_id_stored = im.found;
-        ns->head_unfinished = json_array_size(im.next) > 0;
+        ns->head_unfinished = json_array_size(im.next) + json_array_size(im.sends) > 0;
         ns->snapshot_bytes = im.snapshot_bytes;
         ns->tail_bytes = im.tail_bytes;
         ns->tail_rows = im.tail_rows;
@@ -294,6 +295,28 @@ void pons__ns_mark_dirty(pons__ns *ns, uint32_t ch)
     ns->dirty[ns->n_dirty++] = ch;
 }
 
+bool pons__ns_more(const pons__ns *ns)
+{
+    return ns->n_sends > 0 || pons__bits_any(ns->next, ns->g->n_words);
+}
+
+void pons__ns_sends_clear(pons__ns *ns)
+{
+    for (size_t i = 0; i < ns->n_sends; i++)
+        pons_value_unref(ns->sends[i].arg);
+    ns->n_sends = 0;
+}
+
+bool pons__ns_send(pons__ns *ns, uint32_t node, pons_value *arg)
+{
+    if (!pons__reserve(&ns->sends, &ns->cap_sends, ns->n_sends + 1, sizeof *ns->sends)) {
+        pons_value_unref(arg);
+        return false;
+    }
+    ns->sends[ns->n_sends++] = (pons__sent){node, arg};
+    return true;
+}
+
 // Lays the image's values out for g. Clears what was there.
 static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
 {
@@ -305,8 +328,10 @@ static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error 
     ns->live = calloc(g->n_channels + 1, sizeof *ns->live);
     ns->next = calloc(g->n_words, sizeof *ns->next);
     ns->arrived = calloc(g->n_joins + 1, sizeof *ns->arrived);
+    ns->waiting = g->deferred ? calloc(g->n_words, sizeof *ns->waiting) : NULL;
     ns->g = pons__graph_ref(g);
-    if (!ns->slots || !ns->dirty || !ns->live || !ns->next || !ns->arrived) {
+    if ((g->deferred && !ns->waiting) || !ns->slots || !ns->dirty || !ns->live || !ns->next ||
+        !ns->arrived) {
         unshape(ns);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
     }
@@ -329,11 +354,14 @@ static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error 
     }
     if (json_object_size(im->state) > 0)
         ns->extra = pons_value_ref(im->state);
-    shape_next(ns, im);
+    if (!shape_next(ns, im)) {
+        unshape(ns);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
+    }
     return PONS_OK;
 }
 
-static void shape_next(pons__ns *ns, const pons__image *im)
+static bool shape_next(pons__ns *ns, const pons__image *im)
 {
     size_t i;
     pons_value *v;
@@ -345,6 +373,23 @@ static void shape_next(pons__ns *ns, const pons__image *im)
         else // a resume says so; a new run does not care
             snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
     }
+    json_array_foreach(im->waiting, i, v)
+    {
+        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
+        if (ix < ns->g->n_nodes) // of a node that is not deferred any more: it is next
+            pons__bit_set(ns->waiting ? ns->waiting : ns->next, ix);
+        else
+            snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
+    }
+    json_array_foreach(im->sends, i, v)
+    {
+        const char *name = json_string_value(json_array_get(v, 0));
+        uint32_t ix = pons__graph_node_find(ns->g, name ? name : "");
+        if (ix >= ns->g->n_nodes)
+            snprintf(ns->lost, sizeof ns->lost, "%s", name ? name : "");
+        else if (!pons__ns_send(ns, ix, pons_value_ref(json_array_get(v, 1))))
+            return false;
+    }
     for (size_t j = 0; j < ns->g->n_joins; j++) {
         const pons__join *join = &ns->g->joins[j];
         json_array_foreach(json_object_get(im->joins, join->label), i, v)
@@ -354,6 +399,7 @@ static void shape_next(pons__ns *ns, const pons__image *im)
                     ns->arrived[j] |= 1ULL << k;
         }
     }
+    return true;
 }
 
 static void unshape(pons__ns *ns)
@@ -368,11 +414,17 @@ static void unshape(pons__ns *ns)
     free(ns->live);
     free(ns->next);
     free(ns->arrived);
+    free(ns->waiting);
+    pons__ns_sends_clear(ns);
+    free(ns->sends);
     pons_value_unref(ns->extra);
     pons__graph_unref(ns->g);
     ns->slots = NULL;
     ns->dirty = ns->live = NULL;
     ns->next = ns->arrived = NULL;
+    ns->waiting = NULL;
+    ns->sends = NULL;
+    ns->cap_sends = 0;
     ns->extra = NULL;
     ns->g = NULL;
     ns->n_dirty = ns->n_live = 0;
@@ -389,6 +441,14 @@ static pons__image image_of(const pons__ns *ns)
     for (size_t i = 0; i < ns->g->n_nodes; i++)
         if (pons__bit_get(ns->next, i))
             json_array_append_new(im.next, json_string(ns->g->nodes[i].name));
+    im.waiting = json_array();
+    im.sends = json_array();
+    for (size_t i = 0; i < ns->g->n_nodes; i++)
+        if (ns->waiting && pons__bit_get(ns->waiting, i))
+            json_array_append_new(im.waiting, json_string(ns->g->nodes[i].name));
+    for (size_t i = 0; i < ns->n_sends; i++)
+        json_array_append_new(
+            im.sends, json_pack("[sO]", ns->g->nodes[ns->sends[i].node].name, ns->sends[i].arg));
     snprintf(im.id, sizeof im.id, "%s", ns->head);
     return im;
 }
