@@ -704,19 +704,16 @@ static int take_body(call *c, const char *bytes, size_t n)
                               "the answer is longer than %d bytes", REPLY_MAX);
     }
     if (!c->is_stream) { // not one, or not known yet: a first piece may be a single byte
-        c->got_event = true;
-        c->last_ns = pons_now_ns(&c->p->clock);
         int rc = pons_buf_bytes(&c->raw, bytes, n);
-        if (rc != PONS_OK || c->is_stream_known) {
+        c->is_stream = !c->is_stream_known && looks_like_stream(c, c->raw.data, c->raw.len);
+        c->is_stream_known = c->is_stream || c->raw.len >= STREAM_TELLS;
+        if (rc != PONS_OK || !c->is_stream) {
+            c->got_event = true;
+            c->last_ns = pons_now_ns(&c->p->clock);
             return rc;
         }
         bytes = c->raw.data;
         n = c->raw.len;
-        c->is_stream = looks_like_stream(c, bytes, n);
-        c->is_stream_known = c->is_stream || n >= STREAM_TELLS;
-        if (!c->is_stream) {
-            return PONS_OK;
-        }
     }
     int rc = pons__sse_feed(&c->sse, bytes, n, on_sse_event, c);
     pons_buf_clear(&c->raw);
