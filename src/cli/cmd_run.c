@@ -57,6 +57,11 @@ int cmd_run(cli *c)
         return cli_fail(&err);
     }
     bad = bad < 0 ? check_goals(&policy, world, has_model, c->argv, c->argc) : bad;
+    // A name that nobody knows is found out here; the physics library is the body's to load.
+    const pons_robot_ops *robot = NULL;
+    if (bad < 0 && strcmp(driver, "mujoco") != 0 && cli_driver(driver, &robot, &err) < 0) {
+        bad = cli_fail(&err);
+    }
     if (bad < 0 && cli_workspace(c, true, &err) < 0) {
         bad = cli_fail(&err);
     }

@@ -175,13 +175,14 @@ static int post(cli *c, const char *thread, const char *kind, const pons_value *
         thread = latest;
     }
     int64_t last = 0;
-    if (rc >= 0) { // a misspelt thread is bad input, not a new one
-        rc = store.ops->event_last(store.self, thread, &last, &err);
-    }
-    rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, &err);
     pons_lease holder = {0};
     pons_error none = PONS_ERROR_INIT;
     const bool held = rc >= 0 && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    rc = rc < 0 ? rc : store.ops->event_last(store.self, thread, &last, &err);
+    if (rc >= 0 && last == 0 && !held) { // a misspelt thread is bad input, not a new one
+        rc = pons_error_set(&err, PONS_ENOTFOUND, "threads", "there is no thread %s", thread);
+    }
+    rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, &err);
     pons_store_close(&store);
     if (rc < 0) {
         return cli_fail(&err);
