@@ -1,0 +1,452 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+
+#include "cli_bench.h"
+#include "pons/clock.h"
+
+#define READ_BYTES 65536
+
+static bool read_some(proc *p, int64_t until_ms);
+static void split(char *words, char **argv, size_t *argc);
+static void show(const proc *p);
+
+static int64_t now_ms(void)
+{
+    const pons_clock c = pons_clock_real();
+    return pons_now_ms(&c);
+}
+
+void bench_rest(int64_t ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    while (nanosleep(&t, &t) < 0 && errno == EINTR) {
+    }
+}
+
+// ---------------------------------------------------------------- workspace
+
+void bench_open(bench *b)
+{
+    *b = (bench){0};
+    snprintf(b->dir, sizeof b->dir, "/tmp/pons-cli-XXXXXX");
+    assert_non_null(mkdtemp(b->dir));
+    snprintf(b->workspace, sizeof b->workspace, "%s/ws", b->dir);
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+void bench_close(bench *b)
+{
+    bench_end_body(b);
+    nftw(b->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *bench_file(bench *b, const char *name, const char *text)
+{
+    static char path[160];
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+// ---------------------------------------------------------------- programs
+
+void bench_start(bench *b, proc *p, const char *input, const char *words)
+{
+    char all[4096];
+    snprintf(all, sizeof all, "--workspace %s %s", b->workspace, words);
+    int in[2] = {-1, -1};
+    if (input) {
+        assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+        assert_int_equal(write(in[1], input, strlen(input)), (ssize_t)strlen(input));
+        close(in[1]);
+    }
+    const int keep = input ? dup(STDIN_FILENO) : -1;
+    if (input) { // the child takes over what is standard input here
+        dup2(in[0], STDIN_FILENO);
+        close(in[0]);
+    }
+    p->mark = (size_t)(input != NULL);
+    bench_start_program(b, p, PONS_BINARY_DIR "/pons", all);
+    if (input) {
+        dup2(keep, STDIN_FILENO);
+        close(keep);
+    }
+}
+
+void bench_start_program(bench *b, proc *p, const char *path, const char *words)
+{
+    char text[4096];
+    char *argv[BENCH_ARGS_MAX + 2] = {(char *)path};
+    size_t argc = 1;
+    const bool with_input = p->mark == 1;
+    int out[2];
+    snprintf(text, sizeof text, "%s", words);
+    split(text, argv, &argc);
+    *p = (proc){.events = json_array()};
+    snprintf(p->err_path, sizeof p->err_path, "%s/err.%d", b->dir, b->procs++);
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        const int err = open(p->err_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        const int null = open("/dev/null", O_RDONLY);
+        dup2(out[1], STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
+        if (!with_input) {
+            dup2(null, STDIN_FILENO);
+        }
+        setenv("PONS_SHARE", b->share[0] ? b->share : PONS_SOURCE_DIR, 1);
+        setenv("PONS_MODULE_PATH", PONS_BINARY_DIR "/lib/pons", 1);
+        setenv("NO_PROXY", "127.0.0.1", 1);
+        setenv("no_proxy", "127.0.0.1", 1);
+        unsetenv("PONS_LLM_URL");
+        unsetenv("PONS_LLM_MODEL");
+        unsetenv("OPENAI_BASE_URL");
+        unsetenv("OPENAI_API_KEY");
+        unsetenv("PONS_WORKSPACE");
+        execv(path, argv);
+        _exit(127);
+    }
+    close(out[1]);
+    p->pid = pid;
+    p->out = out[0];
+}
+
+// At spaces; '…' keeps them.
+static void split(char *words, char **argv, size_t *argc)
+{
+    for (char *at = words; *at && *argc < BENCH_ARGS_MAX;) {
+        at += strspn(at, " ");
+        if (!*at) {
+            break;
+        }
+        const bool quoted = *at == '\'';
+        at += quoted;
+        argv[(*argc)++] = at;
+        at += strcspn(at, quoted ? "'" : " ");
+        if (*at) {
+            *at++ = '\0';
+        }
+    }
+}
+
+// Takes what is there, or waits for it; false at the end of the output. New lines become events.
+static bool read_some(proc *p, int64_t until_ms)
+{
+    struct pollfd fd = {.fd = p->out, .events = POLLIN};
+    const int64_t left = until_ms - now_ms();
+    if (p->out < 0) {
+        return false;
+    }
+    if (left <= 0 || poll(&fd, 1, (int)left) == 0) {
+        show(p);
+        kill(p->pid, SIGKILL);
+        fail_msg("nothing came within %d s", BENCH_LIMIT_S);
+    }
+    p->text = realloc(p->text, p->length + READ_BYTES + 1);
+    assert_non_null(p->text);
+    const ssize_t n = read(p->out, p->text + p->length, READ_BYTES);
+    if (n <= 0) {
+        if (n < 0 && errno == EINTR) {
+            return true;
+        }
+        close(p->out);
+        p->out = -1;
+        return false;
+    }
+    p->length += (size_t)n;
+    p->text[p->length] = '\0';
+    for (char *end; (end = strchr(p->text + p->taken, '\n'));) {
+        pons_value *v = NULL;
+        const char *start = p->text + p->taken;
+        if (*start == '{' && pons_value_parse(start, (size_t)(end - start), &v, NULL) >= 0) {
+            json_array_append_new(p->events, v);
+        }
+        p->taken = (size_t)(end - p->text) + 1;
+    }
+    return true;
+}
+
+static bool fits(const pons_value *ev, const char *type, const char *key, const char *value)
+{
+    return strcmp(pons_get_str(ev, "type", ""), type) == 0 &&
+           (!key || strcmp(pons_get_str(ev, key, ""), value) == 0 ||
+            strcmp(pons_get_str(pons_get(ev, "decision"), key, ""), value) == 0);
+}
+
+const pons_value *bench_await(proc *p, const char *type, const char *key, const char *value)
+{
+    const int64_t until = now_ms() + BENCH_LIMIT_S * 1000;
+    for (;;) {
+        while (p->mark < json_array_size(p->events)) {
+            const pons_value *ev = json_array_get(p->events, p->mark++);
+            if (fits(ev, type, key, value)) {
+                return ev;
+            }
+        }
+        if (!read_some(p, until)) {
+            show(p);
+            fail_msg("it ended without %s %s %s", type, key ? key : "", key ? value : "");
+        }
+    }
+}
+
+int bench_count(const proc *p, const char *type, const char *key, const char *value)
+{
+    int n = 0;
+    size_t i;
+    json_t *ev;
+    json_array_foreach(p->events, i, ev)
+    {
+        n += fits(ev, type, key, value);
+    }
+    return n;
+}
+
+const char *bench_line(proc *p)
+{
+    static char line[512];
+    const int64_t until = now_ms() + BENCH_LIMIT_S * 1000;
+    while (!p->text || !strchr(p->text + p->mark, '\n')) {
+        assert_true(read_some(p, until));
+    }
+    const size_t n = strcspn(p->text + p->mark, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)n, p->text + p->mark);
+    p->mark += n + 1;
+    return line;
+}
+
+int bench_finish(proc *p)
+{
+    const int64_t until = now_ms() + BENCH_LIMIT_S * 1000;
+    while (read_some(p, until)) {
+    }
+    while (p->pid && bench_alive(p)) {
+        if (now_ms() > until) {
+            kill(p->pid, SIGKILL);
+            fail_msg("it did not end within %d s", BENCH_LIMIT_S);
+        }
+        bench_rest(5);
+    }
+    return p->status;
+}
+
+bool bench_alive(proc *p)
+{
+    int status = 0;
+    if (p->pid && waitpid(p->pid, &status, WNOHANG) == p->pid) {
+        p->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        p->pid = 0;
+    }
+    return p->pid != 0;
+}
+
+void bench_signal(proc *p, int number)
+{
+    if (p->pid) {
+        assert_int_equal(kill(p->pid, number), 0);
+    }
+}
+
+void bench_free(proc *p)
+{
+    if (p->pid) {
+        kill(p->pid, SIGKILL);
+        waitpid(p->pid, NULL, 0);
+    }
+    if (p->out >= 0) {
+        close(p->out);
+    }
+    free(p->text);
+    pons_value_unref(p->events);
+    *p = (proc){.out = -1};
+}
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    if (f) {
+        text[fread(text, 1, (1 << 20) - 1, f)] = '\0';
+        fclose(f);
+    }
+    return text;
+}
+
+char *bench_stderr(const proc *p)
+{
+    return read_file(p->err_path);
+}
+
+static void show(const proc *p)
+{
+    char *err = bench_stderr(p);
+    const size_t from = p->length > 6000 ? p->length - 6000 : 0;
+    print_error("--- stdout (its end):\n%s\n--- stderr:\n%s\n", p->text ? p->text + from : "", err);
+    free(err);
+}
+
+int bench_run(bench *b, const char *words)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, words);
+    const int status = bench_finish(&p);
+    bench_free(&p);
+    return status;
+}
+
+int bench_run_json(bench *b, const char *words, pons_value **ret)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, words);
+    const int status = bench_finish(&p);
+    *ret = NULL;
+    if (p.text && p.length > 0) {
+        pons_error err = PONS_ERROR_INIT;
+        if (pons_value_parse(p.text, strcspn(p.text, "\n"), ret, &err) < 0) {
+            show(&p);
+            fail_msg("not JSON: %s", err.message);
+        }
+    }
+    bench_free(&p);
+    return status;
+}
+
+// ---------------------------------------------------------------- the body and its ledger
+
+pid_t bench_body_pid(bench *b)
+{
+    char path[160];
+    pons_value *v = NULL;
+    snprintf(path, sizeof path, "%s/run/body.json", b->workspace);
+    char *text = read_file(path);
+    const size_t n = strcspn(text, "\n");
+    const int rc = *text ? pons_value_parse(text, n, &v, NULL) : -1;
+    free(text);
+    const pid_t pid = rc < 0 ? 0 : (pid_t)pons_get_int(v, "pid", 0);
+    pons_value_unref(v);
+    return pid;
+}
+
+void bench_end_body(bench *b)
+{
+    const pid_t pid = bench_body_pid(b);
+    const int64_t until = now_ms() + BENCH_LIMIT_S * 1000;
+    char path[160];
+    if (pid <= 1 || kill(pid, SIGKILL) < 0) {
+        return;
+    }
+    for (;;) { // gone, or dead and waiting for its parent
+        char word[64] = "", state = 'X';
+        snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+        FILE *f = fopen(path, "r");
+        const int n = f ? fscanf(f, "%*d %63s %c", word, &state) : 0;
+        if (f) {
+            fclose(f);
+        }
+        if (!f || n != 2 || state == 'Z' || state == 'X') {
+            return;
+        }
+        assert_true(now_ms() < until);
+        bench_rest(5);
+    }
+}
+
+pons_value *bench_ledger(bench *b)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/run/body.ledger", b->workspace);
+    char *text = read_file(path);
+    pons_value *rows = json_array();
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        pons_value *v = NULL;
+        assert_true(pons_value_parse(line, (size_t)(end - line), &v, NULL) >= 0);
+        json_array_append_new(rows, v);
+    }
+    free(text);
+    return rows;
+}
+
+int bench_ledger_count(bench *b, const char *goal_id, const char *state)
+{
+    pons_autovalue rows = bench_ledger(b);
+    int n = 0;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        n += strcmp(pons_get_str(row, "state", ""), state) == 0 &&
+             (!goal_id || strcmp(pons_get_str(row, "goal_id", ""), goal_id) == 0);
+    }
+    return n;
+}
+
+void bench_ledger_await(bench *b, const char *state, int n)
+{
+    const int64_t until = now_ms() + BENCH_LIMIT_S * 1000;
+    while (bench_ledger_count(b, NULL, state) < n) {
+        if (now_ms() > until) {
+            fail_msg("the ledger has no %d lines %s", n, state);
+        }
+        bench_rest(20);
+    }
+}
+
+void bench_ledger_check(bench *b)
+{
+    pons_autovalue rows = bench_ledger(b);
+    pons_autovalue started = json_object();
+    const char *open_goal = "", *open_boot = "";
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        const char *goal = pons_get_str(row, "goal_id", ""),
+                   *state = pons_get_str(row, "state", "");
+        const char *boot = pons_get_str(row, "boot_id", "");
+        if (strcmp(state, "started") == 0 &&
+            strcmp(pons_get_str(row, "skill", ""), "navigate_to_pose") == 0) {
+            if (pons_get(started, goal)) {
+                fail_msg("goal %s started twice", goal);
+            }
+            if (*open_goal && strcmp(open_boot, boot) == 0) {
+                fail_msg("goal %s started while %s was under way", goal, open_goal);
+            }
+            json_object_set_new(started, goal, json_true());
+            open_goal = goal;
+            open_boot = boot;
+        } else if (strcmp(goal, open_goal) == 0 &&
+                   (strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+                    strcmp(state, "canceled") == 0)) {
+            open_goal = "";
+        }
+    }
+    assert_true(json_object_size(started) > 0);
+}

@@ -1,0 +1,69 @@
+// cli_bench.h - the real program in a workspace of its own: what the command line's tests share.
+//
+// A bench is a mkdtemp directory with a workspace in it. Programs are started with their standard
+// output on a pipe, read as JSON lines, and their standard error in a file. Every wait is for
+// something to happen, with a limit that only a broken program reaches. What is left at the end (a
+// body that waits for a resume) is ended by its pid.
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pons/value.h"
+
+#define BENCH_ARGS_MAX 24
+#define BENCH_LIMIT_S  150
+
+typedef struct bench {
+    char dir[64];
+    char workspace[96];
+    char share[128]; // "" or a share directory of the test's own
+    int procs;
+} bench;
+
+typedef struct proc {
+    pid_t pid; // 0: waited for
+    int out;
+    int status; // exit status; 128 + signal
+    char err_path[128];
+    char *text; // all of standard output so far
+    size_t length, taken;
+    pons_value *events; // its JSON lines
+    size_t mark;
+} proc;
+
+void bench_open(bench *b);
+void bench_close(bench *b);
+
+// Words are split at spaces; a word in '…' keeps them. "pons" and --workspace are added in front.
+// input: given on standard input, then closed; NULL: /dev/null.
+void bench_start(bench *b, proc *p, const char *input, const char *words);
+void bench_start_program(bench *b, proc *p, const char *path, const char *words);
+// Reads until a line with this type (and member, also inside its decision) comes; returns it.
+const pons_value *bench_await(proc *p, const char *type, const char *key, const char *value);
+int bench_count(const proc *p, const char *type, const char *key, const char *value);
+const char *bench_line(proc *p); // the next line, not JSON; without its end; static storage
+int bench_finish(proc *p);       // reads to the end and waits; returns the exit status
+void bench_signal(proc *p, int number);
+bool bench_alive(proc *p); // and takes the status when it has ended
+void bench_free(proc *p);
+char *bench_stderr(const proc *p); // the caller frees
+// Start, finish, and the status.
+int bench_run(bench *b, const char *words);
+// The same; *ret: the one JSON line it printed, or NULL. The caller's.
+int bench_run_json(bench *b, const char *words, pons_value **ret);
+
+pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
+void bench_end_body(bench *b);  // kill -9, and until it is gone
+pons_value *bench_ledger(bench *b);
+int bench_ledger_count(bench *b, const char *goal_id, const char *state); // goal_id NULL: any
+void bench_ledger_await(bench *b, const char *state, int n);
+// Each goal id was started once, and none twice at the same time.
+void bench_ledger_check(bench *b);
+const char *bench_file(bench *b, const char *name, const char *text); // writes DIR/NAME
+void bench_rest(int64_t ms);
+
+#endif
