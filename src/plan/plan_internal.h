@@ -1,0 +1,155 @@
+// plan_internal.h - what the files of plan share: memory of a plan, JSON as a tape, the repairer.
+#ifndef PONS_PLAN_INTERNAL_H
+#define PONS_PLAN_INTERNAL_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "pons/buf.h"
+#include "pons/plan.h"
+
+// -- memory ---------------------------------------------------------------------------------------
+// All texts of a plan lie in a few blocks that are freed together.
+
+typedef struct pons__arena { // zero-initialised: empty
+    struct pons__block *blocks;
+    char *at, *end; // free room of the newest block
+} pons__arena;
+
+void *pons__arena_take(pons__arena *a, size_t n);                  // aligned to 8; NULL: no memory
+char *pons__arena_text(pons__arena *a, const char *s, size_t len); // a copy with a zero
+// Gives back what the newest piece, of n bytes, does not use.
+void pons__arena_trim(pons__arena *a, void *piece, size_t n, size_t used);
+void pons__arena_fini(pons__arena *a);
+
+struct pons__plan_own {
+    pons__arena arena;
+    size_t cap;     // steps allocated
+    int64_t max_id; // the greatest step_id; -1 without steps
+};
+
+// -- words ----------------------------------------------------------------------------------------
+
+typedef struct pons__words {
+    const char *const *words;
+    int n;
+} pons__words;
+extern const pons__words pons__risk_words, pons__step_words, pons__plan_words, pons__tool_words;
+int pons__words_find(const pons__words *w, const char *word, size_t len);
+
+// -- tape.c: strict JSON --------------------------------------------------------------------------
+
+typedef enum pons__kind {
+    PONS__NULL,
+    PONS__FALSE,
+    PONS__TRUE,
+    PONS__NUMBER,
+    PONS__STRING,
+    PONS__ARRAY,
+    PONS__OBJECT
+} pons__kind;
+
+// A node of the tape. A container is followed by its children; a member of an object is the key (a
+// string) and then the value. `next` is the index behind the whole subtree.
+typedef struct pons__node {
+    const char *s; // string: decoded, without a zero; number: its token; container: its last byte
+    uint32_t len;  // bytes of s; container: elements or members
+    uint32_t at;   // offset in the text
+    uint32_t next;
+    uint8_t kind; // pons__kind
+    bool integer; // number: has no fraction and no exponent
+    bool plain;   // string: needs no escape when it is written
+} pons__node;
+
+typedef struct pons__mark { // the byte at `out` of a repaired text comes from `in` of the given one
+    uint32_t out, in;
+} pons__mark;
+
+// Lines and columns of a text; quick when it is asked in the order of the text.
+typedef struct pons__places {
+    const char *text;
+    size_t len;
+    size_t at, start; // where the last answer was, and where its line begins
+    int line;         // from 1; 0: nothing asked yet
+} pons__places;
+void pons__places_find(pons__places *p, size_t at, int *ret_line, int *ret_column);
+
+typedef struct pons__tape {
+    pons__node *nodes;
+    size_t n, cap;
+    const char *text; // borrowed
+    size_t len;
+    pons__arena strings;     // strings that had escapes
+    pons__places places;     // in the text before its repair
+    const pons__mark *marks; // (n_marks), by `out`; NULL: the text was not repaired
+    size_t n_marks;
+} pons__tape;
+
+// Parses one JSON text. PONS_EINVAL with line:col in the error's source.
+// `t` is zero-initialised, but for `places` and `marks` of a repaired text.
+int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *err);
+void pons__tape_fini(pons__tape *t);
+// Where a byte of the tape's text was in the text as it was given.
+size_t pons__tape_given(const pons__tape *t, size_t at);
+void pons__tape_place(pons__tape *t, size_t at, int *ret_line, int *ret_column);
+// The value of a member, or NULL. Linear.
+const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, const char *key);
+
+// A value as canonical text in the arena. PONS_EINVAL: the key "a" is there twice.
+int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
+                         pons_error *err);
+
+size_t pons__utf8_length(const char *s, size_t len);  // of the sequence at s; 0: not UTF-8
+size_t pons__plain_length(const char *s, size_t len); // bytes before ", \, control, or non-ASCII
+bool pons__is_blank(const char *s);                   // as Python: not s.strip()
+// Writes s as a JSON string (with its quotes) at p, which has room for 6·len + 2. Returns the end.
+char *pons__put_string(char *p, const char *s, size_t len);
+
+// -- plan.c ---------------------------------------------------------------------------------------
+
+enum { PONS__PLAN_ID_MAX = 14, PONS__NUMBER_MAX = 40 };
+pons_plan *pons__plan_new(size_t steps);                 // empty, with room; NULL: no memory
+pons_plan_step *pons__step_new(pons__arena **ret_arena); // heap, with an arena of its own
+pons_execution_result *pons__result_new(void);
+void pons__plan_id_make(pons_rand *rand, char ret[PONS__PLAN_ID_MAX]);
+int pons__result_check(const pons_execution_result *r, pons_error *err);
+// The shortest text that reads back as x. PONS_EINVAL when x is not finite.
+int pons__number_text(double x, const char *what, char ret[PONS__NUMBER_MAX], pons_error *err);
+
+// -- read.c ---------------------------------------------------------------------------------------
+
+enum {
+    PONS__READ_NEW_ID = 1, // plan_id may be absent
+    PONS__READ_UNIQUE = 2, // step ids are unique
+    PONS__READ_REPLY = 4,  // status, created_at and source are not taken
+    PONS__READ_REPORT = 8  // defaults and left-out fields are told
+};
+typedef struct pons__read {
+    pons__tape *tape;
+    int flags;
+    const char *source; // with PONS__READ_REPLY
+    const char *goal;   // when absent, or NULL
+    pons_plan_origin from;
+    pons_plan_repair_fn fn;
+    void *user;
+} pons__read;
+
+int pons__read_plan(const pons__read *r, const pons__node *object, pons_plan **ret,
+                    pons_error *err);
+void pons__tell(const pons__read *r, pons_repair_kind kind, const pons__node *where,
+                const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+// -- repair.c -------------------------------------------------------------------------------------
+
+typedef struct pons__repaired {
+    pons_buf text;
+    pons__mark *marks;
+    size_t n_marks, cap_marks;
+} pons__repaired;
+void pons__repaired_fini(pons__repaired *r);
+
+// Makes JSON of what a model wrote. Positions told are those of `text`.
+int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *user,
+                 pons__repaired *ret, pons_error *err);
+
+#endif
