@@ -1,0 +1,541 @@
+// bt.c - definitions: how they are held, loaded, and registered leaves.
+//
+// The whole of src/bt in one picture:
+//
+//     mdsl.c  mdsl_json.c ──► bt_ast ──► build.c ─┐
+//     xml.c ──► elements, subtrees, boards ───────┤
+//                                                 ▼
+//     pons_bt: nodes in pre-order, children by index, names interned, one arena      (immutable)
+//                                                 │ pons_bt_tree_create
+//                                                 ▼
+//     pons_bt_tree: state[], mem[], slots[] beside it       tick_mdsl.c  tick_xml.c  nav2.c
+//
+// The two formats share the model, the save and the drawing, and differ in how a node is ticked:
+// mistreevous keeps resolved children until the whole tree is reset, BehaviorTree.CPP resets the
+// children of what completes. Neither is expressed by the other; each engine is one recursive
+// function over the flat array.
+//
+// Every fault of a text is collected, not only the first: a loader goes on as far as it can with
+// what it has read, and gives up the definition at the end.
+#include "bt/bt_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const bt_type_info bt_types[BT_TYPE_COUNT] = {
+#define BT_TYPE_INFO(sym, word, least, most) [sym] = {word, least, most},
+    BT_TYPES(BT_TYPE_INFO)
+#undef BT_TYPE_INFO
+};
+
+enum { CHUNK_BYTES = 64 << 10 };
+struct bt_chunk {
+    bt_chunk *next;
+};
+
+struct pons_bt_registry {
+    pons_bt_leaf *leaves;
+    size_t n, cap;
+    struct enumerator {
+        char *name;
+        int64_t value;
+    } *enums;
+    size_t n_enums;
+};
+
+static int read_file(const char *path, char **ret, size_t *ret_len, pons_error *err);
+static pons_bt_format format_of(const char *path);
+static pons_value *faults_list(const bt_faults *f);
+static int load(const char *text, size_t len, const char *file, bool is_file,
+                const pons_bt_load_options *opts, pons_bt **ret, pons_value **ret_faults,
+                pons_error *err);
+
+const char *pons_bt_status_word(pons_bt_format format, pons_bt_status status)
+{
+    static const char *const mdsl[] = {"READY", "RUNNING", "SUCCEEDED", "FAILED", "SKIPPED"};
+    static const char *const xml[] = {"IDLE", "RUNNING", "SUCCESS", "FAILURE", "SKIPPED"};
+    return (unsigned)status > PONS_BT_SKIPPED ? "?" : (format == PONS_BT_XML ? xml : mdsl)[status];
+}
+
+int pons_bt_load(const char *text, size_t len, const pons_bt_load_options *opts, pons_bt **ret,
+                 pons_value **ret_faults, pons_error *err)
+{
+    return load(text, len, opts && opts->name ? opts->name : "text", false, opts, ret, ret_faults,
+                err);
+}
+
+int pons_bt_load_file(const char *path, const pons_bt_load_options *opts, pons_bt **ret,
+                      pons_value **ret_faults, pons_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    pons_bt_load_options o = opts ? *opts : (pons_bt_load_options){0};
+    if (o.format == PONS_BT_AUTO && (o.format = format_of(path)) == PONS_BT_AUTO) {
+        pons_error_set(err, PONS_EINVAL, "bt", "a tree's file ends in .mdsl, .json or .xml");
+        pons_error_source(err, "%s", path);
+        return PONS_EINVAL;
+    }
+    int rc = read_file(path, &text, &len, err);
+    rc = rc < 0 ? rc : load(text, len, path, true, &o, ret, ret_faults, err);
+    free(text);
+    return rc;
+}
+
+pons_bt *pons_bt_ref(pons_bt *bt)
+{
+    __atomic_add_fetch(&bt->refs, 1, __ATOMIC_RELAXED);
+    return bt;
+}
+
+void pons_bt_unref(pons_bt *bt)
+{
+    if (!bt || __atomic_sub_fetch(&bt->refs, 1, __ATOMIC_ACQ_REL) > 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < bt->n_values; i++) {
+        pons_value_unref(bt->values[i]);
+    }
+    free(bt->values);
+    free(bt->nodes);
+    free(bt->kids);
+    free(bt->names);
+    free(bt->name_hash);
+    free(bt->slots);
+    bt_arena_fini(&bt->arena);
+    free(bt);
+}
+
+pons_bt_format pons_bt_format_of(const pons_bt *bt)
+{
+    return bt->format;
+}
+
+uint32_t pons_bt_nodes(const pons_bt *bt)
+{
+    return bt->n_nodes;
+}
+
+size_t pons_bt_bytes(const pons_bt *bt)
+{
+    return sizeof *bt + bt->arena.bytes + bt->cap_nodes * sizeof *bt->nodes +
+           bt->n_kids * sizeof *bt->kids + bt->cap_names * sizeof *bt->names +
+           ((size_t)bt->name_mask + 1) * sizeof *bt->name_hash + bt->cap_slots * sizeof *bt->slots +
+           bt->cap_values * sizeof *bt->values;
+}
+
+pons_bt_registry *pons_bt_registry_create(void)
+{
+    return calloc(1, sizeof(pons_bt_registry));
+}
+
+void pons_bt_registry_destroy(pons_bt_registry *r)
+{
+    for (size_t i = 0; r && i < r->n; i++) {
+        pons_bt_leaf *l = &r->leaves[i];
+        for (size_t p = 0; p < l->n_ports; p++) {
+            free((char *)l->ports[p].name);
+            free((char *)l->ports[p].type);
+            free((char *)l->ports[p].fallback);
+        }
+        free((void *)l->ports);
+        free((char *)l->name);
+    }
+    if (r) {
+        for (size_t i = 0; i < r->n_enums; i++) {
+            free(r->enums[i].name);
+        }
+        free(r->enums);
+        free(r->leaves);
+    }
+    free(r);
+}
+
+int pons_bt_register(pons_bt_registry *r, const pons_bt_leaf *leaf, pons_error *err)
+{
+    if (bt_leaf_of(r, leaf->name)) {
+        return pons_error_set(err, PONS_EEXIST, "bt", "a leaf named '%s' is registered already",
+                              leaf->name);
+    }
+    if (r->n == r->cap) {
+        const size_t cap = r->cap ? r->cap * 2 : 16;
+        pons_bt_leaf *grown = realloc(r->leaves, cap * sizeof *grown);
+        if (!grown) {
+            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for leaf '%s'", leaf->name);
+        }
+        r->leaves = grown;
+        r->cap = cap;
+    }
+    pons_bt_leaf *l = &r->leaves[r->n];
+    *l = *leaf;
+    l->name = strdup(leaf->name);
+    pons_bt_port *ports = leaf->ports ? calloc(leaf->n_ports + 1, sizeof *ports) : NULL;
+    bool ok = l->name && (ports || !leaf->ports);
+    for (size_t i = 0; ok && ports && i < leaf->n_ports; i++) {
+        ports[i] = leaf->ports[i];
+        ports[i].name = strdup(leaf->ports[i].name);
+        ports[i].type = strdup(leaf->ports[i].type ? leaf->ports[i].type : "any");
+        ports[i].fallback = leaf->ports[i].fallback ? strdup(leaf->ports[i].fallback) : NULL;
+    }
+    l->ports = ports;
+    if (!ok) {
+        free((char *)l->name);
+        free(ports);
+        return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for leaf '%s'", leaf->name);
+    }
+    r->n++;
+    return PONS_OK;
+}
+
+int pons_bt_register_enum(pons_bt_registry *r, const char *name, int64_t value, pons_error *err)
+{
+    double known;
+    if (bt_enum_of(r, name, &known)) {
+        return pons_error_set(err, PONS_EEXIST, "bt", "an enum named '%s' is registered already",
+                              name);
+    }
+    struct enumerator *grown = realloc(r->enums, (r->n_enums + 1) * sizeof *grown);
+    char *copy = strdup(name);
+    r->enums = grown ? grown : r->enums;
+    if (!grown || !copy) {
+        free(copy);
+        return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for enum '%s'", name);
+    }
+    r->enums[r->n_enums++] = (struct enumerator){copy, value};
+    return PONS_OK;
+}
+
+bool bt_enum_of(const pons_bt_registry *r, const char *name, double *ret)
+{
+    for (size_t i = 0; r && i < r->n_enums; i++) {
+        if (strcmp(r->enums[i].name, name) == 0) {
+            *ret = (double)r->enums[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+const pons_bt_leaf *bt_leaf_of(const pons_bt_registry *r, const char *name)
+{
+    for (size_t i = 0; r && i < r->n; i++) {
+        if (strcmp(r->leaves[i].name, name) == 0) {
+            return &r->leaves[i];
+        }
+    }
+    return NULL;
+}
+
+// ---------------------------------------------------------------- building
+
+pons_bt *bt_create(pons_bt_format format, const char *file)
+{
+    pons_bt *bt = calloc(1, sizeof *bt);
+    if (bt) {
+        bt->refs = 1;
+        bt->format = format;
+        bt->file = bt_strndup(&bt->arena, file, strlen(file));
+    }
+    return bt;
+}
+
+bt_node *bt_push(pons_bt *bt, bt_type type, bt_pos pos)
+{
+    if (bt->n_nodes == bt->cap_nodes) {
+        const uint32_t cap = bt->cap_nodes ? bt->cap_nodes * 2 : 64;
+        bt_node *grown = bt->n_nodes < BT_NODES_MAX ? realloc(bt->nodes, cap * sizeof *grown) : NULL;
+        if (!grown) {
+            return NULL;
+        }
+        bt->nodes = grown;
+        bt->cap_nodes = cap;
+    }
+    bt_node *n = &bt->nodes[bt->n_nodes++];
+    *n = (bt_node){.type = (uint8_t)type, .pos = pos, .low = -1, .high = -1};
+    return n;
+}
+
+static uint32_t hash_of(const char *s)
+{
+    uint32_t h = 2166136261u; // FNV-1a
+    for (; *s; s++) {
+        h = (h ^ (uint8_t)*s) * 16777619u;
+    }
+    return h;
+}
+
+static int names_grow(pons_bt *bt)
+{
+    const uint32_t cap = bt->cap_names ? bt->cap_names * 2 : 32;
+    const char **names = realloc(bt->names, cap * sizeof *names);
+    if (!names) {
+        return PONS_ENOMEM;
+    }
+    bt->names = names;
+    uint32_t *table = calloc((size_t)cap * 2, sizeof *table);
+    if (!table) {
+        return PONS_ENOMEM;
+    }
+    free(bt->name_hash);
+    bt->name_hash = table;
+    bt->cap_names = cap;
+    bt->name_mask = cap * 2 - 1;
+    for (uint32_t i = 0; i < bt->n_names; i++) {
+        uint32_t at = hash_of(bt->names[i]) & bt->name_mask;
+        while (table[at]) {
+            at = (at + 1) & bt->name_mask;
+        }
+        table[at] = i + 1;
+    }
+    return PONS_OK;
+}
+
+int32_t bt_name(pons_bt *bt, const char *name)
+{
+    if (bt->n_names == bt->cap_names && names_grow(bt) < 0) {
+        return PONS_ENOMEM;
+    }
+    uint32_t at = hash_of(name) & bt->name_mask;
+    for (; bt->name_hash[at]; at = (at + 1) & bt->name_mask) {
+        if (strcmp(bt->names[bt->name_hash[at] - 1], name) == 0) {
+            return (int32_t)bt->name_hash[at] - 1;
+        }
+    }
+    const char *copy = bt_strndup(&bt->arena, name, strlen(name));
+    if (!copy) {
+        return PONS_ENOMEM;
+    }
+    bt->names[bt->n_names] = copy;
+    bt->name_hash[at] = ++bt->n_names;
+    return (int32_t)bt->n_names - 1;
+}
+
+int bt_keep(pons_bt *bt, pons_value *v)
+{
+    if (v && bt->n_values == bt->cap_values) {
+        const uint32_t cap = bt->cap_values ? bt->cap_values * 2 : 16;
+        pons_value **grown = realloc(bt->values, cap * sizeof(pons_value *));
+        if (!grown) {
+            pons_value_unref(v);
+            return PONS_ENOMEM;
+        }
+        bt->values = grown;
+        bt->cap_values = cap;
+    }
+    if (v) {
+        bt->values[bt->n_values++] = v;
+    }
+    return PONS_OK;
+}
+
+// Children by index and guards by chain, from parents; the hash of the structure.
+int bt_finish(pons_bt *bt)
+{
+    const uint32_t n = bt->n_nodes;
+    uint64_t h = 14695981039346656037ULL;
+    bt->n_kids = n > 0 ? n - 1 : 0;
+    bt->kids = calloc(n ? n : 1, sizeof *bt->kids);
+    if (!bt->kids) {
+        return PONS_ENOMEM;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < n; i++) { // room for each node's children
+        bt->nodes[i].kids = at;
+        at += bt->nodes[i].n_kids;
+        bt->nodes[i].n_kids = 0;
+        bt->nodes[i].end = i + 1;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        bt_node *p = &bt->nodes[bt->nodes[i].parent];
+        bt->kids[p->kids + p->n_kids++] = i;
+    }
+    for (uint32_t i = n; i-- > 1;) {
+        bt_node *p = &bt->nodes[bt->nodes[i].parent];
+        p->end = p->end > bt->nodes[i].end ? p->end : bt->nodes[i].end;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const bt_node *x = &bt->nodes[i];
+        const char *name = x->call ? x->call->name : x->id ? x->id : "";
+        h = (h ^ x->type) * 1099511628211ULL;
+        h = (h ^ x->n_kids) * 1099511628211ULL;
+        h = (h ^ hash_of(name)) * 1099511628211ULL;
+    }
+    snprintf(bt->hash, sizeof bt->hash, "%u-%016llx", n, (unsigned long long)h);
+    return PONS_OK;
+}
+
+// ---------------------------------------------------------------- memory, faults
+
+void *bt_alloc(bt_arena *a, size_t n)
+{
+    n = (n + 15) & ~(size_t)15;
+    if (n > a->left) {
+        const size_t room = n > CHUNK_BYTES ? n : CHUNK_BYTES;
+        bt_chunk *c = calloc(1, room + 16);
+        if (!c) {
+            return NULL;
+        }
+        c->next = a->head;
+        a->head = c;
+        a->at = (char *)c + 16;
+        a->left = room;
+        a->bytes += room + 16;
+    }
+    void *p = a->at;
+    a->at += n;
+    a->left -= n;
+    return p;
+}
+
+char *bt_strndup(bt_arena *a, const char *s, size_t n)
+{
+    char *p = bt_alloc(a, n + 1);
+    if (p) {
+        memcpy(p, s, n);
+    }
+    return p;
+}
+
+void bt_arena_fini(bt_arena *a)
+{
+    while (a->head) {
+        bt_chunk *next = a->head->next;
+        free(a->head);
+        a->head = next;
+    }
+    *a = (bt_arena){0};
+}
+
+void bt_fault(bt_faults *f, bt_pos pos, const char *fmt, ...)
+{
+    if (f->n == BT_FAULTS_MAX) {
+        return;
+    }
+    char text[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    f->pos[f->n] = pos;
+    f->message[f->n] = strdup(text);
+    f->nomem |= !f->message[f->n];
+    f->n += f->message[f->n] != NULL;
+}
+
+void bt_faults_fini(bt_faults *f)
+{
+    while (f->n > 0) {
+        free(f->message[--f->n]);
+    }
+}
+
+static pons_value *faults_list(const bt_faults *f)
+{
+    pons_value *list = json_array();
+    for (int i = 0; i < f->n; i++) {
+        json_array_append_new(list, pons_object("file", json_string(f->pos[i].file), "line",
+                                                json_integer(f->pos[i].line), "col",
+                                                json_integer(f->pos[i].col), "message",
+                                                json_string(f->message[i]), NULL));
+    }
+    return list;
+}
+
+// In the order of the text; faults found later stay behind those found earlier at the same place.
+static void faults_sort(bt_faults *f)
+{
+    for (int i = 1; i < f->n; i++) {
+        for (int j = i; j > 0; j--) {
+            const bt_pos a = f->pos[j - 1], b = f->pos[j];
+            if (strcmp(a.file, b.file) != 0 || a.line < b.line ||
+                (a.line == b.line && a.col <= b.col)) {
+                break;
+            }
+            char *m = f->message[j];
+            f->pos[j] = a;
+            f->pos[j - 1] = b;
+            f->message[j] = f->message[j - 1];
+            f->message[j - 1] = m;
+        }
+    }
+}
+
+static int load(const char *text, size_t len, const char *file, bool is_file,
+                const pons_bt_load_options *opts, pons_bt **ret, pons_value **ret_faults,
+                pons_error *err)
+{
+    const pons_bt_load_options none = {0};
+    const pons_bt_load_options *o = opts ? opts : &none;
+    const pons_bt_format format = o->format != PONS_BT_AUTO ? o->format : format_of(file);
+    bt_faults faults = {.n = 0};
+    pons_bt *bt = NULL;
+    const bt_pos top = {file, 1, 1};
+    int rc = PONS_OK;
+    if (len > BT_FILE_MAX) {
+        bt_fault(&faults, top, "the file is larger than %d MiB", BT_FILE_MAX >> 20);
+    } else if (memchr(text, 0, len)) {
+        bt_fault(&faults, top, "a zero byte in the text");
+    } else if (format == PONS_BT_MDSL) {
+        rc = bt_load_mdsl(text, len, file, o, &faults, &bt);
+    } else if (format == PONS_BT_JSON) {
+        rc = bt_load_json(text, len, file, o, &faults, &bt);
+    } else if (format == PONS_BT_XML) {
+        rc = bt_load_xml(text, len, file, is_file, o, &faults, &bt);
+    } else {
+        rc = pons_error_set(err, PONS_EINVAL, "bt", "no format is given for '%s'", file);
+        return rc;
+    }
+    if (rc == PONS_ENOMEM || faults.nomem) {
+        rc = pons_error_set(err, PONS_ENOMEM, "bt", "no memory for the tree of '%s'", file);
+    } else if (faults.n > 0) {
+        faults_sort(&faults);
+        rc = pons_error_set(err, PONS_EINVAL, "bt", "%s%s",
+                            format == PONS_BT_XML ? "" : "invalid definition: ", faults.message[0]);
+        pons_error_source(err, "%s:%u:%u", faults.pos[0].file, faults.pos[0].line,
+                          faults.pos[0].col);
+        if (ret_faults) {
+            *ret_faults = faults_list(&faults);
+        }
+    }
+    bt_faults_fini(&faults);
+    if (rc < 0) {
+        pons_bt_unref(bt);
+        return rc;
+    }
+    *ret = bt;
+    return PONS_OK;
+}
+
+static pons_bt_format format_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return !dot                        ? PONS_BT_AUTO
+           : strcmp(dot, ".mdsl") == 0 ? PONS_BT_MDSL
+           : strcmp(dot, ".json") == 0 ? PONS_BT_JSON
+           : strcmp(dot, ".xml") == 0  ? PONS_BT_XML
+                                       : PONS_BT_AUTO;
+}
+
+static int read_file(const char *path, char **ret, size_t *ret_len, pons_error *err)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = f ? malloc(BT_FILE_MAX + 2) : NULL;
+    if (!f) {
+        pons_error_set(err, PONS_ENOTFOUND, "bt", "cannot read the tree's file");
+        pons_error_source(err, "%s", path);
+        return PONS_ENOTFOUND;
+    }
+    const size_t n = text ? fread(text, 1, BT_FILE_MAX + 1, f) : 0;
+    const bool bad = !text || ferror(f);
+    fclose(f);
+    if (bad) {
+        free(text);
+        pons_error_set(err, text ? PONS_EIO : PONS_ENOMEM, "bt", "cannot read the tree's file");
+        pons_error_source(err, "%s", path);
+        return PONS_EIO;
+    }
+    text[n] = '\0';
+    *ret = text;
+    *ret_len = n;
+    return PONS_OK;
+}

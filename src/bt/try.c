@@ -1,0 +1,319 @@
+// try.c - a tree with scripted leaves: how users try one, and how conformance cases are written.
+//
+//     {"tree":"Main", "tick":"exactly_once|once|while_running", "ticks":4,
+//      "leaves":{"a":"RS","c":"TTN"}, "conditions":["c"], "random":[0.2,0.9], "dt_ms":400,
+//      "properties":{"x":41}, "blackboard":{"x":1},
+//      "events":[{"before_tick":2,"set":{"x":2}}, {"before_tick":3,"halt":true}]}
+//
+// A leaf's letters are its results, one a call, the last repeats: S F R, T N for conditions, X
+// raises. A line a tick says the status, the states and what was called.
+#include "bt/bt_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TICKS_MAX = 1000000 };
+
+typedef struct trial trial;
+typedef struct letters {
+    trial *owner;
+    const char *text;
+    size_t at;
+} letters;
+
+struct trial {
+    const pons_value *script;
+    pons_bt_format format;
+    pons_bt_registry *leaves;
+    letters *letters;
+    pons_bt *bt;
+    pons_bt_tree *tree;
+    pons_clock_manual clock;
+    double dt_ms;
+    size_t random_at;
+    pons_value *calls;
+};
+
+static int leaf(pons_bt_call *call, void *user, pons_error *err);
+static int check_script(const pons_value *script, pons_error *err);
+static int register_leaves(trial *x, pons_error *err);
+static int create_tree(trial *x, pons_error *err);
+static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err);
+
+int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
+                void *user, pons_value **ret_faults, pons_error *err)
+{
+    trial x = {.script = script, .leaves = pons_bt_registry_create()};
+    int rc = x.leaves ? check_script(script, err)
+                      : pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
+    rc = rc < 0 ? rc : register_leaves(&x, err);
+    if (rc >= 0) {
+        const pons_bt_load_options o = {
+            .leaves = x.leaves, .name = path, .tree = pons_get_str(script, "tree", NULL)};
+        rc = text ? pons_bt_load(text, strlen(text), &o, &x.bt, ret_faults, err)
+                  : pons_bt_load_file(path, &o, &x.bt, ret_faults, err);
+    }
+    rc = rc < 0 ? rc : create_tree(&x, err);
+    rc = rc < 0 ? rc : tick_all(&x, line, user, err);
+    pons_bt_tree_destroy(x.tree);
+    pons_bt_unref(x.bt);
+    pons_bt_registry_destroy(x.leaves);
+    pons_value_unref(x.calls);
+    free(x.letters);
+    return rc;
+}
+
+// ---------------------------------------------------------------- the script
+
+static int bad(pons_error *err, const char *what)
+{
+    return pons_error_set(err, PONS_EINVAL, "bt", "the script of leaves: %s", what);
+}
+
+static int check_script(const pons_value *s, pons_error *err)
+{
+    const char *tick = pons_get_str(s, "tick", "exactly_once");
+    const pons_value *leaves = pons_get(s, "leaves"), *events = pons_get(s, "events");
+    const int64_t ticks = pons_get_int(s, "ticks", 1);
+    if (!json_is_object(s) || (leaves && !json_is_object(leaves))) {
+        return bad(err, "an object {leaves:{…}, ticks, …} is expected");
+    }
+    if (strcmp(tick, "exactly_once") != 0 && strcmp(tick, "once") != 0 &&
+        strcmp(tick, "while_running") != 0) {
+        return bad(err, "tick is exactly_once, once or while_running");
+    }
+    if (ticks < 0 || ticks > TICKS_MAX) {
+        return bad(err, "ticks is at most 1,000,000");
+    }
+    if (events && !json_is_array(events)) {
+        return bad(err, "events is a list");
+    }
+    const char *name;
+    pons_value *v;
+    json_object_foreach((pons_value *)leaves, name, v)
+    {
+        const char *text = json_string_value(v);
+        if (!text || strspn(text, "SFRTNXK") != strlen(text)) {
+            return pons_error_set(err, PONS_EINVAL, "bt",
+                                  "the script of leaves: '%.60s' has letters S F R T N X", name);
+        }
+    }
+    return PONS_OK;
+}
+
+static bool is_condition(const trial *x, const char *name)
+{
+    const pons_value *list = pons_get(x->script, "conditions");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *c = json_string_value(json_array_get(list, i));
+        if (c && strcmp(c, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int register_leaves(trial *x, pons_error *err)
+{
+    const pons_value *leaves = pons_get(x->script, "leaves");
+    x->letters = calloc(json_object_size(leaves) + 1, sizeof *x->letters);
+    if (!x->letters) {
+        return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
+    }
+    const char *name;
+    pons_value *v;
+    size_t n = 0;
+    json_object_foreach((pons_value *)leaves, name, v)
+    {
+        x->letters[n] = (letters){.owner = x, .text = json_string_value(v)};
+        const pons_bt_leaf l = {.name = name, .condition = is_condition(x, name), .fn = leaf,
+                                .user = &x->letters[n++]};
+        const int rc = pons_bt_register(x->leaves, &l, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+static double draw(void *user)
+{
+    trial *x = user;
+    const pons_value *list = pons_get(x->script, "random");
+    const size_t n = json_array_size(list);
+    if (n == 0) {
+        return 0;
+    }
+    const size_t at = x->random_at < n ? x->random_at : n - 1;
+    x->random_at++;
+    return json_number_value(json_array_get(list, at));
+}
+
+static double delta(void *user)
+{
+    return ((const trial *)user)->dt_ms;
+}
+
+static pons_value *property(void *user, const char *name)
+{
+    return pons_value_ref(pons_get(pons_get(((const trial *)user)->script, "properties"), name));
+}
+
+static int set_board(trial *x, const pons_value *values, pons_error *err)
+{
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)values, key, v)
+    {
+        const int rc = pons_bt_set(x->tree, key, pons_value_ref(v), err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+static int create_tree(trial *x, pons_error *err)
+{
+    x->format = pons_bt_format_of(x->bt);
+    x->dt_ms = pons_get_num(x->script, "dt_ms", 0);
+    const pons_bt_tree_options o = {.clock = pons_clock_from_manual(&x->clock),
+                                    .leaves = x->leaves,
+                                    .random = draw,
+                                    .delta_ms = delta,
+                                    .property = property,
+                                    .user = x};
+    const int rc = pons_bt_tree_create(x->bt, &o, &x->tree, err);
+    return rc < 0 ? rc : set_board(x, pons_get(x->script, "blackboard"), err);
+}
+
+// ---------------------------------------------------------------- leaves
+
+// name, mark and the arguments as JSON: "exit:x(true,false,1)".
+static void note(trial *x, const pons_bt_call *call, const char *prefix, const char *mark)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_autovalue args = pons_bt_call_args(call);
+    pons_buf_printf(&b, "%s%s%s", prefix, call->name, mark);
+    const char *open = "(";
+    if (call->reason == PONS_BT_EXIT) {
+        pons_buf_printf(&b, "(%s,%s", call->succeeded ? "true" : "false",
+                        call->aborted ? "true" : "false");
+        open = ",";
+    }
+    size_t i;
+    pons_value *v;
+    json_array_foreach(args, i, v)
+    {
+        char *text = NULL;
+        if (call->reason != PONS_BT_HALT && pons_value_line(v, &text) >= 0) {
+            pons_buf_printf(&b, "%s%s", open, text);
+            open = ",";
+        }
+        free(text);
+    }
+    if (*open == ',') {
+        pons_buf_byte(&b, ')');
+    }
+    json_array_append_new(x->calls, json_string(b.data ? b.data : ""));
+}
+
+static int leaf(pons_bt_call *call, void *user, pons_error *err)
+{
+    letters *l = user;
+    trial *x = l->owner;
+    static const char *const prefixes[] = {[PONS_BT_ENTRY] = "entry:", [PONS_BT_STEP] = "step:",
+                                           [PONS_BT_EXIT] = "exit:"};
+    const uint8_t type = x->bt->nodes[call->node].type;
+    const bool condition = type == M_CONDITION || type == X_CONDITION;
+    const char *prefix = call->reason < 7 ? prefixes[call->reason] : NULL;
+    const char *mark = call->reason == PONS_BT_HALT                  ? "!"
+                       : call->reason == PONS_BT_START && !condition ? "+"
+                                                                     : "";
+    note(x, call, prefix ? prefix : "", mark);
+    if (call->reason == PONS_BT_HALT) {
+        return PONS_BT_READY;
+    }
+    const char c = l->text[l->at] ? l->text[l->at] : 'S';
+    l->at += l->text[l->at] && l->text[l->at + 1];
+    switch (c) {
+    case 'X':
+        return pons_error_set(err, PONS_EIO, "bt", "function '%s' raised an error", call->name);
+    case 'R':
+        return PONS_BT_RUNNING;
+    case 'K':
+        return PONS_BT_SKIPPED;
+    default:
+        return c == 'S' || c == 'T' ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
+    }
+}
+
+// ---------------------------------------------------------------- ticking
+
+static int play_events(trial *x, int64_t tick, pons_error *err)
+{
+    const pons_value *events = pons_get(x->script, "events");
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const pons_value *e = json_array_get(events, i);
+        if (pons_get_int(e, "before_tick", 0) != tick) {
+            continue;
+        }
+        int rc = set_board(x, pons_get(e, "set"), err);
+        if (rc >= 0 && pons_get_bool(e, "halt", false)) {
+            rc = pons_bt_halt(x->tree, err);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+// tickWhileRunning of a script moves the clock between the ticks, as sleeping would.
+static int one_tick(trial *x, const char *mode, pons_bt_status *ret, pons_error *err)
+{
+    const int64_t step_ns = (int64_t)(x->dt_ms * (double)PONS_NS_PER_MS);
+    const bool loop = strcmp(mode, "while_running") == 0;
+    const bool once = strcmp(mode, "exactly_once") != 0;
+    for (int n = 0;; n++) {
+        const int rc = pons_bt_tick(x->tree, once ? PONS_BT_ONCE : PONS_BT_EXACTLY_ONCE, ret, err);
+        x->clock.now_ns += step_ns;
+        if (rc < 0 || !loop || *ret != PONS_BT_RUNNING || x->format != PONS_BT_XML) {
+            return rc;
+        }
+        if (n == 100000) {
+            return pons_error_set(err, PONS_ERECURSION, "bt", "still RUNNING after 100,000 ticks");
+        }
+    }
+}
+
+static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err)
+{
+    const int64_t ticks = pons_get_int(x->script, "ticks", 1);
+    const char *mode = pons_get_str(x->script, "tick", "exactly_once");
+    for (int64_t n = 1; n <= ticks; n++) {
+        pons_error failure = PONS_ERROR_INIT;
+        pons_bt_status s = PONS_BT_READY;
+        pons_value_unref(x->calls);
+        x->calls = json_array();
+        int rc = play_events(x, n, &failure);
+        rc = rc < 0 ? rc : one_tick(x, mode, &s, &failure);
+        char text[1200], *states = pons_bt_states(x->tree);
+        if (!states || !x->calls) {
+            free(states);
+            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
+        }
+        pons_autovalue v = pons_object(
+            "tick", json_integer(n), "status",
+            json_string(rc < 0 ? "ERROR" : pons_bt_status_word(x->format, s)), "states",
+            json_string(states), "calls", pons_value_ref(x->calls), "blackboard",
+            x->format == PONS_BT_XML ? pons_bt_board(x->tree) : NULL, "error",
+            rc < 0 ? json_string(pons_error_line(&failure, text, sizeof text)) : NULL, NULL);
+        free(states);
+        line(user, v);
+        if (rc < 0) {
+            break;
+        }
+    }
+    return PONS_OK;
+}
