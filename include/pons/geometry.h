@@ -4,7 +4,10 @@
 #define PONS_GEOMETRY_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "pons/value.h"
 
 #ifndef M_PI
 #define M_PI 3.14159265358979323846
@@ -70,5 +73,9 @@ static inline double pons_box2_distance(const pons_box2 *b, double x, double y)
     const double oy = fmax(fabs(c * dy - s * dx) - 0.5 * b->sy, 0.0);
     return hypot(ox, oy);
 }
+
+// Whether a point lies in a polygon [[x,y],…] (crossing number; a point on an edge may fall on
+// either side). False for fewer than three corners. Any thread.
+bool pons_polygon_contains(const pons_value *polygon, double x, double y);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "pons/body.h"
+#include "pons/geometry.h"
 #include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
@@ -46,7 +47,6 @@ static int check_standing(checker *c, const char *pointer, const pons_value *pos
                           const char *what);
 static int check_inside(checker *c, const char *pointer, double x, double y, const char *what);
 static const char *zone_of_word(const pons_value *zones, size_t until, const char *word);
-static bool polygon_contains(const pons_value *polygon, double x, double y);
 static int fault(checker *c, const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static int dir_of(const char *path, char ret[PATH_MAX], pons_error *err);
@@ -213,7 +213,7 @@ static int check_zone(checker *c, size_t index, const pons_value *zone)
     snprintf(pointer, sizeof pointer, "/zones/%zu/target", index);
     snprintf(what, sizeof what, "the target of zone %s", id);
     const double x = pons_get_num(target, "x", 0.0), y = pons_get_num(target, "y", 0.0);
-    if (!polygon_contains(polygon, x, y))
+    if (!pons_polygon_contains(polygon, x, y))
         return fault(c, pointer, "%s (%g, %g) is outside its polygon", what, x, y);
     return check_standing(c, pointer, target, what);
 }
@@ -288,23 +288,6 @@ static const char *zone_of_word(const pons_value *zones, size_t until, const cha
         }
     }
     return NULL;
-}
-
-// By the parity of the edges that a ray towards +x crosses.
-static bool polygon_contains(const pons_value *polygon, double x, double y)
-{
-    const size_t n = json_array_size(polygon);
-    bool inside = false;
-    for (size_t i = 0, j = n - 1; i < n; j = i++) {
-        const pons_value *a = json_array_get(polygon, i), *b = json_array_get(polygon, j);
-        const double ax = json_number_value(json_array_get(a, 0));
-        const double ay = json_number_value(json_array_get(a, 1));
-        const double bx = json_number_value(json_array_get(b, 0));
-        const double by = json_number_value(json_array_get(b, 1));
-        if ((ay > y) != (by > y) && x < (bx - ax) * (y - ay) / (by - ay) + ax)
-            inside = !inside;
-    }
-    return inside;
 }
 
 static int fault(checker *c, const char *pointer, const char *fmt, ...)

@@ -138,9 +138,8 @@ int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err);
 pons_value *pons__with(const pons_value *old, const char *key, pons_value *value);
 pons_value *pons__event(pons_brain *b, pons_value *payload); // adds robot_ms; takes and returns
 const pons_value *pons__find(const pons_value *list, const char *key, const char *value);
-const pons_value *pons__skill(const pons_brain *b, const char *name); // registry item or NULL
-const pons_value *pons__zone(const pons_brain *b, const char *name);  // by id or any name
-bool pons__in_zone(const pons_value *zone, double x, double y);
+const pons_value *pons__skill(const pons_brain *b, const char *name);   // registry item or NULL
+const pons_value *pons__zone(const pons_brain *b, const char *name);    // by id or any name
 const char *pons__zone_at(const pons_value *world, double x, double y); // id or NULL
 
 // tasks: pure functions on the tasks channel.

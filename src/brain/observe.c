@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "pons/geometry.h"
+
 static pons_value *observed_robot(pons_brain *b);
 static pons_value *observed_task(pons_brain *b, const pons_value *task, const pons_value *running);
 static pons_value *observed_running(pons_brain *b, const pons_value *running);
@@ -43,32 +45,13 @@ const pons_value *pons__zone(const pons_brain *b, const char *name)
     return NULL;
 }
 
-// Crossing number over the polygon's edges.
-bool pons__in_zone(const pons_value *zone, double x, double y)
-{
-    const pons_value *polygon = pons_get(zone, "polygon");
-    const size_t n = json_array_size(polygon);
-    bool inside = false;
-    for (size_t i = 0, j = n - 1; i < n; j = i++) {
-        const json_t *a = json_array_get(polygon, i), *c = json_array_get(polygon, j);
-        const double ax = json_number_value(json_array_get(a, 0));
-        const double ay = json_number_value(json_array_get(a, 1));
-        const double cx = json_number_value(json_array_get(c, 0));
-        const double cy = json_number_value(json_array_get(c, 1));
-        if ((ay > y) != (cy > y) && x < (cx - ax) * (y - ay) / (cy - ay) + ax) {
-            inside = !inside;
-        }
-    }
-    return inside;
-}
-
 const char *pons__zone_at(const pons_value *world, double x, double y)
 {
     size_t i;
     json_t *zone;
     json_array_foreach(pons_get(world, "zones"), i, zone)
     {
-        if (pons__in_zone(zone, x, y)) {
+        if (pons_polygon_contains(pons_get(zone, "polygon"), x, y)) {
             return pons_get_str(zone, "id", NULL);
         }
     }
@@ -87,7 +70,8 @@ bool pons__goal_met(const pons_brain *b, const pons_value *goal, bool running)
         const pons_value *zone = pons__zone(b, pons_get_str(goal, "zone", ""));
         const pons_value *pose = pons_get(b->robot, "pose");
         return zone && pose &&
-               pons__in_zone(zone, pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+               pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(pose, "x", 0.0),
+                                     pons_get_num(pose, "y", 0.0));
     }
     if (strcmp(intent, "charge") == 0) {
         const char *state = pons_get_str(b->robot, "battery_state", "");

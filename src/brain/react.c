@@ -62,6 +62,7 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
 static int send_goal(void *user, const pons_effect *e, pons_error *err);
 static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, pons_value **skills,
                          pons_value **react, pons_error *err);
+static pons_value *count_failure(pons_value *react, const char *skill, bool done, bool counts);
 static pons_value *mark_goal(pons_value *react, const pons_value *entry);
 static void effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
                          const pons_value *args, const char *state, const pons_value *why);
@@ -948,10 +949,7 @@ static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, p
         *react = mark_goal(*react, entry);
         set(react, "idle_rounds", json_integer(0));
     }
-    set(react, "failures",
-        json_integer(counts ? pons_get_int(*react, "failures", 0) + 1
-                     : done ? 0
-                            : pons_get_int(*react, "failures", 0)));
+    *react = count_failure(*react, skill, done, counts);
     set(react, "distance_m",
         json_real(pons_get_num(*react, "distance_m", 0.0) +
                   pons_get_num(metrics, "distance_m", 0.0)));
@@ -966,6 +964,22 @@ static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, p
     set(skills, "last_result", last);
     set(skills, "running", rest);
     return PONS_OK;
+}
+
+// Consecutive failures of one skill. A pause or a look between two tries ends well, and says
+// nothing of what failed: only the skill itself clears its count.
+static pons_value *count_failure(pons_value *react, const char *skill, bool done, bool counts)
+{
+    const bool same = strcmp(pons_get_str(react, "failed_skill", ""), skill) == 0;
+    if (counts) {
+        const int64_t before = same ? pons_get_int(react, "failures", 0) : 0;
+        set(&react, "failures", json_integer(before + 1));
+        set(&react, "failed_skill", json_string(skill));
+    } else if (done && same) {
+        set(&react, "failures", json_integer(0));
+        set(&react, "failed_skill", json_null());
+    }
+    return react;
 }
 
 // Goals that are not about a place are met by their own skill's success.

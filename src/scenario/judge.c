@@ -195,20 +195,7 @@ bool pons__judge_in_zone(const pons_value *world, const char *zone, pons_pose2 p
         if (strcmp(pons_get_str(z, "id", ""), zone) != 0) {
             continue;
         }
-        const pons_value *polygon = pons_get(z, "polygon");
-        const size_t n = json_array_size(polygon);
-        bool inside = false;
-        for (size_t i = 0, j = n - 1; i < n; j = i++) {
-            const json_t *a = json_array_get(polygon, i), *b = json_array_get(polygon, j);
-            const double ax = json_number_value(json_array_get(a, 0));
-            const double ay = json_number_value(json_array_get(a, 1));
-            const double bx = json_number_value(json_array_get(b, 0));
-            const double by = json_number_value(json_array_get(b, 1));
-            if ((ay > p.y) != (by > p.y) && p.x < (bx - ax) * (p.y - ay) / (by - ay) + ax) {
-                inside = !inside;
-            }
-        }
-        return inside;
+        return pons_polygon_contains(pons_get(z, "polygon"), p.x, p.y);
     }
     return false;
 }
