@@ -580,6 +580,8 @@ static int check_done(pons_brain *b, pons_error *err)
 static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err)
 {
     const pons_value *totals = pons_get(b->tasks, "totals");
+    // A run that waits has an activation that has not been counted yet.
+    const pons_value *open = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const int64_t first = pons_get_int(b->tasks, "run_first", 1);
     pons_value *tasks = json_array();
     size_t i;
@@ -593,12 +595,17 @@ static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word
     const pons_value *battery = pons_get(b->port.telemetry, "battery_pct");
     const int rc = pons_thread_emit(
         b->thread, PONS_NS_KERNEL, "run.done",
-        pons__event(b,
-                    pons_object("status", json_string(word), "tasks", tasks, "iterations",
-                                json_integer(pons_get_int(totals, "iterations", 0)), "replans",
-                                json_integer(pons_get_int(totals, "replans", 0)), "distance_m",
-                                json_real(pons_get_num(totals, "distance_m", 0.0)), "battery_pct",
-                                battery ? pons_value_ref(battery) : json_null(), NULL)),
+        pons__event(
+            b,
+            pons_object(
+                "status", json_string(word), "tasks", tasks, "iterations",
+                json_integer(pons_get_int(totals, "iterations", 0) + pons_get_int(open, "iter", 0)),
+                "replans",
+                json_integer(pons_get_int(totals, "replans", 0) + pons_get_int(open, "replans", 0)),
+                "distance_m",
+                json_real(pons_get_num(totals, "distance_m", 0.0) +
+                          pons_get_num(open, "distance_m", 0.0)),
+                "battery_pct", battery ? pons_value_ref(battery) : json_null(), NULL)),
         err);
     if (rc >= 0) {
         b->outcome = outcome;
