@@ -153,12 +153,6 @@ static bool starts(const char *s, const char *end, const char *with)
     return (size_t)(end - s) >= n && memcmp(s, with, n) == 0;
 }
 
-static bool starts_fold(const char *s, const char *end, const char *with)
-{
-    const size_t n = strlen(with);
-    return (size_t)(end - s) >= n && strncasecmp(s, with, n) == 0;
-}
-
 static bool blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
