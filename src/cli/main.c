@@ -30,6 +30,8 @@ const cli_command cli_commands[] = {
      cmd_body},
     {"scenario", "pons scenario run NAME|FILE…|all", "run scenarios: what each must show",
      cmd_scenario},
+    {"plan", "pons plan check|show|run FILE [--goal TEXT]",
+     "check, show or run a plan; FILE may be -", cmd_plan},
     {"graph", "pons graph show NAME [--format mermaid|dot|json]", "draw a graph", cmd_graph},
     {"doctor", "pons doctor", "what is installed, reachable, missing, and what to do", cmd_doctor},
     {NULL, NULL, NULL, NULL},

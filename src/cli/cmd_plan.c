@@ -1,0 +1,342 @@
+// cmd_plan.c - `pons plan check|show|run FILE`: what a plan says, and what is wrong with it.
+//
+// check prints the plan's canonical JSON on stdout and every repair on stderr, so that
+// `model | pons plan check - > plan.json` makes a plan of what a model wrote, or says why not.
+// run executes what needs no robot: noop, speak (printed), ask_user (asked here), query_world (a
+// world given with --world). A plan with other steps is refused before anything is done.
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pons/buf.h"
+#include "pons/plan.h"
+
+enum { READ_BYTES = 1 << 16, ANSWER_MAX = 1024 };
+
+typedef struct runner { // what the executors of `plan run` use
+    cli *c;
+    pons_value *world; // NULL: none
+} runner;
+
+static int read_all(const char *path, pons_buf *ret, pons_error *err);
+static int read_plan(const char *path, const char *goal, pons_plan **ret);
+static int check(const pons_plan *p);
+static int show(const cli *c, const pons_plan *p);
+static int run(cli *c, pons_plan *p, const char *world);
+
+int cmd_plan(cli *c)
+{
+    const char *goal = NULL, *world = NULL;
+    const cli_option options[] = {
+        {"--goal", "TEXT", "the goal of a list of calls, which has none", &goal},
+        {"--world", "NAME", "run: the world that query_world and preconditions look at", &world},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, cli_find("plan"), options);
+    if (parsed >= 0) {
+        return parsed;
+    }
+    const char *verb = c->argc > 0 ? c->argv[0] : "";
+    const bool known = !strcmp(verb, "check") || !strcmp(verb, "show") || !strcmp(verb, "run");
+    if (c->argc != 2 || !known) {
+        return cli_bad("plan: use `pons plan check|show|run FILE`, FILE may be -");
+    }
+    pons_plan *p = NULL;
+    int rc = read_plan(c->argv[1], goal, &p);
+    if (rc == EXIT_DONE) {
+        rc = !strcmp(verb, "check")  ? check(p)
+             : !strcmp(verb, "show") ? show(c, p)
+                                     : run(c, p, world);
+    }
+    pons_plan_destroy(p);
+    return rc;
+}
+
+// -- reading --------------------------------------------------------------------------------------
+
+static int read_all(const char *path, pons_buf *ret, pons_error *err)
+{
+    const bool is_stdin = strcmp(path, "-") == 0;
+    FILE *f = is_stdin ? stdin : fopen(path, "rb");
+    if (!f) {
+        pons_error_set(err, PONS_ENOTFOUND, "plan", "cannot open %s", path);
+        return pons_error_cause(err, "%s", strerror(errno));
+    }
+    int rc = PONS_OK;
+    char block[READ_BYTES];
+    for (size_t n; rc == PONS_OK && (n = fread(block, 1, sizeof block, f)) > 0;) {
+        rc = pons_buf_bytes(ret, block, n);
+        if (ret->len > PONS_PLAN_TEXT_MAX) { // the reader says how much is too much
+            break;
+        }
+    }
+    if (ferror(f)) {
+        rc = pons_error_set(err, PONS_EINVAL, "plan", "cannot read %s", path);
+        pons_error_cause(err, "%s", strerror(errno));
+    } else if (rc < 0) {
+        pons_error_set(err, rc, "plan", "out of memory");
+    }
+    if (!is_stdin) {
+        fclose(f);
+    }
+    return rc;
+}
+
+static void print_repair(void *user, const pons_plan_repair *r)
+{
+    fprintf(stderr, "pons: %s:%d:%d: %s: %s\n", (const char *)user, r->line, r->column,
+            pons_repair_word(r->kind), r->what);
+}
+
+// EXIT_DONE, or the exit status after an error was printed.
+static int read_plan(const char *path, const char *goal, pons_plan **ret)
+{
+    pons_autobuf text = PONS_BUF_INIT;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_clock clock = pons_clock_real();
+    pons_rand rand;
+    const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
+    int rc = read_all(path, &text, &err);
+    if (rc < 0) {
+        return cli_fail(&err);
+    }
+    pons_rand_seed_os(&rand);
+    const pons_plan_read_options options = {
+        .goal = goal,
+        .from = {.now_s = (double)pons_wall_ms(&clock) / 1e3, .rand = &rand},
+        .fn = print_repair,
+        .user = (void *)name};
+    rc = pons_plan_read(text.data ? text.data : "", text.len, &options, ret, &err);
+    if (rc < 0) {
+        char where[PONS_ERROR_SOURCE_MAX];
+        snprintf(where, sizeof where, "%s", err.source);
+        pons_error_source(&err, "%s%s%s", name, *where ? ":" : "", where);
+        err.status = rc == PONS_EEXIST ? PONS_EINVAL : rc;
+        return cli_fail(&err);
+    }
+    return EXIT_DONE;
+}
+
+// -- check and show -------------------------------------------------------------------------------
+
+static int check(const pons_plan *p)
+{
+    char *text = NULL;
+    if (pons_plan_text(p, &text) < 0) {
+        return EXIT_ENVIRONMENT;
+    }
+    puts(text);
+    free(text);
+    return EXIT_DONE;
+}
+
+static const char *tick(pons_step_status status)
+{
+    static const char *const ticks[PONS_STEP_STATUSES] = {
+        [PONS_STEP_PENDING] = " ", [PONS_STEP_RUNNING] = "~", [PONS_STEP_SUCCESS] = "x",
+        [PONS_STEP_FAILED] = "!",  [PONS_STEP_SKIPPED] = "-", [PONS_STEP_WAIT_CONFIRMATION] = "?"};
+    return ticks[status];
+}
+
+static void show_object(const char *what, const char *text)
+{
+    if (strcmp(text, "{}") != 0) {
+        printf("        %s %s\n", what, text);
+    }
+}
+
+static int show(const cli *c, const pons_plan *p)
+{
+    if (c->json) {
+        return check(p);
+    }
+    printf("%s  %s\n", p->plan_id, p->goal);
+    printf("  %s, risk %s, from %s%s\n", pons_plan_status_word(p->status),
+           pons_risk_level_word(p->risk_level), p->source,
+           p->requires_confirmation ? ", to be confirmed" : "");
+    if (*p->reasoning) {
+        printf("  %s\n", p->reasoning);
+    }
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const pons_plan_step *s = &p->steps[i];
+        printf("  [%s] %lld. %s (%s)%s%s%s\n", tick(s->status), (long long)s->step_id, s->action,
+               pons_tool_call_word(s->tool_call_type), *s->description ? " - " : "", s->description,
+               s->requires_confirmation ? "; to be confirmed" : "");
+        show_object("with", s->parameters);
+        show_object("when", s->preconditions);
+        if (s->fallback) {
+            printf("        else %s\n", s->fallback);
+        }
+    }
+    return EXIT_DONE;
+}
+
+// -- run ------------------------------------------------------------------------------------------
+
+static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err)
+{
+    static const char *const keys[] = {"text", "message", "content", NULL};
+    const runner *r = user;
+    (void)err;
+    const char *text = NULL;
+    for (const char *const *k = keys; !text && *k; k++) {
+        text = pons_get_str(call->parameters, *k, NULL);
+    }
+    if (!text || call->is_fallback) {
+        snprintf(out->message, sizeof out->message,
+                 call->is_fallback ? "no runner for a fallback" : "nothing to say: no text");
+        return PONS_OK;
+    }
+    if (!r->c->json) {
+        printf("  says: %s\n", text);
+    }
+    out->success = true;
+    out->output = pons_object("text", json_string(text), NULL);
+    return PONS_OK;
+}
+
+static int answer(const char *question, char buf[ANSWER_MAX], pons_error *err)
+{
+    fprintf(stderr, "%s ", question);
+    fflush(stderr);
+    if (!fgets(buf, ANSWER_MAX, stdin)) {
+        fputc('\n', stderr);
+        return pons_error_set(err, PONS_EPARKED, "plan", "waits for a person: %s", question);
+    }
+    buf[strcspn(buf, "\r\n")] = '\0';
+    return PONS_OK;
+}
+
+static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err)
+{
+    static const char *const keys[] = {"prompt", "question", "text", NULL};
+    char line[ANSWER_MAX];
+    const char *question = NULL;
+    (void)user;
+    for (const char *const *k = keys; !question && *k; k++) {
+        question = pons_get_str(call->parameters, *k, NULL);
+    }
+    const int rc = answer(question ? question : call->action, line, err);
+    if (rc < 0) {
+        return rc;
+    }
+    out->success = true;
+    out->output = pons_object("answer", json_string(line), NULL);
+    return PONS_OK;
+}
+
+static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err)
+{
+    const runner *r = user;
+    const char *query = pons_get_str(call->parameters, "query", NULL);
+    pons_value *found = NULL;
+    (void)err;
+    if (!query || pons_plan_look_in(r->world, query, &found, NULL) < 0) {
+        snprintf(out->message, sizeof out->message, "%s is not known", query ? query : "query");
+        return PONS_OK;
+    }
+    out->success = true;
+    out->output = pons_object(query, found, NULL);
+    return PONS_OK;
+}
+
+static int look(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    return pons_plan_look_in(((runner *)user)->world, name, ret, err);
+}
+
+static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, const char *question,
+                   bool *ret, pons_error *err)
+{
+    char line[ANSWER_MAX], asked[ANSWER_MAX];
+    (void)user;
+    (void)p;
+    (void)step;
+    snprintf(asked, sizeof asked, "%s [y/n]", question);
+    const int rc = answer(asked, line, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret = line[0] == 'y' || line[0] == 'Y';
+    return PONS_OK;
+}
+
+static void print_result(void *user, const pons_execution_result *result)
+{
+    const runner *r = user;
+    char *text = NULL;
+    if (r->c->json) {
+        if (pons_execution_result_text(result, &text) >= 0) {
+            puts(text);
+        }
+    } else {
+        printf("  %lld. %s%s%s%s%s\n", (long long)result->step_id,
+               pons_step_status_word(result->status), *result->message ? ": " : "", result->message,
+               strcmp(result->output, "{}") ? " " : "",
+               strcmp(result->output, "{}") ? result->output : "");
+    }
+    free(text);
+}
+
+static double now_s(void *user)
+{
+    const pons_clock clock = pons_clock_real();
+    (void)user;
+    return (double)pons_wall_ms(&clock) / 1e3;
+}
+
+// Names the first step that nothing here can run; before anything is done.
+static bool can_run(const pons_plan *p, const pons_plan_ops *ops)
+{
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const pons_plan_step *s = &p->steps[i];
+        const bool done = pons_machine_final(&pons_step_machine, s->status);
+        if (done || s->tool_call_type == PONS_TOOL_NOOP || ops->executors[s->tool_call_type]) {
+            continue;
+        }
+        cli_bad("plan: step %lld, %s: no runner for %s is connected%s; nothing was done",
+                (long long)s->step_id, s->action, pons_tool_call_word(s->tool_call_type),
+                s->tool_call_type == PONS_TOOL_QUERY_WORLD ? " (--world NAME)" : "");
+        return false;
+    }
+    return true;
+}
+
+static int run(cli *c, pons_plan *p, const char *world)
+{
+    runner r = {.c = c};
+    pons_error err = PONS_ERROR_INIT;
+    pons_plan_cursor cursor = {0};
+    if (world && cli_world(world, &r.world, &err) < 0) {
+        return cli_fail(&err);
+    }
+    pons_plan_ops ops = {.executors = {[PONS_TOOL_SPEAK] = run_speak,
+                                       [PONS_TOOL_ASK_USER] = run_ask,
+                                       [PONS_TOOL_QUERY_WORLD] = world ? run_query : NULL},
+                         .look = look,
+                         .confirm = confirm,
+                         .result = print_result,
+                         .now_s = now_s,
+                         .user = &r};
+    int status = EXIT_ENVIRONMENT;
+    if (can_run(p, &ops)) {
+        if (!c->json) {
+            printf("%s  %s\n", p->plan_id, p->goal);
+        }
+        int rc = pons_plan_run(p, &cursor, &ops, &err);
+        status = rc == PONS_EPARKED                 ? EXIT_WAITING
+                 : rc < 0                           ? cli_fail(&err)
+                 : p->status == PONS_PLAN_COMPLETED ? EXIT_DONE
+                                                    : EXIT_NO_SUCCESS;
+        if (!c->json) {
+            printf("  %s\n",
+                   rc == PONS_EPARKED ? "waits for a person" : pons_plan_status_word(p->status));
+        }
+    }
+    pons_value_unref(r.world);
+    return status;
+}
