@@ -20,6 +20,7 @@
 #include "pons/buf.h"
 #include "pons/module.h"
 #include "pons/scenario.h"
+#include "pons/schema.h"
 #include "pons/yaml.h"
 
 #define SCENARIOS_MAX 128
@@ -29,6 +30,7 @@ static struct {
     char ledger[96];
     pons_value *config;
     pons_policy policy;
+    pons_schema *observation, *decision, *task;
 } shop;
 
 static void must(int rc, const pons_error *err, const char *what)
@@ -51,6 +53,18 @@ static pons_value *load_config(const char *name)
     return v;
 }
 
+static pons_schema *load_schema(const char *name)
+{
+    char path[512];
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue value = NULL;
+    pons_schema *schema = NULL;
+    snprintf(path, sizeof path, "%s/schemas/%s", PONS_SOURCE_DIR, name);
+    must(pons_value_load(path, &value, &err), &err, path);
+    must(pons_schema_compile(value, &schema, &err), &err, path);
+    return schema;
+}
+
 static int open_shop(void **state)
 {
     (void)state;
@@ -61,6 +75,9 @@ static int open_shop(void **state)
     assert_non_null(mkdtemp(shop.dir));
     snprintf(shop.ledger, sizeof shop.ledger, "%s/body.ledger", shop.dir);
     shop.config = load_config("kernel.yaml");
+    shop.observation = load_schema("observation.json");
+    shop.decision = load_schema("decision.json");
+    shop.task = load_schema("task.json");
     pons_autovalue intents = load_config("intents.yaml");
     must(pons_rules_open(intents, &shop.policy, &err), &err, "rules");
     return 0;
@@ -72,6 +89,9 @@ static int close_shop(void **state)
     char path[128];
     pons_rules_close(&shop.policy);
     pons_value_unref(shop.config);
+    pons_schema_destroy(shop.observation);
+    pons_schema_destroy(shop.decision);
+    pons_schema_destroy(shop.task);
     unlink(shop.ledger);
     snprintf(path, sizeof path, "%s/body.epoch", shop.dir);
     unlink(path);
@@ -80,9 +100,24 @@ static int close_shop(void **state)
     return rmdir(shop.dir);
 }
 
-static void record(void *user, const pons_event *ev)
+static void hold_against(const pons_schema *schema, const pons_value *v, const char *what)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (v) {
+        must(pons_schema_check(schema, v, &err), &err, what);
+    }
+}
+
+// user: NULL, or where every event goes as a line.
+static void witness(void *user, const pons_event *ev)
 {
     char *payload = NULL;
+    hold_against(shop.observation, pons_get(ev->payload, "observation"), "observation");
+    hold_against(shop.decision, pons_get(ev->payload, "decision"), "decision");
+    hold_against(shop.task, pons_get(ev->payload, "task"), "task");
+    if (!user) {
+        return;
+    }
     assert_true(pons_value_dump(ev->payload, &payload) > 0);
     pons_buf_printf(user, "%lld %s %lld %s %s\n", (long long)ev->seq, ev->ns, (long long)ev->ts_ms,
                     ev->type, payload);
@@ -100,7 +135,7 @@ static pons_value *play(const char *path, const pons_scenario_options *o, pons_b
                              .policy = shop.policy,
                              .script = &pons_llm_script,
                              .dir = shop.dir,
-                             .on_event = trace ? record : NULL,
+                             .on_event = witness,
                              .user = trace};
     if (strcmp(pons_scenario_driver(s), "kinematic") != 0) {
         const void *ops = NULL;
