@@ -1,0 +1,438 @@
+// test_react.c - the inner loop: decisions that are refused, questions to people, models that
+// answer badly, late or never, and bodies that say no.
+//
+// The model is the scripted one under the test's clock, the body is the test's (brain_bench.h).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "brain_bench.h"
+
+#define SOON 2.0
+#define GO   "'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}}]"
+#define GOES "{'decision':{'type':'CONTINUE','reason':'go'," GO "}}"
+
+static void begin(bench *b, const char *script)
+{
+    bench_open(b, script);
+    bench_brain(b);
+    bench_run(b, 0.5);
+}
+
+static void begin_asking(bench *b)
+{
+    bench_open(b, NULL);
+    json_object_set_new(json_object_get(b->config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+    bench_brain(b);
+    bench_run(b, 0.5);
+}
+
+static bool says(const pons_value *v, const char *key, const char *part)
+{
+    return strstr(pons_get_str(v, key, ""), part) != NULL;
+}
+
+// ---------------------------------------------------------------- what a model may not do
+
+static void finish_is_held_against_the_world(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'FINISH','reason':'I say so'}}," GOES
+              ",{'decision':{'type':'FINISH','reason':'now it is'}}]");
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "decision", "type", "FINISH", SOON);
+    const pons_value *refused = bench_await(&b, "guard.refused", "rule", "goal_met", SOON);
+    assert_true(says(json_array_get(pons_get(refused, "rules"), 0), "message", "living_room"));
+    pons_autovalue status = pons_brain_status(b.brain);
+    assert_string_equal(pons_get_str(pons_get(status, "decision"), "type", ""), "REPLAN");
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+    bench_await(&b, "task.done", "status", "succeeded", 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+static void a_bad_answer_goes_back_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bad, *complaint;
+    } rows[] = {
+        {"{'decision':{'type':'CONTINUE','reason':'up','ops':[{'op':'dispatch','skill':'fly',"
+         "'args':{}}]}}",
+         "unknown skill fly"},
+        {"{'content':'I would go to the kitchen.'}", "not one JSON object"},
+        {"{'decision':{'type':'PANIC','reason':'oh'}}", "/type"},
+        {"{'decision':{'type':'CONTINUE'}}", "reason"},
+        {"{'content':'{\\'type\\':\\'CONTINUE\\',\\'reason\\':\\'cut'}", "not one JSON object"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char script[1024];
+        bench once, twice;
+        snprintf(script, sizeof script,
+                 "[%s," GOES ",{'repeat':true,'decision':{'type':'FINISH','reason':'there'}}]",
+                 rows[i].bad);
+        begin(&once, script);
+        bench_goal_text(&once, "去厨房");
+        const pons_value *d = bench_await(&once, "decision", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(d, "source", ""), "llm");
+        assert_null(pons_get(d, "fallback"));
+        assert_int_equal(once.llm_starts, 2);
+        bench_await(&once, "task.done", "status", "succeeded", 10.0);
+        bench_close(&once);
+
+        snprintf(script, sizeof script,
+                 "[%s,%s,{'repeat':true,'decision':{'type':'FINISH','reason':'there'}}]",
+                 rows[i].bad, rows[i].bad);
+        begin(&twice, script);
+        bench_goal_text(&twice, "去厨房");
+        d = bench_await(&twice, "decision", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(d, "source", ""), "rule_engine");
+        if (!says(d, "fallback", rows[i].complaint) || !says(d, "fallback", "2 times")) {
+            fail_msg("row %zu: “%s”", i, pons_get_str(d, "fallback", ""));
+        }
+        bench_await(&twice, "task.done", "status", "succeeded", 10.0);
+        assert_int_equal(bench_starts(&twice, "navigate_to_pose"), 1);
+        bench_close(&twice);
+    }
+}
+
+static void a_lost_model_is_tried_again_later(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'error':{'status':503,'message':'overloaded'}},"
+              "{'repeat':true,'decision':{'type':'CONTINUE','reason':'fine'}}]");
+    b.base_ms = 60000;
+    bench_goal_text(&b, "去厨房");
+    const pons_value *d = bench_await(&b, "decision", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(d, "source", ""), "rule_engine");
+    assert_true(says(d, "fallback", "overloaded"));
+    bench_run(&b, 18.0); // config: retry_s 20; a decision at each look, 5 s apart
+    assert_int_equal(b.llm_starts, 1);
+    assert_true(bench_count(&b, "decision", "source", "rule_engine") >= 3);
+    d = bench_await(&b, "decision", "source", "llm", 12.0);
+    assert_null(pons_get(d, "fallback"));
+    bench_close(&b);
+}
+
+static void tokens_are_shown_as_they_come(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'delay_ms':1000,'tokens':5,'decision':{'type':'CONTINUE','reason':'go'," GO "}}]");
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "token", NULL, NULL, SOON);
+    assert_int_equal(bench_count(&b, "decision", NULL, NULL), 0);
+    bench_await(&b, "decision", "source", "llm", SOON);
+    assert_int_equal(bench_count(&b, "token", NULL, NULL), 5);
+    bench_close(&b);
+}
+
+static void twenty_idle_decisions_are_the_end(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'thinking'}}]");
+    bench_goal_text(&b, "去厨房");
+    const pons_value *done = bench_await(&b, "task.done", "status", "aborted", 30.0);
+    assert_true(says(done, "reason", "20 decisions without progress"));
+    assert_int_equal(bench_count(&b, "decision", NULL, NULL), 20);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
+static void a_model_may_abort_and_speak(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'tell','ops':[{'op':'speak','text':'no "
+              "way'}]}},{'decision':{'type':'ABORT','reason':'the door is shut'}}]");
+    bench_goal_text(&b, "去厨房");
+    const pons_value *done = bench_await(&b, "task.done", "status", "aborted", 10.0);
+    assert_string_equal(pons_get_str(done, "reason", ""), "the door is shut");
+    assert_int_equal(bench_starts(&b, "speak"), 1);
+    assert_string_equal(pons_get_str(bench_newest(&b, "speak")->args, "text", ""), "no way");
+    bench_close(&b);
+}
+
+// ---------------------------------------------------------------- a mode changes meanwhile
+
+static void a_mode_change_aborts_a_thinking_model(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[" GOES ",{'delay_ms':60000,'decision':{'type':'CONTINUE','reason':'late'}}]");
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    for (int i = 0; i < 500 && b.llm_starts < 2; i++) {
+        bench_run(&b, 0.02); // to the next look at the running skill
+    }
+    assert_int_equal(b.llm_starts, 2);
+    assert_int_equal(b.llm_cancels, 0);
+    b.risk = true;
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_await(&b, "decision", "type", "SWITCH_TASK", SOON);
+    bench_run(&b, SOON);
+    assert_int_equal(b.llm_cancels, 1);
+    assert_int_equal(b.llm_starts, 2); // the kernel's decision asks no model
+    assert_string_equal(bench_newest(&b, "navigate_to_pose")->state, "canceled");
+    assert_int_equal(bench_starts(&b, "stop_base"), 1);
+    bench_close(&b);
+}
+
+static void a_word_aborts_a_thinking_model(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'delay_ms':60000,'decision':{'type':'CONTINUE','reason':'late'," GO "}}]");
+    bench_goal_text(&b, "去厨房");
+    bench_run(&b, SOON);
+    assert_int_equal(b.llm_starts, 1);
+    bench_say(&b, "停");
+    bench_await(&b, "task.done", "status", "cancelled", SOON);
+    bench_run(&b, 70.0);
+    assert_int_equal(b.llm_cancels, 1);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
+// ---------------------------------------------------------------- people
+
+static void approve_lets_it_go(void **state)
+{
+    (void)state;
+    bench b;
+    begin_asking(&b);
+    bench_goal_text(&b, "去厨房");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    const pons_value *op = json_array_get(pons_get(asked, "ops"), 0);
+    assert_string_equal(pons_get_str(op, "skill", ""), "navigate_to_pose");
+    assert_string_equal(pons_get_str(pons_get(op, "args"), "zone", ""), "kitchen");
+    bench_run(&b, 30.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_post(&b, "answer", "{'action':'approve'}");
+    bench_await(&b, "approval.resolved", "action", "approve", SOON);
+    bench_await(&b, "task.done", "status", "succeeded", 10.0);
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+    bench_close(&b);
+}
+
+static void an_edit_goes_back_through_the_critic(void **state)
+{
+    (void)state;
+    bench b;
+    begin_asking(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_post(&b, "answer", "{'action':'edit','args':{'zone':'attic'}}");
+    const pons_value *refused = bench_await(&b, "guard.refused", "rule", "zone", SOON);
+    assert_true(says(json_array_get(pons_get(refused, "rules"), 0), "message", "attic"));
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+
+    // Refused, decided anew, and asked anew: now with a place that there is.
+    bench_await(&b, "approval.requested", NULL, NULL, 30.0);
+    bench_post(&b, "answer", "{'action':'edit','args':{'zone':'bedroom'}}");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    const bench_goal *g = bench_newest(&b, "navigate_to_pose");
+    assert_non_null(g);
+    assert_string_equal(pons_get_str(g->args, "zone", ""), "bedroom");
+    bench_close(&b);
+}
+
+static void an_edit_approves_what_it_says_and_nothing_else(void **state)
+{
+    (void)state;
+    bench b;
+    begin_asking(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_post(&b, "answer", "{'action':'edit','args':{'zone':'bedroom'}}");
+    bench_await(&b, "effect", "state", "done", 10.0);
+    // In the bedroom now; the kitchen, which nobody approved, is asked for again.
+    bench_await(&b, "approval.requested", NULL, NULL, 30.0);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+static void a_rejection_ends_the_task(void **state)
+{
+    (void)state;
+    bench b;
+    begin_asking(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_post(&b, "answer", "{'action':'reject','reason':'the floor is wet'}");
+    const pons_value *resolved = bench_await(&b, "approval.resolved", "action", "reject", SOON);
+    assert_string_equal(pons_get_str(resolved, "reason", ""), "the floor is wet");
+    bench_await(&b, "task.done", "status", "aborted", 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
+static void a_question_gives_way_to_the_kernel(void **state)
+{
+    (void)state;
+    bench b;
+    begin_asking(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    b.latched = true;
+    b.stop_reason = "test";
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_await(&b, "approval.resolved", "action", "reject", SOON);
+    bench_run(&b, SOON);
+    bench_post(&b, "answer", "{'action':'approve'}"); // too late for that question
+    b.latched = false;
+    bench_await(&b, "approval.requested", NULL, NULL, 10.0);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
+// ---------------------------------------------------------------- bodies
+
+static void a_refused_goal_is_tried_again_at_a_pace(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.reject = "busy";
+    bench_goal_text(&b, "去厨房");
+    bench_run(&b, 5.0);
+    const int tries = bench_sent(&b, "goal", NULL, NULL);
+    assert_in_range(tries, 1, 11); // half a second apart at the least
+    b.reject = NULL;
+    bench_await(&b, "task.done", "status", "succeeded", 20.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+static void no_progress_is_cancelled_and_planned_anew(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = BENCH_NEVER;
+    b.stuck = true;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_run(&b, 8.0); // config: no_progress_s 10
+    assert_int_equal(bench_sent(&b, "cancel", NULL, NULL), 0);
+    bench_await(&b, "decision", "type", "REPLAN", 5.0);
+    bench_await(&b, "effect", "state", "canceled", SOON);
+    assert_int_equal(bench_sent(&b, "cancel", NULL, NULL), 1);
+    b.stuck = false;
+    b.base_ms = 1000;
+    bench_await(&b, "task.done", "status", "succeeded", 30.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+    bench_close(&b);
+}
+
+static void progress_is_not_disturbed(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = 60000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "task.done", "status", "succeeded", 90.0);
+    assert_int_equal(bench_count(&b, "decision", "type", "REPLAN"), 0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    assert_in_range(bench_count(&b, "decision", "type", "CONTINUE"), 11, 15); // a look each 5 s
+    bench_close(&b);
+}
+
+static void failures_follow_their_map_and_end_with_a_person(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        const char *first; // decision after the first failure
+    } rows[] = {{105, "RETRY"}, {106, "REPLAN"}, {203, "ABORT"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b, NULL);
+        b.base_ms = 200;
+        b.fail_code = rows[i].code;
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "effect", "state", "failed", SOON);
+        const pons_value *d = bench_await(&b, "decision", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(pons_get(d, "decision"), "type", ""), rows[i].first);
+        if (strcmp(rows[i].first, "ABORT") == 0) {
+            bench_await(&b, "task.done", "status", "aborted", SOON);
+        } else { // config: failures_max 3
+            bench_await(&b, "decision", "type", "ASK_HUMAN", 30.0);
+            assert_int_equal(bench_starts(&b, "navigate_to_pose"), 3);
+            pons_autovalue status = pons_brain_status(b.brain);
+            const pons_value *failure = pons_get(status, "last_failure");
+            assert_int_equal(pons_get_int(failure, "error_code", 0), rows[i].code);
+        }
+        bench_close(&b);
+    }
+}
+
+static void several_goals_in_one_sentence_are_done_in_order(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    bench_goal_text(&b, "先去厨房，再去卧室");
+    bench_await(&b, "task.done", "status", "succeeded", 20.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+    assert_string_equal(pons_get_str(b.goals[0].args, "zone", ""), "kitchen");
+    assert_string_equal(pons_get_str(b.goals[1].args, "zone", ""), "bedroom");
+    bench_close(&b);
+}
+
+static void a_good_end_says_bye(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    b.keep_running = false;
+    bench_brain(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "run.done", "status", "succeeded", 10.0);
+    pons_brain_close(b.brain);
+    b.brain = NULL;
+    bench_run(&b, 0.1);
+    assert_true(b.bye);
+    assert_true(b.bye_stop);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finish_is_held_against_the_world),
+        cmocka_unit_test(a_bad_answer_goes_back_once),
+        cmocka_unit_test(a_lost_model_is_tried_again_later),
+        cmocka_unit_test(tokens_are_shown_as_they_come),
+        cmocka_unit_test(twenty_idle_decisions_are_the_end),
+        cmocka_unit_test(a_model_may_abort_and_speak),
+        cmocka_unit_test(a_mode_change_aborts_a_thinking_model),
+        cmocka_unit_test(a_word_aborts_a_thinking_model),
+        cmocka_unit_test(approve_lets_it_go),
+        cmocka_unit_test(an_edit_goes_back_through_the_critic),
+        cmocka_unit_test(an_edit_approves_what_it_says_and_nothing_else),
+        cmocka_unit_test(a_rejection_ends_the_task),
+        cmocka_unit_test(a_question_gives_way_to_the_kernel),
+        cmocka_unit_test(a_refused_goal_is_tried_again_at_a_pace),
+        cmocka_unit_test(no_progress_is_cancelled_and_planned_anew),
+        cmocka_unit_test(progress_is_not_disturbed),
+        cmocka_unit_test(failures_follow_their_map_and_end_with_a_person),
+        cmocka_unit_test(several_goals_in_one_sentence_are_done_in_order),
+        cmocka_unit_test(a_good_end_says_bye),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("react", tests, NULL, NULL);
+}
