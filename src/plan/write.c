@@ -20,11 +20,13 @@ static bool room(out *o, size_t n)
     if ((size_t)(o->end - o->at) >= n)
         return true;
     const size_t used = (size_t)(o->at - o->data), cap = 2 * (size_t)(o->end - o->data) + n;
-    char *data = o->failed ? NULL : realloc(o->data, cap);
+    char *data = o->failed ? NULL : malloc(cap);
     if (!data) {
         o->failed = true;
         return false;
     }
+    memcpy(data, o->data, used);
+    free(o->data);
     o->data = data;
     o->at = data + used;
     o->end = data + cap;
