@@ -254,9 +254,35 @@ typedef enum pons_run_state {
     PONS_RUN_FAILED // error saved; pons_run_resume(NULL) reruns what failed
 } pons_run_state;
 
+// What a run shows of itself, as events of the type "stream." and the mode's word. They are
+// durable, numbered like all events and committed before they are shown, so a client that comes
+// back with its last number reads what it missed (pons_stream_read). Payloads:
+//   values       the whole state, after the input and after each step that wrote
+//   updates      {node: {channel: value}}, a list of them when a channel was written twice, null
+//   when
+//                nothing was; with "__metadata__":{"cached":true} when the cache gave it;
+//                {"__interrupt__": [{id, value}]}
+//   messages     [chunk, {langgraph_step, node, ns, …}], from pons_cx_message
+//   custom       whatever pons_cx_custom got
+//   tasks        {id, name, input} at the start; {id, name, result, error} at the end
+//   checkpoints  {checkpoint_id, parent_id, step, source, next, values}
+//   debug        tasks and checkpoints as {step, timestamp, type: task | task_result | checkpoint,
+//                payload}
+enum {
+    PONS_STREAM_VALUES = 1 << 0,
+    PONS_STREAM_UPDATES = 1 << 1,
+    PONS_STREAM_MESSAGES = 1 << 2,
+    PONS_STREAM_CUSTOM = 1 << 3,
+    PONS_STREAM_TASKS = 1 << 4,
+    PONS_STREAM_CHECKPOINTS = 1 << 5,
+    PONS_STREAM_DEBUG = 1 << 6
+};
+
 typedef struct pons_run_options {
     pons_durability durability; // default ASYNC
     int recursion_limit;        // 0: the graph's
+    uint32_t stream;            // PONS_STREAM_…; 0: nothing
+    bool stream_subgraphs;      // of its subgraphs as well
 } pons_run_options;
 #define PONS_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -295,6 +321,72 @@ int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
 // too.
 int pons_run_command(pons_thread *t, const pons_graph *g, const char *ns, const pons_command *cmd,
                      const pons_run_options *opts, pons_run **ret, pons_error *err);
+// What becomes of a run that is still at work (READY or PARKED) on a namespace when another comes.
+// One that waits for people is not at work: the new input takes its place.
+typedef enum pons_busy {
+    PONS_BUSY_ENQUEUE,   // the new one is PARKED until the other has ended, then READY
+    PONS_BUSY_REJECT,    // PONS_EBUSY
+    PONS_BUSY_INTERRUPT, // the old one stops at its last step's boundary, its checkpoints stay
+    PONS_BUSY_ROLLBACK   // its checkpoints go as well: the state is as before it started or was
+                       // resumed; events and effects, which have happened, stay. Needs a store
+} pons_busy;
+// As pons_run_start, but with an answer to a namespace that is at work. The run that had to give
+// way is FAILED with PONS_ECANCELED and is still the caller's to destroy. From inside one of its
+// nodes, the old run's step is finished first.
+int pons_run_submit(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *input,
+                    pons_busy how, const pons_run_options *opts, pons_run **ret, pons_error *err);
+// Goes on from an older checkpoint: writes a checkpoint with the source "fork" that has its state,
+// and runs what came next there; or with input, a new invocation on that state. What people had
+// answered after it is dropped, so interrupts fire again, and every effect waits for a person: its
+// dispatch interrupts with {"type":"confirm_effect","effect_id","skill","args"}, and anything but
+// true,
+// {"confirm":true}, "yes" or "approve" makes it REFUSED. The head's own id without input is
+// pons_run_resume.
+int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const char *checkpoint,
+                  const pons_value *input, const pons_run_options *opts, pons_run **ret,
+                  pons_error *err);
+// Asks the run, and its subgraphs that are checkpointed, to stop before the next superstep. It is
+// then INTERRUPTED with pons_run_drained, and can be resumed by anybody.
+void pons_run_drain(pons_run *r);
+bool pons_run_drained(const pons_run *r);
+
+// Changes the state as if as_node had written values ({channel: value}, or NULL: nothing): its
+// routers and edges say what comes next; finished siblings' writes of an unfinished step are
+// applied as well, what had not run stays next. as_node may be PONS_START (what was next is
+// dropped) or PONS_END (nothing is next); NULL: the node that wrote last, and a tie is
+// PONS_EAMBIGUOUS. One checkpoint with the source "update"; its id is in ret_checkpoint (may be
+// NULL; empty without a store).
+typedef struct pons_state_change {
+    const pons_value *values;
+    const char *as_node;
+} pons_state_change;
+int pons_state_update(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *values,
+                      const char *as_node, char ret_checkpoint[32], pons_error *err);
+// Several supersteps of several changes each, a checkpoint a superstep. On failure those before
+// stay.
+typedef struct pons_state_step {
+    const pons_state_change *changes;
+    size_t n;
+} pons_state_step;
+int pons_state_update_bulk(pons_thread *t, const pons_graph *g, const char *ns,
+                           const pons_state_step *steps, size_t n, char ret_checkpoint[32],
+                           pons_error *err);
+// A thread with all that another has. PONS_EEXIST, PONS_ENOTFOUND.
+int pons_state_copy(pons_store store, const char *from, const char *to, pons_error *err);
+// Forgets old checkpoints of every namespace: the last keep_last of each stay (at least one), and
+// those since keep_since_ms (wall; 0: no such rule). *ret_removed may be NULL.
+int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
+                     int64_t *ret_removed, pons_error *err);
+// What was streamed in those modes after a number, as {seq, ns, ts_ms, mode, payload}, at most
+// limit (0: all).
+int pons_stream_read(pons_store store, const char *thread, uint32_t modes, int64_t after,
+                     int64_t limit, pons_value **ret_list, pons_error *err);
+// How a client of several modes sees an event: payload for one mode, [mode, payload] for several,
+// and
+// [[namespace…], mode, payload] with subgraphs. NULL when it is of no such mode. A new reference.
+pons_value *pons_stream_shape(const pons_event *ev, uint32_t modes, bool subgraphs);
+// "values", … of one mode; 0 for another word.
+uint32_t pons_stream_mode(const char *word);
 void pons_run_destroy(pons_run *r); // NULL-safe; an unfinished run can be resumed later
 
 // Executes supersteps until the state is not READY. Returns PONS_OK whatever the state, and an
@@ -362,6 +454,11 @@ pons_thread *pons_cx_thread(pons_cx *cx);
 int pons_cx_emit(pons_cx *cx, const char *type, pons_value *payload);
 // Shown now, not stored; repeated when the node is run again. Takes payload.
 void pons_cx_emit_live(pons_cx *cx, const char *type, pons_value *payload);
+
+// Streams, when the run's options ask for it: committed and shown at once, also when the node fails
+// later; repeated when the node is run again. Take their values. metadata may be NULL.
+void pons_cx_message(pons_cx *cx, pons_value *chunk, pons_value *metadata);
+void pons_cx_custom(pons_cx *cx, pons_value *payload);
 
 // The inbox of this run's namespace: a list of {seq, kind, value} in order, consumed by this step's
 // commit. What a task has seen is fixed at its first call. Borrowed until the node returns.

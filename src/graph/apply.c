@@ -21,6 +21,7 @@ int pons__apply(pons_run *r, pons_error *err)
 {
     size_t n = 0, done = 0;
     int st = gather(r, &n, err);
+    r->wrote = n > 0;
     for (; done < n && st == PONS_OK; done++)
         st = stage(r, &r->stage[done], err);
     if (st == PONS_OK)

@@ -96,6 +96,16 @@ int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_f
     return PONS_OK;
 }
 
+bool pons__await_expected(const pons_cx *cx, const char *kind, const pons_value *request)
+{
+    char hash[33];
+    if (cx->call_at >= cx->n_calls)
+        return false;
+    const pons__call *c = &cx->calls[cx->call_at];
+    pons_value_hash(request, hash);
+    return c->kind == PONS__CALL_AWAIT && strcmp(c->name, kind) == 0 && strcmp(c->hash, hash) == 0;
+}
+
 // The call that a replay expects here; NULL when this one is new.
 static int call_next(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash,
                      pons__call **ret, pons_error *err)
@@ -437,7 +447,7 @@ static bool pass_stop(pons_run *r)
 {
     bool any = r->stopped;
     if (r->stopped) {
-        r->stopped = false;
+        r->stopped = r->drain = r->drained = false;
         pons__run_wake(r);
     }
     for (size_t i = 0; i < r->n_tasks; i++)

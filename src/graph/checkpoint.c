@@ -4,15 +4,15 @@
 //
 //     {"v":1,"k":"l","n":["next",…],"j":{"a+b>c":["a"]},"r":"1f…","o":"owner",
 //      "c":{channel:value,…}, "l":{channel:[keep,[items…]]}, "m":{channel:{key:value|null}},
-//      "x":[channel,…], "s":[[node,arg],…], "d":[node,…]}
+//      "a":[node,…], "F":true, "x":[channel,…], "s":[[node,arg],…], "d":[node,…]}
 //
-//   v  format, in a snapshot       k  source: i(nput) u(pdate) f(ork); absent: l(oop)
-//   n  nodes to run; absent: none
-//   j  joins that some legs have reached        r  run, in a snapshot and when it changed
-//   o  the parent's task, of a subgraph         c  whole values
-//   l  the first `keep` items as before, then these      m  keys set, or removed by null
-//   x  channels that became empty
-//   s  sends to run after n            d  deferred nodes that wait until nothing else is next
+//   v  format, in a snapshot       k  source: i(nput) u(pdate) f(ork) b(ack: a rollback); absent:
+//   l(oop) a  as which nodes an update was made             F  with r: the run goes on from an
+//   older one n  nodes to run; absent: none j  joins that some legs have reached        r  run, in
+//   a snapshot and when it changed o  the parent's task, of a subgraph         c  whole values l
+//   the first `keep` items as before, then these      m  keys set, or removed by null x  channels
+//   that became empty s  sends to run after n            d  deferred nodes that wait until nothing
+//   else is next
 //
 // The row's id carries its time (48 bits of wall ms), its columns the step and the parent.
 //
@@ -105,8 +105,13 @@ static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf
     if (ns->n_sends > 0 || ns->waiting)
         pack_later(ns, b);
     pack_joins(ns, b);
+    if (ns->wrote) {
+        pons_buf_str(b, ",\"a\":");
+        pons__json_value(b, ns->wrote);
+    }
     if (!snapshot && ns->run_id_stored)
         return;
+    pons_buf_str(b, ns->forked ? ",\"F\":true" : "");
     pons_buf_printf(b, ",\"r\":\"%016" PRIx64 "\"", ns->run_id);
     pons_buf_str(b, ",\"o\":");
     pons__json_quoted(b, ns->owner);
@@ -248,6 +253,7 @@ void pons__image_fini(pons__image *im)
     pons_value_unref(im->joins);
     pons_value_unref(im->sends);
     pons_value_unref(im->waiting);
+    pons_value_unref(im->wrote);
     *im = (pons__image){0};
 }
 
@@ -272,6 +278,8 @@ int pons__image_apply(pons__image *im, const pons_checkpoint_row *row, pons_erro
     pons_value_unref(im->joins);
     pons_value_unref(im->sends);
     pons_value_unref(im->waiting);
+    pons_value_unref(im->wrote);
+    im->wrote = pons_value_ref(pons_get(v, "a"));
     im->next = pons_value_ref(pons_get(v, "n"));
     im->sends = pons_value_ref(pons_get(v, "s"));
     im->waiting = pons_value_ref(pons_get(v, "d"));
@@ -282,6 +290,7 @@ int pons__image_apply(pons__image *im, const pons_checkpoint_row *row, pons_erro
     const char *run = pons_get_str(v, "r", NULL);
     if (run) {
         im->run_id = strtoull(run, NULL, 16);
+        im->forked = pons_get_bool(v, "F", false);
         snprintf(im->owner, sizeof im->owner, "%s", pons_get_str(v, "o", ""));
     }
     im->source = pons_get_str(v, "k", "l")[0];
@@ -383,6 +392,7 @@ const char *pons__source_word(char source)
     case 'u':
         return "update";
     case 'f':
+    case 'b': // back to where a run had started
         return "fork";
     default:
         return "loop";

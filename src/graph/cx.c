@@ -307,7 +307,7 @@ static void pass(pons_cx *cx, const pons_value *input)
     if (st == PONS_OK) {
         cx->state = PONS__TASK_DONE;
         pons__awaits_drop(cx);
-        if (cx->node->policy && cx->node->policy->cache && !cx->cached)
+        if (cx->node->policy && cx->node->policy->cache && !cx->cached && !input)
             pons__policy_store(cx);
         return;
     }
@@ -321,7 +321,7 @@ static void pass(pons_cx *cx, const pons_value *input)
     if (!err.source[0])
         pons_error_source(&err, "thread %s node %s", cx->run->t->id, cx->node->name);
     pons__awaits_unasked(cx);
-    if (cx->node->policy && pons__policy_failed(cx, &err))
+    if (cx->node->policy && !input && pons__policy_failed(cx, &err))
         return;
     cx->error = err;
     cx->state = PONS__TASK_FAILED;
@@ -483,6 +483,7 @@ void pons__task_clear(pons_cx *cx)
 {
     pons__task_rewind(cx);
     cx->state = PONS__TASK_TODO;
+    cx->begun = cx->streamed = false;
     cx->wall_fixed = cx->seeded = cx->header_saved = cx->done_saved = false;
     if (!cx->id[0] && !cx->child && !cx->inbox && !cx->inbox_fixed && cx->n_calls == 0 &&
         !cx->send_ix && !cx->node_special)

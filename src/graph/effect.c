@@ -57,6 +57,8 @@ static const pons_machine life = {
         },
 };
 
+static bool forked(const pons_cx *cx);
+static int confirm(pons_cx *cx, pons__change *c, pons_error *err);
 static void make_id(pons_cx *cx, int attempt, char ret[40]);
 static pons_value *with(const pons_value *data, const char *key, pons_value *v);
 static void show(const pons__change *c, pons_effect *ret);
@@ -133,6 +135,11 @@ int pons_effect_dispatch(pons_cx *cx, const char *id, pons_value *details, pons_
     if (st != PONS_OK)
         return st;
     pons_autovalue was = c.data;
+    if (forked(cx)) {
+        st = confirm(cx, &c, err);
+        if (st != PONS_OK)
+            return st;
+    }
     if (c.state != PONS_EFFECT_INTENDED) {
         if (ret_state)
             *ret_state = c.state;
@@ -161,6 +168,46 @@ int pons_effect_dispatch(pons_cx *cx, const char *id, pons_value *details, pons_
     pons_effect e;
     show(&c, &e);
     return send ? send(user, &e, err) : PONS_OK;
+}
+
+static bool forked(const pons_cx *cx)
+{
+    for (const pons_run *r = cx->run; r; r = r->parent)
+        if (r->ns->forked)
+            return true;
+    return false;
+}
+
+static bool is_yes(const pons_value *answer)
+{
+    const char *word = json_string_value(answer);
+    return json_is_true(answer) || pons_get_bool(answer, "confirm", false) ||
+           (word && (strcmp(word, "yes") == 0 || strcmp(word, "approve") == 0));
+}
+
+// A person says whether the past may touch the world again. A refusal makes the effect REFUSED, in
+// this step's commit. The question is asked again by a replay, whatever has become of the effect.
+static int confirm(pons_cx *cx, pons__change *c, pons_error *err)
+{
+    pons_value *question =
+        pons_object("type", json_string("confirm_effect"), "effect_id", json_string(c->id), "skill",
+                    pons_value_ref(pons_get(c->data, "skill")), "args",
+                    pons_value_ref(pons_get(c->data, "args")), NULL);
+    const pons_value *answer = NULL;
+    if (c->state != PONS_EFFECT_INTENDED && !pons__await_expected(cx, "human", question)) {
+        pons_value_unref(question);
+        return PONS_OK;
+    }
+    int st = pons_interrupt(cx, question, &answer, err);
+    if (st != PONS_OK || is_yes(answer) || c->state != PONS_EFFECT_INTENDED)
+        return st;
+    pons__change no = *c;
+    no.data = pons_value_ref(c->data);
+    no.state = c->state = PONS_EFFECT_REFUSED;
+    no.updated = pons_wall_ms(&cx->run->t->clock);
+    st = pons__out_change_put(&cx->out, &no);
+    return st == PONS_OK ? st
+                         : pons_error_set(err, st, PONS__MODULE, "no memory to refuse an effect");
 }
 
 int pons_effect_settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,

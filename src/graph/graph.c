@@ -51,6 +51,8 @@
 //   effect.c      the effect ledger              checkpoint.c  packed rows
 //   thread.c      lease, namespaces, events      subgraph.c    a run inside a task
 //   state.c       reading from outside
+//   travel.c      forks, updates from outside     submit.c     double texting, drain
+//   stream.c      what a run shows of itself      pool.c       blocking nodes
 //   command.c     goto, Send, Command            policy.c      retry, time-outs, handlers, cache
 #include "graph/graph_internal.h"
 

@@ -205,6 +205,9 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     uint64_t run_id;
     bool run_id_stored;
     char owner[40];           // the parent's task that runs a subgraph
+    bool forked;              // its newest run goes on from an older checkpoint
+    pons_value *wrote;        // as which nodes the update being stored was made; or NULL
+    pons_run *queue;          // runs that wait for the namespace
     char lost[PONS_NAME_MAX]; // a node to run that the graph does not have, or empty
     size_t snapshot_bytes;    // of the newest snapshot
     size_t tail_bytes;        // of the rows after it
@@ -244,7 +247,9 @@ typedef struct pons__image { // a checkpoint unpacked, knowing no graph
     pons_value *joins;       // {label: [names]}
     pons_value *sends;       // [[name, arg]…]
     pons_value *waiting;     // [names]
+    pons_value *wrote;       // [names] of an update
     uint64_t run_id;
+    bool forked;
     char owner[40];
     char id[32], parent[32];
     int64_t step;
@@ -254,6 +259,8 @@ typedef struct pons__image { // a checkpoint unpacked, knowing no graph
 } pons__image;
 
 void pons__image_fini(pons__image *im);
+// Takes an older image's state; the next checkpoint is a whole one, with that image as its parent.
+int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err);
 int pons__image_apply(pons__image *im, const pons_checkpoint_row *row, pons_error *err);
 int pons__image_head(pons_store store, const char *thread, const char *ns, pons__image *ret,
                      pons_error *err);
@@ -378,6 +385,7 @@ struct pons_cx { // a task, and what its node sees
     int64_t limit_ns;             // when one of them is over; 0: none
     bool expired;                 // it was
     bool header_due;              // the header has changed
+    bool begun, streamed;         // its start, its end has been shown
     bool node_special;            // has a policy, or blocks: a clear must be thorough
     struct pons_work *work;       // of a blocking node, under way or finished
 
@@ -511,7 +519,15 @@ struct pons_run {
     bool input_row;  // the start's first checkpoint is still to be stored
     char source;
     pons_cx *escaped; // the task whose command to the parent has ended this run
-    int commands;     // records of updates that came with a resume
+    bool drain;       // stop before the next superstep
+    bool drained;
+    bool wrote;               // the newest apply had a write
+    int stepping;             // inside pons_run_step
+    char base[32];            // the head when it began
+    pons_run *next_queued;    // submitted to a busy namespace: it waits in this list,
+    pons__ns *queued_ns;      // of this one (NULL: it is not waiting),
+    pons_value *queued_input; // with this
+    int commands;             // records of updates that came with a resume
     pons__out out;
 
     pons__flat *flat;   // every write of the step, in task order
@@ -567,6 +583,16 @@ int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
                    const pons_run_options *opts, pons_run **ret, pons_error *err);
 int pons__run_continue(pons_run *r, pons_error *err);
 void pons__run_release(pons_run *r);
+int pons__run_prepare(pons_run *r, pons_error *err);
+// submit.c
+void pons__queue_wake(pons__ns *ns); // the first one is READY when nothing is at work
+int pons__queue_begin(pons_run *r, pons_error *err); // it is its turn, perhaps
+void pons__queue_leave(pons_run *r);
+// stream.c: all cost nothing when the run streams nothing
+void pons__stream_state(pons_run *r, bool wrote, bool stored); // after an apply
+void pons__stream_task(pons_cx *cx, bool start);
+void pons__stream_interrupts(pons_run *r);
+bool pons__await_expected(const pons_cx *cx, const char *kind, const pons_value *request);
 void pons__ns_drop(pons_thread *t, pons__ns *ns);
 // Opens the child run of a subgraph task; without start, only one that was left unfinished.
 int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err);

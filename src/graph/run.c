@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static int superstep(pons_run *r, pons_error *err);
 static int step_tasks(pons_run *r, pons_error *err);
 static int conclude_parked(pons_run *r, bool failed, pons_error *err);
 static int conclude_step(pons_run *r, pons_error *err);
@@ -25,7 +26,6 @@ static int settle_step(pons_run *r, pons_error *err);
 static int finish(pons_run *r, pons_run_state state, pons_error *err);
 static bool must_store(const pons_run *r);
 static bool stop_due(const pons_run *r);
-static int prepare(pons_run *r, pons_error *err);
 
 // ---------------------------------------------------------------- begin and end
 
@@ -87,6 +87,7 @@ int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
     if (!r)
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
     r->durable = t->store.ops != NULL;
+    snprintf(r->base, sizeof r->base, "%s", ns->exists ? ns->head : "");
     *ret = r;
     return PONS_OK;
 }
@@ -113,6 +114,8 @@ void pons__run_release(pons_run *r)
     if (!r->ns || r->ns->active != r)
         return;
     r->ns->active = NULL;
+    if (r->ns->queue)
+        pons__queue_wake(r->ns);
     if (r->durable && (r->spoiled || r->commit_due || (!r->cp_stored && r->state != PONS_RUN_DONE)))
         pons__ns_forget(r->ns);
 }
@@ -123,6 +126,8 @@ void pons_run_destroy(pons_run *r)
         return;
     for (size_t i = 0; i < r->n_pool; i++)
         pons__task_destroy(r->tasks[i]);
+    pons__queue_leave(r);
+    pons_value_unref(r->queued_input);
     pons__run_release(r);
     if (r->parent_task && r->parent_task->node->mode != PONS_SUBGRAPH_OWN)
         pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process
@@ -169,11 +174,14 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     ns->step += INPUT_AND_START;
     ns->run_id_stored = false;
     snprintf(ns->owner, sizeof ns->owner, "%s", owner);
+    ns->forked = false;
     r->stopped = r->g->stops && stop_due(r);
     r->n_tasks = 0;
     r->source = 'l';
     r->input_row = !r->g->quiet && r->opts.durability != PONS_DURABILITY_EXIT;
     r->commit_due = true;
+    if (r->opts.stream)
+        pons__stream_state(r, true, true);
     return PONS_OK;
 }
 
@@ -191,7 +199,7 @@ int pons__run_continue(pons_run *r, pons_error *err)
     snprintf(r->cp_id, sizeof r->cp_id, "%s", ns->head);
     r->cp_stored = true;
     r->source = 'l';
-    int st = prepare(r, err);
+    int st = pons__run_prepare(r, err);
     if (st == PONS_OK && r->durable)
         st = pons__records_load(r, err);
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
@@ -217,11 +225,26 @@ int pons_run_step(pons_run *r, pons_error *err)
 {
     if (r->state != PONS_RUN_READY)
         return PONS_OK;
+    if (r->queued_ns) {
+        int st = pons__queue_begin(r, err);
+        if (st != PONS_OK || r->queued_ns || r->state != PONS_RUN_READY)
+            return st;
+    }
+    r->stepping++;
+    int st = superstep(r, err);
+    r->stepping--;
+    if (r->ns && r->ns->queue)
+        pons__queue_wake(r->ns);
+    return st;
+}
+
+static int superstep(pons_run *r, pons_error *err)
+{
     if (!r->prepared) {
         int st = settle_step(r, err);
         if (st != PONS_OK || r->state != PONS_RUN_READY)
             return st;
-        st = prepare(r, err);
+        st = pons__run_prepare(r, err);
         if (st != PONS_OK)
             return st;
     }
@@ -238,6 +261,8 @@ static int settle_step(pons_run *r, pons_error *err)
             return st;
     }
     r->commit_due = false;
+    if (more && pons__run_root(r)->drain && (r->durable || !r->parent))
+        r->stopped = r->drained = true;
     if (r->stopped)
         return finish(r, PONS_RUN_INTERRUPTED, err);
     if (r->supersteps >= r->limit) {
@@ -268,7 +293,7 @@ static int finish(pons_run *r, pons_run_state state, pons_error *err)
     bool trace = !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out) ||
                  r->ns->head_unfinished || state != PONS_RUN_DONE;
     int st = PONS_OK;
-    if (!r->cp_stored && trace)
+    if ((!r->cp_stored && trace) || !pons__out_empty(&r->out))
         st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
     if (st == PONS_OK && r->durable && r->opts.durability == PONS_DURABILITY_ASYNC)
         st = r->t->store.ops->drain(r->t->store.self, err);
@@ -277,7 +302,7 @@ static int finish(pons_run *r, pons_run_state state, pons_error *err)
     return st;
 }
 
-static int prepare(pons_run *r, pons_error *err)
+int pons__run_prepare(pons_run *r, pons_error *err)
 {
     r->n_tasks = 0;
     for (size_t w = 0; w < r->g->n_words; w++) {
@@ -325,6 +350,8 @@ static int step_tasks(pons_run *r, pons_error *err)
     for (size_t i = 0; i < r->n_tasks; i++) {
         pons_cx *cx = r->tasks[i];
         if (cx->state == PONS__TASK_TODO) {
+            if (r->opts.stream)
+                pons__stream_task(cx, true);
             pons__task_run(cx);
             if (cx->broken) {
                 if (err)
@@ -332,6 +359,8 @@ static int step_tasks(pons_run *r, pons_error *err)
                 return cx->fault;
             }
         }
+        if (r->opts.stream && !cx->streamed)
+            pons__stream_task(cx, false);
         if (cx->escape) {
             r->escaped = cx;
             r->state = PONS_RUN_DONE;
@@ -350,6 +379,8 @@ static int conclude_parked(pons_run *r, bool failed, pons_error *err)
 {
     pons__rows rows = {0};
     int st = PONS_OK;
+    if (r->opts.stream)
+        pons__stream_interrupts(r);
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK && r->durable; i++)
         st = pons__rows_task(&rows, r->tasks[i], err);
     if (st == PONS_OK)
@@ -392,6 +423,8 @@ static int conclude_step(pons_run *r, pons_error *err)
     r->cp_stored = false;
     r->commit_due = true;
     r->source = 'l';
+    if (r->opts.stream)
+        pons__stream_state(r, r->wrote, true);
     return settle_step(r, err);
 }
 

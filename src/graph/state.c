@@ -23,11 +23,24 @@ int pons_state_read(pons_store store, const char *thread, const char *ns, pons_v
 
 // ---------------------------------------------------------------- history
 
+typedef struct history_walk {
+    pons_value *list;
+    size_t limit;  // 0: none
+    char back[32]; // what was rolled back is skipped, up to this one
+    bool rolled;
+} history_walk;
+
 static int history_row(void *user, const pons_checkpoint_row *row)
 {
+    history_walk *h = user;
     pons_autovalue data = NULL;
     if (pons_value_parse(row->data.data, row->data.len, &data, NULL) != PONS_OK)
         data = json_object();
+    if (h->rolled && strcmp(row->id, h->back) != 0)
+        return 0;
+    const char *source = pons_get_str(data, "k", "l");
+    h->rolled = source[0] == 'b';
+    snprintf(h->back, sizeof h->back, "%s", row->parent);
     pons_value *next = json_array(); // triggered nodes, then sends
     size_t i;
     pons_value *v;
@@ -36,13 +49,13 @@ static int history_row(void *user, const pons_checkpoint_row *row)
     {
         json_array_append(next, json_array_get(v, 0));
     }
-    const char *source = pons_get_str(data, "k", "l");
-    return json_array_append_new(
-        user,
+    int bad = json_array_append_new(
+        h->list,
         pons_object("checkpoint_id", json_string(row->id), "parent_id",
                     row->parent[0] ? json_string(row->parent) : json_null(), "step",
                     json_integer(row->step), "source", json_string(pons__source_word(source[0])),
                     "ts_ms", json_integer(pons__id_ms(row->id)), "next", next, NULL));
+    return bad || (h->limit && json_array_size(h->list) >= h->limit);
 }
 
 int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,
@@ -52,7 +65,8 @@ int pons_state_history(pons_store store, const char *thread, const char *ns, int
     if (st != PONS_OK)
         return st;
     pons_autovalue list = json_array();
-    st = store.ops->history(store.self, thread, ns, "", limit, history_row, list, err);
+    history_walk walk = {.list = list, .limit = limit > 0 ? (size_t)limit : 0};
+    st = store.ops->history(store.self, thread, ns, "", 0, history_row, &walk, err);
     size_t i;
     pons_value *row;
     json_array_foreach(list, i, row)
@@ -66,6 +80,37 @@ int pons_state_history(pons_store store, const char *thread, const char *ns, int
     }
     if (st == PONS_OK)
         *ret_list = pons_value_ref(list);
+    return st;
+}
+
+// ---------------------------------------------------------------- threads as a whole
+
+int pons_state_copy(pons_store store, const char *from, const char *to, pons_error *err)
+{
+    int st = need_store(store, err);
+    if (st != PONS_OK)
+        return st;
+    if (!store.ops->thread_copy)
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "store %s can't copy a thread",
+                              store.ops->name);
+    return store.ops->thread_copy(store.self, from, to, err);
+}
+
+int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
+                     int64_t *ret_removed, pons_error *err)
+{
+    int st = need_store(store, err);
+    if (st != PONS_OK)
+        return st;
+    if (!store.ops->prune || keep_last < 0)
+        return pons_error_set(err, keep_last < 0 ? PONS_EINVAL : PONS_EUNSUPPORTED, PONS__MODULE,
+                              keep_last < 0 ? "a thread keeps at least one checkpoint"
+                                            : "this store can't prune");
+    pons_prune what = {.keep_last = keep_last, .keep_since_ms = keep_since_ms};
+    pons_prune_result result = {0};
+    st = store.ops->prune(store.self, thread, &what, &result, err);
+    if (st == PONS_OK && ret_removed)
+        *ret_removed = result.checkpoints;
     return st;
 }
 

@@ -77,6 +77,8 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     child->limit =
         r->opts.recursion_limit > 0 ? r->opts.recursion_limit : cx->node->sub->recursion_limit;
     child->durable = durable;
+    if (!r->opts.stream_subgraphs)
+        child->opts.stream = 0;
     child->parent = r;
     child->parent_task = cx;
     cx->child = child;

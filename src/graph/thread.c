@@ -254,6 +254,7 @@ int pons__ns_load(pons_thread *t, pons__ns *ns, const pons_graph *g, bool stored
         ns->exists = im.found;
         ns->step = im.found ? im.step : PONS__STEP_NONE;
         ns->run_id = im.run_id;
+        ns->forked = im.forked;
         ns->run_id_stored = im.found;
         ns->head_unfinished = json_array_size(im.next) + json_array_size(im.sends) > 0;
         ns->snapshot_bytes = im.snapshot_bytes;
@@ -264,6 +265,24 @@ int pons__ns_load(pons_thread *t, pons__ns *ns, const pons_graph *g, bool stored
     }
     pons__image_fini(&im);
     return st;
+}
+
+int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
+{
+    ns->n_dirty = 0;
+    int st = shape(ns, g, im, err);
+    if (st != PONS_OK) {
+        pons__ns_forget(ns);
+        return st;
+    }
+    ns->step = im->found ? im->step : PONS__STEP_NONE;
+    ns->run_id = im->run_id;
+    ns->forked = im->forked;
+    ns->run_id_stored = false;
+    ns->snapshot_bytes = 0; // a snapshot is due
+    snprintf(ns->head, sizeof ns->head, "%s", im->id);
+    snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
+    return PONS_OK;
 }
 
 void pons__ns_forget(pons__ns *ns)

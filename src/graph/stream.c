@@ -1,0 +1,278 @@
+// stream.c - what a run shows of itself, in LangGraph's modes.
+//
+// Everything streamed is a durable event: it is gathered with what the run brings out and goes with
+// the next commit (a step's, a park's), or at once for what a node says while it works. So its
+// numbers rise in the order in which it happened, and a client that comes back reads on from its
+// last number. A run that streams nothing pays one test a step and a task.
+#include "graph/graph_internal.h"
+
+#include <stdio.h>
+
+#define PREFIX "stream."
+
+static const char *const words[] = {"values", "updates", "messages",   "custom",
+                                    "tasks",  "debug",   "checkpoints"};
+static const uint32_t bits[] = {PONS_STREAM_VALUES,     PONS_STREAM_UPDATES, PONS_STREAM_MESSAGES,
+                                PONS_STREAM_CUSTOM,     PONS_STREAM_TASKS,   PONS_STREAM_DEBUG,
+                                PONS_STREAM_CHECKPOINTS};
+enum { MODES = sizeof bits / sizeof *bits };
+
+static void put(pons_run *r, uint32_t mode, pons_value *payload);
+static void put_debug(pons_run *r, const char *type, const pons_value *payload);
+static pons_value *state_of(const pons_run *r);
+static pons_value *update_of(const pons_cx *cx);
+static pons_value *namespace_of(const char *ns);
+static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload);
+
+// ---------------------------------------------------------------- what the engine shows
+
+void pons__stream_state(pons_run *r, bool wrote, bool stored)
+{
+    uint32_t want = r->opts.stream;
+    if (wrote && (want & PONS_STREAM_VALUES))
+        put(r, PONS_STREAM_VALUES, state_of(r));
+    if (!stored || !(want & (PONS_STREAM_CHECKPOINTS | PONS_STREAM_DEBUG)))
+        return;
+    pons__ns *ns = r->ns;
+    pons_value *next = json_array();
+    for (size_t i = 0; i < r->g->n_nodes; i++)
+        if (pons__bit_get(ns->next, i))
+            json_array_append_new(next, json_string(r->g->nodes[i].name));
+    for (size_t i = 0; i < ns->n_sends; i++)
+        json_array_append_new(next, json_string(r->g->nodes[ns->sends[i].node].name));
+    pons_value *cp = pons_object("checkpoint_id", json_string(pons__run_cp(r)), "parent_id",
+                                 ns->exists ? json_string(ns->head) : json_null(), "step",
+                                 json_integer(ns->step), "source",
+                                 json_string(pons__source_word(r->source ? r->source : 'l')),
+                                 "next", next, "values", state_of(r), NULL);
+    if (want & PONS_STREAM_DEBUG)
+        put_debug(r, "checkpoint", cp);
+    if (want & PONS_STREAM_CHECKPOINTS)
+        put(r, PONS_STREAM_CHECKPOINTS, cp);
+    else
+        pons_value_unref(cp);
+}
+
+static void show_task(pons_run *r, const char *type, pons_value *payload)
+{
+    if (r->opts.stream & PONS_STREAM_DEBUG)
+        put_debug(r, type, payload);
+    if (r->opts.stream & PONS_STREAM_TASKS)
+        put(r, PONS_STREAM_TASKS, payload);
+    else
+        pons_value_unref(payload);
+}
+
+void pons__stream_task(pons_cx *cx, bool start)
+{
+    pons_run *r = cx->run;
+    bool tasks = r->opts.stream & (PONS_STREAM_TASKS | PONS_STREAM_DEBUG);
+    if (start) {
+        if (tasks && !cx->begun)
+            show_task(r, "task",
+                      pons_object("id", json_string(pons__task_id(cx)), "name",
+                                  json_string(cx->node->name), "input",
+                                  cx->arg ? pons_value_ref(cx->arg) : state_of(r), NULL));
+        cx->begun = true;
+        return;
+    }
+    if (cx->state != PONS__TASK_DONE && cx->state != PONS__TASK_FAILED)
+        return;
+    cx->streamed = true;
+    bool failed = cx->state == PONS__TASK_FAILED;
+    pons_autovalue update = failed ? json_null() : update_of(cx);
+    if (!failed && (r->opts.stream & PONS_STREAM_UPDATES)) {
+        pons_value *u = pons_object(cx->node->name, pons_value_ref(update), NULL);
+        if (cx->cached && u)
+            json_object_set_new(u, "__metadata__", pons_object("cached", json_true(), NULL));
+        put(r, PONS_STREAM_UPDATES, u);
+    }
+    if (tasks)
+        show_task(r, "task_result",
+                  pons_object("id", json_string(pons__task_id(cx)), "name",
+                              json_string(cx->node->name), "result", pons_value_ref(update),
+                              "error", failed ? json_string(cx->error.message) : json_null(),
+                              NULL));
+}
+
+void pons__stream_interrupts(pons_run *r)
+{
+    if (!(r->opts.stream & PONS_STREAM_UPDATES))
+        return;
+    pons_value *list = json_array();
+    for (size_t i = 0; i < r->n_tasks; i++)
+        for (size_t k = 0; k < r->tasks[i]->n_calls; k++) {
+            const pons__call *c = &r->tasks[i]->calls[k];
+            if (!c->saved && !c->answer && c->kind == PONS__CALL_AWAIT &&
+                strcmp(c->name, "human") == 0)
+                json_array_append_new(list, pons_object("id", json_string(c->id), "value",
+                                                        pons_value_ref(c->request), NULL));
+        }
+    if (json_array_size(list) > 0)
+        put(r, PONS_STREAM_UPDATES, pons_object("__interrupt__", list, NULL));
+    else
+        pons_value_unref(list);
+}
+
+// ---------------------------------------------------------------- what a node says
+
+void pons_cx_message(pons_cx *cx, pons_value *chunk, pons_value *metadata)
+{
+    pons_autovalue given = metadata;
+    pons_value *meta =
+        pons_object("langgraph_step", json_integer(pons_cx_superstep(cx)), "node",
+                    json_string(cx->node->name), "ns", namespace_of(cx->run->ns->name), NULL);
+    if (meta && given)
+        json_object_update(meta, given);
+    pons_value *pair = json_array();
+    json_array_append_new(pair, chunk);
+    json_array_append_new(pair, meta);
+    say_now(cx, PONS_STREAM_MESSAGES, pair);
+}
+
+void pons_cx_custom(pons_cx *cx, pons_value *payload)
+{
+    say_now(cx, PONS_STREAM_CUSTOM, payload);
+}
+
+// Also in a subgraph whose other events nobody asked for: a node's words are never lost on the way.
+static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload)
+{
+    pons_error e = PONS_ERROR_INIT;
+    cx->moved_ns = 0; // progress
+    if (!(pons__run_root(cx->run)->opts.stream & mode)) {
+        pons_value_unref(payload);
+        return;
+    }
+    put(cx->run, mode, payload);
+    int st = pons__run_commit(cx->run, &(pons__extra){0}, &e);
+    if (st != PONS_OK)
+        pons__cx_break(cx, st, &e);
+}
+
+// ---------------------------------------------------------------- reading
+
+typedef struct stream_read {
+    pons_value *list;
+    uint32_t modes;
+    size_t limit;
+} stream_read;
+
+static int read_event(void *user, const pons_event_row *row)
+{
+    stream_read *s = user;
+    pons_value *payload = NULL;
+    if (strncmp(row->type, PREFIX, strlen(PREFIX)) != 0 ||
+        !(pons_stream_mode(row->type + strlen(PREFIX)) & s->modes) ||
+        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) != PONS_OK)
+        return 0;
+    int bad = json_array_append_new(
+        s->list, pons_object("seq", json_integer(row->seq), "ns", json_string(row->ns), "ts_ms",
+                             json_integer(row->ts_ms), "mode",
+                             json_string(row->type + strlen(PREFIX)), "payload", payload, NULL));
+    return bad || (s->limit && json_array_size(s->list) >= s->limit);
+}
+
+int pons_stream_read(pons_store store, const char *thread, uint32_t modes, int64_t after,
+                     int64_t limit, pons_value **ret_list, pons_error *err)
+{
+    if (!store.ops)
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                              "without a store, what was streamed is not kept");
+    stream_read s = {json_array(), modes, limit > 0 ? (size_t)limit : 0};
+    int st = store.ops->events(store.self, thread, after, 0, read_event, &s, err);
+    if (st != PONS_OK)
+        pons_value_unref(s.list);
+    else
+        *ret_list = s.list;
+    return st;
+}
+
+pons_value *pons_stream_shape(const pons_event *ev, uint32_t modes, bool subgraphs)
+{
+    if (strncmp(ev->type, PREFIX, strlen(PREFIX)) != 0)
+        return NULL;
+    const char *word = ev->type + strlen(PREFIX);
+    if (!(pons_stream_mode(word) & modes))
+        return NULL;
+    bool several = modes & (modes - 1);
+    if (!several && !subgraphs)
+        return pons_value_ref(ev->payload);
+    pons_value *list = json_array();
+    if (subgraphs)
+        json_array_append_new(list, namespace_of(ev->ns));
+    json_array_append_new(list, json_string(word));
+    json_array_append_new(list, pons_value_ref(ev->payload));
+    return list;
+}
+
+uint32_t pons_stream_mode(const char *word)
+{
+    for (size_t i = 0; i < MODES; i++)
+        if (strcmp(words[i], word) == 0)
+            return bits[i];
+    return 0;
+}
+
+// ---------------------------------------------------------------- helpers
+
+static void put(pons_run *r, uint32_t mode, pons_value *payload)
+{
+    char type[32] = PREFIX;
+    for (size_t i = 0; i < MODES; i++)
+        if (bits[i] == mode)
+            snprintf(type, sizeof type, PREFIX "%s", words[i]);
+    if (pons__out_emit(&r->out, type, payload, pons_wall_ms(&r->t->clock)) != PONS_OK)
+        r->spoiled = true; // something is missing: the next commit must not pretend
+}
+
+static void put_debug(pons_run *r, const char *type, const pons_value *payload)
+{
+    put(r, PONS_STREAM_DEBUG,
+        pons_object("step",
+                    json_integer(strcmp(type, "checkpoint") == 0 ? r->ns->step : r->ns->step + 1),
+                    "timestamp", json_integer(pons_wall_ms(&r->t->clock)), "type",
+                    json_string(type), "payload", pons_value_ref(payload), NULL));
+}
+
+static pons_value *state_of(const pons_run *r)
+{
+    pons_value *state = json_object();
+    for (size_t i = 0; i < r->g->n_channels && state; i++)
+        if (r->ns->slots[i].v)
+            json_object_set_new(state, r->g->channels[i].name, pons_value_ref(r->ns->slots[i].v));
+    return state;
+}
+
+static pons_value *update_of(const pons_cx *cx)
+{
+    if (cx->n_writes == 0)
+        return json_null();
+    pons_value *one = json_object();
+    bool twice = false;
+    for (size_t i = 0; i < cx->n_writes; i++) {
+        const char *name = cx->run->g->channels[cx->writes[i].ch].name;
+        twice = twice || json_object_get(one, name);
+        json_object_set_new(one, name, pons_value_ref(cx->writes[i].v));
+    }
+    if (!twice)
+        return one;
+    pons_value_unref(one);
+    pons_value *list = json_array();
+    for (size_t i = 0; i < cx->n_writes; i++)
+        json_array_append_new(list, pons_object(cx->run->g->channels[cx->writes[i].ch].name,
+                                                pons_value_ref(cx->writes[i].v), NULL));
+    return list;
+}
+
+// "a:1|b:2" as a list; the root is the empty one.
+static pons_value *namespace_of(const char *ns)
+{
+    pons_value *list = json_array();
+    while (*ns) {
+        size_t n = strcspn(ns, "|");
+        json_array_append_new(list, json_stringn(ns, n));
+        ns += n + (ns[n] == '|');
+    }
+    return list;
+}
