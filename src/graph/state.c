@@ -41,6 +41,8 @@ static int history_row(void *user, const pons_checkpoint_row *row)
     const char *source = pons_get_str(data, "k", "l");
     h->rolled = source[0] == 'b';
     snprintf(h->back, sizeof h->back, "%s", row->parent);
+    if (h->rolled && !row->parent[0])
+        return 1;                    // back to where there was nothing
     pons_value *next = json_array(); // triggered nodes, then sends
     size_t i;
     pons_value *v;
