@@ -40,6 +40,7 @@ typedef struct cause { // beginnings of SQLSTATEs
 } cause;
 
 static const cause causes[] = {
+    {"PN001", PONS_ESTALE, "the thread has another writer"},
     {"23505", PONS_EEXIST, "already there"},
     {"22", PONS_EINVAL, "a value does not fit"},
     {"54", PONS_EINVAL, "a value is too big"},
@@ -57,14 +58,17 @@ static const cause causes[] = {
 };
 
 static void first_line(char *text);
+static void quiet(void *user, const char *message);
 
 // ---------------------------------------------------------------- connections
 
 int pons__pg_open(const pg *s, pg_conn *c, pons_error *err)
 {
     *c = (pg_conn){.c = PQconnectdb(s->url)};
-    if (PQstatus(c->c) == CONNECTION_OK)
+    if (PQstatus(c->c) == CONNECTION_OK) {
+        PQsetNoticeProcessor(c->c, quiet, NULL);
         return pons__pg_exec(c, session, err);
+    }
     char why[PONS_ERROR_CAUSE_MAX];
     strncpy(why, c->c ? PQerrorMessage(c->c) : "out of memory", sizeof why - 1);
     why[sizeof why - 1] = '\0';
@@ -322,6 +326,13 @@ void pons__pg_col_id(const PGresult *r, int row, int col, char *ret, size_t cap)
 }
 
 // ---------------------------------------------------------------- helpers
+
+// A library does not print; what matters is an error, too.
+static void quiet(void *user, const char *message)
+{
+    (void)user;
+    (void)message;
+}
 
 static void first_line(char *text)
 {

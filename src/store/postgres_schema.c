@@ -214,7 +214,10 @@ int pons__pg_schema(pg_conn *c, pons_error *err)
 static int version_of(pg_conn *c, int *ret, pons_error *err)
 {
     *ret = 0;
-    PGresult *r = PQexec(c->c, "SELECT to_regclass('pons.meta') IS NOT NULL");
+    // A scan of the catalogue: a look-up by name may remember what was before we waited.
+    PGresult *r = PQexec(c->c, "SELECT count(*)>0 FROM pg_class c JOIN pg_namespace n"
+                               " ON n.oid=c.relnamespace"
+                               " WHERE n.nspname='pons' AND c.relname='meta'");
     bool there = PQresultStatus(r) == PGRES_TUPLES_OK && PQgetvalue(r, 0, 0)[0] == 't';
     int rc = PQresultStatus(r) == PGRES_TUPLES_OK ? PONS_OK : pons__pg_fail(c, r, err);
     PQclear(r);
