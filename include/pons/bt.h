@@ -3,8 +3,9 @@
 //
 // A pons_bt is a definition: loaded once, immutable, shared by any number of trees. A
 // pons_bt_registry names the leaves: the actions, conditions and callbacks that the program brings.
-// A pons_bt_tree is one tree at work: states, counters, blackboard. Nothing in it asks the operating
-// system for the time or for randomness, and a tick allocates nothing once the tree is warm.
+// A pons_bt_tree is one tree at work: states, counters, blackboard. Nothing in it asks the
+// operating system for the time or for randomness, and a tick allocates nothing once the tree is
+// warm.
 //
 //     static int open_door(pons_bt_call *call, void *user, pons_error *err)
 //     {
@@ -12,8 +13,8 @@
 //     }
 //     pons_bt_register(leaves, &(pons_bt_leaf){.name = "OpenDoor", .fn = open_door}, &err);
 //     pons_bt_load_file("door.xml", &(pons_bt_load_options){.leaves = leaves}, &bt, NULL, &err);
-//     pons_bt_tree_create(bt, &(pons_bt_tree_options){.leaves = leaves, .clock = clock}, &tree, &err);
-//     pons_bt_tick(tree, PONS_BT_EXACTLY_ONCE, &status, &err);
+//     pons_bt_tree_create(bt, &(pons_bt_tree_options){.leaves = leaves, .clock = clock}, &tree,
+//     &err); pons_bt_tick(tree, PONS_BT_EXACTLY_ONCE, &status, &err);
 //
 // Threads: a definition and a registry that is not written any more are read by any thread; a tree
 // belongs to one thread at a time.
@@ -95,7 +96,8 @@ typedef struct pons_bt_leaf { // copied; strings too
 } pons_bt_leaf;
 
 pons_bt_registry *pons_bt_registry_create(void);
-void pons_bt_registry_destroy(pons_bt_registry *r); // NULL-safe; definitions and trees may outlive it
+void pons_bt_registry_destroy(
+    pons_bt_registry *r); // NULL-safe; definitions and trees may outlive it
 // PONS_EEXIST when the name is taken.
 int pons_bt_register(pons_bt_registry *r, const pons_bt_leaf *leaf, pons_error *err);
 // A number that scripts and Switch cases of XML trees may call by its name. PONS_EEXIST.
@@ -196,8 +198,8 @@ char *pons_bt_states(const pons_bt_tree *t);
 char *pons_bt_path(const pons_bt_tree *t, uint32_t node, char *buf, size_t cap);
 size_t pons_bt_tree_bytes(const pons_bt_tree *t);
 
-// The root's blackboard. get: a new reference, PONS_ENOTFOUND when absent or empty. set takes value;
-// PONS_EINVAL when the key has another type.
+// The root's blackboard. get: a new reference, PONS_ENOTFOUND when absent or empty. set takes
+// value; PONS_EINVAL when the key has another type.
 int pons_bt_get(const pons_bt_tree *t, const char *key, pons_value **ret);
 int pons_bt_set(pons_bt_tree *t, const char *key, pons_value *value, pons_error *err);
 pons_value *pons_bt_board(const pons_bt_tree *t); // {key: value} of the root's; the caller's

@@ -40,7 +40,7 @@ struct pons_bt_registry {
     struct enumerator {
         char *name;
         int64_t value;
-    } *enums;
+    } * enums;
     size_t n_enums;
 };
 
@@ -243,7 +243,8 @@ bt_node *bt_push(pons_bt *bt, bt_type type, bt_pos pos)
 {
     if (bt->n_nodes == bt->cap_nodes) {
         const uint32_t cap = bt->cap_nodes ? bt->cap_nodes * 2 : 64;
-        bt_node *grown = bt->n_nodes < BT_NODES_MAX ? realloc(bt->nodes, cap * sizeof *grown) : NULL;
+        bt_node *grown =
+            bt->n_nodes < BT_NODES_MAX ? realloc(bt->nodes, cap * sizeof *grown) : NULL;
         if (!grown) {
             return NULL;
         }
@@ -416,16 +417,22 @@ void bt_fault(bt_faults *f, bt_pos pos, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    f->pos[f->n] = pos;
+    char *file = strdup(pos.file); // the loader's own names do not outlive it
     f->message[f->n] = strdup(text);
-    f->nomem |= !f->message[f->n];
-    f->n += f->message[f->n] != NULL;
+    if (!file || !f->message[f->n]) {
+        free(file);
+        free(f->message[f->n]);
+        f->nomem = true;
+        return;
+    }
+    f->pos[f->n++] = (bt_pos){file, pos.line, pos.col};
 }
 
 void bt_faults_fini(bt_faults *f)
 {
     while (f->n > 0) {
         free(f->message[--f->n]);
+        free((char *)f->pos[f->n].file);
     }
 }
 

@@ -159,7 +159,7 @@ typedef struct bt_value {
 } bt_value;
 void bt_value_fini(bt_value *v);
 int bt_value_dup(bt_value *dst, const bt_value *src);
-int bt_value_own(bt_value *v); // makes a borrowed string its own
+int bt_value_own(bt_value *v);                // makes a borrowed string its own
 pons_value *bt_value_json(const bt_value *v); // new
 int bt_value_of_json(const pons_value *j, bt_value *ret);
 bool bt_value_number(const bt_value *v, double *ret); // INT, REAL, BOOL
@@ -177,8 +177,8 @@ int bt_type_kind(char letter);         // BT_EMPTY for any
 typedef struct bt_slot_def {
     const char *key;
     uint32_t board;
-    bool declared; // a port points at it: it exists from the start
-    char type;     // 0: fixed by its first write
+    bool declared;       // a port points at it: it exists from the start
+    char type;           // 0: fixed by its first write
     const char *initial; // of a literal given to a subtree, or NULL
 } bt_slot_def;
 
@@ -215,8 +215,8 @@ int bt_slot_write(struct pons_bt_tree *t, int32_t slot, const bt_value *v, pons_
 
 typedef struct bt_call_def { // a named function with arguments, or an XML leaf
     const char *name;
-    int32_t fn;              // index in bt->names; shared by all calls of that name
-    const pons_value *args;  // list or NULL
+    int32_t fn;             // index in bt->names; shared by all calls of that name
+    const pons_value *args; // list or NULL
     bool has_props;
 } bt_call_def;
 
@@ -261,7 +261,7 @@ typedef struct bt_node {
     const bt_conds *conds;
     const bt_port *ports;
     uint32_t n_ports;
-    int64_t low, high;     // repeat, retry, wait: range; low < 0: none
+    int64_t low, high;      // repeat, retry, wait: range; low < 0: none
     const int64_t *weights; // lotto
     const bt_script *script;
     const char *name; // the node's own ("name" in XML), or the function's
@@ -334,7 +334,7 @@ void bt_ast_counts(bt_faults *f, bt_ast *n, const int64_t *v, int count, bt_pos 
 // ports.c: what a built-in XML node takes. NULL: not a built-in one.
 typedef struct bt_manifest {
     const char *id;
-    int type; // bt_type; X_ACTION, X_CONDITION: a leaf that the program brings
+    int type;          // bt_type; X_ACTION, X_CONDITION: a leaf that the program brings
     const char *ports; // "name:type=default name:type! …"; ! mandatory, > output, <> both
 } bt_manifest;
 const bt_manifest *bt_manifest_of(const char *id);
@@ -378,7 +378,7 @@ struct pons_bt_tree {
     struct bt_extra { // keys that only the program knows
         char *key;
         bt_slot slot;
-    } *extra;
+    } * extra;
     int64_t paused_at_ns, paused_total_ns, offset_ns;
     pons_rand rand;
     pons_bt *bt;
@@ -394,14 +394,14 @@ void bt_reset(pons_bt_tree *t, uint32_t i); // the subtree becomes READY
 int bt_call(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_call *call,
             pons_error *err);
 bt_slot *bt_extra_slot(pons_bt_tree *t, const char *key); // made when new; NULL: no memory
-int bt_arrays(pons_bt_tree *t); // allocates them
-void bt_free_state(pons_bt_tree *t); // the arrays beside the definition
-int bt_root_slot(const pons_bt *bt, const char *key); // BT_NONE
+int bt_arrays(pons_bt_tree *t);                           // allocates them
+void bt_free_state(pons_bt_tree *t);                      // the arrays beside the definition
+int bt_root_slot(const pons_bt *bt, const char *key);     // BT_NONE
 
 int bt_step_mdsl(pons_bt_tree *t, pons_error *err);
 int bt_abort_mdsl(pons_bt_tree *t, uint32_t i, pons_error *err);
 int bt_tick_xml(pons_bt_tree *t, uint32_t i, pons_error *err); // pre, tick, post
-int bt_halt_xml(pons_bt_tree *t, uint32_t i, pons_error *err);  // the node and what is below
+int bt_halt_xml(pons_bt_tree *t, uint32_t i, pons_error *err); // the node and what is below
 int bt_halt_child(pons_bt_tree *t, uint32_t i, pons_error *err);
 int bt_reset_kids(pons_bt_tree *t, uint32_t i, pons_error *err);
 int bt_tick_nav2(pons_bt_tree *t, uint32_t i, pons_error *err);

@@ -10,7 +10,7 @@ typedef struct builder {
     pons_bt *names; // interns the roots' names
     bt_ast **roots; // (n_roots) by interned name
     uint32_t n_roots;
-    char *color;    // of a name: 0 unseen, 1 on the path, 2 done
+    char *color; // of a name: 0 unseen, 1 on the path, 2 done
     const bt_ast *path[BT_DEPTH_MAX + 1];
     int n_path;
     pons_bt *bt;
@@ -29,8 +29,12 @@ int bt_build_mdsl(bt_ast *roots, const char *file, const pons_bt_load_options *o
     for (const bt_ast *r = roots; r; r = r->next) {
         n_roots++;
     }
-    builder b = {.f = f, .file = file, .n_roots = n_roots, .names = bt_create(PONS_BT_MDSL, file),
-                 .roots = calloc(n_roots + 1, sizeof(bt_ast *)), .color = calloc(n_roots + 2, 1),
+    builder b = {.f = f,
+                 .file = file,
+                 .n_roots = n_roots,
+                 .names = bt_create(PONS_BT_MDSL, file),
+                 .roots = calloc(n_roots + 1, sizeof(bt_ast *)),
+                 .color = calloc(n_roots + 2, 1),
                  .bt = bt_create(PONS_BT_MDSL, file)};
     int rc = PONS_ENOMEM;
     if (!b.names || !b.roots || !b.color || !b.bt) {
@@ -139,12 +143,16 @@ static const bt_ast *find_main(builder *b, bt_ast *roots, const char *tree)
 static void check_node(builder *b, const bt_ast *n)
 {
     const bt_type_info *t = &bt_types[n->type];
+    if (n->n_kids < 0) {
+        return; // said already
+    }
     if (t->most == 1 && n->n_kids != 1) {
         bt_fault(b->f, n->n_kids > 1 ? n->first->next->pos : n->pos,
                  "single child expected: a %s node must have a single child node, not %d", t->word,
                  n->n_kids);
     } else if (n->n_kids < t->least) {
-        bt_fault(b->f, n->pos, "a %s node must have at least a single child node", t->word);
+        bt_fault(b->f, n->pos, "%s %s node must have at least a single child node",
+                 n->type == M_ALL ? "an" : "a", t->word);
     }
     if (n->type == M_LOTTO && n->n_weights > 0 && n->n_weights != n->n_kids) {
         bt_fault(b->f, n->args_pos,

@@ -491,5 +491,6 @@ static bt_ast *read_node(reader *r, int depth, bool base)
     if (!r->stop && bt_types[type].most != 0) {
         read_children(r, n, depth);
     }
+    n->n_kids = r->stop ? -1 : n->n_kids; // not known: the reading ended inside
     return n;
 }

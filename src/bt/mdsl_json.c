@@ -38,8 +38,13 @@ int bt_load_json(const char *text, size_t len, const char *file, const pons_bt_l
                  bt_faults *faults, pons_bt **ret)
 {
     bt_arena arena = {0};
-    reader r = {.at = text, .end = text + len, .line_start = text, .line = 1,
-                .file = file, .arena = &arena, .faults = faults};
+    reader r = {.at = text,
+                .end = text + len,
+                .line_start = text,
+                .line = 1,
+                .file = file,
+                .arena = &arena,
+                .faults = faults};
     bt_ast *first = NULL, **tail = &first;
     jval *top = read_value(&r, 1);
     if (top && !r.stop) {
@@ -366,8 +371,7 @@ static void read_attributes(reader *r, const jval *v, bt_ast *n)
         n->at[i].args = args_of(r, m);
         const jval *then = member(m, "succeedOnAbort");
         if (then && (i > AT_UNTIL || then->type != 'b')) {
-            bt_fault(r->faults, then->pos,
-                     "expected 'succeedOnAbort' to be a boolean of a guard");
+            bt_fault(r->faults, then->pos, "expected 'succeedOnAbort' to be a boolean of a guard");
         }
         n->at[i].succeed = then && then->type == 'b' && then->number != 0;
     }
@@ -379,13 +383,15 @@ static void read_children(reader *r, const jval *v, bt_ast *n, int depth)
     const jval *m = member(v, one ? "child" : "children");
     const jval *other = member(v, one ? "children" : "child");
     if (other) {
-        bt_fault(r->faults, other->key_pos, "single child expected: a %s node has '%s', not '%s'",
-                 bt_types[n->type].word, one ? "child" : "children", other->key);
+        bt_fault(r->faults, other->key_pos, "%sa %s node has '%s', not '%s'",
+                 one ? "single child expected: " : "", bt_types[n->type].word,
+                 one ? "child" : "children", other->key);
     }
     if (!m) {
         if (!other) {
-            bt_fault(r->faults, n->pos, "single child expected: '%s' is not defined for %s node",
-                     one ? "child" : "children", bt_types[n->type].word);
+            bt_fault(r->faults, n->pos, "%s'%s' is not defined for %s node",
+                     one ? "single child expected: " : "", one ? "child" : "children",
+                     bt_types[n->type].word);
         }
         n->n_kids = -1; // said already
         return;

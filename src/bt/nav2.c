@@ -264,11 +264,11 @@ static int n_goal_updater(pons_bt_tree *t, uint32_t i, pons_error *err)
     return completed(s) ? end_with(t, i, s, err) : s;
 }
 
-// Once in a run of the tree; FAILURE afterwards. index: it has happened.
+// Once, until its parent resets it; FAILURE afterwards. index: it has happened.
 static int n_single_trigger(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     bt_mem *m = &t->mem[i];
-    if (first_time(t, i)) {
+    if (t->state[i] == PONS_BT_READY) {
         m->index = 0;
     }
     if (m->index != 0) {

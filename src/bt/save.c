@@ -1,8 +1,9 @@
 // save.c - a tree's state as a value, and back; another definition under a tree.
 //
 // Saved form: {format, bt: hash of the structure, epoch, next_run, nodes:[[i, state, index, count,
-// t, x, defer, run]…] of those that differ from new ones, slots:{"key" or "board:key": [value, kind,
-// exists, seq]}}. Moments are saved relative to now, so they mean the same in another process.
+// t, x, defer, run]…] of those that differ from new ones, slots:{"key" or "board:key": [value,
+// kind, exists, seq]}}. Moments are saved relative to now, so they mean the same in another
+// process.
 #include "bt/bt_internal.h"
 
 #include <stdio.h>
@@ -90,10 +91,11 @@ static int restore_node(pons_bt_tree *t, const pons_value *row, int64_t now_ns, 
         return bad(err, "a node's child is out of range");
     }
     t->state[i] = (uint8_t)state;
-    t->mem[i] = (bt_mem){.index = index,
-                         .count = count,
-                         .t_ns = is_moment(n->type) ? now_ns - at : at,
-                         .x = is_moment_s(n->type) ? (double)now_ns / (double)PONS_NS_PER_S - x : x};
+    t->mem[i] =
+        (bt_mem){.index = index,
+                 .count = count,
+                 .t_ns = is_moment(n->type) ? now_ns - at : at,
+                 .x = is_moment_s(n->type) ? (double)now_ns / (double)PONS_NS_PER_S - x : x};
     t->defer[i] = (uint8_t)defer;
     t->run[i] = (uint64_t)run;
     t->any_deferred |= defer != BT_DEFER_NONE;
@@ -162,8 +164,8 @@ typedef struct parts {
 
 static parts take_parts(pons_bt_tree *t)
 {
-    const parts p = {t->state, t->defer, t->mem,   t->run,  t->slots,   t->n_slots,
-                     t->n_extra, t->extra, t->fns, t->nodes, t->kids, t->bt};
+    const parts p = {t->state,   t->defer, t->mem, t->run,   t->slots, t->n_slots,
+                     t->n_extra, t->extra, t->fns, t->nodes, t->kids,  t->bt};
     return p;
 }
 
@@ -207,8 +209,9 @@ int pons_bt_restore(pons_bt_tree *t, const pons_value *saved, pons_error *err)
     const int64_t now_ns = bt_now_ns(t);
     t->extra = NULL;
     t->n_extra = 0;
-    int rc = bt_arrays(t) < 0 ? pons_error_set(err, PONS_ENOMEM, "bt", "no memory to restore a tree")
-                              : PONS_OK;
+    int rc = bt_arrays(t) < 0
+                 ? pons_error_set(err, PONS_ENOMEM, "bt", "no memory to restore a tree")
+                 : PONS_OK;
     const pons_value *nodes = pons_get(saved, "nodes");
     for (size_t i = 0; rc >= 0 && i < json_array_size(nodes); i++) {
         rc = restore_node(t, json_array_get(nodes, i), now_ns, err);
@@ -251,8 +254,8 @@ static void pair(const pons_bt *a, uint32_t i, const pons_bt *b, uint32_t j, uin
         return;
     }
     map[i] = j + 1;
-    const uint32_t n = a->nodes[i].n_kids < b->nodes[j].n_kids ? a->nodes[i].n_kids
-                                                               : b->nodes[j].n_kids;
+    const uint32_t n =
+        a->nodes[i].n_kids < b->nodes[j].n_kids ? a->nodes[i].n_kids : b->nodes[j].n_kids;
     for (uint32_t k = 0; k < n; k++) {
         pair(a, a->kids[a->nodes[i].kids + k], b, b->kids[b->nodes[j].kids + k], map);
     }
@@ -263,8 +266,8 @@ static int halt_unpaired(pons_bt_tree *t, const uint32_t *map, pons_error *err)
 {
     for (uint32_t i = 0; i < t->bt->n_nodes; i++) {
         if (map[i] == 0) {
-            const int rc = t->bt->format == PONS_BT_XML ? bt_halt_child(t, i, err)
-                                                        : bt_abort_mdsl(t, i, err);
+            const int rc =
+                t->bt->format == PONS_BT_XML ? bt_halt_child(t, i, err) : bt_abort_mdsl(t, i, err);
             if (rc < 0) {
                 return rc;
             }

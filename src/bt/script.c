@@ -21,11 +21,34 @@
 enum { SCRIPT_MAX = 8 << 10 }; // [bytes] bounds the recursion over a long sum, too
 
 typedef enum op {
-    OP_LITERAL, OP_NAME, OP_NEGATE, OP_COMPLEMENT, OP_NOT,
-    OP_ADD, OP_SUB, OP_CONCAT, OP_MUL, OP_DIV,
-    OP_BIT_AND, OP_BIT_OR, OP_BIT_XOR, OP_AND, OP_OR,
-    OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, // c, then next: a chain
-    OP_IF, OP_CREATE, OP_ASSIGN, OP_ADD_TO, OP_SUB_FROM, OP_MUL_BY, OP_DIV_BY
+    OP_LITERAL,
+    OP_NAME,
+    OP_NEGATE,
+    OP_COMPLEMENT,
+    OP_NOT,
+    OP_ADD,
+    OP_SUB,
+    OP_CONCAT,
+    OP_MUL,
+    OP_DIV,
+    OP_BIT_AND,
+    OP_BIT_OR,
+    OP_BIT_XOR,
+    OP_AND,
+    OP_OR,
+    OP_EQ,
+    OP_NE,
+    OP_LE,
+    OP_GE,
+    OP_LT,
+    OP_GT, // c, then next: a chain
+    OP_IF,
+    OP_CREATE,
+    OP_ASSIGN,
+    OP_ADD_TO,
+    OP_SUB_FROM,
+    OP_MUL_BY,
+    OP_DIV_BY
 } op;
 
 struct bt_expr {
@@ -217,15 +240,25 @@ typedef struct binary {
     int level;
 } binary;
 
-enum { LEVEL_OR, LEVEL_AND, LEVEL_COMPARE, LEVEL_BIT_OR, LEVEL_BIT_AND, LEVEL_ADD, LEVEL_MUL, LEVELS };
+enum {
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_COMPARE,
+    LEVEL_BIT_OR,
+    LEVEL_BIT_AND,
+    LEVEL_ADD,
+    LEVEL_MUL,
+    LEVELS
+};
 
-static const binary binaries[] = {
-    {"||", OP_OR, LEVEL_OR},        {"&&", OP_AND, LEVEL_AND},     {"==", OP_EQ, LEVEL_COMPARE},
-    {"!=", OP_NE, LEVEL_COMPARE},   {"<=", OP_LE, LEVEL_COMPARE},  {">=", OP_GE, LEVEL_COMPARE},
-    {"<", OP_LT, LEVEL_COMPARE},    {">", OP_GT, LEVEL_COMPARE},   {"|", OP_BIT_OR, LEVEL_BIT_OR},
-    {"^", OP_BIT_XOR, LEVEL_BIT_OR}, {"&", OP_BIT_AND, LEVEL_BIT_AND}, {"..", OP_CONCAT, LEVEL_ADD},
-    {"+", OP_ADD, LEVEL_ADD},       {"-", OP_SUB, LEVEL_ADD},      {"*", OP_MUL, LEVEL_MUL},
-    {"/", OP_DIV, LEVEL_MUL}};
+static const binary binaries[] = {{"||", OP_OR, LEVEL_OR},          {"&&", OP_AND, LEVEL_AND},
+                                  {"==", OP_EQ, LEVEL_COMPARE},     {"!=", OP_NE, LEVEL_COMPARE},
+                                  {"<=", OP_LE, LEVEL_COMPARE},     {">=", OP_GE, LEVEL_COMPARE},
+                                  {"<", OP_LT, LEVEL_COMPARE},      {">", OP_GT, LEVEL_COMPARE},
+                                  {"|", OP_BIT_OR, LEVEL_BIT_OR},   {"^", OP_BIT_XOR, LEVEL_BIT_OR},
+                                  {"&", OP_BIT_AND, LEVEL_BIT_AND}, {"..", OP_CONCAT, LEVEL_ADD},
+                                  {"+", OP_ADD, LEVEL_ADD},         {"-", OP_SUB, LEVEL_ADD},
+                                  {"*", OP_MUL, LEVEL_MUL},         {"/", OP_DIV, LEVEL_MUL}};
 
 static const binary *p_operator(parser *p, int level)
 {
@@ -296,7 +329,7 @@ static bt_expr *p_expr(parser *p)
     static const struct {
         const char *token;
         op o;
-    } assigns[] = {{":=", OP_CREATE},  {"+=", OP_ADD_TO}, {"-=", OP_SUB_FROM},
+    } assigns[] = {{":=", OP_CREATE}, {"+=", OP_ADD_TO}, {"-=", OP_SUB_FROM},
                    {"*=", OP_MUL_BY}, {"/=", OP_DIV_BY}, {"=", OP_ASSIGN}};
     bt_expr *left = p_if(p);
     for (size_t i = 0; !p->failed && i < sizeof assigns / sizeof *assigns; i++) {
@@ -313,8 +346,14 @@ static bt_expr *p_expr(parser *p)
 bt_script *bt_script_compile(bt_arena *a, const char *text, bt_slot_of_fn slot_of,
                              bt_enum_of_fn enum_of, void *cx, char *ret_error, size_t cap)
 {
-    parser p = {.text = text, .at = text, .arena = a, .slot_of = slot_of, .enum_of = enum_of,
-                .cx = cx, .error = ret_error, .cap = cap};
+    parser p = {.text = text,
+                .at = text,
+                .arena = a,
+                .slot_of = slot_of,
+                .enum_of = enum_of,
+                .cx = cx,
+                .error = ret_error,
+                .cap = cap};
     bt_script *s = bt_alloc(a, sizeof *s);
     int room = 1;
     if (strlen(text) > SCRIPT_MAX) {
@@ -370,10 +409,9 @@ static int number(const bt_value *v, double *ret, pons_error *err)
         *ret = parsed.d;
         return PONS_OK;
     }
-    return pons_error_set(err, PONS_EINVAL, "bt", "script: %s%.60s%s is no number",
-                          v->kind == BT_STRING ? "'" : "a ",
-                          v->kind == BT_STRING ? v->s : bt_kind_word(v->kind),
-                          v->kind == BT_STRING ? "'" : "");
+    return pons_error_set(
+        err, PONS_EINVAL, "bt", "script: %s%.60s%s is no number", v->kind == BT_STRING ? "'" : "a ",
+        v->kind == BT_STRING ? v->s : bt_kind_word(v->kind), v->kind == BT_STRING ? "'" : "");
 }
 
 static int whole(const bt_value *v, int64_t *ret, pons_error *err)
@@ -451,7 +489,11 @@ static int arithmetic(op o, const bt_value *a, const bt_value *b, bt_value *ret,
     }
     int rc = whole(a, &i, err);
     rc = rc < 0 ? rc : whole(b, &j, err);
-    return rc < 0 ? rc : real((double)(o == OP_BIT_AND ? i & j : o == OP_BIT_OR ? i | j : i ^ j), ret);
+    return rc < 0 ? rc
+                  : real((double)(o == OP_BIT_AND  ? i & j
+                                  : o == OP_BIT_OR ? i | j
+                                                   : i ^ j),
+                         ret);
 }
 
 static int compare(op o, const bt_value *a, const bt_value *b, bool *ret, pons_error *err)

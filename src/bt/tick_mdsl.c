@@ -231,10 +231,10 @@ static int m_decorate(pons_bt_tree *t, uint32_t i, pons_error *err)
     pons_bt_status s = (pons_bt_status)t->state[c];
     const uint8_t type = t->nodes[i].type;
     if (s >= PONS_BT_SUCCESS && type != M_ROOT) {
-        s = type == M_SUCCEED           ? PONS_BT_SUCCESS
-            : type == M_FAIL            ? PONS_BT_FAILURE
-            : s == PONS_BT_SUCCESS      ? PONS_BT_FAILURE
-                                        : PONS_BT_SUCCESS;
+        s = type == M_SUCCEED      ? PONS_BT_SUCCESS
+            : type == M_FAIL       ? PONS_BT_FAILURE
+            : s == PONS_BT_SUCCESS ? PONS_BT_FAILURE
+                                   : PONS_BT_SUCCESS;
     }
     bt_set(t, i, s);
     return PONS_OK;
@@ -268,8 +268,7 @@ static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err)
     const bt_node *n = &t->nodes[i];
     if (t->any_deferred && t->defer[i] != BT_DEFER_NONE) {
         if (t->defer[i] != BT_DEFER_WAITING) {
-            bt_set(t, i,
-                   t->defer[i] == BT_DEFER_SUCCESS ? PONS_BT_SUCCESS : PONS_BT_FAILURE);
+            bt_set(t, i, t->defer[i] == BT_DEFER_SUCCESS ? PONS_BT_SUCCESS : PONS_BT_FAILURE);
         }
         return PONS_OK;
     }

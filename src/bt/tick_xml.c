@@ -68,8 +68,8 @@ static int with_conditions(pons_bt_tree *t, uint32_t i, const bt_conds *c, pons_
     int s = before(t, i, c, err);
     s = s == PONS_BT_READY ? x_tick(t, i, err) : s;
     if (completed(s)) {
-        int rc = run_script(t, i, c->post[s == PONS_BT_SUCCESS ? BT_ON_SUCCESS : BT_ON_FAILURE],
-                            err);
+        int rc =
+            run_script(t, i, c->post[s == PONS_BT_SUCCESS ? BT_ON_SUCCESS : BT_ON_FAILURE], err);
         rc = rc < 0 ? rc : run_script(t, i, c->post[BT_POST], err);
         return rc < 0 ? rc : s;
     }
@@ -232,8 +232,7 @@ static int x_in_order(pons_bt_tree *t, uint32_t i, int go_on, pons_error *err)
         if (s == PONS_BT_SKIPPED) {
             m->count++;
         } else if (s != go_on) {
-            return n->type == X_SEQUENCE_MEMORY ? memory_failed(t, i, err)
-                                                : end_with(t, i, s, err);
+            return n->type == X_SEQUENCE_MEMORY ? memory_failed(t, i, err) : end_with(t, i, s, err);
         }
         m->index++;
         if (s == go_on && asynchronous(n->type) && was == PONS_BT_READY &&
@@ -316,11 +315,9 @@ static int x_parallel(pons_bt_tree *t, uint32_t i, pons_error *err)
             m->count += s == PONS_BT_FAILURE;
         }
         if (m->index >= wins || (asked < 0 && m->index + (int64_t)skipped >= wins)) {
-            // Nothing but skipped children is no success; that is found out behind the last one.
-            if (skipped < n->n_kids) {
-                return end_with(t, i, PONS_BT_SUCCESS, err);
-            }
-        } else if ((int64_t)n->n_kids - m->count < wins || m->count == losses) {
+            return end_with(t, i, PONS_BT_SUCCESS, err);
+        }
+        if ((int64_t)n->n_kids - m->count < wins || m->count == losses) {
             return end_with(t, i, PONS_BT_FAILURE, err);
         }
     }
@@ -422,12 +419,12 @@ static bool same_case(const bt_port *p, const bt_value *var, const bt_value *val
     }
     // An enum's name has its number beside it.
     const bool whole = bt_parse(s, 'l', &x);
-    if (whole && ((p->type == 'e' && p->number == (double)x.i) ||
-                  (bt_parse(w, 'l', &y) && x.i == y.i))) {
+    if (whole &&
+        ((p->type == 'e' && p->number == (double)x.i) || (bt_parse(w, 'l', &y) && x.i == y.i))) {
         return true;
     }
-    return bt_parse(s, 'd', &x) && ((p->type == 'e' && p->number == x.d) ||
-                                    (bt_parse(w, 'd', &y) && x.d == y.d));
+    return bt_parse(s, 'd', &x) &&
+           ((p->type == 'e' && p->number == x.d) || (bt_parse(w, 'd', &y) && x.d == y.d));
 }
 
 static int x_switch(pons_bt_tree *t, uint32_t i, pons_error *err)

@@ -26,8 +26,8 @@ int pons_bt_tree_create(pons_bt *bt, const pons_bt_tree_options *opts, pons_bt_t
     pons_rand_seed(&t->rand, opts->seed);
     int rc = bind_leaves(bt, opts->leaves, &t->fns, err);
     if (rc == PONS_OK && bt_arrays(t) < 0) {
-        rc = pons_error_set(err, PONS_ENOMEM, "bt", "no memory for a tree of %u nodes",
-                            bt->n_nodes);
+        rc =
+            pons_error_set(err, PONS_ENOMEM, "bt", "no memory for a tree of %u nodes", bt->n_nodes);
     }
     if (rc < 0) {
         pons_bt_tree_destroy(t);
@@ -150,6 +150,7 @@ int pons_bt_tick(pons_bt_tree *t, pons_bt_tick_mode mode, pons_bt_status *ret, p
         if (mode == PONS_BT_ONCE && !t->wake) {
             break;
         }
+        t->wake = false; // a signal stays until somebody waits for it, over ticks, too
         if (n == TICKS_MAX) {
             rc = pons_error_set(err, PONS_ERECURSION, "bt", "still RUNNING after %d ticks",
                                 TICKS_MAX);
@@ -172,7 +173,6 @@ static int tick_once(pons_bt_tree *t, pons_bt_status *ret, pons_error *err)
         *ret = pons_bt_root(t);
         return rc < 0 ? fail_at(t, rc, err) : rc;
     }
-    t->wake = false;
     t->epoch += t->state[0] == PONS_BT_READY;
     const int rc = bt_tick_xml(t, 0, err);
     if (rc < 0) {
@@ -207,7 +207,10 @@ int pons_bt_halt(pons_bt_tree *t, pons_error *err)
     t->failed = 0;
     int rc = PONS_OK;
     if (t->bt->format == PONS_BT_XML) {
-        rc = bt_halt_child(t, 0, err);
+        // What has completed under a parent that did not reset it becomes IDLE, too.
+        for (uint32_t i = 0; i < t->bt->n_nodes && rc >= 0; i++) {
+            rc = t->state[i] != PONS_BT_READY ? bt_halt_child(t, i, err) : PONS_OK;
+        }
     } else {
         rc = bt_abort_mdsl(t, 0, err);
         bt_reset(t, 0);
@@ -318,7 +321,7 @@ char *pons_bt_states(const pons_bt_tree *t)
             pons_buf_byte(&b, ')');
             n--;
         }
-        pons_buf_byte(&b, (uint8_t)"-RSFK"[t->state[i]]);
+        pons_buf_byte(&b, (uint8_t) "-RSFK"[t->state[i]]);
         if (t->nodes[i].n_kids > 0) {
             pons_buf_byte(&b, '(');
             open[n++] = t->nodes[i].end;
@@ -376,19 +379,18 @@ int bt_call(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_call *c
     if (call->reason == PONS_BT_HALT) {
         return PONS_OK;
     }
-    static const char *const what[] = {
-        [PONS_BT_GUARD] = "cannot evaluate node guard as the condition",
-        [PONS_BT_ENTRY] = "cannot call entry function",
-        [PONS_BT_STEP] = "cannot call step function",
-        [PONS_BT_EXIT] = "cannot call exit function"};
+    static const char *const what[] = {[PONS_BT_GUARD] =
+                                           "cannot evaluate node guard as the condition",
+                                       [PONS_BT_ENTRY] = "cannot call entry function",
+                                       [PONS_BT_STEP] = "cannot call step function",
+                                       [PONS_BT_EXIT] = "cannot call exit function"};
     t->failed = i;
-    return pons_error_set(err, PONS_ENOTFOUND, "bt",
-                          "%s '%s' function is not defined and has not been registered",
-                          what[call->reason] ? what[call->reason]
-                          : t->nodes[i].type == M_CONDITION
-                              ? "cannot update condition node as the condition"
-                              : "cannot update action node as the action",
-                          def->name);
+    return pons_error_set(
+        err, PONS_ENOTFOUND, "bt", "%s '%s' function is not defined and has not been registered",
+        what[call->reason]                ? what[call->reason]
+        : t->nodes[i].type == M_CONDITION ? "cannot update condition node as the condition"
+                                          : "cannot update action node as the action",
+        def->name);
 }
 
 pons_value *pons_bt_call_args(const pons_bt_call *call)

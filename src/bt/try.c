@@ -126,8 +126,8 @@ static int register_leaves(trial *x, pons_error *err)
     json_object_foreach((pons_value *)leaves, name, v)
     {
         x->letters[n] = (letters){.owner = x, .text = json_string_value(v)};
-        const pons_bt_leaf l = {.name = name, .condition = is_condition(x, name), .fn = leaf,
-                                .user = &x->letters[n++]};
+        const pons_bt_leaf l = {
+            .name = name, .condition = is_condition(x, name), .fn = leaf, .user = &x->letters[n++]};
         const int rc = pons_bt_register(x->leaves, &l, err);
         if (rc < 0) {
             return rc;
@@ -222,8 +222,8 @@ static int leaf(pons_bt_call *call, void *user, pons_error *err)
 {
     letters *l = user;
     trial *x = l->owner;
-    static const char *const prefixes[] = {[PONS_BT_ENTRY] = "entry:", [PONS_BT_STEP] = "step:",
-                                           [PONS_BT_EXIT] = "exit:"};
+    static const char *const prefixes[] = {
+        [PONS_BT_ENTRY] = "entry:", [PONS_BT_STEP] = "step:", [PONS_BT_EXIT] = "exit:"};
     const uint8_t type = x->bt->nodes[call->node].type;
     const bool condition = type == M_CONDITION || type == X_CONDITION;
     const char *prefix = call->reason < 7 ? prefixes[call->reason] : NULL;

@@ -143,8 +143,8 @@ bool bt_parse(const char *text, char type, bt_value *ret)
     case 'i':
     case 'u':
         v.kind = BT_INT;
-        ok = parse_int(text, &v.i) && (type == 'i' ? v.i >= INT32_MIN && v.i <= INT32_MAX
-                                                   : v.i >= 0 && v.i <= UINT32_MAX);
+        ok = parse_int(text, &v.i) &&
+             (type == 'i' ? v.i >= INT32_MIN && v.i <= INT32_MAX : v.i >= 0 && v.i <= UINT32_MAX);
         break;
     case 'l':
         v.kind = BT_INT;
@@ -173,10 +173,10 @@ bool bt_parse(const char *text, char type, bt_value *ret)
 char bt_type_letter(const char *word)
 {
     static const char *const words[] = {
-        "iint",    "iint32_t",       "lint64_t",     "uunsigned",      "uunsigned int",
-        "ddouble", "dfloat",         "bbool",        "sstring",        "sstd::string",
-        "tstatus", "tNodeStatus",    "tBT::NodeStatus", "aany",        "aBT::AnyTypeAllowed",
-        "llong",   "aAnyTypeAllowed", "uuint32_t",   "uuint16_t",      "uuint8_t"};
+        "iint",    "iint32_t",        "lint64_t",        "uunsigned", "uunsigned int",
+        "ddouble", "dfloat",          "bbool",           "sstring",   "sstd::string",
+        "tstatus", "tNodeStatus",     "tBT::NodeStatus", "aany",      "aBT::AnyTypeAllowed",
+        "llong",   "aAnyTypeAllowed", "uuint32_t",       "uuint16_t", "uuint8_t"};
     for (size_t i = 0; word && i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i] + 1, word) == 0) {
             return words[i][0];
@@ -201,7 +201,11 @@ static bool convert(const bt_value *v, int kind, bt_value *ret)
 {
     double d;
     if (v->kind == BT_STRING && kind != BT_STRING) {
-        return bt_parse(v->s, kind == BT_INT ? 'l' : kind == BT_REAL ? 'd' : 'b', ret) &&
+        return bt_parse(v->s,
+                        kind == BT_INT    ? 'l'
+                        : kind == BT_REAL ? 'd'
+                                          : 'b',
+                        ret) &&
                kind != BT_JSON;
     }
     if (!bt_value_number(v, &d) || kind == BT_STRING || kind == BT_JSON) {
@@ -226,7 +230,8 @@ int bt_slot_assign(bt_slot *s, const char *key, const bt_value *v, bool create, 
     bt_value w = *v;
     if (!s->exists && !create) {
         return pons_error_set(err, PONS_EINVAL, "bt",
-                              "the blackboard entry [%s] does not exist yet; ':=' creates one", key);
+                              "the blackboard entry [%s] does not exist yet; ':=' creates one",
+                              key);
     }
     if (v->kind == BT_EMPTY) {
         return pons_error_set(err, PONS_EINVAL, "bt", "the value for entry [%s] is empty", key);

@@ -2,8 +2,8 @@
 //
 // expat gives elements with their positions; no DTD is read, so there are no entities but XML's own
 // five. Trees and models are collected over all included files, then the main tree is built node by
-// node, each SubTree in place with its blackboard. Remapping is known by then: a key of a subtree is
-// resolved to the slot of the board where it ends, so a tree at work looks nothing up.
+// node, each SubTree in place with its blackboard. Remapping is known by then: a key of a subtree
+// is resolved to the slot of the board where it ends, so a tree at work looks nothing up.
 //
 // Trees that the main one does not reach are built too, and dropped, to find their faults.
 #include "bt/bt_internal.h"
@@ -224,8 +224,9 @@ static void on_text(void *user, const XML_Char *s, int n)
     while (i < n && isspace((unsigned char)s[i])) {
         i++;
     }
-    if (i < n && !p->stopped && p->at && !p->at->said && strcmp(p->at->tag, "MetadataFields") != 0 &&
-        !strstr(p->at->tag, "port") && strcmp(p->at->tag, "description") != 0) {
+    if (i < n && !p->stopped && p->at && !p->at->said &&
+        strcmp(p->at->tag, "MetadataFields") != 0 && !strstr(p->at->tag, "port") &&
+        strcmp(p->at->tag, "description") != 0) {
         bt_fault(p->l->f, where(p), "unexpected text '%.*s' in <%.60s>", n - i > 40 ? 40 : n - i,
                  s + i, p->at->tag);
         p->at->said = true;
@@ -321,11 +322,13 @@ static void add_models(loader *l, elem *list)
             bt_fault(l->f, e->pos, "<%.60s> in <TreeNodesModel> needs an ID", e->tag);
             continue;
         }
-        *m = (model){.id = id, .e = e, .subtree = strncmp(e->tag, "SubTree", 7) == 0,
-                     .condition = strcmp(e->tag, "Condition") == 0,
-                     .composite = strcmp(e->tag, "Control") == 0 ||
-                                  strcmp(e->tag, "Decorator") == 0,
-                     .next = l->models};
+        *m =
+            (model){.id = id,
+                    .e = e,
+                    .subtree = strncmp(e->tag, "SubTree", 7) == 0,
+                    .condition = strcmp(e->tag, "Condition") == 0,
+                    .composite = strcmp(e->tag, "Control") == 0 || strcmp(e->tag, "Decorator") == 0,
+                    .next = l->models};
         for (const elem *p = e->first; p; p = p->next) {
             const bool port = strcmp(p->tag, "input_port") == 0 ||
                               strcmp(p->tag, "output_port") == 0 ||
@@ -346,15 +349,14 @@ static void include(loader *l, const elem *e)
     const char *path = attr_of(e, "path");
     char full[PATH_MAX];
     if (!path || attr_of(e, "ros_pkg")) {
-        bt_fault(l->f, e->pos, path ? "<include>: ros_pkg is not supported"
-                                    : "<include> needs a path");
+        bt_fault(l->f, e->pos,
+                 path ? "<include>: ros_pkg is not supported" : "<include> needs a path");
         return;
     }
     const char *slash = strrchr(e->pos.file, '/');
-    const int n = *path == '/' || !slash
-                      ? snprintf(full, sizeof full, "%s", path)
-                      : snprintf(full, sizeof full, "%.*s/%s", (int)(slash - e->pos.file),
-                                 e->pos.file, path);
+    const int n = *path == '/' || !slash ? snprintf(full, sizeof full, "%s", path)
+                                         : snprintf(full, sizeof full, "%.*s/%s",
+                                                    (int)(slash - e->pos.file), e->pos.file, path);
     char *real = n < (int)sizeof full ? realpath(full, NULL) : NULL;
     for (int i = 0; real && i < l->n_files; i++) {
         if (strcmp(l->files[i], real) == 0) {
@@ -365,8 +367,9 @@ static void include(loader *l, const elem *e)
     FILE *f = real ? fopen(real, "rb") : NULL;
     char *text = f && l->n_files < INCLUDES_MAX ? malloc(BT_FILE_MAX + 2) : NULL;
     if (!text) {
-        bt_fault(l->f, e->pos, l->n_files == INCLUDES_MAX ? "more than 64 files are included (%.200s)"
-                                                          : "cannot read the included file '%.200s'",
+        bt_fault(l->f, e->pos,
+                 l->n_files == INCLUDES_MAX ? "more than 64 files are included (%.200s)"
+                                            : "cannot read the included file '%.200s'",
                  path);
         free(real);
         goto out;
@@ -573,7 +576,9 @@ static void defs_of_line(port_defs *d, const char *s)
             }
             const char *colon = strchr(name, ':');
             port_def *p = &d->p[d->n++];
-            *p = (port_def){.name = name, .len = (size_t)(colon - name), .type = colon[1],
+            *p = (port_def){.name = name,
+                            .len = (size_t)(colon - name),
+                            .type = colon[1],
                             .mandatory = s[n - 1] == '!'};
             if (colon[2] == '=') {
                 p->fallback = colon + 3;
@@ -629,7 +634,8 @@ static void defs_of_model(port_defs *d, const model *m)
     }
 }
 
-__attribute__((format(printf, 3, 4))) static void fault_once(loader *l, elem *e, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void fault_once(loader *l, elem *e, const char *fmt,
+                                                             ...)
 {
     char text[400];
     va_list ap;
@@ -689,8 +695,10 @@ static void set_port(loader *l, elem *e, bt_port *p, const char *name, const cha
     if (!bt_parse(p->text, type, &p->literal)) {
         if (!e->said) {
             bt_fault(l->f, e->pos, "port [%.60s] of <%.60s>: '%.60s' does not convert to %s", name,
-                     e->tag, text, type == 't' ? "a status" : type == 'u' ? "unsigned"
-                                                  : bt_kind_word(bt_type_kind(type)));
+                     e->tag, text,
+                     type == 't'   ? "a status"
+                     : type == 'u' ? "unsigned"
+                                   : bt_kind_word(bt_type_kind(type)));
         }
         p->literal = (bt_value){.kind = BT_STRING, .s = (char *)p->text};
     }
@@ -773,8 +781,8 @@ static const bt_script *compile(loader *l, elem *e, const char *name, const char
         return NULL;
     }
     char *copy = bt_strndup(&l->bt->arena, text, strlen(text));
-    const bt_script *s = copy ? bt_script_compile(&l->bt->arena, copy, script_slot, script_enum, &cx,
-                                                  error, sizeof error)
+    const bt_script *s = copy ? bt_script_compile(&l->bt->arena, copy, script_slot, script_enum,
+                                                  &cx, error, sizeof error)
                               : NULL;
     l->nomem |= !copy;
     if (!s && copy) {
@@ -952,7 +960,9 @@ static kind kind_of(const loader *l, const elem *e, const char *id)
     for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
         id = strcmp(id, old[i][0]) == 0 ? old[i][1] : id;
     }
-    kind k = {.type = BT_NONE, .m = bt_manifest_of(id), .leaf = bt_leaf_of(l->o->leaves, id),
+    kind k = {.type = BT_NONE,
+              .m = bt_manifest_of(id),
+              .leaf = bt_leaf_of(l->o->leaves, id),
               .model = model_of(l, id, false)};
     const bool may = !k.m || bt_types[k.m->type].most == 0; // what has children is ours
     if (may && k.leaf) {
@@ -1041,8 +1051,8 @@ static void build_known(loader *l, elem *e, const kind *k, const char *id, uint3
 
 static void build_node(loader *l, elem *e, uint32_t parent, int depth, int32_t on)
 {
-    static const char *const generic[] = {"Action", "Condition", "Control", "Decorator", "SubTree",
-                                          "SubTreePlus"};
+    static const char *const generic[] = {"Action",    "Condition", "Control",
+                                          "Decorator", "SubTree",   "SubTreePlus"};
     const char *id = e->tag;
     bool subtree = false;
     for (size_t i = 0; i < sizeof generic / sizeof *generic; i++) {
@@ -1057,8 +1067,8 @@ static void build_node(loader *l, elem *e, uint32_t parent, int depth, int32_t o
         return;
     }
     const kind k = kind_of(l, e, id);
-    if (subtree || (k.type == BT_NONE && tree_of(l, id)) || (e->tag == id && !k.m && !k.leaf &&
-                                                            !k.model && tree_of(l, id))) {
+    if (subtree || (k.type == BT_NONE && tree_of(l, id)) ||
+        (e->tag == id && !k.m && !k.leaf && !k.model && tree_of(l, id))) {
         build_subtree(l, e, id, parent, depth, on);
         return;
     }

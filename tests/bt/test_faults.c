@@ -1,0 +1,166 @@
+// test_faults.c - damaged definitions of every format: each is refused, with all its faults, each
+// with its message and position (faults.jsonl); and what is too large, too deep or circular is
+// refused in bounded time and memory.
+#include "bt/bt_help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pons/buf.h"
+
+static void refused(const pons_value *c)
+{
+    const char *text = pons_get_str(c, "text", "");
+    const pons_value *want = pons_get(c, "faults");
+    pons_value *faults = NULL;
+    pons_bt *bt = load_text(pons_get_str(c, "file", ""), text, NULL, &faults);
+    if (bt || json_array_size(faults) != json_array_size(want)) {
+        pons_bt_unref(bt);
+        fail_msg("%zu faults, %zu wanted, in\n%s", json_array_size(faults), json_array_size(want),
+                 text);
+    }
+    for (size_t i = 0; i < json_array_size(want); i++) {
+        const pons_value *f = json_array_get(faults, i);
+        char line[700];
+        snprintf(line, sizeof line, "%d:%d: %s", (int)pons_get_int(f, "line", 0),
+                 (int)pons_get_int(f, "col", 0), pons_get_str(f, "message", ""));
+        assert_string_equal(line, json_string_value(json_array_get(want, i)));
+        assert_string_equal(pons_get_str(f, "file", ""), pons_get_str(c, "file", ""));
+    }
+    pons_value_unref(faults);
+}
+
+static void each_damaged_definition(void **state)
+{
+    (void)state;
+    assert_true(each_case("faults.jsonl", refused) >= 200);
+}
+
+// n copies of a text between two others.
+static char *around(const char *before, const char *each, int n, const char *after)
+{
+    pons_buf b = PONS_BUF_INIT;
+    pons_buf_str(&b, before);
+    for (int i = 0; i < n; i++) {
+        pons_buf_str(&b, each);
+    }
+    pons_buf_str(&b, after);
+    return pons_buf_take(&b, NULL);
+}
+
+static void expect_refused(const char *file, char *text, const char *message)
+{
+    pons_value *faults = NULL;
+    pons_bt *bt = load_text(file, text, NULL, &faults);
+    assert_null(bt);
+    assert_true(json_array_size(faults) > 0);
+    const char *got = pons_get_str(json_array_get(faults, 0), "message", "");
+    if (!strstr(got, message)) {
+        fail_msg("'%s' is not in '%s'", message, got);
+    }
+    pons_value_unref(faults);
+    free(text);
+}
+
+static void bounds(void **state)
+{
+    (void)state;
+    expect_refused("t.mdsl", around("root { ", "flip { ", 100000, ""), "deeper");
+    expect_refused("t.xml", around("<root>", "<Inverter>", 100000, ""), "deeper");
+    expect_refused("t.json", around("", "[", 100000, ""), "too deep");
+    expect_refused("t.mdsl", around("/*", "0123456789abcdef", 9 << 16, "*/"), "larger");
+    expect_refused("t.xml", around("<!--", "0123456789abcdef", 9 << 16, "-->"), "larger");
+    expect_refused("t.xml",
+                   around("<root><BehaviorTree ID=\"M\"><Script code=\"1", "+1", 9000,
+                          "\"/></BehaviorTree></root>"),
+                   "longer than");
+    expect_refused("t.xml",
+                   around("<root><BehaviorTree ID=\"M\"><Script code=\"", "(", 1000,
+                          "\"/></BehaviorTree></root>"),
+                   "too deep");
+    expect_refused("t.xml",
+                   around("<root><BehaviorTree ID=\"M\"><Script code=\"", "1?1:", 1000,
+                          "1\"/></BehaviorTree></root>"),
+                   "too deep");
+    expect_refused("t.mdsl", around("root { action [A", ",1", 1000, "] }"), "more than 256");
+}
+
+// Each tree has the next one twice: 2^40 nodes, if nobody counted.
+static void doubling(void **state)
+{
+    (void)state;
+    pons_buf m = PONS_BUF_INIT, x = PONS_BUF_INIT;
+    pons_buf_str(&m, "root { branch [T0] }");
+    pons_buf_str(&x, "<root main_tree_to_execute=\"T0\">");
+    for (int i = 0; i < 40; i++) {
+        pons_buf_printf(&m, " root [T%d] { sequence { branch [T%d] branch [T%d] } }", i, i + 1,
+                        i + 1);
+        pons_buf_printf(&x,
+                        "<BehaviorTree ID=\"T%d\"><Sequence><SubTree ID=\"T%d\"/>"
+                        "<SubTree ID=\"T%d\"/></Sequence></BehaviorTree>",
+                        i, i + 1, i + 1);
+    }
+    pons_buf_str(&m, " root [T40] { action [A] }");
+    pons_buf_str(&x, "<BehaviorTree ID=\"T40\"><AlwaysSuccess/></BehaviorTree></root>");
+    expect_refused("t.mdsl", pons_buf_take(&m, NULL), "more than 200000 nodes");
+    expect_refused("t.xml", pons_buf_take(&x, NULL), "more than 200000 nodes");
+}
+
+// Not more than a hundred faults are kept of a text with thousands.
+static void many_faults(void **state)
+{
+    (void)state;
+    char *text = around("<root><BehaviorTree ID=\"M\"><Sequence>", "<Foo/>\n", 5000,
+                        "</Sequence></BehaviorTree></root>");
+    pons_value *faults = NULL;
+    assert_null(load_text("t.xml", text, NULL, &faults));
+    assert_int_equal(json_array_size(faults), 100);
+    pons_value_unref(faults);
+    free(text);
+}
+
+// Every prefix of a good text, and every text with one byte changed, is loaded or refused cleanly.
+static void torn_texts(void **state)
+{
+    (void)state;
+    static const char *const good[][2] = {
+        {"t.mdsl",
+         "root while(C, 1) { sequence { action [A, \"x\", $p] exit(E) lotto [1, 2] { wait "
+         "[1, 2] branch [B] } } } root [B] { retry [2] { condition [D] } } /* end */"},
+        {"t.json", "{\"type\":\"root\",\"child\":{\"type\":\"lotto\",\"weights\":[1],\"children\":"
+                   "[{\"type\":\"action\",\"call\":\"a\",\"args\":[1.5,null,{\"$\":\"x\"}]}]}}"},
+        {"t.xml",
+         "<root BTCPP_format=\"4\"><BehaviorTree ID=\"M\"><Sequence _while=\"x&lt;1\"><Repeat "
+         "num_cycles=\"{n}\"><Script code=\"x:='a'..1; y:=(2+3)*4\"/></Repeat><SubTree "
+         "ID=\"S\" k=\"{x}\"/></Sequence></BehaviorTree><BehaviorTree ID=\"S\"><AlwaysSuccess/>"
+         "</BehaviorTree></root>"}};
+    static const char bytes[] = "{}[](),\"'<>/&;=1a\x80 ";
+    for (size_t g = 0; g < sizeof good / sizeof *good; g++) {
+        const size_t n = strlen(good[g][1]);
+        for (size_t i = 0; i < n; i++) {
+            char *text = strndup(good[g][1], i);
+            pons_value *faults = NULL;
+            pons_bt_unref(load_text(good[g][0], text, NULL, &faults));
+            pons_value_unref(faults);
+            free(text);
+            for (const char *b = bytes; *b; b++) {
+                text = strdup(good[g][1]);
+                text[i] = *b;
+                faults = NULL;
+                pons_bt_unref(load_text(good[g][0], text, NULL, &faults));
+                pons_value_unref(faults);
+                free(text);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    pons_value_init();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_damaged_definition),
+                                       cmocka_unit_test(bounds), cmocka_unit_test(doubling),
+                                       cmocka_unit_test(many_faults), cmocka_unit_test(torn_texts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
