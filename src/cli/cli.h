@@ -119,6 +119,7 @@ int cmd_body(cli *c);
 int cmd_scenario(cli *c);
 int cmd_graph(cli *c);
 int cmd_plan(cli *c);
+int cmd_bt(cli *c);
 int cmd_doctor(cli *c);
 
 #endif

@@ -33,6 +33,8 @@ const cli_command cli_commands[] = {
     {"plan", "pons plan check|show|run FILE [--goal TEXT]",
      "check, show or run a plan; FILE may be -", cmd_plan},
     {"graph", "pons graph show NAME [--format mermaid|dot|json]", "draw a graph", cmd_graph},
+    {"bt", "pons bt check FILE… | show FILE [--format text|dot|svg] | run FILE --script S.json",
+     "check, draw and try behaviour trees", cmd_bt},
     {"doctor", "pons doctor", "what is installed, reachable, missing, and what to do", cmd_doctor},
     {NULL, NULL, NULL, NULL},
 };
