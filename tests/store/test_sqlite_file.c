@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -492,6 +493,106 @@ static void test_many_processes(void **state)
     pons_store_close(&s);
 }
 
+// Ten thousand threads in one file, 64 at work at once in two processes: each takes its turn, none
+// is told that the database is locked.
+enum { CROWD_PROCESSES = 2, CROWD_AT_ONCE = 32, CROWD_TURNS = 157, CROWD_STEPS = 3 };
+
+typedef struct member {
+    pons_store s;
+    int number, failures;
+    double slowest_ms[CROWD_TURNS * CROWD_STEPS];
+} member;
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void *take_turns(void *arg)
+{
+    member *m = arg;
+    for (int i = 0; i < CROWD_TURNS; i++) {
+        char thread[32];
+        snprintf(thread, sizeof thread, "%d-%d-%d", (int)getpid(), m->number, i);
+        pons_lease lease;
+        if (m->s.ops->lease_acquire(m->s.self, thread, &lease, NULL)) {
+            m->failures++;
+            continue;
+        }
+        for (int j = 0; j < CROWD_STEPS; j++) {
+            double before = now_ms();
+            m->failures += step(m->s, &lease, j, PONS_SYNC_NORMAL, NULL) != PONS_OK;
+            m->slowest_ms[i * CROWD_STEPS + j] = now_ms() - before;
+        }
+        m->s.ops->lease_release(m->s.self, &lease);
+    }
+    return NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int crowd(const place *p, int report)
+{
+    enum { ALL = CROWD_AT_ONCE * CROWD_TURNS * CROWD_STEPS };
+    member *members = calloc(CROWD_AT_ONCE, sizeof *members);
+    double *all = calloc(ALL, sizeof *all);
+    pthread_t threads[CROWD_AT_ONCE];
+    pons_store s;
+    int failures = 0;
+    if (!members || !all || pons_store_sqlite_open(p->path, &s, NULL))
+        return 1;
+    for (int i = 0; i < CROWD_AT_ONCE; i++) {
+        members[i].s = s;
+        members[i].number = i;
+        if (pthread_create(&threads[i], NULL, take_turns, &members[i]))
+            return 2;
+    }
+    for (int i = 0; i < CROWD_AT_ONCE; i++) {
+        pthread_join(threads[i], NULL);
+        failures += members[i].failures;
+        memcpy(all + i * CROWD_TURNS * CROWD_STEPS, members[i].slowest_ms,
+               sizeof members[i].slowest_ms);
+    }
+    qsort(all, ALL, sizeof *all, by_size);
+    tell(report, failures);
+    tell(report, (int)(all[ALL * 99 / 100] * 1000));
+    pons_store_close(&s);
+    free(members);
+    free(all);
+    return 0;
+}
+
+static int count_thread(void *user, const pons_thread_info *info)
+{
+    int *n = user;
+    *n += info->checkpoints == CROWD_STEPS && info->events == CROWD_STEPS;
+    return 0;
+}
+
+static void test_ten_thousand_threads(void **state)
+{
+    const place *p = *state;
+    child c[CROWD_PROCESSES];
+    for (int i = 0; i < CROWD_PROCESSES; i++)
+        c[i] = start(p, crowd);
+    for (int i = 0; i < CROWD_PROCESSES; i++) {
+        assert_int_equal(hear(&c[i]), 0);
+        print_message("p99 of a step: %d us\n", hear(&c[i]));
+        assert_int_equal(end(&c[i]), 0);
+    }
+    pons_store s = open_store(p);
+    int n = 0;
+    OK(s.ops->threads(s.self, count_thread, &n, &err));
+    assert_int_equal(n, CROWD_PROCESSES * CROWD_AT_ONCE * CROWD_TURNS);
+    pons_store_close(&s);
+}
+
 // Another process reads everything while a run is going on, and disturbs nobody.
 static void test_reading_along(void **state)
 {
@@ -969,6 +1070,7 @@ int main(void)
         TEST(test_lock_is_not_inherited),
         TEST(test_fenced_by_epoch),
         TEST(test_many_processes),
+        TEST(test_ten_thousand_threads),
         TEST(test_reading_along),
         TEST(test_reopened),
         TEST(test_twins),
