@@ -20,9 +20,18 @@
 #include "cli_bench.h"
 #include "pons/clock.h"
 
-#define READ_BYTES 65536
+#define READ_BYTES      65536
+#define BENCH_PROCS_MAX 8
+
+// What is open now, for the teardown of a test that failed.
+static struct {
+    bench bench; // dir "": none
+    pid_t pids[BENCH_PROCS_MAX];
+    size_t n;
+} still;
 
 static bool read_some(proc *p, int64_t until_ms);
+static void forget(pid_t pid);
 static void split(char *words, char **argv, size_t *argc);
 static void show(const proc *p);
 
@@ -47,6 +56,8 @@ void bench_open(bench *b)
     snprintf(b->dir, sizeof b->dir, "/tmp/pons-cli-XXXXXX");
     assert_non_null(mkdtemp(b->dir));
     snprintf(b->workspace, sizeof b->workspace, "%s/ws", b->dir);
+    still.bench = *b;
+    still.n = 0;
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -61,6 +72,31 @@ void bench_close(bench *b)
 {
     bench_end_body(b);
     nftw(b->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    still.bench.dir[0] = '\0';
+}
+
+int bench_teardown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < still.n; i++) {
+        kill(still.pids[i], SIGKILL);
+        waitpid(still.pids[i], NULL, 0);
+    }
+    still.n = 0;
+    if (still.bench.dir[0]) {
+        bench_close(&still.bench);
+    }
+    return 0;
+}
+
+// One that was waited for may be somebody else's pid by now.
+static void forget(pid_t pid)
+{
+    for (size_t i = 0; i < still.n; i++) {
+        if (still.pids[i] == pid) {
+            still.pids[i--] = still.pids[--still.n];
+        }
+    }
 }
 
 const char *bench_file(bench *b, const char *name, const char *text)
@@ -134,6 +170,8 @@ void bench_start_program(bench *b, proc *p, const char *path, const char *words)
         _exit(127);
     }
     close(out[1]);
+    assert_true(still.n < BENCH_PROCS_MAX);
+    still.pids[still.n++] = pid;
     p->pid = pid;
     p->out = out[0];
 }
@@ -261,6 +299,7 @@ bool bench_alive(proc *p)
 {
     int status = 0;
     if (p->pid && waitpid(p->pid, &status, WNOHANG) == p->pid) {
+        forget(p->pid);
         p->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         p->pid = 0;
     }
@@ -277,6 +316,7 @@ void bench_signal(proc *p, int number)
 void bench_free(proc *p)
 {
     if (p->pid) {
+        forget(p->pid);
         kill(p->pid, SIGKILL);
         waitpid(p->pid, NULL, 0);
     }

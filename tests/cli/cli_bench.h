@@ -37,6 +37,8 @@ typedef struct proc {
 
 void bench_open(bench *b);
 void bench_close(bench *b);
+// For cmocka, after each test: ends what a test that failed has left behind, and its directory.
+int bench_teardown(void **state);
 
 // Words are split at spaces; a word in '…' keeps them. "pons" and --workspace are added in front.
 // input: given on standard input, then closed; NULL: /dev/null.
