@@ -7,7 +7,7 @@
 //
 // A repair changes how something is written, never what is said: quotes, commas, brackets, Python's
 // words. What could be meant in two ways is refused: text that was cut (a plan that ends behind a
-// comma, a colon, a number, or in a string), 1,000, 007, unescaped quotes, two different plans.
+// comma, a colon, a value, or in a string), 1,000, 007, unescaped quotes, two different plans.
 //
 //     text ── find ──► candidates ── value() ──► JSON, and marks: byte of JSON → byte of the text
 //
@@ -24,7 +24,8 @@
 enum { DEPTH_MAX = 200, WORD_MAX = 200, PIECES_MAX = 4096 };
 
 typedef enum last { // what the text would be cut behind
-    LAST_WHOLE,     // a closer, a quote, a word of JSON
+    LAST_CLOSED,    // a closer
+    LAST_WHOLE,     // a quote, a word of JSON
     LAST_OPEN,      // an opener, a comma, a colon: more was to come
     LAST_NUMBER     // a number or a bare word, which may be half
 } last;
@@ -155,7 +156,7 @@ static bool starts(const char *s, const char *end, const char *with)
 
 static bool blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 static bool word_start(char c)
@@ -279,6 +280,8 @@ static bool looks(const reader *r, const char *s, bool line_start)
         }
         if (quote_at(in, r->end))
             return true; // a key without an end
+        if (in < r->end && *in == ',' && quote_at(pass_comments(in + 1, r->end), r->end))
+            return true;
         return key_at(in, r->end);
     }
     if (*s == '[' || starts(s, r->end, "［")) {
@@ -410,8 +413,13 @@ static void tell_gap(reader *r, const char *from, const char *to)
     const char *s = from;
     while (s < to && (blank(*s) || *s == ',' || *s == ';'))
         s++;
-    if (s == to)
+    if (s == to) {
+        s = pass_blanks(from, to);
+        if (s < to && to == r->text_end)
+            tell(r, *s == ',' ? PONS_REPAIR_TRAILING_COMMA : PONS_REPAIR_SEPARATOR, s,
+                 "%c behind the plan, left out", *s);
         return;
+    }
     const size_t n = (size_t)(to - s);
     const bool fence = memmem(s, n, "```", 3) || memmem(s, n, "~~~", 3);
     const bool mistral = memmem(s, n, "[TOOL_CALLS]", 12);
@@ -485,11 +493,15 @@ static int take_piece(reader *r, piece *ret)
 static int scan(reader *r, const char **gap, piece *pieces, size_t cap, size_t *n)
 {
     bool line_start = true;
+    const char *opened = NULL; // a bracket in the prose that is still open
+    int open = 0;
     while (r->at < r->end) {
         const char *s = line_start ? line_text(r->at, r->end) : r->at;
         if (s == r->end)
             break;
         if (looks(r, s, line_start || s > r->at)) {
+            if (open > 0) // a plan inside of something broken is not the plan
+                return refuse(r, opened, "what this %c begins cannot be read", *opened);
             if (*n == cap)
                 return refuse(r, s, "more than %zu calls", cap);
             tell_gap(r, *gap, s);
@@ -506,6 +518,11 @@ static int scan(reader *r, const char **gap, piece *pieces, size_t cap, size_t *
         }
         r->at = s > r->at ? s : r->at;
         line_start = *r->at == '\n' || *r->at == '>' || *r->at == ']';
+        if (*r->at == '{' || *r->at == '[') {
+            opened = open++ == 0 ? r->at : opened;
+        } else if (*r->at == '}' || *r->at == ']') {
+            open -= open > 0;
+        }
         r->at++;
     }
     return PONS_OK;
@@ -647,9 +664,9 @@ int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *use
 // Blanks, and comments, which are told.
 static int skip(reader *r)
 {
-    static const char *const odd[] = {
-        "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x8b", "\xef\xbb\xbf", "\xe2\x80\xa8", "\xe2\x80\xa9",
-        NULL};
+    static const char *const odd[] = {"\f",           "\v",           "\xc2\xa0",
+                                      "\xe3\x80\x80", "\xe2\x80\x8b", "\xef\xbb\xbf",
+                                      "\xe2\x80\xa8", "\xe2\x80\xa9", NULL};
     while (r->at < r->end) {
         const char *start = r->at;
         r->at = pass_blanks(r->at, r->end);
@@ -708,8 +725,8 @@ static int try_close(reader *r)
     if (r->at == r->end) {
         if (r->last == LAST_OPEN)
             return refuse(r, r->at, "the text ends in the middle of a plan");
-        if (r->last == LAST_NUMBER)
-            return refuse(r, r->at, "the text ends behind a word or a number that may be cut");
+        if (r->last != LAST_CLOSED) // more may have followed: parameters, a condition
+            return refuse(r, r->at, "the text ends inside of an object or a list; it may be cut");
         tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing at the end", closer);
         r->depth--;
         return 1;
@@ -722,13 +739,14 @@ static int try_close(reader *r)
             tell(r, PONS_REPAIR_SEPARATOR, r->at, "a full-width %c", c);
         r->at += len;
         r->depth--;
-        r->last = LAST_WHOLE;
+        r->last = LAST_CLOSED;
         return 1;
     }
     for (int i = r->depth - 2; i >= 0; i--) {
         if (r->closers[i] == c && r->last != LAST_OPEN) {
             tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing before %c", closer, c);
             r->depth--;
+            r->last = LAST_CLOSED;
             return 1;
         }
     }
