@@ -4,7 +4,6 @@
 // its text. A session commits without waiting for the disk unless a transaction asks for it, and
 // plans by indexes, whatever the statistics say: a store that was filled a second ago has none.
 
-#include <endian.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,8 +243,10 @@ int pons__pg_fail(const pg_conn *c, const PGresult *r, pons_error *err)
 
 void pons__pg_int(pg_params *p, int64_t v)
 {
-    p->ints[p->n] = (int64_t)htobe64((uint64_t)v);
-    p->values[p->n] = (const char *)&p->ints[p->n];
+    uint8_t *to = p->ints[p->n];
+    for (size_t i = sizeof v; i-- > 0; v = (int64_t)((uint64_t)v >> 8))
+        to[i] = (uint8_t)v; // the greatest byte first
+    p->values[p->n] = (const char *)to;
     p->lengths[p->n] = sizeof v;
     p->formats[p->n++] = 1;
 }

@@ -128,7 +128,7 @@ typedef struct pg_params {
     const char *values[PG_PARAMS_MAX];
     int lengths[PG_PARAMS_MAX];
     int formats[PG_PARAMS_MAX];
-    int64_t ints[PG_PARAMS_MAX];
+    uint8_t ints[PG_PARAMS_MAX][sizeof(int64_t)];
     uint8_t ids[PG_PARAMS_MAX][1 + 40];
 } pg_params;
 
