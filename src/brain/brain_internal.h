@@ -142,6 +142,10 @@ const pons_value *pons__skill(const pons_brain *b, const char *name);   // regis
 const pons_value *pons__zone(const pons_brain *b, const char *name);    // by id or any name
 const char *pons__zone_at(const pons_value *world, double x, double y); // id or NULL
 
+// The reducer of `trace`: the newest entries.
+int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
+                       pons_value **ret, pons_error *err);
+
 // tasks: pure functions on the tasks channel.
 pons_value *pons__tasks_initial(void);
 const pons_value *pons__tasks_active(const pons_value *tasks);

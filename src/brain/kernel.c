@@ -34,8 +34,6 @@ static int world_model_update(pons_cx *cx, void *user, pons_error *err);
 static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err);
 static int task_queue_update(pons_cx *cx, void *user, pons_error *err);
 static int kernel_route(pons_cx *cx, void *user, pons_error *err);
-static int reduce_trace(void *user, const pons_value *old, const pons_value *update,
-                        pons_value **ret, pons_error *err);
 
 static const char *arbitrate(pons_brain *b, const pons_value *tasks, const char **reason);
 static const char *safe_reason(pons_brain *b, const char *mode_now);
@@ -68,7 +66,7 @@ int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
     const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
     const pons_channel_options untracked = {.kind = PONS_CHANNEL_UNTRACKED};
     const pons_channel_options queue = {.kind = PONS_CHANNEL_LAST, .initial = tasks};
-    const pons_channel_options trace = {.kind = PONS_CHANNEL_REDUCE, .reduce = reduce_trace};
+    const pons_channel_options trace = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons__trace_reduce};
     pons_graph_channel(g, "hci", &last);
     pons_graph_channel(g, "world", &untracked);
     pons_graph_channel(g, "robot", &untracked);
@@ -91,22 +89,6 @@ int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
     const int rc = pons_graph_compile(g, &opts, ret, err);
     pons_graph_builder_destroy(g);
     return rc;
-}
-
-// A bounded log: the events have the whole history, this is what a person reads in the state.
-static int reduce_trace(void *user, const pons_value *old, const pons_value *update,
-                        pons_value **ret, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons_value *list = json_array();
-    const size_t n = json_array_size(old);
-    for (size_t i = n >= TRACE_KEPT ? n - TRACE_KEPT + 1 : 0; i < n; i++) {
-        json_array_append(list, json_array_get(old, i));
-    }
-    json_array_append(list, (json_t *)update);
-    *ret = list;
-    return PONS_OK;
 }
 
 static const pons_value *tasks_of(pons_cx *cx)

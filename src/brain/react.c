@@ -43,6 +43,7 @@ static int after_loop(pons_cx *cx, void *user, pons_error *err);
 static pons_value *take_inbox(pons_cx *cx, pons_value *react, pons_value **skills, pons_error *err);
 static pons_value *activated(const pons_value *message);
 static void say_message(pons_cx *cx, const char *role, const pons_value *content);
+static pons_value *note_progress(pons_brain *b, pons_value *react);
 static pons_value *keep_met_goals(pons_value *react, const pons_value *observed_task);
 static pons_value *kernel_decision(const pons_value *react, const pons_value *skills);
 static int model_decision(pons_brain *b, pons_cx *cx, const pons_value *react, pons_value **ret,
@@ -90,9 +91,11 @@ int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err)
     pons_graph_builder *g = pons_graph_builder_create("react");
     const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
     const pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
+    const pons_channel_options trace = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons__trace_reduce};
     pons_graph_channel(g, "messages", &messages);
     pons_graph_channel(g, "skills", &last);
     pons_graph_channel(g, "react", &last);
+    pons_graph_channel(g, "trace", &trace);
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
         pons_graph_node(g, nodes[i].name, nodes[i].fn, b);
     }
@@ -134,6 +137,8 @@ static int build_observation(pons_cx *cx, void *user, pons_error *err)
     set(&react, "iter", json_integer(pons_get_int(react, "iter", 0) + 1));
     set(&react, "detached", json_false());
     set(&react, "no_progress", json_false());
+    set(&react, "rollover", json_false());
+    react = note_progress(b, react);
     set(&skills, "registry", pons_value_ref(pons_get(observation, "skills")));
     say_message(cx, "user", observation);
     pons_cx_emit(cx, "observation",
@@ -184,6 +189,33 @@ static pons_value *activated(const pons_value *message)
                                           "stop_base", json_true(), NULL)
                             : json_null(),
                        NULL);
+}
+
+// Decisions without progress end a task, so progress is what the world shows: goals met, a way
+// driven, a battery that fills. A skill that ends well and changes nothing is none.
+static pons_value *note_progress(pons_brain *b, pons_value *react)
+{
+    int64_t met = 0;
+    size_t i;
+    json_t *goal;
+    json_array_foreach(pons_get(pons_get(react, "task"), "goals"), i, goal)
+    {
+        met += pons_get_bool(goal, "done", false);
+        met += (int64_t)json_array_size(pons_get(goal, "visited"));
+    }
+    const pons_value *mark = pons_get(react, "mark");
+    const double odometer_m = pons_get_num(b->robot, "odometer_m", 0.0);
+    const double battery_pct = pons_get_num(b->robot, "battery_pct", 0.0);
+    if (json_is_object(mark) && met == pons_get_int(mark, "met", 0) &&
+        fabs(odometer_m - pons_get_num(mark, "odometer_m", 0.0)) < PROGRESS_M &&
+        battery_pct - pons_get_num(mark, "battery_pct", 0.0) < PROGRESS_PCT) {
+        return react;
+    }
+    set(&react, "idle_rounds", json_integer(0));
+    set(&react, "mark",
+        pons_object("met", json_integer(met), "odometer_m", json_real(odometer_m), "battery_pct",
+                    json_real(battery_pct), NULL));
+    return react;
 }
 
 static pons_value *keep_met_goals(pons_value *react, const pons_value *observed_task)
@@ -243,6 +275,11 @@ static int react_decide(pons_cx *cx, void *user, pons_error *err)
         json_object_set_new(shown, "fallback", fallback);
     }
     pons_cx_emit(cx, "decision", pons__event(b, shown));
+    pons_cx_put(cx, "trace",
+                pons_object("ts_ms", json_integer(pons_cx_wall_ms(cx)), "decision",
+                            json_string(type), "reason",
+                            json_string(pons_get_str(decision, "reason", "")), "source",
+                            json_string(source), NULL));
     say_message(cx, "assistant", decision);
     set(&next, "decision", decision);
     set(&next, "source", json_string(source));
@@ -669,6 +706,13 @@ static int dispatch_skills(pons_cx *cx, void *user, pons_error *err)
         pons_value_unref(react);
         return rc;
     }
+    const pons_value *sent = pons_get(skills, "to_dispatch"),
+                     *freed = pons_get(skills, "to_cancel");
+    if (json_array_size(sent) + json_array_size(freed) > 0) {
+        pons_cx_put(cx, "trace",
+                    pons_object("ts_ms", json_integer(pons_cx_wall_ms(cx)), "dispatched",
+                                pons_value_ref(sent), "cancelled", pons_value_ref(freed), NULL));
+    }
     set(&skills, "to_cancel", json_array());
     set(&skills, "to_dispatch", json_array());
     pons_cx_put(cx, "skills", skills);
@@ -947,7 +991,6 @@ static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, p
     const bool counts = !done && to != PONS_EFFECT_CANCELED;
     if (done) {
         *react = mark_goal(*react, entry);
-        set(react, "idle_rounds", json_integer(0));
     }
     *react = count_failure(*react, skill, done, counts);
     set(react, "distance_m",
@@ -1061,8 +1104,7 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
     } else if (strcmp(type, "ABORT") == 0) {
         status = "aborted";
         stop = "impossible";
-    } else if (pons_get_int(react, "idle_rounds", 0) >= b->rules.iterations_max ||
-               pons_cx_remaining_steps(cx) < 16) {
+    } else if (pons_get_int(react, "idle_rounds", 0) >= b->rules.iterations_max) {
         status = "aborted";
         stop = "impossible";
         pons_value_unref(reason);
@@ -1091,7 +1133,9 @@ static int after_loop(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     (void)err;
-    const bool ended = json_is_string(pons_get(pons_cx_get(cx, "react"), "stop_reason"));
+    const pons_value *react = pons_cx_get(cx, "react");
+    const bool ended =
+        json_is_string(pons_get(react, "stop_reason")) || pons_get_bool(react, "rollover", false);
     pons_cx_goto(cx, ended ? PONS_END : "build_observation");
     return PONS_OK;
 }

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define TRACE_KEPT 20
+
 static int task_rank(const pons_value *task, const char *mode);
 
 pons_value *pons__with(const pons_value *old, const char *key, pons_value *value)
@@ -119,4 +121,20 @@ pons_value *pons__tasks_remove(const pons_value *tasks, const char *id)
         }
     }
     return pons__with(tasks, "queue", queue);
+}
+
+// A bounded log: the events have the whole history, this is what a person reads in the state.
+int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
+                       pons_value **ret, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons_value *list = json_array();
+    const size_t n = json_array_size(old);
+    for (size_t i = n >= TRACE_KEPT ? n - TRACE_KEPT + 1 : 0; i < n; i++) {
+        json_array_append(list, json_array_get(old, i));
+    }
+    json_array_append(list, (json_t *)update);
+    *ret = list;
+    return PONS_OK;
 }
