@@ -26,6 +26,9 @@
 #define CANCEL_WAIT_MS 10000 // host time for a body to confirm a cancel
 #define REST_MS        500   // host time between two tries that were refused at once
 #define MESSAGES_KEPT  40    // older ones are removed from the channel in halves
+#define PROGRESS_M     0.5   // a way driven that counts as progress
+#define PROGRESS_PCT   1.0   // a charge gained that does
+#define STEPS_LEFT_MIN 16    // a run with fewer supersteps left hands over to a fresh one
 
 static int build_observation(pons_cx *cx, void *user, pons_error *err);
 static int react_decide(pons_cx *cx, void *user, pons_error *err);
