@@ -24,15 +24,16 @@ struct pons_work {
     struct pons_work *next;
     pons_blocking_fn fn; // const
     void *user;          // const
-    pons_clock clock;    // const
     pons_value *input;   // the worker's from queue to done
     atomic_bool canceled;
-    _Atomic int64_t moved_ns;
-    int st;             // the worker's until done
-    pons_value *update; // the same
-    pons_error err;     // the same
-    pons_cx *cx;        // loop; NULL: nobody waits
-    bool finished;      // loop
+    atomic_uint progress; // how often it has told
+    unsigned seen;        // loop: of those
+    int64_t moved_ns;     // loop: when it looked and there was more
+    int st;               // the worker's until done
+    pons_value *update;   // the same
+    pons_error err;       // the same
+    pons_cx *cx;          // loop; NULL: nobody waits
+    bool finished;        // loop
 };
 
 typedef struct pons__pool {
@@ -83,11 +84,8 @@ static int queue(pons_cx *cx, pons_error *err)
     pons_work *w = p ? calloc(1, sizeof *w) : NULL;
     if (!w)
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a blocking node");
-    *w = (pons_work){.fn = cx->node->blocking,
-                     .user = cx->node->user,
-                     .clock = t->clock,
-                     .input = input_of(cx),
-                     .cx = cx};
+    *w = (pons_work){
+        .fn = cx->node->blocking, .user = cx->node->user, .input = input_of(cx), .cx = cx};
     if (!w->input) {
         work_free(w);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a blocking node");
@@ -118,9 +116,17 @@ void pons__work_drop(pons_cx *cx)
     atomic_store_explicit(&w->canceled, true, memory_order_release);
 }
 
+// The injected clock is the loop's alone, so progress counts from when the loop looks.
 int64_t pons__work_moved_ns(const pons_cx *cx)
 {
-    return cx->work ? atomic_load_explicit(&cx->work->moved_ns, memory_order_relaxed) : 0;
+    pons_work *w = cx->work;
+    if (!w)
+        return 0;
+    unsigned told = atomic_load_explicit(&w->progress, memory_order_relaxed);
+    if (told != w->seen)
+        w->moved_ns = pons_now_ns(&cx->run->t->clock);
+    w->seen = told;
+    return w->moved_ns;
 }
 
 int pons_thread_fd(pons_thread *t)
@@ -248,7 +254,7 @@ bool pons_work_canceled(const pons_work *w)
 
 void pons_work_progress(pons_work *w)
 {
-    atomic_store_explicit(&w->moved_ns, pons_now_ns(&w->clock), memory_order_relaxed);
+    atomic_fetch_add_explicit(&w->progress, 1, memory_order_relaxed);
 }
 
 // ---------------------------------------------------------------- helpers

@@ -351,9 +351,9 @@ static void a_cached_task_is_not_run_again(void **state)
 // ---------------------------------------------------------------- blocking
 
 typedef struct slow {
-    sem_t go;
-    atomic_int started, canceled;
-    bool wait;
+    sem_t go, tell;
+    atomic_int started, told, canceled;
+    bool wait, gated;
 } slow;
 
 static int blocks(pons_work *w, void *user, const pons_value *input, pons_value **ret,
@@ -361,7 +361,10 @@ static int blocks(pons_work *w, void *user, const pons_value *input, pons_value 
 {
     slow *s = user;
     atomic_fetch_add(&s->started, 1);
+    if (s->gated)
+        sem_wait(&s->tell);
     pons_work_progress(w);
+    atomic_fetch_add(&s->told, 1);
     if (s->wait)
         sem_wait(&s->go);
     if (pons_work_canceled(w)) {
@@ -462,6 +465,35 @@ static void a_blocking_node_times_out(void **state)
     sem_destroy(&s.go);
 }
 
+static void progress_restarts_the_idle_time(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    slow s = {.wait = true, .gated = true};
+    sem_init(&s.go, 0, 0);
+    sem_init(&s.tell, 0, 0);
+    pons_graph *g = blocking(&s, &(pons_node_options){.idle_timeout_ms = 50});
+    pons_run *r = run_to(&b, g, "", "{'in':1}", PONS_RUN_PARKED);
+    sem_post(&s.tell);
+    sem_post(&s.tell);
+    while (atomic_load(&s.told) < 2)
+        sched_yield();
+    b.time.now_ns += 50 * PONS_NS_PER_MS; // the first time it looks, something was told
+    assert_true(pons_run_deadlines(r, &b.err) == b.time.now_ns + 50 * PONS_NS_PER_MS);
+    b.time.now_ns += 50 * PONS_NS_PER_MS;
+    pons_run_deadlines(r, &b.err);
+    assert_ok(pons_run_advance(r, &b.err));
+    assert_int_equal(pons_run_error(r)->status, PONS_ETIMEOUT);
+    pons_run_destroy(r);
+    sem_post(&s.go);
+    sem_post(&s.go);
+    pons_graph_destroy(g);
+    bed_close(&b);
+    sem_destroy(&s.go);
+    sem_destroy(&s.tell);
+}
+
 static void a_wait_for_a_run_needs_no_loop(void **state)
 {
     (void)state;
@@ -504,6 +536,7 @@ int main(void)
         cmocka_unit_test(a_cached_task_is_not_run_again),
         cmocka_unit_test(blocking_nodes_run_at_once_and_come_back),
         cmocka_unit_test(a_blocking_node_times_out),
+        cmocka_unit_test(progress_restarts_the_idle_time),
         cmocka_unit_test(a_wait_for_a_run_needs_no_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
