@@ -1114,6 +1114,11 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
         reason = json_sprintf("%lld decisions without progress",
                               (long long)pons_get_int(react, "idle_rounds", 0));
     }
+    if (!status && pons_cx_remaining_steps(cx) < STEPS_LEFT_MIN) {
+        // A long task outlives a run: the state stays, and a message to itself begins the next one.
+        pons_cx_post(cx, PONS_NS_REACT, "go_on", json_object());
+        return pons_cx_put(cx, "react", pons__with(react, "rollover", json_true()));
+    }
     if (!status) {
         return PONS_OK;
     }
