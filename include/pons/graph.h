@@ -328,7 +328,7 @@ typedef enum pons_busy {
     PONS_BUSY_REJECT,    // PONS_EBUSY
     PONS_BUSY_INTERRUPT, // the old one stops at its last step's boundary, its checkpoints stay
     PONS_BUSY_ROLLBACK   // its checkpoints go as well: the state is as before it started or was
-                       // resumed; events and effects, which have happened, stay. Needs a store
+                         // resumed; events and effects, which have happened, stay. Needs a store
 } pons_busy;
 // As pons_run_start, but with an answer to a namespace that is at work. The run that had to give
 // way is FAILED with PONS_ECANCELED and is still the caller's to destroy. From inside one of its
@@ -377,6 +377,9 @@ int pons_state_copy(pons_store store, const char *from, const char *to, pons_err
 // those since keep_since_ms (wall; 0: no such rule). *ret_removed may be NULL.
 int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
                      int64_t *ret_removed, pons_error *err);
+// The same for a thread that is open here.
+int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
+                      int64_t *ret_removed, pons_error *err);
 // What was streamed in those modes after a number, as {seq, ns, ts_ms, mode, payload}, at most
 // limit (0: all).
 int pons_stream_read(pons_store store, const char *thread, uint32_t modes, int64_t after,

@@ -98,22 +98,43 @@ int pons_state_copy(pons_store store, const char *from, const char *to, pons_err
     return store.ops->thread_copy(store.self, from, to, err);
 }
 
-int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
-                     int64_t *ret_removed, pons_error *err)
+static int prune(pons_store store, const char *thread, const pons_prune *what, int64_t *ret_removed,
+                 pons_error *err)
 {
     int st = need_store(store, err);
     if (st != PONS_OK)
         return st;
-    if (!store.ops->prune || keep_last < 0)
-        return pons_error_set(err, keep_last < 0 ? PONS_EINVAL : PONS_EUNSUPPORTED, PONS__MODULE,
-                              keep_last < 0 ? "a thread keeps at least one checkpoint"
-                                            : "this store can't prune");
-    pons_prune what = {.keep_last = keep_last, .keep_since_ms = keep_since_ms};
+    if (!store.ops->prune)
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "store %s can't prune",
+                              store.ops->name);
+    if (what->keep_last < 0)
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "a thread keeps at least one checkpoint");
     pons_prune_result result = {0};
-    st = store.ops->prune(store.self, thread, &what, &result, err);
+    st = store.ops->prune(store.self, thread, what, &result, err);
     if (st == PONS_OK && ret_removed)
         *ret_removed = result.checkpoints;
     return st;
+}
+
+int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
+                     int64_t *ret_removed, pons_error *err)
+{
+    return prune(store, thread,
+                 &(pons_prune){.keep_last = keep_last, .keep_since_ms = keep_since_ms}, ret_removed,
+                 err);
+}
+
+int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
+                      int64_t *ret_removed, pons_error *err)
+{
+    int st = t->store.ops ? t->store.ops->drain(t->store.self, err) : PONS_OK;
+    if (st != PONS_OK)
+        return st;
+    return prune(
+        t->store, t->id,
+        &(pons_prune){.lease = &t->lease, .keep_last = keep_last, .keep_since_ms = keep_since_ms},
+        ret_removed, err);
 }
 
 // ---------------------------------------------------------------- inbox, effects

@@ -381,9 +381,12 @@ static void copies_and_prunes(void **state)
     assert_log(&b, "['a']");
     for (int i = 0; i < 20; i++)
         assert_ok(pons_state_update(b.t, g, "", NULL, "a", NULL, &b.err));
+    int64_t removed = -1;
+    assert_int_equal(pons_state_prune(b.store, "t1", 1, 0, NULL, &b.err), PONS_EBUSY);
+    assert_ok(pons_thread_prune(b.t, 5, 0, &removed, &b.err)); // its holder may
+    assert_ok(pons_state_update(b.t, g, "", NULL, "a", NULL, &b.err));
     pons_thread_close(b.t);
     b.t = NULL;
-    int64_t removed = -1;
     assert_int_equal(pons_state_prune(b.store, "t1", -1, 0, NULL, &b.err), PONS_EINVAL);
     assert_ok(pons_state_prune(b.store, "t1", 1, 0, &removed, &b.err));
     assert_true(removed >= 0);
