@@ -357,6 +357,7 @@ int bt_finish(pons_bt *bt)
     for (uint32_t i = 0; i < n; i++) {
         const bt_node *x = &bt->nodes[i];
         const char *name = x->call ? x->call->name : x->id ? x->id : "";
+        bt->nodes[i].fn = x->call ? x->call->fn : 0;
         h = (h ^ x->type) * 1099511628211ULL;
         h = (h ^ x->n_kids) * 1099511628211ULL;
         h = (h ^ hash_of(name)) * 1099511628211ULL;

@@ -249,12 +249,12 @@ typedef struct bt_port {
 
 typedef struct bt_node {
     uint8_t type;
-    bool leaf_condition;
     uint16_t depth;
     uint32_t n_kids;
     uint32_t kids; // into bt->kids
     uint32_t end;
     uint32_t parent;
+    int32_t fn; // of call
     const bt_call_def *call;
     const bt_guard *guard; // nearest, this node's own or an ancestor's
     const bt_attrs *attrs;
@@ -389,14 +389,42 @@ enum { BT_UNWIND = 100 }; // of m_update: a guard failed further out
 
 int64_t bt_now_ns(const pons_bt_tree *t); // without the time spent in pauses
 double bt_random(pons_bt_tree *t);
-void bt_set(pons_bt_tree *t, uint32_t i, pons_bt_status s);
+void bt_set_watched(pons_bt_tree *t, uint32_t i, pons_bt_status s);
 void bt_reset(pons_bt_tree *t, uint32_t i); // the subtree becomes READY
+int bt_call_failed(pons_bt_tree *t, uint32_t i, const bt_call_def *def, int rc, pons_error *err);
 int bt_call(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_call *call,
             pons_error *err);
 bt_slot *bt_extra_slot(pons_bt_tree *t, const char *key); // made when new; NULL: no memory
 int bt_arrays(pons_bt_tree *t);                           // allocates them
 void bt_free_state(pons_bt_tree *t);                      // the arrays beside the definition
 int bt_root_slot(const pons_bt *bt, const char *key);     // BT_NONE
+
+static inline void bt_set(pons_bt_tree *t, uint32_t i, pons_bt_status s)
+{
+    if (t->watch) {
+        bt_set_watched(t, i, s);
+    } else {
+        t->state[i] = (uint8_t)s;
+    }
+}
+
+// The hot path of a leaf: bt_call for when something is to be said.
+static inline int bt_call_leaf(pons_bt_tree *t, uint32_t i, pons_bt_call *call, pons_error *err)
+{
+    const bt_node *n = &t->nodes[i];
+    const bt_fn *f = &t->fns[n->fn];
+    call->tree = t;
+    call->name = n->call->name;
+    call->priv = n->call;
+    if (__builtin_expect(f->fn != NULL, 1)) {
+        const int rc = f->fn(call, f->user, err);
+        if (__builtin_expect(rc >= 0, 1)) {
+            return rc;
+        }
+        return bt_call_failed(t, i, n->call, rc, err);
+    }
+    return bt_call(t, i, n->call, call, err);
+}
 
 int bt_step_mdsl(pons_bt_tree *t, pons_error *err);
 int bt_abort_mdsl(pons_bt_tree *t, uint32_t i, pons_error *err);

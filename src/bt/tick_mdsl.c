@@ -13,6 +13,7 @@
 
 static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err);
 static int m_work(pons_bt_tree *t, uint32_t i, pons_error *err);
+static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err);
 static int m_guards(pons_bt_tree *t, uint32_t i, const bt_guard *g, pons_error *err);
 static int m_callback(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_reason reason,
                       bool succeeded, bool aborted, pons_error *err);
@@ -44,7 +45,7 @@ int bt_abort_mdsl(pons_bt_tree *t, uint32_t i, pons_error *err)
     bt_reset(t, i);
     if (n->type == M_ACTION) {
         pons_bt_call call = {.reason = PONS_BT_HALT, .node = i};
-        const int rc = bt_call(t, i, n->call, &call, err);
+        const int rc = bt_call_leaf(t, i, &call, err);
         if (rc < 0) {
             return rc;
         }
@@ -89,6 +90,9 @@ static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err)
     if (t->state[i] >= PONS_BT_SUCCESS) {
         return PONS_OK;
     }
+    if (__builtin_expect(!n->guard && !n->attrs, 1)) {
+        return n->type == M_ACTION ? m_action(t, i, err) : m_work(t, i, err);
+    }
     int rc = n->guard ? m_guards(t, i, n->guard, err) : PONS_OK;
     if (rc == PONS_OK) {
         rc = n->attrs ? m_attributed(t, i, err) : m_work(t, i, err);
@@ -98,6 +102,56 @@ static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 // ---------------------------------------------------------------- nodes
 
+// What an action's function returned.
+static int m_answered(pons_bt_tree *t, uint32_t i, int rc, bool deferred, pons_error *err)
+{
+    const char *name = t->nodes[i].call->name;
+    if (rc < 0) {
+        return bt_call_failed(t, i, t->nodes[i].call, rc, err);
+    }
+    if (rc < PONS_BT_RUNNING || rc > PONS_BT_FAILURE) {
+        t->failed = i;
+        return pons_error_set(err, PONS_EINVAL, "bt",
+                              "expected action function '%s' to return running, succeeded or "
+                              "failed but it returned %d",
+                              name, rc);
+    }
+    if (deferred && rc == PONS_BT_RUNNING) {
+        t->any_deferred = true;
+        t->defer[i] = BT_DEFER_WAITING;
+        t->run[i] = t->next_run++;
+    }
+    bt_set(t, i, (pons_bt_status)rc);
+    return PONS_OK;
+}
+
+// An action without guards and callbacks that answers at once: most of what a tree does. Anything
+// else is left to m_update.
+static inline bool m_plain_action(pons_bt_tree *t, const bt_node *n, uint32_t i, int *ret,
+                                  pons_error *err)
+{
+    const bt_fn *f = &t->fns[n->fn];
+    if (n->type != M_ACTION || n->guard || n->attrs || t->any_deferred || !f->fn) {
+        return false;
+    }
+    pons_bt_call call;
+    call.tree = t;
+    call.node = i;
+    call.reason = t->state[i] == PONS_BT_READY ? PONS_BT_START : PONS_BT_CONTINUE;
+    call.succeeded = call.aborted = call.deferred = false;
+    call.run = t->next_run;
+    call.name = n->name;
+    call.priv = n->call;
+    const int rc = f->fn(&call, f->user, err);
+    if (__builtin_expect(rc < PONS_BT_RUNNING || rc > PONS_BT_FAILURE || call.deferred, 0)) {
+        *ret = m_answered(t, i, rc, call.deferred, err);
+        return true;
+    }
+    bt_set(t, i, (pons_bt_status)rc);
+    *ret = PONS_OK;
+    return true;
+}
+
 // sequence and selector: `go_on` is the state of a child that leads to the next one.
 static int m_in_order(pons_bt_tree *t, uint32_t i, pons_bt_status go_on, pons_error *err)
 {
@@ -105,11 +159,12 @@ static int m_in_order(pons_bt_tree *t, uint32_t i, pons_bt_status go_on, pons_er
     const uint32_t *kid = &t->kids[n->kids];
     for (uint32_t k = 0; k < n->n_kids; k++) {
         const uint32_t c = kid[k];
-        if (t->state[c] < PONS_BT_SUCCESS) {
-            const int rc = m_update(t, c, err);
-            if (rc != PONS_OK) {
-                return rc;
-            }
+        int rc = PONS_OK;
+        if (t->state[c] < PONS_BT_SUCCESS && !m_plain_action(t, &t->nodes[c], c, &rc, err)) {
+            rc = m_update(t, c, err);
+        }
+        if (rc != PONS_OK) {
+            return rc;
         }
         if (t->state[c] != go_on) {
             bt_set(t, i, (pons_bt_status)t->state[c]);
@@ -265,7 +320,6 @@ static int m_wait(pons_bt_tree *t, uint32_t i)
 
 static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
     if (t->any_deferred && t->defer[i] != BT_DEFER_NONE) {
         if (t->defer[i] != BT_DEFER_WAITING) {
             bt_set(t, i, t->defer[i] == BT_DEFER_SUCCESS ? PONS_BT_SUCCESS : PONS_BT_FAILURE);
@@ -275,23 +329,8 @@ static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err)
     pons_bt_call call = {.node = i,
                          .reason = t->state[i] == PONS_BT_READY ? PONS_BT_START : PONS_BT_CONTINUE,
                          .run = t->next_run};
-    const int rc = bt_call(t, i, n->call, &call, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (rc < PONS_BT_RUNNING || rc > PONS_BT_FAILURE) {
-        return pons_error_set(err, PONS_EINVAL, "bt",
-                              "expected action function '%s' to return running, succeeded or "
-                              "failed but it returned %d",
-                              n->call->name, rc);
-    }
-    if (call.deferred && rc == PONS_BT_RUNNING) {
-        t->any_deferred = true;
-        t->defer[i] = BT_DEFER_WAITING;
-        t->run[i] = t->next_run++;
-    }
-    bt_set(t, i, (pons_bt_status)rc);
-    return PONS_OK;
+    const int rc = bt_call_leaf(t, i, &call, err);
+    return rc < 0 ? rc : m_answered(t, i, rc, call.deferred, err);
 }
 
 static int m_ask(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_reason reason,

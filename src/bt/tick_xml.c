@@ -96,7 +96,7 @@ static int halt_leaf(pons_bt_tree *t, uint32_t i, pons_error *err)
     }
     t->defer[i] = BT_DEFER_NONE;
     pons_bt_call call = {.reason = PONS_BT_HALT, .node = i};
-    const int rc = bt_call(t, i, n->call, &call, err);
+    const int rc = bt_call_leaf(t, i, &call, err);
     return rc < 0 ? rc : PONS_OK;
 }
 
@@ -181,11 +181,32 @@ int bt_reset_kids(pons_bt_tree *t, uint32_t i, pons_error *err)
     const uint32_t *k = &t->kids[n->kids];
     int rc = PONS_OK;
     for (uint32_t j = 0; j < n->n_kids && rc >= 0; j++) {
-        if (t->state[k[j]] != PONS_BT_READY) {
+        if (t->state[k[j]] == PONS_BT_RUNNING) {
             rc = bt_halt_child(t, k[j], err);
+        } else if (t->state[k[j]] != PONS_BT_READY) {
+            bt_set(t, k[j], PONS_BT_READY);
         }
     }
     return rc;
+}
+
+// What an action's function returned.
+static int answered(pons_bt_tree *t, uint32_t i, int s, bool deferred, pons_error *err)
+{
+    const char *name = t->nodes[i].call->name;
+    if (s < 0) {
+        return bt_call_failed(t, i, t->nodes[i].call, s, err);
+    }
+    if (s == PONS_BT_RUNNING && deferred) {
+        t->any_deferred = true;
+        t->defer[i] = BT_DEFER_WAITING;
+        t->run[i] = t->next_run++;
+    }
+    if (s == PONS_BT_READY || s > PONS_BT_SKIPPED) {
+        t->failed = i;
+        return pons_error_set(err, PONS_EINVAL, "bt", "action '%s' returned IDLE", name);
+    }
+    return s;
 }
 
 // ---------------------------------------------------------------- sequences and fallbacks
@@ -212,6 +233,33 @@ static int memory_failed(pons_bt_tree *t, uint32_t i, pons_error *err)
     return rc < 0 ? rc : PONS_BT_FAILURE;
 }
 
+// An action that is entered, without conditions, and answers at once: most of what a tree does.
+// READY when the child is none of this.
+static inline int plain_action(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const bt_node *n = &t->nodes[i];
+    const bt_fn *f = &t->fns[n->fn];
+    if (n->type != X_ACTION || n->conds || t->state[i] != PONS_BT_READY || !f->fn) {
+        return PONS_BT_READY;
+    }
+    pons_bt_call call;
+    call.tree = t;
+    call.node = i;
+    call.reason = PONS_BT_START;
+    call.succeeded = call.aborted = call.deferred = false;
+    call.run = t->next_run;
+    call.name = n->call->name;
+    call.priv = n->call;
+    int s = f->fn(&call, f->user, err);
+    if (__builtin_expect(!completed(s), 0)) {
+        s = answered(t, i, s, call.deferred, err);
+    }
+    if (s > 0 && s != PONS_BT_SKIPPED) {
+        bt_set(t, i, (pons_bt_status)s);
+    }
+    return s;
+}
+
 // Sequence goes on after SUCCESS and ends with FAILURE; Fallback the other way round. index: the
 // child whose turn it is; count: how many were skipped.
 static int x_in_order(pons_bt_tree *t, uint32_t i, int go_on, pons_error *err)
@@ -225,7 +273,8 @@ static int x_in_order(pons_bt_tree *t, uint32_t i, int go_on, pons_error *err)
     while ((uint32_t)m->index < n->n_kids) {
         const uint32_t c = kid(t, i, (uint32_t)m->index);
         const uint8_t was = t->state[c];
-        const int s = bt_tick_xml(t, c, err);
+        int s = plain_action(t, c, err);
+        s = s == PONS_BT_READY ? bt_tick_xml(t, c, err) : s;
         if (s < 0 || s == PONS_BT_RUNNING) {
             return s;
         }
@@ -813,7 +862,6 @@ static int x_unset_blackboard(pons_bt_tree *t, uint32_t i)
 
 static int x_action(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
     if (completed(t->state[i])) {
         return t->state[i];
     }
@@ -827,24 +875,15 @@ static int x_action(pons_bt_tree *t, uint32_t i, pons_error *err)
     pons_bt_call call = {.node = i,
                          .reason = t->state[i] == PONS_BT_READY ? PONS_BT_START : PONS_BT_CONTINUE,
                          .run = t->next_run};
-    const int s = bt_call(t, i, n->call, &call, err);
-    if (s == PONS_BT_RUNNING && call.deferred) {
-        t->any_deferred = true;
-        t->defer[i] = BT_DEFER_WAITING;
-        t->run[i] = t->next_run++;
-    }
-    if (s == PONS_BT_READY || s > PONS_BT_SKIPPED) {
-        t->failed = i;
-        return pons_error_set(err, PONS_EINVAL, "bt", "action '%s' returned IDLE", n->call->name);
-    }
-    return s;
+    const int s = bt_call_leaf(t, i, &call, err);
+    return s < 0 ? s : answered(t, i, s, call.deferred, err);
 }
 
 static int x_condition(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     const bt_node *n = &t->nodes[i];
     pons_bt_call call = {.node = i, .reason = PONS_BT_START};
-    const int s = bt_call(t, i, n->call, &call, err);
+    const int s = bt_call_leaf(t, i, &call, err);
     if (s >= 0 && !completed(s) && s != PONS_BT_SKIPPED) {
         t->failed = i;
         return pons_error_set(err, PONS_EINVAL, "bt",

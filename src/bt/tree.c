@@ -267,7 +267,7 @@ static const char *node_name(const bt_node *n)
     return n->name ? n->name : n->id ? n->id : "";
 }
 
-static void set_watched(pons_bt_tree *t, uint32_t i, pons_bt_status s)
+void bt_set_watched(pons_bt_tree *t, uint32_t i, pons_bt_status s)
 {
     const pons_bt_status from = (pons_bt_status)t->state[i];
     t->state[i] = (uint8_t)s;
@@ -277,21 +277,12 @@ static void set_watched(pons_bt_tree *t, uint32_t i, pons_bt_status s)
     }
 }
 
-void bt_set(pons_bt_tree *t, uint32_t i, pons_bt_status s)
-{
-    if (t->watch) {
-        set_watched(t, i, s);
-    } else {
-        t->state[i] = (uint8_t)s;
-    }
-}
-
 void bt_reset(pons_bt_tree *t, uint32_t i)
 {
     const uint32_t end = t->nodes[i].end;
     if (t->watch) {
         for (uint32_t k = i; k < end; k++) {
-            set_watched(t, k, PONS_BT_READY);
+            bt_set_watched(t, k, PONS_BT_READY);
         }
     } else {
         memset(t->state + i, PONS_BT_READY, end - i);
@@ -358,6 +349,15 @@ char *pons_bt_path(const pons_bt_tree *t, uint32_t node, char *buf, size_t cap)
 
 // ---------------------------------------------------------------- calls
 
+int bt_call_failed(pons_bt_tree *t, uint32_t i, const bt_call_def *def, int rc, pons_error *err)
+{
+    t->failed = i;
+    if (err && err->status == PONS_OK) {
+        pons_error_set(err, rc, "bt", "function '%s' failed", def->name);
+    }
+    return rc;
+}
+
 int bt_call(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_call *call,
             pons_error *err)
 {
@@ -370,11 +370,7 @@ int bt_call(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_call *c
         if (rc >= 0) {
             return rc;
         }
-        t->failed = i;
-        if (err && err->status == PONS_OK) {
-            pons_error_set(err, rc, "bt", "function '%s' failed", def->name);
-        }
-        return rc;
+        return bt_call_failed(t, i, def, rc, err);
     }
     if (call->reason == PONS_BT_HALT) {
         return PONS_OK;

@@ -58,6 +58,15 @@ typedef struct board {
     remap *remaps;
 } board;
 
+enum { KINDS_CACHED = 64 }; // a power of two
+
+typedef struct kind {
+    int type; // bt_type, or BT_NONE: unknown
+    const bt_manifest *m;
+    const pons_bt_leaf *leaf;
+    const model *model;
+} kind;
+
 typedef struct loader {
     bt_arena *arena; // of the loading
     bt_faults *f;
@@ -76,6 +85,10 @@ typedef struct loader {
     const char *way[BT_DEPTH_MAX + 1]; // trees that are open
     int n_way;
     bool nomem, full;
+    struct { // what kind_of found last for a name
+        const char *tag, *id;
+        kind k;
+    } kinds[KINDS_CACHED];
 } loader;
 
 typedef struct parse {
@@ -675,10 +688,10 @@ static void set_port(loader *l, elem *e, bt_port *p, const char *name, const cha
 {
     char buf[512];
     const char *key = pointer(text, name, buf, sizeof buf);
+    *p = (bt_port){.slot = BT_NONE};
     p->name = bt_strndup(&l->bt->arena, name, strlen(name));
     p->text = bt_strndup(&l->bt->arena, text, strlen(text));
     p->type = type;
-    p->slot = BT_NONE;
     if (!p->name || !p->text) {
         l->nomem = true;
         return;
@@ -714,9 +727,8 @@ static bool special(const char *name)
 
 static void set_ports(loader *l, elem *e, uint32_t at, const port_defs *d, int32_t on)
 {
-    bt_port ports[PORTS_MAX * 2];
+    bt_port ports[PORTS_MAX * 2]; // the first n are set
     uint32_t n = 0;
-    memset(ports, 0, sizeof ports);
     for (const attr *a = e->attrs; a && n < PORTS_MAX; a = a->next) {
         if (special(a->name)) {
             continue;
@@ -946,13 +958,6 @@ static void build_tree(loader *l, tree *tr, uint32_t parent, int depth, int32_t 
     tr->open = false;
 }
 
-typedef struct kind {
-    int type; // bt_type, or BT_NONE: unknown
-    const bt_manifest *m;
-    const pons_bt_leaf *leaf;
-    const model *model;
-} kind;
-
 static kind kind_of(const loader *l, const elem *e, const char *id)
 {
     static const char *const old[][2] = {{"SequenceStar", "SequenceWithMemory"},
@@ -978,6 +983,26 @@ static kind kind_of(const loader *l, const elem *e, const char *id)
         k.type = X_ACTION;
     }
     return k;
+}
+
+// A file names the same few nodes over and over.
+static kind cached_kind(loader *l, const elem *e, const char *id)
+{
+    uint32_t h = 5381;
+    for (const char *c = id; *c; c++) {
+        h = h * 33 + (uint8_t)*c;
+    }
+    const uint32_t at = h & (KINDS_CACHED - 1);
+    if (l->o->any_leaf) {
+        return kind_of(l, e, id); // it depends on the children, too
+    }
+    if (!l->kinds[at].id || strcmp(l->kinds[at].id, id) != 0 ||
+        strcmp(l->kinds[at].tag, e->tag) != 0) {
+        l->kinds[at].id = id;
+        l->kinds[at].tag = e->tag;
+        l->kinds[at].k = kind_of(l, e, id);
+    }
+    return l->kinds[at].k;
 }
 
 static void check_children(loader *l, elem *e, int type, const char *id)
@@ -1015,7 +1040,9 @@ static void set_leaf(loader *l, uint32_t at, const char *id)
 static void build_known(loader *l, elem *e, const kind *k, const char *id, uint32_t parent,
                         int depth, int32_t on)
 {
-    port_defs d = {.n = 0};
+    port_defs d; // 3 KiB that need no zeros
+    d.n = 0;
+    d.open = false;
     if (k->leaf && k->leaf->ports) {
         for (size_t i = 0; i < k->leaf->n_ports; i++) {
             const pons_bt_port *p = &k->leaf->ports[i];
@@ -1066,7 +1093,7 @@ static void build_node(loader *l, elem *e, uint32_t parent, int depth, int32_t o
         e->said = true;
         return;
     }
-    const kind k = kind_of(l, e, id);
+    const kind k = cached_kind(l, e, id);
     if (subtree || (k.type == BT_NONE && tree_of(l, id)) ||
         (e->tag == id && !k.m && !k.leaf && !k.model && tree_of(l, id))) {
         build_subtree(l, e, id, parent, depth, on);
