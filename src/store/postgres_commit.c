@@ -539,7 +539,8 @@ static size_t write_pipeline(pg *s, pg_request **batch, size_t n)
         done = 0;
     }
     pons_error lost = PONS_ERROR_INIT;
-    if (!ok || PQstatus(s->w.c) != CONNECTION_OK || !PQexitPipelineMode(s->w.c))
+    bool gone = !ok || PQstatus(s->w.c) != CONNECTION_OK || !PQexitPipelineMode(s->w.c);
+    if (gone)
         pons__pg_close(&s->w); // opened anew by whoever comes next
     else if (PQtransactionStatus(s->w.c) != PQTRANS_IDLE)
         pons__pg_exec(&s->w, "ROLLBACK", &lost);
@@ -557,7 +558,15 @@ static size_t write_pipeline(pg *s, pg_request **batch, size_t n)
     }
     if (failed)
         settle(s, batch[done], status[done]);
-    return done + failed;
+    if (!gone || !failed)
+        return done + failed;
+    // What became of those behind it nobody knows: sent again, they might be there twice.
+    for (size_t i = done + 1; i < n; i++) {
+        batch[i]->err = batch[done]->err;
+        pons_error_set(&batch[i]->err, PONS_EIO, "store", "the connection to the store was lost");
+        settle(s, batch[i], PONS_EIO);
+    }
+    return n;
 }
 
 // An async commit that stands on one that failed is dropped; a sync one is told.

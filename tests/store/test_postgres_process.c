@@ -367,6 +367,7 @@ static void test_many_processes(void **state)
 
 typedef struct runner {
     pons_store s;
+    char thread[8];
     pons_lease lease;
     atomic_int done; // the last step that was told to be on the disk
     atomic_bool stop;
@@ -387,7 +388,7 @@ static void *run_on(void *arg)
         r->errors++;
         r->wrong += rc != PONS_EIO && rc != PONS_EENV;
         int64_t head;
-        while ((head = try_head(r->s, "t1")) == -2 && !r->stop)
+        while ((head = try_head(r->s, r->thread)) == -2 && !r->stop)
             nap();
         r->wrong += head < r->done;
         i = (int)head + 1;
@@ -402,36 +403,49 @@ static void await_step(const runner *r, int step_wanted)
     assert_true(r->done >= step_wanted);
 }
 
-// The server fails under a run and comes back: errors, and then it goes on, with what was synced.
+enum { RUNNERS = 3 };
+
+// The server fails under runs that share a store, and comes back: errors, and then they go on, with
+// what was synced, and nothing twice.
 static void test_server_restarted(void **state)
 {
     (void)state;
     empty("#lease_ms=60000");
-    runner r = {.s = open_store(), .done = -1};
-    r.lease = hold(r.s, "t1");
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, run_on, &r), 0);
-    await_step(&r, 20);
-    for (int round = 0; round < 2; round++) {
-        cluster_restart();
-        await_step(&r, r.done + 20);
+    pons_store s = open_store();
+    runner r[RUNNERS];
+    pthread_t threads[RUNNERS];
+    for (int i = 0; i < RUNNERS; i++) {
+        r[i] = (runner){.s = s, .done = -1};
+        snprintf(r[i].thread, sizeof r[i].thread, "t%d", i);
+        r[i].lease = hold(s, r[i].thread);
+        assert_int_equal(pthread_create(&threads[i], NULL, run_on, &r[i]), 0);
     }
-    r.stop = true;
-    pthread_join(thread, NULL);
-    print_message("%d steps, %d errors\n", r.done + 1, r.errors);
-    assert_int_equal(r.wrong, 0);
-    assert_int_equal(head_step(r.s, "t1"), r.done);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < RUNNERS; i++)
+            await_step(&r[i], r[i].done + 20);
+        if (round < 2)
+            cluster_restart();
+    }
+    for (int i = 0; i < RUNNERS; i++)
+        r[i].stop = true;
+    for (int i = 0; i < RUNNERS; i++) {
+        pthread_join(threads[i], NULL);
+        print_message("%d steps, %d errors\n", r[i].done + 1, r[i].errors);
+        assert_int_equal(r[i].wrong, 0);
+        assert_int_equal(head_step(s, r[i].thread), r[i].done);
+    }
     // Readers find their way again, too, and the pipeline.
     pons_event_row e = {.ns = "n", .ts_ms = 1, .type = "tick", .payload = {"{}", 2}};
-    pons_commit c = {.lease = &r.lease, .events = &e, .n_events = 1};
+    pons_commit c = {.lease = &r[0].lease, .events = &e, .n_events = 1};
     cluster_restart();
-    OK(r.s.ops->commit_async(r.s.self, &c, &err));
-    OK(r.s.ops->drain(r.s.self, &err)); // nothing was under way: it was not even noticed
+    OK(s.ops->commit_async(s.self, &c, &err));
+    OK(s.ops->drain(s.self, &err)); // nothing was under way: it was not even noticed
     int64_t seq;
-    OK(r.s.ops->event_last(r.s.self, "t1", &seq, &err));
-    assert_int_equal(seq, r.done + 2);
-    r.s.ops->lease_release(r.s.self, &r.lease);
-    pons_store_close(&r.s);
+    OK(s.ops->event_last(s.self, "t0", &seq, &err));
+    assert_int_equal(seq, r[0].done + 2);
+    for (int i = 0; i < RUNNERS; i++)
+        s.ops->lease_release(s.self, &r[i].lease);
+    pons_store_close(&s);
 }
 
 // ---------------------------------------------------------------- notices
