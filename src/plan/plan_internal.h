@@ -99,9 +99,33 @@ const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, 
 int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
                          pons_error *err);
 
-size_t pons__utf8_length(const char *s, size_t len);  // of the sequence at s; 0: not UTF-8
-size_t pons__plain_length(const char *s, size_t len); // bytes before ", \, control, or non-ASCII
-bool pons__is_blank(const char *s);                   // as Python: not s.strip()
+size_t pons__utf8_length(const char *s, size_t len); // of the sequence at s; 0: not UTF-8
+// Bytes before ", \, a control character, or non-ASCII. In the header: it is what most of a
+// reading and a writing consists of.
+static inline size_t pons__plain_length(const char *s, size_t len)
+{
+    size_t i = 0;
+    // Eight bytes at a time: a byte is special when it is below 0x20, '"', '\\' or has its top bit.
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    for (; i + 8 <= len; i += 8) {
+        uint64_t x;
+        memcpy(&x, s + i, sizeof x);
+        const uint64_t quote = x ^ ones * '"', slash = x ^ ones * '\\', low = x - ones * 0x20;
+        const uint64_t hit = ((quote - ones) | (slash - ones) | low | x) & tops;
+        if (hit && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) // the lowest hit is exact
+            return i + (size_t)__builtin_ctzll(hit) / 8;
+        if (hit)
+            break;
+    }
+    for (; i < len; i++) {
+        const unsigned char c = (unsigned char)s[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80)
+            break;
+    }
+    return i;
+}
+
+bool pons__is_blank(const char *s); // as Python: not s.strip()
 // Writes s as a JSON string (with its quotes) at p, which has room for 6·len + 2. Returns the end.
 char *pons__put_string(char *p, const char *s, size_t len);
 

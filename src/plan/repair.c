@@ -413,7 +413,7 @@ static void tell_gap(reader *r, const char *from, const char *to)
     const char *s = from;
     while (s < to && (blank(*s) || *s == ',' || *s == ';'))
         s++;
-    if (s == to) {
+    if (s >= to) {
         s = pass_blanks(from, to);
         if (s < to && to == r->text_end)
             tell(r, *s == ',' ? PONS_REPAIR_TRAILING_COMMA : PONS_REPAIR_SEPARATOR, s,
@@ -442,7 +442,9 @@ static void tell_gap(reader *r, const char *from, const char *to)
         if (*c == '>' || *c == ']')
             in_tag = false;
     }
-    const bool closers = letters == strspn(s, "]})") && letters == n;
+    bool closers = true;
+    for (const char *c = s; c < to; c++)
+        closers = closers && (*c == ']' || *c == '}' || *c == ')');
     if (closers)
         tell(r, PONS_REPAIR_EXTRA_CLOSER, s, "%.*s closes nothing, left out", (int)n, s);
     else if (letters > 0)

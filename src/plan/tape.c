@@ -16,10 +16,9 @@
 #include <stdlib.h>
 
 enum {
-    DEPTH_MAX = 256,       // containers in each other
-    BYTES_A_NODE = 10,     // first guess
-    MEMBERS_ON_STACK = 32, // sorted without heap
-    LITTLE_ENDIAN_BYTES = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    DEPTH_MAX = 256,      // containers in each other
+    BYTES_A_NODE = 10,    // first guess
+    MEMBERS_ON_STACK = 32 // sorted without heap
 };
 
 typedef struct parser {
@@ -54,26 +53,32 @@ static int fail_at(const parser *p, const char *at, const char *what)
     return PONS_EINVAL;
 }
 
-static void skip_blanks(parser *p)
+static inline void skip_blanks(parser *p)
 {
     while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
         p->at++;
 }
 
-// A new node at p->at, or NULL. Pointers to nodes end here.
-static pons__node *node_new(parser *p, pons__kind kind)
+static bool grow(parser *p)
 {
     pons__tape *t = p->tape;
-    if (t->n == t->cap) {
-        const size_t cap = t->cap * 2 + 64;
-        pons__node *nodes = realloc(t->nodes, cap * sizeof *nodes);
-        if (!nodes) {
-            pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
-            return NULL;
-        }
-        t->nodes = nodes;
-        t->cap = cap;
+    const size_t cap = t->cap * 2 + 64;
+    pons__node *nodes = realloc(t->nodes, cap * sizeof *nodes);
+    if (!nodes) {
+        pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
+        return false;
     }
+    t->nodes = nodes;
+    t->cap = cap;
+    return true;
+}
+
+// A new node at p->at, or NULL. Pointers to nodes end here.
+static inline pons__node *node_new(parser *p, pons__kind kind)
+{
+    pons__tape *t = p->tape;
+    if (t->n == t->cap && !grow(p))
+        return NULL;
     pons__node *node = &t->nodes[t->n++];
     *node = (pons__node){.at = (uint32_t)(p->at - t->text), .next = (uint32_t)t->n, .kind = kind};
     return node;
@@ -570,29 +575,6 @@ size_t pons__utf8_length(const char *s, size_t len)
         if ((u[i] & 0xc0) != 0x80)
             return 0;
     return n;
-}
-
-size_t pons__plain_length(const char *s, size_t len)
-{
-    size_t i = 0;
-    // Eight bytes at a time: a byte is special when it is below 0x20, '"', '\\' or has its top bit.
-    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    for (; i + 8 <= len; i += 8) {
-        uint64_t x;
-        memcpy(&x, s + i, sizeof x);
-        const uint64_t quote = x ^ ones * '"', slash = x ^ ones * '\\', low = x - ones * 0x20;
-        const uint64_t hit = ((quote - ones) | (slash - ones) | low | x) & tops;
-        if (hit && LITTLE_ENDIAN_BYTES) // the lowest hit is exact
-            return i + (size_t)__builtin_ctzll(hit) / 8;
-        if (hit)
-            break;
-    }
-    for (; i < len; i++) {
-        const unsigned char c = (unsigned char)s[i];
-        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80)
-            break;
-    }
-    return i;
 }
 
 char *pons__put_string(char *p, const char *s, size_t len)
