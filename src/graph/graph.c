@@ -236,7 +236,7 @@ void pons_graph_blocking(pons_graph_builder *b, const char *name, pons_blocking_
 void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
 {
     node_spec *n = NULL;
-    for (size_t i = 0; b && i < b->n_nodes && !n; i++)
+    for (size_t i = b ? b->n_nodes : 0; i-- > 0 && !n;) // mostly the newest
         if (strcmp(b->nodes[i].name, name ? name : "") == 0)
             n = &b->nodes[i];
     if (!n || !opts) {

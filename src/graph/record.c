@@ -225,6 +225,14 @@ static int load_row(void *user, const pons_record_row *row)
     return l->st;
 }
 
+// It goes on waiting; its time-outs begin again.
+static void park(pons_cx *cx)
+{
+    cx->state = PONS__TASK_PARKED;
+    if (cx->node->policy && !cx->wake_ns)
+        pons__policy_park(cx);
+}
+
 int pons__records_load(pons_run *r, pons_error *err)
 {
     load_state l = {.r = r};
@@ -237,7 +245,7 @@ int pons__records_load(pons_run *r, pons_error *err)
         pons_cx *cx = r->tasks[i];
         if (cx->state == PONS__TASK_TODO &&
             (cx->wake_ns || (pons__task_pending(cx) && answered(cx) <= cx->answers_seen)))
-            cx->state = PONS__TASK_PARKED;
+            park(cx);
     }
     return st;
 }

@@ -366,7 +366,9 @@ static int step_tasks(pons_run *r, pons_error *err)
             r->state = PONS_RUN_DONE;
             for (size_t k = 0; k < r->n_tasks; k++)
                 pons__task_cancel(r->tasks[k]);
-            return PONS_OK;
+            return r->durable && !pons__out_empty(&r->out)
+                       ? pons__run_commit(r, &(pons__extra){0}, err)
+                       : PONS_OK;
         }
         failed = failed || cx->state == PONS__TASK_FAILED;
         parked = parked || cx->state == PONS__TASK_PARKED;

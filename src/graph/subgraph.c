@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err);
+static int escape(pons_cx *cx, pons_error *err);
 static int copy_in(pons_cx *cx);
 static int copy_out(pons_cx *cx, pons_error *err);
 static pons_value *difference(const pons__channel *ch, const pons_value *outer,
@@ -42,7 +43,7 @@ int pons__subgraph_run(pons_cx *cx, pons_error *err)
         return child->error.status;
     case PONS_RUN_DONE:
         if (child->escaped)
-            return pons__cx_escape(cx, child->escaped->escape, err);
+            return escape(cx, err);
         break;
     }
     return copy_out(cx, err);
@@ -112,6 +113,18 @@ static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err)
     return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
                           "the namespace of subgraph '%s' is longer than %d bytes", cx->node->name,
                           PONS_NAME_MAX - 1);
+}
+
+// The child's command to this graph. What its task has said goes with this one; messages that it
+// has read are left where they are.
+static int escape(pons_cx *cx, pons_error *err)
+{
+    pons_cx *from = cx->child->escaped;
+    from->out.n_taken = 0;
+    int st = pons__out_move(&cx->out, &from->out);
+    if (st == PONS_OK && !cx->child->durable)
+        st = pons__out_move(&cx->out, &cx->child->out);
+    return st == PONS_OK ? pons__cx_escape(cx, from->escape, err) : st;
 }
 
 static int copy_in(pons_cx *cx)

@@ -247,6 +247,13 @@ static void a_run_timeout_and_an_idle_timeout(void **state)
     assert_int_equal(to_deadline(&b, r), 700);
     assert_string_equal(pons_run_error(r)->message, "node 'n' made no progress for 700 ms");
     pons_run_destroy(r);
+    pons_run_destroy(run_to(&b, g, "", NULL, PONS_RUN_PARKED));
+    b.time.now_ns += 600 * PONS_NS_PER_MS;
+    bed_thread(&b); // after a crash it begins again
+    r = resume_to(&b, g, "", PONS_RUN_PARKED);
+    assert_int_equal(to_deadline(&b, r), 700);
+    assert_int_equal(pons_run_error(r)->status, PONS_ETIMEOUT);
+    pons_run_destroy(r);
     pons_graph_destroy(g);
     bed_close(&b);
 }

@@ -198,6 +198,7 @@ static int to_parent(pons_cx *cx, void *user, pons_error *err)
     (void)user;
     static const char *const go[] = {"after", NULL};
     log_text(cx, "dropped");
+    pons_cx_emit(cx, "said", json_true()); // events are no writes: they stay
     return pons_cx_command(
         cx, &(pons_command){.update = json("{'log':'for the parent'}"), .go = go, .parent = true},
         err);
@@ -231,6 +232,7 @@ static void a_command_to_the_parent_ends_the_child(void **state)
         for (int again = 0; again < 2; again++) { // its own namespace is left unfinished: no matter
             pons_run *r = run_to(&b, g, "", "{'log':{'__overwrite__':[]}}", PONS_RUN_DONE);
             assert_json(pons_run_get(r, "log"), "['for the parent','after']");
+            assert_int_equal(bed_events(&b, "said"), again + 1);
             pons_run_destroy(r);
         }
         pons_graph_destroy(g);
