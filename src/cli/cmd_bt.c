@@ -68,7 +68,7 @@ static int read_script(const char *path, pons_value **ret, pons_error *err)
                : pons_error_set(err, PONS_EINVAL, "bt", "cannot read the script of leaves");
     if (rc < 0) {
         char where[64];
-        snprintf(where, sizeof where, "%s", err->source);
+        snprintf(where, sizeof where, "%.40s", err->source);
         pons_error_source(err, "%s%s%s", path, *where ? ":" : "", where);
     }
     if (f) {
