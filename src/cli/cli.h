@@ -120,6 +120,7 @@ int cmd_scenario(cli *c);
 int cmd_graph(cli *c);
 int cmd_plan(cli *c);
 int cmd_bt(cli *c);
+int cmd_companion(cli *c);
 int cmd_doctor(cli *c);
 
 #endif

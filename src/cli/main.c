@@ -35,6 +35,8 @@ const cli_command cli_commands[] = {
     {"graph", "pons graph show NAME [--format mermaid|dot|json]", "draw a graph", cmd_graph},
     {"bt", "pons bt check FILE… | show FILE [--format text|dot|svg] | run FILE --script S.json",
      "check, draw and try behaviour trees", cmd_bt},
+    {"companion", "pons companion run|status|log|why TIME|message TEXT",
+     "a digital partner that lives by its world view", cmd_companion},
     {"doctor", "pons doctor", "what is installed, reachable, missing, and what to do", cmd_doctor},
     {NULL, NULL, NULL, NULL},
 };

@@ -1,0 +1,214 @@
+// events.c - the event bus and the record of a decision.
+//
+// Events are made while a minute is lived, wait until it has been committed, and are then shown to
+// the subscribers in the order they were made. A decision is recorded when it differs in anything
+// but its time from the one before it; so the record in force at a minute is the latest one that is
+// not after it.
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "companion/companion_internal.h"
+
+int pons_companion_subscribe(pons_companion *c, const char *type, pons_companion_event_fn fn,
+                             void *user, pons_error *err)
+{
+    if (c->n_subscribers == CO_SUBSCRIBERS_MAX) {
+        return pons_error_set(err, PONS_EBUSY, COMPANION, "there are %d subscribers already",
+                              CO_SUBSCRIBERS_MAX);
+    }
+    co_subscriber *s = &c->subscribers[c->n_subscribers++];
+    *s = (co_subscriber){.fn = fn, .user = user};
+    snprintf(s->type, sizeof s->type, "%s", type ? type : "");
+    return PONS_OK;
+}
+
+bool co_wanted(const pons_companion *c, const char *type)
+{
+    for (size_t i = 0; i < c->n_subscribers; i++) {
+        if (!*c->subscribers[i].type || strcmp(c->subscribers[i].type, type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void co_publish(pons_companion *c, const pons_value *ev)
+{
+    const char *type = pons_get_str(ev, "type", "");
+    for (size_t i = 0; i < c->n_subscribers; i++) {
+        const co_subscriber *s = &c->subscribers[i];
+        if (!*s->type || strcmp(s->type, type) == 0) {
+            s->fn(s->user, ev);
+        }
+    }
+}
+
+// Borrowed: it waits with the others for the commit. NULL on no memory, which fails the minute.
+pons_value *co_event(pons_companion *c, const char *type, ...)
+{
+    char time[32];
+    pons_value *ev = json_object();
+    va_list ap;
+    json_object_set_new(ev, "time",
+                        json_string(pons_world_view_time(c->view, c->minute, time, sizeof time)));
+    json_object_set_new(ev, "type", json_string(type));
+    va_start(ap, type);
+    for (const char *key; (key = va_arg(ap, const char *));) {
+        pons_value *v = va_arg(ap, pons_value *);
+        if (v) {
+            json_object_set_new(ev, key, v);
+        }
+    }
+    va_end(ap);
+    if (c->n_events == c->cap_events) {
+        const size_t cap = c->cap_events ? 2 * c->cap_events : 16;
+        pons_value **more = realloc(c->events, cap * sizeof *more);
+        if (!more) {
+            c->nomem = true;
+            pons_value_unref(ev);
+            return NULL;
+        }
+        c->events = more;
+        c->cap_events = cap;
+    }
+    c->nomem = c->nomem || !ev;
+    c->events[c->n_events] = ev;
+    c->n_events += ev != NULL;
+    return ev;
+}
+
+pons_value *co_action_json(const co_activity *a)
+{
+    return pons_object("type", json_string(a->id), NULL);
+}
+
+void co_note_filtered(pons_companion *c, const char *type, const char *by, const char *rule,
+                      const char *reason)
+{
+    co_board *b = &c->board;
+    if (b->n_filtered == sizeof b->filtered / sizeof *b->filtered) {
+        return;
+    }
+    co_filtered *f = &b->filtered[b->n_filtered++];
+    *f = (co_filtered){.rule = rule, .by = by};
+    snprintf(f->type, sizeof f->type, "%s", type);
+    snprintf(f->reason, sizeof f->reason, "%s", reason);
+}
+
+void co_board_clear(pons_companion *c)
+{
+    co_board *b = &c->board;
+    free(b->said);
+    b->said = NULL;
+    b->n_trace = b->n_filtered = 0;
+    b->branch = "";
+    b->action = NULL;
+    b->has_proposal = false;
+    *b->model_note = '\0';
+    b->model_from = NULL;
+}
+
+// ---------------------------------------------------------------- the record
+
+static void mix(uint64_t h[2], const char *s)
+{
+    for (; *s; s++) { // FNV-1a, twice
+        h[0] = (h[0] ^ (unsigned char)*s) * 0x100000001b3u;
+        h[1] = (h[1] ^ (unsigned char)*s) * 0x100000001b3u + 0x9e3779b97f4a7c15u;
+    }
+    h[0] = (h[0] ^ 0xff) * 0x100000001b3u;
+}
+
+static void signature_of(const pons_companion *c, char ret[33])
+{
+    const co_board *b = &c->board;
+    uint64_t h[2] = {0xcbf29ce484222325u, 0x84222325cbf29ce4u};
+    for (size_t i = 0; i < b->n_trace; i++) {
+        const char result[] = {b->trace[i].result, 0};
+        mix(h, b->trace[i].name);
+        mix(h, b->trace[i].arg ? b->trace[i].arg : "");
+        mix(h, result);
+    }
+    for (size_t i = 0; i < b->n_filtered; i++) {
+        mix(h, b->filtered[i].type);
+        mix(h, b->filtered[i].rule);
+        mix(h, b->filtered[i].reason);
+    }
+    mix(h, b->model_note);
+    snprintf(ret, 33, "%016llx%016llx", (unsigned long long)h[0], (unsigned long long)h[1]);
+}
+
+static pons_value *path_json(const co_board *b)
+{
+    static const char *const words[] = {"yes", "no"};
+    pons_value *path = json_array();
+    for (size_t i = 0; i < b->n_trace; i++) {
+        const co_step *s = &b->trace[i];
+        char text[160];
+        if (s->result == '>') {
+            snprintf(text, sizeof text, "%s", s->name);
+        } else {
+            snprintf(text, sizeof text, "%s%s%s%s: %s", s->name, s->arg ? "(" : "",
+                     s->arg ? s->arg : "", s->arg ? ")" : "", words[s->result == 'n']);
+        }
+        json_array_append_new(path, json_string(text));
+    }
+    return path;
+}
+
+static pons_value *model_json(const pons_companion *c)
+{
+    const co_board *b = &c->board;
+    if (!b->model_from) {
+        return NULL;
+    }
+    char said[CO_TEXT_MAX + 1] = "";
+    if (b->said) {
+        size_t n = strnlen(b->said, CO_TEXT_MAX);
+        while (b->said[n] && n > 0 && ((unsigned char)b->said[n] & 0xc0) == 0x80) {
+            n--;
+        }
+        memcpy(said, b->said, n);
+        said[n] = '\0';
+    }
+    return pons_object("from", json_string(b->model_from), "said",
+                       b->said ? json_string(said) : NULL, "outcome", json_string(b->model_note),
+                       NULL);
+}
+
+static pons_value *filtered_json(const co_filtered *f)
+{
+    return pons_object("action", *f->type ? pons_object("type", json_string(f->type), NULL) : NULL,
+                       "by", json_string(f->by), "rule", json_string(f->rule), "reason",
+                       json_string(f->reason), NULL);
+}
+
+void co_record_decision(pons_companion *c)
+{
+    const co_board *b = &c->board;
+    char signature[sizeof c->signature];
+    signature_of(c, signature);
+    const bool asked = b->model_from && strcmp(b->model_from, "request") == 0;
+    if (strcmp(signature, c->signature) == 0 && !b->action && !asked) {
+        return;
+    }
+    memcpy(c->signature, signature, sizeof signature);
+    pons_value *filtered = json_array();
+    for (size_t i = 0; i < b->n_filtered; i++) {
+        json_array_append_new(filtered, filtered_json(&b->filtered[i]));
+        pons_value *ev = co_event(c, "filtered", NULL), *f = filtered_json(&b->filtered[i]);
+        json_object_update(ev, f);
+        pons_value_unref(f);
+    }
+    pons_value *action = b->action ? co_action_json(b->action) : json_null();
+    if (b->action && b->proposal.preemptive) {
+        json_object_set_new(action, "preemptive", json_true());
+    }
+    const co_activity *now = c->world.current.what;
+    co_event(c, "decision", "action", action, "branch", json_string(b->branch), "path",
+             path_json(b), "filtered", filtered, "model", model_json(c), "during",
+             now ? json_string(now->id) : json_null(), "rationale",
+             b->has_proposal && *b->proposal.rationale ? json_string(b->proposal.rationale) : NULL,
+             NULL);
+}

@@ -1,0 +1,298 @@
+// leaves.c - what the tree can ask (guards) and do (actions). trees/companion.mdsl puts them in
+// order; any other tree may be given that uses these names.
+//
+//   guards   IsMorning IsNight IsSchoolDay IsSleeping NotSleeping Idle AtPlace(place)
+//            InWindow(window) OutsideWindow(window) MessageWaiting MessageMayInterrupt
+//            ModelMayBeAsked EnergyBelow(percent)
+//   actions  Start(activity) Suggest StartSuggested Continue
+//   callback Branch(name): names the branch that the tick is in
+//
+// A leaf's arguments are read once: they are constants of the definition.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "companion/companion_internal.h"
+
+typedef bool (*co_leaf)(pons_companion *c, const char *arg);
+
+typedef struct leaf_row {
+    const char *name;
+    co_leaf fn;
+    bool condition;
+} leaf_row;
+
+static bool start(pons_companion *c, const co_proposal *p, const char *by, co_refusal *ret);
+
+// ---------------------------------------------------------------- guards
+
+bool co_sleeping(const pons_companion *c)
+{
+    return c->world.current.what && strcmp(c->world.current.what->id, "sleep") == 0;
+}
+
+// In the morning's window, and for whoever sleeps from the minute on when sleep was to end.
+bool co_is_morning(const pons_companion *c)
+{
+    return (co_sleeping(c) && c->minute >= c->world.current.until) ||
+           co_in_window(c->view, "morning", c->seed, c->minute, NULL);
+}
+
+static bool is_morning(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return co_is_morning(c);
+}
+
+static bool is_night(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return co_in_window(c->view, "night", c->seed, c->minute, NULL);
+}
+
+static bool is_school_day(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return pons_world_view_school_day(c->view, c->minute, NULL);
+}
+
+static bool is_sleeping(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return co_sleeping(c);
+}
+
+static bool not_sleeping(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return !co_sleeping(c);
+}
+
+static bool idle(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return !c->world.current.what;
+}
+
+static bool at_place(pons_companion *c, const char *arg)
+{
+    const co_activity *a = c->world.current.what;
+    return strcmp(c->world.place, arg) == 0 && !(a && *a->to); // on the way one is nowhere
+}
+
+static bool in_window(pons_companion *c, const char *arg)
+{
+    return co_in_window(c->view, arg, c->seed, c->minute, NULL);
+}
+
+static bool outside_window(pons_companion *c, const char *arg)
+{
+    return !in_window(c, arg);
+}
+
+static bool energy_below(pons_companion *c, const char *arg)
+{
+    return c->world.energy < strtod(arg, NULL);
+}
+
+static bool message_waiting(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return c->world.n_messages > 0;
+}
+
+static bool is_urgent(const pons_companion *c, const co_message *m)
+{
+    const pons_value *rules = pons_get(c->view->doc, "messages");
+    bool urgent = m->urgent;
+    size_t i;
+    pons_value *s;
+    json_array_foreach((pons_value *)pons_get(rules, "urgent_from"), i, s)
+    {
+        urgent = urgent || (m->from && strcasecmp(m->from, json_string_value(s)) == 0);
+    }
+    json_array_foreach((pons_value *)pons_get(rules, "urgent_words"), i, s)
+    {
+        urgent = urgent || strcasestr(m->text, json_string_value(s));
+    }
+    return urgent;
+}
+
+// Idle, and in anything that the model might be asked during, messages are read as they come.
+// Sleep, lessons and the like only give way to what the world view allows.
+const co_message *co_message_that_may(const pons_companion *c, char *ret_reason, size_t cap)
+{
+    const co_activity *now = c->world.current.what;
+    *ret_reason = '\0';
+    if (now && !now->interruptible) {
+        snprintf(ret_reason, cap, "%s cannot be ended early", now->id);
+        return NULL;
+    }
+    const bool any = !now || now->ask_model || c->view->interrupt == 'a';
+    for (size_t i = 0; i < c->world.n_messages; i++) {
+        if (any || (c->view->interrupt == 'u' && is_urgent(c, &c->world.messages[i]))) {
+            return &c->world.messages[i];
+        }
+    }
+    if (c->world.n_messages > 0) {
+        snprintf(ret_reason, cap, "%s, and the message %s", now->id,
+                 c->view->interrupt == 'n' ? "waits, as all do" : "is not urgent");
+    }
+    return NULL;
+}
+
+static bool message_may_interrupt(pons_companion *c, const char *arg)
+{
+    char why[256];
+    (void)arg;
+    if (co_message_that_may(c, why, sizeof why)) {
+        return true;
+    }
+    co_note_filtered(c, "read_message", "message", "message_waits", why);
+    return false;
+}
+
+static bool model_may_be_asked(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return co_may_ask(c);
+}
+
+// ---------------------------------------------------------------- actions
+
+static bool act_start(pons_companion *c, const char *arg)
+{
+    const co_activity *a = co_activity_of(c->view, arg);
+    co_proposal p = {.preemptive = a && a->preemptive,
+                     .emergency = c->board.branch && strcmp(c->board.branch, "Emergency") == 0};
+    co_refusal why;
+    snprintf(p.type, sizeof p.type, "%s", arg);
+    return start(c, &p, "tree", &why);
+}
+
+static bool act_suggest(pons_companion *c, const char *arg)
+{
+    (void)arg;
+    return co_suggest(c);
+}
+
+static bool act_start_suggested(pons_companion *c, const char *arg)
+{
+    co_refusal why;
+    (void)arg;
+    if (start(c, &c->board.policy.suggestion, "model", &why)) {
+        co_suggestion_used(c);
+        return true;
+    }
+    co_suggestion_refused(c, &why);
+    return false;
+}
+
+static bool act_continue(pons_companion *c, const char *arg)
+{
+    (void)c;
+    (void)arg;
+    return true;
+}
+
+static bool start(pons_companion *c, const co_proposal *p, const char *by, co_refusal *ret)
+{
+    *ret = co_filter(c, p);
+    if (ret->rule) {
+        co_note_filtered(c, p->type, by, ret->rule, ret->reason);
+        return false;
+    }
+    co_execute(c, co_activity_of(c->view, p->type), p);
+    return true;
+}
+
+// ---------------------------------------------------------------- the tree's calls
+
+static const leaf_row rows[] = {
+    {"IsMorning", is_morning, true},
+    {"IsNight", is_night, true},
+    {"IsSchoolDay", is_school_day, true},
+    {"IsSleeping", is_sleeping, true},
+    {"NotSleeping", not_sleeping, true},
+    {"Idle", idle, true},
+    {"AtPlace", at_place, true},
+    {"InWindow", in_window, true},
+    {"OutsideWindow", outside_window, true},
+    {"EnergyBelow", energy_below, true},
+    {"MessageWaiting", message_waiting, true},
+    {"MessageMayInterrupt", message_may_interrupt, true},
+    {"ModelMayBeAsked", model_may_be_asked, true},
+    {"Start", act_start, false},
+    {"Suggest", act_suggest, false},
+    {"StartSuggested", act_start_suggested, false},
+    {"Continue", act_continue, false},
+    {NULL, NULL, false},
+};
+
+// Nodes are few and their numbers small, but a callback and its node share a number.
+static const char *argument(pons_companion *c, const pons_bt_call *call)
+{
+    const size_t at = 2 * (size_t)call->node + (call->reason == PONS_BT_ENTRY);
+    co_arg *arg = at < c->n_args ? &c->args[at] : NULL;
+    if (arg && !arg->known) {
+        pons_autovalue list = pons_bt_call_args(call);
+        const pons_value *first = json_array_get(list, 0);
+        char number[32];
+        snprintf(number, sizeof number, "%g", json_number_value(first));
+        const char *text = json_is_number(first) ? number : json_string_value(first);
+        arg->text = strdup(text ? text : "");
+        arg->known = arg->text != NULL;
+    }
+    return arg && arg->text ? arg->text : "";
+}
+
+static void trace(pons_companion *c, const char *name, const char *arg, char result)
+{
+    if (c->board.n_trace < CO_TRACE_MAX) {
+        c->board.trace[c->board.n_trace++] = (co_step){name, *arg ? arg : NULL, result};
+    }
+}
+
+static int call_branch(pons_bt_call *call, void *user, pons_error *err)
+{
+    pons_companion *c = user;
+    (void)err;
+    if (call->reason == PONS_BT_ENTRY) {
+        c->board.branch = argument(c, call);
+        trace(c, c->board.branch, "", '>');
+    }
+    return PONS_BT_SUCCESS;
+}
+
+static int call_leaf(pons_bt_call *call, void *user, pons_error *err)
+{
+    pons_companion *c = user;
+    const leaf_row *row = rows;
+    for (; row->name && strcmp(row->name, call->name) != 0; row++) {
+    }
+    assert(row->name); // only these are registered
+    if (call->reason == PONS_BT_HALT) {
+        return PONS_BT_READY;
+    }
+    const char *arg = argument(c, call);
+    if (!*arg && (row->fn == at_place || row->fn == in_window || row->fn == outside_window ||
+                  row->fn == energy_below || row->fn == act_start)) {
+        return pons_error_set(err, PONS_EINVAL, COMPANION, "%s needs an argument", row->name);
+    }
+    const bool yes = row->fn(c, arg);
+    trace(c, row->name, arg, yes ? 'y' : 'n');
+    return yes ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
+}
+
+int co_register_leaves(pons_bt_registry *r, pons_companion *c, pons_error *err)
+{
+    const pons_bt_leaf branch = {.name = "Branch", .fn = call_branch, .user = c};
+    int rc = pons_bt_register(r, &branch, err);
+    for (const leaf_row *row = rows; rc >= 0 && row->name; row++) {
+        const pons_bt_leaf leaf = {
+            .name = row->name, .condition = row->condition, .fn = call_leaf, .user = c};
+        rc = pons_bt_register(r, &leaf, err);
+    }
+    return rc;
+}

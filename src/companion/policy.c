@@ -1,0 +1,293 @@
+// policy.c - the model's part: when it may be asked, one question, and what becomes of the answer.
+//
+// A window of some minutes has at most one request. Its suggestion is cached for the window; one
+// that was refused, or carried out a moment ago, is not looked at again before its cool-down ends.
+// A model that throws, is late or answers nonsense is left alone for a while. Whatever happens,
+// this branch fails and the routine runs: at most one tick is spent.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "companion/companion_internal.h"
+
+#define MS_A_SECOND 1000.0
+
+static bool request(pons_companion *c, char **ret_said, char *ret_why, size_t cap);
+static bool understand(const char *said, co_proposal *ret, bool *ret_none, char *ret_why,
+                       size_t cap);
+static pons_value *question(const pons_companion *c);
+static void failed(pons_companion *c, const char *why);
+static const co_reject *rejected(pons_companion *c, const co_proposal *p);
+static void reject(pons_companion *c, const co_proposal *p, const char *why, bool done,
+                   int minutes);
+static void key_of(const co_proposal *p, char *ret, size_t cap);
+
+static int64_t window_of(const pons_companion *c)
+{
+    return co_local(c->view, c->minute) / c->view->window_min;
+}
+
+bool co_may_ask(const pons_companion *c)
+{
+    const co_activity *now = c->world.current.what;
+    return c->llm && c->board.ask && c->minute >= c->board.policy.cool_until &&
+           (!now || (now->interruptible && now->ask_model));
+}
+
+bool co_suggest(pons_companion *c)
+{
+    co_board *b = &c->board;
+    co_policy *p = &b->policy;
+    char why[sizeof b->model_note];
+    if (p->asked_window == window_of(c)) {
+        if (!p->has || p->used) {
+            return false; // nothing more in this window
+        }
+        b->model_from = "cache";
+    } else {
+        bool none = false;
+        p->asked_window = window_of(c);
+        p->requests++;
+        p->has = p->used = false;
+        b->model_from = "request";
+        if (!request(c, &b->said, why, sizeof why) ||
+            !understand(b->said, &p->suggestion, &none, why, sizeof why)) {
+            failed(c, why);
+            return false;
+        }
+        if (none) {
+            snprintf(b->model_note, sizeof b->model_note, "it wants nothing");
+            return false;
+        }
+        p->suggestion.from_model = true;
+        p->has = true;
+    }
+    const co_reject *r = rejected(c, &p->suggestion);
+    if (r) {
+        snprintf(b->model_note, sizeof b->model_note, "%s", r->reason);
+        co_note_filtered(c, p->suggestion.type, "model", r->done ? "repeated" : "refused_before",
+                         r->reason);
+        p->used = true;
+        return false;
+    }
+    return true;
+}
+
+void co_suggestion_refused(pons_companion *c, const co_refusal *why)
+{
+    co_policy *p = &c->board.policy;
+    p->used = true;
+    snprintf(c->board.model_note, sizeof c->board.model_note, "refused: %s", why->rule);
+    reject(c, &p->suggestion, why->reason, false, c->view->rejection_cooldown_min);
+}
+
+void co_suggestion_used(pons_companion *c)
+{
+    co_policy *p = &c->board.policy;
+    p->used = true;
+    snprintf(c->board.model_note, sizeof c->board.model_note, "carried out");
+    reject(c, &p->suggestion, "it was done a short while ago", true, c->view->repeat_cooldown_min);
+}
+
+static void failed(pons_companion *c, const char *why)
+{
+    c->board.policy.cool_until = c->minute + c->view->failure_cooldown_min;
+    snprintf(c->board.model_note, sizeof c->board.model_note, "failed: %.200s", why);
+    co_note_filtered(c, "", "model", "model_failed", why);
+}
+
+// ---------------------------------------------------------------- refused and done before
+
+static void key_of(const co_proposal *p, char *ret, size_t cap)
+{
+    snprintf(ret, cap, "%s|%s|%s", p->type, p->place, p->device);
+}
+
+static const co_reject *rejected(pons_companion *c, const co_proposal *p)
+{
+    co_policy *policy = &c->board.policy;
+    char key[sizeof policy->rejects[0].key];
+    size_t kept = 0;
+    const co_reject *found = NULL;
+    key_of(p, key, sizeof key);
+    for (size_t i = 0; i < policy->n_rejects; i++) {
+        if (policy->rejects[i].until > c->minute) {
+            policy->rejects[kept++] = policy->rejects[i];
+        }
+    }
+    policy->n_rejects = kept;
+    for (size_t i = 0; i < kept; i++) {
+        found = strcmp(policy->rejects[i].key, key) == 0 ? &policy->rejects[i] : found;
+    }
+    return found;
+}
+
+static void reject(pons_companion *c, const co_proposal *p, const char *why, bool done, int minutes)
+{
+    co_policy *policy = &c->board.policy;
+    if (minutes <= 0) {
+        return;
+    }
+    if (policy->n_rejects == CO_REJECTS_MAX) { // the oldest is forgotten
+        memmove(policy->rejects, policy->rejects + 1,
+                (CO_REJECTS_MAX - 1) * sizeof *policy->rejects);
+        policy->n_rejects--;
+    }
+    co_reject *r = &policy->rejects[policy->n_rejects++];
+    *r = (co_reject){.until = c->minute + minutes, .done = done};
+    key_of(p, r->key, sizeof r->key);
+    snprintf(r->reason, sizeof r->reason, "%s", why);
+}
+
+// ---------------------------------------------------------------- one request
+
+// Waits for the whole answer, at most the world view's time.
+static bool request(pons_companion *c, char **ret_said, char *ret_why, size_t cap)
+{
+    const pons_llm *m = c->llm;
+    const uint64_t call = ++c->call;
+    const int64_t late = pons_now_ns(c->clock) + (int64_t)(c->view->timeout_s * PONS_NS_PER_S);
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue q = question(c);
+    if (!q || m->ops->start(m->self, call, q, &err) < 0) {
+        snprintf(ret_why, cap, "%.200s", q ? err.message : "out of memory");
+        return false;
+    }
+    for (;;) {
+        pons_llm_event ev = {0};
+        while (m->ops->next(m->self, &ev)) {
+            const bool mine = ev.call == call;
+            const bool done = mine && ev.kind == PONS_LLM_DONE;
+            const bool broken = mine && ev.kind == PONS_LLM_ERROR;
+            if (done) {
+                const char *text = pons_get_str(ev.value, "content", "");
+                *ret_said = strndup(text, strnlen(text, CO_TEXT_MAX * 4));
+            } else if (broken) {
+                snprintf(ret_why, cap, "%.200s", ev.error.message);
+            }
+            pons_llm_event_clear(&ev);
+            if (done || broken) {
+                return done && *ret_said;
+            }
+        }
+        const int64_t left_ms = (late - pons_now_ns(c->clock)) / PONS_NS_PER_MS;
+        if (left_ms <= 0 || !c->wait || c->wait(c->user, m->ops->event_fd(m->self), left_ms) < 0) {
+            m->ops->cancel(m->self, call);
+            snprintf(ret_why, cap, "no answer within %g s", c->view->timeout_s);
+            return false;
+        }
+    }
+}
+
+static bool take_word(const pons_value *o, const char *key, char ret[CO_ID_MAX])
+{
+    const pons_value *v = pons_get(o, key);
+    if (v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v) >= CO_ID_MAX)) {
+        return false;
+    }
+    snprintf(ret, CO_ID_MAX, "%s", json_is_string(v) ? json_string_value(v) : "");
+    return true;
+}
+
+// {type, place?, device?, preemptive?, rationale?}, bare or as {"action": …}, perhaps in a fence.
+static bool understand(const char *said, co_proposal *ret, bool *ret_none, char *ret_why,
+                       size_t cap)
+{
+    const char *from = strchr(said, '{'), *to = strrchr(said, '}');
+    pons_autovalue v = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    if (!from || !to || to < from ||
+        pons_value_parse(from, (size_t)(to - from) + 1, &v, &err) < 0) {
+        snprintf(ret_why, cap, "the answer is no JSON object");
+        return false;
+    }
+    const pons_value *o = json_is_object(pons_get(v, "action")) ? pons_get(v, "action") : v;
+    const pons_value *pre = pons_get(o, "preemptive");
+    *ret = (co_proposal){.preemptive = json_is_true(pre)};
+    if (!json_is_string(pons_get(o, "type")) || !take_word(o, "type", ret->type) || !*ret->type ||
+        !take_word(o, "place", ret->place) || !take_word(o, "device", ret->device) ||
+        (pre && !json_is_boolean(pre) && !json_is_null(pre))) {
+        snprintf(ret_why, cap, "the answer is no action {type, place?, device?, preemptive?, …}");
+        return false;
+    }
+    const char *why = pons_get_str(o, "rationale", "");
+    size_t n = strnlen(why, sizeof ret->rationale - 1);
+    while (n > 0 && ((unsigned char)why[n] & 0xc0) == 0x80) {
+        n--; // a character is kept whole or not at all
+    }
+    memcpy(ret->rationale, why, n);
+    *ret_none = strcmp(ret->type, "none") == 0;
+    return true;
+}
+
+// ---------------------------------------------------------------- the question
+
+static pons_value *schema_of_answer(const pons_companion *c)
+{
+    pons_value *types = json_array();
+    for (size_t i = 0; i < c->view->n_activities; i++) {
+        json_array_append_new(types, json_string(c->view->activities[i].id));
+    }
+    json_array_append_new(types, json_string("none"));
+    pons_value *text = json_pack("{s:s}", "type", "string");
+    return json_pack("{s:s, s:b, s:[s], s:{s:{s:o}, s:O, s:O, s:{s:s}, s:o}}", "type", "object",
+                     "additionalProperties", 0, "required", "type", "properties", "type", "enum",
+                     types, "place", text, "device", text, "preemptive", "type", "boolean",
+                     "rationale", text);
+}
+
+static pons_value *observation_of(const pons_companion *c)
+{
+    char time[32], since[32];
+    static const char *const days[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                       "Friday", "Saturday", "Sunday"};
+    const co_current *now = &c->world.current;
+    const int64_t day = co_floor_day(co_local(c->view, c->minute));
+    pons_value *may = json_array();
+    for (size_t i = 0; i < c->view->n_activities;
+         i++) { // what would pass, so that it need not guess
+        co_proposal p = {.preemptive = c->view->activities[i].preemptive, .from_model = true};
+        snprintf(p.type, sizeof p.type, "%s", c->view->activities[i].id);
+        if (!co_filter(c, &p).rule) {
+            json_array_append_new(may, json_string(p.type));
+        }
+    }
+    pons_world_view_time(c->view, c->minute, time, sizeof time);
+    return pons_object(
+        "time", json_string(time), "weekday", json_string(days[co_weekday(day)]), "school_day",
+        json_boolean(co_is_school_day(c->view, day, NULL)), "place", json_string(c->world.place),
+        "energy", json_integer((json_int_t)lround(c->world.energy)), "activity",
+        now->what ? json_string(now->what->id) : json_null(), "since",
+        now->what ? json_string(pons_world_view_time(c->view, now->since, since, sizeof since))
+                  : NULL,
+        "messages", json_integer((json_int_t)c->world.n_messages), "possible", may, NULL);
+}
+
+static pons_value *question(const pons_companion *c)
+{
+    static const char rules[] =
+        "You are the will of a digital companion that lives an ordinary day. Propose one action, "
+        "or "
+        "{\"type\":\"none\"}. Answer with one JSON object: {\"type\", \"place\"?, \"device\"?, "
+        "\"preemptive\"?, \"rationale\"?}. Places, devices and activities are those of the world "
+        "view below; nothing crosses into the real world. Only a preemptive action interrupts "
+        "what lasts. Hard rules decide; what breaks one is refused.\n";
+    char *view = NULL, *state = NULL;
+    pons_autovalue observation = observation_of(c);
+    pons_autovalue summary =
+        pons_object("places", pons_value_ref(pons_get(c->view->doc, "places")), "devices",
+                    pons_value_ref(pons_get(c->view->doc, "devices")), "activities",
+                    pons_value_ref(pons_get(c->view->doc, "activities")), "reality",
+                    pons_value_ref(pons_get(c->view->doc, "reality")), NULL);
+    pons_value *q = NULL;
+    pons_autobuf system = PONS_BUF_INIT;
+    if (pons_value_line(summary, &view) >= 0 && pons_value_line(observation, &state) >= 0 &&
+        pons_buf_printf(&system, "%s%s", rules, view) >= 0) {
+        q = json_pack("{s:[{s:s,s:s},{s:s,s:s}], s:o, s:s, s:O}", "messages", "role", "system",
+                      "content", system.data, "role", "user", "content", state, "schema",
+                      schema_of_answer(c), "schema_name", "action", "observation", observation);
+    }
+    free(view);
+    free(state);
+    return q;
+}

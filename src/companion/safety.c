@@ -1,0 +1,178 @@
+// safety.c - the safety filter: every proposal, the routine's and the model's alike, passes all of
+// these rules or is refused with the name of the first that it breaks.
+//
+//   unknown_action     nobody in this world knows how to do that
+//   reality            it would cross into the real world
+//   unknown_place      there is no such place                 place_closed     not open then
+//   wrong_place        it is done somewhere else              already_there    it leads to here
+//   unknown_device     there is no such device                device_incapable it cannot do that
+//   asleep             asleep, one can only wake              not_lasting      what it ends is not
+//   on too_early          sleep is not over, and no message may end it window             it is
+//   done at other times              energy           too tired for it same               it is
+//   what goes on already uninterruptible    what goes on cannot be ended early conflict something
+//   lasts, and the proposal is not preemptive not_preemptive     it says it is, but this activity
+//   never may be
+//
+// Place and device are those of the *target*: where the action leads and what it is done with, at
+// the minute when it gets there.
+#include <stdarg.h>
+#include <string.h>
+
+#include "companion/companion_internal.h"
+
+typedef bool (*co_rule)(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                        co_refusal *ret);
+
+static bool refuse(co_refusal *r, const char *rule, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool rule_known(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                       co_refusal *r)
+{
+    const char *why = co_forbidden(c->view, p->type);
+    if (why) {
+        return refuse(r, "reality", "%s", why);
+    }
+    return a || refuse(r, "unknown_action", "there is no activity '%s'", p->type);
+}
+
+// The target: where the action leads, else where it is done, else what the proposal says.
+static bool rule_place(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                       co_refusal *r)
+{
+    const char *target = *a->to ? a->to : *a->place ? a->place : c->world.place;
+    if (*p->place) {
+        if (!co_place_of(c->view, p->place)) {
+            return refuse(r, "unknown_place", "there is no place '%s'", p->place);
+        }
+        if (strcmp(p->place, target) != 0) {
+            return refuse(r, "wrong_place", "%s is done at %s, not at %s", a->id, target, p->place);
+        }
+    }
+    if (*a->place && strcmp(a->place, c->world.place) != 0) {
+        return refuse(r, "wrong_place", "%s is done at %s, and the companion is at %s", a->id,
+                      a->place, c->world.place);
+    }
+    if (*a->to && strcmp(a->to, c->world.place) == 0) {
+        return refuse(r, "already_there", "the companion is at %s already", a->to);
+    }
+    const co_place *place = co_place_of(c->view, target);
+    const int64_t then = *a->to ? co_ends_at(c, a) : c->minute;
+    int64_t closes;
+    // What is done anywhere is also done where it is closed: one may read a message on the way out.
+    if ((*a->place || *a->to) && !co_place_open(c->view, place, then, &closes)) {
+        char time[32];
+        return refuse(r, "place_closed", "%s is closed at %s", target,
+                      pons_world_view_time(c->view, then, time, sizeof time));
+    }
+    return true;
+}
+
+static bool rule_device(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                        co_refusal *r)
+{
+    const char *id = *p->device ? p->device : a->device;
+    if (!*id) {
+        return true;
+    }
+    const co_device *d = co_device_of(c->view, id);
+    if (!d) {
+        return refuse(r, "unknown_device", "there is no device '%s'", id);
+    }
+    for (size_t i = 0; a->needs && i < json_array_size(d->can); i++) {
+        if (strcmp(json_string_value(json_array_get(d->can, i)), a->needs) == 0) {
+            return true;
+        }
+    }
+    if (!a->needs && strcmp(id, a->device) == 0) {
+        return true;
+    }
+    return a->needs ? refuse(r, "device_incapable", "the %s cannot %s", id, a->needs)
+                    : refuse(r, "device_incapable", "the %s is of no use for %s", id, a->id);
+}
+
+static bool rule_sleep(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                       co_refusal *r)
+{
+    char why[sizeof r->reason];
+    (void)p;
+    if (*a->ends) {
+        if (!c->world.current.what || strcmp(c->world.current.what->id, a->ends) != 0) {
+            return refuse(r, "not_lasting", "there is no %s to end", a->ends);
+        }
+        if (strcmp(a->ends, "sleep") == 0 && !co_is_morning(c) &&
+            !co_message_that_may(c, why, sizeof why)) {
+            return refuse(r, "too_early", "sleep is not over");
+        }
+        return true;
+    }
+    return !co_sleeping(c) || refuse(r, "asleep", "asleep, one can only wake");
+}
+
+static bool rule_window(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                        co_refusal *r)
+{
+    (void)p;
+    const size_t n = json_array_size(a->windows);
+    for (size_t i = 0; i < n; i++) {
+        const char *id = json_string_value(json_array_get(a->windows, i));
+        if (co_in_window(c->view, id, c->seed, c->minute, NULL)) {
+            return true;
+        }
+    }
+    return n == 0 || refuse(r, "window", "%s is done only in the window %s", a->id,
+                            json_string_value(json_array_get(a->windows, 0)));
+}
+
+static bool rule_energy(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                        co_refusal *r)
+{
+    (void)p;
+    return c->world.energy >= a->energy_min ||
+           refuse(r, "energy", "%s needs an energy of %g, and there is %.0f", a->id, a->energy_min,
+                  c->world.energy);
+}
+
+static bool rule_conflict(const pons_companion *c, const co_proposal *p, const co_activity *a,
+                          co_refusal *r)
+{
+    const co_activity *now = c->world.current.what;
+    if (p->preemptive && !a->preemptive) {
+        return refuse(r, "not_preemptive", "%s may not interrupt anything", a->id);
+    }
+    if (!now || *a->ends) {
+        return true;
+    }
+    if (now == a) {
+        return refuse(r, "same", "%s goes on already", a->id);
+    }
+    if (!now->interruptible) {
+        return refuse(r, "uninterruptible", "%s cannot be ended early", now->id);
+    }
+    return p->preemptive ||
+           refuse(r, "conflict", "%s lasts, and %s is not preemptive", now->id, a->id);
+}
+
+co_refusal co_filter(const pons_companion *c, const co_proposal *p)
+{
+    static const co_rule rules[] = {rule_known,  rule_sleep,  rule_place,   rule_device,
+                                    rule_window, rule_energy, rule_conflict};
+    const co_activity *a = co_activity_of(c->view, p->type);
+    co_refusal r = {0};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (!rules[i](c, p, a, &r)) {
+            return r;
+        }
+    }
+    return r;
+}
+
+static bool refuse(co_refusal *r, const char *rule, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(r->reason, sizeof r->reason, fmt, ap);
+    va_end(ap);
+    r->rule = rule;
+    return false;
+}
