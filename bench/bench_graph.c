@@ -8,6 +8,8 @@
 //   graph.sqlite.async   the same, queued
 //   graph.append.bytes   bytes of the file after 1,000 appends of 100-byte messages
 //   graph.read.10k       ms to read the head of a thread with 10,000 checkpoints
+//   graph.resume.10k     ms to open such a thread and run it on
+//   graph.compile.1k     ms to compile a graph of 1,000 nodes with options, edges and routers
 //   graph.wide           cost of a step in a state of 1,000 keys over one of 10 keys
 #include "pons/graph.h"
 
@@ -229,8 +231,52 @@ static void bench_read(void)
         pons_value_unref(v);
     }
     print("graph.read.10k", seconds(since_ns) * 1000 / READS, "ms");
+    pons_thread_options o = {.clock = real_clock, .seed = 1};
+    pons_thread *t = NULL;
+    pons_run *r = NULL;
+    static const char *const go[] = {"count", NULL};
+    since_ns = pons_now_ns(&real_clock);
+    if (pons_thread_open(s, "t", &o, &t, &err) != PONS_OK ||
+        pons_run_command(t, g, "", &(pons_command){.go = go}, NULL, &r, &err) != PONS_OK ||
+        pons_run_advance(r, &err) != PONS_OK)
+        die("resume", &err);
+    print("graph.resume.10k", seconds(since_ns) * 1000, "ms");
+    pons_run_destroy(r);
+    pons_thread_close(t);
     pons_graph_destroy(g);
     pons_store_close(&s);
+}
+
+static void bench_compile(void)
+{
+    enum { NODES = 1000, TIMES = 20 };
+    static char names[NODES + 1][16];
+    double took_s = 0;
+    for (int i = 0; i < NODES; i++)
+        snprintf(names[i], sizeof names[i], "node%d", i);
+    snprintf(names[NODES], sizeof names[NODES], "%s", PONS_END);
+    for (int k = 0; k < TIMES; k++) {
+        int64_t until = 0;
+        pons_error err = PONS_ERROR_INIT;
+        pons_graph *g = NULL;
+        pons_graph_builder *b = pons_graph_builder_create("thousand");
+        int64_t since_ns = pons_now_ns(&real_clock);
+        pons_graph_channel(b, "count", NULL);
+        pons_graph_edge(b, PONS_START, names[0]);
+        for (int i = 0; i < NODES; i++) { // a chain, each with a way back
+            const char *to[] = {names[i + 1], names[i / 2], NULL};
+            pons_graph_node(b, names[i], node_count, NULL);
+            pons_graph_node_options(b, names[i], &(pons_node_options){.goes = to});
+            pons_graph_edge(b, names[i], names[i + 1]);
+            pons_graph_router(b, names[i], route_count, &until, to);
+        }
+        if (pons_graph_compile(b, NULL, &g, &err) != PONS_OK)
+            die("compile", &err);
+        took_s += seconds(since_ns);
+        pons_graph_destroy(g);
+        pons_graph_builder_destroy(b);
+    }
+    print("graph.compile.1k", took_s * 1000 / TIMES, "ms");
 }
 
 static void bench_wide(void)
@@ -270,6 +316,7 @@ int main(int argc, char **argv)
         {"graph.sqlite.async", bench_async},
         {"graph.append.bytes", bench_append},
         {"graph.read.10k", bench_read},
+        {"graph.compile.1k", bench_compile},
         {"graph.wide", bench_wide},
     };
     pons_value_init();
