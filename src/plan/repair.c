@@ -808,8 +808,8 @@ static int colon(reader *r, const char *wanted)
 static int object(reader *r, const char *opener, char closer, const char *wanted_colon)
 {
     int rc = push(r, closer), n = 0;
-    (void)opener;
-    mark(r, r->at);
+    if (*opener == '\0' || *opener == '(') // of a { its value is marked already
+        mark(r, r->at);
     emit(r, "{");
     for (;;) {
         rc = rc < 0 ? rc : skip(r);
