@@ -47,6 +47,9 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
 // {text}).
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err);
 
+// A person's answer to the open question: {action: approve|edit|reject, reason?, args? or ops?}.
+// PONS_ENOTPENDING when nothing is asked.
+int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err);
 // Nothing more will be said: with keep_running, the run now ends when its tasks do.
 void pons_brain_finish(pons_brain *b);
 
@@ -58,6 +61,10 @@ int64_t pons_brain_next_due_ns(pons_brain *b);
 size_t pons_brain_fds(pons_brain *b, struct pollfd *fds, size_t cap);
 // Something was posted to an inbox by another process (a byte on run/brain.sock): poll will look.
 void pons_brain_wake(pons_brain *b);
+
+// For how long another controller has had the body (host ms; 0: it has not), and what the body says
+// of it (borrowed until the next poll).
+int64_t pons_brain_busy_ms(const pons_brain *b, const char **ret_why);
 
 typedef enum pons_brain_outcome {
     PONS_BRAIN_RUNNING,

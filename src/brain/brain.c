@@ -167,6 +167,15 @@ int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
     return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "say", value, err);
 }
 
+int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
+{
+    if (!b->approval_id[0]) {
+        return pons_error_set(err, PONS_ENOTPENDING, "brain", "nothing waits for an answer");
+    }
+    b->tick_now = true;
+    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "answer", answer, err);
+}
+
 void pons_brain_finish(pons_brain *b)
 {
     b->opts.keep_running = false;
@@ -280,6 +289,12 @@ size_t pons_brain_fds(pons_brain *b, struct pollfd *fds, size_t cap)
 void pons_brain_wake(pons_brain *b)
 {
     b->wake = true;
+}
+
+int64_t pons_brain_busy_ms(const pons_brain *b, const char **ret_why)
+{
+    *ret_why = b->port.busy;
+    return b->port.busy_since_ms ? pons_now_ms(&b->opts.clock) - b->port.busy_since_ms : 0;
 }
 
 pons_brain_outcome pons_brain_outcome_get(const pons_brain *b)

@@ -49,7 +49,6 @@ typedef struct pons_port_goal {
     int64_t started_robot_ms;
     double window_distance; // distance at the window's start [m]; < 0: none
     int64_t window_robot_ms;
-    int64_t feedback_shown_ms; // host
     bool no_progress;
 } pons_port_goal;
 
@@ -63,7 +62,10 @@ typedef struct pons_port {
     pons_value *telemetry; // the newest, or NULL
     int64_t telemetry_ns;  // host time of its arrival
     int64_t telemetry_shown_ns;
-    bool latched; // last shown
+    int64_t feedback_shown_ms; // host
+    int64_t busy_since_ms;     // host; another controller has the body since then; 0: no
+    char busy[160];            // what the body said of it
+    bool latched;              // last shown
     bool reset_sent;
     pons_port_goal *goals;
     struct pons_port_wait { // outstanding awaits that the port serves
@@ -86,6 +88,8 @@ int64_t pons__port_robot_ms(const pons_port *p);
 int pons__port_send(pons_port *p, pons_value *msg);            // takes msg; errors close the link
 pons_port_goal *pons__port_goal(pons_port *p, const char *id); // NULL when not followed
 pons_port_goal *pons__port_track(pons_port *p, const char *id);
+// Ends a goal that was not sent, or whose sending the kernel would not allow any more.
+void pons__port_refuse(pons_port_goal *g, const char *why);
 // Awaits of kind "body"; request.wait says which: link, accept, end, rest, skill.
 void pons__port_await_start(void *user, pons_run *run, const char *id, const pons_value *request,
                             bool restarted);
@@ -171,6 +175,8 @@ int pons__decision_parse(pons_brain *b, const char *content, pons_value **ret, p
 pons_value *pons__guard_check(pons_brain *b, const char *mode, const pons_value *op,
                               const pons_value *running, const pons_value *to_cancel,
                               const pons_value *batch);
+// The same for a goal message that is about to be sent, by the kernel's mode as it is now.
+pons_value *pons__guard_now(pons_brain *b, const pons_value *goal);
 bool pons__guard_needs_approval(pons_brain *b, const pons_value *op);
 
 #endif

@@ -50,6 +50,12 @@ pons_value *pons__guard_check(pons_brain *b, const char *mode, const pons_value 
     return g.rules;
 }
 
+pons_value *pons__guard_now(pons_brain *b, const pons_value *goal)
+{
+    pons_autovalue none = json_array();
+    return pons__guard_check(b, pons_get_str(b->tasks, "mode", "IDLE"), goal, none, none, none);
+}
+
 bool pons__guard_needs_approval(pons_brain *b, const pons_value *op)
 {
     const char *name = pons_get_str(op, "skill", "");

@@ -276,6 +276,9 @@ static const char *safe_reason(pons_brain *b, const char *mode_now)
         (double)(now - b->collision_seen_ns) < b->rules.collision_clear_s * 1e9) {
         return "collision risk";
     }
+    if ((double)(now - b->port.telemetry_ns) > b->rules.telemetry_age_max_ms * 1e6) {
+        return "the body is silent";
+    }
     const char *state = pons_get_str(b->robot, "battery_state", "");
     const bool charging = strcmp(state, "charging") == 0 || strcmp(state, "full") == 0;
     if (!charging && pons_get_num(b->robot, "battery_pct", 100.0) <= b->rules.battery_safe_pct) {
@@ -378,11 +381,12 @@ static pons_value *handle_control(pons_brain *b, pons_cx *cx, pons_value *tasks,
         next = pons__with(tasks, "paused", json_boolean(strcmp(word, "pause") == 0));
         pons_value_unref(tasks);
     } else if (strcmp(word, "stop") == 0) {
-        // Stop ends the task; what is still moving is let go of by K6's preempt.
-        const pons_value *active = pons__tasks_active(tasks);
-        if (active) {
-            pons_autovalue keep = pons_value_ref(active);
-            next = finish_task(b, cx, tasks, keep, "cancelled", "the user said stop");
+        // Stop ends everything that people have asked for so far; what is still moving is let go of
+        // by K6's preempt. Charging is the kernel's own and goes on.
+        for (const pons_value *task = pons__find(pons_get(next, "queue"), "source", "user"); task;
+             task = pons__find(pons_get(next, "queue"), "source", "user")) {
+            pons_autovalue keep = pons_value_ref(task);
+            next = finish_task(b, cx, next, keep, "cancelled", "the user said stop");
         }
     } else if (strcmp(word, "reset") == 0) {
         b->reset_wanted = true; // sent by the loop: nodes of the kernel touch nothing
@@ -556,9 +560,12 @@ static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks)
     if (!pick || strcmp(wanted, active) == 0) {
         return tasks;
     }
-    pons_value *next = pons__with(tasks, "active_task_id", json_string(wanted));
+    pons_autovalue chosen = pons__with(pick, "status", json_string("active"));
+    pons_autovalue queued = pons__tasks_replace(tasks, chosen);
+    pons_value *next =
+        pons__with(queued, "active_task_id", json_string(pons_get_str(chosen, "id", "")));
     pons_cx_emit(cx, "task.active",
-                 pons__event(b, pons_object("task", pons_value_ref(pick), NULL)));
+                 pons__event(b, pons_object("task", pons_value_ref(chosen), NULL)));
     pons_value_unref(tasks);
     return next;
 }

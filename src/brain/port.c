@@ -322,9 +322,12 @@ static void on_message(pons_port *p, const pons_value *msg)
             &err);
     } else if (strcmp(type, "error") == 0) {
         const char *code = pons_get_str(msg, "code", "");
-        pons_log(PONS_LOG_WARN, "link", "the body says %s: %s", code,
+        pons_log(p->ready ? PONS_LOG_WARN : PONS_LOG_INFO, "link", "the body says %s: %s", code,
                  pons_get_str(msg, "message", ""));
         if (!p->ready) { // it has another controller: wait for it to go
+            const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
+            p->busy_since_ms = p->busy_since_ms ? p->busy_since_ms : now_ms;
+            snprintf(p->busy, sizeof p->busy, "%s", pons_get_str(msg, "message", code));
             port_disconnect(p, pons_get_str(msg, "message", code));
             p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_MAX_MS * PONS_NS_PER_MS;
         }
@@ -343,6 +346,9 @@ static void on_message(pons_port *p, const pons_value *msg)
         g->accept =
             pons_object("rejected", json_true(), "code", json_string(pons_get_str(msg, "code", "")),
                         "message", json_string(pons_get_str(msg, "message", "")), NULL);
+        if (!g->result) { // nothing more will come of it, and it must never be sent again
+            g->result = pons_value_ref(g->accept);
+        }
     } else if (strcmp(type, "result") == 0) {
         goal_finish(g, pons_get_str(msg, "status", "failed"), msg);
         p->brain->tick_now = true; // it is judged by the world as it is now, not a tick ago
@@ -354,6 +360,7 @@ static void on_hello(pons_port *p, const pons_value *msg)
     pons_value_unref(p->hello);
     p->hello = pons_value_ref(msg);
     p->ready = true;
+    p->busy_since_ms = 0;
     p->retries = 0;
     for (pons_port_goal *g = p->goals; g; g = g->next) {
         if (!g->result) {
@@ -386,8 +393,14 @@ static void on_telemetry(pons_port *p, const pons_value *msg)
     const pons_value *goal = pons_get(msg, "goal");
     if (strcmp(pons_get_str(goal, "state", ""), "held") == 0) {
         pons_port_goal *g = pons__port_goal(p, pons_get_str(goal, "goal_id", ""));
-        if (g && !g->recovering) {
+        if (g && !g->recovering && !g->result) {
             ask_about(p, g);
+        } else if (!g && p->ready) {
+            // Held for a brain that is gone, and this one is in control now: let go of it. When
+            // that brain comes back, the ledger tells it that the goal was canceled.
+            pons__port_send(p, pons_object("type", json_string("cancel"), "goal_id",
+                                           json_string(pons_get_str(goal, "goal_id", "")), "epoch",
+                                           json_integer(pons_get_int(p->hello, "epoch", 0)), NULL));
         }
     }
     if (p->telemetry_ns - p->telemetry_shown_ns >= TELEMETRY_SHOWN_EVERY_MS * PONS_NS_PER_MS) {
@@ -435,8 +448,8 @@ static void on_feedback(pons_port *p, const pons_value *msg)
         }
     }
     const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
-    if (now_ms - g->feedback_shown_ms >= FEEDBACK_SHOWN_EVERY_MS) {
-        g->feedback_shown_ms = now_ms;
+    if (now_ms - p->feedback_shown_ms >= FEEDBACK_SHOWN_EVERY_MS) {
+        p->feedback_shown_ms = now_ms;
         pons_value *shown = json_copy((json_t *)msg);
         json_object_del(shown, "type");
         pons_thread_emit_live(p->brain->thread, PONS_NS_REACT, "skill.feedback", shown);
@@ -472,11 +485,27 @@ static void on_status(pons_port *p, const pons_value *msg)
         boot_ms < pons_get_int(g->message, "expires_ms", 0)) {
         pons_value *again =
             pons__with(g->message, "epoch", json_integer(pons_get_int(p->hello, "epoch", 0)));
-        pons__port_send(p, again);
         g->recovering = false;
+        pons_autovalue broken = pons__guard_now(p->brain, g->message);
+        if (json_array_size(broken) > 0) { // much has happened since: it was never started
+            pons_value_unref(again);
+            pons__port_refuse(g, pons_get_str(json_array_get(broken, 0), "message", ""));
+            return;
+        }
+        pons__port_send(p, again);
         return;
     }
     goal_unknown(g, "the body does not know the goal");
+}
+
+void pons__port_refuse(pons_port_goal *g, const char *why)
+{
+    if (!g->result) {
+        pons_value_unref(g->accept);
+        g->accept = pons_object("rejected", json_true(), "code", json_string("rearbitrated"),
+                                "message", json_string(why), NULL);
+        g->result = pons_value_ref(g->accept);
+    }
 }
 
 static void ask_about(pons_port *p, pons_port_goal *g)

@@ -53,6 +53,8 @@ static int model_decision(pons_brain *b, pons_cx *cx, const pons_value *react, p
                           pons_value **ret_fallback, pons_error *err);
 static int rules_decision(pons_brain *b, const pons_value *react, pons_value **ret,
                           pons_error *err);
+static pons_value *patched(const pons_value *goals, const pons_value *patch);
+static bool same_goal(const pons_value *a, const pons_value *b);
 static bool releases_all(const char *type);
 static pons_value *finish_refusal(pons_brain *b, const pons_value *react, const pons_value *skills);
 static int intend_all(pons_brain *b, pons_cx *cx, const pons_value *react, const pons_value *ops,
@@ -62,6 +64,7 @@ static int cancel_all(pons_brain *b, pons_cx *cx, pons_value **skills, pons_valu
 static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons_value **skills,
                         pons_value **react, pons_error *err);
 static pons_value *dispatch_details(pons_brain *b);
+static int give_up(pons_brain *b, pons_cx *cx, const pons_value *react);
 static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err);
 static int send_goal(void *user, const pons_effect *e, pons_error *err);
 static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, pons_value **skills,
@@ -106,7 +109,8 @@ int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err)
     static const char *const guard[] = {"human_approval_interrupt", "dispatch_skills", NULL};
     static const char *const approval[] = {"guardrails_and_resource_check", "react_stop_or_loop",
                                            NULL};
-    static const char *const loop[] = {"build_observation", PONS_END, NULL};
+    static const char *const loop[] = {"build_observation", "compile_ops_from_decision", PONS_END,
+                                       NULL};
     pons_graph_edge(g, PONS_START, "build_observation");
     pons_graph_edge(g, "build_observation", "react_decide");
     pons_graph_router(g, "react_decide", after_decide, b, decide);
@@ -433,10 +437,67 @@ static int compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
                     question ? pons_object("question", question, NULL) : json_null(), NULL));
     const pons_value *patch = pons_get(pons_get(decision, "plan_patch"), "goals");
     if (json_is_array(patch) && json_is_object(pons_get(react, "task"))) {
+        const pons_value *task = pons_get(react, "task");
         json_object_set_new(next, "task",
-                            pons__with(pons_get(react, "task"), "goals", pons_value_ref(patch)));
+                            pons__with(task, "goals", patched(pons_get(task, "goals"), patch)));
     }
     return pons_cx_put(cx, "react", next);
+}
+
+// A patch may add sub-goals and put goals in another order; it can neither take away a goal that a
+// person gave nor say that one is met. The goals met so far, then the patch's, then what it left
+// out.
+static pons_value *patched(const pons_value *goals, const pons_value *patch)
+{
+    pons_value *list = json_array();
+    size_t i, k;
+    json_t *goal, *asked, *placed;
+    json_array_foreach(goals, i, goal)
+    {
+        if (pons_get_bool(goal, "done", false)) {
+            json_array_append_new(list, pons_value_ref(goal));
+        }
+    }
+    const size_t met = json_array_size(list);
+    json_array_foreach(patch, i, asked)
+    {
+        pons_value *fresh = json_copy(asked);
+        json_object_del(fresh, "done");
+        json_object_del(fresh, "visited");
+        json_array_foreach(goals, k, goal) // one of the task's own keeps what it has reached
+        {
+            if (!pons_get_bool(goal, "done", false) && same_goal(goal, fresh)) {
+                pons_value_unref(fresh);
+                fresh = pons_value_ref(goal);
+            }
+        }
+        json_array_append_new(list, fresh);
+    }
+    json_array_foreach(goals, i, goal)
+    {
+        bool there = pons_get_bool(goal, "done", false);
+        json_array_foreach(list, k, placed)
+        {
+            there = there || (k >= met && same_goal(goal, placed));
+        }
+        if (!there) {
+            json_array_append_new(list, pons_value_ref(goal));
+        }
+    }
+    return list;
+}
+
+static bool same_goal(const pons_value *a, const pons_value *b)
+{
+    static const char *const keys[] = {"intent", "zone", "object", "place", "seconds", "zones"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const pons_value *x = pons_get(a, keys[i]), *y = pons_get(b, keys[i]);
+        if ((x || y) && !json_equal(x, y)) {
+            return false;
+        }
+    }
+    return strcmp(pons_get_str(a, "intent", ""), "say") != 0 ||
+           strcmp(pons_get_str(a, "text", ""), pons_get_str(b, "text", "")) == 0;
 }
 
 static bool releases_all(const char *type)
@@ -538,9 +599,15 @@ static pons_value *finish_refusal(pons_brain *b, const pons_value *react, const 
     if (strcmp(pons_get_str(pons_get(react, "decision"), "type", ""), "FINISH") != 0) {
         return rules;
     }
-    const bool running = json_array_size(pons_get(skills, "running")) > 0;
     const size_t n = json_array_size(goals);
     for (size_t i = 0; i < n; i++) {
+        bool running = false;
+        size_t k;
+        json_t *entry;
+        json_array_foreach(pons_get(skills, "running"), k, entry)
+        {
+            running = running || pons_get_int(entry, "goal_index", -1) == (json_int_t)i;
+        }
         const pons_value *goal = json_array_get(goals, i);
         const bool place = strcmp(pons_get_str(goal, "intent", ""), "go_to") == 0;
         const bool last = i + 1 == n;
@@ -698,8 +765,11 @@ static int dispatch_skills(pons_cx *cx, void *user, pons_error *err)
             break;
         }
         if (!clear && strcmp(pons_get_str(item, "skill", ""), "stop_base") != 0) {
-            rc = pons_effect_settle(cx, pons_get_str(item, "goal_id", ""), PONS_EFFECT_REFUSED,
-                                    NULL, err);
+            const char *id = pons_get_str(item, "goal_id", "");
+            pons_autovalue why = json_string("what it needs is not free yet");
+            effect_event(b, cx, id, pons_get_str(item, "skill", ""), pons_get(item, "args"),
+                         "refused", why);
+            rc = pons_effect_settle(cx, id, PONS_EFFECT_REFUSED, NULL, err);
             continue;
         }
         rc = dispatch_one(b, cx, item, &skills, &react, err);
@@ -718,6 +788,7 @@ static int dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     }
     set(&skills, "to_cancel", json_array());
     set(&skills, "to_dispatch", json_array());
+    set(&react, "approved", json_array()); // an approval is for one dispatch
     pons_cx_put(cx, "skills", skills);
     return pons_cx_put(cx, "react", react);
 }
@@ -896,6 +967,12 @@ static int send_goal(void *user, const pons_effect *e, pons_error *err)
                              json_string(e->args_hash), "thread", json_string(b->opts.thread),
                              "task_id", json_string(pons_get_str(e->tag, "task_id", "")), "attempt",
                              json_integer(e->attempt), NULL);
+    // The recorded verdict may be of a life before this one: the robot is looked at once more.
+    pons_autovalue broken = pons__guard_now(b, g->message);
+    if (json_array_size(broken) > 0) {
+        pons__port_refuse(g, pons_get_str(json_array_get(broken, 0), "message", ""));
+        return PONS_OK;
+    }
     // A link that breaks now leaves DISPATCHED; the next hello asks about the goal.
     pons__port_send(&b->port, pons_value_ref(g->message));
     g->recovering = b->port.link == NULL;
@@ -1107,6 +1184,8 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
     } else if (strcmp(type, "ABORT") == 0) {
         status = "aborted";
         stop = "impossible";
+    } else if (pons_get_int(react, "idle_rounds", 0) >= b->rules.iterations_max && !still) {
+        return give_up(b, cx, react); // first what runs is let go of, as by every ABORT
     } else if (pons_get_int(react, "idle_rounds", 0) >= b->rules.iterations_max) {
         status = "aborted";
         stop = "impossible";
@@ -1137,11 +1216,32 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
     return pons_cx_put(cx, "react", pons__with(react, "stop_reason", json_string(stop)));
 }
 
+static int give_up(pons_brain *b, pons_cx *cx, const pons_value *react)
+{
+    pons_value *decision =
+        pons_object("type", json_string("ABORT"), "reason",
+                    json_sprintf("%lld decisions without progress",
+                                 (long long)pons_get_int(react, "idle_rounds", 0)),
+                    NULL);
+    pons_cx_emit(cx, "decision",
+                 pons__event(b, pons_object("decision", pons_value_ref(decision), "source",
+                                            json_string("rule_engine"), "iter",
+                                            json_integer(pons_get_int(react, "iter", 0)), NULL)));
+    pons_value *next = pons__with(react, "decision", decision);
+    json_object_set_new(next, "giving_up", json_true());
+    return pons_cx_put(cx, "react", next);
+}
+
 static int after_loop(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     (void)err;
     const pons_value *react = pons_cx_get(cx, "react");
+    if (pons_get_bool(react, "giving_up", false) &&
+        !json_is_string(pons_get(react, "stop_reason"))) {
+        pons_cx_goto(cx, "compile_ops_from_decision");
+        return PONS_OK;
+    }
     const bool ended =
         json_is_string(pons_get(react, "stop_reason")) || pons_get_bool(react, "rollover", false);
     pons_cx_goto(cx, ended ? PONS_END : "build_observation");

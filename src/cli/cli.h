@@ -104,6 +104,9 @@ typedef struct cli_session_options {
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o);
 
+// cmd_word.c: a person's answer from its words. -1 and *ret, or an exit status.
+int cli_answer(const char *action, const char *rest, pons_value **ret);
+
 // Commands.
 int cmd_run(cli *c);
 int cmd_resume(cli *c);

@@ -96,6 +96,13 @@ int cmd_run(cli *c)
     return status;
 }
 
+static int saw_mail(void *user, const pons_inbox_row *row)
+{
+    (void)row;
+    *(bool *)user = true;
+    return 1;
+}
+
 int cmd_resume(cli *c)
 {
     const char *llm = NULL;
@@ -122,13 +129,17 @@ int cmd_resume(cli *c)
                      : cli_latest_thread(store, id, &err);
         rc = rc < 0 ? rc : run_options(store, id, &started, &done, &err);
     }
+    bool mail = false; // words that came after the end are work
+    if (rc >= 0) {
+        rc = store.ops->inbox_read(store.self, id, "kernel", 0, saw_mail, &mail, &err);
+    }
     if (rc < 0) {
         pons_store_close(&store);
         return cli_fail(&err);
     }
     pons_store_close(&store);
     const char *status = pons_get_str(done, "status", "waiting");
-    if (done && strcmp(status, "waiting") != 0) { // finished: say so again
+    if (done && !mail && strcmp(status, "waiting") != 0) { // finished: say so again
         cli_display *d = cli_display_create(c, false);
         pons_autovalue payload = json_copy(done);
         const pons_event ev = {.seq = pons_get_int(done, "seq", 0),
@@ -186,6 +197,10 @@ static int check_goals(const pons_policy *policy, const char *world_name, bool m
 static int check_thread_name(const char *name)
 {
     const size_t n = strlen(name);
+    pons_autovalue text = json_string(name);
+    if (!text) {
+        return cli_bad("--thread takes valid UTF-8");
+    }
     if (n == 0 || n >= PONS_NAME_MAX) {
         return cli_bad("--thread takes 1 to %d bytes", PONS_NAME_MAX - 1);
     }

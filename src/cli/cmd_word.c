@@ -100,32 +100,51 @@ int cmd_approve(cli *c)
         pons_store_close(&store);
         return status;
     }
+    // An answer without a question would only look accepted.
+    char open_id[64] = "";
+    pons_autovalue status = NULL;
+    if (pons_status_read(store, latest, NULL, NULL, &status, &err) >= 0) {
+        const pons_value *first = json_array_get(pons_get(status, "approvals"), 0);
+        snprintf(open_id, sizeof open_id, "%s", pons_get_str(first, "id", ""));
+    }
     pons_store_close(&store);
-    const char *action = c->argv[1], *rest = c->argc > 2 ? c->argv[2] : NULL;
-    pons_autovalue answer =
-        pons_object("action", json_string(action), "id", id ? json_string(id) : NULL, NULL);
-    if (strcmp(action, "approve") == 0 && !rest) {
-        return post(c, latest, "answer", answer);
+    if (!open_id[0]) {
+        return cli_bad("approve: %s waits for nobody", latest);
+    }
+    pons_autovalue answer = NULL;
+    const int bad = cli_answer(c->argv[1], c->argc > 2 ? c->argv[2] : NULL, &answer);
+    if (bad >= 0) {
+        return bad;
+    }
+    json_object_set_new(answer, "id", json_string(id ? id : open_id));
+    return post(c, latest, "answer", answer);
+}
+
+int cli_answer(const char *action, const char *rest, pons_value **ret)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue answer = pons_object("action", json_string(action), NULL);
+    if (strcmp(action, "approve") == 0 && rest) {
+        return cli_bad("approve takes nothing more; edit JSON and reject REASON do");
     }
     if (strcmp(action, "reject") == 0) {
         json_object_set_new(answer, "reason", json_string(rest ? rest : ""));
-        return post(c, latest, "answer", answer);
-    }
-    if (strcmp(action, "edit") == 0 && rest) {
+    } else if (strcmp(action, "edit") == 0 && rest) {
         pons_value *edit = NULL;
         if (pons_value_parse(rest, strlen(rest), &edit, &err) < 0) {
             return cli_fail(&err);
         }
         if (!json_is_object(edit) && !json_is_array(edit)) {
             pons_value_unref(edit);
-            return cli_bad(
-                "approve edit takes the new arguments as an object, or a list of {skill,args}");
+            return cli_bad("edit takes the new arguments as an object, or a list of {skill,args}");
         }
         json_object_set_new(answer, json_is_array(edit) ? "ops" : "args", edit);
-        return post(c, latest, "answer", answer);
+    } else if (strcmp(action, "approve") != 0) {
+        return cli_bad("approve: %s; use approve, edit JSON, or reject REASON",
+                       strcmp(action, "edit") == 0 ? "edit needs JSON" : action);
     }
-    return cli_bad("approve: %s; use approve, edit JSON, or reject REASON",
-                   strcmp(action, "edit") == 0 ? "edit needs JSON" : action);
+    *ret = pons_value_ref(answer);
+    return -1;
 }
 
 // What the run waits for: exit 4 when it waits, 0 when it does not.

@@ -24,6 +24,7 @@
 
 #define BODY_START_EVERY_MS 3000
 #define BODY_STARTS_MAX     5
+#define BODY_BUSY_MAX_MS    3000 // how long another brain may have the body before this one gives up
 #define FDS_MAX             8
 #define STDIN_LINE_MAX      4096
 
@@ -58,6 +59,7 @@ static int open_wake(session *s);
 static void read_wake(session *s);
 static void read_stdin(session *s);
 static void on_prompt_line(void *user, const char *text);
+static void answer_line(session *s, char *text);
 static void say_line(session *s, char *text);
 static void on_signal(int number);
 
@@ -151,6 +153,11 @@ static int session_loop(session *s, pons_error *err)
         }
         if (pons_brain_outcome_get(s->brain) != PONS_BRAIN_RUNNING) {
             break;
+        }
+        const char *why = NULL;
+        if (pons_brain_busy_ms(s->brain, &why) > BODY_BUSY_MAX_MS) {
+            return pons_error_set(err, PONS_EBUSY, "body",
+                                  "%s; the goals are kept: `pons resume %s`", why, s->o->thread);
         }
         reap_body(s);
         struct pollfd fds[FDS_MAX];
@@ -308,6 +315,10 @@ static int open_wake(session *s)
     if (fd < 0 || n >= (int)sizeof address.sun_path) {
         return fd; // without it, the next tick looks
     }
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+        close(fd); // another brain of this workspace has it: ticks will do here
+        return -1;
+    }
     unlink(address.sun_path);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
         close(fd);
@@ -369,6 +380,25 @@ static void on_prompt_line(void *user, const char *text)
     say_line(s, line);
 }
 
+// "approve", "approve edit JSON", "approve reject WHY", or the same without "approve".
+static void answer_line(session *s, char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char *save = NULL;
+    char *action = strtok_r(text, " ", &save);
+    if (strcmp(action, "approve") == 0 && save && *save) {
+        action = strtok_r(NULL, " ", &save);
+    }
+    pons_autovalue answer = NULL;
+    if (cli_answer(action ? action : "approve", save && *save ? save : NULL, &answer) >= 0) {
+        return;
+    }
+    if (pons_brain_answer(s->brain, answer, &err) < 0) {
+        char line[1024];
+        cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
+    }
+}
+
 static void say_line(session *s, char *text)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -380,9 +410,15 @@ static void say_line(session *s, char *text)
         interrupted = 1;
         return;
     }
-    if (strncmp(text, "approve", strlen("approve")) == 0) {
-        text = (char *)"yes";
-    } else if (strcmp(text, "status") == 0) {
+    static const char *const answers[] = {"approve", "reject", "edit"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        const size_t n = strlen(answers[i]);
+        if (strncmp(text, answers[i], n) == 0 && (text[n] == '\0' || text[n] == ' ')) {
+            answer_line(s, text);
+            return;
+        }
+    }
+    if (strcmp(text, "status") == 0) {
         pons_autovalue status = pons_brain_status(s->brain);
         cli_print_json(status);
         return;
