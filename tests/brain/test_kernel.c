@@ -152,6 +152,22 @@ static void collision_risk_must_be_gone_for_a_while(void **state)
     bench_close(&b);
 }
 
+static void a_silent_body_is_safe_until_it_speaks(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b);
+    b.base_ms = 20000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    b.silent = true;
+    const pons_value *mode = bench_await(&b, "mode", "mode", "SAFE", SOON);
+    assert_string_equal(pons_get_str(mode, "reason", ""), "the body is silent");
+    b.silent = false;
+    bench_await(&b, "mode", "mode", "EXEC", SOON);
+    bench_close(&b);
+}
+
 static void a_low_battery_interrupts_and_the_task_goes_on_after(void **state)
 {
     (void)state;
@@ -164,7 +180,10 @@ static void a_low_battery_interrupts_and_the_task_goes_on_after(void **state)
     bench_await(&b, "mode", "mode", "CHARGE", SOON);
     bench_await(&b, "effect", "skill", "dock_to_charger", SOON);
     assert_string_equal(bench_newest(&b, "navigate_to_pose")->state, "canceled");
-    bench_run(&b, 5.0);
+    for (int i = 0; i < 50; i++) { // it fills while the rules wait: that is progress
+        bench_run(&b, 0.1);
+        b.battery += b.docked ? 0.5 : 0.0;
+    }
     assert_true(b.docked);
     assert_string_equal(bench_mode(&b), "CHARGE");
     assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
@@ -430,6 +449,7 @@ int main(void)
         cmocka_unit_test(a_latch_stops_the_base_and_keeps_the_task),
         cmocka_unit_test(the_latch_of_an_unclean_boot_lifts_itself_in_simulation_only),
         cmocka_unit_test(collision_risk_must_be_gone_for_a_while),
+        cmocka_unit_test(a_silent_body_is_safe_until_it_speaks),
         cmocka_unit_test(a_low_battery_interrupts_and_the_task_goes_on_after),
         cmocka_unit_test(pause_keeps_the_task_and_its_place),
         cmocka_unit_test(stop_ends_the_task),
