@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pons/companion.h"
 #include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
@@ -233,6 +234,9 @@ int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err
 static int pick_thread(void *user, const pons_thread_info *info)
 {
     newest *n = user;
+    if (strcmp(info->thread, PONS_COMPANION_THREAD) == 0) {
+        return 0; // a life, not a task: nothing that `resume` or `status` mean
+    }
     if (info->updated_ms > n->updated_ms) {
         n->updated_ms = info->updated_ms;
         snprintf(n->name, sizeof n->name, "%s", info->thread);

@@ -62,7 +62,7 @@ typedef struct co_activity {
     const pons_value *windows; // list of ids, or NULL
     bool until_closes;
     int minutes; // 0: by commute or until; else over at once
-    bool commute, interruptible, ask_model, preemptive, reads_messages;
+    bool commute, interruptible, ask_model, preemptive, reads_messages, duty;
     double energy_per_h, energy_min;
 } co_activity;
 
@@ -211,7 +211,9 @@ struct pons_companion {
     int64_t event_min; // when the events at hand happened
     co_world world;
     co_board board;
-    char signature[33]; // of the last recorded decision
+    char signature[33];           // of the last recorded decision
+    co_step passed[CO_TRACE_MAX]; // … and what it passed, when it was nothing but that
+    size_t n_passed;
     // the model
     const pons_llm *llm;
     const pons_clock *clock;

@@ -184,10 +184,29 @@ static pons_value *filtered_json(const co_filtered *f)
                        json_string(f->reason), NULL);
 }
 
+// Did the tick pass exactly what the last recorded one has passed, and nothing else? Most have.
+static bool passed_the_same(const pons_companion *c)
+{
+    const co_board *b = &c->board;
+    bool same = b->n_trace == c->n_passed && c->n_passed > 0 && b->n_filtered == 0 && !b->action &&
+                !*b->model_note;
+    for (size_t i = 0; same && i < b->n_trace; i++) {
+        same = b->trace[i].name == c->passed[i].name && b->trace[i].arg == c->passed[i].arg &&
+               b->trace[i].result == c->passed[i].result;
+    }
+    return same;
+}
+
 void co_record_decision(pons_companion *c)
 {
     const co_board *b = &c->board;
     char signature[sizeof c->signature];
+    if (passed_the_same(c)) {
+        return;
+    }
+    const bool plain = b->n_filtered == 0 && !b->action && !*b->model_note;
+    c->n_passed = plain ? b->n_trace : 0;
+    memcpy(c->passed, b->trace, c->n_passed * sizeof *c->passed);
     signature_of(c, signature);
     const bool asked = b->model_from && strcmp(b->model_from, "request") == 0;
     if (strcmp(signature, c->signature) == 0 && !b->action && !asked) {

@@ -6,6 +6,7 @@
 
 #define MINUTES_AN_HOUR 60.0
 
+static const char *energy_word(double energy);
 static void begin(pons_companion *c, const co_activity *a, const co_proposal *p);
 static void arrive(pons_companion *c, const char *place);
 static void read_messages(pons_companion *c);
@@ -88,13 +89,22 @@ void co_live_a_minute(pons_companion *c)
     const double before = c->world.energy;
     double e = before + (a ? a->energy_per_h : c->view->idle_energy_per_h) / MINUTES_AN_HOUR;
     c->world.energy = e = e < 0 ? 0 : e > 100 ? 100 : e;
-    static const double bands[] = {20, 50, 80}; // exhausted, tired, fit, fresh
-    for (size_t i = 0; i < sizeof bands / sizeof *bands; i++) {
-        if ((before < bands[i]) != (e < bands[i])) {
-            co_event(c, "state.changed", "what", json_string("energy"), "from",
-                     json_integer((int)(before + 0.5)), "to", json_integer((int)(e + 0.5)), NULL);
-        }
+    const char *was = energy_word(before), *is = energy_word(e);
+    if (was != is) {
+        co_event(c, "state.changed", "what", json_string("energy"), "from", json_string(was), "to",
+                 json_string(is), NULL);
     }
+}
+
+static const char *energy_word(double energy)
+{
+    static const char *const words[] = {"exhausted", "tired", "fit", "fresh"};
+    static const double below[] = {20, 50, 80};
+    size_t i = 0;
+    while (i < sizeof below / sizeof *below && energy >= below[i]) {
+        i++;
+    }
+    return words[i];
 }
 
 static void begin(pons_companion *c, const co_activity *a, const co_proposal *p)

@@ -27,11 +27,25 @@ static int64_t window_of(const pons_companion *c)
     return co_local(c->view, c->minute) / c->view->window_min;
 }
 
+// A duty that could begin now leaves no room for wishes.
+static bool duty_calls(const pons_companion *c)
+{
+    for (size_t i = 0; i < c->view->n_activities; i++) {
+        const co_activity *a = &c->view->activities[i];
+        co_proposal p = {.preemptive = a->preemptive};
+        snprintf(p.type, sizeof p.type, "%s", a->id);
+        if (a->duty && !co_filter(c, &p).rule) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool co_may_ask(const pons_companion *c)
 {
     const co_activity *now = c->world.current.what;
     return c->llm && c->board.ask && c->minute >= c->board.policy.cool_until &&
-           (!now || (now->interruptible && now->ask_model));
+           (!now || (now->interruptible && now->ask_model)) && !duty_calls(c);
 }
 
 bool co_suggest(pons_companion *c)

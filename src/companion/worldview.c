@@ -273,6 +273,7 @@ static void read_activities(reader *r)
         a->ask_model = pons_get_bool(o, "ask_model", a->interruptible);
         a->preemptive = pons_get_bool(o, "preemptive", false);
         a->reads_messages = pons_get_bool(o, "reads_messages", false);
+        a->duty = pons_get_bool(o, "duty", false);
         a->energy_per_h = pons_get_num(o, "energy_per_h", v->idle_energy_per_h);
         a->energy_min = pons_get_num(o, "energy_min", 0);
     }

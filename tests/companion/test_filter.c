@@ -1,0 +1,331 @@
+// test_filter.c - every rule of the safety filter: a model (or a tree) proposes what breaks it, and
+// the record names the rule; then models that throw, stall, repeat themselves, talk nonsense or
+// propose the impossible, and world views that are written wrong.
+#include "life_help.h"
+
+typedef struct broken {
+    const char *rule, *at, *proposal; // the first request is at this minute
+    edit edits[4];
+} broken;
+
+static char *reply(const char *content)
+{
+    pons_autovalue list = json_pack("[{s:s,s:b}]", "content", content, "repeat", 1);
+    char *text = NULL;
+    assert_true(pons_value_line(list, &text) > 0);
+    return text;
+}
+
+// Half an hour of a life in which the model proposes one thing.
+static void propose(life *l, const broken *b, int minutes)
+{
+    char *text = reply(b->proposal);
+    life_init(l, b->edits, NULL);
+    life_model(l, text);
+    free(text);
+    life_open(l, b->at, 1);
+    for (int i = 0; i < minutes; i++) {
+        l->clock.now_ns = pons_companion_minute(l->c) * 60000 * PONS_NS_PER_MS;
+        assert_int_equal(pons_companion_tick(l->c, true, &l->err), PONS_OK);
+    }
+}
+
+#define IDLE_MONDAY "2026-03-02T10:00" // the bus has left: at home, on a school day
+
+static void every_rule(void **state)
+{
+    (void)state;
+    static const char ask_in_sleep_from[] = "ask_model: false\n    preemptive: true\n  - id: wake";
+    static const char ask_in_sleep_to[] = "ask_model: true\n    preemptive: true\n  - id: wake";
+    const broken table[] = {
+        {.rule = "unknown_action", .at = IDLE_MONDAY, .proposal = "{\"type\":\"fly\"}"},
+        {.rule = "reality", .at = IDLE_MONDAY, .proposal = "{\"type\":\"observe_reality\"}"},
+        {.rule = "unknown_place",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"draw\",\"place\":\"moon\"}"},
+        {.rule = "wrong_place",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"draw\",\"place\":\"school\"}"},
+        {.rule = "wrong_place", .at = IDLE_MONDAY, .proposal = "{\"type\":\"library\"}"},
+        {.rule = "place_closed",
+         .at = "2026-03-08T10:00",
+         .proposal = "{\"type\":\"go_to_school\"}"},
+        {.rule = "already_there",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"go_home\"}",
+         .edits = {{"place: school\n    to: home", "to: home"}}},
+        {.rule = "unknown_device",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"read_message\",\"device\":\"tablet\"}"},
+        {.rule = "device_incapable", .at = IDLE_MONDAY, .proposal = "{\"type\":\"send_message\"}"},
+        {.rule = "device_incapable",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"draw\",\"device\":\"phone\"}"},
+        {.rule = "asleep",
+         .at = "2026-03-01T23:45",
+         .proposal = "{\"type\":\"draw\",\"preemptive\":true}",
+         .edits = {{ask_in_sleep_from, ask_in_sleep_to},
+                   {"window_min: 30", "window_min: 7"},
+                   {"rejection_cooldown_min: 120", "rejection_cooldown_min: 0"}}},
+        {.rule = "too_early",
+         .at = "2026-03-01T23:45",
+         .proposal = "{\"type\":\"wake\"}",
+         .edits = {{ask_in_sleep_from, ask_in_sleep_to},
+                   {"rejection_cooldown_min: 120", "rejection_cooldown_min: 0"}}},
+        {.rule = "not_lasting", .at = IDLE_MONDAY, .proposal = "{\"type\":\"wake\"}"},
+        {.rule = "window", .at = IDLE_MONDAY, .proposal = "{\"type\":\"sleep\"}"},
+        {.rule = "window", .at = IDLE_MONDAY, .proposal = "{\"type\":\"go_to_school\"}"},
+        {.rule = "energy",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"exercise\"}",
+         .edits = {{"energy: 60", "energy: 5"}}},
+        {.rule = "not_preemptive",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"draw\",\"preemptive\":true}"},
+        {.rule = "same",
+         .at = IDLE_MONDAY,
+         .proposal = "{\"type\":\"draw\"}",
+         .edits = {{"repeat_cooldown_min: 90", "repeat_cooldown_min: 0"}}},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        life l;
+        propose(&l, &table[i], 40);
+        bool found = false;
+        for (size_t n = 0; !found && life_find(&l, "filtered", NULL, n); n++) {
+            const pons_value *f = life_find(&l, "filtered", NULL, n);
+            found = strcmp(pons_get_str(f, "rule", ""), table[i].rule) == 0 &&
+                    strcmp(pons_get_str(f, "by", ""), "model") == 0;
+        }
+        if (!found) {
+            fail_msg("row %zu: %s was not refused as %s", i, table[i].proposal, table[i].rule);
+        }
+        life_fini(&l);
+    }
+}
+
+static void what_lasts_is_kept(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    life_model(&l, "[{\"content\":\"{\\\"type\\\":\\\"draw\\\"}\"},"
+                   "{\"content\":\"{\\\"type\\\":\\\"read_book\\\"}\"},"
+                   "{\"content\":\"{\\\"type\\\":\\\"none\\\"}\",\"repeat\":true}]");
+    life_open(&l, IDLE_MONDAY, 1);
+    life_run(&l, "2026-03-02T11:30");
+    const pons_value *f = life_find(&l, "filtered", "read_book", 0);
+    assert_string_equal(pons_get_str(f, "rule", ""), "conflict");
+    assert_string_equal(life_time(life_find(&l, "action.ended", "draw", 0)), "2026-03-02T10:50");
+    assert_int_equal(life_count(&l, "action.started", "read_book"), 0);
+    life_fini(&l);
+}
+
+static void the_way_is_not_left(void **state)
+{
+    (void)state;
+    static const char tree[] =
+        "root { selector { sequence { condition [InWindow, \"school_run\"] condition [Idle] "
+        "action [Start, \"go_to_school\"] } action [Start, \"read_message\"] } }";
+    life l;
+    life_init(&l, NULL, tree);
+    life_open(&l, "2026-03-02T07:20", 1);
+    life_run(&l, "2026-03-02T07:30");
+    const pons_value *f = life_find(&l, "filtered", "read_message", 0);
+    assert_string_equal(pons_get_str(f, "rule", ""), "uninterruptible");
+    assert_string_equal(pons_get_str(f, "by", ""), "tree");
+    life_fini(&l);
+}
+
+// ---------------------------------------------------------------- models
+
+static char *deeds(const char *replies, const char *rule)
+{
+    life l;
+    life_init(&l, NULL, NULL);
+    if (replies) {
+        life_model(&l, replies);
+    }
+    life_open(&l, "2026-03-02", 1);
+    life_run(&l, "2026-03-09");
+    if (rule) {
+        const pons_value *f = life_find(&l, "filtered", NULL, 0);
+        assert_string_equal(pons_get_str(f, "rule", ""), rule);
+        const pons_value *d = NULL;
+        for (size_t n = 0; !(d = pons_get(life_find(&l, "decision", NULL, n), "model")); n++) {
+            assert_non_null(life_find(&l, "decision", NULL, n));
+        }
+        assert_true(strlen(pons_get_str(d, "outcome", "")) > 0); // the log says why
+    }
+    char *text = life_deeds(&l);
+    life_fini(&l);
+    return text;
+}
+
+static void bad_models_cost_nothing(void **state)
+{
+    (void)state;
+    const struct {
+        const char *replies, *rule;
+    } models[] = {
+        {"[{\"error\":{\"status\":500,\"message\":\"down\"},\"repeat\":true}]", "model_failed"},
+        {"[{\"content\":\"{}\",\"delay_ms\":3600000,\"repeat\":true}]", "model_failed"},
+        {"[{\"content\":\"I would rather not\",\"repeat\":true}]", "model_failed"},
+        {"[{\"content\":\"{\\\"type\\\": 7}\",\"repeat\":true}]", "model_failed"},
+        {"[{\"content\":\"[1,2,3]\",\"repeat\":true}]", "model_failed"},
+        {"[{\"content\":\"{\\\"type\\\":\\\"fly\\\"}\",\"repeat\":true}]", "unknown_action"},
+        {"[{\"content\":\"{\\\"type\\\":\\\"observe_reality\\\"}\",\"repeat\":true}]", "reality"},
+        {"[]", "model_failed"}, // it has nothing to say at all
+    };
+    char *alone = deeds(NULL, NULL);
+    assert_non_null(strstr(alone, "go_to_school"));
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        char *with = deeds(models[i].replies, models[i].rule);
+        assert_string_equal(with, alone);
+        free(with);
+    }
+    free(alone);
+}
+
+static int64_t requests(const life *l)
+{
+    pons_autovalue s = pons_companion_state(l->c);
+    return pons_get_int(pons_get(s, "policy"), "requests", -1);
+}
+
+static void asked_once_in_a_window(void **state)
+{
+    (void)state;
+    const broken none = {.at = IDLE_MONDAY, .proposal = "{\"type\":\"none\"}"};
+    const broken fails = {.at = IDLE_MONDAY, .proposal = "no"};
+    life l;
+    propose(&l, &none, 120); // windows of 30 minutes
+    assert_int_equal(requests(&l), 4);
+    life_fini(&l);
+    propose(&l, &fails, 120); // after a failure an hour of peace
+    assert_int_equal(requests(&l), 2);
+    life_fini(&l);
+}
+
+static void one_that_repeats_itself(void **state)
+{
+    (void)state;
+    const broken again = {.at = IDLE_MONDAY,
+                          .proposal = "```json\n{\"action\":{\"type\":"
+                                      "\"listen_music\",\"rationale\":\"好听\"}}"
+                                      "\n```"};
+    life l;
+    propose(&l, &again, 130);
+    assert_int_equal(life_count(&l, "action.started", "listen_music"), 2); // 10:00 and 11:30
+    assert_string_equal(life_time(life_find(&l, "action.started", "listen_music", 1)),
+                        "2026-03-02T11:30");
+    assert_string_equal(pons_get_str(life_find(&l, "filtered", NULL, 0), "rule", ""), "repeated");
+    assert_string_equal(pons_get_str(life_find(&l, "action.started", NULL, 0), "rationale", ""),
+                        "好听");
+    life_fini(&l);
+}
+
+static void free_time_at_school(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    life_model(&l,
+               "[{\"when\":{\"place\":\"school\"},\"content\":\"{\\\"type\\\":\\\"library\\\"}\"},"
+               "{\"content\":\"{\\\"type\\\":\\\"none\\\"}\",\"repeat\":true}]");
+    life_open(&l, "2026-03-02", 1);
+    life_run(&l, "2026-03-03");
+    assert_string_equal(life_time(life_find(&l, "action.started", "library", 0)),
+                        "2026-03-02T16:30");
+    assert_string_equal(life_time(life_find(&l, "action.started", "go_home", 0)),
+                        "2026-03-02T17:30");
+    life_fini(&l);
+}
+
+// ---------------------------------------------------------------- world views
+
+static void wrong_world_views(void **state)
+{
+    (void)state;
+    static const char good[] = "name: t\n"                                              // 1
+                               "timezone: \"+08:00\"\n"                                 // 2
+                               "start: { place: home, energy: 60 }\n"                   // 3
+                               "places: [{ id: home }]\n"                               // 4
+                               "windows: [{ id: w, from: \"01:00\", to: \"02:00\" }]\n" // 5
+                               "activities: [{ id: a }]\n";                             // 6
+    const struct {
+        const char *from, *to, *where;
+    } table[] = {
+        {"start: { place: home", "start: { place: moon", "t.yaml:3:"},
+        {"timezone: \"+08:00\"", "timezone: Mars", "t.yaml:2:"},
+        {"energy: 60", "energy: 600", "t.yaml:3:"},
+        {"{ id: home }", "{ id: home }, { id: home }", "t.yaml:4:"},
+        {"\"01:00\"", "\"25:00\"", "t.yaml:5:"},
+        {"{ id: a }", "{ id: a, place: b }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a, to: b }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a, device: b }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a, ends: b }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a, windows: [b] }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a, until: { window: b, edge: opens } }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a, minutes: 3, commute: true }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a, colour: red }", "t.yaml:6:"},
+        {"{ id: a }", "{ id: a }\nholidays: [{ from: \"2026-02-30\" }]", "t.yaml:"},
+        {"activities: [{ id: a }]", "activities: [{ id: a }", "t.yaml:"},
+        {"name: t", "name: t\nname: u", "t.yaml:2:"},
+    };
+    pons_world_view *v = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_world_view_parse(good, strlen(good), "t.yaml", &v, &err), PONS_OK);
+    pons_world_view_unref(v);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char text[1024];
+        const char *at = strstr(good, table[i].from);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, table[i].to,
+                 at + strlen(table[i].from));
+        err = (pons_error)PONS_ERROR_INIT;
+        if (pons_world_view_parse(text, strlen(text), "t.yaml", &v, &err) != PONS_EINVAL ||
+            strncmp(err.source, table[i].where, strlen(table[i].where)) != 0) {
+            fail_msg("row %zu: %s at %s, not %s", i, err.message, err.source, table[i].where);
+        }
+    }
+}
+
+static void times(void **state)
+{
+    (void)state;
+    life l;
+    char buf[32];
+    int64_t m;
+    life_init(&l, NULL, NULL);
+    const int64_t at = life_minute(&l, "2024-02-29T23:59");
+    assert_string_equal(pons_world_view_time(l.view, at, buf, sizeof buf),
+                        "2024-02-29T23:59+08:00");
+    assert_int_equal(life_minute(&l, "2024-02-29 15:59:30Z"), at);
+    assert_int_equal(life_minute(&l, "1970-01-01T08:00"), 0);
+    assert_int_equal(pons_world_view_minute(l.view, "23:58", at, &m, NULL), PONS_OK);
+    assert_int_equal(m, at - 1);
+    static const char *const bad[] = {
+        "",    "2026-02-30", "yesterday", "2026-03-02T25:00", "2026-03-02x", "2026-03-02T07:20+8",
+        "7:20"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(pons_world_view_minute(l.view, bad[i], at, &m, NULL), PONS_EINVAL);
+    }
+    assert_string_equal(pons_world_view_name(l.view, "school", "zh"), "学校");
+    life_fini(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rule),
+        cmocka_unit_test(what_lasts_is_kept),
+        cmocka_unit_test(the_way_is_not_left),
+        cmocka_unit_test(bad_models_cost_nothing),
+        cmocka_unit_test(asked_once_in_a_window),
+        cmocka_unit_test(one_that_repeats_itself),
+        cmocka_unit_test(free_time_at_school),
+        cmocka_unit_test(wrong_world_views),
+        cmocka_unit_test(times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
