@@ -208,6 +208,9 @@ static void rules_that_only_a_fault_would_meet(void **state)
     }
     // A body that has been silent for too long: the kernel has gone SAFE, but in R4's own words
     // too.
+    b.base_ms = 60000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
     b.silent = true;
     bench_run(&b, 1.5);
     pons_autovalue drive =
