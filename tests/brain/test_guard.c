@@ -206,13 +206,22 @@ static void rules_that_only_a_fault_would_meet(void **state)
             assert_string_equal(pons_get_str(json_array_get(broken, 0), "rule", ""), rows[i].rule);
         }
     }
-    // A body that has been silent for too long: the kernel has gone SAFE, but in R4's own words
-    // too.
+    bench_close(&b);
+}
+
+// What R4 says of a body that has been silent for too long, before the kernel's next tick goes
+// SAFE.
+static void old_telemetry_moves_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    pons_autovalue none = json_array();
+    bench_open(&b, NULL);
+    bench_brain(&b);
     b.base_ms = 60000;
     bench_goal_text(&b, "去厨房");
     bench_await(&b, "effect", "state", "accepted", SOON);
-    b.silent = true;
-    bench_run(&b, 1.5);
+    b.brain->port.telemetry_ns -= 2 * PONS_NS_PER_S; // the kernel would go SAFE at its next tick
     pons_autovalue drive =
         json_pack("{s:s, s:{s:s}}", "skill", "navigate_to_pose", "args", "zone", "kitchen");
     pons_autovalue old = pons__guard_check(b.brain, "EXEC", drive, none, none, none);
@@ -234,6 +243,7 @@ int main(void)
         cmocka_unit_test(what_is_cancelled_with_it_is_free),
         cmocka_unit_test(what_is_wrong_at_this_moment),
         cmocka_unit_test(rules_that_only_a_fault_would_meet),
+        cmocka_unit_test(old_telemetry_moves_nothing),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
