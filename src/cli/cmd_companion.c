@@ -184,7 +184,7 @@ static int read_times(living *l, const pons_value *state, pons_error *err)
     l->seed = (uint64_t)seed;
     l->from = at;
     if (a->from && pons_world_view_minute(l->view, a->from, at, &l->from, err) < 0) {
-        return cli_fail(err), PONS_EINVAL;
+        return PONS_EINVAL;
     }
     l->until = a->days ? l->from + (int64_t)(days * MINUTES_A_DAY) : 0;
     if (l->simulated && !a->days && !a->speed) {
@@ -378,22 +378,20 @@ static void print_event(living *l, const pons_value *ev)
     if (strcmp(type, "tick") == 0 || strcmp(type, "decision") == 0 || strlen(time) < 16) {
         return;
     }
-    const bool place = strcmp(pons_get_str(ev, "what", ""), "place") == 0;
     const bool ended = strcmp(type, "action.ended") == 0;
     const bool said = strcmp(type, "external.message") == 0;
-    const bool filtered = strcmp(type, "filtered") == 0;
+    // What the routine would have liked is for the log; what others wanted is part of the day.
+    const bool filtered =
+        strcmp(type, "filtered") == 0 && strcmp(pons_get_str(ev, "by", ""), "tree") != 0;
     if (!ended && !said && !filtered) {
-        (void)place;
         return;
     }
     print_day(l, time);
     if (ended) {
-        const int64_t minutes = pons_get_int(ev, "minutes", 0);
         const bool cut = strcmp(pons_get_str(ev, "status", ""), "interrupted") == 0;
         printf("  %.5s – %.5s  %-20s %s%s%s\n", since + 11, time + 11, name_of(l, ev), branch,
                cut ? ", interrupted by " : "",
                cut ? pons_world_view_name(l->view, pons_get_str(ev, "by", ""), "en") : "");
-        (void)minutes;
     } else if (said) {
         printf("  %.5s          message%s%s: %s\n", time + 11, pons_get(ev, "from") ? " from " : "",
                pons_get_str(ev, "from", ""), pons_get_str(ev, "text", ""));
@@ -467,7 +465,7 @@ static int count_line(void *user, const pons_value *ev)
     return 0;
 }
 
-static void print_log_line(living *l, const pons_value *ev)
+static void print_log_line(const pons_value *ev)
 {
     const char *type = pons_get_str(ev, "type", ""), *time = pons_get_str(ev, "time", "");
     const char *what = pons_get_str(pons_get(ev, "action"), "type", "");
@@ -495,7 +493,6 @@ static void print_log_line(living *l, const pons_value *ev)
     } else if (pons_get(ev, "status")) {
         printf(" %s", pons_get_str(ev, "status", ""));
     }
-    (void)l;
     putchar('\n');
 }
 
@@ -508,7 +505,7 @@ static int log_line(void *user, const pons_value *ev)
     if (v->l.c->json) {
         cli_print_json(ev);
     } else {
-        print_log_line(&v->l, ev);
+        print_log_line(ev);
     }
     return 0;
 }

@@ -149,6 +149,9 @@ static bool message_may_interrupt(pons_companion *c, const char *arg)
     if (co_message_that_may(c, why, sizeof why)) {
         return true;
     }
+    if (c->world.current.what && c->world.current.what->reads_messages) {
+        return false; // they are being read
+    }
     co_note_filtered(c, "read_message", "message", "message_waits", why);
     return false;
 }
