@@ -7,8 +7,9 @@
 int cmd_graph(cli *c)
 {
     const char *format = "mermaid";
-    const cli_option options[] = {{"--format", "FORMAT", "mermaid (default), dot or json", &format},
-                                  {NULL, NULL, NULL, NULL}};
+    const cli_option options[] = {
+        {"--format", "FORMAT", "mermaid (default), dot, svg (needs graphviz) or json", &format},
+        {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, cli_find("graph"), options);
     if (parsed >= 0) {
         return parsed;

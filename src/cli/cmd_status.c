@@ -10,6 +10,8 @@
 
 static void print_status(const pons_value *s);
 static int list_threads(cli *c, pons_store store, pons_error *err);
+static int prune_thread(cli *c, pons_store store, const char *thread, int64_t keep,
+                        pons_error *err);
 static int show_thread(cli *c, pons_store store, const char *thread, pons_error *err);
 static int show_history(cli *c, pons_store store, const char *thread, pons_error *err);
 
@@ -101,18 +103,32 @@ static void print_status(const pons_value *s)
 
 int cmd_threads(cli *c)
 {
-    const int parsed = cli_parse(c, cli_find("threads"), NULL);
+    const char *keep_text = NULL;
+    const cli_option options[] = {
+        {"--keep", "N", "prune: checkpoints of each namespace that stay; default 1", &keep_text},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, cli_find("threads"), options);
     if (parsed >= 0) {
         return parsed;
+    }
+    double keep = 1.0;
+    const int bad = keep_text ? cli_number(keep_text, "--keep", 1.0, 1e9, &keep) : -1;
+    if (bad >= 0) {
+        return bad;
     }
     const char *verb = c->argc ? c->argv[0] : "list";
     const bool list = strcmp(verb, "list") == 0;
     const bool show = strcmp(verb, "show") == 0, history = strcmp(verb, "history") == 0;
-    const bool rm = strcmp(verb, "rm") == 0;
-    if (!list && !show && !history && !rm) {
-        return cli_bad("threads: there is no '%s'; use list, show, history or rm", verb);
+    const bool rm = strcmp(verb, "rm") == 0, prune = strcmp(verb, "prune") == 0;
+    const bool copy = strcmp(verb, "copy") == 0;
+    if (!list && !show && !history && !rm && !prune && !copy) {
+        return cli_bad("threads: there is no '%s'; use list, show, history, prune, copy or rm",
+                       verb);
     }
-    if (!list && c->argc != 2) {
+    if (copy && c->argc != 3) {
+        return cli_bad("threads copy takes a thread and the name of its copy");
+    }
+    if (!list && !copy && c->argc != 2) {
         return cli_bad("threads %s takes one thread", verb);
     }
     pons_error err = PONS_ERROR_INIT;
@@ -123,6 +139,8 @@ int cmd_threads(cli *c)
         rc = list      ? list_threads(c, store, &err)
              : show    ? show_thread(c, store, c->argv[1], &err)
              : history ? show_history(c, store, c->argv[1], &err)
+             : prune   ? prune_thread(c, store, c->argv[1], (int64_t)keep, &err)
+             : copy    ? pons_state_copy(store, c->argv[1], c->argv[2], &err)
                        : store.ops->thread_delete(store.self, c->argv[1], &err);
     }
     pons_store_close(&store);
@@ -158,6 +176,24 @@ static int print_thread(void *user, const pons_thread_info *info)
 static int list_threads(cli *c, pons_store store, pons_error *err)
 {
     return store.ops->threads(store.self, print_thread, c, err);
+}
+
+// Old checkpoints go; events, effects and messages stay.
+static int prune_thread(cli *c, pons_store store, const char *thread, int64_t keep, pons_error *err)
+{
+    int64_t removed = 0;
+    const int rc = pons_state_prune(store, thread, keep, 0, &removed, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->json) {
+        pons_autovalue row =
+            pons_object("thread", json_string(thread), "removed", json_integer(removed), NULL);
+        cli_print_json(row);
+    } else {
+        printf("%lld checkpoints removed from %s\n", (long long)removed, thread);
+    }
+    return PONS_OK;
 }
 
 static int show_thread(cli *c, pons_store store, const char *thread, pons_error *err)

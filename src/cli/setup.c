@@ -63,7 +63,9 @@ static int make_dir(const char *path, pons_error *err)
 
 int cli_store(cli *c, pons_store *ret, pons_error *err)
 {
-    return pons_store_sqlite_open(c->db, ret, err);
+    const char *url =
+        getenv("PONS_STORE"); // a server that several hosts share, for who outgrew a file
+    return pons_store_open(url && *url ? url : c->db, ret, err);
 }
 
 int cli_config(const cli *c, pons_value **ret, pons_error *err)
