@@ -76,9 +76,10 @@ void pons_companion_close(pons_companion *c)
     for (size_t i = 0; i < c->world.n_messages; i++) {
         co_message_fini(&c->world.messages[i]);
     }
-    for (size_t i = 0; c->args && i < c->n_args; i++) {
-        free(c->args[i].text);
+    for (size_t i = 0; i < c->n_texts; i++) {
+        free(c->texts[i]);
     }
+    free(c->texts);
     free(c->args);
     free(c->events);
     free(c->taken);

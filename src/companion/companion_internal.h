@@ -189,9 +189,9 @@ typedef struct co_subscriber {
     void *user;
 } co_subscriber;
 
-typedef struct co_arg { // a leaf's first argument, read once
-    bool known;
-    char *text; // or NULL
+typedef struct co_arg { // what a node calls: read once
+    const char *text;   // first argument, one of the life's texts; NULL: not read yet
+    const void *row;    // of the leaves' table
 } co_arg;
 
 struct pons_companion {
@@ -200,6 +200,8 @@ struct pons_companion {
     pons_bt_tree *tree;
     co_arg *args; // (nodes)
     size_t n_args;
+    char **texts; // (n_texts) arguments of leaves, each once
+    size_t n_texts;
     pons_clock_manual tree_clock; // the life's own time, for a tree that waits
     pons_store store;
     pons_lease lease;

@@ -233,21 +233,50 @@ static const leaf_row rows[] = {
     {NULL, NULL, false},
 };
 
-// Nodes are few and their numbers small, but a callback and its node share a number.
-static const char *argument(pons_companion *c, const pons_bt_call *call)
+// The one copy of a text that this life keeps: traces of other ticks point to it.
+static const char *kept(pons_companion *c, const char *text)
 {
-    const size_t at = 2 * (size_t)call->node + (call->reason == PONS_BT_ENTRY);
-    co_arg *arg = at < c->n_args ? &c->args[at] : NULL;
-    if (arg && !arg->known) {
-        pons_autovalue list = pons_bt_call_args(call);
-        const pons_value *first = json_array_get(list, 0);
-        char number[32];
-        snprintf(number, sizeof number, "%g", json_number_value(first));
-        const char *text = json_is_number(first) ? number : json_string_value(first);
-        arg->text = strdup(text ? text : "");
-        arg->known = arg->text != NULL;
+    for (size_t i = 0; i < c->n_texts; i++) {
+        if (strcmp(c->texts[i], text) == 0) {
+            return c->texts[i];
+        }
     }
-    return arg && arg->text ? arg->text : "";
+    char **more = realloc(c->texts, (c->n_texts + 1) * sizeof *more);
+    c->texts = more ? more : c->texts;
+    char *copy = more ? strdup(text) : NULL;
+    if (!copy) {
+        c->nomem = true;
+        return "";
+    }
+    c->texts[c->n_texts++] = copy;
+    return copy;
+}
+
+// The leaf that a call means, and its first argument. Those of a node's own leaf and of its entry
+// are looked for once; a guard's each time, as a node may have two.
+static co_arg argument(pons_companion *c, const pons_bt_call *call)
+{
+    const bool entry = call->reason == PONS_BT_ENTRY;
+    const bool own = call->reason == PONS_BT_START || call->reason == PONS_BT_CONTINUE;
+    const size_t at = 2 * (size_t)call->node + entry;
+    const bool cached = (own || entry) && at < c->n_args;
+    if (cached && c->args[at].text) {
+        return c->args[at];
+    }
+    pons_autovalue list = pons_bt_call_args(call);
+    const pons_value *first = json_array_get(list, 0);
+    char number[32];
+    snprintf(number, sizeof number, "%g", json_number_value(first));
+    const char *text = json_is_number(first) ? number : json_string_value(first);
+    const leaf_row *row = rows;
+    while (row->name && strcmp(row->name, call->name) != 0) {
+        row++;
+    }
+    const co_arg arg = {.text = kept(c, text ? text : ""), .row = row};
+    if (cached) {
+        c->args[at] = arg;
+    }
+    return arg;
 }
 
 static void trace(pons_companion *c, const char *name, const char *arg, char result)
@@ -262,7 +291,7 @@ static int call_branch(pons_bt_call *call, void *user, pons_error *err)
     pons_companion *c = user;
     (void)err;
     if (call->reason == PONS_BT_ENTRY) {
-        c->board.branch = argument(c, call);
+        c->board.branch = argument(c, call).text;
         trace(c, c->board.branch, "", '>');
     }
     return PONS_BT_SUCCESS;
@@ -271,14 +300,13 @@ static int call_branch(pons_bt_call *call, void *user, pons_error *err)
 static int call_leaf(pons_bt_call *call, void *user, pons_error *err)
 {
     pons_companion *c = user;
-    const leaf_row *row = rows;
-    for (; row->name && strcmp(row->name, call->name) != 0; row++) {
-    }
-    assert(row->name); // only these are registered
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
-    const char *arg = argument(c, call);
+    const co_arg of = argument(c, call);
+    const leaf_row *row = of.row;
+    const char *arg = of.text;
+    assert(row->name); // only these are registered
     if (!*arg && (row->fn == at_place || row->fn == in_window || row->fn == outside_window ||
                   row->fn == energy_below || row->fn == act_start)) {
         return pons_error_set(err, PONS_EINVAL, COMPANION, "%s needs an argument", row->name);

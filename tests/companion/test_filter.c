@@ -136,6 +136,24 @@ static void the_way_is_not_left(void **state)
     life_fini(&l);
 }
 
+// A tree of one's own: guards beside a leaf have arguments of their own.
+static void guards_of_another_tree(void **state)
+{
+    (void)state;
+    static const char tree[] =
+        "root { selector { action [Start, \"draw\"] while(AtPlace, \"home\") "
+        "until(InWindow, \"afternoon\") action [Start, \"nap\"] while(InWindow, \"afternoon\") "
+        "action [Continue] } }";
+    life l;
+    life_init(&l, NULL, tree);
+    life_open(&l, "2026-03-02T10:30", 1);
+    life_run(&l, "2026-03-02T12:30");
+    assert_string_equal(life_time(life_find(&l, "action.started", "draw", 0)), "2026-03-02T10:30");
+    assert_string_equal(life_time(life_find(&l, "action.started", "draw", 1)), "2026-03-02T11:20");
+    assert_string_equal(life_time(life_find(&l, "action.started", "nap", 0)), "2026-03-02T12:10");
+    life_fini(&l);
+}
+
 // ---------------------------------------------------------------- models
 
 static char *deeds(const char *replies, const char *rule)
@@ -320,6 +338,7 @@ int main(void)
         cmocka_unit_test(every_rule),
         cmocka_unit_test(what_lasts_is_kept),
         cmocka_unit_test(the_way_is_not_left),
+        cmocka_unit_test(guards_of_another_tree),
         cmocka_unit_test(bad_models_cost_nothing),
         cmocka_unit_test(asked_once_in_a_window),
         cmocka_unit_test(one_that_repeats_itself),
