@@ -262,6 +262,7 @@ void co_suggestion_refused(pons_companion *c, const co_refusal *why);
 void co_suggestion_used(pons_companion *c);
 
 // events.c
+size_t co_whole(const char *text, size_t most); // bytes of it, without half a character
 pons_value *co_event(pons_companion *c, const char *type, ...) __attribute__((sentinel));
 void co_publish(pons_companion *c, const pons_value *ev);
 bool co_wanted(const pons_companion *c, const char *type);

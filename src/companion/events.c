@@ -10,6 +10,15 @@
 
 #include "companion/companion_internal.h"
 
+size_t co_whole(const char *text, size_t most)
+{
+    size_t n = strnlen(text, most);
+    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
+        n--;
+    }
+    return n;
+}
+
 int pons_companion_subscribe(pons_companion *c, const char *type, pons_companion_event_fn fn,
                              void *user, pons_error *err)
 {
@@ -165,10 +174,7 @@ static pons_value *model_json(const pons_companion *c)
     }
     char said[CO_TEXT_MAX + 1] = "";
     if (b->said) {
-        size_t n = strnlen(b->said, CO_TEXT_MAX);
-        while (b->said[n] && n > 0 && ((unsigned char)b->said[n] & 0xc0) == 0x80) {
-            n--;
-        }
+        const size_t n = co_whole(b->said, CO_TEXT_MAX);
         memcpy(said, b->said, n);
         said[n] = '\0';
     }

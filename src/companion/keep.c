@@ -34,7 +34,7 @@ int co_hear(pons_companion *c, const char *text, const char *from, bool urgent)
         return PONS_ENOMEM;
     }
     c->world.messages = more;
-    more[c->world.n_messages++] = (co_message){.text = strndup(text, CO_TEXT_MAX),
+    more[c->world.n_messages++] = (co_message){.text = strndup(text, co_whole(text, CO_TEXT_MAX)),
                                                .from = from ? strdup(from) : NULL,
                                                .urgent = urgent,
                                                .at = c->minute};

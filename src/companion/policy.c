@@ -10,7 +10,7 @@
 
 #include "companion/companion_internal.h"
 
-#define MS_A_SECOND 1000.0
+enum { REASON_BYTES = 200 };
 
 static bool request(pons_companion *c, char **ret_said, char *ret_why, size_t cap);
 static bool understand(const char *said, co_proposal *ret, bool *ret_none, char *ret_why,
@@ -164,7 +164,7 @@ static bool request(pons_companion *c, char **ret_said, char *ret_why, size_t ca
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue q = question(c);
     if (!q || m->ops->start(m->self, call, q, &err) < 0) {
-        snprintf(ret_why, cap, "%.200s", q ? err.message : "out of memory");
+        snprintf(ret_why, cap, "%.*s", (int)co_whole(err.message, REASON_BYTES), err.message);
         return false;
     }
     for (;;) {
@@ -177,7 +177,8 @@ static bool request(pons_companion *c, char **ret_said, char *ret_why, size_t ca
                 const char *text = pons_get_str(ev.value, "content", "");
                 *ret_said = strndup(text, strnlen(text, CO_TEXT_MAX * 4));
             } else if (broken) {
-                snprintf(ret_why, cap, "%.200s", ev.error.message);
+                snprintf(ret_why, cap, "%.*s", (int)co_whole(ev.error.message, REASON_BYTES),
+                         ev.error.message);
             }
             pons_llm_event_clear(&ev);
             if (done || broken) {
@@ -225,11 +226,7 @@ static bool understand(const char *said, co_proposal *ret, bool *ret_none, char 
         return false;
     }
     const char *why = pons_get_str(o, "rationale", "");
-    size_t n = strnlen(why, sizeof ret->rationale - 1);
-    while (n > 0 && ((unsigned char)why[n] & 0xc0) == 0x80) {
-        n--; // a character is kept whole or not at all
-    }
-    memcpy(ret->rationale, why, n);
+    memcpy(ret->rationale, why, co_whole(why, sizeof ret->rationale - 1));
     *ret_none = strcmp(ret->type, "none") == 0;
     return true;
 }
