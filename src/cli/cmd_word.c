@@ -81,6 +81,12 @@ int cmd_approve(cli *c)
     if (parsed >= 0) {
         return parsed;
     }
+    pons_autovalue answer = NULL;
+    const int bad =
+        c->argc > 1 ? cli_answer(c->argv[1], c->argc > 2 ? c->argv[2] : NULL, &answer) : -1;
+    if (bad >= 0) {
+        return bad;
+    }
     pons_error err = PONS_ERROR_INIT;
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
@@ -110,11 +116,6 @@ int cmd_approve(cli *c)
     pons_store_close(&store);
     if (!open_id[0]) {
         return cli_bad("approve: %s waits for nobody", latest);
-    }
-    pons_autovalue answer = NULL;
-    const int bad = cli_answer(c->argv[1], c->argc > 2 ? c->argv[2] : NULL, &answer);
-    if (bad >= 0) {
-        return bad;
     }
     json_object_set_new(answer, "id", json_string(id ? id : open_id));
     return post(c, latest, "answer", answer);
