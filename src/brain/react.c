@@ -710,6 +710,7 @@ static int human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
     set(&ops, "need_approval", json_false());
     set(&next, "approved", approved);
     set(&next, "approval_rejected", json_boolean(reject));
+    set(&next, "approval", json_null()); // answered: nobody is asked any more
     set(&next, "human",
         pons_object("question", json_string(pons_get_str(approval, "question", "")), "answer",
                     json_string(pons_get_str(answer, "answer", reject ? "no" : "yes")), "reason",
