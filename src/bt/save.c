@@ -30,12 +30,11 @@ static pons_value *slot_value(const bt_slot *s)
 int pons_bt_save(const pons_bt_tree *t, pons_value **ret, pons_error *err)
 {
     const double now_s = (double)bt_now_ns(t) / (double)PONS_NS_PER_S;
-    const bt_mem none = {0};
     pons_value *nodes = json_array(), *slots = json_object();
     for (uint32_t i = 0; i < t->bt->n_nodes; i++) {
         const bt_mem *m = &t->mem[i];
         const uint8_t type = t->nodes[i].type;
-        if (!t->state[i] && !t->defer[i] && memcmp(m, &none, sizeof none) == 0) {
+        if (!t->state[i] && !t->defer[i] && !m->index && !m->count && !m->t_ns && m->x == 0.0) {
             continue;
         }
         const int64_t at = is_moment(type) ? bt_now_ns(t) - m->t_ns : m->t_ns;

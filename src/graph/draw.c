@@ -96,7 +96,6 @@ static void each_edge(const pons_graph *g, const pons__node *n, pons_buf *b, edg
 // Starts `dot -Tsvg` between the two descriptors; PONS_EENV when it is not there.
 static int start_dot(int in, int out, pid_t *ret, pons_error *err)
 {
-    extern char **environ;
     char *argv[] = {(char[]){"dot"}, (char[]){"-Tsvg"}, NULL};
     posix_spawn_file_actions_t files;
     if (posix_spawn_file_actions_init(&files) != 0)

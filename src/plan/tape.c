@@ -599,10 +599,12 @@ char *pons__put_string(char *p, const char *s, size_t len)
             *p++ = '\\';
             *p++ = shorts[c - '\b'];
         } else {
-            memcpy(p, "\\u00", 4);
-            p[4] = hex[c >> 4];
-            p[5] = hex[c & 15];
-            p += 6;
+            *p++ = '\\';
+            *p++ = 'u';
+            *p++ = '0';
+            *p++ = '0';
+            *p++ = hex[c >> 4];
+            *p++ = hex[c & 15];
         }
     }
     *p++ = '"';
