@@ -64,4 +64,8 @@ static inline void pons_buf_cleanup(pons_buf *b)
 // pons_autobuf b = PONS_BUF_INIT; is freed at the end of its scope.
 #define pons_autobuf __attribute__((cleanup(pons_buf_cleanup))) pons_buf
 
+// Bytes of the UTF-8 sequence that s begins with, 1 to 4; 0 when len is 0 or it is not a valid one
+// (overlong forms, surrogates and what lies beyond U+10FFFF are not). Any thread.
+size_t pons_utf8_sequence(const char *s, size_t len);
+
 #endif

@@ -1,9 +1,11 @@
 // utf8.c - valid UTF-8, and texts that stay valid and on one line when they are cut.
+#include "pons/buf.h"
+
 #include "base/base_internal.h"
 
 #include <stdio.h>
 
-size_t pons__utf8_sequence(const char *s, size_t len)
+size_t pons_utf8_sequence(const char *s, size_t len)
 {
     const unsigned char *u = (const unsigned char *)s;
     if (len == 0)

@@ -22,6 +22,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "pons/buf.h"
+
 #include "base/base_internal.h"
 
 #define IMMORTAL ((size_t)-1) // jansson's count of null, true and false
@@ -539,7 +541,7 @@ static void put_string(writer *w, const char *s, size_t len)
         const char *start = s;
         s += plain_run(s, (size_t)(end - s));
         while (s < end && (unsigned char)*s >= 0x80) {
-            const size_t n = pons__utf8_sequence(s, (size_t)(end - s));
+            const size_t n = pons_utf8_sequence(s, (size_t)(end - s));
             if (n == 0)
                 break;
             s += n;

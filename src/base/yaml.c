@@ -257,7 +257,7 @@ static int check_text(const pons_yaml *y, const char *text, size_t len, pons_err
     if (len > SIZE_MAX_YAML)
         return refuse_at(y, 1, 1, err, "larger than %zu MiB", SIZE_MAX_YAML >> 20);
     for (size_t i = 0; i < len;) {
-        const size_t n = pons__utf8_sequence(text + i, len - i);
+        const size_t n = pons_utf8_sequence(text + i, len - i);
         if (n == 0)
             return refuse_at(y, line, column, err, "not UTF-8: byte 0x%02x", (uint8_t)text[i]);
         if (text[i] == '\0')

@@ -253,8 +253,6 @@ static int run_options(pons_store store, const char *thread, pons_value **ret_st
                        pons_value **ret_done, pons_error *err)
 {
     scan s = {0};
-    pons_thread_info none = {0};
-    (void)none;
     const int rc = store.ops->events(store.self, thread, 0, 0, scan_event, &s, err);
     *ret_started = s.started;
     *ret_done = s.done;

@@ -268,7 +268,7 @@ static int copy_text(pons__arena *a, const char *field, const char *s, const cha
         return PONS_OK;
     const size_t len = strlen(s);
     for (size_t i = 0, n; i < len; i += n) {
-        n = pons__utf8_length(s + i, len - i);
+        n = pons_utf8_sequence(s + i, len - i);
         if (n == 0)
             return pons_error_set(err, PONS_EINVAL, "plan", "%s: not UTF-8 at byte %zu", field, i);
     }

@@ -99,7 +99,6 @@ const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, 
 int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
                          pons_error *err);
 
-size_t pons__utf8_length(const char *s, size_t len); // of the sequence at s; 0: not UTF-8
 // Bytes before ", \, a control character, or non-ASCII. In the header: it is what most of a
 // reading and a writing consists of.
 static inline size_t pons__plain_length(const char *s, size_t len)

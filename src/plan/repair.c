@@ -639,7 +639,7 @@ int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *use
                 .user = user,
                 .err = err};
     for (size_t i = 0, n; i < len; i += n) {
-        n = pons__utf8_length(text + i, len - i);
+        n = pons_utf8_sequence(text + i, len - i);
         if (n == 0 || text[i] == '\0')
             return refuse(&r, text + i, n ? "a zero character in the text" : "not UTF-8");
     }

@@ -265,7 +265,7 @@ static int string(parser *p)
             return decode(p, start, node);
         if (c < 0x20)
             return fail_at(p, p->at, "a control character in a string");
-        const size_t n = pons__utf8_length(p->at, (size_t)(p->end - p->at));
+        const size_t n = pons_utf8_sequence(p->at, (size_t)(p->end - p->at));
         if (n == 0)
             return fail_at(p, p->at, "not UTF-8");
         p->at += n;
@@ -367,7 +367,7 @@ static int decode(parser *p, const char *from, pons__node *node)
         }
         if ((unsigned char)*p->at < 0x20)
             return fail_at(p, p->at, "a control character in a string");
-        const size_t n = pons__utf8_length(p->at, (size_t)(p->end - p->at));
+        const size_t n = pons_utf8_sequence(p->at, (size_t)(p->end - p->at));
         if (n == 0)
             return fail_at(p, p->at, "not UTF-8");
         memcpy(o, p->at, n);
@@ -553,28 +553,6 @@ static int put_object(writer *w, const pons__node *v)
     if (keys != on_stack)
         free(keys);
     return rc;
-}
-
-// -- texts ----------------------------------------------------------------------------------------
-
-size_t pons__utf8_length(const char *s, size_t len)
-{
-    const unsigned char *u = (const unsigned char *)s;
-    const unsigned char c = len ? u[0] : 0xff;
-    if (c < 0x80)
-        return 1;
-    const size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || len < n)
-        return 0;
-    // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
-    const unsigned char low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-    const unsigned char high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-    if (u[1] < low || u[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((u[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
 }
 
 char *pons__put_string(char *p, const char *s, size_t len)
