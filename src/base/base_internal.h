@@ -18,7 +18,6 @@ void pons__sha256_init(pons__sha256 *s);
 void pons__sha256_feed(pons__sha256 *s, const void *data, size_t n);
 void pons__sha256_done(pons__sha256 *s, uint8_t ret[32]);
 
-
 // The longest length ≤ n that does not split a sequence at the end of s's first n bytes, which may
 // be cut from a longer text.
 size_t pons__utf8_cut(const char *s, size_t n);
