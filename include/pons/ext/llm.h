@@ -3,8 +3,24 @@
 // A provider takes requests and gives events. It may have threads of its own; the host only ever
 // polls its descriptor and takes events, so no callback crosses a thread.
 //
-// request: {messages[{role,content}], schema (of the answer), schema_name, model?, temperature?,
-//           max_tokens?, observation (what the messages were made from)}
+// request: {
+//   messages   [{role: system|user|assistant|tool, content: string|null,
+//                tool_calls?: [{id, name, arguments: object}],   of an assistant's message
+//                tool_call_id?}],                                of a tool's message
+//   tools?     [{name, description, parameters: JSON Schema}]    what may be called
+//   tool_choice?  "auto" (default with tools) | "none" | "required" | {name}
+//   schema?, schema_name?   of the answer's content, when it must be JSON
+//   model?, temperature?, max_tokens?,
+//   observation?            what the messages were made from, for providers that need no text
+// }
+// reply:   {
+//   content: string|null, refusal?: string, reasoning?: string,
+//   tool_calls: [{id, name, arguments: object}],   in the order of the stream's indexes; may be []
+//   finish_reason: "stop"|"tool_calls"|…, usage?{prompt_tokens, completion_tokens}, model?
+// }
+// A reply is complete and valid, or it is an ERROR: arguments are parsed (strict JSON, no key
+// twice), every call has an id of its own, its name is one of `tools`. Nothing of half a message
+// reaches the host but its tokens, which are live signals.
 #ifndef PONS_EXT_LLM_H
 #define PONS_EXT_LLM_H
 
@@ -14,15 +30,16 @@
 #define PONS_LLM_ABI 1u
 
 typedef enum pons_llm_event_kind {
-    PONS_LLM_TOKEN, // text: a piece of the answer as it comes
-    PONS_LLM_DONE,  // value: {content, usage{prompt_tokens,completion_tokens}?, finish_reason}
-    PONS_LLM_ERROR  // error; retries are over. The call is finished.
+    PONS_LLM_TOKEN,    // text: a piece of the answer as it comes
+    PONS_LLM_DONE,     // value: a reply, as above. The call is finished.
+    PONS_LLM_ERROR,    // error; retries are over. The call is finished.
+    PONS_LLM_REASONING // text: a piece of the model's reasoning, where it is sent apart
 } pons_llm_event_kind;
 
 typedef struct pons_llm_event {
     uint64_t call;
     pons_llm_event_kind kind;
-    char *text;        // TOKEN; the receiver frees
+    char *text;        // TOKEN, REASONING; the receiver frees
     pons_value *value; // DONE; the receiver's reference
     pons_error error;  // ERROR
 } pons_llm_event;
@@ -49,8 +66,8 @@ typedef struct pons_llm { // copied by value; self outlives every copy
 } pons_llm;
 
 // Linked in: answers from a YAML/JSON list of scripted replies, for tests and scenarios
-// ({path} or {replies[…]}): each reply {content | decision{…} | error{status,message} , delay_ms?,
-// tokens?, when{field: value}?}.
+// ({path} or {replies[…]}): each reply {content | decision{…} | tool_calls[…] |
+// error{status,message}, delay_ms?, tokens?, when{field: value}?}.
 extern const pons_llm_ops pons_llm_script;
 
 #endif

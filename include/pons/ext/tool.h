@@ -1,0 +1,93 @@
+// ext/tool.h - the contract of a provider of tools: what a model may call by name.
+//
+// A provider has a list of tools and runs calls of them. Like a model provider it never blocks its
+// host: it takes calls, works on threads, processes or sockets of its own, and is polled for
+// events. Files and terminal, the robot's skills, and MCP servers are providers behind this one
+// contract; the planning agent and the MCP server are hosts.
+//
+// tool: {
+//   name         [A-Za-z0-9_.-]{1,64}, unique in its host
+//   category     "core" | "robot" | "mcp" | a word of the provider's
+//   description  for the model
+//   parameters   JSON Schema of the arguments, an object
+//   risk         "safe" | "warn" | "dangerous" | "blocked"   before its arguments are known
+//   read_only    bool: changes nothing, so it may run beside others and be run again after a crash
+// }
+#ifndef PONS_EXT_TOOL_H
+#define PONS_EXT_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "pons/clock.h"
+#include "pons/error.h"
+#include "pons/value.h"
+
+#define PONS_TOOL_ABI 1u
+
+// X(symbol, word): safe runs; warn runs and is shown; dangerous asks a person; blocked never runs.
+#define PONS_TOOL_RISK_TABLE(X)                                                                    \
+    X(PONS_TOOL_SAFE, "safe")                                                                      \
+    X(PONS_TOOL_WARN, "warn")                                                                      \
+    X(PONS_TOOL_DANGEROUS, "dangerous")                                                            \
+    X(PONS_TOOL_BLOCKED, "blocked")
+#define PONS_TOOL_RISK_SYMBOL(symbol, word) symbol,
+typedef enum pons_tool_risk { PONS_TOOL_RISK_TABLE(PONS_TOOL_RISK_SYMBOL) } pons_tool_risk;
+#undef PONS_TOOL_RISK_SYMBOL
+
+typedef enum pons_tool_event_kind {
+    PONS_TOOL_PROGRESS, // text: one line; value: {progress, total?} or NULL
+    PONS_TOOL_DONE,     // value: {output: string, data?: any, cached?: bool, truncated?: bool}
+    PONS_TOOL_FAILED    // error: the tool ran or was refused, and failed; the model is told
+} pons_tool_event_kind;
+
+typedef struct pons_tool_event {
+    uint64_t call;
+    pons_tool_event_kind kind;
+    char *text;        // PROGRESS; the receiver frees
+    pons_value *value; // the receiver's reference
+    pons_error error;  // FAILED; PONS_ECLOSED: what the call did is not known
+} pons_tool_event;
+
+typedef struct pons_tools_ops {
+    uint32_t abi; // PONS_TOOL_ABI
+    const char *name;
+    void (*close)(void *self); // ends what runs; NULL-safe
+    // The tools as they are now, an array; *ret is the caller's reference. Never blocks: a server
+    // that is not up yet has none, and the generation changes when it is.
+    int (*list)(void *self, pons_value **ret, pons_error *err);
+    uint64_t (*generation)(void *self); // another number when the list has changed
+    // The risk of one call, arguments known (rm -rf is not ls): at least the tool's own risk.
+    // `reason` gets one line. NULL: the tool's own.
+    pons_tool_risk (*assess)(void *self, const char *tool, const pons_value *args, char *reason,
+                             size_t cap);
+    // Never blocks. `call` is the host's choice, unique for the provider's life. `key` names the
+    // call durably (the same after a restart of the host): a provider that reaches the world does
+    // one key once. Arguments have been held against `parameters`. PONS_ENOTFOUND: no such tool.
+    int (*start)(void *self, uint64_t call, const char *tool, const pons_value *args,
+                 const char *key, pons_error *err);
+    // What became of a key that was started in an earlier life of the host: PONS_OK when it is
+    // known and will give an event under `call`; PONS_ENOTFOUND when it was certainly not started.
+    // NULL, or anything else: not known, and it is not started again.
+    int (*adopt)(void *self, uint64_t call, const char *tool, const char *key, pons_error *err);
+    void (*cancel)(void *self, uint64_t call); // stopped where that is possible; no event comes
+    int (*event_fd)(void *self);               // readable while events wait; -1: poll next
+    bool (*next)(void *self, pons_tool_event *ret); // takes one
+} pons_tools_ops;
+
+typedef struct pons_tools { // copied by value; self outlives every copy
+    const pons_tools_ops *ops;
+    void *self;
+} pons_tools;
+
+// Small things every provider and host need: inline, so that the contract has no library.
+static inline void pons_tool_event_clear(pons_tool_event *ev)
+{
+    free(ev->text);
+    pons_value_unref(ev->value);
+    *ev = (pons_tool_event){0};
+}
+
+#endif
