@@ -17,18 +17,18 @@
 // The row's id carries its time (48 bits of wall ms), its columns the step and the parent.
 //
 // Reading a checkpoint replays the rows from the nearest snapshot. A snapshot is due when the tail
-// since the last one weighs four times as much as that snapshot, each row counting ROW_BYTES more
+// since the last one weighs eight times as much as that snapshot, each row counting ROW_BYTES more
 // than its text, and is at least ROWS_MIN rows long. So snapshots grow geometrically with a growing
-// list: the sum of all of them stays under about its final size, and reading any checkpoint costs
-// O(its own size + ROWS_MIN rows). What a step costs does not depend on how many channels there
-// are: only dirty ones are looked at.
+// list, each about five times the one before: half-way to the next one they weigh a third of what
+// the list does, and reading any checkpoint costs O(its own size + ROWS_MIN rows). What a step
+// costs does not depend on how many channels there are: only dirty ones are looked at.
 #include "graph/graph_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FORMAT = 1, ROWS_MIN = 64, TAIL_FACTOR = 4, ROW_BYTES = 64 };
+enum { FORMAT = 1, ROWS_MIN = 64, TAIL_FACTOR = 8, ROW_BYTES = 64 };
 
 static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b);
 static void pack_later(const pons__ns *ns, pons_buf *b);
