@@ -261,6 +261,12 @@ static int mem_drain(void *self, pons_error *err)
     return PONS_OK;
 }
 
+static int mem_flush(void *self, const pons_lease *lease, pons_error *err)
+{
+    (void)lease;
+    return mem_drain(self, err);
+}
+
 // Makes every row and all the room that apply needs. Empty namespaces and groups may stay behind on
 // failure: nobody can see them.
 static int stage(mem_thread *t, const pons_commit *c, staged *ret, pons_error *err)
@@ -1041,6 +1047,7 @@ static const pons_store_ops memory_ops = {
     .thread_delete = mem_thread_delete,
     .thread_copy = mem_thread_copy,
     .prune = mem_prune,
+    .flush = mem_flush,
 };
 
 // ---------------------------------------------------------------- helpers

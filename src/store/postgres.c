@@ -49,10 +49,9 @@ static int pg_store_open(const char *url, pons_store *ret, pons_error *err)
     pg *s = calloc(1, sizeof *s);
     if (!s)
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    pthread_mutex_init(&s->mtx, NULL);
+    pons__queue_init(&s->q, &pons__pg_queue_ops, s);
+    pthread_mutex_init(&s->keeper_mtx, NULL);
     pthread_mutex_init(&s->idle_mtx, NULL);
-    pthread_cond_init(&s->changed, NULL);
-    s->tail = &s->head;
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pons__store_host(s->host);
@@ -78,11 +77,11 @@ static void pg_store_close(void *self)
     pg *s = self;
     if (!s)
         return;
-    pons__pg_writer_stop(s);
+    pons__queue_stop(&s->q);
     pons__pg_keeper_stop(s);
-    while (s->holdings) {
-        pg_holding *h = s->holdings;
-        s->holdings = h->next;
+    while (s->q.lines) {
+        pg_holding *h = (pg_holding *)s->q.lines;
+        s->q.lines = h->line.next;
         pons__pg_let_go(s, h);
     }
     pons__pg_idle_close(s);
@@ -91,9 +90,9 @@ static void pg_store_close(void *self)
         close(s->stop_fd);
     if (s->notify_fd >= 0)
         close(s->notify_fd);
-    pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->idle_mtx);
-    pthread_mutex_destroy(&s->mtx);
+    pthread_mutex_destroy(&s->keeper_mtx);
+    pons__queue_fini(&s->q);
     free(s->url);
     free(s);
 }
@@ -108,6 +107,7 @@ static const pons_store_ops postgres_ops = {
     .commit = pons__pg_commit,
     .commit_async = pons__pg_commit_async,
     .drain = pons__pg_drain,
+    .flush = pons__pg_flush,
     .head = pons__pg_head,
     .checkpoint = pons__pg_checkpoint,
     .history = pons__pg_history,

@@ -1,118 +1,41 @@
-// postgres_commit.c - who writes, and when.
+// postgres_commit.c - commits as pipelines, and posts.
 //
-// As in the store in a file, there is one connection that writes and a right to use it. A caller
-// that finds nobody writing writes its own commit; under contention commits gather and the next
-// writer takes them all. Async commits are copies in the same queue, bounded, with a thread that
-// writes what nobody else does. When one fails, those behind it on its thread stand on nothing and
-// are dropped, until the failure was reported once.
+// Who writes when is commit_queue.c's. A batch is sent in one pipeline, a transaction a member, so
+// that it costs one round trip; the first member that fails ends the pipeline, and those behind it
+// are sent again.
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "postgres_internal.h"
 
-#define BATCH_MAX       64                // commits of one pipeline
-#define QUEUE_COUNT_MAX 1024              // async commits waiting
-#define QUEUE_BYTES_MAX ((size_t)8 << 20) // and their bytes
-
-static void enqueue(pg *s, pg_request *r);
-static void lead_or_wait(pg *s);
-static void lead(pg *s);
-static void *writer_main(void *arg);
-static bool writer_start(pg *s);
-static bool report(pg_holding *h, pons_error *err);
-static void write_batch(pg *s, pg_request **batch, size_t n);
-static size_t write_pipeline(pg *s, pg_request **batch, size_t n);
+static void write_batch(void *self, commit_request **batch, size_t n);
+static size_t write_pipeline(pg *s, commit_request **batch, size_t n);
 static int writer_ready(pg *s, pons_error *err);
-static int resolve(pg *s, pg_request *r, pons_error *err);
-static bool send_request(pg *s, pg_request *r, bool alone);
-static bool refused(pg *s, pg_request *r);
-static void settle(pg *s, pg_request *r, int status);
-static pg_request *request_copy(const pons_commit *c, pg_holding *h);
+static int resolve(pg *s, commit_request *r, pons_error *err);
+static bool send_request(pg *s, commit_request *r, bool alone);
+static void settle(pg *s, commit_request *r, int status);
+
+const commit_queue_ops pons__pg_queue_ops = {.write = write_batch};
 
 int pons__pg_commit(void *self, const pons_commit *c, pons_error *err)
 {
-    pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__store_check_commit(c, err);
-    if (rc)
-        return rc;
-    pg_request r = {.c = c};
-    pthread_mutex_lock(&s->mtx);
-    r.h = pons__pg_holding_find(s, c->lease);
-    if (!r.h) {
-        pthread_mutex_unlock(&s->mtx);
-        return pons__store_stale(err, c->lease->thread, c->lease->epoch, 0);
-    }
-    enqueue(s, &r);
-    while (!r.done)
-        lead_or_wait(s);
-    pthread_mutex_unlock(&s->mtx);
-    if (r.status) {
-        *err = r.err;
-        return r.status;
-    }
-    for (size_t i = 0; i < c->n_events; i++)
-        c->events[i].seq = r.event_first + (int64_t)i;
-    return PONS_OK;
+    return pons__queue_commit(&((pg *)self)->q, c, err);
 }
 
 int pons__pg_commit_async(void *self, const pons_commit *c, pons_error *err)
 {
-    pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__store_check_commit(c, err);
-    if (rc)
-        return rc;
-    pthread_mutex_lock(&s->mtx);
-    pg_holding *h = pons__pg_holding_find(s, c->lease);
-    pg_request *r = NULL;
-    if (!h) {
-        rc = pons__store_stale(err, c->lease->thread, c->lease->epoch, 0);
-    } else if (report(h, err)) {
-        rc = err->status;
-    } else {
-        r = request_copy(c, h);
-        if (!r)
-            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    }
-    if (!rc) {
-        h->queued++;
-        while (s->queued_bytes > QUEUE_BYTES_MAX || s->enqueued - s->completed > QUEUE_COUNT_MAX)
-            lead_or_wait(s);
-        enqueue(s, r);
-        if (writer_start(s))
-            pthread_cond_broadcast(&s->changed);
-        else if (!s->writing)
-            lead(s); // no thread to be had: slower, not wrong
-    }
-    pthread_mutex_unlock(&s->mtx);
-    return rc;
+    return pons__queue_commit_async(&((pg *)self)->q, c, err);
 }
 
 int pons__pg_drain(void *self, pons_error *err)
 {
-    pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = PONS_OK;
-    pthread_mutex_lock(&s->mtx);
-    const uint64_t target = s->enqueued;
-    while (s->completed < target)
-        lead_or_wait(s);
-    for (pg_holding *h = s->holdings; h && !rc; h = h->next) {
-        if (report(h, err))
-            rc = err->status;
-    }
-    if (!rc && s->orphan.status) {
-        *err = s->orphan;
-        rc = err->status;
-        s->orphan = (pons_error)PONS_ERROR_INIT;
-    }
-    pthread_mutex_unlock(&s->mtx);
-    return rc;
+    return pons__queue_drain(&((pg *)self)->q, err);
+}
+
+int pons__pg_flush(void *self, const pons_lease *lease, pons_error *err)
+{
+    return pons__queue_flush(&((pg *)self)->q, lease, err);
 }
 
 int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
@@ -142,111 +65,17 @@ int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
     return rc;
 }
 
-void pons__pg_flush(pg *s, const pg_holding *h)
-{
-    while (h->queued > 0)
-        lead_or_wait(s);
-}
-
-void pons__pg_writer_stop(pg *s)
-{
-    pthread_mutex_lock(&s->mtx);
-    s->closing = true;
-    pthread_cond_broadcast(&s->changed);
-    bool joins = s->writer_on;
-    pthread_mutex_unlock(&s->mtx);
-    if (joins)
-        pthread_join(s->writer, NULL);
-}
-
-// ---------------------------------------------------------------- leading; [mtx] is held
-
-static void enqueue(pg *s, pg_request *r)
-{
-    r->next = NULL;
-    r->generation = r->h->generation;
-    *s->tail = r;
-    s->tail = &r->next;
-    s->enqueued++;
-    s->queued_bytes += r->bytes;
-}
-
-static void lead_or_wait(pg *s)
-{
-    if (!s->writing && s->head)
-        lead(s);
-    else
-        pthread_cond_wait(&s->changed, &s->mtx);
-}
-
-static void lead(pg *s)
-{
-    pg_request *batch[BATCH_MAX];
-    size_t n = 0;
-    s->writing = true;
-    for (; n < BATCH_MAX && s->head; n++) {
-        batch[n] = s->head;
-        s->head = s->head->next;
-    }
-    if (!s->head)
-        s->tail = &s->head;
-    pthread_mutex_unlock(&s->mtx);
-
-    write_batch(s, batch, n);
-
-    pthread_mutex_lock(&s->mtx);
-    for (size_t i = 0; i < n; i++) {
-        s->completed++;
-        s->queued_bytes -= batch[i]->bytes;
-        free(batch[i]->nids);
-        batch[i]->done = true; // a sync caller's request may be gone once the lock is
-        if (batch[i]->async) {
-            batch[i]->h->queued--;
-            free(batch[i]);
-        }
-    }
-    s->writing = false;
-    pthread_cond_broadcast(&s->changed);
-}
-
-static void *writer_main(void *arg)
-{
-    pg *s = arg;
-    pthread_mutex_lock(&s->mtx);
-    while (s->head || !s->closing)
-        lead_or_wait(s);
-    pthread_mutex_unlock(&s->mtx);
-    return NULL;
-}
-
-static bool writer_start(pg *s)
-{
-    if (!s->writer_on)
-        s->writer_on = pthread_create(&s->writer, NULL, writer_main, s) == 0;
-    return s->writer_on;
-}
-
-// Tells an async failure, once.
-static bool report(pg_holding *h, pons_error *err)
-{
-    if (!h->failed.status)
-        return false;
-    *err = h->failed;
-    h->failed = (pons_error)PONS_ERROR_INIT;
-    h->generation++;
-    return true;
-}
-
 // ---------------------------------------------------------------- writing; `writing` is held
 
-static void write_batch(pg *s, pg_request **batch, size_t n)
+static void write_batch(void *self, commit_request **batch, size_t n)
 {
+    pg *s = self;
     for (size_t at = 0; at < n;) {
-        pg_request *ready[BATCH_MAX];
+        commit_request *ready[PONS__BATCH_MAX];
         size_t m = 0;
         for (size_t i = at; i < n; i++) {
             pons_error err;
-            if (refused(s, batch[i]))
+            if (pons__queue_refused(&s->q, batch[i]))
                 continue;
             int rc = writer_ready(s, &err);
             if (!rc)
@@ -258,14 +87,14 @@ static void write_batch(pg *s, pg_request **batch, size_t n)
                 ready[m++] = batch[i];
             }
         }
-        if (!m)
-            return;
-        size_t settled = write_pipeline(s, ready, m);
+        size_t settled = m ? write_pipeline(s, ready, m) : 0;
         if (settled == m)
-            return;
+            break;
         while (batch[at] != ready[settled])
             at++;
     }
+    for (size_t i = 0; i < n; i++)
+        free(batch[i]->nids);
 }
 
 static int writer_ready(pg *s, pons_error *err)
@@ -277,9 +106,9 @@ static int writer_ready(pg *s, pons_error *err)
     if (!pons__pg_alive(&s->w)) {
         pons__pg_close(&s->w);
         rc = pons__pg_open(s, &s->w, err);
-        pthread_mutex_lock(&s->mtx);
+        pthread_mutex_lock(&s->keeper_mtx);
         s->writer_pid = rc ? 0 : PQbackendPID(s->w.c);
-        pthread_mutex_unlock(&s->mtx);
+        pthread_mutex_unlock(&s->keeper_mtx);
         if (rc)
             pons__pg_close(&s->w);
     }
@@ -316,7 +145,7 @@ static int space_id(pg *s, pg_holding *h, const char *ns, int64_t *ret, pons_err
 }
 
 // The numbers of the namespaces: asked for once, before the pipeline.
-static int resolve(pg *s, pg_request *r, pons_error *err)
+static int resolve(pg *s, commit_request *r, pons_error *err)
 {
     const pons_commit *c = r->c;
     if (r->nids)
@@ -327,19 +156,20 @@ static int resolve(pg *s, pg_request *r, pons_error *err)
     int64_t *to = r->nids;
     int rc = PONS_OK;
     if (c->n_checkpoints || c->n_records)
-        rc = space_id(s, r->h, c->ns, to, err);
+        rc = space_id(s, (pg_holding *)r->line, c->ns, to, err);
     to++;
     for (size_t i = 0; !rc && i < c->n_effects; i++)
-        rc = space_id(s, r->h, c->effects[i].ns, to++, err);
+        rc = space_id(s, (pg_holding *)r->line, c->effects[i].ns, to++, err);
     for (size_t i = 0; !rc && i < c->n_events; i++)
-        rc = space_id(s, r->h, c->events[i].ns, to++, err);
+        rc = space_id(s, (pg_holding *)r->line, c->events[i].ns, to++, err);
     return rc;
 }
 
-static bool send_rows(pg_conn *w, pg_request *r)
+static bool send_rows(pg_conn *w, commit_request *r)
 {
     const pons_commit *c = r->c;
-    const int64_t tid = r->h->tid, now_ms = c->n_posts ? pons__store_wall_ms() : 0;
+    const int64_t tid = ((pg_holding *)r->line)->tid,
+                  now_ms = c->n_posts ? pons__store_wall_ms() : 0;
     bool ok = true;
     for (size_t i = 0; ok && i < c->n_checkpoints; i++, r->sent++) {
         const pons_checkpoint_row *row = &c->checkpoints[i];
@@ -404,7 +234,7 @@ static bool send_rows(pg_conn *w, pg_request *r)
 }
 
 // All statements of one commit. Alone, the pipeline itself is the transaction.
-static bool send_request(pg *s, pg_request *r, bool alone)
+static bool send_request(pg *s, commit_request *r, bool alone)
 {
     pg_conn *w = &s->w;
     r->sent = 0;
@@ -414,14 +244,14 @@ static bool send_request(pg *s, pg_request *r, bool alone)
         r->sent++;
     }
     pg_params fence = {0};
-    pons__pg_int(&fence, r->h->tid);
-    pons__pg_int(&fence, (int64_t)r->h->epoch);
+    pons__pg_int(&fence, ((pg_holding *)r->line)->tid);
+    pons__pg_int(&fence, (int64_t)r->line->epoch);
     ok = ok && pons__pg_send(w, PG_FENCE, &fence);
     r->sent++;
     ok = ok && send_rows(w, r);
     if (ok && r->c->n_events) {
         pg_params p = {0};
-        pons__pg_text(&p, r->h->thread);
+        pons__pg_text(&p, r->line->thread);
         ok = pons__pg_send(w, PG_NOTIFY, &p);
         r->sent++;
     }
@@ -437,7 +267,7 @@ static bool send_request(pg *s, pg_request *r, bool alone)
 }
 
 // Reads the results of one statement: its status, PONS_ECANCELED when the server skipped it.
-static int read_one(pg *s, pg_request *r, pons_error *err)
+static int read_one(pg *s, commit_request *r, pons_error *err)
 {
     PGresult *res = PQgetResult(s->w.c);
     ExecStatusType status = PQresultStatus(res);
@@ -447,14 +277,14 @@ static int read_one(pg *s, pg_request *r, pons_error *err)
     const char *state = rc && res ? PQresultErrorField(res, PG_DIAG_SQLSTATE) : NULL;
     if (state && strcmp(state, "PN001") == 0) {
         const char *epoch = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
-        rc = pons__store_stale(err, r->h->thread, r->h->epoch, strtoull(epoch, NULL, 10));
+        rc = pons__store_stale(err, r->line->thread, r->line->epoch, strtoull(epoch, NULL, 10));
     }
     const char *table = rc == PONS_EEXIST ? PQresultErrorField(res, PG_DIAG_TABLE_NAME) : NULL;
     if (table && strcmp(table, "checkpoint") == 0) {
         const pons_commit *c = r->c;
-        rc =
-            pons_error_set(err, PONS_EEXIST, "store", "thread %s already has a checkpoint %s",
-                           r->h->thread, c->n_checkpoints == 1 ? c->checkpoints[0].id : "of these");
+        rc = pons_error_set(err, PONS_EEXIST, "store", "thread %s already has a checkpoint %s",
+                            r->line->thread,
+                            c->n_checkpoints == 1 ? c->checkpoints[0].id : "of these");
     }
     if (!rc && status == PGRES_TUPLES_OK && !r->event_first &&
         strcmp(PQfname(res, 0) ? PQfname(res, 0) : "", "seq") == 0)
@@ -465,7 +295,7 @@ static int read_one(pg *s, pg_request *r, pons_error *err)
     return rc;
 }
 
-static int read_request(pg *s, pg_request *r)
+static int read_request(pg *s, commit_request *r)
 {
     int rc = PONS_OK;
     r->event_first = 0;
@@ -506,7 +336,7 @@ static int flush_log(pg *s, pons_error *err)
 }
 
 // Sends them all and settles the first ones: all, or those up to one that failed.
-static size_t write_pipeline(pg *s, pg_request **batch, size_t n)
+static size_t write_pipeline(pg *s, commit_request **batch, size_t n)
 {
     const bool alone = n == 1;
     bool ok = PQenterPipelineMode(s->w.c) == 1, full = false;
@@ -520,7 +350,7 @@ static size_t write_pipeline(pg *s, pg_request **batch, size_t n)
         rc = pons__pg_fail(&s->w, NULL, &err);
         batch[0]->err = err;
     }
-    int status[BATCH_MAX] = {rc};
+    int status[PONS__BATCH_MAX] = {rc};
     for (; ok && done < n; done++) {
         status[done] = read_request(s, batch[done]);
         if (status[done])
@@ -569,57 +399,13 @@ static size_t write_pipeline(pg *s, pg_request **batch, size_t n)
     return n;
 }
 
-// An async commit that stands on one that failed is dropped; a sync one is told.
-static bool refused(pg *s, pg_request *r)
+static void settle(pg *s, commit_request *r, int status)
 {
-    if (r->settled)
-        return true;
-    bool no = false;
-    pthread_mutex_lock(&s->mtx);
-    if (!r->async) {
-        no = report(r->h, &r->err);
-    } else if (r->h->failed.status || r->generation != r->h->generation) {
-        no = true;
-        r->err.status = PONS_ECANCELED;
-    }
-    pthread_mutex_unlock(&s->mtx);
-    if (no) {
-        r->settled = true;
-        r->status = r->err.status;
-    }
-    return no;
-}
-
-static void settle(pg *s, pg_request *r, int status)
-{
-    r->settled = true;
-    r->status = status;
-    if (!status)
-        return;
     const pons_commit *c = r->c;
-    if (r->err.cause[0] && !r->err.source[0])
+    if (status && r->err.cause[0] && !r->err.source[0])
         pons_error_source(&r->err, "%s", s->name);
-    if (r->err.cause[0] && c->n_checkpoints)
+    if (status && r->err.cause[0] && c->n_checkpoints)
         pons_error_context(&r->err, "cannot commit step %lld of thread %s",
-                           (long long)c->checkpoints[c->n_checkpoints - 1].step, r->h->thread);
-    if (!r->async)
-        return;
-    pthread_mutex_lock(&s->mtx);
-    if (!r->h->failed.status)
-        r->h->failed = r->err;
-    pthread_mutex_unlock(&s->mtx);
-}
-
-static pg_request *request_copy(const pons_commit *c, pg_holding *h)
-{
-    pons_commit *mine;
-    size_t bytes;
-    pg_request *r = pons__commit_copy(c, sizeof *r, &mine, &bytes);
-    if (!r)
-        return NULL;
-    r->c = mine;
-    r->h = h;
-    r->async = true;
-    r->bytes = bytes;
-    return r;
+                           (long long)c->checkpoints[c->n_checkpoints - 1].step, r->line->thread);
+    pons__queue_settle(&s->q, r, status);
 }

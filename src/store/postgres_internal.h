@@ -3,7 +3,8 @@
 //   postgres.c         essay; opening, closing, the table of ops, the module
 //   postgres_conn.c    connections, statements, PostgreSQL's errors
 //   postgres_schema.c  the schema, its functions and its versions
-//   postgres_commit.c  who writes when: queue, pipelines, posts
+//   postgres_commit.c  commits as pipelines; posts
+//   commit_queue.c     who writes when (shared with sqlite)
 //   postgres_read.c    everything that only reads
 //   postgres_lease.c   leases and their keeper; copies, pruning, the end of a thread
 //
@@ -14,6 +15,7 @@
 #include <libpq-fe.h>
 #include <pthread.h>
 
+#include "commit_queue.h"
 #include "store_internal.h"
 
 // ---------------------------------------------------------------- statements
@@ -170,32 +172,10 @@ typedef struct pg_space {
 
 // A thread that this store holds, from acquire to release.
 typedef struct pg_holding {
-    struct pg_holding *next; // [mtx]
-    char thread[PONS_NAME_MAX];
-    uint64_t epoch;
+    commit_line line; // first
     int64_t tid;
-    size_t queued;                     // [mtx] async commits on their way
-    pons_error failed;                 // [mtx] an async commit's failure, until it is reported
-    uint64_t generation;               // [mtx] rises when a failure is reported
     pg_space spaces[PG_SPACES_CACHED]; // [writing] by hash of the name
 } pg_holding;
-
-// A commit on its way to the server.
-typedef struct pg_request {
-    struct pg_request *next;
-    const pons_commit *c;
-    pg_holding *h;
-    bool async;          // the queue's own copy: freed when done
-    uint64_t generation; // of h when it was queued
-    size_t bytes;
-    int64_t *nids; // namespaces of: checkpoints and records, effects, events
-    int sent;      // statements
-    bool done;     // [mtx]
-    bool settled;
-    int64_t event_first; // seq of the first event
-    int status;
-    pons_error err;
-} pg_request;
 
 struct pg {
     char *url;     // for libpq
@@ -203,26 +183,15 @@ struct pg {
     char host[PONS__HOST_MAX];
     int64_t lease_ms;
 
-    // [mtx] protects the queue; `writing` is the right to use w.
-    pthread_mutex_t mtx;
-    pthread_cond_t changed;
-    bool writing;         // [mtx]
-    pg_request *head;     // [mtx]
-    pg_request **tail;    // [mtx]
-    uint64_t enqueued;    // [mtx]
-    uint64_t completed;   // [mtx]
-    size_t queued_bytes;  // [mtx]
-    pg_holding *holdings; // [mtx]
-    pons_error orphan;    // [mtx] a failure whose thread was released before it was reported
-    bool writer_on;       // [mtx] the pipeline's thread exists
-    bool keeper_on;       // [mtx] the keeper's thread exists
-    bool closing;         // [mtx]
-    int writer_pid;       // [mtx] server process of w: its own notices wake nobody
-    pthread_t writer, keeper;
+    commit_queue q; // who has its right to write may use w
+    pg_conn w;      // [writing]
+
+    pthread_mutex_t keeper_mtx;
+    bool keeper_on; // [keeper_mtx] the keeper's thread exists
+    int writer_pid; // [keeper_mtx] server process of w: its own notices wake nobody
+    pthread_t keeper;
     int stop_fd;   // tells the keeper to end
     int notify_fd; // what notify_fd gives
-
-    pg_conn w; // [writing]
 
     pthread_mutex_t idle_mtx;
     pg_conn *idle; // [idle_mtx]
@@ -237,13 +206,13 @@ void pons__pg_idle_close(pg *s);
 int pons__pg_once(pg *s, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err);
 
 // postgres_commit.c
+extern const commit_queue_ops pons__pg_queue_ops;
 int pons__pg_commit(void *self, const pons_commit *c, pons_error *err);
 int pons__pg_commit_async(void *self, const pons_commit *c, pons_error *err);
 int pons__pg_drain(void *self, pons_error *err);
+int pons__pg_flush(void *self, const pons_lease *lease, pons_error *err);
 int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err);
-void pons__pg_flush(pg *s, const pg_holding *h); // [mtx] waits for its async commits
-void pons__pg_writer_stop(pg *s);
 
 // postgres_lease.c
 int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err);
@@ -254,7 +223,6 @@ int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_erro
 int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
                    pons_error *err);
 int pons__pg_notify_fd(void *self);
-pg_holding *pons__pg_holding_find(pg *s, const pons_lease *lease); // [mtx]
 void pons__pg_keeper_stop(pg *s);
 void pons__pg_let_go(pg *s, pg_holding *h); // frees it
 

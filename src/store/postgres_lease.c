@@ -42,7 +42,7 @@ int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     pg_holding *h = calloc(1, sizeof *h);
     if (!h)
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    strcpy(h->thread, thread);
+    strcpy(h->line.thread, thread);
     pg_params p = {0};
     pons__pg_text(&p, thread);
     pons__pg_int(&p, (int64_t)getpid());
@@ -59,37 +59,20 @@ int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
         return rc;
     }
     h->tid = pons__pg_col_int(r, 0, 1);
-    h->epoch = (uint64_t)pons__pg_col_int(r, 0, 2);
+    h->line.epoch = (uint64_t)pons__pg_col_int(r, 0, 2);
     PQclear(r);
-    *ret = (pons_lease){.epoch = h->epoch, .pid = (int64_t)getpid(), .impl = h};
+    *ret = (pons_lease){.epoch = h->line.epoch, .pid = (int64_t)getpid(), .impl = h};
     strcpy(ret->thread, thread);
     memcpy(ret->host, s->host, sizeof ret->host);
-    pthread_mutex_lock(&s->mtx);
-    h->next = s->holdings;
-    s->holdings = h;
+    pons__queue_add(&s->q, &h->line);
     keeper_start(s); // without one the lease ends in its time: slower, not wrong
-    pthread_mutex_unlock(&s->mtx);
     return PONS_OK;
 }
 
 void pons__pg_lease_release(void *self, pons_lease *lease)
 {
     pg *s = self;
-    pthread_mutex_lock(&s->mtx);
-    pg_holding *h = pons__pg_holding_find(s, lease);
-    if (h) {
-        pons__pg_flush(s, h);
-        for (pg_holding **at = &s->holdings; *at; at = &(*at)->next) {
-            if (*at == h) {
-                *at = h->next;
-                break;
-            }
-        }
-        if (h->failed.status)
-            s->orphan = h->failed;
-    }
-    pthread_mutex_unlock(&s->mtx);
-    pons__pg_let_go(s, h);
+    pons__pg_let_go(s, (pg_holding *)pons__queue_remove(&s->q, lease));
     *lease = (pons_lease){0};
 }
 
@@ -100,7 +83,7 @@ void pons__pg_let_go(pg *s, pg_holding *h)
     pons_error ignored; // the server can't be told: the lease ends in its time
     pg_params p = {0};
     pons__pg_int(&p, h->tid);
-    pons__pg_int(&p, (int64_t)h->epoch);
+    pons__pg_int(&p, (int64_t)h->line.epoch);
     pons__pg_once(s, PG_RELEASE, &p, NULL, &ignored);
     free(h);
 }
@@ -129,39 +112,29 @@ int pons__pg_lease_peek(void *self, const char *thread, pons_lease *ret, pons_er
     return rc;
 }
 
-pg_holding *pons__pg_holding_find(pg *s, const pons_lease *lease)
-{
-    for (pg_holding *h = s->holdings; h; h = h->next) {
-        // The pointer alone may be of an earlier lease, freed and given out again.
-        if (h == lease->impl && h->epoch == lease->epoch && strcmp(h->thread, lease->thread) == 0)
-            return h;
-    }
-    return NULL;
-}
-
 int pons__pg_notify_fd(void *self)
 {
     pg *s = self;
-    pthread_mutex_lock(&s->mtx);
-    bool on = keeper_start(s);
-    pthread_mutex_unlock(&s->mtx);
-    return on ? s->notify_fd : PONS_EENV;
+    return keeper_start(s) ? s->notify_fd : PONS_EENV;
 }
 
 // ---------------------------------------------------------------- the keeper
 
 static bool keeper_start(pg *s)
 {
+    pthread_mutex_lock(&s->keeper_mtx);
     if (!s->keeper_on)
         s->keeper_on = pthread_create(&s->keeper, NULL, keeper_main, s) == 0;
-    return s->keeper_on;
+    bool on = s->keeper_on;
+    pthread_mutex_unlock(&s->keeper_mtx);
+    return on;
 }
 
 void pons__pg_keeper_stop(pg *s)
 {
-    pthread_mutex_lock(&s->mtx);
+    pthread_mutex_lock(&s->keeper_mtx);
     bool joins = s->keeper_on;
-    pthread_mutex_unlock(&s->mtx);
+    pthread_mutex_unlock(&s->keeper_mtx);
     const uint64_t one = 1;
     if (joins && write(s->stop_fd, &one, sizeof one) == sizeof one)
         pthread_join(s->keeper, NULL);
@@ -209,12 +182,12 @@ static void renew(pg *s, pg_conn *c)
     size_t n1 = 0, n2 = 0, held = 0;
     FILE *a = open_memstream(&tids, &n1), *b = open_memstream(&epochs, &n2);
     if (a && b) {
-        pthread_mutex_lock(&s->mtx);
-        for (const pg_holding *h = s->holdings; h; h = h->next, held++) {
-            fprintf(a, "%c%lld", held ? ',' : '{', (long long)h->tid);
-            fprintf(b, "%c%llu", held ? ',' : '{', (unsigned long long)h->epoch);
+        pthread_mutex_lock(&s->q.mtx);
+        for (const commit_line *line = s->q.lines; line; line = line->next, held++) {
+            fprintf(a, "%c%lld", held ? ',' : '{', (long long)((const pg_holding *)line)->tid);
+            fprintf(b, "%c%llu", held ? ',' : '{', (unsigned long long)line->epoch);
         }
-        pthread_mutex_unlock(&s->mtx);
+        pthread_mutex_unlock(&s->q.mtx);
         fputc('}', a);
         fputc('}', b);
     }
@@ -242,9 +215,9 @@ static void hear(pg *s, pg_conn *c)
         pons__pg_close(c);
         return;
     }
-    pthread_mutex_lock(&s->mtx);
+    pthread_mutex_lock(&s->keeper_mtx);
     const int own = s->writer_pid;
-    pthread_mutex_unlock(&s->mtx);
+    pthread_mutex_unlock(&s->keeper_mtx);
     for (PGnotify *n; (n = PQnotifies(c->c)); PQfreemem(n))
         news = news || n->be_pid != own; // its own commits are no news
     if (news)
@@ -291,14 +264,7 @@ int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_erro
         rc = pons__store_check_thread(to, err);
     if (rc)
         return rc;
-    pthread_mutex_lock(&s->mtx);
-    for (pg_holding *h = s->holdings; h; h = h->next) {
-        if (strcmp(h->thread, from) == 0) {
-            pons__pg_flush(s, h);
-            break;
-        }
-    }
-    pthread_mutex_unlock(&s->mtx);
+    pons__queue_settle_thread(&s->q, from);
     pg_params p = {0};
     pons__pg_text(&p, from);
     pons__pg_text(&p, to);
@@ -339,11 +305,7 @@ int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_
     }
     if (rc)
         return rc;
-    pthread_mutex_lock(&s->mtx);
-    pg_holding *h = pons__pg_holding_find(s, lease);
-    if (h)
-        pons__pg_flush(s, h);
-    pthread_mutex_unlock(&s->mtx);
+    pg_holding *h = (pg_holding *)pons__queue_find(&s->q, lease);
     if (!h)
         return pons__store_stale(err, thread, lease->epoch, 0);
     pons_prune_result done = {.bytes_before = all_bytes(s)};
@@ -370,7 +332,7 @@ static int prune_all(pg *s, const pg_holding *h, const pons_prune *what, pons_pr
     if (!rc && what->events_since_ms) {
         p = (pg_params){0};
         pons__pg_int(&p, h->tid);
-        pons__pg_int(&p, (int64_t)h->epoch);
+        pons__pg_int(&p, (int64_t)h->line.epoch);
         pons__pg_int(&p, what->events_since_ms);
         rc = pons__pg_once(s, PG_PRUNE_EVENTS, &p, &r, err);
         done->events = rc ? 0 : pons__pg_col_int(r, 0, 0);
@@ -437,7 +399,7 @@ static int prune_space(pg *s, const pg_holding *h, int64_t nid, const pons_prune
         }
         p = (pg_params){0};
         pons__pg_int(&p, h->tid);
-        pons__pg_int(&p, (int64_t)h->epoch);
+        pons__pg_int(&p, (int64_t)h->line.epoch);
         pons__pg_int(&p, nid);
         pons__pg_text(&p, keys);
         rc = pons__pg_once(s, PG_PRUNE, &p, NULL, err);

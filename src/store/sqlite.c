@@ -20,7 +20,7 @@
 // docs/store.md has the tables, the bytes and the protocol of leases; sqlite_internal.h says which
 // file does what.
 //
-// Locks: `writing` (a right, not a mutex; sqlite_commit.c) comes first; then one of mtx,
+// Locks: `writing` (a right, not a mutex; commit_queue.c) comes first; then one of the queue's mtx,
 // readers_mtx and log_mtx, never two of them. No callback runs under any.
 
 #include "sqlite_internal.h"
@@ -41,11 +41,9 @@ int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err)
     sq *s = calloc(1, sizeof *s);
     if (!s)
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    pthread_mutex_init(&s->mtx, NULL);
+    pons__queue_init(&s->q, &pons__sq_queue_ops, s);
     pthread_mutex_init(&s->readers_mtx, NULL);
     pthread_mutex_init(&s->log_mtx, NULL);
-    pthread_cond_init(&s->changed, NULL);
-    s->tail = &s->head;
     s->sync = -1;
     s->wal_next = PONS__WAL_TEND;
     pons__store_host(s->host);
@@ -77,19 +75,18 @@ static void sq_close(void *self)
     sq *s = self;
     if (!s)
         return;
-    pons__writer_stop(s);
-    while (s->holdings) {
-        holding *h = s->holdings;
-        s->holdings = h->next;
+    pons__queue_stop(&s->q);
+    while (s->q.lines) {
+        holding *h = (holding *)s->q.lines;
+        s->q.lines = h->line.next;
         pons__holding_destroy(h);
     }
     pons__readers_close(s);
     pons__sql_close(&s->tender);
     pons__sql_close(&s->w);
-    pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->log_mtx);
     pthread_mutex_destroy(&s->readers_mtx);
-    pthread_mutex_destroy(&s->mtx);
+    pons__queue_fini(&s->q);
     free(s->locks);
     free(s->path);
     free(s);
@@ -117,6 +114,7 @@ static const pons_store_ops sqlite_ops = {
     .commit = pons__sq_commit,
     .commit_async = pons__sq_commit_async,
     .drain = pons__sq_drain,
+    .flush = pons__sq_flush,
     .head = pons__sq_head,
     .checkpoint = pons__sq_checkpoint,
     .history = pons__sq_history,

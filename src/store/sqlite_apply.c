@@ -25,16 +25,16 @@ static int put_effect(sq *s, holding *h, const pons_effect_row *row, pons_error 
 static int put_event(sq *s, holding *h, const pons_event_row *row, pons_error *err);
 static uint32_t hash_of(const char *text);
 
-int pons__sql_apply(sq *s, request *r, pons_error *err)
+int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
 {
     const pons_commit *c = r->c;
-    holding *h = r->h;
+    holding *h = (holding *)r->line;
     int rc = check_epoch(s, h, err);
     if (!rc && !h->known)
         rc = learn(s, h, err);
     if (rc)
         return rc;
-    r->event_base = h->event_next - 1;
+    r->event_first = h->event_next;
 
     if (c->n_checkpoints) {
         space *sp;
@@ -246,7 +246,8 @@ static int check_epoch(sq *s, const holding *h, pons_error *err)
     sqlite3_reset(st);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return err->status;
-    return epoch == h->epoch ? PONS_OK : pons__store_stale(err, h->thread, h->epoch, epoch);
+    return epoch == h->line.epoch ? PONS_OK
+                                  : pons__store_stale(err, h->line.thread, h->line.epoch, epoch);
 }
 
 static int learn(sq *s, holding *h, pons_error *err)
@@ -330,7 +331,7 @@ static int check_new(sq *s, holding *h, space *sp, const char *id, pons_error *e
     int rc = pons__checkpoint_key(&s->w, sp->nid, id, &twin, err);
     if (rc == PONS_OK)
         return pons_error_set(err, PONS_EEXIST, "store", "thread %s already has a checkpoint %s",
-                              h->thread, id);
+                              h->line.thread, id);
     if (rc != PONS_ENOTFOUND)
         return rc;
     if (top == sp->top)

@@ -4,7 +4,8 @@
 //   sqlite_schema.c  connections, statements, the schema and its versions, SQLite's errors
 //   sqlite_id.c      what is bound to and read from statements
 //   sqlite_apply.c   one commit inside a transaction
-//   sqlite_commit.c  who writes when: queue, group commit, the pipeline, inbox posts
+//   sqlite_commit.c  commits as transactions, alone and in groups; the log; inbox posts
+//   commit_queue.c   who writes when (shared with postgres)
 //   sqlite_read.c    everything that only reads
 //   sqlite_lease.c   leases in the database; the end of a thread
 //   sqlite_prune.c   copies of threads; pruning, and space given back
@@ -17,6 +18,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "commit_queue.h"
 #include "store_internal.h"
 
 // ---------------------------------------------------------------- keys
@@ -222,19 +224,11 @@ typedef struct space { // what the holder of a thread knows of a namespace's end
     char top[32];  // where ids once fell, the greatest before that; else empty
 } space;
 
-// A thread that this store holds. Alive from acquire to release; kept in a list, so that a stale
-// lease is never followed.
+// A thread that this store holds, from acquire to release.
 typedef struct holding {
-    struct holding *next; // [mtx]
-    char thread[PONS_NAME_MAX];
-    uint64_t epoch;
+    commit_line line; // first
     int64_t tid;
     int lock_fd;
-    size_t queued;     // [mtx] async commits on their way
-    pons_error failed; // [mtx] an async commit's failure, until it is reported
-    // [mtx] rises when a failure is reported: async commits of an earlier one are dropped, because
-    // they stand on what was not applied.
-    uint64_t generation;
 
     bool known;                  // [writing] what follows was read from the database
     int64_t event_next;          // [writing] seq
@@ -247,45 +241,16 @@ typedef struct word {
     int64_t wid;   // 0: free slot
 } word;
 
-// A commit on its way to the file.
-typedef struct request {
-    struct request *next;
-    const pons_commit *c;
-    holding *h;
-    bool async;          // the queue's own copy: freed when done
-    uint64_t generation; // of h when it was queued
-    size_t bytes;
-    bool done;          // [mtx]
-    bool settled;       // its fate is known, whatever happens to the batch
-    int64_t event_base; // seq before the first event
-    int status;
-    pons_error err;
-} request;
-
 typedef struct sq {
     char *path;    // as SQLite resolved it
     char *locks;   // "<path>-locks"
     char name[64]; // the file's, for messages
     char host[PONS__HOST_MAX];
 
-    // [mtx] protects the queue; `writing` is the right to use everything marked [writing].
-    pthread_mutex_t mtx;
-    pthread_cond_t changed;
-    bool writing;        // [mtx]
-    request *head;       // [mtx]
-    request **tail;      // [mtx]
-    uint64_t enqueued;   // [mtx] requests so far
-    uint64_t completed;  // [mtx] requests so far; they complete in order
-    size_t queued_bytes; // [mtx]
-    holding *holdings;   // [mtx]
-    pons_error orphan;   // [mtx] a failure whose thread was released before it was reported
-    bool writer_on;      // [mtx] the thread of the pipeline and of the log exists
-    bool tend;           // [mtx] the log wants to be moved into the file
-    bool closing;        // [mtx]
-    pthread_t writer;
+    commit_queue q; // who has its right to write may use everything marked [writing]
 
     pthread_mutex_t log_mtx;  // one at a time moves the log
-    sql_conn tender;          // [log_mtx] the writer thread's: moves the log while others commit
+    sql_conn tender;          // [log_mtx] the queue's thread's: moves the log while others commit
     sql_conn w;               // [writing]
     int sync;                 // [writing] pons_sync that w is set to; -1: not set
     word words[WORDS_CACHED]; // [writing]
@@ -298,12 +263,11 @@ typedef struct sq {
 } sq;
 
 // sqlite_commit.c
+extern const commit_queue_ops pons__sq_queue_ops;
 void pons__writer_enter(sq *s); // takes `writing`
 void pons__writer_leave(sq *s);
 int pons__sync_set(sq *s, pons_sync sync, pons_error *err); // [writing], outside a transaction
-void pons__holding_flush(sq *s, const holding *h);          // [mtx] waits for its async commits
-void pons__writer_stop(sq *s);
-int pons__tx_begin(sq *s, pons_error *err); // [writing]
+int pons__tx_begin(sq *s, pons_error *err);                 // [writing]
 int pons__tx_commit(sq *s, pons_error *err);
 void pons__tx_rollback(sq *s);
 void pons__forget(sq *s, holding *h); // [writing] after a rollback; h may be NULL
@@ -312,11 +276,12 @@ void pons__wal_move(sq *s);           // [writing] moves the log into the file, 
 int pons__sq_commit(void *self, const pons_commit *c, pons_error *err);
 int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err);
 int pons__sq_drain(void *self, pons_error *err);
+int pons__sq_flush(void *self, const pons_lease *lease, pons_error *err);
 int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err);
 
 // sqlite_apply.c; [writing], inside a transaction
-int pons__sql_apply(sq *s, request *r, pons_error *err);
+int pons__sql_apply(sq *s, commit_request *r, pons_error *err);
 int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err);
 int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *err);
 // tid of a thread, making it when it is new. ret_epoch may be NULL.
@@ -362,8 +327,6 @@ int pons__thread_find(sq *s, const char *thread, int64_t *ret, pons_error *err);
 int pons__del_range(sq *s, sql_id statement, int64_t owner, pons_error *err);    // [writing]
 int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err);         // [writing]
 void pons__holding_destroy(holding *h);                                          // unlocks
-// The holding of a lease, if it is still that one. [mtx]
-holding *pons__holding_find(sq *s, const pons_lease *lease);
 
 // sqlite_prune.c
 int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_error *err);

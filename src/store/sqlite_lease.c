@@ -30,7 +30,7 @@ int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     if (!h)
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     h->lock_fd = -1;
-    strcpy(h->thread, thread);
+    strcpy(h->line.thread, thread);
     lock_holder who = {0};
     rc = pons__lock_take(s->locks, thread, &h->lock_fd, &who, err);
     if (rc == PONS_EBUSY)
@@ -45,36 +45,19 @@ int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
         pons__holding_destroy(h);
         return rc;
     }
-    who.epoch = h->epoch;
+    who.epoch = h->line.epoch;
     pons__lock_write(h->lock_fd, &who);
-    *ret = (pons_lease){.epoch = h->epoch, .pid = who.pid, .impl = h};
+    *ret = (pons_lease){.epoch = h->line.epoch, .pid = who.pid, .impl = h};
     strcpy(ret->thread, thread);
     memcpy(ret->host, s->host, sizeof ret->host);
-    pthread_mutex_lock(&s->mtx);
-    h->next = s->holdings;
-    s->holdings = h;
-    pthread_mutex_unlock(&s->mtx);
+    pons__queue_add(&s->q, &h->line);
     return PONS_OK;
 }
 
 void pons__sq_lease_release(void *self, pons_lease *lease)
 {
     sq *s = self;
-    pthread_mutex_lock(&s->mtx);
-    holding *h = pons__holding_find(s, lease);
-    if (h) {
-        pons__holding_flush(s, h);
-        for (holding **at = &s->holdings; *at; at = &(*at)->next) {
-            if (*at == h) {
-                *at = h->next;
-                break;
-            }
-        }
-        if (h->failed.status)
-            s->orphan = h->failed;
-    }
-    pthread_mutex_unlock(&s->mtx);
-    pons__holding_destroy(h);
+    pons__holding_destroy((holding *)pons__queue_remove(&s->q, lease));
     *lease = (pons_lease){0};
 }
 
@@ -151,16 +134,6 @@ void pons__holding_destroy(holding *h)
     free(h);
 }
 
-holding *pons__holding_find(sq *s, const pons_lease *lease)
-{
-    for (holding *h = s->holdings; h; h = h->next) {
-        // The pointer alone may be of an earlier lease, freed and given out again.
-        if (h == lease->impl && h->epoch == lease->epoch && strcmp(h->thread, lease->thread) == 0)
-            return h;
-    }
-    return NULL;
-}
-
 // ---------------------------------------------------------------- helpers
 
 // Normal sync is enough: the log is written in order, so an epoch that a synced commit was made
@@ -172,15 +145,15 @@ static int take_epoch(sq *s, holding *h, pons_error *err)
     if (!rc)
         rc = pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
     if (!rc) {
-        rc = pons__thread_id(s, h->thread, &h->tid, err);
+        rc = pons__thread_id(s, h->line.thread, &h->tid, err);
         if (!rc)
-            rc = next_epoch(s, &h->epoch, err);
+            rc = next_epoch(s, &h->line.epoch, err);
         sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_THREAD_HOLD, err);
         if (!rc && !st)
             rc = err->status;
         if (!rc) {
             sqlite3_bind_int64(st, 1, h->tid);
-            sqlite3_bind_int64(st, 2, (int64_t)h->epoch);
+            sqlite3_bind_int64(st, 2, (int64_t)h->line.epoch);
             sqlite3_bind_int64(st, 3, pons__store_wall_ms());
             rc = pons__sql_run(&s->w, st, err);
         }

@@ -47,14 +47,7 @@ int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_erro
         rc = pons__store_check_thread(to, err);
     if (rc)
         return rc;
-    pthread_mutex_lock(&s->mtx);
-    for (holding *h = s->holdings; h; h = h->next) {
-        if (strcmp(h->thread, from) == 0) {
-            pons__holding_flush(s, h);
-            break;
-        }
-    }
-    pthread_mutex_unlock(&s->mtx);
+    pons__queue_settle_thread(&s->q, from);
     pons__writer_enter(s);
     rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
     if (!rc)
@@ -92,16 +85,11 @@ int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_
     }
     if (rc)
         return rc;
-    pthread_mutex_lock(&s->mtx);
-    holding *h = pons__holding_find(s, lease);
-    if (h) {
-        pons__holding_flush(s, h);
-        tid = h->tid;
-    }
-    pthread_mutex_unlock(&s->mtx);
+    holding *h = (holding *)pons__queue_find(&s->q, lease);
     if (!h)
         return pons__store_stale(err, thread, lease->epoch, 0);
 
+    tid = h->tid;
     pons_prune_result done = {0};
     done.bytes_before = file_bytes(s);
     rc = prune_all(s, tid, what, &done, err);

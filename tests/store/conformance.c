@@ -686,6 +686,32 @@ static void test_async_failure(void **state)
     let_go(s, &other);
 }
 
+// A flush tells the failure of its own thread and leaves another's where it is: whoever stands on
+// what failed must be the one to hear of it.
+static void test_flush_is_of_one_thread(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1"), other = hold(s, "t2");
+    OK(commit_one(s, &lease, "", "c1", "", 0, true, "A", &err));
+    pons_checkpoint_row row = {.id = "c1", .data = {"twice", 5}};
+    pons_commit c = {.lease = &lease, .ns = "", .checkpoints = &row, .n_checkpoints = 1};
+    pons_event_row e = {.ns = "", .ts_ms = 1, .type = "mine", .payload = {"{}", 2}};
+    pons_commit good = {.lease = &other, .events = &e, .n_events = 1};
+    bool told = s.ops->commit_async(s.self, &c, NULL) != PONS_OK;
+    for (int i = 0; i < 20; i++)
+        OK(s.ops->commit_async(s.self, &good, &err));
+    OK(s.ops->flush(s.self, &other, &err));
+    assert_int_equal(event_last(s, "t2"), 20);
+    assert_int_equal(told ? PONS_EEXIST : s.ops->flush(s.self, &lease, NULL), PONS_EEXIST);
+    OK(s.ops->flush(s.self, &lease, &err)); // once
+    OK(s.ops->drain(s.self, &err));
+    pons_lease gone = lease;
+    let_go(s, &lease);
+    if (strcmp(s.ops->name, "memory") != 0)
+        assert_int_equal(s.ops->flush(s.self, &gone, NULL), PONS_ESTALE);
+    let_go(s, &other);
+}
+
 static void test_release_drains(void **state)
 {
     pons_store s = *(pons_store *)*state;
@@ -1308,6 +1334,7 @@ int conformance_run(const conformance_backend *b)
         TEST(test_lease),
         TEST(test_async),
         TEST(test_async_failure),
+        TEST(test_flush_is_of_one_thread),
         TEST(test_release_drains),
         TEST(test_callbacks_may_call),
         TEST(test_threads),

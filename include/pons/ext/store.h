@@ -222,6 +222,9 @@ typedef struct pons_store_ops {
     // thread; reading its 8 bytes clears it. The store's own, to the close; < 0: a status. A store
     // without this op has to be looked at.
     int (*notify_fd)(void *self);
+    // As drain, of one thread: waits for what is queued of it, and tells only its failure. Without
+    // this op the threads of a store hear of each other's failures at a drain.
+    int (*flush)(void *self, const pons_lease *lease, pons_error *err);
 } pons_store_ops;
 
 // A store at work: copied by value; `self` outlives every copy.
