@@ -41,6 +41,8 @@ int cmd_doctor(cli *c)
     check_module(&d, "llm", "openai", false,
                  "install libcurl4-openssl-dev and build again to use a model");
     check_model(&d);
+    check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
+                 "install libpq-dev and build again to use PostgreSQL");
     check_store(&d);
     check_body(&d);
     check_realtime(&d);
@@ -103,13 +105,14 @@ static void check_store(doctor *d)
         return;
     }
     if (cli_store(d->c, &store, &err) < 0) {
-        report(d, "store sqlite", "missing", pons_error_line(&err, line, sizeof line),
-               "check the workspace's rights and disk");
+        report(d, "store", "missing", pons_error_line(&err, line, sizeof line),
+               getenv("PONS_STORE") ? "check PONS_STORE" : "check the workspace's rights and disk");
         return;
     }
     pons_store_close(&store);
-    snprintf(detail, sizeof detail, "%s opens", d->c->db);
-    report(d, "store sqlite", "ok", detail, NULL);
+    snprintf(detail, sizeof detail, "%s opens",
+             getenv("PONS_STORE") ? "the one that PONS_STORE names" : d->c->db);
+    report(d, "store", "ok", detail, NULL);
 }
 
 static void check_body(doctor *d)
