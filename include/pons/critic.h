@@ -92,10 +92,15 @@ int pons_critic_judge(const pons_critic *c, const char *action, const pons_value
 int pons_critic_judge_step(const pons_critic *c, const pons_plan_step *step,
                            const pons_critic_situation *s, pons_verdict **ret, pons_error *err);
 // Every step that is not settled, each against the world that the ones before it leave: where the
-// robot then stands, what it then holds. Fallbacks are judged as actions without arguments. The
-// plan's risk too. A step's rules carry its step_id.
+// robot then stands, what it then holds. Fallbacks too, with the arguments of
+// pons_critic_fallback_args, and the plan's risk. A step's rules carry its step_id.
 int pons_critic_judge_plan(const pons_critic *c, const pons_plan *p, const pons_critic_situation *s,
                            pons_verdict **ret, pons_error *err);
+
+// What a fallback runs with: the step's arguments where its schema takes them, else NULL ({}).
+// Borrowed from args.
+const pons_value *pons_critic_fallback_args(const pons_critic *c, const char *fallback,
+                                            const pons_value *args);
 
 // Whether an action moves something: its resources are of the policy's moving_resources.
 bool pons_critic_moves(const pons_critic *c, const char *action);

@@ -16,7 +16,7 @@ static const char *battery_word(pons_battery_state s);
 pons_value *pons__body_hello(const pons_body *b, int64_t epoch)
 {
     const pons_value *w = b->world;
-    static const char *const keys[] = {"name", "bounds", "zones", "charger", "objects"};
+    static const char *const keys[] = {"name", "bounds", "zones", "charger", "objects", "keep_out"};
     pons_value *world = json_object();
     for (size_t i = 0; world && i < sizeof keys / sizeof keys[0]; i++) {
         if (pons_get(w, keys[i]))

@@ -206,6 +206,8 @@ static void brain_free(pons_brain *b)
     pons_graph_destroy(b->react);
     pons__port_fini(&b->port);
     pons_schema_destroy(b->decision_schema);
+    pons_critic_destroy(b->critic);
+    pons_value_unref(b->critic_of);
     pons_value_unref(b->decision_schema_value);
     pons_value_unref(b->config);
     pons_value_unref(b->robot);

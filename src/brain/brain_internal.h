@@ -8,6 +8,7 @@
 #define PONS_BRAIN_INTERNAL_H
 
 #include "pons/brain.h"
+#include "pons/critic.h"
 #include "pons/schema.h"
 
 #define PONS_NS_KERNEL "kernel"
@@ -108,6 +109,9 @@ struct pons_brain {
     pons_port port;
     pons_schema *decision_schema;
     pons_value *decision_schema_value;
+    pons_critic *critic;    // of the hello in critic_of; NULL: not made yet, or critic_fault
+    pons_value *critic_of;  // the hello that it was made from
+    char critic_fault[256]; // why there is none
 
     pons_value *robot, *world; // K2's and K3's newest, for R1 and the status
     pons_value *tasks, *hci;   // the kernel's channels after its last tick
@@ -169,14 +173,16 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
                                    const char *previous);
 int pons__decision_parse(pons_brain *b, const char *content, pons_value **ret, pons_error *err);
 
-// guard (guard.c): the core of the critic. Returns a list of violated rules, empty when all is
-// well:
-// [{rule, message, …numbers}].
+// guard (guard.c): the critic with the brain's facts. Returns a list of violated rules, empty when
+// all is well: [{rule, skill, message, …numbers}].
+const pons_critic *pons__guard_critic(pons_brain *b); // NULL: it could not be made
+pons_critic_situation pons__guard_situation(pons_brain *b, const char *mode);
 pons_value *pons__guard_check(pons_brain *b, const char *mode, const pons_value *op,
                               const pons_value *running, const pons_value *to_cancel,
                               const pons_value *batch);
 // The same for a goal message that is about to be sent, by the kernel's mode as it is now.
 pons_value *pons__guard_now(pons_brain *b, const pons_value *goal);
+pons_value *pons__guard_says(const pons_value *rules); // all their messages, on one line
 bool pons__guard_needs_approval(pons_brain *b, const pons_value *op);
 
 #endif

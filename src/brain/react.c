@@ -547,7 +547,6 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
     int rc = PONS_OK;
     if (json_array_size(rules) > 0) {
         // Refused as a whole: the refusal is the next observation's last result.
-        const pons_value *first = json_array_get(rules, 0);
         const pons_value *refused = json_array_get(dispatch, 0);
         set(&skills_next, "to_cancel", json_array());
         set(&skills_next, "last_result",
@@ -557,8 +556,8 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
                         "goal_id", json_string(""), "goal_index",
                         json_integer(pons_get_int(refused, "goal_index", -1)), "status",
                         json_string("refused"), "error_code", json_integer(0), "error_msg",
-                        json_string(pons_get_str(first, "message", "")), "recovery",
-                        json_string("replan"), "metrics", json_object(), NULL));
+                        pons__guard_says(rules), "recovery", json_string("replan"), "metrics",
+                        json_object(), NULL));
         set(&next, "decision",
             pons__with(pons_get(react, "decision"), "type", json_string("REPLAN")));
         set(&next, "refused", json_true());
@@ -944,8 +943,7 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     pons_autovalue broken =
         pons__guard_check(b, pons_get_str(args, "mode", "EXEC"), op, none, none, none);
     if (json_array_size(broken) > 0) {
-        *ret = pons_object(
-            "refused", json_string(pons_get_str(json_array_get(broken, 0), "message", "")), NULL);
+        *ret = pons_object("refused", pons__guard_says(broken), NULL);
         return PONS_OK;
     }
     *ret = pons_object("ok", json_true(), NULL);
@@ -971,7 +969,8 @@ static int send_goal(void *user, const pons_effect *e, pons_error *err)
     // The recorded verdict may be of a life before this one: the robot is looked at once more.
     pons_autovalue broken = pons__guard_now(b, g->message);
     if (json_array_size(broken) > 0) {
-        pons__port_refuse(g, pons_get_str(json_array_get(broken, 0), "message", ""));
+        pons_autovalue why = pons__guard_says(broken);
+        pons__port_refuse(g, json_string_value(why));
         return PONS_OK;
     }
     // A link that breaks now leaves DISPATCHED; the next hello asks about the goal.
