@@ -185,7 +185,8 @@ typedef struct bt_slot_def {
 typedef struct bt_slot {
     bt_value v;
     bool exists;
-    uint8_t kind; // fixed; BT_EMPTY: not yet
+    bool fixed;   // by a write; before it the kind is what a port has declared
+    uint8_t kind; // BT_EMPTY: any
     uint64_t seq; // writes
 } bt_slot;
 
@@ -262,6 +263,7 @@ typedef struct bt_node {
     const bt_port *ports;
     uint32_t n_ports;
     int64_t low, high;      // repeat, retry, wait: range; low < 0: none
+    bool drawn;             // it was given as a range, be it of one number
     const int64_t *weights; // lotto
     const bt_script *script;
     const char *name; // the node's own ("name" in XML), or the function's
@@ -314,6 +316,7 @@ typedef struct bt_ast {
     pons_value *args;
     bt_pos args_pos;
     int64_t low, high;
+    bool drawn;
     int64_t *weights;
     int n_weights;
     struct {
@@ -390,7 +393,9 @@ enum { BT_UNWIND = 100 }; // of m_update: a guard failed further out
 int64_t bt_now_ns(const pons_bt_tree *t); // without the time spent in pauses
 double bt_random(pons_bt_tree *t);
 void bt_set_watched(pons_bt_tree *t, uint32_t i, pons_bt_status s);
-void bt_reset(pons_bt_tree *t, uint32_t i); // the subtree becomes READY
+// MDSL: the subtree becomes READY. An action that still runs in it (its parents were resolved by a
+// guard in mid-step) is halted, so that nothing goes on which nobody waits for.
+int bt_reset(pons_bt_tree *t, uint32_t i, pons_error *err);
 int bt_call_failed(pons_bt_tree *t, uint32_t i, const bt_call_def *def, int rc, pons_error *err);
 int bt_call(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_call *call,
             pons_error *err);
@@ -438,6 +443,9 @@ const bt_port *bt_port_of(const bt_node *n, const char *name);
 int bt_input(pons_bt_tree *t, uint32_t i, const char *name, bt_value *ret);
 int64_t bt_input_int(pons_bt_tree *t, uint32_t i, const char *name, int64_t fallback);
 double bt_input_num(pons_bt_tree *t, uint32_t i, const char *name, double fallback);
+// A number that a node cannot do without: PONS_EINVAL when its entry is empty or has none.
+int bt_need_int(pons_bt_tree *t, uint32_t i, const char *name, int64_t fallback, int64_t *ret,
+                pons_error *err);
 int bt_output(pons_bt_tree *t, uint32_t i, const char *name, const bt_value *v, pons_error *err);
 
 #endif

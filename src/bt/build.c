@@ -101,6 +101,7 @@ void bt_ast_counts(bt_faults *f, bt_ast *n, const int64_t *v, int count, bt_pos 
     } else if (count > 0) {
         n->low = v[0];
         n->high = v[count - 1];
+        n->drawn = count == 2;
     }
 }
 
@@ -317,6 +318,7 @@ static void emit(builder *b, const bt_ast *n, uint32_t parent, int depth, const 
     x->guard = g;
     x->low = n->low;
     x->high = n->high;
+    x->drawn = n->drawn;
     x->attrs = attrs_of(b, n);
     if (at != 0) {
         b->bt->nodes[parent].n_kids++;

@@ -315,6 +315,12 @@ static pons_value *args_of(reader *r, const jval *v)
         bt_fault(r->faults, m->pos, "expected array for 'args' property if defined");
         return NULL;
     }
+    for (const jval *a = m ? m->first : NULL; a; a = a->next) {
+        const jval *p = a->type == 'o' && a->n == 1 ? member(a, "$") : NULL;
+        if (p && (p->type != 's' || p->len == 0)) {
+            bt_fault(r->faults, p->pos, "a property reference {\"$\": …} needs a name");
+        }
+    }
     return m && m->first ? plain(m, 0) : NULL;
 }
 
@@ -329,6 +335,11 @@ static void read_counts(reader *r, const jval *v, bt_ast *n, const char *key, bo
     n->args_pos = m->pos;
     if (list && m->type != 'a') {
         bt_fault(r->faults, m->pos, "expected an array of positive integer values for '%s'", key);
+        return;
+    }
+    if (list && m->n == 0) {
+        bt_fault(r->faults, m->pos, "expected a number of '%s' matching the child nodes, not none",
+                 key);
         return;
     }
     if (list) {
@@ -359,6 +370,10 @@ static void read_attributes(reader *r, const jval *v, bt_ast *n)
     for (int i = 0; i < AT_COUNT; i++) {
         const jval *m = member(v, bt_attr_words[i]);
         if (!m) {
+            continue;
+        }
+        if (n->type == M_BRANCH) {
+            bt_fault(r->faults, m->key_pos, "a branch node may not have '%s'", bt_attr_words[i]);
             continue;
         }
         if (m->type != 'o') {
@@ -474,9 +489,7 @@ static bt_ast *node_of(reader *r, const jval *v, int depth)
     } else if (type == M_LOTTO) {
         read_counts(r, v, n, "weights", true);
     }
-    if (type != M_BRANCH) {
-        read_attributes(r, v, n);
-    }
+    read_attributes(r, v, n);
     if (bt_types[type].most != 0) {
         read_children(r, v, n, depth);
     }

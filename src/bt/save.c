@@ -115,7 +115,11 @@ static int restore_slot(bt_slot *s, const pons_value *row, pons_error *err)
         return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to restore a tree");
     }
     bt_value_fini(&s->v);
-    *s = (bt_slot){.v = v, .exists = exists, .kind = (uint8_t)kind, .seq = (uint64_t)seq};
+    *s = (bt_slot){.v = v,
+                   .exists = exists,
+                   .fixed = v.kind != BT_EMPTY,
+                   .kind = (uint8_t)kind,
+                   .seq = (uint64_t)seq};
     return PONS_OK;
 }
 

@@ -141,6 +141,9 @@ static bt_expr *p_number(parser *p)
     errno = 0;
     if (fraction || exponent) {
         e->literal = (bt_value){.kind = BT_REAL, .d = strtod(s, &end)};
+        if (!isfinite(e->literal.d)) {
+            return p_fail(p, "number out of range");
+        }
     } else {
         e->literal = (bt_value){.kind = BT_INT, .i = strtoll(s, &end, hex ? 16 : 10)};
         if (errno == ERANGE) {
@@ -158,7 +161,7 @@ static bt_expr *p_number(parser *p)
 static bt_expr *p_string(parser *p)
 {
     const char *s = p->at + 1;
-    const char *end = strchr(s, '\'');
+    const char *end = strchr(s, *p->at);
     if (!end) {
         return p_fail(p, "a string without its closing quote");
     }
@@ -221,9 +224,12 @@ static bt_expr *p_primary(parser *p)
         p->at++;
         e = p_primary(p);
         e = p_node(p, c == '-' ? OP_NEGATE : c == '~' ? OP_COMPLEMENT : OP_NOT, e, NULL);
+    } else if (c == '+' && isdigit((unsigned char)p->at[1])) {
+        p->at++; // a sign of a number; there is no unary plus
+        e = p_number(p);
     } else if (isdigit((unsigned char)c)) {
         e = p_number(p);
-    } else if (c == '\'') {
+    } else if (c == '\'' || c == '"') {
         e = p_string(p);
     } else if (name_byte(c, true)) {
         e = p_name(p);
@@ -311,7 +317,7 @@ static bt_expr *p_if(parser *p)
     if (++p->depth > BT_SCRIPT_DEPTH_MAX) {
         return p_fail(p, "nested too deep");
     }
-    bt_expr *then = p_if(p);
+    bt_expr *then = p_expr(p); // enclosed by ? and :, so it may assign
     if (!p->failed && !p_take(p, ":")) {
         return p_fail(p, "expected ':'");
     }
@@ -455,6 +461,32 @@ static int concat(const bt_value *a, const bt_value *b, bt_value *ret, pons_erro
     return PONS_OK;
 }
 
+// Logic and conditions: an integer must be 0 or 1, a real must not be negative, a text is no
+// answer.
+static int as_bool(const bt_value *v, bool *ret, pons_error *err)
+{
+    if (v->kind == BT_REAL ? v->d < 0.0 : (v->kind != BT_INT && v->kind != BT_BOOL)) {
+        return pons_error_set(err, PONS_EINVAL, "bt", "script: a %s is no truth value",
+                              v->kind == BT_REAL ? "negative number" : bt_kind_word(v->kind));
+    }
+    if (v->kind != BT_REAL && v->i != 0 && v->i != 1) {
+        return pons_error_set(err, PONS_EINVAL, "bt",
+                              "script: the integer %" PRId64 " is no truth value, only 0 and 1 are",
+                              v->i);
+    }
+    *ret = v->kind == BT_REAL ? v->d != 0.0 : v->i != 0;
+    return PONS_OK;
+}
+
+// Both sides have been evaluated, as there.
+static int logic(op o, const bt_value *a, const bt_value *b, bt_value *ret, pons_error *err)
+{
+    bool x = false, y = false;
+    int rc = as_bool(a, &x, err);
+    rc = rc < 0 ? rc : as_bool(b, &y, err);
+    return rc < 0 ? rc : real(o == OP_AND ? x && y : x || y, ret);
+}
+
 static int arithmetic(op o, const bt_value *a, const bt_value *b, bt_value *ret, pons_error *err)
 {
     double x, y;
@@ -481,9 +513,8 @@ static int arithmetic(op o, const bt_value *a, const bt_value *b, bt_value *ret,
     case OP_DIV:
         return real(y != 0 ? x / y : x > 0 ? INFINITY : x < 0 ? -INFINITY : NAN, ret);
     case OP_AND:
-        return real(x != 0 && y != 0, ret);
     case OP_OR:
-        return real(x != 0 || y != 0, ret);
+        return logic(o, a, b, ret, err);
     default:
         break;
     }
@@ -560,29 +591,17 @@ static int e_unary(const bt_expr *e, pons_bt_tree *t, bt_value *ret, pons_error 
     return real(e->op == OP_NEGATE ? -d : e->op == OP_NOT ? d == 0 : (double)~(int64_t)d, ret);
 }
 
-static int truth(const bt_value *v, bool *ret, pons_error *err)
-{
-    double d;
-    const int rc = number(v, &d, err);
-    if (rc >= 0) {
-        *ret = d != 0;
-    }
-    return rc;
-}
-
 static int e_if(const bt_expr *e, pons_bt_tree *t, bt_value *ret, pons_error *err)
 {
     bt_value v;
-    bool yes = true;
+    double d = 0;
     int rc = eval(e->a, t, &v, err);
     if (rc < 0) {
         return rc;
     }
-    if (v.kind != BT_STRING || !*v.s) {
-        rc = truth(&v, &yes, err);
-    }
+    rc = number(&v, &d, err);
     bt_value_fini(&v);
-    return rc < 0 ? rc : eval(yes ? e->b : e->c, t, ret, err);
+    return rc < 0 ? rc : eval(d != 0 ? e->b : e->c, t, ret, err);
 }
 
 static int e_assign(const bt_expr *e, pons_bt_tree *t, bt_value *ret, pons_error *err)
@@ -682,7 +701,7 @@ int bt_script_bool(const bt_script *s, pons_bt_tree *t, pons_error *err)
     bt_value v;
     bool yes = false;
     int rc = bt_script_run(s, t, &v, err);
-    rc = rc < 0 ? rc : truth(&v, &yes, err);
+    rc = rc < 0 ? rc : as_bool(&v, &yes, err);
     bt_value_fini(&v);
     return rc < 0 ? rc : yes;
 }

@@ -20,8 +20,9 @@ static int m_callback(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_
 
 int bt_step_mdsl(pons_bt_tree *t, pons_error *err)
 {
-    if (t->state[0] >= PONS_BT_SUCCESS) {
-        bt_reset(t, 0);
+    const int rc = t->state[0] >= PONS_BT_SUCCESS ? bt_reset(t, 0, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
     }
     if (t->state[0] == PONS_BT_READY) {
         t->epoch++;
@@ -42,13 +43,9 @@ int bt_abort_mdsl(pons_bt_tree *t, uint32_t i, pons_error *err)
             return rc;
         }
     }
-    bt_reset(t, i);
-    if (n->type == M_ACTION) {
-        pons_bt_call call = {.reason = PONS_BT_HALT, .node = i};
-        const int rc = bt_call_leaf(t, i, &call, err);
-        if (rc < 0) {
-            return rc;
-        }
+    const int rc = bt_reset(t, i, err);
+    if (rc < 0) {
+        return rc;
     }
     return n->attrs && n->attrs->exit
                ? m_callback(t, i, n->attrs->exit, PONS_BT_EXIT, false, true, err)
@@ -209,7 +206,7 @@ static int m_together(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 static int64_t m_draw(pons_bt_tree *t, const bt_node *n)
 {
-    if (n->low < 0 || n->low == n->high) {
+    if (!n->drawn) {
         return n->low;
     }
     return n->low + (int64_t)floor(bt_random(t) * (double)(n->high - n->low + 1));
@@ -252,7 +249,10 @@ static int m_again(pons_bt_tree *t, uint32_t i, pons_error *err)
     const pons_bt_status over = n->type == M_REPEAT ? PONS_BT_FAILURE : PONS_BT_SUCCESS;
     bt_mem *m = &t->mem[i];
     if (t->state[i] == PONS_BT_READY) {
-        bt_reset(t, c);
+        const int rc = bt_reset(t, c, err);
+        if (rc < 0) {
+            return rc;
+        }
         m->count = 0;
         m->t_ns = m_draw(t, n);
     }
@@ -261,10 +261,8 @@ static int m_again(pons_bt_tree *t, uint32_t i, pons_error *err)
         return PONS_OK;
     }
     bt_set(t, i, PONS_BT_RUNNING);
-    if (t->state[c] == again) {
-        bt_reset(t, c);
-    }
-    const int rc = m_update(t, c, err);
+    int rc = t->state[c] == again ? bt_reset(t, c, err) : PONS_OK;
+    rc = rc < 0 ? rc : m_update(t, c, err);
     if (rc != PONS_OK) {
         return rc;
     }

@@ -344,9 +344,13 @@ static int x_parallel(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     const bt_node *n = &t->nodes[i];
     bt_mem *m = &t->mem[i];
-    const int64_t asked = bt_input_int(t, i, "success_count", -1);
-    const int64_t wins = threshold(n, asked);
-    const int64_t losses = threshold(n, bt_input_int(t, i, "failure_count", 1));
+    int64_t asked, allowed;
+    int rc = bt_need_int(t, i, "success_count", -1, &asked, err);
+    rc = rc < 0 ? rc : bt_need_int(t, i, "failure_count", 1, &allowed, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const int64_t wins = threshold(n, asked), losses = threshold(n, allowed);
     if (wins > n->n_kids || losses > n->n_kids) {
         return too_few(t, i, wins > n->n_kids ? "succeed" : "fail", err);
     }
@@ -376,7 +380,12 @@ static int x_parallel(pons_bt_tree *t, uint32_t i, pons_error *err)
 static int x_parallel_all(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     const bt_node *n = &t->nodes[i];
-    const int64_t limit = threshold(n, bt_input_int(t, i, "max_failures", 1));
+    int64_t allowed;
+    const int rc = bt_need_int(t, i, "max_failures", 1, &allowed, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const int64_t limit = threshold(n, allowed);
     uint32_t skipped = 0, done = 0, failed = 0;
     if (limit > n->n_kids) {
         return too_few(t, i, "fail", err);
@@ -573,7 +582,11 @@ static int x_again(pons_bt_tree *t, uint32_t i, pons_error *err)
     const int over = repeat ? PONS_BT_FAILURE : PONS_BT_SUCCESS;
     const uint32_t c = i + 1;
     bt_mem *m = &t->mem[i];
-    int64_t limit = bt_input_int(t, i, port, -1);
+    int64_t limit;
+    int rc = bt_need_int(t, i, port, -1, &limit, err);
+    if (rc < 0) {
+        return rc;
+    }
     bool loop = limit == -1 || m->count < limit;
     bt_set(t, i, PONS_BT_RUNNING);
     while (loop) {
@@ -582,7 +595,7 @@ static int x_again(pons_bt_tree *t, uint32_t i, pons_error *err)
         if (s < 0 || s == PONS_BT_RUNNING) {
             return s;
         }
-        const int rc = bt_halt_child(t, c, err);
+        rc = bt_halt_child(t, c, err);
         if (rc < 0 || s == PONS_BT_SKIPPED) {
             return rc < 0 ? rc : s;
         }
@@ -591,7 +604,10 @@ static int x_again(pons_bt_tree *t, uint32_t i, pons_error *err)
             return s;
         }
         m->count += m->count < INT32_MAX;
-        limit = repeat ? limit : bt_input_int(t, i, port, -1);
+        rc = repeat ? PONS_OK : bt_need_int(t, i, port, -1, &limit, err);
+        if (rc < 0) {
+            return rc;
+        }
         loop = limit == -1 || m->count < limit;
         if (was == PONS_BT_READY && loop) {
             t->wake = true;
@@ -611,7 +627,11 @@ static int64_t since_ms(const pons_bt_tree *t, int64_t then_ns)
 static int x_delay(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     bt_mem *m = &t->mem[i];
-    const int64_t wait_ms = bt_input_int(t, i, "delay_msec", 0);
+    int64_t wait_ms;
+    const int rc = bt_need_int(t, i, "delay_msec", 0, &wait_ms, err);
+    if (rc < 0) {
+        return rc;
+    }
     if (m->index == 0) {
         m->index = 1;
         m->t_ns = bt_now_ns(t);
@@ -627,7 +647,11 @@ static int x_delay(pons_bt_tree *t, uint32_t i, pons_error *err)
 static int x_timeout(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     bt_mem *m = &t->mem[i];
-    const int64_t limit_ms = bt_input_int(t, i, "msec", 0);
+    int64_t limit_ms;
+    const int rc = bt_need_int(t, i, "msec", 0, &limit_ms, err);
+    if (rc < 0) {
+        return rc;
+    }
     if (m->index == 0) {
         m->index = 1;
         m->t_ns = bt_now_ns(t);
@@ -640,12 +664,13 @@ static int x_timeout(pons_bt_tree *t, uint32_t i, pons_error *err)
     return completed(s) ? end_with(t, i, s, err) : s;
 }
 
-static int x_sleep(pons_bt_tree *t, uint32_t i)
+static int x_sleep(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     bt_mem *m = &t->mem[i];
-    const int64_t wait_ms = bt_input_int(t, i, "msec", 0);
-    if (wait_ms <= 0) {
-        return PONS_BT_SUCCESS;
+    int64_t wait_ms;
+    const int rc = bt_need_int(t, i, "msec", 0, &wait_ms, err);
+    if (rc < 0 || wait_ms <= 0) {
+        return rc < 0 ? rc : PONS_BT_SUCCESS;
     }
     if (m->index == 0) {
         m->index = 1;
@@ -838,8 +863,7 @@ static int x_set_blackboard(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     bt_value v;
     if (bt_input(t, i, "value", &v) < 0) {
-        t->failed = i;
-        return pons_error_set(err, PONS_EINVAL, "bt", "SetBlackboard: port 'value' has no value");
+        return PONS_BT_FAILURE; // from an entry that is empty
     }
     int rc = bt_value_own(&v);
     rc = rc < 0 ? rc : bt_output(t, i, "output_key", &v, err);
@@ -853,7 +877,7 @@ static int x_unset_blackboard(pons_bt_tree *t, uint32_t i)
     if (p && p->slot != BT_NONE) {
         bt_slot *s = &t->slots[p->slot];
         bt_value_fini(&s->v);
-        s->exists = false;
+        s->exists = s->fixed = false;
         s->kind = BT_EMPTY;
         s->seq++;
     }
@@ -989,7 +1013,7 @@ static int x_tick(pons_bt_tree *t, uint32_t i, pons_error *err)
     case X_UNSET_BLACKBOARD:
         return x_unset_blackboard(t, i);
     case X_SLEEP:
-        return x_sleep(t, i);
+        return x_sleep(t, i, err);
     default:
         return bt_tick_nav2(t, i, err);
     }
@@ -1023,6 +1047,32 @@ int bt_input(pons_bt_tree *t, uint32_t i, const char *name, bt_value *ret)
     }
     *ret = s->v;
     ret->owned = false;
+    return PONS_OK;
+}
+
+int bt_need_int(pons_bt_tree *t, uint32_t i, const char *name, int64_t fallback, int64_t *ret,
+                pons_error *err)
+{
+    bt_value v, parsed = {.kind = BT_EMPTY};
+    double d = 0;
+    const bt_port *p = bt_port_of(&t->nodes[i], name);
+    if (!p) {
+        *ret = fallback;
+        return PONS_OK;
+    }
+    int rc = bt_input(t, i, name, &v);
+    const bool text = rc >= 0 && v.kind == BT_STRING;
+    if (text && (bt_parse(v.s, 'd', &parsed) || bt_parse(v.s, 'b', &parsed))) {
+        v = parsed;
+    }
+    if (rc < 0 || !bt_value_number(&v, &d) || !(d >= -9e15 && d <= 9e15)) {
+        t->failed = i;
+        return pons_error_set(err, PONS_EINVAL, "bt",
+                              rc < 0 ? "port '%s' has no value: %s is empty"
+                                     : "port '%s' is no number: %s",
+                              name, p->text);
+    }
+    *ret = (int64_t)d;
     return PONS_OK;
 }
 

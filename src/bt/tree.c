@@ -213,7 +213,7 @@ int pons_bt_halt(pons_bt_tree *t, pons_error *err)
         }
     } else {
         rc = bt_abort_mdsl(t, 0, err);
-        bt_reset(t, 0);
+        rc = rc < 0 ? rc : bt_reset(t, 0, err);
     }
     t->ticking = false;
     return rc < 0 ? fail_at(t, rc, err) : PONS_OK;
@@ -277,9 +277,30 @@ void bt_set_watched(pons_bt_tree *t, uint32_t i, pons_bt_status s)
     }
 }
 
-void bt_reset(pons_bt_tree *t, uint32_t i)
+// Tells every action in [i, end) that runs.
+static int halt_running(pons_bt_tree *t, uint32_t i, uint32_t end, pons_error *err)
+{
+    int rc = PONS_OK;
+    while (i < end && rc >= 0) {
+        const uint8_t *at = memchr(t->state + i, PONS_BT_RUNNING, end - i);
+        if (!at) {
+            break;
+        }
+        i = (uint32_t)(at - t->state);
+        if (t->nodes[i].type == M_ACTION) {
+            pons_bt_call call = {.reason = PONS_BT_HALT, .node = i};
+            bt_set(t, i, PONS_BT_READY);
+            rc = bt_call_leaf(t, i, &call, err);
+        }
+        i++;
+    }
+    return rc < 0 ? rc : PONS_OK;
+}
+
+int bt_reset(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     const uint32_t end = t->nodes[i].end;
+    const int rc = halt_running(t, i, end, err);
     if (t->watch) {
         for (uint32_t k = i; k < end; k++) {
             bt_set_watched(t, k, PONS_BT_READY);
@@ -290,6 +311,7 @@ void bt_reset(pons_bt_tree *t, uint32_t i)
     if (t->any_deferred) {
         memset(t->defer + i, BT_DEFER_NONE, end - i);
     }
+    return rc;
 }
 
 pons_bt_status pons_bt_root(const pons_bt_tree *t)

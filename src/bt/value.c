@@ -237,7 +237,9 @@ int bt_slot_assign(bt_slot *s, const char *key, const bt_value *v, bool create, 
         return pons_error_set(err, PONS_EINVAL, "bt", "the value for entry [%s] is empty", key);
     }
     w.owned = false;
-    if (s->kind != BT_EMPTY && s->kind != v->kind && !convert(v, s->kind, &w)) {
+    // What a port declares converts a text; else it is the first value that fixes the type.
+    const bool free_kind = s->v.kind == BT_EMPTY && !s->fixed && v->kind != BT_STRING;
+    if (!free_kind && s->kind != BT_EMPTY && s->kind != v->kind && !convert(v, s->kind, &w)) {
         return pons_error_set(err, PONS_EINVAL, "bt",
                               "entry [%s] has type [%s], and a value of type [%s] cannot be "
                               "converted to it",
@@ -249,6 +251,7 @@ int bt_slot_assign(bt_slot *s, const char *key, const bt_value *v, bool create, 
     bt_value_fini(&s->v);
     s->v = w;
     s->kind = w.kind;
+    s->fixed = true;
     s->exists = true;
     s->seq++;
     return PONS_OK;

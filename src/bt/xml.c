@@ -702,6 +702,7 @@ static void set_port(loader *l, elem *e, bt_port *p, const char *name, const cha
         if (type == 'k') {
             return; // an entry's name: it need not exist
         }
+
         set_type(l, e, p->slot, key, type);
         return;
     }
@@ -759,6 +760,11 @@ static void set_ports(loader *l, elem *e, uint32_t at, const port_defs *d, int32
         l->nomem |= !copy;
         if (copy) {
             memcpy(copy, ports, n * sizeof *copy);
+            // UnsetBlackboard takes away what is the board's own, not what is remapped to it.
+            if (l->bt->nodes[at].type == X_UNSET_BLACKBOARD && copy[0].slot != BT_NONE &&
+                l->bt->slots[copy[0].slot].board != (uint32_t)on) {
+                copy[0].slot = BT_NONE;
+            }
             l->bt->nodes[at].ports = copy;
             l->bt->nodes[at].n_ports = n;
         }
