@@ -4,7 +4,7 @@
 //
 //     commit        ──► queue ──► whoever finds nobody writing leads: takes what is queued,
 //     commit_async  ──► (copy)    has it written together, tells the others
-//     everything else that writes ──► pons__queue_enter … leave
+//     everything else that writes ──► pons__commitq_enter … leave
 //
 // Alone, a caller leads its own commit: no other thread is woken, nothing is copied. Under
 // contention, and while a synced commit waits for the disk, others gather in the queue and the next
@@ -37,7 +37,7 @@ static bool thread_start(commit_queue *q);
 static void *thread_main(void *arg);
 static commit_request *request_copy(const pons_commit *c, commit_line *line);
 
-void pons__queue_init(commit_queue *q, const commit_queue_ops *ops, void *backend)
+void pons__commitq_init(commit_queue *q, const commit_queue_ops *ops, void *backend)
 {
     *q = (commit_queue){.ops = ops, .backend = backend};
     q->tail = &q->head;
@@ -46,7 +46,7 @@ void pons__queue_init(commit_queue *q, const commit_queue_ops *ops, void *backen
     pthread_cond_init(&q->work, NULL);
 }
 
-void pons__queue_stop(commit_queue *q)
+void pons__commitq_stop(commit_queue *q)
 {
     pthread_mutex_lock(&q->mtx);
     q->closing = true;
@@ -57,7 +57,7 @@ void pons__queue_stop(commit_queue *q)
         pthread_join(q->thread, NULL);
 }
 
-void pons__queue_fini(commit_queue *q)
+void pons__commitq_fini(commit_queue *q)
 {
     pthread_cond_destroy(&q->work);
     pthread_cond_destroy(&q->changed);
@@ -66,7 +66,7 @@ void pons__queue_fini(commit_queue *q)
 
 // ---------------------------------------------------------------- commits
 
-int pons__queue_commit(commit_queue *q, const pons_commit *c, pons_error *err)
+int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err)
 {
     pons_error own;
     err = err ? err : &own;
@@ -98,7 +98,7 @@ int pons__queue_commit(commit_queue *q, const pons_commit *c, pons_error *err)
     return PONS_OK;
 }
 
-int pons__queue_commit_async(commit_queue *q, const pons_commit *c, pons_error *err)
+int pons__commitq_commit_async(commit_queue *q, const pons_commit *c, pons_error *err)
 {
     pons_error own;
     err = err ? err : &own;
@@ -133,7 +133,7 @@ int pons__queue_commit_async(commit_queue *q, const pons_commit *c, pons_error *
     return rc;
 }
 
-int pons__queue_drain(commit_queue *q, pons_error *err)
+int pons__commitq_drain(commit_queue *q, pons_error *err)
 {
     pons_error own;
     err = err ? err : &own;
@@ -155,7 +155,7 @@ int pons__queue_drain(commit_queue *q, pons_error *err)
     return rc;
 }
 
-int pons__queue_flush(commit_queue *q, const pons_lease *lease, pons_error *err)
+int pons__commitq_flush(commit_queue *q, const pons_lease *lease, pons_error *err)
 {
     pons_error own;
     err = err ? err : &own;
@@ -174,7 +174,7 @@ int pons__queue_flush(commit_queue *q, const pons_lease *lease, pons_error *err)
 
 // ---------------------------------------------------------------- lines
 
-void pons__queue_add(commit_queue *q, commit_line *line)
+void pons__commitq_add(commit_queue *q, commit_line *line)
 {
     pthread_mutex_lock(&q->mtx);
     line->next = q->lines;
@@ -182,7 +182,7 @@ void pons__queue_add(commit_queue *q, commit_line *line)
     pthread_mutex_unlock(&q->mtx);
 }
 
-commit_line *pons__queue_remove(commit_queue *q, const pons_lease *lease)
+commit_line *pons__commitq_remove(commit_queue *q, const pons_lease *lease)
 {
     pthread_mutex_lock(&q->mtx);
     commit_line *line = find(q, lease);
@@ -201,7 +201,7 @@ commit_line *pons__queue_remove(commit_queue *q, const pons_lease *lease)
     return line;
 }
 
-commit_line *pons__queue_find(commit_queue *q, const pons_lease *lease)
+commit_line *pons__commitq_find(commit_queue *q, const pons_lease *lease)
 {
     pthread_mutex_lock(&q->mtx);
     commit_line *line = find(q, lease);
@@ -211,7 +211,7 @@ commit_line *pons__queue_find(commit_queue *q, const pons_lease *lease)
     return line;
 }
 
-void pons__queue_settle_thread(commit_queue *q, const char *thread)
+void pons__commitq_settle_thread(commit_queue *q, const char *thread)
 {
     pthread_mutex_lock(&q->mtx);
     for (commit_line *line = q->lines; line; line = line->next) {
@@ -225,7 +225,7 @@ void pons__queue_settle_thread(commit_queue *q, const char *thread)
 
 // ---------------------------------------------------------------- the right to write
 
-void pons__queue_enter(commit_queue *q)
+void pons__commitq_enter(commit_queue *q)
 {
     pthread_mutex_lock(&q->mtx);
     while (q->writing)
@@ -234,14 +234,14 @@ void pons__queue_enter(commit_queue *q)
     pthread_mutex_unlock(&q->mtx);
 }
 
-void pons__queue_leave(commit_queue *q)
+void pons__commitq_leave(commit_queue *q)
 {
     pthread_mutex_lock(&q->mtx);
     hand_over(q);
     pthread_mutex_unlock(&q->mtx);
 }
 
-bool pons__queue_aside(commit_queue *q)
+bool pons__commitq_aside(commit_queue *q)
 {
     pthread_mutex_lock(&q->mtx);
     bool asked = thread_start(q);
@@ -255,7 +255,7 @@ bool pons__queue_aside(commit_queue *q)
 
 // ---------------------------------------------------------------- for the writers
 
-bool pons__queue_refused(commit_queue *q, commit_request *r)
+bool pons__commitq_refused(commit_queue *q, commit_request *r)
 {
     if (r->settled)
         return true;
@@ -275,7 +275,7 @@ bool pons__queue_refused(commit_queue *q, commit_request *r)
     return no;
 }
 
-void pons__queue_settle(commit_queue *q, commit_request *r, int status)
+void pons__commitq_settle(commit_queue *q, commit_request *r, int status)
 {
     r->settled = true;
     r->status = status;

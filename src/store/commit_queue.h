@@ -45,7 +45,7 @@ typedef struct commit_queue_ops {
     // Writes a batch in order and settles every member; on the thread of one of the callers, or on
     // the queue's, never two at once. No lock is held.
     void (*write)(void *backend, commit_request **batch, size_t n);
-    // What was asked for by pons__queue_aside; on the queue's thread, while others may write.
+    // What was asked for by pons__commitq_aside; on the queue's thread, while others may write.
     void (*aside)(void *backend);
 } commit_queue_ops;
 
@@ -71,32 +71,32 @@ typedef struct commit_queue {
     pthread_t thread;
 } commit_queue;
 
-void pons__queue_init(commit_queue *q, const commit_queue_ops *ops, void *backend);
-void pons__queue_stop(commit_queue *q); // writes what is queued, ends the thread
-void pons__queue_fini(commit_queue *q); // stopped; the lines are the backend's
+void pons__commitq_init(commit_queue *q, const commit_queue_ops *ops, void *backend);
+void pons__commitq_stop(commit_queue *q); // writes what is queued, ends the thread
+void pons__commitq_fini(commit_queue *q); // stopped; the lines are the backend's
 
 // The ops of a store. err may be NULL.
-int pons__queue_commit(commit_queue *q, const pons_commit *c, pons_error *err);
-int pons__queue_commit_async(commit_queue *q, const pons_commit *c, pons_error *err);
-int pons__queue_drain(commit_queue *q, pons_error *err);
-int pons__queue_flush(commit_queue *q, const pons_lease *lease, pons_error *err);
+int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err);
+int pons__commitq_commit_async(commit_queue *q, const pons_commit *c, pons_error *err);
+int pons__commitq_drain(commit_queue *q, pons_error *err);
+int pons__commitq_flush(commit_queue *q, const pons_lease *lease, pons_error *err);
 
 // Lines. Whoever takes or returns one of a lease waits for its async commits first; NULL: the lease
 // is not, or no longer, this store's.
-void pons__queue_add(commit_queue *q, commit_line *line);
-commit_line *pons__queue_remove(commit_queue *q, const pons_lease *lease);
-commit_line *pons__queue_find(commit_queue *q, const pons_lease *lease);
-void pons__queue_settle_thread(commit_queue *q, const char *thread); // of a thread by its name
+void pons__commitq_add(commit_queue *q, commit_line *line);
+commit_line *pons__commitq_remove(commit_queue *q, const pons_lease *lease);
+commit_line *pons__commitq_find(commit_queue *q, const pons_lease *lease);
+void pons__commitq_settle_thread(commit_queue *q, const char *thread); // of a thread by its name
 
 // The right to write, for a transaction that is no commit.
-void pons__queue_enter(commit_queue *q);
-void pons__queue_leave(commit_queue *q);
+void pons__commitq_enter(commit_queue *q);
+void pons__commitq_leave(commit_queue *q);
 // Has ops->aside called on the queue's thread. False when there is no thread to be had. The caller
 // may have the right to write.
-bool pons__queue_aside(commit_queue *q);
+bool pons__commitq_aside(commit_queue *q);
 
 // For ops->write: whether a member must not be applied (it is settled), and what became of one.
-bool pons__queue_refused(commit_queue *q, commit_request *r);
-void pons__queue_settle(commit_queue *q, commit_request *r, int status);
+bool pons__commitq_refused(commit_queue *q, commit_request *r);
+void pons__commitq_settle(commit_queue *q, commit_request *r, int status);
 
 #endif

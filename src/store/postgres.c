@@ -49,7 +49,7 @@ static int pg_store_open(const char *url, pons_store *ret, pons_error *err)
     pg *s = calloc(1, sizeof *s);
     if (!s)
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    pons__queue_init(&s->q, &pons__pg_queue_ops, s);
+    pons__commitq_init(&s->q, &pons__pg_queue_ops, s);
     pthread_mutex_init(&s->keeper_mtx, NULL);
     pthread_mutex_init(&s->idle_mtx, NULL);
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -77,7 +77,7 @@ static void pg_store_close(void *self)
     pg *s = self;
     if (!s)
         return;
-    pons__queue_stop(&s->q);
+    pons__commitq_stop(&s->q);
     pons__pg_keeper_stop(s);
     while (s->q.lines) {
         pg_holding *h = (pg_holding *)s->q.lines;
@@ -92,7 +92,7 @@ static void pg_store_close(void *self)
         close(s->notify_fd);
     pthread_mutex_destroy(&s->idle_mtx);
     pthread_mutex_destroy(&s->keeper_mtx);
-    pons__queue_fini(&s->q);
+    pons__commitq_fini(&s->q);
     free(s->url);
     free(s);
 }

@@ -20,22 +20,22 @@ const commit_queue_ops pons__pg_queue_ops = {.write = write_batch};
 
 int pons__pg_commit(void *self, const pons_commit *c, pons_error *err)
 {
-    return pons__queue_commit(&((pg *)self)->q, c, err);
+    return pons__commitq_commit(&((pg *)self)->q, c, err);
 }
 
 int pons__pg_commit_async(void *self, const pons_commit *c, pons_error *err)
 {
-    return pons__queue_commit_async(&((pg *)self)->q, c, err);
+    return pons__commitq_commit_async(&((pg *)self)->q, c, err);
 }
 
 int pons__pg_drain(void *self, pons_error *err)
 {
-    return pons__queue_drain(&((pg *)self)->q, err);
+    return pons__commitq_drain(&((pg *)self)->q, err);
 }
 
 int pons__pg_flush(void *self, const pons_lease *lease, pons_error *err)
 {
-    return pons__queue_flush(&((pg *)self)->q, lease, err);
+    return pons__commitq_flush(&((pg *)self)->q, lease, err);
 }
 
 int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
@@ -75,7 +75,7 @@ static void write_batch(void *self, commit_request **batch, size_t n)
         size_t m = 0;
         for (size_t i = at; i < n; i++) {
             pons_error err;
-            if (pons__queue_refused(&s->q, batch[i]))
+            if (pons__commitq_refused(&s->q, batch[i]))
                 continue;
             int rc = writer_ready(s, &err);
             if (!rc)
@@ -407,5 +407,5 @@ static void settle(pg *s, commit_request *r, int status)
     if (status && r->err.cause[0] && c->n_checkpoints)
         pons_error_context(&r->err, "cannot commit step %lld of thread %s",
                            (long long)c->checkpoints[c->n_checkpoints - 1].step, r->line->thread);
-    pons__queue_settle(&s->q, r, status);
+    pons__commitq_settle(&s->q, r, status);
 }

@@ -64,7 +64,7 @@ int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     *ret = (pons_lease){.epoch = h->line.epoch, .pid = (int64_t)getpid(), .impl = h};
     strcpy(ret->thread, thread);
     memcpy(ret->host, s->host, sizeof ret->host);
-    pons__queue_add(&s->q, &h->line);
+    pons__commitq_add(&s->q, &h->line);
     keeper_start(s); // without one the lease ends in its time: slower, not wrong
     return PONS_OK;
 }
@@ -72,7 +72,7 @@ int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
 void pons__pg_lease_release(void *self, pons_lease *lease)
 {
     pg *s = self;
-    pons__pg_let_go(s, (pg_holding *)pons__queue_remove(&s->q, lease));
+    pons__pg_let_go(s, (pg_holding *)pons__commitq_remove(&s->q, lease));
     *lease = (pons_lease){0};
 }
 
@@ -264,7 +264,7 @@ int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_erro
         rc = pons__store_check_thread(to, err);
     if (rc)
         return rc;
-    pons__queue_settle_thread(&s->q, from);
+    pons__commitq_settle_thread(&s->q, from);
     pg_params p = {0};
     pons__pg_text(&p, from);
     pons__pg_text(&p, to);
@@ -305,7 +305,7 @@ int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_
     }
     if (rc)
         return rc;
-    pg_holding *h = (pg_holding *)pons__queue_find(&s->q, lease);
+    pg_holding *h = (pg_holding *)pons__commitq_find(&s->q, lease);
     if (!h)
         return pons__store_stale(err, thread, lease->epoch, 0);
     pons_prune_result done = {.bytes_before = all_bytes(s)};

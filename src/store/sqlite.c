@@ -41,7 +41,7 @@ int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err)
     sq *s = calloc(1, sizeof *s);
     if (!s)
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    pons__queue_init(&s->q, &pons__sq_queue_ops, s);
+    pons__commitq_init(&s->q, &pons__sq_queue_ops, s);
     pthread_mutex_init(&s->readers_mtx, NULL);
     pthread_mutex_init(&s->log_mtx, NULL);
     s->sync = -1;
@@ -75,7 +75,7 @@ static void sq_close(void *self)
     sq *s = self;
     if (!s)
         return;
-    pons__queue_stop(&s->q);
+    pons__commitq_stop(&s->q);
     while (s->q.lines) {
         holding *h = (holding *)s->q.lines;
         s->q.lines = h->line.next;
@@ -86,7 +86,7 @@ static void sq_close(void *self)
     pons__sql_close(&s->w);
     pthread_mutex_destroy(&s->log_mtx);
     pthread_mutex_destroy(&s->readers_mtx);
-    pons__queue_fini(&s->q);
+    pons__commitq_fini(&s->q);
     free(s->locks);
     free(s->path);
     free(s);

@@ -31,22 +31,22 @@ const commit_queue_ops pons__sq_queue_ops = {.write = write_batch, .aside = move
 
 int pons__sq_commit(void *self, const pons_commit *c, pons_error *err)
 {
-    return pons__queue_commit(&((sq *)self)->q, c, err);
+    return pons__commitq_commit(&((sq *)self)->q, c, err);
 }
 
 int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err)
 {
-    return pons__queue_commit_async(&((sq *)self)->q, c, err);
+    return pons__commitq_commit_async(&((sq *)self)->q, c, err);
 }
 
 int pons__sq_drain(void *self, pons_error *err)
 {
-    return pons__queue_drain(&((sq *)self)->q, err);
+    return pons__commitq_drain(&((sq *)self)->q, err);
 }
 
 int pons__sq_flush(void *self, const pons_lease *lease, pons_error *err)
 {
-    return pons__queue_flush(&((sq *)self)->q, lease, err);
+    return pons__commitq_flush(&((sq *)self)->q, lease, err);
 }
 
 int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
@@ -82,13 +82,13 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
 
 void pons__writer_enter(sq *s)
 {
-    pons__queue_enter(&s->q);
+    pons__commitq_enter(&s->q);
 }
 
 void pons__writer_leave(sq *s)
 {
     pons__wal_tend(s);
-    pons__queue_leave(&s->q);
+    pons__commitq_leave(&s->q);
 }
 
 int pons__sync_set(sq *s, pons_sync sync, pons_error *err)
@@ -148,7 +148,7 @@ void pons__wal_move(sq *s)
 // Asks the queue's thread; `writing` is held. False when there is no thread to be had.
 static bool wal_tend_aside(sq *s)
 {
-    if (!pons__queue_aside(&s->q))
+    if (!pons__commitq_aside(&s->q))
         return false;
     s->wal_next = s->wal_pages + PONS__WAL_TEND;
     return true;
@@ -205,7 +205,7 @@ static bool write_together(sq *s, commit_request **batch, size_t n)
     int rc = PONS_OK;
     for (size_t i = 0; i < n && !rc; i++) {
         commit_request *r = batch[i];
-        if (pons__queue_refused(&s->q, r))
+        if (pons__commitq_refused(&s->q, r))
             continue;
         rc = pons__sql_do(&s->w, SQL_SAVEPOINT, &err);
         if (rc)
@@ -240,7 +240,7 @@ static bool write_together(sq *s, commit_request **batch, size_t n)
 
 static void write_alone(sq *s, commit_request *r)
 {
-    if (r->settled || pons__queue_refused(&s->q, r))
+    if (r->settled || pons__commitq_refused(&s->q, r))
         return;
     int rc = pons__tx_begin(s, &r->err);
     if (!rc) {
@@ -259,7 +259,7 @@ static void settle(sq *s, commit_request *r, int status)
 {
     if (status)
         say_what(r);
-    pons__queue_settle(&s->q, r, status);
+    pons__commitq_settle(&s->q, r, status);
 }
 
 // What SQLite could not do, in terms of the caller: "cannot commit step 41 of thread t1".

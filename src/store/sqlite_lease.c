@@ -50,14 +50,14 @@ int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     *ret = (pons_lease){.epoch = h->line.epoch, .pid = who.pid, .impl = h};
     strcpy(ret->thread, thread);
     memcpy(ret->host, s->host, sizeof ret->host);
-    pons__queue_add(&s->q, &h->line);
+    pons__commitq_add(&s->q, &h->line);
     return PONS_OK;
 }
 
 void pons__sq_lease_release(void *self, pons_lease *lease)
 {
     sq *s = self;
-    pons__holding_destroy((holding *)pons__queue_remove(&s->q, lease));
+    pons__holding_destroy((holding *)pons__commitq_remove(&s->q, lease));
     *lease = (pons_lease){0};
 }
 

@@ -47,7 +47,7 @@ int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_erro
         rc = pons__store_check_thread(to, err);
     if (rc)
         return rc;
-    pons__queue_settle_thread(&s->q, from);
+    pons__commitq_settle_thread(&s->q, from);
     pons__writer_enter(s);
     rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
     if (!rc)
@@ -85,7 +85,7 @@ int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_
     }
     if (rc)
         return rc;
-    holding *h = (holding *)pons__queue_find(&s->q, lease);
+    holding *h = (holding *)pons__commitq_find(&s->q, lease);
     if (!h)
         return pons__store_stale(err, thread, lease->epoch, 0);
 
