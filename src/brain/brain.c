@@ -523,7 +523,7 @@ static int llm_poll(pons_brain *b, pons_error *err)
         if (wanted && ev.kind == PONS_LLM_TOKEN) {
             pons_thread_emit_live(b->thread, PONS_NS_REACT, "token",
                                   pons_object("content", json_string(ev.text), NULL));
-        } else if (wanted) {
+        } else if (wanted && (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR)) {
             char line[512];
             char id[64];
             pons_value *answer =

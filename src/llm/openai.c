@@ -37,9 +37,8 @@
 #include "pons/rand.h"
 
 #define WHERE              "llm"
-#define EVENT_MAX          (1024 * 1024)     // bytes of one event of a stream
-#define REPLY_MAX          (4 * 1024 * 1024) // bytes of a whole reply
-#define ERROR_BODY_MAX     (64 * 1024)       // bytes of a refusal that are read
+#define ERROR_BODY_MAX     (64 * 1024)  // bytes of a refusal that are read
+#define HEADERS_MAX        (256 * 1024) // bytes of all headers of a reply
 #define RETRIES_MAX        2
 #define BACKOFF_MAX_S      8.0
 #define CLOSE_WAIT_S       2 // for the thread; then it is left to end by itself
@@ -49,6 +48,7 @@
 #define HTTP_OK            200
 #define HTTP_BAD           400
 #define HTTP_UNPROCESSABLE 422
+#define HTTP_INTERNAL      500
 
 typedef struct timeouts {
     double connect_s, first_byte_s, between_tokens_s, total_s, backoff_s, retry_after_max_s;
@@ -65,11 +65,12 @@ typedef struct call { // curl thread alone
     unsigned retries;
     CURL *easy; // NULL: waiting until due_ns
     int64_t due_ns;
+    int64_t total_until_ns; // of all attempts; moved by what a server asks to wait
     char *body;
     // of the present attempt
     int64_t started_ns, last_ns; // last_ns: of the last event
     bool got_event, is_stream, is_stream_known;
-    size_t received;
+    size_t received, header_bytes;
     char content_type[HEADER_MAX], retry_after[HEADER_MAX];
     char curl_error[CURL_ERROR_SIZE];
     pons_buf raw; // what is not a stream
@@ -93,6 +94,7 @@ struct provider {
     // const after open
     pons_clock clock;
     char *endpoint, *shown_url, *model, *key;
+    char *ca_file; // or NULL: the system's
     bool loopback;
     struct curl_slist *headers;
     timeouts t;
@@ -104,7 +106,7 @@ struct provider {
     pthread_cond_t ended_cond;
     command *commands, **commands_end;
     queued *events, **events_end;
-    uint64_t *live;
+    uint64_t *live; // (live_n), ascending
     size_t live_n, live_cap;
     bool quit, ended, abandoned;
     // curl thread
@@ -208,57 +210,92 @@ static void openai_close(void *self)
     }
 }
 
-static int add_command(provider *p, command cmd, bool is_start)
+// [mtx] Where the call is among the live ones, or would be.
+static size_t live_find(const provider *p, uint64_t id, bool *ret_is)
 {
-    command *c = malloc(sizeof *c);
-    pthread_mutex_lock(&p->mtx);
-    if (c && is_start && p->live_n == p->live_cap) {
+    size_t from = 0, to = p->live_n;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (p->live[mid] < id) {
+            from = mid + 1;
+        } else {
+            to = mid;
+        }
+    }
+    *ret_is = from < p->live_n && p->live[from] == id;
+    return from;
+}
+
+// [mtx]
+static int live_add(provider *p, uint64_t id)
+{
+    bool is;
+    size_t at = live_find(p, id, &is);
+    if (is) {
+        return PONS_EEXIST;
+    }
+    if (p->live_n == p->live_cap) {
         size_t cap = p->live_cap ? 2 * p->live_cap : 4;
         uint64_t *grown = realloc(p->live, cap * sizeof *grown);
         if (!grown) {
-            free(c);
-            c = NULL;
-        } else {
-            p->live = grown;
-            p->live_cap = cap;
+            return PONS_ENOMEM;
         }
+        p->live = grown;
+        p->live_cap = cap;
     }
-    if (c) {
-        *c = cmd;
+    memmove(p->live + at + 1, p->live + at, (p->live_n - at) * sizeof *p->live);
+    p->live[at] = id;
+    p->live_n++;
+    return PONS_OK;
+}
+
+// [mtx]
+static void live_remove(provider *p, uint64_t id)
+{
+    bool is;
+    size_t at = live_find(p, id, &is);
+    if (is) {
+        memmove(p->live + at, p->live + at + 1, (p->live_n - at - 1) * sizeof *p->live);
+        p->live_n--;
+    }
+}
+
+static int add_command(provider *p, command cmd)
+{
+    command *c = malloc(sizeof *c);
+    if (!c) {
+        return PONS_ENOMEM;
+    }
+    *c = cmd;
+    pthread_mutex_lock(&p->mtx);
+    int rc = cmd.request ? live_add(p, cmd.call) : PONS_OK;
+    if (rc == PONS_OK) {
         *p->commands_end = c;
         p->commands_end = &c->next;
-        if (is_start) {
-            p->live[p->live_n++] = cmd.call;
-        }
     }
     pthread_mutex_unlock(&p->mtx);
-    curl_multi_wakeup(p->multi);
-    return c ? PONS_OK : PONS_ENOMEM;
+    if (rc == PONS_OK) {
+        curl_multi_wakeup(p->multi);
+    } else {
+        free(c);
+    }
+    return rc;
 }
 
 static int openai_start(void *self, uint64_t id, const pons_value *request, pons_error *err)
 {
-    if (!json_is_array(pons_get(request, "messages"))) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "the request has no messages");
+    int rc = pons__openai_check(request, err);
+    if (rc != PONS_OK) {
+        return rc;
     }
-    command cmd = {.call = id, .request = pons_value_ref(request)};
-    if (add_command(self, cmd, true) != PONS_OK) {
+    rc = add_command(self, (command){.call = id, .request = pons_value_ref(request)});
+    if (rc != PONS_OK) {
         pons_value_unref(request);
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot ask the model");
+        return pons_error_set(err, rc, WHERE,
+                              rc == PONS_EEXIST ? "a call of this number is running"
+                                                : "cannot ask the model");
     }
     return PONS_OK;
-}
-
-// [mtx] Whether the call was live; it is no more.
-static bool live_remove(provider *p, uint64_t id)
-{
-    for (size_t i = 0; i < p->live_n; i++) {
-        if (p->live[i] == id) {
-            p->live[i] = p->live[--p->live_n];
-            return true;
-        }
-    }
-    return false;
 }
 
 static void openai_cancel(void *self, uint64_t id)
@@ -281,7 +318,7 @@ static void openai_cancel(void *self, uint64_t id)
         p->events_end = &(*p->events_end)->next;
     }
     pthread_mutex_unlock(&p->mtx);
-    (void)add_command(p, (command){.call = id}, false); // no memory: it ends by itself, unheard
+    (void)add_command(p, (command){.call = id}); // no memory: it ends by itself, unheard
 }
 
 static int openai_event_fd(void *self)
@@ -381,7 +418,8 @@ static int configure_headers(provider *p, const char *key, pons_error *err)
 {
     pons_autobuf b = PONS_BUF_INIT;
     for (const char *c = key; *c; c++) {
-        if (*c <= ' ' || *c == 0x7F) { // also what is not ASCII, where char is signed
+        if (*c <= ' ' || *c == 0x7F || *c == '"' ||
+            *c == '\\') { // also what is not ASCII, where char is signed
             return pons_error_set(err, PONS_EINVAL, WHERE,
                                   "the model's key has a character that no key has");
         }
@@ -429,6 +467,23 @@ static int configure_timeouts(provider *p, const pons_value *config, pons_error 
     return PONS_OK;
 }
 
+// Who signs servers' certificates: the configuration's file, else SSL_CERT_FILE's, else the
+// system's.
+static int configure_ca(provider *p, const pons_value *config, pons_error *err)
+{
+    const char *given = pons_get_str(config, "ca_file", NULL);
+    const char *path = given && *given ? given : getenv("SSL_CERT_FILE");
+    if (!path || !*path) {
+        return PONS_OK;
+    }
+    if (access(path, R_OK) != 0) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "cannot read the CA file %s: %s", path,
+                              strerror(errno));
+    }
+    p->ca_file = strdup(path);
+    return p->ca_file ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "no memory");
+}
+
 static int configure(provider *p, const pons_value *config, pons_error *err)
 {
     const char *model = pons_get_str(config, "model", "");
@@ -439,8 +494,11 @@ static int configure(provider *p, const pons_value *config, pons_error *err)
     if (rc == PONS_OK) {
         rc = configure_headers(p, pons_get_str(config, "api_key", ""), err);
     }
+    if (rc == PONS_OK) {
+        rc = configure_ca(p, config, err);
+    }
     p->model = strdup(*model ? model : "default");
-    return rc;
+    return rc == PONS_OK && !p->model ? pons_error_set(err, PONS_ENOMEM, WHERE, "no memory") : rc;
 }
 
 static void provider_free(provider *p)
@@ -471,6 +529,7 @@ static void provider_free(provider *p)
     free(p->endpoint);
     free(p->shown_url);
     free(p->model);
+    free(p->ca_file);
     free(p->live);
     pthread_cond_destroy(&p->ended_cond);
     pthread_mutex_destroy(&p->mtx);
@@ -510,6 +569,11 @@ static void *run(void *arg)
     return NULL;
 }
 
+static int64_t after(int64_t from_ns, double s)
+{
+    return from_ns + (int64_t)(s * (double)PONS_NS_PER_S);
+}
+
 static void start_call(provider *p, uint64_t id, pons_value *request)
 {
     call *c = calloc(1, sizeof *c);
@@ -523,6 +587,7 @@ static void start_call(provider *p, uint64_t id, pons_value *request)
     *c = (call){.next = p->calls, .p = p, .id = id, .request = request, .dialect = p->dialect};
     p->calls = c;
     c->due_ns = pons_now_ns(&p->clock);
+    c->total_until_ns = after(c->due_ns, p->t.total_s);
 }
 
 // Takes what the host has asked for; whether it wants the thread to end.
@@ -557,10 +622,8 @@ static void emit(provider *p, pons_llm_event ev, bool last)
 {
     queued *q = malloc(sizeof *q);
     pthread_mutex_lock(&p->mtx);
-    bool live = false;
-    for (size_t i = 0; i < p->live_n; i++) {
-        live = live || p->live[i] == ev.call;
-    }
+    bool live;
+    live_find(p, ev.call, &live);
     if (last) {
         live_remove(p, ev.call);
     }
@@ -622,30 +685,34 @@ static void fail(call *c)
 static void complete(call *c)
 {
     pons_value *v = NULL;
-    if (pons__reply_finish(&c->reply, &v) != PONS_OK) {
+    if (pons__reply_finish(&c->reply, pons_rand_u64(&c->p->rand), &v) != PONS_OK) {
         fail(c);
         return;
     }
-    c->p->dialect = c->dialect; // it works here
     emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_DONE, .value = v}, true);
     call_free(c);
 }
 
-static void on_token(void *user, const char *text)
+static void on_piece(void *user, pons_llm_event_kind kind, const char *text)
 {
     call *c = user;
     char *copy = strdup(text);
     if (copy) {
-        emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_TOKEN, .text = copy}, false);
+        emit(c->p, (pons_llm_event){.call = c->id, .kind = kind, .text = copy}, false);
     }
 }
 
+// Only what is a part of the answer moves the deadline on: a server that pings is not answering.
 static int on_sse_event(void *user, const char *event, const char *data, size_t len)
 {
     call *c = user;
-    c->got_event = true;
-    c->last_ns = pons_now_ns(&c->p->clock);
-    return pons__reply_event(&c->reply, event, data, len);
+    c->reply.progress = false;
+    int rc = pons__reply_event(&c->reply, event, data, len);
+    if (c->reply.progress) {
+        c->got_event = true;
+        c->last_ns = pons_now_ns(&c->p->clock);
+    }
+    return rc;
 }
 
 static size_t take_header(char *line, size_t n, const char *name, char *ret)
@@ -672,6 +739,11 @@ static size_t on_header(char *line, size_t size, size_t n, void *user)
 {
     call *c = user;
     n *= size;
+    if ((c->header_bytes += n) > HEADERS_MAX) {
+        pons_error_set(&c->error, PONS_EPROTOCOL, WHERE,
+                       "the headers of the answer are longer than %d bytes", HEADERS_MAX);
+        return 0;
+    }
     if (n > 5 && memcmp(line, "HTTP/", 5) == 0) { // a new reply: what an interim one said is over
         c->content_type[0] = c->retry_after[0] = '\0';
     }
@@ -691,6 +763,20 @@ static bool looks_like_stream(const call *c, const char *bytes, size_t n)
            (n >= 6 && memcmp(bytes, "event:", 6) == 0);
 }
 
+// What this call has found out about the server, added to what others have.
+static void learn(const call *c)
+{
+    pons__dialect *all = &c->p->dialect;
+    const pons__dialect *d = &c->dialect;
+    all->format = d->format > all->format ? d->format : all->format;
+    all->format_settled |= d->format_settled;
+    all->no_temperature |= d->no_temperature;
+    all->max_completion_tokens |= d->max_completion_tokens;
+    all->no_stream_options |= d->no_stream_options;
+    all->no_tool_choice |= d->no_tool_choice;
+    all->no_stream_with_tools |= d->no_stream_with_tools;
+}
+
 static int take_body(call *c, const char *bytes, size_t n)
 {
     long status = 0;
@@ -699,9 +785,13 @@ static int take_body(call *c, const char *bytes, size_t n)
         size_t room = ERROR_BODY_MAX - c->raw.len;
         return pons_buf_bytes(&c->raw, bytes, n < room ? n : room);
     }
-    if ((c->received += n) > REPLY_MAX) {
+    if (c->received == 0) { // it was understood, whatever the answer is worth
+        c->dialect.format_settled |= pons_get(c->request, "schema") != NULL;
+        learn(c);
+    }
+    if ((c->received += n) > PONS__REPLY_MAX) {
         return pons_error_set(&c->error, PONS_EPROTOCOL, WHERE,
-                              "the answer is longer than %d bytes", REPLY_MAX);
+                              "the answer is longer than %d bytes", PONS__REPLY_MAX);
     }
     if (!c->is_stream) { // not one, or not known yet: a first piece may be a single byte
         int rc = pons_buf_bytes(&c->raw, bytes, n);
@@ -719,7 +809,7 @@ static int take_body(call *c, const char *bytes, size_t n)
     pons_buf_clear(&c->raw);
     if (rc == PONS_EPROTOCOL && c->error.status == PONS_OK) {
         pons_error_set(&c->error, rc, WHERE, "an event of the answer is longer than %d bytes",
-                       EVENT_MAX);
+                       PONS__EVENT_MAX);
     }
     return rc;
 }
@@ -741,7 +831,7 @@ static void begin(call *c)
     attempt_clear(c);
     c->error = (pons_error)PONS_ERROR_INIT;
     c->got_event = c->is_stream = c->is_stream_known = false;
-    c->received = 0;
+    c->received = c->header_bytes = 0;
     c->content_type[0] = c->retry_after[0] = c->curl_error[0] = '\0';
     c->started_ns = pons_now_ns(&p->clock);
     c->body = pons__openai_body(c->request, p->model, &c->dialect);
@@ -751,8 +841,8 @@ static void begin(call *c)
         fail(c);
         return;
     }
-    pons__sse_init(&c->sse, EVENT_MAX);
-    pons__reply_init(&c->reply, on_token, c, p->key, &c->error);
+    pons__sse_init(&c->sse, PONS__EVENT_MAX);
+    pons__reply_init(&c->reply, c->request, on_piece, c, p->key, &c->error);
     CURL *e = c->easy;
     curl_easy_setopt(e, CURLOPT_PRIVATE, c);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, c->curl_error);
@@ -769,6 +859,10 @@ static void begin(call *c)
     curl_easy_setopt(e, CURLOPT_HEADERDATA, c);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, c);
+    if (p->ca_file) {
+        curl_easy_setopt(e, CURLOPT_CAINFO, p->ca_file);
+        curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
+    }
     if (p->loopback) {
         curl_easy_setopt(e, CURLOPT_PROXY, ""); // a proxy cannot reach this machine's own servers
     }
@@ -800,6 +894,18 @@ static bool is_passing_status(long status)
     return status == 408 || status == 409 || status == 429 || (status >= 500 && status < 600);
 }
 
+// "Retry-After: 7" or a date: seconds from now, 0 when it says nothing useful, at most max_s.
+static double retry_after(const char *value, int64_t wall_ms, double max_s)
+{
+    char *end;
+    double s = strtod(value, &end);
+    if (end == value) {
+        time_t when = curl_getdate(value, NULL);
+        s = when < 0 ? 0 : (double)when - (double)wall_ms / 1000.0;
+    }
+    return !(s > 0) ? 0 : s < max_s ? s : max_s;
+}
+
 // Waits and tries again, unless that was done often enough or somebody has seen a part.
 static bool try_again(call *c)
 {
@@ -807,24 +913,47 @@ static bool try_again(call *c)
         return false;
     }
     provider *p = c->p;
-    double wait_s =
-        pons__retry_after(c->retry_after, pons_wall_ms(&p->clock), p->t.retry_after_max_s);
-    if (wait_s <= 0) {
+    const int64_t now = pons_now_ns(&p->clock);
+    double wait_s = retry_after(c->retry_after, pons_wall_ms(&p->clock), p->t.retry_after_max_s);
+    if (wait_s > 0) {
+        c->total_until_ns = after(c->total_until_ns, wait_s); // the server's wish, not our time
+    } else {
         wait_s = p->t.backoff_s * (double)(1u << c->retries);
         wait_s = wait_s < BACKOFF_MAX_S ? wait_s : BACKOFF_MAX_S;
         wait_s *= 0.5 + 0.5 * pons_rand_unit(&p->rand);
     }
+    if (after(now, wait_s) >= c->total_until_ns) {
+        return false;
+    }
     c->retries++;
-    c->due_ns = pons_now_ns(&p->clock) + (int64_t)(wait_s * (double)PONS_NS_PER_S);
+    c->due_ns = after(now, wait_s);
     attempt_clear(c);
     return true;
 }
 
+// Asks at once in another way, where the refusal may be about how it was asked.
+static bool ask_otherwise(call *c)
+{
+    switch (pons__openai_adapt(&c->dialect, c->request, c->raw.data)) {
+    case ADAPTED_NAMED:
+        learn(c); // for every call from now on
+        begin(c);
+        return true;
+    case ADAPTED_GUESS:
+        begin(c);
+        return true;
+    default:
+        // Not about the form, then: the next refusal without a reason is not asked about thrice.
+        c->p->dialect.format_settled = true;
+        return false;
+    }
+}
+
 static void finished_status(call *c, long status)
 {
-    if ((status == HTTP_BAD || status == HTTP_UNPROCESSABLE) &&
-        pons__openai_adapt(&c->dialect, c->request, c->raw.data)) {
-        begin(c);
+    if ((status == HTTP_BAD || status == HTTP_UNPROCESSABLE || status == HTTP_INTERNAL) &&
+        (status != HTTP_INTERNAL || (c->raw.data && strstr(c->raw.data, "tools with stream"))) &&
+        ask_otherwise(c)) {
         return;
     }
     if (is_passing_status(status) && try_again(c)) {
@@ -841,6 +970,19 @@ static void finished_status(call *c, long status)
     fail(c);
 }
 
+static void finished_badly(call *c, CURLcode code)
+{
+    if (is_connection_error(code) && try_again(c)) {
+        return;
+    }
+    const char *what = code == CURLE_PEER_FAILED_VERIFICATION ? "cannot trust the model's server"
+                       : c->reply.any_token ? "the connection was lost in the middle of the answer"
+                                            : "cannot reach the model";
+    pons_error_set(&c->error, PONS_ECLOSED, WHERE, "%s: %s", what,
+                   c->curl_error[0] ? c->curl_error : curl_easy_strerror(code));
+    fail(c);
+}
+
 // A transfer has ended.
 static void finished(call *c, CURLcode code)
 {
@@ -854,19 +996,12 @@ static void finished(call *c, CURLcode code)
         complete(c);
         return;
     }
-    if (code != CURLE_OK) {
-        if (is_connection_error(code) && try_again(c)) {
-            return;
-        }
-        pons_error_set(&c->error, PONS_ECLOSED, WHERE, "%s: %s",
-                       c->reply.any_token ? "the connection was lost in the middle of the answer"
-                                          : "cannot reach the model",
-                       c->curl_error[0] ? c->curl_error : curl_easy_strerror(code));
-        fail(c);
+    if (status >= 300 || (code == CURLE_OK && status != HTTP_OK)) {
+        finished_status(c, status); // it has spoken, however the connection ended
         return;
     }
-    if (status != HTTP_OK) {
-        finished_status(c, status);
+    if (code != CURLE_OK) {
+        finished_badly(c, code);
         return;
     }
     bool stream = c->is_stream || looks_like_stream(c, "", 0);
@@ -880,11 +1015,6 @@ static void finished(call *c, CURLcode code)
 
 // ---- time ----
 
-static int64_t after(int64_t from_ns, double s)
-{
-    return from_ns + (int64_t)(s * (double)PONS_NS_PER_S);
-}
-
 // When the call is next to be looked at, and what is to be said when it is then still not done.
 static int64_t deadline(const call *c, const char **ret_what, double *ret_s)
 {
@@ -894,11 +1024,11 @@ static int64_t deadline(const call *c, const char **ret_what, double *ret_s)
     }
     double s = c->got_event ? t->between_tokens_s : t->first_byte_s;
     int64_t at = after(c->got_event ? c->last_ns : c->started_ns, s);
-    int64_t total = after(c->started_ns, t->total_s);
+    int64_t total = c->total_until_ns;
     *ret_what = c->got_event ? "no token came for" : "no answer began within";
     *ret_s = s;
     if (total < at) {
-        *ret_what = "the answer took longer than";
+        *ret_what = "the answer was not whole within";
         *ret_s = t->total_s;
         at = total;
     }

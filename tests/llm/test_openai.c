@@ -41,7 +41,7 @@ static const pons_llm_ops *ops;
 
 typedef struct answer {
     char tokens[4096];
-    size_t n_tokens;
+    size_t n_tokens, n_thoughts;
     pons_value *value; // DONE
     pons_error error;  // ERROR
 } answer;
@@ -90,11 +90,16 @@ static pons_value *request(void)
                         "\"temperature\":0,\"max_tokens\":100}");
 }
 
-static void start(void *self, uint64_t call)
+static void start_request(void *self, uint64_t call, pons_value *given)
 {
-    pons_autovalue r = request();
+    pons_autovalue r = given;
     pons_error err = PONS_ERROR_INIT;
     assert_int_equal(ops->start(self, call, r, &err), PONS_OK);
+}
+
+static void start(void *self, uint64_t call)
+{
+    start_request(self, call, request());
 }
 
 // Takes the events of one call until its last.
@@ -105,8 +110,10 @@ static answer wait_answer(void *self, uint64_t call)
         pons_llm_event ev;
         while (ops->next(self, &ev)) {
             assert_int_equal(ev.call, call);
-            bool last = ev.kind != PONS_LLM_TOKEN;
-            if (!last) {
+            bool last = ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR;
+            if (ev.kind == PONS_LLM_REASONING) {
+                a.n_thoughts++;
+            } else if (!last) {
                 assert_true(strlen(a.tokens) + strlen(ev.text) < sizeof a.tokens);
                 strcat(a.tokens, ev.text);
                 a.n_tokens++;
@@ -194,6 +201,96 @@ static void test_the_wire(void **state)
         "\"max_tokens\":100,\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{"
         "\"name\":\"decision\",\"schema\":{\"type\":\"object\"},\"strict\":false}}}");
     assert_true(json_equal(body, expected));
+    close_client(&c);
+}
+
+// A conversation with tools on the wire: the names with dots, the arguments as text, the list left
+// out when it is empty, and keys that are not the wire's left out.
+static void test_tools_on_the_wire(void **state)
+{
+    (void)state;
+    const fake_step step = {
+        .bytes = STREAM_HEAD
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\",\"tool_calls\":["
+        "{\"index\":0,\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"fs_read\","
+        "\"arguments\":\"{\\\"path\\\":\\\"b\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}"
+        "\n\n" DONE};
+    client c = open_client(&step, 1, quick);
+    start_request(
+        c.self, 1,
+        fixture_json(
+            "{\"messages\":[{\"role\":\"user\",\"content\":\"read\"},"
+            "{\"role\":\"assistant\",\"content\":null,\"reasoning\":\"x\",\"tool_calls\":["
+            "{\"id\":\"c1\",\"name\":\"fs.read\",\"arguments\":{\"path\":\"a\"}}]},"
+            "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"text\"}],"
+            "\"tools\":[{\"name\":\"fs.read\",\"description\":\"reads\",\"risk\":\"safe\","
+            "\"parameters\":{\"type\":\"object\"}}],\"tool_choice\":{\"name\":\"fs.read\"}}"));
+    answer a = wait_answer(c.self, 1);
+    pons_autovalue got = a.value;
+    pons_autovalue reply = fixture_json(
+        "{\"content\":null,\"reasoning\":\"hm\",\"finish_reason\":\"tool_calls\",\"tool_calls\":["
+        "{\"id\":\"c2\",\"name\":\"fs.read\",\"arguments\":{\"path\":\"b\"}}]}");
+    assert_true(json_equal(got, reply));
+    assert_int_equal(a.n_tokens, 0);
+    assert_int_equal(a.n_thoughts, 1);
+    pons_autovalue body = fixture_json(fake_server_body(c.server, 0));
+    pons_autovalue expected = fixture_json(
+        "{\"model\":\"m1\",\"messages\":[{\"role\":\"user\",\"content\":\"read\"},"
+        "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{\"id\":\"c1\",\"type\":"
+        "\"function\",\"function\":{\"name\":\"fs_read\",\"arguments\":\"{\\\"path\\\":\\\"a\\\"}"
+        "\"}}]},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"text\"}],"
+        "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"fs_read\",\"description\":"
+        "\"reads\",\"parameters\":{\"type\":\"object\"}}}],\"tool_choice\":{\"type\":\"function\","
+        "\"function\":{\"name\":\"fs_read\"}},\"stream\":true,"
+        "\"stream_options\":{\"include_usage\":true}}");
+    assert_true(json_equal(body, expected));
+    // A request that cannot be asked is refused before anything is sent.
+    static const char *const bad[] = {
+        "{}", "{\"messages\":[{}]}", "{\"messages\":[],\"tools\":{}}",
+        "{\"messages\":[],\"tools\":[{\"name\":\"a\"}]}",
+        "{\"messages\":[],\"tools\":[{\"name\":\"a\",\"parameters\":{}},"
+        "{\"name\":\"a\",\"parameters\":{}}]}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        pons_autovalue q = fixture_json(bad[i]);
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(ops->start(c.self, 2, q, &err), PONS_EINVAL);
+    }
+    close_client(&c);
+}
+
+// Whatever follows the names of what a server does not take: tools whole, no choice of a tool.
+static void test_tools_not_taken(void **state)
+{
+    (void)state;
+    const fake_step steps[] = {
+        {.bytes = STATUS("500 Internal Server Error",
+                         "{\"error\":{\"message\":\"Cannot use tools with stream\"}}")},
+        {.bytes = STATUS("400 Bad Request", "{\"error\":\"unknown field: tool_choice\"}")},
+        {.bytes =
+             JSON_HEAD "{\"choices\":[{\"message\":{\"content\":null,\"tool_calls\":[{\"id\":\"\","
+                       "\"function\":{\"name\":\"a\",\"arguments\":\"\"}}]},"
+                       "\"finish_reason\":\"tool_calls\"}]}"},
+        {.bytes = STATUS("400 Bad Request", "{\"error\":\"m1 does not support tools\"}")}};
+    client c = open_client(steps, 4, quick);
+    for (uint64_t call = 1; call <= 2; call++) {
+        start_request(c.self, call,
+                      fixture_json("{\"messages\":[],\"tools\":[{\"name\":\"a\",\"parameters\":"
+                                   "{\"type\":\"object\"}}],\"tool_choice\":\"required\"}"));
+        answer a = wait_answer(c.self, call);
+        if (call == 1) {
+            assert_int_equal(json_array_size(pons_get(a.value, "tool_calls")), 1);
+            pons_value_unref(a.value);
+        } else {
+            expect_error(a, PONS_EIO, "HTTP 400: m1 does not support tools");
+        }
+    }
+    assert_int_equal(fake_server_requests(c.server), 4);
+    pons_autovalue third = fixture_json(fake_server_body(c.server, 2));
+    assert_true(json_is_false(pons_get(third, "stream")));
+    assert_null(pons_get(third, "tool_choice"));
+    pons_autovalue fourth = fixture_json(fake_server_body(c.server, 3));
+    assert_true(json_equal(third, fourth));
     close_client(&c);
 }
 
@@ -433,7 +530,7 @@ static void test_deadlines(void **state)
         {"HTTP/1.1 200 OK\r\n", "{\"first_byte_s\":0.05}", "no answer began within 0.05 s"},
         {STREAM_HEAD ": waiting\n\n", "{\"first_byte_s\":0.05}", "no answer began within 0.05 s"},
         {STREAM_HEAD TOKEN("{"), "{\"between_tokens_s\":0.05}", "no token came for 0.05 s"},
-        {STREAM_HEAD TOKEN("{"), "{\"total_s\":0.05}", "the answer took longer than 0.05 s"},
+        {STREAM_HEAD TOKEN("{"), "{\"total_s\":0.05}", "the answer was not whole within 0.05 s"},
     };
     for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
         const fake_step step = {.bytes = late[i].bytes, .hold = true};
@@ -557,6 +654,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_wire),
+        cmocka_unit_test(test_tools_on_the_wire),
+        cmocka_unit_test(test_tools_not_taken),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_utf8_in_pieces),
         cmocka_unit_test(test_hanging_end),

@@ -59,6 +59,74 @@ static void take_all(void *self, char *out, size_t cap)
     }
 }
 
+// A request of an agent: tools, messages, no observation. Gives its end; *ret_shown gets what was
+// shown before it.
+static pons_llm_event ask(void *self, const char *last_role, char *ret_shown, size_t cap)
+{
+    pons_autovalue request =
+        fixture_json("{\"messages\":[{\"role\":\"system\",\"content\":\"You make a summary.\"}],"
+                     "\"tools\":[{\"name\":\"fs.read\",\"parameters\":{}},"
+                     "{\"name\":\"look\",\"parameters\":{}}]}");
+    json_array_append_new((pons_value *)pons_get(request, "messages"),
+                          pons_object("role", json_string(last_role), NULL));
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_llm_script.start(self, ++calls, request, &err), PONS_OK);
+    pons_llm_event ev;
+    ret_shown[0] = '\0';
+    while (pons_llm_script.next(self, &ev)) {
+        size_t n = strlen(ret_shown);
+        if (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR) {
+            return ev;
+        }
+        snprintf(ret_shown + n, cap - n, "%s%s|", ev.kind == PONS_LLM_REASONING ? "?" : "",
+                 ev.text);
+        pons_llm_event_clear(&ev);
+    }
+    fail();
+    return ev;
+}
+
+static void test_tool_calls(void **state)
+{
+    (void)state;
+    char shown[200];
+    void *s = open_script(
+        "[{\"when\":{\"messages.-1.role\":\"tool\","
+        "\"messages.0.content\":{\"contains\":\"summary\"}},\"content\":\"so\",\"tokens\":1,"
+        "\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":1}},"
+        "{\"when\":{\"messages.-1.role\":\"tool\"},\"content\":\"unreached\"},"
+        "{\"reasoning\":\"hm\",\"content\":\"wait\",\"tokens\":2,\"tool_calls\":["
+        "{\"name\":\"fs.read\",\"arguments\":{\"path\":\"a\"}},{\"name\":\"look\",\"id\":\"x\"}]},"
+        "{\"tool_calls\":[{\"name\":\"rm\"}]},"
+        "{\"refusal\":\"no\"}]");
+    pons_llm_event ev = ask(s, "user", shown, sizeof shown);
+    assert_string_equal(shown, "?hm|wa|it|");
+    pons_autovalue expected =
+        fixture_json("{\"content\":\"wait\",\"reasoning\":\"hm\",\"finish_reason\":\"tool_calls\","
+                     "\"tool_calls\":["
+                     "{\"id\":\"call_1_0\",\"name\":\"fs.read\",\"arguments\":{\"path\":\"a\"}},"
+                     "{\"id\":\"x\",\"name\":\"look\",\"arguments\":{}}]}");
+    json_object_set_new(json_array_get(pons_get(expected, "tool_calls"), 0), "id",
+                        json_sprintf("call_%llu_0", (unsigned long long)calls));
+    assert_true(json_equal(ev.value, expected));
+    pons_llm_event_clear(&ev);
+    ev = ask(s, "tool", shown, sizeof shown);
+    assert_string_equal(shown, "so|");
+    assert_string_equal(pons_get_str(ev.value, "finish_reason", ""), "stop");
+    assert_int_equal(json_array_size(pons_get(ev.value, "tool_calls")), 0);
+    assert_int_equal(pons_get_int(pons_get(ev.value, "usage"), "prompt_tokens", 0), 7);
+    pons_llm_event_clear(&ev);
+    ev = ask(s, "user", shown, sizeof shown); // what was not offered is an error, as on the wire
+    assert_int_equal(ev.kind, PONS_LLM_ERROR);
+    assert_string_equal(ev.error.message, "the model called a tool that was not offered: rm");
+    pons_llm_event_clear(&ev);
+    ev = ask(s, "user", shown, sizeof shown);
+    assert_true(json_is_null(pons_get(ev.value, "content")));
+    assert_string_equal(pons_get_str(ev.value, "refusal", ""), "no");
+    pons_llm_event_clear(&ev);
+    pons_llm_script.close(s);
+}
+
 static void expect(void *self, const char *observation, const char *events)
 {
     char out[1000];
@@ -142,6 +210,12 @@ static void test_bad_scripts(void **state)
         {"replies:\n  - content: a\n    delay_ms: -1\n", "/replies/0/delay_ms", ":3:"},
         {"replies:\n  - content: a\n    tokens: many\n", "/replies/0/tokens", ":3:"},
         {"replies:\n  - content: a\n    when: [x]\n", "/replies/0/when: expected a mapping", ":3:"},
+        {"replies:\n  - tool_calls: []\n", "/replies/0/tool_calls", ":2:"},
+        {"replies:\n  - tool_calls: [{arguments: {}}]\n", "/replies/0/tool_calls", ":2:"},
+        {"replies:\n  - tool_calls: [{name: a, arguments: 7}]\n", "/replies/0/tool_calls", ":2:"},
+        {"replies:\n  - refusal: no\n    tool_calls: [{name: a}]\n", "/replies/0: expected", ":2:"},
+        {"replies:\n  - content: a\n    reasoning: 7\n", "/replies/0/reasoning", ":3:"},
+        {"replies:\n  - content: a\n    usage: 7\n", "/replies/0/usage", ":3:"},
         {"replies:\n  - {\n", "", ""},
     };
     char dir[] = "/tmp/pons-script-XXXXXX", path[64];
@@ -178,8 +252,8 @@ static void test_bad_scripts(void **state)
 int main(void)
 {
     pons_value_init();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order_and_when),
-                                       cmocka_unit_test(test_time),
-                                       cmocka_unit_test(test_bad_scripts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_and_when), cmocka_unit_test(test_time),
+        cmocka_unit_test(test_tool_calls), cmocka_unit_test(test_bad_scripts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

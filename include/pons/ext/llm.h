@@ -21,6 +21,8 @@
 // A reply is complete and valid, or it is an ERROR: arguments are parsed (strict JSON, no key
 // twice), every call has an id of its own, its name is one of `tools`. Nothing of half a message
 // reaches the host but its tokens, which are live signals.
+// A refusal is a reply where no schema was asked for, and an ERROR where one was. A name of a tool
+// may have dots; what a server takes for a name is the provider's affair.
 #ifndef PONS_EXT_LLM_H
 #define PONS_EXT_LLM_H
 

@@ -9,7 +9,10 @@
 //   SCRIPT         a JSON list of replies, each used once, the last one for ever after:
 //                  {"content": "…"} {"decision": {…}} {"error": {"status": 503, "message": "…"}}
 //                  {"raw": "HTTP/1.1 …"} (exactly these bytes) {"hang": true}
-//                  with "when": {"dotted.path": value} only where the observation has this
+//                  {"tool_calls": [{"name", "arguments": {…}, "id"?}], "content"?}
+//                  {"refusal": "…"}; "reasoning" and "usage" beside any of these
+//                  with "when": {"dotted.path": value} only where the observation has this, or,
+//                  when there is none, the request (src/llm/script_internal.h)
 //   --die-after N  answers N requests and dies in the middle of the next answer, as by kill -9
 //   --delay-ms N   before the first token, and a tenth of it before each further one
 #include <arpa/inet.h>
@@ -24,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "llm/script_internal.h"
 #include "pons/buf.h"
 #include "pons/ext/policy.h"
 #include "pons/yaml.h"
@@ -117,37 +121,18 @@ static pons_value *observation_of(const pons_value *request)
     return NULL;
 }
 
-static const pons_value *at_path(const pons_value *v, const char *path)
-{
-    char key[128];
-    while (v && *path) {
-        size_t n = strcspn(path, ".");
-        if (n >= sizeof key) {
-            return NULL;
-        }
-        memcpy(key, path, n);
-        key[n] = '\0';
-        v = json_is_array(v) ? json_array_get(v, strtoul(key, NULL, 10)) : pons_get(v, key);
-        path += n + (path[n] == '.');
-    }
-    return v;
-}
-
-static const pons_value *choose(const pons_value *observation)
+static const pons_value *choose(const pons_value *observation, const pons_value *request)
 {
     const pons_value *chosen = NULL;
     size_t n = json_array_size(server.script);
+    pons_autovalue seen = observation
+                              ? pons_object("observation", pons_value_ref(observation), NULL)
+                              : pons_value_ref(request);
     pthread_mutex_lock(&server.mtx);
     for (size_t i = 0; i < n && !chosen; i++) {
         const pons_value *reply = json_array_get(server.script, i);
-        const char *path;
-        pons_value *want;
-        bool fits = !server.used[i] || i + 1 == n;
-        json_object_foreach((pons_value *)pons_get(reply, "when"), path, want)
-        {
-            fits = fits && json_equal(want, at_path(observation, path));
-        }
-        if (fits) {
+        bool usable = !server.used[i] || i + 1 == n || pons_get_bool(reply, "repeat", false);
+        if (usable && pons__script_fits(pons_get(reply, "when"), seen)) {
             server.used[i] = true;
             chosen = reply;
         }
@@ -158,14 +143,14 @@ static const pons_value *choose(const pons_value *observation)
 
 // ---- answers ----
 
-static void send_chunk(int fd, const char *delta, const char *finish)
+// A chunk of the stream. Takes the delta.
+static void send_chunk(int fd, pons_value *delta, const char *finish)
 {
     pons_autovalue v = pons_object(
-        "id", json_string("chatcmpl-test"), "object", json_string("chat.completion.chunk"),
-        "choices",
-        json_pack("[{s:i,s:o,s:o}]", "index", 0, "delta",
-                  delta ? pons_object("content", json_string(delta), NULL) : json_object(),
-                  "finish_reason", finish ? json_string(finish) : json_null()),
+        "id", json_string("chatcmpl-test"), "object", json_string("chat.completion.chunk"), "model",
+        json_string("scripted"), "choices",
+        json_pack("[{s:i,s:o,s:o}]", "index", 0, "delta", delta, "finish_reason",
+                  finish ? json_string(finish) : json_null()),
         NULL);
     char *line;
     pons_autobuf b = PONS_BUF_INIT;
@@ -176,37 +161,107 @@ static void send_chunk(int fd, const char *delta, const char *finish)
     }
 }
 
-static void send_stream(int fd, const char *content, bool die)
+// A text in pieces of whole characters; `wrap` makes the delta of a piece.
+static void send_pieces(int fd, const char *text, pons_value *(*wrap)(const char *, size_t),
+                        size_t index, bool die)
 {
-    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                               "Connection: close\r\n\r\n";
-    static const char done[] = "data: [DONE]\n\n";
-    size_t n = strlen(content);
-    pause_ms(server.delay_ms);
-    send_all(fd, head, strlen(head));
-    for (size_t at = 0; at < n;) {
+    for (size_t at = 0, n = strlen(text); at < n;) {
         size_t end = at + PIECE_BYTES < n ? at + PIECE_BYTES : n;
-        while (end < n && ((unsigned char)content[end] & 0xC0u) == 0x80u) {
+        while (end < n && ((unsigned char)text[end] & 0xC0u) == 0x80u) {
             end++;
         }
         char piece[PIECE_BYTES + 8];
-        snprintf(piece, sizeof piece, "%.*s", (int)(end - at), content + at);
-        send_chunk(fd, piece, NULL);
+        snprintf(piece, sizeof piece, "%.*s", (int)(end - at), text + at);
+        send_chunk(fd, wrap(piece, index), NULL);
         at = end;
         if (die) {
             _exit(1);
         }
         pause_ms(server.delay_ms / 10);
     }
-    send_chunk(fd, NULL, "stop");
+}
+
+static pons_value *content_delta(const char *piece, size_t index)
+{
+    (void)index;
+    return pons_object("content", json_string(piece), NULL);
+}
+
+static pons_value *reasoning_delta(const char *piece, size_t index)
+{
+    (void)index;
+    return pons_object("reasoning_content", json_string(piece), NULL);
+}
+
+static pons_value *refusal_delta(const char *piece, size_t index)
+{
+    (void)index;
+    return pons_object("refusal", json_string(piece), NULL);
+}
+
+static pons_value *arguments_delta(const char *piece, size_t index)
+{
+    return json_pack("{s:[{s:I,s:{s:s}}]}", "tool_calls", "index", (json_int_t)index, "function",
+                     "arguments", piece);
+}
+
+static void send_call(int fd, const pons_value *call, size_t index, bool die)
+{
+    static long made; // ids differ in the server's life, as a model server's do
+    char id[64];
+    pthread_mutex_lock(&server.mtx);
+    snprintf(id, sizeof id, "call_%ld", ++made);
+    pthread_mutex_unlock(&server.mtx);
+    send_chunk(fd,
+               json_pack("{s:[{s:I,s:s,s:s,s:{s:s,s:s}}]}", "tool_calls", "index",
+                         (json_int_t)index, "id", pons_get_str(call, "id", id), "type", "function",
+                         "function", "name", pons_get_str(call, "name", ""), "arguments", ""),
+               NULL);
+    char *text = NULL;
+    const pons_value *arguments = pons_get(call, "arguments");
+    if (!arguments || pons_value_line(arguments, &text) >= 0) {
+        send_pieces(fd, text ? text : "{}", arguments_delta, index, die);
+    }
+    free(text);
+}
+
+static void send_usage(int fd, const pons_value *usage)
+{
+    pons_autovalue v = pons_object("choices", json_array(), "usage", pons_value_ref(usage), NULL);
+    char *line;
+    pons_autobuf b = PONS_BUF_INIT;
+    if (usage && pons_value_line(v, &line) >= 0) {
+        pons_buf_printf(&b, "data: %s\n\n", line);
+        send_all(fd, b.data, b.len);
+        free(line);
+    }
+}
+
+// The reply as a stream: reasoning, content, calls, the reason of the end, usage.
+static void send_stream(int fd, const char *content, const pons_value *reply, bool die)
+{
+    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                               "Connection: close\r\n\r\n";
+    static const char done[] = "data: [DONE]\n\n";
+    const pons_value *calls = pons_get(reply, "tool_calls");
+    pause_ms(server.delay_ms);
+    send_all(fd, head, strlen(head));
+    send_pieces(fd, pons_get_str(reply, "reasoning", ""), reasoning_delta, 0, die);
+    send_pieces(fd, content, content_delta, 0, die);
+    send_pieces(fd, pons_get_str(reply, "refusal", ""), refusal_delta, 0, die);
+    for (size_t i = 0; i < json_array_size(calls); i++) {
+        send_call(fd, json_array_get(calls, i), i, die);
+    }
+    send_chunk(fd, json_object(), json_array_size(calls) ? "tool_calls" : "stop");
+    send_usage(fd, pons_get(reply, "usage"));
     send_all(fd, done, strlen(done));
 }
 
-static void send_decision(int fd, const pons_value *decision, bool die)
+static void send_decision(int fd, const pons_value *decision, const pons_value *reply, bool die)
 {
     char *text;
     if (pons_value_line(decision, &text) >= 0) {
-        send_stream(fd, text, die);
+        send_stream(fd, text, reply, die);
         free(text);
     }
 }
@@ -219,22 +274,23 @@ static void answer_by_rules(int fd, const pons_value *observation, bool die)
         send_status(fd, 400, "no observation in the last user message");
         return;
     }
-    send_decision(fd, decision, die);
+    send_decision(fd, decision, NULL, die);
     pons_value_unref(decision);
 }
 
-static void answer_by_script(int fd, const pons_value *observation, bool die)
+static void answer_by_script(int fd, const pons_value *observation, const pons_value *request,
+                             bool die)
 {
-    const pons_value *reply = choose(observation);
+    const pons_value *reply = choose(observation, request);
     const pons_value *error = pons_get(reply, "error");
     const char *content = pons_get_str(reply, "content", NULL);
     const char *raw = pons_get_str(reply, "raw", NULL);
     if (raw) {
         send_all(fd, raw, strlen(raw));
-    } else if (content) {
-        send_stream(fd, content, die);
     } else if (pons_get(reply, "decision")) {
-        send_decision(fd, pons_get(reply, "decision"), die);
+        send_decision(fd, pons_get(reply, "decision"), reply, die);
+    } else if (content || pons_get(reply, "tool_calls") || pons_get(reply, "refusal")) {
+        send_stream(fd, content ? content : "", reply, die);
     } else if (pons_get_bool(reply, "hang", false)) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, -1); // until the client closes
@@ -263,7 +319,7 @@ static void answer(int fd, const char *head, const char *body, size_t n)
     if (server.rules.ops) {
         answer_by_rules(fd, observation, die);
     } else {
-        answer_by_script(fd, observation, die);
+        answer_by_script(fd, observation, request, die);
     }
     if (die) {
         _exit(1);
