@@ -1,0 +1,31 @@
+// tools.h - the core tools: files, a terminal, the web, and the workspace's own knowledge, as a
+// provider of include/pons/ext/tool.h.
+//
+// read_file write_file list_dir search_files terminal fetch_url search_knowledge search_lessons.
+// Paths are relative to the workspace and never lead out of it. What a tool may cost in time,
+// memory and output is bounded by the configuration, and what was cut says so.
+#ifndef PONS_TOOLS_H
+#define PONS_TOOLS_H
+
+#include "pons/ext/tool.h"
+
+// Opens the core tools. config (copied; config/tools.yaml has every key with its default):
+//
+//   {workspace: absolute path of an existing directory,   required
+//    tools?: [names]                  only these; default: all
+//    risk?: {TOOL: word}              in place of a tool's own risk; a call's own risk stays
+//    hidden?: [paths]                 neither read nor written nor searched
+//    protected?: [paths]              read, but not written
+//    output_kb?, write_kb?, workers?, files{}?, terminal{}?, fetch{}?, knowledge{}?}
+//
+// PONS_EINVAL names the path of a bad key, PONS_EENV a workspace that can't be opened. ret->ops
+// ->close(ret->self) ends what runs; it waits for a name look-up for at most two seconds. Threads:
+// list, generation, assess and start from any; next, cancel, adopt and close from the host's.
+//
+// Effects are done once a key: write_file and terminal keep run/tools.ledger in the workspace,
+// synced before they begin. After a restart `adopt` gives a finished call's stored result, says
+// PONS_ENOTFOUND where nothing was begun, PONS_ECLOSED where it cannot be known.
+int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
+                         pons_error *err);
+
+#endif

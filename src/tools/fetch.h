@@ -1,0 +1,34 @@
+// fetch.h - what the module tool-fetch, which brings libcurl, does for fetch_url.
+#ifndef PONS_TOOLS_FETCH_H
+#define PONS_TOOLS_FETCH_H
+
+#include "pons/buf.h"
+
+#define PONS__FETCH_KIND "tool"
+#define PONS__FETCH_NAME "fetch"
+#define PONS__FETCH_TYPE 128
+#define PONS__FETCH_URL  2048
+
+typedef struct pons__fetch_request {
+    const char *url;
+    size_t max_bytes;
+    long timeout_ms, redirects;
+    bool private_ok;   // addresses of this machine and of private networks too
+    const char *proxy; // "" for none
+    int cancel_fd;     // readable: stop
+} pons__fetch_request;
+
+typedef struct pons__fetch_reply {
+    long status;
+    char type[PONS__FETCH_TYPE]; // Content-Type
+    char url[PONS__FETCH_URL];   // after redirects
+    pons_buf body;               // at most max_bytes
+    bool truncated;
+} pons__fetch_reply;
+
+typedef struct pons__fetch_ops {
+    // Blocks. The caller frees ret->body, also after a failure.
+    int (*get)(const pons__fetch_request *request, pons__fetch_reply *ret, pons_error *err);
+} pons__fetch_ops;
+
+#endif
