@@ -33,7 +33,7 @@ typedef struct pons_cx pons_cx;
 
 typedef enum pons_channel_kind {
     PONS_CHANNEL_LAST,      // more than one write a step: INVALID_CONCURRENT_GRAPH_UPDATE
-    PONS_CHANNEL_ANY,       // the last in task order wins
+    PONS_CHANNEL_ANY,       // the last in task order wins; cleared on a step without a write
     PONS_CHANNEL_EPHEMERAL, // cleared on a step without a write
     PONS_CHANNEL_TOPIC,     // list of this step's values, lists flattened
     PONS_CHANNEL_TOPIC_ACC, // the same, accumulating
@@ -222,7 +222,8 @@ int pons_thread_deliver(pons_thread *t);
 int pons_state_read(pons_store store, const char *thread, const char *ns, pons_value **ret_state,
                     pons_error *err);
 // The checkpoints, newest first, as a list of {checkpoint_id, parent_id, step, source, ts_ms,
-// next[], values?}.
+// next[], parents, values?}. parents: of a subgraph, {namespace: checkpoint_id} of the graphs
+// around it when its run began; else empty.
 int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,
                        bool with_values, pons_value **ret_list, pons_error *err);
 
@@ -261,11 +262,11 @@ typedef enum pons_run_state {
 //   updates      {node: {channel: value}}, a list of them when a channel was written twice, null
 //   when
 //                nothing was; with "__metadata__":{"cached":true} when the cache gave it;
-//                {"__interrupt__": [{id, value}]}
+//                {"__interrupt__": [{id, value}]}, of a graph and of the subgraphs inside it
 //   messages     [chunk, {langgraph_step, node, ns, …}], from pons_cx_message
 //   custom       whatever pons_cx_custom got
 //   tasks        {id, name, input} at the start; {id, name, result, error} at the end
-//   checkpoints  {checkpoint_id, parent_id, step, source, next, values}
+//   checkpoints  {checkpoint_id, parent_id, step, source, next, parents, values}
 //   debug        tasks and checkpoints as {step, timestamp, type: task | task_result | checkpoint,
 //                payload}
 enum {
@@ -394,8 +395,9 @@ void pons_run_destroy(pons_run *r); // NULL-safe; an unfinished run can be resum
 
 // Executes supersteps until the state is not READY. Returns PONS_OK whatever the state, and an
 // error only when the engine itself failed (the store, the lease): nothing of the step has been
-// shown, and the next advance tries its commit again. A failed node is PONS_RUN_FAILED with the
-// reason in pons_run_error.
+// shown, and the next advance tries its commit again; or, when checkpoints that were queued (async)
+// could not be stored, the run is FAILED and a resume goes on from what is stored. A failed node is
+// PONS_RUN_FAILED with the reason in pons_run_error.
 int pons_run_advance(pons_run *r, pons_error *err);
 // One superstep; for fairness and debugging.
 int pons_run_step(pons_run *r, pons_error *err);
@@ -430,7 +432,8 @@ int pons_run_resume_map(pons_run *r, const pons_value *id_to_value, pons_error *
 // State as it was when the superstep began, or for a router with the node's own writes applied.
 // Borrowed until the node returns; NULL when empty.
 const pons_value *pons_cx_get(pons_cx *cx, const char *channel);
-// Takes v (may be shared with other values: it is published). Unknown channel: PONS_EINVAL.
+// Takes v (may be shared with other values: it is published). A write to a channel that the graph
+// does not have is dropped, with a warning in the log (pons/log.h).
 int pons_cx_put(pons_cx *cx, const char *channel, pons_value *v);
 // A router to what it has named, a node to what its options' `goes` has.
 void pons_cx_goto(pons_cx *cx, const char *node);

@@ -272,6 +272,19 @@ int pons_run_answer(pons_run *r, const char *await_id, pons_value *value, pons_e
     return answer(cx, call, value, err);
 }
 
+// When queued commits are lost with it, the run has failed, and whoever waits for it is to see
+// that.
+static void answer_lost(pons_run *r, const pons_error *err)
+{
+    bool any = false;
+    for (pons_run *p = r; p; p = p->parent) {
+        pons__run_lost(p, err);
+        any = any || p->ns->ahead;
+    }
+    if (any)
+        pons__run_wake(r);
+}
+
 static int answer(pons_cx *cx, size_t call, pons_value *value, pons_error *err)
 {
     pons__call *c = &cx->calls[call];
@@ -284,6 +297,7 @@ static int answer(pons_cx *cx, size_t call, pons_value *value, pons_error *err)
     if (st != PONS_OK) {
         c->answer = NULL;
         pons_value_unref(value);
+        answer_lost(cx->run, err);
         return st;
     }
     c->start_due = false;
@@ -334,6 +348,8 @@ static int detach_one(pons_run *r, const pons_value *value, pons_error *err)
     }
     if (st == PONS_OK && n > 0)
         pons__run_wake(r);
+    if (st != PONS_OK)
+        answer_lost(r, err);
     return st == PONS_OK ? n : st;
 }
 

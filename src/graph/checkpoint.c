@@ -6,13 +6,17 @@
 //      "c":{channel:value,…}, "l":{channel:[keep,[items…]]}, "m":{channel:{key:value|null}},
 //      "a":[node,…], "F":true, "x":[channel,…], "s":[[node,arg],…], "d":[node,…]}
 //
-//   v  format, in a snapshot       k  source: i(nput) u(pdate) f(ork) b(ack: a rollback); absent:
-//   l(oop) a  as which nodes an update was made             F  with r: the run goes on from an
-//   older one n  nodes to run; absent: none j  joins that some legs have reached        r  run, in
-//   a snapshot and when it changed o  the parent's task, of a subgraph         c  whole values l
-//   the first `keep` items as before, then these      m  keys set, or removed by null x  channels
-//   that became empty s  sends to run after n            d  deferred nodes that wait until nothing
-//   else is next
+//   v  format, in a snapshot          k  source: i(nput) u(pdate) f(ork) b(ack: a rollback);
+//                                        absent: l(oop)
+//   n  nodes to run; absent: none     s  sends to run after n
+//   d  deferred nodes that wait       j  joins that some legs have reached
+//   c  whole values                   l  the first `keep` items as before, then these
+//   m  keys set, or removed by null   x  channels that became empty
+//   r  run, in a snapshot and when it changed; then also
+//      o  the parent's task, of a subgraph        P  {namespace: checkpoint} of the graphs around
+//      it F  the run goes on from an older one
+//   a  who wrote last, where the checkpoint before this one does not tell: of an update, and of a
+//      step whose predecessor is not stored
 //
 // The row's id carries its time (48 bits of wall ms), its columns the step and the parent.
 //
@@ -115,6 +119,10 @@ static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf
     pons_buf_printf(b, ",\"r\":\"%016" PRIx64 "\"", ns->run_id);
     pons_buf_str(b, ",\"o\":");
     pons__json_quoted(b, ns->owner);
+    if (ns->parents) {
+        pons_buf_str(b, ",\"P\":");
+        pons__json_value(b, ns->parents);
+    }
 }
 
 static void pack_later(const pons__ns *ns, pons_buf *b)
@@ -254,6 +262,7 @@ void pons__image_fini(pons__image *im)
     pons_value_unref(im->sends);
     pons_value_unref(im->waiting);
     pons_value_unref(im->wrote);
+    pons_value_unref(im->parents);
     *im = (pons__image){0};
 }
 
@@ -291,6 +300,8 @@ int pons__image_apply(pons__image *im, const pons_checkpoint_row *row, pons_erro
     if (run) {
         im->run_id = strtoull(run, NULL, 16);
         im->forked = pons_get_bool(v, "F", false);
+        pons_value_unref(im->parents);
+        im->parents = pons_value_ref(pons_get(v, "P"));
         snprintf(im->owner, sizeof im->owner, "%s", pons_get_str(v, "o", ""));
     }
     im->source = pons_get_str(v, "k", "l")[0];

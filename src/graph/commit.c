@@ -21,6 +21,68 @@ const char *pons__run_cp(pons_run *r)
     return r->cp_id;
 }
 
+const char *pons__run_input_id(pons_run *r)
+{
+    if (!r->input_id[0]) {
+        char id[PONS_ID_MAX];
+        pons_id_make(&r->t->ids, id);
+        snprintf(r->input_id, sizeof r->input_id, "%s", id);
+    }
+    return r->input_id;
+}
+
+// ---------------------------------------------------------------- what is queued
+
+// What the store dropped nobody can tell, so every namespace with commits on their way is read
+// again before it is used: a checkpoint must not stand on one that is not there.
+static void lose_queued(pons_thread *t)
+{
+    for (pons__ns *ns = t->namespaces; ns; ns = ns->next_ns) {
+        ns->ahead = ns->ahead || ns->queued;
+        ns->queued = false;
+    }
+}
+
+static void nothing_queued(pons_thread *t)
+{
+    for (pons__ns *ns = t->namespaces; ns; ns = ns->next_ns)
+        ns->queued = false;
+}
+
+int pons__thread_commit(pons_thread *t, pons__ns *ns, const pons_commit *c, bool queued,
+                        pons_error *err)
+{
+    const pons_store *s = &t->store;
+    int st = queued ? s->ops->commit_async(s->self, c, err) : s->ops->commit(s->self, c, err);
+    if (st != PONS_OK)
+        lose_queued(t);
+    else if (!queued)
+        nothing_queued(t); // commits become durable in their order
+    else
+        ns->queued = true;
+    return st;
+}
+
+int pons__thread_flush(pons_thread *t, pons_error *err)
+{
+    const pons_store *s = &t->store;
+    int st = s->ops->flush ? s->ops->flush(s->self, &t->lease, err) : s->ops->drain(s->self, err);
+    if (st != PONS_OK)
+        lose_queued(t);
+    else
+        nothing_queued(t);
+    return st;
+}
+
+void pons__run_lost(pons_run *r, const pons_error *err)
+{
+    if (!r->ns || !r->ns->ahead)
+        return;
+    if (err && err->status != PONS_OK)
+        r->error = *err;
+    r->state = PONS_RUN_FAILED;
+}
+
 typedef struct commit_parts { // a commit's rows, which borrow from the run and own their texts
     pons_checkpoint_row cps[2];
     size_t n_cps;
@@ -49,19 +111,22 @@ static void put_checkpoints(pons_run *r, commit_parts *p)
     pons__ns *ns = r->ns;
     const char *parent = ns->exists ? ns->head : "";
     if (r->input_row) {
-        char id[PONS_ID_MAX];
-        pons_id_make(&r->t->ids, id);
         int n = snprintf(p->first, sizeof p->first, "{\"k\":\"i\",\"n\":[\"%s\"]}", PONS_START);
         pons_checkpoint_row *row = &p->cps[p->n_cps++];
         *row = (pons_checkpoint_row){
             .step = ns->step - 1, .snapshot = !ns->exists, .data = {p->first, (size_t)n}};
-        snprintf(row->id, sizeof row->id, "%s", id);
+        snprintf(row->id, sizeof row->id, "%s", pons__run_input_id(r));
         snprintf(row->parent, sizeof row->parent, "%s", parent);
         parent = row->id;
     }
     pons_checkpoint_row *row = &p->cps[p->n_cps++];
     *row = (pons_checkpoint_row){.step = ns->step};
+    bool tell = r->gap && r->source == 'l' && !ns->wrote;
+    if (tell && !r->prepared && r->n_tasks > 0 && !pons__run_note(r, NULL))
+        tell = false; // a default as_node will then be a tie
+    ns->wrote = tell ? r->ran : ns->wrote;
     p->snapshot = row->snapshot = pons__pack(ns, r->source, &r->t->buf);
+    ns->wrote = tell ? NULL : ns->wrote;
     row->data = (pons_bytes){r->t->buf.data, r->t->buf.len};
     snprintf(row->id, sizeof row->id, "%s", pons__run_cp(r));
     snprintf(row->parent, sizeof row->parent, "%s", parent);
@@ -132,7 +197,7 @@ static void committed(pons_run *r, const commit_parts *p)
     if (!r->cp_stored) {
         pons__packed(r->ns, r->cp_id, p->snapshot, r->t->buf.len);
         r->cp_stored = true;
-        r->input_row = false;
+        r->input_row = r->gap = false;
     }
     pons__out_committed(&r->out);
     if (r->out.n_emits > 0)
@@ -143,6 +208,12 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
 {
     if (!r->durable)
         return commit_memory(r, x);
+    if (r->ns->ahead)
+        return pons_error_set(
+            err, PONS_EIO, PONS__MODULE,
+            "queued checkpoints of namespace '%s' of thread %s are lost: a resume "
+            "goes on from what is stored",
+            r->ns->name, r->t->id);
     if (r->parent && !r->parent->cp_stored) { // what names this run must be there first
         int st = pons__run_commit(r->parent, &(pons__extra){0}, err);
         if (st != PONS_OK)
@@ -178,10 +249,9 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
         .events = p.events,
         .n_events = r->out.n_emits,
     };
-    const pons_store *s = &r->t->store;
     bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC && c.n_events == 0 &&
                   c.n_effects == 0 && n_rows == 0;
-    int st = queued ? s->ops->commit_async(s->self, &c, err) : s->ops->commit(s->self, &c, err);
+    int st = pons__thread_commit(r->t, r->ns, &c, queued, err);
     if (st == PONS_OK)
         committed(r, &p);
     parts_fini(&p);

@@ -5,6 +5,8 @@
 // writes folded in; the fold is made when a router asks, a channel at a time.
 #include "graph/graph_internal.h"
 
+#include "pons/log.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,17 +41,22 @@ int pons_cx_put(pons_cx *cx, const char *channel, pons_value *v)
 {
     pons_error e = PONS_ERROR_INIT;
     uint32_t ch = pons__run_channel(cx->run, channel);
-    int st;
     if (ch == PONS__NONE) {
+        pons__cx_dropped(cx, channel);
         pons_value_unref(v);
-        st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE, "node '%s' writes unknown channel '%s'",
-                            cx->node->name, channel);
-    } else {
-        st = pons__cx_write(cx, ch, v, &e);
+        return PONS_OK;
     }
+    int st = pons__cx_write(cx, ch, v, &e);
     if (st != PONS_OK)
         pons__cx_fault(cx, st, &e);
     return st;
+}
+
+void pons__cx_dropped(const pons_cx *cx, const char *channel)
+{
+    pons_log(PONS_LOG_WARN, PONS__MODULE,
+             "thread %s step %lld: node '%s' writes unknown channel '%s': dropped", cx->run->t->id,
+             (long long)cx->run->ns->step + 1, cx->node->name, channel);
 }
 
 int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
@@ -338,7 +345,9 @@ int pons__cx_input(pons_cx *cx, const pons_value *input, pons_error *err)
     json_object_foreach((pons_value *)(uintptr_t)input, name, v)
     {
         uint32_t ch = pons__run_channel(cx->run, name);
-        if (ch == PONS__NONE)
+        if (ch == PONS__NONE && cx->node_ix != PONS__END && !cx->outside)
+            pons__cx_dropped(cx, name);
+        else if (ch == PONS__NONE)
             st = pons_error_set(err, PONS_EINVAL, PONS__MODULE,
                                 "an input or an update names unknown channel '%s'", name);
         else
@@ -473,7 +482,7 @@ void pons__task_rewind(pons_cx *cx)
     cx->call_at = 0;
     cx->effect_at = 0;
     cx->rand_ready = false;
-    cx->bare = cx->cached = false;
+    cx->bare = cx->cached = cx->outside = false;
     cx->router = NULL;
     cx->fault = PONS_OK;
     cx->broken = false;

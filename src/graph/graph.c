@@ -458,7 +458,8 @@ static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
             c->kind == PONS_CHANNEL_IS_LAST_STEP || c->kind == PONS_CHANNEL_REMAINING_STEPS;
         g->managed = g->managed || managed;
         c->tracked = c->kind != PONS_CHANNEL_UNTRACKED && !managed;
-        c->transient = c->kind == PONS_CHANNEL_EPHEMERAL || c->kind == PONS_CHANNEL_TOPIC;
+        c->transient = c->kind == PONS_CHANNEL_EPHEMERAL || c->kind == PONS_CHANNEL_ANY ||
+                       c->kind == PONS_CHANNEL_TOPIC;
         c->appends = c->kind == PONS_CHANNEL_MESSAGES || c->kind == PONS_CHANNEL_TOPIC_ACC ||
                      (c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_append);
         c->folds = c->kind == PONS_CHANNEL_REDUCE || c->kind == PONS_CHANNEL_MESSAGES ||

@@ -205,6 +205,11 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     uint64_t run_id;
     bool run_id_stored;
     char owner[40];           // the parent's task that runs a subgraph
+    pons_value *parents;      // {ns: checkpoint} of the graphs around it; NULL: none
+    bool queued;              // commits of it may still be on their way
+    bool ahead;               // some of those were lost: memory is not to be trusted
+    char base[32];            // of an own subgraph: the head before the root run
+    uint64_t base_serial;     // of this number
     bool forked;              // its newest run goes on from an older checkpoint
     pons_value *wrote;        // as which nodes the update being stored was made; or NULL
     pons_run *queue;          // runs that wait for the namespace
@@ -251,6 +256,7 @@ typedef struct pons__image { // a checkpoint unpacked, knowing no graph
     uint64_t run_id;
     bool forked;
     char owner[40];
+    pons_value *parents;
     char id[32], parent[32];
     int64_t step;
     char source;
@@ -349,6 +355,7 @@ typedef struct pons__call { // the n-th await, interrupt or task of a task
     bool start_due; // the handler is to be called
     bool restarted;
     bool detached; // scratch of a detach under way
+    uint8_t shown; // a bit for each run around it, by depth, that has streamed it
 } pons__call;
 
 typedef struct pons__view { // a channel as a router sees it
@@ -374,6 +381,7 @@ struct pons_cx { // a task, and what its node sees
     uint32_t send_ix;   // its place + 1; 0: triggered
     bool bare;          // neither edges nor joins are followed
     bool cached;        // given by the cache
+    bool outside;       // what it writes comes from outside (an update of the state)
     pons_value *escape; // a command to the parent: {"u","g","s"}
     pons__out out;
 
@@ -465,6 +473,7 @@ void pons__cx_fault(pons_cx *cx, int st, const pons_error *err);
 void pons__cx_break(pons_cx *cx, int st, const pons_error *err);
 void pons__cx_make_id(pons_cx *cx, char ret[PONS_ID_MAX]);
 int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err); // takes v
+void pons__cx_dropped(const pons_cx *cx, const char *channel); // warns of a write to nowhere
 
 // A task's records, as rows for a commit.
 typedef struct pons__rows {
@@ -524,6 +533,10 @@ struct pons_run {
     bool wrote;               // the newest apply had a write
     int stepping;             // inside pons_run_step
     char base[32];            // the head when it began
+    char input_id[32];        // of the start's first checkpoint; empty: not minted
+    uint64_t serial;          // of the runs of its thread
+    bool gap;                 // the state before the newest step is not stored,
+    pons_value *ran;          // so that who ran in it must be: once other tasks are prepared, these
     pons_run *next_queued;    // submitted to a busy namespace: it waits in this list,
     pons__ns *queued_ns;      // of this one (NULL: it is not waiting),
     pons_value *queued_input; // with this
@@ -559,6 +572,7 @@ struct pons_thread {
     pons_value *mem_inbox;   // without a store: [{seq, ns, kind, value}]
     pons_value *mem_effects; // without a store: {id: {state, …}}
     int64_t mem_seq;
+    uint64_t serial; // of the newest run
 };
 
 typedef struct pons__extra { // what a commit carries besides the state
@@ -571,8 +585,17 @@ typedef struct pons__extra { // what a commit carries besides the state
 // Commits the state when it is not stored yet, what has gathered, and x. Nothing changes on
 // failure.
 int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err);
-const char *pons__run_cp(pons_run *r); // mints
+// Every commit of a thread goes through the first, every wait for queued ones through the second:
+// a failure of either may mean that queued commits are lost, and marks whose they were.
+int pons__thread_commit(pons_thread *t, pons__ns *ns, const pons_commit *c, bool queued,
+                        pons_error *err);
+int pons__thread_flush(pons_thread *t, pons_error *err);
+// After a failure: a run whose queued commits were lost has FAILED.
+void pons__run_lost(pons_run *r, const pons_error *err);
+const char *pons__run_input_id(pons_run *r); // mints
+const char *pons__run_cp(pons_run *r);       // mints
 pons_run *pons__run_root(pons_run *r);
+bool pons__run_note(pons_run *r, const char *only); // fills `ran`; only: instead of the tasks
 uint32_t pons__run_channel(pons_run *r, const char *name);
 pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
                            const pons_run_options *opts);
@@ -590,6 +613,9 @@ int pons__queue_begin(pons_run *r, pons_error *err); // it is its turn, perhaps
 void pons__queue_leave(pons_run *r);
 // stream.c: all cost nothing when the run streams nothing
 void pons__stream_state(pons_run *r, bool wrote, bool stored); // after an apply
+// The input's checkpoint: before is the state without the input (taken).
+void pons__stream_input(pons_run *r, pons_value *before);
+pons_value *pons__stream_snapshot(const pons_run *r); // the state; NULL when nobody wants it
 void pons__stream_task(pons_cx *cx, bool start);
 void pons__stream_interrupts(pons_run *r);
 bool pons__await_expected(const pons_cx *cx, const char *kind, const pons_value *request);

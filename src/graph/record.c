@@ -281,6 +281,7 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
         .deadline_wall_ms = pons_get_int(v, "dl", 0),
         .saved = true,
         .restarted = true,
+        .shown = UINT8_MAX, // by who asked
     };
     snprintf(c->hash, sizeof c->hash, "%s", pons_get_str(v, "hash", ""));
     pons__call_id(cx, c, n);

@@ -26,6 +26,7 @@ static int settle_step(pons_run *r, pons_error *err);
 static int finish(pons_run *r, pons_run_state state, pons_error *err);
 static bool must_store(const pons_run *r);
 static bool stop_due(const pons_run *r);
+static int parents_of(const pons_run *r, pons_value **ret, pons_error *err);
 
 // ---------------------------------------------------------------- begin and end
 
@@ -101,6 +102,7 @@ pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
     r->t = t;
     r->g = pons__graph_ref(g);
     r->ns = ns;
+    r->serial = ++t->serial;
     r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
     r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
     r->state = PONS_RUN_READY;
@@ -116,7 +118,8 @@ void pons__run_release(pons_run *r)
     r->ns->active = NULL;
     if (r->ns->queue)
         pons__queue_wake(r->ns);
-    if (r->durable && (r->spoiled || r->commit_due || (!r->cp_stored && r->state != PONS_RUN_DONE)))
+    if (r->durable && (r->spoiled || r->ns->ahead || r->commit_due ||
+                       (!r->cp_stored && r->state != PONS_RUN_DONE)))
         pons__ns_forget(r->ns);
 }
 
@@ -128,6 +131,7 @@ void pons_run_destroy(pons_run *r)
         pons__task_destroy(r->tasks[i]);
     pons__queue_leave(r);
     pons_value_unref(r->queued_input);
+    pons_value_unref(r->ran);
     pons__run_release(r);
     if (r->parent_task && r->parent_task->node->mode != PONS_SUBGRAPH_OWN)
         pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process
@@ -149,6 +153,7 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     if (!cx)
         return PONS_ENOMEM;
     int st = PONS_OK;
+    pons_value *before = r->opts.stream ? pons__stream_snapshot(r) : NULL;
     uint64_t run_was = ns->run_id;
     ns->run_id = pons_rand_u64(&r->t->rand);
     cx->bare = cmd != NULL;
@@ -166,10 +171,16 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     if (st == PONS_OK)
         st = pons__apply(r, err);
     r->starting = false;
+    pons_value *parents = NULL;
+    if (st == PONS_OK && r->parent)
+        st = parents_of(r, &parents, err);
     if (st != PONS_OK) {
         ns->run_id = run_was;
+        pons_value_unref(before);
         return st;
     }
+    pons_value_unref(ns->parents);
+    ns->parents = parents;
     enum { INPUT_AND_START = 2 };
     ns->step += INPUT_AND_START;
     ns->run_id_stored = false;
@@ -180,8 +191,29 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     r->source = 'l';
     r->input_row = !r->g->quiet && r->opts.durability != PONS_DURABILITY_EXIT;
     r->commit_due = true;
+    r->input_id[0] = '\0';
+    r->gap = r->durable && !r->input_row && pons__run_note(r, PONS_START);
+    if (before && r->input_row)
+        pons__stream_input(r, before);
+    else
+        pons_value_unref(before);
     if (r->opts.stream)
         pons__stream_state(r, true, true);
+    return PONS_OK;
+}
+
+// The checkpoints that the graphs around this one stand on: {namespace: id}.
+static int parents_of(const pons_run *r, pons_value **ret, pons_error *err)
+{
+    pons_value *parents = json_object();
+    bool ok = parents != NULL;
+    for (pons_run *p = r->parent; p && ok; p = p->parent)
+        ok = json_object_set_new(parents, p->ns->name, json_string(pons__run_cp(p))) == 0;
+    if (!ok) {
+        pons_value_unref(parents);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
+    }
+    *ret = parents;
     return PONS_OK;
 }
 
@@ -233,6 +265,8 @@ int pons_run_step(pons_run *r, pons_error *err)
     r->stepping++;
     int st = superstep(r, err);
     r->stepping--;
+    if (st != PONS_OK)
+        pons__run_lost(r, err);
     if (r->ns && r->ns->queue)
         pons__queue_wake(r->ns);
     return st;
@@ -293,10 +327,10 @@ static int finish(pons_run *r, pons_run_state state, pons_error *err)
     bool trace = !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out) ||
                  r->ns->head_unfinished || state != PONS_RUN_DONE;
     int st = PONS_OK;
-    if ((!r->cp_stored && trace) || !pons__out_empty(&r->out))
+    if (r->ns->ahead || (!r->cp_stored && trace) || !pons__out_empty(&r->out))
         st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
     if (st == PONS_OK && r->durable && r->opts.durability == PONS_DURABILITY_ASYNC)
-        st = r->t->store.ops->drain(r->t->store.self, err);
+        st = pons__thread_flush(r->t, err);
     if (st == PONS_OK)
         r->state = state;
     return st;
@@ -304,6 +338,8 @@ static int finish(pons_run *r, pons_run_state state, pons_error *err)
 
 int pons__run_prepare(pons_run *r, pons_error *err)
 {
+    if (r->gap && !r->cp_stored && r->supersteps > 0 && !pons__run_note(r, NULL))
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a superstep");
     r->n_tasks = 0;
     for (size_t w = 0; w < r->g->n_words; w++) {
         for (uint64_t bits = r->ns->next[w]; bits; bits &= bits - 1) {
@@ -321,6 +357,18 @@ int pons__run_prepare(pons_run *r, pons_error *err)
     }
     r->prepared = true;
     return PONS_OK;
+}
+
+// Under `exit`, and after quiet steps, the state is stored without the checkpoint before it, which
+// would tell who ran.
+bool pons__run_note(pons_run *r, const char *only)
+{
+    pons_value_unref(r->ran);
+    r->ran = json_array();
+    bool ok = r->ran && (!only || json_array_append_new(r->ran, json_string(only)) == 0);
+    for (size_t i = 0; i < r->n_tasks && ok && !only; i++)
+        ok = json_array_append_new(r->ran, json_string(r->tasks[i]->node->name)) == 0;
+    return ok;
 }
 
 pons_cx *pons__task_add(pons_run *r, uint32_t node_ix, pons_error *err)
@@ -419,6 +467,7 @@ static int conclude_step(pons_run *r, pons_error *err)
     }
     r->stopped = r->g->stops && stop_due(r);
     r->prepared = false;
+    r->gap = r->durable && !r->cp_stored;
     r->ns->step++;
     r->supersteps++;
     r->cp_id[0] = '\0';

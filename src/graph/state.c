@@ -25,10 +25,14 @@ int pons_state_read(pons_store store, const char *thread, const char *ns, pons_v
 
 typedef struct history_walk {
     pons_value *list;
-    size_t limit;  // 0: none
+    size_t limit;            // 0: none
+    const pons_value *newer; // what the row after this one stood on
+    size_t told;   // rows from here on wait for the row that names the graphs around their run
     char back[32]; // what was rolled back is skipped, up to this one
     bool rolled;
 } history_walk;
+
+static int tell_parents(history_walk *h, const pons_value *data);
 
 static int history_row(void *user, const pons_checkpoint_row *row)
 {
@@ -38,6 +42,8 @@ static int history_row(void *user, const pons_checkpoint_row *row)
         data = json_object();
     if (h->rolled && strcmp(row->id, h->back) != 0)
         return 0;
+    if (h->limit && json_array_size(h->list) >= h->limit) // only looking for parents
+        return tell_parents(h, data);
     const char *source = pons_get_str(data, "k", "l");
     h->rolled = source[0] == 'b';
     snprintf(h->back, sizeof h->back, "%s", row->parent);
@@ -57,7 +63,23 @@ static int history_row(void *user, const pons_checkpoint_row *row)
                     row->parent[0] ? json_string(row->parent) : json_null(), "step",
                     json_integer(row->step), "source", json_string(pons__source_word(source[0])),
                     "ts_ms", json_integer(pons__id_ms(row->id)), "next", next, NULL));
-    return bad || (h->limit && json_array_size(h->list) >= h->limit);
+    return bad || tell_parents(h, data);
+}
+
+// A run's row that names it says what it stood on; those after it do not repeat that. Returns
+// whether all is told.
+static int tell_parents(history_walk *h, const pons_value *data)
+{
+    const bool input = strcmp(pons_get_str(data, "k", ""), "i") == 0;
+    const pons_value *parents = input ? h->newer : pons_get(data, "P");
+    if (input || pons_get(data, "r")) { // an input comes just before its run's row
+        for (; h->told < json_array_size(h->list); h->told++) {
+            pons_value *row = json_array_get(h->list, h->told);
+            json_object_set_new(row, "parents", parents ? pons_value_ref(parents) : json_object());
+            h->newer = pons_get(row, "parents");
+        }
+    }
+    return h->limit && h->told >= h->limit;
 }
 
 int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,
@@ -71,6 +93,8 @@ int pons_state_history(pons_store store, const char *thread, const char *ns, int
     st = store.ops->history(store.self, thread, ns, "", 0, history_row, &walk, err);
     size_t i;
     pons_value *row;
+    for (; walk.told < json_array_size(list); walk.told++) // the input of a first run stands alone
+        json_object_set_new(json_array_get(list, walk.told), "parents", json_object());
     json_array_foreach(list, i, row)
     {
         if (!with_values || st != PONS_OK)
@@ -128,7 +152,7 @@ int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, in
 int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
                       int64_t *ret_removed, pons_error *err)
 {
-    int st = t->store.ops ? t->store.ops->drain(t->store.self, err) : PONS_OK;
+    int st = t->store.ops ? pons__thread_flush(t, err) : PONS_OK;
     if (st != PONS_OK)
         return st;
     return prune(

@@ -20,6 +20,8 @@ enum { MODES = sizeof bits / sizeof *bits };
 static void put(pons_run *r, uint32_t mode, pons_value *payload);
 static void put_debug(pons_run *r, const char *type, const pons_value *payload);
 static pons_value *state_of(const pons_run *r);
+static void show_checkpoint(pons_run *r, pons_value *cp);
+static pons_value *parents_of(const pons__ns *ns);
 static pons_value *update_of(const pons_cx *cx);
 static pons_value *namespace_of(const char *ns);
 static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload);
@@ -40,17 +42,47 @@ void pons__stream_state(pons_run *r, bool wrote, bool stored)
             json_array_append_new(next, json_string(r->g->nodes[i].name));
     for (size_t i = 0; i < ns->n_sends; i++)
         json_array_append_new(next, json_string(r->g->nodes[ns->sends[i].node].name));
-    pons_value *cp = pons_object("checkpoint_id", json_string(pons__run_cp(r)), "parent_id",
-                                 ns->exists ? json_string(ns->head) : json_null(), "step",
-                                 json_integer(ns->step), "source",
-                                 json_string(pons__source_word(r->source ? r->source : 'l')),
-                                 "next", next, "values", state_of(r), NULL);
-    if (want & PONS_STREAM_DEBUG)
+    pons_value *cp =
+        pons_object("checkpoint_id", json_string(pons__run_cp(r)), "parent_id",
+                    r->input_row ? json_string(pons__run_input_id(r))
+                    : ns->exists ? json_string(ns->head)
+                                 : json_null(),
+                    "step", json_integer(ns->step), "source",
+                    json_string(pons__source_word(r->source ? r->source : 'l')), "next", next,
+                    "parents", parents_of(ns), "values", state_of(r), NULL);
+    show_checkpoint(r, cp);
+}
+
+static void show_checkpoint(pons_run *r, pons_value *cp)
+{
+    if (r->opts.stream & PONS_STREAM_DEBUG)
         put_debug(r, "checkpoint", cp);
-    if (want & PONS_STREAM_CHECKPOINTS)
+    if (r->opts.stream & PONS_STREAM_CHECKPOINTS)
         put(r, PONS_STREAM_CHECKPOINTS, cp);
     else
         pons_value_unref(cp);
+}
+
+static pons_value *parents_of(const pons__ns *ns)
+{
+    return ns->parents ? pons_value_ref(ns->parents) : json_object();
+}
+
+pons_value *pons__stream_snapshot(const pons_run *r)
+{
+    return r->opts.stream & (PONS_STREAM_CHECKPOINTS | PONS_STREAM_DEBUG) ? state_of(r) : NULL;
+}
+
+void pons__stream_input(pons_run *r, pons_value *before)
+{
+    pons__ns *ns = r->ns;
+    ns->step--; // the input's own
+    show_checkpoint(r, pons_object("checkpoint_id", json_string(pons__run_input_id(r)), "parent_id",
+                                   ns->exists ? json_string(ns->head) : json_null(), "step",
+                                   json_integer(ns->step), "source", json_string("input"), "next",
+                                   json_pack("[s]", PONS_START), "parents", parents_of(ns),
+                                   "values", before, NULL));
+    ns->step++;
 }
 
 static void show_task(pons_run *r, const char *type, pons_value *payload)
@@ -95,19 +127,37 @@ void pons__stream_task(pons_cx *cx, bool start)
                               NULL));
 }
 
+static void collect_interrupts(pons_run *r, uint8_t bit, pons_value *list)
+{
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (cx->state != PONS__TASK_PARKED)
+            continue;
+        for (size_t k = 0; k < cx->n_calls; k++) {
+            pons__call *c = &cx->calls[k];
+            if ((c->shown & bit) || c->answer || c->kind != PONS__CALL_AWAIT ||
+                strcmp(c->name, "human") != 0)
+                continue;
+            json_array_append_new(list, pons_object("id", json_string(c->id), "value",
+                                                    pons_value_ref(c->request), NULL));
+            c->shown |= bit;
+        }
+        if (cx->child)
+            collect_interrupts(cx->child, bit, list);
+    }
+}
+
+// Each run shows those of its own tasks and of the subgraphs inside them, once.
 void pons__stream_interrupts(pons_run *r)
 {
+    enum { DEPTH_MAX = 7 };
     if (!(r->opts.stream & PONS_STREAM_UPDATES))
         return;
+    int depth = 0;
+    for (const pons_run *p = r->parent; p && depth < DEPTH_MAX; p = p->parent)
+        depth++;
     pons_value *list = json_array();
-    for (size_t i = 0; i < r->n_tasks; i++)
-        for (size_t k = 0; k < r->tasks[i]->n_calls; k++) {
-            const pons__call *c = &r->tasks[i]->calls[k];
-            if (!c->saved && !c->answer && c->kind == PONS__CALL_AWAIT &&
-                strcmp(c->name, "human") == 0)
-                json_array_append_new(list, pons_object("id", json_string(c->id), "value",
-                                                        pons_value_ref(c->request), NULL));
-        }
+    collect_interrupts(r, (uint8_t)(1u << depth), list);
     if (json_array_size(list) > 0)
         put(r, PONS_STREAM_UPDATES, pons_object("__interrupt__", list, NULL));
     else

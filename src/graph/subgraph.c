@@ -83,6 +83,11 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     child->parent = r;
     child->parent_task = cx;
     cx->child = child;
+    if (durable && cx->node->mode == PONS_SUBGRAPH_OWN &&
+        ns->base_serial != pons__run_root(r)->serial) { // where a rollback goes back to
+        ns->base_serial = pons__run_root(r)->serial;
+        snprintf(ns->base, sizeof ns->base, "%s", ns->exists ? ns->head : "");
+    }
     if (mine && !pons__ns_more(ns)) { // it had ended
         child->cp_stored = true;
         child->state = PONS_RUN_DONE;

@@ -18,7 +18,8 @@
 static bool at_work(const pons_run *r);
 static bool inside(const pons_run *r);
 static int give_way(pons_run *old, bool roll_back, pons_error *err);
-static int roll_back_to_base(pons_run *old, pons_error *err);
+static int roll_back_subgraphs(pons_run *old, pons_error *err);
+static int roll_back_to(pons_run *r, const char *base, pons_error *err);
 static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons_value *input,
                    const pons_run_options *opts, pons_run **ret, pons_error *err);
 
@@ -64,7 +65,7 @@ static bool inside(const pons_run *r)
 static int give_way(pons_run *old, bool roll_back, pons_error *err)
 {
     int st = PONS_OK;
-    if (!roll_back && old->durable && !old->cp_stored)
+    if (!roll_back && old->durable && !old->cp_stored && !old->ns->ahead)
         st = pons__run_commit(old, &(pons__extra){0}, err);
     if (st != PONS_OK)
         return st;
@@ -75,7 +76,9 @@ static int give_way(pons_run *old, bool roll_back, pons_error *err)
         pons__task_clear(old->tasks[i]);
     old->n_tasks = 0;
     if (roll_back)
-        st = roll_back_to_base(old, err);
+        st = roll_back_subgraphs(old, err);
+    if (roll_back && st == PONS_OK)
+        st = roll_back_to(old, old->base, err);
     if (st != PONS_OK)
         return st;
     pons_error_set(&old->error, PONS_ECANCELED, PONS__MODULE, "another run took namespace '%s'",
@@ -85,21 +88,59 @@ static int give_way(pons_run *old, bool roll_back, pons_error *err)
     return PONS_OK;
 }
 
-static int roll_back_to_base(pons_run *old, pons_error *err)
+// The graph of a namespace below a run's: "sub" or "sub:task|own", one name a level.
+static const pons_graph *graph_below(const pons_run *r, const char *name)
+{
+    const pons_graph *g = r->g;
+    size_t outer = strlen(r->ns->name);
+    if (strncmp(name, r->ns->name, outer) != 0 || (outer && name[outer] != '|'))
+        return NULL;
+    for (name += outer + (outer > 0); g && *name; name += *name == '|') {
+        char node[PONS_NAME_MAX];
+        snprintf(node, sizeof node, "%.*s", (int)strcspn(name, ":|"), name);
+        uint32_t ix = pons__graph_node_find(g, node);
+        g = ix < g->n_nodes ? g->nodes[ix].sub : NULL;
+        name += strcspn(name, "|");
+    }
+    return g;
+}
+
+// Subgraphs that keep their state go back as well; the others nobody finds again.
+static int roll_back_subgraphs(pons_run *old, pons_error *err)
+{
+    int st = PONS_OK;
+    for (pons__ns *ns = old->t->namespaces; ns && st == PONS_OK; ns = ns->next_ns) {
+        const pons_graph *g =
+            ns->base_serial == old->serial && !ns->active ? graph_below(old, ns->name) : NULL;
+        if (!g)
+            continue;
+        st = pons__ns_load(old->t, ns, g, true, err);
+        pons_run *r = st == PONS_OK ? pons__run_create(old->t, g, ns, NULL) : NULL;
+        if (!r)
+            return st ? st : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+        r->durable = true;
+        st = roll_back_to(r, ns->base, err);
+        r->state = PONS_RUN_DONE;
+        pons_run_destroy(r);
+    }
+    return st;
+}
+
+static int roll_back_to(pons_run *old, const char *base, pons_error *err)
 {
     pons_thread *t = old->t;
     pons__ns *ns = old->ns;
     pons__image im = {0};
     pons__out_clear(&old->out);
-    int st = t->store.ops->drain(t->store.self, err);
-    bool gone = !ns->exists || strcmp(ns->head, old->base) == 0; // it has stored nothing
+    int st = pons__thread_flush(t, err);
+    bool gone = !ns->exists || strcmp(ns->head, base) == 0; // it has stored nothing
     if (st == PONS_OK && gone) {
         pons__ns_forget(ns);
         return pons__ns_load(t, ns, old->g, true, err);
     }
-    if (st == PONS_OK && old->base[0])
-        st = pons__image_at(t->store, t->id, ns->name, old->base, &im, err);
-    if (st == PONS_OK && !old->base[0])
+    if (st == PONS_OK && base[0])
+        st = pons__image_at(t->store, t->id, ns->name, base, &im, err);
+    if (st == PONS_OK && !base[0])
         im.state = json_object();
     if (st == PONS_OK)
         st = pons__ns_restore(ns, old->g, &im, err);

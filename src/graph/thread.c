@@ -16,6 +16,7 @@
 static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err);
 static bool shape_next(pons__ns *ns, const pons__image *im);
 static void unshape(pons__ns *ns);
+static void ns_destroy(pons__ns *ns);
 static pons__image image_of(const pons__ns *ns);
 static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *post,
                         const char *type, pons_value *payload, pons_error *err);
@@ -74,14 +75,13 @@ void pons_thread_close(pons_thread *t)
     pons__pool_close(t);
     if (t->store.ops) {
         pons_error ignored = PONS_ERROR_INIT; // what was queued and failed has been reported
-        t->store.ops->drain(t->store.self, &ignored);
+        pons__thread_flush(t, &ignored);
         t->store.ops->lease_release(t->store.self, &t->lease);
     }
     while (t->namespaces) {
         pons__ns *ns = t->namespaces;
         t->namespaces = ns->next_ns;
-        unshape(ns);
-        free(ns);
+        ns_destroy(ns);
     }
     pons_value_unref(t->mem_inbox);
     pons_value_unref(t->mem_effects);
@@ -182,7 +182,7 @@ static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *po
                      .n_posts = post ? 1 : 0,
                      .events = &row,
                      .n_events = 1};
-    int st = t->store.ops->commit(t->store.self, &c, err);
+    int st = pons__thread_commit(t, NULL, &c, false, err);
     free(text);
     if (st == PONS_OK)
         event_show(t, ns, row.seq, now_ms, type, owned);
@@ -228,6 +228,8 @@ pons__ns *pons__ns_get(pons_thread *t, const char *name, pons_error *err)
 
 int pons__ns_load(pons_thread *t, pons__ns *ns, const pons_graph *g, bool stored, pons_error *err)
 {
+    if (ns->ahead)
+        pons__ns_forget(ns);
     if (ns->loaded && ns->g == g)
         return PONS_OK;
     pons__image im = {0};
@@ -239,7 +241,7 @@ int pons__ns_load(pons_thread *t, pons__ns *ns, const pons_graph *g, bool stored
     }
     int st = PONS_ENOTFOUND;
     if (stored) {
-        st = t->store.ops->drain(t->store.self, err); // what is queued belongs to it
+        st = pons__thread_flush(t, err); // what is queued belongs to it
         if (st != PONS_OK)
             return st;
         st = pons__image_head(t->store, t->id, ns->name, &im, err);
@@ -262,6 +264,8 @@ int pons__ns_load(pons_thread *t, pons__ns *ns, const pons_graph *g, bool stored
         ns->tail_rows = im.tail_rows;
         snprintf(ns->head, sizeof ns->head, "%s", im.id);
         snprintf(ns->owner, sizeof ns->owner, "%s", im.owner);
+        pons_value_unref(ns->parents);
+        ns->parents = pons_value_ref(im.parents);
     }
     pons__image_fini(&im);
     return st;
@@ -282,6 +286,8 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
     ns->snapshot_bytes = 0; // a snapshot is due
     snprintf(ns->head, sizeof ns->head, "%s", im->id);
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
+    pons_value_unref(ns->parents);
+    ns->parents = pons_value_ref(im->parents);
     return PONS_OK;
 }
 
@@ -292,6 +298,7 @@ void pons__ns_forget(pons__ns *ns)
     ns->exists = false;
     ns->inbox_after = 0;
     ns->step = PONS__STEP_NONE;
+    ns->queued = ns->ahead = false;
 }
 
 void pons__ns_drop(pons_thread *t, pons__ns *ns)
@@ -299,8 +306,7 @@ void pons__ns_drop(pons_thread *t, pons__ns *ns)
     for (pons__ns **at = &t->namespaces; *at; at = &(*at)->next_ns)
         if (*at == ns) {
             *at = ns->next_ns;
-            unshape(ns);
-            free(ns);
+            ns_destroy(ns);
             return;
         }
 }
@@ -447,6 +453,13 @@ static void unshape(pons__ns *ns)
     ns->extra = NULL;
     ns->g = NULL;
     ns->n_dirty = ns->n_live = 0;
+}
+
+static void ns_destroy(pons__ns *ns)
+{
+    unshape(ns);
+    pons_value_unref(ns->parents);
+    free(ns);
 }
 
 static pons__image image_of(const pons__ns *ns)

@@ -60,7 +60,7 @@ static int fork_from(pons_run *r, const char *checkpoint, pons_error *err)
     pons_thread *t = r->t;
     pons__ns *ns = r->ns;
     pons__image im = {0};
-    int st = t->store.ops->drain(t->store.self, err);
+    int st = pons__thread_flush(t, err);
     if (st == PONS_OK)
         st = pons__image_at(t->store, t->id, ns->name, checkpoint, &im, err);
     if (st == PONS_OK)
@@ -178,6 +178,7 @@ static int write_as(pons_run *r, uint32_t node, const pons_value *values, pons_e
     pons_autovalue nothing = json_object();
     if (!cx || !nothing)
         return PONS_ENOMEM;
+    cx->outside = true;
     pons__task_start(cx, values ? values : nothing);
     if (cx->state == PONS__TASK_DONE)
         return PONS_OK;
@@ -222,14 +223,14 @@ static int last_writer(pons_run *r, uint32_t *ret, pons_error *err)
         return tie(r, err);
     pons_autovalue names = NULL;
     pons__image im = {0};
-    int st = t->store.ops->drain(t->store.self, err);
+    int st = pons__thread_flush(t, err);
     if (st == PONS_OK)
         st = pons__image_at(t->store, t->id, r->ns->name, r->ns->head, &im, err);
     while (st == PONS_OK && !names && im.source != 'i') {
         char parent[32];
         bool moved = im.source == 'f' || im.source == 'b';
         int64_t step = im.step;
-        if (im.source == 'u' || !im.parent[0]) {
+        if (im.source == 'u' || im.wrote || !im.parent[0]) {
             names = im.wrote ? pons_value_ref(im.wrote) : json_array();
             break;
         }

@@ -2,6 +2,8 @@
 // that order of names) write what a case gives them; the case names the value that must come out.
 #include "graph/graph_help.h"
 
+#include "pons/log.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +66,7 @@ static const example examples[] = {
      "1",
      PONS_ECONCURRENT},
     {"any, last in task order", PONS_CHANNEL_ANY, NULL, NULL, {"[2]", "[3]", NULL}, "3", 0},
+    {"any, nobody writes", PONS_CHANNEL_ANY, NULL, "1", {NULL, NULL, NULL}, NULL, 0},
     {"ephemeral, cleared", PONS_CHANNEL_EPHEMERAL, NULL, "1", {NULL, NULL, NULL}, NULL, 0},
     {"ephemeral, written", PONS_CHANNEL_EPHEMERAL, NULL, "1", {"[2]", NULL, NULL}, "2", 0},
     {"topic flattens",
@@ -294,6 +297,55 @@ static void initial_values_are_there_and_shared(void **state)
     bed_close(&b);
 }
 
+typedef struct heard {
+    int n;
+    char last[256];
+} heard;
+
+static void hear(void *user, const pons_log_record *r)
+{
+    heard *h = user;
+    h->n += r->level == PONS_LOG_WARN && strcmp(r->module, "graph") == 0;
+    snprintf(h->last, sizeof h->last, "%s", r->message);
+}
+
+static int node_nowhere(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    assert_int_equal(pons_cx_put(cx, "nowhere", json("[1]")), PONS_OK);
+    pons_command c = {.update = json("{'elsewhere':2,'log':'kept'}")};
+    return pons_cx_command(cx, &c, err);
+}
+
+// An unknown channel is a warning at run, and nothing else; from outside it is an error.
+static void a_write_to_nowhere_is_dropped_with_a_warning(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    heard h = {0};
+    pons_log_set_sink(hear, &h);
+    pons_graph_builder *gb = pons_graph_builder_create("nowhere");
+    channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    pons_graph_node(gb, "n", node_nowhere, NULL);
+    pons_graph_edge(gb, PONS_START, "n");
+    pons_graph_edge(gb, "n", PONS_END);
+    pons_graph *g = compile(gb, NULL);
+    pons_run *r = run_to(&b, g, "", NULL, PONS_RUN_DONE);
+    assert_json(pons_run_get(r, "log"), "['kept']");
+    assert_int_equal(h.n, 2);
+    assert_string_equal(h.last,
+                        "thread t1 step 1: node 'n' writes unknown channel 'elsewhere': dropped");
+    pons_run_destroy(r);
+    pons_autovalue in = json("{'nowhere':1}");
+    assert_int_equal(pons_run_start(b.t, g, "", in, NULL, &r, &b.err), PONS_EINVAL);
+    assert_non_null(strstr(b.err.message, "'nowhere'"));
+    assert_int_equal(pons_state_update(b.t, g, "", in, "n", NULL, &b.err), PONS_EINVAL);
+    pons_log_set_sink(NULL, NULL);
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -301,6 +353,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_channel),
         cmocka_unit_test(a_router_sees_its_own_nodes_writes),
         cmocka_unit_test(initial_values_are_there_and_shared),
+        cmocka_unit_test(a_write_to_nowhere_is_dropped_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

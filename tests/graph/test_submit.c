@@ -15,6 +15,20 @@ static int node_waits(pons_cx *cx, void *user, pons_error *err)
     return st == PONS_OK ? pons_cx_put(cx, "log", json_string("w")) : st;
 }
 
+static int node_counts(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    return pons_cx_put(cx, "own", json_integer(1));
+}
+
+static int node_waits_alone(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    const pons_value *a;
+    return pons_await(cx, "ask", json_string("inside?"), 0, &a, err);
+}
+
 static pons_graph *waiting(void)
 {
     pons_graph_builder *gb = pons_graph_builder_create("waiting");
@@ -172,6 +186,54 @@ static void a_rolled_back_run_leaves_no_checkpoint(void **state)
     bed_close(&b);
 }
 
+// A subgraph that keeps its state is rolled back with the run around it, whether it had ended or
+// not.
+static void a_rollback_takes_subgraphs_along(void **state)
+{
+    (void)state;
+    for (int inside = 0; inside < 2; inside++) {
+        bed b;
+        bed_open(&b);
+        pons_graph_builder *ib = pons_graph_builder_create("inner");
+        channel(ib, "own", PONS_CHANNEL_REDUCE, pons_reduce_add);
+        pons_graph_node(ib, "count", node_counts, NULL);
+        pons_graph_edge(ib, PONS_START, "count");
+        pons_graph_edge(ib, "count", inside ? "w" : PONS_END);
+        if (inside) {
+            pons_graph_node(ib, "w", node_waits_alone, NULL);
+            pons_graph_edge(ib, "w", PONS_END);
+        }
+        pons_graph *in = compile(ib, NULL);
+        pons_graph_builder *gb = pons_graph_builder_create("outer");
+        channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+        pons_graph_subgraph(gb, "sub", in, PONS_SUBGRAPH_OWN);
+        pons_graph_node(gb, "w", node_waits, NULL);
+        pons_graph_edge(gb, PONS_START, "sub");
+        pons_graph_edge(gb, "sub", "w");
+        pons_graph_edge(gb, "w", PONS_END);
+        pons_graph *g = compile(gb, NULL);
+        pons_run *zero = submit(&b, g, "{}", PONS_BUSY_ENQUEUE, PONS_OK); // the past
+        answer_newest(&b, zero);
+        if (inside)
+            answer_newest(&b, zero);
+        assert_int_equal(pons_run_state_get(zero), PONS_RUN_DONE);
+        pons_run_destroy(zero);
+        pons_run *one = submit(&b, g, "{}", PONS_BUSY_ENQUEUE, PONS_OK);
+        pons_autovalue v = NULL;
+        assert_ok(pons_state_read(b.store, "t1", "sub", &v, &b.err));
+        assert_json(pons_get(v, "own"), "2");
+        pons_run *two = submit(&b, g, "{}", PONS_BUSY_ROLLBACK, PONS_OK);
+        pons_run_destroy(one);
+        pons_value_unref(v);
+        assert_ok(pons_state_read(b.store, "t1", "sub", &v, &b.err));
+        assert_json(pons_get(v, "own"), "2"); // 1, and this run's: not 3
+        pons_run_destroy(two);
+        pons_graph_destroy(g);
+        pons_graph_destroy(in);
+        bed_close(&b);
+    }
+}
+
 static int node_person(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
@@ -292,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_second_run_may_be_rejected),
         cmocka_unit_test(an_interrupted_run_keeps_its_checkpoints),
         cmocka_unit_test(a_rolled_back_run_leaves_no_checkpoint),
+        cmocka_unit_test(a_rollback_takes_subgraphs_along),
         cmocka_unit_test(a_run_that_waits_for_people_gives_its_place),
         cmocka_unit_test(a_drained_run_stops_between_steps),
         cmocka_unit_test(a_node_may_text_its_own_thread),
