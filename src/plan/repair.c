@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { DEPTH_MAX = 200, WORD_MAX = 200, PIECES_MAX = 4096 };
+enum { DEPTH_MAX = 200, WORD_MAX = 200, PIECES_MAX = 4096, COMMENTS_AHEAD_MAX = 64 };
 
 typedef enum last { // what the text would be cut behind
     LAST_CLOSED,    // a closer
@@ -30,9 +30,17 @@ typedef enum last { // what the text would be cut behind
     LAST_NUMBER     // a number or a bare word, which may be half
 } last;
 
+// Where the next of some mark is, seen from `from`: asked again from before `at`, it is the same.
+// So looking ahead from every byte of a text costs no more than reading it twice.
+typedef struct ahead {
+    const char *from, *at; // at: the mark, or the end of the text
+} ahead;
+
 typedef struct reader {
     const char *text, *at, *end; // end: of the fenced block or the text
     const char *text_end;
+    ahead newline, comment_end;
+    const char *lost; // the run of [ that ends here begins no plan, from none of them
     pons__repaired *out;
     pons__places places;
     pons_plan_repair_fn fn;
@@ -59,7 +67,7 @@ static const quote quotes[] = {
 
 static int find_pieces(reader *r, piece *pieces, size_t cap, size_t *ret_n);
 static int join(reader *r, const piece *pieces, size_t n);
-static bool looks(const reader *r, const char *s, bool line_start);
+static bool looks(reader *r, const char *s, bool line_start);
 static int value(reader *r, bool calls);
 static int object(reader *r, const char *opener, char closer, const char *colon);
 static int array(reader *r, char closer, bool calls);
@@ -237,27 +245,41 @@ static bool call_at(const char *s, const char *end)
     return after < end && *after == '(';
 }
 
-static const char *pass_comments(const char *s, const char *end)
+// The next `mark` of the text at or behind s.
+static const char *look_ahead(const reader *r, ahead *a, const char *s, const char *mark_text)
 {
-    for (;;) {
-        s = pass_blanks(s, end);
-        if (starts(s, end, "//") || starts(s, end, "#")) {
-            while (s < end && *s != '\n')
-                s++;
-        } else if (starts(s, end, "/*")) {
-            const char *close = memmem(s + 2, (size_t)(end - s) - 2, "*/", 2);
-            s = close ? close + 2 : end;
+    const char *end = r->text_end;
+    if (!a->at || s < a->from || s > a->at) {
+        const char *found = memmem(s, (size_t)(end - s), mark_text, strlen(mark_text));
+        *a = (ahead){.from = s, .at = found ? found : end};
+    }
+    return a->at;
+}
+
+// Looks ahead over so many comments at most: each { of a text may have them all in front of it.
+static const char *pass_comments(reader *r, const char *s)
+{
+    for (int n = 0; n < COMMENTS_AHEAD_MAX; n++) {
+        s = pass_blanks(s, r->end);
+        if (starts(s, r->end, "//") || starts(s, r->end, "#")) {
+            s = look_ahead(r, &r->newline, s, "\n");
+        } else if (starts(s, r->end, "/*")) {
+            const char *close = look_ahead(r, &r->comment_end, s + 2, "*/");
+            s = close < r->text_end ? close + 2 : close;
         } else {
             return s;
         }
+        if (s >= r->end)
+            return r->end;
     }
+    return pass_blanks(s, r->end);
 }
 
-static bool looks_call(const reader *r, const char *s)
+static bool looks_call(reader *r, const char *s)
 {
     if (!call_at(s, r->end))
         return false;
-    const char *in = pass_comments(word_end(s, r->end) + 1, r->end);
+    const char *in = pass_comments(r, word_end(s, r->end) + 1);
     if (in < r->end && *in == ')')
         return true;
     const char *name = word_end(in, r->end);
@@ -268,10 +290,20 @@ static bool looks_call(const reader *r, const char *s)
 }
 
 // Whether s begins what should be a plan: then the reader is committed.
-static bool looks(const reader *r, const char *s, bool line_start)
+static bool looks(reader *r, const char *s, bool line_start)
 {
+    if (*s == '[' || starts(s, r->end, "［")) {
+        if (s < r->lost)
+            return false;
+        while (s < r->end && (*s == '[' || starts(s, r->end, "［")))
+            s = pass_comments(r, s + (*s == '[' ? 1 : strlen("［")));
+        if (s < r->end && (looks(r, s, true) || looks_call(r, s)))
+            return true;
+        r->lost = s;
+        return false;
+    }
     if (*s == '{' || starts(s, r->end, "｛")) {
-        const char *in = pass_comments(s + (*s == '{' ? 1 : strlen("｛")), r->end);
+        const char *in = pass_comments(r, s + (*s == '{' ? 1 : strlen("｛")));
         const char *after = quoted_end(in, r->end);
         if (after) {
             after = pass_blanks(after, r->end);
@@ -280,13 +312,9 @@ static bool looks(const reader *r, const char *s, bool line_start)
         }
         if (quote_at(in, r->end))
             return true; // a key without an end
-        if (in < r->end && *in == ',' && quote_at(pass_comments(in + 1, r->end), r->end))
+        if (in < r->end && *in == ',' && quote_at(pass_comments(r, in + 1), r->end))
             return true;
         return key_at(in, r->end);
-    }
-    if (*s == '[' || starts(s, r->end, "［")) {
-        const char *in = pass_comments(s + (*s == '[' ? 1 : strlen("［")), r->end);
-        return in < r->end && (looks(r, in, true) || looks_call(r, in));
     }
     return line_start && looks_call(r, s);
 }
@@ -323,11 +351,12 @@ static int pass_thinking(reader *r)
 }
 
 // The next fenced block from `from` on: its body. false: none.
-static bool next_fence(const reader *r, const char *from, const char **ret_body,
-                       const char **ret_end, const char **ret_after)
+static bool next_fence(reader *r, const char *from, const char **ret_body, const char **ret_end,
+                       const char **ret_after)
 {
     for (const char *line = from; line < r->text_end;) {
-        const char *newline = memchr(line, '\n', (size_t)(r->text_end - line));
+        const char *ahead_at = look_ahead(r, &r->newline, line, "\n");
+        const char *newline = ahead_at < r->text_end ? ahead_at : NULL;
         const char *next = newline ? newline + 1 : r->text_end;
         const char *s = line;
         while (s < next && (*s == ' ' || *s == '\t' || *s == '>'))
@@ -460,7 +489,7 @@ static bool function_tag(const reader *r, const char *s, const char **ret_name, 
     if (s == r->text || s[-1] != '>')
         return false;
     const char *close = --s;
-    while (s > r->text && s[-1] != '<' && s[-1] != '\n')
+    while (s > r->text && s[-1] != '<' && s[-1] != '\n' && close - s < WORD_MAX)
         s--;
     if (s == r->text || !starts(--s, r->end, open))
         return false;
@@ -1378,7 +1407,7 @@ static int word(reader *r, bool calls)
     while (r->at < r->end && (word_byte(*r->at) || *r->at == '-'))
         r->at++;
     size_t closer_len;
-    const char *after = pass_comments(r->at, r->end);
+    const char *after = pass_comments(r, r->at);
     const bool ends = after < r->end && (*after == ',' || *after == ';');
     const char *keep = r->at;
     r->at = after;
@@ -1424,7 +1453,7 @@ static int call(reader *r, const char *name, size_t len, bool calls)
     }
     if (!plain && !calls)
         return refuse(r, name, "%.*s(…) cannot be worked out", (int)len, name);
-    const char *first = pass_comments(r->at, r->end);
+    const char *first = pass_comments(r, r->at);
     if (first < r->end && *first != ')' && !(word_start(*first) && key_at(first, r->end)))
         return refuse(r, first, "an argument of %.*s without a name", (int)len, name);
     tell(r, PONS_REPAIR_PYTHON_CALL, name, "the call %.*s(…)", (int)len, name);

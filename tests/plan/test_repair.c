@@ -1436,7 +1436,9 @@ static void test_cut(void **state)
     pons_plan_destroy(whole);
 }
 
-// Depth, size and bytes are bounded; what is refused is refused before anything is built.
+// Depth, size and bytes are bounded; what is refused is refused before anything is built. Looking
+// for a plan never looks at the same bytes again and again: a reader that did would be at it for
+// minutes here.
 static void test_bounds(void **state)
 {
     (void)state;
@@ -1444,7 +1446,10 @@ static void test_bounds(void **state)
     char *deep = malloc(DEEP + 1);
     pons_plan *p = NULL;
     pons_error err = PONS_ERROR_INIT;
-    static const char *const units[] = {"[", "{\"a\":", "(", "[{", "{'a':[", "f(a="};
+    static const char *const units[] = {"[",        "{\"a\":",   "(",    "[{",     "{'a':[",
+                                        "f(a=",     "[#",        "{#",   "[/*",    "{//",
+                                        "[ ",       "```json\n", "~~~",  "> f(",   "- {a",
+                                        "</think>", "]1. [a",    "f(/*", "> {\n#", "[\xef\xbc\xbb"};
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         size_t n = 0;
         for (; n + strlen(units[u]) <= DEEP; n += strlen(units[u]))
