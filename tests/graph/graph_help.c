@@ -241,7 +241,16 @@ static int f_commit(void *self, const pons_commit *c, pons_error *err)
 static int f_commit_async(void *self, const pons_commit *c, pons_error *err)
 {
     fuse *f = self;
-    return blown(f) ? dead(f, err) : INNER(f)->commit_async(f->inner.self, c, err);
+    if (blown(f))
+        return dead(f, err);
+    if (f->commits == f->exit_at && !f->exit_after)
+        _exit(FUSE_EXIT);
+    int st = INNER(f)->commit_async(f->inner.self, c, err);
+    if (f->commits == f->exit_at) { // once it is made: a queue may lose it, which is the other case
+        INNER(f)->drain(f->inner.self, err);
+        _exit(FUSE_EXIT);
+    }
+    return st;
 }
 static int f_drain(void *self, pons_error *err)
 {

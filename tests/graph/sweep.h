@@ -1,0 +1,31 @@
+// sweep.h - a run that has everything, for the tests that end its process at every commit: a
+// fan-out by edges and one by Sends, a join, a router, an await, a task, a subgraph with an
+// interrupt, an effect, the inbox, events and posts.
+#ifndef TESTS_GRAPH_SWEEP_H
+#define TESTS_GRAPH_SWEEP_H
+
+#include "graph/graph_help.h"
+
+typedef struct world { // what lies outside the process, so that it survives
+    pons_value *sent;  // {effect id: times}
+    int task_runs;
+    const char *file; // what a child process has sent, an id a line; or NULL
+} world;
+
+typedef struct sweep_kind {
+    const char *name;
+    // Opens the database, with what an earlier life has left in it. NULL: the memory store, which
+    // is kept alive across a death.
+    int (*open)(const char *path, pons_store *ret, pons_error *err);
+    void (*passed)(void); // after a death that leaves a lease behind: its time is over; or NULL
+    bool quiet;
+    pons_durability durability;
+} sweep_kind;
+
+// Runs with a death at every commit: of the store (it refuses everything from there on), or of the
+// process, just before and just after the commit. Each life after it must end with the same state
+// and events and no effect sent twice. Print how many deaths there were.
+void sweep_stores(const sweep_kind *k);
+void sweep_processes(const sweep_kind *k);
+
+#endif
