@@ -35,6 +35,16 @@ typedef struct pons_brain_options {
     const pons_value *about; // added to run.started as "options"; may be NULL
     bool keep_running;       // serve or prompt: being out of tasks is not the end
     bool stop_body;          // say bye{stop_body} at a good end: the run had started that body
+    // What the inner loop streams, PONS_STREAM_…; with stream_kernel the kernel's ticks as well,
+    // which are ten commits a second then. Model tokens are messages.
+    uint32_t stream;
+    bool stream_kernel;
+    // Holds the inner loop before each of its supersteps until pons_brain_step. The kernel, the
+    // heartbeat and what the robot is doing go on.
+    bool step;
+    // For how long a latched stop or a pause may keep everything waiting [host ms]; then the run is
+    // over as WAITING. 0: for ever.
+    int64_t wait_ms;
 } pons_brain_options;
 
 // Takes the thread's lease (PONS_EBUSY with the holder) and loads what is there. Does no I/O on the
@@ -62,6 +72,11 @@ size_t pons_brain_fds(pons_brain *b, struct pollfd *fds, size_t cap);
 // Something was posted to an inbox by another process (a byte on run/brain.sock): poll will look.
 void pons_brain_wake(pons_brain *b);
 
+// With options.step: the nodes that the held inner loop would run next, a list of names (a new
+// reference), or NULL when it is not held. pons_brain_step lets that superstep through, to its end.
+pons_value *pons_brain_held(pons_brain *b);
+void pons_brain_step(pons_brain *b);
+
 // For how long another controller has had the body (host ms; 0: it has not), and what the body says
 // of it (borrowed until the next poll).
 int64_t pons_brain_busy_ms(const pons_brain *b, const char **ret_why);
@@ -81,6 +96,12 @@ pons_value *pons_brain_status(pons_brain *b);
 // link) may be NULL. PONS_ENOTFOUND for an unknown thread.
 int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,
                      const pons_value *hello, pons_value **ret, pons_error *err);
+// Makes thread `to` as `from` was at one of its checkpoints, of either graph: the other one is
+// taken at the same moment. checkpoint NULL: a copy as it stands now. A resume of `to` goes on from
+// there; each effect of its first run waits for a person. PONS_ENOTFOUND, PONS_EEXIST; on failure
+// there is no thread `to`.
+int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
+                    const char *checkpoint, const char *to, pons_error *err);
 // The registry of graphs for `pons graph show kernel|react`. *ret is the caller's to destroy.
 int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err);
 

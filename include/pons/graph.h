@@ -405,11 +405,17 @@ int pons_run_step(pons_run *r, pons_error *err);
 // until the run has ended, waits for people, or waits for nothing but the caller's own handlers.
 // Needs a clock that runs.
 int pons_run_wait(pons_run *r, pons_error *err);
+// The sleeping half of it, for a program that steps: runs nothing, and returns when the run is not
+// PARKED any more, or still PARKED when it waits for nothing but the caller's own handlers.
+int pons_run_sleep(pons_run *r, pons_error *err);
 pons_run_state pons_run_state_get(const pons_run *r);
 const pons_error *pons_run_error(const pons_run *r); // borrowed; empty unless FAILED
 const pons_value *pons_run_get(const pons_run *r, const char *channel); // borrowed until advanced
 const char *pons_run_ns(const pons_run *r);
 int pons_run_supersteps(const pons_run *r); // of this invocation
+// The nodes that the next superstep runs, or those of the one that is under way: a list of names in
+// task order, a Send's as often as it was sent; empty at the end. A new reference.
+pons_value *pons_run_next(const pons_run *r);
 
 // Records an answer (committed) and makes the run READY. PONS_ENOTPENDING for an unknown or
 // answered id. Takes value. From the loop thread, also inside a handler's start.

@@ -35,14 +35,20 @@ static int load_schema(pons_brain *b, pons_error *err);
 static int load(pons_brain *b, pons_error *err);
 static int kernel_tick(pons_brain *b, pons_error *err);
 static int react_work(pons_brain *b, pons_error *err);
+static pons_run_options react_options(const pons_brain *b);
 static int react_begin(pons_brain *b, pons_error *err);
+static int react_advance(pons_brain *b, pons_error *err);
+static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
+                            pons_error *err);
 static int give_preempt(pons_brain *b, pons_error *err);
 static int give_answer(pons_brain *b, pons_error *err);
 static int llm_poll(pons_brain *b, pons_error *err);
+static int emit_message(pons_brain *b, const char *text, pons_error *err);
 static void llm_start(void *user, pons_run *run, const char *id, const pons_value *request,
                       bool restarted);
 static void llm_cancel(void *user, pons_run *run, const char *id);
 static int check_done(pons_brain *b, pons_error *err);
+static bool people_are_gone(pons_brain *b);
 static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
 static const char *find_human(pons_brain *b, pons_value **pending);
 static void brain_free(pons_brain *b);
@@ -121,7 +127,7 @@ static int load(pons_brain *b, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC};
+    const pons_run_options sync = react_options(b);
     rc = pons_run_resume(b->thread, b->react, PONS_NS_REACT, &sync, &b->react_run, &none);
     if (rc < 0 && rc != PONS_ENOTFOUND) {
         *err = none;
@@ -131,6 +137,11 @@ static int load(pons_brain *b, pons_error *err)
     if (b->react_run) {
         const pons_value *approval = pons_get(pons_run_get(b->react_run, "react"), "approval");
         snprintf(b->approval_id, sizeof b->approval_id, "%s", pons_get_str(approval, "id", ""));
+        pons_autovalue pending = pons_run_pending(b->react_run);
+        const char *human = pons_get_str(pons__find(pending, "kind", "human"), "id", NULL);
+        if (human && !json_is_object(approval)) { // see ask_confirmation
+            snprintf(b->approval_id, sizeof b->approval_id, "%s", human);
+        }
     }
     b->kernel_unfinished = true; // the first tick finds out
     return PONS_OK;
@@ -320,7 +331,8 @@ int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err)
 
 static int kernel_tick(pons_brain *b, pons_error *err)
 {
-    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC};
+    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC,
+                                   .stream = b->opts.stream_kernel ? b->opts.stream : 0};
     int rc = PONS_ENOTFOUND;
     if (b->kernel_unfinished) {
         pons_error none = PONS_ERROR_INIT;
@@ -373,19 +385,23 @@ static int react_work(pons_brain *b, pons_error *err)
         return rc;
     }
     did |= rc;
-    if (pons_run_state_get(b->react_run) == PONS_RUN_READY) {
-        rc = pons_run_advance(b->react_run, err);
-        if (rc < 0) {
-            return rc;
-        }
-        did = 1;
+    rc = react_advance(b, err);
+    if (rc < 0) {
+        return rc;
     }
+    did |= rc;
     const pons_run_state state = pons_run_state_get(b->react_run);
     pons_autovalue pending = NULL;
     const char *human = find_human(b, &pending);
     const pons_value *approval = pons_get(pons_run_get(b->react_run, "react"), "approval");
     snprintf(b->approval_id, sizeof b->approval_id, "%s",
              human ? pons_get_str(approval, "id", "") : "");
+    if (human && !json_is_object(approval)) {
+        rc = ask_confirmation(b, pending, human, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
     if (state == PONS_RUN_FAILED) {
         *err = *pons_run_error(b->react_run);
         return pons_error_context(err, "the inner loop failed");
@@ -397,6 +413,66 @@ static int react_work(pons_brain *b, pons_error *err)
         did = 1;
     }
     return did;
+}
+
+static pons_run_options react_options(const pons_brain *b)
+{
+    return (pons_run_options){.durability = PONS_DURABILITY_SYNC, .stream = b->opts.stream};
+}
+
+// Supersteps until it waits or ends; with options.step the one that was granted. A node that parks
+// has not ended its superstep, so the grant outlasts its await.
+static int react_advance(pons_brain *b, pons_error *err)
+{
+    int did = 0;
+    while (pons_run_state_get(b->react_run) == PONS_RUN_READY &&
+           (!b->opts.step || b->step_granted)) {
+        const int before = pons_run_supersteps(b->react_run);
+        const int rc = pons_run_step(b->react_run, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_run_supersteps(b->react_run) != before) {
+            b->step_granted = false;
+        }
+        did = 1;
+    }
+    return did;
+}
+
+pons_value *pons_brain_held(pons_brain *b)
+{
+    const bool held = b->opts.step && !b->step_granted && b->react_run &&
+                      pons_run_state_get(b->react_run) == PONS_RUN_READY;
+    return held ? pons_run_next(b->react_run) : NULL;
+}
+
+void pons_brain_step(pons_brain *b)
+{
+    b->step_granted = true;
+}
+
+// An effect of a forked run: the engine asks a person before it goes out. The question is shown
+// like the critic's own, and answered in the same way.
+static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
+                            pons_error *err)
+{
+    const pons_value *request = pons_get(pons__find(pending, "kind", "human"), "request");
+    const char *skill = pons_get_str(request, "skill", "this");
+    snprintf(b->approval_id, sizeof b->approval_id, "%s", human);
+    if (strcmp(b->confirm_id, human) == 0) {
+        return PONS_OK;
+    }
+    memcpy(b->confirm_id, b->approval_id, sizeof b->confirm_id);
+    const pons_value *args = pons_get(request, "args");
+    pons_value *op = pons_object("skill", json_string(skill), "args",
+                                 args ? pons_value_ref(args) : json_null(), NULL);
+    return pons_thread_emit(
+        b->thread, PONS_NS_REACT, "approval.requested",
+        pons__event(b, pons_object("id", json_string(human), "question",
+                                   json_sprintf("this thread is a fork; may I %s?", skill), "ops",
+                                   json_pack("[o]", op), NULL)),
+        err);
 }
 
 // The kernel has told it something, and it is idle: a run begins.
@@ -411,7 +487,7 @@ static int react_begin(pons_brain *b, pons_error *err)
     if (rc < 0 || mail == 0) {
         return rc;
     }
-    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC};
+    const pons_run_options sync = react_options(b);
     rc = pons_run_start(b->thread, b->react, PONS_NS_REACT, NULL, &sync, &b->react_run, err);
     return rc < 0 ? rc : 1;
 }
@@ -455,7 +531,20 @@ static int give_answer(pons_brain *b, pons_error *err)
     if (!human) {
         return 0;
     }
-    const int rc = pons_run_answer(b->react_run, human, pons_value_ref(response), err);
+    pons_value *answer = pons_value_ref(response);
+    if (!json_is_object(pons_get(pons_run_get(b->react_run, "react"), "approval"))) {
+        // The engine's own question: yes or no.
+        const char *action = pons_get_str(response, "action", "reject");
+        pons_value_unref(answer);
+        answer = json_boolean(strcmp(action, "approve") == 0);
+        pons_thread_emit(
+            b->thread, PONS_NS_REACT, "approval.resolved",
+            pons__event(b, pons_object("id", json_string(human), "action", json_string(action),
+                                       "reason", json_string(pons_get_str(response, "reason", "")),
+                                       NULL)),
+            err);
+    }
+    const int rc = pons_run_answer(b->react_run, human, answer, err);
     b->done_emitted = false; // it was waiting, and is not any more
     b->outcome = PONS_BRAIN_RUNNING;
     return rc < 0 ? rc : 1;
@@ -513,6 +602,18 @@ static void llm_cancel(void *user, pons_run *run, const char *id)
     }
 }
 
+// A token as LangGraph's clients know it; durable, so it has a number.
+static int emit_message(pons_brain *b, const char *text, pons_error *err)
+{
+    pons_value *chunk =
+        pons_object("type", json_string("AIMessageChunk"), "content", json_string(text), NULL);
+    pons_value *meta =
+        pons_object("langgraph_step", json_integer(pons_run_supersteps(b->react_run) + 1), "node",
+                    json_string("react_decide"), "ns", json_array(), NULL);
+    return pons_thread_emit(b->thread, PONS_NS_REACT, "stream.messages",
+                            json_pack("[oo]", chunk, meta), err);
+}
+
 static int llm_poll(pons_brain *b, pons_error *err)
 {
     int did = 0;
@@ -523,6 +624,12 @@ static int llm_poll(pons_brain *b, pons_error *err)
         if (wanted && ev.kind == PONS_LLM_TOKEN) {
             pons_thread_emit_live(b->thread, PONS_NS_REACT, "token",
                                   pons_object("content", json_string(ev.text), NULL));
+            const int rc =
+                b->opts.stream & PONS_STREAM_MESSAGES ? emit_message(b, ev.text, err) : PONS_OK;
+            if (rc < 0) {
+                pons_llm_event_clear(&ev);
+                return rc;
+            }
         } else if (wanted && (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR)) {
             char line[512];
             char id[64];
@@ -551,6 +658,9 @@ static int check_done(pons_brain *b, pons_error *err)
     // A tick that a crash cut short may hold goals that are in no queue and no inbox any more.
     if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
         return PONS_OK;
+    }
+    if (people_are_gone(b)) {
+        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
     }
     if (b->react_run) {
         const pons_value *running = pons_get(pons_run_get(b->react_run, "skills"), "running");
@@ -592,6 +702,22 @@ static int check_done(pons_brain *b, pons_error *err)
         }
     }
     return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
+}
+
+// Only a person lifts a stop or a pause; there is work, and for options.wait_ms nobody has come.
+static bool people_are_gone(pons_brain *b)
+{
+    const bool latched = pons_get_bool(pons_get(b->robot, "stop"), "latched", false);
+    const bool work = json_array_size(pons_get(b->tasks, "queue")) > 0;
+    const int64_t now = pons_now_ns(&b->opts.clock);
+    if (!work || (!latched && !pons_get_bool(b->tasks, "paused", false))) {
+        b->people_since_ns = 0;
+        return false;
+    }
+    if (!b->people_since_ns) {
+        b->people_since_ns = now;
+    }
+    return b->opts.wait_ms > 0 && now - b->people_since_ns >= b->opts.wait_ms * PONS_NS_PER_MS;
 }
 
 static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err)

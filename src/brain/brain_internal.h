@@ -116,6 +116,7 @@ struct pons_brain {
     pons_value *robot, *world; // K2's and K3's newest, for R1 and the status
     pons_value *tasks, *hci;   // the kernel's channels after its last tick
     bool kernel_unfinished;    // a tick was cut short by a crash: it is resumed, not begun anew
+    char confirm_id[64];       // the await of a forked effect that a person was asked about
     char approval_id[64];      // of the question that the inner loop waits with; empty: none
     int64_t next_tick_ns;
     bool tick_now;             // an event asks for a tick before its time
@@ -126,6 +127,10 @@ struct pons_brain {
     uint64_t llm_call;  // the newest call's number
     char llm_await[64]; // whom it answers; empty: none
     pons_run *llm_run;
+
+    bool step_granted; // options.step: the superstep at hand may run
+    int64_t
+        people_since_ns; // host: a latched stop or a pause holds all up since then; 0: none does
 
     pons_brain_outcome outcome;
     bool done_emitted;

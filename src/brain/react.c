@@ -67,6 +67,8 @@ static pons_value *dispatch_details(pons_brain *b);
 static int give_up(pons_brain *b, pons_cx *cx, const pons_value *react);
 static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err);
 static int send_goal(void *user, const pons_effect *e, pons_error *err);
+static int settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
+                  pons_error *err);
 static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, pons_value **skills,
                          pons_value **react, pons_error *err);
 static pons_value *count_failure(pons_value *react, const char *skill, bool done, bool counts);
@@ -769,7 +771,7 @@ static int dispatch_skills(pons_cx *cx, void *user, pons_error *err)
             pons_autovalue why = json_string("what it needs is not free yet");
             effect_event(b, cx, id, pons_get_str(item, "skill", ""), pons_get(item, "args"),
                          "refused", why);
-            rc = pons_effect_settle(cx, id, PONS_EFFECT_REFUSED, NULL, err);
+            rc = settle(cx, id, PONS_EFFECT_REFUSED, NULL, err);
             continue;
         }
         rc = dispatch_one(b, cx, item, &skills, &react, err);
@@ -860,15 +862,20 @@ static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons
     }
     const char *refusal = pons_get_str(verdict, "refused", NULL);
     pons_autovalue outcome = NULL;
+    pons_effect_state found = PONS_EFFECT_INTENDED;
     if (refusal) {
         outcome = pons_object("rejected", json_true(), "code", json_string("rearbitrated"),
                               "message", json_string(refusal), NULL);
     } else {
-        pons_effect_state found;
         rc = pons_effect_dispatch(cx, id, dispatch_details(b), send_goal, b, &found, err);
         if (rc < 0) {
             return rc;
         }
+    }
+    if (!refusal && found == PONS_EFFECT_REFUSED) { // of a fork, and a person said no
+        outcome = pons_object("rejected", json_true(), "code", json_string("not_confirmed"),
+                              "message", json_string("a person did not confirm it"), NULL);
+    } else if (!refusal) {
         rc =
             pons_await(cx, "body",
                        pons_object("wait", json_string("accept"), "goal_id", json_string(id), NULL),
@@ -890,7 +897,7 @@ static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons
         set(skills, "last_result", last);
         set(react, "refused", json_true());
         effect_event(b, cx, id, name, args, "refused", pons_get(outcome, "message"));
-        return pons_effect_settle(cx, id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
+        return settle(cx, id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
     }
     const pons_value *skill = pons__skill(b, name);
     pons_value *running = json_copy((json_t *)pons_get(*skills, "running"));
@@ -909,7 +916,7 @@ static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons
     // DISPATCHED.
     if (pons_get(outcome, "state") && !pons_get(outcome, "status")) {
         effect_event(b, cx, id, name, args, "accepted", NULL);
-        return pons_effect_settle(cx, id, PONS_EFFECT_ACCEPTED, NULL, err);
+        return settle(cx, id, PONS_EFFECT_ACCEPTED, NULL, err);
     }
     return PONS_OK;
 }
@@ -1038,6 +1045,20 @@ static int observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     return pons_cx_put(cx, "react", react);
 }
 
+// What has ended stays as it ended: in a fork the effect may have gone on in the branch that it
+// comes from, and a person may have refused it. Takes result.
+static int settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
+                  pons_error *err)
+{
+    pons_effect e;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_effect_get(cx, id, &e, &none) >= 0 && e.state >= PONS_EFFECT_DONE) {
+        pons_value_unref(result);
+        return PONS_OK;
+    }
+    return pons_effect_settle(cx, id, to, result, err);
+}
+
 // One goal has ended: the ledger, what runs, the last result, the task's goals, the counters.
 static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, pons_value **skills,
                          pons_value **react, pons_error *err)
@@ -1059,7 +1080,7 @@ static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, p
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         to = strcmp(status, ends[i].status) == 0 ? ends[i].state : to;
     }
-    const int rc = pons_effect_settle(cx, id, to, pons_value_ref(result), err);
+    const int rc = settle(cx, id, to, pons_value_ref(result), err);
     if (rc < 0) {
         return rc;
     }

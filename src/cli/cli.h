@@ -50,7 +50,20 @@ extern const cli_command cli_commands[]; // ends with a NULL name
 // input, or done after --help.
 int cli_parse(cli *c, const cli_command *self, const cli_option *options);
 int cli_number(const char *text, const char *option, double low, double high, double *ret);
+// "updates,messages" as PONS_STREAM_… bits. -1, or bad input.
+int cli_modes(const char *text, uint32_t *ret);
+// JSON given as an option's value: the text, @FILE, or - for standard input. -1 and the caller's
+// *ret, or an exit status.
+int cli_value(const char *text, const char *option, pons_value **ret);
+// The same for what people answer: what does not begin like JSON is a string.
+int cli_word_or_json(const char *text, const char *option, pons_value **ret);
 const cli_command *cli_find(const char *name);
+
+// Whether a new thread may be called so; PONS_EINVAL.
+int cli_thread_name(const char *name, pons_error *err);
+void cli_new_thread(char ret[PONS_NAME_MAX]); // "t-" and a random word
+// How many bytes of a text to show when most are too many: no character is cut in two.
+size_t cli_cut(const char *text, size_t most);
 
 // Prints the error as one line on stderr and returns the exit status that its kind has.
 int cli_fail(const pons_error *err);
@@ -80,7 +93,25 @@ void cli_display_event(cli_display *d, const pons_event *ev);
 void cli_display_note(cli_display *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 // One line that is redrawn in place: mode, battery, zone, distance, decision.
 void cli_display_status(cli_display *d, char *buf, size_t cap);
-void cli_print_json(const pons_value *v); // one line on stdout
+void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4))); // one line for people, as events are shown
+void cli_print_json(const pons_value *v);  // one line on stdout
+
+// step.c: one superstep at a time, for `pons run --step` and `pons graph run --step`.
+typedef enum cli_step_word {
+    CLI_STEP_NEXT,     // an empty line, n, next
+    CLI_STEP_CONTINUE, // c, continue: hold no more
+    CLI_STEP_STATE,    // s, state
+    CLI_STEP_QUIT,     // q, quit: leave; a resume goes on here
+    CLI_STEP_OTHER
+} cli_step_word;
+cli_step_word cli_step_parse(const char *line);
+#define CLI_STEP_HELP "Enter: the next superstep; c: go on without holding; s: the state; q: leave"
+// Shows a held run: what the last superstep ran (NULL at the start) and changed, what is next. One
+// object of the type "step" with --json. before and after are states, NULL when there is none yet.
+void cli_step_show(cli_display *d, const cli *c, const char *thread, const char *ns,
+                   const pons_value *ran, const pons_value *before, const pons_value *after,
+                   const pons_value *next);
 
 // prompt.c: the line that a person types in. said gets each line, NULL at the end of input.
 void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user);
@@ -100,12 +131,23 @@ typedef struct cli_session_options {
     const char *const *goals; // NULL for resume
     size_t n_goals;
     bool prompt;
-    bool body_by_hand; // never start one
+    bool body_by_hand;      // never start one
+    const pons_llm *opened; // a provider that the caller opened and closes; NULL: llm says which
+    uint32_t stream;        // PONS_STREAM_… of the inner loop
+    bool stream_kernel;
+    bool step;       // hold before each superstep of the inner loop
+    int64_t wait_ms; // how long a stop or a pause may hold all up; 0: for ever
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o);
 
 // cmd_word.c: a person's answer from its words. -1 and *ret, or an exit status.
 int cli_answer(const char *action, const char *rest, pons_value **ret);
+
+// graph_run.c. Whether a thread is run by a graph of its own (`pons graph run`), not by the brain.
+bool cli_graph_of(pons_store store, const char *thread);
+// Thread `to` as `from`, such a thread, was at a checkpoint of its root namespace; NULL: as it is.
+int cli_graph_fork(pons_store store, const char *from, const char *at, const char *to,
+                   pons_error *err);
 
 // Commands.
 int cmd_run(cli *c);

@@ -5,19 +5,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#define THREAD_ID_LENGTH 6
+#define WAIT_DEFAULT_S 60.0
 
 static int check_goals(const pons_policy *policy, const char *world, bool model, char *const *goals,
                        int n);
-static int check_thread_name(const char *name);
-static void new_thread(char ret[PONS_NAME_MAX]);
+static int wait_option(const char *text, int64_t *ret_ms);
+static void close_model(pons_llm *model);
 static int run_options(pons_store store, const char *thread, pons_value **ret_started,
                        pons_value **ret_done, pons_error *err);
 
 int cmd_run(cli *c)
 {
     const char *thread = NULL, *world = "house", *driver = "mujoco", *llm = NULL,
-               *speed_text = NULL, *seed_text = NULL, *stream = NULL;
+               *speed_text = NULL, *seed_text = NULL, *stream = NULL, *kernel = NULL, *step = NULL,
+               *wait_text = NULL;
     const cli_option options[] = {
         {"--thread", "ID", "use (or make) this thread; default: a new one", &thread},
         {"--world", "NAME", "a world of worlds/, or a path; default house", &world},
@@ -26,7 +27,17 @@ int cmd_run(cli *c)
          "URL, rules, or script:FILE; default: the environment's model, else rules", &llm},
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
         {"--seed", "N", "of everything random; default: from the system", &seed_text},
-        {"--stream", "MODE", "updates (default)", &stream},
+        {"--stream", "MODE,…",
+         "also what the inner loop streams: values, updates, messages, custom, tasks, checkpoints, "
+         "debug",
+         &stream},
+        {"--stream-kernel", NULL, "and the kernel's ticks, ten a second", &kernel},
+        {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
+        {"--wait", "S",
+         "exit 4 when a stop or a pause has held all up for so long; 0: never; default 60 without "
+         "a "
+         "terminal",
+         &wait_text},
         {NULL, NULL, NULL, NULL},
     };
     const int parsed = cli_parse(c, cli_find("run"), options);
@@ -37,11 +48,20 @@ int cmd_run(cli *c)
     int bad = speed_text ? cli_number(speed_text, "--speed", 0.1, 100.0, &speed) : -1;
     bad = bad < 0 && seed_text ? cli_number(seed_text, "--seed", 0.0, 9007199254740991.0, &seed)
                                : bad;
-    bad = bad < 0 && thread ? check_thread_name(thread) : bad;
-    if (bad < 0 && stream && strcmp(stream, "updates") != 0) {
-        bad = cli_bad("--stream takes updates, not '%s'", stream);
-    }
     pons_error err = PONS_ERROR_INIT;
+    if (bad < 0 && thread && cli_thread_name(thread, &err) < 0) {
+        bad = cli_fail(&err);
+    }
+    uint32_t modes = 0;
+    int64_t wait_ms = 0;
+    bad = bad < 0 && stream ? cli_modes(stream, &modes) : bad;
+    bad = bad < 0 ? wait_option(wait_text, &wait_ms) : bad;
+    if (bad < 0 && kernel && !stream) {
+        bad = cli_bad("--stream-kernel goes with --stream");
+    }
+    if (bad < 0 && step && c->argc == 0) {
+        bad = cli_bad("--step needs a goal: what is typed in says when to go on");
+    }
     const pons_clock clock = pons_clock_real();
     pons_llm model = {0};
     if (bad < 0 && llm && cli_llm(llm, &clock, &model, &err) < 0) {
@@ -49,12 +69,9 @@ int cmd_run(cli *c)
     }
     const bool has_model =
         model.ops || (!llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
-    if (model.ops) {
-        model.ops->close(model.self);
-    }
     pons_policy policy = {0};
     if (bad < 0 && cli_policy(c, &policy, &err) < 0) {
-        return cli_fail(&err);
+        bad = cli_fail(&err);
     }
     bad = bad < 0 ? check_goals(&policy, world, has_model, c->argv, c->argc) : bad;
     // A name that nobody knows is found out here; the physics library is the body's to load.
@@ -67,13 +84,14 @@ int cmd_run(cli *c)
     }
     if (bad >= 0) {
         pons_rules_close(&policy);
+        close_model(&model);
         return bad;
     }
     char id[PONS_NAME_MAX];
     if (thread) {
         snprintf(id, sizeof id, "%s", thread);
     } else {
-        new_thread(id);
+        cli_new_thread(id);
     }
     const cli_session_options o = {.thread = id,
                                    .policy = &policy,
@@ -84,7 +102,12 @@ int cmd_run(cli *c)
                                    .seed = (uint64_t)seed,
                                    .goals = (const char *const *)c->argv,
                                    .n_goals = (size_t)c->argc,
-                                   .prompt = c->argc == 0};
+                                   .prompt = c->argc == 0,
+                                   .opened = model.ops ? &model : NULL,
+                                   .stream = modes,
+                                   .stream_kernel = kernel != NULL,
+                                   .step = step != NULL,
+                                   .wait_ms = wait_ms};
     if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
         printf("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
                "continue, approve, "
@@ -93,7 +116,24 @@ int cmd_run(cli *c)
     }
     const int status = cli_session_run(c, &o);
     pons_rules_close(&policy);
+    close_model(&model);
     return status;
+}
+
+static void close_model(pons_llm *model)
+{
+    if (model->ops) {
+        model->ops->close(model->self);
+    }
+}
+
+// Who sits at a terminal lifts a stop when it is time; a script must learn that nobody does.
+static int wait_option(const char *text, int64_t *ret_ms)
+{
+    double s = isatty(STDIN_FILENO) ? 0.0 : WAIT_DEFAULT_S;
+    const int bad = text ? cli_number(text, "--wait", 0.0, 1e9, &s) : -1;
+    *ret_ms = (int64_t)(s * 1e3);
+    return bad;
 }
 
 static int saw_mail(void *user, const pons_inbox_row *row)
@@ -105,9 +145,15 @@ static int saw_mail(void *user, const pons_inbox_row *row)
 
 int cmd_resume(cli *c)
 {
-    const char *llm = NULL;
+    const char *llm = NULL, *stream = NULL, *kernel = NULL, *step = NULL, *wait_text = NULL;
+    uint32_t modes = 0;
+    int64_t wait_ms = 0;
     const cli_option options[] = {
         {"--llm", "SPEC", "URL, rules, or script:FILE", &llm},
+        {"--stream", "MODE,…", "as for run", &stream},
+        {"--stream-kernel", NULL, "as for run", &kernel},
+        {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
+        {"--wait", "S", "as for run", &wait_text},
         {NULL, NULL, NULL, NULL},
     };
     const int parsed = cli_parse(c, cli_find("resume"), options);
@@ -116,6 +162,11 @@ int cmd_resume(cli *c)
     }
     if (c->argc > 1) {
         return cli_bad("resume takes one thread");
+    }
+    int bad = stream ? cli_modes(stream, &modes) : -1;
+    bad = bad < 0 ? wait_option(wait_text, &wait_ms) : bad;
+    if (bad >= 0) {
+        return bad;
     }
     pons_error err = PONS_ERROR_INIT;
     pons_store store = {0};
@@ -127,6 +178,10 @@ int cmd_resume(cli *c)
     if (rc >= 0) {
         rc = c->argc ? snprintf(id, sizeof id, "%s", c->argv[0])
                      : cli_latest_thread(store, id, &err);
+        if (rc >= 0 && cli_graph_of(store, id)) {
+            rc = pons_error_set(&err, PONS_EINVAL, "threads",
+                                "thread %s is a graph's: `pons graph resume %s`", id, id);
+        }
         rc = rc < 0 ? rc : run_options(store, id, &started, &done, &err);
     }
     bool mail = false; // words that came after the end are work
@@ -160,7 +215,11 @@ int cmd_resume(cli *c)
                                    .driver = pons_get_str(about, "driver", "mujoco"),
                                    .llm = llm,
                                    .speed = pons_get_num(about, "speed", 1.0),
-                                   .seed = (uint64_t)pons_get_int(about, "seed", 0)};
+                                   .seed = (uint64_t)pons_get_int(about, "seed", 0),
+                                   .stream = modes,
+                                   .stream_kernel = kernel != NULL,
+                                   .step = step != NULL,
+                                   .wait_ms = wait_ms};
     return cli_session_run(c, &o);
 }
 
@@ -192,36 +251,6 @@ static int check_goals(const pons_policy *policy, const char *world_name, bool m
         }
     }
     return status;
-}
-
-static int check_thread_name(const char *name)
-{
-    const size_t n = strlen(name);
-    pons_autovalue text = json_string(name);
-    if (!text) {
-        return cli_bad("--thread takes valid UTF-8");
-    }
-    if (n == 0 || n >= PONS_NAME_MAX) {
-        return cli_bad("--thread takes 1 to %d bytes", PONS_NAME_MAX - 1);
-    }
-    for (const char *p = name; *p; p++) {
-        if ((unsigned char)*p <= ' ' || *p == '/' || *p == 127) {
-            return cli_bad("--thread '%s': no spaces, slashes or control characters", name);
-        }
-    }
-    return -1;
-}
-
-static void new_thread(char ret[PONS_NAME_MAX])
-{
-    static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
-    pons_rand r;
-    pons_rand_seed_os(&r);
-    char word[THREAD_ID_LENGTH + 1] = "";
-    for (int i = 0; i < THREAD_ID_LENGTH; i++) {
-        word[i] = letters[pons_rand_below(&r, sizeof letters - 1)];
-    }
-    snprintf(ret, PONS_NAME_MAX, "t-%s", word);
 }
 
 typedef struct scan {

@@ -20,6 +20,7 @@ static int post(cli *c, const char *thread, const char *kind, const pons_value *
 static void ring(const cli *c);
 static int control(cli *c, const char *command, const char *word);
 static int show_approval(cli *c, pons_store store, const char *thread);
+static pons_value *questions(pons_store store, const char *thread, pons_error *err);
 
 int cmd_say(cli *c)
 {
@@ -108,11 +109,8 @@ int cmd_approve(cli *c)
     }
     // An answer without a question would only look accepted.
     char open_id[64] = "";
-    pons_autovalue status = NULL;
-    if (pons_status_read(store, latest, NULL, NULL, &status, &err) >= 0) {
-        const pons_value *first = json_array_get(pons_get(status, "approvals"), 0);
-        snprintf(open_id, sizeof open_id, "%s", pons_get_str(first, "id", ""));
-    }
+    pons_autovalue open = questions(store, latest, &err);
+    snprintf(open_id, sizeof open_id, "%s", pons_get_str(json_array_get(open, 0), "id", ""));
     pons_store_close(&store);
     if (!open_id[0]) {
         return cli_bad("approve: %s waits for nobody", latest);
@@ -148,15 +146,51 @@ int cli_answer(const char *action, const char *rest, pons_value **ret)
     return -1;
 }
 
+static int scan_question(void *user, const pons_event_row *row)
+{
+    pons_value **open = user;
+    pons_autovalue payload = NULL;
+    const bool asks = strcmp(row->type, "approval.requested") == 0;
+    if ((asks || strcmp(row->type, "approval.resolved") == 0 ||
+         strcmp(row->type, "run.started") == 0) &&
+        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_unref(*open);
+        *open = asks ? pons_value_ref(payload) : NULL;
+    }
+    return 0;
+}
+
+// What the thread waits for a person with: the inner loop's own question is in its state, that of a
+// forked effect only in the log. A list, the caller's; NULL: the error.
+static pons_value *questions(pons_store store, const char *thread, pons_error *err)
+{
+    pons_autovalue status = NULL;
+    pons_autovalue open = NULL;
+    if (pons_status_read(store, thread, NULL, NULL, &status, err) < 0) {
+        return NULL;
+    }
+    const pons_value *approvals = pons_get(status, "approvals");
+    if (json_array_size(approvals) > 0) {
+        return pons_value_ref(approvals);
+    }
+    if (store.ops->events(store.self, thread, 0, 0, scan_question, &open, err) < 0) {
+        return NULL;
+    }
+    pons_value *list = json_array();
+    if (open && json_is_array(pons_get(open, "ops"))) {
+        json_array_append(list, open);
+    }
+    return list;
+}
+
 // What the run waits for: exit 4 when it waits, 0 when it does not.
 static int show_approval(cli *c, pons_store store, const char *thread)
 {
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue status = NULL;
-    if (pons_status_read(store, thread, NULL, NULL, &status, &err) < 0) {
+    pons_autovalue approvals = questions(store, thread, &err);
+    if (!approvals) {
         return cli_fail(&err);
     }
-    const pons_value *approvals = pons_get(status, "approvals");
     if (c->json) {
         cli_print_json(approvals);
         return json_array_size(approvals) ? EXIT_WAITING : EXIT_DONE;

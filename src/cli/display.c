@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STREAM_PREFIX   "stream."
+#define STREAM_TEXT_MAX 400 // bytes of a payload that a person is shown; --json has all
+
 struct cli_display {
     bool json, live, dirty; // live: a terminal; dirty: the live line is on the screen
     bool token_open;
@@ -17,12 +20,17 @@ struct cli_display {
     char mode[16], decision[64], zone[64];
     double battery, distance, speed;
     int64_t robot_ms;
+    bool robot; // there is one: its clock has been seen
 };
 
 static void print_event_json(cli_display *d, const pons_event *ev);
 static void print_event_text(cli_display *d, const pons_event *ev);
 static void line(cli_display *d, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+static void put_line(cli_display *d, const char *label, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
+static bool is_stream(const pons_event *ev);
+static void text_stream(cli_display *d, const pons_event *ev);
 static void clear_live(cli_display *d);
 static void draw_live(cli_display *d);
 static void text_effect(cli_display *d, const pons_value *p);
@@ -59,6 +67,7 @@ void cli_display_event(cli_display *d, const pons_event *ev)
 {
     const int64_t robot_ms = pons_get_int(ev->payload, "robot_ms", 0);
     d->robot_ms = robot_ms > 0 ? robot_ms : d->robot_ms;
+    d->robot = d->robot || pons_get(ev->payload, "robot_ms");
     if (d->json) {
         print_event_json(d, ev);
     } else {
@@ -111,11 +120,23 @@ static void print_event_json(cli_display *d, const pons_event *ev)
     const pons_value *robot = pons_get(ev->payload, "robot_ms");
     pons_autovalue out =
         pons_object("ts_ms", json_integer(ev->ts_ms), "robot_ms",
-                    robot ? pons_value_ref(robot) : json_integer(d->robot_ms), "thread",
-                    json_string(ev->thread), "type", json_string(ev->type), "seq",
+                    robot      ? pons_value_ref(robot)
+                    : d->robot ? json_integer(d->robot_ms)
+                               : NULL,
+                    "thread", json_string(ev->thread), "type", json_string(ev->type), "seq",
                     ev->seq > 0 ? json_integer(ev->seq) : NULL, NULL);
-    json_object_update_missing(out, (json_t *)ev->payload);
+    if (is_stream(ev)) { // a payload of any shape, with any keys
+        json_object_set_new(out, "ns", json_string(ev->ns));
+        json_object_set(out, "payload", (json_t *)ev->payload);
+    } else {
+        json_object_update_missing(out, (json_t *)ev->payload);
+    }
     cli_print_json(out);
+}
+
+static bool is_stream(const pons_event *ev)
+{
+    return strncmp(ev->type, STREAM_PREFIX, strlen(STREAM_PREFIX)) == 0;
 }
 
 // ---------------------------------------------------------------- for people
@@ -123,7 +144,9 @@ static void print_event_json(cli_display *d, const pons_event *ev)
 static void print_event_text(cli_display *d, const pons_event *ev)
 {
     const pons_value *p = ev->payload;
-    if (strcmp(ev->type, "telemetry") == 0) {
+    if (is_stream(ev)) {
+        text_stream(d, ev);
+    } else if (strcmp(ev->type, "telemetry") == 0) {
         d->battery = pons_get_num(p, "battery_pct", -1.0);
         d->speed = pons_get_num(pons_get(p, "twist"), "v", 0.0);
         d->distance = pons_get_num(p, "distance_remaining_m", -1.0);
@@ -185,6 +208,19 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     }
 }
 
+// "updates react/12 {…}": what was streamed, with the number that a client goes on from.
+static void text_stream(cli_display *d, const pons_event *ev)
+{
+    char *text = NULL;
+    if (pons_value_line(ev->payload, &text) < 0) {
+        return;
+    }
+    const size_t shown = cli_cut(text, STREAM_TEXT_MAX);
+    line(d, ev->type + strlen(STREAM_PREFIX), "%s%s%lld  %.*s%s", ev->ns, *ev->ns ? "/" : "",
+         (long long)ev->seq, (int)shown, text, text[shown] ? " …" : "");
+    free(text);
+}
+
 static void text_effect(cli_display *d, const pons_value *p)
 {
     const char *state = pons_get_str(p, "state", "");
@@ -219,11 +255,24 @@ static void text_done(cli_display *d, const pons_value *p)
 static void line(cli_display *d, const char *label, const char *fmt, ...)
 {
     va_list ap;
+    va_start(ap, fmt);
+    put_line(d, label, fmt, ap);
+    va_end(ap);
+}
+
+void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_line(d, label, fmt, ap);
+    va_end(ap);
+}
+
+static void put_line(cli_display *d, const char *label, const char *fmt, va_list ap)
+{
     clear_live(d);
     printf("  %-7s ", label);
-    va_start(ap, fmt);
     vprintf(fmt, ap);
-    va_end(ap);
     putchar('\n');
     fflush(stdout);
     if (d->prompting) {

@@ -43,6 +43,10 @@ typedef struct session {
     bool prompting; // standard input is a person's terminal
     size_t line_length;
     char line[STDIN_LINE_MAX];
+    // --step
+    pons_store store;
+    bool held, free_run; // announced and waiting for a word; not held any more
+    pons_value *held_state, *held_next;
 } session;
 
 static volatile sig_atomic_t interrupted;
@@ -58,15 +62,75 @@ static void on_event(void *user, const pons_event *ev);
 static int open_wake(session *s);
 static void read_wake(session *s);
 static void read_stdin(session *s);
+// --step: a superstep is due and held. What the last one did is shown once; then it waits for a
+// word, or goes on at once when nobody can say one. True: the brain is to be polled again at once.
+static bool hold(session *s)
+{
+    pons_autovalue next = pons_brain_held(s->brain);
+    if (!next) {
+        return false;
+    }
+    if (!s->held) {
+        pons_error none = PONS_ERROR_INIT;
+        pons_value *state = NULL;
+        pons_state_read(s->store, s->o->thread, "react", &state, &none); // none before its first
+        cli_step_show(s->display, s->c, s->o->thread, "react", s->held_next, s->held_state, state,
+                      next);
+        if (!s->c->json && !s->free_run && !s->held_next && isatty(STDIN_FILENO)) {
+            cli_display_note(s->display, CLI_STEP_HELP);
+        }
+        pons_value_unref(s->held_state);
+        pons_value_unref(s->held_next);
+        s->held_state = state;
+        s->held_next = pons_value_ref(next);
+        s->held = true;
+    }
+    if (s->free_run) {
+        s->held = false;
+        pons_brain_step(s->brain);
+    }
+    return s->free_run;
+}
+
+static void step_line(session *s, const char *text)
+{
+    switch (cli_step_parse(text)) {
+    case CLI_STEP_CONTINUE:
+        s->free_run = true;
+        break;
+    case CLI_STEP_STATE:
+        cli_print_json(s->held_state);
+        break;
+    case CLI_STEP_QUIT:
+        interrupted = 1;
+        break;
+    case CLI_STEP_NEXT:
+        if (s->held) {
+            s->held = false;
+            pons_brain_step(s->brain);
+        }
+        break;
+    default:
+        cli_display_note(s->display, CLI_STEP_HELP);
+    }
+}
+
 static void on_prompt_line(void *user, const char *text);
 static void answer_line(session *s, char *text);
 static void say_line(session *s, char *text);
+static bool hold(session *s);
+static void step_line(session *s, const char *text);
 static void on_signal(int number);
 
 int cli_session_run(cli *c, const cli_session_options *o)
 {
     session s = {
-        .c = c, .o = o, .clock = pons_clock_real(), .wake_fd = -1, .stdin_open = o->prompt};
+        .c = c,
+        .o = o,
+        .clock = pons_clock_real(),
+        .wake_fd = -1,
+        .stdin_open = o->prompt || o->step,
+    };
     pons_error err = PONS_ERROR_INIT;
     pons_store store = {0};
     pons_policy policy = {0};
@@ -79,12 +143,16 @@ int cli_session_run(cli *c, const cli_session_options *o)
     if (rc >= 0 && !o->policy) {
         rc = cli_policy(c, &policy, &err);
     }
-    rc = rc < 0 ? rc : cli_llm(o->llm, &s.clock, &llm, &err);
+    if (rc >= 0 && !o->opened) {
+        rc = cli_llm(o->llm, &s.clock, &llm, &err);
+    }
     rc = rc < 0 ? rc : cli_store(c, &store, &err);
     if (rc >= 0) {
-        s.display = cli_display_create(c, true);
-        rc = session_open(&s, store, config, o->policy ? *o->policy : policy, llm.ops ? &llm : NULL,
-                          about, &err);
+        const pons_llm *model = o->opened ? o->opened : &llm;
+        s.display = cli_display_create(c, !o->step);
+        s.store = store;
+        rc = session_open(&s, store, config, o->policy ? *o->policy : policy,
+                          model->ops ? model : NULL, about, &err);
     }
     if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
         cli_prompt_start("pons", on_prompt_line, &s);
@@ -103,6 +171,8 @@ int cli_session_run(cli *c, const cli_session_options *o)
     cli_prompt_stop();
     pons_brain_close(s.brain);
     cli_display_destroy(s.display);
+    pons_value_unref(s.held_state);
+    pons_value_unref(s.held_next);
     if (s.wake_fd >= 0) {
         close(s.wake_fd);
     }
@@ -132,7 +202,11 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .user = s,
                                      .about = about,
                                      .keep_running = s->o->prompt,
-                                     .stop_body = true};
+                                     .stop_body = true,
+                                     .stream = s->o->stream,
+                                     .stream_kernel = s->o->stream_kernel,
+                                     .step = s->o->step,
+                                     .wait_ms = s->o->wait_ms};
     int rc = pons_brain_open(&opts, &s->brain, err);
     // The goal is committed before a body is started.
     if (rc >= 0 && s->o->n_goals > 0) {
@@ -160,6 +234,9 @@ static int session_loop(session *s, pons_error *err)
                                   "%s; the goals are kept: `pons resume %s`", why, s->o->thread);
         }
         reap_body(s);
+        if (s->o->step && hold(s)) {
+            continue;
+        }
         struct pollfd fds[FDS_MAX];
         size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 2);
         const size_t wake = n;
@@ -348,7 +425,12 @@ static void read_stdin(session *s)
         read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
     if (n <= 0) {
         s->stdin_open = false;
-        say_line(s, s->line); // a last line without its end
+        if (s->o->step) { // nobody to say "next": it is shown, and goes on
+            s->free_run = true;
+        }
+        if (s->o->prompt) {
+            say_line(s, s->line); // a last line without its end
+        }
         pons_brain_finish(s->brain);
         return;
     }
@@ -357,7 +439,11 @@ static void read_stdin(session *s)
     char *start = s->line;
     for (char *end = strchr(start, '\n'); end; end = strchr(start, '\n')) {
         *end = '\0';
-        say_line(s, start);
+        if (s->o->step) {
+            step_line(s, start);
+        } else {
+            say_line(s, start);
+        }
         start = end + 1;
     }
     s->line_length = strlen(start);

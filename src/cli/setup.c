@@ -214,13 +214,14 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
 }
 
 typedef struct newest {
+    pons_store store;
     char name[PONS_NAME_MAX];
     int64_t updated_ms;
 } newest;
 
 int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
 {
-    newest n = {.updated_ms = -1};
+    newest n = {.store = store, .updated_ms = -1};
     const int rc = store.ops->threads(store.self, pick_thread, &n, err);
     if (rc < 0) {
         return rc;
@@ -239,7 +240,7 @@ static int pick_thread(void *user, const pons_thread_info *info)
     if (strcmp(info->thread, PONS_COMPANION_THREAD) == 0) {
         return 0; // a life, not a task: nothing that `resume` or `status` mean
     }
-    if (info->updated_ms > n->updated_ms) {
+    if (info->updated_ms > n->updated_ms && !cli_graph_of(n->store, info->thread)) {
         n->updated_ms = info->updated_ms;
         snprintf(n->name, sizeof n->name, "%s", info->thread);
     }

@@ -168,17 +168,25 @@ int pons_thread_deliver(pons_thread *t)
 
 int pons_run_wait(pons_run *r, pons_error *err)
 {
-    pons_thread *t = r->t;
     for (;;) {
         int st = pons_run_advance(r, err);
-        if (st != PONS_OK || r->state != PONS_RUN_PARKED)
+        if (st == PONS_OK && r->state == PONS_RUN_PARKED)
+            st = pons_run_sleep(r, err);
+        if (st != PONS_OK || r->state != PONS_RUN_READY)
             return st;
+    }
+}
+
+int pons_run_sleep(pons_run *r, pons_error *err)
+{
+    pons_thread *t = r->t;
+    while (r->state == PONS_RUN_PARKED) {
         int64_t due_ns = pons_run_deadlines(r, err);
         if (r->state != PONS_RUN_PARKED)
-            continue;
+            break;
         bool working = t->pool && t->pool->pending > 0;
         if (due_ns == INT64_MAX && !working)
-            return PONS_OK; // for something that the caller serves
+            break; // for something that the caller serves
         int timeout_ms = -1;
         if (due_ns != INT64_MAX) {
             int64_t ms = (due_ns - pons_now_ns(&t->clock) + PONS_NS_PER_MS - 1) / PONS_NS_PER_MS;
@@ -189,6 +197,7 @@ int pons_run_wait(pons_run *r, pons_error *err)
             return pons_error_set(err, PONS_EIO, PONS__MODULE, "cannot wait for a run");
         pons_thread_deliver(t);
     }
+    return PONS_OK;
 }
 
 void pons__pool_close(pons_thread *t)

@@ -537,6 +537,17 @@ int pons_run_supersteps(const pons_run *r)
     return r->supersteps;
 }
 
+pons_value *pons_run_next(const pons_run *r)
+{
+    pons_value *list = json_array();
+    for (size_t i = 0; r->ns && i < r->g->n_nodes; i++)
+        if (pons__bit_get(r->ns->next, i))
+            json_array_append_new(list, json_string(r->g->nodes[i].name));
+    for (size_t i = 0; r->ns && i < r->ns->n_sends; i++)
+        json_array_append_new(list, json_string(r->g->nodes[r->ns->sends[i].node].name));
+    return list;
+}
+
 pons_run *pons__run_root(pons_run *r)
 {
     while (r->parent)

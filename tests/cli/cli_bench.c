@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 #include "pons/clock.h"
 
 #define READ_BYTES      65536
+#define BENCH_TESTS_MAX 16
 #define BENCH_PROCS_MAX 8
 
 // What is open now, for the teardown of a test that failed.
@@ -108,6 +110,35 @@ const char *bench_file(bench *b, const char *name, const char *text)
     assert_true(fputs(text, f) >= 0);
     assert_int_equal(fclose(f), 0);
     return path;
+}
+
+void bench_share(bench *b, const char *replace, const char *with)
+{
+    static const char *const linked[] = {"worlds", "schemas", "scenarios"};
+    char from[256], to[256];
+    snprintf(b->share, sizeof b->share, "%s/share", b->dir);
+    assert_int_equal(mkdir(b->share, 0700), 0);
+    snprintf(to, sizeof to, "%s/config", b->share);
+    assert_int_equal(mkdir(to, 0700), 0);
+    for (size_t i = 0; i < sizeof linked / sizeof linked[0]; i++) {
+        snprintf(from, sizeof from, "%s/%s", PONS_SOURCE_DIR, linked[i]);
+        snprintf(to, sizeof to, "%s/%s", b->share, linked[i]);
+        assert_int_equal(symlink(from, to), 0);
+    }
+    snprintf(to, sizeof to, "%s/config/intents.yaml", b->share);
+    assert_int_equal(symlink(PONS_SOURCE_DIR "/config/intents.yaml", to), 0);
+    FILE *in = fopen(PONS_SOURCE_DIR "/config/kernel.yaml", "r");
+    assert_non_null(in);
+    static char text[1 << 16];
+    const size_t n = fread(text, 1, sizeof text - 1, in);
+    text[n] = '\0';
+    fclose(in);
+    char *at = strstr(text, replace);
+    assert_non_null(at);
+    static char changed[sizeof text + 256];
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, with,
+             at + strlen(replace));
+    bench_file(b, "share/config/kernel.yaml", changed);
 }
 
 // ---------------------------------------------------------------- programs
@@ -353,6 +384,37 @@ static void show(const proc *p)
     free(err);
 }
 
+void bench_must_exit(proc *p, int status)
+{
+    const int got = bench_finish(p);
+    if (got != status) {
+        char *err = bench_stderr(p);
+        print_error("%s\n%s\n", p->text ? p->text : "", err);
+        free(err);
+        fail_msg("exit status %d, not %d", got, status);
+    }
+}
+
+void bench_must_fail(bench *b, const char *words, int status, const char *says)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, words);
+    const int got = bench_finish(&p);
+    char *err = bench_stderr(&p);
+    size_t lines = 0;
+    for (const char *c = err; *c; c++) {
+        lines += *c == '\n';
+    }
+    if (got != status || lines != 1 || strncmp(err, "pons: ", 6) != 0 || !strstr(err, says) ||
+        p.length > 0) {
+        fail_msg("pons %s: exit %d (expected %d), %zu bytes of output, and “%s” (expected one line "
+                 "with “%s”)",
+                 words, got, status, p.length, err, says);
+    }
+    free(err);
+    bench_free(&p);
+}
+
 int bench_run(bench *b, const char *words)
 {
     proc p = {0};
@@ -489,4 +551,51 @@ void bench_ledger_check(bench *b)
         }
     }
     assert_true(json_object_size(started) > 0);
+}
+
+// ---------------------------------------------------------------- a model
+
+int bench_start_model(bench *b, proc *model, const char *words)
+{
+    bench_start_program(b, model, PONS_BINARY_DIR "/tests/scripted_model", words);
+    const int port = atoi(bench_line(model));
+    assert_in_range(port, 1, 65535);
+    return port;
+}
+
+bool bench_no_model_module(void)
+{
+    return access(PONS_BINARY_DIR "/lib/pons/llm-openai.so", F_OK) < 0;
+}
+
+// ---------------------------------------------------------------- tests at once
+
+int bench_together(const char *group, const struct CMUnitTest *tests, size_t n)
+{
+    pid_t pids[BENCH_TESTS_MAX];
+    FILE *said[BENCH_TESTS_MAX];
+    int failed = 0;
+    assert(n <= BENCH_TESTS_MAX);
+    fflush(NULL);
+    for (size_t i = 0; i < n; i++) {
+        said[i] = tmpfile();
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            dup2(fileno(said[i]), STDOUT_FILENO);
+            dup2(fileno(said[i]), STDERR_FILENO);
+            exit(_cmocka_run_group_tests(group, tests + i, 1, NULL, NULL) != 0);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        int status = -1;
+        char text[4096];
+        size_t got;
+        failed += pids[i] < 0 || waitpid(pids[i], &status, 0) != pids[i] || status != 0;
+        rewind(said[i]);
+        while ((got = fread(text, 1, sizeof text, said[i])) > 0) {
+            fwrite(text, 1, got, stdout);
+        }
+        fclose(said[i]);
+    }
+    return failed;
 }

@@ -17,6 +17,9 @@
 #define BENCH_ARGS_MAX 24
 #define BENCH_LIMIT_S  150
 
+#define FAST      "--driver kinematic --seed 3 --speed 20"
+#define WATCHABLE "--driver kinematic --seed 3 --speed 1" // long enough to say something meanwhile
+
 typedef struct bench {
     char dir[64];
     char workspace[96];
@@ -40,6 +43,11 @@ void bench_close(bench *b);
 // For cmocka, after each test: ends what a test that failed has left behind, and its directory.
 int bench_teardown(void **state);
 
+struct CMUnitTest;
+// Runs tests that mostly wait for a robot at the same time, each in a process of its own; shows
+// what they said one after the other. For main: how many failed.
+int bench_together(const char *group, const struct CMUnitTest *tests, size_t n);
+
 // Words are split at spaces; a word in '…' keeps them. "pons" and --workspace are added in front.
 // input: given on standard input, then closed; NULL: /dev/null.
 void bench_start(bench *b, proc *p, const char *input, const char *words);
@@ -53,10 +61,19 @@ void bench_signal(proc *p, int number);
 bool bench_alive(proc *p); // and takes the status when it has ended
 void bench_free(proc *p);
 char *bench_stderr(const proc *p); // the caller frees
+// Finishes it; another status fails the test with what it printed.
+void bench_must_exit(proc *p, int status);
+// `pons WORDS` ends with this status, nothing on standard output, and one line "pons: …" that has
+// `says` in it.
+void bench_must_fail(bench *b, const char *words, int status, const char *says);
 // Start, finish, and the status.
 int bench_run(bench *b, const char *words);
 // The same; *ret: the one JSON line it printed, or NULL. The caller's.
 int bench_run_json(bench *b, const char *words, pons_value **ret);
+
+// tests/llm/scripted_model with these words; its port.
+int bench_start_model(bench *b, proc *model, const char *words);
+bool bench_no_model_module(void); // this build has no client for one
 
 pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
 void bench_end_body(bench *b);  // kill -9, and until it is gone
@@ -65,6 +82,9 @@ int bench_ledger_count(bench *b, const char *goal_id, const char *state); // goa
 void bench_ledger_await(bench *b, const char *state, int n);
 // Each goal id was started once, and none twice at the same time.
 void bench_ledger_check(bench *b);
+// A share directory of the test's own, in which config/kernel.yaml has one text replaced.
+void bench_share(bench *b, const char *replace, const char *with);
+#define BENCH_ASKS "  skills: []", "  skills: [navigate_to_pose]"     // a person, before each drive
 const char *bench_file(bench *b, const char *name, const char *text); // writes DIR/NAME
 void bench_rest(int64_t ms);
 

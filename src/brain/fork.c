@@ -1,0 +1,191 @@
+// fork.c - a thread as another one was at one of its checkpoints.
+//
+// The brain has two lines of checkpoints on one thread, and a checkpoint is of one of them. Their
+// ids sort by time, so "at this checkpoint" has a meaning for both: of each line the newest one
+// that is not younger. Each is gone on from by the engine's own fork, which makes interrupts fire
+// again and every effect wait for a person.
+//
+// What the two lines had said to each other and not yet heard is not in a checkpoint: messages are
+// the store's, and a copy has none. An activation that the inner loop had not read is said again;
+// when the inner loop had ended and the kernel had not heard so, the kernel believes it idle, and
+// its next tick activates the task anew.
+#include "brain/brain_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct line { // one of the two, at the moment of the fork
+    const char *ns;
+    char id[32];  // the checkpoint to go on from; empty: it had none yet
+    bool is_head; // nothing came after it
+} line;
+
+static int find(pons_store store, const char *thread, const char *at, line *ret, bool *ret_known,
+                pons_error *err);
+static int fork_line(pons_thread *t, const line *l, pons_error *err);
+static int mend(pons_store store, pons_thread *t, const line *react, pons_error *err);
+static int say_started(pons_store store, pons_thread *t, const char *from, const char *checkpoint,
+                       pons_error *err);
+
+int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
+                    const char *checkpoint, const char *to, pons_error *err)
+{
+    line kernel = {.ns = PONS_NS_KERNEL}, react = {.ns = PONS_NS_REACT};
+    bool known = checkpoint == NULL;
+    int rc = find(store, from, checkpoint, &kernel, &known, err);
+    rc = rc < 0 ? rc : find(store, from, checkpoint, &react, &known, err);
+    if (rc >= 0 && !known) {
+        rc = pons_error_set(err, PONS_ENOTFOUND, "brain", "thread %s has no checkpoint %s", from,
+                            checkpoint);
+    }
+    rc = rc < 0 ? rc : pons_state_copy(store, from, to, err);
+    if (rc < 0 || !checkpoint) {
+        return rc;
+    }
+    pons_thread *t = NULL;
+    if (!react.id[0]) { // it had not begun
+        rc = store.ops->prune(store.self, to, &(pons_prune){.ns = PONS_NS_REACT, .keep_last = -1},
+                              NULL, err);
+    }
+    if (rc >= 0) {
+        rc = pons_thread_open(store, to, &(pons_thread_options){.clock = *clock}, &t, err);
+    }
+    rc = rc < 0 ? rc : fork_line(t, &kernel, err);
+    rc = rc < 0 ? rc : fork_line(t, &react, err);
+    rc = rc < 0 ? rc : mend(store, t, &react, err);
+    rc = rc < 0 ? rc : say_started(store, t, from, checkpoint, err);
+    pons_thread_close(t);
+    if (rc < 0) { // half a fork is none
+        pons_error none = PONS_ERROR_INIT;
+        store.ops->thread_delete(store.self, to, &none);
+    }
+    return rc;
+}
+
+typedef struct finding {
+    line *l;
+    const char *at;
+    bool any;
+} finding;
+
+static int find_row(void *user, const pons_checkpoint_row *row)
+{
+    finding *f = user;
+    if (strcmp(row->id, f->at) > 0) {
+        f->any = true;
+        return 0;
+    }
+    memcpy(f->l->id, row->id, sizeof f->l->id);
+    f->l->is_head = !f->any;
+    return 1;
+}
+
+static int find(pons_store store, const char *thread, const char *at, line *l, bool *ret_known,
+                pons_error *err)
+{
+    finding f = {.l = l, .at = at};
+    if (!at) {
+        return PONS_OK;
+    }
+    pons_error none = PONS_ERROR_INIT;
+    int rc = store.ops->history(store.self, thread, l->ns, "", 0, find_row, &f, &none);
+    if (rc < 0 && rc != PONS_ENOTFOUND) {
+        *err = none;
+        return rc;
+    }
+    *ret_known = *ret_known || strcmp(l->id, at) == 0;
+    return PONS_OK;
+}
+
+static int fork_line(pons_thread *t, const line *l, pons_error *err)
+{
+    pons_graph *g = NULL;
+    pons_run *run = NULL;
+    if (!l->id[0] || l->is_head) {
+        return PONS_OK;
+    }
+    int rc = pons_brain_graph(l->ns, &g, err);
+    if (rc >= 0) {
+        rc = pons_run_fork(t, g, l->ns, l->id, NULL,
+                           &(pons_run_options){.durability = PONS_DURABILITY_SYNC}, &run, err);
+    }
+    pons_run_destroy(run); // nothing has run; a resume does
+    pons_graph_destroy(g);
+    return rc;
+}
+
+static int mend(pons_store store, pons_thread *t, const line *react, pons_error *err)
+{
+    const char *id = pons_thread_id(t);
+    pons_autovalue state = NULL;
+    pons_autovalue inner = NULL;
+    pons_autovalue heads = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_state_read(store, id, PONS_NS_KERNEL, &state, &none) < 0) {
+        return PONS_OK; // it was asked before its first tick: there is nothing to agree on
+    }
+    if (react->id[0]) {
+        pons_state_read(store, id, PONS_NS_REACT, &inner, &none);
+        pons_state_history(store, id, PONS_NS_REACT, 1, false, &heads, &none);
+    }
+    const pons_value *tasks = pons_get(state, "tasks"), *told = pons_get(tasks, "react");
+    const char *word = pons_get_str(told, "state", "idle");
+    const int64_t activation = pons_get_int(told, "activation", 0);
+    const bool heard = pons_get_int(pons_get(inner, "react"), "activation", 0) == activation;
+    const bool at_work = json_array_size(pons_get(json_array_get(heads, 0), "next")) > 0;
+    if (strcmp(word, "idle") == 0 || (heard && at_work)) {
+        return PONS_OK;
+    }
+    if (!heard && strcmp(word, "active") == 0) { // said, and not read yet: said again
+        const pons_value *task =
+            pons__find(pons_get(tasks, "queue"), "id", pons_get_str(told, "task_id", ""));
+        pons_autovalue mail = pons_object("activation", json_integer(activation), "mode",
+                                          json_string(pons_get_str(told, "mode", "EXEC")), "reason",
+                                          json_string(pons_get_str(tasks, "mode_reason", "")),
+                                          "task", task ? pons_value_ref(task) : json_null(), NULL);
+        return pons_inbox_post(store, id, PONS_NS_REACT, "activate", mail, err);
+    }
+    // It has ended, and said so in a message that is not here.
+    pons_graph *g = NULL;
+    int rc = pons_brain_graph(PONS_NS_KERNEL, &g, err);
+    pons_value *idle = pons__with(told, "state", json_string("idle"));
+    pons_autovalue values = pons_object("tasks", pons__with(tasks, "react", idle), NULL);
+    if (rc >= 0) {
+        rc = pons_state_update(t, g, PONS_NS_KERNEL, values, "kernel_route", NULL, err);
+    }
+    pons_graph_destroy(g);
+    return rc;
+}
+
+static int keep_started(void *user, const pons_event_row *row)
+{
+    pons_value **newest = user;
+    pons_value *payload = NULL;
+    if (strcmp(row->type, "run.started") == 0 &&
+        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_unref(*newest);
+        *newest = payload;
+    }
+    return 0;
+}
+
+// The log was copied whole, with a run.done that the fork is not: it begins anew, as it was begun.
+static int say_started(pons_store store, pons_thread *t, const char *from, const char *checkpoint,
+                       pons_error *err)
+{
+    pons_autovalue was = NULL;
+    const int rc = store.ops->events(store.self, pons_thread_id(t), 0, 0, keep_started, &was, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_value *goal = pons_get(was, "goal"), *about = pons_get(was, "options");
+    const pons_value *robot = pons_get(was, "robot_ms");
+    return pons_thread_emit(t, PONS_NS_KERNEL, "run.started",
+                            pons_object("goal", goal ? pons_value_ref(goal) : json_array(),
+                                        "options", about ? pons_value_ref(about) : NULL, "forked",
+                                        pons_object("thread", json_string(from), "checkpoint_id",
+                                                    json_string(checkpoint), NULL),
+                                        "robot_ms", robot ? pons_value_ref(robot) : json_integer(0),
+                                        NULL),
+                            err);
+}
