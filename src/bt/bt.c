@@ -29,7 +29,7 @@ const bt_type_info bt_types[BT_TYPE_COUNT] = {
 #undef BT_TYPE_INFO
 };
 
-enum { CHUNK_BYTES = 64 << 10 };
+enum { CHUNK_LEAST = 2 << 10, CHUNK_MOST = 64 << 10 }; // [bytes] as much again, up to the most
 struct bt_chunk {
     bt_chunk *next;
 };
@@ -98,6 +98,7 @@ void pons_bt_unref(pons_bt *bt)
     }
     free(bt->values);
     free(bt->nodes);
+    free(bt->hot);
     free(bt->kids);
     free(bt->names);
     free(bt->name_hash);
@@ -119,9 +120,9 @@ uint32_t pons_bt_nodes(const pons_bt *bt)
 size_t pons_bt_bytes(const pons_bt *bt)
 {
     return sizeof *bt + bt->arena.bytes + bt->cap_nodes * sizeof *bt->nodes +
-           bt->n_kids * sizeof *bt->kids + bt->cap_names * sizeof *bt->names +
-           ((size_t)bt->name_mask + 1) * sizeof *bt->name_hash + bt->cap_slots * sizeof *bt->slots +
-           bt->cap_values * sizeof *bt->values;
+           bt->n_nodes * sizeof *bt->hot + bt->n_kids * sizeof *bt->kids +
+           bt->cap_names * sizeof *bt->names + ((size_t)bt->name_mask + 1) * sizeof *bt->name_hash +
+           bt->cap_slots * sizeof *bt->slots + bt->cap_values * sizeof *bt->values;
 }
 
 pons_bt_registry *pons_bt_registry_create(void)
@@ -329,6 +330,25 @@ int bt_keep(pons_bt *bt, pons_value *v)
     return PONS_OK;
 }
 
+static bt_hot hot_of(const pons_bt *bt, uint32_t i)
+{
+    const bt_node *n = &bt->nodes[i];
+    const bool action = n->type == M_ACTION || n->type == X_ACTION;
+    const bool condition = n->type == M_CONDITION || n->type == X_CONDITION;
+    bt_hot h = {.type = n->type,
+                .has_more = n->guard || n->attrs || n->conds,
+                .all = n->end == i + 1 + n->n_kids ? BT_LEAVES : 0,
+                .fn = n->fn,
+                .n_kids = n->n_kids,
+                .kids = n->kids,
+                .call = n->call,
+                .name = n->call ? n->call->name : NULL};
+    if ((action || condition) && n->call && !h.has_more) {
+        h.plain = action ? PONS_BT_RUNNING : PONS_BT_SUCCESS;
+    }
+    return h;
+}
+
 // Children by index and guards by chain, from parents; the hash of the structure.
 int bt_finish(pons_bt *bt)
 {
@@ -336,7 +356,11 @@ int bt_finish(pons_bt *bt)
     uint64_t h = 14695981039346656037ULL;
     bt->n_kids = n > 0 ? n - 1 : 0;
     bt->kids = calloc(n ? n : 1, sizeof *bt->kids);
-    if (!bt->kids) {
+    bt->hot = calloc(n ? n : 1, sizeof *bt->hot);
+    bt_node *fitting = realloc(bt->nodes, (n ? n : 1) * sizeof *fitting); // only what is needed
+    bt->nodes = fitting ? fitting : bt->nodes;
+    bt->cap_nodes = fitting ? n : bt->cap_nodes;
+    if (!bt->kids || !bt->hot) {
         return PONS_ENOMEM;
     }
     uint32_t at = 0;
@@ -362,6 +386,15 @@ int bt_finish(pons_bt *bt)
         h = (h ^ x->n_kids) * 1099511628211ULL;
         h = (h ^ hash_of(name)) * 1099511628211ULL;
     }
+    for (uint32_t i = n; i-- > 0;) { // the children before their parent
+        bt_hot *x = &bt->hot[i];
+        *x = hot_of(bt, i);
+        bool plain = x->all == BT_LEAVES;
+        for (uint32_t k = 1; k <= x->n_kids && plain; k++) {
+            plain = x[k].plain != 0;
+        }
+        x->all |= plain ? BT_PLAIN : 0;
+    }
     snprintf(bt->hash, sizeof bt->hash, "%u-%016llx", n, (unsigned long long)h);
     return PONS_OK;
 }
@@ -372,7 +405,10 @@ void *bt_alloc(bt_arena *a, size_t n)
 {
     n = (n + 15) & ~(size_t)15;
     if (n > a->left) {
-        const size_t room = n > CHUNK_BYTES ? n : CHUNK_BYTES;
+        const size_t more = a->bytes < CHUNK_LEAST  ? CHUNK_LEAST
+                            : a->bytes > CHUNK_MOST ? CHUNK_MOST
+                                                    : a->bytes;
+        const size_t room = n > more ? n : more;
         bt_chunk *c = calloc(1, room + 16);
         if (!c) {
             return NULL;

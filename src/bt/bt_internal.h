@@ -2,7 +2,8 @@
 //
 // A loader makes nodes in pre-order: node 0 is the root, a node's descendants are [i + 1, end), so
 // that resetting a subtree is one memset of the states. Everything that does not change at work is
-// in the definition's arena; a tree has arrays of the same length beside it.
+// in the definition's arena; a tree has arrays of the same length beside it. What each tick looks
+// at is once more in an array of its own (bt_hot), so that a tick of a big tree stays in the cache.
 #ifndef BT_INTERNAL_H
 #define BT_INTERNAL_H
 
@@ -271,12 +272,28 @@ typedef struct bt_node {
     bt_pos pos;
 } bt_node;
 
+typedef struct bt_hot { // 32 bytes of a node
+    uint8_t type;
+    uint8_t plain; // a called leaf without guards, callbacks or conditions: the least it may
+                   // answer (an action RUNNING, a condition SUCCESS); 0: anything else
+    bool has_more; // guards, callbacks or conditions
+    uint8_t all;   // of the children: BT_LEAVES, BT_PLAIN
+    int32_t fn;    // of call
+    uint32_t n_kids;
+    uint32_t kids; // into bt->kids
+    const bt_call_def *call;
+    const char *name; // of call
+} bt_hot;
+
+enum { BT_LEAVES = 1, BT_PLAIN = 2 }; // none has children; each is plain
+
 struct pons_bt {
     int refs;
     bt_arena arena;
     pons_bt_format format;
     const char *file;
     bt_node *nodes;
+    bt_hot *hot; // (n_nodes)
     uint32_t n_nodes, cap_nodes;
     uint32_t *kids;
     uint32_t n_kids;
@@ -354,19 +371,20 @@ typedef struct bt_mem { // of a node; what they mean depends on its type
 typedef struct bt_fn {
     pons_bt_leaf_fn fn;
     void *user;
-    bool condition;
 } bt_fn;
 
 enum { BT_DEFER_NONE, BT_DEFER_WAITING, BT_DEFER_SUCCESS, BT_DEFER_FAILURE };
 
 struct pons_bt_tree {
     uint8_t *state; // (n_nodes) pons_bt_status
+    const bt_hot *hot;
     const bt_node *nodes;
     const uint32_t *kids;
     bt_fn *fns; // (n_names)
     bt_mem *mem;
     bool watch; // on_change is set
     bool any_deferred;
+    bool slow; // one of them: not the short way
     bool wake;
     bool ticking, paused;
     bool unwind_succeed;

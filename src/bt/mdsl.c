@@ -10,13 +10,16 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <strings.h>
 
 const char *const bt_attr_words[AT_COUNT] = {"while", "until", "entry", "step", "exit"};
+
+// What a word means where the language has words of its own; a bt_type is a node.
+enum { WORD_OTHER = -1, WORD_ATTR = BT_TYPE_COUNT, WORD_THEN = WORD_ATTR + AT_COUNT };
 
 typedef struct token {
     const char *at;
     uint32_t len; // 0: the end
+    int word;
     bt_pos pos;
 } token;
 
@@ -97,6 +100,56 @@ static void ast_fini(bt_ast *n)
 
 // ---------------------------------------------------------------- tokens
 
+// Of a byte: 1 space, 2 punctuation, 4 a quote; 0: part of a word.
+static const uint8_t classes[256] = {
+    [' '] = 1, ['\t'] = 1, ['\n'] = 1, ['\v'] = 1, ['\f'] = 1, ['\r'] = 1, ['('] = 2,
+    [')'] = 2, ['{'] = 2,  ['}'] = 2,  ['['] = 2,  [']'] = 2,  [','] = 2,  ['"'] = 4};
+
+static const struct keyword {
+    const char *word;
+    uint8_t len;
+    int means;
+} keywords[] = {{"root", 4, M_ROOT},
+                {"sequence", 8, M_SEQUENCE},
+                {"selector", 8, M_SELECTOR},
+                {"parallel", 8, M_PARALLEL},
+                {"race", 4, M_RACE},
+                {"all", 3, M_ALL},
+                {"lotto", 5, M_LOTTO},
+                {"repeat", 6, M_REPEAT},
+                {"retry", 5, M_RETRY},
+                {"flip", 4, M_FLIP},
+                {"succeed", 7, M_SUCCEED},
+                {"fail", 4, M_FAIL},
+                {"action", 6, M_ACTION},
+                {"condition", 9, M_CONDITION},
+                {"wait", 4, M_WAIT},
+                {"branch", 6, M_BRANCH},
+                {"while", 5, WORD_ATTR},
+                {"until", 5, WORD_ATTR + AT_UNTIL},
+                {"entry", 5, WORD_ATTR + AT_ENTRY},
+                {"step", 4, WORD_ATTR + AT_STEP},
+                {"exit", 4, WORD_ATTR + AT_EXIT},
+                {"then", 4, WORD_THEN}};
+
+static int meaning(const char *at, size_t len)
+{
+    char word[10];
+    if (len < 3 || len >= sizeof word) {
+        return WORD_OTHER;
+    }
+    for (size_t i = 0; i < len; i++) {
+        word[i] = (char)(at[i] | 0x20); // all of them are letters
+    }
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        if (keywords[i].len == len && keywords[i].word[0] == word[0] &&
+            memcmp(keywords[i].word, word, len) == 0) {
+            return keywords[i].means;
+        }
+    }
+    return WORD_OTHER;
+}
+
 static bt_pos here(const reader *r)
 {
     return (bt_pos){r->file, r->line, (uint32_t)(r->at - r->line_start) + 1};
@@ -126,7 +179,7 @@ static bool skip_comment(reader *r)
 static void advance(reader *r)
 {
     for (;;) {
-        if (r->at < r->end && isspace((unsigned char)*r->at)) {
+        if (r->at < r->end && classes[(uint8_t)*r->at] == 1) {
             if (*r->at++ == '\n') {
                 r->line++;
                 r->line_start = r->at;
@@ -135,7 +188,7 @@ static void advance(reader *r)
             break;
         }
     }
-    r->next = (token){.at = r->at, .len = 0, .pos = here(r)};
+    r->next = (token){.at = r->at, .len = 0, .word = WORD_OTHER, .pos = here(r)};
     if (r->at == r->end) {
         return;
     }
@@ -151,21 +204,22 @@ static void advance(reader *r)
             return;
         }
         p++;
-    } else if (strchr("(){}[],", *p)) {
+    } else if (classes[(uint8_t)*p] == 2) {
         p++;
     } else {
-        while (p < r->end && !isspace((unsigned char)*p) && !strchr("(){}[],\"", *p) &&
+        while (p < r->end && classes[(uint8_t)*p] == 0 &&
                !(p[0] == '/' && p + 1 < r->end && p[1] == '*')) {
             p++;
         }
+        r->next.word = meaning(r->at, (size_t)(p - r->at));
     }
     r->next.len = (uint32_t)(p - r->at);
     r->at = p;
 }
 
-static bool is(const token *t, const char *text)
+static bool is(const token *t, char punctuation)
 {
-    return t->len == strlen(text) && strncasecmp(t->at, text, t->len) == 0;
+    return t->len == 1 && *t->at == punctuation;
 }
 
 static int shown(const token *t)
@@ -267,14 +321,14 @@ static void read_arguments(reader *r, arguments *as)
     as->n = 0;
     as->there = false;
     as->pos = r->next.pos;
-    if (!is(&r->next, "[") && !is(&r->next, "(")) {
+    if (!is(&r->next, '[') && !is(&r->next, '(')) {
         return;
     }
-    const char *close = is(&r->next, "[") ? "]" : ")";
+    const char close = is(&r->next, '[') ? ']' : ')';
     as->there = true;
     advance(r);
     while (!r->stop && !is(&r->next, close)) {
-        if (r->next.len == 0 || strchr("(){}[],", *r->next.at)) {
+        if (r->next.len == 0 || classes[(uint8_t)*r->next.at] == 2) {
             unexpected(r, "an argument");
             return;
         }
@@ -285,10 +339,10 @@ static void read_arguments(reader *r, arguments *as)
         }
         argument_of(r, &r->next, &as->a[as->n++]);
         advance(r);
-        if (is(&r->next, ",")) {
+        if (is(&r->next, ',')) {
             advance(r);
         } else if (!is(&r->next, close)) {
-            unexpected(r, *close == ']' ? "',' or ']'" : "',' or ')'");
+            unexpected(r, close == ']' ? "',' or ']'" : "',' or ')'");
             return;
         }
     }
@@ -320,16 +374,6 @@ static const char *take_call(reader *r, arguments *as, const char *what, pons_va
 }
 
 // ---------------------------------------------------------------- nodes
-
-static int type_of(const token *t)
-{
-    for (int i = M_ROOT; i <= M_BRANCH; i++) {
-        if (is(t, bt_types[i].word)) {
-            return i;
-        }
-    }
-    return -1;
-}
 
 static void take_counts(reader *r, bt_ast *n, arguments *as)
 {
@@ -391,11 +435,8 @@ static void take_arguments(reader *r, bt_ast *n, arguments *as)
 static void read_attributes(reader *r, bt_ast *n, arguments *as)
 {
     for (;;) {
-        int which = -1;
-        for (int i = 0; i < AT_COUNT; i++) {
-            which = is(&r->next, bt_attr_words[i]) ? i : which;
-        }
-        if (which < 0 || r->stop) {
+        const int which = r->next.word - WORD_ATTR;
+        if (which < 0 || which >= AT_COUNT || r->stop) {
             return;
         }
         const bt_pos pos = r->next.pos;
@@ -406,10 +447,10 @@ static void read_attributes(reader *r, bt_ast *n, arguments *as)
         const char *name = r->stop ? "" : take_call(r, as, "attribute function", &args);
         arguments_fini(as);
         bool succeed = false;
-        if (which <= AT_UNTIL && is(&r->next, "then")) {
+        if (which <= AT_UNTIL && r->next.word == WORD_THEN) {
             advance(r);
-            succeed = is(&r->next, "succeed");
-            if (!succeed && !is(&r->next, "fail")) {
+            succeed = r->next.word == M_SUCCEED;
+            if (!succeed && r->next.word != M_FAIL) {
                 unexpected(r, "'succeed' or 'fail'");
             } else {
                 advance(r);
@@ -430,7 +471,7 @@ static void read_attributes(reader *r, bt_ast *n, arguments *as)
 static void read_children(reader *r, bt_ast *n, int depth)
 {
     const char *wanted = "'{'";
-    if (!is(&r->next, "{")) {
+    if (!is(&r->next, '{')) {
         unexpected(r, wanted);
         return;
     }
@@ -440,7 +481,7 @@ static void read_children(reader *r, bt_ast *n, int depth)
         return;
     }
     advance(r);
-    while (!r->stop && !is(&r->next, "}")) {
+    while (!r->stop && !is(&r->next, '}')) {
         if (r->next.len == 0) {
             unexpected(r, "a node or '}'");
             return;
@@ -459,8 +500,8 @@ static void read_children(reader *r, bt_ast *n, int depth)
 
 static bt_ast *read_node(reader *r, int depth, bool base)
 {
-    const int type = type_of(&r->next);
-    if (type < 0 || (base && type != M_ROOT)) {
+    const int type = r->next.word;
+    if (type < 0 || type > M_BRANCH || (base && type != M_ROOT)) {
         unexpected(r, base ? "'root' (root node expected at base of definition)" : "a node or '}'");
         return NULL;
     }

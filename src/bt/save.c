@@ -98,6 +98,7 @@ static int restore_node(pons_bt_tree *t, const pons_value *row, int64_t now_ns, 
     t->defer[i] = (uint8_t)defer;
     t->run[i] = (uint64_t)run;
     t->any_deferred |= defer != BT_DEFER_NONE;
+    t->slow |= t->any_deferred;
     return PONS_OK;
 }
 
@@ -161,14 +162,15 @@ typedef struct parts {
     struct bt_extra *extra;
     bt_fn *fns;
     const bt_node *nodes;
+    const bt_hot *hot;
     const uint32_t *kids;
     pons_bt *bt;
 } parts;
 
 static parts take_parts(pons_bt_tree *t)
 {
-    const parts p = {t->state,   t->defer, t->mem, t->run,   t->slots, t->n_slots,
-                     t->n_extra, t->extra, t->fns, t->nodes, t->kids,  t->bt};
+    const parts p = {t->state, t->defer, t->mem,   t->run, t->slots, t->n_slots, t->n_extra,
+                     t->extra, t->fns,   t->nodes, t->hot, t->kids,  t->bt};
     return p;
 }
 
@@ -184,6 +186,7 @@ static void put_parts(pons_bt_tree *t, const parts *p)
     t->extra = p->extra;
     t->fns = p->fns;
     t->nodes = p->nodes;
+    t->hot = p->hot;
     t->kids = p->kids;
     t->bt = p->bt;
 }

@@ -14,6 +14,8 @@
 static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err);
 static int m_work(pons_bt_tree *t, uint32_t i, pons_error *err);
 static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err);
+static int m_asked(pons_bt_tree *t, uint32_t i, const bt_call_def *def, int said,
+                   pons_bt_reason reason, pons_error *err);
 static int m_guards(pons_bt_tree *t, uint32_t i, const bt_guard *g, pons_error *err);
 static int m_callback(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_reason reason,
                       bool succeeded, bool aborted, pons_error *err);
@@ -83,13 +85,13 @@ static int m_attributed(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
     if (t->state[i] >= PONS_BT_SUCCESS) {
         return PONS_OK;
     }
-    if (__builtin_expect(!n->guard && !n->attrs, 1)) {
-        return n->type == M_ACTION ? m_action(t, i, err) : m_work(t, i, err);
+    if (__builtin_expect(!t->hot[i].has_more, 1)) {
+        return m_work(t, i, err);
     }
+    const bt_node *n = &t->nodes[i];
     int rc = n->guard ? m_guards(t, i, n->guard, err) : PONS_OK;
     if (rc == PONS_OK) {
         rc = n->attrs ? m_attributed(t, i, err) : m_work(t, i, err);
@@ -114,7 +116,7 @@ static int m_answered(pons_bt_tree *t, uint32_t i, int rc, bool deferred, pons_e
                               name, rc);
     }
     if (deferred && rc == PONS_BT_RUNNING) {
-        t->any_deferred = true;
+        t->any_deferred = t->slow = true;
         t->defer[i] = BT_DEFER_WAITING;
         t->run[i] = t->next_run++;
     }
@@ -122,49 +124,71 @@ static int m_answered(pons_bt_tree *t, uint32_t i, int rc, bool deferred, pons_e
     return PONS_OK;
 }
 
-// An action without guards and callbacks that answers at once: most of what a tree does. Anything
-// else is left to m_update.
-static inline bool m_plain_action(pons_bt_tree *t, const bt_node *n, uint32_t i, int *ret,
-                                  pons_error *err)
+// A leaf that did not simply say how it ended: a later result, an error, a wrong answer.
+static int m_odd_answer(pons_bt_tree *t, uint32_t i, int said, pons_bt_call *call, pons_error *err)
 {
-    const bt_fn *f = &t->fns[n->fn];
-    if (n->type != M_ACTION || n->guard || n->attrs || t->any_deferred || !f->fn) {
-        return false;
+    const bt_hot *h = &t->hot[i];
+    if (h->plain != PONS_BT_RUNNING) {
+        return m_asked(t, i, h->call, said, PONS_BT_START, err);
     }
-    pons_bt_call call;
-    call.tree = t;
-    call.node = i;
-    call.reason = t->state[i] == PONS_BT_READY ? PONS_BT_START : PONS_BT_CONTINUE;
-    call.succeeded = call.aborted = call.deferred = false;
-    call.run = t->next_run;
-    call.name = n->name;
-    call.priv = n->call;
-    const int rc = f->fn(&call, f->user, err);
-    if (__builtin_expect(rc < PONS_BT_RUNNING || rc > PONS_BT_FAILURE || call.deferred, 0)) {
-        *ret = m_answered(t, i, rc, call.deferred, err);
-        return true;
-    }
-    bt_set(t, i, (pons_bt_status)rc);
-    *ret = PONS_OK;
-    return true;
+    const int rc = m_answered(t, i, said, call->deferred, err);
+    call->deferred = false;
+    call->run = t->next_run;
+    return rc;
 }
 
-// sequence and selector: `go_on` is the state of a child that leads to the next one.
+// sequence and selector: `go_on` is the state of a child that leads to the next one. All children
+// are leaves without guards and callbacks, which is most of what a tree does.
+__attribute__((noinline)) static int m_plain_in_order(pons_bt_tree *t, uint32_t i, int go_on,
+                                                      pons_error *err)
+{
+    const uint32_t end = i + 1 + t->hot[i].n_kids;
+    const bt_hot *h = &t->hot[i + 1];
+    const bt_fn *const fns = t->fns;
+    uint8_t *const state = t->state;
+    pons_bt_call call = {.tree = t, .run = t->next_run};
+    for (uint32_t c = i + 1; c < end; c++, h++) {
+        const bt_fn *f = &fns[h->fn];
+        int s = state[c];
+        if (s < PONS_BT_SUCCESS) {
+            call.node = c;
+            call.reason = (uint8_t)s; // READY: START, RUNNING: CONTINUE
+            call.name = h->name;
+            call.priv = h->call;
+            s = f->fn ? f->fn(&call, f->user, err) : bt_call(t, c, h->call, &call, err);
+            if (__builtin_expect(s < h->plain || s > PONS_BT_FAILURE || call.deferred, 0)) {
+                const int rc = m_odd_answer(t, c, s, &call, err);
+                if (rc < 0) {
+                    return rc;
+                }
+                s = state[c];
+            }
+            state[c] = (uint8_t)s;
+        }
+        if (s != go_on) {
+            state[i] = (uint8_t)s;
+            return PONS_OK;
+        }
+    }
+    state[i] = (uint8_t)go_on;
+    return PONS_OK;
+}
+
 static int m_in_order(pons_bt_tree *t, uint32_t i, pons_bt_status go_on, pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
+    const bt_hot *n = &t->hot[i];
     const uint32_t *kid = &t->kids[n->kids];
+    if (n->all & BT_PLAIN && !t->slow) {
+        return m_plain_in_order(t, i, (int)go_on, err);
+    }
     for (uint32_t k = 0; k < n->n_kids; k++) {
-        const uint32_t c = kid[k];
-        int rc = PONS_OK;
-        if (t->state[c] < PONS_BT_SUCCESS && !m_plain_action(t, &t->nodes[c], c, &rc, err)) {
-            rc = m_update(t, c, err);
-        }
+        const uint8_t *state = &t->state[kid[k]];
+        const int rc = *state < PONS_BT_SUCCESS ? m_update(t, kid[k], err) : PONS_OK;
         if (rc != PONS_OK) {
             return rc;
         }
-        if (t->state[c] != go_on) {
-            bt_set(t, i, (pons_bt_status)t->state[c]);
+        if (*state != go_on) {
+            bt_set(t, i, (pons_bt_status)*state);
             return PONS_OK;
         }
     }
@@ -331,17 +355,27 @@ static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err)
     return rc < 0 ? rc : m_answered(t, i, rc, call.deferred, err);
 }
 
+// What a condition's or a guard's function returned.
+static int m_asked(pons_bt_tree *t, uint32_t i, const bt_call_def *def, int said,
+                   pons_bt_reason reason, pons_error *err)
+{
+    if (said == PONS_BT_SUCCESS || said == PONS_BT_FAILURE) {
+        return said;
+    }
+    if (said < 0) {
+        return bt_call_failed(t, i, def, said, err);
+    }
+    t->failed = i;
+    return pons_error_set(err, PONS_EINVAL, "bt",
+                          "expected %scondition function '%s' to return a boolean",
+                          reason == PONS_BT_GUARD ? "guard " : "", def->name);
+}
+
 static int m_ask(pons_bt_tree *t, uint32_t i, const bt_call_def *def, pons_bt_reason reason,
                  pons_error *err)
 {
     pons_bt_call call = {.node = i, .reason = (uint8_t)reason};
-    const int rc = bt_call(t, i, def, &call, err);
-    if (rc < 0 || rc == PONS_BT_SUCCESS || rc == PONS_BT_FAILURE) {
-        return rc;
-    }
-    return pons_error_set(err, PONS_EINVAL, "bt",
-                          "expected %scondition function '%s' to return a boolean",
-                          reason == PONS_BT_GUARD ? "guard " : "", def->name);
+    return m_asked(t, i, def, bt_call(t, i, def, &call, err), reason, err);
 }
 
 static int m_condition(pons_bt_tree *t, uint32_t i, pons_error *err)
@@ -356,7 +390,7 @@ static int m_condition(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 static int m_work(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    switch ((bt_type)t->nodes[i].type) {
+    switch ((bt_type)t->hot[i].type) {
     case M_SEQUENCE:
         return m_in_order(t, i, PONS_BT_SUCCESS, err);
     case M_SELECTOR:

@@ -78,8 +78,9 @@ static int with_conditions(pons_bt_tree *t, uint32_t i, const bt_conds *c, pons_
 
 int bt_tick_xml(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    const bt_conds *c = t->nodes[i].conds;
-    const int s = c ? with_conditions(t, i, c, err) : x_tick(t, i, err);
+    const int s = __builtin_expect(t->hot[i].has_more, 0)
+                      ? with_conditions(t, i, t->nodes[i].conds, err)
+                      : x_tick(t, i, err);
     if (s > 0 && s != PONS_BT_SKIPPED) {
         bt_set(t, i, (pons_bt_status)s);
     }
@@ -177,9 +178,20 @@ int bt_halt_child(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 int bt_reset_kids(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
+    const bt_hot *n = &t->hot[i];
     const uint32_t *k = &t->kids[n->kids];
     int rc = PONS_OK;
+    if (n->all & BT_LEAVES && !t->watch) { // nothing below them, and they are side by side
+        uint8_t *first = t->state + i + 1;
+        bool runs = false;
+        for (uint32_t j = 0; j < n->n_kids; j++) {
+            runs |= first[j] == PONS_BT_RUNNING;
+        }
+        if (!runs) {
+            memset(first, PONS_BT_READY, n->n_kids);
+            return PONS_OK;
+        }
+    }
     for (uint32_t j = 0; j < n->n_kids && rc >= 0; j++) {
         if (t->state[k[j]] == PONS_BT_RUNNING) {
             rc = bt_halt_child(t, k[j], err);
@@ -198,13 +210,44 @@ static int answered(pons_bt_tree *t, uint32_t i, int s, bool deferred, pons_erro
         return bt_call_failed(t, i, t->nodes[i].call, s, err);
     }
     if (s == PONS_BT_RUNNING && deferred) {
-        t->any_deferred = true;
+        t->any_deferred = t->slow = true;
         t->defer[i] = BT_DEFER_WAITING;
         t->run[i] = t->next_run++;
     }
     if (s == PONS_BT_READY || s > PONS_BT_SKIPPED) {
         t->failed = i;
         return pons_error_set(err, PONS_EINVAL, "bt", "action '%s' returned IDLE", name);
+    }
+    return s;
+}
+
+// What a condition's function returned.
+static int x_said(pons_bt_tree *t, uint32_t i, int s, pons_error *err)
+{
+    if (s < 0 || completed(s) || s == PONS_BT_SKIPPED) {
+        return s;
+    }
+    t->failed = i;
+    return pons_error_set(err, PONS_EINVAL, "bt",
+                          "condition '%s' returned neither SUCCESS nor FAILURE",
+                          t->nodes[i].call->name);
+}
+
+// The two of a leaf that was called without bt_tick_xml.
+static int entered(pons_bt_tree *t, uint32_t i, int s, bool deferred, pons_error *err)
+{
+    s = answered(t, i, s, deferred, err);
+    if (s > 0 && s != PONS_BT_SKIPPED) {
+        bt_set(t, i, (pons_bt_status)s);
+    }
+    return s;
+}
+
+static int x_asked(pons_bt_tree *t, uint32_t i, int s, pons_error *err)
+{
+    s = s < 0 ? bt_call_failed(t, i, t->nodes[i].call, s, err) : x_said(t, i, s, err);
+    if (s > 0 && s != PONS_BT_SKIPPED) {
+        bt_set(t, i, (pons_bt_status)s);
     }
     return s;
 }
@@ -233,48 +276,60 @@ static int memory_failed(pons_bt_tree *t, uint32_t i, pons_error *err)
     return rc < 0 ? rc : PONS_BT_FAILURE;
 }
 
-// An action that is entered, without conditions, and answers at once: most of what a tree does.
-// READY when the child is none of this.
-static inline int plain_action(pons_bt_tree *t, uint32_t i, pons_error *err)
+// Children from m->index on, all of them leaves without conditions, as long as they are entered and
+// answer with go_on: most of what a tree does. What comes next is for the general way. READY, or an
+// error.
+__attribute__((noinline)) static int plain_in_order(pons_bt_tree *t, uint32_t i, int go_on,
+                                                    pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
-    const bt_fn *f = &t->fns[n->fn];
-    if (n->type != X_ACTION || n->conds || t->state[i] != PONS_BT_READY || !f->fn) {
-        return PONS_BT_READY;
+    bt_mem *m = &t->mem[i];
+    const uint32_t end = i + 1 + t->hot[i].n_kids;
+    uint32_t c = i + 1 + (uint32_t)m->index;
+    const bt_hot *h = &t->hot[c];
+    const bt_fn *const fns = t->fns;
+    uint8_t *const state = t->state;
+    pons_bt_call call = {.tree = t, .run = t->next_run};
+    for (; c < end && state[c] == PONS_BT_READY; c++, h++) {
+        const bt_fn *f = &fns[h->fn];
+        call.node = c;
+        call.name = h->name;
+        call.priv = h->call;
+        const int s = f->fn(&call, f->user, err);
+        if (__builtin_expect(s != go_on || call.deferred, 0)) {
+            m->index = (int32_t)(c - i - 1);
+            return h->type == X_ACTION ? entered(t, c, s, call.deferred, err)
+                                       : x_asked(t, c, s, err);
+        }
+        state[c] = (uint8_t)s;
     }
-    pons_bt_call call;
-    call.tree = t;
-    call.node = i;
-    call.reason = PONS_BT_START;
-    call.succeeded = call.aborted = call.deferred = false;
-    call.run = t->next_run;
-    call.name = n->call->name;
-    call.priv = n->call;
-    int s = f->fn(&call, f->user, err);
-    if (__builtin_expect(!completed(s), 0)) {
-        s = answered(t, i, s, call.deferred, err);
-    }
-    if (s > 0 && s != PONS_BT_SKIPPED) {
-        bt_set(t, i, (pons_bt_status)s);
-    }
-    return s;
+    m->index = (int32_t)(c - i - 1);
+    return PONS_BT_READY;
 }
 
 // Sequence goes on after SUCCESS and ends with FAILURE; Fallback the other way round. index: the
 // child whose turn it is; count: how many were skipped.
 static int x_in_order(pons_bt_tree *t, uint32_t i, int go_on, pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
+    const bt_hot *n = &t->hot[i];
+    const uint32_t *kids = &t->kids[n->kids];
+    const bool pauses = asynchronous(n->type);
     bt_mem *m = &t->mem[i];
     if (t->state[i] != PONS_BT_RUNNING) {
         m->count = 0;
     }
     bt_set(t, i, PONS_BT_RUNNING);
     while ((uint32_t)m->index < n->n_kids) {
-        const uint32_t c = kid(t, i, (uint32_t)m->index);
-        const uint8_t was = t->state[c];
-        int s = plain_action(t, c, err);
-        s = s == PONS_BT_READY ? bt_tick_xml(t, c, err) : s;
+        const uint8_t was = t->state[kids[m->index]];
+        int s = PONS_BT_READY;
+        if (n->all & BT_PLAIN && was == PONS_BT_READY && !t->slow && !pauses) {
+            s = plain_in_order(t, i, go_on, err);
+            if ((uint32_t)m->index == n->n_kids) { // none of them runs, nothing is below them
+                memset(t->state + i + 1, PONS_BT_READY, n->n_kids);
+                m->index = m->count = 0;
+                return go_on;
+            }
+        }
+        s = s == PONS_BT_READY ? bt_tick_xml(t, kids[m->index], err) : s;
         if (s < 0 || s == PONS_BT_RUNNING) {
             return s;
         }
@@ -284,8 +339,7 @@ static int x_in_order(pons_bt_tree *t, uint32_t i, int go_on, pons_error *err)
             return n->type == X_SEQUENCE_MEMORY ? memory_failed(t, i, err) : end_with(t, i, s, err);
         }
         m->index++;
-        if (s == go_on && asynchronous(n->type) && was == PONS_BT_READY &&
-            (uint32_t)m->index < n->n_kids) {
+        if (s == go_on && pauses && was == PONS_BT_READY && (uint32_t)m->index < n->n_kids) {
             t->wake = true;
             return PONS_BT_RUNNING;
         }
@@ -905,15 +959,8 @@ static int x_action(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 static int x_condition(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    const bt_node *n = &t->nodes[i];
     pons_bt_call call = {.node = i, .reason = PONS_BT_START};
-    const int s = bt_call_leaf(t, i, &call, err);
-    if (s >= 0 && !completed(s) && s != PONS_BT_SKIPPED) {
-        t->failed = i;
-        return pons_error_set(err, PONS_EINVAL, "bt",
-                              "condition '%s' returned neither SUCCESS nor FAILURE", n->call->name);
-    }
-    return s;
+    return x_said(t, i, bt_call_leaf(t, i, &call, err), err);
 }
 
 static int x_script(pons_bt_tree *t, uint32_t i, pons_error *err)
@@ -939,7 +986,7 @@ static int x_subtree(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 static int x_tick(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    switch ((bt_type)t->nodes[i].type) {
+    switch ((bt_type)t->hot[i].type) {
     case X_ACTION:
         return x_action(t, i, err);
     case X_CONDITION:

@@ -20,8 +20,9 @@ int pons_bt_tree_create(pons_bt *bt, const pons_bt_tree_options *opts, pons_bt_t
     t->bt = pons_bt_ref(bt);
     t->o = *opts;
     t->nodes = bt->nodes;
+    t->hot = bt->hot;
     t->kids = bt->kids;
-    t->watch = opts->on_change != NULL;
+    t->watch = t->slow = opts->on_change != NULL;
     t->next_run = 1;
     pons_rand_seed(&t->rand, opts->seed);
     int rc = bind_leaves(bt, opts->leaves, &t->fns, err);
@@ -115,7 +116,7 @@ static int bind_leaves(pons_bt *bt, const pons_bt_registry *r, bt_fn **ret, pons
     for (uint32_t i = 0; i < bt->n_names; i++) {
         const pons_bt_leaf *l = bt_leaf_of(r, bt->names[i]);
         if (l) {
-            fns[i] = (bt_fn){l->fn, l->user, l->condition};
+            fns[i] = (bt_fn){l->fn, l->user};
         } else if (bt->format == PONS_BT_XML) {
             pons_buf_printf(&missing, "%s%s", missing.len ? ", " : "", bt->names[i]);
         }
