@@ -77,7 +77,8 @@ int cli_config(const cli *c, pons_value **ret, pons_error *err);    // kernel.ya
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err);    // the rules, from intents.yaml
 int cli_world(const char *name, pons_value **ret, pons_error *err); // "house" or a path
 int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
-// spec: NULL (environment, else rules), "rules", "script:FILE" or a URL. ret->ops NULL: rules.
+// spec: NULL (environment, else rules), a URL, "rules", "script:FILE",
+// "record:FILE:URL" or "replay:FILE" (docs/models.md). ret->ops NULL: rules.
 int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
 // An observer's look at the body: hello and one telemetry message, each NULL when no body answers.
 int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);

@@ -24,7 +24,9 @@ int cmd_run(cli *c)
         {"--world", "NAME", "a world of worlds/, or a path; default house", &world},
         {"--driver", "NAME", "mujoco (default) or kinematic", &driver},
         {"--llm", "SPEC",
-         "URL, rules, or script:FILE; default: the environment's model, else rules", &llm},
+         "URL, rules, script:FILE, record:FILE:URL or replay:FILE; default: the environment's "
+         "model, else rules",
+         &llm},
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
         {"--seed", "N", "of everything random; default: from the system", &seed_text},
         {"--stream", "MODE,…",
@@ -149,7 +151,7 @@ int cmd_resume(cli *c)
     uint32_t modes = 0;
     int64_t wait_ms = 0;
     const cli_option options[] = {
-        {"--llm", "SPEC", "URL, rules, or script:FILE", &llm},
+        {"--llm", "SPEC", "URL, rules, script:FILE, record:FILE:URL or replay:FILE", &llm},
         {"--stream", "MODE,…", "as for run", &stream},
         {"--stream-kernel", NULL, "as for run", &kernel},
         {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pons/companion.h"
+#include "pons/llm.h"
 #include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
@@ -137,6 +138,45 @@ int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err)
     return rc;
 }
 
+// The configuration that the words of --llm stand for.
+static int llm_config(const char *spec, pons_value **ret, pons_error *err)
+{
+    static const char script[] = "script:", replay[] = "replay:", order[] = "replay-order:";
+    static const char record[] = "record:";
+    if (strncmp(spec, script, strlen(script)) == 0) {
+        *ret = pons_object("path", json_string(spec + strlen(script)), NULL);
+    } else if (strncmp(spec, replay, strlen(replay)) == 0) {
+        *ret = pons_object("provider", json_string("replay"), "path",
+                           json_string(spec + strlen(replay)), NULL);
+    } else if (strncmp(spec, order, strlen(order)) == 0) {
+        *ret = pons_object("provider", json_string("replay"), "compare", json_string("order"),
+                           "path", json_string(spec + strlen(order)), NULL);
+    } else if (strncmp(spec, record, strlen(record)) == 0) {
+        const char *path = spec + strlen(record), *what = strstr(path, ":http");
+        what = what ? what : strstr(path, ":script:");
+        if (!what || what == path) {
+            return pons_error_set(err, PONS_EINVAL, "llm",
+                                  "--llm record:FILE:URL needs a file and a URL, not '%s'", spec);
+        }
+        int rc = llm_config(what + 1, ret, err);
+        if (rc == PONS_OK) {
+            json_object_set_new(*ret, "record", json_stringn(path, (size_t)(what - path)));
+        }
+        return rc;
+    } else if (strncmp(spec, "http://", 7) == 0 || strncmp(spec, "https://", 8) == 0) {
+        const char *model = getenv("PONS_LLM_MODEL"), *key = getenv("OPENAI_API_KEY");
+        *ret = pons_object("url", json_string(spec), "model",
+                           json_string(model && *model ? model : "default"), "api_key",
+                           key && *key ? json_string(key) : NULL, NULL);
+    } else {
+        return pons_error_set(err, PONS_EINVAL, "llm",
+                              "--llm takes a URL, rules, script:FILE, record:FILE:URL or "
+                              "replay:FILE, not '%s'",
+                              spec);
+    }
+    return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "llm", "no memory");
+}
+
 int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
 {
     *ret = (pons_llm){0};
@@ -148,27 +188,12 @@ int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error
     if (strcmp(spec, "rules") == 0) {
         return PONS_OK;
     }
-    const bool script = strncmp(spec, "script:", strlen("script:")) == 0;
-    if (!script && strncmp(spec, "http://", 7) != 0 && strncmp(spec, "https://", 8) != 0) {
-        return pons_error_set(err, PONS_EINVAL, "llm",
-                              "--llm takes a URL, rules, or script:FILE, not '%s'", spec);
-    }
-    const void *ops = &pons_llm_script;
-    const char *model = getenv("PONS_LLM_MODEL"), *key = getenv("OPENAI_API_KEY");
-    int rc = script ? PONS_OK : pons_module_load("llm", "openai", &ops, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_autovalue config =
-        script ? pons_object("path", json_string(spec + strlen("script:")), NULL)
-               : pons_object("url", json_string(spec), "model",
-                             json_string(model && *model ? model : "default"), "api_key",
-                             key && *key ? json_string(key) : NULL, NULL);
-    ret->ops = ops;
-    rc = ret->ops->open(config, clock, &ret->self, err);
-    if (rc < 0) {
-        *ret = (pons_llm){0};
-    }
+    pons_autovalue config = NULL;
+    pons_llm_factory *factory = NULL;
+    int rc = llm_config(spec, &config, err);
+    rc = rc == PONS_OK ? pons_llm_factory_create(clock, &factory, err) : rc;
+    rc = rc == PONS_OK ? pons_llm_factory_open(factory, config, ret, err) : rc;
+    pons_llm_factory_destroy(factory); // the handle keeps what it needs
     return rc;
 }
 

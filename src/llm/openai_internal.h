@@ -5,6 +5,7 @@
 #define PONS_LLM_OPENAI_INTERNAL_H
 
 #include "llm/sse.h"
+#include "llm/veil.h"
 #include "pons/ext/llm.h"
 
 #define PONS__EVENT_MAX     (1024 * 1024)     // bytes of one event of a stream
@@ -56,12 +57,6 @@ typedef struct pons__tool_call {
     bool is_object; // the arguments came as an object, not as its text
 } pons__tool_call;
 
-// A piece of text on its way to the host, from which the key is taken out wherever it is cut.
-typedef struct pons__veil {
-    const char *secret; // or NULL
-    pons_buf held;      // what may be the beginning of the key
-} pons__veil;
-
 // A reply as it comes together.
 typedef struct pons__reply {
     const pons_value *request; // outlives the reply
@@ -107,7 +102,5 @@ int pons__no_memory(pons__reply *r);
 // "HTTP 401 (invalid_api_key): …" from a body that is not a success; one line.
 void pons__openai_http_error(pons_error *err, long status, const char *body, size_t len,
                              const char *secret);
-// Puts "***" for every occurrence of the secret in a text. NULL-safe.
-void pons__redact(char *text, const char *secret);
 
 #endif

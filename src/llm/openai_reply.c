@@ -39,8 +39,8 @@ void pons__reply_fini(pons__reply *r)
     pons_buf_fini(&r->content);
     pons_buf_fini(&r->refusal);
     pons_buf_fini(&r->reasoning);
-    pons_buf_fini(&r->tokens.held);
-    pons_buf_fini(&r->thoughts.held);
+    pons__veil_fini(&r->tokens);
+    pons__veil_fini(&r->thoughts);
     pons__calls_fini(r);
     pons_value_unref(r->usage);
     r->usage = NULL;
@@ -86,12 +86,17 @@ int pons__no_memory(pons__reply *r)
     return pons_error_set(r->err, PONS_ENOMEM, WHERE, "no memory for the answer");
 }
 
-static void flush(pons__reply *r, pons__veil *veil, pons_llm_event_kind kind)
+// Shows what was held back; the text is over.
+static int flush(pons__reply *r, pons__veil *veil, pons_llm_event_kind kind)
 {
-    if (veil->held.len) {
-        r->on_piece(r->user, kind, veil->held.data);
-        pons_buf_clear(&veil->held);
+    pons_autobuf b = PONS_BUF_INIT;
+    if (pons__veil_end(veil, &b) != PONS_OK) {
+        return pons__no_memory(r);
     }
+    if (b.len) {
+        r->on_piece(r->user, kind, b.data);
+    }
+    return PONS_OK;
 }
 
 static pons_value *text_or_null(pons_buf *b, const char *secret, bool or_null)
@@ -105,9 +110,9 @@ static pons_value *text_or_null(pons_buf *b, const char *secret, bool or_null)
 
 int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
 {
-    flush(r, &r->thoughts, PONS_LLM_REASONING);
-    flush(r, &r->tokens, PONS_LLM_TOKEN);
-    int rc = check_ended_well(r);
+    int rc = flush(r, &r->thoughts, PONS_LLM_REASONING);
+    rc = rc == PONS_OK ? flush(r, &r->tokens, PONS_LLM_TOKEN) : rc;
+    rc = rc == PONS_OK ? check_ended_well(r) : rc;
     pons_value *calls = NULL;
     if (rc == PONS_OK) {
         rc = pons__calls_finish(r, seed, &calls);
@@ -202,40 +207,15 @@ static pons_value *usage_of(const pons_value *usage)
 
 // ---- what is shown as it comes ----
 
-// How much of the end of the text may be the beginning of the secret.
-static size_t may_be_secret(const pons_buf *text, const char *secret)
-{
-    size_t n = strlen(secret) - 1;
-    n = n < text->len ? n : text->len;
-    while (n > 0 && memcmp(text->data + text->len - n, secret, n) != 0) {
-        n--;
-    }
-    return n;
-}
-
-// Shows a piece, but for what may be a part of the secret that has not come whole yet.
 static int show(pons__reply *r, pons__veil *veil, pons_llm_event_kind kind, const char *piece)
 {
+    pons_autobuf b = PONS_BUF_INIT;
     r->any_token = true;
-    if (!veil->secret) {
-        r->on_piece(r->user, kind, piece);
-        return PONS_OK;
-    }
-    if (pons_buf_str(&veil->held, piece) != PONS_OK) {
+    if (pons__veil_pass(veil, piece, &b) != PONS_OK) {
         return pons__no_memory(r);
     }
-    pons__redact(veil->held.data, veil->secret);
-    veil->held.len = strlen(veil->held.data);
-    size_t keep = may_be_secret(&veil->held, veil->secret), n = veil->held.len - keep;
-    if (n > 0) {
-        char *part = strndup(veil->held.data, n);
-        if (!part) {
-            return pons__no_memory(r);
-        }
-        r->on_piece(r->user, kind, part);
-        free(part);
-        memmove(veil->held.data, veil->held.data + n, keep + 1);
-        veil->held.len = keep;
+    if (b.len) {
+        r->on_piece(r->user, kind, b.data);
     }
     return PONS_OK;
 }
@@ -446,17 +426,4 @@ void pons__openai_http_error(pons_error *err, long status, const char *body, siz
                    *text ? "the server answered HTTP %ld: %s" : "the server answered HTTP %ld",
                    status, text);
     pons_value_unref(v);
-}
-
-void pons__redact(char *text, const char *secret)
-{
-    static const char stars[] = "***";
-    size_t n = secret ? strlen(secret) : 0;
-    if (!text || n < sizeof stars) {
-        return; // nothing that short is a key, and there would be no room
-    }
-    for (char *at = text; (at = strstr(at, secret));) {
-        memcpy(at, stars, sizeof stars - 1);
-        memmove(at + sizeof stars - 1, at + n, strlen(at + n) + 1);
-    }
 }

@@ -11,6 +11,7 @@
 //   tool_choice?  "auto" (default with tools) | "none" | "required" | {name}
 //   schema?, schema_name?   of the answer's content, when it must be JSON
 //   model?, temperature?, max_tokens?,
+//   run?                    the run that the call is of: a factory counts them (pons/llm.h)
 //   observation?            what the messages were made from, for providers that need no text
 // }
 // reply:   {
