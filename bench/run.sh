@@ -68,6 +68,35 @@ run_langgraph() { # KEY…: the scripts that give these keys
     done >>"$lines"
 }
 
+# Installs a peer with one command, once for each state of its folder: PEER FOLDER COMMAND…
+install_peer() {
+    local peer=$1 dir=build/peers/$2 stamp
+    stamp=$(cat "bench/peers/$2"/* | cksum)
+    mkdir -p "$dir"
+    cp "bench/peers/$2"/* "$dir/"
+    [ "$(cat "$dir/.installed" 2>/dev/null)" = "$stamp" ] && return 0
+    echo "bench: installing the peer $peer into $dir" >&2
+    if ! (cd "$dir" && shift 2 && eval "$*") >"$dir/install.log" 2>&1 </dev/null; then
+        tail -n 3 "$dir/install.log" >&2
+        echo "bench: the peer is not measured; all it said is in $dir/install.log" >&2
+        return 1
+    fi
+    printf '%s' "$stamp" >"$dir/.installed"
+}
+
+run_mistreevous() { # KEY…
+    install_peer mistreevous mistreevous npm install --no-audit --no-fund --ignore-scripts || return 0
+    echo "bench: mistreevous $*" >&2
+    (cd build/peers/mistreevous && node bt.mjs "$@") >>"$lines"
+}
+
+run_behaviortree_cpp() { # KEY…
+    install_peer BehaviorTree.CPP behaviortree_cpp 'python3 -m venv venv && venv/bin/pip install -q -r requirements.txt' ||
+        return 0
+    echo "bench: behaviortree-cpp $*" >&2
+    (cd build/peers/behaviortree_cpp && venv/bin/python bt.py "$@") >>"$lines"
+}
+
 # ---------------------------------------------------------------- ours
 
 programs=$(ls bench/bench_*.c 2>/dev/null | sed -E 's#.*/(bench_[a-z_]+)\.c#\1#')
@@ -85,6 +114,11 @@ done
 keys=$(goals | awk -F '\t' '$3 == "langgraph-js" { print $4 }')
 # shellcheck disable=SC2086 # one word a key
 [ -z "$keys" ] || run_langgraph $keys
+for peer in mistreevous behaviortree-cpp; do
+    keys=$(goals | awk -F '\t' -v p=$peer '$3 == p { print $4 }')
+    # shellcheck disable=SC2086 # one word a key
+    [ -z "$keys" ] || "run_${peer//-/_}" $keys
+done
 
 # ---------------------------------------------------------------- together
 
