@@ -336,7 +336,7 @@ static bt_hot hot_of(const pons_bt *bt, uint32_t i)
     const bool action = n->type == M_ACTION || n->type == X_ACTION;
     const bool condition = n->type == M_CONDITION || n->type == X_CONDITION;
     bt_hot h = {.type = n->type,
-                .has_more = n->guard || n->attrs || n->conds,
+                .has_more = bt->format == PONS_BT_XML ? n->conds != NULL : n->guard || n->attrs,
                 .all = n->end == i + 1 + n->n_kids ? BT_LEAVES : 0,
                 .fn = n->fn,
                 .n_kids = n->n_kids,

@@ -249,8 +249,9 @@ typedef struct bt_port {
     double number;    // type e: what the enum of that name stands for
 } bt_port;
 
-typedef struct bt_node {
+typedef struct bt_node { // what only one family of nodes has shares its place with the other's
     uint8_t type;
+    bool drawn; // MDSL: the range was given as two numbers
     uint16_t depth;
     uint32_t n_kids;
     uint32_t kids; // into bt->kids
@@ -258,17 +259,22 @@ typedef struct bt_node {
     uint32_t parent;
     int32_t fn; // of call
     const bt_call_def *call;
-    const bt_guard *guard; // nearest, this node's own or an ancestor's
-    const bt_attrs *attrs;
-    const bt_conds *conds;
-    const bt_port *ports;
-    uint32_t n_ports;
-    int64_t low, high;      // repeat, retry, wait: range; low < 0: none
-    bool drawn;             // it was given as a range, be it of one number
-    const int64_t *weights; // lotto
-    const bt_script *script;
-    const char *name; // the node's own ("name" in XML), or the function's
-    const char *id;   // XML: registration id; SubTree: the tree's
+    union {
+        const bt_guard *guard; // MDSL: nearest, this node's own or an ancestor's
+        const bt_conds *conds; // XML
+    };
+    union {
+        const bt_attrs *attrs; // MDSL
+        const bt_port *ports;  // XML
+    };
+    uint32_t n_ports; // XML
+    union {
+        const int64_t *weights;  // MDSL: lotto
+        const bt_script *script; // XML
+    };
+    int64_t low, high; // repeat, retry, wait: range; low < 0: none
+    const char *name;  // the node's own ("name" in XML), or the function's
+    const char *id;    // XML: registration id; SubTree: the tree's
     bt_pos pos;
 } bt_node;
 
@@ -336,11 +342,11 @@ typedef struct bt_ast {
     bool drawn;
     int64_t *weights;
     int n_weights;
-    struct {
+    struct bt_ast_attr {
         const char *name;
         pons_value *args;
         bool succeed;
-    } at[5]; // while until entry step exit
+    } * at; // (AT_COUNT) while until entry step exit; NULL: none
     struct bt_ast *first, *last, *next;
     int n_kids;
 } bt_ast;

@@ -256,12 +256,12 @@ static const bt_call_def *call_of(builder *b, const char *name, const pons_value
 
 static const bt_call_def *attr_of(builder *b, const bt_ast *n, int which)
 {
-    return n->at[which].name ? call_of(b, n->at[which].name, n->at[which].args) : NULL;
+    return n->at && n->at[which].name ? call_of(b, n->at[which].name, n->at[which].args) : NULL;
 }
 
 static const bt_guard *guard_of(builder *b, const bt_ast *n, uint32_t at, const bt_guard *outer)
 {
-    if (!n->at[AT_WHILE].name && !n->at[AT_UNTIL].name) {
+    if (!n->at || (!n->at[AT_WHILE].name && !n->at[AT_UNTIL].name)) {
         return outer;
     }
     bt_guard *g = bt_alloc(&b->bt->arena, sizeof *g);
@@ -280,7 +280,7 @@ static const bt_guard *guard_of(builder *b, const bt_ast *n, uint32_t at, const 
 
 static const bt_attrs *attrs_of(builder *b, const bt_ast *n)
 {
-    if (!n->at[AT_ENTRY].name && !n->at[AT_STEP].name && !n->at[AT_EXIT].name) {
+    if (!n->at || (!n->at[AT_ENTRY].name && !n->at[AT_STEP].name && !n->at[AT_EXIT].name)) {
         return NULL;
     }
     bt_attrs *a = bt_alloc(&b->bt->arena, sizeof *a);

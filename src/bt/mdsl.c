@@ -91,7 +91,7 @@ static void ast_fini(bt_ast *n)
 {
     for (; n; n = n->next) {
         pons_value_unref(n->args);
-        for (int i = 0; i < AT_COUNT; i++) {
+        for (int i = 0; n->at && i < AT_COUNT; i++) {
             pons_value_unref(n->at[i].args);
         }
         ast_fini(n->first);
@@ -291,10 +291,11 @@ static void argument_of(reader *r, const token *t, argument *a)
         return;
     }
     a->word = copy(r, t->at, t->len);
-    if (strcmp(a->word, "null") == 0) {
+    const bool short_word = t->len == 4 || t->len == 5;
+    if (short_word && strcmp(a->word, "null") == 0) {
         a->type = 'n';
         a->value = json_null();
-    } else if (strcmp(a->word, "true") == 0 || strcmp(a->word, "false") == 0) {
+    } else if (short_word && (strcmp(a->word, "true") == 0 || strcmp(a->word, "false") == 0)) {
         a->type = 'b';
         a->value = json_boolean(*a->word == 't');
     } else if (number_of(a->word, &a->number)) {
@@ -455,6 +456,12 @@ static void read_attributes(reader *r, bt_ast *n, arguments *as)
             } else {
                 advance(r);
             }
+        }
+        n->at = n->at ? n->at : bt_alloc(r->arena, AT_COUNT * sizeof *n->at);
+        if (!n->at) {
+            r->nomem = r->stop = true;
+            pons_value_unref(args);
+            return;
         }
         if (n->at[which].name) {
             bt_fault(r->faults, pos, "duplicate attribute '%s' found for node",

@@ -73,7 +73,7 @@ static void ast_fini(bt_ast *n)
 {
     for (; n; n = n->next) {
         pons_value_unref(n->args);
-        for (int i = 0; i < AT_COUNT; i++) {
+        for (int i = 0; n->at && i < AT_COUNT; i++) {
             pons_value_unref(n->at[i].args);
         }
         ast_fini(n->first);
@@ -382,6 +382,10 @@ static void read_attributes(reader *r, const jval *v, bt_ast *n)
             continue;
         }
         const char *name = name_of(r, m, "call", "missing function name", m->pos);
+        n->at = n->at ? n->at : need(r, bt_alloc(r->arena, AT_COUNT * sizeof *n->at));
+        if (!n->at) {
+            return;
+        }
         n->at[i].name = name ? name : "";
         n->at[i].args = args_of(r, m);
         const jval *then = member(m, "succeedOnAbort");

@@ -284,7 +284,7 @@ static elem *parse_text(loader *l, const char *text, size_t len, const char *fil
 static const char *attr_of(const elem *e, const char *name)
 {
     for (const attr *a = e->attrs; a; a = a->next) {
-        if (strcmp(a->name, name) == 0) {
+        if (a->name[0] == name[0] && strcmp(a->name, name) == 0) {
             return a->value;
         }
     }
@@ -723,7 +723,8 @@ static void set_port(loader *l, elem *e, bt_port *p, const char *name, const cha
 
 static bool special(const char *name)
 {
-    return *name == '_' || strcmp(name, "ID") == 0 || strcmp(name, "name") == 0;
+    return *name == '_' || (*name == 'I' && strcmp(name, "ID") == 0) ||
+           (*name == 'n' && strcmp(name, "name") == 0);
 }
 
 static void set_ports(loader *l, elem *e, uint32_t at, const port_defs *d, int32_t on)
@@ -815,7 +816,10 @@ static void set_conditions(loader *l, elem *e, uint32_t at, int32_t on)
     static const char *const post[] = {"_onSuccess", "_onFailure", "_post", "_onHalted"};
     bt_conds *c = NULL;
     for (const attr *a = e->attrs; a; a = a->next) {
-        for (int i = 0; *a->name == '_' && i < 4; i++) {
+        if (*a->name != '_') {
+            continue;
+        }
+        for (int i = 0; i < 4; i++) {
             const bool is_pre = strcmp(a->name, pre[i]) == 0;
             if (!is_pre && strcmp(a->name, post[i]) != 0) {
                 continue;
@@ -1089,7 +1093,7 @@ static void build_node(loader *l, elem *e, uint32_t parent, int depth, int32_t o
     const char *id = e->tag;
     bool subtree = false;
     for (size_t i = 0; i < sizeof generic / sizeof *generic; i++) {
-        if (strcmp(e->tag, generic[i]) == 0) {
+        if (e->tag[0] == generic[i][0] && strcmp(e->tag, generic[i]) == 0) {
             id = attr_of(e, "ID");
             subtree = i >= 4;
         }
