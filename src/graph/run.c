@@ -407,7 +407,7 @@ static int step_tasks(pons_run *r, pons_error *err)
                 return cx->fault;
             }
         }
-        if (r->opts.stream && !cx->streamed)
+        if (r->opts.stream && !cx->streamed && !cx->escape)
             pons__stream_task(cx, false);
         if (cx->escape) {
             r->escaped = cx;
