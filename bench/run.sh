@@ -50,20 +50,38 @@ install_langgraph() {
     printf '%s' "$stamp" >"$dir/.installed"
 }
 
-run_langgraph() { # KEY…: the scripts that give these keys
-    install_langgraph || return 0
-    local script key
+# The same for Python, into a virtual environment of its own.
+install_langgraph_python() {
+    local dir=build/peers/langgraph-python stamp
+    stamp=$(cat bench/peers/langgraph-python/requirements.txt <(python3 --version) | cksum)
+    mkdir -p "$dir"
+    cp bench/peers/langgraph-python/* "$dir/"
+    [ "$(cat "$dir/.installed" 2>/dev/null)" = "$stamp" ] && return 0
+    echo "bench: installing the peer LangGraph Python from PyPI into $dir" >&2
+    rm -rf "$dir/venv"
+    if ! { python3 -m venv "$dir/venv" && "$dir/venv/bin/pip" install --disable-pip-version-check \
+        -r "$dir/requirements.txt"; } >"$dir/install.log" 2>&1 </dev/null; then
+        tail -n 5 "$dir/install.log" >&2
+        echo "bench: the peer is not measured; all it said is in $dir/install.log" >&2
+        return 1
+    fi
+    printf '%s' "$stamp" >"$dir/.installed"
+}
+
+run_peer() { # DIR RUNNER EXTENSION KEY…: the scripts that give these keys
+    local dir=build/peers/$1 runner=$2 extension=$3 script key
+    shift 3
     for script in $(for key; do
         case $key in loop) echo loop ;; start | pss) echo start ;; *) echo durable ;; esac
     done | sort -u); do
-        echo "bench: langgraph-js $script" >&2
+        echo "bench: ${dir##*/} $script" >&2
         if [ "$script" = start ]; then # the middle one of five
             for _ in 1 2 3 4 5; do
-                (cd build/peers/langgraph && STARTED_MS=$(date +%s%3N) node start.mjs)
-            done | sort -t: -k4 -n | awk -F '"key":"|","value":|,"unit"' \
+                (cd "$dir" && STARTED_MS=$(date +%s%3N) $runner "start.$extension")
+            done | sed -E 's/": +/":/g; s/, +"/,"/g' | sort -t: -k4 -n | awk -F '"key":"|","value":|,"unit"' \
                 '{ n[$2]++; line[$2, n[$2]] = $0 } END { for (k in n) print line[k, int((n[k] + 1) / 2)] }'
         else
-            (cd build/peers/langgraph && node "$script.mjs")
+            (cd "$dir" && $runner "$script.$extension")
         fi
     done >>"$lines"
 }
@@ -111,13 +129,15 @@ for program in $programs; do
             'index($2, f) == 1 { print $2 } $4 ~ /^@/ { print substr($4, 2) }' | sort -u) \
         >>"$lines" || status=1
 done
-keys=$(goals | awk -F '\t' '$3 == "langgraph-js" { print $4 }')
-# shellcheck disable=SC2086 # one word a key
-[ -z "$keys" ] || run_langgraph $keys
+keys() { goals | awk -F '\t' -v who="$1" '$3 == who { print $4 }'; }
+# shellcheck disable=SC2046 # one word a key
+[ -z "$(keys langgraph-js)" ] || ! install_langgraph || run_peer langgraph node mjs $(keys langgraph-js)
+# shellcheck disable=SC2046
+[ -z "$(keys langgraph-python)" ] || ! install_langgraph_python ||
+    run_peer langgraph-python venv/bin/python py $(keys langgraph-python)
 for peer in mistreevous behaviortree-cpp; do
-    keys=$(goals | awk -F '\t' -v p=$peer '$3 == p { print $4 }')
-    # shellcheck disable=SC2086 # one word a key
-    [ -z "$keys" ] || "run_${peer//-/_}" $keys
+    # shellcheck disable=SC2046
+    [ -z "$(keys $peer)" ] || "run_${peer//-/_}" $(keys $peer)
 done
 
 # ---------------------------------------------------------------- together
