@@ -82,8 +82,10 @@ int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
 int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
 // An observer's look at the body: hello and one telemetry message, each NULL when no body answers.
 int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);
-// The newest unfinished thread, else the newest; PONS_ENOTFOUND when there is none.
+// The newest thread of a brain; PONS_ENOTFOUND when there is none.
 int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err);
+// The newest thread of a brain or of an agent: what `resume` and `approve` mean.
+int cli_latest_of_any(pons_store store, char ret[PONS_NAME_MAX], pons_error *err);
 
 // display.c: events for people and for programs.
 typedef struct cli_display cli_display;
@@ -165,6 +167,7 @@ int cmd_body(cli *c);
 int cmd_scenario(cli *c);
 int cmd_graph(cli *c);
 int cmd_plan(cli *c);
+int cmd_agent(cli *c);
 int cmd_bt(cli *c);
 int cmd_companion(cli *c);
 int cmd_doctor(cli *c);

@@ -1,14 +1,17 @@
 // cmd_graph.c - `pons graph`: the graphs as they are compiled, drawn; and graphs of a person's own,
 // run from the command line on a durable thread (graph_run.c).
 //
-// kernel and react are the brain's: they are drawn here and run by `pons run`, with a robot. Others
-// are modules, graph-NAME.so (graph_module.h), found where all modules are, or named by a path.
+// kernel and react are the brain's: they are drawn here and run by `pons run`, with a robot. agent
+// is the planning agent's, drawn as the workspace has configured it, and run by `pons agent`.
+// Others are modules, graph-NAME.so (graph_module.h), found where all modules are, or named by a
+// path.
 #include "cli/cli.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/agent_cli.h"
 #include "cli/graph_run.h"
 #include "pons/module.h"
 
@@ -72,10 +75,15 @@ static int show(const cli *c, const char *name, const char *format)
     pons_graph *graph = NULL;
     const pons_graph_module *module = NULL;
     char *text = NULL;
-    (void)c;
     const bool brains = strcmp(name, "kernel") == 0 || strcmp(name, "react") == 0;
-    int rc =
-        brains ? pons_brain_graph(name, &graph, &err) : cli_graph_load(name, &module, &graph, &err);
+    const bool agents = strcmp(name, "agent") == 0; // as this workspace has configured it
+    pons_agent_config *config = NULL;
+    int rc = agents ? cli_agent_config(c, &config, &err) : PONS_OK;
+    rc = rc < 0   ? rc
+         : agents ? pons_agent_graph(config, &graph, &err)
+         : brains ? pons_brain_graph(name, &graph, &err)
+                  : cli_graph_load(name, &module, &graph, &err);
+    pons_agent_config_destroy(config);
     rc = rc < 0 ? rc : pons_graph_draw(graph, format, &text, &err);
     if (rc >= 0) {
         fputs(text, stdout);

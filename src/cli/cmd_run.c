@@ -1,5 +1,5 @@
 // cmd_run.c - `pons run` and `pons resume`.
-#include "cli/cli.h"
+#include "cli/agent_cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +179,11 @@ int cmd_resume(cli *c)
     rc = rc < 0 ? rc : cli_store(c, &store, &err);
     if (rc >= 0) {
         rc = c->argc ? snprintf(id, sizeof id, "%s", c->argv[0])
-                     : cli_latest_thread(store, id, &err);
+                     : cli_latest_of_any(store, id, &err);
+        if (rc >= 0 && pons_agent_thread_is(store, id)) {
+            pons_store_close(&store);
+            return cli_agent_resume(c, id, llm);
+        }
         if (rc >= 0 && cli_graph_of(store, id)) {
             rc = pons_error_set(&err, PONS_EINVAL, "threads",
                                 "thread %s is a graph's: `pons graph resume %s`", id, id);

@@ -4,7 +4,7 @@
 // Words go to the thread's inbox in the store, durable before the command returns, and a datagram
 // on run/brain.sock wakes the brain that holds it. Stop goes past all of that: a datagram to the
 // safety thread's own socket.
-#include "cli/cli.h"
+#include "cli/agent_cli.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -94,9 +94,14 @@ int cmd_approve(cli *c)
     int rc = cli_workspace(c, false, &err);
     rc = rc < 0 ? rc : cli_store(c, &store, &err);
     if (rc >= 0 && c->argc == 0) {
-        rc = cli_latest_thread(store, latest, &err);
+        rc = cli_latest_of_any(store, latest, &err);
     } else if (rc >= 0) {
         snprintf(latest, sizeof latest, "%s", c->argv[0]);
+    }
+    if (rc >= 0 && pons_agent_thread_is(store, latest)) {
+        const int done = cli_agent_approve(c, store, latest, answer, id);
+        pons_store_close(&store);
+        return done;
     }
     if (rc < 0) {
         pons_store_close(&store);

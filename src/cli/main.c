@@ -34,6 +34,8 @@ const cli_command cli_commands[] = {
      "check, show or run a plan; FILE may be -", cmd_plan},
     {"graph", "pons graph list | show NAME | run NAME|FILE.so | resume THREAD | update THREAD",
      "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph},
+    {"agent", "pons agent [MESSAGE…] [--session ID]",
+     "talk with the planning agent; without MESSAGE: a chat", cmd_agent},
     {"bt", "pons bt check FILE… | show FILE [--format text|dot|svg] | run FILE --script S.json",
      "check, draw and try behaviour trees", cmd_bt},
     {"companion", "pons companion run|status|log|why TIME|message TEXT",

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pons/agent.h"
 #include "pons/companion.h"
 #include "pons/llm.h"
 #include "pons/module.h"
@@ -240,13 +241,26 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
 
 typedef struct newest {
     pons_store store;
+    bool agents; // an agent's thread will do
     char name[PONS_NAME_MAX];
     int64_t updated_ms;
 } newest;
 
+static int latest(pons_store store, bool agents, char ret[PONS_NAME_MAX], pons_error *err);
+
 int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
 {
-    newest n = {.store = store, .updated_ms = -1};
+    return latest(store, false, ret, err);
+}
+
+int cli_latest_of_any(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
+{
+    return latest(store, true, ret, err);
+}
+
+static int latest(pons_store store, bool agents, char ret[PONS_NAME_MAX], pons_error *err)
+{
+    newest n = {.store = store, .agents = agents, .updated_ms = -1};
     const int rc = store.ops->threads(store.self, pick_thread, &n, err);
     if (rc < 0) {
         return rc;
@@ -265,7 +279,8 @@ static int pick_thread(void *user, const pons_thread_info *info)
     if (strcmp(info->thread, PONS_COMPANION_THREAD) == 0) {
         return 0; // a life, not a task: nothing that `resume` or `status` mean
     }
-    if (info->updated_ms > n->updated_ms && !cli_graph_of(n->store, info->thread)) {
+    if (info->updated_ms > n->updated_ms && !cli_graph_of(n->store, info->thread) &&
+        (n->agents || !pons_agent_thread_is(n->store, info->thread))) {
         n->updated_ms = info->updated_ms;
         snprintf(n->name, sizeof n->name, "%s", info->thread);
     }

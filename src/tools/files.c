@@ -257,7 +257,7 @@ int pons__write_file(pons__work *w, pons_error *err)
         hash_text(text, n, hash);
         pons_autovalue what = pons_object("path", json_string(path), "sha256", json_string(hash),
                                           "bytes", json_integer((json_int_t)n), NULL);
-        rc = pons__ledger_begin(w->core->ledger, w->key, what, err);
+        rc = pons__tool_ledger_begin(w->core->ledger, w->key, what, err);
         rc = rc < 0 ? rc : replace(w, dir, path, text, n, exists ? &st : NULL, refuse, err);
     }
     close(dir);

@@ -47,7 +47,7 @@ static void note(pons__ledger *l, const char *key, pons__fate fate, const pons_v
 static int append(pons__ledger *l, const pons_value *line, bool sync, pons_error *err);
 static entry *find(pons__ledger *l, const char *key);
 
-int pons__ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err)
+int pons__tool_ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err)
 {
     pons__ledger *l = calloc(1, sizeof *l);
     if (!l) {
@@ -67,7 +67,7 @@ int pons__ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err)
         const int rc =
             pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER "/" NAME ": %s",
                            c->workspace, strerror(errno));
-        pons__ledger_close(l);
+        pons__tool_ledger_close(l);
         return rc;
     }
     bool torn = false;
@@ -77,7 +77,7 @@ int pons__ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err)
         rc = rewrite(l, err);
     }
     if (rc < 0) {
-        pons__ledger_close(l);
+        pons__tool_ledger_close(l);
         return rc;
     }
     flock(l->fd, LOCK_SH | (alone ? 0 : LOCK_NB));
@@ -85,7 +85,7 @@ int pons__ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err)
     return PONS_OK;
 }
 
-void pons__ledger_close(pons__ledger *l)
+void pons__tool_ledger_close(pons__ledger *l)
 {
     if (!l) {
         return;
@@ -105,7 +105,7 @@ void pons__ledger_close(pons__ledger *l)
     free(l);
 }
 
-pons__fate pons__ledger_look(pons__ledger *l, const char *key, pons_value **ret_value)
+pons__fate pons__tool_ledger_look(pons__ledger *l, const char *key, pons_value **ret_value)
 {
     pthread_mutex_lock(&l->mtx);
     const entry *e = find(l, key);
@@ -117,7 +117,8 @@ pons__fate pons__ledger_look(pons__ledger *l, const char *key, pons_value **ret_
     return fate;
 }
 
-int pons__ledger_begin(pons__ledger *l, const char *key, const pons_value *what, pons_error *err)
+int pons__tool_ledger_begin(pons__ledger *l, const char *key, const pons_value *what,
+                            pons_error *err)
 {
     if (!*key) {
         return PONS_OK;
@@ -137,7 +138,7 @@ int pons__ledger_begin(pons__ledger *l, const char *key, const pons_value *what,
     return rc;
 }
 
-void pons__ledger_end(pons__ledger *l, const char *key, const pons_value *result)
+void pons__tool_ledger_end(pons__ledger *l, const char *key, const pons_value *result)
 {
     pons_error ignored = PONS_ERROR_INIT;
     pons_autovalue kept = json_copy((json_t *)result);

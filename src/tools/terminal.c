@@ -89,7 +89,7 @@ int pons__terminal(pons__work *w, pons_error *err)
     pons_autovalue what = pons_object("command", json_string(command), NULL);
     rc = !k.tail            ? pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for output")
          : pons__stopped(w) ? pons__stopped_error(err)
-                            : pons__ledger_begin(c->ledger, w->key, what, err);
+                            : pons__tool_ledger_begin(c->ledger, w->key, what, err);
     rc = rc < 0 ? rc : launch(w, command, cwd, &ch, err);
     close(cwd);
     if (rc >= 0) {

@@ -304,7 +304,7 @@ static int core_adopt(void *self, uint64_t call, const char *name, const char *k
         return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS, "a call without a key is not kept");
     }
     pons_autovalue known = NULL;
-    const pons__fate fate = pons__ledger_look(p->core.ledger, key, &known);
+    const pons__fate fate = pons__tool_ledger_look(p->core.ledger, key, &known);
     if (fate == PONS__NEVER) {
         return pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "%s was not started", key);
     }
@@ -320,7 +320,7 @@ static int core_adopt(void *self, uint64_t call, const char *name, const char *k
         snprintf(text, sizeof text, "wrote %s", pons_get_str(known, "path", ""));
         pons_autovalue value =
             pons_object("output", json_string(text), "cached", json_true(), NULL);
-        pons__ledger_end(p->core.ledger, key, value);
+        pons__tool_ledger_end(p->core.ledger, key, value);
         give(&ev, value);
     } else {
         return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
@@ -433,7 +433,7 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = configure(p, config, err);
     rc = rc < 0 ? rc : make_list(p, err);
-    rc = rc < 0 ? rc : pons__ledger_open(&p->core, &p->core.ledger, err);
+    rc = rc < 0 ? rc : pons__tool_ledger_open(&p->core, &p->core.ledger, err);
     rc = rc < 0 ? rc : pons__knowledge_open(&p->core, &p->core.knowledge, err);
     if (rc < 0) {
         provider_free(p);
@@ -713,7 +713,7 @@ static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_erro
 {
     pons__ledger *ledger = w->core->ledger;
     pons_autovalue known = NULL;
-    const pons__fate fate = pons__ledger_look(ledger, j->key, &known);
+    const pons__fate fate = pons__tool_ledger_look(ledger, j->key, &known);
     if (fate == PONS__ENDED) {
         *ret_stored = pons_value_ref(known);
         return PONS_OK;
@@ -725,11 +725,11 @@ static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_erro
     const int rc = j->tool->run(w, err);
     if (rc >= 0) {
         pons_autovalue result = result_of(w);
-        pons__ledger_end(ledger, j->key, result);
+        pons__tool_ledger_end(ledger, j->key, result);
     } else {
         pons_autovalue failure = pons_object("error", json_string(err->message), "status",
                                              json_integer(err->status), NULL);
-        pons__ledger_end(ledger, j->key, failure);
+        pons__tool_ledger_end(ledger, j->key, failure);
     }
     return rc;
 }
@@ -787,7 +787,7 @@ static void provider_free(provider *p)
         free(q);
     }
     pons__knowledge_close(p->core.knowledge);
-    pons__ledger_close(p->core.ledger);
+    pons__tool_ledger_close(p->core.ledger);
     pons_value_unref(p->core.config);
     pons_value_unref(p->list);
     if (p->core.root_fd >= 0) {

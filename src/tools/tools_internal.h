@@ -100,12 +100,13 @@ pons_tool_risk pons__url_risk(const pons__core *c, const char *url, char *reason
 
 // ledger.c. What became of each key of a tool that reaches the world.
 typedef enum pons__fate { PONS__NEVER, PONS__BEGUN, PONS__ENDED } pons__fate;
-int pons__ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err);
-void pons__ledger_close(pons__ledger *l); // NULL-safe
+int pons__tool_ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err);
+void pons__tool_ledger_close(pons__ledger *l); // NULL-safe
 // *ret_value: of BEGUN, what begin was given; of ENDED, the result ({output…} or {error…}).
-pons__fate pons__ledger_look(pons__ledger *l, const char *key, pons_value **ret_value);
-int pons__ledger_begin(pons__ledger *l, const char *key, const pons_value *what, pons_error *err);
-void pons__ledger_end(pons__ledger *l, const char *key, const pons_value *result);
+pons__fate pons__tool_ledger_look(pons__ledger *l, const char *key, pons_value **ret_value);
+int pons__tool_ledger_begin(pons__ledger *l, const char *key, const pons_value *what,
+                            pons_error *err);
+void pons__tool_ledger_end(pons__ledger *l, const char *key, const pons_value *result);
 // Whether a write that was begun has reached its file.
 bool pons__write_done(const pons__core *c, const pons_value *what);
 

@@ -1,0 +1,194 @@
+// agent.h - the planning agent of seed 004: a graph that answers, plans, asks, acts and sums up.
+//
+//              ┌────────────────────────────────────────┐
+//              ▼                                        │
+//   START ─► agent ─respond─► END                       │
+//              │ plan_create                            │
+//              ▼                                        │
+//          plan_gate ──approval on──► approval ─reject─►┤ (told why)
+//              │ off                     │ approve, edit│
+//              ▼                         ▼              │
+//           executor ◄──────────────────┘               │
+//              │  ▲ continue, revise                    │
+//              ▼  │                                     │
+//          replanner ─finish─► summarizer ──────────────┘
+//
+// agent and executor are ReAct loops: a model call, its tool calls, another model call. Each call
+// is an await; a tool that changes something goes through the effect ledger, so it is started once
+// whatever dies when. One pons_agent is one thread of the store (a session); one turn is one run of
+// the graph in the namespace PONS_AGENT_NS. The caller drives it: pons_agent_poll, never blocks.
+//
+// Events: token llm_start llm_end tool_start tool_end plan_created plan_updated plan_revised
+// plan_approval_request plan_approval_resolved approval_request phase error done (docs/agent.md has
+// their payloads). Threads: all functions on one pons_agent belong to one loop thread.
+#ifndef PONS_AGENT_H
+#define PONS_AGENT_H
+
+#include <poll.h>
+
+#include "pons/critic.h"
+#include "pons/ext/llm.h"
+#include "pons/ext/tool.h"
+#include "pons/graph.h"
+#include "pons/link.h"
+#include "pons/yaml.h"
+
+#define PONS_AGENT_NS "agent"
+
+// ---------------------------------------------------------------- configuration
+
+// graph_config.yaml with the defaults merged in. Immutable; outlives the agents made with it.
+typedef struct pons_agent_config pons_agent_config;
+
+// path NULL: the defaults. Faults (bad YAML, an unknown key, a wrong type) are PONS_EINVAL with
+// file:line:col as the source.
+int pons_agent_config_load(const char *path, pons_agent_config **ret, pons_error *err);
+// The same from a text; name is what messages call it.
+int pons_agent_config_parse(const char *text, size_t len, const char *name, pons_agent_config **ret,
+                            pons_error *err);
+void pons_agent_config_destroy(pons_agent_config *c);                  // NULL-safe
+const pons_value *pons_agent_config_value(const pons_agent_config *c); // every key; borrowed
+// The graph that a configuration gives, for drawings; its nodes never run. NULL: the defaults.
+int pons_agent_graph(const pons_agent_config *c, pons_graph **ret, pons_error *err);
+
+// ---------------------------------------------------------------- middleware
+
+// A model or tool call on its way. Middlewares stand around it in order: `before` of the first is
+// called first, its `after` last. Loop thread; never blocks.
+typedef struct pons_agent_call {
+    bool model;             // else a tool
+    const char *node;       // "agent", "executor", "replanner"
+    const char *name;       // the tool's, or the model's
+    const char *id;         // of this call, the same after a restart
+    int64_t now_ms;         // host clock
+    const pons_value *tool; // a tool's registry item (ext/tool.h), or NULL
+} pons_agent_call;
+
+typedef struct pons_agent_middleware {
+    const char *name;
+    // May replace *request (a model's request, or a tool's arguments) by a new value of its own
+    // (the old one is unreferenced), and may put the call off: *ret_wait_ms > 0 and `before` of all
+    // is asked again then. PONS_OK, or an error, which is the call's answer. May be NULL.
+    int (*before)(void *user, const pons_agent_call *call, pons_value **request,
+                  int64_t *ret_wait_ms, pons_error *err);
+    // May replace *answer: a model's reply, or {output, …} of a tool; {error: line} of either. May
+    // be NULL.
+    void (*after)(void *user, const pons_agent_call *call, pons_value **answer);
+    // May replace a text on its way into an event; NULL: it stays. The caller frees what it
+    // returns.
+    char *(*shown)(void *user, const char *text);
+    void (*close)(void *user); // or NULL
+    void *user;
+} pons_agent_middleware;
+
+// A configured one: "debug", "timing", "rate_limit", "redact" (docs/agent.md has their options).
+// PONS_ENOTFOUND for another name, PONS_EINVAL for a bad option.
+int pons_agent_middleware_open(const char *name, const pons_value *options, const pons_clock *clock,
+                               pons_agent_middleware *ret, pons_error *err);
+
+// ---------------------------------------------------------------- the agent
+
+// Holds a call of a robot's tool (step NULL), or a step of a plan, against the critic. The verdict
+// is the caller's. PONS_ENOTFOUND: there is nothing to judge it by (no such skill).
+typedef int (*pons_agent_judge_fn)(void *user, const char *tool, const pons_value *args,
+                                   const pons_plan_step *step, pons_verdict **ret, pons_error *err);
+
+typedef struct pons_agent_options {
+    pons_store store;
+    const char *thread; // the session
+    pons_clock clock;
+    uint64_t seed;                   // of ids; 0: from the system
+    const pons_agent_config *config; // NULL: the defaults
+    const pons_llm *llm;             // NULL: a turn ends with an error that says so
+    const char *model;               // its name in events; NULL: what the provider says
+    const pons_tools *tools;         // (n_tools) providers, in order; a name belongs to the first
+    size_t n_tools;
+    const pons_value *prompts; // {agent, executor, replanner}: texts in place of the built-in ones
+    const pons_agent_middleware *middleware; // (n_middleware), outside of the configured ones
+    size_t n_middleware;
+    pons_agent_judge_fn judge; // NULL: no critic
+    void *judge_user;
+    pons_event_cb on_event; // of all namespaces of the thread; may be NULL
+    void *user;
+    // Only to look at the questions and to answer them: no model, no tools, nothing is polled.
+    bool offline;
+} pons_agent_options;
+
+typedef struct pons_agent pons_agent;
+
+typedef enum pons_agent_state {
+    PONS_AGENT_IDLE,    // no turn is under way
+    PONS_AGENT_WORKING, // waits for models and tools, or has something to do
+    PONS_AGENT_WAITING  // waits for a person
+} pons_agent_state;
+
+typedef enum pons_agent_outcome { // of the newest turn
+    PONS_AGENT_NONE,
+    PONS_AGENT_SUCCEEDED,
+    PONS_AGENT_FAILED,
+    PONS_AGENT_STOPPED
+} pons_agent_outcome;
+
+// Takes the thread's lease (PONS_EBUSY) and goes on with a turn that was cut short. Options'
+// pointers but store, llm and tools are copied; a tool that the configuration names and nobody has
+// is PONS_EINVAL with its position.
+int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error *err);
+// Releases everything; an unfinished turn can be gone on with later. NULL-safe.
+void pons_agent_close(pons_agent *a);
+
+// Begins a turn: the words are committed before this returns. PONS_EBUSY while one is WORKING; one
+// that waits for a person is given up (its plan is cancelled) and the new words take its place.
+int pons_agent_say(pons_agent *a, const char *text, pons_error *err);
+// Ends the turn here and now, and keeps what was said: unfinished calls are canceled and noted so.
+int pons_agent_stop(pons_agent *a, pons_error *err);
+// A person's answer: {action: "approve" | "edit" | "reject", reason?, args?, steps?, title?,
+// answer?}. id NULL: to the one question that is open. PONS_ENOTPENDING.
+int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, pons_error *err);
+// The open questions: [{id, request_id, type: "plan_approval" | "tool_approval" |
+// "step_confirmation" | "question", …}]. New reference.
+pons_value *pons_agent_questions(const pons_agent *a);
+
+// Does what there is to do and returns: 1 when something was done, 0, or an error of the engine
+// (the store, the lease). A turn that fails is an outcome, not an error.
+int pons_agent_poll(pons_agent *a, pons_error *err);
+int64_t pons_agent_next_due_ns(pons_agent *a); // host clock; INT64_MAX: nothing is timed
+size_t pons_agent_fds(pons_agent *a, struct pollfd *fds, size_t cap);
+// Something was posted to the thread's inbox by another process: look now.
+void pons_agent_wake(pons_agent *a);
+
+pons_agent_state pons_agent_state_get(const pons_agent *a);
+pons_agent_outcome pons_agent_outcome_get(const pons_agent *a);
+// The conversation so far: [{id, role, content, tool_calls?, tool_call_id?}]. Borrowed until the
+// next poll; NULL: none.
+const pons_value *pons_agent_messages(const pons_agent *a);
+const pons_value *pons_agent_get(const pons_agent *a,
+                                 const char *channel); // of the state; borrowed
+
+// Whether a thread of a store is an agent's, without opening it.
+bool pons_agent_thread_is(pons_store store, const char *thread);
+
+// ---------------------------------------------------------------- robot tools
+
+// One tool for each skill in the body's registry (category "robot"), and query_world. A call is a
+// goal on the body's link: its key is the goal's id, so the body's ledger sees to it that it moves
+// once. One controller at a time: while another has the body, calls fail and say so.
+typedef struct pons_robot_tools_options {
+    pons_clock clock;
+    // Connects to the body (pons_link_connect); PONS_ENOTFOUND, PONS_ECLOSED: none is there.
+    int (*connect)(void *user, pons_link **ret, pons_error *err);
+    void *user;
+    const char *name;          // of this controller in the body's messages; NULL: "pons agent"
+    const char *thread;        // in goals; NULL: ""
+    const pons_value *policy;  // the critic's (schemas/critic-policy.json), or NULL
+    int64_t accept_timeout_ms; // host time for the body to take a goal; 0: 10 s
+} pons_robot_tools_options;
+
+int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret, pons_error *err);
+void pons_robot_tools_close(pons_tools *t); // NULL-safe, also for another provider's
+// A pons_agent_judge_fn; user is the pons_tools' self.
+int pons_robot_tools_judge(void *self, const char *tool, const pons_value *args,
+                           const pons_plan_step *step, pons_verdict **ret, pons_error *err);
+// {connected, robot, world}: what query_world says; new reference.
+pons_value *pons_robot_tools_status(void *self);
+
+#endif

@@ -1,0 +1,352 @@
+// middleware.c - the middlewares that come with pons; docs/agent.md has their options.
+//
+//   debug       logs every call and its answer (PONS_LOG=agent shows them)
+//   timing      counts calls and their time by name, and logs the table at the end
+//   rate_limit  at most so many model calls a minute: a call beyond that waits its turn
+//   redact      replaces secrets in what a model is sent, in what tools say and in what is shown
+#include "agent/agent_internal.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pons/log.h"
+
+#define WHERE        "middleware"
+#define NAMES_MAX    128
+#define PATTERNS_MAX 64
+#define MINUTE_MS    60000
+#define RATE_MAX     10000
+#define MATCHES_MAX  10000 // replacements in one text
+static const char HIDDEN[] = "[redacted]";
+
+static int bad_options(pons_error *err, const char *name, const char *why);
+
+// ---------------------------------------------------------------- debug
+
+static char *line_of(const pons_value *v)
+{
+    char *text = NULL;
+    return pons_value_line(v, &text) < 0 ? NULL : text;
+}
+
+static int debug_before(void *user, const pons_agent_call *call, pons_value **request,
+                        int64_t *ret_wait_ms, pons_error *err)
+{
+    (void)user;
+    (void)ret_wait_ms;
+    (void)err;
+    if (pons_log_enabled(PONS_LOG_DEBUG, "agent")) {
+        char *text = line_of(*request);
+        pons_log(PONS_LOG_DEBUG, "agent", "%s %s %s <- %s", call->node, call->name, call->id,
+                 text ? text : "");
+        free(text);
+    }
+    return PONS_OK;
+}
+
+static void debug_after(void *user, const pons_agent_call *call, pons_value **answer)
+{
+    (void)user;
+    if (pons_log_enabled(PONS_LOG_DEBUG, "agent")) {
+        char *text = line_of(*answer);
+        pons_log(PONS_LOG_DEBUG, "agent", "%s %s %s -> %s", call->node, call->name, call->id,
+                 text ? text : "");
+        free(text);
+    }
+}
+
+// ---------------------------------------------------------------- timing
+
+typedef struct timing {
+    struct timing_row {
+        char name[80], id[PONS__CALL_ID_MAX]; // id: of the call under way
+        int64_t calls, total_ms, began_ms;
+    } rows[NAMES_MAX];
+    size_t n;
+} timing;
+
+static struct timing_row *timing_row(timing *t, const char *name)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (strcmp(t->rows[i].name, name) == 0) {
+            return &t->rows[i];
+        }
+    }
+    if (t->n == NAMES_MAX) {
+        return &t->rows[NAMES_MAX - 1]; // the rest is counted together
+    }
+    snprintf(t->rows[t->n].name, sizeof t->rows[t->n].name, "%s", name);
+    return &t->rows[t->n++];
+}
+
+static int timing_before(void *user, const pons_agent_call *call, pons_value **request,
+                         int64_t *ret_wait_ms, pons_error *err)
+{
+    (void)request;
+    (void)ret_wait_ms;
+    (void)err;
+    struct timing_row *r = timing_row(user, call->name);
+    r->began_ms = call->now_ms;
+    snprintf(r->id, sizeof r->id, "%s", call->id);
+    return PONS_OK;
+}
+
+static void timing_after(void *user, const pons_agent_call *call, pons_value **answer)
+{
+    (void)answer;
+    struct timing_row *r = timing_row(user, call->name);
+    r->calls++;
+    if (strcmp(r->id, call->id) == 0) {
+        r->total_ms += call->now_ms - r->began_ms;
+    }
+    pons_log(PONS_LOG_INFO, "agent", "%s %s: call %lld, %lld ms in all", call->node, call->name,
+             (long long)r->calls, (long long)r->total_ms);
+}
+
+// ---------------------------------------------------------------- rate_limit
+
+typedef struct rate {
+    int64_t at_ms[RATE_MAX]; // a ring of when the last calls were let through
+    size_t per_minute, next, n;
+} rate;
+
+static int rate_before(void *user, const pons_agent_call *call, pons_value **request,
+                       int64_t *ret_wait_ms, pons_error *err)
+{
+    (void)request;
+    (void)err;
+    rate *r = user;
+    if (!call->model) {
+        return PONS_OK;
+    }
+    if (r->n == r->per_minute) {
+        const int64_t oldest = r->at_ms[r->next];
+        if (call->now_ms - oldest < MINUTE_MS) {
+            *ret_wait_ms = oldest + MINUTE_MS - call->now_ms;
+            return PONS_OK;
+        }
+    }
+    r->at_ms[r->next] = call->now_ms;
+    r->next = (r->next + 1) % r->per_minute;
+    r->n += r->n < r->per_minute;
+    return PONS_OK;
+}
+
+// ---------------------------------------------------------------- redact
+
+typedef struct redact {
+    regex_t patterns[PATTERNS_MAX];
+    size_t n;
+} redact;
+
+// Keys as the usual services make them, and what stands behind a telling name.
+static const char *const usual[] = {
+    "sk-[A-Za-z0-9_-]{16,}",
+    "gh[pousr]_[A-Za-z0-9]{20,}",
+    "AKIA[0-9A-Z]{16}",
+    "xox[abprs]-[A-Za-z0-9-]{10,}",
+    "Bearer [A-Za-z0-9._~+/-]{16,}=*",
+    "eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]+",
+    "-----BEGIN [A-Z ]*PRIVATE KEY-----",
+};
+
+// The text with every match replaced; NULL when there is none. The caller frees.
+static char *redacted(const redact *r, const char *text)
+{
+    char *now = NULL;
+    for (size_t i = 0; i < r->n; i++) {
+        const char *from = now ? now : text;
+        pons_autobuf out = PONS_BUF_INIT;
+        regmatch_t m;
+        const char *at = from;
+        int matches = 0;
+        while (matches < MATCHES_MAX &&
+               regexec(&r->patterns[i], at, 1, &m, at == from ? 0 : REG_NOTBOL) == 0 &&
+               m.rm_eo > m.rm_so) {
+            pons_buf_bytes(&out, at, (size_t)m.rm_so);
+            pons_buf_str(&out, HIDDEN);
+            at += m.rm_eo;
+            matches++;
+        }
+        if (matches == 0) {
+            continue;
+        }
+        pons_buf_str(&out, at);
+        free(now);
+        now = pons_buf_take(&out, NULL);
+        now = now ? now : strdup(HIDDEN);
+    }
+    return now;
+}
+
+static pons_value *redact_value(const redact *r, const pons_value *v)
+{
+    if (json_is_string(v)) {
+        char *text = redacted(r, json_string_value(v));
+        pons_value *s = text ? json_string(text) : pons_value_ref(v);
+        free(text);
+        return s ? s : json_string(HIDDEN);
+    }
+    if (json_is_array(v)) {
+        pons_value *list = json_array();
+        for (size_t i = 0; i < json_array_size(v); i++) {
+            json_array_append_new(list, redact_value(r, json_array_get(v, i)));
+        }
+        return list;
+    }
+    if (json_is_object(v)) {
+        pons_value *o = json_object();
+        const char *key;
+        pons_value *member;
+        json_object_foreach((pons_value *)(uintptr_t)v, key, member)
+        {
+            json_object_set_new(o, key, redact_value(r, member));
+        }
+        return o;
+    }
+    return pons_value_ref(v);
+}
+
+// What a model is sent; a tool gets its arguments as they are, or it could not work.
+static int redact_before(void *user, const pons_agent_call *call, pons_value **request,
+                         int64_t *ret_wait_ms, pons_error *err)
+{
+    (void)ret_wait_ms;
+    (void)err;
+    if (call->model) {
+        pons_value *messages = redact_value(user, pons_get(*request, "messages"));
+        pons_value *next = pons__put_in(*request, "messages", messages);
+        pons_value_unref(*request);
+        *request = next;
+    }
+    return PONS_OK;
+}
+
+static void redact_after(void *user, const pons_agent_call *call, pons_value **answer)
+{
+    if (!call->model) { // before it is stored
+        pons_value *next = redact_value(user, *answer);
+        pons_value_unref(*answer);
+        *answer = next;
+    }
+}
+
+static char *redact_shown(void *user, const char *text)
+{
+    return redacted(user, text);
+}
+
+static void redact_close(void *user)
+{
+    redact *r = user;
+    for (size_t i = 0; i < r->n; i++) {
+        regfree(&r->patterns[i]);
+    }
+    free(r);
+}
+
+static int redact_open(const pons_value *options, redact **ret, pons_error *err)
+{
+    const pons_value *more = pons_get(options, "patterns");
+    const size_t n_usual = sizeof usual / sizeof *usual;
+    redact *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for redact");
+    }
+    int rc = PONS_OK;
+    if (more && (!json_is_array(more) || json_array_size(more) + n_usual > PATTERNS_MAX)) {
+        rc = bad_options(err, "redact", "patterns: expected a list of expressions");
+    }
+    for (size_t i = 0; i < n_usual + json_array_size(more) && rc >= 0; i++) {
+        const char *text =
+            i < n_usual ? usual[i] : json_string_value(json_array_get(more, i - n_usual));
+        if (!text || regcomp(&r->patterns[r->n], text, REG_EXTENDED) != 0) {
+            rc = bad_options(err, "redact", "patterns: not a POSIX extended regular expression");
+        } else {
+            r->n++;
+        }
+    }
+    if (rc < 0) {
+        redact_close(r);
+        return rc;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+// ---------------------------------------------------------------- opening
+
+static int bad_options(pons_error *err, const char *name, const char *why)
+{
+    return pons_error_set(err, PONS_EINVAL, WHERE, "%s: %s", name, why);
+}
+
+static int check_options(const char *name, const pons_value *options, const char *known,
+                         pons_error *err)
+{
+    const char *key;
+    pons_value *v;
+    if (options && !json_is_object(options) && !json_is_null(options)) {
+        return bad_options(err, name, "expected a mapping of options");
+    }
+    json_object_foreach((pons_value *)(uintptr_t)options, key, v)
+    {
+        if (!known || strcmp(key, known) != 0) {
+            return pons_error_set(err, PONS_EINVAL, WHERE, "%s: unknown option %s", name, key);
+        }
+    }
+    return PONS_OK;
+}
+
+int pons_agent_middleware_open(const char *name, const pons_value *options, const pons_clock *clock,
+                               pons_agent_middleware *ret, pons_error *err)
+{
+    (void)clock; // a call carries its time
+    pons_agent_middleware m = {.name = name};
+    int rc = PONS_OK;
+    if (strcmp(name, "debug") == 0) {
+        rc = check_options(name, options, NULL, err);
+        m = (pons_agent_middleware){.name = "debug", .before = debug_before, .after = debug_after};
+    } else if (strcmp(name, "timing") == 0) {
+        rc = check_options(name, options, NULL, err);
+        m = (pons_agent_middleware){.name = "timing",
+                                    .before = timing_before,
+                                    .after = timing_after,
+                                    .close = free,
+                                    .user = rc < 0 ? NULL : calloc(1, sizeof(timing))};
+    } else if (strcmp(name, "rate_limit") == 0) {
+        rc = check_options(name, options, "per_minute", err);
+        const int64_t n = pons_get_int(options, "per_minute", 0);
+        if (rc >= 0 && (n < 1 || n > RATE_MAX)) {
+            rc = bad_options(err, name, "per_minute: expected an integer, 1 to 10000");
+        }
+        rate *r = rc < 0 ? NULL : calloc(1, sizeof *r);
+        if (r) {
+            r->per_minute = (size_t)n;
+        }
+        m = (pons_agent_middleware){
+            .name = "rate_limit", .before = rate_before, .close = free, .user = r};
+    } else if (strcmp(name, "redact") == 0) {
+        redact *r = NULL;
+        rc = check_options(name, options, "patterns", err);
+        rc = rc < 0 ? rc : redact_open(options, &r, err);
+        m = (pons_agent_middleware){.name = "redact",
+                                    .before = redact_before,
+                                    .after = redact_after,
+                                    .shown = redact_shown,
+                                    .close = redact_close,
+                                    .user = r};
+    } else {
+        rc = pons_error_set(
+            err, PONS_ENOTFOUND, WHERE,
+            "there is no middleware %.40s; there are: debug timing rate_limit redact", name);
+    }
+    if (rc >= 0 && m.close && !m.user) {
+        rc = pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for %s", name);
+    }
+    if (rc >= 0) {
+        *ret = m;
+    }
+    return rc;
+}

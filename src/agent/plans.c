@@ -1,0 +1,305 @@
+// plans.c - plan_data: a plan of the protocol (pons/plan.h), and where it stands.
+//
+// plan_data is {plan, call_id, message_id}: the plan as canonical JSON, the tool call of
+// plan_create that made it, and the tool message that stands for it in the conversation. That
+// message is written when the plan is made and replaced in place after each step, so the
+// conversation stays one that every model server takes (a call is followed by its result), and all
+// that the main list has of a step is its summary.
+//
+// Statuses move along the protocol's table only. In events a step that is `success` is "completed".
+#include "agent/agent_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TITLE_MAX   400  // bytes of a step's title
+#define SUMMARY_MAX 1500 // characters of a step's response in the plan's message
+
+static int parse_step(const pons_value *v, int64_t id, const char *where, pons_plan *into,
+                      pons_error *err);
+
+// ---------------------------------------------------------------- making
+
+int pons__plan_make(const pons_value *args, const char *plan_id, double now_s, pons_plan **ret,
+                    pons_error *err)
+{
+    const char *title = pons_get_str(args, "title", NULL);
+    if (!title || title[strspn(title, " \t\r\n")] == '\0') {
+        return pons_error_set(err, PONS_EINVAL, "plan", "title: must not be empty");
+    }
+    const int risk = pons_risk_level_find(pons_get_str(args, "risk_level", "low"));
+    const pons_plan fields = {.plan_id = plan_id,
+                              .goal = title,
+                              .reasoning = pons_get_str(args, "reasoning", ""),
+                              .risk_level = risk < 0 ? PONS_RISK_LOW : (pons_risk_level)risk,
+                              .created_at = now_s,
+                              .source = "llm"};
+    pons_plan *p = NULL;
+    int rc = pons_plan_create(&fields, &p, err);
+    rc = rc < 0 ? rc : pons__plan_parse_steps(pons_get(args, "steps"), 1, "steps", p, err);
+    if (rc < 0) {
+        pons_plan_destroy(p);
+        return rc;
+    }
+    *ret = p;
+    return PONS_OK;
+}
+
+int pons__plan_parse_steps(const pons_value *steps, int64_t first_id, const char *where,
+                           pons_plan *into, pons_error *err)
+{
+    const size_t n = json_array_size(steps);
+    if (!json_is_array(steps) || n == 0) {
+        return pons_error_set(err, PONS_EINVAL, "plan", "%s: expected a list of at least one step",
+                              where);
+    }
+    if (n > PONS__PLAN_STEPS_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "plan", "%s: %zu are too many, %d at most", where,
+                              n, PONS__PLAN_STEPS_MAX);
+    }
+    for (size_t i = 0; i < n; i++) {
+        char at[64];
+        snprintf(at, sizeof at, "%s[%zu]", where, i);
+        const int rc = parse_step(json_array_get(steps, i), first_id + (int64_t)i, at, into, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+// A step is a text, or an object of the protocol; title stands in for the action of one that has
+// none, and is kept as its name.
+static int parse_step(const pons_value *v, int64_t id, const char *where, pons_plan *into,
+                      pons_error *err)
+{
+    static const char *const fields[] = {
+        "tool_call_type",        "parameters", "preconditions",       "fallback", "description",
+        "requires_confirmation", "metadata",   "confirmation_message"};
+    static const char *const actions[] = {"action", "title", "description", "step", "task"};
+    const char *action = json_string_value(v);
+    for (size_t i = 0; json_is_object(v) && !action && i < sizeof actions / sizeof *actions; i++) {
+        action = pons_get_str(v, actions[i], NULL);
+    }
+    if (!action) {
+        return pons_error_set(err, PONS_EINVAL, "plan",
+                              "%s: expected a text, or an object with an action or a title", where);
+    }
+    pons_autovalue step =
+        pons_object("step_id", json_integer(id), "action", json_string(action), NULL);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const pons_value *field = pons_get(v, fields[i]);
+        if (field && !json_is_null(field)) {
+            json_object_set_new(step, fields[i], pons_value_ref(field));
+        }
+    }
+    const char *title = pons_get_str(v, "title", NULL);
+    if (title) {
+        json_object_set_new(step, "metadata",
+                            pons__put_in(pons_get(step, "metadata"), "title", json_string(title)));
+    }
+    pons_plan_step *made = NULL;
+    int rc = pons_plan_step_from_value(step, &made, err);
+    if (rc < 0) {
+        return pons_error_context(err, "%s", where);
+    }
+    rc = pons_plan_add_step(into, made, err); // pending: a status was not taken over
+    pons_plan_step_destroy(made);
+    return rc;
+}
+
+// ---------------------------------------------------------------- in and out of the state
+
+int pons__plan_load(const pons_value *plan_data, pons_plan **ret, pons_error *err)
+{
+    const pons_value *plan = pons_get(plan_data, "plan");
+    if (!plan) {
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__AGENT, "there is no plan");
+    }
+    return pons_plan_from_value(plan, 0.0, ret, err);
+}
+
+pons_value *pons__plan_store(const pons_value *plan_data, const pons_plan *p)
+{
+    pons_value *plan = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (pons_plan_to_value(p, &plan, &ignored) < 0) {
+        return NULL;
+    }
+    return pons__put_in(plan_data, "plan", plan);
+}
+
+pons_value *pons__plan_shown(const pons_plan *p)
+{
+    pons_value *list = json_array();
+    for (size_t i = 0; i < p->n_steps; i++) {
+        char title[TITLE_MAX];
+        pons__step_title(&p->steps[i], title, sizeof title);
+        json_array_append_new(
+            list, pons_object("id", json_integer(p->steps[i].step_id), "title", json_string(title),
+                              "status", json_string(pons__step_word(p->steps[i].status)), NULL));
+    }
+    return list;
+}
+
+void pons__step_title(const pons_plan_step *s, char *buf, size_t cap)
+{
+    pons_value *metadata = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    const char *title = NULL;
+    if (s->metadata && strstr(s->metadata, "\"title\"") &&
+        pons_plan_object(s->metadata, &metadata, &ignored) >= 0) {
+        title = pons_get_str(metadata, "title", NULL);
+    }
+    title = title ? title : s->description && *s->description ? s->description : s->action;
+    size_t n = 0;
+    while (title[n]) { // whole characters only
+        const size_t k = pons_utf8_sequence(title + n, strlen(title + n));
+        if (k == 0 || n + k >= cap) {
+            break;
+        }
+        n += k;
+    }
+    memcpy(buf, title, n);
+    buf[n] = '\0';
+    pons_value_unref(metadata);
+}
+
+const char *pons__step_word(pons_step_status s)
+{
+    return s == PONS_STEP_SUCCESS ? "completed" : pons_step_status_word((int)s);
+}
+
+long pons__plan_running(const pons_plan *p)
+{
+    for (size_t i = 0; i < p->n_steps; i++) {
+        if (p->steps[i].status == PONS_STEP_RUNNING ||
+            p->steps[i].status == PONS_STEP_WAIT_CONFIRMATION) {
+            return (long)i;
+        }
+    }
+    return -1;
+}
+
+int64_t pons__plan_executed(const pons_plan *p)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        n += p->steps[i].status == PONS_STEP_SUCCESS || p->steps[i].status == PONS_STEP_FAILED;
+    }
+    return n;
+}
+
+// ---------------------------------------------------------------- going on and ending
+
+static void say_step(pons_agent *a, pons_cx *cx, pons_value *pending, const pons_plan *p,
+                     const pons_plan_step *s)
+{
+    pons__emit(a, cx, pending, "plan_updated",
+               pons_object("plan_id", json_string(p->plan_id), "step_id", json_integer(s->step_id),
+                           "status", json_string(pons__step_word(s->status)), NULL));
+}
+
+bool pons__plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p,
+                           long *ret_index)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        if (p->steps[i].status == PONS_STEP_PENDING) {
+            if (p->status != PONS_PLAN_EXECUTING) {
+                pons_plan_move(p, PONS_PLAN_EXECUTING, &ignored);
+            }
+            pons_plan_step_move(&p->steps[i], PONS_STEP_RUNNING, &ignored);
+            say_step(a, cx, pending, p, &p->steps[i]);
+            *ret_index = (long)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void pons__plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    bool skipped = false, last_ok = false;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        pons_plan_step *s = &p->steps[i];
+        if (s->status == PONS_STEP_PENDING) {
+            pons_plan_step_move(s, PONS_STEP_SKIPPED, &ignored);
+            say_step(a, cx, pending, p, s);
+        }
+        skipped = skipped || s->status == PONS_STEP_SKIPPED;
+        last_ok = s->status == PONS_STEP_SUCCESS ||
+                  (last_ok && s->status == PONS_STEP_SKIPPED); // what came last, of what ran
+    }
+    if (p->status == PONS_PLAN_EXECUTING) {
+        pons_plan_move(p, last_ok && !skipped ? PONS_PLAN_COMPLETED : PONS_PLAN_FAILED, &ignored);
+    } else if (p->status == PONS_PLAN_CREATED || p->status == PONS_PLAN_APPROVED) {
+        pons_plan_move(p, PONS_PLAN_CANCELLED, &ignored);
+    }
+}
+
+pons_value *pons__plan_message(const pons_value *plan_data, const pons_plan *p,
+                               const pons_value *past_steps, const char *last_line)
+{
+    pons_autobuf text = PONS_BUF_INIT;
+    pons_buf_printf(&text, "Plan \"%s\": %s.\n", p->goal, pons_plan_status_word((int)p->status));
+    size_t ran = 0;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        char title[TITLE_MAX];
+        const pons_plan_step *s = &p->steps[i];
+        pons__step_title(s, title, sizeof title);
+        pons_buf_printf(&text, "%lld. [%s] %s\n", (long long)s->step_id, pons__step_word(s->status),
+                        title);
+        if (s->status == PONS_STEP_SUCCESS || s->status == PONS_STEP_FAILED) {
+            const pons_value *past = json_array_get(past_steps, ran++);
+            pons_autovalue said =
+                pons__cut(json_string_value(json_array_get(past, 1)), SUMMARY_MAX);
+            pons_buf_printf(&text, "   %s\n", json_string_value(said));
+        }
+    }
+    if (last_line) {
+        pons_buf_str(&text, last_line);
+    }
+    if (text.failed) {
+        return NULL;
+    }
+    return pons_object("id", json_string(pons_get_str(plan_data, "message_id", "plan")), "role",
+                       json_string("tool"), "tool_call_id",
+                       json_string(pons_get_str(plan_data, "call_id", "")), "name",
+                       json_string(PONS__PLAN_CREATE), "content", json_string(text.data), NULL);
+}
+
+// ---------------------------------------------------------------- small things
+
+pons_value *pons__put_in(const pons_value *old, const char *key, pons_value *v)
+{
+    pons_value *copy =
+        json_is_object(old) ? json_copy((pons_value *)(uintptr_t)old) : json_object();
+    if (!v || json_object_set_new(copy, key, v) < 0) {
+        pons_value_unref(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+pons_value *pons__cut(const char *text, size_t chars)
+{
+    size_t n = 0, len = text ? strlen(text) : 0;
+    for (size_t i = 0; i < chars && n < len; i++) {
+        const size_t k = pons_utf8_sequence(text + n, len - n);
+        n += k > 0 ? k : 1;
+    }
+    return json_stringn(text ? text : "", n);
+}
+
+void pons__emit(pons_agent *a, pons_cx *cx, pons_value *pending, const char *type,
+                pons_value *payload)
+{
+    pons_value *shown = pons__host_shown_value(a, payload);
+    pons_value_unref(payload);
+    if (pending) {
+        json_array_append_new(pending, pons__put_in(shown, "type", json_string(type)));
+    }
+    pons_cx_emit(cx, type, shown);
+}

@@ -1,0 +1,724 @@
+// robot_tools.c - the body's skills as tools.
+//
+// Two connections. An observer's, kept as long as a body is there: its hello says which skills the
+// body has (they are the tools) and its telemetry what is true now. A controller's, only while a
+// goal is out: there is one controller at a time, and a chat that is idle must not keep a brain
+// from its body.
+//
+//   start ─► wanted ──hello, epoch──► sent ──accepted──► running ──result──► an event
+//   adopt ─► asked (status) ── known, finished ─────────────────────────────► an event
+//                           ── known, held or running ─► adopt ─► running
+//                           ── known, of another boot ─► outcome not known
+//                           ── unknown ─► certainly never started (an older epoch is fenced off)
+//
+// A goal's id is the call's key, so the body's ledger does one key once, whoever sends it how
+// often. A link that breaks is opened again and every goal that is out is asked about.
+#include "agent/agent_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define WHERE             "robot"
+#define EXPIRES_MS        5000 // after which the body does not take a goal any more
+#define ACCEPT_DEFAULT_MS 10000
+#define BEAT_MS           100 // heartbeats of a controller, and the pace of reconnecting
+#define RECONNECT_MS      1000
+#define MESSAGES_PER_LOOK 256
+#define OUTPUT_MAX        16384 // bytes of a result's text
+
+typedef enum goal_state { WANTED, ASKED, SENT, RUNNING, OVER } goal_state;
+
+typedef struct goal {
+    struct goal *next;
+    uint64_t call;
+    char key[PONS__CALL_ID_MAX], skill[80];
+    pons_value *args;
+    goal_state state;
+    bool adopted;     // of an earlier life: asked about first
+    bool quiet;       // canceled by the host: no event
+    int64_t since_ms; // host time since it waits for the body's word
+} goal;
+
+typedef struct event {
+    struct event *next;
+    pons_tool_event e;
+} event;
+
+typedef struct robot {
+    pons_robot_tools_options o;
+    char name[64], thread[PONS_NAME_MAX];
+    int epoll, timer;
+    pons_link *eye, *hand; // observer, controller; NULL: none
+    int eye_fd, hand_fd;   // as epoll has them; -1: none
+    int64_t eye_retry_ms, hand_retry_ms, beat_ms;
+    bool in_control; // the controller's hello was answered
+    int64_t epoch;
+    pons_value *hello, *telemetry; // the newest; hello stays when the body goes
+    int64_t telemetry_ms;          // host time of its arrival
+    pons_critic *critic;
+    pons_value *policy, *list;
+    uint64_t generation;
+    goal *goals;
+    event *first;
+} robot;
+
+static void look(robot *r);
+static void watch(robot *r, pons_link *link, int *fd);
+static void lose(robot *r, pons_link **link, int *fd);
+static void on_eye(robot *r, const pons_value *msg);
+static void on_hand(robot *r, const pons_value *msg);
+static void on_status(robot *r, goal *g, const pons_value *msg);
+static void goal_send(robot *r, goal *g);
+static void goal_ask(robot *r, goal *g);
+static void goal_end(robot *r, goal *g, pons_tool_event e);
+static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void goal_result(robot *r, goal *g, const pons_value *msg);
+static void remake(robot *r);
+static int64_t now_ms(const robot *r);
+static const pons_value *skill_of(const robot *r, const char *name);
+
+static const pons_tools_ops robot_ops;
+
+// ---------------------------------------------------------------- life
+
+int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret, pons_error *err)
+{
+    robot *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for the robot's tools");
+    }
+    r->o = *opts;
+    r->o.accept_timeout_ms = opts->accept_timeout_ms ? opts->accept_timeout_ms : ACCEPT_DEFAULT_MS;
+    snprintf(r->name, sizeof r->name, "%s", opts->name ? opts->name : "pons agent");
+    snprintf(r->thread, sizeof r->thread, "%s", opts->thread ? opts->thread : "");
+    r->policy = pons_value_ref(opts->policy);
+    r->eye_fd = r->hand_fd = -1;
+    r->epoll = epoll_create1(EPOLL_CLOEXEC);
+    r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    r->generation = 1;
+    remake(r);
+    if (r->epoll < 0 || r->timer < 0 || !r->list) {
+        robot_ops.close(r);
+        return pons_error_set(err, PONS_EENV, WHERE, "no descriptors for the robot's tools");
+    }
+    struct epoll_event e = {.events = EPOLLIN};
+    epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->timer, &e);
+    look(r); // a body that is there is known before the first list
+    *ret = (pons_tools){&robot_ops, r};
+    return PONS_OK;
+}
+
+static void robot_close(void *self)
+{
+    robot *r = self;
+    if (!r) {
+        return;
+    }
+    // Without a bye the body brakes and holds what runs: the next life takes it up again.
+    if (r->hand && !r->goals) {
+        pons_error ignored = PONS_ERROR_INIT;
+        pons_link_send(r->hand,
+                       pons_object("type", json_string("bye"), "stop_body", json_false(), NULL),
+                       &ignored);
+    }
+    pons_link_close(r->eye);
+    pons_link_close(r->hand);
+    while (r->goals) {
+        goal *g = r->goals;
+        r->goals = g->next;
+        pons_value_unref(g->args);
+        free(g);
+    }
+    while (r->first) {
+        event *e = r->first;
+        r->first = e->next;
+        pons_tool_event_clear(&e->e);
+        free(e);
+    }
+    if (r->epoll >= 0) {
+        close(r->epoll);
+    }
+    if (r->timer >= 0) {
+        close(r->timer);
+    }
+    pons_critic_destroy(r->critic);
+    pons_value_unref(r->hello);
+    pons_value_unref(r->telemetry);
+    pons_value_unref(r->policy);
+    pons_value_unref(r->list);
+    free(r);
+}
+
+void pons_robot_tools_close(pons_tools *t)
+{
+    if (t && t->ops) {
+        t->ops->close(t->self);
+        *t = (pons_tools){0};
+    }
+}
+
+// ---------------------------------------------------------------- the list
+
+static pons_value *query_tool(void)
+{
+    return json_pack(
+        "{ss ss ss s{ss s{} sb} ss sb}", "name", "query_world", "category", "robot", "description",
+        "What the robot knows now: where it is, its battery, what it does, the zones and "
+        "objects of its world.",
+        "parameters", "type", "object", "properties", "additionalProperties", 0, "risk", "safe",
+        "read_only", 1);
+}
+
+// The tools of the newest hello, and the critic that judges by it.
+static void remake(robot *r)
+{
+    pons_value *list = json_array();
+    const pons_value *skills = pons_get(r->hello, "skills");
+    pons_error err = PONS_ERROR_INIT;
+    pons_critic_destroy(r->critic);
+    r->critic = NULL;
+    const pons_critic_options o = {
+        .skills = skills, .world = pons_get(r->hello, "world"), .policy = r->policy};
+    if (skills) {
+        pons_critic_create(&o, &r->critic, &err);
+    }
+    json_array_append_new(list, query_tool());
+    for (size_t i = 0; i < json_array_size(skills); i++) {
+        const pons_value *s = json_array_get(skills, i), *schema = pons_get(s, "args_schema");
+        const char *name = pons_get_str(s, "name", "");
+        const bool moves = !r->critic || pons_critic_moves(r->critic, name);
+        json_array_append_new(
+            list,
+            pons_object("name", json_string(name), "category", json_string("robot"), "description",
+                        json_string(pons_get_str(s, "description", "")), "parameters",
+                        schema ? pons_value_ref(schema)
+                               : json_pack("{ss s{}}", "type", "object", "properties"),
+                        "risk", json_string(moves ? "warn" : "safe"), "read_only", json_false(),
+                        NULL));
+    }
+    pons_value_unref(r->list);
+    r->list = list;
+    r->generation++;
+}
+
+static int robot_list(void *self, pons_value **ret, pons_error *err)
+{
+    (void)err;
+    robot *r = self;
+    look(r);
+    *ret = pons_value_ref(r->list);
+    return PONS_OK;
+}
+
+static uint64_t robot_generation(void *self)
+{
+    robot *r = self;
+    look(r);
+    return r->generation;
+}
+
+// ---------------------------------------------------------------- judging
+
+int pons_robot_tools_judge(void *self, const char *tool, const pons_value *args,
+                           const pons_plan_step *step, pons_verdict **ret, pons_error *err)
+{
+    robot *r = self;
+    look(r);
+    const char *action = tool ? tool : step->action;
+    const bool skill = skill_of(r, action) != NULL;
+    if (!r->critic || !r->eye || (tool && !skill)) {
+        return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there is no skill %.64s", action);
+    }
+    const pons_critic_situation s = {.live = true,
+                                     .robot = r->telemetry,
+                                     .telemetry_age_ms = (double)(now_ms(r) - r->telemetry_ms)};
+    if (tool) {
+        return pons_critic_judge(r->critic, tool, args, &s, ret, err);
+    }
+    pons_plan_step as = *step;
+    if (!skill && as.tool_call_type == PONS_TOOL_EXECUTE) {
+        as.tool_call_type = PONS_TOOL_NOOP; // words for the executor: only its preconditions count
+    }
+    return pons_critic_judge_step(r->critic, &as, &s, ret, err);
+}
+
+static pons_tool_risk robot_assess(void *self, const char *tool, const pons_value *args,
+                                   char *reason, size_t cap)
+{
+    pons_autoverdict verdict = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    if (pons_robot_tools_judge(self, tool, args, NULL, &verdict, &err) < 0) {
+        return PONS_TOOL_SAFE; // at least the tool's own
+    }
+    const pons_value *why = json_array_get(pons_verdict_approvals(verdict), 0);
+    if (!why) {
+        return PONS_TOOL_SAFE;
+    }
+    snprintf(reason, cap, "%s", pons_get_str(why, "message", ""));
+    return PONS_TOOL_DANGEROUS;
+}
+
+pons_value *pons_robot_tools_status(void *self)
+{
+    static const char *const shown[] = {"pose", "battery_pct", "battery_state", "docked",
+                                        "goal", "twist",       "stop",          "holding",
+                                        "held", "nearest_m",   "robot_ms"};
+    static const char *const map[] = {"name", "bounds", "zones", "charger", "objects"};
+    robot *r = self;
+    look(r);
+    pons_value *robot_now = json_object(), *world = json_object();
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const pons_value *v = pons_get(r->telemetry, shown[i]);
+        if (v && r->eye) {
+            json_object_set_new(robot_now, shown[i], pons_value_ref(v));
+        }
+    }
+    for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
+        const pons_value *v = pons_get(pons_get(r->hello, "world"), map[i]);
+        if (v) {
+            json_object_set_new(world, map[i], pons_value_ref(v));
+        }
+    }
+    return pons_object("connected", json_boolean(r->eye != NULL && r->telemetry != NULL), "robot",
+                       robot_now, "world", world, NULL);
+}
+
+// ---------------------------------------------------------------- calls
+
+static int push(robot *r, pons_tool_event e)
+{
+    event *fresh = calloc(1, sizeof *fresh), **at = &r->first;
+    if (!fresh) {
+        abort(); // a result that is lost would have its motion done again
+    }
+    fresh->e = e;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = fresh;
+    return PONS_OK;
+}
+
+static goal *goal_add(robot *r, uint64_t call, const char *tool, const char *key)
+{
+    goal *g = calloc(1, sizeof *g);
+    if (!g) {
+        abort();
+    }
+    g->call = call;
+    snprintf(g->key, sizeof g->key, "%s", key);
+    snprintf(g->skill, sizeof g->skill, "%s", tool);
+    g->since_ms = now_ms(r);
+    g->next = r->goals;
+    r->goals = g;
+    return g;
+}
+
+static int robot_start(void *self, uint64_t call, const char *tool, const pons_value *args,
+                       const char *key, pons_error *err)
+{
+    robot *r = self;
+    if (strcmp(tool, "query_world") == 0) {
+        pons_autovalue status = pons_robot_tools_status(r);
+        char *text = NULL;
+        if (pons_value_line(status, &text) < 0) {
+            return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for an answer");
+        }
+        pons_value *output = json_string(text);
+        free(text);
+        return push(r, (pons_tool_event){.call = call,
+                                         .kind = PONS_TOOL_DONE,
+                                         .value = pons_object("output", output, "data",
+                                                              pons_value_ref(status), NULL)});
+    }
+    look(r);
+    if (!r->eye) {
+        return pons_error_set(err, PONS_EENV, WHERE, "no body runs here (`pons body` starts one)");
+    }
+    goal *g = goal_add(r, call, tool, key);
+    g->args = pons_value_ref(args);
+    look(r);
+    return PONS_OK;
+}
+
+static int robot_adopt(void *self, uint64_t call, const char *tool, const char *key,
+                       pons_error *err)
+{
+    (void)err;
+    robot *r = self;
+    goal *g = goal_add(r, call, tool, key);
+    g->adopted = true;
+    look(r);
+    return PONS_OK;
+}
+
+static void robot_cancel(void *self, uint64_t call)
+{
+    robot *r = self;
+    pons_error ignored = PONS_ERROR_INIT;
+    for (goal *g = r->goals; g; g = g->next) {
+        if (g->call != call) {
+            continue;
+        }
+        g->quiet = true;
+        if (g->state == WANTED) {
+            g->state = OVER;
+        } else if (r->hand && r->in_control) {
+            pons_link_send(r->hand,
+                           pons_object("type", json_string("cancel"), "goal_id",
+                                       json_string(g->key), "epoch", json_integer(r->epoch), NULL),
+                           &ignored);
+        }
+    }
+    look(r);
+}
+
+static int robot_event_fd(void *self)
+{
+    return ((robot *)self)->epoll;
+}
+
+static bool robot_next(void *self, pons_tool_event *ret)
+{
+    robot *r = self;
+    look(r);
+    event *e = r->first;
+    if (!e) {
+        return false;
+    }
+    r->first = e->next;
+    *ret = e->e;
+    free(e);
+    return true;
+}
+
+static const pons_tools_ops robot_ops = {.abi = PONS_TOOL_ABI,
+                                         .name = "robot",
+                                         .close = robot_close,
+                                         .list = robot_list,
+                                         .generation = robot_generation,
+                                         .assess = robot_assess,
+                                         .start = robot_start,
+                                         .adopt = robot_adopt,
+                                         .cancel = robot_cancel,
+                                         .event_fd = robot_event_fd,
+                                         .next = robot_next};
+
+// ---------------------------------------------------------------- the links
+
+static bool connect_as(robot *r, const char *role, pons_link **link, int *fd)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    if (r->o.connect(r->o.user, link, &ignored) < 0) {
+        *link = NULL;
+        return false;
+    }
+    pons_link_send(*link,
+                   pons_object("type", json_string("hello"), "protocol",
+                               json_integer(PONS_LINK_PROTOCOL), "role", json_string(role), "name",
+                               json_string(r->name), "pid", json_integer(getpid()), NULL),
+                   &ignored);
+    watch(r, *link, fd);
+    return true;
+}
+
+static void receive(robot *r, pons_link **link, int *fd, void (*take)(robot *, const pons_value *))
+{
+    for (int n = 0; *link && n < MESSAGES_PER_LOOK; n++) {
+        pons_autovalue msg = NULL;
+        pons_error bad = PONS_ERROR_INIT;
+        const int rc = pons_link_recv(*link, &msg, &bad);
+        if (rc == 0) {
+            return;
+        }
+        if (rc > 0) {
+            take(r, msg);
+        } else if (rc != PONS_EPROTOCOL) {
+            lose(r, link, fd);
+        }
+    }
+}
+
+static void set_timer(robot *r)
+{
+    // A body that is not there is looked for now and then; a controller beats.
+    const int64_t every_ms = r->goals || r->hand ? BEAT_MS : r->eye ? 0 : RECONNECT_MS;
+    const struct itimerspec t = {
+        .it_interval = {every_ms / 1000, every_ms % 1000 * 1000000},
+        .it_value = {every_ms / 1000, every_ms % 1000 * 1000000},
+    };
+    struct itimerspec is;
+    uint64_t ticks;
+    const ssize_t n = read(r->timer, &ticks, sizeof ticks);
+    (void)n;
+    if (timerfd_gettime(r->timer, &is) == 0 && (is.it_interval.tv_sec != t.it_interval.tv_sec ||
+                                                is.it_interval.tv_nsec != t.it_interval.tv_nsec)) {
+        timerfd_settime(r->timer, 0, &t, NULL);
+    }
+}
+
+static void reap(robot *r)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    for (goal **at = &r->goals; *at;) {
+        goal *g = *at;
+        const bool late = g->state != RUNNING && g->state != OVER &&
+                          now_ms(r) - g->since_ms > r->o.accept_timeout_ms;
+        if (late && (g->state == SENT || g->adopted)) {
+            goal_fail(r, g, PONS_ECLOSED, "the body does not answer about %s", g->skill);
+        } else if (late) {
+            goal_fail(r, g, PONS_EENV, "the body takes no commands; %s was not started", g->skill);
+        }
+        if (g->state == OVER) {
+            *at = g->next;
+            pons_value_unref(g->args);
+            free(g);
+        } else {
+            at = &g->next;
+        }
+    }
+    if (r->hand && !r->goals) { // others may have the body now
+        pons_link_send(r->hand,
+                       pons_object("type", json_string("bye"), "stop_body", json_false(), NULL),
+                       &ignored);
+        lose(r, &r->hand, &r->hand_fd);
+    }
+}
+
+static void look(robot *r)
+{
+    const int64_t now = now_ms(r);
+    pons_error ignored = PONS_ERROR_INIT;
+    if (!r->eye && now >= r->eye_retry_ms) {
+        r->eye_retry_ms = now + RECONNECT_MS;
+        connect_as(r, "observer", &r->eye, &r->eye_fd);
+    }
+    receive(r, &r->eye, &r->eye_fd, on_eye);
+    if (r->goals && !r->hand && now >= r->hand_retry_ms) {
+        r->hand_retry_ms = now + BEAT_MS;
+        r->in_control = false;
+        connect_as(r, "controller", &r->hand, &r->hand_fd);
+    }
+    receive(r, &r->hand, &r->hand_fd, on_hand);
+    if (r->hand && r->in_control && now - r->beat_ms >= BEAT_MS) {
+        r->beat_ms = now;
+        pons_link_send(r->hand, pons_object("type", json_string("heartbeat"), NULL), &ignored);
+    }
+    if (r->hand && pons_link_wants_write(r->hand)) {
+        pons_link_flush(r->hand, &ignored);
+    }
+    reap(r);
+    set_timer(r);
+}
+
+static void watch(robot *r, pons_link *link, int *fd)
+{
+    *fd = pons_link_fd(link);
+    struct epoll_event e = {.events = EPOLLIN};
+    if (*fd >= 0) {
+        epoll_ctl(r->epoll, EPOLL_CTL_ADD, *fd, &e);
+    }
+}
+
+static void lose(robot *r, pons_link **link, int *fd)
+{
+    if (*fd >= 0) {
+        epoll_ctl(r->epoll, EPOLL_CTL_DEL, *fd, NULL);
+    }
+    *fd = -1;
+    pons_link_close(*link);
+    *link = NULL;
+    if (link == &r->hand) {
+        r->in_control = false;
+        for (goal *g = r->goals; g; g = g->next) { // what was out is asked about
+            g->state = g->state == SENT || g->state == RUNNING ? ASKED : g->state;
+            g->since_ms = now_ms(r);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- messages
+
+static void on_eye(robot *r, const pons_value *msg)
+{
+    const char *type = pons_get_str(msg, "type", "");
+    if (strcmp(type, "hello") == 0) {
+        const bool same = json_equal((pons_value *)(uintptr_t)pons_get(r->hello, "skills"),
+                                     (pons_value *)(uintptr_t)pons_get(msg, "skills"));
+        pons_value_unref(r->hello);
+        r->hello = pons_value_ref(msg);
+        if (!same || !r->critic) {
+            remake(r);
+        }
+    } else if (strcmp(type, "telemetry") == 0) {
+        pons_value_unref(r->telemetry);
+        r->telemetry = pons_value_ref(msg);
+        r->telemetry_ms = now_ms(r);
+    }
+}
+
+static void on_hand(robot *r, const pons_value *msg)
+{
+    const char *type = pons_get_str(msg, "type", ""), *id = pons_get_str(msg, "goal_id", "");
+    goal *g = r->goals;
+    while (g && strcmp(g->key, id) != 0) {
+        g = g->next;
+    }
+    if (strcmp(type, "hello") == 0) {
+        r->in_control = true;
+        r->epoch = pons_get_int(msg, "epoch", 0);
+        r->beat_ms = 0;
+        for (goal *each = r->goals; each; each = each->next) {
+            if (each->state == WANTED && !each->adopted) {
+                goal_send(r, each);
+            } else if (each->state != OVER) {
+                goal_ask(r, each);
+            }
+        }
+    } else if (strcmp(type, "error") == 0 && !r->in_control) {
+        for (goal *each = r->goals; each; each = each->next) {
+            if (each->state == WANTED && !each->adopted) {
+                goal_fail(r, each, PONS_EBUSY, "the body has another controller: %s",
+                          pons_get_str(msg, "message", "busy"));
+            }
+        }
+        lose(r, &r->hand, &r->hand_fd);
+    } else if (!g || g->state == OVER) {
+        return;
+    } else if (strcmp(type, "accepted") == 0 || strcmp(type, "adopted") == 0) {
+        g->state = RUNNING;
+    } else if (strcmp(type, "rejected") == 0) {
+        goal_fail(r, g, PONS_EREFUSED, "the body refuses %s: %s", g->skill,
+                  pons_get_str(msg, "message", pons_get_str(msg, "code", "")));
+    } else if (strcmp(type, "result") == 0) {
+        goal_result(r, g, msg);
+    } else if (strcmp(type, "status") == 0 && g->state == ASKED) {
+        on_status(r, g, msg);
+    }
+}
+
+static void on_status(robot *r, goal *g, const pons_value *msg)
+{
+    const char *state = pons_get_str(msg, "state", "");
+    pons_error ignored = PONS_ERROR_INIT;
+    const bool ended = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+                       strcmp(state, "canceled") == 0;
+    if (!pons_get_bool(msg, "known", false) && g->adopted) {
+        goal_fail(r, g, PONS_ENOTFOUND, "the body has never heard of this %s", g->skill);
+    } else if (!pons_get_bool(msg, "known", false)) {
+        goal_send(r, g);
+    } else if (ended) {
+        pons_autovalue result = pons__put_in(msg, "status", json_string(state));
+        goal_result(r, g, result);
+    } else if (!pons_get_bool(msg, "same_boot", true)) {
+        goal_fail(r, g, PONS_ECLOSED, "the body was restarted while %s was under way", g->skill);
+    } else {
+        g->state = RUNNING;
+        g->adopted = false;
+        pons_link_send(r->hand,
+                       pons_object("type", json_string("adopt"), "goal_id", json_string(g->key),
+                                   "epoch", json_integer(r->epoch), NULL),
+                       &ignored);
+    }
+}
+
+static void goal_send(robot *r, goal *g)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    char hash[33];
+    pons_autovalue named = pons_object("skill", json_string(g->skill), "args",
+                                       g->args ? pons_value_ref(g->args) : json_object(), NULL);
+    pons_value_hash(named, hash);
+    const int64_t boot_ms = r->o.clock.boot_ns(r->o.clock.ctx) / PONS_NS_PER_MS;
+    g->state = SENT;
+    g->since_ms = now_ms(r);
+    pons_link_send(r->hand,
+                   pons_object("type", json_string("goal"), "goal_id", json_string(g->key), "epoch",
+                               json_integer(r->epoch), "expires_ms",
+                               json_integer(boot_ms + EXPIRES_MS), "robot_id",
+                               json_string(pons_get_str(r->hello, "robot_id", "")), "skill",
+                               json_string(g->skill), "args",
+                               g->args ? pons_value_ref(g->args) : json_object(), "args_hash",
+                               json_string(hash), "thread", json_string(r->thread), "task_id",
+                               json_string(""), "attempt", json_integer(1), NULL),
+                   &ignored);
+}
+
+static void goal_ask(robot *r, goal *g)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    g->state = ASKED;
+    g->since_ms = now_ms(r);
+    pons_link_send(r->hand,
+                   pons_object("type", json_string("status"), "goal_id", json_string(g->key), NULL),
+                   &ignored);
+}
+
+// ---------------------------------------------------------------- results
+
+static void goal_end(robot *r, goal *g, pons_tool_event e)
+{
+    g->state = OVER;
+    if (g->quiet) {
+        pons_tool_event_clear(&e);
+        return;
+    }
+    e.call = g->call;
+    push(r, e);
+}
+
+static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
+{
+    char text[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pons_tool_event e = {.kind = PONS_TOOL_FAILED};
+    pons_error_set(&e.error, status, WHERE, "%s", text);
+    goal_end(r, g, e);
+}
+
+static void goal_result(robot *r, goal *g, const pons_value *msg)
+{
+    const char *status = pons_get_str(msg, "status", "failed");
+    if (strcmp(status, "done") != 0) {
+        goal_fail(r, g, strcmp(status, "canceled") == 0 ? PONS_ECANCELED : PONS_EIO, "%s %s: %s",
+                  g->skill, status, pons_get_str(msg, "error_msg", ""));
+        return;
+    }
+    const pons_value *metrics = pons_get(msg, "metrics");
+    char *text = NULL;
+    if (!metrics || pons_value_line(metrics, &text) < 0) {
+        text = NULL;
+    }
+    pons_value *output = json_sprintf("%s done %s", g->skill, text ? text : "");
+    free(text);
+    goal_end(r, g,
+             (pons_tool_event){
+                 .kind = PONS_TOOL_DONE,
+                 .value = pons_object("output", output, "data",
+                                      metrics ? pons_value_ref(metrics) : json_object(), NULL)});
+}
+
+// ---------------------------------------------------------------- small things
+
+static int64_t now_ms(const robot *r)
+{
+    return pons_now_ms(&r->o.clock);
+}
+
+static const pons_value *skill_of(const robot *r, const char *name)
+{
+    const pons_value *skills = pons_get(r->hello, "skills");
+    for (size_t i = 0; i < json_array_size(skills); i++) {
+        if (strcmp(pons_get_str(json_array_get(skills, i), "name", ""), name) == 0) {
+            return json_array_get(skills, i);
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,133 @@
+// agent_parts.c - what an agent is made of in a workspace: configuration, prompts, tools.
+#include "cli/agent_cli.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pons/buf.h"
+#include "pons/module.h"
+#include "pons/tools.h"
+
+#define PROMPT_MAX (64 * 1024) // bytes
+
+static int load_prompts(const cli *c, pons_value **ret, pons_error *err);
+static int connect_body(void *user, pons_link **ret, pons_error *err);
+static int core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
+
+int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
+{
+    static const char *const names[] = {"config/graph_config.yaml", "graph_config.yaml"};
+    char path[PATH_MAX + 64];
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", c->workspace, names[i]);
+        if (access(path, F_OK) == 0) {
+            return pons_agent_config_load(path, ret, err);
+        }
+    }
+    const int rc = pons_share_path(names[0], path, sizeof path, err);
+    return rc < 0 ? rc : pons_agent_config_load(path, ret, err);
+}
+
+int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bool offline,
+                         cli_agent_parts *p, pons_error *err)
+{
+    *p = (cli_agent_parts){0};
+    int rc = cli_agent_config(c, &p->config, err);
+    if (rc < 0 || offline) {
+        return rc;
+    }
+    rc = load_prompts(c, &p->prompts, err);
+    if (rc >= 0) {
+        rc = core_tools(c, clock, &p->tools[p->n_tools], err);
+        p->n_tools += rc >= 0;
+    }
+    if (rc >= 0) {
+        snprintf(p->body_sock, sizeof p->body_sock, "%s/body.sock", c->run_dir);
+        const pons_robot_tools_options robot = {
+            .clock = *clock, .connect = connect_body, .user = p->body_sock, .thread = thread};
+        rc = pons_robot_tools_open(&robot, &p->tools[p->n_tools], err);
+        if (rc >= 0) {
+            p->judge = pons_robot_tools_judge;
+            p->judge_user = p->tools[p->n_tools].self;
+            p->n_tools++;
+        }
+    }
+    if (rc < 0) {
+        cli_agent_parts_close(p);
+    }
+    return rc;
+}
+
+void cli_agent_parts_close(cli_agent_parts *p)
+{
+    for (size_t i = 0; i < p->n_tools; i++) {
+        p->tools[i].ops->close(p->tools[i].self);
+    }
+    pons_agent_config_destroy(p->config);
+    pons_value_unref(p->prompts);
+    *p = (cli_agent_parts){0};
+}
+
+static int connect_body(void *user, pons_link **ret, pons_error *err)
+{
+    return pons_link_connect(user, ret, err);
+}
+
+// config/tools.yaml of the workspace, else the one that pons ships, with this workspace in it.
+static int core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
+{
+    char path[PATH_MAX + 64];
+    pons_error none = PONS_ERROR_INIT;
+    pons_yaml *yaml = NULL;
+    snprintf(path, sizeof path, "%s/config/tools.yaml", c->workspace);
+    bool there = access(path, F_OK) == 0 ||
+                 pons_share_path("config/tools.yaml", path, sizeof path, &none) >= 0;
+    int rc = there ? pons_yaml_load(path, &yaml, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_value *given = yaml ? pons_yaml_value(yaml) : NULL;
+    pons_autovalue config =
+        json_is_object(given) ? json_copy((pons_value *)(uintptr_t)given) : json_object();
+    json_object_set_new(config, "workspace", json_string(c->workspace));
+    rc = pons_core_tools_open(config, clock, ret, err);
+    pons_yaml_destroy(yaml);
+    return rc;
+}
+
+// config/prompts/NAME.md of the workspace or of the installation; without either, what is built in.
+static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
+{
+    static const char *const names[] = {"agent", "executor", "replanner"};
+    pons_value *all = json_object();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[PATH_MAX + 64], relative[64];
+        char *text = malloc(PROMPT_MAX + 1);
+        pons_error none = PONS_ERROR_INIT;
+        snprintf(relative, sizeof relative, "config/prompts/%s.md", names[i]);
+        snprintf(path, sizeof path, "%s/%s", c->workspace, relative);
+        if (access(path, F_OK) != 0 && pons_share_path(relative, path, sizeof path, &none) < 0) {
+            free(text);
+            continue;
+        }
+        FILE *f = text ? fopen(path, "r") : NULL;
+        const size_t n = f ? fread(text, 1, PROMPT_MAX + 1, f) : 0;
+        if (f) {
+            fclose(f);
+        }
+        pons_value *v = f && n > 0 && n <= PROMPT_MAX ? json_stringn(text, n) : NULL;
+        free(text);
+        if (!v) {
+            pons_value_unref(all);
+            return pons_error_set(err, PONS_EINVAL, "agent",
+                                  "%s: expected a text of 1 to %d bytes in UTF-8", path,
+                                  PROMPT_MAX);
+        }
+        json_object_set_new(all, names[i], v);
+    }
+    *ret = all;
+    return PONS_OK;
+}

@@ -1,0 +1,346 @@
+// agent_view.c - an agent's events: for programs one JSON object a line, for people the answer as
+// it comes, short lines of what is done, and the plan as a list that ticks off.
+//
+// On a terminal the list is redrawn in place as long as nothing was printed below it; elsewhere a
+// step's change is a line of its own.
+#include "cli/agent_cli.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pons/buf.h"
+
+#define LINE_SHOWN 160 // bytes of a value on a line
+
+static void event_json(const pons_event *ev);
+static void event_text(cli_agent_view *v, const pons_event *ev);
+static void begin_line(cli_agent_view *v);
+static void end_line(cli_agent_view *v);
+static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void show_plan(cli_agent_view *v, bool again);
+static void step_changed(cli_agent_view *v, const pons_value *p);
+static void plan_revised(cli_agent_view *v, const pons_value *p);
+static void short_text(const pons_value *value, char *buf, size_t cap);
+
+void cli_agent_view_init(cli_agent_view *v, bool json, bool live)
+{
+    *v = (cli_agent_view){.json = json, .live = live && !json};
+}
+
+void cli_agent_view_fini(cli_agent_view *v)
+{
+    if (v->token_open) {
+        putchar('\n');
+    }
+    fflush(stdout);
+    pons_value_unref(v->plan);
+    *v = (cli_agent_view){0};
+}
+
+void cli_agent_view_event(cli_agent_view *v, const pons_event *ev)
+{
+    if (v->json) {
+        event_json(ev);
+    } else {
+        event_text(v, ev);
+    }
+}
+
+void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
+{
+    va_list ap;
+    begin_line(v);
+    fflush(stdout);
+    va_start(ap, fmt);
+    fputs("pons: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    end_line(v);
+}
+
+// ---------------------------------------------------------------- for programs
+
+static void event_json(const pons_event *ev)
+{
+    pons_autovalue out =
+        pons_object("ts_ms", json_integer(ev->ts_ms), "thread", json_string(ev->thread), "type",
+                    json_string(ev->type), "seq", ev->seq > 0 ? json_integer(ev->seq) : NULL, NULL);
+    json_object_update_missing(out, (pons_value *)(uintptr_t)ev->payload);
+    cli_print_json(out);
+}
+
+// ---------------------------------------------------------------- for people
+
+static void event_text(cli_agent_view *v, const pons_event *ev)
+{
+    const pons_value *p = ev->payload;
+    char text[LINE_SHOWN];
+    if (strcmp(ev->type, "token") == 0) {
+        if (!v->token_open) {
+            begin_line(v);
+            v->token_open = true;
+        }
+        v->said_any = true;
+        fputs(pons_get_str(p, "content", ""), stdout);
+        fflush(stdout);
+    } else if (strcmp(ev->type, "llm_start") == 0) {
+        v->said_any = false;
+        if (v->prompting) {
+            cli_prompt_show("agent (thinking)");
+        }
+    } else if (strcmp(ev->type, "tool_start") == 0) {
+        short_text(pons_get(p, "input"), text, sizeof text);
+        line(v, "tool", "%s %s", pons_get_str(p, "tool", ""), text);
+    } else if (strcmp(ev->type, "tool_end") == 0) {
+        short_text(pons_get(p, "output"), text, sizeof text);
+        line(v, "", "→ %s", text);
+    } else if (strcmp(ev->type, "plan_created") == 0) {
+        pons_value_unref(v->plan);
+        v->plan = json_deep_copy(pons_get(p, "plan"));
+        show_plan(v, false);
+    } else if (strcmp(ev->type, "plan_updated") == 0) {
+        step_changed(v, p);
+    } else if (strcmp(ev->type, "plan_revised") == 0) {
+        plan_revised(v, p);
+    } else if (strcmp(ev->type, "plan_approval_resolved") == 0) {
+        line(v, "plan", "%s", pons_get_bool(p, "approved", false) ? "approved" : "rejected");
+    } else if (strcmp(ev->type, "error") == 0) {
+        cli_agent_view_note(v, "%s", pons_get_str(p, "content", ""));
+    } else if (strcmp(ev->type, "done") == 0) {
+        const char *status = pons_get_str(p, "status", "");
+        if (strcmp(status, "success") == 0 && !v->said_any) { // a model that does not stream
+            begin_line(v);
+            puts(pons_get_str(p, "content", ""));
+        } else if (strcmp(status, "stopped") == 0) {
+            begin_line(v);
+            puts("(stopped)");
+        }
+        if (v->token_open) {
+            putchar('\n');
+            v->token_open = false;
+        }
+        fflush(stdout);
+        if (v->prompting) {
+            cli_prompt_show("agent");
+        }
+    }
+}
+
+void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
+{
+    const char *type = pons_get_str(q, "type", "");
+    const pons_value *input = pons_get(q, "input");
+    char text[4 * LINE_SHOWN];
+    short_text(input, text, sizeof text);
+    if (v->json) {
+        return; // approval_request and plan_approval_request have said it
+    }
+    if (strcmp(type, "plan_approval") == 0) {
+        line(v, "ask", "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
+    } else if (strcmp(type, "question") == 0) {
+        line(v, "ask", "%s", pons_get_str(input, "question", ""));
+    } else if (strcmp(type, "step_confirmation") == 0) {
+        line(v, "ask", "%s  y, or n REASON", pons_get_str(input, "question", ""));
+    } else {
+        const char *why = pons_get_str(q, "why", "");
+        line(v, "ask", "may it call %s %s ?%s%s  y, n REASON, or edit {arguments}",
+             pons_get_str(q, "tool", ""), text, *why ? " " : "", why);
+    }
+    if (v->prompting) {
+        cli_prompt_show("answer");
+    }
+}
+
+// What stands on the line is ended first: tokens, or the prompt.
+static void begin_line(cli_agent_view *v)
+{
+    if (v->prompting) {
+        cli_prompt_hide();
+    }
+    if (v->token_open) {
+        putchar('\n');
+        v->token_open = false;
+    }
+    v->plan_last = false;
+}
+
+static void end_line(cli_agent_view *v)
+{
+    fflush(stdout);
+    if (v->prompting) {
+        cli_prompt_show(NULL);
+    }
+}
+
+static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
+{
+    va_list ap;
+    begin_line(v);
+    printf("  %-5s ", label);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+    end_line(v);
+}
+
+// ---------------------------------------------------------------- the plan
+
+static const char *tick(const char *status)
+{
+    static const struct {
+        const char *status, *mark;
+    } marks[] = {{"completed", "✓"}, {"failed", "✗"},  {"skipped", "–"},
+                 {"running", "▸"},   {"pending", " "}, {"wait_confirmation", "?"}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (strcmp(marks[i].status, status) == 0) {
+            return marks[i].mark;
+        }
+    }
+    return " ";
+}
+
+static void show_step(const pons_value *step)
+{
+    printf("    [%s] %lld. %s\n", tick(pons_get_str(step, "status", "")),
+           (long long)pons_get_int(step, "id", 0), pons_get_str(step, "title", ""));
+}
+
+static void show_plan(cli_agent_view *v, bool again)
+{
+    const pons_value *steps = pons_get(v->plan, "steps");
+    const size_t n = json_array_size(steps);
+    const bool in_place = again && v->plan_last && v->live;
+    begin_line(v);
+    if (in_place) {
+        printf("\033[%zuA", n + 1);
+    }
+    printf("%s  plan  %s\n", in_place ? "\r\033[K" : "", pons_get_str(v->plan, "title", ""));
+    for (size_t i = 0; i < n; i++) {
+        if (in_place) {
+            fputs("\033[K", stdout);
+        }
+        show_step(json_array_get(steps, i));
+    }
+    end_line(v);
+    v->plan_last = !v->prompting || v->live;
+}
+
+static void step_changed(cli_agent_view *v, const pons_value *p)
+{
+    const pons_value *steps = pons_get(v->plan, "steps");
+    size_t i;
+    pons_value *step;
+    json_array_foreach((pons_value *)(uintptr_t)steps, i, step)
+    {
+        if (pons_get_int(step, "id", 0) != pons_get_int(p, "step_id", -1)) {
+            continue;
+        }
+        json_object_set_new(step, "status", json_string(pons_get_str(p, "status", "")));
+        if (v->live && v->plan_last) {
+            show_plan(v, true);
+        } else {
+            begin_line(v);
+            show_step(step);
+            end_line(v);
+        }
+    }
+}
+
+static void plan_revised(cli_agent_view *v, const pons_value *p)
+{
+    const pons_value *old = pons_get(v->plan, "steps");
+    const int64_t keep = pons_get_int(p, "keep_completed", 0);
+    pons_value *steps = json_array();
+    for (int64_t i = 0; i < keep && i < (int64_t)json_array_size(old); i++) {
+        json_array_append(steps, json_array_get(old, (size_t)i));
+    }
+    pons_autovalue added = json_deep_copy(pons_get(p, "revised_steps"));
+    json_array_extend(steps, added);
+    line(v, "plan", "revised: %s", pons_get_str(p, "reason", ""));
+    json_object_set_new(v->plan, "steps", steps);
+    show_plan(v, false);
+}
+
+// ---------------------------------------------------------------- answers
+
+static bool word_is(const char *line, const char *word, const char **rest)
+{
+    const size_t n = strlen(word);
+    if (strncasecmp(line, word, n) != 0 || (line[n] != '\0' && !isspace((unsigned char)line[n]))) {
+        return false;
+    }
+    *rest = line + n + strspn(line + n, " \t");
+    return true;
+}
+
+bool cli_agent_answer(const pons_value *question, const char *line, pons_value **ret,
+                      pons_error *err)
+{
+    static const char *const yes[] = {"y", "yes", "approve", "ok", "是", "好"};
+    static const char *const no[] = {"n", "no", "reject", "否", "不"};
+    const char *rest = "";
+    if (strcmp(pons_get_str(question, "type", ""), "question") == 0) {
+        *ret = pons_object("action", json_string("approve"), "answer", json_string(line), NULL);
+        return *ret != NULL;
+    }
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        if (word_is(line, yes[i], &rest) && !*rest) {
+            *ret = pons_object("action", json_string("approve"), NULL);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        if (word_is(line, no[i], &rest)) {
+            *ret = pons_object("action", json_string("reject"), "reason", json_string(rest), NULL);
+            return true;
+        }
+    }
+    if (word_is(line, "edit", &rest)) {
+        pons_value *edit = NULL;
+        if (pons_value_parse(rest, strlen(rest), &edit, err) < 0) {
+            pons_error_context(err, "edit needs JSON");
+            return false;
+        }
+        *ret = pons_object("action", json_string("edit"), "args", edit, NULL);
+        return true;
+    }
+    pons_error_set(err, PONS_EINVAL, "agent",
+                   "a question is open: y, n REASON, or edit JSON (Ctrl-C stops the turn)");
+    return false;
+}
+
+// ---------------------------------------------------------------- small things
+
+static void short_text(const pons_value *value, char *buf, size_t cap)
+{
+    char *text = NULL;
+    buf[0] = '\0';
+    if (json_is_string(value)) {
+        text = strdup(json_string_value(value));
+    } else if (!value || pons_value_line(value, &text) < 0) {
+        text = NULL;
+    }
+    size_t n = 0;
+    for (const char *c = text ? text : ""; *c;) {
+        const size_t k = pons_utf8_sequence(c, strlen(c));
+        if (k == 0 || n + k + sizeof "…" > cap) {
+            memcpy(buf + n, "…", sizeof "…" - 1);
+            n += sizeof "…" - 1;
+            break;
+        }
+        memcpy(buf + n, c, k);
+        if (k == 1 && (unsigned char)buf[n] < ' ') { // what a terminal would act on
+            buf[n] = ' ';
+        }
+        n += k;
+        c += k;
+    }
+    buf[n] = '\0';
+    free(text);
+}
