@@ -72,7 +72,8 @@ typedef struct pons_companion_options {
     const pons_llm *llm;     // NULL: no model; borrowed as long as the companion lives
     const pons_clock *clock; // times the model's answer; needed with llm
     // Waits until fd (-1: none) is readable or ms have passed on that clock; < 0: stop waiting.
-    // NULL: an answer that is not there at once is late.
+    // NULL: no tick waits for the model. Its answer counts at the first tick that finds it, as long
+    // as it has come in time; until then the routine runs.
     int (*wait)(void *user, int fd, int64_t ms);
     pons_companion_event_fn on_event; // NULL: nobody; more by pons_companion_subscribe
     void *user;
@@ -93,6 +94,12 @@ int pons_companion_subscribe(pons_companion *c, const char *type, pons_companion
 // of the store or the tree nothing of the minute has happened and the companion has stopped: close
 // it, open it again.
 int pons_companion_tick(pons_companion *c, bool ask, pons_error *err);
+// Between ticks, when no tick waits for the model: takes what it has said by now, and gives up a
+// request that is too late. A tick does so first, too. The descriptor is the model's while a
+// request is under way (readable: call poll), else -1; a model that has none is polled a few times
+// a second.
+void pons_companion_poll(pons_companion *c);
+int pons_companion_fd(const pons_companion *c);
 // Commits quiet minutes now.
 int pons_companion_flush(pons_companion *c, pons_error *err);
 // Leaves out the minutes up to one that is ahead; what lasted is ended.

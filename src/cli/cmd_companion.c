@@ -250,7 +250,10 @@ static bool await_minute(living *l, int64_t minute, int64_t began_ns, int64_t be
             return !stopped;
         }
         fflush(stdout);
-        poll(NULL, 0, (int)(left_ms < POLL_MS_MAX ? left_ms : POLL_MS_MAX));
+        // An answer of the model is taken as it comes; a model without a descriptor is asked again.
+        struct pollfd p = {.fd = pons_companion_fd(l->life), .events = POLLIN};
+        poll(&p, p.fd >= 0, (int)(left_ms < POLL_MS_MAX ? left_ms : POLL_MS_MAX));
+        pons_companion_poll(l->life);
     }
 }
 
@@ -282,6 +285,9 @@ static int open_life(living *l, pons_error *err)
     if (rc < 0) {
         return rc;
     }
+    // In a simulation a minute takes no time, so its tick waits for the model. Who lives by a clock
+    // does not wait: the routine runs until the answer is there.
+    const bool by_clock = !l->simulated || (l->speed > 0 && !scripted);
     const pons_companion_options o = {.view = l->view,
                                       .tree = l->tree,
                                       .store = l->store,
@@ -291,7 +297,7 @@ static int open_life(living *l, pons_error *err)
                                       .simulated = l->simulated,
                                       .llm = l->llm.ops ? &l->llm : NULL,
                                       .clock = &l->model_clock,
-                                      .wait = wait_for_model,
+                                      .wait = by_clock ? NULL : wait_for_model,
                                       .on_event = on_event,
                                       .user = l};
     return pons_companion_open(&o, &l->life, err);

@@ -70,6 +70,7 @@ void pons_companion_close(pons_companion *c)
         c->store.ops->lease_release(c->store.self, &c->lease);
     }
     co_board_clear(c);
+    co_stop_asking(c);
     for (size_t i = 0; i < c->n_events; i++) {
         pons_value_unref(c->events[i]);
     }
@@ -224,6 +225,7 @@ static int live(pons_companion *c, pons_error *err)
 {
     pons_bt_status status;
     co_board_clear(c);
+    co_hear_model(c);
     int rc = co_take_messages(c, err);
     if (rc < 0) {
         return rc;

@@ -145,10 +145,19 @@ typedef struct co_reject {
     bool done; // it was carried out, and is too fresh to be repeated
 } co_reject;
 
+typedef struct co_asking { // the request that is under way
+    uint64_t call;         // 0: none
+    int64_t late_ns;       // on the model's clock
+    bool answered;         // said is what it said, or NULL with the reason why not
+    char *said;            // heap
+    char why[256];
+} co_asking;
+
 typedef struct co_policy { // what LLMPolicyProvider keeps on the blackboard
     int64_t asked_window;  // number of the last window with a request; -1: none yet
     int64_t cool_until;    // no request before
     int64_t requests;
+    int64_t pending;        // the minute of a request whose answer has not been used; 0: none
     co_proposal suggestion; // of that window
     bool has, used;
     co_reject rejects[CO_REJECTS_MAX]; // oldest first
@@ -178,7 +187,7 @@ typedef struct co_board { // Blackboard: of the tick, and the policy's memory ac
     bool has_proposal;
     char *said;             // what the model said; heap
     char model_note[256];   // what became of it
-    const char *model_from; // "request", "cache" or NULL
+    const char *model_from; // "request", "answer" (of an earlier request), "cache" or NULL
     bool ask;               // the model may be asked in this tick
     co_policy policy;
 } co_board;
@@ -221,7 +230,8 @@ struct pons_companion {
     const pons_clock *clock;
     int (*wait)(void *user, int fd, int64_t ms);
     void *user;
-    uint64_t call;
+    uint64_t call; // the last one's number
+    co_asking asking;
     // events of the minute at hand, until they are committed
     pons_value **events;
     size_t n_events, cap_events;
@@ -258,6 +268,9 @@ void co_live_a_minute(pons_companion *c); // energy
 bool co_may_ask(const pons_companion *c);
 // Puts a suggestion on the board; false with a note why there is none.
 bool co_suggest(pons_companion *c);
+// At the beginning of a tick: the answer of an earlier request, if there is one.
+void co_hear_model(pons_companion *c);
+void co_stop_asking(pons_companion *c);
 void co_suggestion_refused(pons_companion *c, const co_refusal *why);
 void co_suggestion_used(pons_companion *c);
 

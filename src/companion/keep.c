@@ -6,7 +6,8 @@
 //      "activity":{"type":"sleep","since":…,"ends":…,"until":"…","branch":"…"} | null,
 //      "memory":{"last_sleep":…,"last_wake":…,"last_school":…},
 //      "messages":[{"text","from"?,"urgent","at"}],
-//      "policy":{"asked_window","cool_until","requests","suggestion"?,"used","rejects":[…]}}
+//      "policy":{"asked_window","cool_until","requests","pending"?,"suggestion"?,"used",
+//                "rejects":[…]}}
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,8 +63,9 @@ static pons_value *policy_json(const co_policy *p)
     }
     return pons_object("asked_window", json_integer(p->asked_window), "cool_until",
                        json_integer(p->cool_until), "requests", json_integer(p->requests),
-                       "suggestion", p->has ? proposal_json(&p->suggestion) : NULL, "used",
-                       json_boolean(p->used), "rejects", rejects, NULL);
+                       "pending", p->pending ? json_integer(p->pending) : NULL, "suggestion",
+                       p->has ? proposal_json(&p->suggestion) : NULL, "used", json_boolean(p->used),
+                       "rejects", rejects, NULL);
 }
 
 static pons_value *messages_json(const co_world *w)
@@ -112,6 +114,7 @@ static void read_policy(co_policy *p, const pons_value *o)
     *p = (co_policy){.asked_window = pons_get_int(o, "asked_window", -1),
                      .cool_until = pons_get_int(o, "cool_until", 0),
                      .requests = pons_get_int(o, "requests", 0),
+                     .pending = pons_get_int(o, "pending", 0),
                      .has = s != NULL,
                      .used = pons_get_bool(o, "used", false)};
     p->suggestion =

@@ -4,6 +4,13 @@
 // that was refused, or carried out a moment ago, is not looked at again before its cool-down ends.
 // A model that throws, is late or answers nonsense is left alone for a while. Whatever happens,
 // this branch fails and the routine runs: at most one tick is spent.
+//
+//     Suggest ── start ──► asking ──┬─ answered in time ─► suggestion ─► filter ─► started, refused
+//        │                          └─ error, late, nonsense ─► failed: the model has its peace
+//        └─ nothing yet: the routine runs; a later tick finds the answer
+//
+// A life in real time does not wait in its tick. A simulated one does (its host gives `wait`):
+// there a minute takes no time, and the answer belongs to the minute in which it was asked for.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +19,7 @@
 
 enum { REASON_BYTES = 200 };
 
-static bool request(pons_companion *c, char **ret_said, char *ret_why, size_t cap);
+static void request(pons_companion *c);
 static bool understand(const char *said, co_proposal *ret, bool *ret_none, char *ret_why,
                        size_t cap);
 static pons_value *question(const pons_companion *c);
@@ -48,33 +55,68 @@ bool co_may_ask(const pons_companion *c)
            (!now || (now->interruptible && now->ask_model)) && !duty_calls(c);
 }
 
+// What was said, as this window's suggestion. False with a note when there is none.
+static bool take_answer(pons_companion *c)
+{
+    co_board *b = &c->board;
+    co_policy *p = &b->policy;
+    co_asking *a = &c->asking;
+    char why[sizeof a->why];
+    bool none = false;
+    memcpy(why, a->why, sizeof why);
+    free(b->said);
+    b->said = a->said;
+    *a = (co_asking){.said = NULL};
+    p->pending = 0;
+    if (!b->said || !understand(b->said, &p->suggestion, &none, why, sizeof why)) {
+        failed(c, why);
+        return false;
+    }
+    if (none) {
+        snprintf(b->model_note, sizeof b->model_note, "it wants nothing");
+        return false;
+    }
+    p->suggestion.from_model = true;
+    p->asked_window = window_of(c);
+    p->has = true;
+    return true;
+}
+
+// A new request. False when there is no answer yet, or none at all.
+static bool ask(pons_companion *c)
+{
+    co_board *b = &c->board;
+    co_policy *p = &b->policy;
+    p->asked_window = window_of(c);
+    p->requests++;
+    p->has = p->used = false;
+    p->pending = c->minute;
+    b->model_from = "request";
+    request(c);
+    if (c->asking.answered) {
+        return take_answer(c);
+    }
+    snprintf(b->model_note, sizeof b->model_note, "asked; the answer is waited for");
+    return false;
+}
+
 bool co_suggest(pons_companion *c)
 {
     co_board *b = &c->board;
     co_policy *p = &b->policy;
-    char why[sizeof b->model_note];
-    if (p->asked_window == window_of(c)) {
+    if (c->asking.answered) {
+        if (!take_answer(c)) {
+            return false;
+        }
+    } else if (c->asking.call != 0) {
+        return false; // the answer is still waited for
+    } else if (p->asked_window == window_of(c)) {
         if (!p->has || p->used) {
             return false; // nothing more in this window
         }
         b->model_from = "cache";
-    } else {
-        bool none = false;
-        p->asked_window = window_of(c);
-        p->requests++;
-        p->has = p->used = false;
-        b->model_from = "request";
-        if (!request(c, &b->said, why, sizeof why) ||
-            !understand(b->said, &p->suggestion, &none, why, sizeof why)) {
-            failed(c, why);
-            return false;
-        }
-        if (none) {
-            snprintf(b->model_note, sizeof b->model_note, "it wants nothing");
-            return false;
-        }
-        p->suggestion.from_model = true;
-        p->has = true;
+    } else if (!ask(c)) {
+        return false;
     }
     const co_reject *r = rejected(c, &p->suggestion);
     if (r) {
@@ -85,6 +127,34 @@ bool co_suggest(pons_companion *c)
         return false;
     }
     return true;
+}
+
+void co_hear_model(pons_companion *c)
+{
+    co_policy *p = &c->board.policy;
+    if (p->pending == 0) {
+        return;
+    }
+    if (c->asking.call == 0) { // of the process before this one
+        p->pending = 0;
+        c->board.model_from = "answer";
+        snprintf(c->board.model_note, sizeof c->board.model_note,
+                 "the answer was lost in a restart");
+        return;
+    }
+    pons_companion_poll(c);
+    if (!c->asking.answered) {
+        return;
+    }
+    c->board.model_from = "answer";
+    if (!c->asking.said) {
+        take_answer(c); // a failure, which is told whatever the tree does
+    } else if (c->minute - p->pending > c->view->window_min) {
+        snprintf(c->board.model_note, sizeof c->board.model_note,
+                 "the answer found no moment and is forgotten");
+        co_stop_asking(c);
+        p->pending = 0;
+    }
 }
 
 void co_suggestion_refused(pons_companion *c, const co_refusal *why)
@@ -155,42 +225,71 @@ static void reject(pons_companion *c, const co_proposal *p, const char *why, boo
 
 // ---------------------------------------------------------------- one request
 
-// Waits for the whole answer, at most the world view's time.
-static bool request(pons_companion *c, char **ret_said, char *ret_why, size_t cap)
+static void answer(co_asking *a, char *said, const char *why)
+{
+    a->answered = true;
+    a->said = said;
+    snprintf(a->why, sizeof a->why, "%.*s", (int)co_whole(why, REASON_BYTES), why);
+}
+
+void pons_companion_poll(pons_companion *c)
+{
+    co_asking *a = &c->asking;
+    const pons_llm *m = c->llm;
+    pons_llm_event ev = {0};
+    while (a->call != 0 && !a->answered && m->ops->next(m->self, &ev)) {
+        if (ev.call == a->call && ev.kind == PONS_LLM_DONE) {
+            const char *text = pons_get_str(ev.value, "content", "");
+            answer(a, strndup(text, strnlen(text, CO_TEXT_MAX * 4)), "no memory for an answer");
+        } else if (ev.call == a->call && ev.kind == PONS_LLM_ERROR) {
+            answer(a, NULL, ev.error.message);
+        }
+        pons_llm_event_clear(&ev);
+    }
+    if (a->call != 0 && !a->answered && pons_now_ns(c->clock) >= a->late_ns) {
+        char why[64];
+        m->ops->cancel(m->self, a->call);
+        snprintf(why, sizeof why, "no answer within %g s", c->view->timeout_s);
+        answer(a, NULL, why);
+    }
+}
+
+int pons_companion_fd(const pons_companion *c)
+{
+    return c->asking.call != 0 && !c->asking.answered ? c->llm->ops->event_fd(c->llm->self) : -1;
+}
+
+void co_stop_asking(pons_companion *c)
+{
+    if (c->asking.call != 0 && !c->asking.answered) {
+        c->llm->ops->cancel(c->llm->self, c->asking.call);
+    }
+    free(c->asking.said);
+    c->asking = (co_asking){.said = NULL};
+}
+
+// Starts; and waits for the answer, at most the world view's time, when the host lets time pass.
+static void request(pons_companion *c)
 {
     const pons_llm *m = c->llm;
-    const uint64_t call = ++c->call;
-    const int64_t late = pons_now_ns(c->clock) + (int64_t)(c->view->timeout_s * PONS_NS_PER_S);
+    co_asking *a = &c->asking;
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue q = question(c);
-    if (!q || m->ops->start(m->self, call, q, &err) < 0) {
-        snprintf(ret_why, cap, "%.*s", (int)co_whole(err.message, REASON_BYTES), err.message);
-        return false;
+    *a = (co_asking){.call = ++c->call,
+                     .late_ns =
+                         pons_now_ns(c->clock) + (int64_t)(c->view->timeout_s * PONS_NS_PER_S)};
+    if (!q || m->ops->start(m->self, a->call, q, &err) < 0) {
+        answer(a, NULL, q ? err.message : "no memory for a question");
+        return;
     }
-    for (;;) {
-        pons_llm_event ev = {0};
-        while (m->ops->next(m->self, &ev)) {
-            const bool mine = ev.call == call;
-            const bool done = mine && ev.kind == PONS_LLM_DONE;
-            const bool broken = mine && ev.kind == PONS_LLM_ERROR;
-            if (done) {
-                const char *text = pons_get_str(ev.value, "content", "");
-                *ret_said = strndup(text, strnlen(text, CO_TEXT_MAX * 4));
-            } else if (broken) {
-                snprintf(ret_why, cap, "%.*s", (int)co_whole(ev.error.message, REASON_BYTES),
-                         ev.error.message);
-            }
-            pons_llm_event_clear(&ev);
-            if (done || broken) {
-                return done && *ret_said;
-            }
+    pons_companion_poll(c);
+    while (!a->answered && c->wait) {
+        const int64_t left_ms = (a->late_ns - pons_now_ns(c->clock)) / PONS_NS_PER_MS;
+        if (left_ms > 0 && c->wait(c->user, m->ops->event_fd(m->self), left_ms) < 0) {
+            m->ops->cancel(m->self, a->call);
+            answer(a, NULL, "nobody waits for the answer any more");
         }
-        const int64_t left_ms = (late - pons_now_ns(c->clock)) / PONS_NS_PER_MS;
-        if (left_ms <= 0 || !c->wait || c->wait(c->user, m->ops->event_fd(m->self), left_ms) < 0) {
-            m->ops->cancel(m->self, call);
-            snprintf(ret_why, cap, "no answer within %g s", c->view->timeout_s);
-            return false;
-        }
+        pons_companion_poll(c);
     }
 }
 

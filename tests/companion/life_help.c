@@ -91,7 +91,7 @@ int life_try_open(life *l, const char *from, uint64_t seed)
                                       .simulated = true,
                                       .llm = l->llm.ops ? &l->llm : NULL,
                                       .clock = &l->model_clock,
-                                      .wait = wait_model,
+                                      .wait = l->by_clock ? NULL : wait_model,
                                       .on_event = on_event,
                                       .user = l};
     return pons_companion_open(&o, &l->c, &l->err);

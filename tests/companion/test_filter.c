@@ -224,6 +224,118 @@ static void asked_once_in_a_window(void **state)
     life_fini(&l);
 }
 
+// ---------------------------------------------------------------- a life by the clock
+
+static const char DRAW_IN_10_S[] =
+    "[{\"content\":\"{\\\"type\\\":\\\"draw\\\"}\",\"delay_ms\":10000,\"repeat\":true}]";
+static const char NEVER[] = "[{\"content\":\"{}\",\"delay_ms\":3600000,\"repeat\":true}]";
+
+static void live_by_the_clock(life *l, const char *replies)
+{
+    life_init(l, NULL, NULL);
+    life_model(l, replies);
+    l->by_clock = true;
+    life_open(l, IDLE_MONDAY, 1);
+}
+
+// The outcome that the n-th decision with a model tells of.
+static const char *outcome(const life *l, size_t n)
+{
+    for (size_t i = 0; i < json_array_size(l->events); i++) {
+        const pons_value *model = pons_get(json_array_get(l->events, i), "model");
+        if (model && n-- == 0) {
+            return pons_get_str(model, "outcome", "");
+        }
+    }
+    return "";
+}
+
+// One minute at a time; the tick itself must take no time of the model's clock.
+static void tick_in_no_time(life *l)
+{
+    l->clock.now_ns = pons_companion_minute(l->c) * 60 * PONS_NS_PER_S;
+    assert_int_equal(pons_companion_tick(l->c, true, &l->err), PONS_OK);
+    assert_int_equal(l->clock.now_ns, (pons_companion_minute(l->c) - 1) * 60 * PONS_NS_PER_S);
+}
+
+static void an_answer_that_comes_between_ticks(void **state)
+{
+    (void)state;
+    life l;
+    live_by_the_clock(&l, DRAW_IN_10_S);
+    const int64_t asked = pons_companion_minute(l.c);
+    tick_in_no_time(&l);
+    assert_string_equal(outcome(&l, 0), "asked; the answer is waited for");
+    assert_int_equal(life_count(&l, "action.started", "draw"), 0);
+    l.clock.now_ns += 11 * PONS_NS_PER_S; // the script has no descriptor: it is polled
+    assert_int_equal(pons_companion_fd(l.c), -1);
+    pons_companion_poll(l.c);
+    tick_in_no_time(&l);
+    const pons_value *draw = life_find(&l, "action.started", "draw", 0);
+    assert_string_equal(outcome(&l, 1), "carried out");
+    assert_string_equal(pons_get_str(draw, "branch", ""), "LLMDriven");
+    assert_int_equal(life_minute(&l, life_time(draw)), asked + 1);
+    life_fini(&l);
+}
+
+static void one_that_stalls_holds_nothing_up(void **state)
+{
+    (void)state;
+    life l;
+    live_by_the_clock(&l, NEVER);
+    tick_in_no_time(&l);
+    tick_in_no_time(&l);
+    assert_string_equal(outcome(&l, 1), "failed: no answer within 20 s");
+    const pons_value *no = life_find(&l, "filtered", NULL, 0);
+    assert_string_equal(pons_get_str(no, "rule", ""), "model_failed");
+    for (int i = 0; i < 30; i++) { // it has its peace
+        tick_in_no_time(&l);
+    }
+    assert_int_equal(requests(&l), 1);
+    life_fini(&l);
+}
+
+// What stalls, or answers a while later, leaves the days of the routine as they are.
+static void the_routine_runs_meanwhile(void **state)
+{
+    (void)state;
+    life alone, with;
+    life_init(&alone, NULL, NULL);
+    life_open(&alone, "2026-03-02", 1);
+    life_run(&alone, "2026-03-04");
+    life_init(&with, NULL, NULL);
+    life_model(&with, NEVER);
+    with.by_clock = true;
+    life_open(&with, "2026-03-02", 1);
+    life_run(&with, "2026-03-04");
+    char *a = life_deeds(&alone), *b = life_deeds(&with);
+    assert_string_equal(a, b);
+    assert_true(life_count(&with, "filtered", NULL) > 0);
+    free(a);
+    free(b);
+    life_fini(&alone);
+    life_fini(&with);
+}
+
+static void killed_while_it_asks(void **state)
+{
+    (void)state;
+    life l;
+    live_by_the_clock(&l, DRAW_IN_10_S);
+    tick_in_no_time(&l);
+    life_close(&l);
+    life_model(&l, DRAW_IN_10_S); // another process, another model
+    life_open(&l, IDLE_MONDAY, 1);
+    tick_in_no_time(&l);
+    assert_string_equal(outcome(&l, 1), "the answer was lost in a restart");
+    assert_int_equal(life_count(&l, "action.started", "draw"), 0);
+    for (int i = 0; i < 31; i++) { // the next window asks again
+        tick_in_no_time(&l);
+    }
+    assert_int_equal(life_count(&l, "action.started", "draw"), 1);
+    life_fini(&l);
+}
+
 static void one_that_repeats_itself(void **state)
 {
     (void)state;
@@ -342,6 +454,10 @@ int main(void)
         cmocka_unit_test(bad_models_cost_nothing),
         cmocka_unit_test(asked_once_in_a_window),
         cmocka_unit_test(one_that_repeats_itself),
+        cmocka_unit_test(an_answer_that_comes_between_ticks),
+        cmocka_unit_test(one_that_stalls_holds_nothing_up),
+        cmocka_unit_test(the_routine_runs_meanwhile),
+        cmocka_unit_test(killed_while_it_asks),
         cmocka_unit_test(free_time_at_school),
         cmocka_unit_test(wrong_world_views),
         cmocka_unit_test(times),
