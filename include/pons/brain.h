@@ -15,6 +15,7 @@
 #include "pons/ext/store.h"
 #include "pons/graph.h"
 #include "pons/link.h"
+#include "pons/plan.h"
 
 typedef struct pons_brain pons_brain;
 
@@ -53,6 +54,9 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
 // Commits goals (as said by a person; already checked where zones are known) to the kernel's inbox
 // and emits run.started. PONS_EINVAL for an empty one.
 int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons_error *err);
+// The same with a plan (pons/plan.h) as the task: its steps run one after the other, each through
+// the critic, approvals and the effect ledger; its end is the task's. Copied.
+int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err);
 // What a person says: goals or control words; the same as pons_inbox_post(…, "kernel", "say",
 // {text}).
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err);

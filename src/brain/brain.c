@@ -171,6 +171,29 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
     return rc;
 }
 
+int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
+{
+    pons_autovalue value = NULL;
+    int rc = pons_plan_to_value(plan, &value, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue run = pons_object("goals", json_array(), "plan", pons_value_ref(value), NULL);
+    pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
+    pons_value *goal = json_array();
+    json_array_append_new(goal, json_string(plan->goal));
+    rc = pons_thread_post(
+        b->thread, PONS_NS_KERNEL, "run", run, "run.started",
+        pons__event(b, pons_object("goal", goal, "plan_id", json_string(plan->plan_id), "options",
+                                   about, NULL)),
+        err);
+    if (rc >= 0) {
+        b->done_emitted = false;
+        b->outcome = PONS_BRAIN_RUNNING;
+    }
+    return rc;
+}
+
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
 {
     pons_autovalue value = pons_object("text", json_string(text), NULL);

@@ -46,11 +46,14 @@ static pons_value *handle_control(pons_brain *b, pons_cx *cx, pons_value *tasks,
                                   pons_value **hci);
 static pons_value *handle_run(pons_brain *b, pons_cx *cx, pons_value *tasks, const pons_value *run,
                               pons_value **hci);
+static pons_value *handle_plan(pons_brain *b, pons_cx *cx, pons_value *tasks,
+                               const pons_value *plan);
 static void answer_pending(pons_brain *b, pons_value *hci, const pons_value *answer);
 static pons_value *handle_result(pons_brain *b, pons_cx *cx, pons_value *tasks,
                                  const pons_value *result);
 static pons_value *push_task(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *text,
-                             const pons_value *goals, const char *source, int priority);
+                             const pons_value *goals, const pons_value *plan, const char *source,
+                             int priority);
 static pons_value *finish_task(pons_brain *b, pons_cx *cx, pons_value *tasks,
                                const pons_value *task, const char *status, const char *reason);
 static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks);
@@ -363,13 +366,13 @@ static pons_value *handle_words(pons_brain *b, pons_cx *cx, pons_value *tasks, c
     if (rc < 0 && !b->opts.llm) {
         // Nobody here understands it: the task is queued and ended at once, so that it is never
         // lost.
-        tasks = push_task(b, cx, tasks, text, NULL, "user", b->rules.priority_user);
+        tasks = push_task(b, cx, tasks, text, NULL, NULL, "user", b->rules.priority_user);
         const json_t *queue = pons_get(tasks, "queue");
         const pons_value *task = json_array_get(queue, json_array_size(queue) - 1);
         return finish_task(b, cx, tasks, task, "failed", why.message);
     }
     const bool urgent = pons_get_bool(parsed, "urgent", false);
-    return push_task(b, cx, tasks, text, pons_get(parsed, "goals"), "user",
+    return push_task(b, cx, tasks, text, pons_get(parsed, "goals"), NULL, "user",
                      urgent ? b->rules.priority_urgent : b->rules.priority_user);
 }
 
@@ -413,6 +416,18 @@ static pons_value *handle_run(pons_brain *b, pons_cx *cx, pons_value *tasks, con
     {
         next = handle_words(b, cx, next, json_string_value(goal), hci);
     }
+    const pons_value *plan = pons_get(run, "plan");
+    return plan ? handle_plan(b, cx, next, plan) : next;
+}
+
+// A plan is a task of its own: its goal is what the task says.
+static pons_value *handle_plan(pons_brain *b, pons_cx *cx, pons_value *tasks,
+                               const pons_value *plan)
+{
+    pons_value *next = push_task(b, cx, tasks, pons_get_str(plan, "goal", ""), NULL, plan, "user",
+                                 b->rules.priority_user);
+    pons_autovalue state = pons__plan_state("given", plan);
+    pons__plan_created(b, cx, state);
     return next;
 }
 
@@ -465,7 +480,10 @@ static pons_value *handle_result(pons_brain *b, pons_cx *cx, pons_value *tasks,
         // It keeps its place and what it has reached.
         const pons_value *goals = pons_get(result, "goals");
         if (json_is_array(goals)) {
-            pons_autovalue kept = pons__with(task, "goals", pons_value_ref(goals));
+            pons_autovalue reached = pons__with(task, "goals", pons_value_ref(goals));
+            const pons_value *plan = pons_get(result, "plan");
+            pons_autovalue kept =
+                pons__with(reached, "plan", plan ? pons_value_ref(plan) : json_null());
             pons_value *replaced = pons__tasks_replace(next, kept);
             pons_value_unref(next);
             next = replaced;
@@ -477,16 +495,17 @@ static pons_value *handle_result(pons_brain *b, pons_cx *cx, pons_value *tasks,
 }
 
 static pons_value *push_task(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *text,
-                             const pons_value *goals, const char *source, int priority)
+                             const pons_value *goals, const pons_value *plan, const char *source,
+                             int priority)
 {
     const int64_t n = pons_get_int(tasks, "next", 1);
-    pons_autovalue task =
-        pons_object("id", json_sprintf("task-%lld", (long long)n), "text", json_string(text),
-                    "goals", goals ? pons_value_ref(goals) : json_array(), "priority",
-                    json_integer(priority), "deadline_ms", json_null(), "resources",
-                    json_pack("[s]", "base"), "preemptible", json_true(), "status",
-                    json_string("queued"), "created_ms", json_integer(pons_cx_wall_ms(cx)),
-                    "source", json_string(source), "attempt", json_integer(1), NULL);
+    pons_autovalue task = pons_object(
+        "id", json_sprintf("task-%lld", (long long)n), "text", json_string(text), "goals",
+        goals ? pons_value_ref(goals) : json_array(), "priority", json_integer(priority),
+        "deadline_ms", json_null(), "resources", json_pack("[s]", "base"), "preemptible",
+        json_true(), "status", json_string("queued"), "created_ms",
+        json_integer(pons_cx_wall_ms(cx)), "source", json_string(source), "attempt",
+        json_integer(1), "plan", plan ? pons__plan_state("given", plan) : NULL, NULL);
     pons_value *next = pons__tasks_replace(tasks, task);
     json_object_set_new(next, "next", json_integer(n + 1));
     pons_value_unref(tasks);
@@ -547,7 +566,7 @@ static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks)
     if (strcmp(mode, "CHARGE") == 0 && !charging && !pons__tasks_pick(tasks, mode)) {
         pons_autovalue goals = json_pack("[{s:s, s:s, s:b}]", "intent", "charge", "text",
                                          "battery low: charge", "done", 0);
-        tasks = push_task(b, cx, tasks, "battery low: charge", goals, "battery",
+        tasks = push_task(b, cx, tasks, "battery low: charge", goals, NULL, "battery",
                           b->rules.priority_charge);
     }
     if (strcmp(mode, "EXEC") == 0 || strcmp(mode, "IDLE") == 0) {

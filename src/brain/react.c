@@ -53,6 +53,7 @@ static int model_decision(pons_brain *b, pons_cx *cx, const pons_value *react, p
                           pons_value **ret_fallback, pons_error *err);
 static int rules_decision(pons_brain *b, const pons_value *react, pons_value **ret,
                           pons_error *err);
+static void propose_plan(pons_cx *cx, pons_value **react, const pons_value *patch);
 static pons_value *patched(const pons_value *goals, const pons_value *patch);
 static bool same_goal(const pons_value *a, const pons_value *b);
 static bool releases_all(const char *type);
@@ -76,7 +77,9 @@ static pons_value *mark_goal(pons_value *react, const pons_value *entry);
 static void effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
                          const pons_value *args, const char *state, const pons_value *why);
 static const char *recovery_for(pons_brain *b, const char *skill, const char *status, int64_t code);
+static const char *plan_status(const pons_value *state);
 static void set(pons_value **obj, const char *key, pons_value *value);
+static void keep_step(pons_value *ops, const pons_value *old);
 static pons_value *without(const pons_value *list, const char *goal_id);
 
 // ---------------------------------------------------------------- graph
@@ -142,6 +145,12 @@ static int build_observation(pons_cx *cx, void *user, pons_error *err)
     }
     pons_value *observation = pons__observation_build(b, react, skills);
     react = keep_met_goals(react, pons_get(observation, "task"));
+    react = pons__plan_mirror(b, cx, react);
+    if (json_is_object(pons_get(react, "plan")) && json_is_object(pons_get(observation, "task"))) {
+        pons_value *task = pons__with(pons_get(observation, "task"), "plan",
+                                      pons__plan_brief(pons_get(react, "plan")));
+        set(&observation, "task", task);
+    }
     set(&react, "observation", pons_value_ref(observation));
     set(&react, "iter", json_integer(pons_get_int(react, "iter", 0) + 1));
     set(&react, "detached", json_false());
@@ -192,7 +201,8 @@ static pons_value *activated(const pons_value *message)
                        json_null(), "failures", json_integer(0), "idle_rounds", json_integer(0),
                        "no_progress", json_false(), "human", json_null(), "approved", json_array(),
                        "replans", json_integer(0), "distance_m", json_real(0.0), "model_retry_ms",
-                       json_integer(0), "preempt",
+                       json_integer(0), "plan", pons__plan_reopen(pons_get(task, "plan")),
+                       "preempt",
                        safe ? pons_object("mode", json_string(mode), "reason",
                                           json_string(pons_get_str(message, "reason", "")),
                                           "stop_base", json_true(), NULL)
@@ -249,7 +259,16 @@ static int react_decide(pons_cx *cx, void *user, pons_error *err)
     pons_value *next = pons_value_ref(react);
     if (json_is_object(pons_get(react, "preempt"))) {
         decision = kernel_decision(react, skills);
-    } else if (b->opts.llm && pons_cx_wall_ms(cx) >= pons_get_int(react, "model_retry_ms", 0)) {
+    } else if (pons__plan_drives(pons_get(react, "plan"))) {
+        const int rc = pons__plan_decide(b, cx, &next, skills, &decision, err);
+        if (rc < 0) {
+            pons_value_unref(next);
+            return rc;
+        }
+        source = decision ? "plan" : source;
+    }
+    if (!decision && b->opts.llm &&
+        pons_cx_wall_ms(cx) >= pons_get_int(react, "model_retry_ms", 0)) {
         const int rc = model_decision(b, cx, react, &decision, &fallback, err);
         if (rc < 0) {
             pons_value_unref(next);
@@ -276,7 +295,7 @@ static int react_decide(pons_cx *cx, void *user, pons_error *err)
     const char *type = pons_get_str(decision, "type", "");
     const bool again = strcmp(type, "REPLAN") == 0 || strcmp(type, "RETRY") == 0;
     set(&next, "replans", json_integer(pons_get_int(react, "replans", 0) + again));
-    set(&next, "idle_rounds", json_integer(pons_get_int(react, "idle_rounds", 0) + 1));
+    set(&next, "idle_rounds", json_integer(pons_get_int(next, "idle_rounds", 0) + 1));
     pons_value *shown =
         pons_object("decision", pons_value_ref(decision), "source", json_string(source), "iter",
                     json_integer(pons_get_int(react, "iter", 0)), NULL);
@@ -408,11 +427,14 @@ static int compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
             json_array_append_new(to_cancel, json_string(pons_get_str(op, "goal_id", "")));
         } else if (strcmp(kind, "dispatch") == 0) {
             const pons_value *args = pons_get(op, "args");
+            const pons_value *step = pons_get(op, "step_id"), *fallback = pons_get(op, "fallback");
             json_array_append_new(
                 to_dispatch,
                 pons_object("skill", json_string(pons_get_str(op, "skill", "")), "args",
                             args ? pons_value_ref(args) : json_object(), "goal_index",
-                            json_integer(pons_get_int(op, "goal_index", goal_index)), NULL));
+                            json_integer(pons_get_int(op, "goal_index", goal_index)), "step_id",
+                            step ? pons_value_ref(step) : NULL, "fallback",
+                            fallback ? pons_value_ref(fallback) : NULL, NULL));
         } else if (strcmp(kind, "speak") == 0) {
             json_array_append_new(to_speak, json_string(pons_get_str(op, "text", "")));
         } else if (strcmp(kind, "approval") == 0 && !question) {
@@ -443,7 +465,24 @@ static int compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
         json_object_set_new(next, "task",
                             pons__with(task, "goals", patched(pons_get(task, "goals"), patch)));
     }
+    if (json_is_array(pons_get(pons_get(decision, "plan_patch"), "steps"))) {
+        propose_plan(cx, &next, pons_get(decision, "plan_patch"));
+    }
     return pons_cx_put(cx, "react", next);
+}
+
+// A model's steps become a plan of the protocol, or the reason why not; R4 holds either against the
+// rules.
+static void propose_plan(pons_cx *cx, pons_value **react, const pons_value *patch)
+{
+    pons_value *plan = NULL, *ops = pons_value_ref(pons_get(*react, "proposed_ops"));
+    pons_error why = PONS_ERROR_INIT;
+    if (pons__plan_of_patch(cx, pons_get(*react, "task"), patch, &plan, &why) >= 0) {
+        set(&ops, "plan", plan);
+    } else {
+        set(&ops, "plan_fault", json_string(why.message));
+    }
+    set(react, "proposed_ops", ops);
 }
 
 // A patch may add sub-goals and put goals in another order; it can neither take away a goal that a
@@ -543,6 +582,15 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
         }
     }
 
+    const pons_value *plan = pons_get(ops, "plan");
+    if (plan) {
+        pons__plan_judge(b, mode, plan, pons_get(skills, "running"), rules);
+    } else if (pons_get(ops, "plan_fault")) {
+        json_array_append_new(rules,
+                              pons_object("rule", json_string("plan_patch"), "message",
+                                          pons_value_ref(pons_get(ops, "plan_fault")), NULL));
+    }
+
     set(&next, "approval", json_null());
     set(&skills_next, "to_dispatch", json_array());
     set(&skills_next, "to_cancel", cancel ? pons_value_ref(cancel) : json_array());
@@ -563,6 +611,7 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
         set(&next, "decision",
             pons__with(pons_get(react, "decision"), "type", json_string("REPLAN")));
         set(&next, "refused", json_true());
+        next = pons__plan_note_result(next, refused, pons_get(skills_next, "last_result"), rules);
         pons_cx_emit(cx, "guard.refused",
                      pons__event(b, pons_object("rules", pons_value_ref(rules), NULL)));
     } else if (json_array_size(unapproved) > 0 || pons_get_bool(ops, "need_approval", false)) {
@@ -580,6 +629,10 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
         if (rc >= 0) {
             set(&skills_next, "to_dispatch", intended);
             set(&next, "refused", json_false());
+            if (plan) { // it drives from the next decision on
+                set(&next, "plan", pons_value_ref(plan));
+                pons__plan_created(b, cx, plan);
+            }
         }
     }
     if (rc < 0) {
@@ -641,9 +694,10 @@ static int intend_all(pons_brain *b, pons_cx *cx, const pons_value *react, const
         char id[40];
         const char *skill = pons_get_str(op, "skill", "");
         const pons_value *args = pons_get(op, "args"), *task = pons_get(react, "task");
-        pons_value *tag =
-            pons_object("task_id", json_string(pons_get_str(task, "id", "")), "goal_index",
-                        json_integer(pons_get_int(op, "goal_index", -1)), NULL);
+        pons_value *tag = pons_object(
+            "task_id", json_string(pons_get_str(task, "id", "")), "goal_index",
+            json_integer(pons_get_int(op, "goal_index", -1)), "step_id",
+            pons_get(op, "step_id") ? pons_value_ref(pons_get(op, "step_id")) : NULL, NULL);
         const int rc = pons_effect_intend(cx, skill, pons_value_ref(args),
                                           (int)pons_get_int(task, "attempt", 1), tag, id, err);
         if (rc < 0) {
@@ -689,6 +743,7 @@ static int human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
         pons_value *list = json_array();
         if (json_is_array(edited)) {
             json_array_extend(list, (json_t *)edited);
+            keep_step(list, json_array_get(old, 0));
         } else if (args && json_array_size(old) > 0) {
             json_array_append_new(list,
                                   pons__with(json_array_get(old, 0), "args", pons_value_ref(args)));
@@ -729,9 +784,14 @@ static int human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
                         "error_msg",
                         json_sprintf("a person said no: %s", pons_get_str(answer, "reason", "")),
                         "recovery", json_string("ask_human"), "metrics", json_object(), NULL));
+        if (!pons_get_bool(answer, "detached", false)) { // the kernel's word refuses no step
+            next = pons__plan_note_result(next, json_array_get(pons_get(ops, "to_dispatch"), 0),
+                                          pons_get(skills, "last_result"), NULL);
+        }
         set(&ops, "to_dispatch", json_array());
         pons_cx_put(cx, "skills", skills);
     }
+    next = pons__plan_note_answer(next, answer);
     set(&next, "proposed_ops", ops);
     pons_cx_emit(
         cx, "approval.resolved",
@@ -739,6 +799,18 @@ static int human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
                                    json_string(reject ? "reject" : action), "reason",
                                    json_string(pons_get_str(answer, "reason", "")), NULL)));
     return pons_cx_put(cx, "react", next);
+}
+
+// What a person says instead of a plan's step is that step.
+static void keep_step(pons_value *ops, const pons_value *old)
+{
+    static const char *const keys[] = {"step_id", "fallback"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const pons_value *v = pons_get(old, keys[i]), *first = json_array_get(ops, 0);
+        if (v && json_is_object(first)) {
+            json_array_set_new(ops, 0, pons__with(first, keys[i], pons_value_ref(v)));
+        }
+    }
 }
 
 static int after_approval(pons_cx *cx, void *user, pons_error *err)
@@ -896,21 +968,26 @@ static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons
             json_string("retry"), "metrics", json_object(), NULL);
         set(skills, "last_result", last);
         set(react, "refused", json_true());
+        *react = pons__plan_note_result(*react, item, last, NULL);
         effect_event(b, cx, id, name, args, "refused", pons_get(outcome, "message"));
         return settle(cx, id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
     }
     const pons_value *skill = pons__skill(b, name);
     pons_value *running = json_copy((json_t *)pons_get(*skills, "running"));
     json_array_append_new(
-        running, pons_object("goal_id", json_string(id), "skill", json_string(name), "args",
-                             pons_value_ref(args), "goal_index",
-                             json_integer(pons_get_int(item, "goal_index", -1)), "resources",
-                             pons_get(skill, "resources_required")
-                                 ? pons_value_ref(pons_get(skill, "resources_required"))
-                                 : json_array(),
-                             "started_ms", json_integer(pons_cx_wall_ms(cx)), "started_robot_ms",
-                             json_integer(pons__port_robot_ms(&b->port)), "timeout_s",
-                             json_real(pons_get_num(skill, "timeout_s", 0.0)), NULL));
+        running,
+        pons_object(
+            "goal_id", json_string(id), "skill", json_string(name), "args", pons_value_ref(args),
+            "goal_index", json_integer(pons_get_int(item, "goal_index", -1)), "resources",
+            pons_get(skill, "resources_required")
+                ? pons_value_ref(pons_get(skill, "resources_required"))
+                : json_array(),
+            "started_ms", json_integer(pons_cx_wall_ms(cx)), "started_robot_ms",
+            json_integer(pons__port_robot_ms(&b->port)), "timeout_s",
+            json_real(pons_get_num(skill, "timeout_s", 0.0)), "step_id",
+            pons_get(item, "step_id") ? pons_value_ref(pons_get(item, "step_id")) : NULL,
+            "fallback",
+            pons_get(item, "fallback") ? pons_value_ref(pons_get(item, "fallback")) : NULL, NULL));
     set(skills, "running", running);
     // Only the body's own "accepted" is recorded as that; a result or a detachment leaves
     // DISPATCHED.
@@ -1104,6 +1181,7 @@ static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, p
         json_string(pons_get_str(result, "error_msg", "")), "recovery",
         json_string(recovery_for(b, skill, status, code)), "metrics",
         metrics ? pons_value_ref(metrics) : json_object(), NULL);
+    *react = pons__plan_note_result(*react, entry, last, NULL);
     pons_value *rest = without(pons_get(*skills, "running"), id);
     set(skills, "last_result", last);
     set(skills, "running", rest);
@@ -1203,7 +1281,8 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
         status = "succeeded";
         stop = "done";
     } else if (strcmp(type, "ABORT") == 0) {
-        status = "aborted";
+        const char *of_plan = plan_status(pons_get(react, "plan"));
+        status = of_plan ? of_plan : "aborted";
         stop = "impossible";
     } else if (pons_get_int(react, "idle_rounds", 0) >= b->rules.iterations_max && !still) {
         return give_up(b, cx, react); // first what runs is let go of, as by every ABORT
@@ -1222,6 +1301,11 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
     if (!status) {
         return PONS_OK;
     }
+    pons_value *next = pons_value_ref(react);
+    if (strcmp(status, "preempted") != 0) {
+        next = pons__plan_end(b, cx, next, status);
+    }
+    const pons_value *plan = pons_get(next, "plan");
     pons_cx_post(
         cx, PONS_NS_KERNEL, "task_result",
         pons_object("activation", json_integer(pons_get_int(react, "activation", 0)), "task_id",
@@ -1233,8 +1317,21 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
                     json_integer(pons_get_int(react, "replans", 0)), "distance_m",
                     json_real(pons_get_num(react, "distance_m", 0.0)), "goals",
                     pons_get(task, "goals") ? pons_value_ref(pons_get(task, "goals")) : json_null(),
-                    NULL));
-    return pons_cx_put(cx, "react", pons__with(react, "stop_reason", json_string(stop)));
+                    "plan", plan ? pons_value_ref(plan) : json_null(), NULL));
+    set(&next, "stop_reason", json_string(stop));
+    return pons_cx_put(cx, "react", next);
+}
+
+// How a task ends whose plan it was; NULL: it was not the plan that ended it.
+static const char *plan_status(const pons_value *state)
+{
+    const char *status = pons_get_str(pons_get(state, "plan"), "status", "");
+    if (strcmp(pons_get_str(state, "kind", ""), "given") != 0) {
+        return NULL;
+    }
+    return strcmp(status, "failed") == 0      ? "failed"
+           : strcmp(status, "cancelled") == 0 ? "cancelled"
+                                              : NULL;
 }
 
 static int give_up(pons_brain *b, pons_cx *cx, const pons_value *react)

@@ -91,6 +91,7 @@ static int counting_commit(void *self, const pons_commit *c, pons_error *err)
                         memmem(c->effects[i].data.data, c->effects[i].data.len, "navigate_to_pose",
                                strlen("navigate_to_pose")));
     }
+    last = last || (b->kill_at > 0 && b->commits + 1 == b->kill_at);
     b->dead = b->dead || (last && b->kill_before);
     if (b->dead) {
         return pons_error_set(err, PONS_EIO, "bench", "the brain was killed here");
@@ -211,6 +212,7 @@ void bench_brain(bench *b)
     pons_error err = PONS_ERROR_INIT;
     b->dead = false;
     b->kill_state = -1;
+    b->kill_at = 0;
     b->error = (pons_error)PONS_ERROR_INIT;
     const pons_brain_options o = {.store = b->store,
                                   .thread = "t1",
