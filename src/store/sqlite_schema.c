@@ -82,6 +82,7 @@ static int not_ours(pons_error *err, const char *path, const char *why);
 static int too_new(pons_error *err, const char *path, int version);
 static int enter_wal(sql_conn *c);
 static int map_pages(sql_conn *c);
+static int sync_new(sql_conn *c);
 
 int pons__sql_open(sql_conn *c, const char *path, const char *name, int flags, pons_error *err)
 {
@@ -235,9 +236,12 @@ static int migrate(sql_conn *c, const char *path, pons_error *err)
         version == 1)
         code = map_pages(c);
     if (code == SQLITE_OK)
+        code = sqlite3_exec(c->db, tables ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=OFF",
+                            NULL, NULL, NULL);
+    if (code == SQLITE_OK)
         code = enter_wal(c);
     if (code == SQLITE_OK)
-        code = sqlite3_exec(c->db, "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE", NULL, NULL, NULL);
+        code = sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = number(c, "PRAGMA user_version", &version);
     if (code == SQLITE_OK && version > SCHEMA_VERSION) {
@@ -252,6 +256,8 @@ static int migrate(sql_conn *c, const char *path, pons_error *err)
                  APPLICATION_ID, SCHEMA_VERSION);
         code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
     }
+    if (code == SQLITE_OK && !tables)
+        code = sync_new(c);
     if (code == SQLITE_OK)
         return PONS_OK;
     int status = pons__sql_fail(c, code, err, "cannot make the store");
@@ -270,6 +276,21 @@ static int enter_wal(sql_conn *c)
                             "PRAGMA page_size=2048; PRAGMA auto_vacuum=INCREMENTAL;"
                             "PRAGMA journal_mode=WAL",
                             NULL, NULL, NULL);
+    return code;
+}
+
+// A new file is made without waiting for the disk, whose ten syncs would be most of what a first
+// start takes: journals make it whole when the process dies, and nothing else is in it yet. The
+// file is synced here, once; its log, and the directory with both, by the first commit that wants
+// that.
+static int sync_new(sql_conn *c)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code == SQLITE_OK && file && file->pMethods)
+        code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(c->db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
     return code;
 }
 
