@@ -706,11 +706,12 @@ static void on_piece(void *user, pons_llm_event_kind kind, const char *text)
 static int on_sse_event(void *user, const char *event, const char *data, size_t len)
 {
     call *c = user;
+    const int64_t came_ns = pons_now_ns(&c->p->clock); // before anybody hears of it
     c->reply.progress = false;
     int rc = pons__reply_event(&c->reply, event, data, len);
     if (c->reply.progress) {
         c->got_event = true;
-        c->last_ns = pons_now_ns(&c->p->clock);
+        c->last_ns = came_ns;
     }
     return rc;
 }
@@ -751,6 +752,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *user)
     return take_header(line, n, "retry-after", c->retry_after);
 }
 
+#define ENOUGH       1 // what the rest of a body says is of no interest
 #define STREAM_TELLS 6 // bytes after which a body without a type has told what it is
 
 // Whether the body is a stream: by its type, or where that says nothing, by its first bytes.
@@ -783,7 +785,8 @@ static int take_body(call *c, const char *bytes, size_t n)
     curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status != HTTP_OK) {
         size_t room = ERROR_BODY_MAX - c->raw.len;
-        return pons_buf_bytes(&c->raw, bytes, n < room ? n : room);
+        int rc = pons_buf_bytes(&c->raw, bytes, n < room ? n : room);
+        return rc == PONS_OK && n > room ? ENOUGH : rc;
     }
     if (c->received == 0) { // it was understood, whatever the answer is worth
         c->dialect.format_settled |= pons_get(c->request, "schema") != NULL;
@@ -819,10 +822,10 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *user)
     call *c = user;
     n *= size;
     int rc = take_body(c, bytes, n);
-    if (rc != PONS_OK && c->error.status == PONS_OK) {
+    if (rc < 0 && c->error.status == PONS_OK) {
         pons_error_set(&c->error, rc, WHERE, "cannot read the answer");
     }
-    return rc == PONS_OK ? n : CURL_WRITEFUNC_ERROR;
+    return rc == PONS_OK ? n : CURL_WRITEFUNC_ERROR; // also with ENOUGH, which is no error
 }
 
 static void begin(call *c)

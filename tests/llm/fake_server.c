@@ -12,7 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pons/buf.h"
+
 #define REQUESTS_MAX 64
+#define AGAIN_BLOCK  (64 * 1024)
 #define REQUEST_MAX  (256 * 1024)
 
 struct fake_server {
@@ -23,7 +26,7 @@ struct fake_server {
     pthread_t thread;
     pthread_mutex_t mtx;
     pthread_cond_t cond;
-    size_t requests, hangups;                      // [mtx]
+    size_t requests, hangups, sent;                // [mtx]
     char *head[REQUESTS_MAX], *body[REQUESTS_MAX]; // [mtx]
 };
 
@@ -77,18 +80,50 @@ static void count(fake_server *s, size_t *counter)
     pthread_mutex_unlock(&s->mtx);
 }
 
+// False when the client is gone or the server stops.
+static bool send_bytes(fake_server *s, int fd, const char *bytes, size_t n, size_t piece)
+{
+    for (size_t at = 0; at < n;) {
+        // A client that neither reads nor closes must not keep the server from being stopped.
+        struct pollfd p[2] = {{.fd = fd, .events = POLLOUT}, {.fd = s->wake[0], .events = POLLIN}};
+        while (poll(p, 2, -1) < 0 && errno == EINTR) {
+        }
+        size_t m = n - at < piece ? n - at : piece;
+        ssize_t sent = p[1].revents ? -1 : send(fd, bytes + at, m, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR) && !p[1].revents) {
+            continue;
+        }
+        if (sent <= 0) {
+            return false;
+        }
+        at += (size_t)sent;
+        pthread_mutex_lock(&s->mtx);
+        s->sent += (size_t)sent;
+        pthread_mutex_unlock(&s->mtx);
+    }
+    return true;
+}
+
+static bool send_again(fake_server *s, int fd, const fake_step *step)
+{
+    pons_buf b = PONS_BUF_INIT; // many at once, to be quick
+    while (b.len < AGAIN_BLOCK && pons_buf_str(&b, step->again) == PONS_OK) {
+    }
+    bool good = !b.failed;
+    for (size_t sent = 0; good && sent < step->again_max; sent += b.len) {
+        good = send_bytes(s, fd, b.data, b.len, b.len);
+    }
+    pons_buf_fini(&b);
+    return good;
+}
+
 static void send_step(fake_server *s, int fd, const fake_step *step)
 {
     size_t n = step->bytes ? step->n ? step->n : strlen(step->bytes) : 0;
-    size_t piece = step->piece ? step->piece : n;
-    for (size_t at = 0; at < n;) {
-        size_t m = n - at < piece ? n - at : piece;
-        ssize_t sent = send(fd, step->bytes + at, m, MSG_NOSIGNAL);
-        if (sent <= 0) {
-            count(s, &s->hangups);
-            return;
-        }
-        at += (size_t)sent;
+    if (!send_bytes(s, fd, step->bytes, n, step->piece ? step->piece : n) ||
+        (step->again && !send_again(s, fd, step))) {
+        count(s, &s->hangups);
+        return;
     }
     if (step->hold && readable(s, fd)) { // only a close makes it readable
         count(s, &s->hangups);
@@ -184,6 +219,14 @@ size_t fake_server_requests(fake_server *s)
 {
     pthread_mutex_lock(&s->mtx);
     size_t n = s->requests;
+    pthread_mutex_unlock(&s->mtx);
+    return n;
+}
+
+size_t fake_server_sent(fake_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    size_t n = s->sent;
     pthread_mutex_unlock(&s->mtx);
     return n;
 }

@@ -12,6 +12,8 @@ typedef struct fake_step {
     const char *bytes; // of the whole reply, headers and all; NULL: none
     size_t n;          // 0: strlen(bytes)
     size_t piece;      // bytes of one send, each its own packet; 0: all at once
+    const char *again; // after that, these again and again; NULL: nothing
+    size_t again_max;  // until so many bytes of them have been sent, or the client has closed
     bool hold;         // after that, keep the connection open until the client closes it
     bool reset;        // close with a reset
 } fake_step;
@@ -24,6 +26,8 @@ size_t fake_server_requests(fake_server *s);
 // The body of request i (from 0); borrowed until stop. NULL when there was none such.
 const char *fake_server_body(fake_server *s, size_t i);
 const char *fake_server_head(fake_server *s, size_t i);
+// How many bytes of all answers the clients' side has taken.
+size_t fake_server_sent(fake_server *s);
 // Waits until n requests have come, or n clients have closed a connection before its end.
 void fake_server_wait_requests(fake_server *s, size_t n);
 void fake_server_wait_hangups(fake_server *s, size_t n);

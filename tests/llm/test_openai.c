@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,10 +23,13 @@
 #include "pons/ext/llm.h"
 #include "pons/module.h"
 
-#define KEY     "sk-secret-0123456789"
-#define HANG_MS 120000 // a test that waits so long has failed
+#define KEY         "sk-secret-0123456789"
+#define HANG_MS     120000 // a test that waits so long has failed
+#define FLOOD_BYTES ((size_t)100 * 1024 * 1024)
 #define STREAM_HEAD                                                                                \
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+#define STREAM_HEAD_99                                                                             \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n"
 #define JSON_HEAD   "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
 #define TOKEN(text) "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" text "\"}}]}\n\n"
 #define END(why)                                                                                   \
@@ -114,8 +118,9 @@ static answer wait_answer(void *self, uint64_t call)
             if (ev.kind == PONS_LLM_REASONING) {
                 a.n_thoughts++;
             } else if (!last) {
-                assert_true(strlen(a.tokens) + strlen(ev.text) < sizeof a.tokens);
-                strcat(a.tokens, ev.text);
+                if (strlen(a.tokens) + strlen(ev.text) < sizeof a.tokens) {
+                    strcat(a.tokens, ev.text);
+                }
                 a.n_tokens++;
             }
             a.value = pons_value_ref(ev.value);
@@ -381,6 +386,15 @@ static void test_bad_answers(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         expect_error(ask_bytes(bad[i].bytes), bad[i].status, bad[i].message);
     }
+    // Not HTTP at all, and HTTP whose pieces do not fit.
+    expect_error(ask_bytes("hello\r\n\r\n"), PONS_ECLOSED, "cannot reach the model");
+    const fake_step broken = {.bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                                       "Transfer-Encoding: chunked\r\n\r\nzz\r\n"};
+    expect_error(ask_steps(&broken, 1, 3), PONS_ECLOSED, "cannot reach the model");
+    // What nobody asked for to be packed is not unpacked.
+    const fake_step packed = {.bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                                       "Content-Encoding: gzip\r\n\r\ndata: \x1f\x8b\x08\n\n"};
+    expect_error(ask_steps(&packed, 1, 1), PONS_EPROTOCOL, "not valid UTF-8");
 }
 
 static void test_limits(void **state)
@@ -403,6 +417,43 @@ static void test_limits(void **state)
     expect_error(ask_bytes(b.data), PONS_EPROTOCOL, "the answer is longer than");
 }
 
+// What a server may send without end is cut off on the wire, long before it is much.
+static void test_floods(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *again, *message;
+        size_t requests;
+        int status;
+    } floods[] = {
+        {STREAM_HEAD "data: ", "0123456789abcdef", "an event of the answer is longer than", 1,
+         PONS_EPROTOCOL},
+        {STREAM_HEAD, TOKEN("and so on"), "the answer is longer than", 1, PONS_EPROTOCOL},
+        {STREAM_HEAD, "event: ping\ndata: {}\n\n", "the answer is longer than", 1, PONS_EPROTOCOL},
+        {STREAM_HEAD, "data: 0123456789abcdef\n", "an event of the answer is longer than", 1,
+         PONS_EPROTOCOL},
+        {JSON_HEAD, "[[[[", "the answer is longer than", 1, PONS_EPROTOCOL},
+        {"HTTP/1.1 200 OK\r\n", "X-More: and more\r\n", "the headers of the answer are longer", 1,
+         PONS_EPROTOCOL},
+        {"", "HTTP/1.1 100 Continue\r\n\r\n", "the headers of the answer are longer", 1,
+         PONS_EPROTOCOL},
+        {STATUS("401 Unauthorized", ""), "no ", "HTTP 401: no no", 1, PONS_EREFUSED},
+        {STATUS("500 Internal Server Error", ""), "no ", "HTTP 500: no no", 3, PONS_EIO},
+    };
+    for (size_t i = 0; i < sizeof floods / sizeof *floods; i++) {
+        const fake_step step = {
+            .bytes = floods[i].head, .again = floods[i].again, .again_max = FLOOD_BYTES};
+        client c = open_client(&step, 1, quick);
+        answer a = ask(c.self);
+        expect_error(a, floods[i].status, floods[i].message);
+        fake_server_wait_hangups(c.server, floods[i].requests);
+        assert_int_equal(fake_server_requests(c.server), floods[i].requests);
+        // What was taken: what may be read, and what lay in the sockets between.
+        assert_true(fake_server_sent(c.server) < floods[i].requests * (FLOOD_BYTES / 4));
+        close_client(&c);
+    }
+}
+
 // ---- what is tried again ----
 
 static void test_retries(void **state)
@@ -423,6 +474,13 @@ static void test_retries(void **state)
         const fake_step steps[] = {{.bytes = passing[i]}, {.bytes = passing[i]}, {.bytes = GOOD}};
         expect_good(ask_steps(steps, 3, 3), "{\"a\":1}");
     }
+    // A status has been said, however the connection ends then.
+    const fake_step cut[] = {{.bytes = "HTTP/1.1 401 No\r\nContent-Length: 99\r\n\r\nno key"},
+                             {.bytes = GOOD}};
+    expect_error(ask_steps(cut, 2, 1), PONS_EREFUSED, "HTTP 401: no key");
+    // Lost after the status, before anything was shown: nobody has seen it.
+    const fake_step early[] = {{.bytes = STREAM_HEAD_99 ": hi\n\n"}, {.bytes = GOOD}};
+    expect_good(ask_steps(early, 2, 2), "{\"a\":1}");
     const fake_step reset[] = {{.reset = true}, {.bytes = GOOD}};
     expect_good(ask_steps(reset, 2, 2), "{\"a\":1}");
     // Two retries, no more.
@@ -436,13 +494,19 @@ static void test_retries(void **state)
 static void test_no_retry_after_a_token(void **state)
 {
     (void)state;
-    const fake_step steps[] = {
-        {.bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: "
-                  "9999\r\n\r\n" TOKEN("{")},
-        {.bytes = GOOD}};
-    answer a = ask_steps(steps, 2, 1);
-    assert_string_equal(a.tokens, "{");
-    expect_error(a, PONS_ECLOSED, "lost in the middle of the answer");
+    static const char *const shown[] = {TOKEN("{"), "data: {\"choices\":[{\"index\":0,\"delta\":{"
+                                                    "\"reasoning_content\":\"hm\"}}]}\n\n"};
+    for (size_t i = 0; i < 2; i++) {
+        char bytes[500];
+        snprintf(bytes, sizeof bytes, STREAM_HEAD_99 "%s", shown[i]);
+        const fake_step steps[] = {{.bytes = bytes}, {.bytes = GOOD}};
+        answer a = ask_steps(steps, 2, 1);
+        assert_string_equal(a.tokens, i == 0 ? "{" : "");
+        assert_int_equal(a.n_thoughts, i);
+        expect_error(a, PONS_ECLOSED, "lost in the middle of the answer");
+    }
+    const fake_step reset = {.bytes = STREAM_HEAD_99 TOKEN("{"), .reset = true};
+    expect_error(ask_steps(&reset, 1, 1), PONS_ECLOSED, "");
 }
 
 static void test_nobody_listens(void **state)
@@ -539,6 +603,108 @@ static void test_deadlines(void **state)
         fake_server_wait_hangups(c.server, 1); // given up on the wire too
         close_client(&c);
     }
+}
+
+// ---- time that is told ----
+
+// A clock that stands still until the test moves it; the client's thread reads it.
+static _Atomic int64_t told_ns;
+
+static int64_t told_now(void *ctx)
+{
+    (void)ctx;
+    return atomic_load(&told_ns);
+}
+
+#define TOLD_WALL_MS 1767225600000 // Thu, 01 Jan 2026 00:00:00 GMT
+static int64_t told_wall(void *ctx)
+{
+    return TOLD_WALL_MS + told_now(ctx) / PONS_NS_PER_MS;
+}
+
+static client open_told(const fake_step *steps, size_t n, const char *timeouts)
+{
+    client c = {.server = fake_server_start(steps, n)};
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/v1", fake_server_port(c.server));
+    pons_autovalue config =
+        pons_object("url", json_string(url), "timeouts", fixture_json(timeouts), NULL);
+    pons_clock clock = {.now_ns = told_now, .wall_ms = told_wall};
+    pons_error err = PONS_ERROR_INIT;
+    atomic_store(&told_ns, 0);
+    assert_int_equal(ops->open(config, &clock, &c.self, &err), PONS_OK);
+    return c;
+}
+
+static void tell(void *self, double s)
+{
+    atomic_fetch_add(&told_ns, (int64_t)(s * (double)PONS_NS_PER_S));
+    ops->cancel(self, 99); // of no call: it wakes the thread to look at the clock
+}
+
+// The deadlines that hold where none are configured.
+static void test_default_deadlines(void **state)
+{
+    (void)state;
+    const fake_step silent = {.hold = true};
+    client c = open_told(&silent, 1, "{}");
+    start(c.self, 1);
+    fake_server_wait_requests(c.server, 1);
+    tell(c.self, 30);
+    expect_error(wait_answer(c.self, 1), PONS_ETIMEOUT, "no answer began within 30 s");
+    close_client(&c);
+    const fake_step stalls = {.bytes = STREAM_HEAD TOKEN("{"), .hold = true};
+    c = open_told(&stalls, 1, "{}");
+    start(c.self, 1);
+    struct pollfd p = {.fd = ops->event_fd(c.self), .events = POLLIN};
+    assert_int_equal(poll(&p, 1, HANG_MS), 1); // the token is there
+    tell(c.self, 15);
+    expect_error(wait_answer(c.self, 1), PONS_ETIMEOUT, "no token came for 15 s");
+    close_client(&c);
+}
+
+// When it is tried again: what the server asks for, within reason, else a second at most. The
+// second request comes when the clock says so, and the answer is whole, however long the server has
+// asked to wait: that is not a part of the call's own time.
+static void test_retry_after(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        double wait_s;
+    } asked[] = {{"100", 100},       {"0.25", 0.25}, {"Thu, 01 Jan 2026 00:01:40 GMT", 100},
+                 {"999999999", 120}, {"1e300", 120}, {"Fri, 31 Dec 2100 23:59:59 GMT", 120},
+                 {"-5", 0.5},        {"0", 0.5},     {"nan", 0.5},
+                 {"soon", 0.5},      {"", 0.5},      {"Wed, 31 Dec 2025 23:59:59 GMT", 0.5}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char later[200];
+        snprintf(later, sizeof later,
+                 "HTTP/1.1 429 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n",
+                 asked[i].value);
+        const fake_step steps[] = {{.bytes = later}, {.bytes = GOOD}, {.bytes = GOOD}};
+        client c = open_told(steps, 3, "{}");
+        start(c.self, 1);
+        fake_server_wait_requests(c.server, 1);
+        // Nothing but the clock lets it go on: another call is asked and answered meanwhile.
+        start(c.self, 2);
+        expect_good(wait_answer(c.self, 2), "{\"a\":1}");
+        assert_int_equal(fake_server_requests(c.server), 2);
+        tell(c.self, asked[i].wait_s);
+        expect_good(wait_answer(c.self, 1), "{\"a\":1}");
+        assert_int_equal(fake_server_requests(c.server), 3);
+        close_client(&c);
+    }
+}
+
+// The whole call has an end over all its attempts: no attempt begins that could not be of use.
+static void test_whole_call_ends(void **state)
+{
+    (void)state;
+    const fake_step busy = {.bytes = BUSY};
+    client c = open_told(&busy, 1, "{\"backoff_s\":8,\"total_s\":2}");
+    expect_error(ask(c.self), PONS_EIO, "HTTP 503: overloaded");
+    assert_int_equal(fake_server_requests(c.server), 1);
+    close_client(&c);
 }
 
 static void test_cancel(void **state)
@@ -661,12 +827,16 @@ int main(void)
         cmocka_unit_test(test_hanging_end),
         cmocka_unit_test(test_bad_answers),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_floods),
         cmocka_unit_test(test_retries),
         cmocka_unit_test(test_no_retry_after_a_token),
         cmocka_unit_test(test_nobody_listens),
         cmocka_unit_test(test_fallbacks),
         cmocka_unit_test(test_parameters_not_taken),
         cmocka_unit_test(test_deadlines),
+        cmocka_unit_test(test_default_deadlines),
+        cmocka_unit_test(test_retry_after),
+        cmocka_unit_test(test_whole_call_ends),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_close_while_running),
         cmocka_unit_test(test_two_at_once),

@@ -193,6 +193,38 @@ static void test_the_rest_of_a_reply(void **state)
                        "{\"id\":\"c\",\"name\":\"fs.read\",\"arguments\":{}}"));
 }
 
+// What counts as a piece of the answer, and so moves the deadline on.
+static void test_progress(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *event, *data;
+        bool progress;
+    } events[] = {
+        {"message", "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}", true},
+        {"message", "{\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}", true},
+        {"message", "{\"choices\":[{\"index\":0,\"delta\":{\"reasoning\":\"a\"}}]}", true},
+        {"message", "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}", true},
+        {"message", "{\"choices\":[{\"index\":0,\"delta\":{}}]}", false},
+        {"message", "{\"choices\":[{\"index\":0,\"delta\":null}]}", false},
+        {"message", "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"}}]}", false},
+        {"message", "{\"choices\":[]}", false},
+        {"message", "{}", false},
+        {"ping", "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}", false},
+    };
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        seen s = {.shown = ""};
+        pons_autovalue q = fixture_json(request_text);
+        pons__reply r;
+        pons__reply_init(&r, q, on_piece, &s, KEY, &s.error);
+        assert_int_equal(
+            pons__reply_event(&r, events[i].event, events[i].data, strlen(events[i].data)),
+            PONS_OK);
+        assert_int_equal(r.progress, events[i].progress);
+        pons__reply_fini(&r);
+    }
+}
+
 // A call without an id gets one of its own, in every form of leaving it out.
 static void test_missing_ids(void **state)
 {
@@ -362,9 +394,13 @@ int main(void)
 {
     pons_value_init();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_servers_send), cmocka_unit_test(test_the_rest_of_a_reply),
-        cmocka_unit_test(test_missing_ids),       cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_many_calls),        cmocka_unit_test(test_key_is_never_shown),
+        cmocka_unit_test(test_what_servers_send),
+        cmocka_unit_test(test_the_rest_of_a_reply),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_missing_ids),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_many_calls),
+        cmocka_unit_test(test_key_is_never_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
