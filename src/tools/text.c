@@ -117,6 +117,12 @@ int pons__html_text(pons_buf *b, const char *html, size_t n)
     const char *until = NULL; // the element whose end is waited for
     bool space = false;
     for (size_t i = 0; i < n;) {
+        if (until && !(html[i] == '<' && n - i > 2 && html[i + 1] == '/' &&
+                       is_tag(html + i + 2, n - i - 2, until))) {
+            i++; // a script may have any < of its own
+            continue;
+        }
+        until = NULL;
         if (html[i] == '<') {
             const bool comment = n - i >= 4 && memcmp(html + i, "<!--", 4) == 0;
             const char *end =
@@ -124,23 +130,14 @@ int pons__html_text(pons_buf *b, const char *html, size_t n)
             const size_t len = end ? (size_t)(end - (html + i)) + (comment ? 3 : 1) : n - i;
             const char *tag = html + i + 1;
             const bool closes = len > 1 && *tag == '/';
-            if (until) {
-                until = closes && is_tag(tag + 1, len - 2, until) ? NULL : until;
-            } else if (!comment && !closes) {
-                for (size_t k = 0; k < sizeof silent / sizeof silent[0]; k++) {
-                    until = is_tag(tag, len - 1, silent[k]) ? silent[k] : until;
-                }
+            for (size_t k = 0; !comment && !closes && k < sizeof silent / sizeof silent[0]; k++) {
+                until = is_tag(tag, len - 1, silent[k]) ? silent[k] : until;
             }
             if (!until && is_block(tag + closes, len - 1 - closes)) {
                 end_line(b);
                 space = false;
             }
             i += len;
-            continue;
-        }
-        if (until) {
-            const char *next = memchr(html + i, '<', n - i);
-            i = next ? (size_t)(next - html) : n;
             continue;
         }
         if (isspace((unsigned char)html[i])) {
