@@ -1,0 +1,62 @@
+// mcp.h - the Model Context Protocol, both ends: servers' tools as a provider of
+// include/pons/ext/tool.h, and a server that offers providers' tools to any MCP client.
+//
+// Specification: modelcontextprotocol.io, revisions 2025-06-18 and 2025-11-25; 2025-03-26 and
+// 2024-11-05 are accepted from older peers. Transports: stdio and streamable HTTP.
+#ifndef PONS_MCP_H
+#define PONS_MCP_H
+
+#include "pons/ext/tool.h"
+
+// ---------------------------------------------------------------- client
+
+// Reads mcp.json as other programs write it: {"mcpServers": {NAME: {command, args?, env?, cwd?} |
+// {url, headers?}}}, each also with disabled?, timeout_s?, risk? (a word, or {TOOL: word}),
+// autoApprove? ([TOOL]: "warn" in place of "dangerous"), trust? (its annotations may say "safe").
+// ${NAME} and ${NAME:-default} in texts are the environment's. *ret is the checked, expanded object
+// of servers. PONS_ENOTFOUND when there is no file; PONS_EINVAL with file:line:col as the source.
+int pons_mcp_load(const char *path, pons_value **ret, pons_error *err);
+
+// Starts the servers, each by itself, in the background. config: {workspace: absolute path,
+// servers: from pons_mcp_load, timeout_s? (of a call without progress; 120), start_s? (30)}. What
+// servers write to stderr is in run/mcp-NAME.log of the workspace. A tool is named SERVER.TOOL.
+// Provider functions as in ext/tool.h; close waits about a second for servers to end.
+int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
+                  pons_error *err);
+
+// How the servers are: [{name, state: "starting" | "ready" | "waiting" (for its next start) |
+// "disabled", transport, tools, starts, protocol?, server?{name, version}, error?}]. Any thread.
+int pons_mcp_status(const pons_tools *mcp, pons_value **ret, pons_error *err);
+
+// ---------------------------------------------------------------- server
+
+typedef struct pons_mcp_server_ops {
+    // A resource list ([{uri, name, description?, mimeType?}]) and the text of one; may be NULL.
+    pons_value *(*resources)(void *user);
+    int (*read)(void *user, const char *uri, char **ret_text, pons_error *err);
+    // A dangerous call whose client cannot ask its person: puts the question where a person finds
+    // it. 1: approved, 0: nobody has answered yet, PONS_EREFUSED: rejected, with the reason. Asked
+    // again until the call is over; a question stays when the call gives up. ret_how says how to
+    // answer. NULL: such calls are refused.
+    int (*ask)(void *user, const char *tool, const pons_value *args, const char *why, char *ret_how,
+               size_t cap, pons_error *err);
+} pons_mcp_server_ops;
+
+typedef struct pons_mcp_server_options {
+    int in_fd, out_fd;       // the client's messages, and ours; a line each
+    int stop_fd;             // readable: end; -1: none
+    const pons_tools *tools; // (n_tools)
+    size_t n_tools;
+    pons_clock clock;
+    const char *name, *version, *instructions; // instructions may be NULL
+    const pons_mcp_server_ops *ops;            // may be NULL
+    void *user;
+    int64_t approval_wait_ms; // a call waits so long for a person without elicitation; 0: 45 s
+    int log_fd;               // one line a note; -1: none
+} pons_mcp_server_options;
+
+// Serves until the client closes its end (PONS_OK), stop_fd is readable (PONS_OK), or the client
+// breaks the framing (PONS_EPROTOCOL). Calls that run are canceled. Blocks; one thread.
+int pons_mcp_serve(const pons_mcp_server_options *o, pons_error *err);
+
+#endif

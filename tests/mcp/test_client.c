@@ -1,0 +1,318 @@
+// The client against a server that misbehaves as it is told (fault_server.c; this program serves
+// when it is called with "serve MODE"): the list in pages and its changes, results of every kind,
+// progress, cancel, time-outs, death and the start after it, garbage and strangers on the wire,
+// versions, and that nothing is sent twice.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mcp/fault_server.h"
+#include "mcp/mcp_fixture.h"
+
+static char self[PATH_MAX];
+static char config_text[2 * PATH_MAX];
+
+static const char *config(const char *mode, const char *more)
+{
+    snprintf(config_text, sizeof config_text,
+             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"serve\",\"%s\"]%s}},"
+             "\"timeout_s\":100,\"start_s\":60}",
+             self, mode, more);
+    return config_text;
+}
+
+static size_t length_of(const host *h, const char *file)
+{
+    char *text = host_read(h, file);
+    const size_t n = text ? strlen(text) : 0;
+    free(text);
+    return n;
+}
+
+static void wait_length(const host *h, const char *file, size_t n)
+{
+    for (int i = 0; i < 60000 && length_of(h, file) < n; i++) {
+        const struct timespec nap = {.tv_nsec = 2000000};
+        nanosleep(&nap, NULL);
+    }
+    assert_true(length_of(h, file) >= n);
+}
+
+static void risk(const host *h, const char *name, const char *word, bool read_only)
+{
+    pons_autovalue t = host_tool(h, name);
+    assert_non_null(t);
+    assert_string_equal(pons_get_str(t, "risk", ""), word);
+    assert_int_equal(pons_get_bool(t, "read_only", false), read_only);
+    assert_string_equal(pons_get_str(t, "category", ""), "mcp");
+}
+
+static void test_lists_and_calls(void **state)
+{
+    host h;
+    (void)state;
+    setenv("OPENAI_API_KEY", "sk-secret-123", 1);
+    host_open(&h, config("good", ",\"env\":{\"MINE\":\"given\"}"));
+    host_wait_tool(&h, "f.echo");
+    risk(&h, "f.echo", "warn", true); // a hint of a server that nobody has called trusted
+    risk(&h, "f.slow", "warn", false);
+    risk(&h, "f.crash", "dangerous", false);
+    pons_autovalue odd = host_tool(&h, "f.odd_name_");
+    assert_non_null(odd);
+    // What pons's checker does not know is left out of the schema, and the rest stays.
+    const pons_value *parameters = pons_get(odd, "parameters");
+    assert_null(pons_get(parameters, "propertyNames"));
+    assert_string_equal(pons_get_str(pons_get(pons_get(parameters, "properties"), "n"), "type", ""),
+                        "integer");
+    char *out = host_output(&h, "f.echo", "{\"n\":5}");
+    assert_string_equal(out, "5 key t1/7");
+    free(out);
+    out = host_output(&h, "f.odd_name_", "{}"); // by the server's own name
+    assert_string_equal(out, "odd name!");
+    free(out);
+    out = host_output(&h, "f.progress", "{}");
+    assert_string_equal(out, "done");
+    assert_int_equal(host_progress, 3);
+    free(out);
+    out = host_output(&h, "f.image", "{}");
+    assert_string_equal(out, "[image: image/png, 6 bytes]\n[file:///a]\nwords\n[x://y: link]");
+    free(out);
+    pons_tool_event ev = host_call(&h, "f.data", "{}");
+    assert_string_equal(pons_get_str(ev.value, "output", ""), "{\"t\":21.5}");
+    assert_true(pons_get_num(pons_get(ev.value, "data"), "t", 0) == 21.5);
+    pons_tool_event_clear(&ev);
+    host_fails(&h, "f.fail", "{}", PONS_EIO, "it did not work");
+    host_fails(&h, "f.error", "{}", PONS_EIO, "n is too large");
+    out = host_output(&h, "f.ping", "{}");
+    assert_string_equal(out, "pong");
+    free(out);
+    ev = host_call(&h, "f.big", "{\"n\":1000000}");
+    assert_true(pons_get_bool(ev.value, "truncated", false));
+    assert_true(strlen(pons_get_str(ev.value, "output", "")) < 70000);
+    pons_tool_event_clear(&ev);
+    out = host_output(&h, "f.env", "{}");
+    assert_null(strstr(out, "sk-secret"));
+    assert_non_null(strstr(out, "MINE=given"));
+    free(out);
+    unsetenv("OPENAI_API_KEY");
+    pons_autovalue status = host_status(&h, "f");
+    assert_string_equal(pons_get_str(status, "state", ""), "ready");
+    assert_string_equal(pons_get_str(status, "protocol", ""), "2025-06-18");
+    assert_string_equal(pons_get_str(pons_get(status, "server"), "name", ""), "fault");
+    host_close(&h);
+}
+
+static void test_change_of_the_list(void **state)
+{
+    host h;
+    (void)state;
+    host_open(&h, config("good", ""));
+    host_wait_tool(&h, "f.change");
+    const uint64_t before = h.tools.ops->generation(h.tools.self);
+    free(host_output(&h, "f.change", "{}"));
+    host_wait_tool(&h, "f.extra");
+    assert_true(h.tools.ops->generation(h.tools.self) != before);
+    host_close(&h);
+}
+
+static void test_cancel_and_time(void **state)
+{
+    host h;
+    (void)state;
+    host_open(&h, config("good", ",\"timeout_s\":100"));
+    host_wait_tool(&h, "f.slow");
+    const uint64_t call = host_start(&h, "f.slow", "{}");
+    wait_length(&h, "slow", 1);
+    h.tools.ops->cancel(h.tools.self, call);
+    wait_length(&h, "canceled", 1); // the server was told
+    char *out = host_output(&h, "f.echo", "{\"n\":1}");
+    free(out);
+    host_close(&h);
+
+    host_open(&h, config("good", ",\"timeout_s\":0.2"));
+    host_wait_tool(&h, "f.slow");
+    host_fails(&h, "f.slow", "{}", PONS_ETIMEOUT, "no answer in time");
+    wait_length(&h, "canceled", 1);
+    host_close(&h);
+}
+
+static void test_death(void **state)
+{
+    host h;
+    (void)state;
+    host_open(&h, config("good", ""));
+    host_wait_tool(&h, "f.crash");
+    host_fails(&h, "f.crash", "{}", PONS_ECLOSED, "the server ended with status 7");
+    pons_autovalue still = host_tool(&h, "f.echo"); // it will be back
+    assert_non_null(still);
+    char *out = host_output(&h, "f.echo", "{\"n\":2}"); // waits for the start
+    assert_string_equal(out, "2 key t1/7");
+    free(out);
+    assert_int_equal(length_of(&h, "crashed"), 1); // once
+    assert_int_equal(length_of(&h, "started"), 2);
+    char *log = host_read(&h, "run/mcp-f.log");
+    assert_non_null(strstr(log, "about to crash\n"));
+    assert_non_null(strstr(log, "pons: the server ended with status 7\n"));
+    free(log);
+    host_close(&h);
+}
+
+static void test_garbage_and_strangers(void **state)
+{
+    host h;
+    (void)state;
+    host_open(&h, config("good", ""));
+    host_wait_tool(&h, "f.garbage");
+    char *out = host_output(&h, "f.garbage", "{}");
+    assert_string_equal(out, "still here");
+    free(out);
+    out = host_output(&h, "f.strange", "{}");
+    assert_string_equal(out, "fine");
+    free(out);
+    char *log = host_read(&h, "run/mcp-f.log");
+    assert_non_null(strstr(log, "not a message: npm WARN"));
+    assert_non_null(strstr(log, "an answer to no request of ours is ignored"));
+    assert_non_null(strstr(log, "warning: \"a word for the log\""));
+    free(log);
+    assert_int_equal(length_of(&h, "started"), 1);
+    // More than a message may have: the server is begun again, and the call is told.
+    host_fails(&h, "f.big", "{\"n\":17000000}", PONS_ECLOSED, "more than 16777216 bytes");
+    out = host_output(&h, "f.echo", "{\"n\":3}");
+    free(out);
+    host_close(&h);
+}
+
+static void test_versions(void **state)
+{
+    host h;
+    (void)state;
+    host_open(&h, config("old", ""));
+    host_wait_tool(&h, "f.echo");
+    pons_autovalue status = host_status(&h, "f");
+    assert_string_equal(pons_get_str(status, "protocol", ""), "2024-11-05");
+    host_close(&h);
+    static const struct {
+        const char *mode, *says;
+    } bad[] = {{"future", "speaks version 2099-01-01, pons up to 2025-11-25"},
+               {"dies", "the server ended with status 3"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        host_open(&h, config(bad[i].mode, ""));
+        wait_length(&h, "started", 2); // it is tried again
+        pons_autovalue s = host_status(&h, "f");
+        if (!strstr(pons_get_str(s, "error", ""), bad[i].says)) {
+            fail_msg("%s: %s", bad[i].mode, pons_get_str(s, "error", ""));
+        }
+        host_close(&h);
+    }
+    snprintf(config_text, sizeof config_text,
+             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"serve\",\"silent\"]},\"off\":{"
+             "\"command\":\"x\",\"disabled\":true},\"none\":{\"command\":\"no-such-program\"}},"
+             "\"start_s\":0.1}",
+             self);
+    host_open(&h, config_text);
+    wait_length(&h, "started", 2);
+    pons_autovalue silent = host_status(&h, "f");
+    assert_non_null(strstr(pons_get_str(silent, "error", ""), "initialize: no answer in time"));
+    pons_autovalue off = host_status(&h, "off");
+    assert_string_equal(pons_get_str(off, "state", ""), "disabled");
+    pons_autovalue none = host_status(&h, "none");
+    assert_string_equal(pons_get_str(none, "error", ""), "there is no program no-such-program");
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue args = mcp_json("{}");
+    assert_int_equal(h.tools.ops->start(h.tools.self, 1, "none.x", args, NULL, &err),
+                     PONS_ENOTFOUND);
+    host_close(&h);
+}
+
+static void test_file(void **state)
+{
+    static const struct {
+        const char *text, *says, *where; // says NULL: it is good
+    } rows[] = {
+        {"{\"mcpServers\":{}}", NULL, NULL},
+        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\"-y\"],\"env\":{\"K\":\"v\"},"
+         "\"cwd\":\"y\",\"disabled\":true,\"colour\":1}},\"inputs\":[]}",
+         NULL, NULL},
+        {"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\",\"type\":\"http\"}}}", NULL,
+         NULL},
+        {"{\"mcpServers\":\n", "", ":2:"},
+        {"{}", "mcpServers", ":1:"},
+        {"{\n  \"mcpServers\": {\n    \"a\": {\"command\": 5}\n  }\n}", "/mcpServers/a/command",
+         ":3:22"},
+        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\"y\",1]}}}", "/mcpServers/a/args/1",
+         ":1:"},
+        {"{\"mcpServers\":{\"a\":{}}}", "a command or a url", ":1:"},
+        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"url\":\"http://x\"}}}", "not both", ":1:"},
+        {"{\"mcpServers\":{\"a\":{\"url\":\"http://x\",\"type\":\"sse\"}}}", "streamable HTTP",
+         ":1:"},
+        {"{\"mcpServers\":{\"a\":{\"url\":\"file:///x\"}}}", "/mcpServers/a/url", ":1:"},
+        {"{\"mcpServers\":{\"a/b\":{\"command\":\"x\"}}}", "a server's name", ":1:"},
+        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"risk\":\"mild\"}}}", "/mcpServers/a/risk",
+         ":1:"},
+        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"env\":{\"K\":\"${PONS_NOT_SET}\"}}}}",
+         "/mcpServers/a/env/K: the environment has no PONS_NOT_SET", ":1:"},
+    };
+    char dir[] = "/tmp/pons-mcp-file-XXXXXX", path[64];
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/mcp.json", dir);
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *servers = NULL;
+    assert_int_equal(pons_mcp_load(path, &servers, &err), PONS_ENOTFOUND);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        FILE *f = fopen(path, "w");
+        fputs(rows[i].text, f);
+        fclose(f);
+        err = (pons_error)PONS_ERROR_INIT;
+        servers = NULL;
+        const int rc = pons_mcp_load(path, &servers, &err);
+        if (!rows[i].says) {
+            assert_int_equal(rc, PONS_OK);
+            pons_value_unref(servers);
+        } else if (rc != PONS_EINVAL || !strstr(err.message, rows[i].says) ||
+                   !strstr(err.source, rows[i].where) || strncmp(err.source, path, 10) != 0) {
+            fail_msg("%s: %d %s [%s]", rows[i].text, rc, err.message, err.source);
+        }
+    }
+    setenv("PONS_SET", "value", 1);
+    FILE *f = fopen(path, "w");
+    fputs("{\"mcpServers\":{\"a\":{\"url\":\"http://${PONS_SET}/${PONS_NOT:-d}\",\"headers\":"
+          "{\"X\":\"a $ {b} ${PONS_SET}\"}}}}",
+          f);
+    fclose(f);
+    assert_int_equal(pons_mcp_load(path, &servers, &err), PONS_OK);
+    const pons_value *a = pons_get(servers, "a");
+    assert_string_equal(pons_get_str(a, "url", ""), "http://value/d");
+    assert_string_equal(pons_get_str(pons_get(a, "headers"), "X", ""), "a $ {b} value");
+    pons_value_unref(servers);
+    unlink(path);
+    rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+    pons_value_init();
+    if (argc == 3 && strcmp(argv[1], "serve") == 0) {
+        return fault_server(argv[2]);
+    }
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(n > 0);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists_and_calls),
+        cmocka_unit_test(test_change_of_the_list),
+        cmocka_unit_test(test_cancel_and_time),
+        cmocka_unit_test(test_death),
+        cmocka_unit_test(test_garbage_and_strangers),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
