@@ -217,9 +217,10 @@ int pons_bt_reload(pons_bt_tree *t, pons_bt *bt, const pons_bt_registry *leaves,
 // ---------------------------------------------------------------- trying a tree
 
 // Runs a definition with scripted leaves (docs/behaviour-trees.md): line is called with one object
-// a tick, {tick, status, states, calls, blackboard?, error?}, borrowed. path is read by its
-// extension; text, when not NULL, is its content. Stops after a tick that failed, and returns
-// PONS_OK then too.
+// a tick, {tick, status, states, calls, blackboard?, error?}, borrowed; with "watch":true in the
+// script, before it with {tick, node, path, from, to, at_ms} for each change of a node's state.
+// path is read by its extension; text, when not NULL, is its content. Stops after a tick that
+// failed, and returns PONS_OK then too.
 typedef void (*pons_bt_line_fn)(void *user, const pons_value *line);
 int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
                 void *user, pons_value **ret_faults, pons_error *err);

@@ -5,14 +5,16 @@
 //      "properties":{"x":41}, "blackboard":{"x":1},
 //      "events":[{"before_tick":2,"set":{"x":2}}, {"before_tick":3,"halt":true}]}
 //
-// A leaf's letters are its results, one a call, the last repeats: S F R, T N for conditions, X
-// raises. A line a tick says the status, the states and what was called.
+// "watch":true also gives a line {tick, node, path, from, to, at_ms} for every change of a node's
+// state, before the line of its tick. A leaf's letters are its results, one a call, the last
+// repeats: S F R, T N for conditions, X raises. A line a tick says the status, the states and what
+// was called.
 #include "bt/bt_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TICKS_MAX = 1000000 };
+enum { TICKS_MAX = 1000000, DT_MS_MAX = 1000000000 };
 
 typedef struct trial trial;
 typedef struct letters {
@@ -32,6 +34,9 @@ struct trial {
     double dt_ms;
     size_t random_at;
     pons_value *calls;
+    int64_t tick;         // the one at hand
+    pons_bt_line_fn line; // for changes, when they are watched
+    void *user;
 };
 
 static int leaf(pons_bt_call *call, void *user, pons_error *err);
@@ -39,11 +44,16 @@ static int check_script(const pons_value *script, pons_error *err);
 static int register_leaves(trial *x, pons_error *err);
 static int create_tree(trial *x, pons_error *err);
 static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err);
+static void on_change(void *user, const pons_bt_change *change);
 
 int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
                 void *user, pons_value **ret_faults, pons_error *err)
 {
-    trial x = {.script = script, .leaves = pons_bt_registry_create()};
+    trial x = {.script = script,
+               .leaves = pons_bt_registry_create(),
+               .tick = 1,
+               .line = line,
+               .user = user};
     int rc = x.leaves ? check_script(script, err)
                       : pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
     rc = rc < 0 ? rc : register_leaves(&x, err);
@@ -70,27 +80,103 @@ static int bad(pons_error *err, const char *what)
     return pons_error_set(err, PONS_EINVAL, "bt", "the script of leaves: %s", what);
 }
 
+typedef bool (*is_kind)(const pons_value *v);
+
+static bool is_object(const pons_value *v)
+{
+    return json_is_object(v);
+}
+
+static bool is_list_of(const pons_value *list, is_kind kind)
+{
+    size_t i;
+    pons_value *v;
+    json_array_foreach((pons_value *)list, i, v)
+    {
+        if (!kind(v)) {
+            return false;
+        }
+    }
+    return json_is_array(list);
+}
+
+static bool is_text(const pons_value *v)
+{
+    return json_is_string(v);
+}
+
+static bool is_draw(const pons_value *v)
+{
+    return json_is_number(v) && json_number_value(v) >= 0 && json_number_value(v) <= 1;
+}
+
+static bool is_event(const pons_value *v)
+{
+    const pons_value *set = pons_get(v, "set"), *halt = pons_get(v, "halt");
+    return json_is_integer(pons_get(v, "before_tick")) && (!set || json_is_object(set)) &&
+           (!halt || json_is_boolean(halt));
+}
+
+static bool is_tick(const pons_value *v)
+{
+    const char *tick = json_string_value(v);
+    return tick && (strcmp(tick, "exactly_once") == 0 || strcmp(tick, "once") == 0 ||
+                    strcmp(tick, "while_running") == 0);
+}
+
+static bool is_ticks(const pons_value *v)
+{
+    return json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= TICKS_MAX;
+}
+
+static bool is_dt(const pons_value *v)
+{
+    return json_is_number(v) && json_number_value(v) >= 0 && json_number_value(v) <= DT_MS_MAX;
+}
+
+static bool is_draws(const pons_value *v)
+{
+    return is_list_of(v, is_draw);
+}
+
+static bool is_texts(const pons_value *v)
+{
+    return is_list_of(v, is_text);
+}
+
+static bool is_events(const pons_value *v)
+{
+    return is_list_of(v, is_event);
+}
+
 static int check_script(const pons_value *s, pons_error *err)
 {
-    const char *tick = pons_get_str(s, "tick", "exactly_once");
-    const pons_value *leaves = pons_get(s, "leaves"), *events = pons_get(s, "events");
-    const int64_t ticks = pons_get_int(s, "ticks", 1);
-    if (!json_is_object(s) || (leaves && !json_is_object(leaves))) {
+    static const struct {
+        const char *key, *what;
+        is_kind fits;
+    } rows[] = {{"tree", "is a tree's name", is_text},
+                {"tick", "is exactly_once, once or while_running", is_tick},
+                {"ticks", "is a whole number, at most 1,000,000", is_ticks},
+                {"leaves", "is an object {name: letters}", is_object},
+                {"conditions", "is a list of leaves' names", is_texts},
+                {"random", "is a list of numbers from 0 to 1", is_draws},
+                {"dt_ms", "is a number from 0 to 1e9", is_dt},
+                {"properties", "is an object", is_object},
+                {"blackboard", "is an object", is_object},
+                {"events", "is a list of {before_tick, set{} or halt}", is_events}};
+    if (!json_is_object(s)) {
         return bad(err, "an object {leaves:{…}, ticks, …} is expected");
     }
-    if (strcmp(tick, "exactly_once") != 0 && strcmp(tick, "once") != 0 &&
-        strcmp(tick, "while_running") != 0) {
-        return bad(err, "tick is exactly_once, once or while_running");
-    }
-    if (ticks < 0 || ticks > TICKS_MAX) {
-        return bad(err, "ticks is at most 1,000,000");
-    }
-    if (events && !json_is_array(events)) {
-        return bad(err, "events is a list");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const pons_value *v = pons_get(s, rows[i].key);
+        if (v && !rows[i].fits(v)) {
+            return pons_error_set(err, PONS_EINVAL, "bt", "the script of leaves: '%s' %s",
+                                  rows[i].key, rows[i].what);
+        }
     }
     const char *name;
     pons_value *v;
-    json_object_foreach((pons_value *)leaves, name, v)
+    json_object_foreach((pons_value *)pons_get(s, "leaves"), name, v)
     {
         const char *text = json_string_value(v);
         if (!text || strspn(text, "SFRTNXK") != strlen(text)) {
@@ -182,6 +268,8 @@ static int create_tree(trial *x, pons_error *err)
                                     .random = draw,
                                     .delta_ms = delta,
                                     .property = property,
+                                    .on_change =
+                                        pons_get_bool(x->script, "watch", false) ? on_change : NULL,
                                     .user = x};
     const int rc = pons_bt_tree_create(x->bt, &o, &x->tree, err);
     return rc < 0 ? rc : set_board(x, pons_get(x->script, "blackboard"), err);
@@ -250,6 +338,20 @@ static int leaf(pons_bt_call *call, void *user, pons_error *err)
 
 // ---------------------------------------------------------------- ticking
 
+// A line for each change of a node's state, as it happens.
+static void on_change(void *user, const pons_bt_change *change)
+{
+    trial *x = user;
+    char path[1200];
+    pons_autovalue v =
+        pons_object("tick", json_integer(x->tick), "node", json_integer(change->node), "path",
+                    json_string(pons_bt_path(x->tree, change->node, path, sizeof path)), "from",
+                    json_string(pons_bt_status_word(x->format, change->from)), "to",
+                    json_string(pons_bt_status_word(x->format, change->to)), "at_ms",
+                    json_real((double)change->now_ns / (double)PONS_NS_PER_MS), NULL);
+    x->line(x->user, v);
+}
+
 static int play_events(trial *x, int64_t tick, pons_error *err)
 {
     const pons_value *events = pons_get(x->script, "events");
@@ -296,6 +398,7 @@ static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err)
         pons_bt_status s = PONS_BT_READY;
         pons_value_unref(x->calls);
         x->calls = json_array();
+        x->tick = n;
         int rc = play_events(x, n, &failure);
         rc = rc < 0 ? rc : one_tick(x, mode, &s, &failure);
         char text[1200], *states = pons_bt_states(x->tree);

@@ -8,8 +8,10 @@
 
 #include "pons/bt.h"
 
+enum { SCRIPT_MAX = 8 << 20 }; // [bytes]
+
 typedef struct bt_args {
-    const char *format, *script, *tree;
+    const char *format, *script, *tree, *watch;
 } bt_args;
 
 static int bt_check(cli *c, const bt_args *a);
@@ -23,6 +25,7 @@ int cmd_bt(cli *c)
         {"--format", "FORMAT", "of show: text (default), dot or svg", &a.format},
         {"--script", "FILE", "what the leaves answer; for run, and the leaves that check knows",
          &a.script},
+        {"--watch", NULL, "run: also a line for every change of a node's state", &a.watch},
         {"--tree", "NAME", "which tree of the file (default: the main one)", &a.tree},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, cli_find("bt"), options);
@@ -62,10 +65,12 @@ static void print_faults(const cli *c, const pons_value *faults)
 static int read_script(const char *path, pons_value **ret, pons_error *err)
 {
     FILE *f = fopen(path, "rb");
-    char *text = f ? malloc(1 << 20) : NULL;
-    const size_t n = text ? fread(text, 1, 1 << 20, f) : 0;
-    int rc = f ? pons_value_parse(text ? text : "", n, ret, err)
-               : pons_error_set(err, PONS_EINVAL, "bt", "cannot read the script of leaves");
+    char *text = f ? malloc(SCRIPT_MAX + 1) : NULL;
+    const size_t n = text ? fread(text, 1, SCRIPT_MAX + 1, f) : 0;
+    int rc = n > SCRIPT_MAX
+                 ? pons_error_set(err, PONS_EINVAL, "bt", "the script is larger than 8 MiB")
+             : f ? pons_value_parse(text ? text : "", n, ret, err)
+                 : pons_error_set(err, PONS_EINVAL, "bt", "cannot read the script of leaves");
     if (rc < 0) {
         char where[64];
         snprintf(where, sizeof where, "%.40s", err->source);
@@ -184,6 +189,16 @@ static void print_line(void *user, const pons_value *line)
 {
     printer *p = user;
     const char *error = pons_get_str(line, "error", NULL);
+    if (pons_get(line, "path")) { // a change
+        if (p->json) {
+            cli_print_json(line);
+        } else {
+            printf("%4d  %s: %s -> %s\n", (int)pons_get_int(line, "tick", 0),
+                   pons_get_str(line, "path", ""), pons_get_str(line, "from", ""),
+                   pons_get_str(line, "to", ""));
+        }
+        return;
+    }
     snprintf(p->last, sizeof p->last, "%s", pons_get_str(line, "status", ""));
     p->failed |= error != NULL;
     if (p->json) {
@@ -218,10 +233,16 @@ static int bt_run(cli *c, const bt_args *a)
     if (rc >= 0 && a->tree) {
         json_object_set_new(script, "tree", json_string(a->tree));
     }
+    if (rc >= 0 && a->watch) {
+        json_object_set_new(script, "watch", json_true());
+    }
     rc = rc < 0 ? rc : pons_bt_try(c->argv[1], NULL, script, print_line, &p, &faults, &err);
     if (rc < 0 && faults) {
         print_faults(&(cli){.json = false}, faults);
         return EXIT_BAD_INPUT;
+    }
+    if (rc < 0 && a->script && !*err.source) {
+        pons_error_source(&err, "%s", a->script);
     }
     return rc < 0 ? cli_fail(&err) : p.failed ? EXIT_NO_SUCCESS : EXIT_DONE;
 }
