@@ -394,14 +394,15 @@ static int end_failed(pons_agent *a, pons_error *err)
                                      json_string_value(last));
         pons_plan_destroy(p);
     }
-    pons_autovalue update = pons_object("plan_data", json_null(), "agent_outcome", json_null(),
-                                        "messages", pons_value_ref(message), NULL);
+    pons_autovalue update =
+        pons_object("plan_data", json_null(), "agent_outcome", json_string("respond"), "messages",
+                    pons_value_ref(message), NULL);
     pons__host_drop(a);
     pons_run_destroy(a->run);
     a->run = NULL;
     char checkpoint[32];
     int rc =
-        pons_state_update(a->thread, a->graph, PONS_AGENT_NS, update, PONS_END, checkpoint, err);
+        pons_state_update(a->thread, a->graph, PONS_AGENT_NS, update, "agent", checkpoint, err);
     rc = rc < 0 ? rc
                 : pons_thread_emit(a->thread, PONS_AGENT_NS, "error",
                                    pons_object("content", pons__cut(line, sizeof line), NULL), err);

@@ -178,6 +178,227 @@ static void people_are_asked_about_what_is_dangerous(void **state)
     }
 }
 
+static void nobody_answers_about_a_dangerous_call(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "graph: {settings: {tool_approval_timeout_s: 30}}",
+               "- tool_calls: [{name: erase, arguments: {what: disk}}]\n- content: then not");
+    bench_say(&b, "go");
+    assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+    bench_advance(&b, 31);
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_non_null(strstr(bench_last_message(&b, "tool"), "nobody answered in time"));
+    assert_int_equal(json_array_size(b.world.calls), 0);
+    bench_close(&b);
+}
+
+static void what_a_person_approved_beforehand_is_not_asked(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "graph: {tools: {approve: [erase], risk: {look: dangerous}}}",
+               "- tool_calls: [{name: erase, arguments: {what: disk}}, "
+               "{name: look, arguments: {at: x}}]\n- content: ok");
+    bench_say(&b, "go"); // erase is approved, look was made dangerous
+    assert_int_equal(bench_starts(&b, "erase"), 1);
+    assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+    bench_answer(&b, "{'action':'approve'}");
+    assert_int_equal(bench_starts(&b, "look"), 1);
+    bench_close(&b);
+}
+
+static void much_output_is_cut_where_it_is_shown(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b,
+               "graph: {settings: {tool_output_max: 3000}, prices: {test-model: {prompt: 2, "
+               "completion: 10}}}",
+               "- {tool_calls: [{name: big, arguments: {}}], usage: {prompt_tokens: 1000000, "
+               "completion_tokens: 500000}}\n- content: ok");
+    bench_say(&b, "go");
+    const char *shown = pons_get_str(bench_event(&b, "tool_end", 0), "output", "");
+    size_t characters = 0;
+    for (const char *c = shown; *c; c++) {
+        characters += ((unsigned char)*c & 0xC0U) != 0x80U;
+    }
+    assert_true(characters > 900 && characters <= 2000);
+    assert_true(strlen(bench_last_message(&b, "tool")) < 3000 * 3 + 100);
+    const double cost = pons_get_num(bench_event(&b, "llm_end", 0), "cost", 0);
+    assert_true(cost > 6.99 && cost < 7.01);
+    bench_close(&b);
+}
+
+static void a_model_that_fails_ends_the_turn(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "",
+               "- error: {status: 503, message: overloaded}\n- content: back\n- content: ''");
+    bench_say(&b, "go");
+    assert_int_equal(pons_agent_outcome_get(b.a), PONS_AGENT_FAILED);
+    assert_non_null(strstr(pons_get_str(bench_event(&b, "error", 0), "content", ""), "overloaded"));
+    assert_string_equal(bench_types(&b, ""), "llm_start llm_end error done");
+    bench_say(&b, "and now?");
+    assert_string_equal(bench_last_message(&b, "assistant"), "back");
+    bench_say(&b, "and now?");
+    assert_int_equal(pons_agent_outcome_get(b.a),
+                     PONS_AGENT_FAILED); // an answer of nothing is none
+    bench_close(&b);
+}
+
+static void stopping_keeps_what_was_said(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "",
+               "- {content: 'one two three four', tokens: ['one ', 'two ', 'three ', four], "
+               "delay_ms: 1000}\n"
+               "- {content: again}");
+    bench_say(&b, "go");
+    bench_advance(&b, 0.5); // two tokens are there
+    assert_int_equal(bench_count(&b, "token", NULL, NULL), 2);
+    assert_int_equal(bench_state(&b), PONS_AGENT_WORKING);
+    assert_int_equal(pons_agent_say(b.a, "me too", &b.err), PONS_EBUSY);
+    assert_int_equal(pons_agent_stop(b.a, &b.err), PONS_OK);
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_int_equal(pons_agent_outcome_get(b.a), PONS_AGENT_STOPPED);
+    assert_string_equal(bench_last_message(&b, "assistant"), "one two ");
+    bench_advance(&b, 5); // nothing comes after the end
+    assert_int_equal(bench_count(&b, "token", NULL, NULL), 2);
+    bench_say(&b, "go on");
+    assert_string_equal(bench_last_message(&b, "assistant"), "again");
+    bench_check_messages(&b);
+    bench_close(&b);
+}
+
+static void stopping_settles_what_runs(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "",
+               "- tool_calls: [{name: write, arguments: {text: a}}, {name: slow, arguments: {}}, "
+               "{name: write, arguments: {text: b}}]\n- content: later");
+    bench_say(&b, "go");
+    assert_int_equal(bench_state(&b), PONS_AGENT_WORKING);
+    assert_int_equal(pons_agent_stop(b.a, &b.err), PONS_OK);
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_int_equal(b.world.open, 0); // canceled
+    assert_int_equal(bench_starts(&b, "write"), 1);
+    bench_check_messages(&b); // each of the three calls has its result
+    assert_string_equal(bench_last_message(&b, "tool"), "not run: the user stopped here");
+    pons_autovalue open = NULL;
+    pons_effects_read(b.memory, "s1", 1U << PONS_EFFECT_DISPATCHED | 1U << PONS_EFFECT_INTENDED,
+                      &open, &b.err);
+    assert_int_equal(json_array_size(open), 0);
+    bench_say(&b, "go on");
+    assert_string_equal(bench_last_message(&b, "assistant"), "later");
+    bench_close(&b);
+}
+
+static void stopping_ends_a_plan(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "",
+               "- tool_calls: [{name: plan_create, arguments: {title: P, steps: [a, b, c]}}]\n"
+               "- tool_calls: [{name: slow, arguments: {}}]\n- content: later");
+    bench_say(&b, "go");
+    assert_int_equal(bench_state(&b), PONS_AGENT_WORKING);
+    assert_int_equal(pons_agent_stop(b.a, &b.err), PONS_OK);
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_int_equal(pons_agent_outcome_get(b.a), PONS_AGENT_STOPPED);
+    assert_int_equal(bench_count(&b, "plan_updated", "status", "failed"), 1);
+    assert_int_equal(bench_count(&b, "plan_updated", "status", "skipped"), 2);
+    assert_true(json_is_null(pons_agent_get(b.a, "plan_data")));
+    assert_int_equal(bench_count(&b, "llm_start", NULL, NULL), 2); // nobody asked a model any more
+    bench_check_messages(&b);
+    bench_close(&b);
+}
+
+static void new_words_take_the_place_of_a_question(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "graph: {nodes: {approval: {enabled: true}}}",
+               "- tool_calls: [{name: plan_create, arguments: {title: P, steps: [a]}}]\n"
+               "- content: something else");
+    bench_say(&b, "go");
+    assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+    bench_say(&b, "never mind, do that");
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_string_equal(bench_last_message(&b, "assistant"), "something else");
+    assert_non_null(strstr(bench_last_message(&b, "tool"), "rejected"));
+    assert_int_equal(bench_count(&b, "done", NULL, NULL), 2);
+    bench_check_messages(&b);
+    bench_close(&b);
+}
+
+static void an_answer_comes_from_another_process(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "", "- tool_calls: [{name: erase, arguments: {what: disk}}]\n- content: gone");
+    bench_say(&b, "go");
+    pons_autovalue questions = pons_agent_questions(b.a);
+    pons_autovalue stale = json("{'action':'approve','id':'an older question'}");
+    pons_autovalue yes = json("{'action':'approve'}");
+    json_object_set_new(yes, "id",
+                        pons_value_ref(pons_get(json_array_get(questions, 0), "request_id")));
+    assert_int_equal(pons_inbox_post(b.memory, "s1", PONS_AGENT_NS, "answer", stale, &b.err), 0);
+    pons_agent_wake(b.a);
+    bench_settle(&b);
+    assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+    assert_int_equal(pons_inbox_post(b.memory, "s1", PONS_AGENT_NS, "answer", yes, &b.err), 0);
+    pons_agent_wake(b.a);
+    bench_settle(&b);
+    assert_int_equal(bench_starts(&b, "erase"), 1);
+    assert_string_equal(bench_last_message(&b, "assistant"), "gone");
+    bench_close(&b);
+}
+
+static void only_one_process_has_a_session(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "", "- content: hi");
+    pons_agent *second = NULL;
+    const pons_agent_options opts = {
+        .store = b.memory, .thread = "s1", .clock = b.clock, .offline = true};
+    assert_int_equal(pons_agent_open(&opts, &second, &b.err), PONS_EBUSY);
+    assert_false(pons_agent_thread_is(b.memory, "s2"));
+    bench_say(&b, "hi");
+    assert_true(pons_agent_thread_is(b.memory, "s1"));
+    assert_int_equal(pons_agent_say(b.a, " \n", &b.err), PONS_EINVAL);
+    assert_int_equal(pons_agent_say(b.a, "\xff", &b.err), PONS_EINVAL);
+    pons_autovalue yes = json("{'action':'approve'}");
+    assert_int_equal(pons_agent_answer(b.a, NULL, yes, &b.err), PONS_ENOTPENDING);
+    bench_close(&b);
+}
+
+static pons_value *counts_messages(void *user, const pons_value *request)
+{
+    *(size_t *)user = json_array_size(pons_get(request, "messages"));
+    const pons_value *second = json_array_get(pons_get(request, "messages"), 1);
+    assert_string_equal(pons_get_str(second, "role", ""), "user"); // never half of a call
+    return json("{'content':'yes','tool_calls':[]}");
+}
+
+static void a_long_history_is_sent_in_part(void **state)
+{
+    (void)state;
+    size_t sent = 0;
+    bench b = {.model = counts_messages, .model_user = &sent};
+    bench_open(&b, "graph: {nodes: {agent: {history: 6}}}", NULL);
+    for (int i = 0; i < 10; i++) {
+        bench_say(&b, "more");
+    }
+    assert_int_equal(json_array_size(pons_agent_messages(b.a)), 20);
+    assert_true(sent <= 7 && sent >= 5); // the system's and the newest
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +407,17 @@ int main(void)
         cmocka_unit_test(what_is_not_right_is_told_to_the_model),
         cmocka_unit_test(a_tool_that_is_blocked_or_unknown_never_runs),
         cmocka_unit_test(people_are_asked_about_what_is_dangerous),
+        cmocka_unit_test(nobody_answers_about_a_dangerous_call),
+        cmocka_unit_test(what_a_person_approved_beforehand_is_not_asked),
+        cmocka_unit_test(much_output_is_cut_where_it_is_shown),
+        cmocka_unit_test(a_model_that_fails_ends_the_turn),
+        cmocka_unit_test(stopping_keeps_what_was_said),
+        cmocka_unit_test(stopping_settles_what_runs),
+        cmocka_unit_test(stopping_ends_a_plan),
+        cmocka_unit_test(new_words_take_the_place_of_a_question),
+        cmocka_unit_test(an_answer_comes_from_another_process),
+        cmocka_unit_test(only_one_process_has_a_session),
+        cmocka_unit_test(a_long_history_is_sent_in_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,180 @@
+// test_middleware.c - what stands around model and tool calls: the order, what each may do, and the
+// four that come with pons.
+#include "agent_bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct ring { // notes its own name on the way in and on the way out
+    const char *name;
+    char *log;
+    size_t cap;
+} ring;
+
+static void note(ring *r, const char *way, const pons_agent_call *call)
+{
+    const size_t n = strlen(r->log);
+    snprintf(r->log + n, r->cap - n, "%s%s:%s:%s", n ? " " : "", way, r->name,
+             call->model ? "model" : call->name);
+}
+
+static int ring_before(void *user, const pons_agent_call *call, pons_value **request,
+                       int64_t *ret_wait_ms, pons_error *err)
+{
+    (void)request;
+    (void)ret_wait_ms;
+    (void)err;
+    note(user, "in", call);
+    return PONS_OK;
+}
+
+static void ring_after(void *user, const pons_agent_call *call, pons_value **answer)
+{
+    (void)answer;
+    note(user, "out", call);
+}
+
+static void they_stand_around_calls_in_order(void **state)
+{
+    (void)state;
+    char log[1024] = "";
+    ring a = {"a", log, sizeof log}, c = {"b", log, sizeof log};
+    bench b = {.n_middleware = 2};
+    b.middleware[0] = (pons_agent_middleware){
+        .name = "a", .before = ring_before, .after = ring_after, .user = &a};
+    b.middleware[1] = (pons_agent_middleware){
+        .name = "b", .before = ring_before, .after = ring_after, .user = &c};
+    bench_open(&b, "", "- tool_calls: [{name: write, arguments: {text: x}}]\n- content: done");
+    bench_say(&b, "go");
+    assert_string_equal(log, "in:a:model in:b:model out:b:model out:a:model "
+                             "in:a:write in:b:write out:b:write out:a:write "
+                             "in:a:model in:b:model out:b:model out:a:model");
+    bench_close(&b);
+}
+
+static int change_args(void *user, const pons_agent_call *call, pons_value **request,
+                       int64_t *ret_wait_ms, pons_error *err)
+{
+    (void)ret_wait_ms;
+    if (!call->model && strcmp(call->name, "write") == 0) {
+        pons_value_unref(*request);
+        *request = json("{'text':'changed'}");
+    } else if (!call->model && user) {
+        return pons_error_set(err, PONS_EREFUSED, "policy", "not on Sundays");
+    }
+    return PONS_OK;
+}
+
+static void change_answer(void *user, const pons_agent_call *call, pons_value **answer)
+{
+    (void)user;
+    if (!call->model) {
+        pons_value *next = json_copy(*answer);
+        json_object_set_new(next, "output", json_string("seen by nobody"));
+        pons_value_unref(*answer);
+        *answer = next;
+    }
+}
+
+static void they_change_and_refuse_calls(void **state)
+{
+    (void)state;
+    bench b = {.n_middleware = 1};
+    b.middleware[0] = (pons_agent_middleware){.name = "change", .before = change_args, .user = &b};
+    bench_open(&b, "",
+               "- tool_calls: [{name: write, arguments: {text: x}}, {name: look, arguments: {at: "
+               "y}}]\n- content: done");
+    bench_say(&b, "go");
+    assert_string_equal(
+        pons_get_str(pons_get(json_array_get(b.world.calls, 0), "args"), "text", ""), "changed");
+    assert_int_equal(bench_starts(&b, "look"), 0);
+    assert_non_null(strstr(bench_last_message(&b, "tool"), "not on Sundays"));
+    bench_close(&b);
+
+    bench d = {.n_middleware = 1};
+    d.middleware[0] = (pons_agent_middleware){.name = "change", .after = change_answer};
+    bench_open(&d, "", "- tool_calls: [{name: look, arguments: {at: x}}]\n- content: done");
+    bench_say(&d, "go");
+    assert_string_equal(bench_last_message(&d, "tool"), "seen by nobody");
+    bench_close(&d);
+}
+
+static void calls_wait_for_their_turn(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "graph: {middleware: [{rate_limit: {per_minute: 2}}]}",
+               "- {content: yes, repeat: true}");
+    bench_say(&b, "one");
+    bench_say(&b, "two");
+    bench_say(&b, "three");
+    assert_int_equal(bench_state(&b), PONS_AGENT_WORKING);
+    assert_true(pons_agent_next_due_ns(b.a) == 60 * PONS_NS_PER_S);
+    bench_advance(&b, 59);
+    assert_int_equal(bench_count(&b, "done", NULL, NULL), 2);
+    bench_advance(&b, 1.1);
+    assert_int_equal(bench_count(&b, "done", NULL, NULL), 3);
+    bench_close(&b);
+}
+
+static pons_value *sees_secrets(void *user, const pons_value *request)
+{
+    char *text = NULL;
+    assert_true(pons_value_dump(request, &text) >= 0);
+    *(bool *)user =
+        *(bool *)user || strstr(text, "sk-abcdefghijklmnop1234") || strstr(text, "hunter2-rose");
+    free(text);
+    const size_t n = json_array_size(pons_get(request, "messages"));
+    const pons_value *last = json_array_get(pons_get(request, "messages"), n - 1);
+    return strcmp(pons_get_str(last, "role", ""), "tool") == 0
+               ? json("{'content':'ok','tool_calls':[]}")
+               : json("{'content':null,'tool_calls':[{'id':'1','name':'write','arguments':{'text':"
+                      "'sk-abcdefghijklmnop1234 and hunter2-rose'}}]}");
+}
+
+// The tool gets what it needs; the model, the events and the store do not.
+static void secrets_stay_where_they_are(void **state)
+{
+    (void)state;
+    bool seen = false;
+    bench b = {.model = sees_secrets, .model_user = &seen};
+    bench_open(&b, "graph: {middleware: [{redact: {patterns: ['hunter[0-9]-[a-z]+']}}]}", NULL);
+    bench_say(&b, "my key is sk-abcdefghijklmnop1234, use it");
+    assert_string_equal(bench_last_message(&b, "assistant"), "ok");
+    assert_string_equal(
+        pons_get_str(pons_get(json_array_get(b.world.calls, 0), "args"), "text", ""),
+        "sk-abcdefghijklmnop1234 and hunter2-rose");
+    char *events = NULL;
+    assert_true(pons_value_dump(b.events, &events) >= 0);
+    assert_null(strstr(events, "sk-abc"));
+    assert_null(strstr(events, "hunter2"));
+    assert_non_null(strstr(events, "[redacted] and [redacted]"));
+    free(events);
+    assert_string_equal(bench_last_message(&b, "tool"), "write [redacted] and [redacted]");
+    assert_false(seen); // though the user's own words, which are kept, had one
+    bench_close(&b);
+}
+
+static void debug_and_timing_change_nothing(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "graph: {middleware: [debug, timing]}",
+               "- tool_calls: [{name: write, arguments: {text: x}}]\n- content: done");
+    bench_say(&b, "go");
+    assert_string_equal(bench_last_message(&b, "assistant"), "done");
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_stand_around_calls_in_order),
+        cmocka_unit_test(they_change_and_refuse_calls),
+        cmocka_unit_test(calls_wait_for_their_turn),
+        cmocka_unit_test(secrets_stay_where_they_are),
+        cmocka_unit_test(debug_and_timing_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
