@@ -183,7 +183,7 @@ long pons__plan_running(const pons_plan *p);     // index of the step that runs;
 bool pons__plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p,
                            long *ret_index);
 // Ends a plan: what has not run is skipped, the plan is completed or failed.
-void pons__plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p);
+void pons__agent_plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p);
 // The tool message that stands for the plan in the conversation: how it stands, step by step.
 pons_value *pons__plan_message(const pons_value *plan_data, const pons_plan *p,
                                const pons_value *past_steps, const char *last_line);

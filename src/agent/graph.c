@@ -222,7 +222,7 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
         }
         pons__plan_go_on(a, cx, pending, data, p, NULL, NULL, update);
     } else {
-        pons__plan_end(a, cx, pending, p);
+        pons__agent_plan_end(a, cx, pending, p);
         pons_autovalue why =
             json_sprintf("A person rejected this plan%s%s. It was not carried out.",
                          *reason ? ": " : "", reason);
@@ -311,7 +311,7 @@ void pons__plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending, const pon
         }
         return;
     }
-    pons__plan_end(a, cx, pending, p);
+    pons__agent_plan_end(a, cx, pending, p);
     json_object_set_new(update, "replan_action", json_string("finish"));
     if (!pons__cfg_bool(a->config, "nodes.summarizer.enabled")) {
         close_plan(a, cx, pending, plan_data, p, past_steps, finish_why, update);

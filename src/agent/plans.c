@@ -218,7 +218,7 @@ bool pons__plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending, pons
     return false;
 }
 
-void pons__plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p)
+void pons__agent_plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p)
 {
     pons_error ignored = PONS_ERROR_INIT;
     bool skipped = false, last_ok = false;
