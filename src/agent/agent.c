@@ -224,7 +224,7 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
         pons_object("__overwrite__", json_array(), NULL), "step_response", json_string(""),
         "replan_action", json_null(), "pending_events",
         pons_object("__overwrite__", json_array(), NULL), "session_id", json_string(a->thread_id),
-        "system_prompt", json_string(pons__prompt(a, "agent")), NULL);
+        "system_prompt", json_string(pons__agent_prompt(a, "agent")), NULL);
     const int rc =
         pons_run_start(a->thread, a->graph, PONS_AGENT_NS, input, &run_options, &a->run, err);
     if (rc < 0) {
@@ -256,7 +256,8 @@ int pons_agent_stop(pons_agent *a, pons_error *err)
                                                          json_string("the user stopped here"),
                                                          "stopped", json_true(), NULL)
                 : strcmp(kind, PONS__MODEL_CALL) == 0
-                    ? pons_object("stopped", json_true(), "said", pons__cut(said, SIZE_MAX), NULL)
+                    ? pons_object("stopped", json_true(), "said", pons__agent_cut(said, SIZE_MAX),
+                                  NULL)
                     : pons_object("ok", json_false(), "stopped", json_true(), "unknown",
                                   json_true(), "started", json_true(), "output",
                                   json_string("stopped by the user; whether it had done something "
@@ -319,8 +320,8 @@ pons_value *pons_agent_questions(const pons_agent *a)
     json_array_foreach(pending, i, p)
     {
         if (strcmp(pons_get_str(p, "kind", ""), "human") == 0) {
-            json_array_append_new(list, pons__put_in(pons_get(p, "request"), "id",
-                                                     pons_value_ref(pons_get(p, "id"))));
+            json_array_append_new(list, pons__agent_put_in(pons_get(p, "request"), "id",
+                                                           pons_value_ref(pons_get(p, "id"))));
         }
     }
     return list;
@@ -388,10 +389,10 @@ static int end_failed(pons_agent *a, pons_error *err)
     pons_plan *p = NULL;
     const pons_value *data = pons_run_get(a->run, "plan_data");
     pons_autovalue message = NULL;
-    if (json_is_object(data) && pons__plan_load(data, &p, err) >= 0) {
+    if (json_is_object(data) && pons__agent_plan_load(data, &p, err) >= 0) {
         pons_autovalue last = json_sprintf("It was broken off: %s", line);
-        message = pons__plan_message(data, p, pons_run_get(a->run, "past_steps"),
-                                     json_string_value(last));
+        message = pons__agent_plan_message(data, p, pons_run_get(a->run, "past_steps"),
+                                           json_string_value(last));
         pons_plan_destroy(p);
     }
     pons_autovalue update =
@@ -405,11 +406,12 @@ static int end_failed(pons_agent *a, pons_error *err)
         pons_state_update(a->thread, a->graph, PONS_AGENT_NS, update, "agent", checkpoint, err);
     rc = rc < 0 ? rc
                 : pons_thread_emit(a->thread, PONS_AGENT_NS, "error",
-                                   pons_object("content", pons__cut(line, sizeof line), NULL), err);
+                                   pons_object("content", pons__agent_cut(line, sizeof line), NULL),
+                                   err);
     rc = rc < 0 ? rc
                 : pons_thread_emit(a->thread, PONS_AGENT_NS, "done",
                                    pons_object("status", json_string("failed"), "content",
-                                               pons__cut(line, sizeof line), NULL),
+                                               pons__agent_cut(line, sizeof line), NULL),
                                    err);
     return rc < 0 ? rc : read_state(a, err);
 }

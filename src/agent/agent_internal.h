@@ -168,42 +168,43 @@ bool pons__calls_pending(const pons_value *calls);
 
 // plans.c
 // A plan from what plan_create was given. PONS_EINVAL with the path: told to the model.
-int pons__plan_make(const pons_value *args, const char *plan_id, double now_s, pons_plan **ret,
-                    pons_error *err);
-int pons__plan_parse_steps(const pons_value *steps, int64_t first_id, const char *where,
-                           pons_plan *into, pons_error *err);
-int pons__plan_load(const pons_value *plan_data, pons_plan **ret, pons_error *err);
+int pons__agent_plan_make(const pons_value *args, const char *plan_id, double now_s,
+                          pons_plan **ret, pons_error *err);
+int pons__agent_plan_parse_steps(const pons_value *steps, int64_t first_id, const char *where,
+                                 pons_plan *into, pons_error *err);
+int pons__agent_plan_load(const pons_value *plan_data, pons_plan **ret, pons_error *err);
 // plan_data with the plan as it is now; new reference.
-pons_value *pons__plan_store(const pons_value *plan_data, const pons_plan *p);
-pons_value *pons__plan_shown(const pons_plan *p); // [{id, title, status}]
-void pons__step_title(const pons_plan_step *s, char *buf, size_t cap);
-const char *pons__step_word(pons_step_status s); // as events have it: completed for success
-long pons__plan_running(const pons_plan *p);     // index of the step that runs; -1: none
+pons_value *pons__agent_plan_store(const pons_value *plan_data, const pons_plan *p);
+pons_value *pons__agent_plan_shown(const pons_plan *p); // [{id, title, status}]
+void pons__agent_step_title(const pons_plan_step *s, char *buf, size_t cap);
+const char *pons__agent_step_word(pons_step_status s); // as events have it: completed for success
+long pons__agent_plan_running(const pons_plan *p);     // index of the step that runs; -1: none
 // Marks the next pending step running and says so; false: none is pending.
-bool pons__plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p,
-                           long *ret_index);
+bool pons__agent_plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p,
+                                 long *ret_index);
 // Ends a plan: what has not run is skipped, the plan is completed or failed.
 void pons__agent_plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p);
 // The tool message that stands for the plan in the conversation: how it stands, step by step.
-pons_value *pons__plan_message(const pons_value *plan_data, const pons_plan *p,
-                               const pons_value *past_steps, const char *last_line);
-int64_t pons__plan_executed(const pons_plan *p); // steps that ran
+pons_value *pons__agent_plan_message(const pons_value *plan_data, const pons_plan *p,
+                                     const pons_value *past_steps, const char *last_line);
+int64_t pons__agent_plan_executed(const pons_plan *p); // steps that ran
 // After a step: the next one begins, or the plan ends (why: the replanner's reason, or NULL to go
 // on as long as there are steps). Adds plan_data, messages, current_step_index and replan_action to
 // an update of the outer graph.
-void pons__plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending, const pons_value *plan_data,
-                      pons_plan *p, const pons_value *past_steps, const char *finish_why,
-                      pons_value *update);
+void pons__agent_plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending,
+                            const pons_value *plan_data, pons_plan *p, const pons_value *past_steps,
+                            const char *finish_why, pons_value *update);
 
 // Small things (plans.c, agent.c).
-pons_value *pons__put_in(const pons_value *old, const char *key, pons_value *v); // a copy; takes v
-pons_value *pons__cut(const char *text,
-                      size_t chars); // a string value of at most so many characters
+pons_value *pons__agent_put_in(const pons_value *old, const char *key,
+                               pons_value *v); // a copy; takes v
+pons_value *pons__agent_cut(const char *text,
+                            size_t chars); // a string value of at most so many characters
 // Emits an event with the step, and notes it in a list for pending_events (may be NULL). Takes
 // payload.
-void pons__emit(pons_agent *a, pons_cx *cx, pons_value *pending, const char *type,
-                pons_value *payload);
-const char *pons__prompt(const pons_agent *a, const char *which);
+void pons__agent_emit(pons_agent *a, pons_cx *cx, pons_value *pending, const char *type,
+                      pons_value *payload);
+const char *pons__agent_prompt(const pons_agent *a, const char *which);
 extern const char pons__prompt_agent[], pons__prompt_executor[], pons__prompt_replanner[];
 
 #endif

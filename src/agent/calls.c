@@ -77,11 +77,12 @@ int pons__calls_vet(pons__role *role, pons_cx *cx, pons_value *calls, pons_value
             continue;
         }
         if (pons_get_bool(vetted, "ask", false)) {
-            pons__emit(role->a, cx, NULL, "approval_request",
-                       pons_object("request_id", pons_value_ref(pons_get(vetted, "request_id")),
-                                   "tool", pons_value_ref(pons_get(vetted, "name")), "input",
-                                   pons_value_ref(pons_get(vetted, "arguments")), "risk_level",
-                                   pons_value_ref(pons_get(vetted, "risk")), NULL));
+            pons__agent_emit(
+                role->a, cx, NULL, "approval_request",
+                pons_object("request_id", pons_value_ref(pons_get(vetted, "request_id")), "tool",
+                            pons_value_ref(pons_get(vetted, "name")), "input",
+                            pons_value_ref(pons_get(vetted, "arguments")), "risk_level",
+                            pons_value_ref(pons_get(vetted, "risk")), NULL));
         }
         json_array_append_new(list, vetted);
         open = together && ++batch < PONS__PARALLEL_MAX;
@@ -113,7 +114,7 @@ static void refuse(pons_value *call, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    json_object_set_new(call, "refusal", pons__cut(text, sizeof text));
+    json_object_set_new(call, "refusal", pons__agent_cut(text, sizeof text));
 }
 
 // What becomes of the call, as members of it: refusal; or risk, read_only, ask and why. Must give
@@ -149,7 +150,8 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
         json_object_set_new(v, "own", json_true());
         pons_plan *made = NULL;
         pons_error bad = PONS_ERROR_INIT;
-        if (plan && pons__plan_make(pons_get(v, "arguments"), "plan_0", 0.0, &made, &bad) < 0) {
+        if (plan &&
+            pons__agent_plan_make(pons_get(v, "arguments"), "plan_0", 0.0, &made, &bad) < 0) {
             refuse(v, "that is not a plan: %s", bad.message);
         }
         pons_plan_destroy(made);
@@ -164,7 +166,7 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
             char id[PONS_ID_MAX];
             pons_cx_id(cx, id);
             json_object_set_new(v, "ask", json_true());
-            json_object_set_new(v, "why", pons__cut(why, REASON_MAX));
+            json_object_set_new(v, "why", pons__agent_cut(why, REASON_MAX));
             json_object_set_new(v, "request_id", json_string(id));
         }
     }
@@ -279,7 +281,7 @@ int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons
         const size_t i = (size_t)json_integer_value(json_array_get(places, k));
         const pons_value *result = json_array_get(results, k);
         pons_value *call = json_array_get(calls, i);
-        pons_value *done = pons__put_in(call, "state", json_string("done"));
+        pons_value *done = pons__agent_put_in(call, "state", json_string("done"));
         json_object_set_new(done, "failed", json_boolean(!pons_get_bool(result, "ok", false)));
         json_object_set_new(done, "said", pons_value_ref(pons_get(result, "output")));
         if (pons_get_bool(result, "stopped", false)) {
@@ -476,7 +478,8 @@ static int run_effect(pons__role *role, pons_cx *cx, const pons_value *call, pon
     *ret_result = late ? failed("error: the tool gave no answer in time; whether it did something "
                                 "is not known. Look before you try again.")
                        : pons_value_ref(answer);
-    pons_autovalue kept = pons__put_in(NULL, "ok", pons_value_ref(pons_get(*ret_result, "ok")));
+    pons_autovalue kept =
+        pons__agent_put_in(NULL, "ok", pons_value_ref(pons_get(*ret_result, "ok")));
     return pons_effect_settle(cx, id, to, pons_value_ref(kept), err);
 }
 
@@ -489,7 +492,7 @@ static pons_value *failed(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return pons_object("ok", json_false(), "output", pons__cut(text, sizeof text), NULL);
+    return pons_object("ok", json_false(), "output", pons__agent_cut(text, sizeof text), NULL);
 }
 
 // tool_end, and tool_start for what never reached a tool: who watches sees every call begin and
@@ -502,14 +505,15 @@ static void say_result(pons__role *role, pons_cx *cx, const pons_value *call,
         return;
     }
     if (!pons_get_bool(result, "started", false)) {
-        pons__emit(role->a, cx, NULL, "tool_start",
-                   pons_object("tool", pons_value_ref(pons_get(call, "name")), "input",
-                               pons_value_ref(pons_get(call, "arguments")), "motivation",
-                               pons_value_ref(pons_get(call, "motivation")), NULL));
+        pons__agent_emit(role->a, cx, NULL, "tool_start",
+                         pons_object("tool", pons_value_ref(pons_get(call, "name")), "input",
+                                     pons_value_ref(pons_get(call, "arguments")), "motivation",
+                                     pons_value_ref(pons_get(call, "motivation")), NULL));
     }
-    pons__emit(role->a, cx, NULL, "tool_end",
-               pons_object("tool", pons_value_ref(pons_get(call, "name")), "output",
-                           pons__cut(pons_get_str(result, "output", ""), PONS__SHOWN_MAX), "cached",
-                           json_boolean(json_is_true(cached)), "duration_ms",
-                           json_integer(pons_get_int(result, "duration_ms", 0)), NULL));
+    pons__agent_emit(
+        role->a, cx, NULL, "tool_end",
+        pons_object("tool", pons_value_ref(pons_get(call, "name")), "output",
+                    pons__agent_cut(pons_get_str(result, "output", ""), PONS__SHOWN_MAX), "cached",
+                    json_boolean(json_is_true(cached)), "duration_ms",
+                    json_integer(pons_get_int(result, "duration_ms", 0)), NULL));
 }

@@ -140,26 +140,29 @@ static int plan_gate(pons_cx *cx, void *user, pons_error *err)
     const pons_value *data = pons_cx_get(cx, "plan_data");
     const bool asks = pons__cfg_bool(a->config, "nodes.approval.enabled");
     pons_plan *p = NULL;
-    const int rc = pons__plan_load(data, &p, err);
+    const int rc = pons__agent_plan_load(data, &p, err);
     if (rc < 0) {
         return rc;
     }
     pons_value *pending = json_array();
-    pons__emit(a, cx, pending, "plan_created",
-               pons_object("plan",
-                           pons_object("plan_id", json_string(p->plan_id), "title",
-                                       json_string(p->goal), "steps", pons__plan_shown(p), NULL),
-                           NULL));
+    pons__agent_emit(
+        a, cx, pending, "plan_created",
+        pons_object("plan",
+                    pons_object("plan_id", json_string(p->plan_id), "title", json_string(p->goal),
+                                "steps", pons__agent_plan_shown(p), NULL),
+                    NULL));
     pons_value *update = pons_object("past_steps", pons_object("__overwrite__", json_array(), NULL),
                                      "step_response", json_string(""), "replan_action", json_null(),
                                      "current_step_index", json_integer(0), NULL);
     if (asks) {
-        pons__emit(a, cx, pending, "phase", pons_object("phase", json_string("approval"), NULL));
-        pons__emit(a, cx, pending, "plan_approval_request",
-                   pons_object("plan_id", json_string(p->plan_id), "title", json_string(p->goal),
-                               "steps", pons__plan_shown(p), NULL));
+        pons__agent_emit(a, cx, pending, "phase",
+                         pons_object("phase", json_string("approval"), NULL));
+        pons__agent_emit(a, cx, pending, "plan_approval_request",
+                         pons_object("plan_id", json_string(p->plan_id), "title",
+                                     json_string(p->goal), "steps", pons__agent_plan_shown(p),
+                                     NULL));
     } else {
-        pons__plan_go_on(a, cx, pending, data, p, NULL, NULL, update);
+        pons__agent_plan_go_on(a, cx, pending, data, p, NULL, NULL, update);
     }
     json_object_set_new(update, "pending_events", pending);
     put_all(cx, update);
@@ -177,13 +180,14 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
     const pons_value *data = pons_cx_get(cx, "plan_data"), *answer = NULL;
     const double limit_s = json_number_value(pons__cfg(a->config, "nodes.approval.timeout_s"));
     pons_plan *p = NULL;
-    int rc = pons__plan_load(data, &p, err);
+    int rc = pons__agent_plan_load(data, &p, err);
     if (rc < 0) {
         return rc;
     }
-    pons_value *question = pons_object(
-        "type", json_string("plan_approval"), "request_id", json_string(p->plan_id), "plan_id",
-        json_string(p->plan_id), "title", json_string(p->goal), "steps", pons__plan_shown(p), NULL);
+    pons_value *question =
+        pons_object("type", json_string("plan_approval"), "request_id", json_string(p->plan_id),
+                    "plan_id", json_string(p->plan_id), "title", json_string(p->goal), "steps",
+                    pons__agent_plan_shown(p), NULL);
     rc = pons_await(cx, "human", question, (int64_t)(limit_s * 1e3), &answer, err);
     if (rc < 0) {
         pons_plan_destroy(p);
@@ -208,27 +212,28 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
         }
     }
     pons_value *pending = json_array(), *update = json_object();
-    pons__emit(
+    pons__agent_emit(
         a, cx, pending, "plan_approval_resolved",
         pons_object("plan_id", json_string(p->plan_id), "approved", json_boolean(yes), NULL));
     if (yes) {
         pons_error ignored = PONS_ERROR_INIT;
         pons_plan_move(p, PONS_PLAN_APPROVED, &ignored);
         if (edited) {
-            pons__emit(a, cx, pending, "plan_revised",
-                       pons_object("plan_id", json_string(p->plan_id), "revised_steps",
-                                   pons__plan_shown(p), "keep_completed", json_integer(0), "reason",
-                                   json_string("edited by a person"), NULL));
+            pons__agent_emit(a, cx, pending, "plan_revised",
+                             pons_object("plan_id", json_string(p->plan_id), "revised_steps",
+                                         pons__agent_plan_shown(p), "keep_completed",
+                                         json_integer(0), "reason",
+                                         json_string("edited by a person"), NULL));
         }
-        pons__plan_go_on(a, cx, pending, data, p, NULL, NULL, update);
+        pons__agent_plan_go_on(a, cx, pending, data, p, NULL, NULL, update);
     } else {
         pons__agent_plan_end(a, cx, pending, p);
         pons_autovalue why =
             json_sprintf("A person rejected this plan%s%s. It was not carried out.",
                          *reason ? ": " : "", reason);
-        json_object_set_new(
-            update, "messages",
-            pons__plan_message(data, p, NULL, why ? json_string_value(why) : "It was rejected."));
+        json_object_set_new(update, "messages",
+                            pons__agent_plan_message(
+                                data, p, NULL, why ? json_string_value(why) : "It was rejected."));
         json_object_set_new(update, "plan_data", json_null());
         if (pons_get_bool(answer, "stopped", false)) {
             json_object_set_new(update, "agent_outcome", json_string("stopped"));
@@ -259,7 +264,7 @@ static int edit_plan(pons_plan *p, const pons_value *answer, pons_plan **ret, po
     }
     pons_plan *next = NULL;
     int rc = pons_plan_create(&fields, &next, err);
-    rc = rc < 0 || !steps ? rc : pons__plan_parse_steps(steps, 1, "steps", next, err);
+    rc = rc < 0 || !steps ? rc : pons__agent_plan_parse_steps(steps, 1, "steps", next, err);
     if (rc < 0) {
         pons_plan_destroy(next);
         return rc;
@@ -281,33 +286,35 @@ static void close_plan(pons_agent *a, pons_cx *cx, pons_value *pending, const po
     }
     pons_buf_str(&last, "Now tell the user what came of it, in the light of these results.");
     json_object_set_new(update, "messages",
-                        pons__plan_message(data, p, past, last.failed ? NULL : last.data));
+                        pons__agent_plan_message(data, p, past, last.failed ? NULL : last.data));
     json_object_set_new(update, "plan_data", json_null());
-    pons__emit(a, cx, pending, "phase", pons_object("phase", json_string("responding"), NULL));
+    pons__agent_emit(a, cx, pending, "phase",
+                     pons_object("phase", json_string("responding"), NULL));
 }
 
-void pons__plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending, const pons_value *plan_data,
-                      pons_plan *p, const pons_value *past_steps, const char *finish_why,
-                      pons_value *update)
+void pons__agent_plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending,
+                            const pons_value *plan_data, pons_plan *p, const pons_value *past_steps,
+                            const char *finish_why, pons_value *update)
 {
     long index = 0;
     char why[128] = "";
-    const bool first = pons__plan_executed(p) == 0;
+    const bool first = pons__agent_plan_executed(p) == 0;
     const int64_t steps_max = pons__cfg_int(a->config, "nodes.executor.max_steps");
-    if (!finish_why && pons__plan_executed(p) >= steps_max &&
+    if (!finish_why && pons__agent_plan_executed(p) >= steps_max &&
         pons_plan_pending_steps(p, NULL, 0) > 0) {
         snprintf(why, sizeof why, "%lld steps have run, which is the limit (executor.max_steps)",
                  (long long)steps_max);
         finish_why = why;
     }
-    if (!finish_why && pons__plan_begin_next(a, cx, pending, p, &index)) {
+    if (!finish_why && pons__agent_plan_begin_next(a, cx, pending, p, &index)) {
         json_object_set_new(update, "current_step_index", json_integer(index));
         json_object_set_new(update, "replan_action", json_string("continue"));
-        json_object_set_new(update, "messages", pons__plan_message(plan_data, p, past_steps, NULL));
-        json_object_set_new(update, "plan_data", pons__plan_store(plan_data, p));
+        json_object_set_new(update, "messages",
+                            pons__agent_plan_message(plan_data, p, past_steps, NULL));
+        json_object_set_new(update, "plan_data", pons__agent_plan_store(plan_data, p));
         if (first) {
-            pons__emit(a, cx, pending, "phase",
-                       pons_object("phase", json_string("executing"), NULL));
+            pons__agent_emit(a, cx, pending, "phase",
+                             pons_object("phase", json_string("executing"), NULL));
         }
         return;
     }
@@ -318,9 +325,10 @@ void pons__plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending, const pon
         return;
     }
     pons_autovalue data =
-        pons__put_in(plan_data, "ended_why", json_string(finish_why ? finish_why : ""));
-    json_object_set_new(update, "plan_data", pons__plan_store(data, p));
-    pons__emit(a, cx, pending, "phase", pons_object("phase", json_string("summarizing"), NULL));
+        pons__agent_put_in(plan_data, "ended_why", json_string(finish_why ? finish_why : ""));
+    json_object_set_new(update, "plan_data", pons__agent_plan_store(data, p));
+    pons__agent_emit(a, cx, pending, "phase",
+                     pons_object("phase", json_string("summarizing"), NULL));
 }
 
 // ---------------------------------------------------------------- replanner
@@ -333,7 +341,7 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
     const pons_value *data = pons_cx_get(cx, "plan_data"), *past = pons_cx_get(cx, "past_steps");
     pons_autovalue decision = NULL;
     pons_plan *p = NULL;
-    int rc = pons__plan_load(data, &p, err);
+    int rc = pons__agent_plan_load(data, &p, err);
     if (rc < 0) {
         return rc;
     }
@@ -343,7 +351,7 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
     const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
     const bool stopped = outcome && strcmp(outcome, "stopped") == 0;
     const bool full =
-        pons__plan_executed(p) >= pons__cfg_int(a->config, "nodes.executor.max_steps");
+        pons__agent_plan_executed(p) >= pons__cfg_int(a->config, "nodes.executor.max_steps");
     if (!stopped && !full && !(left == 0 && ok) && left != 1 &&
         !(ok && pons__cfg_bool(a->config, "nodes.replanner.skip_on_success"))) {
         rc = decide(a, cx, p, &decision, err);
@@ -355,11 +363,11 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
         rc = revise(a, cx, pending, &p, pons_get(decision, "revised_steps"), reason, err);
     }
     if (rc >= 0) {
-        pons__plan_go_on(a, cx, pending, data, p, past,
-                         stopped                         ? "the user stopped it"
-                         : strcmp(action, "finish") == 0 ? (*reason ? reason : "it is done")
-                                                         : NULL,
-                         update);
+        pons__agent_plan_go_on(a, cx, pending, data, p, past,
+                               stopped                         ? "the user stopped it"
+                               : strcmp(action, "finish") == 0 ? (*reason ? reason : "it is done")
+                                                               : NULL,
+                               update);
         if (strcmp(action, "revise") == 0 &&
             strcmp(pons_get_str(update, "replan_action", ""), "continue") == 0) {
             json_object_set_new(update, "replan_action", json_string("revise"));
@@ -384,9 +392,9 @@ static pons_value *situation(pons_cx *cx, const pons_plan *p, const char *compla
     for (size_t i = 0; i < p->n_steps; i++) {
         char title[512];
         const pons_plan_step *s = &p->steps[i];
-        pons__step_title(s, title, sizeof title);
-        pons_buf_printf(&text, "%lld. [%s] %s\n", (long long)s->step_id, pons__step_word(s->status),
-                        title);
+        pons__agent_step_title(s, title, sizeof title);
+        pons_buf_printf(&text, "%lld. [%s] %s\n", (long long)s->step_id,
+                        pons__agent_step_word(s->status), title);
         if (s->status == PONS_STEP_SUCCESS || s->status == PONS_STEP_FAILED) {
             const pons_value *one = json_array_get(past, ran++);
             pons_buf_printf(&text, "   %s\n", json_string_value(json_array_get(one, 1)));
@@ -417,7 +425,7 @@ static int decide(pons_agent *a, pons_cx *cx, const pons_plan *p, pons_value **r
             return rc;
         }
         if (pons_get(answer, "shown")) {
-            pons__emit(a, cx, NULL, "llm_end", pons_value_ref(pons_get(answer, "shown")));
+            pons__agent_emit(a, cx, NULL, "llm_end", pons_value_ref(pons_get(answer, "shown")));
         }
         const char *content = pons_get_str(pons_get(answer, "reply"), "content", NULL);
         pons_error bad = PONS_ERROR_INIT;
@@ -435,8 +443,8 @@ static int decide(pons_agent *a, pons_cx *cx, const pons_plan *p, pons_value **r
         rc = revises ? pons_plan_create(&(pons_plan){.plan_id = "p", .goal = "g"}, &probe, &bad)
                      : PONS_OK;
         rc = rc < 0 || !revises ? rc
-                                : pons__plan_parse_steps(pons_get(decision, "revised_steps"), 1,
-                                                         "revised_steps", probe, &bad);
+                                : pons__agent_plan_parse_steps(pons_get(decision, "revised_steps"),
+                                                               1, "revised_steps", probe, &bad);
         pons_plan_destroy(probe);
         if (rc >= 0 && !revises && strcmp(action, "continue") != 0 &&
             strcmp(action, "finish") != 0) {
@@ -477,20 +485,20 @@ static int revise(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan **p
     fields.own = NULL;
     int rc = pons_plan_create(&fields, &next, err);
     free(kept);
-    rc = rc < 0 ? rc : pons__plan_parse_steps(steps, first_id, "revised_steps", next, err);
+    rc = rc < 0 ? rc : pons__agent_plan_parse_steps(steps, first_id, "revised_steps", next, err);
     if (rc < 0) {
         pons_plan_destroy(next);
         return rc;
     }
-    pons_value *shown = pons__plan_shown(next), *revised = json_array();
+    pons_value *shown = pons__agent_plan_shown(next), *revised = json_array();
     for (size_t i = n; i < json_array_size(shown); i++) {
         json_array_append(revised, json_array_get(shown, i));
     }
     pons_value_unref(shown);
-    pons__emit(a, cx, pending, "plan_revised",
-               pons_object("plan_id", json_string(next->plan_id), "revised_steps", revised,
-                           "keep_completed", json_integer((json_int_t)n), "reason",
-                           json_string(reason), NULL));
+    pons__agent_emit(a, cx, pending, "plan_revised",
+                     pons_object("plan_id", json_string(next->plan_id), "revised_steps", revised,
+                                 "keep_completed", json_integer((json_int_t)n), "reason",
+                                 json_string(reason), NULL));
     pons_plan_destroy(*p);
     *p = next;
     return PONS_OK;
@@ -503,7 +511,7 @@ static int summarizer(pons_cx *cx, void *user, pons_error *err)
     pons_agent *a = user;
     const pons_value *data = pons_cx_get(cx, "plan_data");
     pons_plan *p = NULL;
-    const int rc = pons__plan_load(data, &p, err);
+    const int rc = pons__agent_plan_load(data, &p, err);
     if (rc < 0) {
         return rc;
     }

@@ -70,8 +70,8 @@ void pons__host_model_start(void *user, pons_run *run, const char *id, const pon
     }
     f->shown = pons_object("call_id", json_string(call_id), "node", json_string(f->node), "model",
                            json_string(f->name), "input",
-                           pons__cut(pons_get_str(last, "content", ""), INPUT_SHOWN), "motivation",
-                           json_string(why), NULL);
+                           pons__agent_cut(pons_get_str(last, "content", ""), INPUT_SHOWN),
+                           "motivation", json_string(why), NULL);
     launch(a, f);
 }
 
@@ -272,7 +272,7 @@ static void on_tool(pons_agent *a, pons__flight *f, pons_tool_event *ev)
     const size_t most = (size_t)pons__cfg_int(a->config, "settings.tool_output_max");
     const char *output = pons_get_str(ev->value, "output", "");
     const bool longer = strlen(output) > most;
-    pons_value *cut = pons__cut(output, most);
+    pons_value *cut = pons__agent_cut(output, most);
     pons_value *text = longer ? json_sprintf("%s\n… (cut: %zu bytes in all)",
                                              json_string_value(cut), strlen(output))
                               : pons_value_ref(cut);
@@ -405,7 +405,7 @@ static pons_value *error_answer(const pons_error *err)
 {
     char line[PONS_ERROR_MESSAGE_MAX + 64];
     snprintf(line, sizeof line, "%s: %s", err->module, err->message);
-    return pons_object("error", pons__cut(line, sizeof line), "ok", json_false(), "output",
+    return pons_object("error", pons__agent_cut(line, sizeof line), "ok", json_false(), "output",
                        json_sprintf("error: %s", line), NULL);
 }
 
@@ -440,7 +440,7 @@ static pons_value *ended(const pons_agent *a, const pons__flight *f, const pons_
             : json_null());
     json_object_set_new(shown, "cost", price(a, *f->name ? f->name : model, usage));
     if (reasoning) {
-        json_object_set_new(shown, "reasoning", pons__cut(reasoning, INPUT_SHOWN));
+        json_object_set_new(shown, "reasoning", pons__agent_cut(reasoning, INPUT_SHOWN));
     }
     return shown;
 }
@@ -458,11 +458,11 @@ static void land(pons_agent *a, pons__flight *f, pons_value *answer)
     }
     if (f->model) {
         pons_value *shown = ended(a, f, pons_get(answer, "reply"), ms);
-        pons_value *next = pons__put_in(answer, "shown", shown);
+        pons_value *next = pons__agent_put_in(answer, "shown", shown);
         pons_value_unref(answer);
         answer = next;
     } else {
-        pons_value *next = pons__put_in(answer, "duration_ms", json_integer(ms));
+        pons_value *next = pons__agent_put_in(answer, "duration_ms", json_integer(ms));
         json_object_set_new(next, "started", json_boolean(f->call != 0));
         json_object_del(next, "error");
         pons_value_unref(answer);
@@ -574,7 +574,7 @@ static pons_value *model_request(pons_agent *a, pons_run *run, const pons_value 
     const char *node = pons_get_str(request, "node", "");
     const bool agent = strcmp(node, "agent") == 0, replanner = strcmp(node, "replanner") == 0;
     const char *system = json_string_value(pons_run_get(run, "system_prompt"));
-    system = agent && system ? system : pons__prompt(a, node);
+    system = agent && system ? system : pons__agent_prompt(a, node);
     pons_value *list = json_array();
     json_array_append_new(
         list, pons_object("role", json_string("system"), "content", json_string(system), NULL));

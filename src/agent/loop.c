@@ -142,7 +142,7 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
     const pons_value *shown = pons_get(answer, "shown"), *reply = pons_get(answer, "reply");
     const char *error = pons_get_str(answer, "error", NULL);
     if (shown) {
-        pons__emit(role->a, cx, NULL, "llm_end", pons_value_ref(shown));
+        pons__agent_emit(role->a, cx, NULL, "llm_end", pons_value_ref(shown));
     }
     if (error) {
         end(cx, "failed", pons_object("error", json_string(error), NULL));
@@ -187,7 +187,7 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
 static pons_value *calls_of(pons__role *role, const pons_value *reply)
 {
     pons_value *list = json_array(), *late = json_array();
-    pons_autovalue motivation = pons__cut(pons_get_str(reply, "content", ""), 500);
+    pons_autovalue motivation = pons__agent_cut(pons_get_str(reply, "content", ""), 500);
     size_t i;
     pons_value *c;
     json_array_foreach(pons_get(reply, "tool_calls"), i, c)
@@ -276,7 +276,7 @@ static int act(pons_cx *cx, void *user, pons_error *err)
             const long at = json_integer_value(pons_run_get(role->a->run, "current_step_index"));
             const bool again =
                 failed && !pons_get_bool(step, "fallback", false) &&
-                pons__plan_load(pons_run_get(role->a->run, "plan_data"), &p, err) >= 0 &&
+                pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), &p, err) >= 0 &&
                 p->steps[at].fallback;
             if (again) {
                 add = step_calls(role, p, &p->steps[at], true);
@@ -344,7 +344,8 @@ static pons_value *step_message(const pons__role *role, const pons_plan *p, cons
     pons_buf_printf(&text, "Plan: %s\n", p->goal);
     for (size_t i = 0; i < json_array_size(past); i++) {
         const pons_value *one = json_array_get(past, i);
-        pons_autovalue said = pons__cut(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
+        pons_autovalue said =
+            pons__agent_cut(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
         pons_buf_printf(&text, "Done before: %s\n  Result: %s\n",
                         json_string_value(json_array_get(one, 0)), json_string_value(said));
     }
@@ -420,7 +421,7 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
     pons__role *role = user;
     pons_plan *p = NULL;
     const long at = json_integer_value(pons_run_get(role->a->run, "current_step_index"));
-    int rc = pons__plan_load(pons_run_get(role->a->run, "plan_data"), &p, err);
+    int rc = pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), &p, err);
     if (rc < 0) {
         return rc;
     }
@@ -493,19 +494,20 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
         char plan_id[24], message_id[PONS_ID_MAX];
         snprintf(plan_id, sizeof plan_id, "plan_%08x", (unsigned)pons_cx_random(cx));
         pons_cx_id(cx, message_id);
-        const int rc = pons__plan_make(pons_get(ended, "arguments"), plan_id,
-                                       (double)pons_cx_wall_ms(cx) / 1e3, &p, err);
+        const int rc = pons__agent_plan_make(pons_get(ended, "arguments"), plan_id,
+                                             (double)pons_cx_wall_ms(cx) / 1e3, &p, err);
         if (rc < 0) {
             pons_value_unref(update);
             return rc;
         }
         pons_autovalue data = pons_object("call_id", pons_value_ref(pons_get(ended, "call_id")),
                                           "message_id", json_string(message_id), NULL);
-        pons_value *plan_data = pons__plan_store(data, p);
-        json_array_append_new(messages, pons__plan_message(plan_data, p, NULL, NULL));
+        pons_value *plan_data = pons__agent_plan_store(data, p);
+        json_array_append_new(messages, pons__agent_plan_message(plan_data, p, NULL, NULL));
         json_object_set_new(update, "plan_data", plan_data);
         json_object_set_new(update, "agent_outcome", json_string("plan_create"));
-        pons__emit(a, cx, pending, "phase", pons_object("phase", json_string("planning"), NULL));
+        pons__agent_emit(a, cx, pending, "phase",
+                         pons_object("phase", json_string("planning"), NULL));
         pons_plan_destroy(p);
         return hand_over(cx, update, err);
     }
@@ -514,14 +516,14 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
     const char *content = error ? error : pons_get_str(ended, "content", "");
     json_object_set_new(update, "agent_outcome", json_string("respond"));
     if (error) {
-        pons__emit(a, cx, pending, "error", pons_object("content", json_string(error), NULL));
+        pons__agent_emit(a, cx, pending, "error", pons_object("content", json_string(error), NULL));
     }
-    pons__emit(a, cx, pending, "done",
-               pons_object("status",
-                           json_string(stopped ? "stopped"
-                                       : error ? "failed"
-                                               : "success"),
-                           "content", json_string(content), NULL));
+    pons__agent_emit(a, cx, pending, "done",
+                     pons_object("status",
+                                 json_string(stopped ? "stopped"
+                                             : error ? "failed"
+                                                     : "success"),
+                                 "content", json_string(content), NULL));
     return hand_over(cx, update, err);
 }
 
@@ -534,7 +536,7 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
     const char *content = error ? error : pons_get_str(ended, "content", "");
     const int64_t at = json_integer_value(pons_run_get(a->run, "current_step_index"));
     pons_plan *p = NULL;
-    int rc = pons__plan_load(plan_data, &p, err);
+    int rc = pons__agent_plan_load(plan_data, &p, err);
     rc = rc < 0 ? rc
                 : pons_plan_step_move(&p->steps[at], error ? PONS_STEP_FAILED : PONS_STEP_SUCCESS,
                                       err);
@@ -543,14 +545,14 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
         return rc;
     }
     char title[512];
-    pons__step_title(&p->steps[at], title, sizeof title);
+    pons__agent_step_title(&p->steps[at], title, sizeof title);
     pons_value *pending = json_array();
-    pons__emit(a, cx, pending, "plan_updated",
-               pons_object("plan_id", json_string(p->plan_id), "step_id",
-                           json_integer(p->steps[at].step_id), "status",
-                           json_string(error ? "failed" : "completed"), NULL));
+    pons__agent_emit(a, cx, pending, "plan_updated",
+                     pons_object("plan_id", json_string(p->plan_id), "step_id",
+                                 json_integer(p->steps[at].step_id), "status",
+                                 json_string(error ? "failed" : "completed"), NULL));
     pons_value *response =
-        error ? json_sprintf("failed: %s", error) : pons__cut(content, PONS__SHOWN_MAX * 4);
+        error ? json_sprintf("failed: %s", error) : pons__agent_cut(content, PONS__SHOWN_MAX * 4);
     pons_value *past = json_pack("[[so]]", title, pons_value_ref(response));
     pons_autovalue all = json_array();
     json_array_extend(all, (pons_value *)(uintptr_t)pons_run_get(a->run, "past_steps"));
@@ -561,11 +563,12 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
         json_object_set_new(update, "agent_outcome", json_string("stopped"));
     }
     if (pons__cfg_bool(a->config, "nodes.replanner.enabled")) {
-        json_object_set_new(update, "plan_data", pons__plan_store(plan_data, p));
-        json_object_set_new(update, "messages", pons__plan_message(plan_data, p, all, NULL));
-        pons__emit(a, cx, pending, "phase", pons_object("phase", json_string("replanning"), NULL));
+        json_object_set_new(update, "plan_data", pons__agent_plan_store(plan_data, p));
+        json_object_set_new(update, "messages", pons__agent_plan_message(plan_data, p, all, NULL));
+        pons__agent_emit(a, cx, pending, "phase",
+                         pons_object("phase", json_string("replanning"), NULL));
     } else {
-        pons__plan_go_on(a, cx, pending, plan_data, p, all, stopped ? error : NULL, update);
+        pons__agent_plan_go_on(a, cx, pending, plan_data, p, all, stopped ? error : NULL, update);
     }
     pons_plan_destroy(p);
     return hand_over(cx, update, err);

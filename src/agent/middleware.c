@@ -216,7 +216,7 @@ static int redact_before(void *user, const pons_agent_call *call, pons_value **r
     (void)err;
     if (call->model) {
         pons_value *messages = redact_value(user, pons_get(*request, "messages"));
-        pons_value *next = pons__put_in(*request, "messages", messages);
+        pons_value *next = pons__agent_put_in(*request, "messages", messages);
         pons_value_unref(*request);
         *request = next;
     }

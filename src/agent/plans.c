@@ -20,8 +20,8 @@ static int parse_step(const pons_value *v, int64_t id, const char *where, pons_p
 
 // ---------------------------------------------------------------- making
 
-int pons__plan_make(const pons_value *args, const char *plan_id, double now_s, pons_plan **ret,
-                    pons_error *err)
+int pons__agent_plan_make(const pons_value *args, const char *plan_id, double now_s,
+                          pons_plan **ret, pons_error *err)
 {
     const char *title = pons_get_str(args, "title", NULL);
     if (!title || title[strspn(title, " \t\r\n")] == '\0') {
@@ -36,7 +36,7 @@ int pons__plan_make(const pons_value *args, const char *plan_id, double now_s, p
                               .source = "llm"};
     pons_plan *p = NULL;
     int rc = pons_plan_create(&fields, &p, err);
-    rc = rc < 0 ? rc : pons__plan_parse_steps(pons_get(args, "steps"), 1, "steps", p, err);
+    rc = rc < 0 ? rc : pons__agent_plan_parse_steps(pons_get(args, "steps"), 1, "steps", p, err);
     if (rc < 0) {
         pons_plan_destroy(p);
         return rc;
@@ -45,8 +45,8 @@ int pons__plan_make(const pons_value *args, const char *plan_id, double now_s, p
     return PONS_OK;
 }
 
-int pons__plan_parse_steps(const pons_value *steps, int64_t first_id, const char *where,
-                           pons_plan *into, pons_error *err)
+int pons__agent_plan_parse_steps(const pons_value *steps, int64_t first_id, const char *where,
+                                 pons_plan *into, pons_error *err)
 {
     const size_t n = json_array_size(steps);
     if (!json_is_array(steps) || n == 0) {
@@ -95,8 +95,9 @@ static int parse_step(const pons_value *v, int64_t id, const char *where, pons_p
     }
     const char *title = pons_get_str(v, "title", NULL);
     if (title) {
-        json_object_set_new(step, "metadata",
-                            pons__put_in(pons_get(step, "metadata"), "title", json_string(title)));
+        json_object_set_new(
+            step, "metadata",
+            pons__agent_put_in(pons_get(step, "metadata"), "title", json_string(title)));
     }
     pons_plan_step *made = NULL;
     int rc = pons_plan_step_from_value(step, &made, err);
@@ -110,7 +111,7 @@ static int parse_step(const pons_value *v, int64_t id, const char *where, pons_p
 
 // ---------------------------------------------------------------- in and out of the state
 
-int pons__plan_load(const pons_value *plan_data, pons_plan **ret, pons_error *err)
+int pons__agent_plan_load(const pons_value *plan_data, pons_plan **ret, pons_error *err)
 {
     const pons_value *plan = pons_get(plan_data, "plan");
     if (!plan) {
@@ -119,30 +120,31 @@ int pons__plan_load(const pons_value *plan_data, pons_plan **ret, pons_error *er
     return pons_plan_from_value(plan, 0.0, ret, err);
 }
 
-pons_value *pons__plan_store(const pons_value *plan_data, const pons_plan *p)
+pons_value *pons__agent_plan_store(const pons_value *plan_data, const pons_plan *p)
 {
     pons_value *plan = NULL;
     pons_error ignored = PONS_ERROR_INIT;
     if (pons_plan_to_value(p, &plan, &ignored) < 0) {
         return NULL;
     }
-    return pons__put_in(plan_data, "plan", plan);
+    return pons__agent_put_in(plan_data, "plan", plan);
 }
 
-pons_value *pons__plan_shown(const pons_plan *p)
+pons_value *pons__agent_plan_shown(const pons_plan *p)
 {
     pons_value *list = json_array();
     for (size_t i = 0; i < p->n_steps; i++) {
         char title[TITLE_MAX];
-        pons__step_title(&p->steps[i], title, sizeof title);
+        pons__agent_step_title(&p->steps[i], title, sizeof title);
         json_array_append_new(
-            list, pons_object("id", json_integer(p->steps[i].step_id), "title", json_string(title),
-                              "status", json_string(pons__step_word(p->steps[i].status)), NULL));
+            list,
+            pons_object("id", json_integer(p->steps[i].step_id), "title", json_string(title),
+                        "status", json_string(pons__agent_step_word(p->steps[i].status)), NULL));
     }
     return list;
 }
 
-void pons__step_title(const pons_plan_step *s, char *buf, size_t cap)
+void pons__agent_step_title(const pons_plan_step *s, char *buf, size_t cap)
 {
     pons_value *metadata = NULL;
     pons_error ignored = PONS_ERROR_INIT;
@@ -165,12 +167,12 @@ void pons__step_title(const pons_plan_step *s, char *buf, size_t cap)
     pons_value_unref(metadata);
 }
 
-const char *pons__step_word(pons_step_status s)
+const char *pons__agent_step_word(pons_step_status s)
 {
     return s == PONS_STEP_SUCCESS ? "completed" : pons_step_status_word((int)s);
 }
 
-long pons__plan_running(const pons_plan *p)
+long pons__agent_plan_running(const pons_plan *p)
 {
     for (size_t i = 0; i < p->n_steps; i++) {
         if (p->steps[i].status == PONS_STEP_RUNNING ||
@@ -181,7 +183,7 @@ long pons__plan_running(const pons_plan *p)
     return -1;
 }
 
-int64_t pons__plan_executed(const pons_plan *p)
+int64_t pons__agent_plan_executed(const pons_plan *p)
 {
     int64_t n = 0;
     for (size_t i = 0; i < p->n_steps; i++) {
@@ -195,13 +197,14 @@ int64_t pons__plan_executed(const pons_plan *p)
 static void say_step(pons_agent *a, pons_cx *cx, pons_value *pending, const pons_plan *p,
                      const pons_plan_step *s)
 {
-    pons__emit(a, cx, pending, "plan_updated",
-               pons_object("plan_id", json_string(p->plan_id), "step_id", json_integer(s->step_id),
-                           "status", json_string(pons__step_word(s->status)), NULL));
+    pons__agent_emit(a, cx, pending, "plan_updated",
+                     pons_object("plan_id", json_string(p->plan_id), "step_id",
+                                 json_integer(s->step_id), "status",
+                                 json_string(pons__agent_step_word(s->status)), NULL));
 }
 
-bool pons__plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p,
-                           long *ret_index)
+bool pons__agent_plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p,
+                                 long *ret_index)
 {
     pons_error ignored = PONS_ERROR_INIT;
     for (size_t i = 0; i < p->n_steps; i++) {
@@ -239,8 +242,8 @@ void pons__agent_plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_
     }
 }
 
-pons_value *pons__plan_message(const pons_value *plan_data, const pons_plan *p,
-                               const pons_value *past_steps, const char *last_line)
+pons_value *pons__agent_plan_message(const pons_value *plan_data, const pons_plan *p,
+                                     const pons_value *past_steps, const char *last_line)
 {
     pons_autobuf text = PONS_BUF_INIT;
     pons_buf_printf(&text, "Plan \"%s\": %s.\n", p->goal, pons_plan_status_word((int)p->status));
@@ -248,13 +251,13 @@ pons_value *pons__plan_message(const pons_value *plan_data, const pons_plan *p,
     for (size_t i = 0; i < p->n_steps; i++) {
         char title[TITLE_MAX];
         const pons_plan_step *s = &p->steps[i];
-        pons__step_title(s, title, sizeof title);
-        pons_buf_printf(&text, "%lld. [%s] %s\n", (long long)s->step_id, pons__step_word(s->status),
-                        title);
+        pons__agent_step_title(s, title, sizeof title);
+        pons_buf_printf(&text, "%lld. [%s] %s\n", (long long)s->step_id,
+                        pons__agent_step_word(s->status), title);
         if (s->status == PONS_STEP_SUCCESS || s->status == PONS_STEP_FAILED) {
             const pons_value *past = json_array_get(past_steps, ran++);
             pons_autovalue said =
-                pons__cut(json_string_value(json_array_get(past, 1)), SUMMARY_MAX);
+                pons__agent_cut(json_string_value(json_array_get(past, 1)), SUMMARY_MAX);
             pons_buf_printf(&text, "   %s\n", json_string_value(said));
         }
     }
@@ -272,7 +275,7 @@ pons_value *pons__plan_message(const pons_value *plan_data, const pons_plan *p,
 
 // ---------------------------------------------------------------- small things
 
-pons_value *pons__put_in(const pons_value *old, const char *key, pons_value *v)
+pons_value *pons__agent_put_in(const pons_value *old, const char *key, pons_value *v)
 {
     pons_value *copy =
         json_is_object(old) ? json_copy((pons_value *)(uintptr_t)old) : json_object();
@@ -283,7 +286,7 @@ pons_value *pons__put_in(const pons_value *old, const char *key, pons_value *v)
     return copy;
 }
 
-pons_value *pons__cut(const char *text, size_t chars)
+pons_value *pons__agent_cut(const char *text, size_t chars)
 {
     size_t n = 0, len = text ? strlen(text) : 0;
     for (size_t i = 0; i < chars && n < len; i++) {
@@ -293,13 +296,13 @@ pons_value *pons__cut(const char *text, size_t chars)
     return json_stringn(text ? text : "", n);
 }
 
-void pons__emit(pons_agent *a, pons_cx *cx, pons_value *pending, const char *type,
-                pons_value *payload)
+void pons__agent_emit(pons_agent *a, pons_cx *cx, pons_value *pending, const char *type,
+                      pons_value *payload)
 {
     pons_value *shown = pons__host_shown_value(a, payload);
     pons_value_unref(payload);
     if (pending) {
-        json_array_append_new(pending, pons__put_in(shown, "type", json_string(type)));
+        json_array_append_new(pending, pons__agent_put_in(shown, "type", json_string(type)));
     }
     pons_cx_emit(cx, type, shown);
 }

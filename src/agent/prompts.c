@@ -27,7 +27,7 @@ const char pons__prompt_replanner[] =
     "continue: the remaining steps still make sense. revise: they do not; revised_steps replaces "
     "all of them, what has run stays. finish: the goal is reached, or can't be reached any more.";
 
-const char *pons__prompt(const pons_agent *a, const char *which)
+const char *pons__agent_prompt(const pons_agent *a, const char *which)
 {
     const char *own = pons_get_str(a->prompts, which, NULL);
     if (own) {

@@ -612,7 +612,7 @@ static void on_status(robot *r, goal *g, const pons_value *msg)
     } else if (!pons_get_bool(msg, "known", false)) {
         goal_send(r, g);
     } else if (ended) {
-        pons_autovalue result = pons__put_in(msg, "status", json_string(state));
+        pons_autovalue result = pons__agent_put_in(msg, "status", json_string(state));
         goal_result(r, g, result);
     } else if (!pons_get_bool(msg, "same_boot", true)) {
         goal_fail(r, g, PONS_ECLOSED, "the body was restarted while %s was under way", g->skill);
