@@ -180,24 +180,26 @@ int pons__decision_parse(pons_brain *b, const char *content, pons_value **ret, p
 
 // plans (plans.c): a task's plan, as pons/plan.h runs it. A state is what react.plan and a task's
 // plan hold. Functions that take react return it, or the next one.
-pons_value *pons__plan_state(const char *kind, const pons_value *plan); // kind: given, patch, goals
-pons_value *pons__plan_reopen(const pons_value *state); // for a new activation; NULL: null
-bool pons__plan_drives(const pons_value *state);        // R2 asks it, not a model or the rules
-pons_value *pons__plan_brief(const pons_value *state);  // for observations and the status, or null
-void pons__plan_created(pons_brain *b, pons_cx *cx, const pons_value *state); // the event
+pons_value *pons__task_plan_state(const char *kind,
+                                  const pons_value *plan);   // kind: given, patch, goals
+pons_value *pons__task_plan_reopen(const pons_value *state); // for a new activation; NULL: null
+bool pons__task_plan_drives(const pons_value *state);        // R2 asks it, not a model or the rules
+pons_value *
+pons__task_plan_brief(const pons_value *state); // for observations and the status, or null
+void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons_value *state); // the event
 // R2. *ret stays NULL when a model's plan has ended: others decide.
-int pons__plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const pons_value *skills,
-                      pons_value **ret, pons_error *err);
+int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const pons_value *skills,
+                           pons_value **ret, pons_error *err);
 // What became of an operation that a plan's step asked for; rules: why it was refused, or NULL.
-pons_value *pons__plan_note_result(pons_value *react, const pons_value *op, const pons_value *last,
-                                   const pons_value *rules);
-pons_value *pons__plan_note_answer(pons_value *react, const pons_value *answer);
-int pons__plan_of_patch(pons_cx *cx, const pons_value *task, const pons_value *patch,
-                        pons_value **ret, pons_error *err);
-void pons__plan_judge(pons_brain *b, const char *mode, const pons_value *state,
-                      const pons_value *running, pons_value *rules);
-pons_value *pons__plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react);
-pons_value *pons__plan_end(pons_brain *b, pons_cx *cx, pons_value *react, const char *status);
+pons_value *pons__task_plan_note_result(pons_value *react, const pons_value *op,
+                                        const pons_value *last, const pons_value *rules);
+pons_value *pons__task_plan_note_answer(pons_value *react, const pons_value *answer);
+int pons__task_plan_of_patch(pons_cx *cx, const pons_value *task, const pons_value *patch,
+                             pons_value **ret, pons_error *err);
+void pons__task_plan_judge(pons_brain *b, const char *mode, const pons_value *state,
+                           const pons_value *running, pons_value *rules);
+pons_value *pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react);
+pons_value *pons__task_plan_end(pons_brain *b, pons_cx *cx, pons_value *react, const char *status);
 
 // guard (guard.c): the critic with the brain's facts. Returns a list of violated rules, empty when
 // all is well: [{rule, skill, message, …numbers}].

@@ -426,8 +426,8 @@ static pons_value *handle_plan(pons_brain *b, pons_cx *cx, pons_value *tasks,
 {
     pons_value *next = push_task(b, cx, tasks, pons_get_str(plan, "goal", ""), NULL, plan, "user",
                                  b->rules.priority_user);
-    pons_autovalue state = pons__plan_state("given", plan);
-    pons__plan_created(b, cx, state);
+    pons_autovalue state = pons__task_plan_state("given", plan);
+    pons__task_plan_created(b, cx, state);
     return next;
 }
 
@@ -505,7 +505,7 @@ static pons_value *push_task(pons_brain *b, pons_cx *cx, pons_value *tasks, cons
         "deadline_ms", json_null(), "resources", json_pack("[s]", "base"), "preemptible",
         json_true(), "status", json_string("queued"), "created_ms",
         json_integer(pons_cx_wall_ms(cx)), "source", json_string(source), "attempt",
-        json_integer(1), "plan", plan ? pons__plan_state("given", plan) : NULL, NULL);
+        json_integer(1), "plan", plan ? pons__task_plan_state("given", plan) : NULL, NULL);
     pons_value *next = pons__tasks_replace(tasks, task);
     json_object_set_new(next, "next", json_integer(n + 1));
     pons_value_unref(tasks);

@@ -64,14 +64,14 @@ static pons_value *facts_of(const pons_brain *b);
 
 // ---------------------------------------------------------------- state
 
-pons_value *pons__plan_state(const char *kind, const pons_value *plan)
+pons_value *pons__task_plan_state(const char *kind, const pons_value *plan)
 {
     return pons_object("kind", json_string(kind), "plan", pons_value_ref(plan), "cursor",
                        json_null(), "pend", json_null(), NULL);
 }
 
 // For a new activation: what was asked and has no outcome will be asked again.
-pons_value *pons__plan_reopen(const pons_value *state)
+pons_value *pons__task_plan_reopen(const pons_value *state)
 {
     const pons_value *pend = pons_get(state, "pend");
     const char *status = pons_get_str(pons_get(pend, "result"), "status", "canceled");
@@ -83,7 +83,7 @@ pons_value *pons__plan_reopen(const pons_value *state)
     return pons__with(state, "pend", json_null());
 }
 
-bool pons__plan_drives(const pons_value *state)
+bool pons__task_plan_drives(const pons_value *state)
 {
     const char *kind = pons_get_str(state, "kind", "goals");
     const int status =
@@ -92,7 +92,7 @@ bool pons__plan_drives(const pons_value *state)
            (strcmp(kind, "given") == 0 || !pons_machine_final(&pons_plan_machine, status));
 }
 
-pons_value *pons__plan_brief(const pons_value *state)
+pons_value *pons__task_plan_brief(const pons_value *state)
 {
     const pons_value *plan = pons_get(state, "plan");
     pons_value *steps = json_array();
@@ -132,7 +132,7 @@ static void tell(pons_brain *b, pons_cx *cx, const pons_plan *p, const pons_plan
     }
 }
 
-void pons__plan_created(pons_brain *b, pons_cx *cx, const pons_value *state)
+void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons_value *state)
 {
     pons_cx_emit(
         cx, "plan.created",
@@ -142,8 +142,8 @@ void pons__plan_created(pons_brain *b, pons_cx *cx, const pons_value *state)
 
 // ---------------------------------------------------------------- R2: the plan decides
 
-int pons__plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const pons_value *skills,
-                      pons_value **ret, pons_error *err)
+int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const pons_value *skills,
+                           pons_value **ret, pons_error *err)
 {
     const pons_value *state = pons_get(*react, "plan");
     pons_plan *plan = NULL;
@@ -540,8 +540,8 @@ static pons_value *with_pend(const pons_value *react, pons_value *pend)
     return pons__with(react, "plan", pons__with(pons_get(react, "plan"), "pend", pend));
 }
 
-pons_value *pons__plan_note_result(pons_value *react, const pons_value *op, const pons_value *last,
-                                   const pons_value *rules)
+pons_value *pons__task_plan_note_result(pons_value *react, const pons_value *op,
+                                        const pons_value *last, const pons_value *rules)
 {
     const pons_value *pend = pons_get(pons_get(react, "plan"), "pend");
     if (!pons_get(op, "step_id") || strcmp(pons_get_str(pend, "kind", ""), "skill") != 0 ||
@@ -558,7 +558,7 @@ pons_value *pons__plan_note_result(pons_value *react, const pons_value *op, cons
     return next;
 }
 
-pons_value *pons__plan_note_answer(pons_value *react, const pons_value *answer)
+pons_value *pons__task_plan_note_answer(pons_value *react, const pons_value *answer)
 {
     const pons_value *pend = pons_get(pons_get(react, "plan"), "pend");
     if (!json_is_object(pend) || strcmp(pons_get_str(pend, "kind", ""), "skill") == 0 ||
@@ -574,8 +574,8 @@ pons_value *pons__plan_note_answer(pons_value *react, const pons_value *answer)
 
 // plan_patch {steps[], goal?, reasoning?, risk_level?, requires_confirmation?, …}: steps without an
 // id get their place.
-int pons__plan_of_patch(pons_cx *cx, const pons_value *task, const pons_value *patch,
-                        pons_value **ret, pons_error *err)
+int pons__task_plan_of_patch(pons_cx *cx, const pons_value *task, const pons_value *patch,
+                             pons_value **ret, pons_error *err)
 {
     char id[PONS_ID_MAX], plan_id[PONS_ID_MAX + 8];
     pons_autovalue reply = json_copy((json_t *)patch);
@@ -609,7 +609,7 @@ int pons__plan_of_patch(pons_cx *cx, const pons_value *task, const pons_value *p
     int rc = pons_plan_from_llm_response(reply, "llm", &from, &plan, err);
     rc = rc < 0 ? rc : pons_plan_to_value(plan, &value, err);
     if (rc >= 0) {
-        *ret = pons__plan_state("patch", value);
+        *ret = pons__task_plan_state("patch", value);
         pons_value_unref(value);
     }
     pons_plan_destroy(plan);
@@ -617,8 +617,8 @@ int pons__plan_of_patch(pons_cx *cx, const pons_value *task, const pons_value *p
 }
 
 // R4: the critic on a whole plan. Rules are appended.
-void pons__plan_judge(pons_brain *b, const char *mode, const pons_value *state,
-                      const pons_value *running, pons_value *rules)
+void pons__task_plan_judge(pons_brain *b, const char *mode, const pons_value *state,
+                           const pons_value *running, pons_value *rules)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autoverdict verdict = NULL;
@@ -731,12 +731,12 @@ static pons_value *keep(pons_value *react, const pons_plan *p, const char *kind)
     if (json_equal(value, (json_t *)pons_get(pons_get(react, "plan"), "plan"))) {
         return react;
     }
-    pons_value *next = pons__with(react, "plan", pons__plan_state(kind, value));
+    pons_value *next = pons__with(react, "plan", pons__task_plan_state(kind, value));
     pons_value_unref(react);
     return next;
 }
 
-pons_value *pons__plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react)
+pons_value *pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react)
 {
     const pons_value *state = pons_get(react, "plan"), *task = pons_get(react, "task");
     const pons_value *goals = pons_get(task, "goals");
@@ -759,8 +759,8 @@ pons_value *pons__plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react)
         }
         pons_autovalue value = NULL;
         if (pons_plan_to_value(p, &value, &ignored) >= 0) {
-            pons_autovalue fresh = pons__plan_state("goals", value);
-            pons__plan_created(b, cx, fresh);
+            pons_autovalue fresh = pons__task_plan_state("goals", value);
+            pons__task_plan_created(b, cx, fresh);
         }
         move_plan(b, cx, p, PONS_PLAN_APPROVED);
         move_plan(b, cx, p, PONS_PLAN_EXECUTING);
@@ -781,7 +781,7 @@ pons_value *pons__plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react)
     return react;
 }
 
-pons_value *pons__plan_end(pons_brain *b, pons_cx *cx, pons_value *react, const char *status)
+pons_value *pons__task_plan_end(pons_brain *b, pons_cx *cx, pons_value *react, const char *status)
 {
     const pons_value *state = pons_get(react, "plan");
     pons_error ignored = PONS_ERROR_INIT;

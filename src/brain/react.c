@@ -145,10 +145,10 @@ static int build_observation(pons_cx *cx, void *user, pons_error *err)
     }
     pons_value *observation = pons__observation_build(b, react, skills);
     react = keep_met_goals(react, pons_get(observation, "task"));
-    react = pons__plan_mirror(b, cx, react);
+    react = pons__task_plan_mirror(b, cx, react);
     if (json_is_object(pons_get(react, "plan")) && json_is_object(pons_get(observation, "task"))) {
         pons_value *task = pons__with(pons_get(observation, "task"), "plan",
-                                      pons__plan_brief(pons_get(react, "plan")));
+                                      pons__task_plan_brief(pons_get(react, "plan")));
         set(&observation, "task", task);
     }
     set(&react, "observation", pons_value_ref(observation));
@@ -201,7 +201,7 @@ static pons_value *activated(const pons_value *message)
                        json_null(), "failures", json_integer(0), "idle_rounds", json_integer(0),
                        "no_progress", json_false(), "human", json_null(), "approved", json_array(),
                        "replans", json_integer(0), "distance_m", json_real(0.0), "model_retry_ms",
-                       json_integer(0), "plan", pons__plan_reopen(pons_get(task, "plan")),
+                       json_integer(0), "plan", pons__task_plan_reopen(pons_get(task, "plan")),
                        "preempt",
                        safe ? pons_object("mode", json_string(mode), "reason",
                                           json_string(pons_get_str(message, "reason", "")),
@@ -259,8 +259,8 @@ static int react_decide(pons_cx *cx, void *user, pons_error *err)
     pons_value *next = pons_value_ref(react);
     if (json_is_object(pons_get(react, "preempt"))) {
         decision = kernel_decision(react, skills);
-    } else if (pons__plan_drives(pons_get(react, "plan"))) {
-        const int rc = pons__plan_decide(b, cx, &next, skills, &decision, err);
+    } else if (pons__task_plan_drives(pons_get(react, "plan"))) {
+        const int rc = pons__task_plan_decide(b, cx, &next, skills, &decision, err);
         if (rc < 0) {
             pons_value_unref(next);
             return rc;
@@ -477,7 +477,7 @@ static void propose_plan(pons_cx *cx, pons_value **react, const pons_value *patc
 {
     pons_value *plan = NULL, *ops = pons_value_ref(pons_get(*react, "proposed_ops"));
     pons_error why = PONS_ERROR_INIT;
-    if (pons__plan_of_patch(cx, pons_get(*react, "task"), patch, &plan, &why) >= 0) {
+    if (pons__task_plan_of_patch(cx, pons_get(*react, "task"), patch, &plan, &why) >= 0) {
         set(&ops, "plan", plan);
     } else {
         set(&ops, "plan_fault", json_string(why.message));
@@ -584,7 +584,7 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
 
     const pons_value *plan = pons_get(ops, "plan");
     if (plan) {
-        pons__plan_judge(b, mode, plan, pons_get(skills, "running"), rules);
+        pons__task_plan_judge(b, mode, plan, pons_get(skills, "running"), rules);
     } else if (pons_get(ops, "plan_fault")) {
         json_array_append_new(rules,
                               pons_object("rule", json_string("plan_patch"), "message",
@@ -611,7 +611,8 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
         set(&next, "decision",
             pons__with(pons_get(react, "decision"), "type", json_string("REPLAN")));
         set(&next, "refused", json_true());
-        next = pons__plan_note_result(next, refused, pons_get(skills_next, "last_result"), rules);
+        next =
+            pons__task_plan_note_result(next, refused, pons_get(skills_next, "last_result"), rules);
         pons_cx_emit(cx, "guard.refused",
                      pons__event(b, pons_object("rules", pons_value_ref(rules), NULL)));
     } else if (json_array_size(unapproved) > 0 || pons_get_bool(ops, "need_approval", false)) {
@@ -631,7 +632,7 @@ static int guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *er
             set(&next, "refused", json_false());
             if (plan) { // it drives from the next decision on
                 set(&next, "plan", pons_value_ref(plan));
-                pons__plan_created(b, cx, plan);
+                pons__task_plan_created(b, cx, plan);
             }
         }
     }
@@ -785,13 +786,14 @@ static int human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
                         json_sprintf("a person said no: %s", pons_get_str(answer, "reason", "")),
                         "recovery", json_string("ask_human"), "metrics", json_object(), NULL));
         if (!pons_get_bool(answer, "detached", false)) { // the kernel's word refuses no step
-            next = pons__plan_note_result(next, json_array_get(pons_get(ops, "to_dispatch"), 0),
-                                          pons_get(skills, "last_result"), NULL);
+            next =
+                pons__task_plan_note_result(next, json_array_get(pons_get(ops, "to_dispatch"), 0),
+                                            pons_get(skills, "last_result"), NULL);
         }
         set(&ops, "to_dispatch", json_array());
         pons_cx_put(cx, "skills", skills);
     }
-    next = pons__plan_note_answer(next, answer);
+    next = pons__task_plan_note_answer(next, answer);
     set(&next, "proposed_ops", ops);
     pons_cx_emit(
         cx, "approval.resolved",
@@ -968,7 +970,7 @@ static int dispatch_one(pons_brain *b, pons_cx *cx, const pons_value *item, pons
             json_string("retry"), "metrics", json_object(), NULL);
         set(skills, "last_result", last);
         set(react, "refused", json_true());
-        *react = pons__plan_note_result(*react, item, last, NULL);
+        *react = pons__task_plan_note_result(*react, item, last, NULL);
         effect_event(b, cx, id, name, args, "refused", pons_get(outcome, "message"));
         return settle(cx, id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
     }
@@ -1181,7 +1183,7 @@ static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, p
         json_string(pons_get_str(result, "error_msg", "")), "recovery",
         json_string(recovery_for(b, skill, status, code)), "metrics",
         metrics ? pons_value_ref(metrics) : json_object(), NULL);
-    *react = pons__plan_note_result(*react, entry, last, NULL);
+    *react = pons__task_plan_note_result(*react, entry, last, NULL);
     pons_value *rest = without(pons_get(*skills, "running"), id);
     set(skills, "last_result", last);
     set(skills, "running", rest);
@@ -1303,7 +1305,7 @@ static int react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
     }
     pons_value *next = pons_value_ref(react);
     if (strcmp(status, "preempted") != 0) {
-        next = pons__plan_end(b, cx, next, status);
+        next = pons__task_plan_end(b, cx, next, status);
     }
     const pons_value *plan = pons_get(next, "plan");
     pons_cx_post(

@@ -69,7 +69,7 @@ pons_value *pons__status_build(const char *thread, const pons_value *tasks, cons
         or_null(pons_get(tasks, "finished")), "skills", status_skills(skills), "iter",
         json_integer(pons_get_int(react, "iter", 0)), "decision",
         or_null(pons_get(react, "decision")), "last_failure", status_failure(skills), "approvals",
-        approvals, "plan", pons__plan_brief(pons_get(react, "plan")), "body",
+        approvals, "plan", pons__task_plan_brief(pons_get(react, "plan")), "body",
         hello ? pons_object("driver", or_null(pons_get(hello, "driver")), "robot_id",
                             or_null(pons_get(hello, "robot_id")), "boot_id",
                             or_null(pons_get(hello, "boot_id")), "realtime",
