@@ -24,7 +24,7 @@ static bool outstanding(const pons__call *c);
 static bool is_human(const pons__call *c);
 static pons_cx *find(const pons_run *r, const char *id, size_t *ret_call);
 static int answer(pons_cx *cx, size_t call, pons_value *value, pons_error *err);
-static void cancel(pons_run *r, const pons__call *c);
+static void cancel(pons_run *r, pons__call *c);
 
 // ---------------------------------------------------------------- in a node
 
@@ -548,8 +548,11 @@ static pons_cx *find(const pons_run *r, const char *id, size_t *ret_call)
     return NULL;
 }
 
-static void cancel(pons_run *r, const pons__call *c)
+static void cancel(pons_run *r, pons__call *c)
 {
+    if (c->canceled)
+        return; // once
+    c->canceled = true;
     const pons_await_handler *h = pons__handler(r->t, c->name);
     if (h && h->cancel)
         h->cancel(h->user, pons__run_root(r), c->id);
