@@ -8,8 +8,9 @@
 // them wait for a person.
 //
 // An update is a superstep in which the named nodes did not run but wrote what they are told to
-// have written. What had not run of an unfinished step goes to itself again: a task without writes
-// whose only route is its own node.
+// have written. When it speaks for a node of an unfinished step, what else had not run goes to
+// itself again: a task without writes whose only route is its own node. When it speaks for another,
+// which had its turn, its routers decide anew: what had not run is given up.
 #include "graph/graph_internal.h"
 
 #include <stdio.h>
@@ -140,8 +141,16 @@ static int update_step(pons_run *r, const pons_state_step *step, pons_error *err
     return st;
 }
 
+static bool speaks_for(const pons_state_step *step, const uint32_t *as, uint32_t node)
+{
+    for (size_t k = 0; k < step->n; k++)
+        if (as[k] == node)
+            return true;
+    return false;
+}
+
 // The tasks of the step that the checkpoint is in: finished ones bring what they wrote, the others
-// stay next, unless a change speaks for them.
+// stay next, unless the changes speak for them, or for no task of the step at all.
 static int load_unfinished(pons_run *r, const pons_state_step *step, const uint32_t *as,
                            pons_error *err)
 {
@@ -157,16 +166,17 @@ static int load_unfinished(pons_run *r, const pons_state_step *step, const uint3
     r->prepared = false;
     if (st == PONS_OK && r->durable)
         st = pons__records_load(r, err);
+    bool within = false;
+    for (size_t i = 0; i < r->n_tasks; i++)
+        within = within || speaks_for(step, as, r->tasks[i]->node_ix);
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
         pons_cx *cx = r->tasks[i];
-        bool spoken = false;
-        for (size_t k = 0; k < step->n; k++)
-            spoken = spoken || as[k] == cx->node_ix;
+        const bool spoken = speaks_for(step, as, cx->node_ix);
         if (cx->state == PONS__TASK_DONE && !spoken)
             continue;
         pons__task_drop(cx);
         cx->bare = true;
-        if (!spoken)
+        if (!spoken && within)
             st = pons__cx_route(cx, cx->node_ix, pons_value_ref(cx->arg));
     }
     return st;
