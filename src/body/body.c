@@ -36,7 +36,7 @@ static int open_registry(pons_body *b, pons_error *err);
 static int open_durable(pons_body *b, const pons_body_options *opts, pons_error *err);
 static void boot_latch(pons_body *b, bool have_durable);
 static void lift_boot_latch(pons_body *b);
-static int open_navigation(pons_body *b, pons_error *err);
+static int open_navigation(pons_body *b, const char *workspace, pons_error *err);
 static bool restore_sim(pons_body *b, pons_pose2 *ret_pose);
 static bool read_saved(pons_body *b, pons_value **ret);
 static void make_boot_id(pons_body *b, const pons_body_options *opts);
@@ -46,6 +46,8 @@ static void sense_scan(pons_body *b);
 static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns);
 static void watch_latch(pons_body *b);
 static void control(pons_body *b);
+static void tell_navigator(pons_body *b);
+static void relocalize(void *user);
 static void save_when_due(pons_body *b);
 static bool due(int64_t now_ns, int64_t *due_ns, int64_t every_ns);
 
@@ -86,7 +88,7 @@ int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **re
     if (rc == PONS_OK)
         rc = open_durable(b, opts, err);
     if (rc == PONS_OK)
-        rc = open_navigation(b, err);
+        rc = open_navigation(b, opts->workspace, err);
     if (rc < 0) {
         pons_body_destroy(b);
         return rc;
@@ -311,8 +313,9 @@ static void sense_scan(pons_body *b)
     pons_localizer_correct(b->localizer, &b->scan, at);
     // Where the robot was when it looked: now, less the motion since then.
     const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
-    pons_grid_observe(b->grid, pons_pose_compose(pons_localizer_pose(b->localizer), since),
-                      &b->scan);
+    const pons_pose2 then = pons_pose_compose(pons_localizer_pose(b->localizer), since);
+    pons_grid_observe(b->grid, then, &b->scan);
+    pons_nav_observe(b->nav, then, &b->scan);
 }
 
 // Odometry at a stamp, between the two samples around it.
@@ -359,10 +362,29 @@ static void control(pons_body *b)
 {
     b->cmd.want = (pons_twist2){0};
     b->cmd.docking = false;
+    tell_navigator(b);
     pons__goals_step(b);
+    pons__body_tell_tree(b);
     b->cmd.stamp_ns = b->robot_ns;
     b->cmd.alive_until_host_ns = b->controller ? b->beat_host_ns + PONS__HEARTBEAT_NS : INT64_MIN;
     pons__body_publish(b);
+}
+
+static void tell_navigator(pons_body *b)
+{
+    const pons_nav_senses senses = {.odom = b->state.odom_from_base,
+                                    .odometer_m = b->odometer_m,
+                                    .gate = b->safety.out,
+                                    .battery_pct = b->state.battery_pct,
+                                    .battery = b->state.battery,
+                                    .relocalize = relocalize,
+                                    .user = b};
+    pons_nav_sense(b->nav, &senses);
+}
+
+static void relocalize(void *user)
+{
+    pons_localizer_doubt(((pons_body *)user)->localizer);
 }
 
 static void save_when_due(pons_body *b)
@@ -470,7 +492,7 @@ static void lift_boot_latch(pons_body *b)
     snprintf(b->note, sizeof b->note, "lifted by auto_reset: sim (%s)", b->durable.reason);
 }
 
-static int open_navigation(pons_body *b, pons_error *err)
+static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
 {
     int rc = pons_grid_from_world(b->world, &b->grid, err);
     if (rc < 0)
@@ -480,6 +502,7 @@ static int open_navigation(pons_body *b, pons_error *err)
     params.speed_max_mps = b->caps.speed_max_mps;
     params.yaw_rate_max_radps = b->caps.yaw_rate_max_radps;
     params.accel_mps2 = b->caps.accel_max_mps2;
+    params.reverse_max_mps = b->caps.reverse_max_mps;
     b->nav = pons_nav_create(b->grid, &params);
 
     pons_pose2 start = {0};
@@ -488,6 +511,9 @@ static int open_navigation(pons_body *b, pons_error *err)
     b->localizer = pons_localizer_create(b->grid, start);
     if (!b->nav || !b->localizer)
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the navigator");
+    rc = pons_nav_workspace(b->nav, workspace, err);
+    if (rc < 0)
+        return rc;
     b->robot->read(b->self, &b->state);
     b->last_odom = b->state.odom_from_base;
     if (restored)

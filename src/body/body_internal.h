@@ -33,6 +33,8 @@ typedef struct pons__client {
     pons_link *link; // NULL: a free place
     bool greeted;    // has said hello
     bool gone;       // to be closed at the end of this poll
+    bool tree;       // wants to see the navigator's tree at work,
+    uint64_t tree_id; // and has been told the outline of this one
     int64_t pid;
     char name[64];
 } pons__client;
@@ -51,6 +53,7 @@ typedef struct pons__goal {
     double odometer_m; // at the start
     pons__skill_run run;
     pons__skill_output out; // of the last step
+    bool handed_over;       // another goal goes on with what it had
 } pons__goal;
 
 typedef struct pons__odom_sample {
@@ -162,6 +165,7 @@ size_t pons__clients_count(const pons_body *b);
 // telemetry.c
 pons_value *pons__body_hello(const pons_body *b, int64_t epoch);
 pons_value *pons__body_telemetry(pons_body *b);
+void pons__body_tell_tree(pons_body *b); // each control step: to those who watch it
 pons_value *pons__pose_value(pons_pose2 p);
 pons_value *pons__real(double x);         // null when not finite
 pons_value *pons__text(const char *text); // always valid UTF-8

@@ -184,6 +184,8 @@ static void on_hello(pons_body *b, pons__client *c, const pons_value *msg)
     if (c->pid == 0)
         c->pid = pons_get_int(msg, "pid", 0);
     snprintf(c->name, sizeof c->name, "%s", pons_get_str(msg, "name", ""));
+    c->tree = pons_get_bool(msg, "tree", false);
+    c->tree_id = 0;
     int64_t epoch = 0;
     if (strcmp(role, "controller") == 0) {
         if (!may_control(b, c) || !issue_epoch(b, c))

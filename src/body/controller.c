@@ -30,7 +30,6 @@ static const double SEARCH_AHEAD_M = 0.8; // where the projection may have moved
 static const double YAW_ACCEL_RADPS2 = 3.0;
 static const double LAG_S = 0.3; // a command runs ahead of the measured speed by no more than this
 
-static void project(pons__follower *f, const pons__path *path, pons_pose2 pose);
 static pons_twist2 drive(pons__follower *f, const pons_nav_params *p, const pons_grid *g,
                          const pons__path *path, pons_pose2 pose, pons_twist2 twist, bool has_yaw);
 static pons_twist2 align(pons__follower *f, const pons_nav_params *p, double yaw, pons_pose2 pose,
@@ -41,9 +40,9 @@ void pons__follower_begin(pons__follower *f, pons_twist2 twist)
     *f = (pons__follower){.phase = PONS__FOLLOW_DRIVE, .cmd = twist};
 }
 
-void pons__follower_new_path(pons__follower *f)
+void pons__follower_new_path(pons__follower *f, double from_s)
 {
-    f->s = 0.0;
+    f->s = from_s;
     if (f->phase != PONS__FOLLOW_TURN) {
         f->phase = PONS__FOLLOW_DRIVE;
     }
@@ -53,7 +52,7 @@ pons_twist2 pons__follower_step(pons__follower *f, const pons_nav_params *p, con
                                 const pons__path *path, const double *final_yaw, pons_pose2 pose,
                                 pons_twist2 twist, double dt_s)
 {
-    project(f, path, pose);
+    f->s = pons__path_project(path, f->s, SEARCH_AHEAD_M, pose, &f->off_path);
     pons_twist2 want = {0.0, 0.0};
     if (f->phase == PONS__FOLLOW_DRIVE || f->phase == PONS__FOLLOW_TURN) {
         want = drive(f, p, g, path, pose, twist, final_yaw != NULL);
@@ -94,15 +93,15 @@ pons_twist2 pons__limit_accel(const pons_nav_params *p, pons_twist2 last, pons_t
                          approach(last.w, want.w, YAW_ACCEL_RADPS2 * dt_s)};
 }
 
-// Moves s to the nearest point of the path's next stretch.
-static void project(pons__follower *f, const pons__path *path, pons_pose2 pose)
+double pons__path_project(const pons__path *path, double from_s, double ahead_m, pons_pose2 pose,
+                          double *ret_off)
 {
-    double best = INFINITY, best_s = f->s;
+    double best = INFINITY, best_s = from_s;
     for (int i = 0; i + 1 < path->n; i++) {
-        if (path->s[i + 1] < f->s) {
+        if (path->s[i + 1] < from_s) {
             continue;
         }
-        if (path->s[i] > f->s + SEARCH_AHEAD_M) {
+        if (path->s[i] > from_s + ahead_m) {
             break;
         }
         const double ex = path->x[i + 1] - path->x[i], ey = path->y[i + 1] - path->y[i];
@@ -117,8 +116,8 @@ static void project(pons__follower *f, const pons__path *path, pons_pose2 pose)
             best_s = path->s[i] + t * (path->s[i + 1] - path->s[i]);
         }
     }
-    f->s = fmax(f->s, best_s);
-    f->off_path = isfinite(best) ? sqrt(best) : 0.0;
+    *ret_off = isfinite(best) ? sqrt(best) : 0.0;
+    return fmax(from_s, best_s);
 }
 
 // Share of the full speed that the clearance at a point allows.

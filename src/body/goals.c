@@ -35,6 +35,9 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_value *msg
 static void start_goal(pons_body *b, pons__client *c, const pons_value *msg, const pons__skill *k);
 static void reject(pons__client *c, const pons_value *msg, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+static void reject_number(pons__client *c, const pons_value *msg, const char *code, int number,
+                          const char *text);
+static const pons__goal *preempted(const pons_body *b, const pons_value *msg, const pons__skill *k);
 static pons__goal *find_active(pons_body *b, const char *goal_id);
 static pons__goal *free_place(pons_body *b);
 static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const char *text);
@@ -44,6 +47,7 @@ static pons_value *ledger_line(const pons_body *b, const pons_value *msg, int64_
 static pons_value *metrics(const pons_body *b, const pons__goal *g);
 static pons_value *result_message(const pons_value *line);
 static void send_feedback(pons_body *b, pons__goal *g);
+static void add_navigation(pons_value *msg, const pons__goal *g);
 static void speak(void *user, const char *text);
 static void goal_env(pons_body *b, pons__skill_env *env);
 
@@ -313,9 +317,11 @@ static bool check_args(pons_body *b, pons__client *c, const pons_value *msg, con
         reject(c, msg, "bad_args", "%s", err.message);
         return false;
     }
-    char why[PONS__SKILL_MSG_MAX];
-    if (k->check && !k->check(args, b->world, why, sizeof why)) {
-        reject(c, msg, "bad_args", "%s", why);
+    pons__skill_env env;
+    goal_env(b, &env);
+    pons__skill_refusal why = {0};
+    if (k->check && !k->check(args, &env, &why)) {
+        reject_number(c, msg, "bad_args", why.error_code, why.text);
         return false;
     }
     return true;
@@ -333,10 +339,10 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_value *msg
     } else if (k->moves && pons__body_latched(b)) {
         reject(c, msg, "latched", "a protective stop is in force: %s",
                b->safety.latched ? b->safety.reason : b->cmd.reason);
-    } else if (k->needs_base && k != &pons__skill_stop_base && base) {
+    } else if (k->needs_base && k != &pons__skill_stop_base && base && !preempted(b, msg, k)) {
         reject(c, msg, "busy", "the base is busy with %s (goal %.60s)", base->skill->name,
                base->goal_id);
-    } else if (!free_place(b)) {
+    } else if (!free_place(b) && !preempted(b, msg, k)) {
         reject(c, msg, "busy", "%d goals are active", PONS__GOALS_MAX);
     } else {
         return true;
@@ -351,9 +357,26 @@ static void reject(pons__client *c, const pons_value *msg, const char *code, con
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    reject_number(c, msg, code, 0, text);
+}
+
+static void reject_number(pons__client *c, const pons_value *msg, const char *code, int number,
+                          const char *text)
+{
     pons__client_send(c, pons_object("type", json_string("rejected"), "goal_id",
                                      json_string(pons_get_str(msg, "goal_id", "")), "code",
-                                     json_string(code), "message", pons__text(text), NULL));
+                                     json_string(code), "error_code",
+                                     number ? json_integer(number) : NULL, "message",
+                                     pons__text(text), NULL));
+}
+
+// The goal that another one takes over from, when it asks to: of the same navigating skill.
+static const pons__goal *preempted(const pons_body *b, const pons_value *msg, const pons__skill *k)
+{
+    const pons__goal *base = pons__goal_base(b);
+    const bool navigates = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
+    return navigates && base && base->skill == k && pons_get_bool(msg, "preempt", false) ? base
+                                                                                         : NULL;
 }
 
 // ------------------------------------------------------------------------------------ life
@@ -363,6 +386,11 @@ static void start_goal(pons_body *b, pons__client *c, const pons_value *msg, con
     if (k == &pons__skill_stop_base && pons__goal_base(b))
         finish(b, find_active(b, pons__goal_base(b)->goal_id), GOAL_CANCELED, PONS__PREEMPTED,
                "PREEMPTED: stop_base took the base");
+    if (preempted(b, msg, k)) {
+        pons__goal *old = find_active(b, preempted(b, msg, k)->goal_id);
+        old->handed_over = true;
+        finish(b, old, GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
+    }
     pons_value *lines[2] = {ledger_line(b, msg, b->epoch, "accepted"),
                             ledger_line(b, msg, b->epoch, "started")};
     pons_error err = PONS_ERROR_INIT;
@@ -415,12 +443,12 @@ static pons__goal *free_place(pons_body *b)
 static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const char *text)
 {
     static const char *const words[] = {"done", "failed", "canceled"};
-    if (g->out.status == PONS__SKILL_RUNNING) {
+    if (g->out.status == PONS__SKILL_RUNNING && !g->handed_over) {
         pons__skill_env env;
         goal_env(b, &env);
         pons__skill_stop(g->skill, &g->run, &env);
     }
-    if (g->skill->needs_base) { // no motion for it any more, whatever the disk says
+    if (g->skill->needs_base && !g->handed_over) { // no motion for it any more, whatever the disk says
         b->cmd.want = (pons_twist2){0};
         b->cmd.docking = false;
         pons__body_publish(b);
@@ -489,14 +517,28 @@ static void send_feedback(pons_body *b, pons__goal *g)
     const double rate = b->threaded && b->speed > 1.0 ? b->speed : 1.0;
     g->feedback_due_ns = b->robot_ns + (int64_t)(rate * (double)PONS__FEEDBACK_NS);
     const double run_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S;
-    pons__client_send(b->controller,
-                      pons_object("type", json_string("feedback"), "goal_id",
-                                  json_string(g->goal_id), "skill", json_string(g->skill->name),
-                                  "robot_ms", json_integer(b->robot_ns / PONS_NS_PER_MS),
-                                  "distance_remaining_m", pons__real(g->out.distance_m), "eta_s",
-                                  pons__real(g->out.eta_s), "elapsed_s", json_real(run_s),
-                                  "recoveries", json_integer(g->out.recoveries), "pose",
-                                  pons__pose_value(b->pose), NULL));
+    pons_value *msg = pons_object(
+        "type", json_string("feedback"), "goal_id", json_string(g->goal_id), "skill",
+        json_string(g->skill->name), "robot_ms", json_integer(b->robot_ns / PONS_NS_PER_MS),
+        "distance_remaining_m", pons__real(g->out.distance_m), "eta_s", pons__real(g->out.eta_s),
+        "elapsed_s", json_real(run_s), "recoveries", json_integer(g->out.recoveries), "pose",
+        pons__pose_value(b->pose), NULL);
+    if (msg && g->out.navigating)
+        add_navigation(msg, g);
+    pons__client_send(b->controller, msg);
+}
+
+// By the names of Nav2's feedback; and which node of the tree it is that runs.
+static void add_navigation(pons_value *msg, const pons__goal *g)
+{
+    const pons__skill_output *o = &g->out;
+    json_object_set_new(msg, "number_of_recoveries", json_integer(o->recoveries));
+    json_object_set_new(msg, "navigation_time", json_real(o->nav_time_s));
+    json_object_set_new(msg, "distance_remaining", pons__real(o->distance_m));
+    json_object_set_new(msg, "estimated_time_remaining", pons__real(o->eta_s));
+    if (g->skill == &pons__skill_navigate_through)
+        json_object_set_new(msg, "number_of_poses_remaining", json_integer(o->poses_remaining));
+    json_object_set_new(msg, "current_node", pons__text(o->node ? o->node : ""));
 }
 
 static void goal_env(pons_body *b, pons__skill_env *env)

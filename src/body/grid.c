@@ -50,16 +50,19 @@ typedef struct box {
     double x, y, c, s, hx, hy; // centre, cos and sin of yaw, half sizes
 } box;
 
+typedef struct window {
+    int x0, y0, x1, y1; // cells, both ends in it; empty: x1 < x0
+} window;
+
 static int read_frame(pons_grid *g, const pons_value *world, pons_error *err);
-static int grid_alloc(pons_grid *g, pons_error *err);
 static int read_box(const pons_value *v, size_t i, box *ret, pons_error *err);
 static void add_box(pons_grid *g, const box *b);
 static int make_static_dist(pons_grid *g, pons_error *err);
-static void make_disc(pons_grid *g);
 static void mark_hits(pons_grid *g, pons_pose2 pose, const pons_scan *scan);
 static void clear_passed(pons_grid *g, pons_pose2 pose, const pons_scan *scan);
 static int clamp_int(int v, int lo, int hi);
 static void show_fresh(pons_grid *g);
+static void stamp_disc(pons_grid *g, int32_t cell, window in);
 static void unstamp(pons_grid *g, int32_t cell);
 static void obstacle_gone(pons_grid *g, int32_t cell);
 
@@ -72,7 +75,7 @@ int pons_grid_from_world(const pons_value *world, pons_grid **ret, pons_error *e
     g->refill_stamp_ns = g->scan_stamp_ns = INT64_MIN / 2;
     int rc = read_frame(g, world, err);
     if (rc == PONS_OK) {
-        rc = grid_alloc(g, err);
+        rc = pons__grid_alloc(g, err);
     }
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
     for (size_t i = 0; rc == PONS_OK && i < json_array_size(boxes); i++) {
@@ -90,7 +93,7 @@ int pons_grid_from_world(const pons_value *world, pons_grid **ret, pons_error *e
         return rc;
     }
     memcpy(g->dist, g->static_dist, sizeof *g->dist * (size_t)g->w * (size_t)g->h);
-    make_disc(g);
+    pons__grid_make_disc(g);
     *ret = g;
     return PONS_OK;
 }
@@ -145,6 +148,42 @@ void pons_grid_clear_obstacles(pons_grid *g)
     }
     g->n_seen = g->n_obstacles = g->n_fresh = g->n_gone = 0;
     memcpy(g->dist, g->static_dist, sizeof *g->dist * (size_t)g->w * (size_t)g->h);
+    g->generation++;
+    g->openings++;
+}
+
+void pons__grid_clear_region(pons_grid *g, double x, double y, double half_m, bool except)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < g->n_seen; i++) {
+        const int32_t cell = g->seen[i];
+        const bool in = fabs(pons__grid_x(g, cell % g->w) - x) <= half_m &&
+                        fabs(pons__grid_y(g, cell / g->w) - y) <= half_m;
+        if (in == except) {
+            g->seen[kept++] = cell;
+            continue;
+        }
+        g->evidence[cell] = 0;
+        if (g->is_obstacle[cell]) {
+            obstacle_gone(g, cell);
+        }
+    }
+    if (kept != g->n_seen) {
+        g->n_seen = kept;
+        pons__grid_refresh(g);
+    }
+}
+
+void pons__grid_restamp(pons_grid *g)
+{
+    const window all = {0, 0, g->w - 1, g->h - 1};
+    memcpy(g->dist, g->static_dist, sizeof *g->dist * (size_t)g->w * (size_t)g->h);
+    for (int32_t i = 0; i < g->n_seen; i++) {
+        if (g->is_obstacle[g->seen[i]]) {
+            stamp_disc(g, g->seen[i], all);
+        }
+    }
+    g->n_fresh = g->n_gone = 0;
     g->generation++;
     g->openings++;
 }
@@ -270,7 +309,7 @@ static int read_frame(pons_grid *g, const pons_value *world, pons_error *err)
     return PONS_OK;
 }
 
-static int grid_alloc(pons_grid *g, pons_error *err)
+int pons__grid_alloc(pons_grid *g, pons_error *err)
 {
     const size_t n = (size_t)g->w * (size_t)g->h;
     g->reach = (int32_t)ceil((double)PONS__DIST_MAX_M / g->res) + 1;
@@ -444,7 +483,7 @@ done:
 
 // ---- the obstacle layer --------------------------------------------------------------------
 
-static void make_disc(pons_grid *g)
+void pons__grid_make_disc(pons_grid *g)
 {
     const int side = 2 * g->reach + 1;
     for (int y = 0; y < side; y++) {
@@ -555,10 +594,6 @@ static void obstacle_gone(pons_grid *g, int32_t cell)
     }
     g->gone[g->n_gone++] = cell;
 }
-
-typedef struct window {
-    int x0, y0, x1, y1; // cells, both ends in it; empty: x1 < x0
-} window;
 
 static window disc_window(const pons_grid *g, int32_t cell)
 {

@@ -64,6 +64,7 @@ struct pons_localizer {
     bool has_odom;
     sym3 cov;
     int lost; // badly explained scans in a row
+    bool doubted; // somebody says that the pose is wrong
 
     pons_pose2 corrected_at; // odometry at the last correction
     int64_t corrected_ns;
@@ -154,8 +155,9 @@ void pons_localizer_correct(pons_localizer *l, const pons_scan *scan, pons_pose2
     }
     bool jump = false;
     l->lost = f.share < INLIERS_ENOUGH ? l->lost + 1 : 0;
-    if (l->lost >= LOST_SCANS) {
+    if (l->lost >= LOST_SCANS || l->doubted) {
         l->lost = 0;
+        l->doubted = false;
         jump = search_around(l, predicted, &f);
     }
     move_to(l, predicted, &f, odom_at_scan, jump);
@@ -167,6 +169,12 @@ void pons_localizer_correct(pons_localizer *l, const pons_scan *scan, pons_pose2
 pons_pose2 pons_localizer_pose(const pons_localizer *l)
 {
     return pons_pose_compose(l->map_from_odom, l->odom);
+}
+
+void pons_localizer_doubt(pons_localizer *l)
+{
+    l->doubted = true;
+    l->corrected = false; // also at rest
 }
 
 double pons_localizer_std_m(const pons_localizer *l)

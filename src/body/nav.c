@@ -1,154 +1,94 @@
-// nav.c - the navigator: plans, follows, notices that it does not get on, and recovers.
+// nav.c - the navigator: a behaviour tree drives, and this gives it its goal, its ticks and its
+// leaves.
 //
-//                 ┌──────────────── path ───────────────┐
-//     start ──► PLAN                                  FOLLOW ──► SUCCEEDED
-//                 ▲ │ no path                           │ no progress, or the way is blocked
-//                 │ ▼                                   ▼ and there is no other
-//                 │        the recovery ladder, one rung each time
-//                 └─── CLEAR ─ SPIN ─ WAIT ─ BACK UP ─── none left ──► FAILED
+//     goal ──► load the tree ──► {goal} on the board ──► tick ──► tick … ──► SUCCESS ─► succeeded
+//                  │ faults            ▲ {path} emptied    │                 FAILURE ─► code
+//                  ▼                   │                   ▼
+//                refused       another goal, same tree   leaves: planner, controller, motions,
+//                                                        costmaps (nav_plan.c, nav_follow.c, …)
 //
-//   CLEAR    forget the obstacle layer, stand for half a second while scans fill it again
-//   SPIN     a quarter turn, so that beams fall where none fell before
-//   WAIT     someone may be in the way; looks for a path once a second meanwhile
-//   BACK UP  a little, as far as it is free behind
+// The tree is Nav2's kind, BehaviorTree.CPP v4 XML: trees/navigate_to_pose.xml and
+// trees/navigate_through_poses.xml are pons' own, and a goal may name another. All that a navigation
+// does stands in its tree; what the leaves can do, and what their error numbers are, is Nav2's
+// (docs/navigation.md has the list).
 //
-// After each rung it plans anew. The ladder starts over once the robot is a metre nearer to the
-// goal, along its path, than it ever was before the last rung: two blocked ways cannot send it to
-// and fro for ever, with each CLEAR forgetting what the other had shown. FAILED carries the number
-// and the measure of what started the last rung: 105 with how far in how long, 206–208 with the
-// planner's words. What no recovery can change fails at once: places outside the map, and a goal
-// that the map itself encloses.
+// A leaf never waits: it answers RUNNING and is ticked again, 20 times a second of robot time. Of
+// the leaves that want a velocity, the last one in a tick has it; when none wants one, the robot
+// slows down to rest.
 //
-// Progress is displacement: progress_m from the last anchor moves the anchor and restarts the
-// clock. Turning to the final yaw is measured as an angle instead.
+// Its result's number is the smallest that is not 0 of the board's *_error_code entries, as
+// Nav2's is; of a tree without any, that of the leaf that failed last. The message says what that
+// leaf measured, and names it by its path in the tree.
 //
-// Replanning. Every replan_s, but only when something has gone since the last plan or the path has
-// become dearer, for else the answer would be the same; and the present path is kept unless the
-// new one is clearly cheaper, so that two equal ways do not alternate. A path that has become
-// blocked is replaced at once.
-//
-// One call a step, nothing allocated in it, no clock but its argument: the same calls give the same
-// bytes.
+// Times are robot time without what was spent on hold: a tree that is held keeps its place, and its
+// timers stand still. One call a step; no clock but its argument, no randomness: the same calls give
+// the same bytes.
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "body/nav_parts.h"
+#include "body/nav_tree.h"
+#include "pons/buf.h"
+#include "pons/module.h"
 
-enum {
-    RUNGS = 4,
-    RECOVERIES_MAX = 16 // of one navigation, however often the ladder starts over
-};
 static const double DT_NOMINAL_S = 0.05, DT_MAX_S = 0.2;
-static const int64_t GAP_NS = PONS_NS_PER_S;              // not stepped for so long: was on hold
-static const int64_t SETTLE_NS = PONS_NS_PER_S / 2;       // after clearing
-static const int64_t BLOCKED_PLAN_NS = PONS_NS_PER_S / 5; // between plans around a blockage
-static const int64_t WAIT_NS = 5 * PONS_NS_PER_S, WAIT_PLAN_NS = PONS_NS_PER_S;
-static const double SPIN_RAD = M_PI / 2.0, SPIN_DONE_RAD = 0.1;
-static const int64_t SPIN_MAX_NS = 5 * PONS_NS_PER_S;
-static const double BACK_UP_M = 0.30, BACK_UP_MPS = 0.15;
-static const int64_t BACK_UP_MAX_NS = 4 * PONS_NS_PER_S;
-static const double LADDER_RESET_M = 1.0; // that much nearer than ever
-static const double OFF_PATH_M = 0.40;
-static const double CLEARLY_CHEAPER = 0.85, DEARER = 1.1;
-static const double PROGRESS_RAD = 0.1;
+static const int64_t GAP_NS = PONS_NS_PER_S;        // not stepped for so long: was on hold
+static const int64_t SETTLE_NS = PONS_NS_PER_S / 2; // a cleared costmap is looked at for so long,
+enum { SETTLE_SCANS = 4 };                          // and by so many scans
+static const double LOCAL_REACH_M = 3.0;
 static const double CRUISE_SHARE = 0.7; // of speed_max, for the time of arrival
+static const double STILL_MPS = 0.01, STILL_RADPS = 0.03, TOLD_MPS = 0.03, TOLD_RADPS = 0.1;
+#define TREE_TO_POSE "trees/navigate_to_pose.xml"
+#define TREE_THROUGH "trees/navigate_through_poses.xml"
 
-typedef enum phase { PLAN, FOLLOW, CLEAR, SPIN, WAIT, BACK_UP } phase;
+typedef struct prepared { // a goal's tree, ready to begin
+    char file[PATH_MAX];
+    int64_t stamp[3];
+    pons_bt_tree *tree;
+    uint32_t nodes;
+} prepared;
 
-struct pons_nav {
-    pons_grid *grid;        // borrowed
-    pons_nav_params params; /* const */
-    pons__planner *planner;
-    pons__path *path, *candidate; // swapped when a candidate is taken
-    pons__follower follower;
-
-    pons_nav_status status;
-    pons_pose2 goal;
-    bool with_yaw;
-    bool fresh; // started, not stepped yet
-    phase phase;
-    int error_code;
-    char error_msg[160];
-    int recoveries, replans;
-    double remaining_m;
-    double nearest_m; // the least that remained, ever
-
-    int64_t step_ns;            // of the last step
-    int64_t plan_ns;            // of the last attempt to plan
-    uint32_t planned, openings; // the field's generation then, and its openings
-    uint32_t checked;           // its generation when the path was last found free
-    bool dearer;                // the path costs more than when it was planned
-
-    pons_pose2 anchor; // of the progress check
-    int64_t anchor_ns;
-    bool anchor_turning;
-
-    int rung;                // the next one
-    pons_pose2 ladder_at;    // where the last one began
-    double ladder_nearest_m; // and the least that had remained by then
-    int64_t rung_ns;         // and when
-    double turned;           // of a spin [rad]
-    double last_yaw;
-    int cause; // what the ladder is for
-    char cause_msg[160];
-};
-
-typedef struct inputs {
-    int64_t now_ns;
-    double dt_s;
-    pons_pose2 pose;
-    pons_twist2 twist;
-} inputs;
-
-static void observe(pons_nav *n, const inputs *in, const pons_scan *scan);
-static pons_twist2 run(pons_nav *n, const inputs *in);
-static bool make_plan(pons_nav *n, const inputs *in);
-static pons_twist2 follow(pons_nav *n, const inputs *in);
-static pons_twist2 recovering(pons_nav *n, const inputs *in);
-static void recover(pons_nav *n, const inputs *in);
-static void fail(pons_nav *n, int code, const char *msg);
-static void set_anchor(pons_nav *n, const inputs *in, bool turning);
-static void fill(const pons_nav *n, const inputs *in, pons_twist2 cmd, pons_nav_output *ret);
+static int find_tree(const pons_nav *n, const pons_nav_goal *goal, char *ret, pons_error *err);
+static bool try_file(const char *dir, const char *sub, const char *name, char *ret);
+static int prepare(pons_nav *n, const pons_nav_goal *goal, prepared *ret, pons_error *err);
+static int check_goal(const pons_nav_goal *goal, pons_error *err);
+static int refuse(pons_nav *n, const pons_nav_goal *goal, int rc, const pons_error *err);
+static void begin(pons_nav *n, const pons_nav_goal *goal, int64_t now_ns);
+static void put_goal(pons_nav *n, const pons_nav_goal *goal);
+static void clear_codes(pons_nav *n);
+static void drop_tree(pons_nav *n);
+static void sense_step(pons_nav *n, int64_t now_ns, pons_pose2 pose, pons_twist2 twist);
+static void tick(pons_nav *n);
+static void fail(pons_nav *n, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void fail_by_tree(pons_nav *n);
+static void fill(pons_nav *n, pons_nav_output *ret);
+static int64_t clock_now(void *ctx);
+static double odometer(void *user);
+static double speed(void *user);
+static void on_change(void *user, const pons_bt_change *change);
 
 const char *pons_nav_error_word(int code)
 {
+    const int third = code / 100;
+    if ((third == 3 && code != PONS_PLAN_NO_VIAPOINTS_GIVEN) || third == 91) {
+        code -= PONS_NAV_THROUGH;
+    }
     switch (code) {
-    case PONS_NAV_OK:
-        return "OK";
-    case PONS_FOLLOW_UNKNOWN:
-        return "UNKNOWN";
-    case PONS_FOLLOW_INVALID_CONTROLLER:
-        return "INVALID_CONTROLLER";
-    case PONS_FOLLOW_TF_ERROR:
-    case PONS_PLAN_TF_ERROR:
-        return "TF_ERROR";
-    case PONS_FOLLOW_INVALID_PATH:
-        return "INVALID_PATH";
-    case PONS_FOLLOW_PATIENCE_EXCEEDED:
-        return "PATIENCE_EXCEEDED";
-    case PONS_FOLLOW_FAILED_TO_MAKE_PROGRESS:
-        return "FAILED_TO_MAKE_PROGRESS";
-    case PONS_FOLLOW_NO_VALID_CONTROL:
-        return "NO_VALID_CONTROL";
-    case PONS_PLAN_UNKNOWN:
-        return "UNKNOWN";
-    case PONS_PLAN_INVALID_PLANNER:
-        return "INVALID_PLANNER";
-    case PONS_PLAN_START_OUTSIDE_MAP:
-        return "START_OUTSIDE_MAP";
-    case PONS_PLAN_GOAL_OUTSIDE_MAP:
-        return "GOAL_OUTSIDE_MAP";
-    case PONS_PLAN_START_OCCUPIED:
-        return "START_OCCUPIED";
-    case PONS_PLAN_GOAL_OCCUPIED:
-        return "GOAL_OCCUPIED";
-    case PONS_PLAN_NO_VALID_PATH:
-        return "NO_VALID_PATH";
+#define PONS_NAV_ERROR_WORD(sym, num, word)                                                        \
+    case num:                                                                                      \
+        return word;
+        PONS_NAV_ERROR_TABLE(PONS_NAV_ERROR_WORD)
+#undef PONS_NAV_ERROR_WORD
     default:
         return "UNKNOWN";
     }
 }
+
+// ---- life ----------------------------------------------------------------------------------
 
 pons_nav *pons_nav_create(pons_grid *grid, const pons_nav_params *params)
 {
@@ -156,12 +96,16 @@ pons_nav *pons_nav_create(pons_grid *grid, const pons_nav_params *params)
     if (!n) {
         return NULL;
     }
-    n->grid = grid;
+    n->grid[PONS__GLOBAL] = grid;
+    n->grid[PONS__LOCAL] = pons__window_create(grid, LOCAL_REACH_M);
     n->params = *params;
-    n->planner = pons__planner_create(grid, params->radius_m);
-    n->path = calloc(1, sizeof *n->path);
-    n->candidate = calloc(1, sizeof *n->candidate);
-    if (!n->planner || !n->path || !n->candidate) {
+    n->hold_from_ns = n->still_ns = n->no_motion_ns = -1;
+    n->scan_ns[PONS__LOCAL] = n->scan_ns[PONS__GLOBAL] = INT64_MIN;
+    n->leaves = pons_bt_registry_create();
+    if (!n->grid[PONS__LOCAL] || !n->leaves || pons__nav_plan_init(n) < 0 ||
+        pons__nav_follow_init(n) < 0 || pons__nav_plan_leaves(n, NULL) < 0 ||
+        pons__nav_follow_leaves(n, NULL) < 0 || pons__nav_behave_leaves(n, NULL) < 0 ||
+        pons__nav_node_leaves(n, NULL) < 0) {
         pons_nav_destroy(n);
         return NULL;
     }
@@ -173,66 +117,494 @@ void pons_nav_destroy(pons_nav *n)
     if (!n) {
         return;
     }
-    pons__planner_destroy(n->planner);
-    free(n->path);
-    free(n->candidate);
+    drop_tree(n);
+    pons_bt_registry_destroy(n->leaves);
+    pons__nav_plan_fini(n);
+    pons__nav_follow_fini(n);
+    pons_grid_destroy(n->grid[PONS__LOCAL]);
+    free(n->workspace);
     free(n);
+}
+
+int pons_nav_workspace(pons_nav *n, const char *dir, pons_error *err)
+{
+    char *copy = dir ? strdup(dir) : NULL;
+    if (dir && !copy) {
+        return pons_error_set(err, PONS_ENOMEM, "nav", "no memory for a path");
+    }
+    free(n->workspace);
+    n->workspace = copy;
+    return PONS_OK;
+}
+
+static void drop_tree(pons_nav *n)
+{
+    pons_bt_tree_destroy(n->tree);
+    free(n->runs);
+    free(n->file);
+    n->tree = NULL;
+    n->runs = NULL;
+    n->file = NULL;
+}
+
+// ---- goals ---------------------------------------------------------------------------------
+
+int pons_nav_check(pons_nav *n, const pons_nav_goal *goal, pons_error *err)
+{
+    prepared p = {.tree = NULL};
+    int rc = check_goal(goal, err);
+    rc = rc < 0 ? rc : prepare(n, goal, &p, err);
+    pons_bt_tree_destroy(p.tree);
+    return rc;
+}
+
+int pons_nav_go(pons_nav *n, const pons_nav_goal *goal, int64_t now_ns, pons_error *err)
+{
+    prepared p = {.tree = NULL};
+    int rc = check_goal(goal, err);
+    rc = rc < 0 ? rc : prepare(n, goal, &p, err);
+    if (rc < 0) {
+        return refuse(n, goal, rc, err);
+    }
+    if (n->status == PONS_NAV_RUNNING && n->through == goal->through &&
+        strcmp(n->file, p.file) == 0 && memcmp(n->file_stamp, p.stamp, sizeof p.stamp) == 0) {
+        pons_bt_tree_destroy(p.tree);
+        pons_nav_resume(n, now_ns);
+        n->recoveries = 0;
+        n->begun_ns = n->now_ns;
+        put_goal(n, goal);
+        return PONS_OK;
+    }
+    pons_nav_cancel(n);
+    pons__nav_run *runs = calloc(p.nodes, sizeof *runs);
+    char *file = strdup(p.file);
+    if (!runs || !file) {
+        free(runs);
+        free(file);
+        pons_bt_tree_destroy(p.tree);
+        rc = pons_error_set(err, PONS_ENOMEM, "nav", "no memory for a tree of %u nodes", p.nodes);
+        return refuse(n, goal, rc, err);
+    }
+    drop_tree(n);
+    n->tree = p.tree;
+    n->runs = runs;
+    n->n_nodes = p.nodes;
+    n->file = file;
+    memcpy(n->file_stamp, p.stamp, sizeof p.stamp);
+    n->tree_id++;
+    begin(n, goal, now_ns);
+    return PONS_OK;
 }
 
 void pons_nav_start(pons_nav *n, pons_pose2 goal_in_map, bool with_yaw, int64_t now_ns)
 {
-    n->status = PONS_NAV_RUNNING;
-    n->goal = goal_in_map;
-    n->with_yaw = with_yaw;
-    n->fresh = true;
-    n->phase = PLAN;
-    n->error_code = PONS_NAV_OK;
-    n->error_msg[0] = '\0';
-    n->cause = PONS_NAV_OK;
-    n->cause_msg[0] = '\0';
-    n->recoveries = n->replans = n->rung = 0;
-    n->remaining_m = 0.0;
-    n->path->n = 0;
-    n->step_ns = n->plan_ns = n->rung_ns = n->anchor_ns = now_ns;
+    const bool any_yaw = !with_yaw;
+    const pons_nav_goal goal = {.poses = &goal_in_map, .any_yaw = &any_yaw, .n = 1};
+    pons_error err = PONS_ERROR_INIT;
+    pons_nav_cancel(n);
+    pons_nav_go(n, &goal, now_ns, &err); // an error shows at the next step
+}
+
+// The tree cannot be had: that is how the navigation ends.
+static int refuse(pons_nav *n, const pons_nav_goal *goal, int rc, const pons_error *err)
+{
+    char line[PONS_NAV_MSG_MAX];
+    pons_nav_cancel(n);
+    n->recoveries = 0;
+    n->through = goal->through;
+    n->begun_ns = n->now_ns;
+    fail(n, PONS_NAVIGATE_BAD_TREE + (goal->through ? PONS_NAV_THROUGH : 0), "%s",
+         pons_error_line(err, line, sizeof line));
+    return rc;
 }
 
 void pons_nav_cancel(pons_nav *n)
 {
+    if (n->tree && n->status == PONS_NAV_RUNNING) {
+        pons_bt_halt(n->tree, NULL);
+    }
     n->status = PONS_NAV_IDLE;
-    n->path->n = 0;
+    n->cmd = (pons_twist2){0.0, 0.0};
+    n->hold_from_ns = -1;
+    n->at_known = false;
+    pons__nav_follow_reset(n);
+}
+
+void pons_nav_hold(pons_nav *n, int64_t now_ns)
+{
+    if (n->status == PONS_NAV_RUNNING && n->hold_from_ns < 0) {
+        n->hold_from_ns = now_ns;
+        n->cmd = (pons_twist2){0.0, 0.0};
+    }
+}
+
+void pons_nav_resume(pons_nav *n, int64_t now_ns)
+{
+    if (n->hold_from_ns >= 0) {
+        n->held_ns += now_ns - n->hold_from_ns;
+        n->step_ns = now_ns;
+        n->hold_from_ns = -1;
+    }
+}
+
+// A pose that is no number is let through: the planner has a number for it.
+static int check_goal(const pons_nav_goal *goal, pons_error *err)
+{
+    if (goal->n < 1 || goal->n > PONS_NAV_POSES_MAX || (!goal->through && goal->n != 1)) {
+        return pons_error_set(err, PONS_EINVAL, "nav", "%d poses are not 1 to %d", goal->n,
+                              goal->through ? PONS_NAV_POSES_MAX : 1);
+    }
+    return PONS_OK;
+}
+
+static bool try_file(const char *dir, const char *sub, const char *name, char *ret)
+{
+    return snprintf(ret, PATH_MAX, "%s%s%s%s", dir, *dir ? "/" : "", sub, name) < PATH_MAX &&
+           access(ret, R_OK) == 0;
+}
+
+// Where a tree of that name is: the workspace, its trees/, what is installed, and that one's trees/.
+static int find_tree(const pons_nav *n, const pons_nav_goal *goal, char *ret, pons_error *err)
+{
+    const char *name = goal->tree && *goal->tree ? goal->tree : NULL;
+    if (!name) {
+        return pons_share_path(goal->through ? TREE_THROUGH : TREE_TO_POSE, ret, PATH_MAX, err);
+    }
+    if (*name == '/' && try_file("", "", name, ret)) {
+        return PONS_OK;
+    }
+    const bool up = strncmp(name, "../", 3) == 0 || strstr(name, "/../");
+    if (*name != '/' && !up) {
+        char below[PATH_MAX];
+        if (n->workspace && (try_file(n->workspace, "", name, ret) ||
+                             try_file(n->workspace, "trees/", name, ret))) {
+            return PONS_OK;
+        }
+        snprintf(below, sizeof below, "trees/%s", name);
+        if (pons_share_path(name, ret, PATH_MAX, NULL) == PONS_OK ||
+            pons_share_path(below, ret, PATH_MAX, NULL) == PONS_OK) {
+            return PONS_OK;
+        }
+    }
+    return pons_error_set(err, PONS_ENOTFOUND, "nav", "there is no tree '%.160s' in %.160s%strees/",
+                          name, n->workspace ? n->workspace : "", n->workspace ? " or " : "");
+}
+
+static int prepare(pons_nav *n, const pons_nav_goal *goal, prepared *ret, pons_error *err)
+{
+    pons_bt *bt = NULL;
+    int rc = find_tree(n, goal, ret->file, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct stat st;
+    if (stat(ret->file, &st) == 0) {
+        ret->stamp[0] = (int64_t)st.st_ino;
+        ret->stamp[1] = (int64_t)st.st_size;
+        ret->stamp[2] = (int64_t)st.st_mtim.tv_sec * PONS_NS_PER_S + st.st_mtim.tv_nsec;
+    }
+    const pons_bt_load_options load = {.format = PONS_BT_XML, .leaves = n->leaves};
+    rc = pons_bt_load_file(ret->file, &load, &bt, NULL, err);
+    if (rc < 0) {
+        return rc;
+    }
+    ret->nodes = pons_bt_nodes(bt);
+    if (ret->nodes > PONS__NAV_NODES_MAX) {
+        rc = pons_error_set(err, PONS_EINVAL, "nav", "a navigation's tree has at most %d nodes, not %u",
+                            PONS__NAV_NODES_MAX, ret->nodes);
+        pons_error_source(err, "%s", ret->file);
+    } else {
+        const pons_bt_tree_options o = {
+            .clock = {.now_ns = clock_now, .wall_ms = clock_now, .boot_ns = clock_now, .ctx = n},
+            .leaves = n->leaves,
+            .seed = 1,
+            .odometer_m = odometer,
+            .speed_mps = speed,
+            .on_change = on_change,
+            .user = n};
+        rc = pons_bt_tree_create(bt, &o, &ret->tree, err);
+    }
+    pons_bt_unref(bt);
+    return rc;
+}
+
+static void begin(pons_nav *n, const pons_nav_goal *goal, int64_t now_ns)
+{
+    n->status = PONS_NAV_RUNNING;
+    n->through = goal->through;
+    n->fresh = true;
+    n->error_code = PONS_NAV_OK;
+    n->error_msg[0] = '\0';
+    n->recoveries = 0;
+    n->plan.replans = 0;
+    n->cancels = 0;
+    n->n_fails = 0;
+    n->held_ns = 0;
+    n->step_ns = n->robot_ns = n->now_ns = n->begun_ns = now_ns;
+    n->at_known = false;
+    n->at_text[0] = '\0';
+    n->n_changes = 0;
+    n->lost = 0;
+    n->still_ns = n->no_motion_ns = -1;
+    for (int k = 0; k < PONS__COSTMAPS; k++) {
+        n->cleared[k].waits = false;
+    }
+    pons__nav_follow_reset(n);
+    pons__nav_plan_forget(n);
+    put_goal(n, goal);
+}
+
+static pons_value *goal_value(const pons_nav_goal *goal, int i)
+{
+    return pons__nav_pose_value(goal->poses[i], goal->any_yaw && goal->any_yaw[i]);
+}
+
+static void put_goal(pons_nav *n, const pons_nav_goal *goal)
+{
+    n->last_goal = goal->poses[goal->n - 1];
+    pons__nav_plan_forget(n);
+    clear_codes(n);
+    if (goal->through) {
+        pons_value *list = json_array();
+        for (int i = 0; i < goal->n; i++) {
+            json_array_append_new(list, goal_value(goal, i));
+        }
+        pons_bt_set(n->tree, "goals", list, NULL);
+    } else {
+        pons_bt_set(n->tree, "goal", goal_value(goal, 0), NULL);
+    }
+    pons_bt_set(n->tree, "path", pons__nav_path_value(json_array(), 0.0, 0.0), NULL);
+    n->recoveries_told = -1;
+}
+
+static bool is_code(const char *key)
+{
+    static const char end[] = "_error_code";
+    const size_t len = strlen(key), tail = sizeof end - 1;
+    return len > tail && strcmp(key + len - tail, end) == 0;
+}
+
+// An error of the goal before is not this one's.
+static void clear_codes(pons_nav *n)
+{
+    pons_autovalue board = pons_bt_board(n->tree);
+    const char *key;
+    pons_value *v;
+    json_object_foreach(board, key, v)
+    {
+        if (is_code(key)) {
+            pons_bt_set(n->tree, key, json_integer(0), NULL);
+        }
+    }
+    n->n_fails = 0;
+}
+
+// ---- the step ------------------------------------------------------------------------------
+
+void pons_nav_sense(pons_nav *n, const pons_nav_senses *s)
+{
+    n->senses = *s;
+    n->sensed = true;
+}
+
+void pons_nav_observe(pons_nav *n, pons_pose2 pose_in_map, const pons_scan *scan)
+{
+    pons_grid *local = n->grid[PONS__LOCAL];
+    pons__window_follow(local, n->grid[PONS__GLOBAL], pose_in_map);
+    pons_grid_observe(local, pose_in_map, scan);
+}
+
+void pons_nav_forget(pons_nav *n)
+{
+    for (int k = 0; k < PONS__COSTMAPS; k++) {
+        pons_grid_clear_obstacles(n->grid[k]);
+    }
+}
+
+const pons_grid *pons_nav_local(const pons_nav *n)
+{
+    return n->grid[PONS__LOCAL];
 }
 
 void pons_nav_step(pons_nav *n, int64_t now_ns, pons_pose2 pose_in_map, pons_twist2 twist,
                    const pons_scan *scan, pons_nav_output *ret)
 {
-    inputs in = {.now_ns = now_ns, .pose = pose_in_map, .twist = twist};
-    in.dt_s = fmin((double)(now_ns - n->step_ns) / 1e9, DT_MAX_S);
-    if (in.dt_s <= 0.0) {
-        in.dt_s = DT_NOMINAL_S;
-    }
-    if (scan) {
-        observe(n, &in, scan);
-    }
-    pons_twist2 cmd = {0.0, 0.0};
     if (n->status == PONS_NAV_RUNNING) {
-        if (!isfinite(pose_in_map.x + pose_in_map.y + pose_in_map.yaw + twist.v + twist.w)) {
-            fail(n, PONS_FOLLOW_TF_ERROR, "the robot's pose or speed is not a number");
+        pons_nav_resume(n, now_ns);
+    }
+    sense_step(n, now_ns, pose_in_map, twist);
+    if (scan) {
+        // The body observes scans at the pose they were taken at; this is for those that it has
+        // not (a grid ignores a scan it knows), at the pose of then by the speed of now.
+        double age_s = (double)(now_ns - scan->stamp_ns) / 1e9;
+        age_s = age_s < 0.0 || age_s > 1.0 ? 0.0 : age_s;
+        const pons_pose2 then = {pose_in_map.x - twist.v * cos(pose_in_map.yaw) * age_s,
+                                 pose_in_map.y - twist.v * sin(pose_in_map.yaw) * age_s,
+                                 pose_in_map.yaw - twist.w * age_s};
+        pons_grid_observe(n->grid[PONS__GLOBAL], then, scan);
+        pons_nav_observe(n, then, scan);
+        for (int k = 0; k < PONS__COSTMAPS; k++) {
+            n->cleared[k].scans += scan->stamp_ns != n->scan_ns[k];
+            n->scan_ns[k] = scan->stamp_ns;
+        }
+    }
+    if (n->status == PONS_NAV_RUNNING) {
+        if (isfinite(pose_in_map.x + pose_in_map.y + pose_in_map.yaw + twist.v + twist.w)) {
+            tick(n);
         } else {
-            cmd = run(n, &in);
+            pons_nav_cancel(n);
+            fail(n, PONS_NAVIGATE_TF_ERROR + (n->through ? PONS_NAV_THROUGH : 0),
+                 "the robot's pose or speed is not a number");
         }
     }
     n->step_ns = now_ns;
-    fill(n, &in, cmd, ret);
+    fill(n, ret);
+}
+
+static void sense_step(pons_nav *n, int64_t now_ns, pons_pose2 pose, pons_twist2 twist)
+{
+    if (now_ns - n->step_ns > GAP_NS) { // on hold meanwhile: that time does not count
+        n->held_ns += now_ns - n->step_ns;
+    }
+    n->dt_s = fmin((double)(now_ns - n->step_ns) / 1e9, DT_MAX_S);
+    if (n->dt_s <= 0.0) {
+        n->dt_s = DT_NOMINAL_S;
+    }
+    n->robot_ns = now_ns;
+    n->now_ns = now_ns - n->held_ns;
+    n->pose = pose;
+    n->twist = twist;
+    const bool still = fabs(twist.v) < STILL_MPS && fabs(twist.w) < STILL_RADPS;
+    const bool told = fabs(n->cmd.v) > TOLD_MPS || fabs(n->cmd.w) > TOLD_RADPS;
+    n->still_ns = !still ? -1 : n->still_ns < 0 ? n->now_ns : n->still_ns;
+    n->no_motion_ns = !still || !told        ? -1
+                      : n->no_motion_ns < 0 ? n->now_ns
+                                            : n->no_motion_ns;
+}
+
+static void tick(pons_nav *n)
+{
+    if (n->fresh) {
+        n->fresh = false;
+        n->cmd = n->twist; // it may be moving
+    }
+    n->limited = n->at_known = false;
+    n->want = (pons_twist2){0.0, 0.0};
+    if (n->recoveries != n->recoveries_told) {
+        n->recoveries_told = n->recoveries;
+        pons_bt_set(n->tree, "number_recoveries", json_integer(n->recoveries), NULL);
+    }
+    pons_bt_status s = PONS_BT_READY;
+    pons_error err = PONS_ERROR_INIT;
+    if (pons_bt_tick(n->tree, PONS_BT_ONCE, &s, &err) < 0) {
+        pons_bt_halt(n->tree, NULL);
+        fail(n, PONS_NAVIGATE_UNKNOWN + (n->through ? PONS_NAV_THROUGH : 0), "%s [%s]", err.message,
+             err.source);
+        return;
+    }
+    if (s == PONS_BT_SUCCESS) {
+        n->status = PONS_NAV_SUCCEEDED;
+    } else if (s != PONS_BT_RUNNING) {
+        fail_by_tree(n);
+    }
+    if (n->status != PONS_NAV_RUNNING) {
+        pons_bt_halt(n->tree, NULL);
+        n->cmd = (pons_twist2){0.0, 0.0};
+        pons__nav_follow_reset(n);
+        return;
+    }
+    n->cmd = n->limited ? n->want
+                        : pons__limit_accel(&n->params, n->cmd, n->twist, n->want, n->dt_s);
+}
+
+static void fail(pons_nav *n, int code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(n->error_msg, sizeof n->error_msg, fmt, ap);
+    va_end(ap);
+    n->status = PONS_NAV_FAILED;
+    n->error_code = code;
+    n->cmd = (pons_twist2){0.0, 0.0};
+    n->at_known = false;
+}
+
+// The smallest number on the board, and what the leaf that gave it had to say.
+static void fail_by_tree(pons_nav *n)
+{
+    pons_autovalue board = pons_bt_board(n->tree);
+    const char *key;
+    pons_value *v;
+    int code = 0;
+    json_object_foreach(board, key, v)
+    {
+        const int c = is_code(key) && json_is_number(v) ? (int)json_number_value(v) : 0;
+        if (c > 0 && (code == 0 || c < code)) {
+            code = c;
+        }
+    }
+    const pons__nav_fail *why = n->n_fails > 0 ? &n->fails[n->n_fails - 1] : NULL;
+    for (int i = 0; code != 0 && i < n->n_fails; i++) {
+        why = n->fails[i].code == code ? &n->fails[i] : why;
+    }
+    if (code == 0) {
+        code = why ? why->code : PONS_NAVIGATE_UNKNOWN + (n->through ? PONS_NAV_THROUGH : 0);
+    }
+    char path[256] = "", tried[40] = "";
+    if (why) {
+        pons_bt_path(n->tree, why->node, path, sizeof path);
+    }
+    if (n->recoveries > 0) {
+        snprintf(tried, sizeof tried, "; %d recoveries tried", n->recoveries);
+    }
+    fail(n, code, "%s%s%s%s", why ? why->msg : "the tree failed without saying why", tried,
+         why ? "; at " : "", path);
+}
+
+static void fill(pons_nav *n, pons_nav_output *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->status = n->status;
+    ret->recoveries = n->recoveries;
+    ret->replans = n->plan.replans;
+    ret->distance_remaining_m = ret->eta_s = NAN;
+    ret->poses_remaining = 1;
+    ret->time_s = (double)(n->now_ns - n->begun_ns) / 1e9;
+    if (n->status == PONS_NAV_FAILED) {
+        ret->error_code = n->error_code;
+        memcpy(ret->error_msg, n->error_msg, sizeof ret->error_msg);
+    }
+    if (n->status == PONS_NAV_SUCCEEDED) {
+        ret->distance_remaining_m = ret->eta_s = 0.0;
+    }
+    if (n->status != PONS_NAV_RUNNING) {
+        return;
+    }
+    ret->cmd = n->cmd;
+    if (n->through) {
+        pons_value *goals = NULL;
+        if (pons_bt_get(n->tree, "goals", &goals) == PONS_OK) {
+            ret->poses_remaining = (int)json_array_size(goals);
+        }
+        pons_value_unref(goals);
+    }
+    if (n->follow.running && isfinite(n->follow.remaining_m)) {
+        const double turn =
+            n->follow.has_yaw ? fabs(pons_wrap_angle(n->follow.yaw - n->pose.yaw)) : 0.0;
+        ret->distance_remaining_m = n->follow.remaining_m;
+        ret->eta_s = n->follow.remaining_m / (CRUISE_SHARE * n->params.speed_max_mps) +
+                     turn / n->params.yaw_rate_max_radps;
+    }
 }
 
 int pons_nav_path(const pons_nav *n, pons_pose2 *ret, int cap)
 {
-    const pons__path *p = n->path;
-    if (n->status != PONS_NAV_RUNNING || p->n < 2 || cap < 2) {
+    const pons__path *p = n->follow.path;
+    if (n->status != PONS_NAV_RUNNING || !n->follow.running || p->n < 2 || cap < 2) {
         return 0;
     }
     int first = 0;
-    while (first < p->n - 2 && p->s[first + 1] < n->follower.s) {
+    while (first < p->n - 2 && p->s[first + 1] < n->follow.f.s) {
         first++;
     }
     const int have = p->n - first, count = have < cap ? have : cap;
@@ -244,310 +616,158 @@ int pons_nav_path(const pons_nav *n, pons_pose2 *ret, int cap)
     return count;
 }
 
-// ---- the state machine ---------------------------------------------------------------------
+// ---- for the leaves ------------------------------------------------------------------------
 
-// The body observes scans at the pose they were taken at; this is for those that it has not (the
-// grid ignores a scan it knows), at the pose of then by the speed of now.
-static void observe(pons_nav *n, const inputs *in, const pons_scan *scan)
+int pons__nav_register(pons_nav *n, const pons__nav_leaf *leaves, size_t count, pons_error *err)
 {
-    double age_s = (double)(in->now_ns - scan->stamp_ns) / 1e9;
-    age_s = age_s < 0.0 || age_s > 1.0 ? 0.0 : age_s;
-    const pons_pose2 then = {in->pose.x - in->twist.v * cos(in->pose.yaw) * age_s,
-                             in->pose.y - in->twist.v * sin(in->pose.yaw) * age_s,
-                             in->pose.yaw - in->twist.w * age_s};
-    pons_grid_observe(n->grid, then, scan);
-}
-
-static pons_twist2 run(pons_nav *n, const inputs *in)
-{
-    if (n->fresh) {
-        n->fresh = false;
-        pons__follower_begin(&n->follower, in->twist);
-        n->remaining_m = hypot(n->goal.x - in->pose.x, n->goal.y - in->pose.y);
-        n->nearest_m = INFINITY;
-        set_anchor(n, in, false);
-    }
-    if (in->now_ns - n->step_ns > GAP_NS) { // on hold meanwhile: that time does not count
-        n->anchor_ns += in->now_ns - n->step_ns;
-        n->rung_ns += in->now_ns - n->step_ns;
-    }
-    if (n->phase == PLAN) {
-        if (make_plan(n, in)) {
-            n->phase = FOLLOW;
-            set_anchor(n, in, false);
-        } else {
-            recover(n, in);
+    for (size_t i = 0; i < count; i++) {
+        const pons_bt_leaf leaf = {.name = leaves[i].name,
+                                   .condition = leaves[i].condition,
+                                   .fn = leaves[i].fn,
+                                   .user = n};
+        const int rc = pons_bt_register(n->leaves, &leaf, err);
+        if (rc < 0) {
+            return rc;
         }
     }
-    if (n->status != PONS_NAV_RUNNING) {
-        return (pons_twist2){0.0, 0.0};
-    }
-    return n->phase == FOLLOW ? follow(n, in) : recovering(n, in);
+    return PONS_OK;
 }
 
-// Plans into n->candidate; on failure n->cause says why.
-static bool plan_candidate(pons_nav *n, const inputs *in)
+void pons__nav_begin_leaf(pons_nav *n, const pons_bt_call *call)
 {
-    n->plan_ns = in->now_ns;
-    char msg[sizeof n->cause_msg];
-    const int code =
-        pons__planner_plan(n->planner, in->pose, n->goal, n->candidate, msg, sizeof msg);
-    n->planned = n->grid->generation;
-    n->openings = n->grid->openings;
-    n->dearer = false;
-    if (code != PONS_NAV_OK) {
-        n->cause = code;
-        memcpy(n->cause_msg, msg, sizeof msg);
-        return false;
-    }
-    return true;
+    n->runs[call->node].start_ns = n->now_ns;
 }
 
-static void take_candidate(pons_nav *n)
+int pons__nav_ok(pons_nav *n, const pons_bt_call *call)
 {
-    pons__path *t = n->path;
-    n->path = n->candidate;
-    n->candidate = t;
-    n->checked = n->planned;
-    n->remaining_m = pons__path_length(n->path);
-    pons__follower_new_path(&n->follower);
+    (void)n;
+    pons__nav_out(call, "error_code_id", json_integer(0));
+    pons__nav_out(call, "error_msg", json_string(""));
+    return PONS_BT_SUCCESS;
 }
 
-static bool make_plan(pons_nav *n, const inputs *in)
+int pons__nav_fail_leaf(pons_nav *n, const pons_bt_call *call, int code, const char *fmt, ...)
 {
-    if (!plan_candidate(n, in)) {
-        return false;
-    }
-    take_candidate(n);
-    return true;
-}
-
-// A changed field: is the path still free, and may there be a better one? False when there is none
-// at all.
-static bool keep_path_good(pons_nav *n, const inputs *in)
-{
-    const int64_t since_ns = in->now_ns - n->plan_ns;
-    const bool due = since_ns >= (int64_t)(n->params.replan_s * 1e9);
-    const bool lost_path = due && n->follower.off_path > OFF_PATH_M;
-    const bool may_be_better = due && (n->dearer || n->grid->openings != n->openings);
-    if (n->grid->generation == n->checked && !may_be_better && !lost_path) {
-        return true;
-    }
-    double planned;
-    const double left = pons__planner_cost_from(n->planner, n->path, n->follower.s, &planned);
-    if (isinf(left)) { // not marked as checked: looked at again until there is another
-        if (since_ns < BLOCKED_PLAN_NS) {
-            return true;
+    pons__nav_fail f = {.code = code, .node = call->node};
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(f.msg, sizeof f.msg, fmt, ap);
+    va_end(ap);
+    pons__nav_out(call, "error_code_id", json_integer(code));
+    pons__nav_out(call, "error_msg", json_string(f.msg));
+    // One entry a number, the newest last.
+    int kept = 0;
+    for (int i = 0; i < n->n_fails; i++) {
+        if (n->fails[i].code != code) {
+            n->fails[kept++] = n->fails[i];
         }
-        n->replans++;
-        return make_plan(n, in);
     }
-    n->checked = n->grid->generation;
-    n->dearer = left > DEARER * planned;
-    if (!may_be_better && !lost_path) {
-        return true;
+    if (kept == PONS__NAV_FAILS_MAX) {
+        memmove(n->fails, n->fails + 1, sizeof *n->fails * (size_t)--kept);
     }
-    if (!plan_candidate(n, in)) {
-        return true; // the present one is free
-    }
-    if (lost_path || n->candidate->left[0] < CLEARLY_CHEAPER * left ||
-        n->candidate->moved_goal != n->path->moved_goal) {
-        n->replans++;
-        take_candidate(n);
-    }
-    return true;
+    n->fails[kept] = f;
+    n->n_fails = kept + 1;
+    return PONS_BT_FAILURE;
 }
 
-static void set_anchor(pons_nav *n, const inputs *in, bool turning)
+int pons__nav_running(pons_nav *n, const pons_bt_call *call)
 {
-    n->anchor = in->pose;
-    n->anchor_ns = in->now_ns;
-    n->anchor_turning = turning;
+    n->at_node = call->node;
+    n->at_known = true;
+    return PONS_BT_RUNNING;
 }
 
-// True when too little has happened for too long; n->cause says so.
-static bool is_stuck(pons_nav *n, const inputs *in)
+void pons__nav_want(pons_nav *n, pons_twist2 want)
 {
-    const bool turning = n->follower.phase == PONS__FOLLOW_ALIGN;
-    const double moved = hypot(in->pose.x - n->anchor.x, in->pose.y - n->anchor.y);
-    const double turned = fabs(pons_wrap_angle(in->pose.yaw - n->anchor.yaw));
-    if (turning != n->anchor_turning ||
-        (turning ? turned > PROGRESS_RAD : moved > n->params.progress_m)) {
-        set_anchor(n, in, turning);
-        return false;
-    }
-    const double for_s = (double)(in->now_ns - n->anchor_ns) / 1e9;
-    if (for_s < n->params.progress_s) {
-        return false;
-    }
-    n->cause = PONS_FOLLOW_FAILED_TO_MAKE_PROGRESS;
-    if (turning) {
-        snprintf(n->cause_msg, sizeof n->cause_msg,
-                 "turned %.2f rad in %.1f s, %.2f needed, at the goal", turned, for_s,
-                 PROGRESS_RAD);
-    } else {
-        snprintf(n->cause_msg, sizeof n->cause_msg,
-                 "moved %.2f m in %.1f s, %.2f m needed, %.2f m from the goal", moved, for_s,
-                 n->params.progress_m, n->remaining_m);
-    }
-    return true;
+    n->want = want;
+    n->limited = false;
 }
 
-static pons_twist2 follow(pons_nav *n, const inputs *in)
+bool pons__nav_current(pons_nav *n, pons__costmap which)
 {
-    if (n->follower.phase != PONS__FOLLOW_ALIGN && !keep_path_good(n, in)) {
-        recover(n, in);
-        return (pons_twist2){0.0, 0.0};
+    if (n->cleared[which].waits && n->now_ns - n->cleared[which].ns >= SETTLE_NS &&
+        n->cleared[which].scans >= SETTLE_SCANS) {
+        n->cleared[which].waits = false;
     }
-    const pons_twist2 cmd =
-        pons__follower_step(&n->follower, &n->params, n->grid, n->path,
-                            n->with_yaw ? &n->goal.yaw : NULL, in->pose, in->twist, in->dt_s);
-    n->remaining_m = fmax(pons__path_length(n->path) - n->follower.s, 0.0) + n->follower.off_path;
-    n->nearest_m = fmin(n->nearest_m, n->remaining_m);
-    if (n->nearest_m < n->ladder_nearest_m - LADDER_RESET_M) {
-        n->rung = 0;
-    }
-    if (n->follower.phase == PONS__FOLLOW_DONE) {
-        n->status = PONS_NAV_SUCCEEDED;
-        return (pons_twist2){0.0, 0.0};
-    }
-    if (is_stuck(n, in)) {
-        recover(n, in);
-        return (pons_twist2){0.0, 0.0};
-    }
-    return cmd;
+    return !n->cleared[which].waits;
 }
 
-// ---- recoveries ----------------------------------------------------------------------------
-
-static void fail(pons_nav *n, int code, const char *msg)
+static int64_t clock_now(void *ctx)
 {
-    n->status = PONS_NAV_FAILED;
-    n->error_code = code;
-    snprintf(n->error_msg, sizeof n->error_msg, "%s", msg);
+    return ((const pons_nav *)ctx)->now_ns;
 }
 
-// No recovery changes the edges of the map, nor a map that holds no obstacle to go away.
-static bool is_hopeless(const pons_nav *n)
+static double odometer(void *user)
 {
-    switch (n->cause) {
-    case PONS_PLAN_START_OUTSIDE_MAP:
-    case PONS_PLAN_GOAL_OUTSIDE_MAP:
-        return true;
-    case PONS_PLAN_GOAL_OCCUPIED:
-    case PONS_PLAN_NO_VALID_PATH:
-        return n->grid->n_seen == 0 || n->recoveries >= RECOVERIES_MAX;
-    default:
-        return n->recoveries >= RECOVERIES_MAX;
-    }
+    const pons_nav *n = user;
+    return n->sensed ? n->senses.odometer_m : 0.0;
 }
 
-// Climbs a rung, or fails for n->cause.
-static void recover(pons_nav *n, const inputs *in)
+static double speed(void *user)
 {
-    static const phase rungs[RUNGS] = {CLEAR, SPIN, WAIT, BACK_UP};
-    if (n->rung >= RUNGS || is_hopeless(n)) {
-        char msg[sizeof n->error_msg];
-        const int len = snprintf(msg, sizeof msg, "%.120s", n->cause_msg);
-        if (n->recoveries > 0) {
-            snprintf(msg + len, sizeof msg - (size_t)len, "; %d recoveries tried", n->recoveries);
-        }
-        fail(n, n->cause, msg);
+    return ((const pons_nav *)user)->twist.v;
+}
+
+// ---- live view -----------------------------------------------------------------------------
+
+static void on_change(void *user, const pons_bt_change *change)
+{
+    pons_nav *n = user;
+    if (n->n_changes == PONS_NAV_CHANGES_MAX) {
+        n->lost++; // nobody has looked for long: the newest are in the states anyway
         return;
     }
-    n->phase = rungs[n->rung++];
-    n->recoveries++;
-    n->rung_ns = n->plan_ns = in->now_ns;
-    n->ladder_at = in->pose;
-    n->ladder_nearest_m = n->nearest_m;
-    n->turned = 0.0;
-    n->last_yaw = in->pose.yaw;
-    pons__follower_begin(&n->follower, in->twist);
-    if (n->phase == CLEAR) {
-        pons_grid_clear_obstacles(n->grid);
-    }
+    n->changes[n->n_changes++] = (pons_nav_change){.node = change->node,
+                                                   .from = (uint8_t)change->from,
+                                                   .to = (uint8_t)change->to,
+                                                   .robot_ns = n->robot_ns};
 }
 
-static bool spin_step(pons_nav *n, const inputs *in, int64_t for_ns, pons_twist2 *want)
+uint64_t pons_nav_tree_id(const pons_nav *n)
 {
-    n->turned += pons_wrap_angle(in->pose.yaw - n->last_yaw);
-    n->last_yaw = in->pose.yaw;
-    const double left = SPIN_RAD - n->turned;
-    want->w = pons__turn_rate(&n->params, left);
-    return left < SPIN_DONE_RAD || for_ns >= SPIN_MAX_NS;
+    return n->tree_id;
 }
 
-static bool wait_step(pons_nav *n, const inputs *in, int64_t for_ns)
+const char *pons_nav_tree_file(const pons_nav *n)
 {
-    // Waiting is for a way to open; a robot that had a way and did not move waits it out.
-    if (n->cause != PONS_FOLLOW_FAILED_TO_MAKE_PROGRESS && for_ns < WAIT_NS &&
-        n->grid->generation != n->planned && in->now_ns - n->plan_ns >= WAIT_PLAN_NS) {
-        return plan_candidate(n, in);
-    }
-    return for_ns >= WAIT_NS;
+    return n->file ? n->file : "";
 }
 
-static bool back_up_step(pons_nav *n, const inputs *in, int64_t for_ns, pons_twist2 *want)
+uint32_t pons_nav_tree_nodes(const pons_nav *n)
 {
-    const double back = hypot(in->pose.x - n->ladder_at.x, in->pose.y - n->ladder_at.y);
-    const double cx = cos(in->pose.yaw), cy = sin(in->pose.yaw);
-    // Room behind: a little further back is not nearer to anything than the robot's edge.
-    const double behind_m = 0.10;
-    const double room =
-        pons_grid_clearance(n->grid, in->pose.x - behind_m * cx, in->pose.y - behind_m * cy);
-    want->v = -fmin(BACK_UP_MPS, n->params.speed_max_mps);
-    return back >= BACK_UP_M || room < n->params.radius_m || for_ns >= BACK_UP_MAX_NS;
+    return n->tree ? n->n_nodes : 0;
 }
 
-static pons_twist2 recovering(pons_nav *n, const inputs *in)
+pons_bt_status pons_nav_tree_state(const pons_nav *n, uint32_t node)
 {
-    const int64_t for_ns = in->now_ns - n->rung_ns;
-    pons_twist2 want = {0.0, 0.0};
-    bool done = false;
-    switch (n->phase) {
-    case CLEAR:
-        done = for_ns >= SETTLE_NS;
-        break;
-    case SPIN:
-        done = spin_step(n, in, for_ns, &want);
-        break;
-    case WAIT:
-        done = wait_step(n, in, for_ns);
-        break;
-    case BACK_UP:
-        done = back_up_step(n, in, for_ns, &want);
-        break;
-    case PLAN:
-    case FOLLOW:
-        break;
-    }
-    if (done) {
-        n->phase = PLAN;
-        n->replans++;
-        n->follower.cmd = (pons_twist2){0.0, 0.0};
-        return (pons_twist2){0.0, 0.0};
-    }
-    n->follower.cmd = pons__limit_accel(&n->params, n->follower.cmd, in->twist, want, in->dt_s);
-    return n->follower.cmd;
+    return n->tree ? pons_bt_state(n->tree, node) : PONS_BT_READY;
 }
 
-static void fill(const pons_nav *n, const inputs *in, pons_twist2 cmd, pons_nav_output *ret)
+char *pons_nav_tree_path(const pons_nav *n, uint32_t node, char *buf, size_t cap)
 {
-    memset(ret, 0, sizeof *ret);
-    ret->status = n->status;
-    ret->recoveries = n->recoveries;
-    ret->replans = n->replans;
-    if (n->status == PONS_NAV_FAILED) {
-        ret->error_code = n->error_code;
-        memcpy(ret->error_msg, n->error_msg, sizeof ret->error_msg);
+    buf[0] = '\0';
+    return n->tree ? pons_bt_path(n->tree, node, buf, cap) : buf;
+}
+
+const char *pons_nav_tree_at(pons_nav *n)
+{
+    if (!n->at_known || !n->tree) {
+        return "";
     }
-    if (n->status != PONS_NAV_RUNNING) {
-        ret->distance_remaining_m = n->status == PONS_NAV_FAILED ? n->remaining_m : 0.0;
-        return;
+    if (!n->at_text[0] || n->at_text_node != n->at_node) {
+        pons_bt_path(n->tree, n->at_node, n->at_text, sizeof n->at_text);
+        n->at_text_node = n->at_node;
     }
-    ret->cmd = cmd;
-    ret->distance_remaining_m = n->remaining_m;
-    const double turn = n->with_yaw ? fabs(pons_wrap_angle(n->goal.yaw - in->pose.yaw)) : 0.0;
-    ret->eta_s = n->remaining_m / (CRUISE_SHARE * n->params.speed_max_mps) +
-                 turn / n->params.yaw_rate_max_radps;
+    return n->at_text;
+}
+
+int pons_nav_changes(pons_nav *n, pons_nav_change *ret, int cap, uint64_t *ret_lost)
+{
+    const int count = n->n_changes < cap ? n->n_changes : cap;
+    memcpy(ret, n->changes, sizeof *ret * (size_t)count);
+    memmove(n->changes, n->changes + count, sizeof *ret * (size_t)(n->n_changes - count));
+    n->n_changes -= count;
+    *ret_lost = n->lost;
+    n->lost = 0;
+    return count;
 }

@@ -1,5 +1,5 @@
-// nav_parts.h - what grid.c, planner.c, controller.c, nav.c and localizer.c share with each other
-// and with nobody else.
+// nav_parts.h - what the grids, the planner, the controller, the motions, the localiser and the
+// navigator (nav.c, nav_*.c) share with each other and with nobody else.
 #ifndef PONS_NAV_PARTS_H
 #define PONS_NAV_PARTS_H
 
@@ -76,6 +76,35 @@ static inline float pons__grid_dist(const pons_grid *g, double x, double y)
     return g->dist[(size_t)(int)fy * (size_t)g->w + (size_t)(int)fx];
 }
 
+// Memory for g->w × g->h cells, all free; and the disc of distances.
+int pons__grid_alloc(pons_grid *g, pons_error *err);
+void pons__grid_make_disc(pons_grid *g);
+// Forgets the evidence within half_m of a point, to each side; or all but that.
+void pons__grid_clear_region(pons_grid *g, double x, double y, double half_m, bool except);
+// Makes dist anew from static_dist and the obstacles.
+void pons__grid_restamp(pons_grid *g);
+
+// What a place costs in Nav2's numbers: 254 occupied, 253 a robot of that radius would touch, else
+// falling off exponentially from 252 with the distance; 0 beyond reach.
+#define PONS__COST_LETHAL    254
+#define PONS__COST_INSCRIBED 253
+#define PONS__INFLATION_M    0.15 // falls to 1/e over this
+static inline int pons__grid_cost(const pons_grid *g, double x, double y, double radius_m)
+{
+    const double d = (double)pons__grid_dist(g, x, y);
+    return d <= 0.0        ? PONS__COST_LETHAL
+           : d < radius_m ? PONS__COST_INSCRIBED
+                           : (int)(252.0 * exp(-(d - radius_m) / PONS__INFLATION_M));
+}
+
+// ---- window: the local costmap --------------------------------------------------------------
+
+// A grid of its own that goes with the robot: the map's boxes within reach_m to each side, and an
+// obstacle layer of its own. What leaves the window is forgotten. NULL: no memory.
+pons_grid *pons__window_create(const pons_grid *map, double reach_m);
+// Keeps the robot in the middle half of it.
+void pons__window_follow(pons_grid *w, const pons_grid *map, pons_pose2 pose_in_map);
+
 // ---- path ----------------------------------------------------------------------------------
 
 #define PONS__PATH_MAX 4096
@@ -95,15 +124,23 @@ static inline double pons__path_length(const pons__path *p)
 }
 // The point s metres along; clamped to the ends.
 void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y);
+// Where along the path a pose is [m]: the nearest point from from_s on, no more than ahead_m further.
+// *ret_off: how far beside it.
+double pons__path_project(const pons__path *path, double from_s, double ahead_m, pons_pose2 pose,
+                          double *ret_off);
 
 // ---- planner -------------------------------------------------------------------------------
 
 typedef struct pons__planner pons__planner; // working memory; borrows the grid
 pons__planner *pons__planner_create(pons_grid *grid, double radius_m); // NULL: no memory
 void pons__planner_destroy(pons__planner *p);                          // NULL-safe
-// PONS_NAV_OK and *ret_path, or a number of 204–208 and a message; *ret_path untouched then.
+// PONS_NAV_OK and *ret_path, or a number of 203–208 and a message; *ret_path untouched then.
 int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
                        char *ret_msg, size_t msg_cap);
+// Rounds a path towards the middle of its neighbours where that costs no clearance that matters.
+void pons__planner_smooth(pons__planner *p, pons__path *path);
+// Fills s and left from x and y.
+void pons__planner_measure(const pons__planner *p, pons__path *path);
 // Cost of what is left from s on, or INFINITY when some of it has become too close to an obstacle;
 // and what it was when planned.
 double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
@@ -126,8 +163,8 @@ typedef struct pons__follower {
 } pons__follower;
 
 void pons__follower_begin(pons__follower *f, pons_twist2 twist);
-// A new path, same journey: the speed is kept.
-void pons__follower_new_path(pons__follower *f);
+// A new path, same journey: the speed is kept. The robot is from_s along it, or a little further.
+void pons__follower_new_path(pons__follower *f, double from_s);
 // One control step of dt_s. final_yaw: NULL for any.
 pons_twist2 pons__follower_step(pons__follower *f, const pons_nav_params *p, const pons_grid *g,
                                 const pons__path *path, const double *final_yaw, pons_pose2 pose,

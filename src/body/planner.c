@@ -76,8 +76,6 @@ static bool search(pons__planner *p, const place *from, const place *to);
 static int take_lattice(pons__planner *p, const place *from, const place *to);
 static int straighten(pons__planner *p, int n);
 static void resample(pons__planner *p, int n, pons__path *ret);
-static void relax(pons__planner *p, pons__path *path);
-static void measure(const pons__planner *p, pons__path *path);
 
 pons__planner *pons__planner_create(pons_grid *grid, double radius_m)
 {
@@ -163,8 +161,8 @@ int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons
         n++;
     }
     resample(p, n, ret_path);
-    relax(p, ret_path);
-    measure(p, ret_path);
+    pons__planner_smooth(p, ret_path);
+    pons__planner_measure(p, ret_path);
     ret_path->moved_goal = to.moved;
     return PONS_NAV_OK;
 }
@@ -530,7 +528,7 @@ static void resample(pons__planner *p, int n, pons__path *ret)
     ret->n = m;
 }
 
-static void relax(pons__planner *p, pons__path *path)
+void pons__planner_smooth(pons__planner *p, pons__path *path)
 {
     const pons_grid *g = p->grid;
     const float easy = (float)EASY_M;
@@ -555,7 +553,7 @@ static void relax(pons__planner *p, pons__path *path)
     }
 }
 
-static void measure(const pons__planner *p, pons__path *path)
+void pons__planner_measure(const pons__planner *p, pons__path *path)
 {
     path->s[0] = 0.0;
     for (int i = 1; i < path->n; i++) {

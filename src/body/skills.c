@@ -29,9 +29,10 @@
 #define SCAN_WAIT_S 3.0  // a silent lidar ends a motion after this long
 
 static const pons__skill *const skills[] = {
-    &pons__skill_navigate, &pons__skill_stop_base, &pons__skill_dock,
-    &pons__skill_undock,   &pons__skill_speak,     &pons__skill_wait,
-    &pons__skill_spin,     &pons__skill_back_up,   &pons__skill_look,
+    &pons__skill_navigate, &pons__skill_navigate_through, &pons__skill_stop_base,
+    &pons__skill_dock,     &pons__skill_undock,           &pons__skill_speak,
+    &pons__skill_wait,     &pons__skill_spin,             &pons__skill_back_up,
+    &pons__skill_drive,    &pons__skill_look,
 };
 #define N_SKILLS (sizeof skills / sizeof skills[0])
 
@@ -83,7 +84,8 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     if (ret->status == PONS__SKILL_RUNNING) {
         const double run_s = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
         if (run_s > k->timeout_s)
-            pons__skill_fail(ret, PONS__TIMED_OUT, "not done after %.0f s", k->timeout_s);
+            pons__skill_fail(ret, k->timeout_code ? k->timeout_code : PONS__TIMED_OUT,
+                             "not done after %.0f s", k->timeout_s);
         else if (k->moves && env->safety->zone == PONS__ZONE_OLD_SCAN &&
                  pons__skill_stuck_s(r, env, ret->cmd) > SCAN_WAIT_S)
             pons__skill_fail(ret, PONS__NO_SCAN, "no scan for %.1f s",
@@ -98,12 +100,16 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
 void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
 {
     r->held_ns = env->robot_ns;
-    pons__skill_stop(k, r, env);
+    if (k->hold)
+        k->hold(r, env);
+    else
+        pons__skill_stop(k, r, env);
 }
 
 void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
 {
     const int64_t away_ns = r->held_ns < 0 ? 0 : env->robot_ns - r->held_ns;
+    r->away_ns = away_ns;
     r->start_ns += away_ns;
     r->phase_ns += away_ns;
     r->held_ns = r->stuck_since_ns = -1;

@@ -2,17 +2,14 @@
 #ifndef PONS_BODY_SKILLS_H
 #define PONS_BODY_SKILLS_H
 
+#include "body/motion.h"
 #include "body/nav_internal.h"
 #include "body/safety.h"
 
-#define PONS__SKILL_MSG_MAX 160
+#define PONS__SKILL_MSG_MAX PONS_NAV_MSG_MAX
 
 // Error numbers beyond Nav2's; docs/link.md lists all.
 enum {
-    PONS__SPIN_TIMEOUT = 701,
-    PONS__SPIN_COLLISION = 703,
-    PONS__BACKUP_TIMEOUT = 711,
-    PONS__BACKUP_COLLISION = 714,
     PONS__DOCK_NOT_IN_DB = 901,
     PONS__DOCK_NOT_VALID = 902,
     PONS__DOCK_FAILED_TO_STAGE = 903,
@@ -20,11 +17,11 @@ enum {
     PONS__DOCK_FAILED_TO_CONTROL = 905,
     PONS__DOCK_FAILED_TO_CHARGE = 906,
     PONS__DOCK_UNKNOWN = 999,
-    PONS__BRAIN_LOST = 9001, // held for too long
-    PONS__STOPPED = 9002,    // a protective stop latched
-    PONS__TIMED_OUT = 9003,  // the skill's own time is over
-    PONS__NO_SCAN = 9004,    // the lidar is silent
-    PONS__PREEMPTED = 9005   // stop_base took the base
+    PONS__BRAIN_LOST = 9901, // held for too long
+    PONS__STOPPED = 9902,    // a protective stop latched
+    PONS__TIMED_OUT = 9903,  // the skill's own time is over
+    PONS__NO_SCAN = 9904,    // the lidar is silent
+    PONS__PREEMPTED = 9905   // stop_base, or another navigation, took the base
 };
 
 // What a skill sees, and the few things it may use. Filled anew at each control step.
@@ -68,6 +65,9 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     uint64_t first_scan;
     int recoveries, recoveries_before; // of the navigator, now and before it was started anew
     int tries;
+    int64_t away_ns;      // robot time of the last hold
+    pons_twist2 last_cmd; // of the motion
+    pons__motion motion;  // of spin, back_up, drive_on_heading
 } pons__skill_run;
 
 typedef struct pons__skill_output {
@@ -79,7 +79,16 @@ typedef struct pons__skill_output {
     double distance_m; // remaining; NAN when the skill has none
     double eta_s;      // NAN when unknown
     int recoveries;
+    bool navigating;     // the rest is filled
+    double nav_time_s;   // navigating, without what was spent on hold
+    int poses_remaining; // of navigate_through_poses
+    const char *node;    // of the tree, that runs: its path; valid until the next step
 } pons__skill_output;
+
+typedef struct pons__skill_refusal {
+    int error_code; // 0: none of its own
+    char text[PONS__SKILL_MSG_MAX];
+} pons__skill_refusal;
 
 typedef struct pons__skill {
     const char *name;
@@ -89,13 +98,15 @@ typedef struct pons__skill {
     bool moves;              // refused while a stop is latched
     bool preemptible, cancel_supported, requires_approval, ask_on_unknown;
     double timeout_s;      // robot time
+    int timeout_code;      // 0: PONS__TIMED_OUT
     const char *success;   // success_criteria
     const char *error_map; // JSON object
-    // Says in ret_msg what is wrong with arguments that fit the schema; NULL: nothing can be.
-    bool (*check)(const pons_value *args, const pons_value *world, char *ret_msg, size_t cap);
+    // Says what is wrong with arguments that fit the schema; NULL: nothing can be.
+    bool (*check)(const pons_value *args, const pons__skill_env *env, pons__skill_refusal *ret);
     void (*start)(pons__skill_run *r, const pons__skill_env *env);
     void (*step)(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-    void (*stop)(pons__skill_run *r, const pons__skill_env *env);   // at any end, and at a hold
+    void (*stop)(pons__skill_run *r, const pons__skill_env *env);   // at any end
+    void (*hold)(pons__skill_run *r, const pons__skill_env *env);   // NULL: stop
     void (*resume)(pons__skill_run *r, const pons__skill_env *env); // after a hold
 } pons__skill;
 
@@ -124,9 +135,9 @@ const pons_value *pons__world_zone(const pons_value *world, const char *name);
 bool pons__pose_read(const pons_value *v, pons_pose2 *ret);
 
 // skills_nav.c, skills_dock.c, skills_base.c, skills_other.c
-extern const pons__skill pons__skill_navigate, pons__skill_dock, pons__skill_undock,
-    pons__skill_stop_base, pons__skill_spin, pons__skill_back_up, pons__skill_speak,
-    pons__skill_wait, pons__skill_look;
+extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pons__skill_dock,
+    pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
+    pons__skill_drive, pons__skill_speak, pons__skill_wait, pons__skill_look;
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);

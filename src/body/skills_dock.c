@@ -34,7 +34,7 @@ enum { PHASE_BACK_OFF, PHASE_IS_OFF };                                   // undo
 #define OFF_M          0.45 // undocked: this far back
 #define OFF_MPS        0.15
 
-static bool check(const pons_value *args, const pons_value *world, char *ret_msg, size_t cap);
+static bool check(const pons_value *args, const pons__skill_env *env, pons__skill_refusal *ret);
 static void start(pons__skill_run *r, const pons__skill_env *env);
 static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
 static void stop(pons__skill_run *r, const pons__skill_env *env);
@@ -65,8 +65,8 @@ const pons__skill pons__skill_dock = {
     .timeout_s = 300.0,
     .success = "the contacts touch and the battery is charging",
     .error_map = "{\"901\":\"abort\",\"902\":\"abort\",\"903\":\"replan\",\"904\":\"retry\","
-                 "\"905\":\"retry\",\"906\":\"retry\",\"9001\":\"retry\",\"9002\":\"ask_human\","
-                 "\"9003\":\"replan\",\"9004\":\"ask_human\",\"default\":\"retry\"}",
+                 "\"905\":\"retry\",\"906\":\"retry\",\"9901\":\"retry\",\"9902\":\"ask_human\","
+                 "\"9903\":\"replan\",\"9904\":\"ask_human\",\"default\":\"retry\"}",
     .check = check,
     .start = start,
     .step = step,
@@ -84,7 +84,7 @@ const pons__skill pons__skill_undock = {
     .cancel_supported = true,
     .timeout_s = 30.0,
     .success = "the robot has backed 0.45 m off the charger",
-    .error_map = "{\"905\":\"retry\",\"9002\":\"ask_human\",\"default\":\"retry\"}",
+    .error_map = "{\"905\":\"retry\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
     .start = undock_start,
     .step = undock_step,
 };
@@ -106,13 +106,13 @@ bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__ski
     return false;
 }
 
-static bool check(const pons_value *args, const pons_value *world, char *ret_msg, size_t cap)
+static bool check(const pons_value *args, const pons__skill_env *env, pons__skill_refusal *ret)
 {
     (void)args;
     pons_pose2 pose;
-    if (pons__pose_read(pons_get(pons_get(world, "charger"), "pose"), &pose))
+    if (pons__pose_read(pons_get(pons_get(env->world, "charger"), "pose"), &pose))
         return true;
-    snprintf(ret_msg, cap, "this world has no charger");
+    snprintf(ret->text, sizeof ret->text, "this world has no charger");
     return false;
 }
 
@@ -182,7 +182,7 @@ static void stage(pons__skill_run *r, const pons__skill_env *env, pons__skill_ou
     if (out.status == PONS_NAV_SUCCEEDED)
         pons__skill_phase(r, env, PHASE_TURN);
     else if (out.status == PONS_NAV_FAILED)
-        pons__skill_fail(ret, PONS__DOCK_FAILED_TO_STAGE, "no way to the charger: %d %s",
+        pons__skill_fail(ret, PONS__DOCK_FAILED_TO_STAGE, "no way to the charger: %d %.350s",
                          out.error_code, out.error_msg);
 }
 

@@ -49,7 +49,7 @@ const pons__skill pons__skill_look = {
     .cancel_supported = true,
     .timeout_s = 10.0,
     .success = "the obstacles around have been scanned anew",
-    .error_map = "{\"9004\":\"ask_human\",\"default\":\"retry\"}",
+    .error_map = "{\"9904\":\"ask_human\",\"default\":\"retry\"}",
     .start = look_start,
     .step = look_step,
 };
@@ -73,7 +73,7 @@ static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skil
 static void look_start(pons__skill_run *r, const pons__skill_env *env)
 {
     (void)r;
-    pons_grid_clear_obstacles(env->grid);
+    pons_nav_forget(env->nav);
 }
 
 static void look_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)

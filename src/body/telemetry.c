@@ -8,7 +8,11 @@
 #define UTF8_MAX 4    // bytes of one character
 #define MILLI    1e-3 // coordinates of what is only shown are rounded to this [m]
 
+#define TREE_NODES 128 // of a tree, in one message
+
 static pons_value *stop_value(const pons_body *b);
+static pons_value *tree_message(const pons_body *b, const char *list, pons_value *taken);
+static void tell_outline(pons_body *b, pons__client *c);
 static pons_value *goal_value(const pons__goal *g);
 static pons_value *blobs_value(const pons_body *b);
 static const char *battery_word(pons_battery_state s);
@@ -60,6 +64,80 @@ pons_value *pons__body_telemetry(pons_body *b)
         "fifo", json_boolean(s->fifo), "boot_id", json_string(b->boot_id), "odometer_m",
         pons__real(b->odometer_m), "obstacles", blobs_value(b), "collision_risk",
         json_boolean(s->collision_risk), NULL);
+}
+
+// Who has not seen this tree yet gets all of it, the others what has changed.
+void pons__body_tell_tree(pons_body *b)
+{
+    bool watched = false;
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++)
+        watched = watched || (b->clients[i].link && b->clients[i].greeted && b->clients[i].tree);
+    const uint64_t id = pons_nav_tree_id(b->nav);
+    if (!watched || id == 0)
+        return;
+    pons_nav_change changes[TREE_NODES];
+    uint64_t lost = 0;
+    for (int n; (n = pons_nav_changes(b->nav, changes, TREE_NODES, &lost)) > 0;) {
+        pons_value *list = json_array();
+        for (int i = 0; list && i < n; i++) {
+            const pons_nav_change *x = &changes[i];
+            char path[512];
+            json_array_append_new(
+                list,
+                pons_object("node", json_integer(x->node), "path",
+                            pons__text(pons_nav_tree_path(b->nav, x->node, path, sizeof path)),
+                            "from", json_string(pons_bt_status_word(PONS_BT_XML, x->from)), "to",
+                            json_string(pons_bt_status_word(PONS_BT_XML, x->to)), "robot_ms",
+                            json_integer(x->robot_ns / PONS_NS_PER_MS), NULL));
+        }
+        pons_value *msg = tree_message(b, "changes", list);
+        if (msg && lost > 0)
+            json_object_set_new(msg, "lost", json_integer((json_int_t)lost));
+        for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+            pons__client *c = &b->clients[i];
+            if (c->link && c->tree && c->tree_id == id)
+                pons__client_send(c, pons_value_ref(msg));
+        }
+        pons_value_unref(msg);
+    }
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        pons__client *c = &b->clients[i];
+        if (c->link && c->greeted && c->tree && c->tree_id != id) {
+            c->tree_id = id;
+            tell_outline(b, c);
+        }
+    }
+}
+
+static void tell_outline(pons_body *b, pons__client *c)
+{
+    const uint32_t all = pons_nav_tree_nodes(b->nav);
+    for (uint32_t from = 0; from < all; from += TREE_NODES) {
+        pons_value *list = json_array();
+        for (uint32_t i = from; list && i < all && i < from + TREE_NODES; i++) {
+            char path[512];
+            const pons_bt_status s = pons_nav_tree_state(b->nav, i);
+            json_array_append_new(
+                list, pons_object("node", json_integer(i), "path",
+                                  pons__text(pons_nav_tree_path(b->nav, i, path, sizeof path)),
+                                  "state", json_string(pons_bt_status_word(PONS_BT_XML, s)), NULL));
+        }
+        pons_value *msg = tree_message(b, "nodes", list);
+        if (msg) {
+            json_object_set_new(msg, "file", pons__text(pons_nav_tree_file(b->nav)));
+            json_object_set_new(msg, "of", json_integer(all));
+        }
+        pons__client_send(c, msg);
+    }
+}
+
+static pons_value *tree_message(const pons_body *b, const char *list, pons_value *taken)
+{
+    const pons__goal *g = pons__goal_base(b);
+    return pons_object("type", json_string("tree"), "tree",
+                       json_integer((json_int_t)pons_nav_tree_id(b->nav)), "goal_id",
+                       g ? json_string(g->goal_id) : json_null(), "robot_ms",
+                       json_integer(b->robot_ns / PONS_NS_PER_MS), list, taken, NULL);
 }
 
 pons_value *pons__pose_value(pons_pose2 p)

@@ -446,6 +446,8 @@ static void on_feedback(pons_port *p, const pons_value *msg)
             g->no_progress = true;
             g->window_robot_ms = robot_ms; // say it again only after another such time
         }
+    } else {
+        g->window_distance = -1.0; // no way is followed now (a recovery): nothing to measure
     }
     const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
     if (now_ms - p->feedback_shown_ms >= FEEDBACK_SHOWN_EVERY_MS) {

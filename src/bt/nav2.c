@@ -287,6 +287,9 @@ static int n_single_trigger(pons_bt_tree *t, uint32_t i, pons_error *err)
 static double path_length(const pons_value *path)
 {
     const pons_value *poses = json_is_array(path) ? path : pons_get(path, "poses");
+    if (json_is_number(pons_get(path, "length_m"))) { // what is left of it
+        return json_number_value(pons_get(path, "length_m"));
+    }
     double sum = 0;
     for (size_t k = 1; k < json_array_size(poses); k++) {
         const pons_value *a = json_array_get(poses, k - 1), *b = json_array_get(poses, k);
@@ -297,7 +300,7 @@ static double path_length(const pons_value *path)
 }
 
 // The child runs when the new path is much longer than the one before, near its end. A path is
-// {poses:[{x,y}…]} or the list. x: the last length; t_ns: the last write seen.
+// {poses:[{x,y}…], length_m?} or the list. x: the last length; t_ns: the last write seen.
 static int n_path_longer(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     bt_mem *m = &t->mem[i];

@@ -123,8 +123,16 @@ static int bind_leaves(pons_bt *bt, const pons_bt_registry *r, bt_fn **ret, pons
     }
     if (missing.len > 0) {
         free(fns);
-        return pons_error_set(err, PONS_ENOTFOUND, "bt", "nothing here serves the node%s %s",
-                              strchr(missing.data, ',') ? "s" : "", missing.data);
+        pons_error_set(err, PONS_ENOTFOUND, "bt", "nothing here serves the node%s %s",
+                       strchr(missing.data, ',') ? "s" : "", missing.data);
+        for (uint32_t i = 0; i < bt->n_nodes; i++) { // where the first of them stands
+            const bt_node *n = &bt->nodes[i];
+            if (n->call && !bt_leaf_of(r, n->call->name)) {
+                pons_error_source(err, "%s:%u:%u", n->pos.file, n->pos.line, n->pos.col);
+                break;
+            }
+        }
+        return PONS_ENOTFOUND;
     }
     *ret = fns;
     return PONS_OK;

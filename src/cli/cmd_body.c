@@ -56,6 +56,7 @@ int cmd_body(cli *c)
     snprintf(ledger, sizeof ledger, "%s/body.ledger", c->run_dir);
     snprintf(state, sizeof state, "%s/sim.json", c->run_dir);
     o.world = world;
+    o.workspace = c->workspace;
     o.ledger_path = ledger;
     o.sim_state_path = state;
     o.clock = pons_clock_real();
