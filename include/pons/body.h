@@ -22,8 +22,8 @@ typedef struct pons_body pons_body;
 
 typedef struct pons_body_options {
     const pons_robot_ops *robot;
-    const pons_value *world;    // from pons_world_load; referenced
-    const char *ledger_path;    // NULL: kept in memory only, for simulations without a process
+    const pons_value *world; // from pons_world_load; referenced
+    const char *ledger_path; // NULL: kept in memory only, for simulations without a process
     const char *workspace; // where a goal's behavior_tree is looked for, besides what is installed:
                            // this folder and its trees/; NULL: nowhere
     const char *sim_state_path; // where a simulated world's state is saved a few times a second;

@@ -19,6 +19,7 @@ typedef struct pons_scenario_env {
     const pons_llm_ops *script;
     // A directory of its own, for what the body keeps; an earlier run's files there are replaced.
     const char *dir;
+    const char *trees; // folder of its own trees: DIR and DIR/trees; NULL: those installed
     // Every event, as it is shown; may be NULL.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;
@@ -46,8 +47,8 @@ typedef struct pons_scenario_options {
     }
 
 // Runs to the end or the time limit. *ret_report: {name, seed, passed, misses[], status,
-// decisions[], modes[], robot_s, commits, kills, starts}. Returns PONS_OK also when expectations
-// are missed; an error only when the simulation itself could not run.
+// decisions[], modes[], robot_s, commits, kills, starts, results[]}. Returns PONS_OK also when
+// expectations are missed; an error only when the simulation itself could not run.
 int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
                       const pons_scenario_options *opts, pons_value **ret_report, pons_error *err);
 

@@ -30,10 +30,10 @@
 #define PONS__SAVE_NS       (250 * PONS_NS_PER_MS) // between saves of a simulated world
 
 typedef struct pons__client {
-    pons_link *link; // NULL: a free place
-    bool greeted;    // has said hello
-    bool gone;       // to be closed at the end of this poll
-    bool tree;       // wants to see the navigator's tree at work,
+    pons_link *link;  // NULL: a free place
+    bool greeted;     // has said hello
+    bool gone;        // to be closed at the end of this poll
+    bool tree;        // wants to see the navigator's tree at work,
     uint64_t tree_id; // and has been told the outline of this one
     int64_t pid;
     char name[64];

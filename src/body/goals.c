@@ -448,7 +448,8 @@ static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const ch
         goal_env(b, &env);
         pons__skill_stop(g->skill, &g->run, &env);
     }
-    if (g->skill->needs_base && !g->handed_over) { // no motion for it any more, whatever the disk says
+    if (g->skill->needs_base &&
+        !g->handed_over) { // no motion for it any more, whatever the disk says
         b->cmd.want = (pons_twist2){0};
         b->cmd.docking = false;
         pons__body_publish(b);

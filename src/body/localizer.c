@@ -63,7 +63,7 @@ struct pons_localizer {
     pons_pose2 odom; // odom_from_base, the newest
     bool has_odom;
     sym3 cov;
-    int lost; // badly explained scans in a row
+    int lost;     // badly explained scans in a row
     bool doubted; // somebody says that the pose is wrong
 
     pons_pose2 corrected_at; // odometry at the last correction

@@ -53,8 +53,8 @@ pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input 
     m->done = g->turn ? m->done + pons_wrap_angle(in->odom.yaw - m->last_yaw)
                       : copysign(hypot(in->odom.x - m->from.x, in->odom.y - m->from.y), g->by);
     m->last_yaw = in->odom.yaw;
-    const double left = g->turn ? (g->by - m->done) * (g->by < 0.0 ? -1.0 : 1.0)
-                                : fabs(g->by) - fabs(m->done);
+    const double left =
+        g->turn ? (g->by - m->done) * (g->by < 0.0 ? -1.0 : 1.0) : fabs(g->by) - fabs(m->done);
     if (left <= g->accuracy) {
         return PONS__MOTION_DONE;
     }
@@ -103,8 +103,7 @@ static bool blocked_by_gate(pons__motion *m, const pons__motion_input *in)
 static double free_ahead(const pons__motion *m, const pons__motion_input *in)
 {
     const pons__motion_goal *g = &m->goal;
-    const double reach =
-        fmin(fmax(AHEAD_S * g->rate, AHEAD_MIN_M), fabs(g->by) - fabs(m->done));
+    const double reach = fmin(fmax(AHEAD_S * g->rate, AHEAD_MIN_M), fabs(g->by) - fabs(m->done));
     if (!in->grid) {
         return reach;
     }

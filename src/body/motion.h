@@ -37,7 +37,7 @@ typedef struct pons__motion_input {
     pons_pose2 pose;       // in map
     const pons_grid *grid; // what to look ahead in; NULL: nothing
     double radius_m;
-    bool gate_known;      // gate is what the safety gate wrote last
+    bool gate_known;       // gate is what the safety gate wrote last
     pons_twist2 gate, cmd; // cmd: what was asked last
 } pons__motion_input;
 

@@ -8,9 +8,9 @@
 //                                                        costmaps (nav_plan.c, nav_follow.c, …)
 //
 // The tree is Nav2's kind, BehaviorTree.CPP v4 XML: trees/navigate_to_pose.xml and
-// trees/navigate_through_poses.xml are pons' own, and a goal may name another. All that a navigation
-// does stands in its tree; what the leaves can do, and what their error numbers are, is Nav2's
-// (docs/navigation.md has the list).
+// trees/navigate_through_poses.xml are pons' own, and a goal may name another. All that a
+// navigation does stands in its tree; what the leaves can do, and what their error numbers are, is
+// Nav2's (docs/navigation.md has the list).
 //
 // A leaf never waits: it answers RUNNING and is ticked again, 20 times a second of robot time. Of
 // the leaves that want a velocity, the last one in a tick has it; when none wants one, the robot
@@ -21,8 +21,8 @@
 // leaf measured, and names it by its path in the tree.
 //
 // Times are robot time without what was spent on hold: a tree that is held keeps its place, and its
-// timers stand still. One call a step; no clock but its argument, no randomness: the same calls give
-// the same bytes.
+// timers stand still. One call a step; no clock but its argument, no randomness: the same calls
+// give the same bytes.
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -263,7 +263,8 @@ static bool try_file(const char *dir, const char *sub, const char *name, char *r
            access(ret, R_OK) == 0;
 }
 
-// Where a tree of that name is: the workspace, its trees/, what is installed, and that one's trees/.
+// Where a tree of that name is: the workspace, its trees/, what is installed, and that one's
+// trees/.
 static int find_tree(const pons_nav *n, const pons_nav_goal *goal, char *ret, pons_error *err)
 {
     const char *name = goal->tree && *goal->tree ? goal->tree : NULL;
@@ -310,8 +311,9 @@ static int prepare(pons_nav *n, const pons_nav_goal *goal, prepared *ret, pons_e
     }
     ret->nodes = pons_bt_nodes(bt);
     if (ret->nodes > PONS__NAV_NODES_MAX) {
-        rc = pons_error_set(err, PONS_EINVAL, "nav", "a navigation's tree has at most %d nodes, not %u",
-                            PONS__NAV_NODES_MAX, ret->nodes);
+        rc = pons_error_set(err, PONS_EINVAL, "nav",
+                            "a navigation's tree has at most %d nodes, not %u", PONS__NAV_NODES_MAX,
+                            ret->nodes);
         pons_error_source(err, "%s", ret->file);
     } else {
         const pons_bt_tree_options o = {
@@ -477,9 +479,7 @@ static void sense_step(pons_nav *n, int64_t now_ns, pons_pose2 pose, pons_twist2
     const bool still = fabs(twist.v) < STILL_MPS && fabs(twist.w) < STILL_RADPS;
     const bool told = fabs(n->cmd.v) > TOLD_MPS || fabs(n->cmd.w) > TOLD_RADPS;
     n->still_ns = !still ? -1 : n->still_ns < 0 ? n->now_ns : n->still_ns;
-    n->no_motion_ns = !still || !told        ? -1
-                      : n->no_motion_ns < 0 ? n->now_ns
-                                            : n->no_motion_ns;
+    n->no_motion_ns = !still || !told ? -1 : n->no_motion_ns < 0 ? n->now_ns : n->no_motion_ns;
 }
 
 static void tick(pons_nav *n)
@@ -513,8 +513,8 @@ static void tick(pons_nav *n)
         pons__nav_follow_reset(n);
         return;
     }
-    n->cmd = n->limited ? n->want
-                        : pons__limit_accel(&n->params, n->cmd, n->twist, n->want, n->dt_s);
+    n->cmd =
+        n->limited ? n->want : pons__limit_accel(&n->params, n->cmd, n->twist, n->want, n->dt_s);
 }
 
 static void fail(pons_nav *n, int code, const char *fmt, ...)

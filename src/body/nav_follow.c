@@ -5,7 +5,8 @@
 // the robot stand until there is another.
 //
 //   103 INVALID_PATH             nothing to follow at the start
-//   105 FAILED_TO_MAKE_PROGRESS  moved less than progress_m in progress_s. Progress is displacement:
+//   105 FAILED_TO_MAKE_PROGRESS  moved less than progress_m in progress_s. Progress is
+//   displacement:
 //                                that far from the last anchor moves the anchor and restarts the
 //                                clock. Turning to the final yaw is measured as an angle instead.
 //   106 NO_VALID_CONTROL         the local costmap shows something on the next stretch of the path,
@@ -21,8 +22,13 @@ static const double AHEAD_FROM_M = 0.4, AHEAD_TO_M = 1.0; // the stretch that mu
 static const double PATIENCE_S = 3.0;
 static const double GAP_S = 0.5; // not ticked for so long: that time does not count
 static const char *const controllers[] = {"FollowPath", "follow_path", "pons", NULL};
-static const char *const checkers[] = {"general_goal_checker", "goal_checker", "precise_goal_checker",
-                                       "stopped_goal_checker", "progress_checker", "pons", NULL};
+static const char *const checkers[] = {"general_goal_checker",
+                                       "goal_checker",
+                                       "precise_goal_checker",
+                                       "stopped_goal_checker",
+                                       "progress_checker",
+                                       "pons",
+                                       NULL};
 
 static int follow_path(pons_bt_call *call, void *user, pons_error *err);
 static int begin(pons_nav *n, const pons_bt_call *call);
@@ -112,8 +118,7 @@ static int begin(pons_nav *n, const pons_bt_call *call)
     set_anchor(n, false);
     if (!look_at_path(n, call) || f->stopped) {
         pons__nav_follow_reset(n);
-        return pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_PATH,
-                                   "there is no path to follow");
+        return pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_PATH, "there is no path to follow");
     }
     f->running = true;
     return PONS_BT_RUNNING;
@@ -134,8 +139,8 @@ static bool look_at_path(pons_nav *n, const pons_bt_call *call)
     }
     pons_value_unref(f->poses);
     f->poses = pons_value_ref(poses);
-    pons__follower_new_path(&f->f, fmin(fmax(pons_get_num(value, "from_m", 0.0), 0.0),
-                                        pons__path_length(f->path)));
+    pons__follower_new_path(
+        &f->f, fmin(fmax(pons_get_num(value, "from_m", 0.0), 0.0), pons__path_length(f->path)));
     f->blocked_ns = -1;
     return true;
 }
@@ -176,9 +181,10 @@ static int step(pons_nav *n, const pons_bt_call *call)
     }
     const double for_s = (double)(n->now_ns - f->blocked_ns) / (double)PONS_NS_PER_S;
     if (for_s > PATIENCE_S) {
-        return pons__nav_fail_leaf(n, call, PONS_FOLLOW_NO_VALID_CONTROL,
-                                   "the path is blocked within %.1f m for %.1f s, %.2f m from its end",
-                                   AHEAD_TO_M, for_s, f->remaining_m);
+        return pons__nav_fail_leaf(
+            n, call, PONS_FOLLOW_NO_VALID_CONTROL,
+            "the path is blocked within %.1f m for %.1f s, %.2f m from its end", AHEAD_TO_M, for_s,
+            f->remaining_m);
     }
     pons__nav_want(n, (pons_twist2){0.0, 0.0});
     return pons__nav_running(n, call);
@@ -230,8 +236,8 @@ static bool is_stuck(pons_nav *n, char *msg, size_t cap)
         snprintf(msg, cap, "turned %.2f rad in %.1f s, %.2f needed, at the goal", turned, for_s,
                  PROGRESS_RAD);
     } else {
-        snprintf(msg, cap, "moved %.2f m in %.1f s, %.2f m needed, %.2f m from the path's end", moved,
-                 for_s, n->params.progress_m, f->remaining_m);
+        snprintf(msg, cap, "moved %.2f m in %.1f s, %.2f m needed, %.2f m from the path's end",
+                 moved, for_s, n->params.progress_m, f->remaining_m);
     }
     return true;
 }

@@ -89,8 +89,8 @@ typedef struct pons_nav_params {
 #define PONS_NAV_PARAMS_INIT                                                                       \
     {                                                                                              \
         .radius_m = 0.22, .speed_max_mps = 0.6, .yaw_rate_max_radps = 1.5, .accel_mps2 = 1.0,      \
-        .reverse_max_mps = 0.3,                                                                    \
-        .xy_tolerance_m = 0.15, .yaw_tolerance_rad = 0.25, .progress_m = 0.5, .progress_s = 10.0   \
+        .reverse_max_mps = 0.3, .xy_tolerance_m = 0.15, .yaw_tolerance_rad = 0.25,                 \
+        .progress_m = 0.5, .progress_s = 10.0                                                      \
     }
 
 // ---- the navigator: one navigation at a time, by a behaviour tree (nav.c)
@@ -111,10 +111,10 @@ typedef struct pons_nav_goal {
 // Reads and checks a goal's tree, and does nothing else: PONS_EINVAL, PONS_ENOTFOUND with the first
 // fault's file:line:col, PONS_EUNSUPPORTED by the names of the nodes that need what is not here.
 int pons_nav_check(pons_nav *n, const pons_nav_goal *goal, pons_error *err);
-// Begins. While a navigation runs whose tree is the same, that one goes on with the new goal: {goal}
-// swapped, {path} emptied, nothing halted. Else what runs is halted first. A goal that cannot be
-// planned shows at the next step. Errors as above (err must be given); then the next step says
-// FAILED with 9001, or 9101.
+// Begins. While a navigation runs whose tree is the same, that one goes on with the new goal:
+// {goal} swapped, {path} emptied, nothing halted. Else what runs is halted first. A goal that
+// cannot be planned shows at the next step. Errors as above (err must be given); then the next step
+// says FAILED with 9001, or 9101.
 int pons_nav_go(pons_nav *n, const pons_nav_goal *goal, int64_t now_ns, pons_error *err);
 // The same to one pose, by the built-in tree and afresh. with_yaw false: any final heading.
 void pons_nav_start(pons_nav *n, pons_pose2 goal_in_map, bool with_yaw, int64_t now_ns);
@@ -178,7 +178,8 @@ pons_bt_status pons_nav_tree_state(const pons_nav *n, uint32_t node);
 char *pons_nav_tree_path(const pons_nav *n, uint32_t node, char *buf, size_t cap);
 // The leaf that was RUNNING at the last step, by its path; "" when there is none.
 const char *pons_nav_tree_at(pons_nav *n);
-// Takes the changes of state since the last call, oldest first; *ret_lost: how many more there were.
+// Takes the changes of state since the last call, oldest first; *ret_lost: how many more there
+// were.
 int pons_nav_changes(pons_nav *n, pons_nav_change *ret, int cap, uint64_t *ret_lost);
 
 typedef struct pons_localizer

@@ -6,9 +6,9 @@
 
 #include "body/nav_tree.h"
 
-static const double REACHED_M = 0.25;  // Nav2's goal_reached_tol
-static const double STUCK_S = 1.0;     // told to move for so long, and did not
-static const double SEARCH_M = 1e9;    // the whole path
+static const double REACHED_M = 0.25; // Nav2's goal_reached_tol
+static const double STUCK_S = 1.0;    // told to move for so long, and did not
+static const double SEARCH_M = 1e9;   // the whole path
 
 #define LEAF(name) static int name(pons_bt_call *call, void *user, pons_error *err)
 LEAF(is_stuck);
@@ -85,8 +85,7 @@ LEAF(is_stuck)
     (void)call;
     (void)err;
     const pons_nav *n = user;
-    return answer(n->no_motion_ns >= 0 &&
-                  (double)(n->now_ns - n->no_motion_ns) >= STUCK_S * 1e9);
+    return answer(n->no_motion_ns >= 0 && (double)(n->now_ns - n->no_motion_ns) >= STUCK_S * 1e9);
 }
 
 LEAF(is_stopped)
@@ -291,8 +290,7 @@ LEAF(remove_passed)
     const double radius = pons__nav_in_num(call, "radius", 0.5);
     pons_value *left = json_copy((pons_value *)(uintptr_t)goals);
     pons_pose2 p;
-    while (json_array_size(left) > 1 &&
-           pons__nav_pose_read(json_array_get(left, 0), &p, NULL) &&
+    while (json_array_size(left) > 1 && pons__nav_pose_read(json_array_get(left, 0), &p, NULL) &&
            hypot(p.x - n->pose.x, p.y - n->pose.y) <= radius) {
         json_array_remove(left, 0);
     }
@@ -428,10 +426,10 @@ static int give_stretch(const pons_bt_call *call, const pons__path *path, double
     const double length = pons__path_length(path);
     from = fmin(fmax(from, 0.0), length);
     to = fmin(fmax(to, from), length);
-    pons__nav_out(call, "output_path",
-                  pons__nav_path_value(
-                      pons__nav_poses_of(path, from, to, to >= length - 1e-6 ? yaw : NULL), 0.0,
-                      to - from));
+    pons__nav_out(
+        call, "output_path",
+        pons__nav_path_value(pons__nav_poses_of(path, from, to, to >= length - 1e-6 ? yaw : NULL),
+                             0.0, to - from));
     return PONS_BT_SUCCESS;
 }
 
@@ -470,13 +468,11 @@ LEAF(truncate_local)
     if (!in || !pons__nav_path_read(in, path, &yaw, &has_yaw)) {
         return PONS_BT_FAILURE;
     }
-    const double s =
-        pons__path_project(path, pons_get_num(in, "from_m", 0.0),
-                           pons__nav_in_num(call, "max_robot_pose_search_dist", SEARCH_M), at,
-                           &off);
+    const double s = pons__path_project(
+        path, pons_get_num(in, "from_m", 0.0),
+        pons__nav_in_num(call, "max_robot_pose_search_dist", SEARCH_M), at, &off);
     return give_stretch(call, path, s - pons__nav_in_num(call, "distance_backward", 4.0),
-                        s + pons__nav_in_num(call, "distance_forward", 8.0),
-                        has_yaw ? &yaw : NULL);
+                        s + pons__nav_in_num(call, "distance_forward", 8.0), has_yaw ? &yaw : NULL);
 }
 
 // ---- the rest ------------------------------------------------------------------------------

@@ -92,9 +92,9 @@ void pons__grid_restamp(pons_grid *g);
 static inline int pons__grid_cost(const pons_grid *g, double x, double y, double radius_m)
 {
     const double d = (double)pons__grid_dist(g, x, y);
-    return d <= 0.0        ? PONS__COST_LETHAL
+    return d <= 0.0       ? PONS__COST_LETHAL
            : d < radius_m ? PONS__COST_INSCRIBED
-                           : (int)(252.0 * exp(-(d - radius_m) / PONS__INFLATION_M));
+                          : (int)(252.0 * exp(-(d - radius_m) / PONS__INFLATION_M));
 }
 
 // ---- window: the local costmap --------------------------------------------------------------
@@ -124,8 +124,8 @@ static inline double pons__path_length(const pons__path *p)
 }
 // The point s metres along; clamped to the ends.
 void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y);
-// Where along the path a pose is [m]: the nearest point from from_s on, no more than ahead_m further.
-// *ret_off: how far beside it.
+// Where along the path a pose is [m]: the nearest point from from_s on, no more than ahead_m
+// further. *ret_off: how far beside it.
 double pons__path_project(const pons__path *path, double from_s, double ahead_m, pons_pose2 pose,
                           double *ret_off);
 

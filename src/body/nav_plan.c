@@ -22,8 +22,8 @@ static const double CLEARLY_CHEAPER = 0.85, DEARER = 1.1;
 static const double SEARCH_M = 3.0; // how far along the kept path the robot may have come
 static const double CURRENT_MAX_S = 3.0;
 static const char *const planners[] = {"GridBased", "grid_based", "pons", NULL};
-static const char *const smoothers[] = {"SmoothPath",    "simple_smoother", "smooth_path",
-                                        "route_smoother", "pons",            NULL};
+static const char *const smoothers[] = {
+    "SmoothPath", "simple_smoother", "smooth_path", "route_smoother", "pons", NULL};
 
 typedef struct request {
     pons_pose2 start;
@@ -118,10 +118,10 @@ static int compute(pons_nav *n, const pons_bt_call *call, bool through)
     pons_autovalue list = pons__nav_in(call, through ? "goals" : "goal");
     request r = {.start = n->pose, .from_here = true, .list = list};
     if (!read_request(n, call, through, list, &r)) {
-        return r.n == 0 && through
-                   ? pons__nav_fail_leaf(n, call, PONS_PLAN_NO_VIAPOINTS_GIVEN, "no goals are given")
-                   : pons__nav_fail_leaf(n, call, PONS_PLAN_UNKNOWN + more,
-                                         "the goal is no pose in the map");
+        return r.n == 0 && through ? pons__nav_fail_leaf(n, call, PONS_PLAN_NO_VIAPOINTS_GIVEN,
+                                                         "no goals are given")
+                                   : pons__nav_fail_leaf(n, call, PONS_PLAN_UNKNOWN + more,
+                                                         "the goal is no pose in the map");
     }
     const int code = path_for(n, &r, msg, sizeof msg);
     if (code != PONS_NAV_OK) {
@@ -135,7 +135,8 @@ static int compute(pons_nav *n, const pons_bt_call *call, bool through)
     } else {
         const pons__path *p = n->plan.candidate;
         const double length = pons__path_length(p);
-        pons_value *poses = pons__nav_poses_of(p, 0.0, length, r.any_yaw ? NULL : &r.goals[r.n - 1].yaw);
+        pons_value *poses =
+            pons__nav_poses_of(p, 0.0, length, r.any_yaw ? NULL : &r.goals[r.n - 1].yaw);
         pons__nav_out(call, "path", pons__nav_path_value(poses, 0.0, length));
     }
     return pons__nav_ok(n, call);
@@ -201,9 +202,8 @@ static int path_for(pons_nav *n, const request *r, char *msg, size_t cap)
     p->openings = grid->openings;
     if (same && isfinite(left)) {
         p->dearer = false; // the answer will be the same until something changes
-        if (code != PONS_NAV_OK ||
-            (!lost && p->candidate->left[0] >= CLEARLY_CHEAPER * left &&
-             p->candidate->moved_goal == p->kept->moved_goal)) {
+        if (code != PONS_NAV_OK || (!lost && p->candidate->left[0] >= CLEARLY_CHEAPER * left &&
+                                    p->candidate->moved_goal == p->kept->moved_goal)) {
             return PONS_NAV_OK; // the present one is free
         }
     }
@@ -308,10 +308,10 @@ static int smooth(pons_bt_call *call, void *user, pons_error *err)
                                    "the smoothed path is not free");
     }
     const double length = pons__path_length(path);
-    pons__nav_out(call, "smoothed_path",
-                  pons__nav_path_value(
-                      pons__nav_poses_of(path, from, length, has_yaw ? &yaw : NULL), 0.0,
-                      length - from));
+    pons__nav_out(
+        call, "smoothed_path",
+        pons__nav_path_value(pons__nav_poses_of(path, from, length, has_yaw ? &yaw : NULL), 0.0,
+                             length - from));
     pons__nav_out(call, "smoothing_duration", json_real(0.0));
     pons__nav_out(call, "was_completed", json_true());
     return pons__nav_ok(n, call);

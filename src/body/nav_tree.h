@@ -74,7 +74,7 @@ struct pons_nav {
     pons_bt_registry *leaves;        /* const */
 
     // the tree at work
-    pons_bt_tree *tree; // NULL: none yet
+    pons_bt_tree *tree;  // NULL: none yet
     pons__nav_run *runs; // (n_nodes)
     uint32_t n_nodes;
     char *file;
@@ -106,12 +106,12 @@ struct pons_nav {
         int64_t ns;
         int scans;
     } cleared[PONS__COSTMAPS];
-    pons_twist2 cmd;     // last given
-    pons_twist2 want;    // of this tick
-    bool limited;        // want is within the accelerations
-    int64_t still_ns;    // since when the robot stands; -1: it moves
+    pons_twist2 cmd;      // last given
+    pons_twist2 want;     // of this tick
+    bool limited;         // want is within the accelerations
+    int64_t still_ns;     // since when the robot stands; -1: it moves
     int64_t no_motion_ns; // since when it is told to move and does not; -1
-    unsigned cancels;    // pons__cancel bits
+    unsigned cancels;     // pons__cancel bits
 
     pons__nav_plan plan;
     pons__nav_follow follow;

@@ -103,8 +103,8 @@ pons_value *pons__nav_poses_of(const pons__path *path, double from_m, double to_
     json_array_append_new(list, pons_object("x", json_real(x), "y", json_real(y), NULL));
     for (int i = 0; i < path->n; i++) {
         if (path->s[i] > from_m + 1e-6 && path->s[i] < to_m - 1e-6) {
-            json_array_append_new(list, pons_object("x", json_real(path->x[i]), "y",
-                                                    json_real(path->y[i]), NULL));
+            json_array_append_new(
+                list, pons_object("x", json_real(path->x[i]), "y", json_real(path->y[i]), NULL));
         }
     }
     pons__path_at(path, to_m, &x, &y);
@@ -167,8 +167,8 @@ static bool pose_of_text(const char *text, pons_pose2 *ret, bool *ret_any_yaw)
                sscanf(frame, ";%lf;%lf;%lf;%lf;%lf;%lf;%lf%n", &x, &y, &z, &q[0], &q[1], &q[2],
                       &q[3], &end) == 7 &&
                frame[end] == '\0') {
-        const double yaw = atan2(2.0 * (q[3] * q[2] + q[0] * q[1]),
-                                 1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]));
+        const double yaw =
+            atan2(2.0 * (q[3] * q[2] + q[0] * q[1]), 1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]));
         *ret = (pons_pose2){x, y, yaw};
     } else {
         return false;

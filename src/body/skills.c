@@ -29,10 +29,12 @@
 #define SCAN_WAIT_S 3.0  // a silent lidar ends a motion after this long
 
 static const pons__skill *const skills[] = {
-    &pons__skill_navigate, &pons__skill_navigate_through, &pons__skill_stop_base,
-    &pons__skill_dock,     &pons__skill_undock,           &pons__skill_speak,
-    &pons__skill_wait,     &pons__skill_spin,             &pons__skill_back_up,
-    &pons__skill_drive,    &pons__skill_look,
+    &pons__skill_navigate,  &pons__skill_navigate_through,
+    &pons__skill_stop_base, &pons__skill_dock,
+    &pons__skill_undock,    &pons__skill_speak,
+    &pons__skill_wait,      &pons__skill_spin,
+    &pons__skill_back_up,   &pons__skill_drive,
+    &pons__skill_look,
 };
 #define N_SKILLS (sizeof skills / sizeof skills[0])
 

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#define STILL_MPS    0.01
-#define STILL_RADPS  0.02
-#define SPIN_RADPS   1.0
-#define SPIN_OK_RAD  0.03
-#define BACK_MPS     0.15
-#define DRIVE_MPS    0.20
-#define DRIVE_OK_M   0.01
-#define ALLOWANCE_S  10.0 // more than the motion would take, unless the goal says otherwise
+#define STILL_MPS   0.01
+#define STILL_RADPS 0.02
+#define SPIN_RADPS  1.0
+#define SPIN_OK_RAD 0.03
+#define BACK_MPS    0.15
+#define DRIVE_MPS   0.20
+#define DRIVE_OK_M  0.01
+#define ALLOWANCE_S 10.0 // more than the motion would take, unless the goal says otherwise
 
 static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
 static void spin_start(pons__skill_run *r, const pons__skill_env *env);
@@ -36,7 +36,7 @@ const pons__skill pons__skill_stop_base = {
 
 #define STRAIGHT_SCHEMA                                                                            \
     "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"                         \
-    "\"distance_m\":{\"type\":\"number\",\"minimum\":0,\"maximum\":2},"                          \
+    "\"distance_m\":{\"type\":\"number\",\"minimum\":0,\"maximum\":2},"                            \
     "\"speed_mps\":{\"type\":\"number\",\"exclusiveMinimum\":0},"                                  \
     "\"time_allowance_s\":{\"type\":\"number\",\"exclusiveMinimum\":0}},"                          \
     "\"required\":[\"distance_m\"]}"
@@ -123,8 +123,7 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
                                    .gate = env->safety->out,
                                    .cmd = r->last_cmd};
     char why[PONS__SKILL_MSG_MAX] = "";
-    const pons__motion_status s =
-        pons__motion_step(&r->motion, &in, &ret->cmd, why, sizeof why);
+    const pons__motion_status s = pons__motion_step(&r->motion, &in, &ret->cmd, why, sizeof why);
     r->last_cmd = ret->cmd;
     if (!r->motion.goal.turn)
         ret->distance_m = pons__motion_left(&r->motion);

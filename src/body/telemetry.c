@@ -13,6 +13,7 @@
 static pons_value *stop_value(const pons_body *b);
 static pons_value *tree_message(const pons_body *b, const char *list, pons_value *taken);
 static void tell_outline(pons_body *b, pons__client *c);
+static void tell_changes(pons_body *b, const pons_nav_change *changes, int n, uint64_t lost);
 static pons_value *goal_value(const pons__goal *g);
 static pons_value *blobs_value(const pons_body *b);
 static const char *battery_word(pons_battery_state s);
@@ -66,47 +67,52 @@ pons_value *pons__body_telemetry(pons_body *b)
         json_boolean(s->collision_risk), NULL);
 }
 
-// Who has not seen this tree yet gets all of it, the others what has changed.
+// Who has not seen this tree yet gets its outline first; then what has changed. What nobody watches
+// is forgotten at once.
 void pons__body_tell_tree(pons_body *b)
 {
-    bool watched = false;
-    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++)
-        watched = watched || (b->clients[i].link && b->clients[i].greeted && b->clients[i].tree);
-    const uint64_t id = pons_nav_tree_id(b->nav);
-    if (!watched || id == 0)
-        return;
     pons_nav_change changes[TREE_NODES];
     uint64_t lost = 0;
-    for (int n; (n = pons_nav_changes(b->nav, changes, TREE_NODES, &lost)) > 0;) {
-        pons_value *list = json_array();
-        for (int i = 0; list && i < n; i++) {
-            const pons_nav_change *x = &changes[i];
-            char path[512];
-            json_array_append_new(
-                list,
-                pons_object("node", json_integer(x->node), "path",
-                            pons__text(pons_nav_tree_path(b->nav, x->node, path, sizeof path)),
-                            "from", json_string(pons_bt_status_word(PONS_BT_XML, x->from)), "to",
-                            json_string(pons_bt_status_word(PONS_BT_XML, x->to)), "robot_ms",
-                            json_integer(x->robot_ns / PONS_NS_PER_MS), NULL));
-        }
-        pons_value *msg = tree_message(b, "changes", list);
-        if (msg && lost > 0)
-            json_object_set_new(msg, "lost", json_integer((json_int_t)lost));
-        for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
-            pons__client *c = &b->clients[i];
-            if (c->link && c->tree && c->tree_id == id)
-                pons__client_send(c, pons_value_ref(msg));
-        }
-        pons_value_unref(msg);
-    }
+    bool watched = false;
+    const uint64_t id = pons_nav_tree_id(b->nav);
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
         pons__client *c = &b->clients[i];
-        if (c->link && c->greeted && c->tree && c->tree_id != id) {
+        if (!c->link || !c->greeted || !c->tree)
+            continue;
+        watched = true;
+        if (c->tree_id != id) {
             c->tree_id = id;
             tell_outline(b, c);
         }
     }
+    for (int n; (n = pons_nav_changes(b->nav, changes, TREE_NODES, &lost)) > 0;) {
+        if (watched)
+            tell_changes(b, changes, n, lost);
+    }
+}
+
+static void tell_changes(pons_body *b, const pons_nav_change *changes, int n, uint64_t lost)
+{
+    pons_value *list = json_array();
+    for (int i = 0; list && i < n; i++) {
+        const pons_nav_change *x = &changes[i];
+        char path[512];
+        json_array_append_new(
+            list, pons_object("node", json_integer(x->node), "path",
+                              pons__text(pons_nav_tree_path(b->nav, x->node, path, sizeof path)),
+                              "from", json_string(pons_bt_status_word(PONS_BT_XML, x->from)), "to",
+                              json_string(pons_bt_status_word(PONS_BT_XML, x->to)), "robot_ms",
+                              json_integer(x->robot_ns / PONS_NS_PER_MS), NULL));
+    }
+    pons_value *msg = tree_message(b, "changes", list);
+    if (msg && lost > 0)
+        json_object_set_new(msg, "lost", json_integer((json_int_t)lost));
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        pons__client *c = &b->clients[i];
+        if (c->link && c->tree && c->greeted)
+            pons__client_send(c, pons_value_ref(msg));
+    }
+    pons_value_unref(msg);
 }
 
 static void tell_outline(pons_body *b, pons__client *c)

@@ -1,8 +1,8 @@
 // window.c - the local costmap: a small grid that goes with the robot.
 //
 // It is a pons_grid like the map's, with the map's resolution and lattice, so everything that works
-// on a grid works on it. What differs is where it is: its corner moves, in whole cells, whenever the
-// robot leaves the middle half.
+// on a grid works on it. What differs is where it is: its corner moves, in whole cells, whenever
+// the robot leaves the middle half.
 //
 //     ┌───────────────┐        ┌───────────────┐
 //     │   ┌───────┐   │        │   ┌───────┐   │   evidence that is in both windows is kept,

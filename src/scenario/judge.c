@@ -12,6 +12,7 @@ static void miss(pons_value *misses, pons_value *text_taken);
 static void count(pons_value *counts, const char *word);
 static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
                             pons_value *misses);
+static void expect_results(const pons_value *wanted, const pons_value *got, pons_value *misses);
 static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
                          bool there, pons_value *misses);
 
@@ -21,7 +22,9 @@ void pons__story_init(pons_story *s)
                       .modes = json_array(),
                       .types = json_object(),
                       .effects = json_object(),
-                      .said = json_array()};
+                      .said = json_array(),
+                      .results = json_array(),
+                      .nodes = json_array()};
 }
 
 void pons__story_fini(pons_story *s)
@@ -31,6 +34,8 @@ void pons__story_fini(pons_story *s)
     pons_value_unref(s->types);
     pons_value_unref(s->effects);
     pons_value_unref(s->said);
+    pons_value_unref(s->results);
+    pons_value_unref(s->nodes);
 }
 
 void pons__story_event(pons_story *s, const pons_event *ev)
@@ -77,6 +82,13 @@ void pons__judge_expect(const pons_scenario *s, const pons_story *story, const p
     expect_words(pons_get(expect, "events_include"), story->types, "event", true, misses);
     expect_words(pons_get(expect, "events_exclude"), story->types, "event", false, misses);
     expect_words(pons_get(expect, "effects_include"), story->effects, "effect", true, misses);
+    expect_sequence(pons_get(expect, "nodes"), story->nodes, "nodes", misses);
+    expect_results(pons_get(expect, "results"), story->results, misses);
+    const pons_value *trees = pons_get(expect, "trees");
+    if (trees && json_integer_value(trees) != story->trees) {
+        miss(misses, json_sprintf("%lld trees began, expected %lld", (long long)story->trees,
+                                  (long long)json_integer_value(trees)));
+    }
     const char *said = pons_get_str(expect, "said", NULL);
     bool heard = !said;
     json_array_foreach(story->said, i, word)
@@ -118,6 +130,35 @@ static void expect_sequence(const pons_value *wanted, const pons_value *got, con
     }
 }
 
+// Each wanted result must be among those that came, in this order; a member that is not given may
+// be anything.
+static void expect_results(const pons_value *wanted, const pons_value *got, pons_value *misses)
+{
+    size_t at = 0;
+    const size_t n = json_array_size(wanted);
+    for (size_t i = 0; i < json_array_size(got) && at < n; i++) {
+        const char *key;
+        json_t *value;
+        bool fits = true;
+        json_object_foreach((json_t *)json_array_get(wanted, at), key, value)
+        {
+            const char *part = strcmp(key, "says") == 0 ? json_string_value(value) : NULL;
+            const pons_value *have = pons_get(json_array_get(got, i), part ? "error_msg" : key);
+            fits = fits && (part ? strstr(have ? json_string_value(have) : "", part) != NULL
+                                 : json_equal(have, value) != 0);
+        }
+        at += fits;
+    }
+    if (at < n) {
+        char *want = NULL, *have = NULL;
+        pons_value_line(json_array_get(wanted, at), &want);
+        pons_value_line(got, &have);
+        miss(misses, json_sprintf("results: no %s; got %s", want ? want : "?", have ? have : "?"));
+        free(want);
+        free(have);
+    }
+}
+
 static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
                          bool there, pons_value *misses)
 {
@@ -132,7 +173,7 @@ static void expect_words(const pons_value *wanted, const pons_value *counts, con
     }
 }
 
-int64_t pons__judge_ledger(const char *ledger_path, pons_value *misses)
+int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_value *misses)
 {
     FILE *f = fopen(ledger_path, "r");
     pons_autovalue started = json_object(); // goal id → true
@@ -176,6 +217,14 @@ int64_t pons__judge_ledger(const char *ledger_path, pons_value *misses)
             }
         } else if (strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
                    strcmp(state, "canceled") == 0) {
+            if (results) {
+                json_array_append_new(
+                    results,
+                    pons_object("skill", json_string(pons_get_str(row, "skill", "")), "status",
+                                json_string(state), "error_code",
+                                json_integer(pons_get_int(row, "error_code", 0)), "error_msg",
+                                json_string(pons_get_str(row, "error_msg", "")), NULL));
+            }
             if (strcmp(pons_get_str(pons_get(open_goal, task), "goal_id", ""), goal) == 0) {
                 json_object_del(open_goal, task);
             }

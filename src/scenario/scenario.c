@@ -10,6 +10,9 @@
 // wrong once goes wrong again, at the same commit, for whoever wants to look. Things happen to the
 // system when their time or their condition comes; a killed brain is opened again from its store
 // half a second later, as `pons resume` would.
+//
+// A file without goals has no brain: its events send goals to the body (hand.c), and the story ends
+// when all of them have.
 #include "scenario/scenario_internal.h"
 
 #include <math.h>
@@ -47,7 +50,10 @@ typedef struct runner {
     pons_store memory, store;
     pons_fault_store fault;
     pons_body *body;
-    pons_brain *brain; // NULL while dead
+    pons_brain *brain; // NULL while dead, and in a story without one
+    bool brainless;
+    pons_hand hand; // the controller of a story without a brain; else an observer, if need be
+    pons_wheels wheels;
     pons_llm llm;
     char ledger[512];
     int64_t reborn_ns;
@@ -71,9 +77,13 @@ static void arm(runner *r, const char *type);
 static int arm_stored(void *user, const pons_event_row *row);
 static void runner_event(void *user, const pons_event *ev);
 static bool answer_to_come(const runner *r);
-static void check_events(runner *r);
+static int check_events(runner *r, pons_error *err);
+static int check_events_fit(const runner *r, pons_error *err);
+static bool events_done(const runner *r);
+static bool watches_tree(const pons_value *scenario);
 static bool condition_met(runner *r, const pons_value *when);
-static void happen(runner *r, const pons_value *what);
+static int happen(runner *r, const pons_value *what, pons_error *err);
+static void stick(runner *r, const char *wheel);
 static void post(runner *r, const char *kind, pons_value *value);
 static void send_world(runner *r, pons_value *msg);
 static void fuzz_next(runner *r);
@@ -168,7 +178,9 @@ static int runner_init(runner *r, pons_error *err)
     for (size_t i = 0; i < r->n_events; i++) {
         r->events[i].value = json_array_get(events, i);
     }
-    int rc = pons_store_memory_open(&r->memory, err);
+    r->brainless = pons_get(v, "goals") == NULL;
+    int rc = check_events_fit(r, err);
+    rc = rc < 0 ? rc : pons_store_memory_open(&r->memory, err);
     if (rc < 0) {
         return rc;
     }
@@ -178,13 +190,20 @@ static int runner_init(runner *r, pons_error *err)
     pons_rand_seed(&r->fuzz, r->opts->fuzz_seed);
     fuzz_next(r);
     pons_body_options body = PONS_BODY_OPTIONS_INIT;
-    body.robot = r->env->robot;
+    body.robot = pons__wheels_wrap(&r->wheels, r->env->robot);
     body.world = r->env->world;
     body.ledger_path = r->ledger;
     body.clock = r->clock;
     body.seed = seed;
     body.battery_pct = pons_get_num(v, "battery_pct", -1.0);
+    body.workspace = r->env->trees;
     rc = pons_body_create(&body, &r->body, err);
+    if (rc >= 0 && (r->brainless || watches_tree(v))) {
+        rc = pons__hand_open(&r->hand, r->body, r->brainless, watches_tree(v), err);
+    }
+    if (rc < 0 || r->brainless) {
+        return rc;
+    }
     const pons_value *model = pons_get(v, "model");
     if (rc >= 0 && model) {
         pons_autovalue config = pons_object("replies", pons_value_ref(model), NULL);
@@ -223,6 +242,7 @@ static void runner_fini(runner *r)
     if (r->brain) {
         pons_brain_kill(r->brain);
     }
+    pons__hand_close(&r->hand);
     pons_body_destroy(r->body);
     if (r->llm.ops && r->llm.self) {
         r->llm.ops->close(r->llm.self);
@@ -263,10 +283,20 @@ static int runner_loop(runner *r, pons_error *err)
     while ((double)pons_body_robot_ns(r->body) < limit_s * 1e9) {
         r->manual.now_ns += STEP_NS;
         int rc = pons_body_step(r->body, STEP_NS, err);
+        rc = rc < 0 || !r->hand.link ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
         if (rc < 0) {
             return rc;
         }
-        check_events(r);
+        if (r->brainless && !r->hand.ready) {
+            continue;
+        }
+        rc = check_events(r, err);
+        if (rc < 0 || (r->brainless && r->hand.open == 0 && events_done(r))) {
+            return rc;
+        }
+        if (r->brainless) {
+            continue;
+        }
         if (!r->brain && r->manual.now_ns >= r->reborn_ns) {
             pons__fault_store_revive(&r->fault);
             fuzz_next(r);
@@ -354,7 +384,56 @@ static void runner_event(void *user, const pons_event *ev)
 
 // ---------------------------------------------------------------- what happens
 
-static void check_events(runner *r)
+// What needs a brain in a story without one, and the other way round, is a mistake in the file.
+static int check_events_fit(const runner *r, pons_error *err)
+{
+    static const char *const with[] = {"say", "answer", "kill_brain", "pause_brain_s"};
+    static const char *const without[] = {"goal", "cancel"};
+    for (size_t i = 0; i < r->n_events; i++) {
+        const pons_value *what = pons_get(r->events[i].value, "do");
+        for (size_t k = 0; k < 4; k++) {
+            if (r->brainless && pons_get(what, with[k])) {
+                return pons_error_set(err, PONS_EINVAL, "scenario",
+                                      "%s: events[%zu]: '%s' needs a brain, and a scenario without "
+                                      "goals has none",
+                                      pons_scenario_name(r->s), i, with[k]);
+            }
+            if (!r->brainless && k < 2 && pons_get(what, without[k])) {
+                return pons_error_set(err, PONS_EINVAL, "scenario",
+                                      "%s: events[%zu]: '%s' is for a scenario without goals: the "
+                                      "brain is the body's controller",
+                                      pons_scenario_name(r->s), i, without[k]);
+            }
+        }
+    }
+    return PONS_OK;
+}
+
+static bool events_done(const runner *r)
+{
+    for (size_t i = 0; i < r->n_events; i++) {
+        if (!r->events[i].done) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Does anything in it speak of the navigator's tree?
+static bool watches_tree(const pons_value *scenario)
+{
+    const pons_value *expect = pons_get(scenario, "expect");
+    bool watches = pons_get(expect, "nodes") || pons_get(expect, "trees");
+    size_t i;
+    json_t *e;
+    json_array_foreach(pons_get(scenario, "events"), i, e)
+    {
+        watches = watches || pons_get(pons_get(e, "when"), "node");
+    }
+    return watches;
+}
+
+static int check_events(runner *r, pons_error *err)
 {
     for (size_t i = 0; i < r->n_events; i++) {
         world_event *e = &r->events[i];
@@ -371,9 +450,13 @@ static void check_events(runner *r)
         }
         if (e->armed && r->manual.now_ns >= e->due_ns) {
             e->done = true;
-            happen(r, pons_get(e->value, "do"));
+            const int rc = happen(r, pons_get(e->value, "do"), err);
+            if (rc < 0) {
+                return rc;
+            }
         }
     }
+    return PONS_OK;
 }
 
 static bool condition_met(runner *r, const pons_value *when)
@@ -381,6 +464,13 @@ static bool condition_met(runner *r, const pons_value *when)
     const pons_value *commit = pons_get(when, "commit");
     const pons_value *distance = pons_get(when, "distance_below_m");
     const pons_value *battery = pons_get(when, "battery_above_pct");
+    const char *node = pons_get_str(when, "node", NULL);
+    if (node) {
+        return r->hand.link && pons__hand_saw(&r->hand, node);
+    }
+    if (r->brainless && distance) {
+        return r->hand.distance_m >= 0.0 && r->hand.distance_m < json_number_value(distance);
+    }
     if (commit) {
         return r->fault.commits >= json_integer_value(commit);
     }
@@ -395,12 +485,20 @@ static bool condition_met(runner *r, const pons_value *when)
     return pons_get_num(status, "battery_pct", 0.0) > json_number_value(battery);
 }
 
-static void happen(runner *r, const pons_value *what)
+static int happen(runner *r, const pons_value *what, pons_error *err)
 {
     const char *say = pons_get_str(what, "say", NULL),
                *kill_how = pons_get_str(what, "kill_brain", NULL);
     const pons_value *spawn = pons_get(what, "spawn"), *answer = pons_get(what, "answer");
-    if (say) {
+    if (pons_get(what, "goal")) {
+        return pons__hand_goal(&r->hand, pons_get(what, "goal"), &r->clock, err);
+    }
+    if (pons_get(what, "cancel")) {
+        return pons__hand_cancel(&r->hand, pons_get_str(what, "cancel", ""), err);
+    }
+    if (pons_get(what, "stuck_wheel")) {
+        stick(r, pons_get_str(what, "stuck_wheel", "none"));
+    } else if (say) {
         post(r, "say", pons_object("text", json_string(say), NULL));
     } else if (answer) {
         r->answered_ns = r->manual.now_ns;
@@ -427,6 +525,14 @@ static void happen(runner *r, const pons_value *what)
         r->paused_until_ns =
             r->manual.now_ns + (int64_t)(pons_get_num(what, "pause_brain_s", 0.0) * 1e9);
     }
+    return PONS_OK;
+}
+
+static void stick(runner *r, const char *wheel)
+{
+    const bool both = strcmp(wheel, "both") == 0;
+    r->wheels.left_stuck = both || strcmp(wheel, "left") == 0;
+    r->wheels.right_stuck = both || strcmp(wheel, "right") == 0;
 }
 
 // People speak to the store itself: their words arrive also while the brain is dead.
@@ -511,14 +617,30 @@ static pons_value *report(runner *r)
     pons_value *misses = json_array();
     pons_pose2 truth = {0};
     pons_error err = PONS_ERROR_INIT;
-    if (r->memory.ops->events(r->memory.self, THREAD, 0, 0, read_story, r, &err) < 0) {
+    if (!r->brainless &&
+        r->memory.ops->events(r->memory.self, THREAD, 0, 0, read_story, r, &err) < 0) {
         json_array_append_new(misses, json_string(err.message));
     }
     if (pons_body_truth(r->body, &truth, &err) < 0) {
         json_array_append_new(misses, json_string(err.message));
     }
+    const int64_t starts =
+        pons__judge_ledger(r->ledger, r->brainless ? NULL : r->story.results, misses);
+    if (r->hand.link) {
+        json_array_extend(r->story.nodes, r->hand.nodes);
+        json_array_extend(r->story.results, r->hand.results);
+        r->story.trees = r->hand.trees;
+    }
+    if (r->brainless) {
+        const size_t n = json_array_size(r->story.results);
+        const pons_value *last = n > 0 ? json_array_get(r->story.results, n - 1) : NULL;
+        const char *word = pons_get_str(last, "status", "");
+        r->story.status = strcmp(word, "done") == 0       ? "succeeded"
+                          : strcmp(word, "canceled") == 0 ? "cancelled"
+                          : r->hand.open > 0 || !last     ? NULL
+                                                          : "failed";
+    }
     pons__judge_expect(r->s, &r->story, r->env->world, truth, misses);
-    const int64_t starts = pons__judge_ledger(r->ledger, misses);
     return pons_object("name", json_string(pons_scenario_name(r->s)), "seed",
                        json_integer(pons_get_int(r->s->value, "seed", 1)), "passed",
                        json_boolean(json_array_size(misses) == 0), "misses", misses, "status",
@@ -526,5 +648,6 @@ static pons_value *report(runner *r)
                        pons_value_ref(r->story.decisions), "modes", pons_value_ref(r->story.modes),
                        "robot_s", json_real((double)pons_body_robot_ns(r->body) / 1e9), "commits",
                        json_integer(r->fault.commits), "kills", json_integer(r->story.kills),
-                       "starts", json_integer(starts), NULL);
+                       "starts", json_integer(starts), "results", pons_value_ref(r->story.results),
+                       NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -41,6 +42,7 @@ pons_value *mini_sim_world(const char *name, const double (*boxes)[4], int n, po
 void mini_sim_open(mini_sim *m, const pons_value *world, uint64_t seed)
 {
     memset(m, 0, sizeof *m);
+    setenv("PONS_SHARE", PONS_SOURCE_DIR, 0); // trees/
     pons_error err = PONS_ERROR_INIT;
     pons_value *config = json_pack("{s:I, s:f}", "seed", (json_int_t)seed, "battery_pct", 100.0);
     if (pons_robot_kinematic.open(world, config, &m->robot, &err) != PONS_OK ||

@@ -371,7 +371,7 @@ static void a_held_goal_fails_after_30_s(void **state)
     bench_hello(&t);
     const pons_value *s = bench_status(&t, "g");
     assert_string_equal(pons_get_str(s, "state", ""), "failed");
-    assert_int_equal(pons_get_int(s, "error_code", 0), 9001);
+    assert_int_equal(pons_get_int(s, "error_code", 0), 9901);
     assert_non_null(strstr(pons_get_str(s, "error_msg", ""), "BRAIN_LOST"));
     start_drive("next"); // and the body is ready for another
 }
@@ -441,7 +441,7 @@ static void a_stop_ends_the_goal_and_only_a_new_one_moves_again(void **state)
     start_drive("g");
     pons_body_stop(t.body, "a person");
     bench_step(&t, 0.05);
-    assert_string_equal(bench_until_result(&t, "g", 0.1), "failed 9002");
+    assert_string_equal(bench_until_result(&t, "g", 0.1), "failed 9902");
     assert_true(latched());
     assert_string_equal(stop_reason(), "a person");
     assert_non_null(strstr(pons_get_str(bench_last(&t, "result"), "error_msg", ""), "a person"));

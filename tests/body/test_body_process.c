@@ -254,7 +254,7 @@ static void a_stop_latches_at_once_and_ends_the_goal(void **state)
     assert_int_equal(pons_stop_send(h.dir, "a cat", LIMIT_S * 1000, &err), PONS_OK);
     pons_autovalue r = await_result(&h, "g1");
     assert_string_equal(pons_get_str(r, "status", ""), "failed");
-    assert_int_equal(pons_get_int(r, "error_code", 0), 9002);
+    assert_int_equal(pons_get_int(r, "error_code", 0), 9902);
     do {
         expect(&h, "telemetry");
     } while (!pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));

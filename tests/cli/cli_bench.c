@@ -114,7 +114,7 @@ const char *bench_file(bench *b, const char *name, const char *text)
 
 void bench_share(bench *b, const char *replace, const char *with)
 {
-    static const char *const linked[] = {"worlds", "schemas", "scenarios"};
+    static const char *const linked[] = {"worlds", "schemas", "scenarios", "trees"};
     char from[256], to[256];
     snprintf(b->share, sizeof b->share, "%s/share", b->dir);
     assert_int_equal(mkdir(b->share, 0700), 0);

@@ -1,0 +1,173 @@
+// hand.c - a scenario without a brain: the runner itself is the body's controller, and its events
+// send goals and cancel them. What a brain would have been told is kept for the judge.
+//
+// The same link, the same messages: hello, heartbeats every 100 ms of simulated host time, goals
+// with ids from the file. A run that has a brain is watched by the same object, as an observer,
+// when the file asks for nodes of the navigator's tree.
+#include "scenario/scenario_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEARTBEAT_NS (100 * PONS_NS_PER_MS)
+#define EXPIRES_MS   5000
+
+static void hear(pons_hand *h, const pons_value *msg);
+static void hear_tree(pons_hand *h, const pons_value *msg);
+static void note_result(pons_hand *h, const pons_value *msg, const char *status);
+static const char *leaf_name(const char *path);
+
+int pons__hand_open(pons_hand *h, pons_body *body, bool controls, bool watches, pons_error *err)
+{
+    pons_link *theirs = NULL;
+    h->controls = controls;
+    h->watches = watches;
+    h->results = json_array();
+    h->nodes = json_array();
+    h->now_nodes = json_array();
+    int rc = pons_link_pair(&h->link, &theirs, err);
+    rc = rc < 0 ? rc : pons_body_attach(body, theirs, err);
+    if (rc < 0) {
+        return rc;
+    }
+    return pons_link_send(h->link,
+                          pons_object("type", json_string("hello"), "protocol",
+                                      json_integer(PONS_LINK_PROTOCOL), "role",
+                                      json_string(controls ? "controller" : "observer"), "name",
+                                      json_string("scenario"), "tree", json_boolean(watches), NULL),
+                          err);
+}
+
+void pons__hand_close(pons_hand *h)
+{
+    pons_link_close(h->link);
+    pons_value_unref(h->results);
+    pons_value_unref(h->nodes);
+    pons_value_unref(h->now_nodes);
+    *h = (pons_hand){.link = NULL};
+}
+
+int pons__hand_poll(pons_hand *h, int64_t host_ns, pons_error *err)
+{
+    json_array_clear(h->now_nodes);
+    for (;;) {
+        pons_autovalue msg = NULL;
+        const int rc = pons_link_recv(h->link, &msg, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (rc == 0) {
+            break;
+        }
+        hear(h, msg);
+    }
+    if (h->controls && host_ns >= h->beat_ns) {
+        h->beat_ns = host_ns + HEARTBEAT_NS;
+        return pons_link_send(h->link, pons_object("type", json_string("heartbeat"), NULL), err);
+    }
+    return PONS_OK;
+}
+
+int pons__hand_goal(pons_hand *h, const pons_value *goal, const pons_clock *clock, pons_error *err)
+{
+    const pons_value *args = pons_get(goal, "args");
+    char hash[33] = "";
+    pons_autovalue none = json_object();
+    args = args ? args : none;
+    pons_value_hash(args, hash);
+    const char *id = pons_get_str(goal, "id", "goal");
+    h->open++;
+    return pons_link_send(
+        h->link,
+        pons_object("type", json_string("goal"), "goal_id", json_string(id), "epoch",
+                    json_integer(h->epoch), "expires_ms",
+                    json_integer(clock->boot_ns(clock->ctx) / PONS_NS_PER_MS + EXPIRES_MS),
+                    "robot_id", json_string(h->robot_id), "skill",
+                    json_string(pons_get_str(goal, "skill", "navigate_to_pose")), "args",
+                    pons_value_ref(args), "args_hash", json_string(hash), "task_id",
+                    json_string(id), "attempt", json_integer(1), "preempt",
+                    json_boolean(pons_get_bool(goal, "preempt", false)), NULL),
+        err);
+}
+
+int pons__hand_cancel(pons_hand *h, const char *goal_id, pons_error *err)
+{
+    return pons_link_send(h->link,
+                          pons_object("type", json_string("cancel"), "goal_id",
+                                      json_string(goal_id), "epoch", json_integer(h->epoch), NULL),
+                          err);
+}
+
+bool pons__hand_saw(const pons_hand *h, const char *node)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(h->now_nodes, i, name)
+    {
+        if (strcmp(json_string_value(name), node) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void hear(pons_hand *h, const pons_value *msg)
+{
+    const char *type = pons_get_str(msg, "type", "");
+    if (strcmp(type, "hello") == 0) {
+        h->epoch = pons_get_int(msg, "epoch", 0);
+        h->ready = true;
+        snprintf(h->robot_id, sizeof h->robot_id, "%s", pons_get_str(msg, "robot_id", ""));
+    } else if (strcmp(type, "result") == 0) {
+        note_result(h, msg, pons_get_str(msg, "status", ""));
+    } else if (strcmp(type, "rejected") == 0) {
+        note_result(h, msg, "rejected");
+    } else if (strcmp(type, "tree") == 0) {
+        hear_tree(h, msg);
+    } else if (strcmp(type, "telemetry") == 0) {
+        const pons_value *d = pons_get(msg, "distance_remaining_m");
+        h->distance_m = json_is_number(d) ? json_number_value(d) : -1.0;
+    }
+}
+
+static void note_result(pons_hand *h, const pons_value *msg, const char *status)
+{
+    if (!h->controls) {
+        return;
+    }
+    h->open--;
+    const char *text = pons_get_str(msg, "error_msg", pons_get_str(msg, "message", ""));
+    json_array_append_new(h->results,
+                          pons_object("goal", json_string(pons_get_str(msg, "goal_id", "")),
+                                      "status", json_string(status), "error_code",
+                                      json_integer(pons_get_int(msg, "error_code", 0)), "error_msg",
+                                      json_string(text), NULL));
+}
+
+// A leaf has begun when it leaves IDLE, whatever it answers.
+static void hear_tree(pons_hand *h, const pons_value *msg)
+{
+    const pons_value *changes = pons_get(msg, "changes");
+    const int64_t tree = pons_get_int(msg, "tree", 0);
+    h->trees += tree != h->tree;
+    h->tree = tree;
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        const pons_value *x = json_array_get(changes, i);
+        const char *name = leaf_name(pons_get_str(x, "path", ""));
+        if (name && strcmp(pons_get_str(x, "from", ""), "IDLE") == 0) {
+            json_array_append_new(h->nodes, json_string(name));
+            json_array_append_new(h->now_nodes, json_string(name));
+        }
+    }
+}
+
+// What an action is called: the end of "… > Action:Spin". NULL: no action.
+static const char *leaf_name(const char *path)
+{
+    static const char word[] = "Action:";
+    const char *last = path;
+    for (const char *p = path; (p = strstr(p, " > ")) != NULL; p += 3) {
+        last = p + 3;
+    }
+    return strncmp(last, word, sizeof word - 1) == 0 ? last + sizeof word - 1 : NULL;
+}

@@ -1,0 +1,130 @@
+// wheels.c - a robot whose wheels can stick.
+//
+// Every driver is told a velocity of the base; what a differential drive makes of it is the speed
+// of two wheels, half the track to each side. A wheel that is stuck turns by nothing, whatever it
+// is told, and the base moves as the other one makes it:
+//
+//     l = v − w·track/2    r = v + w·track/2    v = (l + r)/2    w = (r − l)/track
+//
+// So the fault sits between the body and any driver, and its odometry, scans and physics stay the
+// driver's own. The body's contract has no room for who is being opened; one thread opens one robot
+// at a time, and the proxy of that moment is kept for it.
+#include "scenario/scenario_internal.h"
+
+#include <math.h>
+
+static _Thread_local pons_wheels *opening;
+
+static int wheels_open(const pons_value *world, const pons_value *config, void **ret_self,
+                       pons_error *err)
+{
+    pons_wheels *w = opening;
+    w->track_m = pons_get_num(pons_get(world, "robot"), "track_m", 0.34);
+    const int rc = w->inner->open(world, config, &w->self, err);
+    if (rc >= 0) {
+        *ret_self = w;
+    }
+    return rc;
+}
+
+static void wheels_close(void *self)
+{
+    pons_wheels *w = self;
+    if (w) {
+        w->inner->close(w->self);
+    }
+}
+
+static void wheels_caps(void *self, pons_robot_caps *ret)
+{
+    const pons_wheels *w = self;
+    w->inner->caps(w->self, ret);
+}
+
+static int64_t wheels_time_ns(void *self)
+{
+    const pons_wheels *w = self;
+    return w->inner->time_ns(w->self);
+}
+
+static void wheels_read(void *self, pons_robot_state *ret)
+{
+    const pons_wheels *w = self;
+    w->inner->read(w->self, ret);
+}
+
+static bool wheels_scan(void *self, pons_scan *ret)
+{
+    const pons_wheels *w = self;
+    return w->inner->scan(w->self, ret);
+}
+
+static void wheels_write_velocity(void *self, pons_twist2 cmd)
+{
+    const pons_wheels *w = self;
+    const double half = 0.5 * w->track_m;
+    const double left = w->left_stuck ? 0.0 : cmd.v - cmd.w * half;
+    const double right = w->right_stuck ? 0.0 : cmd.v + cmd.w * half;
+    if (w->left_stuck || w->right_stuck) {
+        cmd = (pons_twist2){0.5 * (left + right), (right - left) / w->track_m};
+    }
+    w->inner->write_velocity(w->self, cmd);
+}
+
+static int wheels_charge(void *self, bool on, pons_error *err)
+{
+    const pons_wheels *w = self;
+    return w->inner->charge(w->self, on, err);
+}
+
+static const char *wheels_fault(void *self)
+{
+    const pons_wheels *w = self;
+    return w->inner->fault ? w->inner->fault(w->self) : NULL;
+}
+
+static int wheels_step(void *self, int64_t dt_ns, pons_error *err)
+{
+    const pons_wheels *w = self;
+    return w->inner->step(w->self, dt_ns, err);
+}
+
+static int wheels_spawn(void *self, const pons_value *what, pons_error *err)
+{
+    const pons_wheels *w = self;
+    return w->inner->spawn(w->self, what, err);
+}
+
+static void wheels_set_battery(void *self, double pct)
+{
+    const pons_wheels *w = self;
+    w->inner->set_battery(w->self, pct);
+}
+
+static void wheels_truth(void *self, pons_pose2 *ret)
+{
+    const pons_wheels *w = self;
+    w->inner->truth(w->self, ret);
+}
+
+const pons_robot_ops *pons__wheels_wrap(pons_wheels *w, const pons_robot_ops *inner)
+{
+    w->inner = inner;
+    w->ops = (pons_robot_ops){.abi = PONS_ROBOT_ABI,
+                              .name = inner->name,
+                              .open = wheels_open,
+                              .close = wheels_close,
+                              .caps = wheels_caps,
+                              .time_ns = wheels_time_ns,
+                              .read = wheels_read,
+                              .scan = wheels_scan,
+                              .write_velocity = wheels_write_velocity,
+                              .charge = inner->charge ? wheels_charge : NULL,
+                              .fault = wheels_fault,
+                              .step = inner->step ? wheels_step : NULL,
+                              .spawn = inner->spawn ? wheels_spawn : NULL,
+                              .set_battery = inner->set_battery ? wheels_set_battery : NULL,
+                              .truth = inner->truth ? wheels_truth : NULL};
+    opening = w;
+    return &w->ops;
+}
