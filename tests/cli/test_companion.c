@@ -1,0 +1,215 @@
+// test_companion.c - `pons companion run|status|log|why|message` as a person and a program meet it:
+// a simulated week twice, a readable day, a life that is killed in its sleep and goes on, messages
+// from another process, one life a workspace, a model that stalls, and what wrong words say.
+//
+// No test waits for a real minute: lives are simulated, as fast as they go or some minutes a second
+// where something has to happen meanwhile. tests/companion has the life itself.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli_bench.h"
+
+#define WEEK  "companion run --days 7 --from 2026-03-02 --json"
+#define NIGHT "companion run --days 1 --from 2026-03-02T22:00 --seed 4 --json"
+
+static char *whole_week(const char *words)
+{
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 0);
+    char *text = strdup(p.text);
+    assert_true(bench_count(&p, "tick", NULL, NULL) == 7 * 24 * 60);
+    assert_true(bench_count(&p, "action.started", NULL, NULL) > 25);
+    bench_free(&p);
+    bench_close(&b);
+    return text;
+}
+
+static void a_week_twice(void **state)
+{
+    (void)state;
+    char *a = whole_week(WEEK " --seed 1"), *b = whole_week(WEEK " --seed 1");
+    char *other = whole_week(WEEK " --seed 2");
+    assert_string_equal(a, b);
+    assert_string_not_equal(a, other);
+    free(a);
+    free(b);
+    free(other);
+}
+
+static void a_readable_day(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "companion run --days 1 --from 2026-03-02 --seed 1");
+    bench_must_exit(&p, 0);
+    assert_true(strncmp(p.text, "2026-03-02 Monday, school\n", 26) == 0);
+    assert_non_null(strstr(p.text, "  07:20 – 07:"));
+    assert_non_null(strstr(p.text, "go to school         RoutineFallback.School"));
+    assert_non_null(strstr(p.text, " – 16:30  study                RoutineFallback.Study"));
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "companion why 2026-03-02T07:20");
+    bench_must_exit(&p, 0);
+    assert_non_null(strstr(p.text, "go to school, by RoutineFallback.School"));
+    assert_non_null(strstr(p.text, "InWindow(school_run): yes"));
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "companion log --from 2026-03-02T07:20");
+    bench_must_exit(&p, 0);
+    assert_non_null(strstr(p.text, "2026-03-02T07:20  action.started   go_to_school until 07:"));
+    bench_free(&p);
+    bench_must_fail(&b, "companion why 2026-03-05", 2, "nothing is known of 2026-03-05");
+    bench_close(&b);
+}
+
+// What status says lasts, "" for nothing, and whether somebody lives it.
+static void must_last(bench *b, const char *type, bool lives)
+{
+    pons_value *s = NULL;
+    assert_int_equal(bench_run_json(b, "companion status --json", &s), 0);
+    assert_string_equal(pons_get_str(pons_get(s, "activity"), "type", ""), type);
+    assert_int_equal(json_is_integer(pons_get(s, "pid")), lives);
+    pons_value_unref(s);
+}
+
+static void sleep_outlives_a_kill(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char until[40];
+    bench_open(&b);
+    bench_start(&b, &p, NULL, NIGHT " --speed 1200"); // 20 minutes a second
+    const pons_value *sleep = bench_await(&p, "action.started", NULL, NULL);
+    assert_string_equal(pons_get_str(pons_get(sleep, "action"), "type", ""), "sleep");
+    snprintf(until, sizeof until, "%s", pons_get_str(sleep, "until", ""));
+    must_last(&b, "sleep", true);
+    bench_signal(&p, SIGKILL);
+    assert_int_equal(bench_finish(&p), 128 + SIGKILL);
+    bench_free(&p);
+    must_last(&b, "sleep", false);
+    bench_start(&b, &p, NULL, NIGHT); // the same words go on with it
+    const pons_value *ended = bench_await(&p, "action.ended", NULL, NULL);
+    assert_string_equal(pons_get_str(pons_get(ended, "action"), "type", ""), "sleep");
+    assert_string_equal(pons_get_str(ended, "time", ""), until);
+    assert_string_equal(pons_get_str(ended, "status", ""), "done");
+    bench_must_exit(&p, 0);
+    char *err = bench_stderr(&p);
+    assert_non_null(strstr(err, "the life goes on at 2026-03-02T22:"));
+    free(err);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void messages_at_night(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, NIGHT " --speed 1200");
+    bench_await(&p, "action.started", NULL, NULL); // sleeps
+    assert_int_equal(bench_run(&b, "companion message 'are you awake?' --sender bob"), 0);
+    const pons_value *said = bench_await(&p, "external.message", "text", "are you awake?");
+    assert_string_equal(pons_get_str(said, "from", ""), "bob");
+    bench_await(&p, "filtered", "rule", "message_waits");
+    must_last(&b, "sleep", true);
+    assert_int_equal(bench_run(&b, "companion message 'come quickly' --urgent"), 0);
+    bench_await(&p, "external.message", "text", "come quickly");
+    const pons_value *wakes = bench_await(&p, "decision", "branch", "Emergency");
+    assert_string_equal(pons_get_str(pons_get(wakes, "action"), "type", ""), "wake");
+    bench_signal(&p, SIGTERM);
+    assert_int_equal(bench_finish(&p), 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// In real time: the minute at hand is lived at once, and the next one is not waited for here.
+static void one_life_in_real_time(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "companion run --json");
+    bench_await(&p, "decision", NULL, NULL);
+    bench_must_fail(&b, "companion run", 3, "is held by pid");
+    bench_must_fail(&b, WEEK, 3, "lives here in real time");
+    bench_signal(&p, SIGINT);
+    assert_int_equal(bench_finish(&p), 0);
+    bench_free(&p);
+    bench_must_fail(&b, WEEK, 3, "lives here in real time");
+    bench_close(&b);
+}
+
+static void a_model_that_stalls(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char words[400];
+    bench_open(&b);
+    const char *replies = bench_file(&b, "m.yaml",
+                                     "- content: '{}'\n  delay_ms: 3600000\n"
+                                     "  repeat: true\n");
+    snprintf(words, sizeof words, "%s --seed 1 --llm script:%s",
+             "companion run --days 1 --from 2026-03-02 --json", replies);
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 0);
+    assert_true(bench_count(&p, "filtered", "rule", "model_failed") > 0);
+    // Asleep at midnight, up, to school, lessons, home, to bed: the routine's day.
+    assert_int_equal(bench_count(&p, "action.started", NULL, NULL), 6);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void wrong_words(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"companion", "use `pons companion run`"},
+        {"companion dance", "use `pons companion run`"},
+        {"companion message", "use `pons companion run`"},
+        {"companion run --days 0", "--days takes a number"},
+        {"companion run --days x", "--days takes a number"},
+        {"companion run --from 2026-03-02", "--from needs --days"},
+        {"companion run --days 1 --from tomorrow", "not a time: 'tomorrow'"},
+        {"companion run --days 1 --from 2026-03-02 --llm fax:1", "fax:1"},
+        {"companion run --days 1 --world-view nowhere.yaml", "nowhere.yaml"},
+        {"companion run --days 1 --tree nowhere.mdsl", "nowhere.mdsl"},
+        {"companion status", "no companion lives here yet"},
+        {"companion log", "no companion lives here yet"},
+        {"companion why 07:20", "no companion lives here yet"},
+    };
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bench_must_fail(&b, rows[i][0], 2, rows[i][1]);
+    }
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_week_twice, bench_teardown),
+        cmocka_unit_test_teardown(a_readable_day, bench_teardown),
+        cmocka_unit_test_teardown(sleep_outlives_a_kill, bench_teardown),
+        cmocka_unit_test_teardown(messages_at_night, bench_teardown),
+        cmocka_unit_test_teardown(one_life_in_real_time, bench_teardown),
+        cmocka_unit_test_teardown(a_model_that_stalls, bench_teardown),
+        cmocka_unit_test_teardown(wrong_words, bench_teardown),
+    };
+    return bench_together("companion", tests, sizeof tests / sizeof *tests);
+}
