@@ -62,62 +62,10 @@ static void on_event(void *user, const pons_event *ev);
 static int open_wake(session *s);
 static void read_wake(session *s);
 static void read_stdin(session *s);
-// --step: a superstep is due and held. What the last one did is shown once; then it waits for a
-// word, or goes on at once when nobody can say one. True: the brain is to be polled again at once.
-static bool hold(session *s)
-{
-    pons_autovalue next = pons_brain_held(s->brain);
-    if (!next) {
-        return false;
-    }
-    if (!s->held) {
-        pons_error none = PONS_ERROR_INIT;
-        pons_value *state = NULL;
-        pons_state_read(s->store, s->o->thread, "react", &state, &none); // none before its first
-        cli_step_show(s->display, s->c, s->o->thread, "react", s->held_next, s->held_state, state,
-                      next);
-        if (!s->c->json && !s->free_run && !s->held_next && isatty(STDIN_FILENO)) {
-            cli_display_note(s->display, CLI_STEP_HELP);
-        }
-        pons_value_unref(s->held_state);
-        pons_value_unref(s->held_next);
-        s->held_state = state;
-        s->held_next = pons_value_ref(next);
-        s->held = true;
-    }
-    if (s->free_run) {
-        s->held = false;
-        pons_brain_step(s->brain);
-    }
-    return s->free_run;
-}
-
-static void step_line(session *s, const char *text)
-{
-    switch (cli_step_parse(text)) {
-    case CLI_STEP_CONTINUE:
-        s->free_run = true;
-        break;
-    case CLI_STEP_STATE:
-        cli_print_json(s->held_state);
-        break;
-    case CLI_STEP_QUIT:
-        interrupted = 1;
-        break;
-    case CLI_STEP_NEXT:
-        if (s->held) {
-            s->held = false;
-            pons_brain_step(s->brain);
-        }
-        break;
-    default:
-        cli_display_note(s->display, CLI_STEP_HELP);
-    }
-}
-
 static void on_prompt_line(void *user, const char *text);
 static void answer_line(session *s, char *text);
 static void say_line(session *s, char *text);
+static bool take_line(session *s, char ret[STDIN_LINE_MAX]);
 static bool hold(session *s);
 static void step_line(session *s, const char *text);
 static void on_signal(int number);
@@ -242,7 +190,8 @@ static int session_loop(session *s, pons_error *err)
         const size_t wake = n;
         fds[n++] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
         const size_t input = n;
-        fds[n++] = (struct pollfd){.fd = s->stdin_open ? STDIN_FILENO : -1, .events = POLLIN};
+        const bool listens = s->stdin_open && (!s->o->step || s->held);
+        fds[n++] = (struct pollfd){.fd = listens ? STDIN_FILENO : -1, .events = POLLIN};
         int64_t wait_ns = pons_brain_next_due_ns(s->brain) - pons_now_ns(&s->clock);
         wait_ns = wait_ns < 0 ? 0 : wait_ns;
         const struct timespec ts = {.tv_sec = wait_ns / PONS_NS_PER_S,
@@ -425,33 +374,93 @@ static void read_stdin(session *s)
         read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
     if (n <= 0) {
         s->stdin_open = false;
-        if (s->o->step) { // nobody to say "next": it is shown, and goes on
-            s->free_run = true;
-        }
-        if (s->o->prompt) {
+        if (!s->o->step) {
             say_line(s, s->line); // a last line without its end
+            pons_brain_finish(s->brain);
         }
-        pons_brain_finish(s->brain);
         return;
     }
     s->line_length += (size_t)n;
     s->line[s->line_length] = '\0';
-    char *start = s->line;
-    for (char *end = strchr(start, '\n'); end; end = strchr(start, '\n')) {
-        *end = '\0';
-        if (s->o->step) {
-            step_line(s, start);
-        } else {
-            say_line(s, start);
-        }
-        start = end + 1;
+    char text[STDIN_LINE_MAX];
+    while (!s->o->step && take_line(s, text)) {
+        say_line(s, text);
     }
-    s->line_length = strlen(start);
-    memmove(s->line, start, s->line_length + 1);
     if (s->line_length + 1 >= sizeof s->line) {
         cli_display_note(s->display, "that line is too long");
         s->line_length = 0;
     }
+}
+
+// --step: a superstep is due and held. What the last one did is shown once; then it waits for a
+// word, or goes on at once when nobody can say one. True: the brain is to be polled again at once.
+static bool hold(session *s)
+{
+    pons_autovalue next = pons_brain_held(s->brain);
+    if (!next) {
+        return false;
+    }
+    if (!s->held) {
+        pons_error none = PONS_ERROR_INIT;
+        pons_value *state = NULL;
+        pons_state_read(s->store, s->o->thread, "react", &state, &none); // none before its first
+        cli_step_show(s->display, s->c, s->o->thread, "react", s->held_next, s->held_state, state,
+                      next);
+        if (!s->c->json && !s->free_run && !s->held_next && isatty(STDIN_FILENO)) {
+            cli_display_note(s->display, CLI_STEP_HELP);
+        }
+        pons_value_unref(s->held_state);
+        pons_value_unref(s->held_next);
+        s->held_state = state;
+        s->held_next = pons_value_ref(next);
+        s->held = true;
+    }
+    char text[STDIN_LINE_MAX];
+    while (s->held && !interrupted && take_line(s, text)) { // a word a step, in their order
+        step_line(s, text);
+    }
+    s->free_run = s->free_run || !s->stdin_open; // nobody says anything more
+    if (s->held && s->free_run) {
+        s->held = false;
+        pons_brain_step(s->brain);
+    }
+    return !s->held || interrupted;
+}
+
+static void step_line(session *s, const char *text)
+{
+    switch (cli_step_parse(text)) {
+    case CLI_STEP_CONTINUE:
+        s->free_run = true;
+        break;
+    case CLI_STEP_STATE:
+        cli_print_json(s->held_state);
+        break;
+    case CLI_STEP_QUIT:
+        interrupted = 1;
+        break;
+    case CLI_STEP_NEXT:
+        if (s->held) {
+            s->held = false;
+            pons_brain_step(s->brain);
+        }
+        break;
+    default:
+        cli_display_note(s->display, CLI_STEP_HELP);
+    }
+}
+
+// The first of the lines that were read; false when there is no whole one.
+static bool take_line(session *s, char ret[STDIN_LINE_MAX])
+{
+    char *end = strchr(s->line, '\n');
+    if (!end) {
+        return false;
+    }
+    snprintf(ret, STDIN_LINE_MAX, "%.*s", (int)(end - s->line), s->line);
+    s->line_length = strlen(end + 1);
+    memmove(s->line, end + 1, s->line_length + 1);
+    return true;
 }
 
 static void on_prompt_line(void *user, const char *text)

@@ -1,0 +1,290 @@
+// test_threads.c - what a run of the brain shows of its inside, and what can be done with its
+// thread afterwards: streams in every mode and their replay, one superstep at a time, a stop or a
+// pause that nobody lifts, forks at its checkpoints whose effects a person confirms, sizes and
+// pruning. Real processes; the tests run at the same time, each in a workspace of its own.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli_bench.h"
+
+#define MODES "values,updates,messages,custom,tasks,checkpoints,debug"
+
+// The lines of a run that have a number, without the robot's time, which live telemetry tells.
+static pons_value *numbered(const proc *p)
+{
+    pons_value *list = json_array();
+    size_t i;
+    json_t *ev;
+    json_array_foreach(p->events, i, ev)
+    {
+        if (pons_get(ev, "seq")) {
+            json_t *copy = json_copy(ev);
+            json_object_del(copy, "robot_ms");
+            json_array_append_new(list, copy);
+        }
+    }
+    return list;
+}
+
+static void streams_and_their_replay(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"values", "updates", "tasks", "checkpoints", "debug"};
+    bench b;
+    proc p = {0}, again = {0};
+    char words[128];
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "run --json --thread t --stream " MODES " " FAST " 去厨房");
+    bench_must_exit(&p, 0);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        char type[32];
+        snprintf(type, sizeof type, "stream.%s", modes[i]);
+        assert_true(bench_count(&p, type, NULL, NULL) > 0);
+    }
+    pons_autovalue shown = numbered(&p);
+    for (size_t i = 0; i < json_array_size(shown); i++) { // from 1, without a gap
+        assert_int_equal(pons_get_int(json_array_get(shown, i), "seq", 0), (int64_t)i + 1);
+    }
+    const size_t from[] = {0, json_array_size(shown) / 3};
+    for (size_t k = 0; k < 2; k++) {
+        snprintf(words, sizeof words, "threads events t --json --after %zu", from[k]);
+        bench_start(&b, &again, NULL, words);
+        bench_must_exit(&again, 0);
+        pons_autovalue replayed = numbered(&again);
+        assert_int_equal(json_array_size(replayed), json_array_size(shown) - from[k]);
+        for (size_t i = 0; i < json_array_size(replayed); i++) {
+            assert_true(
+                json_equal(json_array_get(replayed, i), json_array_get(shown, from[k] + i)));
+        }
+        bench_free(&again);
+    }
+    bench_start(&b, &again, NULL, "threads events t --json --stream updates --ns react");
+    bench_must_exit(&again, 0);
+    assert_int_equal(json_array_size(again.events), bench_count(&p, "stream.updates", NULL, NULL));
+    bench_free(&again);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void tokens_are_messages(void **state)
+{
+    (void)state;
+    if (bench_no_model_module()) {
+        skip();
+    }
+    bench b;
+    proc model = {0}, p = {0};
+    char words[256];
+    bench_open(&b);
+    const int port = bench_start_model(&b, &model, "--rules");
+    snprintf(words, sizeof words,
+             "run --json --thread t --stream messages --llm http://127.0.0.1:%d/v1 " FAST " 去厨房",
+             port);
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 0);
+    const int tokens = bench_count(&p, "token", NULL, NULL);
+    assert_true(tokens > 0);
+    assert_int_equal(bench_count(&p, "stream.messages", NULL, NULL), tokens);
+    bench_signal(&model, SIGKILL);
+    bench_free(&model);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void one_superstep_at_a_time(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, "\nn\nq\n", "run --json --thread t --step " FAST " 去厨房");
+    const pons_value *first = bench_await(&p, "step", NULL, NULL);
+    assert_int_equal(json_array_size(pons_get(first, "ran")), 0);
+    pons_autovalue next = pons_value_ref(pons_get(first, "next"));
+    for (int i = 0; i < 2; i++) {
+        const pons_value *step = bench_await(&p, "step", NULL, NULL);
+        assert_true(json_equal(pons_get(step, "ran"), next)); // what was next has run
+        assert_true(json_object_size(pons_get(step, "changed")) > 0);
+        pons_value_unref(next);
+        next = pons_value_ref(pons_get(step, "next"));
+    }
+    bench_must_exit(&p, 1); // left, with work to do
+    assert_int_equal(bench_count(&p, "step", NULL, NULL), 3);
+    assert_int_equal(bench_count(&p, "decision", NULL, NULL), 1);
+    assert_int_equal(bench_count(&p, "effect", NULL, NULL), 0);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 0);
+    bench_free(&p);
+    // A resume begins at the step that was held; with nobody to say "next" it only shows them.
+    bench_start(&b, &p, NULL, "resume t --json --step");
+    first = bench_await(&p, "step", NULL, NULL);
+    assert_true(json_equal(pons_get(first, "next"), next));
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_ledger_check(&b);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void a_stop_that_nobody_lifts(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0}, p = {0};
+    bench_open(&b);
+    bench_start(&b, &body, NULL, "body " FAST);
+    while (bench_body_pid(&b) == 0 || bench_run(&b, "stop 'the cat'") != 0) {
+        assert_true(bench_alive(&body));
+        bench_rest(10);
+    }
+    bench_start(&b, &p, NULL, "run --json --thread t --wait 0.3 " FAST " 去厨房");
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    assert_int_equal(bench_count(&p, "effect", "skill", "navigate_to_pose"), 0);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "reset"), 0);
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_signal(&body, SIGTERM);
+    bench_must_exit(&body, 0);
+    bench_free(&body);
+    bench_close(&b);
+}
+
+static void a_pause_that_nobody_ends(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "run --json --thread t --wait 0.3 " WATCHABLE " 去厨房");
+    bench_await(&p, "effect", "state", "accepted");
+    assert_int_equal(bench_run(&b, "pause"), 0);
+    bench_await(&p, "mode", "mode", "IDLE");
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "continue"), 0);
+    assert_int_equal(bench_run(&b, "say stop"), 0);
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_await(&p, "run.done", "status", "cancelled");
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// The oldest checkpoint of the inner loop whose next node is this one.
+static void checkpoint_before(bench *b, const char *node, char ret[64])
+{
+    proc p = {0};
+    size_t i;
+    json_t *row;
+    *ret = '\0';
+    bench_start(b, &p, NULL, "threads history t --json --ns react --limit 500");
+    bench_must_exit(&p, 0);
+    json_array_foreach(p.events, i, row)
+    {
+        const char *next = json_string_value(json_array_get(pons_get(row, "next"), 0));
+        if (next && strcmp(next, node) == 0) {
+            snprintf(ret, 64, "%s", pons_get_str(row, "checkpoint_id", ""));
+        }
+    }
+    assert_true(*ret);
+    bench_free(&p);
+}
+
+// Before the critic had seen the drive: it is intended anew, and a person is asked.
+static void a_fork_asks_before_it_acts(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char at[64], words[128];
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
+    const int started = bench_ledger_count(&b, NULL, "started");
+    checkpoint_before(&b, "guardrails_and_resource_check", at);
+    static const char *const answers[] = {"approve", "reject 'not again'"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(words, sizeof words, "threads fork t f%zu --at %s", i, at);
+        assert_int_equal(bench_run(&b, words), 0);
+        snprintf(words, sizeof words, "resume f%zu --json", i);
+        bench_start(&b, &p, NULL, words);
+        bench_await(&p, "approval.requested", NULL, NULL);
+        bench_must_exit(&p, 4);
+        bench_free(&p);
+        snprintf(words, sizeof words, "approve f%zu", i);
+        assert_int_equal(bench_run(&b, words), 4); // shows what it asks
+        snprintf(words, sizeof words, "approve f%zu %s", i, answers[i]);
+        assert_int_equal(bench_run(&b, words), 0);
+        snprintf(words, sizeof words, "resume f%zu --json", i);
+        bench_start(&b, &p, NULL, words);
+        bench_await(&p, "approval.resolved", NULL, NULL);
+        bench_await(&p, "effect", "state", i == 0 ? "done" : "refused");
+        bench_await(&p, "run.done", NULL, NULL);
+        bench_finish(&p);
+        bench_free(&p);
+        snprintf(words, sizeof words, "approve f%zu", i);
+        assert_int_equal(bench_run(&b, words), 0); // waits for nobody any more
+    }
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), started + 1); // the approved one
+    bench_close(&b);
+}
+
+// Wherever it is forked, a resume of the fork comes to an end.
+static void every_fork_ends(void **state)
+{
+    (void)state;
+    static const char *const nodes[] = {"build_observation", "react_decide",
+                                        "observe_execution_result", "react_stop_or_loop"};
+    bench b;
+    char at[64], words[128];
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        checkpoint_before(&b, nodes[i], at);
+        snprintf(words, sizeof words, "threads fork t f%zu --at %s", i, at);
+        assert_int_equal(bench_run(&b, words), 0);
+        proc p = {0};
+        snprintf(words, sizeof words, "resume f%zu --json", i);
+        bench_start(&b, &p, NULL, words);
+        bench_await(&p, "run.done", NULL, NULL);
+        const int status = bench_finish(&p);
+        assert_true(status == 0 || status == 4);
+        bench_free(&p);
+    }
+    bench_must_fail(&b, "threads fork t f0", 2, "f0");
+    bench_must_fail(&b, "threads fork t f9 --at nope", 2, "nope");
+    pons_autovalue pruned = NULL;
+    assert_int_equal(bench_run_json(&b, "threads prune t --events 0 --json", &pruned), 0);
+    assert_true(pons_get_int(pruned, "removed", 0) > 0);
+    assert_true(pons_get_int(pruned, "events", 0) > 0);
+    assert_true(pons_get_int(pruned, "bytes_after", 0) < pons_get_int(pruned, "bytes_before", 0));
+    assert_int_equal(bench_run(&b, "threads show t --ns kernel"), 0);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(streams_and_their_replay, bench_teardown),
+        cmocka_unit_test_teardown(tokens_are_messages, bench_teardown),
+        cmocka_unit_test_teardown(one_superstep_at_a_time, bench_teardown),
+        cmocka_unit_test_teardown(a_stop_that_nobody_lifts, bench_teardown),
+        cmocka_unit_test_teardown(a_pause_that_nobody_ends, bench_teardown),
+        cmocka_unit_test_teardown(a_fork_asks_before_it_acts, bench_teardown),
+        cmocka_unit_test_teardown(every_fork_ends, bench_teardown),
+    };
+    pons_value_init();
+    return bench_together("threads", tests, sizeof tests / sizeof tests[0]);
+}
