@@ -15,6 +15,7 @@ typedef struct cli_agent_parts {
     pons_value *prompts;
     pons_tools tools[CLI_AGENT_TOOLS_MAX];
     size_t n_tools;
+    const pons_tools *mcp; // of those, or NULL
     pons_agent_judge_fn judge;
     void *judge_user;
     char body_sock[PATH_MAX + 16];
@@ -25,6 +26,8 @@ typedef struct cli_agent_parts {
 // configuration alone. parts must not move while it is open.
 int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bool offline,
                          cli_agent_parts *ret, pons_error *err);
+// Until the MCP servers that start are there, for a while.
+void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock);
 void cli_agent_parts_close(cli_agent_parts *p); // zeroed is fine
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
 
@@ -41,6 +44,8 @@ typedef struct cli_agent_view {
 void cli_agent_view_init(cli_agent_view *v, bool json, bool live);
 void cli_agent_view_fini(cli_agent_view *v);
 void cli_agent_view_event(cli_agent_view *v, const pons_event *ev);
+// A plan of the protocol that is under way, when its thread is taken up again; NULL: none.
+void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan);
 void cli_agent_view_question(cli_agent_view *v, const pons_value *question);
 void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

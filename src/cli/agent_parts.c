@@ -1,20 +1,22 @@
 // agent_parts.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "cli/agent_cli.h"
 
-#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "pons/buf.h"
+#include "pons/mcp.h"
 #include "pons/module.h"
 #include "pons/tools.h"
 
-#define PROMPT_MAX (64 * 1024) // bytes
+#define PROMPT_MAX  (64 * 1024) // bytes
+#define MCP_WAIT_MS 10000       // for servers that start, before a turn's words go to the model
+#define MCP_LOOK_MS 20
 
 static int load_prompts(const cli *c, pons_value **ret, pons_error *err);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
+static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err);
 static int core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
 
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
@@ -55,6 +57,7 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bo
             p->n_tools++;
         }
     }
+    rc = rc < 0 ? rc : mcp_tools(c, clock, p, err);
     if (rc < 0) {
         cli_agent_parts_close(p);
     }
@@ -69,6 +72,51 @@ void cli_agent_parts_close(cli_agent_parts *p)
     pons_agent_config_destroy(p->config);
     pons_value_unref(p->prompts);
     *p = (cli_agent_parts){0};
+}
+
+// mcp.json or config/mcp.json of the workspace; without either there are no servers.
+static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err)
+{
+    static const char *const names[] = {"mcp.json", "config/mcp.json"};
+    char path[PATH_MAX + 64];
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", c->workspace, names[i]);
+        if (access(path, F_OK) != 0) {
+            continue;
+        }
+        pons_autovalue servers = NULL;
+        int rc = pons_mcp_load(path, &servers, err);
+        if (rc >= 0) {
+            pons_autovalue config = pons_object("workspace", json_string(c->workspace), "servers",
+                                                pons_value_ref(servers), NULL);
+            rc = pons_mcp_open(config, clock, &p->tools[p->n_tools], err);
+        }
+        if (rc >= 0) {
+            p->mcp = &p->tools[p->n_tools++];
+        }
+        return rc;
+    }
+    return PONS_OK;
+}
+
+void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock)
+{
+    const int64_t until = pons_now_ms(clock) + MCP_WAIT_MS;
+    for (bool starting = p->mcp != NULL; starting && pons_now_ms(clock) < until;) {
+        pons_autovalue status = NULL;
+        pons_error ignored = PONS_ERROR_INIT;
+        starting = false;
+        if (pons_mcp_status(p->mcp, &status, &ignored) < 0) {
+            return;
+        }
+        for (size_t i = 0; i < json_array_size(status); i++) {
+            const pons_value *one = json_array_get(status, i);
+            starting = starting || strcmp(pons_get_str(one, "state", ""), "starting") == 0;
+        }
+        if (starting) {
+            poll(NULL, 0, MCP_LOOK_MS);
+        }
+    }
 }
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)

@@ -22,6 +22,33 @@ static void end_line(cli_agent_view *v);
 static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static void show_plan(cli_agent_view *v, bool again);
+void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
+{
+    if (!json_is_object(plan)) {
+        return;
+    }
+    pons_value *steps = json_array();
+    const pons_value *list = pons_get(plan, "steps");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const pons_value *s = json_array_get(list, i);
+        const char *status = pons_get_str(s, "status", ""),
+                   *text = pons_get_str(s, "description", "");
+        const char *title = pons_get_str(pons_get(s, "metadata"), "title",
+                                         *text ? text : pons_get_str(s, "action", ""));
+        json_array_append_new(
+            steps,
+            pons_object("id", json_integer(pons_get_int(s, "step_id", 0)), "title",
+                        json_string(title), "status",
+                        json_string(strcmp(status, "success") == 0 ? "completed" : status), NULL));
+    }
+    pons_value_unref(v->plan);
+    v->plan =
+        pons_object("title", json_string(pons_get_str(plan, "goal", "")), "steps", steps, NULL);
+    if (!v->json) {
+        show_plan(v, false);
+    }
+}
+
 static void step_changed(cli_agent_view *v, const pons_value *p);
 static void plan_revised(cli_agent_view *v, const pons_value *p);
 static void short_text(const pons_value *value, char *buf, size_t cap);
@@ -263,6 +290,7 @@ static void plan_revised(cli_agent_view *v, const pons_value *p)
     pons_autovalue added = json_deep_copy(pons_get(p, "revised_steps"));
     json_array_extend(steps, added);
     line(v, "plan", "revised: %s", pons_get_str(p, "reason", ""));
+    v->plan = v->plan ? v->plan : json_object();
     json_object_set_new(v->plan, "steps", steps);
     show_plan(v, false);
 }

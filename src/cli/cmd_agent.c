@@ -120,6 +120,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
                                          .judge_user = parts.judge_user,
                                          .on_event = on_event,
                                          .user = &s};
+        cli_agent_parts_wait(&parts, &s.clock);
         rc = pons_agent_open(&opts, &s.a, &err);
     }
     if (rc >= 0) {
@@ -133,6 +134,8 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
             s.prompting = cli_prompt_active();
             s.view.prompting = s.prompting;
         }
+        cli_agent_view_plan(&s.view,
+                            words ? NULL : pons_get(pons_agent_get(s.a, "plan_data"), "plan"));
         rc = words ? pons_agent_say(s.a, words, &err) : PONS_OK;
         rc = rc < 0 ? rc : loop(&s, !talk, &err);
         status = rc < 0 ? -1 : turn_status(&s);

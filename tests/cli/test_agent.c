@@ -1,0 +1,276 @@
+// test_agent.c - `pons agent` as a person and a program meet it: the real program, scripts for
+// models, the core tools in a workspace of its own, and a body with the kinematic robot.
+//
+// What is shown: a turn's output for people and for programs; a session's history; exit statuses; a
+// question answered by `pons approve` and gone on with by `pons resume`; a chat by lines on
+// standard input; a robot that is driven by a skill of its body, the agent killed while it drives,
+// and the ledger as the judge that it moved once.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli_bench.h"
+
+static void must_exit(proc *p, int status)
+{
+    const int got = bench_finish(p);
+    if (got != status) {
+        char *err = bench_stderr(p);
+        print_error("%s\n%s\n", p->text ? p->text : "", err);
+        free(err);
+        fail_msg("exit status %d, not %d", got, status);
+    }
+}
+
+// One command with a script of replies; *ret_text: what it printed, the caller's.
+static int say(bench *b, const char *script, const char *words, char **ret_text, char **ret_err)
+{
+    char line[512];
+    proc p;
+    if (script) {
+        bench_file(b, "script.yaml", script);
+    }
+    snprintf(line, sizeof line, "%s --llm script:%s/script.yaml", words, b->dir);
+    bench_start(b, &p, NULL, line);
+    const int status = bench_finish(&p);
+    if (ret_text) {
+        *ret_text = strdup(p.text ? p.text : "");
+    }
+    if (ret_err) {
+        *ret_err = bench_stderr(&p);
+    }
+    bench_free(&p);
+    return status;
+}
+
+static void a_turn_for_people(void **state)
+{
+    (void)state;
+    bench b;
+    char *text = NULL;
+    bench_open(&b);
+    assert_int_equal(
+        say(&b,
+            "replies:\n"
+            "- tool_calls: [{name: write_file, arguments: {path: a.txt, content: hi}}]\n"
+            "- content: I wrote it.\n",
+            "agent 'write a file'", &text, NULL),
+        0);
+    assert_non_null(strstr(text, "write_file"));
+    assert_non_null(strstr(text, "I wrote it.\n"));
+    free(text);
+    char path[256];
+    snprintf(path, sizeof path, "%s/a.txt", b.workspace);
+    assert_int_equal(access(path, F_OK), 0);
+    // The session goes on: the next request has the first one's words.
+    assert_int_equal(
+        say(&b, "replies:\n- {when: {messages.1.content: write a file}, content: I know}\n",
+            "agent 'what was it'", &text, NULL),
+        0);
+    assert_non_null(strstr(text, "I know"));
+    free(text);
+    assert_int_equal(say(&b,
+                         "replies:\n- {when: {messages.1.content: hello}, content: hello you}\n",
+                         "agent --session other hello", &text, NULL),
+                     0);
+    assert_non_null(strstr(text, "hello you"));
+    free(text);
+    bench_close(&b);
+}
+
+static void a_plan_for_programs(void **state)
+{
+    (void)state;
+    bench b;
+    proc p;
+    char line[256];
+    bench_open(&b);
+    bench_file(&b, "script.yaml",
+               "replies:\n"
+               "- tool_calls: [{name: plan_create, arguments: {title: T, steps: [one, two]}}]\n"
+               "- content: did one\n- content: did two\n- content: done\n");
+    snprintf(line, sizeof line, "agent plan --json --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, NULL, line);
+    must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "plan_created", NULL, NULL), 1);
+    assert_int_equal(bench_count(&p, "plan_updated", "status", "completed"), 2);
+    assert_int_equal(bench_count(&p, "done", "status", "success"), 1);
+    assert_int_equal(bench_count(&p, "llm_start", NULL, NULL), 4);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void a_question_is_answered_from_elsewhere(void **state)
+{
+    (void)state;
+    bench b;
+    char *text = NULL, *err = NULL, path[256];
+    bench_open(&b);
+    mkdir(b.workspace, 0700);
+    snprintf(path, sizeof path, "%s/graph_config.yaml", b.workspace);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("graph:\n  nodes:\n    approval: {enabled: true}\n", f);
+    fclose(f);
+    static const char *const plan =
+        "replies:\n- tool_calls: [{name: plan_create, arguments: {title: T, steps: [one]}}]\n";
+    assert_int_equal(say(&b, plan, "agent 'do it'", &text, &err), 4);
+    assert_non_null(strstr(err, "pons approve agent"));
+    free(text);
+    free(err);
+    assert_int_equal(bench_run(&b, "approve"), 4); // shows what it waits for
+    assert_int_equal(bench_run(&b, "approve agent reject 'too much'"), 0);
+    assert_int_equal(bench_run(&b, "approve agent"), 0); // nothing more is asked
+    assert_int_equal(say(&b, "replies:\n- content: as you wish\n", "resume agent", &text, NULL), 0);
+    assert_non_null(strstr(text, "as you wish"));
+    free(text);
+    assert_int_equal(say(&b, plan, "agent again", NULL, NULL), 4);
+    assert_int_equal(bench_run(&b, "approve agent edit '{\"steps\":[\"only this\"]}'"), 0);
+    assert_int_equal(
+        say(&b, "replies:\n- content: did it\n- content: all done\n", "resume agent", &text, NULL),
+        0);
+    assert_non_null(strstr(text, "all done"));
+    assert_non_null(strstr(text, "only this"));
+    free(text);
+    bench_close(&b);
+}
+
+static void a_chat_by_lines(void **state)
+{
+    (void)state;
+    bench b;
+    proc p;
+    char line[256];
+    bench_open(&b);
+    bench_file(&b, "script.yaml",
+               "replies:\n- content: one\n"
+               "- tool_calls: [{name: terminal, arguments: {command: 'rm -r x'}}]\n"
+               "- content: left it\n- content: three\n");
+    snprintf(line, sizeof line, "agent --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, "hello\nremove x\nn I need it\nand?\n", line);
+    must_exit(&p, 0);
+    const char *at = p.text;
+    static const char *const order[] = {"one", "may it call terminal", "left it", "three"};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        at = strstr(at, order[i]);
+        if (!at) {
+            fail_msg("%s is not in its place:\n%s", order[i], p.text);
+        }
+    }
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void bad_input_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *config;
+        int status;
+        const char *told;
+    } rows[] = {
+        {"agent hello", NULL, 3, "no model is configured"},
+        {"agent hello --llm rules", NULL, 3, "no model is configured"},
+        {"agent ' ' --llm script:/dev/null", NULL, 2, "nothing to say"},
+        {"agent hi --llm script:/nowhere.yaml", NULL, 2, "/nowhere.yaml"},
+        {"agent hi --session 'a b' --llm script:X", NULL, 2, "no spaces"},
+        {"agent hi --llm script:X", "graph:\n  nodes:\n    agnt: {}\n", 2,
+         "graph_config.yaml:3:11"},
+        {"agent hi --llm script:X", "graph:\n  nodes:\n    agent: {tools: [lok]}\n", 2,
+         "no category named lok"},
+        {"agent hi --llm script:X", "graph: {nodes: [\n", 2, "graph_config.yaml:"},
+        {"graph show agent", "graph:\n  nodes:\n    planner: {enabled: 7}\n", 2,
+         "graph_config.yaml:3:24"},
+        {"agent hi --llm script:X", NULL, 1, "overloaded"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bench b;
+        proc p;
+        char words[512], path[256];
+        bench_open(&b);
+        bench_file(&b, "s.yaml", "replies: [{error: {status: 500, message: overloaded}}]\n");
+        snprintf(words, sizeof words, "%s", rows[i].words);
+        char *x = strstr(words, "script:X");
+        if (x) {
+            snprintf(x, (size_t)(words + sizeof words - x), "script:%s/s.yaml", b.dir);
+        }
+        if (rows[i].config) {
+            mkdir(b.workspace, 0700);
+            snprintf(path, sizeof path, "%s/graph_config.yaml", b.workspace);
+            FILE *f = fopen(path, "w");
+            assert_non_null(f);
+            fputs(rows[i].config, f);
+            fclose(f);
+        }
+        bench_start(&b, &p, NULL, words);
+        const int status = bench_finish(&p);
+        char *err = bench_stderr(&p);
+        if (status != rows[i].status || !strstr(err, rows[i].told)) {
+            fail_msg("row %zu: %d: %s", i, status, err);
+        }
+        free(err);
+        bench_free(&p);
+        bench_close(&b);
+    }
+}
+
+static void a_robot_moves_once(void **state)
+{
+    (void)state;
+    bench b;
+    proc body, p;
+    char words[256];
+    bench_open(&b);
+    mkdir(b.workspace, 0700);
+    bench_start(&b, &body, NULL, "body --driver kinematic --speed 4 --seed 3");
+    for (int i = 0; i < 1000 && bench_body_pid(&b) == 0; i++) {
+        bench_rest(20);
+    }
+    bench_file(&b, "s1.yaml",
+               "replies:\n- tool_calls: [{name: navigate_to_pose, arguments: {zone: kitchen}}]\n"
+               "- content: never said\n");
+    bench_file(&b, "s2.yaml",
+               "replies:\n- {when: {messages.-1.content: {contains: navigate_to_pose done}}, "
+               "content: I am in the kitchen}\n- content: what happened\n");
+    snprintf(words, sizeof words, "agent --json 'go to the kitchen' --llm script:%s/s1.yaml",
+             b.dir);
+    bench_start(&b, &p, NULL, words);
+    bench_ledger_await(&b, "started", 1);
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    snprintf(words, sizeof words, "resume agent --json --llm script:%s/s2.yaml", b.dir);
+    bench_start(&b, &p, NULL, words);
+    must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "done", "content", "I am in the kitchen"), 1);
+    bench_free(&p);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 1);
+    assert_int_equal(bench_ledger_count(&b, NULL, "done"), 1);
+    bench_ledger_check(&b);
+    bench_signal(&body, SIGTERM);
+    bench_finish(&body);
+    bench_free(&body);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_turn_for_people, bench_teardown),
+        cmocka_unit_test_teardown(a_plan_for_programs, bench_teardown),
+        cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
+        cmocka_unit_test_teardown(a_chat_by_lines, bench_teardown),
+        cmocka_unit_test_teardown(bad_input_is_told, bench_teardown),
+        cmocka_unit_test_teardown(a_robot_moves_once, bench_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
