@@ -135,7 +135,7 @@ static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f);
 static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults *f,
                    pons_graph **ret, pons_error *err);
 static void take_interrupts(pons_graph *g, const pons_graph_options *opts, faults *f);
-static void check_paths(const pons_graph *g, faults *f);
+static bool check_paths(const pons_graph *g, faults *f);
 
 // ---------------------------------------------------------------- building
 
@@ -186,15 +186,21 @@ void pons_graph_builder_destroy(pons_graph_builder *b)
     free(b);
 }
 
+// Once a record has found no memory, the graph will not compile: the others are not taken.
+static bool recording(const pons_graph_builder *b)
+{
+    return b && !b->failed;
+}
+
 void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_channel_options *opts)
 {
     pons_channel_options o = PONS_CHANNEL_OPTIONS_INIT;
     if (opts)
         o = *opts;
-    if (!b ||
-        !pons__reserve(&b->channels, &b->cap_channels, b->n_channels + 1, sizeof *b->channels)) {
-        if (b)
-            b->failed = true;
+    if (!recording(b))
+        return;
+    if (!pons__reserve(&b->channels, &b->cap_channels, b->n_channels + 1, sizeof *b->channels)) {
+        b->failed = true;
         return;
     }
     b->channels[b->n_channels++] = (pons__channel){
@@ -208,9 +214,10 @@ void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_chan
 
 void pons_graph_node(pons_graph_builder *b, const char *name, pons_node_fn fn, void *user)
 {
-    if (!b || !pons__reserve(&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes)) {
-        if (b)
-            b->failed = true;
+    if (!recording(b))
+        return;
+    if (!pons__reserve(&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes)) {
+        b->failed = true;
         return;
     }
     b->nodes[b->n_nodes++] = (node_spec){.name = copy(b, name), .fn = fn, .user = user};
@@ -220,7 +227,7 @@ void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_gra
                          pons_subgraph_mode mode)
 {
     pons_graph_node(b, name, NULL, NULL);
-    if (b && !b->failed) {
+    if (recording(b)) {
         b->nodes[b->n_nodes - 1].sub = sub;
         b->nodes[b->n_nodes - 1].mode = mode;
     }
@@ -229,19 +236,19 @@ void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_gra
 void pons_graph_blocking(pons_graph_builder *b, const char *name, pons_blocking_fn fn, void *user)
 {
     pons_graph_node(b, name, NULL, user);
-    if (b && !b->failed)
+    if (recording(b))
         b->nodes[b->n_nodes - 1].blocking = fn;
 }
 
 void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
 {
     node_spec *n = NULL;
-    for (size_t i = b ? b->n_nodes : 0; i-- > 0 && !n;) // mostly the newest
+    if (!recording(b))
+        return;
+    for (size_t i = b->n_nodes; i-- > 0 && !n;) // mostly the newest
         if (strcmp(b->nodes[i].name, name ? name : "") == 0)
             n = &b->nodes[i];
     if (!n || !opts) {
-        if (!b)
-            return;
         char text[PONS_NAME_MAX + 64];
         snprintf(text, sizeof text, "unknown node '%.*s' is given options", PONS_NAME_MAX,
                  name ? name : "");
@@ -260,9 +267,10 @@ void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons
 
 void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to)
 {
-    if (!b || !pons__reserve(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
-        if (b)
-            b->failed = true;
+    if (!recording(b))
+        return;
+    if (!pons__reserve(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
+        b->failed = true;
         return;
     }
     b->edges[b->n_edges++] = (edge_spec){copy(b, from), copy(b, to)};
@@ -270,9 +278,10 @@ void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to)
 
 void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, const char *to)
 {
-    if (!b || !pons__reserve(&b->joins, &b->cap_joins, b->n_joins + 1, sizeof *b->joins)) {
-        if (b)
-            b->failed = true;
+    if (!recording(b))
+        return;
+    if (!pons__reserve(&b->joins, &b->cap_joins, b->n_joins + 1, sizeof *b->joins)) {
+        b->failed = true;
         return;
     }
     join_spec *j = &b->joins[b->n_joins++];
@@ -289,9 +298,10 @@ void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, c
 void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn fn, void *user,
                        const char *const *targets)
 {
-    if (!b || !pons__reserve(&b->routers, &b->cap_routers, b->n_routers + 1, sizeof *b->routers)) {
-        if (b)
-            b->failed = true;
+    if (!recording(b))
+        return;
+    if (!pons__reserve(&b->routers, &b->cap_routers, b->n_routers + 1, sizeof *b->routers)) {
+        b->failed = true;
         return;
     }
     b->routers[b->n_routers++] = (router_spec){
@@ -352,7 +362,8 @@ static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults
         !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g) || !take_options(g, b, f))
         goto nomem;
     take_interrupts(g, &o, f);
-    check_paths(g, f);
+    if (!check_paths(g, f))
+        goto nomem;
     if (f->n > 0) {
         pons__graph_unref(g);
         return PONS_EINVAL;
@@ -589,17 +600,16 @@ static bool take_joins(pons_graph *g, const pons_graph_builder *b, faults *f)
                 continue;
             j->from[j->n_from++] = (uint32_t)(n - g->nodes);
             j->full |= 1ULL << k;
-            if (!add_arm(n, (uint32_t)i, (uint32_t)k))
-                return false;
+            label.failed = label.failed || !add_arm(n, (uint32_t)i, (uint32_t)k);
             pons_buf_str(&label, k ? "+" : "");
             pons_buf_str(&label, n->name);
         }
         pons_buf_str(&label, ">");
         pons_buf_str(&label, from->to);
         pons_buf_bytes(&label, "", 1);
+        j->label = label.data;
         if (label.failed)
             return false;
-        j->label = label.data;
     }
     return true;
 }
@@ -770,11 +780,11 @@ static bool reach_from(const pons_graph *g, const pons__node *n, bool *seen)
     return more;
 }
 
-static void check_paths(const pons_graph *g, faults *f)
+static bool check_paths(const pons_graph *g, faults *f)
 {
     bool *seen = calloc(g->n_nodes + 1, sizeof *seen);
     if (!seen)
-        return;
+        return false;
     if (g->start.n_edges + g->start.n_routers == 0)
         fault(f, "no edge leaves START");
     for (bool more = reach_from(g, &g->start, seen); more;) {
@@ -791,6 +801,7 @@ static void check_paths(const pons_graph *g, faults *f)
             fault(f, "node '%s' has no way out (give it an edge to END)", n->name);
     }
     free(seen);
+    return true;
 }
 
 // ---------------------------------------------------------------- helpers
