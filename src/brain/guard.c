@@ -12,7 +12,6 @@
 #include "pons/critic.h"
 
 static pons_value *embodiment_of(const pons_brain *b);
-static pons_value *policy_of(const pons_brain *b);
 
 // One critic for as long as the body is the same: its registry's schemas are compiled once.
 const pons_critic *pons__guard_critic(pons_brain *b)
@@ -25,7 +24,7 @@ const pons_critic *pons__guard_critic(pons_brain *b)
     b->critic = NULL;
     pons_autovalue none = json_array();
     pons_autovalue embodiment = embodiment_of(b);
-    pons_autovalue policy = policy_of(b);
+    pons_autovalue policy = pons_brain_critic_policy(b->config);
     const pons_value *skills = pons_get(b->port.hello, "skills");
     const pons_critic_options o = {.skills = skills ? skills : none,
                                    .embodiment = embodiment,
@@ -118,14 +117,16 @@ static pons_value *embodiment_of(const pons_brain *b)
                        limits ? pons_value_ref(limits) : NULL, NULL);
 }
 
-static pons_value *policy_of(const pons_brain *b)
+pons_value *pons_brain_critic_policy(const pons_value *config)
 {
-    const pons_value *own = pons_get(b->config, "critic");
+    pons_rules_kernel rules;
+    const pons_value *own = pons_get(config, "critic");
     pons_value *policy = own ? json_copy((json_t *)own) : json_object();
-    json_object_set_new(policy, "telemetry_age_max_ms", json_real(b->rules.telemetry_age_max_ms));
-    json_object_set_new(policy, "battery_min_pct", json_real(b->rules.battery_safe_pct));
-    if (b->rules.approval_skills) {
-        json_object_set_new(policy, "approval", pons_value_ref(b->rules.approval_skills));
+    pons__rules_read(config, &rules);
+    json_object_set_new(policy, "telemetry_age_max_ms", json_real(rules.telemetry_age_max_ms));
+    json_object_set_new(policy, "battery_min_pct", json_real(rules.battery_safe_pct));
+    if (rules.approval_skills) {
+        json_object_set_new(policy, "approval", pons_value_ref(rules.approval_skills));
     }
     return policy;
 }

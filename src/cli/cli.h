@@ -12,6 +12,7 @@
 
 #include "pons/body.h"
 #include "pons/brain.h"
+#include "pons/critic.h"
 
 enum {
     EXIT_DONE = 0,
@@ -124,6 +125,16 @@ void cli_prompt_read(void);             // standard input is readable
 void cli_prompt_hide(void);             // before something is printed
 void cli_prompt_show(const char *text); // after; NULL keeps the text
 
+// cmd_plan.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
+// EXIT_DONE, or the exit status after an error was printed. *ret is the caller's to destroy.
+// defaults: what was absent is told too.
+int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret);
+// Holds a plan against what is known before anything moves: a body that answers, else the skills
+// that pons brings and the world; embodiment: a file, or NULL. *ret is the caller's.
+int cli_plan_judge(cli *c, const pons_plan *p, const char *world, const char *embodiment,
+                   pons_verdict **ret, pons_error *err);
+void cli_plan_verdict(const pons_verdict *v); // a line a rule on stderr
+
 // session.c: a brain at work, for run and resume.
 typedef struct cli_session_options {
     const char *thread;
@@ -133,6 +144,7 @@ typedef struct cli_session_options {
     uint64_t seed;
     const char *const *goals; // NULL for resume
     size_t n_goals;
+    const pons_plan *plan; // instead of goals; NULL: none
     bool prompt;
     bool body_by_hand;      // never start one
     const pons_llm *opened; // a provider that the caller opened and closes; NULL: llm says which

@@ -2,6 +2,8 @@
 //
 // check prints the plan's canonical JSON on stdout and every repair on stderr, so that
 // `model | pons plan check - > plan.json` makes a plan of what a model wrote, or says why not.
+// With --world or --embodiment it is also held against them by the critic, which lists every rule
+// that it breaks; `pons run --plan FILE` does that before anything is made.
 // run executes what needs no robot: noop, speak (printed), ask_user (asked here), query_world (a
 // world given with --world). A plan with other steps is refused before anything is done.
 #include "cli/cli.h"
@@ -11,28 +13,40 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "body/skills.h"
 #include "pons/buf.h"
+#include "pons/module.h"
 #include "pons/plan.h"
+#include "pons/schema.h"
+#include "pons/yaml.h"
 
-enum { READ_BYTES = 1 << 16, ANSWER_MAX = 1024 };
+enum { READ_BYTES = 1 << 16, ANSWER_MAX = 1024, BODY_WAIT_MS = 500 };
 
 typedef struct runner { // what the executors of `plan run` use
     cli *c;
     pons_value *world; // NULL: none
 } runner;
 
+typedef struct teller { // who prints repairs
+    const char *name;   // of the file
+    bool defaults;      // what was absent, too
+} teller;
+
 static int read_all(const char *path, pons_buf *ret, pons_error *err);
-static int read_plan(const char *path, const char *goal, pons_plan **ret);
 static int check(const pons_plan *p);
+static int judge(cli *c, const pons_plan *p, const char *world, const char *embodiment);
 static int show(const cli *c, const pons_plan *p);
 static int run(cli *c, pons_plan *p, const char *world);
 
 int cmd_plan(cli *c)
 {
-    const char *goal = NULL, *world = NULL;
+    const char *goal = NULL, *world = NULL, *embodiment = NULL;
     const cli_option options[] = {
         {"--goal", "TEXT", "the goal of a list of calls, which has none", &goal},
-        {"--world", "NAME", "run: the world that query_world and preconditions look at", &world},
+        {"--world", "NAME",
+         "check: hold it against this world; run: what query_world and preconditions look at",
+         &world},
+        {"--embodiment", "FILE", "check: hold it against what this body can do", &embodiment},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, cli_find("plan"), options);
     if (parsed >= 0) {
@@ -44,9 +58,9 @@ int cmd_plan(cli *c)
         return cli_bad("plan: use `pons plan check|show|run FILE`, FILE may be -");
     }
     pons_plan *p = NULL;
-    int rc = read_plan(c->argv[1], goal, &p);
+    int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p);
     if (rc == EXIT_DONE) {
-        rc = !strcmp(verb, "check")  ? check(p)
+        rc = !strcmp(verb, "check")  ? judge(c, p, world, embodiment)
              : !strcmp(verb, "show") ? show(c, p)
                                      : run(c, p, world);
     }
@@ -86,12 +100,17 @@ static int read_all(const char *path, pons_buf *ret, pons_error *err)
 
 static void print_repair(void *user, const pons_plan_repair *r)
 {
-    fprintf(stderr, "pons: %s:%d:%d: %s: %s\n", (const char *)user, r->line, r->column,
-            pons_repair_word(r->kind), r->what);
+    const teller *t = user;
+    const bool filled = r->kind == PONS_REPAIR_DEFAULT || r->kind == PONS_REPAIR_NEW_ID ||
+                        r->kind == PONS_REPAIR_NEW_TIME;
+    if (t->defaults || !filled) {
+        fprintf(stderr, "pons: %s:%d:%d: %s: %s\n", t->name, r->line, r->column,
+                pons_repair_word(r->kind), r->what);
+    }
 }
 
 // EXIT_DONE, or the exit status after an error was printed.
-static int read_plan(const char *path, const char *goal, pons_plan **ret)
+int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret)
 {
     pons_autobuf text = PONS_BUF_INIT;
     pons_error err = PONS_ERROR_INIT;
@@ -107,7 +126,7 @@ static int read_plan(const char *path, const char *goal, pons_plan **ret)
         .goal = goal,
         .from = {.now_s = (double)pons_wall_ms(&clock) / 1e3, .rand = &rand},
         .fn = print_repair,
-        .user = (void *)name};
+        .user = &(teller){.name = name, .defaults = defaults}};
     rc = pons_plan_read(text.data ? text.data : "", text.len, &options, ret, &err);
     if (rc < 0) {
         char where[PONS_ERROR_SOURCE_MAX];
@@ -130,6 +149,113 @@ static int check(const pons_plan *p)
     puts(text);
     free(text);
     return EXIT_DONE;
+}
+
+// -- the critic -----------------------------------------------------------------------------------
+
+static int load_checked(const char *path, const char *schema, pons_value **ret, pons_error *err)
+{
+    char place[PATH_MAX];
+    pons_yaml *yaml = NULL;
+    pons_schema *compiled = NULL;
+    pons_autovalue rules = NULL;
+    int rc = pons_yaml_load(path, &yaml, err);
+    rc = rc < 0 ? rc : pons_share_path(schema, place, sizeof place, err);
+    rc = rc < 0 ? rc : pons_value_load(place, &rules, err);
+    rc = rc < 0 ? rc : pons_schema_compile(rules, &compiled, err);
+    rc = rc < 0 ? rc : pons_schema_check_yaml(compiled, yaml, err);
+    if (rc >= 0) {
+        *ret = pons_value_ref(pons_yaml_value(yaml));
+    }
+    pons_schema_destroy(compiled);
+    pons_yaml_destroy(yaml);
+    return rc;
+}
+
+// Of a robot that is only a world's: its size and speeds.
+static pons_value *embodiment_of(const pons_value *world)
+{
+    const pons_value *robot = pons_get(world, "robot"), *radius = pons_get(robot, "radius_m");
+    return pons_object("name", json_string(pons_get_str(robot, "id", "this robot")), "radius_m",
+                       radius ? pons_value_ref(radius) : NULL, "limits",
+                       robot ? pons_value_ref(robot) : NULL, NULL);
+}
+
+int cli_plan_judge(cli *c, const pons_plan *p, const char *world_name, const char *embodiment_path,
+                   pons_verdict **ret, pons_error *err)
+{
+    pons_autovalue hello = NULL;
+    pons_autovalue telemetry = NULL;
+    pons_autovalue world = NULL;
+    pons_autovalue skills = NULL;
+    pons_autovalue embodiment = NULL;
+    pons_autovalue config = NULL;
+    pons_critic *critic = NULL;
+    cli_observe(c, BODY_WAIT_MS, &hello, &telemetry);
+    int rc = world_name ? cli_world(world_name, &world, err) : PONS_OK;
+    if (rc >= 0 && embodiment_path) {
+        rc = load_checked(embodiment_path, "schemas/embodiment.json", &embodiment, err);
+    } else if (rc >= 0 && world) {
+        embodiment = embodiment_of(world);
+    }
+    rc = rc < 0 ? rc : cli_config(c, &config, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_value *told = pons_get(hello, "skills");
+    skills = told ? pons_value_ref(told) : pons__skill_registry();
+    pons_autovalue policy = pons_brain_critic_policy(config);
+    // A profile of another body lists that body's own actions: they are no skills of ours.
+    const bool foreign = pons_get(embodiment, "supported_actions") != NULL;
+    const pons_critic_options o = {.skills = foreign ? NULL : skills,
+                                   .embodiment = embodiment,
+                                   .world = world,
+                                   .policy = policy};
+    // On paper: what is true at this moment (a latch, the battery) is the run's to see.
+    const pons_critic_situation now = {.robot = NULL};
+    rc = pons_critic_create(&o, &critic, err);
+    rc = rc < 0 ? rc : pons_critic_judge_plan(critic, p, &now, ret, err);
+    pons_critic_destroy(critic);
+    return rc;
+}
+
+void cli_plan_verdict(const pons_verdict *v)
+{
+    size_t i;
+    json_t *rule;
+    json_array_foreach(pons_verdict_rules(v), i, rule)
+    {
+        const int64_t step = pons_get_int(rule, "step_id", -1);
+        fprintf(stderr, "pons: plan: ");
+        if (step >= 0) {
+            fprintf(stderr, "step %lld, %s: ", (long long)step, pons_get_str(rule, "skill", ""));
+        }
+        fprintf(stderr, "%s: %s\n", pons_get_str(rule, "rule", ""),
+                pons_get_str(rule, "message", ""));
+    }
+    json_array_foreach(pons_verdict_approvals(v), i, rule)
+    {
+        fprintf(stderr, "pons: plan: a person is asked: %s\n", pons_get_str(rule, "message", ""));
+    }
+}
+
+static int judge(cli *c, const pons_plan *p, const char *world, const char *embodiment)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autoverdict verdict = NULL;
+    const int checked = check(p);
+    if (checked != EXIT_DONE || (!world && !embodiment)) {
+        return checked;
+    }
+    if (cli_plan_judge(c, p, world, embodiment, &verdict, &err) < 0) {
+        return cli_fail(&err);
+    }
+    cli_plan_verdict(verdict);
+    if (c->json) {
+        pons_autovalue v = pons_verdict_to_value(verdict);
+        cli_print_json(v);
+    }
+    return pons_verdict_ok(verdict) ? EXIT_DONE : EXIT_NO_SUCCESS;
 }
 
 static const char *tick(pons_step_status status)
@@ -300,7 +426,9 @@ static bool can_run(const pons_plan *p, const pons_plan_ops *ops)
         }
         cli_bad("plan: step %lld, %s: no runner for %s is connected%s; nothing was done",
                 (long long)s->step_id, s->action, pons_tool_call_word(s->tool_call_type),
-                s->tool_call_type == PONS_TOOL_QUERY_WORLD ? " (--world NAME)" : "");
+                s->tool_call_type == PONS_TOOL_QUERY_WORLD ? " (--world NAME)"
+                : s->tool_call_type == PONS_TOOL_EXECUTE   ? " (`pons run --plan` has a robot)"
+                                                           : "");
         return false;
     }
     return true;

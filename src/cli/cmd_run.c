@@ -11,6 +11,7 @@ static int check_goals(const pons_policy *policy, const char *world, bool model,
                        int n);
 static int wait_option(const char *text, int64_t *ret_ms);
 static void close_model(pons_llm *model);
+static int read_plan(cli *c, const char *path, const char *world, pons_plan **ret);
 static int run_options(pons_store store, const char *thread, pons_value **ret_started,
                        pons_value **ret_done, pons_error *err);
 
@@ -18,7 +19,7 @@ int cmd_run(cli *c)
 {
     const char *thread = NULL, *world = "house", *driver = "mujoco", *llm = NULL,
                *speed_text = NULL, *seed_text = NULL, *stream = NULL, *kernel = NULL, *step = NULL,
-               *wait_text = NULL;
+               *wait_text = NULL, *plan_path = NULL;
     const cli_option options[] = {
         {"--thread", "ID", "use (or make) this thread; default: a new one", &thread},
         {"--world", "NAME", "a world of worlds/, or a path; default house", &world},
@@ -29,6 +30,7 @@ int cmd_run(cli *c)
          &llm},
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
         {"--seed", "N", "of everything random; default: from the system", &seed_text},
+        {"--plan", "FILE", "pursue a plan instead of goals; - is standard input", &plan_path},
         {"--stream", "MODE,…",
          "also what the inner loop streams: values, updates, messages, custom, tasks, checkpoints, "
          "debug",
@@ -61,8 +63,11 @@ int cmd_run(cli *c)
     if (bad < 0 && kernel && !stream) {
         bad = cli_bad("--stream-kernel goes with --stream");
     }
-    if (bad < 0 && step && c->argc == 0) {
+    if (bad < 0 && step && c->argc == 0 && !plan_path) {
         bad = cli_bad("--step needs a goal: what is typed in says when to go on");
+    }
+    if (bad < 0 && plan_path && c->argc > 0) {
+        bad = cli_bad("run takes goals or --plan FILE, not both");
     }
     const pons_clock clock = pons_clock_real();
     pons_llm model = {0};
@@ -76,6 +81,10 @@ int cmd_run(cli *c)
         bad = cli_fail(&err);
     }
     bad = bad < 0 ? check_goals(&policy, world, has_model, c->argv, c->argc) : bad;
+    pons_plan *plan = NULL;
+    if (bad < 0 && plan_path) {
+        bad = read_plan(c, plan_path, world, &plan);
+    }
     // A name that nobody knows is found out here; the physics library is the body's to load.
     const pons_robot_ops *robot = NULL;
     if (bad < 0 && strcmp(driver, "mujoco") != 0 && cli_driver(driver, &robot, &err) < 0) {
@@ -87,6 +96,7 @@ int cmd_run(cli *c)
     if (bad >= 0) {
         pons_rules_close(&policy);
         close_model(&model);
+        pons_plan_destroy(plan);
         return bad;
     }
     char id[PONS_NAME_MAX];
@@ -104,7 +114,8 @@ int cmd_run(cli *c)
                                    .seed = (uint64_t)seed,
                                    .goals = (const char *const *)c->argv,
                                    .n_goals = (size_t)c->argc,
-                                   .prompt = c->argc == 0,
+                                   .plan = plan,
+                                   .prompt = c->argc == 0 && !plan,
                                    .opened = model.ops ? &model : NULL,
                                    .stream = modes,
                                    .stream_kernel = kernel != NULL,
@@ -119,7 +130,27 @@ int cmd_run(cli *c)
     const int status = cli_session_run(c, &o);
     pons_rules_close(&policy);
     close_model(&model);
+    pons_plan_destroy(plan);
     return status;
+}
+
+// A plan is held against the world before anything is made, as goals are.
+static int read_plan(cli *c, const char *path, const char *world, pons_plan **ret)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autoverdict verdict = NULL;
+    const int read = cli_plan_read(path, NULL, false, ret);
+    if (read != EXIT_DONE) {
+        return read;
+    }
+    if ((*ret)->n_steps > 0 && pons_plan_is_finished(*ret)) {
+        return cli_bad("plan: all its steps are settled: there is nothing to do");
+    }
+    if (cli_plan_judge(c, *ret, world, NULL, &verdict, &err) < 0) {
+        return cli_fail(&err);
+    }
+    cli_plan_verdict(verdict);
+    return pons_verdict_ok(verdict) ? -1 : cli_bad("plan: refused; nothing was done");
 }
 
 static void close_model(pons_llm *model)

@@ -203,6 +203,15 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     } else if (strcmp(ev->type, "stop") == 0) {
         line(d, "stop", "%s %s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
              pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "plan.created") == 0) {
+        const pons_value *plan = pons_get(p, "plan");
+        line(d, "plan", "%s: %zu steps (%s)", pons_get_str(plan, "goal", ""),
+             json_array_size(pons_get(plan, "steps")), pons_get_str(plan, "source", ""));
+    } else if (strcmp(ev->type, "plan.step") == 0) {
+        line(d, "plan", "%lld. %s: %s", (long long)pons_get_int(p, "step_id", 0),
+             pons_get_str(p, "action", ""), pons_get_str(p, "status", ""));
+    } else if (strcmp(ev->type, "plan.status") == 0) {
+        line(d, "plan", "%s", pons_get_str(p, "status", ""));
     } else if (strcmp(ev->type, "run.done") == 0) {
         text_done(d, p);
     }

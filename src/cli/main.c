@@ -13,8 +13,8 @@
 #include "pons/log.h"
 
 const cli_command cli_commands[] = {
-    {"run", "pons run [GOAL…]", "start or join a body and pursue the goals; without GOAL: a prompt",
-     cmd_run},
+    {"run", "pons run [GOAL…|--plan FILE]",
+     "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
     {"resume", "pons resume [THREAD] [--step]", "go on with what was cut short", cmd_resume},
     {"threads", "pons threads [list | show|history|events|prune|rm THREAD | fork|copy THREAD NEW]",
      "list threads, look into one, replay its events, fork it, make it smaller", cmd_threads},
@@ -30,7 +30,7 @@ const cli_command cli_commands[] = {
      cmd_body},
     {"scenario", "pons scenario run NAME|FILE…|all", "run scenarios: what each must show",
      cmd_scenario},
-    {"plan", "pons plan check|show|run FILE [--goal TEXT]",
+    {"plan", "pons plan check|show|run FILE [--goal TEXT] [--world NAME] [--embodiment FILE]",
      "check, show or run a plan; FILE may be -", cmd_plan},
     {"graph", "pons graph list | show NAME | run NAME|FILE.so | resume THREAD | update THREAD",
      "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph},

@@ -160,6 +160,9 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
     if (rc >= 0 && s->o->n_goals > 0) {
         rc = pons_brain_add_goals(s->brain, s->o->goals, s->o->n_goals, err);
     }
+    if (rc >= 0 && s->o->plan) {
+        rc = pons_brain_add_plan(s->brain, s->o->plan, err);
+    }
     if (rc >= 0) {
         s->wake_fd = open_wake(s);
     }

@@ -1,0 +1,291 @@
+// test_plan.c - `pons plan check|show|run` and `pons run --plan`, as a person meets them.
+//
+// check and show: canonical text on standard output, repairs and the critic's rules on standard
+// error, the exit status of each case. run: with a robot, through its ledger; approved from another
+// terminal; killed in the middle of a drive and resumed, after which the body has started no goal
+// twice and has done each step once.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli_bench.h"
+
+#define DRIVE                                                                                      \
+    "{\"step_id\":2,\"action\":\"navigate_to_pose\",\"parameters\":{\"zone\":\"kitchen\"},"        \
+    "\"preconditions\":{\"battery_pct_above\":20}}"
+#define SPEAK                                                                                      \
+    "{\"step_id\":1,\"action\":\"say\",\"tool_call_type\":\"speak\",\"parameters\":{\"text\":"     \
+    "\"I go\"}}"
+#define WAIT "{\"step_id\":3,\"action\":\"wait\",\"parameters\":{\"s\":1}}"
+#define PLAN(steps)                                                                                \
+    "{\"plan_id\":\"plan_1\",\"goal\":\"see the kitchen\",\"created_at\":0,\"steps\":[" steps "]}"
+
+// "WORDS DIR/plan.json MORE"; static storage.
+static const char *command(bench *b, const char *words, const char *text, const char *more)
+{
+    static char line[1024];
+    snprintf(line, sizeof line, "%s %s %s", words, bench_file(b, "plan.json", text), more);
+    return line;
+}
+
+static void expect_stderr(proc *p, const char *const *says)
+{
+    char *err = bench_stderr(p);
+    for (; *says; says++) {
+        if (!strstr(err, *says)) {
+            fail_msg("“%s” does not say “%s”", err, *says);
+        }
+    }
+    free(err);
+}
+
+// ---------------------------------------------------------------- check and show
+
+static void check_prints_what_it_is_and_what_it_breaks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *more;
+        int status;
+        const char *says[6];
+    } rows[] = {
+        {PLAN(DRIVE), "", 0, {"default: steps[0].fallback"}},
+        {PLAN(DRIVE ","), "", 0, {"trailing-comma"}},
+        {PLAN(DRIVE "," DRIVE), "", 2, {"steps[1].step_id: 2 already exists, use a unique id"}},
+        {"no plan at all", "", 2, {"no plan found"}},
+        {PLAN(DRIVE), "--world house", 0, {""}},
+        {PLAN("{\"step_id\":1,\"action\":\"navigate_to_pose\",\"parameters\":{\"zone\":\"attic\"}},"
+              "{\"step_id\":2,\"action\":\"navigate_to_pose\",\"parameters\":{\"pose\":{\"x\":50,"
+              "\"y\":1}}},{\"step_id\":3,\"action\":\"fly\"}"),
+         "--world house",
+         1,
+         {"step 1, navigate_to_pose: zone: unknown zone attic",
+          "step 2, navigate_to_pose: map_bounds: target [50.00, 1.00] is outside the map [0.00, "
+          "0.00] to [10.00, 8.00]",
+          "step 3, fly: known_skill: no skill fly on this robot"}},
+        {PLAN(DRIVE), "--world atlantis", 2, {"atlantis"}},
+        {PLAN(DRIVE), "--embodiment /nowhere/arm.yaml", 2, {"/nowhere/arm.yaml"}},
+    };
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        proc p = {0};
+        bench_start(&b, &p, NULL, command(&b, "plan check", rows[i].text, rows[i].more));
+        bench_must_exit(&p, rows[i].status);
+        expect_stderr(&p, rows[i].says);
+        bench_free(&p);
+    }
+    bench_close(&b);
+}
+
+static void check_knows_an_arm(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char more[256];
+    bench_open(&b);
+    snprintf(more, sizeof more, "--json --embodiment %s",
+             bench_file(&b, "arm.yaml",
+                        "name: panda\nmax_reach_m: 0.855\npayload_kg: 3\n"
+                        "supported_actions: [move_to]\n"));
+    bench_start(&b, &p, NULL,
+                command(&b, "plan check",
+                        PLAN("{\"step_id\":1,\"action\":\"move_to\",\"parameters\":{"
+                             "\"target_pose\":[1.8,0.75,0.8,0,0,0]}},"
+                             "{\"step_id\":2,\"action\":\"fly\"}"),
+                        more));
+    bench_must_exit(&p, 1);
+    static const char *const says[] = {
+        "step 1, move_to: reach: target [1.8, 0.75, 0.8] is 2.11 m away; max reach 0.855 m",
+        "step 2, fly: supported_action: panda can't do fly: it is not one of its 1 supported "
+        "actions",
+        NULL};
+    expect_stderr(&p, says);
+    const pons_value *verdict = json_array_get(p.events, 1); // behind the canonical plan
+    assert_false(pons_get_bool(verdict, "ok", true));
+    assert_int_equal(json_array_size(pons_get(verdict, "rules")), 2);
+    bench_free(&p);
+
+    bench_start(&b, &p, NULL,
+                command(&b, "plan check", PLAN(WAIT),
+                        "--embodiment /dev/null")); // nothing is no profile
+    bench_must_exit(&p, 2);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void show_is_for_people(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, command(&b, "plan show", PLAN(SPEAK "," DRIVE), ""));
+    assert_string_equal(bench_line(&p), "plan_1  see the kitchen");
+    assert_string_equal(bench_line(&p), "  created, risk low, from llm");
+    assert_string_equal(bench_line(&p), "  [ ] 1. say (speak)");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void plan_run_does_what_needs_no_robot(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    // A step that needs a robot is refused before anything is said.
+    bench_must_fail(&b, command(&b, "plan run", PLAN(SPEAK "," DRIVE), ""), 3,
+                    "no runner for execute is connected (`pons run --plan` has a robot)");
+    bench_start(&b, &p, NULL, command(&b, "plan run", PLAN(SPEAK), ""));
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    static const char ask[] = PLAN("{\"step_id\":1,\"action\":\"ask\",\"tool_call_type\":"
+                                   "\"ask_user\",\"parameters\":{\"prompt\":\"Which?\"}}");
+    bench_start(&b, &p, NULL, command(&b, "plan run", ask, ""));
+    bench_must_exit(&p, 4); // nobody is there to answer
+    bench_free(&p);
+    bench_start(&b, &p, "blue\n", command(&b, "plan run", ask, ""));
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// ---------------------------------------------------------------- with a robot
+
+static void a_bad_plan_is_refused_before_anything_is_made(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL,
+                command(&b, "run " FAST " --plan",
+                        PLAN("{\"step_id\":1,\"action\":\"navigate_to_pose\",\"parameters\":{"
+                             "\"zone\":\"attic\"}},{\"step_id\":2,\"action\":\"fly\"}"),
+                        ""));
+    bench_must_exit(&p, 2);
+    static const char *const says[] = {"zone: unknown zone attic", "no skill fly on this robot",
+                                       "refused; nothing was done", NULL};
+    expect_stderr(&p, says);
+    bench_free(&p);
+    assert_int_equal(bench_body_pid(&b), 0);
+    bench_must_fail(&b, "run --plan /nowhere/plan.json", 2, "/nowhere/plan.json");
+    bench_must_fail(&b, command(&b, "run --plan", PLAN(WAIT), "去厨房"), 2, "not both");
+    bench_close(&b);
+}
+
+static void a_plan_is_pursued(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(
+        &b, &p, NULL,
+        command(&b, "run --json --thread t " FAST " --plan", PLAN(SPEAK "," DRIVE "," WAIT), ""));
+    bench_await(&p, "plan.created", NULL, NULL);
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "plan.step", "status", "success"), 3);
+    assert_int_equal(bench_count(&p, "plan.status", "status", "completed"), 1);
+    assert_int_equal(bench_count(&p, "plan.result", NULL, NULL), 3);
+    bench_ledger_check(&b);
+    assert_int_equal(bench_ledger_count(&b, NULL, "done"), 3);
+    bench_free(&p);
+    pons_autovalue status = NULL;
+    assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
+    assert_string_equal(pons_get_str(pons_get(status, "plan"), "status", ""), "completed");
+    bench_close(&b);
+}
+
+static void a_failed_step_fails_the_run(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL,
+                command(&b, "run --json " FAST " --plan",
+                        PLAN(SPEAK ",{\"step_id\":2,\"action\":\"wait\",\"parameters\":{\"s\":1},"
+                                   "\"preconditions\":{\"battery_pct_above\":101}}"),
+                        ""));
+    const pons_value *done = bench_await(&p, "run.done", "status", "failed");
+    const pons_value *task = json_array_get(pons_get(done, "tasks"), 0);
+    assert_non_null(strstr(pons_get_str(task, "reason", ""), "not above 101"));
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void a_person_approves_from_another_terminal(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL,
+                command(&b, "run --json --thread t " FAST " --plan",
+                        PLAN("{\"step_id\":2,\"action\":\"wait\",\"parameters\":{\"s\":1},"
+                             "\"requires_confirmation\":true,\"confirmation_message\":\"Now?\"}"),
+                        ""));
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "approve t approve"), 0);
+    bench_start(&b, &p, NULL, "resume --json t");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void killed_and_resumed_it_repeats_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL,
+                command(&b, "run --json --thread t --driver kinematic --seed 3 --speed 4 --plan",
+                        PLAN(SPEAK "," DRIVE "," WAIT), ""));
+    bench_await(&p, "effect", "skill", "navigate_to_pose");
+    bench_await(&p, "effect", "state", "accepted");
+    bench_signal(&p, SIGKILL);
+    bench_must_exit(&p, 128 + SIGKILL);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "resume --json t");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_ledger_check(&b);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 3);
+    assert_int_equal(bench_ledger_count(&b, NULL, "done"), 3);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(check_prints_what_it_is_and_what_it_breaks, bench_teardown),
+        cmocka_unit_test_teardown(check_knows_an_arm, bench_teardown),
+        cmocka_unit_test_teardown(show_is_for_people, bench_teardown),
+        cmocka_unit_test_teardown(plan_run_does_what_needs_no_robot, bench_teardown),
+        cmocka_unit_test_teardown(a_bad_plan_is_refused_before_anything_is_made, bench_teardown),
+        cmocka_unit_test_teardown(a_plan_is_pursued, bench_teardown),
+        cmocka_unit_test_teardown(a_failed_step_fails_the_run, bench_teardown),
+        cmocka_unit_test_teardown(a_person_approves_from_another_terminal, bench_teardown),
+        cmocka_unit_test_teardown(killed_and_resumed_it_repeats_nothing, bench_teardown),
+    };
+    pons_value_init();
+    return bench_together("plan", tests, sizeof tests / sizeof tests[0]);
+}
