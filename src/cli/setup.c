@@ -166,9 +166,18 @@ static int llm_config(const char *spec, pons_value **ret, pons_error *err)
         return rc;
     } else if (strncmp(spec, "http://", 7) == 0 || strncmp(spec, "https://", 8) == 0) {
         const char *model = getenv("PONS_LLM_MODEL"), *key = getenv("OPENAI_API_KEY");
+        const char *given = getenv("PONS_LLM_TIMEOUTS");
+        pons_value *timeouts = NULL;
+        if (given && *given &&
+            (pons_value_parse(given, strlen(given), &timeouts, err) != PONS_OK ||
+             !json_is_object(timeouts))) {
+            pons_value_unref(timeouts);
+            return pons_error_set(err, PONS_EINVAL, "llm",
+                                  "PONS_LLM_TIMEOUTS should be like {\"first_byte_s\": 120}");
+        }
         *ret = pons_object("url", json_string(spec), "model",
                            json_string(model && *model ? model : "default"), "api_key",
-                           key && *key ? json_string(key) : NULL, NULL);
+                           key && *key ? json_string(key) : NULL, "timeouts", timeouts, NULL);
     } else {
         return pons_error_set(err, PONS_EINVAL, "llm",
                               "--llm takes a URL, rules, script:FILE, record:FILE:URL or "

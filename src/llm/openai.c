@@ -455,6 +455,19 @@ static int configure_timeouts(provider *p, const pons_value *config, pons_error 
                  {"backoff_s", &p->t.backoff_s},
                  {"retry_after_max_s", &p->t.retry_after_max_s}};
     const pons_value *given = pons_get(config, "timeouts");
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)given, key, v)
+    {
+        bool is = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            is |= strcmp(known[i].key, key) == 0;
+        }
+        if (!is || !json_is_number(v)) {
+            return pons_error_set(err, PONS_EINVAL, WHERE, "timeouts/%s: %s", key,
+                                  is ? "expected a number of seconds" : "unknown key");
+        }
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         double s = pons_get_num(given, known[i].key, *known[i].value);
         if (!(s > 0) || s > TIMEOUT_MAX_S) {
@@ -628,12 +641,13 @@ static void emit(provider *p, pons_llm_event ev, bool last)
         live_remove(p, ev.call);
     }
     if (q && live) {
+        const bool first = !p->events; // else it is readable already
         *q = (queued){.event = ev};
         *p->events_end = q;
         p->events_end = &q->next;
         const uint64_t one = 1;
-        ssize_t n = write(p->event_fd, &one, sizeof one);
-        (void)n; // it only fails when it is readable already
+        ssize_t n = first ? write(p->event_fd, &one, sizeof one) : 0;
+        (void)n; // it cannot fail: the count is 0
     }
     pthread_mutex_unlock(&p->mtx);
     if (!q || !live) {

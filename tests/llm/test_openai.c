@@ -782,7 +782,9 @@ static void test_bad_configuration(void **state)
         "{\"url\":\"file:///etc/passwd\"}",
         "{\"url\":\"http://127.0.0.1/v1\",\"api_key\":\"a\\r\\nX: y\"}",
         "{\"url\":\"http://127.0.0.1/v1\",\"timeouts\":{\"total_s\":0}}",
-        "{\"url\":\"http://127.0.0.1/v1\",\"timeouts\":{\"connect_s\":-1}}"};
+        "{\"url\":\"http://127.0.0.1/v1\",\"timeouts\":{\"connect_s\":-1}}",
+        "{\"url\":\"http://127.0.0.1/v1\",\"timeouts\":{\"connect_s\":\"5\"}}",
+        "{\"url\":\"http://127.0.0.1/v1\",\"timeouts\":{\"first_token_s\":5}}"};
     pons_clock clock = pons_clock_real();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         pons_autovalue config = fixture_json(bad[i]);
