@@ -115,6 +115,14 @@ run_behaviortree_cpp() { # KEY…
     (cd build/peers/behaviortree_cpp && venv/bin/python bt.py "$@") >>"$lines"
 }
 
+# It starts the model server itself, the one that bench_agent.c has.
+run_langgraph_agent() { # KEY…
+    install_peer "LangGraph JS with an agent" langgraph-agent npm install --no-audit --no-fund --ignore-scripts || return 0
+    ninja -C build --quiet scripted_model >&2 || return 0
+    echo "bench: langgraph-agent $*" >&2
+    (cd build/peers/langgraph-agent && SCRIPTED_MODEL=$OLDPWD/build/tests/scripted_model node agent.mjs) >>"$lines"
+}
+
 # ---------------------------------------------------------------- ours
 
 programs=$(ls bench/bench_*.c 2>/dev/null | sed -E 's#.*/(bench_[a-z_]+)\.c#\1#')
@@ -135,7 +143,7 @@ keys() { goals | awk -F '\t' -v who="$1" '$3 == who { print $4 }'; }
 # shellcheck disable=SC2046
 [ -z "$(keys langgraph-python)" ] || ! install_langgraph_python ||
     run_peer langgraph-python venv/bin/python py $(keys langgraph-python)
-for peer in mistreevous behaviortree-cpp; do
+for peer in mistreevous behaviortree-cpp langgraph-agent; do
     # shellcheck disable=SC2046
     [ -z "$(keys $peer)" ] || "run_${peer//-/_}" $(keys $peer)
 done

@@ -22,6 +22,13 @@ static void end_line(cli_agent_view *v);
 static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static void show_plan(cli_agent_view *v, bool again);
+// The list is the last thing on a terminal: it ticks off in place, and what the steps call is not
+// printed between.
+static bool list_stands(const cli_agent_view *v)
+{
+    return v->live && v->plan && v->plan_last;
+}
+
 void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
 {
     if (!json_is_object(plan)) {
@@ -50,6 +57,7 @@ void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
 }
 
 static void step_changed(cli_agent_view *v, const pons_value *p);
+static bool list_stands(const cli_agent_view *v);
 static void plan_revised(cli_agent_view *v, const pons_value *p);
 static void short_text(const pons_value *value, char *buf, size_t cap);
 
@@ -106,7 +114,7 @@ static void event_json(const pons_event *ev)
 static void event_text(cli_agent_view *v, const pons_event *ev)
 {
     const pons_value *p = ev->payload;
-    char text[LINE_SHOWN];
+    char text[LINE_SHOWN], doing[96];
     if (strcmp(ev->type, "token") == 0) {
         if (!v->token_open) {
             begin_line(v);
@@ -122,10 +130,17 @@ static void event_text(cli_agent_view *v, const pons_event *ev)
         }
     } else if (strcmp(ev->type, "tool_start") == 0) {
         short_text(pons_get(p, "input"), text, sizeof text);
+        if (list_stands(v)) {
+            snprintf(doing, sizeof doing, "agent (%s)", pons_get_str(p, "tool", ""));
+            cli_prompt_show(v->prompting ? doing : NULL);
+            return;
+        }
         line(v, "tool", "%s %s", pons_get_str(p, "tool", ""), text);
     } else if (strcmp(ev->type, "tool_end") == 0) {
         short_text(pons_get(p, "output"), text, sizeof text);
-        line(v, "", "→ %s", text);
+        if (!list_stands(v)) {
+            line(v, "", "→ %s", text);
+        }
     } else if (strcmp(ev->type, "plan_created") == 0) {
         pons_value_unref(v->plan);
         v->plan = json_deep_copy(pons_get(p, "plan"));
@@ -269,7 +284,7 @@ static void step_changed(cli_agent_view *v, const pons_value *p)
             continue;
         }
         json_object_set_new(step, "status", json_string(pons_get_str(p, "status", "")));
-        if (v->live && v->plan_last) {
+        if (v->live) {
             show_plan(v, true);
         } else {
             begin_line(v);

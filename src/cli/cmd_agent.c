@@ -138,7 +138,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
                             words ? NULL : pons_get(pons_agent_get(s.a, "plan_data"), "plan"));
         rc = words ? pons_agent_say(s.a, words, &err) : PONS_OK;
         rc = rc < 0 ? rc : loop(&s, !talk, &err);
-        status = rc < 0 ? -1 : turn_status(&s);
+        status = rc < 0 ? -1 : s.prompting ? EXIT_DONE : turn_status(&s);
     }
     cli_prompt_stop();
     cli_agent_view_fini(&s.view);

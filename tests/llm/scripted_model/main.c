@@ -246,6 +246,7 @@ static void send_stream(int fd, const char *content, const pons_value *reply, bo
     const pons_value *calls = pons_get(reply, "tool_calls");
     pause_ms(server.delay_ms);
     send_all(fd, head, strlen(head));
+    send_chunk(fd, json_pack("{ssss}", "role", "assistant", "content", ""), NULL); // as servers do
     send_pieces(fd, pons_get_str(reply, "reasoning", ""), reasoning_delta, 0, die);
     send_pieces(fd, content, content_delta, 0, die);
     send_pieces(fd, pons_get_str(reply, "refusal", ""), refusal_delta, 0, die);
