@@ -6,9 +6,13 @@
 //   body.stop.*   a body in a process of its own that drives, every core kept busy by others: from
 //                 just before a datagram goes to stop.sock until the driver has taken a velocity of
 //                 zero, which the acknowledgement dates on the clock that both processes share.
+//   body.bare.*   what the machine has of that: after each stop, a datagram to a process that does
+//                 nothing but wait for it, with the safety thread's priority and its memory locked,
+//                 until it is awake.
 //   body.pss      `pons body` with the default driver, after a goal.
 #include <inttypes.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -25,6 +29,7 @@
 #define STOP_AFTER_S    0.02 // from a new goal to its stop: it is on its way
 #define STOP_SETTLE_S   2.0  // for the stopped goal's result
 #define EXPIRES_MS      10000
+#define SAFETY_PRIORITY 80 // of body_process.c
 #define START_TIMEOUT_S 20.0
 
 static volatile sig_atomic_t quit;
@@ -45,6 +50,9 @@ static void sim_mujoco(const char *figure);
 static void stop(void);
 static int stop_socket(const char *run_dir);
 static double stop_once(int fd);
+static pid_t start_bare(int *ret_fd);
+static double bare_once(int fd);
+static void print_tail(const char *name, double *values_ms);
 static void settle(controller *c, bool want_busy, double most_s);
 static void pss(void);
 static void say(controller *c, pons_value *msg);
@@ -64,7 +72,7 @@ int main(int argc, char **argv)
         sim("body.sim.kinematic", &pons_robot_kinematic);
     if (bench_wants(argc, argv, "body.sim.mujoco"))
         sim_mujoco("body.sim.mujoco");
-    if (bench_wants(argc, argv, "body.stop."))
+    if (bench_wants(argc, argv, "body.stop.") || bench_wants(argc, argv, "body.bare."))
         stop();
     if (bench_wants(argc, argv, "body.pss"))
         pss();
@@ -127,7 +135,7 @@ static void sim(const char *figure, const pons_robot_ops *robot)
 static void stop(void)
 {
     char dir[256];
-    static double took_ms[STOPS];
+    static double took_ms[STOPS], bare_ms[STOPS];
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     pid_t *load = calloc((size_t)cores, sizeof *load);
     controller c = {.clock = pons_clock_real()};
@@ -135,6 +143,8 @@ static void stop(void)
     bench_folder(dir, sizeof dir);
     const pid_t body = start_body(dir);
     await_hello(&c, dir, body);
+    int bare_fd = -1;
+    const pid_t bare = start_bare(&bare_fd);
     burn(load, cores);
     // This process's own wake-up is not what is measured: it runs below the safety thread, above
     // the load.
@@ -149,22 +159,78 @@ static void stop(void)
         goal(&c);
         settle(&c, true, STOP_AFTER_S);
         took_ms[i] = stop_once(fd);
+        bare_ms[i] = bare_once(bare_fd);
         settle(&c, false, STOP_SETTLE_S);
     }
     close(fd);
+    close(bare_fd);
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
     if (!c.fifo)
         fprintf(stderr, "bench: the safety thread has no SCHED_FIFO here\n");
-    bench_print("body.stop.p50", bench_quantile(took_ms, STOPS, 0.5), "ms");
-    bench_print("body.stop.p99", bench_quantile(took_ms, STOPS, 0.99), "ms");
-    bench_print("body.stop.p99.9", bench_quantile(took_ms, STOPS, 0.999), "ms");
+    print_tail("body.stop", took_ms);
+    print_tail("body.bare", bare_ms);
 
     for (long i = 0; i < cores; i++)
         reap(load[i]);
     reap(body);
+    reap(bare);
     pons_link_close(c.link);
     bench_remove(dir);
     free(load);
+}
+
+static void print_tail(const char *name, double *values_ms)
+{
+    static const struct {
+        const char *word;
+        double q;
+    } rows[] = {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "%s.%s", name, rows[i].word);
+        bench_print(line, bench_quantile(values_ms, STOPS, rows[i].q), "ms");
+    }
+}
+
+// A process that waits for datagrams and answers with the time at which it woke. It is to the
+// machine what the safety thread is, and does nothing else.
+static pid_t start_bare(int *ret_fd)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) {
+        perror("bench: socketpair");
+        exit(1);
+    }
+    const pid_t pid = fork();
+    if (pid != 0) {
+        close(ends[1]);
+        *ret_fd = ends[0];
+        return pid;
+    }
+    const struct sched_param priority = {.sched_priority = SAFETY_PRIORITY};
+    char byte;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0 ||
+        sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+        fprintf(stderr, "bench: the bare process has no SCHED_FIFO or no locked memory\n");
+    while (recv(ends[1], &byte, 1, 0) == 1) {
+        const double awake_s = bench_now_s();
+        if (send(ends[1], &awake_s, sizeof awake_s, 0) < 0)
+            break;
+    }
+    _exit(0);
+}
+
+static double bare_once(int fd)
+{
+    double awake_s = 0;
+    const double from = bench_now_s();
+    if (send(fd, "!", 1, 0) != 1 || recv(fd, &awake_s, sizeof awake_s, 0) != sizeof awake_s) {
+        fprintf(stderr, "bench: the bare process does not answer\n");
+        exit(1);
+    }
+    return (awake_s - from) * 1e3;
 }
 
 static int stop_socket(const char *run_dir)
@@ -172,7 +238,11 @@ static int stop_socket(const char *run_dir)
     const struct sockaddr_un self = {.sun_family = AF_UNIX}; // no name: one is given, to answer to
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/stop.sock", run_dir);
+    const int n = snprintf(at.sun_path, sizeof at.sun_path, "%s/stop.sock", run_dir);
+    if (fd < 0 || n < 0 || (size_t)n >= sizeof at.sun_path) {
+        fprintf(stderr, "bench: no socket for %s/stop.sock\n", run_dir);
+        exit(1);
+    }
     if (bind(fd, (const struct sockaddr *)&self, sizeof(sa_family_t)) != 0 ||
         connect(fd, (const struct sockaddr *)&at, sizeof at) != 0) {
         perror("bench: stop.sock");
