@@ -34,6 +34,9 @@ typedef struct pons_mcp_server_ops {
     // A resource list ([{uri, name, description?, mimeType?}]) and the text of one; may be NULL.
     pons_value *(*resources)(void *user);
     int (*read)(void *user, const char *uri, char **ret_text, pons_error *err);
+    // Holds a call against what the tool's provider does not know (the critic); negative: refused,
+    // and the client is told why. May be NULL.
+    int (*check)(void *user, const pons_value *tool, const pons_value *args, pons_error *err);
     // A dangerous call whose client cannot ask its person: puts the question where a person finds
     // it. 1: approved, 0: nobody has answered yet, PONS_EREFUSED: rejected, with the reason. Asked
     // again until the call is over; a question stays when the call gives up. ret_how says how to

@@ -29,6 +29,8 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bo
 // Until the MCP servers that start are there, for a while.
 void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock);
 void cli_agent_parts_close(cli_agent_parts *p); // zeroed is fine
+// The core tools with config/tools.yaml of the workspace, else the one that pons ships.
+int cli_core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
 
 // ---- agent_view.c: events for people and for programs
@@ -53,6 +55,17 @@ void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
 // a question in words, the words. false: what is wrong is in err.
 bool cli_agent_answer(const pons_value *question, const char *line, pons_value **ret,
                       pons_error *err);
+
+// ---- cmd_mcp.c
+
+// The servers of the workspace's mcp.json, being started. PONS_ENOTFOUND: there is no such file.
+int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
+// Waits until each server has started or failed, at most so long; *ret is pons_mcp_status.
+int cli_mcp_wait(const pons_tools *mcp, int timeout_ms, pons_value **ret, pons_error *err);
+// A question of `pons mcp serve`: its ids begin with this.
+#define CLI_MCP_QUESTION "mcp-"
+// Shows or answers one; answer NULL: shows. An exit status.
+int cli_mcp_approve(cli *c, const char *id, const pons_value *answer);
 
 // ---- cmd_agent.c, agent_approve.c
 

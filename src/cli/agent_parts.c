@@ -17,7 +17,6 @@
 static int load_prompts(const cli *c, pons_value **ret, pons_error *err);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
 static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err);
-static int core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
 
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
 {
@@ -43,7 +42,7 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bo
     }
     rc = load_prompts(c, &p->prompts, err);
     if (rc >= 0) {
-        rc = core_tools(c, clock, &p->tools[p->n_tools], err);
+        rc = cli_core_tools(c, clock, &p->tools[p->n_tools], err);
         p->n_tools += rc >= 0;
     }
     if (rc >= 0) {
@@ -74,29 +73,14 @@ void cli_agent_parts_close(cli_agent_parts *p)
     *p = (cli_agent_parts){0};
 }
 
-// mcp.json or config/mcp.json of the workspace; without either there are no servers.
+// Without mcp.json there are no servers.
 static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err)
 {
-    static const char *const names[] = {"mcp.json", "config/mcp.json"};
-    char path[PATH_MAX + 64];
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", c->workspace, names[i]);
-        if (access(path, F_OK) != 0) {
-            continue;
-        }
-        pons_autovalue servers = NULL;
-        int rc = pons_mcp_load(path, &servers, err);
-        if (rc >= 0) {
-            pons_autovalue config = pons_object("workspace", json_string(c->workspace), "servers",
-                                                pons_value_ref(servers), NULL);
-            rc = pons_mcp_open(config, clock, &p->tools[p->n_tools], err);
-        }
-        if (rc >= 0) {
-            p->mcp = &p->tools[p->n_tools++];
-        }
-        return rc;
+    const int rc = cli_mcp_tools(c, clock, &p->tools[p->n_tools], err);
+    if (rc >= 0) {
+        p->mcp = &p->tools[p->n_tools++];
     }
-    return PONS_OK;
+    return rc == PONS_ENOTFOUND ? PONS_OK : rc;
 }
 
 void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock)
@@ -125,7 +109,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
 }
 
 // config/tools.yaml of the workspace, else the one that pons ships, with this workspace in it.
-static int core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
+int cli_core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
 {
     char path[PATH_MAX + 64];
     pons_error none = PONS_ERROR_INIT;

@@ -182,6 +182,7 @@ int cmd_plan(cli *c);
 int cmd_agent(cli *c);
 int cmd_bt(cli *c);
 int cmd_companion(cli *c);
+int cmd_mcp(cli *c);
 int cmd_doctor(cli *c);
 
 #endif

@@ -2,7 +2,7 @@
 //
 // Each line is looked at, not assumed: modules are loaded, files are read, the store is opened, the
 // body is asked. Exit 0 when everything that the default run needs is there, else 3.
-#include "cli/cli.h"
+#include "cli/agent_cli.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 
 #include "pons/module.h"
+
+#define MCP_WAIT_MS 10000 // for a server to start
 
 typedef struct doctor {
     cli *c;
@@ -26,6 +28,7 @@ static void check_store(doctor *d);
 static void check_body(doctor *d);
 static void check_realtime(doctor *d);
 static void check_model(doctor *d);
+static void check_mcp(doctor *d);
 
 int cmd_doctor(cli *c)
 {
@@ -43,6 +46,7 @@ int cmd_doctor(cli *c)
     check_model(&d);
     check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
                  "install libpq-dev and build again to use PostgreSQL");
+    check_mcp(&d);
     check_store(&d);
     check_body(&d);
     check_realtime(&d);
@@ -77,6 +81,46 @@ static void check_module(doctor *d, const char *kind, const char *name, bool nee
     } else {
         report(d, what, needed ? "missing" : "absent", err.message, advice);
     }
+}
+
+// Each server of mcp.json is started, asked for its tools, and ended.
+static void check_mcp(doctor *d)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_tools mcp = {0};
+    char line[1024];
+    const pons_clock clock = pons_clock_real();
+    const int rc = cli_mcp_tools(d->c, &clock, &mcp, &err);
+    if (rc == PONS_ENOTFOUND) {
+        report(d, "mcp servers", "absent", "the workspace has no mcp.json", NULL);
+        return;
+    }
+    if (rc < 0) {
+        report(d, "mcp servers", "missing", pons_error_line(&err, line, sizeof line),
+               "correct the file");
+        return;
+    }
+    pons_autovalue status = NULL;
+    size_t i;
+    json_t *s;
+    cli_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
+    json_array_foreach(status, i, s)
+    {
+        char what[80];
+        const char *state = pons_get_str(s, "state", "");
+        const bool ready = strcmp(state, "ready") == 0, off = strcmp(state, "disabled") == 0;
+        snprintf(what, sizeof what, "mcp %s", pons_get_str(s, "name", ""));
+        snprintf(line, sizeof line, "%s %s, protocol %s, %lld tools",
+                 pons_get_str(pons_get(s, "server"), "name", ""),
+                 pons_get_str(pons_get(s, "server"), "version", ""),
+                 pons_get_str(s, "protocol", ""), (long long)pons_get_int(s, "tools", 0));
+        report(d, what, ready ? "ok" : "absent",
+               ready ? line
+               : off ? "disabled"
+                     : pons_get_str(s, "error", "no answer yet"),
+               ready || off ? NULL : "its log is run/mcp-NAME.log of the workspace");
+    }
+    mcp.ops->close(mcp.self);
 }
 
 static void check_files(doctor *d)

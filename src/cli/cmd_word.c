@@ -88,6 +88,9 @@ int cmd_approve(cli *c)
     if (bad >= 0) {
         return bad;
     }
+    if (c->argc > 0 && strncmp(c->argv[0], CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0) {
+        return cli_mcp_approve(c, c->argv[0], answer);
+    }
     pons_error err = PONS_ERROR_INIT;
     pons_store store = {0};
     char latest[PONS_NAME_MAX];

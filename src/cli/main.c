@@ -40,6 +40,8 @@ const cli_command cli_commands[] = {
      "check, draw and try behaviour trees", cmd_bt},
     {"companion", "pons companion run|status|log|why TIME|message TEXT",
      "a digital partner that lives by its world view", cmd_companion},
+    {"mcp", "pons mcp serve | tools | questions",
+     "offer the robot to MCP clients, or look at servers", cmd_mcp},
     {"doctor", "pons doctor", "what is installed, reachable, missing, and what to do", cmd_doctor},
     {NULL, NULL, NULL, NULL},
 };

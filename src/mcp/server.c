@@ -408,13 +408,20 @@ static void call_tool(session *s, const pons_value *id, const pons_value *params
         tell_failure(s, id, "the arguments are not right: %s", err.message);
         return;
     }
+    if (s->o->ops && s->o->ops->check && s->o->ops->check(s->o->user, tool, args, &err) < 0) {
+        tell_failure(s, id, "refused: %s", err.message);
+        return;
+    }
     call *c = add_call(s, p, id, params, args);
     if (!c) {
         tell_failure(s, id, "no room for a call");
         return;
     }
-    const pons_tool_risk risk =
-        p->ops->assess ? p->ops->assess(p->self, name, args, c->why, sizeof c->why) : risk_of(tool);
+    const pons_tool_risk own = risk_of(tool),
+                         here = p->ops->assess
+                                    ? p->ops->assess(p->self, name, args, c->why, sizeof c->why)
+                                    : own;
+    const pons_tool_risk risk = here > own ? here : own;
     if (risk == PONS_TOOL_BLOCKED) {
         tell_failure(s, id, "%s is blocked%s%s", name, c->why[0] ? ": " : "", c->why);
         call_free(s, c);

@@ -83,7 +83,8 @@ static const tool table[] = {
                                                                                              " work"
                                                                                              "spac"
                                                                                              "e"))},
-    {"terminal", PONS_TOOL_DANGEROUS, false, true, pons__terminal,
+    // Its own risk is the least that a call has: a command that is on no list is dangerous.
+    {"terminal", PONS_TOOL_WARN, false, true, pons__terminal,
      "Runs a shell command in the workspace and gives its output and exit status. No input, no "
      "terminal; it is ended when it takes too long.",
      ARGS("\"command\"",
@@ -445,7 +446,7 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
 
 // Defaults that are lists: what a model may not look at, and what it may not change. The kernel's
 // rules, the servers that are started and the store would each give it the rest of the machine.
-static const char *const hidden_default[] = {"mcp.json", ".env"};
+static const char *const hidden_default[] = {"mcp.json", "config/mcp.json", ".env"};
 static const char *const protected_default[] = {"run",         "config",      "pons.db",
                                                 "pons.db-wal", "pons.db-shm", ".git"};
 
@@ -568,6 +569,9 @@ static int make_list(provider *p, pons_error *err)
         }
         const char *word = pons_get_str(risks, table[i].name, NULL);
         p->risk[i] = word ? (pons_tool_risk)risk_of_word(word) : table[i].risk;
+        if (table[i].run == pons__terminal && p->risk[i] == PONS_TOOL_DANGEROUS) {
+            p->risk[i] = table[i].risk; // of what is on no list, not of ls
+        }
         if (!p->offered[i]) {
             continue;
         }

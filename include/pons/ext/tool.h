@@ -59,9 +59,8 @@ typedef struct pons_tools_ops {
     // that is not up yet has none, and the generation changes when it is.
     int (*list)(void *self, pons_value **ret, pons_error *err);
     uint64_t (*generation)(void *self); // another number when the list has changed
-    // The risk of one call, arguments known (rm -rf is not ls): it takes the place of the tool's
-    // own, which may be higher (a terminal is dangerous, its ls is safe) or lower. `reason` gets
-    // one line. NULL: the tool's own.
+    // The risk of one call, arguments known (rm -rf is not ls): the host takes the higher of this
+    // and the tool's own. `reason` gets one line. NULL: the tool's own.
     pons_tool_risk (*assess)(void *self, const char *tool, const pons_value *args, char *reason,
                              size_t cap);
     // Never blocks. `call` is the host's choice, unique for the provider's life. `key` names the
