@@ -73,6 +73,7 @@ static void on_hand(robot *r, const pons_value *msg);
 static void on_status(robot *r, goal *g, const pons_value *msg);
 static void goal_send(robot *r, goal *g);
 static void goal_ask(robot *r, goal *g);
+static void goal_progress(robot *r, const goal *g, const pons_value *msg);
 static void goal_end(robot *r, goal *g, pons_tool_event e);
 static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -594,6 +595,8 @@ static void on_hand(robot *r, const pons_value *msg)
     } else if (strcmp(type, "rejected") == 0) {
         goal_fail(r, g, PONS_EREFUSED, "the body refuses %s: %s", g->skill,
                   pons_get_str(msg, "message", pons_get_str(msg, "code", "")));
+    } else if (strcmp(type, "feedback") == 0) {
+        goal_progress(r, g, msg);
     } else if (strcmp(type, "result") == 0) {
         goal_result(r, g, msg);
     } else if (strcmp(type, "status") == 0 && g->state == ASKED) {
@@ -681,6 +684,33 @@ static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
     pons_tool_event e = {.kind = PONS_TOOL_FAILED};
     pons_error_set(&e.error, status, WHERE, "%s", text);
     goal_end(r, g, e);
+}
+
+// Seconds of the robot's clock: so many have passed, and of how many, when the skill can tell.
+static void goal_progress(robot *r, const goal *g, const pons_value *msg)
+{
+    const pons_value *eta = pons_get(msg, "eta_s"), *left = pons_get(msg, "distance_remaining_m");
+    const double elapsed = pons_get_num(msg, "elapsed_s", 0.0);
+    char metres[48] = "";
+    if (json_is_number(left)) {
+        snprintf(metres, sizeof metres, ", %.2f m to go", json_number_value(left));
+    }
+    char *text = NULL;
+    if (asprintf(&text, "%s: %.1f s%s", g->skill, elapsed, metres) < 0) {
+        text = NULL;
+    }
+    pons_tool_event ev = {
+        .call = g->call,
+        .kind = PONS_TOOL_PROGRESS,
+        .text = text,
+        .value = pons_object(
+            "progress", json_real(elapsed), "total",
+            json_is_number(eta) ? json_real(elapsed + json_number_value(eta)) : NULL, NULL)};
+    if (g->quiet) {
+        pons_tool_event_clear(&ev);
+    } else {
+        push(r, ev);
+    }
 }
 
 static void goal_result(robot *r, goal *g, const pons_value *msg)

@@ -58,6 +58,10 @@ bool cli_agent_answer(const pons_value *question, const char *line, pons_value *
 
 // ---- cmd_mcp.c
 
+// What the kernel's rules say of a robot's actions, as the brain's R4 holds them: the critic's
+// policy, from the workspace's kernel.yaml.
+int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err);
+
 // The servers of the workspace's mcp.json, being started. PONS_ENOTFOUND: there is no such file.
 int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
 // Waits until each server has started or failed, at most so long; *ret is pons_mcp_status.

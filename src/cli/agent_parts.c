@@ -45,10 +45,15 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bo
         rc = cli_core_tools(c, clock, &p->tools[p->n_tools], err);
         p->n_tools += rc >= 0;
     }
+    pons_autovalue policy = NULL;
+    rc = rc < 0 ? rc : cli_critic_policy(c, &policy, err);
     if (rc >= 0) {
         snprintf(p->body_sock, sizeof p->body_sock, "%s/body.sock", c->run_dir);
-        const pons_robot_tools_options robot = {
-            .clock = *clock, .connect = connect_body, .user = p->body_sock, .thread = thread};
+        const pons_robot_tools_options robot = {.clock = *clock,
+                                                .connect = connect_body,
+                                                .user = p->body_sock,
+                                                .thread = thread,
+                                                .policy = policy};
         rc = pons_robot_tools_open(&robot, &p->tools[p->n_tools], err);
         if (rc >= 0) {
             p->judge = pons_robot_tools_judge;

@@ -25,15 +25,17 @@
 #include "pons/mcp.h"
 #include "pons/rand.h"
 
-#define FILE_NAME       "mcp.json"
-#define TOOLS_WAIT_MS   60000
-#define LOOK_MS         100
-#define ANSWER_GOOD_MS  (10 * 60 * 1000)     // an approval that is not used is void after this
-#define QUESTION_OLD_MS (24 * 3600 * 1000LL) // a question that nobody answered is asked anew
-#define QUESTION_HEX    12
-#define ID_MAX          64
-#define PROVIDERS       3
-#define URI_STATUS      "pons://status"
+#define FILE_NAME        "mcp.json"
+#define TOOLS_WAIT_MS    60000
+#define LOOK_MS          100
+#define ANSWER_GOOD_MS   (10 * 60 * 1000)     // an approval that is not used is void after this
+#define QUESTION_OLD_MS  (24 * 3600 * 1000LL) // a question that nobody answered is asked anew
+#define QUESTION_HEX     12
+#define ID_MAX           64
+#define PROVIDERS        3
+#define TELEMETRY_AGE_MS 1000
+#define BATTERY_MIN_PCT  10
+#define URI_STATUS       "pons://status"
 #define INSTRUCTIONS                                                                               \
     "The tools are a robot's skills. query_world says where the robot is and what it knows of "    \
     "its "                                                                                         \
@@ -409,8 +411,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     return pons_link_connect(user, ret, err);
 }
 
-// What the kernel's rules say of robots' actions, as the brain's R4 holds them.
-static int critic_policy(const cli *c, pons_value **ret, pons_error *err)
+int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err)
 {
     pons_autovalue rules = NULL;
     const int rc = cli_config(c, &rules, err);
@@ -451,7 +452,7 @@ static int open_parts(server_parts *s, const char *list, pons_error *err)
     int rc = PONS_OK;
     pons_autovalue policy = NULL;
     if (wants(list, "robot")) {
-        rc = critic_policy(s->c, &policy, err);
+        rc = cli_critic_policy(s->c, &policy, err);
     }
     if (rc >= 0 && wants(list, "robot")) {
         snprintf(s->body_sock, sizeof s->body_sock, "%s/body.sock", s->c->run_dir);
