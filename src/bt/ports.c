@@ -85,6 +85,11 @@ static const bt_manifest manifests[] = {
     {"WouldASmootherRecoveryHelp", X_CONDITION, "* error_code:i"},
     {"ArePosesNear", X_CONDITION, "*"},
     {"IsWithinPathTrackingBounds", X_CONDITION, "*"},
+    {"IsStopped", X_CONDITION, "* velocity_threshold:d duration_stopped:a"},
+    {"IsPoseOccupied", X_CONDITION, "* pose:a cost_threshold:d"},
+    {"IsGoalNearby", X_CONDITION, "* path:a={path} proximity_threshold:d"},
+    {"WouldARouteRecoveryHelp", X_CONDITION, "* error_code:i"},
+    {"ObstaclesSeen", X_CONDITION, "service_name:s"}, // pons' own
 
     {"ComputePathToPose", X_ACTION,
      SERVER "goal:a={goal} start:a use_start:b planner_id:s >path:a={path}"},
