@@ -5,13 +5,20 @@
 
 #include <string.h>
 
-int pons__id_bind(sqlite3_stmt *st, int at, const char *id)
+// A copy that SQLite made could fail, so it makes none: the bytes lie here until the statement has
+// run, which is before the thread binds that many more.
+#define BOUND_MAX 8
+
+void pons__id_bind(sqlite3_stmt *st, int at, const char *id)
 {
-    uint8_t bytes[PONS__ID_PACKED_MAX];
+    static _Thread_local uint8_t bound[BOUND_MAX][PONS__ID_PACKED_MAX];
+    static _Thread_local unsigned next;
+    uint8_t *bytes = bound[next++ % BOUND_MAX];
     size_t n = pons__id_pack(id, bytes);
     if (n)
-        return sqlite3_bind_blob(st, at, bytes, (int)n, SQLITE_TRANSIENT);
-    return sqlite3_bind_text(st, at, id, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_blob(st, at, bytes, (int)n, SQLITE_STATIC);
+    else
+        sqlite3_bind_text(st, at, id, -1, SQLITE_STATIC);
 }
 
 void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap)
@@ -30,11 +37,11 @@ void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap)
     }
 }
 
-int pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b)
+void pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b)
 {
     // No bytes are an empty blob, not NULL. The statement is run and cleared before the call of the
     // store returns, so the bytes need no copy.
-    return sqlite3_bind_blob64(st, at, b.len ? b.data : "", b.len, SQLITE_STATIC);
+    sqlite3_bind_blob64(st, at, b.len ? b.data : "", b.len, SQLITE_STATIC);
 }
 
 pons_bytes pons__bytes_column(sqlite3_stmt *st, int at)

@@ -202,10 +202,11 @@ int pons__schema_check(sql_conn *c, const char *path, pons_error *err);
 // ---------------------------------------------------------------- ids
 
 // Binds an id: 26 digits of Crockford's base 32 as 16 bytes, 32 hex digits as 17, else as text.
-int pons__id_bind(sqlite3_stmt *st, int at, const char *id);
+// The id lives until the statement has run.
+void pons__id_bind(sqlite3_stmt *st, int at, const char *id);
 // Reads one back; "" for NULL. ret has cap bytes.
 void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap);
-int pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b);
+void pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b);
 pons_bytes pons__bytes_column(sqlite3_stmt *st, int at);
 const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
 

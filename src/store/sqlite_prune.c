@@ -163,7 +163,10 @@ static int list_spaces(sq *s, int64_t tid, const char *ns, space_list *ret, pons
     int code, rc = PONS_OK;
     size_t cap = 0;
     while (!rc && (code = pons__sql_step(&s->w, st, err)) == SQLITE_ROW) {
-        if (ns && strcmp(ns, pons__text_column(st, 1)) != 0)
+        const char *name = pons__text_column(st, 1);
+        if ((sqlite3_errcode(s->w.db) & 0xff) == SQLITE_NOMEM)
+            rc = pons__sql_fail(&s->w, SQLITE_NOMEM, err, "cannot read the store");
+        if (rc || (ns && strcmp(ns, name) != 0))
             continue;
         if (ret->n == cap) {
             cap = cap ? cap * 2 : 16;

@@ -21,6 +21,7 @@ typedef struct reading {
 } reading;
 
 static int open_reading(reading *r, sq *s, sql_id statement, pons_error *err);
+static bool lost(reading *r, int *code);
 static int next(reading *r);
 static int finish(reading *r, int code);
 static int abandon(reading *r, int status);
@@ -28,7 +29,7 @@ static int find_ns(reading *r, const char *thread, const char *ns, int64_t *ret)
 static int walk(reading *r, int64_t key, int64_t **ret_keys, size_t *ret_n);
 static int give_chain(reading *r, const int64_t *keys, size_t n, pons_checkpoint_fn fn, void *user);
 static void column_checkpoint(reading *r, pons_checkpoint_row *ret);
-static int column_effect(reading *r, pons_effect_fn fn, void *user);
+static int column_effect(reading *r, pons_effect_fn fn, void *user, int *code);
 static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pons_error *err);
 
 sql_conn *pons__reader_take(sq *s, pons_error *err)
@@ -58,8 +59,10 @@ void pons__reader_give(sq *s, sql_conn *c)
 {
     if (!c)
         return;
+    // One that could not end its transaction would keep the log from starting anew.
+    const bool sound = sqlite3_get_autocommit(c->db);
     pthread_mutex_lock(&s->readers_mtx);
-    bool keep = s->n_idle < READERS_IDLE;
+    bool keep = sound && s->n_idle < READERS_IDLE;
     if (keep) {
         c->next = s->idle;
         s->idle = c;
@@ -153,7 +156,7 @@ int pons__sq_history(void *self, const char *thread, const char *ns, const char 
     while ((code = next(&r)) == SQLITE_ROW) {
         pons_checkpoint_row row;
         column_checkpoint(&r, &row);
-        if (fn(user, &row))
+        if (lost(&r, &code) || fn(user, &row))
             break;
     }
     return finish(&r, code);
@@ -180,7 +183,7 @@ int pons__sq_records(void *self, const char *thread, const char *ns, const char 
         strncpy(row.task, pons__text_column(r.st, 0), sizeof row.task - 1);
         row.idx = sqlite3_column_int(r.st, 1);
         row.data = pons__bytes_column(r.st, 2);
-        if (fn(user, &row))
+        if (lost(&r, &code) || fn(user, &row))
             break;
     }
     return finish(&r, code);
@@ -197,7 +200,8 @@ int pons__sq_namespaces(void *self, const char *thread, int (*fn)(void *user, co
     sqlite3_bind_int64(r.st, 2, KEY_SEQ_MAX);
     int code;
     while ((code = next(&r)) == SQLITE_ROW) {
-        if (fn(user, pons__text_column(r.st, 0)))
+        const char *name = pons__text_column(r.st, 0);
+        if (lost(&r, &code) || fn(user, name))
             break;
     }
     return finish(&r, code);
@@ -224,7 +228,7 @@ int pons__sq_inbox_read(void *self, const char *thread, const char *ns, int64_t 
             .kind = pons__text_column(r.st, 2),
             .value = pons__bytes_column(r.st, 3),
         };
-        if (fn(user, &row))
+        if (lost(&r, &code) || fn(user, &row))
             break;
     }
     return finish(&r, code);
@@ -246,7 +250,7 @@ int pons__sq_effect_get(void *self, const char *thread, const char *id, pons_eff
         return abandon(&r, PONS_ENOTFOUND);
     }
     if (code == SQLITE_ROW)
-        column_effect(&r, fn, user);
+        column_effect(&r, fn, user, &code);
     return finish(&r, code);
 }
 
@@ -262,7 +266,7 @@ int pons__sq_effects(void *self, const char *thread, uint32_t state_mask, pons_e
     sqlite3_bind_int64(r.st, 3, KEY_SEQ_MAX);
     int code;
     while ((code = next(&r)) == SQLITE_ROW) {
-        if (column_effect(&r, fn, user))
+        if (column_effect(&r, fn, user, &code))
             break;
     }
     return finish(&r, code);
@@ -288,7 +292,7 @@ int pons__sq_events(void *self, const char *thread, int64_t after, int64_t limit
             .type = pons__text_column(r.st, 3),
             .payload = pons__bytes_column(r.st, 4),
         };
-        if (fn(user, &row))
+        if (lost(&r, &code) || fn(user, &row))
             break;
     }
     return finish(&r, code);
@@ -344,7 +348,7 @@ int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
         rc = describe(s, r.c, &info, sqlite3_column_int64(r.st, 0), r.err);
         if (rc)
             return abandon(&r, rc);
-        if (fn(user, &info))
+        if (lost(&r, &code) || fn(user, &info))
             break;
     }
     return finish(&r, code);
@@ -380,6 +384,16 @@ static int abandon(reading *r, int status)
         sqlite3_reset(r->st);
     pons__reader_give(r->s, r->c);
     return status;
+}
+
+// A column may need memory to be given: without it, the row has a hole.
+static bool lost(reading *r, int *code)
+{
+    if ((sqlite3_errcode(r->c->db) & 0xff) != SQLITE_NOMEM)
+        return false;
+    *code = SQLITE_NOMEM;
+    pons__sql_fail(r->c, SQLITE_NOMEM, r->err, "cannot read the store");
+    return true;
 }
 
 // PONS_ENOTFOUND without touching err.
@@ -467,6 +481,8 @@ static int give_chain(reading *r, const int64_t *keys, size_t n, pons_checkpoint
             return code == SQLITE_DONE ? lost_parent(r, keys[i]) : r->err->status;
         pons_checkpoint_row row;
         column_checkpoint(r, &row);
+        if (lost(r, &code))
+            return r->err->status;
         int stop = fn(user, &row);
         sqlite3_reset(r->st);
         if (stop)
@@ -484,7 +500,7 @@ static void column_checkpoint(reading *r, pons_checkpoint_row *ret)
     ret->data = pons__bytes_column(r->st, 4);
 }
 
-static int column_effect(reading *r, pons_effect_fn fn, void *user)
+static int column_effect(reading *r, pons_effect_fn fn, void *user, int *code)
 {
     pons_effect_row row = {
         .ns = pons__text_column(r->st, 1),
@@ -494,7 +510,7 @@ static int column_effect(reading *r, pons_effect_fn fn, void *user)
         .data = pons__bytes_column(r->st, 5),
     };
     pons__id_column(r->st, 0, row.id, sizeof row.id);
-    return fn(user, &row);
+    return lost(r, code) || fn(user, &row);
 }
 
 // Counts and lengths of one thread. `bytes` is the rows' own plus ROW_OVERHEAD each: about what the
