@@ -3,8 +3,8 @@
 //
 // One story uses every op. Where an op is told that there is no memory it is called again; a commit
 // is then there once: whole if it was told to be made, and never half. At the end the store reads
-// as in an undisturbed story, its file is sound, and nothing has leaked. There are thousands of them:
-// some hundreds are tried, spread evenly, and all with PONS_TEST_ALL=1.
+// as in an undisturbed story, its file is sound, and nothing has leaked. There are thousands of
+// them: some hundreds are tried, spread evenly, and all with PONS_TEST_ALL=1.
 
 #include <setjmp.h>
 #include <sqlite3.h>
