@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "pons/buf.h"
 #include "pons/plan.h"
 
@@ -99,28 +103,44 @@ const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, 
 int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
                          pons_error *err);
 
-// Bytes before ", \, a control character, or non-ASCII. In the header: it is what most of a
-// reading and a writing consists of.
+// Bytes before ", \ or a control character: what a string copies as it stands. In the header: it is
+// what most of a reading and a writing consists of.
 static inline size_t pons__plain_length(const char *s, size_t len)
 {
     size_t i = 0;
-    // Eight bytes at a time: a byte is special when it is below 0x20, '"', '\\' or has its top bit.
-    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+    const __m128i control = _mm_set1_epi8(0x1f);
+    for (; i + 16 <= len; i += 16) {
+        const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(s + i));
+        const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(x, control), x);
+        const __m128i hit =
+            _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)), low);
+        const int bits = _mm_movemask_epi8(hit);
+        if (bits)
+            return i + (size_t)__builtin_ctz((unsigned)bits);
+    }
+#endif
+    for (; i < len; i++) {
+        const unsigned char c = (unsigned char)s[i];
+        if (c < 0x20 || c == '"' || c == '\\')
+            break;
+    }
+    return i;
+}
+
+// Bytes before the first that is not ASCII.
+static inline size_t pons__ascii_length(const char *s, size_t len)
+{
+    size_t i = 0;
     for (; i + 8 <= len; i += 8) {
         uint64_t x;
         memcpy(&x, s + i, sizeof x);
-        const uint64_t quote = x ^ ones * '"', slash = x ^ ones * '\\', low = x - ones * 0x20;
-        const uint64_t hit = ((quote - ones) | (slash - ones) | low | x) & tops;
-        if (hit && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) // the lowest hit is exact
-            return i + (size_t)__builtin_ctzll(hit) / 8;
-        if (hit)
+        if (x & 0x8080808080808080u)
             break;
     }
-    for (; i < len; i++) {
-        const unsigned char c = (unsigned char)s[i];
-        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80)
-            break;
-    }
+    while (i < len && (unsigned char)s[i] < 0x80)
+        i++;
     return i;
 }
 

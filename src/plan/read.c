@@ -301,6 +301,23 @@ static int read_step(object *o, pons_plan_step *s)
 
 // -- slots and messages ---------------------------------------------------------------------------
 
+// Whether a key is this name of the protocol (four bytes or more), without a call.
+static inline bool is_name(const name *n, const pons__node *key)
+{
+    uint64_t a, b;
+    if (n->len != key->len)
+        return false;
+    if (n->len >= sizeof a) {
+        memcpy(&a, n->text, sizeof a);
+        memcpy(&b, key->s, sizeof b);
+        if (a != b)
+            return false;
+        return n->len == sizeof a ||
+               memcmp(n->text + sizeof a, key->s + sizeof a, n->len - sizeof a) == 0;
+    }
+    return memcmp(n->text, key->s, n->len) == 0;
+}
+
 static int sort_members(object *o)
 {
     const pons__node *nodes = o->read->tape->nodes, *key = o->node + 1;
@@ -311,7 +328,7 @@ static int sort_members(object *o)
     for (uint32_t i = 0; i < o->node->len; i++) {
         int f = guess, tried = 0;
         for (; tried < o->n; tried++, f = f + 1 == o->n ? 0 : f + 1)
-            if (o->names[f].len == key->len && memcmp(o->names[f].text, key->s, key->len) == 0)
+            if (is_name(&o->names[f], key))
                 break;
         if (tried < o->n) {
             if (o->slots[f])

@@ -16,16 +16,16 @@
 #include <stdlib.h>
 
 enum {
-    DEPTH_MAX = 256,      // containers in each other
-    BYTES_A_NODE = 10,    // first guess
-    MEMBERS_ON_STACK = 32 // sorted without heap
+    DEPTH_MAX = 256,       // containers in each other
+    BYTES_A_NODE = 10,     // first guess
+    MEMBERS_ON_STACK = 32, // sorted without heap
+    PIECE_BYTES = 16       // copied at once
 };
 
 typedef struct parser {
     pons__tape *tape;
     const char *at, *end;
     pons_error *err;
-    int depth;
 } parser;
 
 typedef struct writer {
@@ -34,12 +34,10 @@ typedef struct writer {
     pons_error *err;
 } writer;
 
-static int value(parser *p);
-static int container(parser *p, char closer);
-static int string(parser *p);
+static int parse(parser *p);
+static int odd_string(parser *p, const char *start, pons__node *node);
 static int decode(parser *p, const char *from, pons__node *node);
 static int number(parser *p);
-static int literal(parser *p, const char *word, pons__kind kind);
 static int put(writer *w, const pons__node *v);
 static int put_object(writer *w, const pons__node *v);
 
@@ -53,10 +51,9 @@ static int fail_at(const parser *p, const char *at, const char *what)
     return PONS_EINVAL;
 }
 
-static inline void skip_blanks(parser *p)
+static inline bool is_blank(char c)
 {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
-        p->at++;
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
 static bool grow(parser *p)
@@ -98,11 +95,19 @@ int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *er
         if (!t->nodes)
             return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
     }
-    skip_blanks(&p);
-    const int rc = value(&p);
+    // The whole text at once, so that a string need not look at each of its bytes again.
+    for (size_t i = pons__ascii_length(text, len); i < len;) {
+        const size_t n = pons_utf8_sequence(text + i, len - i);
+        if (n == 0)
+            return fail_at(&p, text + i, "not UTF-8");
+        i += n;
+        i += pons__ascii_length(text + i, len - i);
+    }
+    const int rc = parse(&p);
     if (rc < 0)
         return rc;
-    skip_blanks(&p);
+    while (p.at < p.end && is_blank(*p.at))
+        p.at++;
     return p.at < p.end ? fail_at(&p, p.at, "text after the end of the JSON value") : PONS_OK;
 }
 
@@ -165,116 +170,149 @@ const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, 
 
 // -- tokens ---------------------------------------------------------------------------------------
 
-static int value(parser *p)
+// One pass, one loop: what is hot stays in registers. A container that is open is on the stack by
+// its node's index; its len counts as its members come.
+static int parse(parser *p)
+{
+    pons__tape *const t = p->tape;
+    const char *at = p->at, *const end = p->end, *start;
+    size_t open[DEPTH_MAX], depth = 0;
+    pons__node *node;
+    bool object = false; // the innermost container
+
+#define FAIL(where, what) return fail_at(p, (where), (what))
+#define SKIP_BLANKS()                                                                              \
+    do {                                                                                           \
+        while (at < end && (unsigned char)*at <= ' ' && is_blank(*at))                             \
+            at++;                                                                                  \
+    } while (0)
+#define NEW_NODE(what)                                                                             \
+    do {                                                                                           \
+        if (t->n == t->cap && !grow(p))                                                            \
+            return PONS_ENOMEM;                                                                    \
+        node = &t->nodes[t->n++];                                                                  \
+        *node =                                                                                    \
+            (pons__node){.at = (uint32_t)(at - t->text), .next = (uint32_t)t->n, .kind = (what)};  \
+    } while (0)
+
+    SKIP_BLANKS();
+value:
+    if (at == end)
+        FAIL(at, "the text ends where a value should begin");
+    switch (*at) {
+    case '"':
+        NEW_NODE(PONS__STRING);
+        start = ++at;
+        at += pons__plain_length(at, (size_t)(end - at));
+        if (at < end && *at == '"') {
+            node->s = start;
+            node->len = (uint32_t)(at++ - start);
+            node->plain = true;
+        } else {
+            p->at = at;
+            const int rc = odd_string(p, start, node);
+            if (rc < 0)
+                return rc;
+            at = p->at;
+        }
+        break;
+    case '{':
+    case '[':
+        if (depth == DEPTH_MAX)
+            FAIL(at, "nested deeper than 256");
+        object = *at == '{';
+        open[depth++] = t->n;
+        NEW_NODE(object ? PONS__OBJECT : PONS__ARRAY);
+        at++;
+        SKIP_BLANKS();
+        if (at < end && *at == (object ? '}' : ']'))
+            goto close;
+        if (object)
+            goto key;
+        goto value;
+    case 't':
+        if (end - at < 4 || memcmp(at, "true", 4) != 0)
+            FAIL(at, "not a JSON value");
+        NEW_NODE(PONS__TRUE);
+        at += 4;
+        break;
+    case 'f':
+        if (end - at < 5 || memcmp(at, "false", 5) != 0)
+            FAIL(at, "not a JSON value");
+        NEW_NODE(PONS__FALSE);
+        at += 5;
+        break;
+    case 'n':
+        if (end - at < 4 || memcmp(at, "null", 4) != 0)
+            FAIL(at, "not a JSON value");
+        NEW_NODE(PONS__NULL);
+        at += 4;
+        break;
+    default:
+        p->at = at;
+        const int rc = number(p);
+        if (rc < 0)
+            return rc;
+        at = p->at;
+    }
+after:
+    if (depth == 0) {
+        p->at = at;
+        return PONS_OK;
+    }
+    t->nodes[open[depth - 1]].len++;
+    SKIP_BLANKS();
+    if (at < end && *at == ',') {
+        at++;
+        SKIP_BLANKS();
+        if (!object)
+            goto value;
+    } else if (at < end && *at == (object ? '}' : ']')) {
+        goto close;
+    } else {
+        FAIL(at, object ? "a comma or } should stand here" : "a comma or ] should stand here");
+    }
+key:
+    if (at == end || *at != '"')
+        FAIL(at, "a key in double quotes should stand here");
+    NEW_NODE(PONS__STRING);
+    start = ++at;
+    at += pons__plain_length(at, (size_t)(end - at));
+    if (at < end && *at == '"') {
+        node->s = start;
+        node->len = (uint32_t)(at++ - start);
+        node->plain = true;
+    } else {
+        p->at = at;
+        const int rc = odd_string(p, start, node);
+        if (rc < 0)
+            return rc;
+        at = p->at;
+    }
+    SKIP_BLANKS();
+    if (at == end || *at != ':')
+        FAIL(at, "a colon should stand here");
+    at++;
+    SKIP_BLANKS();
+    goto value;
+close:
+    node = &t->nodes[open[--depth]];
+    node->s = at++;
+    node->next = (uint32_t)t->n;
+    object = depth > 0 && t->nodes[open[depth - 1]].kind == PONS__OBJECT;
+    goto after;
+#undef FAIL
+#undef SKIP_BLANKS
+#undef NEW_NODE
+}
+
+// A string that has something else than plain bytes and its end; p->at is at that.
+static int odd_string(parser *p, const char *start, pons__node *node)
 {
     if (p->at == p->end)
-        return fail_at(p, p->at, "the text ends where a value should begin");
-    switch (*p->at) {
-    case '{':
-        return container(p, '}');
-    case '[':
-        return container(p, ']');
-    case '"':
-        return string(p);
-    case 't':
-        return literal(p, "true", PONS__TRUE);
-    case 'f':
-        return literal(p, "false", PONS__FALSE);
-    case 'n':
-        return literal(p, "null", PONS__NULL);
-    default:
-        return number(p);
-    }
-}
-
-static int literal(parser *p, const char *word, pons__kind kind)
-{
-    const size_t n = strlen(word);
-    if ((size_t)(p->end - p->at) < n || memcmp(p->at, word, n) != 0)
-        return fail_at(p, p->at, "not a JSON value");
-    if (!node_new(p, kind))
-        return PONS_ENOMEM;
-    p->at += n;
-    return PONS_OK;
-}
-
-static int container(parser *p, char closer)
-{
-    const bool object = closer == '}';
-    const char *opener = p->at;
-    const size_t self = p->tape->n;
-    if (++p->depth > DEPTH_MAX)
-        return fail_at(p, opener, "nested deeper than 256");
-    if (!node_new(p, object ? PONS__OBJECT : PONS__ARRAY))
-        return PONS_ENOMEM;
-    uint32_t n = 0;
-    p->at++;
-    skip_blanks(p);
-    if (p->at < p->end && *p->at == closer)
-        goto closed;
-    for (;;) {
-        int rc;
-        if (object) {
-            if (p->at == p->end || *p->at != '"')
-                return fail_at(p, p->at, "a key in double quotes should stand here");
-            if ((rc = string(p)) < 0)
-                return rc;
-            skip_blanks(p);
-            if (p->at == p->end || *p->at != ':')
-                return fail_at(p, p->at, "a colon should stand here");
-            p->at++;
-            skip_blanks(p);
-        }
-        if ((rc = value(p)) < 0)
-            return rc;
-        n++;
-        skip_blanks(p);
-        if (p->at < p->end && *p->at == ',') {
-            p->at++;
-            skip_blanks(p);
-        } else if (p->at < p->end && *p->at == closer) {
-            break;
-        } else {
-            return fail_at(p, p->at,
-                           object ? "a comma or } should stand here"
-                                  : "a comma or ] should stand here");
-        }
-    }
-closed:
-    p->tape->nodes[self].s = p->at++;
-    p->tape->nodes[self].len = n;
-    p->tape->nodes[self].next = (uint32_t)p->tape->n;
-    p->depth--;
-    return PONS_OK;
-}
-
-static int string(parser *p)
-{
-    pons__node *node = node_new(p, PONS__STRING);
-    if (!node)
-        return PONS_ENOMEM;
-    const char *start = ++p->at;
-    for (;;) {
-        p->at += pons__plain_length(p->at, (size_t)(p->end - p->at));
-        if (p->at == p->end)
-            return fail_at(p, start - 1, "this string has no end");
-        const unsigned char c = (unsigned char)*p->at;
-        if (c == '"')
-            break;
-        if (c == '\\')
-            return decode(p, start, node);
-        if (c < 0x20)
-            return fail_at(p, p->at, "a control character in a string");
-        const size_t n = pons_utf8_sequence(p->at, (size_t)(p->end - p->at));
-        if (n == 0)
-            return fail_at(p, p->at, "not UTF-8");
-        p->at += n;
-    }
-    node->s = start;
-    node->len = (uint32_t)(p->at - start);
-    node->plain = true;
-    p->at++;
-    return PONS_OK;
+        return fail_at(p, start - 1, "this string has no end");
+    return *p->at == '\\' ? decode(p, start, node)
+                          : fail_at(p, p->at, "a control character in a string");
 }
 
 static int hex4(const char *s, const char *end)
@@ -367,12 +405,7 @@ static int decode(parser *p, const char *from, pons__node *node)
         }
         if ((unsigned char)*p->at < 0x20)
             return fail_at(p, p->at, "a control character in a string");
-        const size_t n = pons_utf8_sequence(p->at, (size_t)(p->end - p->at));
-        if (n == 0)
-            return fail_at(p, p->at, "not UTF-8");
-        memcpy(o, p->at, n);
-        o += n;
-        p->at += n;
+        *o++ = *p->at++;
     }
     if (p->at >= p->end)
         return fail_at(p, from - 1, "this string has no end");
@@ -429,7 +462,7 @@ int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena,
 {
     const char *last = v->kind == PONS__ARRAY || v->kind == PONS__OBJECT ? v->s : NULL;
     const size_t room = last ? (size_t)(last - (t->text + v->at)) + 1 : 6 * (size_t)v->len + 8;
-    char *out = pons__arena_take(arena, room + 1);
+    char *out = pons__arena_take(arena, room + 1 + PIECE_BYTES);
     if (!out)
         return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
     writer w = {.tape = t, .at = out, .err = err};
@@ -437,9 +470,20 @@ int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena,
     if (rc < 0)
         return rc;
     *w.at++ = '\0';
-    pons__arena_trim(arena, out, room + 1, (size_t)(w.at - out));
+    pons__arena_trim(arena, out, room + 1 + PIECE_BYTES, (size_t)(w.at - out));
     *ret = out;
     return PONS_OK;
+}
+
+// Copies n bytes of the tape's text. Most pieces are short: one copy of a fixed size, for which
+// there is always room behind what is written, and mostly behind what is read.
+static inline void copy_piece(writer *w, const char *s, size_t n)
+{
+    if (n <= PIECE_BYTES && s >= w->tape->text && s + PIECE_BYTES <= w->tape->text + w->tape->len)
+        memcpy(w->at, s, PIECE_BYTES);
+    else
+        memcpy(w->at, s, n);
+    w->at += n;
 }
 
 static int put(writer *w, const pons__node *v)
@@ -458,14 +502,12 @@ static int put(writer *w, const pons__node *v)
         w->at += 5;
         return PONS_OK;
     case PONS__NUMBER:
-        memcpy(w->at, v->s, v->len);
-        w->at += v->len;
+        copy_piece(w, v->s, v->len);
         return PONS_OK;
     case PONS__STRING:
         if (v->plain) {
             *w->at++ = '"';
-            memcpy(w->at, v->s, v->len);
-            w->at += v->len;
+            copy_piece(w, v->s, v->len);
             *w->at++ = '"';
         } else {
             w->at = pons__put_string(w->at, v->s, v->len);
@@ -493,6 +535,8 @@ static int put(writer *w, const pons__node *v)
 static int by_key(const void *a, const void *b)
 {
     const pons__node *x = *(const pons__node *const *)a, *y = *(const pons__node *const *)b;
+    if (x->len && y->len && x->s[0] != y->s[0]) // mostly told by the first byte
+        return (unsigned char)x->s[0] < (unsigned char)y->s[0] ? -1 : 1;
     const int c = memcmp(x->s, y->s, x->len < y->len ? x->len : y->len);
     return c ? c : (x->len > y->len) - (x->len < y->len);
 }
@@ -568,9 +612,7 @@ char *pons__put_string(char *p, const char *s, size_t len)
         if (s == end)
             break;
         const unsigned char c = (unsigned char)*s++;
-        if (c >= 0x80) {
-            *p++ = (char)c;
-        } else if (c == '"' || c == '\\') {
+        if (c == '"' || c == '\\') {
             *p++ = '\\';
             *p++ = (char)c;
         } else if (c >= '\b' && c <= '\r' && shorts[c - '\b']) {

@@ -7,7 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEP_BYTES = 512, HEAD_BYTES = 1024 }; // first guesses
+enum {
+    STEP_BYTES = 512,
+    HEAD_BYTES = 1024, // first guesses
+    STEP_FIXED_BYTES = 320,
+    HEAD_FIXED_BYTES = 320 // keys, marks, words and numbers of a step, of a plan or a result
+};
 
 typedef struct out {
     char *data, *at, *end;
@@ -33,10 +38,9 @@ static bool room(out *o, size_t n)
     return true;
 }
 
+// What follows writes without a look at the room: each public function has made it beforehand.
 static inline void put(out *o, const char *s, size_t n)
 {
-    if (!room(o, n))
-        return;
     memcpy(o->at, s, n);
     o->at += n;
 }
@@ -49,9 +53,7 @@ static void put_word(out *o, const char *s)
 
 static void put_text(out *o, const char *s)
 {
-    const size_t len = s ? strlen(s) : 0;
-    if (room(o, 6 * len + 2))
-        o->at = pons__put_string(o->at, s, len);
+    o->at = pons__put_string(o->at, s ? s : "", s ? strlen(s) : 0);
 }
 
 static void put_text_or_null(out *o, const char *s)
@@ -88,8 +90,23 @@ static void put_integer(out *o, int64_t v)
     put(o, p, (size_t)(end - p));
 }
 
+// The most that a text, or an object that is copied, takes.
+static size_t text_room(const char *s)
+{
+    return s ? 6 * strlen(s) + 2 : 4;
+}
+
+static size_t object_room(const char *s)
+{
+    return s ? strlen(s) + 2 : 2;
+}
+
 static void put_step(out *o, const pons_plan_step *s)
 {
+    if (!room(o, STEP_FIXED_BYTES + text_room(s->action) + text_room(s->confirmation_message) +
+                     text_room(s->description) + text_room(s->fallback) + object_room(s->metadata) +
+                     object_room(s->parameters) + object_room(s->preconditions)))
+        return;
     PUT(o, "{\"action\":");
     put_text(o, s->action);
     PUT(o, ",\"confirmation_message\":");
@@ -148,6 +165,11 @@ long pons_plan_text(const pons_plan *p, char **ret)
     out o;
     if (!start(&o, HEAD_BYTES + p->n_steps * STEP_BYTES))
         return PONS_ENOMEM;
+    if (!room(&o, HEAD_FIXED_BYTES + text_room(p->confirmation_message) +
+                      object_room(p->created_at_text) + text_room(p->goal) +
+                      object_room(p->metadata) + text_room(p->plan_id) + text_room(p->reasoning) +
+                      text_room(p->source)))
+        return finish(&o, ret);
     PUT(&o, "{\"confirmation_message\":");
     put_text_or_null(&o, p->confirmation_message);
     PUT(&o, ",\"created_at\":");
@@ -170,11 +192,12 @@ long pons_plan_text(const pons_plan *p, char **ret)
     put_word(&o, pons_plan_status_word(p->status));
     PUT(&o, "\",\"steps\":[");
     for (size_t i = 0; i < p->n_steps && !o.failed; i++) {
-        if (i > 0)
+        if (i > 0 && room(&o, 1))
             PUT(&o, ",");
         put_step(&o, &p->steps[i]);
     }
-    PUT(&o, "]}");
+    if (room(&o, 2))
+        PUT(&o, "]}");
     return finish(&o, ret);
 }
 
@@ -192,6 +215,9 @@ long pons_execution_result_text(const pons_execution_result *r, char **ret)
     out o;
     if (!start(&o, STEP_BYTES))
         return PONS_ENOMEM;
+    if (!room(&o, HEAD_FIXED_BYTES + text_room(r->message) + object_room(r->output) +
+                      text_room(r->plan_id) + object_room(r->timestamp_text)))
+        return finish(&o, ret);
     PUT(&o, "{\"message\":");
     put_text(&o, r->message);
     PUT(&o, ",\"output\":");
