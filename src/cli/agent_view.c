@@ -22,40 +22,6 @@ static void end_line(cli_agent_view *v);
 static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static void show_plan(cli_agent_view *v, bool again);
-// The list is the last thing on a terminal: it ticks off in place, and what the steps call is not
-// printed between.
-static bool list_stands(const cli_agent_view *v)
-{
-    return v->live && v->plan && v->plan_last;
-}
-
-void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
-{
-    if (!json_is_object(plan)) {
-        return;
-    }
-    pons_value *steps = json_array();
-    const pons_value *list = pons_get(plan, "steps");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *s = json_array_get(list, i);
-        const char *status = pons_get_str(s, "status", ""),
-                   *text = pons_get_str(s, "description", "");
-        const char *title = pons_get_str(pons_get(s, "metadata"), "title",
-                                         *text ? text : pons_get_str(s, "action", ""));
-        json_array_append_new(
-            steps,
-            pons_object("id", json_integer(pons_get_int(s, "step_id", 0)), "title",
-                        json_string(title), "status",
-                        json_string(strcmp(status, "success") == 0 ? "completed" : status), NULL));
-    }
-    pons_value_unref(v->plan);
-    v->plan =
-        pons_object("title", json_string(pons_get_str(plan, "goal", "")), "steps", steps, NULL);
-    if (!v->json) {
-        show_plan(v, false);
-    }
-}
-
 static void step_changed(cli_agent_view *v, const pons_value *p);
 static bool list_stands(const cli_agent_view *v);
 static void plan_revised(cli_agent_view *v, const pons_value *p);
@@ -271,6 +237,40 @@ static void show_plan(cli_agent_view *v, bool again)
     }
     end_line(v);
     v->plan_last = !v->prompting || v->live;
+}
+
+// The list is the last thing on a terminal: it ticks off in place, and what the steps call is not
+// printed between.
+static bool list_stands(const cli_agent_view *v)
+{
+    return v->live && v->plan && v->plan_last;
+}
+
+void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
+{
+    if (!json_is_object(plan)) {
+        return;
+    }
+    pons_value *steps = json_array();
+    const pons_value *list = pons_get(plan, "steps");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const pons_value *s = json_array_get(list, i);
+        const char *status = pons_get_str(s, "status", ""),
+                   *text = pons_get_str(s, "description", "");
+        const char *title = pons_get_str(pons_get(s, "metadata"), "title",
+                                         *text ? text : pons_get_str(s, "action", ""));
+        json_array_append_new(
+            steps,
+            pons_object("id", json_integer(pons_get_int(s, "step_id", 0)), "title",
+                        json_string(title), "status",
+                        json_string(strcmp(status, "success") == 0 ? "completed" : status), NULL));
+    }
+    pons_value_unref(v->plan);
+    v->plan =
+        pons_object("title", json_string(pons_get_str(plan, "goal", "")), "steps", steps, NULL);
+    if (!v->json) {
+        show_plan(v, false);
+    }
 }
 
 static void step_changed(cli_agent_view *v, const pons_value *p)

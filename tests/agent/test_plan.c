@@ -15,7 +15,7 @@
 
 #define PLAN(title, ...)                                                                           \
     "- tool_calls: [{name: plan_create, arguments: {title: " title ", steps: [" __VA_ARGS__ "]}}]" \
-                                                                                            "\n"
+    "\n"
 #define FAILS "- tool_calls: [{name: step_failed, arguments: {reason: no door}}]\n"
 #define CALLS "llm_start llm_end"
 
