@@ -7,8 +7,13 @@
 //   store.append           bytes of the file after 1,000 commits of 100 bytes and an event each
 //   store.async.rate       queued commits/s over 100,000 steps, to the end of the last
 //   store.async.slope      bytes of memory a step that it grew by over the second half of them
+//   store.async.bytes      bytes of the file a step, of 100 bytes and an event, at their end
 //   store.prune            ms to prune 10,000 checkpoints of 1 KB to 100, space given back
+//   store.postgres.…       thread1.rate, threads64.rate and .p99, async.rate as above, on a private
+//                          PostgreSQL; nothing where there is none
+#include <glob.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -24,6 +29,7 @@ enum {
     APPEND_BYTES = 100,
     ASYNC_STEPS = 100000,
     PRUNE_STEPS = 10000,
+    POSTGRES_STEPS = 20000,
     PRUNE_BYTES = 1000,
 };
 
@@ -112,6 +118,8 @@ static void bench_alone(void)
     pons_store_close(&b.s);
 }
 
+static void crowd(pons_store s, const char *name);
+
 static void bench_many(void)
 {
     bench_store b = open_store("many");
@@ -122,12 +130,19 @@ static void bench_many(void)
         pons_error err = PONS_ERROR_INIT;
         bench_must(b.s.ops->inbox_post(b.s.self, thread, &mail, NULL, &err), &err);
     }
+    crowd(b.s, "store.threads64");
+    pons_store_close(&b.s);
+}
+
+static void crowd(pons_store s, const char *name)
+{
     static worker workers[THREADS];
     static double all[THREADS * FULL_EACH];
     pthread_t ids[THREADS];
+    char line[64];
     double since_s = bench_now_s();
     for (int i = 0; i < THREADS; i++) {
-        workers[i] = (worker){.s = b.s, .number = i};
+        workers[i] = (worker){.s = s, .number = i};
         if (pthread_create(&ids[i], NULL, work, &workers[i]) != 0)
             exit(1);
     }
@@ -136,9 +151,10 @@ static void bench_many(void)
     double took_s = bench_now_s() - since_s;
     for (int i = 0; i < THREADS; i++)
         memcpy(all + i * FULL_EACH, workers[i].took_ms, sizeof workers[i].took_ms);
-    bench_print("store.threads64.rate", THREADS * FULL_EACH / took_s, "commits/s");
-    bench_print("store.threads64.p99", bench_quantile(all, THREADS * FULL_EACH, 0.99), "ms");
-    pons_store_close(&b.s);
+    snprintf(line, sizeof line, "%s.rate", name);
+    bench_print(line, THREADS * FULL_EACH / took_s, "commits/s");
+    snprintf(line, sizeof line, "%s.p99", name);
+    bench_print(line, bench_quantile(all, THREADS * FULL_EACH, 0.99), "ms");
 }
 
 // ---------------------------------------------------------------- size, memory
@@ -174,6 +190,9 @@ static void bench_async(void)
                 (end_mib - half_mib) * (1 << 20) / (ASYNC_STEPS - ASYNC_STEPS / 2.0), "bytes/step");
     b.s.ops->lease_release(b.s.self, &lease);
     pons_store_close(&b.s);
+    struct stat st;
+    if (stat(b.path, &st) == 0)
+        bench_print("store.async.bytes", (double)st.st_size / ASYNC_STEPS, "bytes/step");
 }
 
 static void bench_prune(void)
@@ -194,6 +213,90 @@ static void bench_prune(void)
     pons_store_close(&b.s);
 }
 
+// ---------------------------------------------------------------- PostgreSQL
+
+static struct {
+    char bin[128], home[300]; // the server's programs; its data and socket
+    const char *as;           // root can't be the server
+} server;
+
+static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int shell(const char *format, ...)
+{
+    char command[1500];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    return system(command);
+}
+
+static bool server_start(void)
+{
+    glob_t found;
+    if (glob("/usr/lib/postgresql/*/bin/initdb", 0, NULL, &found) != 0) {
+        fprintf(stderr, "bench: no PostgreSQL server here (Debian: postgresql), not measured\n");
+        return false;
+    }
+    snprintf(server.bin, sizeof server.bin, "%s", found.gl_pathv[found.gl_pathc - 1]);
+    *strrchr(server.bin, '/') = '\0';
+    globfree(&found);
+    snprintf(server.home, sizeof server.home, "%s/postgres", dir);
+    server.as = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --clear-groups " : "";
+    if (shell("chmod 755 '%s' && mkdir '%s'", dir, server.home) != 0 ||
+        (getuid() == 0 && shell("chown postgres:postgres '%s'", server.home) != 0) ||
+        shell("cd / && %s%s/initdb -D '%s/data' -U pons -A trust --locale=C -E UTF8 >'%s.log' 2>&1",
+              server.as, server.bin, server.home, server.home) != 0 ||
+        shell(
+            "cd / && %s%s/pg_ctl -D '%s/data' -s -w -l '%s/log' -o \"-k '%s' -c listen_addresses=\""
+            " start >'%s.log' 2>&1",
+            server.as, server.bin, server.home, server.home, server.home, server.home) != 0) {
+        fprintf(stderr, "bench: PostgreSQL does not start, not measured\n");
+        shell("cat '%s.log' >&2", server.home);
+        return false;
+    }
+    return true;
+}
+
+static void server_stop(void)
+{
+    shell("cd / && %s%s/pg_ctl -D '%s/data' -s -m fast -w stop", server.as, server.bin,
+          server.home);
+}
+
+static void bench_postgres(void)
+{
+    if (!server_start())
+        return;
+    bench_store b;
+    char url[400];
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(url, sizeof url, "postgresql:///postgres?host=%s&user=pons", server.home);
+    if (pons_store_open(url, &b.s, &err) != PONS_OK) {
+        char line[1200];
+        fprintf(stderr, "bench: %s\n", pons_error_line(&err, line, sizeof line));
+        server_stop();
+        return;
+    }
+    pons_lease lease = hold(b.s, "alone");
+    double since_s = bench_now_s();
+    for (int i = 0; i < FULL_ALONE; i++)
+        step(b.s, &lease, i, hundred, PONS_SYNC_FULL, false);
+    bench_print("store.postgres.thread1.rate", FULL_ALONE / (bench_now_s() - since_s), "commits/s");
+    b.s.ops->lease_release(b.s.self, &lease);
+    crowd(b.s, "store.postgres.threads64");
+    lease = hold(b.s, "async");
+    since_s = bench_now_s();
+    for (int i = 0; i < POSTGRES_STEPS; i++)
+        step(b.s, &lease, i, hundred, PONS_SYNC_NORMAL, true);
+    bench_must(b.s.ops->drain(b.s.self, &err), &err);
+    bench_print("store.postgres.async.rate", POSTGRES_STEPS / (bench_now_s() - since_s),
+                "commits/s");
+    b.s.ops->lease_release(b.s.self, &lease);
+    pons_store_close(&b.s);
+    server_stop();
+}
+
 int main(int argc, char **argv)
 {
     bench_folder(dir, sizeof dir);
@@ -207,6 +310,8 @@ int main(int argc, char **argv)
         bench_async();
     if (bench_wants(argc, argv, "store.prune"))
         bench_prune();
+    if (bench_wants(argc, argv, "store.postgres."))
+        bench_postgres();
     bench_remove(dir);
     return 0;
 }
