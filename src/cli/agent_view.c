@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "pons/buf.h"
 
@@ -213,10 +215,31 @@ static const char *tick(const char *status)
     return " ";
 }
 
-static void show_step(const pons_value *step)
+// Columns that a list's titles may have, so that a line stays one line on the terminal.
+static size_t columns_for_titles(const cli_agent_view *v)
 {
-    printf("    [%s] %lld. %s\n", tick(pons_get_str(step, "status", "")),
-           (long long)pons_get_int(step, "id", 0), pons_get_str(step, "title", ""));
+    struct winsize size = {0};
+    if (!v->live || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 40) {
+        return v->live ? 60 : SIZE_MAX;
+    }
+    return size.ws_col - 16U;
+}
+
+static void show_step(const cli_agent_view *v, const pons_value *step)
+{
+    const char *title = pons_get_str(step, "title", "");
+    const size_t most = columns_for_titles(v);
+    size_t n = 0, columns = 0;
+    while (title[n]) {
+        const size_t k = pons_utf8_sequence(title + n, strlen(title + n));
+        columns += k > 1 ? 2 : 1; // at most
+        if (k == 0 || columns > most) {
+            break;
+        }
+        n += k;
+    }
+    printf("    [%s] %lld. %.*s%s\n", tick(pons_get_str(step, "status", "")),
+           (long long)pons_get_int(step, "id", 0), (int)n, title, title[n] ? "…" : "");
 }
 
 static void show_plan(cli_agent_view *v, bool again)
@@ -233,7 +256,7 @@ static void show_plan(cli_agent_view *v, bool again)
         if (in_place) {
             fputs("\033[K", stdout);
         }
-        show_step(json_array_get(steps, i));
+        show_step(v, json_array_get(steps, i));
     }
     end_line(v);
     v->plan_last = !v->prompting || v->live;
@@ -288,7 +311,7 @@ static void step_changed(cli_agent_view *v, const pons_value *p)
             show_plan(v, true);
         } else {
             begin_line(v);
-            show_step(step);
+            show_step(v, step);
             end_line(v);
         }
     }

@@ -5,7 +5,8 @@
 // other processes ring after they have posted an answer. Events go to a display: for programs a
 // line each, for people tokens as they come, a plan as a list that ticks off, questions in place.
 //
-// Ctrl-C while the agent works stops the turn and keeps what was said; otherwise it leaves.
+// Ctrl-C while the agent works stops the turn and keeps what was said; otherwise it leaves. A turn
+// that another signal or a crash cut short is gone on with first.
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ typedef struct chat {
     char line[STDIN_LINE_MAX];
 } chat;
 
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts; // Ctrl-C, so often
+static volatile sig_atomic_t leave;      // another signal: what is unfinished is gone on with later
 
 static int run_agent(cli *c, const char *thread, const char *llm, const char *words, bool resume);
 static int loop(chat *s, bool one_turn, pons_error *err);
@@ -136,7 +138,11 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
         }
         cli_agent_view_plan(&s.view,
                             words ? NULL : pons_get(pons_agent_get(s.a, "plan_data"), "plan"));
-        rc = words ? pons_agent_say(s.a, words, &err) : PONS_OK;
+        if (words && pons_agent_state_get(s.a) == PONS_AGENT_WORKING) {
+            cli_agent_view_note(&s.view, "first the turn of %s that was cut short", thread);
+            rc = loop(&s, true, &err);
+        }
+        rc = rc < 0 || !words || leave ? rc : pons_agent_say(s.a, words, &err);
         rc = rc < 0 ? rc : loop(&s, !talk, &err);
         status = rc < 0 ? -1 : s.prompting ? EXIT_DONE : turn_status(&s);
     }
@@ -162,7 +168,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
 static int loop(chat *s, bool one_turn, pons_error *err)
 {
     int stopped = 0;
-    while (!s->quit) {
+    while (!s->quit && !leave) {
         int rc = pons_agent_poll(s->a, err);
         if (rc < 0) {
             return rc;
@@ -223,6 +229,10 @@ static int loop(chat *s, bool one_turn, pons_error *err)
 
 static int turn_status(chat *s)
 {
+    if (pons_agent_state_get(s->a) == PONS_AGENT_WORKING) {
+        fprintf(stderr, "pons: left with work to do; `pons resume %s` goes on\n", s->thread);
+        return EXIT_NO_SUCCESS;
+    }
     if (pons_agent_state_get(s->a) == PONS_AGENT_WAITING) {
         if (!s->c->json) {
             fprintf(stderr,
@@ -252,7 +262,8 @@ static void on_signal(int number)
     if (interrupts > 2) { // somebody means it
         _exit(128 + number);
     }
-    interrupts = interrupts + 1;
+    interrupts = interrupts + (number == SIGINT);
+    leave = leave || number != SIGINT;
 }
 
 static int open_wake(chat *s)

@@ -170,6 +170,61 @@ static void a_chat_by_lines(void **state)
     bench_close(&b);
 }
 
+static void a_turn_that_was_cut_short_comes_first(void **state)
+{
+    (void)state;
+    bench b;
+    proc p;
+    char words[256];
+    bench_open(&b);
+    bench_file(&b, "s1.yaml", "replies:\n- {content: too late, delay_ms: 600000}\n");
+    snprintf(words, sizeof words, "agent --json first --llm script:%s/s1.yaml", b.dir);
+    bench_start(&b, &p, NULL, words);
+    bench_await(&p, "llm_start", NULL, NULL);
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_file(&b, "s2.yaml",
+               "replies:\n- {when: {messages.-1.content: first}, content: to the first}\n"
+               "- {when: {messages.-1.content: second}, content: to the second}\n");
+    snprintf(words, sizeof words, "agent --json second --llm script:%s/s2.yaml", b.dir);
+    bench_start(&b, &p, NULL, words);
+    must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "done", "content", "to the first"), 1);
+    assert_int_equal(bench_count(&p, "done", "content", "to the second"), 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void a_model_server_answers(void **state)
+{
+    (void)state;
+    bench b;
+    proc server, p;
+    char path[512], words[256];
+    bench_open(&b);
+    snprintf(words, sizeof words, "%s",
+             bench_file(&b, "model.json",
+                        "[{\"tool_calls\": [{\"name\": \"write_file\", \"arguments\": "
+                        "{\"path\": \"b.txt\", \"content\": \"two\\nlines\"}}, "
+                        "{\"name\": \"list_dir\", \"arguments\": {\"path\": \".\"}}]}, "
+                        "{\"content\": \"Written, and seen.\"}]"));
+    snprintf(path, sizeof path, "%s/tests/scripted_model", PONS_BINARY_DIR);
+    bench_start_program(&b, &server, path, words);
+    const int port = atoi(bench_line(&server));
+    snprintf(words, sizeof words, "agent --json 'write two lines' --llm http://127.0.0.1:%d/v1",
+             port);
+    bench_start(&b, &p, NULL, words);
+    must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "tool_end", NULL, NULL), 2);
+    assert_int_equal(bench_count(&p, "done", "content", "Written, and seen."), 1);
+    bench_free(&p);
+    bench_signal(&server, SIGTERM);
+    bench_finish(&server);
+    bench_free(&server);
+    bench_close(&b);
+}
+
 static void bad_input_is_told(void **state)
 {
     (void)state;
@@ -269,6 +324,8 @@ int main(void)
         cmocka_unit_test_teardown(a_plan_for_programs, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_chat_by_lines, bench_teardown),
+        cmocka_unit_test_teardown(a_turn_that_was_cut_short_comes_first, bench_teardown),
+        cmocka_unit_test_teardown(a_model_server_answers, bench_teardown),
         cmocka_unit_test_teardown(bad_input_is_told, bench_teardown),
         cmocka_unit_test_teardown(a_robot_moves_once, bench_teardown),
     };
