@@ -13,6 +13,7 @@
 
 #include "cli/agent_cli.h"
 #include "cli/graph_run.h"
+#include "pons/agent.h"
 #include "pons/module.h"
 
 #define PREFIX "graph-"
@@ -182,6 +183,7 @@ static int list(const cli *c)
     char dir[PATH_MAX];
     print_graph(c, "kernel", "the brain's outer loop; `pons run` runs it");
     print_graph(c, "react", "the brain's inner loop; `pons run` runs it");
+    print_graph(c, "agent", "the planning agent; `pons agent` runs it");
     while (path && *path) {
         const size_t n = strcspn(path, ":");
         snprintf(dir, sizeof dir, "%.*s", (int)n, path);

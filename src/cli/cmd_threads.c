@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pons/agent.h"
+
 #define HISTORY_ROWS    50
 #define EVENTS_PER_READ 1000 // a page of the log: memory does not grow with its length
 #define FOLLOW_EVERY_MS 100
@@ -337,6 +339,11 @@ static int fork_thread(cli *c, pons_store store, const threads_options *o, pons_
     const pons_clock clock = pons_clock_real();
     int rc = cli_thread_name(to, err);
     const bool own = rc >= 0 && cli_graph_of(store, from);
+    if (rc >= 0 && o->at && pons_agent_thread_is(store, from)) {
+        return pons_error_set(
+            err, PONS_EINVAL, "threads",
+            "%s is an agent's thread, which is copied as it stands: leave --at out", from);
+    }
     if (rc >= 0) {
         rc = own ? cli_graph_fork(store, from, o->at, to, err)
                  : pons_brain_fork(store, &clock, from, o->at, to, err);

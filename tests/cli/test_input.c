@@ -172,6 +172,7 @@ static void help_and_drawings(void **state)
                                        "--version",
                                        "help doctor",
                                        "graph show kernel",
+                                       "graph show agent",
                                        "graph show react --format dot",
                                        "graph show react --format json"};
     bench b;
