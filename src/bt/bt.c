@@ -444,6 +444,18 @@ void bt_arena_fini(bt_arena *a)
     *a = (bt_arena){0};
 }
 
+void bt_keep_utf8(char *text)
+{
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len;) {
+        const size_t n = pons_utf8_sequence(text + i, len - i);
+        if (n == 0) {
+            text[i] = '?';
+        }
+        i += n ? n : 1;
+    }
+}
+
 void bt_fault(bt_faults *f, bt_pos pos, const char *fmt, ...)
 {
     if (f->n == BT_FAULTS_MAX) {
@@ -454,6 +466,7 @@ void bt_fault(bt_faults *f, bt_pos pos, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    bt_keep_utf8(text);
     char *file = strdup(pos.file); // the loader's own names do not outlive it
     f->message[f->n] = strdup(text);
     if (!file || !f->message[f->n]) {
@@ -504,6 +517,24 @@ static void faults_sort(bt_faults *f)
     }
 }
 
+// XML is checked by its parser. pos: where it is not, when it is not.
+static bool is_utf8(const char *text, size_t len, bt_pos *pos)
+{
+    uint32_t line = 1, col = 1;
+    for (size_t i = 0; i < len;) {
+        const size_t n = (unsigned char)text[i] < 0x80 ? 1 : pons_utf8_sequence(text + i, len - i);
+        if (n == 0) {
+            pos->line = line;
+            pos->col = col;
+            return false;
+        }
+        line += text[i] == '\n';
+        col = text[i] == '\n' ? 1 : col + (uint32_t)n;
+        i += n;
+    }
+    return true;
+}
+
 static int load(const char *text, size_t len, const char *file, bool is_file,
                 const pons_bt_load_options *opts, pons_bt **ret, pons_value **ret_faults,
                 pons_error *err)
@@ -513,12 +544,14 @@ static int load(const char *text, size_t len, const char *file, bool is_file,
     const pons_bt_format format = o->format != PONS_BT_AUTO ? o->format : format_of(file);
     bt_faults faults = {.n = 0};
     pons_bt *bt = NULL;
-    const bt_pos top = {file, 1, 1};
+    bt_pos top = {file, 1, 1};
     int rc = PONS_OK;
     if (len > BT_FILE_MAX) {
         bt_fault(&faults, top, "the file is larger than %d MiB", BT_FILE_MAX >> 20);
     } else if (memchr(text, 0, len)) {
         bt_fault(&faults, top, "a zero byte in the text");
+    } else if (format != PONS_BT_XML && !is_utf8(text, len, &top)) {
+        bt_fault(&faults, top, "the text is not UTF-8");
     } else if (format == PONS_BT_MDSL) {
         rc = bt_load_mdsl(text, len, file, o, &faults, &bt);
     } else if (format == PONS_BT_JSON) {

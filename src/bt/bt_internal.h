@@ -144,6 +144,7 @@ typedef struct bt_faults {
 } bt_faults;
 void bt_fault(bt_faults *f, bt_pos pos, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void bt_faults_fini(bt_faults *f);
+void bt_keep_utf8(char *text); // what was cut in a character, or never was one, becomes '?'
 
 // ---------------------------------------------------------------- values and blackboard
 

@@ -698,7 +698,7 @@ int bt_script_run(const bt_script *s, pons_bt_tree *t, bt_value *ret, pons_error
 
 int bt_script_bool(const bt_script *s, pons_bt_tree *t, pons_error *err)
 {
-    bt_value v;
+    bt_value v = {.kind = BT_EMPTY};
     bool yes = false;
     int rc = bt_script_run(s, t, &v, err);
     rc = rc < 0 ? rc : as_bool(&v, &yes, err);

@@ -375,6 +375,7 @@ char *pons_bt_path(const pons_bt_tree *t, uint32_t node, char *buf, size_t cap)
                                strcmp(name, type) != 0 ? name : "");
         at += w > 0 ? (size_t)w : 0;
     }
+    bt_keep_utf8(buf);
     return buf;
 }
 

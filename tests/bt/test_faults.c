@@ -108,6 +108,32 @@ static void doubling(void **state)
 }
 
 // Not more than a hundred faults are kept of a text with thousands.
+// What is quoted in a message may be no text, or be cut in a character.
+static void texts_that_are_no_utf8(void **state)
+{
+    (void)state;
+    char longer[700] = "root { action [a] } }";
+    memset(longer + 20, 0xe6, 1); // each three bytes of a character, but the first is doubled
+    for (int i = 0; i < 200; i++) {
+        memcpy(longer + 21 + (size_t)3 * (size_t)i, "\xe6\xb0\xb4", 3);
+    }
+    const struct {
+        const char *file, *text;
+    } rows[] = {{"t.mdsl", "root { action [a\xff] }"},
+                {"t.json", "[{\"type\":\"ro\xc3\"}]"},
+                {"t.xml", "<root BTCPP_format=\"4\"><X\xe9/></root>"},
+                {"t.mdsl", longer},
+                {"t.mdsl", longer + 21}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_autovalue faults = NULL;
+        assert_null(load_text(rows[i].file, rows[i].text, NULL, &faults));
+        const pons_value *f = json_array_get(faults, 0);
+        assert_non_null(f);
+        assert_true(*pons_get_str(f, "message", "") != '\0');
+        assert_true(pons_get_int(f, "line", 0) == 1 && pons_get_int(f, "col", 0) >= 1);
+    }
+}
+
 static void many_faults(void **state)
 {
     (void)state;
@@ -160,7 +186,10 @@ int main(void)
 {
     pons_value_init();
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_damaged_definition),
-                                       cmocka_unit_test(bounds), cmocka_unit_test(doubling),
-                                       cmocka_unit_test(many_faults), cmocka_unit_test(torn_texts)};
+                                       cmocka_unit_test(bounds),
+                                       cmocka_unit_test(doubling),
+                                       cmocka_unit_test(texts_that_are_no_utf8),
+                                       cmocka_unit_test(many_faults),
+                                       cmocka_unit_test(torn_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
