@@ -15,7 +15,7 @@ typedef struct cli_agent_parts {
     pons_value *prompts;
     pons_tools tools[CLI_AGENT_TOOLS_MAX];
     size_t n_tools;
-    const pons_tools *mcp; // of those, or NULL
+    const pons_tools *mcp, *robot; // of those, or NULL
     pons_agent_judge_fn judge;
     void *judge_user;
     char body_sock[PATH_MAX + 16];
@@ -26,7 +26,8 @@ typedef struct cli_agent_parts {
 // configuration alone. parts must not move while it is open.
 int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bool offline,
                          cli_agent_parts *ret, pons_error *err);
-// Until the MCP servers that start are there, for a while.
+// Until the MCP servers that start are there, and a body that runs has said what it can do; for a
+// while.
 void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock);
 void cli_agent_parts_close(cli_agent_parts *p); // zeroed is fine
 // The core tools with config/tools.yaml of the workspace, else the one that pons ships.

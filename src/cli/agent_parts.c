@@ -58,7 +58,7 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bo
         if (rc >= 0) {
             p->judge = pons_robot_tools_judge;
             p->judge_user = p->tools[p->n_tools].self;
-            p->n_tools++;
+            p->robot = &p->tools[p->n_tools++];
         }
     }
     rc = rc < 0 ? rc : mcp_tools(c, clock, p, err);
@@ -88,23 +88,42 @@ static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_e
     return rc == PONS_ENOTFOUND ? PONS_OK : rc;
 }
 
+static bool servers_start(const cli_agent_parts *p)
+{
+    pons_autovalue status = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (!p->mcp || pons_mcp_status(p->mcp, &status, &ignored) < 0) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(status); i++) {
+        if (strcmp(pons_get_str(json_array_get(status, i), "state", ""), "starting") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A body that listens says hello and its first telemetry at once.
+static bool body_is_silent(const cli_agent_parts *p)
+{
+    if (!p->robot || access(p->body_sock, F_OK) != 0) {
+        return false;
+    }
+    pons_autovalue status = pons_robot_tools_status(p->robot->self);
+    return !pons_get_bool(status, "connected", false);
+}
+
 void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock)
 {
-    const int64_t until = pons_now_ms(clock) + MCP_WAIT_MS;
-    for (bool starting = p->mcp != NULL; starting && pons_now_ms(clock) < until;) {
-        pons_autovalue status = NULL;
-        pons_error ignored = PONS_ERROR_INIT;
-        starting = false;
-        if (pons_mcp_status(p->mcp, &status, &ignored) < 0) {
+    const int64_t from = pons_now_ms(clock);
+    for (;;) {
+        const int64_t waited = pons_now_ms(clock) - from;
+        const bool mcp = waited < MCP_WAIT_MS && servers_start(p);
+        const bool body = waited < BODY_WAIT_MS && body_is_silent(p);
+        if (!mcp && !body) {
             return;
         }
-        for (size_t i = 0; i < json_array_size(status); i++) {
-            const pons_value *one = json_array_get(status, i);
-            starting = starting || strcmp(pons_get_str(one, "state", ""), "starting") == 0;
-        }
-        if (starting) {
-            poll(NULL, 0, MCP_LOOK_MS);
-        }
+        poll(NULL, 0, LOOK_MS);
     }
 }
 
