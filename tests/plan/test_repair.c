@@ -2,7 +2,8 @@
 //
 // The first table: a text as a model may write it, the plan that it means (as strict JSON; NULL:
 // the one that most rows damage), and the kinds of all repairs in the order they are told. The plan
-// must be the same byte for byte, so nothing was lost and nothing made up. The second: texts that
+// must be the same byte for byte, so nothing was lost, and every key, text and action of its steps
+// must stand in the given text, so nothing was made up. The second: texts that
 // can be read in two ways, are cut, or hold no plan, with the reason and the position.
 #include "plan/plan_help.h"
 
@@ -1374,6 +1375,47 @@ static const refusal refusals[] = {
     {"{\"goal\":\"g\"\001}", "a comma or } should stand here", "1:12"},
 };
 
+static bool ascii(const char *s)
+{
+    while (*s && (unsigned char)*s < 0x80)
+        s++;
+    return *s == '\0';
+}
+
+// Every key and every text of a value stands in the given text: nothing was made up.
+static void expect_said(const char *text, const pons_value *v)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    json_object_foreach((json_t *)(uintptr_t)v, key, member)
+    {
+        if (ascii(key) && !strstr(text, key))
+            fail_msg("the key %s was made up: %s", key, text);
+        expect_said(text, member);
+    }
+    json_array_foreach(v, i, member) expect_said(text, member);
+    const char *s = json_string_value(v);
+    if (s && ascii(s) && !strpbrk(s, "\"\\\n\t\r") && !strstr(text, s) && !strstr(text, "\\") &&
+        !strstr(text, "+"))
+        fail_msg("the text “%s” was made up: %s", s, text);
+}
+
+static void expect_plan_said(const char *text, const pons_plan *p)
+{
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const char *const objects[] = {p->steps[i].parameters, p->steps[i].preconditions,
+                                       p->steps[i].metadata};
+        for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
+            pons_autovalue v = NULL;
+            assert_int_equal(pons_plan_object(objects[k], &v, NULL), PONS_OK);
+            expect_said(text, v);
+        }
+        if (ascii(p->steps[i].action) && !strstr(text, p->steps[i].action))
+            fail_msg("the action %s was made up: %s", p->steps[i].action, text);
+    }
+}
+
 static void test_damages(void **state)
 {
     (void)state;
@@ -1389,6 +1431,7 @@ static void test_damages(void **state)
         char *a = plan_text(read), *b = plan_text(meant);
         assert_string_equal(a, b);
         assert_true(repairs.len > 0); // never silent
+        expect_plan_said(d->text, read);
         if (strcmp(repairs.data, d->repairs) != 0)
             fail_msg("damage %zu: told %s, not %s: %s", i, repairs.data, d->repairs, d->text);
         free(a);
