@@ -259,8 +259,10 @@ static int check_goal(const pons_nav_goal *goal, pons_error *err)
 
 static bool try_file(const char *dir, const char *sub, const char *name, char *ret)
 {
+    struct stat st;
+    // A file: a pipe of that name would keep its reader waiting.
     return snprintf(ret, PATH_MAX, "%s%s%s%s", dir, *dir ? "/" : "", sub, name) < PATH_MAX &&
-           access(ret, R_OK) == 0;
+           stat(ret, &st) == 0 && S_ISREG(st.st_mode) && access(ret, R_OK) == 0;
 }
 
 // Where a tree of that name is: the workspace, its trees/, what is installed, and that one's
@@ -282,8 +284,11 @@ static int find_tree(const pons_nav *n, const pons_nav_goal *goal, char *ret, po
             return PONS_OK;
         }
         snprintf(below, sizeof below, "trees/%s", name);
-        if (pons_share_path(name, ret, PATH_MAX, NULL) == PONS_OK ||
-            pons_share_path(below, ret, PATH_MAX, NULL) == PONS_OK) {
+        char installed[PATH_MAX];
+        if ((pons_share_path(name, installed, PATH_MAX, NULL) == PONS_OK &&
+             try_file("", "", installed, ret)) ||
+            (pons_share_path(below, installed, PATH_MAX, NULL) == PONS_OK &&
+             try_file("", "", installed, ret))) {
             return PONS_OK;
         }
     }
@@ -496,7 +501,8 @@ static void tick(pons_nav *n)
     }
     pons_bt_status s = PONS_BT_READY;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_bt_tick(n->tree, PONS_BT_ONCE, &s, &err) < 0) {
+    // Exactly one: a tree that repeats what ends at once, for ever, must not keep the body.
+    if (pons_bt_tick(n->tree, PONS_BT_EXACTLY_ONCE, &s, &err) < 0) {
         pons_bt_halt(n->tree, NULL);
         fail(n, PONS_NAVIGATE_UNKNOWN + (n->through ? PONS_NAV_THROUGH : 0), "%s [%s]", err.message,
              err.source);

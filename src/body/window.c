@@ -85,7 +85,7 @@ static void move_evidence(pons_grid *w, int dx, int dy)
 {
     for (int32_t i = 0; i < w->n_seen; i++) {
         const int32_t cell = w->seen[i];
-        w->fresh[i] = w->evidence[cell]; // free: the distances are made anew
+        w->fresh[i] = (int32_t)(uint8_t)w->evidence[cell]; // free: the distances are made anew
         w->gone[i] = w->is_obstacle[cell];
         w->evidence[cell] = 0;
         w->is_obstacle[cell] = 0;

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { RECOVERIES_A_TICK = 1000 }; // of children that end at once: then the tick is given up
+
 static bool completed(int s)
 {
     return s == PONS_BT_SUCCESS || s == PONS_BT_FAILURE;
@@ -91,7 +93,11 @@ static int n_recovery(pons_bt_tree *t, uint32_t i, pons_error *err)
         m->index = m->count = 0;
     }
     bt_set(t, i, PONS_BT_RUNNING);
-    for (;;) {
+    for (int rounds = 0;; rounds++) {
+        if (rounds == RECOVERIES_A_TICK) {
+            t->wake = true;
+            return PONS_BT_RUNNING;
+        }
         const int s = bt_tick_xml(t, kid(t, i, (uint32_t)m->index), err);
         if (s < 0 || s == PONS_BT_RUNNING) {
             return s;

@@ -51,6 +51,7 @@ void bench_close(bench *t)
     pons_body_destroy(t->body);
     pons_value_unref(t->world);
     pons_value_unref(t->telemetry);
+    pons_value_unref(t->feedback);
     pons_value_unref(t->results);
     pons_value_unref(t->inbox);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
@@ -213,6 +214,8 @@ static void read_messages(bench *t)
             t->risks += pons_get_bool(m, "collision_risk", false);
         } else if (strcmp(type, "feedback") == 0) {
             t->feedbacks++;
+            pons_value_unref(t->feedback);
+            t->feedback = pons_value_ref(m);
         } else {
             json_array_append(t->inbox, m);
             if (strcmp(type, "result") == 0)

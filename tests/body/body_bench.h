@@ -19,6 +19,7 @@ typedef struct bench {
     int64_t epoch;
     int next_id;
     pons_value *telemetry; // the last
+    pons_value *feedback;  // the last; NULL: none
     char result[256];      // status and number of the last result: "done 0"
     pons_value *results;   // all, by goal id
     pons_value *inbox;     // every message but telemetry and feedback, in order

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -396,6 +397,12 @@ static void a_tree_that_cannot_be_had_is_refused(void **state)
     assert_int_equal(go("bad", to, &err), PONS_EINVAL);
     assert_non_null(strstr(err.message, "4096"));
 
+    // A pipe is no file: its reader would wait for ever.
+    char pipe_path[128];
+    snprintf(pipe_path, sizeof pipe_path, "%s/pipe.xml", t.dir);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(go("pipe", to, &err), PONS_ENOTFOUND);
+
     // What runs is not touched by a check.
     write_tree("drive", DRIVE);
     must_go("drive", to);
@@ -403,6 +410,27 @@ static void a_tree_that_cannot_be_had_is_refused(void **state)
     const pons_nav_goal bad = {.poses = &to, .n = 1, .tree = "bad.xml"};
     assert_true(pons_nav_check(t.sim.nav, &bad, &err) < 0);
     assert_int_equal(finish(30.0), 0);
+}
+
+// Trees that would never leave a tick: each step ends all the same, and cancelling does.
+static void an_endless_tree_does_not_keep_the_body(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "<Repeat num_cycles=\"-1\"><AlwaysSuccess/></Repeat>",
+        "<RetryUntilSuccessful num_attempts=\"-1\"><AlwaysFailure/></RetryUntilSuccessful>",
+        "<KeepRunningUntilFailure><AlwaysSuccess/></KeepRunningUntilFailure>",
+        "<RecoveryNode number_of_retries=\"2000000000\"><AlwaysFailure/><AlwaysSuccess/>"
+        "</RecoveryNode>",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        write_tree("endless", bodies[i]);
+        must_go("endless", (pons_pose2){3.0, 1.5, 0.0});
+        mini_sim_run(&t.sim, 2.0);
+        assert_int_equal(t.sim.out.status, PONS_NAV_RUNNING);
+        assert_true(t.sim.out.cmd.v == 0.0 && t.sim.out.cmd.w == 0.0);
+        pons_nav_cancel(t.sim.nav);
+    }
 }
 
 // ---------------------------------------------------------------- costmaps
@@ -660,6 +688,7 @@ int main(void)
         IN_ROOM(through_poses_passes_each),
         IN_ROOM(the_smallest_number_is_the_result),
         IN_ROOM(a_tree_that_cannot_be_had_is_refused),
+        IN_ROOM(an_endless_tree_does_not_keep_the_body),
         IN_ROOM(clearing_means_the_costmap_that_it_names),
         IN_ROOM(a_cleared_costmap_says_nothing_before_it_is_seen),
         IN_ROOM(the_local_costmap_goes_with_the_robot),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "body_bench.h"
+#include "pons/link.h"
 #include "pons/schema.h"
 
 #define HOUSE PONS_SOURCE_DIR "/worlds/house.yaml"
@@ -223,6 +224,71 @@ static void an_obstacle_on_the_way_is_gone_around(void **state)
         fail_msg("'%s' %s", r, pons_get_str(last_result(), "error_msg", ""));
 }
 
+// Feedback by Nav2's names, and which node it is; the same node is what a watcher is told of.
+static void a_navigation_says_where_its_tree_is(void **state)
+{
+    (void)state;
+    pons_link *eye = bench_join(&t);
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_link_send(eye,
+                                    pons_object("type", json_string("hello"), "protocol",
+                                                json_integer(PONS_LINK_PROTOCOL), "role",
+                                                json_string("observer"), "tree", json_true(), NULL),
+                                    &err),
+                     PONS_OK);
+    bench_step(&t, 0.1);
+    bench_goal(&t, "drive", "navigate_through_poses", "{\"zones\":[\"corridor\",\"kitchen\"]}");
+    bench_step(&t, 3.0);
+    assert_int_equal(pons_get_int(t.feedback, "number_of_recoveries", -1), 0);
+    assert_int_equal(pons_get_int(t.feedback, "number_of_poses_remaining", -1), 2);
+    assert_true(fabs(pons_get_num(t.feedback, "navigation_time", NAN) - 3.0) < 0.3);
+    assert_true(pons_get_num(t.feedback, "distance_remaining", NAN) > 3.0);
+    assert_true(pons_get_num(t.feedback, "estimated_time_remaining", NAN) > 3.0);
+    const char *node = pons_get_str(t.feedback, "current_node", "");
+    assert_non_null(strstr(node, "Action:FollowPath"));
+    bool outlined = false, began = false;
+    for (pons_value *m = NULL; pons_link_recv(eye, &m, &err) == 1; pons_value_unref(m)) {
+        const pons_value *nodes = pons_get(m, "nodes"), *changes = pons_get(m, "changes");
+        for (size_t i = 0; i < json_array_size(nodes); i++)
+            outlined |= strcmp(pons_get_str(json_array_get(nodes, i), "path", ""), node) == 0;
+        for (size_t i = 0; i < json_array_size(changes); i++) {
+            const pons_value *c = json_array_get(changes, i);
+            began |= outlined && strcmp(pons_get_str(c, "path", ""), node) == 0 &&
+                     strcmp(pons_get_str(c, "to", ""), "RUNNING") == 0;
+        }
+    }
+    assert_true(outlined && began);
+    pons_link_close(eye);
+}
+
+static void a_tree_that_cannot_be_had_refuses_the_goal(void **state)
+{
+    (void)state;
+    bench_goal(&t, "bad", "navigate_to_pose",
+               "{\"zone\":\"kitchen\",\"behavior_tree\":\"scenarios/trees/broken.xml\"}");
+    bench_step(&t, 0.1);
+    const pons_value *no = bench_last(&t, "rejected");
+    assert_string_equal(pons_get_str(no, "code", ""), "bad_args");
+    assert_int_equal(pons_get_int(no, "error_code", 0), 9001);
+    assert_non_null(strstr(pons_get_str(no, "message", ""), "broken.xml:7:7"));
+    assert_int_equal(bench_ledger(&t, "bad", "started"), 0);
+}
+
+static void drive_on_heading_drives_and_looks_ahead(void **state)
+{
+    (void)state;
+    pons_pose2 p;
+    pons_body_truth(t.body, &p, NULL);
+    assert_string_equal(run("drive_on_heading", "{\"distance_m\":0.5,\"speed_mps\":0.3}", 20.0),
+                        "done 0");
+    assert_true(fabs(bench_truth_to(&t, p.x, p.y) - 0.5) < 0.06);
+    assert_string_equal(run("drive_on_heading", "{\"distance_m\":2.0}", 40.0), "failed 723");
+    assert_string_equal(
+        run("drive_on_heading", "{\"distance_m\":0.1,\"time_allowance_s\":0.2}", 5.0),
+        "failed 721");
+    assert_int_equal(t.risks, 0);
+}
+
 static void the_registry_is_complete(void **state)
 {
     (void)state;
@@ -273,6 +339,9 @@ int main(void)
         IN_HOUSE(stop_base_takes_the_base_and_stands),
         IN_HOUSE(a_goal_walled_in_fails_with_no_valid_path),
         IN_HOUSE(an_obstacle_on_the_way_is_gone_around),
+        IN_HOUSE(a_navigation_says_where_its_tree_is),
+        IN_HOUSE(a_tree_that_cannot_be_had_refuses_the_goal),
+        IN_HOUSE(drive_on_heading_drives_and_looks_ahead),
         IN_HOUSE(the_registry_is_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
