@@ -10,9 +10,10 @@
 #include "pons/module.h"
 #include "pons/tools.h"
 
-#define PROMPT_MAX  (64 * 1024) // bytes
-#define MCP_WAIT_MS 10000       // for servers that start, before a turn's words go to the model
-#define MCP_LOOK_MS 20
+#define PROMPT_MAX   (64 * 1024) // bytes
+#define MCP_WAIT_MS  10000       // for servers that start, before a turn's words go to the model
+#define BODY_WAIT_MS 5000        // the same, for a body's first words
+#define LOOK_MS      5
 
 static int load_prompts(const cli *c, pons_value **ret, pons_error *err);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
