@@ -19,9 +19,11 @@
 // what it has read, and gives up the definition at the end.
 #include "bt/bt_internal.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const bt_type_info bt_types[BT_TYPE_COUNT] = {
 #define BT_TYPE_INFO(sym, word, least, most) [sym] = {word, least, most},
@@ -593,9 +595,21 @@ static pons_bt_format format_of(const char *path)
                                        : PONS_BT_AUTO;
 }
 
+// A pipe or a device could keep its reader waiting for ever.
+FILE *bt_open(const char *path)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *f = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (fd >= 0 && !f) {
+        close(fd);
+    }
+    return f;
+}
+
 static int read_file(const char *path, char **ret, size_t *ret_len, pons_error *err)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = bt_open(path);
     char *text = f ? malloc(BT_FILE_MAX + 2) : NULL;
     if (!f) {
         pons_error_set(err, PONS_ENOTFOUND, "bt", "cannot read the tree's file");

@@ -7,6 +7,7 @@
 #ifndef BT_INTERNAL_H
 #define BT_INTERNAL_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "pons/bt.h"
@@ -144,7 +145,8 @@ typedef struct bt_faults {
 } bt_faults;
 void bt_fault(bt_faults *f, bt_pos pos, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void bt_faults_fini(bt_faults *f);
-void bt_keep_utf8(char *text); // what was cut in a character, or never was one, becomes '?'
+FILE *bt_open(const char *path); // a regular file; NULL: none, or not to be read
+void bt_keep_utf8(char *text);   // what was cut in a character, or never was one, becomes '?'
 
 // ---------------------------------------------------------------- values and blackboard
 

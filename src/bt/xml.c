@@ -377,7 +377,7 @@ static void include(loader *l, const elem *e)
             return;
         }
     }
-    FILE *f = real ? fopen(real, "rb") : NULL;
+    FILE *f = real ? bt_open(real) : NULL;
     char *text = f && l->n_files < INCLUDES_MAX ? malloc(BT_FILE_MAX + 2) : NULL;
     if (!text) {
         bt_fault(l->f, e->pos,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "pons/buf.h"
 
@@ -108,6 +110,62 @@ static void doubling(void **state)
 }
 
 // Not more than a hundred faults are kept of a text with thousands.
+// What a file of a tree may bring along: circles and pipes of includes, entities.
+static void tricks_of_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says; // NULL: it loads
+    } rows[] = {
+        {"<root><include path=\"a.xml\"/><include path=\"t.xml\"/><BehaviorTree ID=\"M\">"
+         "<SubTree ID=\"A\"/></BehaviorTree></root>",
+         NULL},
+        {"<root><include path=\"pipe.xml\"/><BehaviorTree ID=\"M\"><AlwaysSuccess/>"
+         "</BehaviorTree></root>",
+         "cannot read the included file 'pipe.xml'"},
+        {"<root><include path=\"/dev/zero\"/><BehaviorTree ID=\"M\"><AlwaysSuccess/>"
+         "</BehaviorTree></root>",
+         "cannot read the included file '/dev/zero'"},
+        {"<root><include path=\".\"/></root>", "cannot read the included file '.'"},
+        {"<!DOCTYPE r [<!ENTITY a \"aa\"><!ENTITY b \"&a;&a;\"><!ENTITY c \"&b;&b;\">]>"
+         "<root>&c;</root>",
+         "document type"},
+        {"<!DOCTYPE r [<!ENTITY x SYSTEM \"a.xml\">]><root>&x;</root>", "document type"},
+        {"<!DOCTYPE r SYSTEM \"a.xml\"><root/>", "document type"},
+        {"<root><BehaviorTree ID=\"M\"><AlwaysSuccess name=\"&a;\"/></BehaviorTree></root>",
+         "undefined entity"},
+    };
+    char dir[] = "/tmp/pons-bt-XXXXXX", path[64], pipe[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a.xml", dir);
+    FILE *f = fopen(path, "w");
+    fputs("<root><include path=\"t.xml\"/><BehaviorTree ID=\"A\"><AlwaysSuccess/></BehaviorTree>"
+          "</root>",
+          f);
+    fclose(f);
+    snprintf(pipe, sizeof pipe, "%s/pipe.xml", dir);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    snprintf(path, sizeof path, "%s/t.xml", dir);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_bt *bt = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        f = fopen(path, "w");
+        fputs(rows[i].text, f);
+        fclose(f);
+        const int rc = pons_bt_load_file(path, NULL, &bt, NULL, &err);
+        if ((rc >= 0) != !rows[i].says || (rows[i].says && !strstr(err.message, rows[i].says))) {
+            fail_msg("%s\n%s", rows[i].text, err.message);
+        }
+        pons_bt_unref(bt);
+    }
+    assert_int_equal(pons_bt_load_file(pipe, NULL, &(pons_bt *){NULL}, NULL, NULL), PONS_ENOTFOUND);
+    unlink(path);
+    unlink(pipe);
+    snprintf(path, sizeof path, "%s/a.xml", dir);
+    unlink(path);
+    rmdir(dir);
+}
+
 // What is quoted in a message may be no text, or be cut in a character.
 static void texts_that_are_no_utf8(void **state)
 {
@@ -188,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_damaged_definition),
                                        cmocka_unit_test(bounds),
                                        cmocka_unit_test(doubling),
+                                       cmocka_unit_test(tricks_of_files),
                                        cmocka_unit_test(texts_that_are_no_utf8),
                                        cmocka_unit_test(many_faults),
                                        cmocka_unit_test(torn_texts)};
