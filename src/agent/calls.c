@@ -449,9 +449,11 @@ static int run_effect(pons__role *role, pons_cx *cx, const pons_value *call, pon
     char id[40];
     const pons_value *answer = NULL;
     pons_effect_state found;
-    pons_value *tag = pons_object("call_id", pons_value_ref(pons_get(call, "id")), "node",
-                                  pons_value_ref(pons_get(call, "node")), "motivation",
-                                  pons_value_ref(pons_get(call, "motivation")), NULL);
+    const pons__tool *t = pons__registry_find(&role->a->registry, pons_get_str(call, "name", ""));
+    pons_value *tag = pons_object(
+        "provider", json_string(t && t->provider ? t->provider->ops->name : ""), "call_id",
+        pons_value_ref(pons_get(call, "id")), "node", pons_value_ref(pons_get(call, "node")),
+        "motivation", pons_value_ref(pons_get(call, "motivation")), NULL);
     int rc = pons_effect_intend(cx, pons_get_str(call, "name", ""), pons_value_ref(args), 1, tag,
                                 id, err);
     if (rc >= 0) {

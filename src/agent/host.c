@@ -351,8 +351,8 @@ static int launch_tool(pons_agent *a, pons__flight *f, pons_error *err)
     return t->provider->ops->start(t->provider->self, f->call, f->name, f->request, f->key, err);
 }
 
-// The arguments of an effect, from its row: an await does not repeat them.
-static pons_value *args_of_effect(pons_agent *a, const char *id)
+// An effect's row: an await does not repeat what is in it. New reference, or NULL.
+static pons_value *effect_row(pons_agent *a, const char *id)
 {
     pons_error ignored = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
@@ -366,24 +366,30 @@ static pons_value *args_of_effect(pons_agent *a, const char *id)
     json_array_foreach(list, i, e)
     {
         if (strcmp(pons_get_str(e, "id", ""), id) == 0) {
-            return pons_value_ref(pons_get(e, "args"));
+            return pons_value_ref(e);
         }
     }
     return NULL;
 }
 
-// A key that an earlier life of this process may have started.
+// A key that an earlier life of this process may have started. Its provider is asked by name: it
+// may not have said again yet which tools it has.
 static void recover(pons_agent *a, pons__flight *f)
 {
-    const pons__tool *t = pons__registry_find(&a->registry, f->name);
+    pons_autovalue row = effect_row(a, f->key);
+    const char *name = pons_get_str(pons_get(row, "tag"), "provider", "");
     pons_error err = PONS_ERROR_INIT;
     int rc = PONS_EUNSUPPORTED;
-    f->request = args_of_effect(a, f->key);
-    if (t && t->provider && t->provider->ops->adopt) {
-        f->provider = t->provider;
+    f->request = pons_value_ref(pons_get(row, "args"));
+    for (size_t i = 0; i < a->opts.n_tools && rc == PONS_EUNSUPPORTED; i++) {
+        const pons_tools *p = &a->providers[i];
+        if (strcmp(p->ops->name, name) != 0 || !p->ops->adopt) {
+            continue;
+        }
+        f->provider = p;
         f->started_ns = pons_now_ns(&a->opts.clock);
         f->call = atomic_fetch_add(&call_numbers, 1) + 1;
-        rc = t->provider->ops->adopt(t->provider->self, f->call, f->name, f->key, &err);
+        rc = p->ops->adopt(p->self, f->call, f->name, f->key, &err);
     }
     if (rc >= 0) {
         return;
