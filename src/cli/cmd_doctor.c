@@ -12,7 +12,7 @@
 
 #include "pons/module.h"
 
-#define MCP_WAIT_MS 10000 // for a server to start
+#define MCP_WAIT_MS 30000 // for a server to start
 
 typedef struct doctor {
     cli *c;

@@ -43,7 +43,8 @@
 #define START_S         30
 #define BACKOFF_MS      500
 #define BACKOFF_MAX     60000
-#define DROP_AFTER      4 // failed starts in a row, and the tools are taken off the list
+#define STABLE_S        10 // of being ready, and a death is the first one again
+#define DROP_AFTER      4  // failed starts in a row, and the tools are taken off the list
 #define IDLE_MS         60000
 #define PATIENCE        "no answer in time"
 #define DESCRIPTION_MAX 4000 // bytes of a tool's description that a model gets
@@ -80,7 +81,7 @@ typedef struct server {
     void *wire;
     pons__mcp_log log;
     int state;
-    int64_t next_id, due_ns;
+    int64_t next_id, due_ns, ready_ns;
     unsigned failures, starts, pages;
     bool relist;
     ask *asks;
@@ -677,7 +678,8 @@ static void fall(server *s, const pons_error *why)
     s->relist = false;
     snprintf(s->error, sizeof s->error, "%s", why->message);
     pons__mcp_log_note(&s->log, "%s", why->message);
-    s->failures = was_ready ? 1 : s->failures + 1;
+    const bool stable = was_ready && pons_now_ns(&p->clock) - s->ready_ns > seconds(STABLE_S);
+    s->failures = stable ? 1 : s->failures + 1;
     for (ask **at = &s->asks; *at;) {
         ask *a = *at;
         if (a->kind == ASK_CALL && a->id == 0) { // waits for the next start
@@ -744,7 +746,7 @@ static int initialized(server *s, const pons_value *result, pons_error *err)
     if (rc >= 0 && !pons_get(pons_get(result, "capabilities"), "tools")) {
         pons_value_unref(s->tools);
         s->tools = json_array();
-        s->failures = 0;
+        s->ready_ns = pons_now_ns(&s->p->clock);
         s->error[0] = '\0';
         rc = pons_machine_move(&machine, &s->state, READY, err);
         publish(s->p);
@@ -776,10 +778,10 @@ static int listed(server *s, const pons_value *result, pons_error *err)
     s->tools = s->listing;
     s->listing = NULL;
     s->pages = 0;
-    s->failures = 0;
     s->error[0] = '\0';
     int rc = PONS_OK;
     if (s->state == STARTING) {
+        s->ready_ns = pons_now_ns(&s->p->clock);
         rc = pons_machine_move(&machine, &s->state, READY, err);
         for (ask *a = s->asks; a && rc >= 0; a = a->next) { // what waited for it
             rc = a->kind == ASK_CALL && a->id == 0 ? send_call(s, a, err) : rc;

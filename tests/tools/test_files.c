@@ -162,7 +162,7 @@ static void test_races_do_not_lead_out(void **state)
     join(s.link, sizeof s.link, &b, "ws/link");
     assert_int_equal(pthread_create(&thread, NULL, swap, &s), 0);
     int inside = 0;
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 150; i++) {
         pons_tool_event ev = bench_call(&b, "read_file", "{\"path\":\"folder/file\"}");
         if (ev.kind == PONS_TOOL_DONE) {
             assert_string_equal(pons_get_str(ev.value, "output", ""), "inside");
@@ -174,7 +174,7 @@ static void test_races_do_not_lead_out(void **state)
     }
     atomic_store(&s.stop, true);
     pthread_join(thread, NULL);
-    print_message("read inside %d of 400 times\n", inside);
+    print_message("read inside %d of 150 times\n", inside);
     char *text = bench_read(&b, "out/new", NULL);
     assert_null(text);
     bench_close(&b);

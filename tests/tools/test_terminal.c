@@ -118,11 +118,11 @@ static void test_is_ended_by_time(void **state)
     bench_open(&b, NULL);
     pons_tool_event ev = bench_call(
         &b, "terminal",
-        "{\"timeout_s\":1,\"command\":\"trap '' TERM; echo begun; echo $$ >pid; sleep 1000 & sleep "
+        "{\"timeout_s\":4,\"command\":\"trap '' TERM; echo begun; echo $$ >pid; sleep 1000 & sleep "
         "1000\"}");
     assert_int_equal(ev.kind, PONS_TOOL_DONE);
     assert_non_null(strstr(pons_get_str(ev.value, "output", ""), "begun\n"));
-    assert_non_null(strstr(pons_get_str(ev.value, "output", ""), "[ended after 1 s"));
+    assert_non_null(strstr(pons_get_str(ev.value, "output", ""), "[ended after 4 s"));
     assert_true(pons_get_bool(pons_get(ev.value, "data"), "timed_out", false));
     pons_tool_event_clear(&ev);
     wait_until(is_gone, &b, "ws/pid");

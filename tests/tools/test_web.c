@@ -96,13 +96,14 @@ static void test_bounds(void **state)
     const fake_step steps[] = {{.bytes = big, .n = sizeof big},
                                {.bytes = OK "text/plain\r\n\r\nbegun", .hold = true}};
     fake_server *s = fake_server_start(steps, 2);
-    bench_open(&b, "{\"output_kb\":1,\"fetch\":{\"private\":true,\"max_kb\":4,\"timeout_s\":1}}");
+    bench_open(&b, OPEN_CONF);
     pons_tool_event ev = bench_call(&b, "fetch_url", ask(s, "/big"));
     assert_int_equal(ev.kind, PONS_TOOL_DONE);
     assert_true(pons_get_bool(ev.value, "truncated", false));
     assert_non_null(strstr(pons_get_str(ev.value, "output", ""), "[cut here"));
     assert_true(strlen(pons_get_str(ev.value, "output", "")) < 1100);
     pons_tool_event_clear(&ev);
+    bench_reopen(&b, "{\"fetch\":{\"private\":true,\"timeout_s\":1}}");
     bench_refused(&b, "fetch_url", ask(s, "/slow"), PONS_ETIMEOUT, "cannot fetch");
     bench_close(&b);
     // Canceled while the server says nothing more.
