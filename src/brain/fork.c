@@ -18,6 +18,7 @@ typedef struct line { // one of the two, at the moment of the fork
     const char *ns;
     char id[32];  // the checkpoint to go on from; empty: it had none yet
     bool is_head; // nothing came after it
+    bool later;   // something did
 } line;
 
 static int find(pons_store store, const char *thread, const char *at, line *ret, bool *ret_known,
@@ -43,7 +44,7 @@ int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
         return rc;
     }
     pons_thread *t = NULL;
-    if (!react.id[0]) { // it had not begun
+    if (!react.id[0] && react.later) { // it had not begun
         rc = store.ops->prune(store.self, to, &(pons_prune){.ns = PONS_NS_REACT, .keep_last = -1},
                               NULL, err);
     }
@@ -93,6 +94,7 @@ static int find(pons_store store, const char *thread, const char *at, line *l, b
         *err = none;
         return rc;
     }
+    l->later = f.any;
     *ret_known = *ret_known || strcmp(l->id, at) == 0;
     return PONS_OK;
 }

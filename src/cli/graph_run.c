@@ -364,8 +364,9 @@ static int go_on(session *s, pons_error *err)
 
 static int loop(session *s, pons_error *err)
 {
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    const struct sigaction leave = {.sa_handler = on_signal}; // and a read at the prompt ends
+    sigaction(SIGINT, &leave, NULL);
+    sigaction(SIGTERM, &leave, NULL);
     pons_autovalue was = state_of(s);
     pons_autovalue next = pons_run_next(s->run);
     int rc = PONS_OK, steps = pons_run_supersteps(s->run);
