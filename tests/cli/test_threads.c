@@ -183,14 +183,16 @@ static void a_pause_that_nobody_ends(void **state)
     bench_close(&b);
 }
 
-// The oldest checkpoint of the inner loop whose next node is this one.
-static void checkpoint_before(bench *b, const char *node, char ret[64])
+// The oldest checkpoint of a graph whose next node is this one.
+static void checkpoint_of(bench *b, const char *ns, const char *node, char ret[64])
 {
+    char words[128];
     proc p = {0};
     size_t i;
     json_t *row;
     *ret = '\0';
-    bench_start(b, &p, NULL, "threads history t --json --ns react --limit 500");
+    snprintf(words, sizeof words, "threads history t --json --ns %s --limit 500", ns);
+    bench_start(b, &p, NULL, words);
     bench_must_exit(&p, 0);
     json_array_foreach(p.events, i, row)
     {
@@ -213,7 +215,7 @@ static void a_fork_asks_before_it_acts(void **state)
     bench_open(&b);
     assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
     const int started = bench_ledger_count(&b, NULL, "started");
-    checkpoint_before(&b, "guardrails_and_resource_check", at);
+    checkpoint_of(&b, "react", "guardrails_and_resource_check", at);
     static const char *const answers[] = {"approve", "reject 'not again'"};
     for (size_t i = 0; i < 2; i++) {
         snprintf(words, sizeof words, "threads fork t f%zu --at %s", i, at);
@@ -245,14 +247,19 @@ static void a_fork_asks_before_it_acts(void **state)
 static void every_fork_ends(void **state)
 {
     (void)state;
-    static const char *const nodes[] = {"build_observation", "react_decide",
-                                        "observe_execution_result", "react_stop_or_loop"};
+    static const struct {
+        const char *ns, *node;
+    } from[] = {{"kernel", "sim_telemetry_sync"}, // the goal is taken, the inner loop unborn
+                {"react", "build_observation"},
+                {"react", "react_decide"},
+                {"react", "observe_execution_result"},
+                {"react", "react_stop_or_loop"}};
     bench b;
     char at[64], words[128];
     bench_open(&b);
     assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
-    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        checkpoint_before(&b, nodes[i], at);
+    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+        checkpoint_of(&b, from[i].ns, from[i].node, at);
         snprintf(words, sizeof words, "threads fork t f%zu --at %s", i, at);
         assert_int_equal(bench_run(&b, words), 0);
         proc p = {0};
