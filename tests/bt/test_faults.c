@@ -170,10 +170,11 @@ static void tricks_of_files(void **state)
 static void texts_that_are_no_utf8(void **state)
 {
     (void)state;
+    static const unsigned char water[] = {0xe6, 0xb0, 0xb4};
     char longer[700] = "root { action [a] } }";
     memset(longer + 20, 0xe6, 1); // each three bytes of a character, but the first is doubled
     for (int i = 0; i < 200; i++) {
-        memcpy(longer + 21 + (size_t)3 * (size_t)i, "\xe6\xb0\xb4", 3);
+        memcpy(longer + 21 + sizeof water * (size_t)i, water, sizeof water);
     }
     const struct {
         const char *file, *text;
