@@ -136,10 +136,10 @@ static void write_line(recorder *r, pons_value *line)
 // The beginning of a call's line.
 static pons_value *line_of(const recorder *r, uint64_t call, const char *event)
 {
-    const int64_t ns = pons_now_ns(&r->clock) - r->opened_ns;
+    const int64_t us = (pons_now_ns(&r->clock) - r->opened_ns) / (PONS_NS_PER_MS / 1000);
     return pons_object("call", json_integer((json_int_t)call), "t_ms",
-                       json_real((double)(ns / 1000) / 1000.0), "event",
-                       event ? json_string(event) : NULL, NULL);
+                       json_real((double)us / 1000.0), "event", event ? json_string(event) : NULL,
+                       NULL);
 }
 
 static void write_text(recorder *r, uint64_t call, const char *event, const char *text)

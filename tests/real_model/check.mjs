@@ -20,18 +20,20 @@ if (kind === "brain") {
     const done = events.at(-1);
     must(done?.type === "run.done", `the run ends (${done?.status}, status ${status})`);
     must(["0", "1", "4"].includes(status), "with a status that says how");
-    // What the guard has refused has not been sent, and what was sent has ended.
-    const sent = new Set(events.filter((e) => e.type === "effect" && e.state === "DISPATCHED").map((e) => e.id));
-    const over = new Set(events.filter((e) => e.type === "effect" && ["DONE", "FAILED", "CANCELED", "UNKNOWN"]
-        .some((s) => e.state?.startsWith(s))).map((e) => e.id));
-    must([...sent].every((id) => over.has(id)), `what was sent has ended (${sent.size})`);
+    // Each effect goes its way: intended, sent once, ended; the guard's refusals are not among them.
+    const ways = new Map();
+    for (const e of of("effect")) {
+        ways.set(e.goal_id, [...(ways.get(e.goal_id) ?? []), e.state]);
+    }
+    const legal = /^intended( dispatched( accepted)?)?( done| failed| canceled| refused| outcome_unknown)$/;
+    must([...ways.values()].every((w) => legal.test(w.join(" "))), `every effect is legal and has ended (${ways.size})`);
     console.log(`      refused by the guard: ${of("guard.refused").length}; said: ` +
         mine.map((d) => `${d.decision.type} "${d.decision.reason}"`).join("; ").slice(0, 300));
 } else {
     const asked = of("llm_start"), answered = of("llm_end"), risky = of("approval_request");
     const ran = of("tool_start").map((e) => e.tool);
     must(asked.length > 0 && answered.length > 0, `the model is asked and answers (${answered.length})`);
-    must(answered.every((e) => e.tokens?.prompt_tokens > 0), "what it used is counted");
+    must(answered.every((e) => e.tokens?.prompt > 0 && e.tokens.completion > 0), "what it used is counted");
     must(risky.every((e) => !ran.includes(e.tool)), `nothing dangerous ran unasked (${risky.map((e) => e.tool)})`);
     must(["done", "error", "approval_request", "plan_approval_request"].includes(events.at(-1)?.type),
         `the turn ends (${events.at(-1)?.type}, status ${status})`);
