@@ -620,8 +620,10 @@ static int take_input(session *s, pons_error *err)
         rc = take_line(s, s->in.data + from, end - from, err);
         from = end + 1;
     }
-    memmove(s->in.data, s->in.data + from, s->in.len - from);
-    s->in.len -= from;
+    if (from > 0) { // a long message comes in many pieces: it is not moved for each
+        memmove(s->in.data, s->in.data + from, s->in.len - from);
+        s->in.len -= from;
+    }
     s->scanned = s->in.len;
     if (rc >= 0 && s->in.len > PONS__MCP_MESSAGE_MAX) {
         rc = pons_error_set(err, PONS_EPROTOCOL, PONS__MCP,
