@@ -417,8 +417,13 @@ void pons_nav_sense(pons_nav *n, const pons_nav_senses *s)
 void pons_nav_observe(pons_nav *n, pons_pose2 pose_in_map, const pons_scan *scan)
 {
     pons_grid *local = n->grid[PONS__LOCAL];
-    pons__window_follow(local, n->grid[PONS__GLOBAL], pose_in_map);
-    pons_grid_observe(local, pose_in_map, scan);
+    const pons_grid *global = n->grid[PONS__GLOBAL];
+    pons__window_follow(local, global, pose_in_map);
+    // What the global one has explained by the map is the map here, too: most scans of a quiet
+    // house.
+    if (local->n_seen > 0 || global->n_seen > 0 || global->scan_stamp_ns != scan->stamp_ns) {
+        pons_grid_observe(local, pose_in_map, scan);
+    }
 }
 
 void pons_nav_forget(pons_nav *n)

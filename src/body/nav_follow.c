@@ -55,6 +55,7 @@ void pons__nav_follow_reset(pons_nav *n)
     pons__nav_follow *f = &n->follow;
     pons_value_unref(f->poses);
     f->poses = NULL;
+    n->plan.valid = NULL;
     f->running = false;
     f->path->n = 0;
     f->remaining_m = NAN;
@@ -139,6 +140,7 @@ static bool look_at_path(pons_nav *n, const pons_bt_call *call)
     }
     pons_value_unref(f->poses);
     f->poses = pons_value_ref(poses);
+    n->plan.valid = NULL;
     pons__follower_new_path(
         &f->f, fmin(fmax(pons_get_num(value, "from_m", 0.0), 0.0), pons__path_length(f->path)));
     f->blocked_ns = -1;

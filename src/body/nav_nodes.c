@@ -110,6 +110,11 @@ LEAF(is_path_valid)
     if (json_array_size(poses) < 2) {
         return PONS_BT_FAILURE;
     }
+    const uint32_t generation = n->grid[PONS__GLOBAL]->generation;
+    const bool plain = poses == n->follow.poses && max_cost >= PONS__COST_LETHAL;
+    if (plain && n->plan.valid == poses && n->plan.valid_at == generation) {
+        return PONS_BT_SUCCESS; // nothing has changed since it was free
+    }
     if (poses == n->follow.poses) { // read already
         path = n->follow.path;
         from = fmax(from, n->follow.f.s);
@@ -132,6 +137,8 @@ LEAF(is_path_valid)
             return PONS_BT_FAILURE;
         }
     }
+    n->plan.valid = plain ? poses : NULL;
+    n->plan.valid_at = generation;
     return PONS_BT_SUCCESS;
 }
 

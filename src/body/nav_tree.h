@@ -32,7 +32,9 @@ typedef struct pons__nav_plan { // the planner's memory of the path it gave last
     double s;          // [m] the robot's projection on it; never falls
     double off_path;
     uint32_t planned, openings, checked; // the field's generation and openings then
-    bool dearer;                         // it costs more than when it was planned
+    const pons_value *valid;             // a path that was free at the generation valid_at
+    uint32_t valid_at;
+    bool dearer; // it costs more than when it was planned
     int replans;
 } pons__nav_plan;
 
