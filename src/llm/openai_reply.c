@@ -348,7 +348,9 @@ static int take_text(pons__reply *r, const char *text, size_t len, const char *k
     pons_value *v = NULL;
     pons_error why = PONS_ERROR_INIT;
     if (pons_value_parse(text, len, &v, &why) != PONS_OK) {
-        return pons__bad(r, "the server sent what is not JSON: %.200s", why.message);
+        char words[ERROR_TEXT_MAX]; // it quotes the text
+        quote_words(why.message, r->secret, words, sizeof words);
+        return pons__bad(r, "the server sent what is not JSON: %s", words);
     }
     int rc = json_is_object(v) ? take_object(r, v, key)
                                : pons__bad(r, "the server sent JSON that is not an object");

@@ -318,6 +318,7 @@ static const struct {
     {"data: {\"choices\":[{\"delta\":{\"content\":\"\xC3\x28\"}}]}\n\n", "not valid UTF-8"},
     {"data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}\n\n", "not JSON"},
     {"data: {\"choices\":[{\"delta\":{\"content\":\"\xF0\x9F\x92\"}}]}\n\n", "not valid UTF-8"},
+    {"data: {\"choices\": " KEY "}\n\n", "not JSON"},
     {"data: [1]\n\n", "not an object"},
     {"data: {\"error\":{\"message\":\"lost " KEY "\",\"code\":500}}\n\n", "an error: lost ***"},
     {"event: error\ndata: {\"message\":\"gone\",\"error\":{}}\n\n", "an error: gone"},
