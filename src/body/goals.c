@@ -386,7 +386,8 @@ static void start_goal(pons_body *b, pons__client *c, const pons_value *msg, con
     if (k == &pons__skill_stop_base && pons__goal_base(b))
         finish(b, find_active(b, pons__goal_base(b)->goal_id), GOAL_CANCELED, PONS__PREEMPTED,
                "PREEMPTED: stop_base took the base");
-    if (preempted(b, msg, k)) {
+    const bool takes_over = preempted(b, msg, k) != NULL;
+    if (takes_over) {
         pons__goal *old = find_active(b, preempted(b, msg, k)->goal_id);
         old->handed_over = true;
         finish(b, old, GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
@@ -399,6 +400,8 @@ static void start_goal(pons_body *b, pons__client *c, const pons_value *msg, con
     pons_value_unref(lines[0]);
     pons_value_unref(lines[1]);
     if (rc < 0) {
+        if (takes_over) // what was handed over has nobody to go on with it
+            pons_nav_cancel(b->nav);
         reject(c, msg, "ledger", "%s: %s", err.message, err.cause);
         return;
     }

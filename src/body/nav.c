@@ -549,7 +549,8 @@ static void fail_by_tree(pons_nav *n)
     int code = 0;
     json_object_foreach(board, key, v)
     {
-        const int c = is_code(key) && json_is_number(v) ? (int)json_number_value(v) : 0;
+        const double x = is_code(key) && json_is_number(v) ? json_number_value(v) : 0.0;
+        const int c = x >= 1.0 && x <= UINT16_MAX ? (int)x : 0;
         if (c > 0 && (code == 0 || c < code)) {
             code = c;
         }

@@ -196,9 +196,14 @@ LEAF(would_smoother_help)
 {
     (void)err;
     (void)user;
-    const int code = (int)pons__nav_in_num(call, "error_code", 0.0);
-    return answer(code == PONS_SMOOTH_UNKNOWN || code == PONS_SMOOTH_TIMEOUT ||
-                  code == PONS_SMOOTH_IN_COLLISION || code == PONS_SMOOTH_FAILED);
+    static const double codes[] = {PONS_SMOOTH_UNKNOWN, PONS_SMOOTH_TIMEOUT,
+                                   PONS_SMOOTH_IN_COLLISION, PONS_SMOOTH_FAILED};
+    const double code = pons__nav_in_num(call, "error_code", 0.0);
+    bool helps = false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        helps = helps || code == codes[i];
+    }
+    return answer(helps);
 }
 
 LEAF(poses_near)
@@ -345,7 +350,8 @@ LEAF(next_few_goals)
     }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
-    const size_t most = (size_t)fmax(pons__nav_in_num(call, "num_goals", 1.0), 0.0);
+    const double asked = pons__nav_in_num(call, "num_goals", 1.0);
+    const size_t most = (size_t)fmin(fmax(asked, 0.0), PONS_NAV_POSES_MAX);
     pons_value *few = json_array();
     for (size_t i = 0; i < json_array_size(goals) && i < most; i++) {
         json_array_append(few, json_array_get(goals, i));
