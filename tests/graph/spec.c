@@ -112,11 +112,11 @@ static int one_word(pons_cx *cx, spec_node *n, char *line, pons_error *err)
 static int follow(pons_cx *cx, void *user, pons_error *err)
 {
     spec_node *n = user;
-    char script[SCRIPT_MAX], *line = script, *save = NULL;
+    char script[SCRIPT_MAX], *save = NULL;
     int st = PONS_OK;
     n->runs++;
     snprintf(script, sizeof script, "%s", n->does ? n->does : "");
-    for (line = strtok_r(script, ";", &save); line && st == PONS_OK;
+    for (char *line = strtok_r(script, ";", &save); line && st == PONS_OK;
          line = strtok_r(NULL, ";", &save)) {
         line += strspn(line, " ");
         st = one_word(cx, n, line, err);
