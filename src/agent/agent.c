@@ -231,6 +231,7 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
         return rc;
     }
     a->outcome = PONS_AGENT_NONE;
+    a->turns++;
     pons_value_unref(a->state);
     a->state = NULL;
     return advance(a, err);

@@ -120,7 +120,8 @@ struct pons_agent {
     pons_thread *thread;
     pons_graph *graph, *loops[2]; // loops: agent, executor
     pons__role roles[2];
-    pons_run *run; // NULL between turns
+    pons_run *run;  // NULL between turns
+    uint64_t turns; // begun in this life: the provider counts the calls of each
     pons__flight *flights;
     uint64_t next_call;
     // What the loop's node has just made, for the handler that follows it: {ns, turn}. After a

@@ -605,7 +605,8 @@ static pons_value *model_request(pons_agent *a, pons_run *run, const pons_value 
     }
     pons_value *full =
         pons_object("messages", list, "tools", tools, "schema", replanner ? replan_schema() : NULL,
-                    "schema_name", replanner ? json_string("replan_decision") : NULL, NULL);
+                    "schema_name", replanner ? json_string("replan_decision") : NULL, "run",
+                    json_sprintf("%s#%llu", a->thread_id, (unsigned long long)a->turns), NULL);
     static const char *const settings[] = {"model", "temperature", "max_tokens"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         char path[64];

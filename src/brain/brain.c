@@ -599,6 +599,11 @@ static void llm_start(void *user, pons_run *run, const char *id, const pons_valu
         pons_autovalue full = pons__decision_request(
             b, pons_run_get(run, "messages"), pons_get(react, "observation"),
             pons_get_str(request, "complaint", NULL), pons_get_str(request, "previous", NULL));
+        // The provider counts the calls of an activation: a model that goes in circles ends here,
+        // and the rules go on.
+        json_object_set_new(full, "run",
+                            json_sprintf("%s#%lld", pons_thread_id(b->thread),
+                                         (long long)pons_get_int(react, "activation", 0)));
         rc = b->opts.llm->ops->start(b->opts.llm->self, ++b->llm_call, full, &err);
     } else {
         pons_error_set(&err, rc, "brain", "no model is configured any more");

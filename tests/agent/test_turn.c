@@ -399,6 +399,22 @@ static void a_long_history_is_sent_in_part(void **state)
     bench_close(&b);
 }
 
+// A provider ends a run after its 64 calls (llm/test_factory), so each request says whose it is.
+static void a_turns_requests_name_the_turn(void **state)
+{
+    (void)state;
+    size_t sent = 0;
+    bench b = {.model = counts_messages, .model_user = &sent};
+    bench_open(&b, "", NULL);
+    bench_say(&b, "one");
+    bench_say(&b, "two");
+    assert_int_equal(json_array_size(b.requests), 2);
+    const char *first = pons_get_str(json_array_get(b.requests, 0), "run", "");
+    assert_string_not_equal(first, "");
+    assert_string_not_equal(first, pons_get_str(json_array_get(b.requests, 1), "run", ""));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +434,7 @@ int main(void)
         cmocka_unit_test(an_answer_comes_from_another_process),
         cmocka_unit_test(only_one_process_has_a_session),
         cmocka_unit_test(a_long_history_is_sent_in_part),
+        cmocka_unit_test(a_turns_requests_name_the_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
