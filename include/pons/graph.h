@@ -352,12 +352,12 @@ void pons_run_drain(pons_run *r);
 bool pons_run_drained(const pons_run *r);
 
 // Changes the state as if as_node had written values ({channel: value}, or NULL: nothing): its
-// routers and edges say what comes next. Finished siblings' writes of an unfinished step are applied
-// as well. What had not run of it stays next when as_node is a node of that step; when as_node had
-// its turn before, its routers decide anew, and what had not run is given up. as_node may be PONS_START (what was next is
-// dropped) or PONS_END (nothing is next); NULL: the node that wrote last, and a tie is
-// PONS_EAMBIGUOUS. One checkpoint with the source "update"; its id is in ret_checkpoint (may be
-// NULL; empty without a store).
+// routers and edges say what comes next. Finished siblings' writes of an unfinished step are
+// applied as well. What had not run of it stays next when as_node is a node of that step; when
+// as_node had its turn before, its routers decide anew, and what had not run is given up. as_node
+// may be PONS_START (what was next is dropped) or PONS_END (nothing is next); NULL: the node that
+// wrote last, and a tie is PONS_EAMBIGUOUS. One checkpoint with the source "update"; its id is in
+// ret_checkpoint (may be NULL; empty without a store).
 typedef struct pons_state_change {
     const pons_value *values;
     const char *as_node;
