@@ -13,6 +13,8 @@ static const double SEARCH_M = 1e9;   // the whole path
 #define LEAF(name) static int name(pons_bt_call *call, void *user, pons_error *err)
 LEAF(is_stuck);
 LEAF(is_stopped);
+LEAF(stop_status);
+LEAF(validate_path);
 LEAF(is_path_valid);
 LEAF(is_battery_low);
 LEAF(is_battery_charging);
@@ -69,6 +71,9 @@ int pons__nav_node_leaves(pons_nav *n, pons_error *err)
         {"GoalCheckerSelector", false, select_plugin},
         {"ProgressCheckerSelector", false, select_plugin},
         {"ReinitializeGlobalLocalization", false, relocalize},
+        {"ValidatePath", false, validate_path}, // three conditions that later became actions
+        {"CheckPoseOccupancy", false, pose_occupied},
+        {"CheckStopStatus", false, stop_status},
     };
     return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
 }
@@ -96,6 +101,16 @@ LEAF(is_stopped)
     const double ms = pons__nav_in_num(call, "duration_stopped", 1000.0);
     return answer(fabs(n->twist.v) <= limit && n->still_ns >= 0 &&
                   (double)(n->now_ns - n->still_ns) >= ms * 1e6);
+}
+
+LEAF(stop_status)
+{
+    const int s = is_stopped(call, user, err);
+    const pons_nav *n = user;
+    return s == PONS_BT_FAILURE && n->still_ns >= 0 &&
+                   fabs(n->twist.v) <= pons__nav_in_num(call, "velocity_threshold", 0.01)
+               ? PONS_BT_RUNNING
+               : s;
 }
 
 LEAF(is_path_valid)
@@ -140,6 +155,22 @@ LEAF(is_path_valid)
     n->plan.valid = plain ? poses : NULL;
     n->plan.valid_at = generation;
     return PONS_BT_SUCCESS;
+}
+
+LEAF(validate_path)
+{
+    static const char *const absent[] = {"layer_name", "footprint"};
+    for (int i = 0; i < 2; i++) {
+        pons_autovalue v = pons__nav_in(call, absent[i]);
+        if (v && *(json_is_string(v) ? json_string_value(v) : "?")) {
+            return pons_error_set(
+                err, PONS_EUNSUPPORTED, "nav",
+                "ValidatePath: %s, but here the whole costmap and the robot's own "
+                "radius are checked",
+                absent[i]);
+        }
+    }
+    return is_path_valid(call, user, err);
 }
 
 // min_battery is a share, 0 to 1, as in sensor_msgs/BatteryState.

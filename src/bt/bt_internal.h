@@ -63,6 +63,9 @@ enum {
     X(X_RECOVERY, "RecoveryNode", 2, 2)                                                            \
     X(X_ROUND_ROBIN, "RoundRobin", 1, -1)                                                          \
     X(X_NONBLOCKING, "NonblockingSequence", 1, -1)                                                 \
+    X(X_PERSISTENT, "PersistentSequence", 1, -1)                                                   \
+    X(X_PAUSE_RESUME, "PauseResumeController", 1, 4)                                               \
+    X(X_RECOVERY_MANAGER, "RecoveryManager", 1, -1)                                                \
     X(X_INVERTER, "Inverter", 1, 1)                                                                \
     X(X_FORCE_SUCCESS, "ForceSuccess", 1, 1)                                                       \
     X(X_FORCE_FAILURE, "ForceFailure", 1, 1)                                                       \

@@ -84,6 +84,38 @@ static int n_nonblocking(pons_bt_tree *t, uint32_t i, pons_error *err)
     return all ? end_with(t, i, PONS_BT_SUCCESS, err) : PONS_BT_RUNNING;
 }
 
+// Where a PersistentSequence stands is a blackboard entry's, so that it survives a halt, and
+// whoever writes the entry moves it; without one, the node's own index is it.
+static int persist(pons_bt_tree *t, uint32_t i, int64_t at, pons_error *err)
+{
+    const bt_value v = {.kind = BT_INT, .i = at};
+    t->mem[i].index = (int32_t)at;
+    return bt_output(t, i, "current_child_idx", &v, err);
+}
+
+static int n_persistent(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const bt_node *n = &t->nodes[i];
+    int64_t at = bt_input_int(t, i, "current_child_idx", t->mem[i].index);
+    int s = PONS_BT_SUCCESS;
+    bt_set(t, i, PONS_BT_RUNNING);
+    at = at < 0 ? 0 : at;
+    while (at < n->n_kids && s != PONS_BT_FAILURE) {
+        s = bt_tick_xml(t, kid(t, i, (uint32_t)at), err);
+        if (s < 0 || s == PONS_BT_RUNNING) {
+            return s;
+        }
+        if (s != PONS_BT_FAILURE) {
+            const int rc = persist(t, i, ++at, err);
+            if (rc < 0) {
+                return rc;
+            }
+        }
+    }
+    const int rc = persist(t, i, 0, err);
+    return rc < 0 ? rc : end_with(t, i, s == PONS_BT_FAILURE ? s : PONS_BT_SUCCESS, err);
+}
+
 // index: which of the two children; count: retries.
 static int n_recovery(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
@@ -106,7 +138,7 @@ static int n_recovery(pons_bt_tree *t, uint32_t i, pons_error *err)
             if (s != PONS_BT_FAILURE) {
                 return end_with(t, i, s, err);
             }
-            if (m->count >= retries) {
+            if (retries >= 0 && m->count >= retries) { // negative: endless
                 return end_with(t, i, PONS_BT_FAILURE, err);
             }
             m->index = 1;
@@ -119,7 +151,7 @@ static int n_recovery(pons_bt_tree *t, uint32_t i, pons_error *err)
                 return rc;
             }
             m->index = 0;
-            m->count++;
+            m->count += m->count < INT32_MAX;
         }
         const int rc = bt_halt_child(t, kid(t, i, 0), err);
         if (rc < 0) {
@@ -423,6 +455,8 @@ int bt_tick_nav2(pons_bt_tree *t, uint32_t i, pons_error *err)
         return n_pipeline(t, i, err);
     case X_NONBLOCKING:
         return n_nonblocking(t, i, err);
+    case X_PERSISTENT:
+        return n_persistent(t, i, err);
     case X_RECOVERY:
         return n_recovery(t, i, err);
     case X_ROUND_ROBIN:

@@ -55,6 +55,9 @@ static const bt_manifest manifests[] = {
     {"RecoveryNode", X_RECOVERY, "number_of_retries:i=1"},
     {"RoundRobin", X_ROUND_ROBIN, "wrap_around:b=true"},
     {"NonblockingSequence", X_NONBLOCKING, ""},
+    {"PersistentSequence", X_PERSISTENT, "<>current_child_idx:i"},
+    {"PauseResumeController", X_PAUSE_RESUME, "pause_service_name:s resume_service_name:s"},
+    {"RecoveryManager", X_RECOVERY_MANAGER, "* param_namespace:s"},
     {"RateController", X_RATE, "hz:d=10.0"},
     {"DistanceController", X_DISTANCE, "* distance:d=1.0"},
     {"SpeedController", X_SPEED,
@@ -125,11 +128,27 @@ static const bt_manifest manifests[] = {
     {"GetPoseFromPath", X_ACTION, "*"},
     {"GetCurrentPose", X_ACTION, "*"},
     {"ConcatenatePaths", X_ACTION, "*"},
+    {"ValidatePath", X_ACTION, // IsPathValid, IsPoseOccupied and IsStopped of later releases
+     "* service_name:s server_timeout:d path:a={path} max_cost:d=254 "
+     "consider_unknown_as_obstacle:b=false layer_name:s footprint:s "
+     "stop_at_first_collision:b=true max_lookahead_distance:d=-1 >collision_poses:a"},
+    {"CheckPoseOccupancy", X_ACTION,
+     "* service_name:s server_timeout:d pose:a cost_threshold:d=254 use_footprint:b=true "
+     "consider_unknown_as_obstacle:b=false"},
+    {"CheckStopStatus", X_ACTION, "velocity_threshold:d=0.01 duration_stopped:a"},
     {"AppendGoalPoseToGoals", X_ACTION, "*"},
     {"ExtractRouteNodesAsGoals", X_ACTION, "*"},
     {"GetNextFewGoals", X_ACTION, "*"},
     {"ComputeRoute", X_ACTION, SERVER},
     {"ComputeAndTrackRoute", X_ACTION, SERVER},
+    {"TrackPrecomputedRoute", X_ACTION, SERVER "route:a >route_feedback:a >path:a"},
+    {"DockRobot", X_ACTION,
+     SERVER "dock_id:s dock_pose:a dock_type:s max_staging_time:d=1000 use_dock_id:b=true "
+            "navigate_to_staging_pose:b=true >success:a >num_retries:a"},
+    {"UndockRobot", X_ACTION, SERVER "dock_type:s max_undocking_time:d=30 >success:a"},
+    {"FollowObject", X_ACTION,
+     SERVER "pose_topic:s=dynamic_pose tracked_frame:s max_duration:d=0 >total_elapsed_time:a"},
+    {"RandomCrawl", X_ACTION, "*"},
     {"ToggleCollisionMonitor", X_ACTION, "* enable:b"},
     {"ControllerSelector", X_ACTION,
      "* default_controller:s >selected_controller:a topic_name:s=controller_selector"},
@@ -150,6 +169,7 @@ static const bt_manifest manifests[] = {
     {"CancelDriveOnHeading", X_ACTION, "*"},
     {"CancelAssistedTeleop", X_ACTION, "*"},
     {"CancelComputeAndTrackRoute", X_ACTION, "*"},
+    {"CancelFollowObject", X_ACTION, "*"},
     {"ReinitializeGlobalLocalization", X_ACTION, "*"},
 };
 

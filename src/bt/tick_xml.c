@@ -126,6 +126,7 @@ static int forget(pons_bt_tree *t, uint32_t i, pons_error *err)
         m->t_ns = 0;
         break;
     case X_SEQUENCE_MEMORY: // the index survives
+    case X_PERSISTENT:
     case X_RUN_ONCE:
     case X_SINGLE_TRIGGER:
     case X_ROUND_ROBIN:

@@ -85,7 +85,8 @@ typedef struct loader {
     const char *way[BT_DEPTH_MAX + 1]; // trees that are open
     int n_way;
     bool nomem, full;
-    struct { // what kind_of found last for a name
+    bool dollar; // no BTCPP_format: "${key}" is a pointer too, as when Nav2 began
+    struct {     // what kind_of found last for a name
         const char *tag, *id;
         kind k;
     } kinds[KINDS_CACHED];
@@ -417,6 +418,7 @@ static void read_root(loader *l, const elem *root, bool top, bool is_file)
         bt_fault(l->f, root->pos, "BTCPP_format is \"%.20s\"; only \"4\" is read", format);
     }
     if (top) {
+        l->dollar = !format;
         char *real = is_file ? realpath(l->bt->file, NULL) : NULL;
         l->main_tree = attr_of(root, "main_tree_to_execute");
         if (real) {
@@ -541,12 +543,14 @@ static int32_t slot_of(loader *l, int32_t on, const char *key)
 }
 
 // "{key}" and "{=}": the key, in buf; NULL for a literal.
-static const char *pointer(const char *text, const char *port, char *buf, size_t cap)
+static const char *pointer(const loader *l, const char *text, const char *port, char *buf,
+                           size_t cap)
 {
     size_t n;
     while (*text == ' ') {
         text++;
     }
+    text += l->dollar && text[0] == '$' && text[1] == '{';
     for (n = strlen(text); n > 0 && text[n - 1] == ' ';) {
         n--;
     }
@@ -687,7 +691,7 @@ static void set_port(loader *l, elem *e, bt_port *p, const char *name, const cha
                      int32_t on)
 {
     char buf[512];
-    const char *key = pointer(text, name, buf, sizeof buf);
+    const char *key = pointer(l, text, name, buf, sizeof buf);
     *p = (bt_port){.slot = BT_NONE};
     p->name = bt_strndup(&l->bt->arena, name, strlen(name));
     p->text = bt_strndup(&l->bt->arena, text, strlen(text));
@@ -794,7 +798,7 @@ static const bt_script *compile(loader *l, elem *e, const char *name, const char
 {
     char error[200], buf[512];
     script_cx cx = {l, on};
-    if (pointer(text, name, buf, sizeof buf)) {
+    if (pointer(l, text, name, buf, sizeof buf)) {
         fault_once(l, e, "[%.60s] of <%.60s>: a script cannot come from the blackboard", name,
                    e->tag);
         return NULL;
@@ -882,7 +886,7 @@ static bool truth(const char *s)
 static void add_remap(loader *l, int32_t outer, int32_t inner, const char *name, const char *text)
 {
     char buf[512];
-    const char *key = pointer(text, name, buf, sizeof buf);
+    const char *key = pointer(l, text, name, buf, sizeof buf);
     if (!key) {
         const int32_t slot = local_slot(l, (uint32_t)inner, name, true);
         l->bt->slots[slot].initial = bt_strndup(&l->bt->arena, text, strlen(text));
@@ -970,8 +974,13 @@ static void build_tree(loader *l, tree *tr, uint32_t parent, int depth, int32_t 
 
 static kind kind_of(const loader *l, const elem *e, const char *id)
 {
-    static const char *const old[][2] = {{"SequenceStar", "SequenceWithMemory"},
-                                         {"RetryUntilSuccesful", "RetryUntilSuccessful"}};
+    static const char *const old[][2] = {
+        {"SequenceStar", "SequenceWithMemory"},
+        {"FallbackStar", "Fallback"},
+        {"RetryUntilSuccesful", "RetryUntilSuccessful"},
+        {"initialPoseReceived", "InitialPoseReceived"}, // these are Nav2's first releases'
+        {"clearEntirelyCostmapServiceRequest", "ClearEntireCostmap"},
+        {"globalLocalizationServiceRequest", "ReinitializeGlobalLocalization"}};
     for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
         id = strcmp(id, old[i][0]) == 0 ? old[i][1] : id;
     }
@@ -1077,8 +1086,9 @@ static void build_known(loader *l, elem *e, const kind *k, const char *id, uint3
         const char *port = k->type == X_PRECONDITION ? "if" : "code";
         const char *text = attr_of(e, port);
         l->bt->nodes[at].script = text ? compile(l, e, port, text, on) : NULL;
-    } else if (k->type == X_ACTION || k->type == X_CONDITION) {
-        set_leaf(l, (uint32_t)at, id);
+    } else if (k->type == X_ACTION || k->type == X_CONDITION || k->type == X_PAUSE_RESUME ||
+               k->type == X_RECOVERY_MANAGER) { // the last two: refused by name, as a leaf is
+        set_leaf(l, (uint32_t)at, k->m ? k->m->id : id);
     }
     e->said = true;
     for (elem *c = e->first; c && !l->full && !l->nomem; c = c->next) {

@@ -366,6 +366,11 @@ static void a_tree_that_cannot_be_had_is_refused(void **state)
         {"<Sequence>\n<FollowPth/>\n</Sequence>", "unknown node <FollowPth>"},
         {"<ComputeRoute/>", "nothing here serves the node ComputeRoute"},
         {"<Sequence>\n<AssistedTeleop/><NavigateToPose/>\n</Sequence>", "AssistedTeleop"},
+        {"<PauseResumeController><PersistentSequence><Wait/></PersistentSequence>"
+         "</PauseResumeController>",
+         "nothing here serves the node PauseResumeController"},
+        {"<RecoveryManager><DockRobot/><Wait/></RecoveryManager>",
+         "nothing here serves the nodes RecoveryManager, DockRobot"},
         {"<Inverter/>", "exactly 1 child"},
         {"<Repeat num_cycles=\"many\"><Wait/></Repeat>", "many"},
     };
@@ -556,6 +561,12 @@ static void conditions_know_the_robot(void **state)
     assert_false(holds("<ArePosesNear ref_pose=\"1;1;0\" target_pose=\"2;1;0\"/>"));
     assert_true(holds("<IsPoseOccupied pose=\"0.05;1;0\"/>"));
     assert_false(holds("<IsPoseOccupied pose=\"1.5;1.5;0\"/>"));
+    assert_true(holds("<Inverter><CheckPoseOccupancy pose=\"1.5;1.5;0\"/></Inverter>"));
+    assert_true(holds("<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\"/>"
+                      "<ValidatePath path=\"{path}\"/></Sequence>"));
+    assert_int_equal(run("<ValidatePath path=\"{path}\" layer_name=\"voxels\"/>", 1.0), 9000);
+    assert_non_null(strstr(m->out.error_msg, "layer_name"));
+    assert_true(holds("<CheckStopStatus duration_stopped=\"1000\"/>")); // it waits for that
     assert_true(holds("<WouldASmootherRecoveryHelp error_code=\"503\"/>"));
     assert_false(holds("<WouldASmootherRecoveryHelp error_code=\"501\"/>"));
     assert_false(holds("<ReinitializeGlobalLocalization/>")); // nobody to do it
