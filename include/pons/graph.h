@@ -337,10 +337,11 @@ typedef enum pons_busy {
 int pons_run_submit(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *input,
                     pons_busy how, const pons_run_options *opts, pons_run **ret, pons_error *err);
 // Goes on from an older checkpoint: writes a checkpoint with the source "fork" that has its state,
-// and runs what came next there; or with input, a new invocation on that state. What people had
-// answered after it is dropped, so interrupts fire again, and every effect waits for a person: its
-// dispatch interrupts with {"type":"confirm_effect","effect_id","skill","args"}, and anything but
-// true,
+// and runs what came next there (of an input's checkpoint: that input again, PONS_ENOTFOUND when
+// what it made was not stored by itself); or with input, a new invocation on that state. What
+// people had answered after it is dropped, so interrupts fire again, and every effect waits for a
+// person: its dispatch interrupts with {"type":"confirm_effect","effect_id","skill","args"}, and
+// anything but true,
 // {"confirm":true}, "yes" or "approve" makes it REFUSED. The head's own id without input is
 // pons_run_resume.
 int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const char *checkpoint,

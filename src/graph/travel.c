@@ -7,6 +7,9 @@
 // again. Its run has a new run id, so its effects are new ones, and the mark `forked` makes each of
 // them wait for a person.
 //
+// The checkpoint of an input holds the state before it, as LangGraph's does, and nothing to run: a
+// fork of it that brings no input of its own goes on from what that input made, which is its child.
+//
 // An update is a superstep in which the named nodes did not run but wrote what they are told to
 // have written. When it speaks for a node of an unfinished step, what else had not run goes to
 // itself again: a task without writes whose only route is its own node. When it speaks for another,
@@ -16,7 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int fork_from(pons_run *r, const char *checkpoint, pons_error *err);
+static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_error *err);
+static int after_input(pons_run *r, pons__image *im, pons_error *err);
 static int update_step(pons_run *r, const pons_state_step *step, pons_error *err);
 static int load_unfinished(pons_run *r, const pons_state_step *step, const uint32_t *as,
                            pons_error *err);
@@ -42,7 +46,7 @@ int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const cha
     if (head && !input)
         st = pons__run_continue(r, err);
     else
-        st = fork_from(r, checkpoint ? checkpoint : "", err);
+        st = fork_from(r, checkpoint ? checkpoint : "", !input, err);
     if (st == PONS_OK && input) {
         st = pons__run_begin(r, input, r->ns->owner, NULL, err);
         r->ns->forked = true;
@@ -56,7 +60,7 @@ int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const cha
     return PONS_OK;
 }
 
-static int fork_from(pons_run *r, const char *checkpoint, pons_error *err)
+static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_error *err)
 {
     pons_thread *t = r->t;
     pons__ns *ns = r->ns;
@@ -64,6 +68,8 @@ static int fork_from(pons_run *r, const char *checkpoint, pons_error *err)
     int st = pons__thread_flush(t, err);
     if (st == PONS_OK)
         st = pons__image_at(t->store, t->id, ns->name, checkpoint, &im, err);
+    if (st == PONS_OK && replay && im.source == 'i')
+        st = after_input(r, &im, err);
     if (st == PONS_OK)
         st = pons__ns_restore(ns, r->g, &im, err);
     pons__image_fini(&im);
@@ -77,6 +83,39 @@ static int fork_from(pons_run *r, const char *checkpoint, pons_error *err)
     r->source = 'l';
     if (st != PONS_OK)
         pons__ns_forget(ns);
+    return st;
+}
+
+typedef struct child_search {
+    const char *parent;
+    int64_t step; // the parent's
+    char id[32];  // empty: none
+} child_search;
+
+static int is_child(void *user, const pons_checkpoint_row *row)
+{
+    child_search *s = user;
+    if (row->step == s->step + 1 && strcmp(row->parent, s->parent) == 0)
+        snprintf(s->id, sizeof s->id, "%s", row->id); // the oldest of several is the last
+    return strcmp(row->id, s->parent) == 0;
+}
+
+// Takes the image of an input on to that of the step that applied it.
+static int after_input(pons_run *r, pons__image *im, pons_error *err)
+{
+    pons_store s = r->t->store;
+    child_search found = {.parent = im->id, .step = im->step};
+    int st = s.ops->history(s.self, r->t->id, r->ns->name, "", 0, is_child, &found, err);
+    if (st != PONS_OK)
+        return st;
+    if (!found.id[0])
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
+                              "what input %s of thread %s made was not stored by itself", im->id,
+                              r->t->id);
+    pons__image next = {0};
+    st = pons__image_at(s, r->t->id, r->ns->name, found.id, &next, err);
+    pons__image_fini(im);
+    *im = next;
     return st;
 }
 

@@ -125,6 +125,36 @@ static void a_fork_with_an_input(void **state)
     bed_close(&b);
 }
 
+// A fork of an input's checkpoint, which has what was before it, runs that input again; also of the
+// second of two.
+static void a_fork_of_an_input(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    spec_node n[] = {{"a", "put log 'a'", "b"}, {"b", "put log 'b'", "END"}, {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"a", n});
+    pons_run_destroy(spec_run(&b, g, "{'log':'one'}", 0, PONS_RUN_DONE));
+    pons_run_destroy(spec_run(&b, g, "{'log':'two'}", 0, PONS_RUN_DONE));
+    pons_run_destroy(fork_to(&b, g, 3, NULL, PONS_RUN_DONE));
+    spec_state(&b, "", "{'log':['one','a','b','two','a','b']}");
+    pons_run_destroy(fork_to(&b, g, -1, NULL, PONS_RUN_DONE));
+    spec_checkpoints(&b, "",
+                     "[[-1,'input',['__start__'],{}],[0,'loop',['a'],{'log':['one']}],"
+                     "[1,'loop',['b'],{'log':['one','a']}],[2,'loop',[],{'log':['one','a','b']}],"
+                     "[3,'input',['__start__'],{'log':['one','a','b']}],"
+                     "[4,'loop',['a'],{'log':['one','a','b','two']}],"
+                     "[5,'loop',['b'],{'log':['one','a','b','two','a']}],"
+                     "[6,'loop',[],{'log':['one','a','b','two','a','b']}],"
+                     "[5,'fork',['a'],{'log':['one','a','b','two']}],"
+                     "[6,'loop',['b'],{'log':['one','a','b','two','a']}],"
+                     "[7,'loop',[],{'log':['one','a','b','two','a','b']}],"
+                     "[1,'fork',['a'],{'log':['one']}],[2,'loop',['b'],{'log':['one','a']}],"
+                     "[3,'loop',[],{'log':['one','a','b']}]]");
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
 // "update_state(values, as_node) runs that node's routers; default as_node = last writer, a tie is
 // an error." What is next follows from whom the update speaks for.
 static void updates_speak_for_a_node(void **state)
@@ -273,8 +303,9 @@ int main(void)
     pons_value_init();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(history_is_newest_first),  cmocka_unit_test(a_fork_asks_again),
-        cmocka_unit_test(a_fork_with_an_input),     cmocka_unit_test(updates_speak_for_a_node),
-        cmocka_unit_test(the_last_writer_is_known), cmocka_unit_test(copies_prunes_and_sizes),
+        cmocka_unit_test(a_fork_with_an_input),     cmocka_unit_test(a_fork_of_an_input),
+        cmocka_unit_test(updates_speak_for_a_node), cmocka_unit_test(the_last_writer_is_known),
+        cmocka_unit_test(copies_prunes_and_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
