@@ -13,6 +13,7 @@
 #include "pons/ext/llm.h"
 #include "pons/ext/policy.h"
 #include "pons/ext/store.h"
+#include "pons/ext/tool.h"
 #include "pons/graph.h"
 #include "pons/link.h"
 #include "pons/plan.h"
@@ -30,6 +31,10 @@ typedef struct pons_brain_options {
     // Opens a controller link to the body; called from poll whenever there is none (with back-off).
     // PONS_EAGAIN: not there yet.
     int (*connect)(void *user, pons_link **ret, pons_error *err);
+    // Opens the provider of `search_knowledge`, for plans that ask the workspace's documents
+    // (query_knowledge); called when the first one does, closed with the brain. NULL: such a step
+    // fails.
+    int (*knowledge)(void *user, pons_tools *ret, pons_error *err);
     // Every event of the thread, durable and live, in the order of spec/brain.md.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;

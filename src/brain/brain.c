@@ -80,6 +80,10 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
              .cancel = pons__port_await_cancel,
              .user = b},
             {.kind = "llm", .start = llm_start, .cancel = llm_cancel, .user = b},
+            {.kind = "knowledge",
+             .start = pons__documents_start,
+             .cancel = pons__documents_cancel,
+             .user = b},
         };
         const pons_thread_options thread = {.clock = opts->clock,
                                             .seed = opts->seed,
@@ -239,6 +243,7 @@ static void brain_free(pons_brain *b)
     pons_graph_destroy(b->kernel);
     pons_graph_destroy(b->react);
     pons__port_fini(&b->port);
+    pons__documents_close(b);
     pons_schema_destroy(b->decision_schema);
     pons_critic_destroy(b->critic);
     pons_value_unref(b->critic_of);
@@ -282,7 +287,7 @@ int pons_brain_poll(pons_brain *b, pons_error *err)
         if (inner < 0) {
             return inner;
         }
-        did |= model | inner;
+        did |= model | inner | pons__documents_poll(b);
         if (!did && !b->tick_now) {
             break;
         }
@@ -318,6 +323,10 @@ size_t pons_brain_fds(pons_brain *b, struct pollfd *fds, size_t cap)
     const int model = b->opts.llm ? b->opts.llm->ops->event_fd(b->opts.llm->self) : -1;
     if (model >= 0 && n < cap) {
         fds[n++] = (struct pollfd){.fd = model, .events = POLLIN};
+    }
+    const int known = b->knowledge.ops ? b->knowledge.ops->event_fd(b->knowledge.self) : -1;
+    if (known >= 0 && n < cap) {
+        fds[n++] = (struct pollfd){.fd = known, .events = POLLIN};
     }
     return n;
 }

@@ -97,6 +97,13 @@ void pons__port_await_start(void *user, pons_run *run, const char *id, const pon
 void pons__port_await_cancel(void *user, pons_run *run, const char *id);
 int64_t pons__port_next_due_ns(const pons_port *p);
 
+// documents.c: awaits of kind "knowledge"
+void pons__documents_start(void *user, pons_run *run, const char *id, const pons_value *request,
+                           bool restarted);
+void pons__documents_cancel(void *user, pons_run *run, const char *id);
+int pons__documents_poll(pons_brain *b);
+void pons__documents_close(pons_brain *b);
+
 // ---------------------------------------------------------------- the brain
 
 struct pons_brain {
@@ -127,6 +134,11 @@ struct pons_brain {
     uint64_t llm_call;  // the newest call's number
     char llm_await[64]; // whom it answers; empty: none
     pons_run *llm_run;
+
+    pons_tools knowledge;    // ops NULL: not opened yet
+    uint64_t knowledge_call; // the newest
+    char knowledge_await[64];
+    pons_run *knowledge_run;
 
     bool step_granted; // options.step: the superstep at hand may run
     int64_t

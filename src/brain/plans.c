@@ -18,7 +18,7 @@
 //
 //     execute, speak ──► dispatch ──► R3 … R6: critic, approval, effect ledger ──► R7: pend.result
 //     ask_user, requires_confirmation ──► approval ──► R5: interrupt ──► pend.answer
-//     query_world, noop ──► at once
+//     query_world, noop ──► at once        query_knowledge ──► an await of R2: the host searches
 //
 // So a plan's step is held against the critic, approved and sent exactly as everything else, and
 // survives what everything else survives: statuses, cursor and `pend` are committed with the
@@ -31,7 +31,7 @@
 
 #include "pons/plan.h"
 
-enum { REASON_MAX = 384, ID_HEX = 8 };
+enum { REASON_MAX = 384, ID_HEX = 8, SEARCH_MS = 20000 };
 
 typedef struct pursuit { // one run of the engine, inside R2
     pons_brain *b;
@@ -43,7 +43,8 @@ typedef struct pursuit { // one run of the engine, inside R2
     pons_value *ops;  // what the decision asks for
     const char *type;
     char reason[REASON_MAX];
-    int moved; // statuses that changed
+    int moved;     // statuses that changed
+    bool searches; // R2 is parked: the host searches
 } pursuit;
 
 static int run_skill(void *user, const pons_plan_call *call, pons_plan_outcome *out,
@@ -53,6 +54,8 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
 static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err);
 static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err);
+static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                      pons_error *err);
 static int look(void *user, const char *name, pons_value **ret, pons_error *err);
 static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, const char *question,
                    bool *ret, pons_error *err);
@@ -163,7 +166,8 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const
     const pons_plan_ops engine = {.executors = {[PONS_TOOL_EXECUTE] = run_skill,
                                                 [PONS_TOOL_SPEAK] = run_speak,
                                                 [PONS_TOOL_ASK_USER] = run_ask,
-                                                [PONS_TOOL_QUERY_WORLD] = run_query},
+                                                [PONS_TOOL_QUERY_WORLD] = run_query,
+                                                [PONS_TOOL_QUERY_KNOWLEDGE] = run_search},
                                   .look = look,
                                   .confirm = confirm,
                                   .changed = changed,
@@ -178,7 +182,7 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const
     pons_plan_cursor_from_value(pons_get(state, "cursor"), &cursor);
     rc = pons_plan_run(plan, &cursor, &engine, err);
     pons_value *next = NULL;
-    if (rc >= 0 || rc == PONS_EPARKED) {
+    if (!p.searches && (rc >= 0 || rc == PONS_EPARKED)) {
         const bool parked = rc == PONS_EPARKED;
         rc = pons_plan_to_value(plan, &next, err);
         if (rc >= 0 && !parked) {
@@ -475,6 +479,46 @@ static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *
     }
     out->success = true;
     out->output = pons_object(query, found, NULL);
+    return PONS_OK;
+}
+
+// The workspace's documents. The node is run again from its top when the answer is there, and the
+// engine comes to the same step.
+static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                      pons_error *err)
+{
+    static const char *const keys[] = {"query", "question", "text", NULL};
+    pursuit *p = user;
+    const pons_value *found = NULL;
+    const char *query = first_text(call->parameters, keys);
+    if (call->is_fallback) {
+        return run_skill(user, call, out, err);
+    }
+    if (!query) {
+        query = *call->step->description ? call->step->description : call->action;
+    }
+    const int rc = pons_await(p->cx, "knowledge", pons_object("query", json_string(query), NULL),
+                              SEARCH_MS, &found, err);
+    if (rc < 0) {
+        p->searches = rc == PONS_EPARKED;
+        return rc;
+    }
+    if (pons_get_bool(found, "detached", false)) { // asked again when the task goes on
+        because(p, call, "the kernel took over");
+        return PONS_EPARKED;
+    }
+    const char *why = pons_get_bool(found, "timeout", false) ? "the search took too long"
+                                                             : pons_get_str(found, "error", NULL);
+    out->success = !why;
+    snprintf(out->message, sizeof out->message, "%.400s", why ? why : "");
+    out->output =
+        why ? NULL
+            : pons_object("query", json_string(query), "text",
+                          json_string(pons_get_str(found, "output", "")), "passages",
+                          pons_get(pons_get(found, "data"), "passages")
+                              ? pons_value_ref(pons_get(pons_get(found, "data"), "passages"))
+                              : json_array(),
+                          NULL);
     return PONS_OK;
 }
 

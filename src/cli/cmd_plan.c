@@ -6,9 +6,10 @@
 // that it breaks; `pons run --plan FILE` does that before anything is made.
 // run executes what needs no robot: noop, speak (printed), ask_user (asked here), query_world (a
 // world given with --world). A plan with other steps is refused before anything is done.
-#include "cli/cli.h"
+#include "cli/agent_cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ enum { READ_BYTES = 1 << 16, ANSWER_MAX = 1024, BODY_WAIT_MS = 500 };
 typedef struct runner { // what the executors of `plan run` use
     cli *c;
     pons_value *world; // NULL: none
+    pons_clock clock;
+    pons_tools documents; // ops NULL: not asked yet
 } runner;
 
 typedef struct teller { // who prints repairs
@@ -324,6 +327,43 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
     return PONS_OK;
 }
 
+// The workspace's documents. Nothing else is going on here, so it waits.
+static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                      pons_error *err)
+{
+    runner *r = user;
+    const char *query = pons_get_str(call->parameters, "query", NULL);
+    if (!query || call->is_fallback) {
+        snprintf(out->message, sizeof out->message,
+                 call->is_fallback ? "no runner for a fallback" : "nothing to search: no query");
+        return PONS_OK;
+    }
+    int rc = r->documents.ops ? PONS_OK : cli_workspace(r->c, true, err);
+    rc = rc < 0 || r->documents.ops ? rc : cli_core_tools(r->c, &r->clock, &r->documents, err);
+    pons_autovalue args = pons_object("query", json_string(query), NULL);
+    rc = rc < 0 ? rc
+                : r->documents.ops->start(r->documents.self, (uint64_t)call->step->step_id,
+                                          "search_knowledge", args, call->plan->plan_id, err);
+    pons_tool_event ev = {0};
+    while (rc >= 0 && ev.kind != PONS_TOOL_DONE && ev.kind != PONS_TOOL_FAILED) {
+        struct pollfd fd = {.fd = r->documents.ops->event_fd(r->documents.self), .events = POLLIN};
+        pons_tool_event_clear(&ev);
+        if (!r->documents.ops->next(r->documents.self, &ev)) {
+            poll(&fd, 1, -1);
+        }
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    out->success = ev.kind == PONS_TOOL_DONE;
+    snprintf(out->message, sizeof out->message, "%.400s", out->success ? "" : ev.error.message);
+    out->output = out->success
+                      ? pons_object("text", json_string(pons_get_str(ev.value, "output", "")), NULL)
+                      : NULL;
+    pons_tool_event_clear(&ev);
+    return PONS_OK;
+}
+
 static int answer(const char *question, char buf[ANSWER_MAX], pons_error *err)
 {
     fprintf(stderr, "%s ", question);
@@ -436,7 +476,7 @@ static bool can_run(const pons_plan *p, const pons_plan_ops *ops)
 
 static int run(cli *c, pons_plan *p, const char *world)
 {
-    runner r = {.c = c};
+    runner r = {.c = c, .clock = pons_clock_real()};
     pons_error err = PONS_ERROR_INIT;
     pons_plan_cursor cursor = {0};
     if (world && cli_world(world, &r.world, &err) < 0) {
@@ -444,6 +484,7 @@ static int run(cli *c, pons_plan *p, const char *world)
     }
     pons_plan_ops ops = {.executors = {[PONS_TOOL_SPEAK] = run_speak,
                                        [PONS_TOOL_ASK_USER] = run_ask,
+                                       [PONS_TOOL_QUERY_KNOWLEDGE] = run_search,
                                        [PONS_TOOL_QUERY_WORLD] = world ? run_query : NULL},
                          .look = look,
                          .confirm = confirm,
@@ -464,6 +505,9 @@ static int run(cli *c, pons_plan *p, const char *world)
             printf("  %s\n",
                    rc == PONS_EPARKED ? "waits for a person" : pons_plan_status_word(p->status));
         }
+    }
+    if (r.documents.ops) {
+        r.documents.ops->close(r.documents.self);
     }
     pons_value_unref(r.world);
     return status;

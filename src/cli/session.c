@@ -7,7 +7,7 @@
 //
 // Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
 // once.
-#include "cli/cli.h"
+#include "cli/agent_cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +56,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
 static int session_loop(session *s, pons_error *err);
 static int session_outcome(session *s);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
+static int open_knowledge(void *user, pons_tools *ret, pons_error *err);
 static void start_body(session *s);
 static void reap_body(session *s);
 static void on_event(void *user, const pons_event *ev);
@@ -146,6 +147,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .policy = policy,
                                      .llm = llm,
                                      .connect = connect_body,
+                                     .knowledge = open_knowledge,
                                      .on_event = on_event,
                                      .user = s,
                                      .about = about,
@@ -248,6 +250,13 @@ static void on_event(void *user, const pons_event *ev)
 }
 
 // ---------------------------------------------------------------- body
+
+// The workspace's documents, for a plan that asks them.
+static int open_knowledge(void *user, pons_tools *ret, pons_error *err)
+{
+    session *s = user;
+    return cli_core_tools(s->c, &s->clock, ret, err);
+}
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {

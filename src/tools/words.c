@@ -120,7 +120,8 @@ typedef struct query {
     size_t last; // where it begins in b
 } query;
 
-// "word" of letters, or one phrase of pairs. The last character of a longer run is left out: its
+// "word" of letters, or one phrase of pairs; where any word will do, each pair is one: a question
+// has more in it than what it asks for. The last character of a longer run is left out: its
 // pair has it. A single unspaced character becomes the beginning of a pair.
 static int query_word(void *user, const char *word, size_t n, bool joined)
 {
@@ -133,7 +134,7 @@ static int query_word(void *user, const char *word, size_t n, bool joined)
     if (q->words >= QUERY_MAX) {
         return PONS_OK;
     }
-    if (joined && q->words > 0) {
+    if (joined && !q->any && q->words > 0) {
         q->b->len--; // the quotation mark opens again
         pons_buf_byte(q->b, ' ');
     } else {

@@ -4,6 +4,7 @@
 // error, the exit status of each case. run: with a robot, through its ledger; approved from another
 // terminal; killed in the middle of a drive and resumed, after which the body has started no goal
 // twice and has done each step once.
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -208,6 +210,44 @@ static void a_plan_is_pursued(void **state)
     bench_close(&b);
 }
 
+static void a_plan_asks_the_workspaces_documents(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_true(mkdir(b.workspace, 0755) == 0 || errno == EEXIST);
+    char file[512];
+    snprintf(file, sizeof file, "%s/kettle.md", b.workspace);
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs("# Kettle\n\nThe kettle stands on the counter beside the sink. 水壶在水槽旁边。\n", f);
+    fclose(f);
+    bench_start(
+        &b, &p, NULL,
+        command(&b, "run --json --thread t " FAST " --plan",
+                PLAN("{\"step_id\":1,\"action\":\"look_up\",\"tool_call_type\":"
+                     "\"query_knowledge\",\"parameters\":{\"query\":\"水壶在哪里\"}}," WAIT),
+                ""));
+    const pons_value *result = bench_await(&p, "plan.result", NULL, NULL);
+    char *line = NULL;
+    assert_true(pons_value_line(result, &line) > 0);
+    assert_non_null(strstr(line, "kettle.md"));
+    assert_non_null(strstr(line, "水壶在水槽旁边"));
+    free(line);
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_start(&b, &p, NULL,
+                command(&b, "plan run --json",
+                        PLAN("{\"step_id\":1,\"action\":\"look_up\",\"tool_call_type\":"
+                             "\"query_knowledge\",\"parameters\":{\"query\":\"kettle\"}}"),
+                        ""));
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void a_failed_step_fails_the_run(void **state)
 {
     (void)state;
@@ -282,6 +322,7 @@ int main(void)
         cmocka_unit_test_teardown(plan_run_does_what_needs_no_robot, bench_teardown),
         cmocka_unit_test_teardown(a_bad_plan_is_refused_before_anything_is_made, bench_teardown),
         cmocka_unit_test_teardown(a_plan_is_pursued, bench_teardown),
+        cmocka_unit_test_teardown(a_plan_asks_the_workspaces_documents, bench_teardown),
         cmocka_unit_test_teardown(a_failed_step_fails_the_run, bench_teardown),
         cmocka_unit_test_teardown(a_person_approves_from_another_terminal, bench_teardown),
         cmocka_unit_test_teardown(killed_and_resumed_it_repeats_nothing, bench_teardown),
