@@ -142,8 +142,14 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err);
 // Ends the turn here and now, and keeps what was said: unfinished calls are canceled and noted so.
 int pons_agent_stop(pons_agent *a, pons_error *err);
 // A person's answer: {action: "approve" | "edit" | "reject", reason?, args?, steps?, title?,
-// answer?}. id NULL: to the one question that is open. PONS_ENOTPENDING.
+// answer?}. id NULL: to the one question that is open. PONS_ENOTPENDING; PONS_EINVAL for an edit
+// that pons_agent_answer_check refuses and PONS_ETIMEOUT for a yes that comes too late: the
+// question stays as it was.
 int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, pons_error *err);
+// Whether answer is one that question (of pons_agent_questions) can have: an edit of a plan has
+// steps or a title and nothing else, one of a call has the arguments as an object, and a
+// confirmation has nothing to edit. PONS_EINVAL with what is wrong. Any thread.
+int pons_agent_answer_check(const pons_value *question, const pons_value *answer, pons_error *err);
 // The open questions: [{id, request_id, type: "plan_approval" | "tool_approval" |
 // "step_confirmation" | "question", …}]. New reference.
 pons_value *pons_agent_questions(const pons_agent *a);

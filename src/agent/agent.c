@@ -27,6 +27,7 @@ static int advance(pons_agent *a, pons_error *err);
 static int end_failed(pons_agent *a, pons_error *err);
 static int read_inbox(pons_agent *a, pons_error *err);
 static void on_event(void *user, const pons_event *ev);
+static bool too_late(const pons_agent *a, const char *await);
 static const char *question_id(const pons_value *questions, const char *id);
 
 // ---------------------------------------------------------------- life
@@ -152,6 +153,11 @@ static int check_tools(pons_agent *a, pons_error *err)
         const pons_value *specs =
             pons__cfg(a->config, i == 0 ? "nodes.agent.tools" : "nodes.executor.tools");
         rc = pons__specs_check(&a->registry, a->config, lists[i], specs, err);
+    }
+    // A risk that is raised under a name that nobody has would raise nothing.
+    static const char *const names[] = {"tools.approve", "tools.risk"};
+    for (size_t i = 0; i < 2 && rc >= 0; i++) {
+        rc = pons__names_check(&a->registry, a->config, names[i], err);
     }
     return rc;
 }
@@ -289,7 +295,59 @@ int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, p
                                            : "nothing waits for an answer (%zu questions)",
             json_array_size(questions));
     }
+    const pons_value *question = NULL;
+    for (size_t i = 0; !question && i < json_array_size(questions); i++) {
+        const pons_value *q = json_array_get(questions, i);
+        question = strcmp(pons_get_str(q, "id", ""), await) == 0 ? q : NULL;
+    }
+    const int rc = pons_agent_answer_check(question, answer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (strcmp(pons_get_str(answer, "action", "reject"), "reject") != 0 && too_late(a, await)) {
+        return pons_error_set(err, PONS_ETIMEOUT, PONS__AGENT,
+                              "nobody answered in time: the question counts as refused");
+    }
     return pons_run_answer(a->run, await, pons_value_ref(answer), err);
+}
+
+// A time limit that went by while nobody ran the thread still has gone by.
+static bool too_late(const pons_agent *a, const char *await)
+{
+    pons_autovalue pending = pons_run_pending(a->run);
+    size_t i;
+    pons_value *p;
+    json_array_foreach(pending, i, p)
+    {
+        const int64_t due_ms = pons_get_int(p, "deadline_ms", 0);
+        if (strcmp(pons_get_str(p, "id", ""), await) == 0 && due_ms > 0) {
+            return pons_wall_ms(&a->opts.clock) >= due_ms;
+        }
+    }
+    return false;
+}
+
+int pons_agent_answer_check(const pons_value *question, const pons_value *answer, pons_error *err)
+{
+    const char *type = pons_get_str(question, "type", "");
+    if (!json_is_object(answer)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__AGENT,
+                              "an answer is {action: approve, edit or reject, …}");
+    }
+    if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0) {
+        return PONS_OK;
+    }
+    if (strcmp(type, "plan_approval") == 0) {
+        return pons__agent_plan_edit_check(answer, err);
+    }
+    if (strcmp(type, "tool_approval") != 0) {
+        return pons_error_set(err, PONS_EINVAL, PONS__AGENT,
+                              "there is nothing to edit here: approve, or reject REASON");
+    }
+    return json_is_object(pons_get(answer, "args"))
+               ? PONS_OK
+               : pons_error_set(err, PONS_EINVAL, PONS__AGENT,
+                                "an edit of a call is an object: all of its arguments");
 }
 
 // The await that an id, or a request's id, names; NULL as id: the only one.

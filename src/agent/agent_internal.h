@@ -73,6 +73,9 @@ bool pons__specs_have(const pons_value *specs, const pons__tool *t);
 // Every spec names something; else PONS_EINVAL with the position of the bad one.
 int pons__specs_check(const pons__registry *r, const pons_agent_config *c, const char *pointer,
                       const pons_value *specs, pons_error *err);
+// The same for tools.approve and tools.risk (key), which name tools alone.
+int pons__names_check(const pons__registry *r, const pons_agent_config *c, const char *key,
+                      pons_error *err);
 
 // ---------------------------------------------------------------- calls under way (host.c)
 
@@ -173,6 +176,8 @@ int pons__agent_plan_make(const pons_value *args, const char *plan_id, double no
                           pons_plan **ret, pons_error *err);
 int pons__agent_plan_parse_steps(const pons_value *steps, int64_t first_id, const char *where,
                                  pons_plan *into, pons_error *err);
+// Whether a person's {action: edit, args: {steps?, title?}}, or the same without args, is one.
+int pons__agent_plan_edit_check(const pons_value *answer, pons_error *err);
 int pons__agent_plan_load(const pons_value *plan_data, pons_plan **ret, pons_error *err);
 // plan_data with the plan as it is now; new reference.
 pons_value *pons__agent_plan_store(const pons_value *plan_data, const pons_plan *p);

@@ -383,7 +383,9 @@ static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value
         const pons_value *edited = pons_get(answer, "args");
         if (kind) {
             *ret_result = pons_object("ok", json_true(), "output", json_string("confirmed"), NULL);
-        } else if (strcmp(action, "edit") == 0 && json_is_object(edited)) {
+        } else if (strcmp(action, "edit") == 0 && !json_is_object(edited)) {
+            *ret_result = failed("error: as edited by a person, the arguments are no object");
+        } else if (strcmp(action, "edit") == 0) {
             // A person's edit is held against the same rules, once.
             const pons_value *verdict = NULL;
             pons_autovalue about = pons_object("tool", pons_value_ref(pons_get(call, "name")),

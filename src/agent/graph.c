@@ -253,6 +253,10 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
 static int edit_plan(pons_plan *p, const pons_value *answer, pons_plan **ret, pons_error *err)
 {
     const pons_value *edit = pons_get(answer, "args"); // `pons approve T edit JSON`
+    int rc = pons__agent_plan_edit_check(answer, err);
+    if (rc < 0) {
+        return rc;
+    }
     edit = edit ? edit : answer;
     const pons_value *steps = pons_get(edit, "steps");
     pons_plan fields = *p;
@@ -263,7 +267,7 @@ static int edit_plan(pons_plan *p, const pons_value *answer, pons_plan **ret, po
         fields.n_steps = 0;
     }
     pons_plan *next = NULL;
-    int rc = pons_plan_create(&fields, &next, err);
+    rc = pons_plan_create(&fields, &next, err);
     rc = rc < 0 || !steps ? rc : pons__agent_plan_parse_steps(steps, 1, "steps", next, err);
     if (rc < 0) {
         pons_plan_destroy(next);

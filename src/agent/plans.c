@@ -68,6 +68,41 @@ int pons__agent_plan_parse_steps(const pons_value *steps, int64_t first_id, cons
     return PONS_OK;
 }
 
+// What a person means by an edit must be beyond doubt: a key that nobody reads (a slip of the pen)
+// would let the model's own steps run as if they had been agreed to.
+int pons__agent_plan_edit_check(const pons_value *answer, pons_error *err)
+{
+    static const char *const known[] = {"steps", "title", "action", "reason", "id", NULL};
+    const pons_value *args = pons_get(answer, "args"), *edit = args ? args : answer;
+    const pons_value *steps = pons_get(edit, "steps"), *title = pons_get(edit, "title");
+    if (!json_is_object(edit)) {
+        return pons_error_set(err, PONS_EINVAL, "plan", "an edit is {steps: […], title?}");
+    }
+    const char *key;
+    pons_value *ignored_value;
+    json_object_foreach((pons_value *)(uintptr_t)edit, key, ignored_value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key) != 0) {
+            i++;
+        }
+        if (!known[i] || (args && i >= 2)) {
+            return pons_error_set(err, PONS_EINVAL, "plan",
+                                  "%s: not a key of an edit; there are steps and title", key);
+        }
+    }
+    if (!steps && !title) {
+        return pons_error_set(err, PONS_EINVAL, "plan", "an edit has steps, a title, or both");
+    }
+    pons_autovalue whole =
+        pons_object("title", title ? pons_value_ref(title) : json_string("as before"), "steps",
+                    steps ? pons_value_ref(steps) : json_pack("[s]", "as before"), NULL);
+    pons_plan *p = NULL;
+    const int rc = pons__agent_plan_make(whole, "edit", 0.0, &p, err);
+    pons_plan_destroy(p);
+    return rc;
+}
+
 // A step is a text, or an object of the protocol; title stands in for the action of one that has
 // none, and is kept as its name.
 static int parse_step(const pons_value *v, int64_t id, const char *where, pons_plan *into,

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pons/log.h"
+
 static const char OWN[] =
     "[{\"name\":\"plan_create\",\"category\":\"plan\",\"risk\":\"safe\",\"read_only\":true,"
     "\"description\":\"Make a plan for work that takes several steps. Its steps are carried out "
@@ -106,6 +108,9 @@ bool pons__specs_have(const pons_value *specs, const pons__tool *t)
     return false;
 }
 
+static bool names_tool(const pons__registry *r, const char *name);
+static bool server_is_silent(const pons_value *list, const char *name);
+
 static bool names_something(const pons__registry *r, const char *spec)
 {
     static const char *const words[] = {"all", "core", "mcp", "robot"};
@@ -115,17 +120,49 @@ static bool names_something(const pons__registry *r, const char *spec)
         }
     }
     for (size_t i = 0; i < r->n_tools; i++) {
-        if (strcmp(r->tools[i].name, spec) == 0 ||
-            strcmp(pons_get_str(r->tools[i].item, "category", ""), spec) == 0) {
+        if (strcmp(pons_get_str(r->tools[i].item, "category", ""), spec) == 0) {
             return true;
         }
     }
-    // A server or a body that is not up yet has no tools: what it will have is not known.
+    return names_tool(r, spec);
+}
+
+static bool names_tool(const pons__registry *r, const char *name)
+{
+    if (pons__registry_find(r, name)) {
+        return true;
+    }
+    // A server that is not up yet has no tools: what it will have is not known.
     for (size_t i = 0; i < r->n_providers; i++) {
-        const char *name = r->providers[i].ops->name;
-        const bool later = strcmp(name, "mcp") == 0 || strcmp(name, "robot") == 0;
-        if (later && json_array_size(r->lists[i]) == 0) {
+        const char *from = r->providers[i].ops->name;
+        const bool mcp = strcmp(from, "mcp") == 0, robot = strcmp(from, "robot") == 0;
+        if ((mcp && server_is_silent(r->lists[i], name)) ||
+            (robot && json_array_size(r->lists[i]) == 0)) {
             return true;
+        }
+    }
+    return false;
+}
+
+// Of SERVER.TOOL; a list without any tool may be any server's.
+static bool server_is_silent(const pons_value *list, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    for (size_t i = 0; dot && i < json_array_size(list); i++) {
+        const char *other = pons_get_str(json_array_get(list, i), "name", "");
+        if (strncmp(other, name, (size_t)(dot - name) + 1) == 0) {
+            return false;
+        }
+    }
+    return dot || json_array_size(list) == 0;
+}
+
+// Without a body there are no skills, only what is known without one.
+static bool body_is_away(const pons__registry *r)
+{
+    for (size_t i = 0; i < r->n_providers; i++) {
+        if (strcmp(r->providers[i].ops->name, "robot") == 0) {
+            return json_array_size(r->lists[i]) <= 1;
         }
     }
     return false;
@@ -144,6 +181,38 @@ int pons__specs_check(const pons__registry *r, const pons_agent_config *c, const
         pons_error_set(err, PONS_EINVAL, PONS__AGENT,
                        "there is no tool and no category named %s (categories: all core mcp robot)",
                        spec);
+        pons__cfg_blame(c, at, err);
+        return PONS_EINVAL;
+    }
+    return PONS_OK;
+}
+
+int pons__names_check(const pons__registry *r, const pons_agent_config *c, const char *key,
+                      pons_error *err)
+{
+    const pons_value *named = pons__cfg(c, key);
+    void *it = json_object_iter((pons_value *)(uintptr_t)named);
+    const size_t n = json_is_array(named) ? json_array_size(named) : json_object_size(named);
+    for (size_t i = 0; i < n; i++) {
+        const bool list = json_is_array(named);
+        const char *name =
+            list ? json_string_value(json_array_get(named, i)) : json_object_iter_key(it);
+        it = list ? NULL : json_object_iter_next((pons_value *)(uintptr_t)named, it);
+        if (names_tool(r, name)) {
+            continue;
+        }
+        if (!list && body_is_away(r) && !names_something(r, name)) {
+            pons_log(PONS_LOG_WARN, "agent",
+                     "graph.%s: there is no tool named %s as long as no "
+                     "body runs",
+                     key, name);
+            continue;
+        }
+        char at[128], place[24];
+        snprintf(place, sizeof place, "%zu", i);
+        snprintf(at, sizeof at, "/graph/tools/%s/%s", strchr(key, '.') + 1, list ? place : name);
+        pons_error_set(err, PONS_EINVAL, PONS__AGENT, "graph.%s: there is no tool named %s", key,
+                       name);
         pons__cfg_blame(c, at, err);
         return PONS_EINVAL;
     }

@@ -68,6 +68,8 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
         status = question ? EXIT_WAITING : EXIT_DONE;
     } else if (!question) {
         status = cli_bad("approve: %s waits for nobody", thread);
+    } else if (pons_agent_answer_check(question, answer, &err) < 0) {
+        status = cli_fail(&err);
     } else if (!a) {
         status = post(c, store, thread, question, answer, id);
     } else if (pons_agent_answer(a, id, answer, &err) < 0) {

@@ -21,8 +21,9 @@
 
 #define SESSION_DEFAULT "agent"
 #define FDS_MAX         16
-#define HISTORY_SHOWN   6 // messages shown when a session is taken up again
-#define STDIN_LINE_MAX  65536
+#define HISTORY_SHOWN   6             // messages shown when a session is taken up again
+#define STDIN_LINE_MAX  (1024 * 1024) // bytes of a line of words; a longer one is not taken
+#define STDIN_PIECE     65536
 
 typedef struct chat {
     cli *c;
@@ -32,8 +33,9 @@ typedef struct chat {
     cli_agent_view view;
     bool prompting, stdin_open, quit, asked;
     int wake_fd;
-    size_t line_length;
-    char line[STDIN_LINE_MAX];
+    pons_buf input; // read, and not taken yet
+    size_t scanned; // of it, where no line ends
+    bool too_long;  // the line that is being read is dropped up to its end
 } chat;
 
 static volatile sig_atomic_t interrupts; // Ctrl-C, so often
@@ -44,6 +46,7 @@ static int loop(chat *s, bool one_turn, pons_error *err);
 static int turn_status(chat *s);
 static void on_event(void *user, const pons_event *ev);
 static void read_input(chat *s);
+static bool next_line(chat *s);
 static void said_line(void *user, const char *line);
 static int take_line(chat *s, const char *line);
 static void show_history(chat *s);
@@ -89,8 +92,12 @@ int cli_agent_resume(cli *c, const char *thread, const char *llm)
 static int run_agent(cli *c, const char *thread, const char *llm_spec, const char *words,
                      bool resume)
 {
-    chat s = {
-        .c = c, .thread = thread, .clock = pons_clock_real(), .stdin_open = true, .wake_fd = -1};
+    chat s = {.c = c,
+              .thread = thread,
+              .clock = pons_clock_real(),
+              .stdin_open = true,
+              .wake_fd = -1,
+              .input = PONS_BUF_INIT};
     const bool talk = !words && !resume;
     pons_error err = PONS_ERROR_INIT;
     pons_store store = {0};
@@ -149,6 +156,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
     cli_prompt_stop();
     cli_agent_view_fini(&s.view);
     pons_agent_close(s.a);
+    pons_buf_fini(&s.input);
     if (s.wake_fd >= 0) {
         char path[PATH_MAX + PONS_NAME_MAX + 16];
         snprintf(path, sizeof path, "%s/agent-%s.sock", c->run_dir, thread);
@@ -189,9 +197,6 @@ static int loop(chat *s, bool one_turn, pons_error *err)
         if (one_turn && (state == PONS_AGENT_IDLE || (state == PONS_AGENT_WAITING && !person))) {
             break;
         }
-        if (!one_turn && !s->stdin_open && state != PONS_AGENT_WORKING) {
-            break; // the end of what was piped in
-        }
         if (state == PONS_AGENT_WAITING && !s->asked) {
             s->asked = true;
             ask_in_place(s);
@@ -199,8 +204,15 @@ static int loop(chat *s, bool one_turn, pons_error *err)
             s->asked = false;
         }
         // Words are taken when the agent can hear them; a person may type at any time.
-        const bool listens = s->stdin_open && (s->prompting || state != PONS_AGENT_WORKING) &&
-                             !(one_turn && state != PONS_AGENT_WAITING);
+        const bool hears = (s->prompting || state != PONS_AGENT_WORKING) &&
+                           !(one_turn && state != PONS_AGENT_WAITING);
+        if (hears && next_line(s)) {
+            continue;
+        }
+        if (!one_turn && !s->stdin_open && state != PONS_AGENT_WORKING) {
+            break; // the end of what was piped in
+        }
+        const bool listens = s->stdin_open && hears;
         struct pollfd fds[FDS_MAX];
         size_t n = pons_agent_fds(s->a, fds, FDS_MAX - 2);
         const size_t wake = n;
@@ -283,31 +295,50 @@ static void read_input(chat *s)
         cli_prompt_read();
         return;
     }
-    const ssize_t n =
-        read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
+    if (pons_buf_reserve(&s->input, STDIN_PIECE) < 0) {
+        s->stdin_open = false;
+        return;
+    }
+    const ssize_t n = read(STDIN_FILENO, s->input.data + s->input.len, STDIN_PIECE);
     if (n < 0 && errno == EINTR) {
         return;
     }
-    const bool ended = n <= 0;
-    s->line_length += ended ? 0 : (size_t)n;
-    s->line[s->line_length] = '\0';
-    char *end = strchr(s->line, '\n');
-    if (!end && !ended && s->line_length + 1 < sizeof s->line) {
-        return;
+    s->input.len += n > 0 ? (size_t)n : 0;
+    if (n <= 0) {
+        s->stdin_open = false;
+        pons_buf_byte(&s->input, '\n'); // the last line may have no end
     }
-    if (end) {
-        *end = '\0';
+}
+
+// Takes one line, if a whole one is there: what it begins must end before the next is heard.
+static bool next_line(chat *s)
+{
+    char *from = s->input.data + s->scanned;
+    char *end = s->input.len > s->scanned ? memchr(from, '\n', s->input.len - s->scanned) : NULL;
+    if (!end) {
+        s->scanned = s->input.len;
+        if (s->input.len >= STDIN_LINE_MAX) {
+            s->too_long = true;
+            s->input.len = s->scanned = 0;
+        }
+        return false;
+    }
+    const size_t n = (size_t)(end - s->input.data);
+    char *line = strndup(s->input.data, n);
+    const bool whole = line && strlen(line) == n;
+    s->input.len -= n + 1;
+    memmove(s->input.data, s->input.data + n + 1, s->input.len);
+    s->scanned = 0;
+    if (s->too_long) {
+        cli_agent_view_note(&s->view, "a line of more than %d bytes was not taken", STDIN_LINE_MAX);
+    } else if (!whole) {
+        cli_agent_view_note(&s->view, "a line with a zero byte was not taken");
     } else {
-        s->stdin_open = !ended;
-    }
-    char *line = strdup(s->line);
-    const size_t used = end ? (size_t)(end - s->line) + 1 : s->line_length;
-    memmove(s->line, s->line + used, s->line_length - used + 1);
-    s->line_length -= used;
-    if (line && *line) {
         take_line(s, line);
     }
+    s->too_long = false;
     free(line);
+    return true;
 }
 
 static void said_line(void *user, const char *line)

@@ -655,6 +655,22 @@ static int join(reader *r, const piece *pieces, size_t n)
     return PONS_OK;
 }
 
+// A program that makes a plan and then adds steps to it, as the protocol's own examples do: only
+// the constructor can be read, and a plan without the steps would be another plan.
+static int refuse_program(reader *r, const piece *pieces, size_t n)
+{
+    static const char *const adders[] = {".add_step(", ".steps.append(", ".steps.extend("};
+    for (size_t i = 0; i < n; i++) {
+        const char *from = pieces[i].to, *to = i + 1 < n ? pieces[i + 1].from : r->text_end;
+        for (size_t k = 0; k < sizeof adders / sizeof *adders; k++) {
+            const char *added = memmem(from, (size_t)(to - from), adders[k], strlen(adders[k]));
+            if (added)
+                return refuse(r, added, "steps that a program adds are not read: list all of them");
+        }
+    }
+    return PONS_OK;
+}
+
 int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *user,
                  pons__repaired *ret, pons_error *err)
 {
@@ -682,6 +698,7 @@ int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *use
     rc = rc < 0 ? rc : find_pieces(&r, pieces, PIECES_MAX, &n);
     if (rc >= 0 && n == 0)
         rc = refuse(&r, text, "no plan found");
+    rc = rc < 0 ? rc : refuse_program(&r, pieces, n);
     rc = rc < 0 ? rc : join(&r, pieces, n);
     if (rc >= 0 && ret->text.failed)
         rc = pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
@@ -1434,6 +1451,8 @@ static int call(reader *r, const char *name, size_t len, bool calls)
     bool plain = false;
     for (const char *const *c = classes; *c; c++)
         plain = plain || (strlen(*c) == base_len && memcmp(base, *c, base_len) == 0);
+    static const char factory[] = "Plan.create_new";
+    plain = plain || (len == strlen(factory) && memcmp(name, factory, len) == 0);
     r->at = name + len + 1;
     char member[WORD_MAX];
     const char *quote_start = pass_blanks(r->at, r->end);

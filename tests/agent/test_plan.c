@@ -78,9 +78,6 @@ static void a_plan_waits_for_a_person(void **state)
          "plan_approval_resolved plan_revised plan_updated llm_start llm_end plan_updated "
          "plan_updated llm_start llm_end plan_updated llm_start llm_end done",
          "Plan \"Other\": completed", "and so on", 2},
-        {"{'action':'edit','steps':[]}",
-         "plan_approval_resolved plan_updated plan_updated llm_start llm_end done",
-         "the edited plan is not one", "did one", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bench b = {0};
@@ -112,6 +109,63 @@ static void a_plan_waits_for_a_person(void **state)
         bench_check_messages(&b);
         bench_close(&b);
     }
+}
+
+// What a person may have meant by these is not for a program to guess: nothing is agreed to, and
+// the question stays.
+static void an_edit_that_is_none_answers_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *answer, *told;
+    } rows[] = {
+        {"{'action':'edit','args':{'steps':[]}}", "steps: expected a list"},
+        {"{'action':'edit','args':{'steps':5}}", "steps: expected a list"},
+        {"{'action':'edit','args':{'steps':['a','']}}", "steps[1]"},
+        {"{'action':'edit','args':{'setps':['a']}}", "setps: not a key of an edit"},
+        {"{'action':'edit','args':{'steps':['a'],'reason':'x'}}", "reason: not a key"},
+        {"{'action':'edit','args':{'title':'  '}}", "title: must not be empty"},
+        {"{'action':'edit','args':{}}", "an edit has steps, a title, or both"},
+        {"{'action':'edit','args':[]}", "an edit is {steps"},
+        {"{'action':'edit'}", "an edit has steps, a title, or both"},
+        {"{'action':'edit','steps':[]}", "steps: expected a list"},
+        {"['approve']", "an answer is {action"},
+    };
+    bench b = {0};
+    bench_open(&b, "graph: {nodes: {approval: {enabled: true}}}",
+               PLAN("One", "one") "- content: did it\n- content: done\n");
+    bench_say(&b, "go");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_autovalue answer = json(rows[i].answer);
+        assert_int_equal(pons_agent_answer(b.a, NULL, answer, &b.err), PONS_EINVAL);
+        if (!strstr(b.err.message, rows[i].told)) {
+            fail_msg("row %zu: %s", i, b.err.message);
+        }
+        bench_settle(&b);
+        assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+    }
+    bench_answer(&b, "{'action':'edit','args':{'title':'Uno'}}"); // the steps as they were
+    assert_non_null(strstr(bench_last_message(&b, "tool"), "Plan \"Uno\": completed"));
+    bench_close(&b);
+}
+
+static void a_yes_after_the_time_is_none(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "graph: {nodes: {approval: {enabled: true, timeout_s: 60}}}",
+               PLAN("Two", "one, two") "- content: then not\n");
+    bench_say(&b, "go");
+    bench_kill(&b);
+    b.time.now_ns += (int64_t)61e9; // nobody runs the thread when the time is over
+    bench_agent(&b);
+    pons_autovalue yes = json("{'action':'approve'}");
+    assert_int_equal(pons_agent_answer(b.a, NULL, yes, &b.err), PONS_ETIMEOUT);
+    bench_settle(&b);
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_false(pons_get_bool(bench_event(&b, "plan_approval_resolved", 0), "approved", true));
+    assert_int_equal(bench_count(&b, "plan_updated", "status", "completed"), 0);
+    bench_close(&b);
 }
 
 static void nobody_answers_in_time(void **state)
@@ -412,6 +466,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_runs_step_by_step),
         cmocka_unit_test(a_plan_waits_for_a_person),
+        cmocka_unit_test(an_edit_that_is_none_answers_nothing),
+        cmocka_unit_test(a_yes_after_the_time_is_none),
         cmocka_unit_test(nobody_answers_in_time),
         cmocka_unit_test(two_plans_in_one_run_each_approved),
         cmocka_unit_test(a_failed_step_is_revised),

@@ -5,6 +5,7 @@
 // question answered by `pons approve` and gone on with by `pons resume`; a chat by lines on
 // standard input; a robot that is driven by a skill of its body, the agent killed while it drives,
 // and the ledger as the judge that it moved once.
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -134,6 +135,8 @@ static void a_question_is_answered_from_elsewhere(void **state)
     assert_non_null(strstr(text, "as you wish"));
     free(text);
     assert_int_equal(say(&b, plan, "agent again", NULL, NULL), 4);
+    assert_int_equal(bench_run(&b, "approve agent edit '{\"setps\":[\"only this\"]}'"), 2);
+    assert_int_equal(bench_run(&b, "approve agent edit '[]'"), 2);
     assert_int_equal(bench_run(&b, "approve agent edit '{\"steps\":[\"only this\"]}'"), 0);
     assert_int_equal(
         say(&b, "replies:\n- content: did it\n- content: all done\n", "resume agent", &text, NULL),
@@ -166,6 +169,62 @@ static void a_chat_by_lines(void **state)
             fail_msg("%s is not in its place:\n%s", order[i], p.text);
         }
     }
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// Two lines in one write, with the pipe held open behind them; then one that is longer than any
+// line, and one of more bytes than a read: each is one turn, or none.
+static void lines_however_they_come(void **state)
+{
+    (void)state;
+    bench b;
+    proc p;
+    char words[512];
+    bench_open(&b);
+    bench_file(&b, "script.yaml",
+               "replies:\n- {when: {messages.-1.content: one}, content: to one}\n"
+               "- {when: {messages.-1.content: two}, content: to two}\n"
+               "- {when: {messages.-1.content: {contains: the end}}, content: to the long one}\n");
+    snprintf(words, sizeof words, "--workspace %s agent --json --llm script:%s/script.yaml",
+             b.workspace, b.dir);
+    char *text = malloc(3 * 1024 * 1024), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "one\ntwo\n");
+    memset(at, 'x', 2 * 1024 * 1024);
+    at += 2 * 1024 * 1024;
+    at += sprintf(at, " the end\n");
+    for (int i = 0; i < 100000; i++) { // characters that a cut would break
+        at += sprintf(at, "\xe5\x88\xb0");
+    }
+    sprintf(at, " the end"); // and no end of the line
+    int in[2];
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    const int keep = dup(STDIN_FILENO);
+    dup2(in[0], STDIN_FILENO);
+    close(in[0]);
+    p.mark = 1; // it takes over our standard input
+    bench_start_program(&b, &p, PONS_BINARY_DIR "/pons", words);
+    p.mark = 0;
+    dup2(keep, STDIN_FILENO);
+    close(keep);
+    assert_int_equal(write(in[1], text, strlen("one\ntwo\n")), strlen("one\ntwo\n"));
+    bench_await(&p, "done", "content", "to two");
+    for (at = text + strlen("one\ntwo\n"); *at;) {
+        const ssize_t n = write(in[1], at, strlen(at) < 65536 ? strlen(at) : 65536);
+        assert_true(n > 0);
+        at += n;
+    }
+    close(in[1]);
+    must_exit(&p, 0);
+    char *err = bench_stderr(&p);
+    assert_non_null(strstr(err, "a line of more than"));
+    assert_int_equal(bench_count(&p, "done", NULL, NULL), 3);
+    assert_int_equal(bench_count(&p, "done", "content", "to one"), 1);
+    assert_int_equal(bench_count(&p, "done", "content", "to two"), 1);
+    assert_int_equal(bench_count(&p, "done", "content", "to the long one"), 1);
+    free(err);
+    free(text);
     bench_free(&p);
     bench_close(&b);
 }
@@ -242,6 +301,12 @@ static void bad_input_is_told(void **state)
          "graph_config.yaml:3:11"},
         {"agent hi --llm script:X", "graph:\n  nodes:\n    agent: {tools: [lok]}\n", 2,
          "no category named lok"},
+        {"agent hi --llm script:X", "graph:\n  tools:\n    risk: {core: blocked}\n", 2,
+         "there is no tool named core"},
+        {"agent hi --llm script:X", "graph:\n  tools:\n    risk: {termnal: blocked}\n", 1,
+         "there is no tool named termnal as long as no body runs"},
+        {"agent hi --llm script:X", "graph:\n  tools:\n    approve:\n    - terminal\n    - core\n",
+         2, "graph_config.yaml:5:7"},
         {"agent hi --llm script:X", "graph: {nodes: [\n", 2, "graph_config.yaml:"},
         {"graph show agent", "graph:\n  nodes:\n    planner: {enabled: 7}\n", 2,
          "graph_config.yaml:3:24"},
@@ -324,6 +389,7 @@ int main(void)
         cmocka_unit_test_teardown(a_plan_for_programs, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_chat_by_lines, bench_teardown),
+        cmocka_unit_test_teardown(lines_however_they_come, bench_teardown),
         cmocka_unit_test_teardown(a_turn_that_was_cut_short_comes_first, bench_teardown),
         cmocka_unit_test_teardown(a_model_server_answers, bench_teardown),
         cmocka_unit_test_teardown(bad_input_is_told, bench_teardown),

@@ -1347,6 +1347,12 @@ static const refusal refusals[] = {
     {"go(z=", "the text ends where a value should begin", "1:6"},
     {"I called go(z=\"k\") before.", "no plan found", "1:1"},
     {"Plan(\"p\",\"g\")", "an argument of Plan without a name", "1:6"},
+    {"plan = Plan(goal=\"g\")\nplan.add_step(PlanStep(step_id=1, action=\"a\"))",
+     "steps that a program adds are not read: list all of them", "2:5"},
+    {"plan = Plan.create_new(goal=\"g\")\nplan.add_step(step1)",
+     "steps that a program adds are not read: list all of them", "2:5"},
+    {"p = Plan(goal=\"g\")\np.steps.append(PlanStep(step_id=1, action=\"a\"))",
+     "steps that a program adds are not read: list all of them", "2:2"},
     {"RiskLevel.HUGE", "no plan found", "1:1"},
     {"{\"plan_id\":\"p\",\"goal\":\"g\",\"steps\":[{\"step_id\":1,\"action\":\"a\",\"parameters\":{"
      "\"x\":1}},{\"step_id\":2,\"action\":\"b\"}],\"risk_level\":RiskLevel.HUGE}",
