@@ -137,6 +137,13 @@ void pons_bt_unref(pons_bt *bt); // NULL-safe
 pons_bt_format pons_bt_format_of(const pons_bt *bt); // MDSL (also for JSON) or XML
 uint32_t pons_bt_nodes(const pons_bt *bt);           // after all branches and subtrees are in place
 size_t pons_bt_bytes(const pons_bt *bt);             // of heap memory
+// Shows fn every call that the definition makes, of a leaf, a guard or a callback, outermost node
+// first: its name, and its arguments as they are written (a list, a property as {"$": name}; NULL:
+// none, as in XML). Borrowed. A negative answer ends it, and err names the node's file:line:col. A
+// program checks with it at the start what it would otherwise learn at a tick.
+typedef int (*pons_bt_calls_fn)(void *user, const char *name, const pons_value *args,
+                                pons_error *err);
+int pons_bt_calls(const pons_bt *bt, pons_bt_calls_fn fn, void *user, pons_error *err);
 // A drawing: "text" or "dot". The caller frees *ret.
 int pons_bt_draw(const pons_bt *bt, const char *format, char **ret, pons_error *err);
 

@@ -114,6 +114,33 @@ pons_bt_format pons_bt_format_of(const pons_bt *bt)
     return bt->format;
 }
 
+static int calls_of(const pons_bt *bt, uint32_t i, pons_bt_calls_fn fn, void *user, pons_error *err)
+{
+    const bt_node *n = &bt->nodes[i];
+    const bool mdsl = bt->format != PONS_BT_XML;
+    const bt_guard *g = mdsl && n->guard && n->guard->node == i ? n->guard : NULL; // its own
+    const bt_attrs *a = mdsl ? n->attrs : NULL;
+    const bt_call_def *all[] = {g ? g->on[0] : NULL, g ? g->on[1] : NULL, a ? a->entry : NULL,
+                                a ? a->step : NULL,  a ? a->exit : NULL,  n->call};
+    int rc = PONS_OK;
+    for (size_t k = 0; k < sizeof all / sizeof *all && rc >= 0; k++) {
+        rc = all[k] ? fn(user, all[k]->name, all[k]->args, err) : rc;
+    }
+    if (rc < 0) {
+        pons_error_source(err, "%s:%u:%u", n->pos.file, n->pos.line, n->pos.col);
+    }
+    return rc;
+}
+
+int pons_bt_calls(const pons_bt *bt, pons_bt_calls_fn fn, void *user, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (uint32_t i = 0; i < bt->n_nodes && rc >= 0; i++) {
+        rc = calls_of(bt, i, fn, user, err);
+    }
+    return rc;
+}
+
 uint32_t pons_bt_nodes(const pons_bt *bt)
 {
     return bt->n_nodes;

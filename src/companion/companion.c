@@ -166,6 +166,7 @@ static int make_tree(pons_companion *c, pons_bt *bt, pons_error *err)
     pons_bt_registry *leaves = pons_bt_registry_create();
     int rc = leaves ? co_register_leaves(leaves, c, err)
                     : pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot open a companion");
+    rc = rc < 0 ? rc : pons_bt_calls(bt, co_check_call, c, err);
     c->bt = pons_bt_ref(bt);
     c->n_args = 2 * (size_t)pons_bt_nodes(bt) + 2;
     c->args = calloc(c->n_args, sizeof *c->args);

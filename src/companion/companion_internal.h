@@ -247,6 +247,8 @@ struct pons_companion {
 };
 
 // leaves.c
+bool co_is_urgent(const pons_companion *c, const co_message *m); // by flag, sender or word
+int co_check_call(void *user, const char *name, const pons_value *args, pons_error *err);
 int co_register_leaves(pons_bt_registry *r, pons_companion *c, pons_error *err);
 bool co_sleeping(const pons_companion *c);
 bool co_is_morning(const pons_companion *c);

@@ -35,10 +35,15 @@ int co_hear(pons_companion *c, const char *text, const char *from, bool urgent)
         return PONS_ENOMEM;
     }
     c->world.messages = more;
-    more[c->world.n_messages++] = (co_message){.text = strndup(text, co_whole(text, CO_TEXT_MAX)),
-                                               .from = from ? strdup(from) : NULL,
-                                               .urgent = urgent,
-                                               .at = c->minute};
+    co_message m = {.text = strndup(text, co_whole(text, CO_TEXT_MAX)),
+                    .from = from ? strdup(from) : NULL,
+                    .urgent = urgent,
+                    .at = c->minute};
+    if (!m.text || (from && !m.from)) {
+        co_message_fini(&m);
+        return PONS_ENOMEM;
+    }
+    more[c->world.n_messages++] = m;
     return PONS_OK;
 }
 
@@ -227,9 +232,13 @@ static int take_row(void *user, const pons_inbox_row *row)
     }
     const char *text = pons_get_str(v, "text", ""), *from = pons_get_str(v, "from", NULL);
     const bool urgent = pons_get_bool(v, "urgent", false);
-    c->nomem = c->nomem || co_hear(c, text, from, urgent) < 0;
-    co_event(c, "external.message", "text", json_string(text), "from",
-             from ? json_string(from) : NULL, "urgent", json_boolean(urgent), NULL);
+    if (co_hear(c, text, from, urgent) < 0) {
+        c->nomem = true;
+        return 1;
+    }
+    const co_message *m = &c->world.messages[c->world.n_messages - 1];
+    co_event(c, "external.message", "text", json_string(m->text), "from",
+             from ? json_string(from) : NULL, "urgent", json_boolean(co_is_urgent(c, m)), NULL);
     return 0;
 }
 

@@ -102,7 +102,7 @@ static bool message_waiting(pons_companion *c, const char *arg)
     return c->world.n_messages > 0;
 }
 
-static bool is_urgent(const pons_companion *c, const co_message *m)
+bool co_is_urgent(const pons_companion *c, const co_message *m)
 {
     const pons_value *rules = pons_get(c->view->doc, "messages");
     bool urgent = m->urgent;
@@ -131,7 +131,7 @@ const co_message *co_message_that_may(const pons_companion *c, char *ret_reason,
     }
     const bool any = !now || now->ask_model || c->view->interrupt == 'a';
     for (size_t i = 0; i < c->world.n_messages; i++) {
-        if (any || (c->view->interrupt == 'u' && is_urgent(c, &c->world.messages[i]))) {
+        if (any || (c->view->interrupt == 'u' && co_is_urgent(c, &c->world.messages[i]))) {
             return &c->world.messages[i];
         }
     }
@@ -306,14 +306,48 @@ static int call_leaf(pons_bt_call *call, void *user, pons_error *err)
     const co_arg of = argument(c, call);
     const leaf_row *row = of.row;
     const char *arg = of.text;
+    (void)err;
     assert(row->name); // only these are registered
-    if (!*arg && (row->fn == at_place || row->fn == in_window || row->fn == outside_window ||
-                  row->fn == energy_below || row->fn == act_start)) {
-        return pons_error_set(err, PONS_EINVAL, COMPANION, "%s needs an argument", row->name);
-    }
     const bool yes = row->fn(c, arg);
     trace(c, row->name, arg, yes ? 'y' : 'n');
     return yes ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
+}
+
+// ---------------------------------------------------------------- before the first minute
+
+static int check_argument(const leaf_row *row, const pons_value *first, pons_error *err)
+{
+    const bool id = row->fn == at_place || row->fn == in_window || row->fn == outside_window ||
+                    row->fn == act_start;
+    if (id && json_string_length(first) == 0) {
+        return pons_error_set(err, PONS_EINVAL, COMPANION, "%s needs a name as its argument",
+                              row->name);
+    }
+    if (row->fn == energy_below && !json_is_number(first) && json_string_length(first) == 0) {
+        return pons_error_set(err, PONS_EINVAL, COMPANION, "%s needs a number as its argument",
+                              row->name);
+    }
+    return PONS_OK;
+}
+
+// A tree that calls what does not exist would go wrong at some minute, perhaps months away. A name
+// that this world has not (of a window, a place, an activity) is no fault: the same tree serves
+// many worlds, and the records say "no" or unknown_action.
+int co_check_call(void *user, const char *name, const pons_value *args, pons_error *err)
+{
+    const pons_value *first = json_array_get(args, 0);
+    (void)user;
+    if (strcmp(name, "Branch") == 0) {
+        return json_is_string(first)
+                   ? PONS_OK
+                   : pons_error_set(err, PONS_EINVAL, COMPANION, "Branch needs the branch's name");
+    }
+    for (const leaf_row *row = rows; row->name; row++) {
+        if (strcmp(row->name, name) == 0) {
+            return check_argument(row, first, err);
+        }
+    }
+    return pons_error_set(err, PONS_EINVAL, COMPANION, "a companion has no '%s' to call", name);
 }
 
 int co_register_leaves(pons_bt_registry *r, pons_companion *c, pons_error *err)

@@ -1,17 +1,25 @@
 // safety.c - the safety filter: every proposal, the routine's and the model's alike, passes all of
 // these rules or is refused with the name of the first that it breaks.
 //
-//   unknown_action     nobody in this world knows how to do that
-//   reality            it would cross into the real world
-//   unknown_place      there is no such place                 place_closed     not open then
-//   wrong_place        it is done somewhere else              already_there    it leads to here
-//   unknown_device     there is no such device                device_incapable it cannot do that
-//   asleep             asleep, one can only wake              not_lasting      what it ends is not
-//   on too_early          sleep is not over, and no message may end it window             it is
-//   done at other times              energy           too tired for it same               it is
-//   what goes on already uninterruptible    what goes on cannot be ended early conflict something
-//   lasts, and the proposal is not preemptive not_preemptive     it says it is, but this activity
-//   never may be
+// clang-format off
+//   reality           it would cross into the real world
+//   unknown_action    nobody in this world knows how to do that
+//   not_lasting       what it ends is not on
+//   too_early         sleep is not over, and no message may end it
+//   asleep            asleep, one can only wake
+//   unknown_place     there is no such place
+//   wrong_place       it is done somewhere else
+//   already_there     it leads to where the companion is
+//   place_closed      not open then
+//   unknown_device    there is no such device
+//   device_incapable  it cannot do that
+//   window            it is done at other times
+//   energy            too tired for it
+//   not_preemptive    it says it is, but this activity never may be
+//   same              it is what goes on already
+//   uninterruptible   what goes on cannot be ended early
+//   conflict          something lasts, and the proposal is not preemptive
+// clang-format on
 //
 // Place and device are those of the *target*: where the action leads and what it is done with, at
 // the minute when it gets there.

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pons/buf.h"
+
 typedef struct world {
     pons_clock_manual clock;
     int calls, halts, changes;
@@ -374,6 +376,52 @@ static void enums_by_name(void **state)
     pons_bt_registry_destroy(r);
 }
 
+static int write_call(void *user, const char *name, const pons_value *args, pons_error *err)
+{
+    char *text = NULL;
+    const long len = args ? pons_value_line(args, &text) : 0;
+    assert_true(len >= 0);
+    pons_buf_printf(user, "%s%s ", name, text ? text : "");
+    free(text);
+    return strcmp(name, "bad") == 0 ? pons_error_set(err, PONS_EINVAL, "t", "no bad ones")
+                                    : PONS_OK;
+}
+
+// Guards, callbacks and leaves, outermost first; a refusal names its node.
+static void calls_of_a_definition(void **state)
+{
+    (void)state;
+    static const struct {
+        pons_bt_format format;
+        const char *text, *calls, *where;
+    } table[] = {
+        {PONS_BT_MDSL,
+         "root entry(e, 1) { sequence while(g) until(h, \"x\") exit(x) { action [a, $p] branch [B] "
+         "} }"
+         " root [B] { condition [c] step(s) }",
+         "e[1] g h[\"x\"] x a[{\"$\":\"p\"}] s c ", ""},
+        {PONS_BT_XML,
+         "<root BTCPP_format=\"4\"><BehaviorTree ID=\"M\"><Sequence><A/><AlwaysSuccess/><B/>"
+         "</Sequence></BehaviorTree></root>",
+         "A B ", ""},
+        {PONS_BT_MDSL, "root { sequence { action [a]\n action [bad] action [b] } }", "a bad ",
+         "t:2:2"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const pons_bt_load_options o = {.format = table[i].format, .name = "t", .any_leaf = true};
+        pons_bt *bt = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        pons_autobuf got = PONS_BUF_INIT;
+        assert_int_equal(pons_bt_load(table[i].text, strlen(table[i].text), &o, &bt, NULL, &err),
+                         PONS_OK);
+        assert_int_equal(pons_bt_calls(bt, write_call, &got, &err),
+                         *table[i].where ? PONS_EINVAL : PONS_OK);
+        assert_string_equal(got.data, table[i].calls);
+        assert_string_equal(err.source, table[i].where);
+        pons_bt_unref(bt);
+    }
+}
+
 int main(void)
 {
     pons_value_init();
@@ -386,6 +434,7 @@ int main(void)
                                        cmocka_unit_test(damaged_saves),
                                        cmocka_unit_test(reload_keeps_what_runs),
                                        cmocka_unit_test(drawings),
-                                       cmocka_unit_test(enums_by_name)};
+                                       cmocka_unit_test(enums_by_name),
+                                       cmocka_unit_test(calls_of_a_definition)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

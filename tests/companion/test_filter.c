@@ -154,6 +154,40 @@ static void guards_of_another_tree(void **state)
     life_fini(&l);
 }
 
+// What a tree calls is looked at before the first minute, wherever in the tree it stands.
+static void wrong_trees(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tree, *says, *where;
+    } table[] = {
+        {"root { selector { action [Continue] action [Fly] } }", "'Fly'", "t:1:37"},
+        {"root { selector { action [Continue] condition [IsMornin] } }", "'IsMornin'", "t:1:37"},
+        {"root { action [Continue] while(Alive) }", "'Alive'", "t:1:8"},
+        {"root { action [Continue] entry(Hello) }", "'Hello'", "t:1:8"},
+        {"root { selector { action [Continue] action [Start] } }", "Start needs", "t:1:37"},
+        {"root { action [Continue] until(InWindow, 3) }", "InWindow needs", "t:1:8"},
+        {"root { condition [EnergyBelow] }", "EnergyBelow needs", "t:1:8"},
+        {"root { action [Continue] exit(Branch) }", "Branch needs", "t:1:8"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        life l;
+        life_init(&l, NULL, NULL);
+        const pons_bt_load_options o = {.format = PONS_BT_MDSL, .name = "t"};
+        pons_bt_unref(l.tree);
+        assert_int_equal(
+            pons_bt_load(table[i].tree, strlen(table[i].tree), &o, &l.tree, NULL, &l.err), PONS_OK);
+        const pons_companion_options how = {
+            .view = l.view, .tree = l.tree, .store = l.store, .simulated = true};
+        pons_companion *c = NULL;
+        assert_int_equal(pons_companion_open(&how, &c, &l.err), PONS_EINVAL);
+        assert_null(c);
+        assert_non_null(strstr(l.err.message, table[i].says));
+        assert_string_equal(l.err.source, table[i].where);
+        life_fini(&l);
+    }
+}
+
 // ---------------------------------------------------------------- models
 
 static char *deeds(const char *replies, const char *rule)
@@ -451,6 +485,7 @@ int main(void)
         cmocka_unit_test(what_lasts_is_kept),
         cmocka_unit_test(the_way_is_not_left),
         cmocka_unit_test(guards_of_another_tree),
+        cmocka_unit_test(wrong_trees),
         cmocka_unit_test(bad_models_cost_nothing),
         cmocka_unit_test(asked_once_in_a_window),
         cmocka_unit_test(one_that_repeats_itself),
