@@ -750,9 +750,14 @@ uint32_t pons_nav_tree_nodes(const pons_nav *n)
     return n->tree ? n->n_nodes : 0;
 }
 
-pons_bt_status pons_nav_tree_state(const pons_nav *n, uint32_t node)
+void pons_nav_tree_states(const pons_nav *n, uint8_t *ret)
 {
-    return n->tree ? pons_bt_state(n->tree, node) : PONS_BT_READY;
+    for (uint32_t i = 0; i < pons_nav_tree_nodes(n); i++) {
+        ret[i] = (uint8_t)pons_bt_state(n->tree, i);
+    }
+    for (int i = n->n_changes - 1; n->tree && i >= 0; i--) {
+        ret[n->changes[i].node] = (uint8_t)n->changes[i].from;
+    }
 }
 
 char *pons_nav_tree_path(const pons_nav *n, uint32_t node, char *buf, size_t cap)

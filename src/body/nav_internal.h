@@ -170,11 +170,12 @@ typedef struct pons_nav_change {
     uint8_t from, to; // pons_bt_status
     int64_t robot_ns;
 } pons_nav_change;
-#define PONS_NAV_CHANGES_MAX 512
+#define PONS_NAV_CHANGES_MAX 8192 // two for each node of the largest tree, in one step
 uint64_t pons_nav_tree_id(const pons_nav *n); // rises with every tree that begins; 0: none yet
 const char *pons_nav_tree_file(const pons_nav *n);
 uint32_t pons_nav_tree_nodes(const pons_nav *n);
-pons_bt_status pons_nav_tree_state(const pons_nav *n, uint32_t node);
+// Each node's state before the changes that pons_nav_changes has still to give; ret (nodes).
+void pons_nav_tree_states(const pons_nav *n, uint8_t *ret);
 char *pons_nav_tree_path(const pons_nav *n, uint32_t node, char *buf, size_t cap);
 // The leaf that was RUNNING at the last step, by its path; "" when there is none.
 const char *pons_nav_tree_at(pons_nav *n);

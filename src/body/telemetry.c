@@ -2,6 +2,7 @@
 // link.h has them. A number that is not known (no scan yet, nothing in reach) is null.
 #include "body/body_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,11 +119,14 @@ static void tell_changes(pons_body *b, const pons_nav_change *changes, int n, ui
 static void tell_outline(pons_body *b, pons__client *c)
 {
     const uint32_t all = pons_nav_tree_nodes(b->nav);
-    for (uint32_t from = 0; from < all; from += TREE_NODES) {
+    uint8_t *states = malloc(all + 1); // those that the changes which come next begin with
+    if (states)
+        pons_nav_tree_states(b->nav, states);
+    for (uint32_t from = 0; states && from < all; from += TREE_NODES) {
         pons_value *list = json_array();
         for (uint32_t i = from; list && i < all && i < from + TREE_NODES; i++) {
             char path[512];
-            const pons_bt_status s = pons_nav_tree_state(b->nav, i);
+            const pons_bt_status s = (pons_bt_status)states[i];
             json_array_append_new(
                 list, pons_object("node", json_integer(i), "path",
                                   pons__text(pons_nav_tree_path(b->nav, i, path, sizeof path)),
@@ -135,6 +139,7 @@ static void tell_outline(pons_body *b, pons__client *c)
         }
         pons__client_send(c, msg);
     }
+    free(states);
 }
 
 static pons_value *tree_message(const pons_body *b, const char *list, pons_value *taken)

@@ -164,6 +164,10 @@ bool cli_graph_of(pons_store store, const char *thread);
 int cli_graph_fork(pons_store store, const char *from, const char *at, const char *to,
                    pons_error *err);
 
+// bt_watch.c. Shows the tree of the body in the workspace as it changes, until the body goes or
+// Ctrl-C; the exit status.
+int cli_bt_watch(cli *c);
+
 // Commands.
 int cmd_run(cli *c);
 int cmd_resume(cli *c);

@@ -1,4 +1,4 @@
-// cmd_bt.c - `pons bt check|show|run`: behaviour trees without a robot.
+// cmd_bt.c - `pons bt check|show|run`: behaviour trees without a robot, and `watch`, with one.
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -41,8 +41,11 @@ int cmd_bt(cli *c)
     if (c->argc == 2 && strcmp(c->argv[0], "run") == 0) {
         return bt_run(c, &a);
     }
-    return cli_bad("bt: use `pons bt check FILE…`, `pons bt show FILE` or "
-                   "`pons bt run FILE --script S.json`");
+    if (c->argc == 1 && strcmp(c->argv[0], "watch") == 0) {
+        return cli_bt_watch(c);
+    }
+    return cli_bad("bt: use `pons bt check FILE…`, `pons bt show FILE`, "
+                   "`pons bt run FILE --script S.json` or `pons bt watch`");
 }
 
 // All faults of a file, one a line: file:line:col: message.
