@@ -380,6 +380,11 @@ int pons_state_copy(pons_store store, const char *from, const char *to, pons_err
 // those since keep_since_ms (wall; 0: no such rule). *ret_removed may be NULL.
 int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
                      int64_t *ret_removed, pons_error *err);
+// A subgraph that is fresh for each parent task goes whole when no rule keeps the checkpoint that
+// its task ran from. The same with all that a store can leave out, and what it gave back; ns and
+// lease are not for it.
+int pons_state_prune_as(pons_store store, const char *thread, const pons_prune *what,
+                        pons_prune_result *ret, pons_error *err);
 // The same for a thread that is open here.
 int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
                       int64_t *ret_removed, pons_error *err);

@@ -397,9 +397,9 @@ static int prune_thread(cli *c, pons_store store, const threads_options *o, pons
         return pons_error_set(err, PONS_EUNSUPPORTED, "threads", "this store can't be pruned");
     }
     const int64_t before = thread_bytes(store, thread);
-    const int rc = store.ops->prune(
-        store.self, thread,
-        &(pons_prune){.keep_last = o->keep, .events_since_ms = o->events_since_ms}, &done, err);
+    const int rc = pons_state_prune_as(
+        store, thread, &(pons_prune){.keep_last = o->keep, .events_since_ms = o->events_since_ms},
+        &done, err);
     if (rc < 0) {
         return rc;
     }

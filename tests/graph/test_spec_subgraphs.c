@@ -215,14 +215,95 @@ static void a_head_from_outside(void **state)
     }
 }
 
+typedef struct counted {
+    int all, fresh;
+} counted;
+
+static int count_ns(void *user, const char *ns)
+{
+    counted *c = user;
+    c->all++;
+    c->fresh += strchr(ns, ':') != NULL;
+    return 0;
+}
+
+static counted namespaces(bed *b)
+{
+    counted c = {0};
+    assert_ok(b->store.ops->namespaces(b->store.self, "t1", count_ns, &c, &b->err));
+    return c;
+}
+
+// "Prune gives it back": fresh subgraphs go with the task that they were of, also those inside
+// them; one that still waits stays, and so does one that keeps its state.
+static void a_prune_takes_fresh_subgraphs(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    spec_node deep[] = {{"d", "put log 'd'", "END"}, {NULL}};
+    pons_graph *dg = spec_compile(&(spec_graph){"d", deep});
+    spec_node mid[] = {{"child", NULL, "own", .sub = dg, .mode = PONS_SUBGRAPH_INHERIT},
+                       {"own", NULL, "ask", .sub = dg, .mode = PONS_SUBGRAPH_OWN},
+                       {"ask", "ask 'mid?'", "END"},
+                       {NULL}};
+    pons_graph *mg = spec_compile(&(spec_graph){"child", mid});
+    spec_node n[] = {{"keep", NULL, "node", .sub = dg, .mode = PONS_SUBGRAPH_OWN},
+                     {"node", NULL, "END", .sub = mg, .mode = PONS_SUBGRAPH_INHERIT},
+                     {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"keep", n});
+    pons_run *r = spec_run(&b, g, NULL, 0, PONS_RUN_INTERRUPTED);
+    counted c = namespaces(&b);
+    assert_int_equal(c.all, 5); // "", keep, node:1, node:1|child:2, node:1|own
+    assert_int_equal(c.fresh, 3);
+    int64_t removed = 0;
+    assert_ok(pons_thread_prune(b.t, 1, 0, &removed, &b.err)); // its holder may, in the middle
+    c = namespaces(&b);
+    assert_int_equal(c.all, 4); // the inner one's task is over
+    pons_run_destroy(r);
+    bed_thread(&b);
+    assert_ok(pons_thread_prune(b.t, 1, 0, &removed, &b.err));
+    assert_int_equal(namespaces(&b).all, 4);
+    pons_run_options o = PONS_RUN_OPTIONS_INIT;
+    assert_ok(pons_run_resume(b.t, g, "", &o, &r, &b.err));
+    assert_ok(pons_run_advance(r, &b.err));
+    assert_int_equal(pons_run_state_get(r), PONS_RUN_INTERRUPTED);
+    spec_answer(&b, r, "'yes'", PONS_RUN_DONE);
+    pons_run_destroy(r);
+    pons_thread_close(b.t);
+    b.t = NULL;
+    pons_autovalue before = NULL;
+    pons_autovalue after = NULL;
+    assert_ok(pons_state_read(b.store, "t1", "", &before, &b.err));
+    pons_prune_result result;
+    const pons_prune events = {.events_since_ms = 1};
+    assert_ok(pons_state_prune_as(b.store, "t1", &events, &result, &b.err));
+    assert_int_equal(namespaces(&b).all, 4); // no rule for checkpoints
+    const pons_prune last = {.keep_last = 1};
+    assert_ok(pons_state_prune_as(b.store, "t1", &last, &result, &b.err));
+    assert_true(result.checkpoints >= 2);
+    c = namespaces(&b);
+    assert_int_equal(c.all, 2); // "" and keep
+    assert_int_equal(c.fresh, 0);
+    assert_ok(pons_state_read(b.store, "t1", "", &after, &b.err));
+    assert_true(json_equal(before, after));
+    const pons_prune one_ns = {.keep_last = 1, .ns = "keep"};
+    assert_int_equal(pons_state_prune_as(b.store, "t1", &one_ns, NULL, &b.err), PONS_EINVAL);
+    bed_thread(&b);
+    pons_run_destroy(spec_run(&b, g, NULL, 0, PONS_RUN_INTERRUPTED)); // and it goes on
+    pons_graph_destroy(g);
+    pons_graph_destroy(mg);
+    pons_graph_destroy(dg);
+    bed_close(&b);
+}
+
 int main(void)
 {
     pons_value_init();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(namespaces_are_nested),
-        cmocka_unit_test(the_three_persistences),
-        cmocka_unit_test(two_sends_are_two_children),
-        cmocka_unit_test(a_head_from_outside),
+        cmocka_unit_test(namespaces_are_nested),         cmocka_unit_test(the_three_persistences),
+        cmocka_unit_test(two_sends_are_two_children),    cmocka_unit_test(a_head_from_outside),
+        cmocka_unit_test(a_prune_takes_fresh_subgraphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
