@@ -261,6 +261,45 @@ static void a_navigation_says_where_its_tree_is(void **state)
     pons_link_close(eye);
 }
 
+// The first change of each node begins in the state that the outline gave it, for each of several
+// watchers, whenever they come.
+static void a_watcher_who_comes_later_misses_nothing(void **state)
+{
+    (void)state;
+    pons_link *eyes[3];
+    pons_error err = PONS_ERROR_INIT;
+    for (int k = 0; k < 3; k++) {
+        eyes[k] = bench_join(&t);
+        pons_value *hello =
+            pons_object("type", json_string("hello"), "protocol", json_integer(PONS_LINK_PROTOCOL),
+                        "role", json_string("observer"), "tree", json_true(), NULL);
+        if (k == 1)
+            bench_goal(&t, "drive", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+        assert_int_equal(pons_link_send(eyes[k], hello, &err), PONS_OK);
+        bench_step(&t, k == 1 ? 2.35 : 2.2);
+    }
+    for (int k = 0; k < 3; k++) {
+        char is[64][16];
+        int changes = 0;
+        for (pons_value *m = NULL; pons_link_recv(eyes[k], &m, &err) == 1; pons_value_unref(m)) {
+            const pons_value *nodes = pons_get(m, "nodes"), *list = pons_get(m, "changes");
+            for (size_t i = 0; i < json_array_size(nodes); i++) {
+                const pons_value *n = json_array_get(nodes, i);
+                assert_in_range(pons_get_int(n, "node", 99), 0, 63);
+                snprintf(is[pons_get_int(n, "node", 0)], 16, "%s", pons_get_str(n, "state", ""));
+            }
+            for (size_t i = 0; i < json_array_size(list); i++, changes++) {
+                const pons_value *c = json_array_get(list, i);
+                char *now = is[pons_get_int(c, "node", 0) % 64];
+                assert_string_equal(pons_get_str(c, "from", ""), now);
+                snprintf(now, 16, "%s", pons_get_str(c, "to", ""));
+            }
+        }
+        assert_true(changes > 10);
+        pons_link_close(eyes[k]);
+    }
+}
+
 static void a_tree_that_cannot_be_had_refuses_the_goal(void **state)
 {
     (void)state;
@@ -340,6 +379,7 @@ int main(void)
         IN_HOUSE(a_goal_walled_in_fails_with_no_valid_path),
         IN_HOUSE(an_obstacle_on_the_way_is_gone_around),
         IN_HOUSE(a_navigation_says_where_its_tree_is),
+        IN_HOUSE(a_watcher_who_comes_later_misses_nothing),
         IN_HOUSE(a_tree_that_cannot_be_had_refuses_the_goal),
         IN_HOUSE(drive_on_heading_drives_and_looks_ahead),
         IN_HOUSE(the_registry_is_complete),
