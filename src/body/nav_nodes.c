@@ -70,6 +70,7 @@ int pons__nav_node_leaves(pons_nav *n, pons_error *err)
         {"SmootherSelector", false, select_plugin},
         {"GoalCheckerSelector", false, select_plugin},
         {"ProgressCheckerSelector", false, select_plugin},
+        {"PathHandlerSelector", false, select_plugin},
         {"ReinitializeGlobalLocalization", false, relocalize},
         {"ValidatePath", false, validate_path}, // three conditions that later became actions
         {"CheckPoseOccupancy", false, pose_occupied},
@@ -525,8 +526,8 @@ LEAF(truncate_local)
 // default, and whether that exists is for whoever uses it to say.
 LEAF(select_plugin)
 {
-    static const char *const kinds[] = {"controller", "planner", "smoother", "goal_checker",
-                                        "progress_checker"};
+    static const char *const kinds[] = {"controller",   "planner",          "smoother",
+                                        "goal_checker", "progress_checker", "path_handler"};
     (void)err;
     (void)user;
     if (call->reason == PONS_BT_HALT) {

@@ -159,7 +159,8 @@ static const bt_manifest manifests[] = {
     {"ProgressCheckerSelector", X_ACTION,
      "* default_progress_checker:s >selected_progress_checker:a "
      "topic_name:s=progress_checker_selector"},
-    {"PathHandlerSelector", X_ACTION, "*"},
+    {"PathHandlerSelector", X_ACTION,
+     "* default_path_handler:s >selected_path_handler:a topic_name:s=path_handler_selector"},
     {"SmootherSelector", X_ACTION,
      "* default_smoother:s >selected_smoother:a topic_name:s=smoother_selector"},
     {"CancelControl", X_ACTION, "*"},

@@ -566,6 +566,9 @@ static void conditions_know_the_robot(void **state)
                       "<ValidatePath path=\"{path}\"/></Sequence>"));
     assert_int_equal(run("<ValidatePath path=\"{path}\" layer_name=\"voxels\"/>", 1.0), 9000);
     assert_non_null(strstr(m->out.error_msg, "layer_name"));
+    assert_true(holds("<Sequence><PathHandlerSelector default_path_handler=\"PathHandler\" "
+                      "selected_path_handler=\"{h}\"/><ScriptCondition "
+                      "code=\"h=='PathHandler'\"/></Sequence>"));
     assert_true(holds("<CheckStopStatus duration_stopped=\"1000\"/>")); // it waits for that
     assert_true(holds("<WouldASmootherRecoveryHelp error_code=\"503\"/>"));
     assert_false(holds("<WouldASmootherRecoveryHelp error_code=\"501\"/>"));
