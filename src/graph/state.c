@@ -193,6 +193,7 @@ static int sweep_all(sweep *s, const pons_lease *lease, pons_prune_result *sum, 
     int st = s->store.ops->namespaces(s->store.self, s->thread, sweep_name, s, err);
     if (s->st != PONS_OK)
         st = pons_error_set(err, s->st, PONS__MODULE, "no memory to prune thread %s", s->thread);
+    bool swept = false;
     const size_t n = json_array_size(s->names);
     const char **names = st == PONS_OK && n ? malloc(n * sizeof *names) : NULL;
     if (st == PONS_OK && n && !names)
@@ -208,13 +209,22 @@ static int sweep_all(sweep *s, const pons_lease *lease, pons_prune_result *sum, 
         if (st != PONS_OK || !dead)
             continue;
         pons_prune_result one = {0};
-        st = s->store.ops->prune(s->store.self, s->thread,
-                                 &(pons_prune){.lease = lease, .ns = names[i], .keep_last = -1},
-                                 &one, err);
+        st = s->store.ops->prune(
+            s->store.self, s->thread,
+            &(pons_prune){.lease = lease, .ns = names[i], .keep_last = -1, .more = true}, &one,
+            err);
         sum->checkpoints += one.checkpoints;
-        sum->bytes_after = one.bytes_after;
+        swept = true;
     }
     free(names);
+    if (st == PONS_OK && swept) { // gives the space back
+        pons_prune_result rest = {0};
+        pons_prune again = *s->what;
+        again.lease = lease;
+        st = s->store.ops->prune(s->store.self, s->thread, &again, &rest, err);
+        sum->checkpoints += rest.checkpoints;
+        sum->bytes_after = rest.bytes_after;
+    }
     return st;
 }
 

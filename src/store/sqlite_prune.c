@@ -26,7 +26,8 @@ typedef struct space_list {
 static int copy_rows(sq *s, const char *from, const char *to, pons_error *err);
 static int prune_all(sq *s, int64_t tid, const pons_prune *what, pons_prune_result *done,
                      pons_error *err);
-static int list_spaces(sq *s, int64_t tid, const char *ns, space_list *ret, pons_error *err);
+static int list_spaces(sq *s, int64_t tid, space_list *ret, pons_error *err);
+static int find_space(sq *s, int64_t tid, const char *ns, space_list *ret, pons_error *err);
 static int prune_space(sq *s, int64_t nid, const pons_prune *what, pons_prune_result *done,
                        pons_error *err);
 static int list_rows(sq *s, int64_t nid, prune_rows *ret, pons_error *err);
@@ -96,7 +97,7 @@ int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_
     pons__writer_enter(s);
     pons__forget(s, h);
     pons__writer_leave(s);
-    if (!rc)
+    if (!rc && !what->more)
         rc = give_back(s, err);
     done.bytes_after = file_bytes(s);
     if (mine.impl)
@@ -144,7 +145,8 @@ static int prune_all(sq *s, int64_t tid, const pons_prune *what, pons_prune_resu
     pons__writer_enter(s);
     int rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
     if (!rc)
-        rc = list_spaces(s, tid, what->ns, &spaces, err);
+        rc = what->ns ? find_space(s, tid, what->ns, &spaces, err)
+                      : list_spaces(s, tid, &spaces, err);
     pons__writer_leave(s);
     for (size_t i = 0; !rc && i < spaces.n; i++)
         rc = prune_space(s, spaces.nids[i], what, done, err);
@@ -154,7 +156,27 @@ static int prune_all(sq *s, int64_t tid, const pons_prune *what, pons_prune_resu
     return rc;
 }
 
-static int list_spaces(sq *s, int64_t tid, const char *ns, space_list *ret, pons_error *err)
+static int find_space(sq *s, int64_t tid, const char *ns, space_list *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_NS_GET, err);
+    if (!st)
+        return err->status;
+    int rc = PONS_OK;
+    sqlite3_bind_int64(st, 1, tid);
+    sqlite3_bind_text(st, 2, ns, -1, SQLITE_STATIC);
+    const int code = pons__sql_step(&s->w, st, err);
+    ret->nids = code == SQLITE_ROW ? malloc(sizeof *ret->nids) : NULL;
+    if (ret->nids)
+        ret->nids[ret->n++] = sqlite3_column_int64(st, 0);
+    else if (code == SQLITE_ROW)
+        rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    else if (code != SQLITE_DONE)
+        rc = err->status;
+    sqlite3_reset(st);
+    return rc;
+}
+
+static int list_spaces(sq *s, int64_t tid, space_list *ret, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql(&s->w, SQL_NS_NAMED, err);
     if (!st)
@@ -163,11 +185,6 @@ static int list_spaces(sq *s, int64_t tid, const char *ns, space_list *ret, pons
     int code, rc = PONS_OK;
     size_t cap = 0;
     while (!rc && (code = pons__sql_step(&s->w, st, err)) == SQLITE_ROW) {
-        const char *name = pons__text_column(st, 1);
-        if ((sqlite3_errcode(s->w.db) & 0xff) == SQLITE_NOMEM)
-            rc = pons__sql_fail(&s->w, SQLITE_NOMEM, err, "cannot read the store");
-        if (rc || (ns && strcmp(ns, name) != 0))
-            continue;
         if (ret->n == cap) {
             cap = cap ? cap * 2 : 16;
             int64_t *bigger = realloc(ret->nids, cap * sizeof *bigger);

@@ -129,6 +129,7 @@ typedef struct pons_prune {
     int64_t keep_since_ms; // wall ms, by the time in the id; one without a time is old
     int64_t
         events_since_ms; // events before the first one since then go, except the newest; 0: none
+    bool more;           // another prune follows at once: space may be given back with that one
 } pons_prune;
 
 typedef struct pons_prune_result {
