@@ -170,7 +170,7 @@ typedef struct pons_nav_change {
     uint8_t from, to; // pons_bt_status
     int64_t robot_ns;
 } pons_nav_change;
-#define PONS_NAV_CHANGES_MAX 8192 // two for each node of the largest tree, in one step
+#define PONS_NAV_CHANGES_MAX 8192             // two for each node of the largest tree, in one step
 uint64_t pons_nav_tree_id(const pons_nav *n); // rises with every tree that begins; 0: none yet
 const char *pons_nav_tree_file(const pons_nav *n);
 uint32_t pons_nav_tree_nodes(const pons_nav *n);
