@@ -564,6 +564,9 @@ static void conditions_know_the_robot(void **state)
     assert_true(holds("<Inverter><CheckPoseOccupancy pose=\"1.5;1.5;0\"/></Inverter>"));
     assert_true(holds("<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\"/>"
                       "<ValidatePath path=\"{path}\"/></Sequence>"));
+    assert_true(holds("<Sequence><PathHandlerSelector default_path_handler=\"PathHandler\" "
+                      "selected_path_handler=\"{handler}\"/>"
+                      "<ScriptCondition code=\"handler == 'PathHandler'\"/></Sequence>"));
     assert_int_equal(run("<ValidatePath path=\"{path}\" layer_name=\"voxels\"/>", 1.0), 9000);
     assert_non_null(strstr(m->out.error_msg, "layer_name"));
     assert_true(holds("<Sequence><PathHandlerSelector default_path_handler=\"PathHandler\" "
