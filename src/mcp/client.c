@@ -532,10 +532,12 @@ static pons_value *described(const server *s, const pons_value *tool)
         json_string(s->name), "tool", json_string(pons_get_str(tool, "name", "")), NULL);
 }
 
+// A server that the thread has not got to yet is as good as starting: who waits for it must wait.
 static pons_value *status_of(const server *s)
 {
+    const int state = s->state == WAITING && s->starts == 0 ? STARTING : s->state;
     return pons_object(
-        "name", json_string(s->name), "state", json_string(pons_machine_state(&machine, s->state)),
+        "name", json_string(s->name), "state", json_string(pons_machine_state(&machine, state)),
         "transport", json_string(pons_get(s->spec, "command") ? "stdio" : "http"), "tools",
         json_integer((json_int_t)json_array_size(s->tools)), "starts", json_integer(s->starts),
         "protocol", s->version[0] ? json_string(s->version) : NULL, "server",
@@ -800,6 +802,11 @@ static void called(server *s, const ask *a, const pons_value *result)
     pons_autobuf text = PONS_BUF_INIT;
     pons_tool_event ev = {.kind = PONS_TOOL_DONE};
     bool cut = false;
+    const pons_value *content = pons_get(result, "content");
+    if (content && !json_is_array(content)) {
+        fail_call(s->p, a, PONS_EPROTOCOL, s->name, "a result whose content is no list");
+        return;
+    }
     pons__mcp_text(result, &text, &cut);
     if (pons_get_bool(result, "isError", false)) {
         fail_call(s->p, a, PONS_EIO, a->tool, text.data ? text.data : "the tool failed");

@@ -130,6 +130,9 @@ static void call(const pons_value *id, const pons_value *params)
                          "\"AAAAAAAA\"},{\"type\":\"resource\",\"resource\":{\"uri\":\"file:///a\","
                          "\"text\":\"words\"}},{\"type\":\"resource_link\",\"uri\":\"x://y\","
                          "\"name\":\"link\"}]}"));
+    } else if (strcmp(name, "data") == 0 &&
+               pons_get_int(pons_get(params, "arguments"), "n", 0) == 1) {
+        result(id, parse("{\"content\":\"no list\"}"));
     } else if (strcmp(name, "data") == 0) {
         result(id, parse("{\"content\":[],\"structuredContent\":{\"t\":21.5}}"));
     } else if (strcmp(name, "ping") == 0) {

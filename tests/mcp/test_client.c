@@ -61,6 +61,8 @@ static void test_lists_and_calls(void **state)
     (void)state;
     setenv("OPENAI_API_KEY", "sk-secret-123", 1);
     host_open(&h, config("good", ",\"env\":{\"MINE\":\"given\"}"));
+    pons_autovalue first = host_status(&h, "f"); // never "waiting" before it was tried
+    assert_string_not_equal(pons_get_str(first, "state", ""), "waiting");
     host_wait_tool(&h, "f.echo");
     risk(&h, "f.echo", "warn", true); // a hint of a server that nobody has called trusted
     risk(&h, "f.slow", "warn", false);
@@ -177,6 +179,7 @@ static void test_garbage_and_strangers(void **state)
     out = host_output(&h, "f.strange", "{}");
     assert_string_equal(out, "fine");
     free(out);
+    host_fails(&h, "f.data", "{\"n\":1}", PONS_EPROTOCOL, "content is no list");
     char *log = host_read(&h, "run/mcp-f.log");
     assert_non_null(strstr(log, "not a message: npm WARN"));
     assert_non_null(strstr(log, "an answer to no request of ours is ignored"));
