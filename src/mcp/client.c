@@ -888,7 +888,7 @@ static int noticed(server *s, const pons_value *m, pons_error *err)
         pons__mcp_log_note(&s->log, "%s: %.800s", pons_get_str(params, "level", "info"),
                            text ? text : "");
         free(text);
-    } else if (strcmp(method, "notifications/tools/list_changed") == 0 && s->state == READY) {
+    } else if (strcmp(method, "notifications/tools/list_changed") == 0) {
         if (s->listing || s->relist) {
             s->relist = true;
             return PONS_OK;
@@ -899,7 +899,8 @@ static int noticed(server *s, const pons_value *m, pons_error *err)
                 return PONS_OK;
             }
         }
-        return ask_list(s, NULL, err);
+        // Before the first list is asked for, there is nothing that could be old.
+        return s->state == READY ? ask_list(s, NULL, err) : PONS_OK;
     }
     return PONS_OK;
 }
