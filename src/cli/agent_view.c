@@ -60,7 +60,7 @@ void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
     fflush(stdout);
     va_start(ap, fmt);
     fputs("pons: ", stderr);
-    vfprintf(stderr, fmt, ap);
+    cli_show_format(stderr, fmt, ap);
     fputc('\n', stderr);
     va_end(ap);
     end_line(v);
@@ -89,7 +89,7 @@ static void event_text(cli_agent_view *v, const pons_event *ev)
             v->token_open = true;
         }
         v->said_any = true;
-        fputs(pons_get_str(p, "content", ""), stdout);
+        cli_show(stdout, pons_get_str(p, "content", ""), SIZE_MAX, true);
         fflush(stdout);
     } else if (strcmp(ev->type, "llm_start") == 0) {
         v->said_any = false;
@@ -125,7 +125,8 @@ static void event_text(cli_agent_view *v, const pons_event *ev)
         const char *status = pons_get_str(p, "status", "");
         if (strcmp(status, "success") == 0 && !v->said_any) { // a model that does not stream
             begin_line(v);
-            puts(pons_get_str(p, "content", ""));
+            cli_show(stdout, pons_get_str(p, "content", ""), SIZE_MAX, true);
+            putchar('\n');
         } else if (strcmp(status, "stopped") == 0) {
             begin_line(v);
             puts("(stopped)");
@@ -193,7 +194,7 @@ static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
     begin_line(v);
     printf("  %-5s ", label);
     va_start(ap, fmt);
-    vprintf(fmt, ap);
+    cli_show_format(stdout, fmt, ap);
     va_end(ap);
     putchar('\n');
     end_line(v);
@@ -238,8 +239,10 @@ static void show_step(const cli_agent_view *v, const pons_value *step)
         }
         n += k;
     }
-    printf("    [%s] %lld. %.*s%s\n", tick(pons_get_str(step, "status", "")),
-           (long long)pons_get_int(step, "id", 0), (int)n, title, title[n] ? "…" : "");
+    printf("    [%s] %lld. ", tick(pons_get_str(step, "status", "")),
+           (long long)pons_get_int(step, "id", 0));
+    cli_show(stdout, title, n, false);
+    puts(title[n] ? "…" : "");
 }
 
 static void show_plan(cli_agent_view *v, bool again)
@@ -251,7 +254,9 @@ static void show_plan(cli_agent_view *v, bool again)
     if (in_place) {
         printf("\033[%zuA", n + 1);
     }
-    printf("%s  plan  %s\n", in_place ? "\r\033[K" : "", pons_get_str(v->plan, "title", ""));
+    printf("%s  plan  ", in_place ? "\r\033[K" : "");
+    cli_show(stdout, pons_get_str(v->plan, "title", ""), SIZE_MAX, false);
+    putchar('\n');
     for (size_t i = 0; i < n; i++) {
         if (in_place) {
             fputs("\033[K", stdout);

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "pons/body.h"
@@ -99,7 +100,11 @@ void cli_display_note(cli_display *d, const char *fmt, ...) __attribute__((forma
 void cli_display_status(cli_display *d, char *buf, size_t cap);
 void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); // one line for people, as events are shown
-void cli_print_json(const pons_value *v);  // one line on stdout
+// plain.c: text from outside (a model, a tool, a server) for a terminal: what would command it is
+// shown as U+FFFD. Up to n bytes, ending at a zero; lines: line breaks and tabs may stay.
+void cli_show(FILE *to, const char *text, size_t n, bool lines);
+void cli_show_format(FILE *to, const char *fmt, va_list ap); // the same, formatted, with lines
+void cli_print_json(const pons_value *v);                    // one line on stdout
 
 // step.c: one superstep at a time, for `pons run --step` and `pons graph run --step`.
 typedef enum cli_step_word {

@@ -403,7 +403,9 @@ static void show_history(chat *s)
         const pons_value *m = json_array_get(list, i);
         const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", NULL);
         if (text && strcmp(role, "tool") != 0) {
-            printf("%s %s\n", strcmp(role, "user") == 0 ? "you ›" : "agent ›", text);
+            fputs(strcmp(role, "user") == 0 ? "you › " : "agent › ", stdout);
+            cli_show(stdout, text, SIZE_MAX, true);
+            putchar('\n');
         }
     }
 }

@@ -82,7 +82,7 @@ void cli_display_note(cli_display *d, const char *fmt, ...)
     clear_live(d);
     fflush(stdout);
     fputs("pons: ", stderr);
-    vfprintf(stderr, fmt, ap);
+    cli_show_format(stderr, fmt, ap);
     fputc('\n', stderr);
     va_end(ap);
     if (d->prompting) {
@@ -163,7 +163,7 @@ static void print_event_text(cli_display *d, const pons_event *ev)
             fputs("  model   ", stdout);
         }
         d->token_open = true;
-        fputs(pons_get_str(p, "content", ""), stdout);
+        cli_show(stdout, pons_get_str(p, "content", ""), SIZE_MAX, true);
         fflush(stdout);
     } else if (strcmp(ev->type, "run.started") == 0) {
         line(d, "run", "%s: %zu goal(s)", ev->thread, json_array_size(pons_get(p, "goal")));
@@ -281,7 +281,7 @@ static void put_line(cli_display *d, const char *label, const char *fmt, va_list
 {
     clear_live(d);
     printf("  %-7s ", label);
-    vprintf(fmt, ap);
+    cli_show_format(stdout, fmt, ap);
     putchar('\n');
     fflush(stdout);
     if (d->prompting) {

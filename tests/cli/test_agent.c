@@ -88,6 +88,33 @@ static void a_turn_for_people(void **state)
     bench_close(&b);
 }
 
+// What a person decides by is what is on the screen: a model's words must not rewrite it.
+static void a_models_words_command_no_terminal(void **state)
+{
+    (void)state;
+    bench b;
+    char *text = NULL;
+    bench_open(&b);
+    assert_int_equal(
+        say(&b,
+            "replies:\n"
+            "- tool_calls: [{name: plan_create, arguments: {title: \"a\\e[2Jb\", steps: [\"rm "
+            "all\\e[2K\\rlist files\", \"x\\u202Ey\", \"two\\nlines\"]}}]\n"
+            "- content: one\n- content: two\n- content: three\n- content: \"do\\e]0;t\\a "
+            "ne\\n\\tnext 完\"\n",
+            "agent plan", &text, NULL),
+        0);
+    assert_null(strchr(text, '\033'));
+    assert_null(strchr(text, '\a'));
+    assert_null(strchr(text, '\r'));
+    assert_null(strstr(text, "\xE2\x80\xAE"));
+    assert_non_null(strstr(text, "rm all\xEF\xBF\xBD[2K\xEF\xBF\xBDlist files"));
+    assert_non_null(strstr(text, "two\xEF\xBF\xBDlines"));
+    assert_non_null(strstr(text, "ne\n\tnext 完"));
+    free(text);
+    bench_close(&b);
+}
+
 static void a_plan_for_programs(void **state)
 {
     (void)state;
@@ -386,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_turn_for_people, bench_teardown),
+        cmocka_unit_test_teardown(a_models_words_command_no_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_plan_for_programs, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_chat_by_lines, bench_teardown),
