@@ -129,7 +129,10 @@ programs=$(ls bench/bench_*.c 2>/dev/null | sed -E 's#.*/(bench_[a-z_]+)\.c#\1#'
 for program in $programs; do
     family=${program#bench_}
     goals | cut -f 1 | grep -q "^$family\." || continue
-    ninja -C build --quiet "$program" >&2 || { status=1; continue; }
+    with=
+    [ "$family" != agent ] || with=scripted_model # it asks a model's server
+    # shellcheck disable=SC2086 # nothing, or one word
+    ninja -C build --quiet "$program" $with >&2 || { status=1; continue; }
     echo "bench: $program" >&2
     # shellcheck disable=SC2046 # one word a line of the program
     PONS_SHARE=$PWD PONS_MODULE_PATH=$PWD/build/lib/pons PONS_PROGRAM=$PWD/build/pons \
