@@ -5,10 +5,13 @@
 // zone, distance, decision.
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <histedit.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <wchar.h>
 
 #define HISTORY_LINES 200
 
@@ -18,14 +21,19 @@ static struct {
     void (*said)(void *user, const char *line);
     void *user;
     char text[256];
+    bool ended; // by Ctrl-D
 } prompt; // libedit asks for the prompt's text without a user pointer, and there is one terminal
 
 static char *prompt_text(EditLine *e);
+static int read_key(EditLine *e, wchar_t *ret);
 
 void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user)
 {
     HistEvent ignored;
     setlocale(LC_CTYPE, "");
+    if (MB_CUR_MAX == 1) { // a bare machine's locale has no Chinese
+        setlocale(LC_CTYPE, "C.UTF-8");
+    }
     prompt.said = said;
     prompt.user = user;
     snprintf(prompt.text, sizeof prompt.text, "%s > ", text);
@@ -40,6 +48,7 @@ void cli_prompt_start(const char *text, void (*said)(void *user, const char *lin
     el_set(prompt.edit, EL_SIGNAL, 0);
     el_set(prompt.edit, EL_HIST, history, prompt.history);
     el_set(prompt.edit, EL_PROMPT, prompt_text);
+    el_set(prompt.edit, EL_GETCFN, read_key);
     el_set(prompt.edit, EL_UNBUFFERED, 1); // el_gets returns after each key
     cli_prompt_show(NULL);
 }
@@ -68,11 +77,13 @@ void cli_prompt_read(void)
 {
     int n = 0;
     const char *text = el_gets(prompt.edit, &n);
-    if (!text || n <= 0) {
+    // A line that has become empty gives nothing too; the end is Ctrl-D, or a terminal that is
+    // gone.
+    if (prompt.ended || (n < 0 && errno != EINTR && errno != EAGAIN)) {
         prompt.said(prompt.user, NULL);
         return;
     }
-    if (text[n - 1] != '\n') {
+    if (!text || n <= 0 || text[n - 1] != '\n') {
         return;
     }
     char *line = strndup(text, (size_t)n - 1);
@@ -85,6 +96,32 @@ void cli_prompt_read(void)
     prompt.said(prompt.user, line ? line : "");
     free(line);
     cli_prompt_show(NULL);
+}
+
+// The next character, in libedit's terms: 1, 0 at the end, -1 with errno. Ctrl-D on an empty line
+// is the end, as in a shell; elsewhere it deletes.
+static int read_key(EditLine *e, wchar_t *ret)
+{
+    enum { CTRL_D = 4 };
+    mbstate_t part = {0};
+    for (;;) {
+        char byte;
+        const ssize_t got = read(STDIN_FILENO, &byte, 1);
+        if (got <= 0) {
+            return (int)got;
+        }
+        const LineInfo *typed = el_line(e);
+        if (byte == CTRL_D && typed->lastchar == typed->buffer) {
+            prompt.ended = true;
+            return 0;
+        }
+        const size_t length = mbrtowc(ret, &byte, 1, &part);
+        if (length == (size_t)-1) { // no character: passed over
+            part = (mbstate_t){0};
+        } else if (length != (size_t)-2) {
+            return 1;
+        }
+    }
 }
 
 void cli_prompt_hide(void)

@@ -6,6 +6,8 @@
 // standard input; a robot that is driven by a skill of its body, the agent killed while it drives,
 // and the ledger as the judge that it moved once.
 #include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -171,6 +174,70 @@ static void a_question_is_answered_from_elsewhere(void **state)
     assert_non_null(strstr(text, "all done"));
     assert_non_null(strstr(text, "only this"));
     free(text);
+    bench_close(&b);
+}
+
+// Reads what the terminal shows until it has `what`, or (NULL) to its end; false after 30 s
+// without.
+static bool terminal_shows(int tty, const char *what)
+{
+    static char shown[65536];
+    size_t n = 0;
+    for (;;) {
+        struct pollfd fd = {.fd = tty, .events = POLLIN};
+        if (poll(&fd, 1, 30000) <= 0 || n + 1 >= sizeof shown) {
+            return false;
+        }
+        const ssize_t got = read(tty, shown + n, sizeof shown - 1 - n);
+        if (got <= 0) { // Linux says EIO when the other side is gone
+            return !what;
+        }
+        n += (size_t)got;
+        shown[n] = '\0';
+        if (what && strstr(shown, what)) {
+            return true;
+        }
+    }
+}
+
+static void type(int tty, const char *keys)
+{
+    assert_int_equal(write(tty, keys, strlen(keys)), strlen(keys));
+}
+
+// A line that is empty again is not the end of the chat; Ctrl-D is.
+static void a_chat_on_a_terminal(void **state)
+{
+    (void)state;
+    bench b;
+    char script[256];
+    int tty = -1, status = -1;
+    bench_open(&b);
+    snprintf(script, sizeof script, "script:%s",
+             bench_file(&b, "script.yaml",
+                        "replies:\n- {when: {messages.1.content: 你好}, content: 你说 hi}\n"
+                        "- content: second\n"));
+    const pid_t pid = forkpty(&tty, NULL, NULL, NULL);
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        setenv("TERM", "xterm", 1);
+        setenv("LC_ALL", "C", 1);
+        execl(PONS_BINARY_DIR "/pons", "pons", "--workspace", b.workspace, "agent", "--llm", script,
+              (char *)NULL);
+        _exit(127);
+    }
+    assert_true(terminal_shows(tty, "/quit leaves"));
+    type(tty, "a\177");
+    type(tty, "你好x\177\r");
+    assert_true(terminal_shows(tty, "你说 hi"));
+    type(tty, "again\r");
+    assert_true(terminal_shows(tty, "second"));
+    type(tty, "\004");
+    assert_true(terminal_shows(tty, NULL));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    close(tty);
     bench_close(&b);
 }
 
@@ -416,6 +483,7 @@ int main(void)
         cmocka_unit_test_teardown(a_models_words_command_no_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_plan_for_programs, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
+        cmocka_unit_test_teardown(a_chat_on_a_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_chat_by_lines, bench_teardown),
         cmocka_unit_test_teardown(lines_however_they_come, bench_teardown),
         cmocka_unit_test_teardown(a_turn_that_was_cut_short_comes_first, bench_teardown),
