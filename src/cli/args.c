@@ -9,6 +9,7 @@
 
 #include "pons/buf.h"
 
+#define HELP_COLUMNS     22
 #define THREAD_ID_LENGTH 6
 #define VALUE_BYTES_MAX  (16 << 20) // of JSON given on the command line or in a file
 
@@ -216,7 +217,11 @@ static int print_usage(const cli_command *self, const cli_option *options)
     for (const cli_option *o = options; o && o->name; o++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", o->name, o->metavar ? o->metavar : "");
-        printf("    %-22s %s\n", left, o->help);
+        int extra = 0; // bytes that take no column of their own: the … of a list
+        for (const char *c = left; *c; c++) {
+            extra += (*c & 0xC0) == 0x80;
+        }
+        printf("    %-*s %s\n", HELP_COLUMNS + extra, left, o->help);
     }
     return EXIT_DONE;
 }
