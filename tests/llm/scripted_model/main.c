@@ -433,8 +433,11 @@ int main(int argc, char **argv)
     if (rc == 0 && !server.rules.ops && !server.script) {
         rc = bad_usage("give --rules or a script");
     }
-    int fd = rc == 0 ? listen_at(port) : -1;
-    while (fd >= 0) {
+    const int fd = rc == 0 ? listen_at(port) : -1;
+    if (fd < 0) {
+        return rc ? rc : 1;
+    }
+    for (;;) { // until a signal ends it
         int one = accept(fd, NULL, NULL);
         pthread_t thread;
         if (one < 0) {
@@ -446,5 +449,4 @@ int main(int argc, char **argv)
             pthread_detach(thread);
         }
     }
-    return rc ? rc : 1;
 }
