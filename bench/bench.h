@@ -4,6 +4,8 @@
 #ifndef PONS_BENCH_H
 #define PONS_BENCH_H
 
+#include "pons/error.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,8 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "pons/error.h"
 
 // Do the arguments (beginnings of names; none: all) select this figure, or a family of figures?
 static inline bool bench_wants(int argc, char **argv, const char *name)
@@ -37,8 +37,9 @@ static inline void bench_print(const char *name, double value, const char *unit)
 static inline void bench_must(int status, const pons_error *err)
 {
     char line[1200];
-    if (status >= 0)
+    if (status >= 0) {
         return;
+    }
     fprintf(stderr, "bench: %s\n", pons_error_line(err, line, sizeof line));
     exit(1);
 }
@@ -108,11 +109,14 @@ static inline double bench_pss_mib(pid_t pid)
     double kib = -1024;
     snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
     FILE *f = fopen(path, "r");
-    if (!f)
+    if (!f) {
         return -1;
-    while (fgets(line, sizeof line, f))
-        if (sscanf(line, "Pss: %lf", &kib) == 1)
+    }
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "Pss: %lf", &kib) == 1) {
             break;
+        }
+    }
     fclose(f);
     return kib / 1024;
 }

@@ -6,11 +6,11 @@
 // tool answers at once; every step is committed to SQLite before it is shown (the peer keeps its
 // checkpoints in memory). Figures: agent.turn, wall time with the server's part in it; agent.cpu,
 // processor time of this process, all its threads.
-#include <poll.h>
-
 #include "bench.h"
 #include "pons/agent.h"
 #include "pons/module.h"
+
+#include <poll.h>
 
 #define TURNS 200
 #define WARM  40

@@ -10,17 +10,18 @@
 //                 nothing but wait for it, with the safety thread's priority and its memory locked,
 //                 until it is awake.
 //   body.pss      `pons body` with the default driver, after a goal.
+#include "bench.h"
+#include "pons/body.h"
+#include "pons/drivers.h"
+#include "pons/link.h"
+#include "pons/module.h"
+
 #include <inttypes.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#include "bench.h"
-#include "pons/body.h"
-#include "pons/link.h"
-#include "pons/module.h"
 
 #define STEP_NS         (10 * PONS_NS_PER_MS) // of robot time
 #define HEARTBEAT_STEPS 10
@@ -41,8 +42,9 @@ typedef struct controller {
     int64_t epoch;
     char robot_id[64];
     int goals;
-    bool busy; // a goal is under way
-    bool fifo; // the safety thread's scheduling, from telemetry
+    bool busy;      // a goal is under way
+    bool resetting; // and that is not done yet
+    bool fifo;      // the safety thread's scheduling, from telemetry
 } controller;
 
 static void sim(const char *figure, const pons_robot_ops *robot);
@@ -50,6 +52,7 @@ static void sim_mujoco(const char *figure);
 static void stop(void);
 static int stop_socket(const char *run_dir);
 static double stop_once(int fd);
+static void reset(controller *c);
 static pid_t start_bare(int *ret_fd);
 static double bare_once(int fd);
 static void print_tail(const char *name, double *values_ms);
@@ -68,18 +71,22 @@ static void await_hello(controller *c, const char *run_dir, pid_t body);
 int main(int argc, char **argv)
 {
     pons_value_init();
-    if (bench_wants(argc, argv, "body.sim.kinematic"))
+    if (bench_wants(argc, argv, "body.sim.kinematic")) {
         sim("body.sim.kinematic", &pons_robot_kinematic);
-    if (bench_wants(argc, argv, "body.sim.mujoco"))
+    }
+    if (bench_wants(argc, argv, "body.sim.mujoco")) {
         sim_mujoco("body.sim.mujoco");
-    if (bench_wants(argc, argv, "body.stop.") || bench_wants(argc, argv, "body.bare."))
+    }
+    if (bench_wants(argc, argv, "body.stop.") || bench_wants(argc, argv, "body.bare.")) {
         stop();
-    if (bench_wants(argc, argv, "body.pss"))
+    }
+    if (bench_wants(argc, argv, "body.pss")) {
         pss();
+    }
     return 0;
 }
 
-// ---------------------------------------------------------------- simulation speed
+// ---- simulation speed ---------------------------------------------------------------------------
 
 static void sim_mujoco(const char *figure)
 {
@@ -114,15 +121,17 @@ static void sim(const char *figure, const pons_robot_ops *robot)
         if (steps % HEARTBEAT_STEPS == 0) {
             say(&c, pons_object("type", json_string("heartbeat"), NULL));
             listen_all(&c);
-            if (c.epoch > 0 && !c.busy)
+            if (c.epoch > 0 && !c.busy) {
                 goal(&c);
+            }
             took = bench_cpu_s() - from;
         }
         manual.now_ns += STEP_NS;
         bench_must(pons_body_step(body, STEP_NS, &err), &err);
     }
-    if (c.goals < 2)
+    if (c.goals < 2) {
         fprintf(stderr, "bench: %s drove %d goals only\n", figure, c.goals);
+    }
     bench_print(figure, (double)pons_body_robot_ns(body) / 1e9 / took, "x real time");
 
     pons_body_destroy(body);
@@ -130,7 +139,7 @@ static void sim(const char *figure, const pons_robot_ops *robot)
     pons_value_unref(opts.world);
 }
 
-// ---------------------------------------------------------------- protective stop
+// ---- protective stop ----------------------------------------------------------------------------
 
 static void stop(void)
 {
@@ -149,13 +158,14 @@ static void stop(void)
     // This process's own wake-up is not what is measured: it runs below the safety thread, above
     // the load.
     const struct sched_param priority = {.sched_priority = 10};
-    if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+    if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0) {
         fprintf(stderr,
                 "bench: SCHED_FIFO is not permitted here; body.stop is the scheduler's figure\n");
+    }
 
     const int fd = stop_socket(dir);
     for (int i = 0; i < STOPS; i++) {
-        say(&c, pons_object("type", json_string("reset"), NULL));
+        reset(&c);
         goal(&c);
         settle(&c, true, STOP_AFTER_S);
         took_ms[i] = stop_once(fd);
@@ -165,13 +175,15 @@ static void stop(void)
     close(fd);
     close(bare_fd);
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
-    if (!c.fifo)
+    if (!c.fifo) {
         fprintf(stderr, "bench: the safety thread has no SCHED_FIFO here\n");
+    }
     print_tail("body.stop", took_ms);
     print_tail("body.bare", bare_ms);
 
-    for (long i = 0; i < cores; i++)
+    for (long i = 0; i < cores; i++) {
         reap(load[i]);
+    }
     reap(body);
     reap(bare);
     pons_link_close(c.link);
@@ -212,12 +224,14 @@ static pid_t start_bare(int *ret_fd)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(ends[0]);
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0 ||
-        sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+        sched_setscheduler(0, SCHED_FIFO, &priority) != 0) {
         fprintf(stderr, "bench: the bare process has no SCHED_FIFO or no locked memory\n");
+    }
     while (recv(ends[1], &byte, 1, 0) == 1) {
         const double awake_s = bench_now_s();
-        if (send(ends[1], &awake_s, sizeof awake_s, 0) < 0)
+        if (send(ends[1], &awake_s, sizeof awake_s, 0) < 0) {
             break;
+        }
     }
     _exit(0);
 }
@@ -263,7 +277,27 @@ static double stop_once(int fd)
         fprintf(stderr, "bench: no answer to a stop: '%s'\n", answer);
         exit(1);
     }
+    while (strncmp(answer, "latched", strlen("latched")) !=
+           0) { // the disk's answer is not measured
+        if (recv(fd, answer, sizeof answer, 0) <= 0) {
+            perror("bench: stop.sock");
+            exit(1);
+        }
+    }
     return ((double)written_ns / 1e9 - from) * 1e3;
+}
+
+// Until the wheels are free: a goal that comes before is refused.
+static void reset(controller *c)
+{
+    const double until = bench_now_s() + STOP_SETTLE_S;
+    c->resetting = true;
+    say(c, pons_object("type", json_string("reset"), NULL));
+    while (c->resetting && bench_now_s() < until) {
+        say(c, pons_object("type", json_string("heartbeat"), NULL));
+        bench_sleep_s(0.002);
+        listen_all(c);
+    }
 }
 
 // Keeps the body company until a goal is (not) under way, or for most_s.
@@ -287,8 +321,9 @@ static void on_term(int signal)
 static pid_t start_body(const char *dir)
 {
     const pid_t pid = fork();
-    if (pid != 0)
+    if (pid != 0) {
         return pid;
+    }
     pons_error err = PONS_ERROR_INIT;
     pons_body_options opts = PONS_BODY_OPTIONS_INIT;
     char ledger[300];
@@ -311,21 +346,23 @@ static void burn(pid_t *pids, long n)
         pids[i] = fork();
         if (pids[i] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (volatile unsigned spin = 0;; spin++)
+            for (volatile unsigned spin = 0;; spin++) {
                 continue;
+            }
         }
     }
 }
 
 static void reap(pid_t pid)
 {
-    if (pid <= 0)
+    if (pid <= 0) {
         return;
+    }
     kill(pid, SIGTERM);
     waitpid(pid, NULL, 0);
 }
 
-// ---------------------------------------------------------------- memory
+// ---- memory -------------------------------------------------------------------------------------
 
 static void pss(void)
 {
@@ -334,15 +371,17 @@ static void pss(void)
     const char *program = getenv("PONS_PROGRAM");
     controller c = {.clock = pons_clock_real()};
 
-    if (!program)
+    if (!program) {
         program = "build/pons";
+    }
     bench_folder(dir, sizeof dir);
     snprintf(run_dir, sizeof run_dir, "%s/run", dir);
     const pid_t body = fork();
     if (body == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (!freopen("/dev/null", "w", stdout))
+        if (!freopen("/dev/null", "w", stdout)) {
             _exit(1);
+        }
         execl(program, program, "body", "--workspace", dir, "--speed", "10", (char *)NULL);
         _exit(127);
     }
@@ -358,7 +397,7 @@ static void pss(void)
     bench_remove(dir);
 }
 
-// ---------------------------------------------------------------- a controller
+// ---- a controller -------------------------------------------------------------------------------
 
 static void say(controller *c, pons_value *msg)
 {
@@ -387,8 +426,9 @@ static void await_hello(controller *c, const char *run_dir, pid_t body)
         }
         bench_sleep_s(0.01);
     }
-    for (hello(c); c->epoch == 0 && bench_now_s() < until; bench_sleep_s(0.005))
+    for (hello(c); c->epoch == 0 && bench_now_s() < until; bench_sleep_s(0.005)) {
         listen_all(c);
+    }
     if (c->epoch == 0) {
         fprintf(stderr, "bench: the body gave no epoch\n");
         exit(1);
@@ -424,12 +464,18 @@ static void listen_all(controller *c)
         if (strcmp(type, "hello") == 0) {
             c->epoch = pons_get_int(msg, "epoch", 0);
             snprintf(c->robot_id, sizeof c->robot_id, "%s", pons_get_str(msg, "robot_id", ""));
-        } else if (strcmp(type, "result") == 0)
+        } else if (strcmp(type, "result") == 0) {
             c->busy = false;
-        else if (strcmp(type, "telemetry") == 0)
+        } else if (strcmp(type, "ok") == 0) {
+            c->resetting = false;
+        } else if (strcmp(type, "telemetry") == 0) {
             c->fifo = pons_get_bool(msg, "fifo", false);
-        else if (strcmp(type, "rejected") == 0)
+        } else if (strcmp(type, "error") == 0) {
+            fprintf(stderr, "bench: the body says: %s\n", pons_get_str(msg, "message", "?"));
+        } else if (strcmp(type, "rejected") == 0) {
+            c->busy = false; // a busy machine: the stop was there before the body had read the goal
             fprintf(stderr, "bench: goal rejected: %s\n", pons_get_str(msg, "message", "?"));
+        }
         pons_value_unref(msg);
     }
     bench_must(got, &err);

@@ -6,13 +6,15 @@
 //   brain.tick.*  one call of pons_brain_poll in which the 10 Hz kernel tick is due, in this
 //                 process: a brain with a SQLite store and a kinematic body on the virtual clock,
 //                 the robot driving.
-#include <sys/prctl.h>
-
 #include "bench.h"
 #include "pons/body.h"
 #include "pons/brain.h"
+#include "pons/drivers.h"
 #include "pons/module.h"
+#include "pons/policy.h"
 #include "pons/yaml.h"
+
+#include <sys/prctl.h>
 
 #define STARTS     20
 #define TICKS      3000
@@ -30,16 +32,19 @@ static int connect_body(void *user, pons_link **ret, pons_error *err);
 int main(int argc, char **argv)
 {
     pons_value_init();
-    if (bench_wants(argc, argv, "brain.start"))
+    if (bench_wants(argc, argv, "brain.start")) {
         start();
-    if (bench_wants(argc, argv, "brain.pss"))
+    }
+    if (bench_wants(argc, argv, "brain.pss")) {
         pss();
-    if (bench_wants(argc, argv, "brain.tick."))
+    }
+    if (bench_wants(argc, argv, "brain.tick.")) {
         tick();
+    }
     return 0;
 }
 
-// ---------------------------------------------------------------- the program
+// ---- the program --------------------------------------------------------------------------------
 
 static void start(void)
 {
@@ -54,9 +59,11 @@ static void start(void)
         const double from = bench_now_s();
         FILE *events = run(dir, words, &pid);
         took_ms[i] = -1;
-        while (fgets(line, sizeof line, events))
-            if (took_ms[i] < 0 && strstr(line, "\"run.started\""))
+        while (fgets(line, sizeof line, events)) {
+            if (took_ms[i] < 0 && strstr(line, "\"run.started\"")) {
                 took_ms[i] = (bench_now_s() - from) * 1e3;
+            }
+        }
         fclose(events);
         waitpid(pid, NULL, 0);
         bench_remove(dir);
@@ -94,8 +101,9 @@ static FILE *run(const char *workspace, const char *const *words, pid_t *ret_pid
     const char *program = getenv("PONS_PROGRAM") ? getenv("PONS_PROGRAM") : "build/pons";
     const char *args[16] = {program, "run", "--json", "--workspace", workspace};
     int out[2];
-    for (size_t n = 5; *words && n < 15; n++)
+    for (size_t n = 5; *words && n < 15; n++) {
         args[n] = *words++;
+    }
     if (pipe(out) != 0) {
         perror("bench: pipe");
         exit(1);
@@ -113,7 +121,7 @@ static FILE *run(const char *workspace, const char *const *words, pid_t *ret_pid
     return fdopen(out[0], "r");
 }
 
-// ---------------------------------------------------------------- the kernel tick
+// ---- the kernel tick ----------------------------------------------------------------------------
 
 static void tick(void)
 {
@@ -168,8 +176,9 @@ static void tick(void)
         const double from = bench_now_s();
         bench_must(pons_brain_poll(brain, &err), &err);
         const double took = bench_now_s() - from;
-        if (manual.now_ns < due_ns)
+        if (manual.now_ns < due_ns) {
             continue;
+        }
         due_ns = manual.now_ns + TICK_NS;
         took_us[n++] = took * 1e6;
     }

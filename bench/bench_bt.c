@@ -7,10 +7,9 @@
 // bt.load.mdsl, bt.load.xml [ms]: a definition of 985 nodes.
 // bt.node.bytes, bt.tree.bytes [B/node]: definition and tree, the tree alone.
 // bt.day [s]: 1,000 trees of 121 nodes tick each minute of a day.
+#include "bench.h"
 #include "pons/bt.h"
 #include "pons/buf.h"
-
-#include "bench.h"
 
 enum { COMPOSITES = 20, LEAVES_EACH = 5, COMPANIONS = 1000, MINUTES = 1440 };
 

@@ -2,11 +2,11 @@
 // by the tree and world view that pons ships, one after the other minute by minute [ticks/s];
 // companion.week: the seven days of `pons companion run --days 7` with everything kept in SQLite
 // [s].
-#include <limits.h>
-
 #include "bench.h"
 #include "pons/companion.h"
 #include "pons/module.h"
+
+#include <limits.h>
 
 enum { COMPANIONS = 1000, MINUTES_A_DAY = 1440 };
 static const char MONDAY[] = "2026-03-02";

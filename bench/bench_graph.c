@@ -15,12 +15,12 @@
 //
 // The raw loop and the two on SQLite take turns, and the best of three rounds of each counts: what
 // else the machine does falls on all of them.
+#include "bench.h"
 #include "pons/graph.h"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 
-#include "bench.h"
+#include <sys/stat.h>
 
 enum {
     LOOP_STEPS = 2000000,
@@ -46,7 +46,7 @@ static double seconds(int64_t since_ns)
     return (double)(pons_now_ns(&real_clock) - since_ns) / (double)PONS_NS_PER_S;
 }
 
-// ---------------------------------------------------------------- graphs
+// ---- graphs -------------------------------------------------------------------------------------
 
 static int node_count(pons_cx *cx, void *user, pons_error *err)
 {
@@ -92,8 +92,9 @@ static pons_graph *graph(pons_node_fn fn, int64_t *until, int keys)
     pons_graph_node(b, "count", fn, NULL);
     pons_graph_edge(b, PONS_START, "count");
     pons_graph_router(b, "count", route_count, until, to);
-    if (pons_graph_compile(b, &(pons_graph_options){.recursion_limit = INT32_MAX}, &g, &err) != 0)
+    if (pons_graph_compile(b, &(pons_graph_options){.recursion_limit = INT32_MAX}, &g, &err) != 0) {
         die("compile", &err);
+    }
     pons_graph_builder_destroy(b);
     return g;
 }
@@ -108,14 +109,17 @@ static double run(pons_store store, const char *thread, const pons_graph *g,
     pons_thread_options o = {.clock = real_clock, .seed = 1};
     if (pons_thread_open(store, thread, &o, &t, &err) != PONS_OK ||
         pons_run_start(t, g, "", input, &(pons_run_options){.durability = durability}, &r, &err) !=
-            PONS_OK)
+            PONS_OK) {
         die("start", &err);
+    }
     int64_t since_ns = pons_now_ns(&real_clock);
-    if (pons_run_advance(r, &err) != PONS_OK)
+    if (pons_run_advance(r, &err) != PONS_OK) {
         die("advance", &err);
+    }
     double took_s = seconds(since_ns);
-    if (pons_run_state_get(r) != PONS_RUN_DONE)
+    if (pons_run_state_get(r) != PONS_RUN_DONE) {
         die("run", pons_run_error(r));
+    }
     pons_run_destroy(r);
     pons_thread_close(t);
     return took_s;
@@ -126,12 +130,13 @@ static pons_store sqlite_store(const char *name, char path[256])
     pons_error err = PONS_ERROR_INIT;
     pons_store s;
     snprintf(path, 256, "%s/%s.db", dir, name);
-    if (pons_store_sqlite_open(path, &s, &err) != PONS_OK)
+    if (pons_store_sqlite_open(path, &s, &err) != PONS_OK) {
         die("open", &err);
+    }
     return s;
 }
 
-// ---------------------------------------------------------------- benches
+// ---- benches ------------------------------------------------------------------------------------
 
 static void bench_loop(void)
 {
@@ -147,8 +152,9 @@ static void bench_memory(void)
     int64_t until = STORE_STEPS;
     pons_error err = PONS_ERROR_INIT;
     pons_store s;
-    if (pons_store_memory_open(&s, &err) != PONS_OK)
+    if (pons_store_memory_open(&s, &err) != PONS_OK) {
         die("memory", &err);
+    }
     pons_graph *g = graph(node_count, &until, 0);
     bench_print("graph.memory", STORE_STEPS / run(s, "t", g, PONS_DURABILITY_SYNC, NULL),
                 "steps/s");
@@ -235,8 +241,9 @@ static void bench_slope(void)
     double half_mib = 0;
     for (int i = 0; i < SLOPE_STEPS; i++) {
         bench_must(pons_run_step(r, &err), &err);
-        if (i == SLOPE_STEPS / 2)
+        if (i == SLOPE_STEPS / 2) {
             half_mib = bench_pss_mib(getpid());
+        }
     }
     double grown = (bench_pss_mib(getpid()) - half_mib) * (1 << 20);
     bench_print("graph.async.slope", grown / (SLOPE_STEPS - SLOPE_STEPS / 2.0), "bytes/step");
@@ -256,8 +263,9 @@ static void bench_append(void)
     run(s, "t", g, PONS_DURABILITY_SYNC, NULL);
     pons_graph_destroy(g);
     pons_store_close(&s); // the log goes into the file
-    if (stat(path, &st) == 0)
+    if (stat(path, &st) == 0) {
         bench_print("graph.append.bytes", (double)st.st_size, "bytes");
+    }
 }
 
 static void bench_read(void)
@@ -272,8 +280,9 @@ static void bench_read(void)
     int64_t since_ns = pons_now_ns(&real_clock);
     for (int i = 0; i < READS; i++) {
         pons_value *v;
-        if (pons_state_read(s, "t", "", &v, &err) != PONS_OK)
+        if (pons_state_read(s, "t", "", &v, &err) != PONS_OK) {
             die("read", &err);
+        }
         pons_value_unref(v);
     }
     bench_print("graph.read.10k", seconds(since_ns) * 1000 / READS, "ms");
@@ -284,8 +293,9 @@ static void bench_read(void)
     since_ns = pons_now_ns(&real_clock);
     if (pons_thread_open(s, "t", &o, &t, &err) != PONS_OK ||
         pons_run_command(t, g, "", &(pons_command){.go = go}, NULL, &r, &err) != PONS_OK ||
-        pons_run_advance(r, &err) != PONS_OK)
+        pons_run_advance(r, &err) != PONS_OK) {
         die("resume", &err);
+    }
     bench_print("graph.resume.10k", seconds(since_ns) * 1000, "ms");
     pons_run_destroy(r);
     pons_thread_close(t);
@@ -298,8 +308,9 @@ static void bench_compile(void)
     enum { NODES = 1000, TIMES = 20 };
     static char names[NODES + 1][16];
     double took_s = 0;
-    for (int i = 0; i < NODES; i++)
+    for (int i = 0; i < NODES; i++) {
         snprintf(names[i], sizeof names[i], "node%d", i);
+    }
     snprintf(names[NODES], sizeof names[NODES], "%s", PONS_END);
     for (int k = 0; k < TIMES; k++) {
         int64_t until = 0;
@@ -316,8 +327,9 @@ static void bench_compile(void)
             pons_graph_edge(b, names[i], names[i + 1]);
             pons_graph_router(b, names[i], route_count, &until, to);
         }
-        if (pons_graph_compile(b, NULL, &g, &err) != PONS_OK)
+        if (pons_graph_compile(b, NULL, &g, &err) != PONS_OK) {
             die("compile", &err);
+        }
         took_s += seconds(since_ns);
         pons_graph_destroy(g);
         pons_graph_builder_destroy(b);
@@ -369,10 +381,12 @@ int main(int argc, char **argv)
     bench_folder(dir, sizeof dir);
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         bool wanted = false;
-        for (int k = 0; k < 3 && benches[i].names[k]; k++)
+        for (int k = 0; k < 3 && benches[i].names[k]; k++) {
             wanted = wanted || bench_wants(argc, argv, benches[i].names[k]);
-        if (wanted)
+        }
+        if (wanted) {
             benches[i].fn();
+        }
     }
     bench_remove(dir);
     return 0;

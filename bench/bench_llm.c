@@ -2,6 +2,10 @@
 // there, and a thousand streamed calls at once on the client's one thread. The server is a thread
 // of this process with plain sockets on the loopback; it allocates nothing while it serves, so that
 // the memory measured is the client's.
+#include "bench.h"
+#include "pons/ext/llm.h"
+#include "pons/module.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -13,10 +17,6 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-
-#include "bench.h"
-#include "pons/ext/llm.h"
-#include "pons/module.h"
 
 #define ALONE_CALLS   2000 // one after the other
 #define ALONE_TOKENS  40
@@ -84,7 +84,7 @@ static bool is_whole(const char *request)
     return body && length && strlen(body + 4) >= strtoul(length + 15, NULL, 10);
 }
 
-// ---- one call after the other ----
+// ---- one call after the other -------------------------------------------------------------------
 
 static void *serve_alone(void *arg)
 {
@@ -158,7 +158,7 @@ static void alone(const pons_llm *llm, const pons_value *request)
     bench_print("llm.last_byte.p99", bench_quantile(late_ms, ALONE_CALLS, 0.99), "ms");
 }
 
-// ---- a thousand at once ----
+// ---- a thousand at once -------------------------------------------------------------------------
 
 typedef struct peer {
     int fd;

@@ -6,7 +6,6 @@
 //   plan.python      the same by bench/peers/plan/plan_peer.py (json and dataclasses), on the same
 //                    text, and giving the same bytes
 #include "bench.h"
-
 #include "pons/buf.h"
 #include "pons/plan.h"
 
@@ -20,7 +19,7 @@ static void make(pons_buf *b)
     pons_buf_str(b, "{\"plan_id\": \"plan_0000beef\", \"goal\": \"inspect every zone\", "
                     "\"reasoning\": \"\", \"risk_level\": \"low\", \"requires_confirmation\": "
                     "false, \"confirmation_message\": null, \"steps\": [");
-    for (int i = 0; i < STEPS; i++)
+    for (int i = 0; i < STEPS; i++) {
         pons_buf_printf(
             b,
             "%s{\"step_id\": %d, \"action\": \"%s\", \"tool_call_type\": \"%s\", \"parameters\": "
@@ -31,6 +30,7 @@ static void make(pons_buf *b)
             "{\"source\": \"planner\", \"priority\": %d}}",
             i ? ", " : "", i + 1, actions[i % 5], types[i % 5], i % 17, 0.25 + 0.125 * (i % 4),
             i % 7, i % 3 ? "null" : "\"stop\"", i, i % 50 ? "false" : "true", i % 4);
+    }
     pons_buf_str(b, "], \"status\": \"created\", \"created_at\": 1700000000.25, \"source\": "
                     "\"llm\", \"metadata\": {}}");
 }
@@ -42,8 +42,9 @@ static char *round_trip(const pons_buf *text)
     pons_error err = PONS_ERROR_INIT;
     char *out = NULL;
     bench_must(pons_plan_read(text->data, text->len, &options, &p, &err), &err);
-    if (pons_plan_text(p, &out) < 0)
+    if (pons_plan_text(p, &out) < 0) {
         exit(1);
+    }
     pons_plan_destroy(p);
     return out;
 }
@@ -69,15 +70,18 @@ static double python(const pons_buf *text)
     snprintf(in, sizeof in, "%s/plan.json", dir);
     snprintf(out, sizeof out, "%s/out.json", dir);
     FILE *f = fopen(in, "w");
-    if (!f || fwrite(text->data, 1, text->len, f) != text->len || fclose(f) != 0)
+    if (!f || fwrite(text->data, 1, text->len, f) != text->len || fclose(f) != 0) {
         exit(1);
+    }
     snprintf(command, sizeof command, "python3 bench/peers/plan/plan_peer.py %s %s", in, out);
     FILE *peer = popen(command, "r");
-    if (peer && fgets(line, sizeof line, peer))
+    if (peer && fgets(line, sizeof line, peer)) {
         sscanf(line, "{\"peer\": \"python-dataclasses\", \"key\": \"plan\", \"value\": %lf",
                &value);
-    if (peer)
+    }
+    if (peer) {
         pclose(peer);
+    }
     char *mine = round_trip(text), *theirs = calloc(1, strlen(mine) + 2);
     f = fopen(out, "r");
     if (value > 0 && f && theirs) {
@@ -87,8 +91,9 @@ static double python(const pons_buf *text)
             exit(1);
         }
     }
-    if (f)
+    if (f) {
         fclose(f);
+    }
     free(mine);
     free(theirs);
     bench_remove(dir);
@@ -100,12 +105,14 @@ int main(int argc, char **argv)
     pons_autobuf text = PONS_BUF_INIT;
     pons_value_init();
     make(&text);
-    if (bench_wants(argc, argv, "plan.roundtrip"))
+    if (bench_wants(argc, argv, "plan.roundtrip")) {
         bench_print("plan.roundtrip", ours(&text), "plans/s");
+    }
     if (bench_wants(argc, argv, "plan.python")) {
         const double value = python(&text);
-        if (value > 0)
+        if (value > 0) {
             bench_print("plan.python", value, "plans/s");
+        }
     }
     return 0;
 }

@@ -11,14 +11,14 @@
 //   store.prune            ms to prune 10,000 checkpoints of 1 KB to 100, space given back
 //   store.postgres.…       thread1.rate, threads64.rate and .p99, async.rate as above, on a private
 //                          PostgreSQL; nothing where there is none
+#include "bench.h"
+#include "pons/ext/store.h"
+
 #include <glob.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/stat.h>
-
-#include "bench.h"
-#include "pons/ext/store.h"
 
 enum {
     THREADS = 64,
@@ -63,8 +63,9 @@ static void step(pons_store s, const pons_lease *lease, int i, pons_bytes data, 
 {
     pons_checkpoint_row row = {.step = i, .snapshot = i % 32 == 0, .data = data};
     snprintf(row.id, sizeof row.id, "01J%023d", i);
-    if (i)
+    if (i) {
         snprintf(row.parent, sizeof row.parent, "01J%023d", i - 1);
+    }
     pons_event_row e = {.ns = "", .ts_ms = i, .type = "step", .payload = {"{}", 2}};
     pons_commit c = {.lease = lease,
                      .ns = "",
@@ -83,7 +84,7 @@ static const pons_bytes hundred = {
     "456789",
     APPEND_BYTES};
 
-// ---------------------------------------------------------------- many threads
+// ---- many threads -------------------------------------------------------------------------------
 
 typedef struct worker {
     pons_store s;
@@ -111,8 +112,9 @@ static void bench_alone(void)
     bench_store b = open_store("alone");
     pons_lease lease = hold(b.s, "t");
     double since_s = bench_now_s();
-    for (int i = 0; i < FULL_ALONE; i++)
+    for (int i = 0; i < FULL_ALONE; i++) {
         step(b.s, &lease, i, hundred, PONS_SYNC_FULL, false);
+    }
     bench_print("store.thread1.rate", FULL_ALONE / (bench_now_s() - since_s), "commits/s");
     b.s.ops->lease_release(b.s.self, &lease);
     pons_store_close(&b.s);
@@ -143,33 +145,38 @@ static void crowd(pons_store s, const char *name)
     double since_s = bench_now_s();
     for (int i = 0; i < THREADS; i++) {
         workers[i] = (worker){.s = s, .number = i};
-        if (pthread_create(&ids[i], NULL, work, &workers[i]) != 0)
+        if (pthread_create(&ids[i], NULL, work, &workers[i]) != 0) {
             exit(1);
+        }
     }
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(ids[i], NULL);
+    }
     double took_s = bench_now_s() - since_s;
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         memcpy(all + i * FULL_EACH, workers[i].took_ms, sizeof workers[i].took_ms);
+    }
     snprintf(line, sizeof line, "%s.rate", name);
     bench_print(line, THREADS * FULL_EACH / took_s, "commits/s");
     snprintf(line, sizeof line, "%s.p99", name);
     bench_print(line, bench_quantile(all, THREADS * FULL_EACH, 0.99), "ms");
 }
 
-// ---------------------------------------------------------------- size, memory
+// ---- size, memory -------------------------------------------------------------------------------
 
 static void bench_append(void)
 {
     bench_store b = open_store("append");
     pons_lease lease = hold(b.s, "t");
-    for (int i = 0; i < APPENDS; i++)
+    for (int i = 0; i < APPENDS; i++) {
         step(b.s, &lease, i, hundred, PONS_SYNC_NORMAL, false);
+    }
     b.s.ops->lease_release(b.s.self, &lease);
     pons_store_close(&b.s); // the log goes into the file
     struct stat st;
-    if (stat(b.path, &st) == 0)
+    if (stat(b.path, &st) == 0) {
         bench_print("store.append", (double)st.st_size, "bytes");
+    }
 }
 
 static void bench_async(void)
@@ -180,8 +187,9 @@ static void bench_async(void)
     double half_mib = 0, since_s = bench_now_s();
     for (int i = 0; i < ASYNC_STEPS; i++) {
         step(b.s, &lease, i, hundred, PONS_SYNC_NORMAL, true);
-        if (i == ASYNC_STEPS / 2)
+        if (i == ASYNC_STEPS / 2) {
             half_mib = bench_pss_mib(getpid());
+        }
     }
     double end_mib = bench_pss_mib(getpid());
     bench_must(b.s.ops->drain(b.s.self, &err), &err);
@@ -191,8 +199,9 @@ static void bench_async(void)
     b.s.ops->lease_release(b.s.self, &lease);
     pons_store_close(&b.s);
     struct stat st;
-    if (stat(b.path, &st) == 0)
+    if (stat(b.path, &st) == 0) {
         bench_print("store.async.bytes", (double)st.st_size / ASYNC_STEPS, "bytes/step");
+    }
 }
 
 static void bench_prune(void)
@@ -200,8 +209,9 @@ static void bench_prune(void)
     static char data[PRUNE_BYTES];
     bench_store b = open_store("prune");
     pons_lease lease = hold(b.s, "t");
-    for (int i = 0; i < PRUNE_STEPS; i++)
+    for (int i = 0; i < PRUNE_STEPS; i++) {
         step(b.s, &lease, i, (pons_bytes){data, sizeof data}, PONS_SYNC_NORMAL, true);
+    }
     pons_prune what = {.lease = &lease, .keep_last = 100};
     pons_prune_result done;
     pons_error err = PONS_ERROR_INIT;
@@ -213,7 +223,7 @@ static void bench_prune(void)
     pons_store_close(&b.s);
 }
 
-// ---------------------------------------------------------------- PostgreSQL
+// ---- PostgreSQL ---------------------------------------------------------------------------------
 
 static struct {
     char bin[128], home[300]; // the server's programs; its data and socket
@@ -266,8 +276,9 @@ static void server_stop(void)
 
 static void bench_postgres(void)
 {
-    if (!server_start())
+    if (!server_start()) {
         return;
+    }
     bench_store b;
     char url[400];
     pons_error err = PONS_ERROR_INIT;
@@ -280,15 +291,17 @@ static void bench_postgres(void)
     }
     pons_lease lease = hold(b.s, "alone");
     double since_s = bench_now_s();
-    for (int i = 0; i < FULL_ALONE; i++)
+    for (int i = 0; i < FULL_ALONE; i++) {
         step(b.s, &lease, i, hundred, PONS_SYNC_FULL, false);
+    }
     bench_print("store.postgres.thread1.rate", FULL_ALONE / (bench_now_s() - since_s), "commits/s");
     b.s.ops->lease_release(b.s.self, &lease);
     crowd(b.s, "store.postgres.threads64");
     lease = hold(b.s, "async");
     since_s = bench_now_s();
-    for (int i = 0; i < POSTGRES_STEPS; i++)
+    for (int i = 0; i < POSTGRES_STEPS; i++) {
         step(b.s, &lease, i, hundred, PONS_SYNC_NORMAL, true);
+    }
     bench_must(b.s.ops->drain(b.s.self, &err), &err);
     bench_print("store.postgres.async.rate", POSTGRES_STEPS / (bench_now_s() - since_s),
                 "commits/s");
@@ -300,18 +313,24 @@ static void bench_postgres(void)
 int main(int argc, char **argv)
 {
     bench_folder(dir, sizeof dir);
-    if (bench_wants(argc, argv, "store.thread1.rate"))
+    if (bench_wants(argc, argv, "store.thread1.rate")) {
         bench_alone();
-    if (bench_wants(argc, argv, "store.threads64."))
+    }
+    if (bench_wants(argc, argv, "store.threads64.")) {
         bench_many();
-    if (bench_wants(argc, argv, "store.append"))
+    }
+    if (bench_wants(argc, argv, "store.append")) {
         bench_append();
-    if (bench_wants(argc, argv, "store.async."))
+    }
+    if (bench_wants(argc, argv, "store.async.")) {
         bench_async();
-    if (bench_wants(argc, argv, "store.prune"))
+    }
+    if (bench_wants(argc, argv, "store.prune")) {
         bench_prune();
-    if (bench_wants(argc, argv, "store.postgres."))
+    }
+    if (bench_wants(argc, argv, "store.postgres.")) {
         bench_postgres();
+    }
     bench_remove(dir);
     return 0;
 }

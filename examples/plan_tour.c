@@ -2,11 +2,11 @@
 // taken from a model, enumerated. It checks what it shows and ends with 1 when something is amiss.
 //
 //     cc examples/plan_tour.c -Iinclude … && ./plan_tour
+#include "pons/plan.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/plan.h"
 
 static const char rule[] = "----------------------------------------";
 static const char thick[] =
@@ -15,8 +15,9 @@ static const char thick[] =
 static void must(bool good, const char *what, const pons_error *err)
 {
     char line[1024];
-    if (good)
+    if (good) {
         return;
+    }
     fprintf(stderr, "plan_tour: %s: %s\n", what, pons_error_line(err, line, sizeof line));
     exit(1);
 }
@@ -73,13 +74,15 @@ static void fill(pons_plan *plan)
     };
     pons_error err = PONS_ERROR_INIT;
     part(2, "添加 PlanStep");
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         must(pons_plan_add_step(plan, &steps[i], &err) == PONS_OK, "add a step", &err);
+    }
     must(pons_plan_add_step(plan, &steps[2], &err) == PONS_EEXIST, "the same id twice", &err);
     printf("添加了 %zu 个步骤\n", plan->n_steps);
-    for (size_t i = 0; i < plan->n_steps; i++)
+    for (size_t i = 0; i < plan->n_steps; i++) {
         printf("  - Step %lld: %s (%s)\n", (long long)plan->steps[i].step_id, plan->steps[i].action,
                pons_tool_call_word(plan->steps[i].tool_call_type));
+    }
     printf("再次添加: %s\n", err.message);
 }
 
@@ -91,8 +94,9 @@ static char *write_out(const pons_plan *plan)
     part(3, "序列化为 JSON");
     must(pons_plan_text(plan, &text) > 0, "write", &(pons_error){.status = PONS_ENOMEM});
     size_t n = SHOWN; // not in the middle of a character
-    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
         n--;
+    }
     printf("Plan JSON:\n%.*s...\n", (int)n, text);
     return text;
 }

@@ -1,18 +1,14 @@
 // fuzz_bt.c - no text may crash a loader of behaviour trees, the script language or the tick of
 // what they load, leak, take long, or be refused without a place and a reason.
 //
-//     clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc \
-//         fuzz/fuzz_bt.c src/bt/*.c src/base/*.c -ljansson -lfyaml -lexpat -lm -lpthread -o fuzz_bt
-//     mkdir -p found && ./fuzz_bt -max_len=4096 found fuzz/corpus/bt
-//
 // The first byte of an input says what the rest is: m MDSL, j its JSON form, x XML, s a script of
 // XML, t a script of leaves for a small tree (what `pons bt run` reads).
+#include "pons/bt.h"
+#include "pons/buf.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/bt.h"
-#include "pons/buf.h"
 
 enum { TICKS = 4, NODES_MOST = 5000 };
 
@@ -32,7 +28,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static int leaf(pons_bt_call *call, void *user, pons_error *err)
 {
     unsigned *n = user;
-    pons_autovalue args = pons_bt_call_args(call);
+    pons_autovalue args = pons_bt_call_args(call); // as a leaf would: they can be read
+    (void)args;
     pons_value *in = NULL;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -64,8 +61,9 @@ static pons_bt_registry *leaves(unsigned *n)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const pons_bt_leaf l = {
             .name = names[i], .condition = i == 5, .fn = leaf, .user = n, .ports = NULL};
-        if (pons_bt_register(r, &l, NULL) < 0)
+        if (pons_bt_register(r, &l, NULL) < 0) {
             abort();
+        }
     }
     pons_bt_register_enum(r, "RED", 3, NULL);
     return r;
@@ -75,13 +73,15 @@ static void check_fault(pons_bt *bt, const pons_error *err, pons_value *faults)
 {
     size_t i;
     pons_value *f;
-    if (bt || err->status == PONS_OK || !err->message[0] || (faults && !err->source[0]))
+    if (bt || err->status == PONS_OK || !err->message[0] || (faults && !err->source[0])) {
         abort(); // a failure leaves its output alone and says why, and where
+    }
     json_array_foreach(faults, i, f)
     {
         if (pons_get_int(f, "line", 0) < 1 || pons_get_int(f, "col", 0) < 1 ||
-            !*pons_get_str(f, "message", ""))
+            !*pons_get_str(f, "message", "")) {
             abort();
+        }
     }
 }
 
@@ -91,22 +91,26 @@ static void play(pons_bt *bt, const pons_bt_registry *r)
     pons_clock_manual clock = {0};
     const pons_bt_tree_options o = {.clock = pons_clock_from_manual(&clock), .leaves = r};
     pons_bt_tree *t = NULL, *again = NULL;
-    if (pons_bt_tree_create(bt, &o, &t, NULL) < 0)
+    if (pons_bt_tree_create(bt, &o, &t, NULL) < 0) {
         return;
+    }
     for (int i = 0; i < TICKS; i++) {
         pons_bt_status s;
         pons_error err = PONS_ERROR_INIT;
-        if (pons_bt_tick(t, PONS_BT_EXACTLY_ONCE, &s, &err) < 0 && !err.message[0])
+        if (pons_bt_tick(t, PONS_BT_EXACTLY_ONCE, &s, &err) < 0 && !err.message[0]) {
             abort();
+        }
         clock.now_ns += 300 * PONS_NS_PER_MS;
     }
     pons_value *saved = NULL;
     if (pons_bt_save(t, &saved, NULL) < 0 || pons_bt_tree_create(bt, &o, &again, NULL) < 0 ||
-        pons_bt_restore(again, saved, NULL) < 0)
+        pons_bt_restore(again, saved, NULL) < 0) {
         abort();
+    }
     char *a = pons_bt_states(t), *b = pons_bt_states(again);
-    if (strcmp(a, b) != 0)
+    if (strcmp(a, b) != 0) {
         abort();
+    }
     free(a);
     free(b);
     pons_value_unref(saved);
@@ -129,8 +133,9 @@ static void load(pons_bt_format format, const char *text, size_t len)
     } else {
         char *drawn = NULL;
         if (pons_bt_nodes(bt) <= NODES_MOST) {
-            if (pons_bt_draw(bt, "dot", &drawn, NULL) < 0)
+            if (pons_bt_draw(bt, "dot", &drawn, NULL) < 0) {
                 abort();
+            }
             play(bt, r);
         }
         free(drawn);
@@ -148,10 +153,11 @@ static void load_script(const char *text, size_t len)
     for (int twice = 0; twice < 2; twice++) {
         for (size_t i = 0; i < len; i++) {
             const unsigned char c = (unsigned char)text[i];
-            if (c < 0x20 || c == '<' || c == '&' || c == '"' || c >= 0x7f)
+            if (c < 0x20 || c == '<' || c == '&' || c == '"' || c >= 0x7f) {
                 pons_buf_printf(&b, "&#%d;", c < 0x20 ? ' ' : c);
-            else
+            } else {
                 pons_buf_byte(&b, c);
+            }
         }
         pons_buf_str(&b, twice ? "\"/></Sequence></BehaviorTree></root>"
                                : "\"/><ScriptCondition code=\"");
@@ -163,8 +169,9 @@ static void load_script(const char *text, size_t len)
 static void on_line(void *user, const pons_value *line)
 {
     (void)user;
-    if (!pons_get(line, "tick"))
+    if (!pons_get(line, "tick")) {
         abort();
+    }
 }
 
 static void try_leaves(const char *text, size_t len)
@@ -174,20 +181,24 @@ static void try_leaves(const char *text, size_t len)
     pons_autovalue script = NULL;
     pons_value *faults = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_value_parse(text, len, &script, &err) < 0 || pons_get_int(script, "ticks", 0) > 50)
+    if (pons_value_parse(text, len, &script, &err) < 0 || pons_get_int(script, "ticks", 0) > 50) {
         return;
-    if (pons_bt_try("t.mdsl", tree, script, on_line, NULL, &faults, &err) < 0 && !err.message[0])
+    }
+    if (pons_bt_try("t.mdsl", tree, script, on_line, NULL, &faults, &err) < 0 && !err.message[0]) {
         abort();
+    }
     pons_value_unref(faults);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
+    if (size == 0) {
         return 0;
+    }
     char *text = malloc(size); // the rest and a zero: nothing may be read behind it
-    if (!text)
+    if (!text) {
         return 0;
+    }
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     switch (*data) {

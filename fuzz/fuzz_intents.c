@@ -1,14 +1,10 @@
 // fuzz_intents.c - no words may crash the rules, and what they understand names what is known.
-//
-//     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc \
-//         fuzz/fuzz_intents.c src/llm/rules*.c src/base/*.c -ljansson -lfyaml -lm \
-//         -o fuzz_intents && ./fuzz_intents        # in the source tree: reads config/intents.yaml
+#include "pons/policy.h"
+#include "pons/yaml.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/ext/policy.h"
-#include "pons/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,15 +22,17 @@ static void load(void)
     pons_yaml *y;
     if (pons_yaml_load("config/intents.yaml", &y, &err) != PONS_OK ||
         pons_rules_open(pons_yaml_value(y), &rules, &err) != PONS_OK ||
-        pons_value_parse(world_text, strlen(world_text), &world, &err) != PONS_OK)
+        pons_value_parse(world_text, strlen(world_text), &world, &err) != PONS_OK) {
         abort();
+    }
     pons_yaml_destroy(y);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (!rules.ops)
+    if (!rules.ops) {
         load();
+    }
     char *text = strndup((const char *)data, size);
     pons_value *v = NULL;
     pons_error err = PONS_ERROR_INIT;
@@ -45,8 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         json_array_foreach(pons_get(v, "goals"), i, goal)
         {
             const char *zone = pons_get_str(goal, "zone", "kitchen");
-            if (strcmp(zone, "kitchen") != 0 && strcmp(zone, "living_room") != 0)
+            if (strcmp(zone, "kitchen") != 0 && strcmp(zone, "living_room") != 0) {
                 abort();
+            }
         }
     } else if (rc != PONS_EINVAL || v || !err.message[0]) {
         abort();

@@ -1,20 +1,18 @@
 // fuzz_plan.c - the plan reader: any text gives a plan or a reason, and a plan reads back as itself
 // without a repair.
-//
-//     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc fuzz/fuzz_plan.c \
-//         src/plan/*.c src/base/*.c -ljansson -lfyaml -lm -o fuzz_plan && ./fuzz_plan
+#include "pons/plan.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void count(void *user, const pons_plan_repair *r)
 {
-    if (r->line < 1 || r->column < 1 || !*r->what)
+    if (r->line < 1 || r->column < 1 || !*r->what) {
         abort();
+    }
     ++*(int *)user;
 }
 
@@ -30,16 +28,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .goal = "g", .from = {.rand = &rand}, .fn = count, .user = &repairs};
     const int rc = pons_plan_read((const char *)data, size, &o, &p, &err);
     if (rc < 0) {
-        if (rc != err.status || !*err.message)
+        if (rc != err.status || !*err.message) {
             abort();
+        }
         return 0;
     }
     const long n = pons_plan_text(p, &text);
     repairs = 0;
-    if (n < 0 || pons_plan_read(text, (size_t)n, &o, &q, &err) < 0 || repairs > 0)
+    if (n < 0 || pons_plan_read(text, (size_t)n, &o, &q, &err) < 0 || repairs > 0) {
         abort();
-    if (pons_plan_text(q, &again) != n || memcmp(text, again, (size_t)n) != 0)
+    }
+    if (pons_plan_text(q, &again) != n || memcmp(text, again, (size_t)n) != 0) {
         abort();
+    }
     free(text);
     free(again);
     pons_plan_destroy(p);

@@ -1,16 +1,12 @@
 // fuzz_reply.c - whatever a chat completions server streams, the client has an error or a whole
 // reply: calls of tools that were offered, ids that are each call's own, arguments that are
 // objects, and something said; the same however it is cut; and never the key.
-//
-//     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc fuzz/fuzz_reply.c
-//     \
-//         src/llm/openai_re*.c src/llm/openai_calls.c src/llm/sse.c src/llm/veil.c src/base/*.c \
-//         -ljansson -lfyaml -lm -o fuzz_reply && ./fuzz_reply
+#include "llm/chat/chat.h"
+#include "pons/sse.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "llm/openai_internal.h"
 
 #define EVENT_BYTES 4096
 #define KEY         "sk-0123"
@@ -55,20 +51,20 @@ static void check_value(const pons_value *v)
 static pons_value *read_stream(const pons_value *request, const uint8_t *data, size_t size,
                                size_t piece, pons_buf *shown, pons_error *err)
 {
-    pons__sse sse;
+    pons_sse sse;
     pons__reply r;
     pons_value *v = NULL;
-    pons__sse_init(&sse, EVENT_BYTES);
+    pons_sse_init(&sse, EVENT_BYTES);
     pons__reply_init(&r, request, on_piece, shown, KEY, err);
     int rc = PONS_OK;
     for (size_t at = 0; rc == PONS_OK && at < size; at += piece) {
         const size_t n = size - at < piece ? size - at : piece;
-        rc = pons__sse_feed(&sse, (const char *)data + at, n, pons__reply_event, &r);
+        rc = pons_sse_feed(&sse, (const char *)data + at, n, pons__reply_event, &r);
     }
     rc = rc == PONS_OK ? pons__reply_finish(&r, 1, &v) : rc;
     must((rc == PONS_OK) == (v != NULL));
     pons__reply_fini(&r);
-    pons__sse_fini(&sse);
+    pons_sse_fini(&sse);
     return v;
 }
 

@@ -1,23 +1,20 @@
 // fuzz_schema.c - no schema and no value may crash the compiler or the checker, or hang them.
 //
 // The input is a schema, a zero byte, and a value; without the zero byte the text is both.
-//
-//     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc fuzz/fuzz_schema.c
-//     \
-//         src/base/*.c -ljansson -lfyaml -lm -o fuzz_schema && ./fuzz_schema schemas
+#include "pons/schema.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void count(void *user, const char *pointer, const char *message)
 {
     (void)pointer;
-    if (!message[0])
+    if (!message[0]) {
         abort();
+    }
     ++*(int *)user;
 }
 
@@ -37,8 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int faults = 0;
         const int r = pons_schema_check(s, value, &err);
         if (pons_schema_faults(s, value, count, &faults) != r || (r == PONS_OK) != (faults == 0) ||
-            faults > 32)
+            faults > 32) {
             abort();
+        }
     }
     pons_schema_destroy(s);
     pons_value_unref(source);

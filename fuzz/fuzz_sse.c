@@ -1,12 +1,9 @@
 // fuzz_sse.c - a stream of server-sent events gives the same events however it is cut.
-//
-//     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc fuzz/fuzz_sse.c \
-//         src/llm/sse.c src/base/*.c -ljansson -lfyaml -lm -o fuzz_sse && ./fuzz_sse
+#include "pons/sse.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "llm/sse.h"
 
 #define EVENT_MAX 512 // small, so that the limit is met
 
@@ -14,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int collect(void *user, const char *event, const char *data, size_t len)
 {
-    if (data[len] != '\0')
+    if (data[len] != '\0') {
         abort();
+    }
     pons_buf_printf(user, "%s=", event);
     pons_buf_bytes(user, data, len);
     return pons_buf_byte(user, '|');
@@ -23,14 +21,14 @@ static int collect(void *user, const char *event, const char *data, size_t len)
 
 static int feed(const uint8_t *data, size_t size, size_t piece, pons_buf *out)
 {
-    pons__sse s;
-    pons__sse_init(&s, EVENT_MAX);
+    pons_sse s;
+    pons_sse_init(&s, EVENT_MAX);
     int rc = PONS_OK;
     for (size_t at = 0; rc == PONS_OK && at < size; at += piece) {
         const size_t n = size - at < piece ? size - at : piece;
-        rc = pons__sse_feed(&s, (const char *)data + at, n, collect, out);
+        rc = pons_sse_feed(&s, (const char *)data + at, n, collect, out);
     }
-    pons__sse_fini(&s);
+    pons_sse_fini(&s);
     return rc;
 }
 
@@ -41,8 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t piece = 1; piece <= 7; piece += 3) {
         pons_autobuf cut = PONS_BUF_INIT;
         if (feed(data, size, piece, &cut) != rc || cut.len != whole.len ||
-            (cut.len && memcmp(cut.data, whole.data, cut.len) != 0))
+            (cut.len && memcmp(cut.data, whole.data, cut.len) != 0)) {
             abort();
+        }
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 // leaves.c - a tree with leaves in C: an action that takes three ticks, a condition, and a port.
-#include <stdio.h>
-
 #include "pons/bt.h"
+
+#include <stdio.h>
 
 static const char xml[] = "<root BTCPP_format=\"4\"><BehaviorTree ID=\"Main\"><Sequence>"
                           "  <BatteryOk/>"

@@ -1,9 +1,9 @@
 // restart.c - a tree that is saved in the middle of its work and goes on in another tree, as it
 // would in another process.
+#include "pons/bt.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "pons/bt.h"
 
 static const char mdsl[] = "root { sequence { action [Step, \"pack\"] repeat [3] { action [Step, "
                            "\"carry\"] } action [Step, \"unpack\"] } }";

@@ -37,8 +37,9 @@ static int report(pons_cx *cx, void *user, pons_error *err)
     (void)err;
     const pons_value *lengths = pons_cx_get(cx, "lengths");
     int sum = 0;
-    for (size_t i = 0; i < json_array_size(lengths); i++)
+    for (size_t i = 0; i < json_array_size(lengths); i++) {
         sum += (int)json_integer_value(json_array_get(lengths, i));
+    }
     return pons_cx_put(cx, "report",
                        json_sprintf("%d words, %d letters", (int)json_array_size(lengths), sum));
 }

@@ -16,8 +16,9 @@ static int post(pons_cx *cx, void *user, pons_error *err)
     pons_value *question =
         json_sprintf("send %d letters?", (int)json_integer_value(pons_cx_get(cx, "letters")));
     int st = pons_interrupt(cx, question, &answer, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     return pons_cx_put(cx, "status", json_sprintf("sent %d", (int)json_integer_value(answer)));
 }
 

@@ -32,8 +32,9 @@ static int look_up(pons_cx *cx, void *user, pons_error *err)
     const pons_value *answer = NULL;
     int st =
         pons_await(cx, "weather", pons_object("city", json_string(city), NULL), 0, &answer, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     return pons_cx_put(cx, "weather", pons_object(city, pons_value_ref(answer), NULL));
 }
 

@@ -12,8 +12,9 @@
 static int flaky(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
-    if (pons_cx_attempt(cx) < 3)
+    if (pons_cx_attempt(cx) < 3) {
         return pons_error_set(err, PONS_EIO, "example", "not yet");
+    }
     return pons_cx_put(cx, "log", json_string("third time lucky"));
 }
 

@@ -22,16 +22,18 @@ static void on_event(void *user, const pons_event *ev)
     char number[24];
     snprintf(number, sizeof number, "%d", (int)ev->seq);
     pons_autovalue seen = pons_stream_shape(ev, modes, false);
-    if (seen)
+    if (seen) {
         show(number, seen);
+    }
 }
 
 static int write_text(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     const pons_value *answer = NULL;
-    if (pons_cx_get(cx, "ask")) // the second conversation waits for a model that never answers
+    if (pons_cx_get(cx, "ask")) { // the second conversation waits for a model that never answers
         return pons_await(cx, "model", json_string("?"), 0, &answer, err);
+    }
     pons_cx_message(cx, json_string("to"), NULL); // as a model's tokens come
     pons_cx_message(cx, json_string("ken"), NULL);
     return pons_cx_put(cx, "text", json_string("token"));

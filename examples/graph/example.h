@@ -12,8 +12,9 @@
 static inline void need(int st, const pons_error *err)
 {
     char line[1200];
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         return;
+    }
     fprintf(stderr, "%s\n", pons_error_line(err, line, sizeof line));
     exit(1);
 }
@@ -32,8 +33,9 @@ static inline pons_value *value(const char *text)
     pons_value *v = NULL;
     pons_error err = PONS_ERROR_INIT;
     snprintf(buf, sizeof buf, "%s", text);
-    for (char *c = buf; *c; c++)
+    for (char *c = buf; *c; c++) {
         *c = *c == '\'' ? '"' : *c;
+    }
     need(pons_value_parse(buf, strlen(buf), &v, &err), &err);
     return v;
 }

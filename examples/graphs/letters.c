@@ -36,8 +36,9 @@ static int ask(pons_cx *cx, void *user, pons_error *err)
     const pons_value *answer = NULL;
     const size_t n = json_array_size(pons_cx_get(cx, "letters"));
     const int rc = pons_interrupt(cx, json_sprintf("post %zu letters?", n), &answer, err);
-    if (rc != PONS_OK)
+    if (rc != PONS_OK) {
         return rc;
+    }
     const char *word = json_string_value(answer);
     const bool yes = json_is_true(answer) || (word && strcmp(word, "yes") == 0);
     pons_cx_goto(cx, yes ? "post" : PONS_END);

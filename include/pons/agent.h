@@ -1,17 +1,17 @@
-// agent.h - the planning agent of seed 004: a graph that answers, plans, asks, acts and sums up.
+// agent.h - the planning agent: a graph that answers, plans, asks, acts and sums up.
 //
-//              ┌────────────────────────────────────────┐
-//              ▼                                        │
-//   START ─► agent ─respond─► END                       │
-//              │ plan_create                            │
-//              ▼                                        │
-//          plan_gate ──approval on──► approval ─reject─►┤ (told why)
-//              │ off                     │ approve, edit│
-//              ▼                         ▼              │
-//           executor ◄──────────────────┘               │
-//              │  ▲ continue, revise                    │
-//              ▼  │                                     │
-//          replanner ─finish─► summarizer ──────────────┘
+//              +----------------------------------------+
+//              v                                        |
+//   START -> agent -respond-> END                       |
+//              | plan_create                            |
+//              v                                        |
+//          plan_gate --approval on--> approval -reject->+ (told why)
+//              | off                     | approve, edit|
+//              v                         v              |
+//           executor <------------------+               |
+//              |  ^ continue, revise                    |
+//              v  |                                     |
+//          replanner -finish-> summarizer --------------+
 //
 // agent and executor are ReAct loops: a model call, its tool calls, another model call. Each call
 // is an await; a tool that changes something goes through the effect ledger, so it is started once
@@ -24,8 +24,6 @@
 #ifndef PONS_AGENT_H
 #define PONS_AGENT_H
 
-#include <poll.h>
-
 #include "pons/critic.h"
 #include "pons/ext/llm.h"
 #include "pons/ext/tool.h"
@@ -33,9 +31,15 @@
 #include "pons/link.h"
 #include "pons/yaml.h"
 
+#include <poll.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PONS_AGENT_NS "agent"
 
-// ---------------------------------------------------------------- configuration
+// ---- configuration ------------------------------------------------------------------------------
 
 // graph_config.yaml with the defaults merged in. Immutable; outlives the agents made with it.
 typedef struct pons_agent_config pons_agent_config;
@@ -51,7 +55,7 @@ const pons_value *pons_agent_config_value(const pons_agent_config *c); // every 
 // The graph that a configuration gives, for drawings; its nodes never run. NULL: the defaults.
 int pons_agent_graph(const pons_agent_config *c, pons_graph **ret, pons_error *err);
 
-// ---------------------------------------------------------------- middleware
+// ---- middleware ---------------------------------------------------------------------------------
 
 // A model or tool call on its way. Middlewares stand around it in order: `before` of the first is
 // called first, its `after` last. Loop thread; never blocks.
@@ -86,7 +90,7 @@ typedef struct pons_agent_middleware {
 int pons_agent_middleware_open(const char *name, const pons_value *options, const pons_clock *clock,
                                pons_agent_middleware *ret, pons_error *err);
 
-// ---------------------------------------------------------------- the agent
+// ---- the agent ----------------------------------------------------------------------------------
 
 // Holds a call of a robot's tool (step NULL), or a step of a plan, against the critic. The verdict
 // is the caller's. PONS_ENOTFOUND: there is nothing to judge it by (no such skill).
@@ -173,7 +177,7 @@ const pons_value *pons_agent_get(const pons_agent *a,
 // Whether a thread of a store is an agent's, without opening it.
 bool pons_agent_thread_is(pons_store store, const char *thread);
 
-// ---------------------------------------------------------------- robot tools
+// ---- robot tools --------------------------------------------------------------------------------
 
 // One tool for each skill in the body's registry (category "robot"), and query_world. A call is a
 // goal on the body's link: its key is the goal's id, so the body's ledger sees to it that it moves
@@ -196,5 +200,9 @@ int pons_robot_tools_judge(void *self, const char *tool, const pons_value *args,
                            const pons_plan_step *step, pons_verdict **ret, pons_error *err);
 // {connected, robot, world}: what query_world says; new reference.
 pons_value *pons_robot_tools_status(void *self);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

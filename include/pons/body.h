@@ -7,16 +7,28 @@
 #ifndef PONS_BODY_H
 #define PONS_BODY_H
 
-#include <signal.h>
-
 #include "pons/clock.h"
 #include "pons/ext/robot.h"
+#include "pons/ext/skill.h"
 #include "pons/link.h"
 #include "pons/yaml.h"
+
+#include <signal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 // Loads and validates a world file (docs/worlds.md, schemas/world.json): PONS_EINVAL with
 // file:line:col. *ret is the world as a value, "dir" and "path" added; the caller's.
 int pons_world_load(const char *path, pons_value **ret, pons_error *err);
+
+#define PONS_BODY_SKILLS_MAX 8 // of modules
+
+// What a body with these skills of modules tells in `hello.skills`; *ret is the caller's. PONS_EINVAL
+// says what is wrong with one, PONS_EEXIST that its name is taken, PONS_EUNSUPPORTED that its
+// contract has another version.
+int pons_body_skills(const pons_skill *const *skills, size_t n, pons_value **ret, pons_error *err);
 
 typedef struct pons_body pons_body;
 
@@ -34,6 +46,8 @@ typedef struct pons_body_options {
     double battery_pct;     // at start; < 0: the world's
     bool auto_reset_sim;    // policy auto_reset: sim - the boot latch lifts itself in simulation
     double alone_timeout_s; // pons_body_run leaves after this long without a client; default 600
+    const pons_skill *const *skills; // of modules, beside the body's own; they outlive it
+    size_t n_skills;
     bool for_run; // started by a run: a bye with stop_body ends the process. A body that a
                   // person started ignores that and goes on serving.
 } pons_body_options;
@@ -60,8 +74,43 @@ int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err);
 int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile sig_atomic_t *quit,
                   pons_error *err);
 
-// Sends a protective stop to the body of RUN_DIR through stop.sock and waits for its
-// acknowledgement (at most timeout_ms). The datagram: "stop REASON"; the answer: "stopped".
+// For a process that is about to be a body and nothing else, before it has threads: wipes all of the
+// environment but what a body needs, so that it holds no key; makes the memory undumpable; keeps of
+// its capabilities CAP_SYS_NICE and CAP_IPC_LOCK only. PONS_EENV.
+int pons_body_confine(pons_error *err);
+
+// What a run directory's body.ledger and body.epoch say, read without a body and without changing
+// them, also while one runs.
+typedef struct pons_body_files {
+    int64_t lines;       // of the ledger; 0: there is none, or no body ever ran with it
+    int64_t plain_lines; // of these, without a checksum: of an older version
+    int64_t goals;
+    int64_t torn_bytes; // of a last line without its end: the next body cuts it away
+    int state;          // body.epoch: PONS_OK, PONS_ENOTFOUND, PONS_ECORRUPT, PONS_EIO
+    int64_t epoch;      // issued last; with state PONS_OK
+    bool boots_latched; // the next body starts latched,
+    char origin[16];    // because of this: "boot", "unknown", "fault", "stop"
+    char reason[96];
+} pons_body_files;
+// PONS_ECORRUPT when a line of the ledger is damaged: the error names file, line and the command that
+// repairs, and *ret is untouched. A damaged body.epoch is no failure but a latch: see state.
+int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err);
+// Repairs a ledger that pons_body_verify() calls damaged, when no body runs there: keeps the old one
+// as body.ledger.damaged-N, writes the good lines anew, and the next body starts latched. *ret_lost:
+// how many lines were left out; 0: nothing was damaged and nothing was done. ret_copy: the kept
+// file's path. PONS_EBUSY when a body runs.
+int pons_body_repair(const char *run_dir, int64_t *ret_lost, char *ret_copy, size_t cap,
+                     pons_error *err);
+
+// Sends a protective stop to the body of RUN_DIR through stop.sock. PONS_OK when it has stopped (it
+// says so within timeout_ms) and the latch is on the disk (within PONS_STOP_LATCH_MS after that).
+// PONS_ETIMEOUT when it does not say that it has stopped; PONS_EIO, with the cause, when it has, but
+// the latch is not on the disk: the robot stays stopped and the body goes on trying.
+#define PONS_STOP_LATCH_MS 500
 int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

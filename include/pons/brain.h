@@ -1,4 +1,4 @@
-// brain.h - the robot brain of seed 000: the kernel graph K1–K6 and the react graph R1–R8 on one
+// brain.h - the robot brain: the kernel graph K1–K6 and the react graph R1–R8 on one
 // thread of a store, joined to a body by a link.
 //
 // The caller owns the loop: it polls the descriptors that pons_brain_fds() names until
@@ -6,8 +6,6 @@
 // clock it just calls poll after each step of the world.
 #ifndef PONS_BRAIN_H
 #define PONS_BRAIN_H
-
-#include <poll.h>
 
 #include "pons/clock.h"
 #include "pons/ext/llm.h"
@@ -17,6 +15,12 @@
 #include "pons/graph.h"
 #include "pons/link.h"
 #include "pons/plan.h"
+
+#include <poll.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct pons_brain pons_brain;
 
@@ -35,12 +39,15 @@ typedef struct pons_brain_options {
     // (query_knowledge); called when the first one does, closed with the brain. NULL: such a step
     // fails.
     int (*knowledge)(void *user, pons_tools *ret, pons_error *err);
-    // Every event of the thread, durable and live, in the order of spec/brain.md.
+    // Every event of the thread, durable and live, in the order in which they happened.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;
     const pons_value *about; // added to run.started as "options"; may be NULL
     bool keep_running;       // serve or prompt: being out of tasks is not the end
-    bool stop_body;          // say bye{stop_body} at a good end: the run had started that body
+    // A person typed resume: tasks that wait after a stop go on when the body is not latched at the
+    // first look.
+    bool resumed;
+    bool stop_body; // say bye{stop_body} at a good end: the run had started that body
     // What the inner loop streams, PONS_STREAM_…; with stream_kernel the kernel's ticks as well,
     // which are ten commits a second then. Model tokens are messages.
     uint32_t stream;
@@ -66,9 +73,17 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err);
 // {text}).
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err);
 
-// A person's answer to the open question: {action: approve|edit|reject, reason?, args? or ops?}.
+// A person's answer to the open question: {action: approve|edit|reject, reason?, op? and args, or
+// ops (edit), by?, at_ms?}. The first one posted counts.
 // PONS_ENOTPENDING when nothing is asked.
 int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err);
+// What became of an answer that was posted to the kernel's inbox with a nonce of its own ({id, nonce,
+// action, by, at_ms, …}), from any process and whether a brain lives or not: {verdict, heard, first}.
+// verdict: bound (it counts), late (first counts: {action, by, at_ms}), overrides (a reject of what
+// had not started), closed (nothing is asked any more). heard: a brain has taken it; until then only
+// a kernel that closes the question can change the verdict. *ret is the caller's.
+int pons_answer_read(pons_store store, const char *thread, const char *question, const char *nonce,
+                     pons_value **ret, pons_error *err);
 // Nothing more will be said: with keep_running, the run now ends when its tasks do.
 void pons_brain_finish(pons_brain *b);
 
@@ -101,8 +116,8 @@ typedef enum pons_brain_outcome {
 pons_brain_outcome pons_brain_outcome_get(const pons_brain *b); // after run.done was emitted
 // `pons status`, as brain.md shapes it; new reference. Reads memory only.
 pons_value *pons_brain_status(pons_brain *b);
-// The same from a store, for a thread that may be running elsewhere; telemetry (a message of the
-// link) may be NULL. PONS_ENOTFOUND for an unknown thread.
+// The same from a store, for a thread that may be running elsewhere, or (NULL) of the body alone;
+// telemetry (a message of the link) may be NULL. PONS_ENOTFOUND for an unknown thread.
 int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,
                      const pons_value *hello, pons_value **ret, pons_error *err);
 // Makes thread `to` as `from` was at one of its checkpoints, of either graph: the other one is
@@ -120,5 +135,9 @@ int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err);
 void pons_brain_close(pons_brain *b);
 // What kill -9 leaves, for simulation: nothing is said, drained or written; the lease is dropped.
 void pons_brain_kill(pons_brain *b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -21,12 +21,16 @@
 #ifndef PONS_BT_H
 #define PONS_BT_H
 
+#include "pons/clock.h"
+#include "pons/value.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pons/clock.h"
-#include "pons/value.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct pons_bt pons_bt;
 typedef struct pons_bt_registry pons_bt_registry;
@@ -51,7 +55,7 @@ typedef enum pons_bt_format {
 // The word of a status as the format's own documentation has it: "SUCCEEDED" or "SUCCESS".
 const char *pons_bt_status_word(pons_bt_format format, pons_bt_status status);
 
-// ---------------------------------------------------------------- leaves
+// ---- leaves -------------------------------------------------------------------------------------
 
 typedef enum pons_bt_reason { // why a leaf is called
     PONS_BT_START,            // the node is entered; a condition is always started
@@ -114,7 +118,7 @@ int pons_bt_call_input(const pons_bt_call *call, const char *port, pons_value **
 int pons_bt_call_output(const pons_bt_call *call, const char *port, pons_value *value,
                         pons_error *err);
 
-// ---------------------------------------------------------------- definitions
+// ---- definitions --------------------------------------------------------------------------------
 
 typedef struct pons_bt_load_options {
     pons_bt_format format;
@@ -147,7 +151,7 @@ int pons_bt_calls(const pons_bt *bt, pons_bt_calls_fn fn, void *user, pons_error
 // A drawing: "text" or "dot". The caller frees *ret.
 int pons_bt_draw(const pons_bt *bt, const char *format, char **ret, pons_error *err);
 
-// ---------------------------------------------------------------- trees at work
+// ---- trees at work ------------------------------------------------------------------------------
 
 typedef struct pons_bt_change { // one node's change of state
     uint32_t node;
@@ -191,7 +195,6 @@ int pons_bt_tick(pons_bt_tree *t, pons_bt_tick_mode mode, pons_bt_status *ret, p
 int pons_bt_halt(pons_bt_tree *t, pons_error *err);
 // A paused tree halts nothing; time that passes while it is paused does not count for its timers.
 void pons_bt_pause(pons_bt_tree *t, bool paused);
-bool pons_bt_paused(const pons_bt_tree *t);
 
 // The result of a deferred call: applied at the next tick, dropped (PONS_ENOTPENDING) when that run
 // is over.
@@ -221,7 +224,7 @@ int pons_bt_restore(pons_bt_tree *t, const pons_value *saved, pons_error *err);
 // stays by its keys. PONS_EUNSUPPORTED between formats. On an error the tree is as before.
 int pons_bt_reload(pons_bt_tree *t, pons_bt *bt, const pons_bt_registry *leaves, pons_error *err);
 
-// ---------------------------------------------------------------- trying a tree
+// ---- trying a tree ------------------------------------------------------------------------------
 
 // Runs a definition with scripted leaves (docs/behaviour-trees.md): line is called with one object
 // a tick, {tick, status, states, calls, blackboard?, error?}, borrowed; with "watch":true in the
@@ -231,5 +234,9 @@ int pons_bt_reload(pons_bt_tree *t, pons_bt *bt, const pons_bt_registry *leaves,
 typedef void (*pons_bt_line_fn)(void *user, const pons_value *line);
 int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
                 void *user, pons_value **ret_faults, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

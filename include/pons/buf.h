@@ -6,12 +6,16 @@
 #ifndef PONS_BUF_H
 #define PONS_BUF_H
 
+#include "pons/error.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pons/error.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct pons_buf { // the caller's storage; one thread
     char *data;           // NULL while nothing was ever appended
@@ -67,5 +71,9 @@ static inline void pons_buf_cleanup(pons_buf *b)
 // Bytes of the UTF-8 sequence that s begins with, 1 to 4; 0 when len is 0 or it is not a valid one
 // (overlong forms, surrogates and what lies beyond U+10FFFF are not). Any thread.
 size_t pons_utf8_sequence(const char *s, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PONS_NS_PER_MS 1000000LL
 #define PONS_NS_PER_S  1000000000LL
 
@@ -42,5 +46,9 @@ static inline int64_t pons_wall_ms(const pons_clock *c)
 {
     return c->wall_ms(c->ctx);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

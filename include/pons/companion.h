@@ -19,19 +19,23 @@
 #ifndef PONS_COMPANION_H
 #define PONS_COMPANION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "pons/bt.h"
 #include "pons/ext/llm.h"
 #include "pons/ext/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define PONS_COMPANION_THREAD "companion"
 
 typedef struct pons_world_view pons_world_view;
 typedef struct pons_companion pons_companion;
 
-// ---------------------------------------------------------------- the world view
+// ---- the world view -----------------------------------------------------------------------------
 
 // Reads config/world-view.yaml and checks it by schemas/world-view.json and against itself (a place
 // that nobody knows, a window that does not exist). PONS_EINVAL with file:line:col.
@@ -53,7 +57,7 @@ bool pons_world_view_school_day(const pons_world_view *v, int64_t minute, const 
 // its id. Borrowed from v, or id itself.
 const char *pons_world_view_name(const pons_world_view *v, const char *id, const char *language);
 
-// ---------------------------------------------------------------- a life
+// ---- a life -------------------------------------------------------------------------------------
 
 // {"time":…,"type":"tick|decision|action.started|action.ended|state.changed|external.message|
 // filtered", …}, borrowed. All but ticks have been committed when they are shown; ticks are not
@@ -110,7 +114,7 @@ bool pons_companion_began(const pons_companion *c);     // no life was there to 
 // The life as it is kept (docs/companion.md). A new reference; NULL on no memory.
 pons_value *pons_companion_state(const pons_companion *c);
 
-// ---------------------------------------------------------------- from outside, any process
+// ---- from outside, any process ------------------------------------------------------------------
 
 // The life as it was last committed. PONS_ENOTFOUND when there is none.
 int pons_companion_read(pons_store store, const char *thread, pons_value **ret, pons_error *err);
@@ -127,5 +131,9 @@ int pons_companion_why(pons_store store, const char *thread, const pons_world_vi
 // Posts {text, from?, urgent?} to the companion's phone. It is read at its next minute, if it may.
 int pons_companion_message(pons_store store, const char *thread, const char *text, const char *from,
                            bool urgent, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -36,13 +36,17 @@
 #ifndef PONS_CRITIC_H
 #define PONS_CRITIC_H
 
+#include "pons/error.h"
+#include "pons/plan.h"
+#include "pons/value.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pons/error.h"
-#include "pons/plan.h"
-#include "pons/value.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct pons_critic pons_critic;   // immutable: any thread may judge with it
 typedef struct pons_verdict pons_verdict; // one thread at a time
@@ -105,7 +109,7 @@ const pons_value *pons_critic_fallback_args(const pons_critic *c, const char *fa
 // Whether an action moves something: its resources are of the policy's moving_resources.
 bool pons_critic_moves(const pons_critic *c, const char *action);
 
-// -- verdicts -------------------------------------------------------------------------------------
+// ---- verdicts -----------------------------------------------------------------------------------
 
 pons_verdict *pons_verdict_create(void); // nothing violated; NULL: no memory
 void pons_verdict_destroy(pons_verdict *v);
@@ -141,5 +145,9 @@ static inline void pons_verdict_cleanup(pons_verdict **v)
     pons_verdict_destroy(*v);
 }
 #define pons_autoverdict __attribute__((cleanup(pons_verdict_cleanup))) pons_verdict *
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // X(symbol, number, word): the one table of statuses.
 #define PONS_STATUS_TABLE(X)                                                                       \
     X(PONS_OK, 0, "ok")                                                                            \
@@ -85,5 +89,9 @@ int pons_error_context(pons_error *err, const char *fmt, ...) __attribute__((for
 // One line, "module: message [source]: cause", into buf (cap ≥ 1 bytes, always terminated).
 // Returns buf.
 char *pons_error_line(const pons_error *err, char *buf, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,11 +3,15 @@
 #ifndef PONS_GEOMETRY_H
 #define PONS_GEOMETRY_H
 
+#include "pons/value.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pons/value.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #ifndef M_PI
 #define M_PI 3.14159265358979323846
@@ -77,5 +81,9 @@ static inline double pons_box2_distance(const pons_box2 *b, double x, double y)
 // Whether a point lies in a polygon [[x,y],…] (crossing number; a point on an edge may fall on
 // either side). False for fewer than three corners. Any thread.
 bool pons_polygon_contains(const pons_value *polygon, double x, double y);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -20,6 +20,10 @@
 #include "pons/rand.h"
 #include "pons/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct pons_graph_builder pons_graph_builder;
 typedef struct pons_graph pons_graph;
 typedef struct pons_thread pons_thread;
@@ -29,7 +33,7 @@ typedef struct pons_cx pons_cx;
 #define PONS_START "__start__"
 #define PONS_END   "__end__"
 
-// ---------------------------------------------------------------- building
+// ---- building -----------------------------------------------------------------------------------
 
 typedef enum pons_channel_kind {
     PONS_CHANNEL_LAST,      // more than one write a step: INVALID_CONCURRENT_GRAPH_UPDATE
@@ -172,7 +176,7 @@ const char *pons_graph_name(const pons_graph *g);
 // when it is not installed). The caller frees *ret.
 int pons_graph_draw(const pons_graph *g, const char *format, char **ret, pons_error *err);
 
-// ---------------------------------------------------------------- threads and runs
+// ---- threads and runs ---------------------------------------------------------------------------
 
 typedef struct pons_event {
     int64_t seq;        // > 0: durable, committed before it is shown; 0: live
@@ -418,8 +422,7 @@ int pons_run_sleep(pons_run *r, pons_error *err);
 pons_run_state pons_run_state_get(const pons_run *r);
 const pons_error *pons_run_error(const pons_run *r); // borrowed; empty unless FAILED
 const pons_value *pons_run_get(const pons_run *r, const char *channel); // borrowed until advanced
-const char *pons_run_ns(const pons_run *r);
-int pons_run_supersteps(const pons_run *r); // of this invocation
+int pons_run_supersteps(const pons_run *r);                             // of this invocation
 // The nodes that the next superstep runs, or those of the one that is under way: a list of names in
 // task order, a Send's as often as it was sent; empty at the end. A new reference.
 pons_value *pons_run_next(const pons_run *r);
@@ -440,7 +443,7 @@ int64_t pons_run_deadlines(pons_run *r, pons_error *err);
 int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err);
 int pons_run_resume_map(pons_run *r, const pons_value *id_to_value, pons_error *err);
 
-// ---------------------------------------------------------------- inside a node
+// ---- inside a node ------------------------------------------------------------------------------
 
 // State as it was when the superstep began, or for a router with the node's own writes applied.
 // Borrowed until the node returns; NULL when empty.
@@ -471,8 +474,6 @@ pons_thread *pons_cx_thread(pons_cx *cx);
 
 // Durable event, committed with the step and then shown. Takes payload.
 int pons_cx_emit(pons_cx *cx, const char *type, pons_value *payload);
-// Shown now, not stored; repeated when the node is run again. Takes payload.
-void pons_cx_emit_live(pons_cx *cx, const char *type, pons_value *payload);
 
 // Streams, when the run's options ask for it: committed and shown at once, also when the node fails
 // later; repeated when the node is run again. Take their values. metadata may be NULL.
@@ -499,11 +500,11 @@ typedef int (*pons_task_fn)(void *user, const pons_value *args, pons_value **ret
 int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_fn fn, void *user,
               const pons_value **ret, pons_error *err);
 
-// ---------------------------------------------------------------- effects
+// ---- effects ------------------------------------------------------------------------------------
 
-//   INTENDED ──► DISPATCHED ──► ACCEPTED ──► DONE | FAILED | CANCELED
-//      │              ├──────────────┴─────► OUTCOME_UNKNOWN
-//      └► REFUSED     └► REFUSED, DONE, FAILED, CANCELED
+//   INTENDED --> DISPATCHED --> ACCEPTED --> DONE | FAILED | CANCELED
+//      |              +--------------+-----> OUTCOME_UNKNOWN
+//      +> REFUSED     +> REFUSED, DONE, FAILED, CANCELED
 // The table is enforced; terminal states never change.
 typedef enum pons_effect_state {
     PONS_EFFECT_INTENDED,
@@ -547,5 +548,9 @@ int pons_effect_get(pons_cx *cx, const char *id, pons_effect *ret, pons_error *e
 // skill, args, attempt, args_hash, details, result, tag, created_ms, updated_ms}.
 int pons_effects_read(pons_store store, const char *thread, uint32_t state_mask,
                       pons_value **ret_list, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

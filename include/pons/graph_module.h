@@ -17,6 +17,10 @@
 
 #include "pons/graph.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PONS_GRAPH_MODULE_ABI 1u
 
 typedef struct pons_graph_module {
@@ -31,5 +35,9 @@ typedef struct pons_graph_module {
     const pons_await_handler *handlers;
     size_t n_handlers;
 } pons_graph_module;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,14 +8,16 @@
 //   goal{goal_id, epoch, expires_ms (CLOCK_BOOTTIME ms), robot_id, skill, args, args_hash, thread,
 //        task_id, attempt}
 //   cancel{goal_id, epoch}      adopt{goal_id, epoch}      status{goal_id}
-//   heartbeat{}                 (controller, after each kernel tick)
-//   stop{reason}  reset{}       anyone who may open the socket; reset lifts the latch
+//   heartbeat{}                 (controller, ten times a second while its loop comes round)
+//   stop{reason}                anyone who may open the socket
+//   reset{auto?}                the controller, or who connected as the user that the body runs as;
+//                               lifts the latch; auto: only one of the origin "boot"
 //   bye{stop_body}              a good end: no hold; stop_body ends the process that a run started
 //   world.spawn{id,x,y,sx,sy,remove?}  world.battery{pct}     simulation only
 // body → brain:
 //   hello{protocol:1, boot_id, robot_id, epoch (0 for an observer), driver, speed, simulated,
-//   world{name,
-//         bounds, zones[{id,names{lang:[..]},polygon,target{x,y,yaw}}], charger{pose}, objects[]},
+//         world{name, bounds, zones[{id,names{lang:[..]},polygon,target{x,y,yaw}}],
+//         charger{pose}, objects[]},
 //         skills[registry items], limits{…}, pid}
 //   accepted{goal_id, state}    rejected{goal_id, code, message}
 //   adopted{goal_id, state}
@@ -25,8 +27,11 @@
 //         to the controller, and again after adopt when it was missed; a telemetry goes before it
 //   telemetry{robot_ms, pose{x,y,yaw}, pose_std_m, twist{v,w}, battery_pct, battery_state (word),
 //         docked, distance_remaining_m|null, goal|null {goal_id,skill,state,started_ms,timeout_s},
-//         resources{base_busy,…}, stop{latched,reason}, held, nearest_m, zone_of_safety, realtime,
-//         scan_age_ms, fifo, boot_id, odometer_m, obstacles[{x,y,r}], collision_risk}      20 Hz
+//         resources{base_busy,…}, stop{latched,reason,origin,unsaved?}, held, nearest_m,
+//         zone_of_safety, realtime, scan_age_ms, fifo, boot_id, odometer_m, obstacles[{x,y,r}],
+//         collision_risk, latch_durable}      20 Hz
+//   stopped{}                   the wheels have zero; then latched{} when that is on the disk, or
+//   unsaved{message}            once, when it cannot be written: latched comes when it could
 //   speak{text}                 ok{re}                 error{code, message, re?}
 // rejected codes: stale_epoch expired latched busy bad_args unknown_skill wrong_robot args_mismatch
 // ledger not_controller.
@@ -35,10 +40,16 @@
 
 #include "pons/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PONS_LINK_PROTOCOL 1
 #define PONS_LINK_LINE_MAX (256 * 1024) // bytes with the newline; a longer line is PONS_EPROTOCOL
 
-typedef struct pons_link pons_link; // one end; one thread at a time
+// One end; one thread at a time. On a socket, send, flush and wants_write may also be called by a
+// second thread meanwhile (until close): lines go out whole, in the order of the calls.
+typedef struct pons_link pons_link;
 
 // Takes msg. Never blocks: what the socket does not take is buffered (up to 4 MiB, then
 // PONS_EBUSY). PONS_ECLOSED when the other end is gone.
@@ -60,6 +71,8 @@ int pons_link_connect(const char *path, pons_link **ret, pons_error *err);
 pons_link *pons_link_from_fd(int fd); // takes a connected socket; NULL on no memory (fd is closed)
 // Peer's pid by SO_PEERCRED; 0 in process.
 int64_t pons_link_peer_pid(const pons_link *l);
+// User id that the peer had when it connected; one's own in process; -1 when it is not known.
+int64_t pons_link_peer_uid(const pons_link *l);
 
 typedef struct pons_listener pons_listener;
 // Binds with mode 0600 (the directory's mode is the caller's). A stale socket file, whose owner is
@@ -79,5 +92,9 @@ int pons_datagram_bind(const char *path, pons_error *err);
 // Connects, with a name of its own to be answered at; blocks. PONS_ENOTFOUND when there is no
 // socket, PONS_ECLOSED when nobody reads it.
 int pons_datagram_connect(const char *path, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

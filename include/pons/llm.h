@@ -5,15 +5,19 @@
 // client: one thread, one set of connections, one memory of what the server takes. A handle is a
 // pons_llm like any other: its call numbers are its own, and it gets its own calls' events only.
 //
-//     factory ──► client (fingerprint a) ──► provider: openai, script, replay, a module llm-NAME
-//                    ▲    ▲                      ▲
-//                 handle handle                  └─ recorded to a file, where asked for
+//     factory --> client (fingerprint a) --> provider: openai, script, replay, a module llm-NAME
+//                    ^    ^                      ^
+//                 handle handle                  +- recorded to a file, where asked for
 #ifndef PONS_LLM_H
 #define PONS_LLM_H
 
+#include "pons/ext/llm.h"
+
 #include <stddef.h>
 
-#include "pons/ext/llm.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 // Calls that one run may make, whatever clients they go to: a model that loops ends here. The run
 // is named by the request's `run`; a request without one is not counted. The count is the
@@ -36,8 +40,7 @@ void pons_llm_factory_destroy(pons_llm_factory *f);
 // A handle to the client of this configuration, which is opened when there is none yet.
 // config: {
 //   provider?  "openai" (default), "script" (default with path or replies), "replay", or the NAME
-//   of
-//              a module llm-NAME.so
+//              of a module llm-NAME.so
 //   record?    a file that the conversation is added to (pons_llm_record)
 //   …          the provider's own: url, model, api_key, ca_file, timeouts; path; see docs/models.md
 // }
@@ -75,5 +78,14 @@ int pons_llm_record(pons_llm inner, const char *path, const char *secret, const 
 // them in their order, whatever is asked; ignore is a list of dotted paths that need not be equal,
 // where * stands for any key or number. `run` never needs to be.
 extern const pons_llm_ops pons_llm_replay;
+
+// Linked in: answers from a YAML/JSON list of scripted replies, for tests and scenarios
+// ({path} or {replies[…]}): each reply {content | decision{…} | tool_calls[…] |
+// error{status,message}, delay_ms?, tokens?, when{field: value}?}.
+extern const pons_llm_ops pons_llm_script;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

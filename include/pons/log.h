@@ -8,6 +8,10 @@
 
 #include "pons/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum pons_log_level {
     PONS_LOG_DEBUG,
     PONS_LOG_INFO,
@@ -30,5 +34,9 @@ void pons_log_configure(const char *spec); // the PONS_LOG syntax; NULL: from th
 int pons_log_enabled(pons_log_level level, const char *module); // any thread
 void pons_log(pons_log_level level, const char *module, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); // any thread but the safety thread
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -15,10 +15,14 @@
 #ifndef PONS_MACHINE_H
 #define PONS_MACHINE_H
 
+#include "pons/error.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pons/error.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define PONS_MACHINE_STATES_MAX 64
 #define PONS_TO(state)          (UINT64_C(1) << (state))
@@ -43,5 +47,9 @@ int pons_machine_find(const pons_machine *m, const char *name);
 
 // Whether no transition leaves the state.
 bool pons_machine_final(const pons_machine *m, int state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,7 +8,11 @@
 
 #include "pons/ext/tool.h"
 
-// ---------------------------------------------------------------- client
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- client -------------------------------------------------------------------------------------
 
 // Reads mcp.json as other programs write it: {"mcpServers": {NAME: {command, args?, env?, cwd?} |
 // {url, headers?}}}, each also with disabled?, timeout_s?, risk? (a word, or {TOOL: word}),
@@ -28,7 +32,7 @@ int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools 
 // "disabled", transport, tools, starts, protocol?, server?{name, version}, error?}]. Any thread.
 int pons_mcp_status(const pons_tools *mcp, pons_value **ret, pons_error *err);
 
-// ---------------------------------------------------------------- server
+// ---- server -------------------------------------------------------------------------------------
 
 typedef struct pons_mcp_server_ops {
     // A resource list ([{uri, name, description?, mimeType?}]) and the text of one; may be NULL.
@@ -61,5 +65,9 @@ typedef struct pons_mcp_server_options {
 // Serves until the client closes its end (PONS_OK), stop_fd is readable (PONS_OK), or the client
 // breaks the framing (PONS_EPROTOCOL). Calls that run are canceled. Blocks; one thread.
 int pons_mcp_serve(const pons_mcp_server_options *o, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,22 +2,29 @@
 //
 // A module is a shared object "KIND-NAME.so" that exports one symbol, `pons_module`. It is loaded
 // on first use and never unloaded. Searched in: $PONS_MODULE_PATH (colon-separated), lib/pons
-// beside the executable, ../lib/pons beside it. Others add a driver, a store or a model provider
-// the same way.
+// beside the executable, ../lib/pons beside it, then lib/ of the workspace (a name that pons
+// brings itself is never taken from there). Others add a driver, a skill, a store, a model provider or tools
+// the same way; docs/modules.md is their page.
 #ifndef PONS_MODULE_H
 #define PONS_MODULE_H
 
+#include "pons/error.h"
+
 #include <stdint.h>
 
-#include "pons/error.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define PONS_MODULE_ABI 1u
 
 typedef struct pons_module {
     uint32_t abi;     // PONS_MODULE_ABI
-    const char *kind; // "driver", "llm", "store"
+    const char *kind; // "driver", "skill", "llm", "store", "tool", "graph", "http"
     const char *name; // "mujoco"
-    const void *ops;  // the kind's vtable: pons_robot_ops, pons_llm_ops, pons_store_driver
+    // The kind's vtable: pons_robot_ops, pons_skill, pons_llm_ops, pons_store_driver, pons_tool_module,
+    // pons_graph_module, pons_http_ops.
+    const void *ops;
 } pons_module;
 
 // Exports a module, once, at file scope: PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
@@ -31,11 +38,19 @@ typedef struct pons_module {
 // for; PONS_EUNSUPPORTED when the ABI or the kind differs; PONS_EENV with dlopen's reason when a
 // library that it needs is missing. Any thread.
 int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err);
+// Modules are also looked for in lib/ of this workspace, from now on; NULL: in none. What is found
+// there is loaded only when nobody else could have changed it (pons_workspace_check,
+// pons_file_check): otherwise PONS_EREFUSED. PONS_EINVAL: the path is too long.
+int pons_module_workspace(const char *workspace, pons_error *err);
 
 // The directory of the running executable, without a trailing slash; static storage.
 const char *pons_exe_dir(void);
 // Finds a data file ("worlds/house.yaml"): $PONS_SHARE, the executable's ../ (a build in the source
 // tree), ../share/pons. Writes the path into buf; PONS_ENOTFOUND lists where it looked.
 int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,16 +13,20 @@
 #ifndef PONS_PLAN_H
 #define PONS_PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pons/error.h"
 #include "pons/machine.h"
 #include "pons/rand.h"
 #include "pons/value.h"
 
-// -- enumerations: X(symbol, value in JSON); the first of each is the default ---------------------
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- enumerations: X(symbol, value in JSON); the first of each is the default -------------------
 
 #define PONS_RISK_LEVEL_TABLE(X)                                                                   \
     X(PONS_RISK_LOW, "low")                                                                        \
@@ -83,7 +87,7 @@ int pons_tool_call_find(const char *word);
 extern const pons_machine pons_step_machine; // of pons_step_status
 extern const pons_machine pons_plan_machine; // of pons_plan_status
 
-// -- steps and plans ------------------------------------------------------------------------------
+// ---- steps and plans ----------------------------------------------------------------------------
 
 typedef struct pons_plan_step {
     int64_t step_id;                    // unique in its plan, ≥ 0
@@ -171,7 +175,7 @@ int64_t pons_plan_next_step_id(const pons_plan *p); // the greatest and one; 1 w
 // number that a value can't hold.
 int pons_plan_object(const char *text, pons_value **ret, pons_error *err);
 
-// -- JSON -----------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 // Texts are canonical: keys sorted, every field present, numbers as they were given. The *_text
 // functions return the length of *ret, which the caller frees, or a negative status.
 
@@ -198,7 +202,7 @@ int pons_execution_result_from_value(const pons_value *v, double now_s, pons_exe
 int pons_plan_from_llm_response(const pons_value *v, const char *source,
                                 const pons_plan_origin *from, pons_plan **ret, pons_error *err);
 
-// -- the tolerant reader --------------------------------------------------------------------------
+// ---- the tolerant reader ------------------------------------------------------------------------
 
 #define PONS_PLAN_REPAIR_TABLE(X)                                                                  \
     X(PONS_REPAIR_BOM, "bom")                       /* a byte order mark */                        \
@@ -271,7 +275,7 @@ enum { PONS_PLAN_TEXT_MAX = 16 << 20 }; // bytes of a text that the reader takes
 int pons_plan_read(const char *text, size_t len, const pons_plan_read_options *o, pons_plan **ret,
                    pons_error *err);
 
-// -- execution results ----------------------------------------------------------------------------
+// ---- execution results --------------------------------------------------------------------------
 
 // A checked copy of `fields`: "success: must be true when status is success".
 int pons_execution_result_create(const pons_execution_result *fields, pons_execution_result **ret,
@@ -288,7 +292,7 @@ int pons_execution_result_skipped(const char *plan_id, int64_t step_id, const ch
                                   double now_s, pons_execution_result **ret, pons_error *err);
 void pons_execution_result_destroy(pons_execution_result *r); // NULL-safe
 
-// -- running a plan -------------------------------------------------------------------------------
+// ---- running a plan -----------------------------------------------------------------------------
 // The engine changes statuses and decides what comes next; what a step does is the caller's, one
 // executor for each tool_call_type. It may be run in pieces: whoever must wait returns PONS_EPARKED
 // and is called again, with the same step, when the caller runs the plan again. All that a run
@@ -365,5 +369,9 @@ int pons_plan_condition(const char *key, const pons_value *wanted,
 // A ready `look`: user is an object (const pons_value *), names are its members, "a.b" a member of
 // a member.
 int pons_plan_look_in(void *user, const char *name, pons_value **ret, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

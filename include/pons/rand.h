@@ -2,10 +2,14 @@
 #ifndef PONS_RAND_H
 #define PONS_RAND_H
 
+#include "pons/clock.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pons/clock.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct pons_rand { // the caller's storage; one thread
     uint64_t s[4];
@@ -33,5 +37,9 @@ void pons_id_make(pons_id_source *s, char ret[PONS_ID_MAX]);
 
 // SHA-256 (FIPS 180-4) of n bytes.
 void pons_sha256(const void *data, size_t n, uint8_t ret[32]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

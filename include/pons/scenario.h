@@ -9,6 +9,10 @@
 #include "pons/brain.h"
 #include "pons/ext/robot.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // What the composition root lends to a run. Opened by it, closed by it.
 typedef struct pons_scenario_env {
     const pons_robot_ops *robot;
@@ -51,5 +55,9 @@ typedef struct pons_scenario_options {
 // expectations are missed; an error only when the simulation itself could not run.
 int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
                       const pons_scenario_options *opts, pons_value **ret_report, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

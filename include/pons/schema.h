@@ -11,6 +11,10 @@
 #include "pons/value.h"
 #include "pons/yaml.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct pons_schema pons_schema; // immutable once compiled; any thread may check with it
 
 // Compiles; takes its own reference to `schema`. PONS_EINVAL names the pointer of the bad keyword.
@@ -29,5 +33,9 @@ int pons_schema_faults(const pons_schema *s, const pons_value *v, pons_schema_fa
 
 // Checks a YAML document; the error's source is name:line:col of the offending node.
 int pons_schema_check_yaml(const pons_schema *s, const pons_yaml *y, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

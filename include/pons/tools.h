@@ -9,13 +9,17 @@
 
 #include "pons/ext/tool.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Opens the core tools. config (copied; config/tools.yaml has every key with its default):
 //
 //   {workspace: absolute path of an existing directory,   required
 //    tools?: [names]                  only these; default: all
 //    risk?: {TOOL: word}              in place of a tool's own risk; a call's own risk stays
-//    hidden?: [paths]                 neither read nor written nor searched
-//    protected?: [paths]              read, but not written
+//    hidden?: [paths]                 neither read nor written nor searched, and
+//    protected?: [paths]              read, but not written, beside pons/protect.h's table
 //    output_kb?, write_kb?, workers?, files{}?, terminal{}?, fetch{}?, knowledge{}?}
 //
 // PONS_EINVAL names the path of a bad key, PONS_EENV a workspace that can't be opened. ret->ops
@@ -27,5 +31,13 @@
 // PONS_ENOTFOUND where nothing was begun, PONS_ECLOSED where it cannot be known.
 int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
                          pons_error *err);
+
+// Whether commands that nobody is asked about can run behind the kernel's wall here (docs/tools.md):
+// a trial runs. detail gets one line: how, or PONS_EENV and why not. Without it every command asks.
+int pons_core_tools_wall(const char *workspace, char *detail, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

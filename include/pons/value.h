@@ -9,16 +9,22 @@
 #ifndef PONS_VALUE_H
 #define PONS_VALUE_H
 
+#include "pons/error.h"
+
 #include <jansson.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pons/error.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef json_t pons_value;
 
-// Seeds jansson's hash before the first thread exists. Call once at the start of main; idempotent.
+// Seeds jansson's hash and sets its allocator (unless the program has set one) before the first
+// thread exists. Call once at the start of main; idempotent.
 void pons_value_init(void);
 
 pons_value *pons_value_ref(const pons_value *v); // NULL-safe; returns v
@@ -52,9 +58,21 @@ int64_t pons_get_int(const pons_value *obj, const char *key, int64_t fallback);
 bool pons_get_bool(const pons_value *obj, const char *key, bool fallback);
 const pons_value *pons_get(const pons_value *obj, const char *key); // NULL when absent
 
-// {key: value…} from a NULL-terminated list of (const char *key, pons_value *value) pairs; takes
-// the values; a NULL value leaves its key out. NULL on no memory (the values are freed).
+// {key: value...} from a NULL-terminated list of (const char *key, pons_value *value) pairs; takes
+// the values. NULL on no memory (the values are freed).
+//
+// What a NULL value means: for pons_object it leaves its key out, so it is for processes, which end
+// when there is no memory (memory.h). For pons_object_whole, which is for libraries, it is a value
+// that was lost, and there is no object; PONS_ABSENT leaves a key out. Both take PONS_ABSENT.
 pons_value *pons_object(const char *key, ...) __attribute__((sentinel));
+pons_value *pons_object_whole(const char *key, ...) __attribute__((sentinel));
+extern pons_value pons__absent;
+#define PONS_ABSENT (&pons__absent)
+// A reference to an optional value: absent when v is NULL.
+static inline pons_value *pons_optional(const pons_value *v)
+{
+    return v ? pons_value_ref(v) : PONS_ABSENT;
+}
 
 static inline void pons_value_cleanup(pons_value **v)
 {
@@ -62,5 +80,9 @@ static inline void pons_value_cleanup(pons_value **v)
 }
 // pons_autovalue v = …; is unreferenced at the end of its scope.
 #define pons_autovalue __attribute__((cleanup(pons_value_cleanup))) pons_value *
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

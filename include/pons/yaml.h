@@ -9,6 +9,10 @@
 
 #include "pons/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct pons_yaml pons_yaml;
 
 // name is what messages call the text (a file name). Errors: PONS_EINVAL with source name:line:col.
@@ -22,5 +26,9 @@ const pons_value *pons_yaml_value(const pons_yaml *y); // borrowed; lives as lon
 // Writes "name:line:col" of the node at a JSON pointer (of its nearest known ancestor when the
 // pointer names nothing) into buf; returns buf.
 char *pons_yaml_position(const pons_yaml *y, const char *pointer, char *buf, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

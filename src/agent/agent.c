@@ -4,17 +4,34 @@
 // waits. pons_agent_poll gives providers' events to the awaits that they answer and advances what
 // became ready. The graph ends the turn itself: `done` is emitted in the commit that ends it.
 //
-//        say ──► run: agent … ──► done                 answer, inbox ──► an interrupt
-//                  ▲      │ awaits                      stop ──► every await is answered "stopped"
-//                  └──────┴── host: models, tools                and the graph ends in good order
+//        say --> run: agent … --> done                 answer, inbox --> an interrupt
+//                  ^      | awaits                      stop --> every await is answered "stopped"
+//                  +------+-- host: models, tools                and the graph ends in good order
 //
-// Killed at any point, the run is resumed by the next open: see host.c for what becomes of calls.
-#include "agent/agent_internal.h"
+// Killed at any point, the run is resumed by the next open: see providers.c for what becomes of calls.
+//
+//   plan_nodes.c   the outer graph: plan_gate, approval, replanner, summarizer
+//   react_loop.c   the loop of agent and executor, a subgraph: think, act
+//   tool_calls.c   one tool call: vetted, asked about, run, settled
+//   plan_data.c    what the nodes do to a plan
+//   registry.c     the tools of all providers, who may use which
+//   providers.c    the awaits' other end: calls of models and tools under way
+//   middleware.c   debug, timing, rate_limit, redact; shown.c: what may leave as an event
+//   robot_tools.c  the body's skills as tools
+//   config.c       graph_config.yaml: defaults, faults with positions
+#include "pons/agent.h"
+
+#include "agent/config.h"
+#include "agent/graphs.h"
+#include "agent/plan_data.h"
+#include "agent/providers.h"
+#include "agent/registry.h"
+#include "agent/session.h"
+#include "agent/shown.h"
+#include "pons/module.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/module.h"
 
 #define POLL_ROUNDS_MAX 64 // a poll ends after so many rounds though more could be done
 #define STOP_ROUNDS_MAX 64 // each round answers all that waits; a plan has a handful
@@ -30,7 +47,7 @@ static void on_event(void *user, const pons_event *ev);
 static bool too_late(const pons_agent *a, const char *await);
 static const char *question_id(const pons_value *questions, const char *id);
 
-// ---------------------------------------------------------------- life
+// ---- life ---------------------------------------------------------------------------------------
 
 int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error *err)
 {
@@ -200,7 +217,7 @@ static int resume(pons_agent *a, pons_error *err)
     return rc < 0 ? read_state(a, err) : PONS_OK;
 }
 
-// ---------------------------------------------------------------- turns
+// ---- turns --------------------------------------------------------------------------------------
 
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
 {
@@ -386,7 +403,7 @@ pons_value *pons_agent_questions(const pons_agent *a)
     return list;
 }
 
-// ---------------------------------------------------------------- the loop
+// ---- the loop -----------------------------------------------------------------------------------
 
 int pons_agent_poll(pons_agent *a, pons_error *err)
 {
@@ -503,7 +520,7 @@ size_t pons_agent_fds(pons_agent *a, struct pollfd *fds, size_t cap)
     return n;
 }
 
-// ---------------------------------------------------------------- other processes
+// ---- other processes ----------------------------------------------------------------------------
 
 void pons_agent_wake(pons_agent *a)
 {
@@ -570,7 +587,7 @@ static void on_event(void *user, const pons_event *ev)
     }
 }
 
-// ---------------------------------------------------------------- looking
+// ---- looking ------------------------------------------------------------------------------------
 
 pons_agent_state pons_agent_state_get(const pons_agent *a)
 {

@@ -3,7 +3,9 @@
 // One table has every key with its type, its range and its default; reading is a walk over what
 // somebody wrote, held against the table, and a merge onto the defaults. Nothing is passed over: a
 // key that is not in the table is a fault with its position, and so is a value of another type.
-#include "agent/agent_internal.h"
+#include "agent/config.h"
+
+#include "pons/agent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +63,7 @@ static int set(pons_value *root, const char *pointer, pons_value *v);
 static int fault(const pons_agent_config *c, const char *pointer, pons_error *err, const char *fmt,
                  ...) __attribute__((format(printf, 4, 5)));
 
-// ---------------------------------------------------------------- reading
+// ---- reading ------------------------------------------------------------------------------------
 
 static int defaults(pons_agent_config **ret, pons_error *err)
 {
@@ -133,7 +135,7 @@ const pons_value *pons_agent_config_value(const pons_agent_config *c)
     return c->value;
 }
 
-// ---------------------------------------------------------------- looking
+// ---- looking ------------------------------------------------------------------------------------
 
 const pons_value *pons__cfg(const pons_agent_config *c, const char *path)
 {
@@ -168,7 +170,7 @@ int pons__cfg_blame(const pons_agent_config *c, const char *pointer, pons_error 
     return status;
 }
 
-// ---------------------------------------------------------------- the walk
+// ---- the walk -----------------------------------------------------------------------------------
 
 static int walk(pons_agent_config *c, const pons_value *v, const char *pointer, pons_error *err)
 {

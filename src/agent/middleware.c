@@ -4,13 +4,15 @@
 //   timing      counts calls and their time by name, and logs the table at the end
 //   rate_limit  at most so many model calls a minute: a call beyond that waits its turn
 //   redact      replaces secrets in what a model is sent, in what tools say and in what is shown
-#include "agent/agent_internal.h"
+#include "agent/providers.h"
+#include "agent/shown.h"
+#include "pons/agent.h"
+#include "pons/buf.h"
+#include "pons/log.h"
 
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/log.h"
 
 #define WHERE        "middleware"
 #define NAMES_MAX    128
@@ -22,7 +24,7 @@ static const char HIDDEN[] = "[redacted]";
 
 static int bad_options(pons_error *err, const char *name, const char *why);
 
-// ---------------------------------------------------------------- debug
+// ---- debug --------------------------------------------------------------------------------------
 
 static char *line_of(const pons_value *v)
 {
@@ -56,7 +58,7 @@ static void debug_after(void *user, const pons_agent_call *call, pons_value **an
     }
 }
 
-// ---------------------------------------------------------------- timing
+// ---- timing -------------------------------------------------------------------------------------
 
 typedef struct timing {
     struct timing_row {
@@ -104,7 +106,7 @@ static void timing_after(void *user, const pons_agent_call *call, pons_value **a
              (long long)r->calls, (long long)r->total_ms);
 }
 
-// ---------------------------------------------------------------- rate_limit
+// ---- rate_limit ---------------------------------------------------------------------------------
 
 typedef struct rate {
     int64_t at_ms[RATE_MAX]; // a ring of when the last calls were let through
@@ -133,7 +135,7 @@ static int rate_before(void *user, const pons_agent_call *call, pons_value **req
     return PONS_OK;
 }
 
-// ---------------------------------------------------------------- redact
+// ---- redact -------------------------------------------------------------------------------------
 
 typedef struct redact {
     regex_t patterns[PATTERNS_MAX];
@@ -275,7 +277,7 @@ static int redact_open(const pons_value *options, redact **ret, pons_error *err)
     return PONS_OK;
 }
 
-// ---------------------------------------------------------------- opening
+// ---- opening ------------------------------------------------------------------------------------
 
 static int bad_options(pons_error *err, const char *name, const char *why)
 {

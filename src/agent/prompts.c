@@ -1,6 +1,9 @@
 // prompts.c - what the model is told when nobody says otherwise: config/prompts/NAME.md of the
 // workspace, or of the installation, stand in their place.
-#include "agent/agent_internal.h"
+#include "agent/prompts.h"
+
+#include "agent/session.h"
+#include "pons/agent.h"
 
 const char pons__prompt_agent[] =
     "You are the planning agent of pons, a runtime that joins language models to robots. Answer "

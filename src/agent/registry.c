@@ -4,12 +4,16 @@
 // body said which skills it has). A name belongs to the first provider that has it. Two tools are
 // the agent's own: plan_create, which only the agent node may call whatever a list says, and
 // step_failed, with which the executor says that a step can't be done.
-#include "agent/agent_internal.h"
+#include "agent/registry.h"
+
+#include "agent/config.h"
+#include "agent/session.h"
+#include "pons/agent.h"
+#include "pons/log.h"
+#include "pons/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/log.h"
 
 static const char OWN[] =
     "[{\"name\":\"plan_create\",\"category\":\"plan\",\"risk\":\"safe\",\"read_only\":true,"

@@ -5,15 +5,19 @@
 // goal is out: there is one controller at a time, and a chat that is idle must not keep a brain
 // from its body.
 //
-//   start ─► wanted ──hello, epoch──► sent ──accepted──► running ──result──► an event
-//   adopt ─► asked (status) ── known, finished ─────────────────────────────► an event
-//                           ── known, held or running ─► adopt ─► running
-//                           ── known, of another boot ─► outcome not known
-//                           ── unknown ─► certainly never started (an older epoch is fenced off)
+//   start -> wanted --hello, epoch--> sent --accepted--> running --result--> an event
+//   adopt -> asked (status) -- known, finished -----------------------------> an event
+//                           -- known, held or running -> adopt -> running
+//                           -- known, of another boot -> outcome not known
+//                           -- unknown -> certainly never started (an older epoch is fenced off)
 //
 // A goal's id is the call's key, so the body's ledger does one key once, whoever sends it how
 // often. A link that breaks is opened again and every goal that is out is asked about.
-#include "agent/agent_internal.h"
+#include "agent/providers.h"
+#include "agent/shown.h"
+#include "pons/agent.h"
+#include "pons/link_message.h"
+#include "pons/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +77,7 @@ static void on_hand(robot *r, const pons_value *msg);
 static void on_status(robot *r, goal *g, const pons_value *msg);
 static void goal_send(robot *r, goal *g);
 static void goal_ask(robot *r, goal *g);
+static void send_about(robot *r, const goal *g, pons_message_type type);
 static void goal_progress(robot *r, const goal *g, const pons_value *msg);
 static void goal_end(robot *r, goal *g, pons_tool_event e);
 static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
@@ -84,7 +89,7 @@ static const pons_value *skill_of(const robot *r, const char *name);
 
 static const pons_tools_ops robot_ops;
 
-// ---------------------------------------------------------------- life
+// ---- life ---------------------------------------------------------------------------------------
 
 int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret, pons_error *err)
 {
@@ -122,9 +127,7 @@ static void robot_close(void *self)
     // Without a bye the body brakes and holds what runs: the next life takes it up again.
     if (r->hand && !r->goals) {
         pons_error ignored = PONS_ERROR_INIT;
-        pons_link_send(r->hand,
-                       pons_object("type", json_string("bye"), "stop_body", json_false(), NULL),
-                       &ignored);
+        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_BYE}, &ignored);
     }
     pons_link_close(r->eye);
     pons_link_close(r->hand);
@@ -162,7 +165,7 @@ void pons_robot_tools_close(pons_tools *t)
     }
 }
 
-// ---------------------------------------------------------------- the list
+// ---- the list -----------------------------------------------------------------------------------
 
 static pons_value *query_tool(void)
 {
@@ -222,7 +225,7 @@ static uint64_t robot_generation(void *self)
     return r->generation;
 }
 
-// ---------------------------------------------------------------- judging
+// ---- judging ------------------------------------------------------------------------------------
 
 int pons_robot_tools_judge(void *self, const char *tool, const pons_value *args,
                            const pons_plan_step *step, pons_verdict **ret, pons_error *err)
@@ -288,14 +291,11 @@ pons_value *pons_robot_tools_status(void *self)
                        robot_now, "world", world, NULL);
 }
 
-// ---------------------------------------------------------------- calls
+// ---- calls --------------------------------------------------------------------------------------
 
 static int push(robot *r, pons_tool_event e)
 {
-    event *fresh = calloc(1, sizeof *fresh), **at = &r->first;
-    if (!fresh) {
-        abort(); // a result that is lost would have its motion done again
-    }
+    event *fresh = pons_need_zeroed(1, sizeof *fresh), **at = &r->first;
     fresh->e = e;
     while (*at) {
         at = &(*at)->next;
@@ -306,10 +306,7 @@ static int push(robot *r, pons_tool_event e)
 
 static goal *goal_add(robot *r, uint64_t call, const char *tool, const char *key)
 {
-    goal *g = calloc(1, sizeof *g);
-    if (!g) {
-        abort();
-    }
+    goal *g = pons_need_zeroed(1, sizeof *g);
     g->call = call;
     snprintf(g->key, sizeof g->key, "%s", key);
     snprintf(g->skill, sizeof g->skill, "%s", tool);
@@ -340,6 +337,9 @@ static int robot_start(void *self, uint64_t call, const char *tool, const pons_v
     if (!r->eye) {
         return pons_error_set(err, PONS_EENV, WHERE, "no body runs here (`pons body` starts one)");
     }
+    if (!skill_of(r, tool)) {
+        return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there is no skill %.64s", tool);
+    }
     goal *g = goal_add(r, call, tool, key);
     g->args = pons_value_ref(args);
     look(r);
@@ -357,10 +357,25 @@ static int robot_adopt(void *self, uint64_t call, const char *tool, const char *
     return PONS_OK;
 }
 
+// What the call had said already and nobody has taken.
+static void forget_events(robot *r, uint64_t call)
+{
+    for (event **at = &r->first; *at;) {
+        event *e = *at;
+        if (e->e.call != call) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        pons_tool_event_clear(&e->e);
+        free(e);
+    }
+}
+
 static void robot_cancel(void *self, uint64_t call)
 {
     robot *r = self;
-    pons_error ignored = PONS_ERROR_INIT;
+    forget_events(r, call);
     for (goal *g = r->goals; g; g = g->next) {
         if (g->call != call) {
             continue;
@@ -369,10 +384,7 @@ static void robot_cancel(void *self, uint64_t call)
         if (g->state == WANTED) {
             g->state = OVER;
         } else if (r->hand && r->in_control) {
-            pons_link_send(r->hand,
-                           pons_object("type", json_string("cancel"), "goal_id",
-                                       json_string(g->key), "epoch", json_integer(r->epoch), NULL),
-                           &ignored);
+            send_about(r, g, PONS_MESSAGE_CANCEL);
         }
     }
     look(r);
@@ -409,7 +421,7 @@ static const pons_tools_ops robot_ops = {.abi = PONS_TOOL_ABI,
                                          .event_fd = robot_event_fd,
                                          .next = robot_next};
 
-// ---------------------------------------------------------------- the links
+// ---- the links ----------------------------------------------------------------------------------
 
 static bool connect_as(robot *r, const char *role, pons_link **link, int *fd)
 {
@@ -418,11 +430,11 @@ static bool connect_as(robot *r, const char *role, pons_link **link, int *fd)
         *link = NULL;
         return false;
     }
-    pons_link_send(*link,
-                   pons_object("type", json_string("hello"), "protocol",
-                               json_integer(PONS_LINK_PROTOCOL), "role", json_string(role), "name",
-                               json_string(r->name), "pid", json_integer(getpid()), NULL),
-                   &ignored);
+    const pons_message hello = {
+        .type = PONS_MESSAGE_HELLO,
+        .as.hello = {
+            .protocol = PONS_LINK_PROTOCOL, .role = role, .name = r->name, .pid = getpid()}};
+    pons_message_send(*link, &hello, &ignored);
     watch(r, *link, fd);
     return true;
 }
@@ -483,9 +495,7 @@ static void reap(robot *r)
         }
     }
     if (r->hand && !r->goals) { // others may have the body now
-        pons_link_send(r->hand,
-                       pons_object("type", json_string("bye"), "stop_body", json_false(), NULL),
-                       &ignored);
+        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_BYE}, &ignored);
         lose(r, &r->hand, &r->hand_fd);
     }
 }
@@ -507,7 +517,7 @@ static void look(robot *r)
     receive(r, &r->hand, &r->hand_fd, on_hand);
     if (r->hand && r->in_control && now - r->beat_ms >= BEAT_MS) {
         r->beat_ms = now;
-        pons_link_send(r->hand, pons_object("type", json_string("heartbeat"), NULL), &ignored);
+        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_HEARTBEAT}, &ignored);
     }
     if (r->hand && pons_link_wants_write(r->hand)) {
         pons_link_flush(r->hand, &ignored);
@@ -542,7 +552,7 @@ static void lose(robot *r, pons_link **link, int *fd)
     }
 }
 
-// ---------------------------------------------------------------- messages
+// ---- messages -----------------------------------------------------------------------------------
 
 static void on_eye(robot *r, const pons_value *msg)
 {
@@ -607,7 +617,6 @@ static void on_hand(robot *r, const pons_value *msg)
 static void on_status(robot *r, goal *g, const pons_value *msg)
 {
     const char *state = pons_get_str(msg, "state", "");
-    pons_error ignored = PONS_ERROR_INIT;
     const bool ended = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
                        strcmp(state, "canceled") == 0;
     if (!pons_get_bool(msg, "known", false) && g->adopted) {
@@ -622,10 +631,7 @@ static void on_status(robot *r, goal *g, const pons_value *msg)
     } else {
         g->state = RUNNING;
         g->adopted = false;
-        pons_link_send(r->hand,
-                       pons_object("type", json_string("adopt"), "goal_id", json_string(g->key),
-                                   "epoch", json_integer(r->epoch), NULL),
-                       &ignored);
+        send_about(r, g, PONS_MESSAGE_ADOPT);
     }
 }
 
@@ -639,29 +645,35 @@ static void goal_send(robot *r, goal *g)
     const int64_t boot_ms = r->o.clock.boot_ns(r->o.clock.ctx) / PONS_NS_PER_MS;
     g->state = SENT;
     g->since_ms = now_ms(r);
-    pons_link_send(r->hand,
-                   pons_object("type", json_string("goal"), "goal_id", json_string(g->key), "epoch",
-                               json_integer(r->epoch), "expires_ms",
-                               json_integer(boot_ms + EXPIRES_MS), "robot_id",
-                               json_string(pons_get_str(r->hello, "robot_id", "")), "skill",
-                               json_string(g->skill), "args",
-                               g->args ? pons_value_ref(g->args) : json_object(), "args_hash",
-                               json_string(hash), "thread", json_string(r->thread), "task_id",
-                               json_string(""), "attempt", json_integer(1), NULL),
-                   &ignored);
+    const pons_message out = {.type = PONS_MESSAGE_GOAL,
+                              .as.goal = {.goal_id = g->key,
+                                          .epoch = r->epoch,
+                                          .expires_ms = boot_ms + EXPIRES_MS,
+                                          .robot_id = pons_get_str(r->hello, "robot_id", ""),
+                                          .skill = g->skill,
+                                          .args = pons_get(named, "args"),
+                                          .args_hash = hash,
+                                          .thread = r->thread,
+                                          .attempt = 1}};
+    pons_message_send(r->hand, &out, &ignored);
 }
 
 static void goal_ask(robot *r, goal *g)
 {
-    pons_error ignored = PONS_ERROR_INIT;
     g->state = ASKED;
     g->since_ms = now_ms(r);
-    pons_link_send(r->hand,
-                   pons_object("type", json_string("status"), "goal_id", json_string(g->key), NULL),
-                   &ignored);
+    send_about(r, g, PONS_MESSAGE_STATUS);
 }
 
-// ---------------------------------------------------------------- results
+// Cancel, adopt, status.
+static void send_about(robot *r, const goal *g, pons_message_type type)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    const pons_message about = {.type = type, .as.about = {.goal_id = g->key, .epoch = r->epoch}};
+    pons_message_send(r->hand, &about, &ignored);
+}
+
+// ---- results ------------------------------------------------------------------------------------
 
 static void goal_end(robot *r, goal *g, pons_tool_event e)
 {
@@ -735,7 +747,7 @@ static void goal_result(robot *r, goal *g, const pons_value *msg)
                                       metrics ? pons_value_ref(metrics) : json_object(), NULL)});
 }
 
-// ---------------------------------------------------------------- small things
+// ---- small things -------------------------------------------------------------------------------
 
 static int64_t now_ms(const robot *r)
 {

@@ -22,8 +22,9 @@ void pons_buf_init(pons_buf *b)
 
 void pons_buf_fini(pons_buf *b)
 {
-    if (!b)
+    if (!b) {
         return;
+    }
     free(b->data);
     pons_buf_init(b);
 }
@@ -32,25 +33,31 @@ void pons_buf_clear(pons_buf *b)
 {
     b->len = 0;
     b->failed = false;
-    if (b->data)
+    if (b->data) {
         b->data[0] = '\0';
+    }
 }
 
 int pons_buf_reserve(pons_buf *b, size_t n)
 {
-    if (b->failed)
+    if (b->failed) {
         return PONS_ENOMEM;
-    if (b->cap - b->len > n) // one byte stays for the zero
+    }
+    if (b->cap - b->len > n) { // one byte stays for the zero
         return PONS_OK;
-    if (n > SIZE_MAX / 2 - b->len - 1)
+    }
+    if (n > SIZE_MAX / 2 - b->len - 1) {
         return fail(b);
+    }
     const size_t need = b->len + n + 1;
     size_t cap = b->cap ? b->cap * 2 : BUF_CAP_MIN;
-    if (cap < need)
+    if (cap < need) {
         cap = need;
+    }
     char *data = realloc(b->data, cap);
-    if (!data)
+    if (!data) {
         return fail(b);
+    }
     b->data = data;
     b->cap = cap;
     return PONS_OK;
@@ -59,10 +66,12 @@ int pons_buf_reserve(pons_buf *b, size_t n)
 int pons_buf_bytes(pons_buf *b, const void *data, size_t n)
 {
     const int r = pons_buf_reserve(b, n);
-    if (r < 0)
+    if (r < 0) {
         return r;
-    if (n)
+    }
+    if (n) {
         memcpy(b->data + b->len, data, n);
+    }
     b->len += n;
     b->data[b->len] = '\0';
     return PONS_OK;
@@ -93,11 +102,13 @@ int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
     va_copy(again, ap);
     const int n = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
-    if (n < 0)
+    if (n < 0) {
         return fail(b);
+    }
     const int r = pons_buf_reserve(b, (size_t)n);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
     b->len += (size_t)n;
     return PONS_OK;
@@ -123,12 +134,14 @@ int pons_buf_zigzag(pons_buf *b, int64_t v)
 
 char *pons_buf_take(pons_buf *b, size_t *ret_len)
 {
-    if (pons_buf_reserve(b, 0) < 0) // an empty buffer still gives a zero-terminated string
+    if (pons_buf_reserve(b, 0) < 0) { // an empty buffer still gives a zero-terminated string
         return NULL;
+    }
     char *data = b->data;
     data[b->len] = '\0';
-    if (ret_len)
+    if (ret_len) {
         *ret_len = b->len;
+    }
     pons_buf_init(b);
     return data;
 }
@@ -144,11 +157,13 @@ uint64_t pons_bufread_varint(pons_bufread *r)
     for (unsigned shift = 0; !r->bad && r->at < r->end && shift < 64; shift += 7) {
         const uint8_t byte = *r->at++;
         v |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte & 0x80)
+        if (byte & 0x80) {
             continue;
+        }
         // One value has one coding: no bits beyond the 64th, no useless last zero byte.
-        if ((shift == 63 && byte > 1) || (shift > 0 && byte == 0))
+        if ((shift == 63 && byte > 1) || (shift > 0 && byte == 0)) {
             break;
+        }
         return v;
     }
     r->bad = true;

@@ -4,10 +4,10 @@
 // error that is being filled ("%s", err->message).
 #include "pons/error.h"
 
+#include "base/base_internal.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "base/base_internal.h"
 
 static void copy(char *dst, size_t cap, const char *src);
 
@@ -26,8 +26,9 @@ const char *pons_status_word(int status)
 
 int pons_error_set(pons_error *err, int status, const char *module, const char *fmt, ...)
 {
-    if (!err)
+    if (!err) {
         return status;
+    }
     char message[PONS_ERROR_MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
@@ -43,8 +44,9 @@ int pons_error_set(pons_error *err, int status, const char *module, const char *
 
 int pons_error_source(pons_error *err, const char *fmt, ...)
 {
-    if (!err)
+    if (!err) {
         return PONS_EINVAL;
+    }
     char source[PONS_ERROR_SOURCE_MAX];
     va_list ap;
     va_start(ap, fmt);
@@ -56,8 +58,9 @@ int pons_error_source(pons_error *err, const char *fmt, ...)
 
 int pons_error_cause(pons_error *err, const char *fmt, ...)
 {
-    if (!err)
+    if (!err) {
         return PONS_EINVAL;
+    }
     char cause[PONS_ERROR_CAUSE_MAX];
     va_list ap;
     va_start(ap, fmt);
@@ -69,8 +72,9 @@ int pons_error_cause(pons_error *err, const char *fmt, ...)
 
 int pons_error_context(pons_error *err, const char *fmt, ...)
 {
-    if (!err)
+    if (!err) {
         return PONS_EINVAL;
+    }
     char prefix[PONS_ERROR_MESSAGE_MAX], message[2 * PONS_ERROR_MESSAGE_MAX + 2];
     va_list ap;
     va_start(ap, fmt);
@@ -86,15 +90,18 @@ char *pons_error_line(const pons_error *err, char *buf, size_t cap)
     char line[sizeof *err + 16]; // all texts and what stands between them
     size_t n = 0;
     const size_t max = sizeof line;
-    if (err->module[0])
+    if (err->module[0]) {
         n += (size_t)snprintf(line + n, max - n, "%s: ", err->module);
+    }
     // An error that says nothing is still named by its status.
     const char *message = err->message[0] ? err->message : pons_status_word(err->status);
     n += (size_t)snprintf(line + n, max - n, "%s", message);
-    if (err->source[0])
+    if (err->source[0]) {
         n += (size_t)snprintf(line + n, max - n, " [%s]", err->source);
-    if (err->cause[0])
+    }
+    if (err->cause[0]) {
         snprintf(line + n, max - n, ": %s", err->cause);
+    }
     copy(buf, cap, line);
     return buf;
 }

@@ -11,8 +11,9 @@ bool pons_polygon_contains(const pons_value *polygon, double x, double y)
         const double ay = json_number_value(json_array_get(a, 1));
         const double bx = json_number_value(json_array_get(b, 0));
         const double by = json_number_value(json_array_get(b, 1));
-        if ((ay > y) != (by > y) && x < (bx - ax) * (y - ay) / (by - ay) + ax)
+        if ((ay > y) != (by > y) && x < (bx - ax) * (y - ay) / (by - ay) + ax) {
             inside = !inside;
+        }
     }
     return inside;
 }

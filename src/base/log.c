@@ -4,13 +4,14 @@
 // afterwards. A program that never configures it gets the environment's on first use.
 #include "pons/log.h"
 
+#include "base/base_internal.h"
+#include "pons/plain.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/base_internal.h"
 
 enum {
     RULES_MAX = 64,      // entries of a specification; more are ignored
@@ -45,13 +46,15 @@ void pons_log_set_sink(pons_log_sink sink, void *user)
 
 void pons_log_configure(const char *spec)
 {
-    if (!spec)
+    if (!spec) {
         spec = getenv("PONS_LOG");
+    }
     state.configured = true;
     state.n_rules = 0;
     state.all = false;
-    if (!spec)
+    if (!spec) {
         return;
+    }
     while (*spec) {
         const size_t n = strcspn(spec, ", ");
         add_rule(spec, n);
@@ -62,32 +65,37 @@ void pons_log_configure(const char *spec)
 int pons_log_enabled(pons_log_level level, const char *module)
 {
     pthread_once(&state.once, configure_once);
-    for (int i = state.n_rules - 1; i >= 0; i--) // the last word on a module counts
-        if (strcmp(state.rules[i].module, module) == 0)
+    for (int i = state.n_rules - 1; i >= 0; i--) { // the last word on a module counts
+        if (strcmp(state.rules[i].module, module) == 0) {
             return state.rules[i].shown;
+        }
+    }
     return state.all || level >= PONS_LOG_WARN;
 }
 
 void pons_log(pons_log_level level, const char *module, const char *fmt, ...)
 {
-    if (!pons_log_enabled(level, module))
+    if (!pons_log_enabled(level, module)) {
         return;
+    }
     char message[MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
     pons__format(message, sizeof message, fmt, ap);
     va_end(ap);
     const pons_log_record record = {level, module, message};
-    if (state.sink)
+    if (state.sink) {
         state.sink(state.sink_user, &record);
-    else
+    } else {
         sink_stderr(NULL, &record);
+    }
 }
 
 static void configure_once(void)
 {
-    if (!state.configured)
+    if (!state.configured) {
         pons_log_configure(NULL);
+    }
 }
 
 static void add_rule(const char *name, size_t n)
@@ -97,14 +105,16 @@ static void add_rule(const char *name, size_t n)
         name++;
         n--;
     }
-    if (n == 0 || n >= NAME_MAX_BYTES)
+    if (n == 0 || n >= NAME_MAX_BYTES) {
         return;
+    }
     if (n == strlen("all") && memcmp(name, "all", n) == 0) {
         state.all = shown;
         return;
     }
-    if (state.n_rules == RULES_MAX)
+    if (state.n_rules == RULES_MAX) {
         return;
+    }
     rule *r = &state.rules[state.n_rules++];
     memcpy(r->module, name, n);
     r->module[n] = '\0';
@@ -114,7 +124,9 @@ static void add_rule(const char *name, size_t n)
 static void sink_stderr(void *user, const pons_log_record *r)
 {
     static const char *const words[] = {"debug", "info", "warning", "error"};
+    pons_autobuf line = PONS_BUF_INIT; // what libraries and models say may be in the message
     (void)user;
+    pons_plain(&line, r->message, SIZE_MAX, false);
     // One call, so that lines of several threads do not mix: stdio locks the stream for it.
-    fprintf(stderr, "%s: %s: %s\n", r->module, words[r->level], r->message);
+    fprintf(stderr, "%s: %s: %s\n", r->module, words[r->level], line.data ? line.data : "");
 }

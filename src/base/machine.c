@@ -12,9 +12,10 @@ bool pons_machine_may(const pons_machine *m, int from, int to)
 
 int pons_machine_move(const pons_machine *m, int *state, int to, pons_error *err)
 {
-    if (!pons_machine_may(m, *state, to))
+    if (!pons_machine_may(m, *state, to)) {
         return pons_error_set(err, PONS_EPROTOCOL, m->name, "%s may not become %s",
                               pons_machine_state(m, *state), pons_machine_state(m, to));
+    }
     *state = to;
     return PONS_OK;
 }
@@ -26,9 +27,11 @@ const char *pons_machine_state(const pons_machine *m, int state)
 
 int pons_machine_find(const pons_machine *m, const char *name)
 {
-    for (int i = 0; i < m->n; i++)
-        if (strcmp(m->states[i], name) == 0)
+    for (int i = 0; i < m->n; i++) {
+        if (strcmp(m->states[i], name) == 0) {
             return i;
+        }
+    }
     return -1;
 }
 

@@ -22,8 +22,9 @@ static void fill_random(pons_id_source *s);
 
 void pons_rand_seed(pons_rand *r, uint64_t seed)
 {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         r->s[i] = splitmix64(&seed);
+    }
 }
 
 void pons_rand_seed_os(pons_rand *r)
@@ -31,12 +32,14 @@ void pons_rand_seed_os(pons_rand *r)
     size_t got = 0;
     while (got < sizeof r->s) {
         const ssize_t n = getrandom((char *)r->s + got, sizeof r->s - got, 0);
-        if (n < 0)
+        if (n < 0) {
             continue; // only EINTR is possible: the buffer is valid and small
+        }
         got += (size_t)n;
     }
-    if (!(r->s[0] | r->s[1] | r->s[2] | r->s[3]))
+    if (!(r->s[0] | r->s[1] | r->s[2] | r->s[3])) {
         r->s[0] = 1; // all zeros is the one state that the generator never leaves
+    }
 }
 
 uint64_t pons_rand_u64(pons_rand *r)
@@ -67,15 +70,17 @@ double pons_rand_normal(pons_rand *r, double mean, double stddev)
 
 uint64_t pons_rand_below(pons_rand *r, uint64_t n)
 {
-    if (n <= 1)
+    if (n <= 1) {
         return 0;
+    }
     // Lemire, "Fast Random Integer Generation in an Interval", 2019: the high word of x·n is the
     // result; the few low words that would make some results likelier are drawn again.
     uint128 m = (uint128)pons_rand_u64(r) * n;
     if ((uint64_t)m < n) {
         const uint64_t biased = -n % n;
-        while ((uint64_t)m < biased)
+        while ((uint64_t)m < biased) {
             m = (uint128)pons_rand_u64(r) * n;
+        }
     }
     return (uint64_t)(m >> 64);
 }
@@ -96,8 +101,9 @@ void pons_id_make(pons_id_source *s, char ret[PONS_ID_MAX])
         s->last_ms++; // 2^80 ids in a millisecond: borrow the next one
     }
     uint128 id = (uint128)((uint64_t)s->last_ms & 0xffffffffffffu) << 80;
-    for (size_t i = 0; i < sizeof s->last; i++)
+    for (size_t i = 0; i < sizeof s->last; i++) {
         id |= (uint128)s->last[i] << (8 * (sizeof s->last - 1 - i));
+    }
     for (int i = ID_DIGITS - 1; i >= 0; i--) {
         ret[i] = digits[id & 31];
         id >>= ID_BITS_A_DIGIT;
@@ -121,17 +127,20 @@ static uint64_t rotl(uint64_t x, int n)
 // Adds one to a big-endian number; false when it wrapped to zero.
 static bool increment(uint8_t *bytes, size_t n)
 {
-    while (n-- > 0)
-        if (++bytes[n])
+    while (n-- > 0) {
+        if (++bytes[n]) {
             return true;
+        }
+    }
     return false;
 }
 
 static void fill_random(pons_id_source *s)
 {
     const uint64_t a = pons_rand_u64(s->rand), b = pons_rand_u64(s->rand);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
         s->last[i] = (uint8_t)(a >> (56 - 8 * i));
+    }
     s->last[8] = (uint8_t)(b >> 56);
     s->last[9] = (uint8_t)(b >> 48);
 }

@@ -12,15 +12,15 @@
 // Bounds: 128 levels, and a budget of rule visits, so that no value makes a check slow.
 #include "pons/schema.h"
 
+#include "base/base_internal.h"
+#include "pons/buf.h"
+
 #include <limits.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/base_internal.h"
-#include "pons/buf.h"
 
 #define WHERE "schema" // in errors
 
@@ -97,7 +97,7 @@ struct pons_schema {
     rule *root;
 };
 
-// -- declarations ---------------------------------------------------------------------------------
+// ---- declarations -------------------------------------------------------------------------------
 
 typedef struct compiler {
     pons_schema *s;
@@ -179,19 +179,22 @@ static void add_choice(char *buf, size_t cap, const json_t *v);
 static const char *meant(const rule *r, const char *key, size_t len);
 static void write_path(const step *path, pons_buf *out);
 
-// -- public ---------------------------------------------------------------------------------------
+// ---- public -------------------------------------------------------------------------------------
 
 int pons_schema_compile(const pons_value *schema, pons_schema **ret, pons_error *err)
 {
     compiler c = {.s = calloc(1, sizeof *c.s), .err = err};
-    if (!c.s)
+    if (!c.s) {
         return no_memory(&c);
+    }
     c.s->source = pons_value_ref(schema);
     int r = compile_rule(&c, schema, "", 0, &c.s->root);
-    if (r == PONS_OK)
+    if (r == PONS_OK) {
         r = find_refs(&c);
-    for (size_t i = 0; r == PONS_OK && i < c.s->n; i++)
+    }
+    for (size_t i = 0; r == PONS_OK && i < c.s->n; i++) {
         r = find_loops(&c, c.s->all[i], 0);
+    }
     if (r < 0) {
         pons_schema_destroy(c.s);
         return r;
@@ -202,10 +205,12 @@ int pons_schema_compile(const pons_value *schema, pons_schema **ret, pons_error 
 
 void pons_schema_destroy(pons_schema *s)
 {
-    if (!s)
+    if (!s) {
         return;
-    for (size_t i = 0; i < s->n; i++)
+    }
+    for (size_t i = 0; i < s->n; i++) {
         rule_destroy(s->all[i]);
+    }
     free(s->all);
     pons_value_unref(s->source);
     free(s);
@@ -223,8 +228,9 @@ static void keep_first(void *user, const char *pointer, const char *message)
     const char *shown = pointer_end(pointer);
     pons_error_set(f->err, PONS_EINVAL, WHERE, "%s%s: %s", shown > pointer ? "…" : "",
                    *shown ? shown : "/", message);
-    if (f->keep_pointer)
+    if (f->keep_pointer) {
         pons_buf_str(&f->pointer, pointer);
+    }
 }
 
 static bool run(const pons_schema *s, const pons_value *v, size_t max, pons_schema_fault_fn fn,
@@ -259,8 +265,7 @@ int pons_schema_check_yaml(const pons_schema *s, const pons_yaml *y, pons_error 
     return ok ? PONS_OK : PONS_EINVAL;
 }
 
-// -- compiling: one function a kind of keyword
-// -----------------------------------------------------
+// ---- compiling: one function a kind of keyword --------------------------------------------------
 
 static const struct {
     const char *word;
@@ -287,21 +292,25 @@ static int add_type(compiler *c, rule *r, const json_t *v, const char *at)
 static int compile_type(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
     (void)depth;
-    if (!json_is_array(v))
+    if (!json_is_array(v)) {
         return add_type(c, r, v, at);
-    if (json_array_size(v) == 0)
+    }
+    if (json_array_size(v) == 0) {
         return bad(c, at, "an empty list of types");
+    }
     int status = PONS_OK;
-    for (size_t i = 0; status == PONS_OK && i < json_array_size(v); i++)
+    for (size_t i = 0; status == PONS_OK && i < json_array_size(v); i++) {
         status = add_type(c, r, json_array_get(v, i), at);
+    }
     return status;
 }
 
 static int compile_enum(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
     (void)depth;
-    if (!json_is_array(v) || json_array_size(v) == 0)
+    if (!json_is_array(v) || json_array_size(v) == 0) {
         return bad(c, at, "expected a list of at least one value");
+    }
     r->enum_ = v;
     return PONS_OK;
 }
@@ -317,11 +326,13 @@ static int compile_const(compiler *c, rule *r, const json_t *v, const char *at, 
 
 static int compile_properties(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    if (!json_is_object(v))
+    if (!json_is_object(v)) {
         return bad(c, at, "expected an object of schemas");
+    }
     r->properties = calloc(json_object_size(v) + 1, sizeof *r->properties);
-    if (!r->properties)
+    if (!r->properties) {
         return no_memory(c);
+    }
     for (void *it = json_object_iter((json_t *)v); it;
          it = json_object_iter_next((json_t *)v, it)) {
         property *p = &r->properties[r->n_properties];
@@ -332,8 +343,9 @@ static int compile_properties(compiler *c, rule *r, const json_t *v, const char 
                                ? compile_rule(c, json_object_iter_value(it), below, depth, &p->rule)
                                : no_memory(c);
         free(below);
-        if (status < 0)
+        if (status < 0) {
             return status;
+        }
         r->n_properties++;
     }
     qsort(r->properties, r->n_properties, sizeof *r->properties, by_property);
@@ -344,8 +356,9 @@ static int compile_properties(compiler *c, rule *r, const json_t *v, const char 
 static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
     (void)r;
-    if (!json_is_object(v))
+    if (!json_is_object(v)) {
         return bad(c, at, "expected an object of schemas");
+    }
     int status = PONS_OK;
     for (void *it = json_object_iter((json_t *)v); it && status == PONS_OK;
          it = json_object_iter_next((json_t *)v, it)) {
@@ -361,15 +374,19 @@ static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, i
 static int compile_required(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
     (void)depth;
-    if (!json_is_array(v))
+    if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
+    }
     for (size_t i = 0; i < json_array_size(v); i++) {
         const json_t *name = json_array_get(v, i);
-        if (!json_is_string(name))
+        if (!json_is_string(name)) {
             return bad(c, at, "expected a list of names");
-        for (size_t j = 0; j < i; j++)
-            if (json_equal(json_array_get(v, j), name))
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (json_equal(json_array_get(v, j), name)) {
                 return bad(c, at, "'%s' twice", json_string_value(name));
+            }
+        }
     }
     r->required = v;
     return PONS_OK;
@@ -378,8 +395,9 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
 static int compile_unique(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
     (void)depth;
-    if (!json_is_boolean(v))
+    if (!json_is_boolean(v)) {
         return bad(c, at, "expected true or false");
+    }
     r->unique = json_is_true(v);
     return PONS_OK;
 }
@@ -388,22 +406,27 @@ static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at
 {
     (void)depth;
     const char *text = json_string_value(v);
-    if (!text)
+    if (!text) {
         return bad(c, at, "expected a regular expression");
+    }
     // POSIX reads \d as the letter d and has no (?…): such a pattern would check something else.
     for (const char *p = text; *p; p++) {
         if (p[0] == '\\' && p[1] && strchr("wWsSbB", p[1]) == NULL &&
             ((p[1] >= '0' && p[1] <= '9') || (p[1] >= 'a' && p[1] <= 'z') ||
-             (p[1] >= 'A' && p[1] <= 'Z')))
+             (p[1] >= 'A' && p[1] <= 'Z'))) {
             return bad(c, at, "\\%c is not in POSIX extended expressions", p[1]);
-        if (p[0] == '(' && p[1] == '?')
+        }
+        if (p[0] == '(' && p[1] == '?') {
             return bad(c, at, "(? is not in POSIX extended expressions");
-        if (p[0] == '\\' && p[1])
+        }
+        if (p[0] == '\\' && p[1]) {
             p++;
+        }
     }
     r->pattern = malloc(sizeof *r->pattern);
-    if (!r->pattern)
+    if (!r->pattern) {
         return no_memory(c);
+    }
     const int code = regcomp(r->pattern, text, REG_EXTENDED | REG_NOSUB);
     if (code != 0) {
         char why[128];
@@ -420,24 +443,27 @@ static int compile_ref(compiler *c, rule *r, const json_t *v, const char *at, in
 {
     (void)depth;
     r->ref_text = json_string_value(v);
-    if (!r->ref_text || r->ref_text[0] != '#' || (r->ref_text[1] && r->ref_text[1] != '/'))
+    if (!r->ref_text || r->ref_text[0] != '#' || (r->ref_text[1] && r->ref_text[1] != '/')) {
         return bad(c, at, "expected a local reference such as \"#/$defs/name\"");
+    }
     return PONS_OK;
 }
 
 static int compile_count(compiler *c, const json_t *v, const char *at, size_t *ret)
 {
     const double d = json_number_value(v);
-    if (!json_is_number(v) || d < 0 || d != floor(d) || d > 0x1p53)
+    if (!json_is_number(v) || d < 0 || d != floor(d) || d > 0x1p53) {
         return bad(c, at, "expected a count, 0 or more");
+    }
     *ret = (size_t)d;
     return PONS_OK;
 }
 
 static int compile_limit(compiler *c, const json_t *v, const char *at, limit *ret)
 {
-    if (!json_is_number(v))
+    if (!json_is_number(v)) {
         return bad(c, at, "expected a number");
+    }
     *ret = (limit){.set = true, .value = v};
     return PONS_OK;
 }
@@ -445,8 +471,9 @@ static int compile_limit(compiler *c, const json_t *v, const char *at, limit *re
 static int compile_multiple(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
     (void)depth;
-    if (!json_is_number(v) || json_number_value(v) <= 0)
+    if (!json_is_number(v) || json_number_value(v) <= 0) {
         return bad(c, at, "expected a number above 0");
+    }
     return compile_limit(c, v, at, &r->multiple_of);
 }
 
@@ -544,14 +571,15 @@ static const keyword keywords[] = {
 
 static const keyword *find_keyword(const char *name)
 {
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        if (strcmp(keywords[i].name, name) == 0)
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        if (strcmp(keywords[i].name, name) == 0) {
             return &keywords[i];
+        }
+    }
     return NULL;
 }
 
-// -- compiling: the tree
-// ---------------------------------------------------------------------------
+// ---- compiling: the tree ------------------------------------------------------------------------
 
 // A new rule, owned by the schema.
 static rule *add_rule(compiler *c, const char *at)
@@ -560,8 +588,9 @@ static rule *add_rule(compiler *c, const char *at)
     if (s->n == s->cap) {
         const size_t cap = s->cap ? 2 * s->cap : 16;
         rule **all = realloc(s->all, cap * sizeof *all);
-        if (!all)
+        if (!all) {
             return NULL;
+        }
         s->all = all;
         s->cap = cap;
     }
@@ -577,13 +606,16 @@ static rule *add_rule(compiler *c, const char *at)
 
 static int compile_rule(compiler *c, const json_t *v, const char *at, int depth, rule **ret)
 {
-    if (depth > DEPTH_MAX)
+    if (depth > DEPTH_MAX) {
         return bad(c, at, "nested deeper than %d", DEPTH_MAX);
-    if (!json_is_object(v) && !json_is_boolean(v))
+    }
+    if (!json_is_object(v) && !json_is_boolean(v)) {
         return bad(c, at, "expected a schema: an object, true or false");
+    }
     rule *r = add_rule(c, at);
-    if (!r)
+    if (!r) {
         return no_memory(c);
+    }
     *ret = r;
     r->never = json_is_false(v);
     int status = PONS_OK;
@@ -592,27 +624,31 @@ static int compile_rule(compiler *c, const json_t *v, const char *at, int depth,
         const char *name = json_object_iter_key(it);
         const keyword *k = find_keyword(name);
         char *below = pointer_join(at, name);
-        if (!below)
+        if (!below) {
             status = no_memory(c);
-        else if (!k)
+        } else if (!k) {
             status = bad(c, below, "unknown keyword");
-        else if (k->compile)
+        } else if (k->compile) {
             status = k->compile(c, r, json_object_iter_value(it), below, depth + 1);
+        }
         free(below);
     }
-    if (status == PONS_OK && (r->then_ || r->else_) && !r->if_)
+    if (status == PONS_OK && (r->then_ || r->else_) && !r->if_) {
         status = bad(c, at, "then or else without if");
+    }
     return status;
 }
 
 static int compile_list(compiler *c, const json_t *v, const char *at, int depth, rules *ret)
 {
     const size_t n = json_array_size(v);
-    if (n == 0) // 0 for what is no array, too
+    if (n == 0) { // 0 for what is no array, too
         return bad(c, at, "expected a list of at least one schema");
+    }
     ret->items = calloc(n, sizeof *ret->items);
-    if (!ret->items)
+    if (!ret->items) {
         return no_memory(c);
+    }
     for (size_t i = 0; i < n; i++) {
         char index[24];
         snprintf(index, sizeof index, "%zu", i);
@@ -621,8 +657,9 @@ static int compile_list(compiler *c, const json_t *v, const char *at, int depth,
                                ? compile_rule(c, json_array_get(v, i), below, depth, &ret->items[i])
                                : no_memory(c);
         free(below);
-        if (status < 0)
+        if (status < 0) {
             return status;
+        }
         ret->n = i + 1;
     }
     return PONS_OK;
@@ -657,18 +694,23 @@ static int find_refs(compiler *c)
 {
     for (size_t i = 0; i < c->s->n; i++) {
         rule *r = c->s->all[i];
-        if (!r->ref_text)
+        if (!r->ref_text) {
             continue;
+        }
         char *want = strdup(r->ref_text + 1);
-        if (!want)
+        if (!want) {
             return no_memory(c);
+        }
         percent_decode(want);
-        for (size_t j = 0; !r->ref && j < c->s->n; j++)
-            if (strcmp(c->s->all[j]->pointer, want) == 0)
+        for (size_t j = 0; !r->ref && j < c->s->n; j++) {
+            if (strcmp(c->s->all[j]->pointer, want) == 0) {
                 r->ref = c->s->all[j];
+            }
+        }
         free(want);
-        if (!r->ref)
+        if (!r->ref) {
             return bad(c, r->pointer, "$ref names no schema: '%s'", r->ref_text);
+        }
     }
     return PONS_OK;
 }
@@ -676,29 +718,36 @@ static int find_refs(compiler *c)
 static int find_loops_in(compiler *c, const rules *list, int depth)
 {
     int status = PONS_OK;
-    for (size_t i = 0; status == PONS_OK && i < list->n; i++)
+    for (size_t i = 0; status == PONS_OK && i < list->n; i++) {
         status = find_loops(c, list->items[i], depth);
+    }
     return status;
 }
 
 // Depth-first over what applies to the same value; a rule met on its own way is a loop.
 static int find_loops(compiler *c, rule *r, int depth)
 {
-    if (!r || r->mark == 2)
+    if (!r || r->mark == 2) {
         return PONS_OK;
-    if (r->mark == 1)
+    }
+    if (r->mark == 1) {
         return bad(c, r->pointer, "applies to itself without end");
-    if (depth > DEPTH_MAX)
+    }
+    if (depth > DEPTH_MAX) {
         return bad(c, r->pointer, "refers deeper than %d", DEPTH_MAX);
+    }
     r->mark = 1;
     rule *const single[] = {r->ref, r->not_, r->if_, r->then_, r->else_};
     int status = find_loops_in(c, &r->all_of, depth + 1);
-    if (status == PONS_OK)
+    if (status == PONS_OK) {
         status = find_loops_in(c, &r->any_of, depth + 1);
-    if (status == PONS_OK)
+    }
+    if (status == PONS_OK) {
         status = find_loops_in(c, &r->one_of, depth + 1);
-    for (size_t i = 0; status == PONS_OK && i < sizeof single / sizeof *single; i++)
+    }
+    for (size_t i = 0; status == PONS_OK && i < sizeof single / sizeof *single; i++) {
         status = find_loops(c, single[i], depth + 1);
+    }
     r->mark = 2;
     return status;
 }
@@ -727,10 +776,11 @@ static char *pointer_join(const char *at, const char *key)
     pons_buf_str(&b, at);
     pons_buf_byte(&b, '/');
     for (; *key; key++) {
-        if (*key == '~' || *key == '/')
+        if (*key == '~' || *key == '/') {
             pons_buf_str(&b, *key == '~' ? "~0" : "~1");
-        else
+        } else {
             pons_buf_byte(&b, (uint8_t)*key);
+        }
     }
     char *pointer = pons_buf_take(&b, NULL);
     pons_buf_fini(&b);
@@ -742,8 +792,9 @@ static const char *pointer_end(const char *pointer)
 {
     const size_t len = strlen(pointer);
     const char *shown = len < POINTER_MAX ? pointer : pointer + len - POINTER_MAX;
-    while (shown > pointer && ((unsigned char)*shown & 0xc0) == 0x80)
+    while (shown > pointer && ((unsigned char)*shown & 0xc0) == 0x80) {
         shown++;
+    }
     return shown;
 }
 
@@ -771,15 +822,16 @@ static int by_property(const void *a, const void *b)
 
 static const rule *find_property(const rule *r, const char *key, size_t len)
 {
-    if (r->n_properties == 0)
+    if (r->n_properties == 0) {
         return NULL;
+    }
     const property want = {.key = key, .len = len};
     const property *p =
         bsearch(&want, r->properties, r->n_properties, sizeof *r->properties, by_property);
     return p ? p->rule : NULL;
 }
 
-// -- checking -------------------------------------------------------------------------------------
+// ---- checking -----------------------------------------------------------------------------------
 
 static bool is_integral(const json_t *v)
 {
@@ -811,28 +863,33 @@ static unsigned types_of(const json_t *v)
 // Whether a check that already failed has anything left to find out.
 static bool enough(const checker *c)
 {
-    if (c->exhausted)
+    if (c->exhausted) {
         return true;
+    }
     return c->failed && !c->survey && (!c->fn || c->told >= c->told_max);
 }
 
 static bool apply(checker *c, const rule *r, const json_t *v, const step *path, int depth)
 {
     char a[DESCRIBE_MAX], b[LIST_MAX];
-    if (c->exhausted)
+    if (c->exhausted) {
         return false;
+    }
     if (--c->visits < 0) {
         c->exhausted = true;
         return fault(c, FAULT_OTHER, path, "too much to check");
     }
-    if (depth > DEPTH_MAX)
+    if (depth > DEPTH_MAX) {
         return fault(c, FAULT_OTHER, path, "nested deeper than %d", DEPTH_MAX);
-    if (r->never)
+    }
+    if (r->never) {
         return fault(c, FAULT_OTHER, path, "not allowed, found %s", describe(v, a, sizeof a));
+    }
     // A value of the wrong type fails in everything else too: one fault tells it.
-    if (r->types && !(types_of(v) & r->types))
+    if (r->types && !(types_of(v) & r->types)) {
         return fault(c, FAULT_CHOICE, path, "expected %s, found %s",
                      type_words(r->types, b, sizeof b), describe(v, a, sizeof a));
+    }
     bool ok = true;
     if (r->const_ && !equal(r->const_, v)) {
         note_want(c, r->const_, path);
@@ -841,22 +898,26 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
     }
     if (r->enum_) {
         bool found = false;
-        for (size_t i = 0; !found && i < json_array_size(r->enum_); i++)
+        for (size_t i = 0; !found && i < json_array_size(r->enum_); i++) {
             found = equal(json_array_get(r->enum_, i), v);
-        if (!found)
+        }
+        if (!found) {
             ok = fault(c, FAULT_CHOICE, path, "expected one of %s, found %s",
                        choices(r->enum_, b, sizeof b), describe(v, a, sizeof a));
+        }
     }
-    if (json_is_number(v))
+    if (json_is_number(v)) {
         ok &= apply_number(c, r, v, path);
-    else if (json_is_string(v))
+    } else if (json_is_string(v)) {
         ok &= apply_string(c, r, v, path);
-    else if (json_is_array(v))
+    } else if (json_is_array(v)) {
         ok &= apply_array(c, r, v, path, depth);
-    else if (json_is_object(v))
+    } else if (json_is_object(v)) {
         ok &= apply_object(c, r, v, path, depth);
-    if (!ok && enough(c))
+    }
+    if (!ok && enough(c)) {
         return false;
+    }
     return apply_logic(c, r, v, path, depth) && ok;
 }
 
@@ -883,14 +944,18 @@ static bool holds(checker *c, const rule *r, const json_t *v, const step *path, 
 static bool apply_logic(checker *c, const rule *r, const json_t *v, const step *path, int depth)
 {
     bool ok = true;
-    if (r->ref)
+    if (r->ref) {
         ok &= apply(c, r->ref, v, path, depth + 1);
-    for (size_t i = 0; i < r->all_of.n && !(!ok && enough(c)); i++)
+    }
+    for (size_t i = 0; i < r->all_of.n && !(!ok && enough(c)); i++) {
         ok &= apply(c, r->all_of.items[i], v, path, depth + 1);
-    if (r->any_of.n && !(!ok && enough(c)))
+    }
+    if (r->any_of.n && !(!ok && enough(c))) {
         ok &= apply_choice(c, &r->any_of, false, v, path, depth + 1);
-    if (r->one_of.n && !(!ok && enough(c)))
+    }
+    if (r->one_of.n && !(!ok && enough(c))) {
         ok &= apply_choice(c, &r->one_of, true, v, path, depth + 1);
+    }
     if (r->not_ && holds(c, r->not_, v, path, depth + 1)) {
         char a[DESCRIBE_MAX];
         ok = fault(c, FAULT_OTHER, path, "must not match %s, found %s", r->not_->pointer,
@@ -898,8 +963,9 @@ static bool apply_logic(checker *c, const rule *r, const json_t *v, const step *
     }
     if (r->if_ && !c->exhausted) {
         const rule *next = holds(c, r->if_, v, path, depth + 1) ? r->then_ : r->else_;
-        if (next && !c->exhausted)
+        if (next && !c->exhausted) {
             ok &= apply(c, next, v, path, depth + 1);
+        }
     }
     return ok && !c->exhausted;
 }
@@ -908,16 +974,21 @@ static bool apply_choice(checker *c, const rules *list, bool one, const json_t *
                          int depth)
 {
     size_t matches[2] = {0}, n = 0;
-    for (size_t i = 0; i < list->n && n < (one ? 2 : 1) && !c->exhausted; i++)
-        if (holds(c, list->items[i], v, path, depth))
+    for (size_t i = 0; i < list->n && n < (one ? 2 : 1) && !c->exhausted; i++) {
+        if (holds(c, list->items[i], v, path, depth)) {
             matches[n++] = i;
-    if (c->exhausted || n == 1)
+        }
+    }
+    if (c->exhausted || n == 1) {
         return n == 1 && !c->exhausted;
-    if (n > 1)
+    }
+    if (n > 1) {
         return fault(c, FAULT_OTHER, path, "matches alternatives %zu and %zu, expected only one",
                      matches[0], matches[1]);
-    if (!c->fn)
+    }
+    if (!c->fn) {
         return fault(c, FAULT_OTHER, path, "matches no alternative");
+    }
     return explain_choice(c, list, v, path, depth);
 }
 
@@ -939,8 +1010,9 @@ static bool explain_choice(checker *c, const rules *list, const json_t *v, const
         types |= r->types;
         only_types &= r->types && !(r->types & types_of(v));
         only_wants &= s.want && (!nearest || same_key(s.want_key, best.want_key));
-        if (s.want)
+        if (s.want) {
             add_choice(wants, sizeof wants, s.want);
+        }
         if (!nearest || (best.other_kind && !s.other_kind) ||
             (best.other_kind == s.other_kind && s.faults < best.faults)) {
             best = s;
@@ -973,8 +1045,9 @@ static bool same_key(const char *a, const char *b)
 static int path_length(const step *path)
 {
     int n = 0;
-    for (; path; path = path->up)
+    for (; path; path = path->up) {
         n++;
+    }
     return n;
 }
 
@@ -982,10 +1055,12 @@ static int path_length(const step *path)
 static void note_want(checker *c, const json_t *want, const step *path)
 {
     const int length = path_length(path);
-    if (!c->survey || c->want || length > c->near)
+    if (!c->survey || c->want || length > c->near) {
         return;
-    if (length == c->near && !path->key)
+    }
+    if (length == c->near && !path->key) {
         return; // an item of an array is no mark of its kind
+    }
     c->want = want;
     c->want_key = length == c->near ? path->key : NULL;
 }
@@ -1001,22 +1076,26 @@ static int compare_numbers(const json_t *a, const json_t *b)
         const double x = json_real_value(a), y = json_real_value(b);
         return (x > y) - (x < y);
     }
-    if (json_is_real(a))
+    if (json_is_real(a)) {
         return -compare_numbers(b, a);
+    }
     const json_int_t x = json_integer_value(a);
     const double y = json_real_value(b);
-    if (y >= 0x1p63)
+    if (y >= 0x1p63) {
         return -1;
-    if (y < -0x1p63)
+    }
+    if (y < -0x1p63) {
         return 1;
+    }
     const json_int_t whole = (json_int_t)floor(y);
     return x > whole ? 1 : x < whole ? -1 : y > floor(y) ? -1 : 0;
 }
 
 static bool is_multiple(const json_t *v, const json_t *of)
 {
-    if (json_is_integer(v) && json_is_integer(of))
+    if (json_is_integer(v) && json_is_integer(of)) {
         return json_integer_value(v) % json_integer_value(of) == 0;
+    }
     // 0.3 is a multiple of 0.1 to people, if not to binary fractions.
     const double q = json_number_value(v) / json_number_value(of);
     const double tolerance = 1e-9 * fmax(1.0, fabs(q));
@@ -1036,8 +1115,9 @@ static bool apply_number(checker *c, const rule *r, const json_t *v, const step 
     char a[DESCRIBE_MAX], b[LIST_MAX];
     bool ok = true;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-        if (!bounds[i].limit->set)
+        if (!bounds[i].limit->set) {
             continue;
+        }
         const int order = compare_numbers(v, bounds[i].limit->value);
         if (order < bounds[i].low || order > bounds[i].high) {
             describe(bounds[i].limit->value, b, sizeof b);
@@ -1056,10 +1136,12 @@ static bool apply_number(checker *c, const rule *r, const json_t *v, const step 
 static bool apply_count(checker *c, const step *path, size_t n, size_t min, size_t max,
                         const char *thing)
 {
-    if (n < min)
+    if (n < min) {
         return fault(c, FAULT_OTHER, path, "expected at least %zu %s, found %zu", min, thing, n);
-    if (n > max)
+    }
+    if (n > max) {
         return fault(c, FAULT_OTHER, path, "expected at most %zu %s, found %zu", max, thing, n);
+    }
     return true;
 }
 
@@ -1069,8 +1151,9 @@ static bool apply_string(checker *c, const rule *r, const json_t *v, const step 
     bool ok = true;
     if (r->min_length > 0 || r->max_length < SIZE_MAX) {
         size_t n = 0; // characters, not bytes
-        for (size_t i = 0; i < json_string_length(v); i++)
+        for (size_t i = 0; i < json_string_length(v); i++) {
             n += ((unsigned char)s[i] & 0xc0) != 0x80;
+        }
         ok = apply_count(c, path, n, r->min_length, r->max_length, "characters");
     }
     if (r->pattern && regexec(r->pattern, s, 0, NULL, 0) != 0) {
@@ -1086,12 +1169,14 @@ static bool apply_array(checker *c, const rule *r, const json_t *v, const step *
     const size_t n = json_array_size(v);
     bool ok = apply_count(c, path, n, r->min_items, r->max_items, "items");
     size_t i, j;
-    if (r->unique && !unique(v, &i, &j))
+    if (r->unique && !unique(v, &i, &j)) {
         ok = fault(c, FAULT_OTHER, path, "expected different items, %zu and %zu are equal", i, j);
+    }
     for (i = 0; i < n && !(!ok && enough(c)); i++) {
         const rule *item = i < r->prefix.n ? r->prefix.items[i] : r->items;
-        if (!item)
+        if (!item) {
             continue;
+        }
         const step below = {.up = path, .index = i};
         ok &= apply(c, item, json_array_get(v, i), &below, depth + 1);
     }
@@ -1103,23 +1188,29 @@ static bool apply_member(checker *c, const rule *r, const char *key, size_t len,
 {
     const step below = {.up = path, .key = key, .len = len};
     const rule *known = find_property(r, key, len);
-    if (known)
+    if (known) {
         return apply(c, known, v, &below, depth + 1);
-    if (!r->additional)
+    }
+    if (!r->additional) {
         return true;
-    if (!r->additional->never)
+    }
+    if (!r->additional->never) {
         return apply(c, r->additional, v, &below, depth + 1);
+    }
     const char *other = meant(r, key, len);
-    if (other)
+    if (other) {
         return fault(c, FAULT_OTHER, &below, "unknown property, did you mean '%s'?", other);
+    }
     char names[LIST_MAX];
     size_t used = 0;
     names[0] = '\0';
-    for (size_t i = 0; i < r->n_properties && used < sizeof names - 1; i++)
+    for (size_t i = 0; i < r->n_properties && used < sizeof names - 1; i++) {
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
                                  r->properties[i].key);
-    if (used >= sizeof names - 1)
+    }
+    if (used >= sizeof names - 1) {
         return fault(c, FAULT_OTHER, &below, "unknown property");
+    }
     return fault(c, FAULT_OTHER, &below, "unknown property, expected one of: %s", names);
 }
 
@@ -1129,29 +1220,34 @@ static bool apply_object(checker *c, const rule *r, const json_t *v, const step 
                           "properties");
     for (size_t i = 0; i < json_array_size(r->required) && !(!ok && enough(c)); i++) {
         const char *name = json_string_value(json_array_get(r->required, i));
-        if (!json_object_get(v, name))
+        if (!json_object_get(v, name)) {
             ok = fault(c, FAULT_OTHER, path, "missing property '%s'", name);
+        }
     }
-    if (r->n_properties == 0 && !r->additional)
+    if (r->n_properties == 0 && !r->additional) {
         return ok;
+    }
     for (void *it = json_object_iter((json_t *)v); it && !(!ok && enough(c));
-         it = json_object_iter_next((json_t *)v, it))
+         it = json_object_iter_next((json_t *)v, it)) {
         ok &= apply_member(c, r, json_object_iter_key(it), json_object_iter_key_len(it),
                            json_object_iter_value(it), path, depth);
+    }
     return ok;
 }
 
-// -- faults ---------------------------------------------------------------------------------------
+// ---- faults -------------------------------------------------------------------------------------
 
 // Tells a fault; always false, so that `return fault(…)` reads well.
 static bool fault(checker *c, fault_kind kind, const step *path, const char *fmt, ...)
 {
     c->failed = true;
     c->faults++;
-    if (c->survey && kind == FAULT_CHOICE && path_length(path) <= c->near)
+    if (c->survey && kind == FAULT_CHOICE && path_length(path) <= c->near) {
         c->other_kind = true;
-    if (!c->fn || c->told >= c->told_max)
+    }
+    if (!c->fn || c->told >= c->told_max) {
         return false;
+    }
     c->told++;
     char message[2 * MESSAGE_MAX];
     va_list ap;
@@ -1167,8 +1263,9 @@ static bool fault(checker *c, fault_kind kind, const step *path, const char *fmt
 
 static void write_path(const step *path, pons_buf *out)
 {
-    if (!path)
+    if (!path) {
         return;
+    }
     write_path(path->up, out); // as deep as the check itself went
     if (!path->key) {
         pons_buf_printf(out, "/%zu", path->index);
@@ -1177,21 +1274,24 @@ static void write_path(const step *path, pons_buf *out)
     pons_buf_byte(out, '/');
     for (size_t i = 0; i < path->len; i++) {
         const char k = path->key[i];
-        if (k == '~' || k == '/')
+        if (k == '~' || k == '/') {
             pons_buf_str(out, k == '~' ? "~0" : "~1");
-        else
+        } else {
             pons_buf_byte(out, (uint8_t)k);
+        }
     }
 }
 
 // The longest length ≤ QUOTE_MAX that does not end inside a character.
 static int quote_len(const char *s, size_t len)
 {
-    if (len <= QUOTE_MAX)
+    if (len <= QUOTE_MAX) {
         return (int)len;
+    }
     len = QUOTE_MAX;
-    while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80)
+    while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80) {
         len--;
+    }
     return (int)len;
 }
 
@@ -1214,8 +1314,9 @@ static const char *describe(const json_t *v, char *buf, size_t cap)
         snprintf(buf, cap, "integer %lld", (long long)json_integer_value(v));
         return buf;
     case JSON_REAL:
-        if (pons_value_line(v, &text) < 0)
+        if (pons_value_line(v, &text) < 0) {
             text = NULL;
+        }
         snprintf(buf, cap, "number %s", text ? text : "");
         free(text);
         return buf;
@@ -1235,8 +1336,9 @@ static const char *type_words(unsigned types, char *buf, size_t cap)
     size_t used = 0;
     int left = __builtin_popcount(types);
     for (int i = 0; i < TYPES; i++) {
-        if (!(types & type_table[i].bit))
+        if (!(types & type_table[i].bit)) {
             continue;
+        }
         const char *join = used == 0 ? "" : left == 1 ? " or " : ", ";
         used += (size_t)snprintf(buf + used, cap - used, "%s%s", join, type_table[i].word);
         left--;
@@ -1250,10 +1352,12 @@ static void add_choice(char *buf, size_t cap, const json_t *v)
     static const char more[] = ", …";
     const size_t used = strlen(buf);
     char *text = NULL;
-    if (used >= strlen(more) && strcmp(buf + used - strlen(more), more) == 0)
+    if (used >= strlen(more) && strcmp(buf + used - strlen(more), more) == 0) {
         return;
-    if (pons_value_line(v, &text) < 0)
+    }
+    if (pons_value_line(v, &text) < 0) {
         return;
+    }
     const bool fits = used + strlen(text) + 2 + sizeof more <= cap;
     snprintf(buf + used, cap - used, "%s%s", used ? ", " : "", fits ? text : "…");
     free(text);
@@ -1262,8 +1366,9 @@ static void add_choice(char *buf, size_t cap, const json_t *v)
 static const char *choices(const json_t *list, char *buf, size_t cap)
 {
     buf[0] = '\0';
-    for (size_t i = 0; i < json_array_size(list); i++)
+    for (size_t i = 0; i < json_array_size(list); i++) {
         add_choice(buf, cap, json_array_get(list, i));
+    }
     return buf;
 }
 
@@ -1271,8 +1376,9 @@ static const char *choices(const json_t *list, char *buf, size_t cap)
 static int edits(const char *a, size_t n, const char *b, size_t m)
 {
     int row[TYPO_KEY_MAX + 1];
-    for (size_t j = 0; j <= m; j++)
+    for (size_t j = 0; j <= m; j++) {
         row[j] = (int)j;
+    }
     for (size_t i = 1; i <= n; i++) {
         int diagonal = row[0];
         row[0] = (int)i;
@@ -1291,12 +1397,14 @@ static const char *meant(const rule *r, const char *key, size_t len)
 {
     const char *best = NULL;
     int best_edits = TYPO_MAX + 1;
-    if (len > TYPO_KEY_MAX)
+    if (len > TYPO_KEY_MAX) {
         return NULL;
+    }
     for (size_t i = 0; i < r->n_properties; i++) {
         const property *p = &r->properties[i];
-        if (p->len > TYPO_KEY_MAX)
+        if (p->len > TYPO_KEY_MAX) {
             continue;
+        }
         const int n = edits(key, len, p->key, p->len);
         if (n < best_edits && 2 * (size_t)n <= p->len) {
             best = p->key;
@@ -1306,35 +1414,43 @@ static const char *meant(const rule *r, const char *key, size_t len)
     return best;
 }
 
-// -- equality -------------------------------------------------------------------------------------
+// ---- equality -----------------------------------------------------------------------------------
 
 // JSON Schema's: numbers are equal by value, 3 is 3.0; objects without order.
 static bool equal(const json_t *a, const json_t *b)
 {
-    if (a == b)
+    if (a == b) {
         return true;
-    if (json_is_number(a) && json_is_number(b))
+    }
+    if (json_is_number(a) && json_is_number(b)) {
         return compare_numbers(a, b) == 0;
-    if (json_typeof(a) != json_typeof(b))
+    }
+    if (json_typeof(a) != json_typeof(b)) {
         return false;
+    }
     if (json_is_array(a)) {
         const size_t n = json_array_size(a);
-        if (json_array_size(b) != n)
+        if (json_array_size(b) != n) {
             return false;
-        for (size_t i = 0; i < n; i++)
-            if (!equal(json_array_get(a, i), json_array_get(b, i)))
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (!equal(json_array_get(a, i), json_array_get(b, i))) {
                 return false;
+            }
+        }
         return true;
     }
     if (json_is_object(a)) {
-        if (json_object_size(a) != json_object_size(b))
+        if (json_object_size(a) != json_object_size(b)) {
             return false;
+        }
         for (void *it = json_object_iter((json_t *)a); it;
              it = json_object_iter_next((json_t *)a, it)) {
             const json_t *other =
                 json_object_getn(b, json_object_iter_key(it), json_object_iter_key_len(it));
-            if (!other || !equal(json_object_iter_value(it), other))
+            if (!other || !equal(json_object_iter_value(it), other)) {
                 return false;
+            }
         }
         return true;
     }
@@ -1344,8 +1460,9 @@ static bool equal(const json_t *a, const json_t *b)
 static uint64_t hash_bytes(uint64_t h, const void *data, size_t n) // FNV-1a
 {
     const uint8_t *p = data;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         h = (h ^ p[i]) * 0x100000001b3u;
+    }
     return h;
 }
 
@@ -1356,12 +1473,14 @@ static uint64_t hash(const json_t *v)
     uint64_t h = hash_bytes(0xcbf29ce484222325u, &type, sizeof type);
     if (json_is_number(v)) {
         double d = json_number_value(v);
-        if (d == 0.0)
+        if (d == 0.0) {
             d = 0.0 * 0.0; // no sign
+        }
         return hash_bytes(h, &d, sizeof d);
     }
-    if (json_is_string(v))
+    if (json_is_string(v)) {
         return hash_bytes(h, json_string_value(v), json_string_length(v));
+    }
     for (size_t i = 0; i < json_array_size(v); i++) {
         const uint64_t item = hash(json_array_get(v, i));
         h = hash_bytes(h, &item, sizeof item);
@@ -1388,8 +1507,9 @@ typedef struct hashed {
 static int by_hash(const void *a, const void *b)
 {
     const hashed *x = a, *y = b;
-    if (x->hash != y->hash)
+    if (x->hash != y->hash) {
         return x->hash < y->hash ? -1 : 1;
+    }
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -1400,16 +1520,18 @@ static bool unique(const json_t *v, size_t *ret_a, size_t *ret_b)
     hashed *order = n >= UNIQUE_SORT_MIN ? malloc(n * sizeof *order) : NULL;
     bool ok = true;
     if (order) {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             order[i] = (hashed){hash(json_array_get(v, i)), i};
+        }
         qsort(order, n, sizeof *order, by_hash);
     }
     for (size_t i = 0; ok && i < n; i++) {
         const size_t a = order ? order[i].index : i;
         for (size_t j = i + 1; ok && j < n; j++) {
             const size_t b = order ? order[j].index : j;
-            if (order && order[i].hash != order[j].hash)
+            if (order && order[i].hash != order[j].hash) {
                 break;
+            }
             if (equal(json_array_get(v, a), json_array_get(v, b))) {
                 *ret_a = a < b ? a : b;
                 *ret_b = a < b ? b : a;

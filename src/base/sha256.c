@@ -1,8 +1,8 @@
 // sha256.c - SHA-256 as FIPS 180-4 defines it, in one call or in pieces.
-#include <string.h>
-
 #include "base/base_internal.h"
 #include "pons/rand.h"
+
+#include <string.h>
 
 enum {
     BLOCK = 64,      // bytes
@@ -43,20 +43,24 @@ void pons__sha256_feed(pons__sha256 *s, const void *data, size_t n)
     s->total += n;
     if (s->fill) {
         const size_t take = n < BLOCK - s->fill ? n : BLOCK - s->fill;
-        if (take)
+        if (take) {
             memcpy(s->block + s->fill, p, take);
+        }
         s->fill += take;
         p += take;
         n -= take;
-        if (s->fill < BLOCK)
+        if (s->fill < BLOCK) {
             return;
+        }
         compress(s->h, s->block);
         s->fill = 0;
     }
-    for (; n >= BLOCK; p += BLOCK, n -= BLOCK)
+    for (; n >= BLOCK; p += BLOCK, n -= BLOCK) {
         compress(s->h, p);
-    if (n)
+    }
+    if (n) {
         memcpy(s->block, p, n);
+    }
     s->fill = n;
 }
 
@@ -69,11 +73,13 @@ void pons__sha256_done(pons__sha256 *s, uint8_t ret[32])
     const size_t zeros = used <= BLOCK ? BLOCK - used : 2 * BLOCK - used;
     pons__sha256_feed(s, padding, 1 + zeros);
     uint8_t length[LENGTH_BYTES];
-    for (int i = 0; i < LENGTH_BYTES; i++)
+    for (int i = 0; i < LENGTH_BYTES; i++) {
         length[i] = (uint8_t)(bits >> (56 - 8 * i));
+    }
     pons__sha256_feed(s, length, sizeof length);
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 32; i++) {
         ret[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+    }
 }
 
 static inline uint32_t ror(uint32_t x, int n)
@@ -84,9 +90,10 @@ static inline uint32_t ror(uint32_t x, int n)
 static void compress(uint32_t h[8], const uint8_t block[BLOCK])
 {
     uint32_t w[64];
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    }
     for (int i = 16; i < 64; i++) {
         const uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
         const uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -109,6 +116,7 @@ static void compress(uint32_t h[8], const uint8_t block[BLOCK])
         a = t1 + t2;
     }
     const uint32_t v[8] = {a, b, c, d, e, f, g, hh};
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
         h[i] += v[i];
+    }
 }

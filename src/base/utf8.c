@@ -1,39 +1,46 @@
 // utf8.c - valid UTF-8, and texts that stay valid and on one line when they are cut.
-#include "pons/buf.h"
-
 #include "base/base_internal.h"
+#include "pons/buf.h"
 
 #include <stdio.h>
 
 size_t pons_utf8_sequence(const char *s, size_t len)
 {
     const unsigned char *u = (const unsigned char *)s;
-    if (len == 0)
+    if (len == 0) {
         return 0;
+    }
     const unsigned char c = u[0];
-    if (c < 0x80)
+    if (c < 0x80) {
         return 1;
+    }
     const size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || len < n)
+    if (c < 0xc2 || c > 0xf4 || len < n) {
         return 0;
+    }
     // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
     const unsigned char low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
     const unsigned char high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-    if (u[1] < low || u[1] > high)
+    if (u[1] < low || u[1] > high) {
         return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((u[i] & 0xc0) != 0x80)
+    }
+    for (size_t i = 2; i < n; i++) {
+        if ((u[i] & 0xc0) != 0x80) {
             return 0;
+        }
+    }
     return n;
 }
 
 size_t pons__utf8_cut(const char *s, size_t n)
 {
     size_t start = n;
-    while (start > 0 && n - start < 4 && ((unsigned char)s[start - 1] & 0xc0) == 0x80)
+    while (start > 0 && n - start < 4 && ((unsigned char)s[start - 1] & 0xc0) == 0x80) {
         start--;
-    if (start == 0)
+    }
+    if (start == 0) {
         return n;
+    }
     const unsigned char lead = (unsigned char)s[start - 1];
     const size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
     return n - (start - 1) < want ? start - 1 : n;
@@ -46,9 +53,12 @@ void pons__format(char *dst, size_t cap, const char *fmt, va_list ap)
         dst[0] = '\0';
         return;
     }
-    if ((size_t)n >= cap)
+    if ((size_t)n >= cap) {
         dst[pons__utf8_cut(dst, cap - 1)] = '\0';
-    for (char *c = dst; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+    }
+    for (char *c = dst; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
             *c = ' ';
+        }
+    }
 }

@@ -10,7 +10,15 @@
 // (a dump) or is fed to SHA-256 (a hash, which therefore needs no memory and cannot fail).
 // Numbers: integers as they are; doubles in the shortest form that reads back as the same double,
 // always with a '.' or an 'e' so that they stay doubles.
+//
+// Memory. jansson's reader drops bytes of a token whose buffer could not grow, and then reads beyond
+// it. So its allocator here has a reserve for the time of a parse, large enough for the longest
+// token of the text: when malloc fails, the token's buffer grows in there, everything else is
+// refused, and whatever comes out is thrown away.
 #include "pons/value.h"
+
+#include "base/base_internal.h"
+#include "pons/buf.h"
 
 #include <errno.h>
 #include <float.h>
@@ -22,10 +30,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "pons/buf.h"
-
-#include "base/base_internal.h"
-
 #define IMMORTAL ((size_t)-1) // jansson's count of null, true and false
 
 enum {
@@ -36,6 +40,8 @@ enum {
     HASH_BLOCK = 1024,     // bytes between two feeds of the hash
     NUMBER_MAX = 40,       // bytes of the longest number, and of the longest escape
     LOAD_MAX = 16 << 20,   // bytes of a file
+    TOKEN_FIRST = 16,      // bytes of jansson's token buffer before it grows
+    RESERVE_MORE = 4096,   // bytes for what has such a size by chance
     HASH_BYTES = 16        // of SHA-256 that a value's hash keeps
 };
 
@@ -55,7 +61,7 @@ typedef struct member {
     const json_t *value;
 } member;
 
-static int check_depth(const char *text, size_t len, pons_error *err);
+static int check_depth(const char *text, size_t len, size_t *ret_longest, pons_error *err);
 static void settle(json_t *v);
 static void settle_child(json_t *container, size_t i, void *iter, json_t *child);
 static long dump(const pons_value *v, bool sorted, char **ret);
@@ -74,13 +80,46 @@ static void put_real(writer *w, double d);
 static void put_decimal(writer *w, uint64_t n, int decimals, bool negative);
 static int by_key(const void *a, const void *b);
 
-// -- sharing --------------------------------------------------------------------------------------
+// ---- sharing ------------------------------------------------------------------------------------
+
+static _Thread_local struct {
+    bool lost;              // malloc has failed since the parse began
+    char *block, *at, *end; // the reserve; NULL: no parse, or no long token
+} parsing;
+
+// jansson's token buffers have a size that is a power of two; most of what else it asks for has not.
+static void *allocate(size_t n)
+{
+    const bool buffer = n >= TOKEN_FIRST && (n & (n - 1)) == 0;
+    void *p = parsing.lost && parsing.block && !buffer ? NULL : malloc(n);
+    parsing.lost = parsing.lost || !p;
+    if (!p && buffer && (size_t)(parsing.end - parsing.at) >= n) {
+        p = parsing.at;
+        parsing.at += n;
+    }
+    return p;
+}
+
+static void release(void *p)
+{
+    const char *at = p;
+    if (!parsing.block || at < parsing.block || at >= parsing.end) {
+        free(p);
+    }
+}
 
 static void seed_once(void)
 {
+    json_malloc_t have;
+    json_free_t have_free;
+    json_get_alloc_funcs(&have, &have_free);
+    if (have == malloc && have_free == free) { // not what the program itself has set
+        json_set_alloc_funcs(allocate, release);
+    }
     size_t seed = 0;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0)
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0) {
         seed = 0; // jansson then finds a seed by itself
+    }
     json_object_seed(seed);
 }
 
@@ -93,18 +132,21 @@ void pons_value_init(void)
 pons_value *pons_value_ref(const pons_value *v)
 {
     json_t *m = (json_t *)v;
-    if (m && __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) != IMMORTAL)
+    if (m && __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) != IMMORTAL) {
         __atomic_add_fetch(&m->refcount, 1, __ATOMIC_RELAXED);
+    }
     return m;
 }
 
 void pons_value_unref(const pons_value *v)
 {
     json_t *m = (json_t *)v;
-    if (!m || __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) == IMMORTAL)
+    if (!m || __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) == IMMORTAL) {
         return;
-    if (__atomic_sub_fetch(&m->refcount, 1, __ATOMIC_ACQ_REL) != 0)
+    }
+    if (__atomic_sub_fetch(&m->refcount, 1, __ATOMIC_ACQ_REL) != 0) {
         return;
+    }
     settle(m);
     json_delete(m);
 }
@@ -114,42 +156,64 @@ void pons_value_unref(const pons_value *v)
 static void settle(json_t *v)
 {
     if (json_is_array(v)) {
-        for (size_t i = 0; i < json_array_size(v); i++)
+        for (size_t i = 0; i < json_array_size(v); i++) {
             settle_child(v, i, NULL, json_array_get(v, i));
+        }
     } else if (json_is_object(v)) {
-        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it))
+        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
             settle_child(v, 0, it, json_object_iter_value(it));
+        }
     }
 }
 
 static void settle_child(json_t *container, size_t i, void *iter, json_t *child)
 {
     const size_t count = __atomic_load_n(&child->refcount, __ATOMIC_ACQUIRE);
-    if (count == IMMORTAL)
+    if (count == IMMORTAL) {
         return;
+    }
     if (count == 1) { // ours alone: what others did to it happened before
         settle(child);
         return;
     }
     pons_value_ref(child); // jansson's decrement below is then never the last
-    if (iter)
+    if (iter) {
         json_object_iter_set_new(container, iter, json_null());
-    else
+    } else {
         json_array_set_new(container, i, json_null());
+    }
     pons_value_unref(child);
 }
 
-// -- reading --------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err)
 {
-    const int r = check_depth(text, len, err);
-    if (r < 0)
+    size_t longest = 0;
+    const int r = check_depth(text, len, &longest, err);
+    if (r < 0) {
         return r;
+    }
     json_error_t why;
+    parsing.lost = false;
+    if (longest + 2 >= TOKEN_FIRST) { // its buffer will grow: to twice its size, again and again
+        const size_t room = 4 * (longest + TOKEN_FIRST) + RESERVE_MORE;
+        parsing.block = parsing.at = malloc(room);
+        if (!parsing.block) {
+            return pons_error_set(err, PONS_ENOMEM, "json", "out of memory");
+        }
+        parsing.end = parsing.at + room;
+    }
     json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-    if (!v && json_error_code(&why) == json_error_out_of_memory)
+    const bool lost = parsing.lost || (!v && json_error_code(&why) == json_error_out_of_memory);
+    if (lost) {
+        json_decref(v);
+    }
+    free(parsing.block);
+    parsing.block = parsing.at = parsing.end = NULL;
+    if (lost) {
         return pons_error_set(err, PONS_ENOMEM, "json", "out of memory");
+    }
     if (!v) {
         const bool zero = json_error_code(&why) == json_error_null_character;
         pons_error_set(err, PONS_EINVAL, "json", "%s",
@@ -162,24 +226,31 @@ int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error 
     return PONS_OK;
 }
 
-// Refuses a text whose brackets nest too deep before anything recurses over it.
-static int check_depth(const char *text, size_t len, pons_error *err)
+// Refuses a text whose brackets nest too deep before anything recurses over it. *ret_longest: no
+// string or word of it has more bytes.
+static int check_depth(const char *text, size_t len, size_t *ret_longest, pons_error *err)
 {
     int depth = 0, line = 1;
     bool in_string = false;
-    size_t line_start = 0;
+    size_t line_start = 0, token = 0, longest = 0; // token: where the one at hand began, at most
     for (size_t i = 0; i < len; i++) {
         const char c = text[i];
         if (in_string) {
-            if (c == '\\')
+            if (c == '\\') {
                 i++;
-            else if (c == '"')
+            } else if (c == '"') {
                 in_string = false;
-        } else if (c == '"') {
+            }
+            continue;
+        }
+        if (c == '"') {
             in_string = true;
         } else if (c == '\n') {
             line++;
             line_start = i + 1;
+        } else if (c == ',' || c == ':') {
+            longest = i - token > longest ? i - token : longest;
+            token = i + 1;
         } else if (c == ']' || c == '}') {
             depth--;
         } else if ((c == '[' || c == '{') && ++depth > PARSE_DEPTH_MAX) {
@@ -188,6 +259,7 @@ static int check_depth(const char *text, size_t len, pons_error *err)
             return PONS_EINVAL;
         }
     }
+    *ret_longest = len > token && len - token > longest ? len - token : longest;
     return PONS_OK;
 }
 
@@ -211,11 +283,13 @@ double pons_get_num(const pons_value *obj, const char *key, double fallback)
 int64_t pons_get_int(const pons_value *obj, const char *key, int64_t fallback)
 {
     const json_t *v = json_object_get(obj, key);
-    if (json_is_integer(v))
+    if (json_is_integer(v)) {
         return json_integer_value(v);
+    }
     const double d = json_real_value(v); // 0 for anything but a real
-    if (json_is_real(v) && d == floor(d) && d >= -0x1p63 && d < 0x1p63)
+    if (json_is_real(v) && d == floor(d) && d >= -0x1p63 && d < 0x1p63) {
         return (int64_t)d;
+    }
     return fallback;
 }
 
@@ -225,27 +299,48 @@ bool pons_get_bool(const pons_value *obj, const char *key, bool fallback)
     return json_is_boolean(v) ? json_is_true(v) : fallback;
 }
 
-pons_value *pons_object(const char *key, ...)
+// The object that takes these members, or NULL. A NULL value is a loss, or is absent.
+static json_t *with_members(const char *key, va_list ap, bool null_is_lost)
 {
     json_t *obj = json_object();
-    va_list ap;
-    va_start(ap, key);
     for (; key; key = va_arg(ap, const char *)) {
         json_t *value = va_arg(ap, json_t *);
-        if (!value)
+        if (value == PONS_ABSENT || (!value && !null_is_lost)) {
             continue;
-        if (!obj) {
+        }
+        if (!obj || !value) {
             pons_value_unref(value);
+            json_decref(obj);
+            obj = NULL;
         } else if (json_object_set_new(obj, key, value) != 0) { // which released the value
             json_decref(obj);
             obj = NULL;
         }
     }
+    return obj;
+}
+
+pons_value *pons_object(const char *key, ...)
+{
+    va_list ap;
+    va_start(ap, key);
+    json_t *obj = with_members(key, ap, false);
     va_end(ap);
     return obj;
 }
 
-// -- writing --------------------------------------------------------------------------------------
+pons_value *pons_object_whole(const char *key, ...)
+{
+    va_list ap;
+    va_start(ap, key);
+    json_t *obj = with_members(key, ap, true);
+    va_end(ap);
+    return obj;
+}
+
+pons_value pons__absent = {JSON_NULL, IMMORTAL};
+
+// ---- writing ------------------------------------------------------------------------------------
 
 int pons_value_load(const char *path, pons_value **ret, pons_error *err)
 {
@@ -258,8 +353,12 @@ int pons_value_load(const char *path, pons_value **ret, pons_error *err)
         return rc;
     }
     char *text = malloc(LOAD_MAX);
-    size_t n = text ? fread(text, 1, LOAD_MAX, f) : 0;
-    bool whole = text && n < LOAD_MAX && !ferror(f);
+    if (!text) {
+        fclose(f);
+        return pons_error_set(err, PONS_ENOMEM, "value", "no memory to read %s", path);
+    }
+    size_t n = fread(text, 1, LOAD_MAX, f);
+    bool whole = n < LOAD_MAX && !ferror(f);
     fclose(f);
     int rc =
         whole ? pons_value_parse(text, n, ret, err)
@@ -305,8 +404,9 @@ void pons_value_hash(const pons_value *v, char ret[33])
 static long dump(const pons_value *v, bool sorted, char **ret)
 {
     char *block = malloc(BLOCK_MIN);
-    if (!block)
+    if (!block) {
         return PONS_ENOMEM;
+    }
     writer w = {.at = block, .end = block + BLOCK_MIN, .block = block, .sorted = sorted};
     put_value(&w, v, 0);
     put_char(&w, '\0');
@@ -321,10 +421,12 @@ static long dump(const pons_value *v, bool sorted, char **ret)
 // Makes room for n bytes (for a hash: at most HASH_BLOCK); false when writing has failed.
 static bool make_room(writer *w, size_t n)
 {
-    if (w->status < 0)
+    if (w->status < 0) {
         return false;
-    if ((size_t)(w->end - w->at) >= n)
+    }
+    if ((size_t)(w->end - w->at) >= n) {
         return true;
+    }
     const size_t used = (size_t)(w->at - w->block);
     if (w->hash) {
         pons__sha256_feed(w->hash, w->block, used);
@@ -332,8 +434,9 @@ static bool make_room(writer *w, size_t n)
         return true;
     }
     size_t cap = 2 * (size_t)(w->end - w->block);
-    if (cap - used < n)
+    if (cap - used < n) {
         cap = used + n;
+    }
     char *block = realloc(w->block, cap);
     if (!block) {
         w->status = PONS_ENOMEM;
@@ -358,16 +461,19 @@ static void put(writer *w, const char *s, size_t n)
 
 static void put_char(writer *w, char c)
 {
-    if (w->at < w->end || make_room(w, 1))
+    if (w->at < w->end || make_room(w, 1)) {
         *w->at++ = c;
+    }
 }
 
 static void put_value(writer *w, const json_t *v, int depth)
 {
-    if (depth > DUMP_DEPTH_MAX && w->status == PONS_OK)
+    if (depth > DUMP_DEPTH_MAX && w->status == PONS_OK) {
         w->status = PONS_EINVAL;
-    if (w->status < 0)
+    }
+    if (w->status < 0) {
         return;
+    }
     switch (v ? json_typeof(v) : JSON_NULL) {
     case JSON_OBJECT:
         put_object(w, (json_t *)v, depth);
@@ -401,8 +507,9 @@ static void put_array(writer *w, const json_t *v, int depth)
     const size_t n = json_array_size(v);
     put_char(w, '[');
     for (size_t i = 0; i < n; i++) {
-        if (i > 0)
+        if (i > 0) {
             put_char(w, ',');
+        }
         put_value(w, json_array_get(v, i), depth + 1);
     }
     put_char(w, ']');
@@ -442,23 +549,27 @@ static void put_sorted(writer *w, json_t *v, int depth)
         }
     }
     size_t i = 0;
-    for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it))
+    for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
         members[i++] = member_at(it);
+    }
     if (members != on_stack) {
         qsort(members, n, sizeof *members, by_key);
     } else {
         for (i = 1; i < n; i++) { // few and mostly in order already: insertion is the quickest
             const member m = members[i];
             size_t j = i;
-            for (; j > 0 && by_key(&members[j - 1], &m) > 0; j--)
+            for (; j > 0 && by_key(&members[j - 1], &m) > 0; j--) {
                 members[j] = members[j - 1];
+            }
             members[j] = m;
         }
     }
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {
         put_member(w, &members[i], i == 0, depth);
-    if (members != on_stack)
+    }
+    if (members != on_stack) {
         free(members);
+    }
 }
 
 // Sorted order without memory: each round looks for the next key after the last one.
@@ -471,8 +582,9 @@ static void put_in_rounds(writer *w, json_t *v, int depth)
         for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
             const member m = member_at(it);
             const bool later = !last.key || by_key(&m, &last) > 0;
-            if (later && (!next.key || by_key(&m, &next) < 0))
+            if (later && (!next.key || by_key(&m, &next) < 0)) {
                 next = m;
+            }
         }
         put_member(w, &next, i == 0, depth);
         last = next;
@@ -481,8 +593,9 @@ static void put_in_rounds(writer *w, json_t *v, int depth)
 
 static void put_member(writer *w, const member *m, bool first, int depth)
 {
-    if (!first)
+    if (!first) {
         put_char(w, ',');
+    }
     put_string(w, m->key, m->len);
     put_char(w, ':');
     put_value(w, m->value, depth + 1);
@@ -507,13 +620,15 @@ static size_t plain_run(const char *s, size_t len)
         memcpy(&x, s + i, sizeof x);
         const uint64_t quote = x ^ ones * '"', slash = x ^ ones * '\\';
         const uint64_t low = x - ones * 0x20;
-        if ((((quote - ones) | (slash - ones) | low) | x) & tops)
+        if ((((quote - ones) | (slash - ones) | low) | x) & tops) {
             break;
+        }
     }
     for (; i < len; i++) {
         const unsigned char c = (unsigned char)s[i];
-        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80)
+        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80) {
             break;
+        }
     }
     return i;
 }
@@ -542,14 +657,17 @@ static void put_string(writer *w, const char *s, size_t len)
         s += plain_run(s, (size_t)(end - s));
         while (s < end && (unsigned char)*s >= 0x80) {
             const size_t n = pons_utf8_sequence(s, (size_t)(end - s));
-            if (n == 0)
+            if (n == 0) {
                 break;
+            }
             s += n;
         }
-        if (s > start)
+        if (s > start) {
             put(w, start, (size_t)(s - start));
-        if (s == end)
+        }
+        if (s == end) {
             break;
+        }
         if ((unsigned char)*s >= 0x80) {
             put(w, "\xef\xbf\xbd", 3); // U+FFFD: only unchecked strings can hold broken UTF-8
             s++;
@@ -574,8 +692,9 @@ static void put_integer(writer *w, json_int_t v)
 {
     char text[NUMBER_MAX], *end = text + sizeof text;
     char *p = digits_before(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
-    if (v < 0)
+    if (v < 0) {
         *--p = '-';
+    }
     put(w, p, (size_t)(end - p));
 }
 
@@ -586,11 +705,13 @@ static bool put_short_decimal(writer *w, double d)
 {
     const double scale = 1e6;
     const double m = fabs(d);
-    if (!(m < 1e9) || (m < 1e-4 && m != 0.0))
+    if (!(m < 1e9) || (m < 1e-4 && m != 0.0)) {
         return false;
+    }
     const uint64_t r = (uint64_t)(m * scale + 0.5);
-    if ((double)r / scale != m)
+    if ((double)r / scale != m) {
         return false;
+    }
     put_decimal(w, r, 6, signbit(d));
     return true;
 }
@@ -598,10 +719,12 @@ static bool put_short_decimal(writer *w, double d)
 static uint128 power_of_10(int n) // ≤ 10^38
 {
     uint128 p = 1;
-    for (; n >= 4; n -= 4)
+    for (; n >= 4; n -= 4) {
         p *= 10000;
-    for (; n > 0; n--)
+    }
+    for (; n > 0; n--) {
         p *= 10;
+    }
     return p;
 }
 
@@ -610,18 +733,21 @@ static void put_decimal(writer *w, uint64_t n, int decimals, bool negative)
 {
     char text[NUMBER_MAX], *const end = text + sizeof text;
     char *p = end;
-    for (; decimals > 1 && n % 10 == 0; decimals--)
+    for (; decimals > 1 && n % 10 == 0; decimals--) {
         n /= 10;
-    if (decimals == 0)
+    }
+    if (decimals == 0) {
         *--p = '0';
+    }
     for (; decimals > 0; decimals--) {
         *--p = (char)('0' + n % 10);
         n /= 10;
     }
     *--p = '.';
     p = digits_before(p, n);
-    if (negative)
+    if (negative) {
         *--p = '-';
+    }
     put(w, p, (size_t)(end - p));
 }
 
@@ -634,13 +760,15 @@ static bool put_exact_decimal(writer *w, double d)
     static const double powers[] = {1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4,  1e5, 1e6,
                                     1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     const double a = fabs(d);
-    if (!(a >= 1e-4 && a < 1e15))
+    if (!(a >= 1e-4 && a < 1e15)) {
         return false;
+    }
     int exponent, e10 = -4; // a is between 10^e10 and ten times that
     const uint64_t m = (uint64_t)ldexp(frexp(a, &exponent), DBL_MANT_DIG);
     const int k = DBL_MANT_DIG - exponent;
-    while (a >= powers[e10 + 4])
+    while (a >= powers[e10 + 4]) {
         e10++;
+    }
     const int share = m == UINT64_C(1) << (DBL_MANT_DIG - 1) ? 4 : 2;
     const uint128 half = (uint128)1 << (k - 1);
     for (int digits = 15;; digits++) {
@@ -650,8 +778,9 @@ static bool put_exact_decimal(writer *w, double d)
         const uint128 rest = scaled - ((uint128)n << k);
         const bool up = rest > half || (rest == half && n % 2 == 1);
         const uint128 off = up ? ((uint128)1 << k) - rest : rest;
-        if (off * share >= unit && digits < 17)
+        if (off * share >= unit && digits < 17) {
             continue;
+        }
         put_decimal(w, n + up, q, signbit(d));
         return true;
     }
@@ -663,21 +792,26 @@ static void put_real(writer *w, double d)
         put(w, "null", 4);
         return;
     }
-    if (d == 0.0 && w->sorted)
+    if (d == 0.0 && w->sorted) {
         d = fabs(d); // -0.0 equals 0.0, and equal values give equal bytes
-    if (put_short_decimal(w, d) || put_exact_decimal(w, d))
+    }
+    if (put_short_decimal(w, d) || put_exact_decimal(w, d)) {
         return;
+    }
     char text[NUMBER_MAX];
     // 15 digits hold what any shorter decimal says; near zero doubles have fewer digits than that.
     for (int precision = fabs(d) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*g", precision, d);
-        if (precision == 17 || strtod(text, NULL) == d)
+        if (precision == 17 || strtod(text, NULL) == d) {
             break;
+        }
     }
     char *comma = strchr(text, ','); // the decimal point of some locales
-    if (comma)
+    if (comma) {
         *comma = '.';
-    if (!strpbrk(text, ".e"))
+    }
+    if (!strpbrk(text, ".e")) {
         strcat(text, ".0");
+    }
     put(w, text, strlen(text));
 }

@@ -15,9 +15,13 @@
 // .nan, .inf, integers beyond 64 bits, a zero character, keys that are not scalars.
 #include "pons/yaml.h"
 
+#include "base/base_internal.h"
+#include "pons/buf.h"
+
+#include <libfyaml.h>
+
 #include <errno.h>
 #include <fcntl.h>
-#include <libfyaml.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,9 +29,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/base_internal.h"
-#include "pons/buf.h"
 
 #define WHERE           "yaml" // in errors
 #define SECOND_DOCUMENT "more than one document"
@@ -98,7 +99,7 @@ static size_t member_node(const pons_yaml *y, json_t *obj, size_t at, const char
                           json_t **ret);
 static int read_all(int fd, pons_buf *text);
 
-// -- public ---------------------------------------------------------------------------------------
+// ---- public -------------------------------------------------------------------------------------
 
 int pons_yaml_parse(const char *text, size_t len, const char *name, pons_yaml **ret,
                     pons_error *err)
@@ -112,8 +113,9 @@ int pons_yaml_parse(const char *text, size_t len, const char *name, pons_yaml **
     }
     *b = (builder){.y = y, .err = err};
     r = check_text(y, text, len, err);
-    if (r == PONS_OK)
+    if (r == PONS_OK) {
         r = build(b, text, len);
+    }
     if (r == PONS_OK) {
         *ret = y;
         y = NULL;
@@ -129,10 +131,12 @@ int pons_yaml_load(const char *path, pons_yaml **ret, pons_error *err)
     pons_autobuf text = PONS_BUF_INIT;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     int r = fd < 0 ? -errno : read_all(fd, &text);
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
-    if (r == -ENOMEM)
+    }
+    if (r == -ENOMEM) {
         return no_memory(err);
+    }
     if (r < 0) {
         const int status = r == -ENOENT || r == -ENOTDIR ? PONS_ENOTFOUND : PONS_EIO;
         pons_error_set(err, status, WHERE, "cannot read the file");
@@ -145,8 +149,9 @@ int pons_yaml_load(const char *path, pons_yaml **ret, pons_error *err)
 
 void pons_yaml_destroy(pons_yaml *y)
 {
-    if (!y)
+    if (!y) {
         return;
+    }
     pons_value_unref(y->value);
     free(y->nodes);
     free(y->name);
@@ -189,13 +194,15 @@ static size_t find_node(const pons_yaml *y, const char *pointer, char *key)
             const size_t i = strtoul(key, NULL, 10);
             if (i < json_array_size(v)) {
                 next = at + 1;
-                for (size_t skip = 0; skip < i; skip++)
+                for (size_t skip = 0; skip < i; skip++) {
                     next += y->nodes[next].size;
+                }
                 v = json_array_get(v, i);
             }
         }
-        if (!next)
+        if (!next) {
             break;
+        }
         at = next;
     }
     return at;
@@ -209,10 +216,12 @@ static char *write_position(const pons_yaml *y, uint32_t line, uint32_t column, 
     const size_t len = strlen(y->name);
     // Line and column are what people need: of a name that does not fit, the end is kept.
     size_t skip = 0;
-    if (len + (size_t)tail_len >= cap && (size_t)tail_len < cap)
+    if (len + (size_t)tail_len >= cap && (size_t)tail_len < cap) {
         skip = len + (size_t)tail_len + 1 - cap;
-    while (skip > 0 && skip < len && ((unsigned char)y->name[skip] & 0xc0) == 0x80)
+    }
+    while (skip > 0 && skip < len && ((unsigned char)y->name[skip] & 0xc0) == 0x80) {
         skip++;
+    }
     snprintf(buf, cap, "%s%s", y->name + skip, tail);
     return buf;
 }
@@ -225,26 +234,32 @@ char *pons_yaml_position(const pons_yaml *y, const char *pointer, char *buf, siz
     return write_position(y, n->line, n->column, buf, cap);
 }
 
-// -- reading --------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 // 0 or -errno.
 static int read_all(int fd, pons_buf *text)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0)
+    if (fstat(fd, &st) != 0) {
         return -errno;
-    if (S_ISDIR(st.st_mode))
+    }
+    if (S_ISDIR(st.st_mode)) {
         return -EISDIR;
+    }
     while (text->len <= SIZE_MAX_YAML) { // one read beyond the limit, which the parser then tells
-        if (pons_buf_reserve(text, READ_FIRST) < 0)
+        if (pons_buf_reserve(text, READ_FIRST) < 0) {
             return -ENOMEM;
+        }
         const ssize_t n = read(fd, text->data + text->len, text->cap - text->len - 1);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n < 0)
+        }
+        if (n < 0) {
             return -errno;
-        if (n == 0)
+        }
+        if (n == 0) {
             return 0;
+        }
         text->len += (size_t)n;
     }
     return 0;
@@ -254,14 +269,17 @@ static int read_all(int fd, pons_buf *text)
 static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err)
 {
     uint32_t line = 1, column = 1;
-    if (len > SIZE_MAX_YAML)
+    if (len > SIZE_MAX_YAML) {
         return refuse_at(y, 1, 1, err, "larger than %zu MiB", SIZE_MAX_YAML >> 20);
+    }
     for (size_t i = 0; i < len;) {
         const size_t n = pons_utf8_sequence(text + i, len - i);
-        if (n == 0)
+        if (n == 0) {
             return refuse_at(y, line, column, err, "not UTF-8: byte 0x%02x", (uint8_t)text[i]);
-        if (text[i] == '\0')
+        }
+        if (text[i] == '\0') {
             return refuse_at(y, line, column, err, "a zero byte");
+        }
         column++;
         if (text[i] == '\n') {
             line++;
@@ -305,8 +323,9 @@ static int build(builder *b, const char *text, size_t len)
     }
     r = build_events(b);
 out:
-    for (int i = 0; i < DEPTH_MAX; i++)
+    for (int i = 0; i < DEPTH_MAX; i++) {
         pons_buf_fini(&b->frames[i].key);
+    }
     fy_parser_destroy(b->parser);
     fy_diag_destroy(b->diag);
     return r;
@@ -318,26 +337,31 @@ static int build_events(builder *b)
     bool ended = false;
     while (r == PONS_OK && !ended) {
         struct fy_event *ev = fy_parser_parse(b->parser);
-        if (!ev)
+        if (!ev) {
             break;
+        }
         ended = ev->type == FYET_STREAM_END;
         r = take_event(b, ev);
         fy_parser_event_free(b->parser, ev);
     }
-    if (r == PONS_OK && (!ended || fy_parser_get_stream_error(b->parser)))
+    if (r == PONS_OK && (!ended || fy_parser_get_stream_error(b->parser))) {
         r = parser_failure(b);
-    if (r == PONS_OK && !b->done)
+    }
+    if (r == PONS_OK && !b->done) {
         r = refuse_at(b->y, 1, 1, b->err, "no document: the text is empty");
+    }
     return r;
 }
 
 static int take_event(builder *b, struct fy_event *ev)
 {
     // A document without "---" has no mark of its own; its first node has.
-    if (b->done && b->documents > 1 && ev->type != FYET_DOCUMENT_START)
+    if (b->done && b->documents > 1 && ev->type != FYET_DOCUMENT_START) {
         return refuse(b, ev, SECOND_DOCUMENT);
-    if (fy_event_get_anchor_token(ev) && ev->type != FYET_ALIAS)
+    }
+    if (fy_event_get_anchor_token(ev) && ev->type != FYET_ALIAS) {
         return refuse(b, ev, "anchors are not supported");
+    }
     switch (ev->type) {
     case FYET_DOCUMENT_START:
         return take_document(b, ev);
@@ -367,19 +391,22 @@ static int take_document(builder *b, struct fy_event *ev)
 {
     struct fy_document_state *state = ev->document_start.document_state;
     const struct fy_version *version = fy_document_state_version(state);
-    if (b->documents++ > 0)
+    if (b->documents++ > 0) {
         return ev->document_start.implicit ? PONS_OK : refuse(b, ev, SECOND_DOCUMENT);
+    }
     if (version && fy_document_state_version_explicit(state) &&
-        (version->major != 1 || version->minor != 2))
+        (version->major != 1 || version->minor != 2)) {
         return refuse(b, ev, "YAML %d.%d; only YAML 1.2 is supported", version->major,
                       version->minor);
+    }
     return PONS_OK;
 }
 
 static bool is_quoted(struct fy_event *ev)
 {
-    if (ev->type != FYET_SCALAR || !ev->scalar.value)
+    if (ev->type != FYET_SCALAR || !ev->scalar.value) {
         return false;
+    }
     const enum fy_scalar_style style = fy_token_scalar_style(ev->scalar.value);
     return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
 }
@@ -395,8 +422,9 @@ static void position(const builder *b, struct fy_event *ev, uint32_t *line, uint
         *line = (uint32_t)mark->line + 1;
         *column = (uint32_t)mark->column + 1;
         // libfyaml's mark of a quoted scalar stands behind the quote.
-        if (*column > 1 && is_quoted(ev))
+        if (*column > 1 && is_quoted(ev)) {
             --*column;
+        }
     } else if (f && f->has_key) {
         *line = f->key_line;
         *column = f->key_column;
@@ -411,8 +439,9 @@ static span text_of(struct fy_token *token)
     span t = {.s = "", .len = 0};
     size_t len = 0;
     const char *s = token ? fy_token_get_text(token, &len) : NULL;
-    if (s)
+    if (s) {
         t = (span){s, len};
+    }
     return t;
 }
 
@@ -428,18 +457,20 @@ static int quote_len(span t)
 
 static int take_collection(builder *b, struct fy_event *ev, json_t *container)
 {
-    if (!container)
+    if (!container) {
         return no_memory(b->err);
+    }
     const span tag = text_of(fy_event_get_tag_token(ev));
     const char *expected = json_is_object(container) ? TAG_PREFIX "map" : TAG_PREFIX "seq";
     const bool in_mapping = b->depth > 0 && json_is_object(b->frames[b->depth - 1].container);
     int r = PONS_OK;
-    if (in_mapping && !b->frames[b->depth - 1].has_key)
+    if (in_mapping && !b->frames[b->depth - 1].has_key) {
         r = refuse(b, ev, "a key must be a scalar");
-    else if (tag.len && !same(tag, expected) && !same(tag, "!"))
+    } else if (tag.len && !same(tag, expected) && !same(tag, "!")) {
         r = refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
-    else if (b->depth == DEPTH_MAX)
+    } else if (b->depth == DEPTH_MAX) {
         r = refuse(b, ev, "nested deeper than %d", DEPTH_MAX);
+    }
     if (r < 0) {
         json_decref(container);
         return r;
@@ -447,8 +478,9 @@ static int take_collection(builder *b, struct fy_event *ev, json_t *container)
     uint32_t line, column;
     position(b, ev, &line, &column);
     r = attach(b, container, line, column);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     frame *f = &b->frames[b->depth++];
     f->container = container;
     f->node = b->y->n - 1;
@@ -460,14 +492,17 @@ static int take_scalar(builder *b, struct fy_event *ev)
 {
     const span text = text_of(ev->scalar.value);
     frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
-    if (memchr(text.s, '\0', text.len))
+    if (memchr(text.s, '\0', text.len)) {
         return refuse(b, ev, "a zero character in a string");
-    if (f && json_is_object(f->container) && !f->has_key)
+    }
+    if (f && json_is_object(f->container) && !f->has_key) {
         return take_key(b, ev, text);
+    }
     json_t *v = NULL;
     const int r = make_scalar(b, ev, text, &v);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     uint32_t line, column;
     position(b, ev, &line, &column);
     return attach(b, v, line, column);
@@ -478,20 +513,25 @@ static int take_key(builder *b, struct fy_event *ev, span text)
     frame *f = &b->frames[b->depth - 1];
     const span tag = text_of(ev->scalar.tag);
     const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN;
-    if (tag.len && !same(tag, TAG_PREFIX "str") && !same(tag, "!"))
+    if (tag.len && !same(tag, TAG_PREFIX "str") && !same(tag, "!")) {
         return refuse(b, ev, "unsupported tag '%.*s' on a key", quote_len(tag), tag.s);
-    if (plain && text.len == 0)
+    }
+    if (plain && text.len == 0) {
         return refuse(b, ev, "an empty key");
-    if (plain && same(text, "<<"))
+    }
+    if (plain && same(text, "<<")) {
         return refuse(b, ev, "merge keys are not supported");
+    }
     json_t *first = NULL;
     const size_t at = member_node(b->y, f->container, f->node, text.s, text.len, &first);
-    if (at)
+    if (at) {
         return refuse(b, ev, "duplicate key '%.*s', first at line %u", quote_len(text), text.s,
                       b->y->nodes[at].line);
+    }
     pons_buf_clear(&f->key);
-    if (pons_buf_bytes(&f->key, text.s, text.len) < 0)
+    if (pons_buf_bytes(&f->key, text.s, text.len) < 0) {
         return no_memory(b->err);
+    }
     position(b, ev, &f->key_line, &f->key_column);
     f->has_key = true;
     return PONS_OK;
@@ -516,25 +556,29 @@ static int attach(builder *b, json_t *v, uint32_t line, uint32_t column)
         y->value = v;
     } else {
         frame *f = &b->frames[b->depth - 1];
-        if (json_is_array(f->container))
+        if (json_is_array(f->container)) {
             r = json_array_append_new(f->container, v);
-        else
+        } else {
             r = json_object_setn_new(f->container, f->key.data, f->key.len, v);
+        }
         f->has_key = false;
     }
-    if (r != 0)
+    if (r != 0) {
         return no_memory(b->err);
+    }
     y->nodes[y->n++] = (node){.line = line, .column = column, .size = 1};
     return PONS_OK;
 }
 
-// -- scalars --------------------------------------------------------------------------------------
+// ---- scalars ------------------------------------------------------------------------------------
 
 static bool one_of(span t, const char *const *words)
 {
-    for (; *words; words++)
-        if (same(t, *words))
+    for (; *words; words++) {
+        if (same(t, *words)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -560,8 +604,9 @@ static size_t skip_sign(span t)
 
 static size_t skip_set(span t, size_t i, const char *set)
 {
-    while (i < t.len && strchr(set, t.s[i]) && t.s[i])
+    while (i < t.len && strchr(set, t.s[i]) && t.s[i]) {
         i++;
+    }
     return i;
 }
 
@@ -570,10 +615,12 @@ static size_t skip_set(span t, size_t i, const char *set)
 // The base of an integer of the core schema, or 0. 0o17 and 0x1f take no sign.
 static int int_base(span t)
 {
-    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'o')
+    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'o') {
         return skip_set(t, 2, "01234567") == t.len ? 8 : 0;
-    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'x')
+    }
+    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'x') {
         return skip_set(t, 2, DECIMAL "abcdefABCDEF") == t.len ? 16 : 0;
+    }
     const size_t start = skip_sign(t);
     return t.len > start && skip_set(t, start, DECIMAL) == t.len ? 10 : 0;
 }
@@ -589,16 +636,19 @@ static bool is_float(span t)
         i = skip_set(t, i, DECIMAL);
         digits += i - point;
     }
-    if (digits == 0)
+    if (digits == 0) {
         return false;
+    }
     if (i < t.len && (t.s[i] == 'e' || t.s[i] == 'E')) {
         i++;
-        if (i < t.len && (t.s[i] == '-' || t.s[i] == '+'))
+        if (i < t.len && (t.s[i] == '-' || t.s[i] == '+')) {
             i++;
+        }
         const size_t exponent = i;
         i = skip_set(t, i, DECIMAL);
-        if (i == exponent)
+        if (i == exponent) {
             return false;
+        }
     }
     return i == t.len;
 }
@@ -623,8 +673,9 @@ static int make_int(builder *b, struct fy_event *ev, span t, int base, json_t **
         digits[t.len - skip] = '\0';
         v = strtoll(digits, &end, base);
     }
-    if (!end || errno == ERANGE)
+    if (!end || errno == ERANGE) {
         return refuse(b, ev, "integer out of range: %.*s", quote_len(t), t.s);
+    }
     *ret = json_integer(v);
     return PONS_OK;
 }
@@ -638,8 +689,9 @@ static int make_float(builder *b, struct fy_event *ev, span t, json_t **ret)
         text[t.len] = '\0';
         d = strtod(text, NULL);
     }
-    if (!isfinite(d))
+    if (!isfinite(d)) {
         return refuse(b, ev, "number out of range: %.*s", quote_len(t), t.s);
+    }
     *ret = json_real(d);
     return PONS_OK;
 }
@@ -649,12 +701,14 @@ static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
     const span tag = text_of(ev->scalar.tag);
     const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN || !ev->scalar.value;
     int r = PONS_OK;
-    if (same(tag, TAG_PREFIX "str") || same(tag, "!") || (!tag.len && !plain))
+    if (same(tag, TAG_PREFIX "str") || same(tag, "!") || (!tag.len && !plain)) {
         *ret = json_stringn(text.s, text.len);
-    else
+    } else {
         r = make_plain(b, ev, text, tag, ret);
-    if (r == PONS_OK && !*ret)
+    }
+    if (r == PONS_OK && !*ret) {
         r = no_memory(b->err);
+    }
     return r;
 }
 
@@ -664,29 +718,30 @@ static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json
     const bool any = tag.len == 0;
     const bool real = same(tag, TAG_PREFIX "float");
     const int base = int_base(text);
-    if ((any || same(tag, TAG_PREFIX "null")) && is_null(text))
+    if ((any || same(tag, TAG_PREFIX "null")) && is_null(text)) {
         *ret = json_null();
-    else if ((any || same(tag, TAG_PREFIX "bool")) && (is_true(text) || is_false(text)))
+    } else if ((any || same(tag, TAG_PREFIX "bool")) && (is_true(text) || is_false(text))) {
         *ret = json_boolean(is_true(text));
-    else if ((any || same(tag, TAG_PREFIX "int")) && base)
+    } else if ((any || same(tag, TAG_PREFIX "int")) && base) {
         return make_int(b, ev, text, base, ret);
-    else if ((any || real) && is_float(text))
+    } else if ((any || real) && is_float(text)) {
         return make_float(b, ev, text, ret);
-    else if ((any || real) && is_not_finite(text))
+    } else if ((any || real) && is_not_finite(text)) {
         return refuse(b, ev, "%.*s is not a number that JSON can hold", quote_len(text), text.s);
-    else if (any)
+    } else if (any) {
         *ret = json_stringn(text.s, text.len);
-    else if (tag.len > strlen(TAG_PREFIX) &&
-             one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
-                                               TAG_PREFIX "int", TAG_PREFIX "float", NULL}))
+    } else if (tag.len > strlen(TAG_PREFIX) &&
+               one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
+                                                 TAG_PREFIX "int", TAG_PREFIX "float", NULL})) {
         return refuse(b, ev, "'%.*s' is not of type %.*s", quote_len(text), text.s,
                       (int)(tag.len - strlen(TAG_PREFIX)), tag.s + strlen(TAG_PREFIX));
-    else
+    } else {
         return refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
+    }
     return PONS_OK;
 }
 
-// -- failures -------------------------------------------------------------------------------------
+// ---- failures -----------------------------------------------------------------------------------
 
 static int refuse(builder *b, struct fy_event *ev, const char *fmt, ...)
 {
@@ -718,8 +773,9 @@ static int parser_failure(builder *b)
 {
     void *prev = NULL;
     const struct fy_diag_error *e = fy_diag_errors_iterate(b->diag, &prev);
-    if (!e || !e->msg)
+    if (!e || !e->msg) {
         return refuse_at(b->y, 1, 1, b->err, "not YAML");
+    }
     const uint32_t line = e->line > 0 ? (uint32_t)e->line : 1;
     const uint32_t column = e->column > 0 ? (uint32_t)e->column : 1;
     return refuse_at(b->y, line, column, b->err, "%s", e->msg);
@@ -730,20 +786,22 @@ static int no_memory(pons_error *err)
     return pons_error_set(err, PONS_ENOMEM, WHERE, "out of memory");
 }
 
-// -- positions ------------------------------------------------------------------------------------
+// ---- positions ----------------------------------------------------------------------------------
 
 // The entry of an object's member, 0 when it has none of that name; *ret is the member.
 static size_t member_node(const pons_yaml *y, json_t *obj, size_t at, const char *key, size_t len,
                           json_t **ret)
 {
     json_t *found = json_object_getn(obj, key, len);
-    if (!found)
+    if (!found) {
         return 0;
+    }
     size_t next = at + 1;
     for (void *it = json_object_iter(obj); it; it = json_object_iter_next(obj, it)) {
         if (json_object_iter_value(it) == found && json_object_iter_key_len(it) == len &&
-            memcmp(json_object_iter_key(it), key, len) == 0)
+            memcmp(json_object_iter_key(it), key, len) == 0) {
             break;
+        }
         next += y->nodes[next].size;
     }
     *ret = found;

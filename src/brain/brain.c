@@ -1,4 +1,4 @@
-// brain.c - the robot brain of seed 000: two graphs, one thread, one loop.
+// brain.c - the robot brain: two graphs, one thread, one loop.
 //
 // One goal, end to end. A person's words are committed to the kernel's inbox. The next tick takes
 // them (K1), turns them into a task in the queue (K5), and posts `activate` to the inner loop (K6),
@@ -9,11 +9,12 @@
 // goal met and says FINISH; R8 posts `task_result` to the kernel, whose next tick ends the task.
 // What a person is shown are the events that these commits carried.
 //
-//          inbox kernel ◄── people, other processes, task_result
-//                │ tick, 10 Hz and on events
-//        K1 K2 K3 K4 K5 K6 ──► inbox react ──► R1 … R8  ⇄ port ⇄ body
-//                                               ⇅
-//                                              model
+//     people, other processes, task_result
+//        v
+//     inbox kernel --> K1 K2 K3 K4 K5 K6 --> inbox react --> R1 ... R8 <--> port <--> body
+//                      tick: 10 Hz, events                     ^
+//                                                              v
+//                                                            model
 //
 // Nothing here is lost when the process dies between any two instructions: at open, the two
 // namespaces are read, what was cut short is resumed, open effects are loaded, and the first hello
@@ -21,20 +22,24 @@
 // the kernel's stored state again and again until the inner loop has them, so there is no message
 // to lose.
 #include "brain/brain_internal.h"
+#include "pons/log.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pons/log.h"
-#include "pons/module.h"
-
+#define ROUND_MAX_NS                                                                               \
+    (100 * PONS_NS_PER_MS) // the heart must hear of the loop, however slow it ticks
 #define POLL_ROUNDS_MAX                                                                            \
     64 // fairness: a poll ends after so many rounds even when more could be done
 
-static int load_schema(pons_brain *b, pons_error *err);
+static int take(pons_brain *b, pons_error *err);
+static void let_go(pons_brain *b);
 static int load(pons_brain *b, pons_error *err);
+static int work(pons_brain *b, pons_error *err);
 static int kernel_tick(pons_brain *b, pons_error *err);
+static bool preempts_itself(const pons_brain *b);
 static int react_work(pons_brain *b, pons_error *err);
+static int unheard(pons_brain *b, pons_error *err);
 static pons_run_options react_options(const pons_brain *b);
 static int react_begin(pons_brain *b, pons_error *err);
 static int react_advance(pons_brain *b, pons_error *err);
@@ -48,12 +53,14 @@ static void llm_start(void *user, pons_run *run, const char *id, const pons_valu
                       bool restarted);
 static void llm_cancel(void *user, pons_run *run, const char *id);
 static int check_done(pons_brain *b, pons_error *err);
+static int64_t task_number(const pons_value *task);
 static bool people_are_gone(pons_brain *b);
+static bool under_way(pons_brain *b);
 static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
 static const char *find_human(pons_brain *b, pons_value **pending);
 static void brain_free(pons_brain *b);
 
-// ---------------------------------------------------------------- life
+// ---- life ---------------------------------------------------------------------------------------
 
 int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error *err)
 {
@@ -65,36 +72,20 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->opts.thread = strdup(opts->thread);
     b->config = pons_value_ref(opts->config);
     pons__rules_read(b->config, &b->rules);
+    b->prompt_ratio = 1.0;
+    pons__heart_init(&b->heart, &opts->clock);
     pons__port_init(&b->port, b);
-    int rc = opts->llm ? load_schema(b, err) : PONS_OK;
+    int rc = pons__doors_open(&b->doors, err);
     if (rc >= 0) {
         rc = pons__kernel_graph(b, &b->kernel, err);
     }
     if (rc >= 0) {
         rc = pons__react_graph(b, &b->react, err);
     }
-    if (rc >= 0) {
-        const pons_await_handler handlers[] = {
-            {.kind = "body",
-             .start = pons__port_await_start,
-             .cancel = pons__port_await_cancel,
-             .user = b},
-            {.kind = "llm", .start = llm_start, .cancel = llm_cancel, .user = b},
-            {.kind = "knowledge",
-             .start = pons__documents_start,
-             .cancel = pons__documents_cancel,
-             .user = b},
-        };
-        const pons_thread_options thread = {.clock = opts->clock,
-                                            .seed = opts->seed,
-                                            .handlers = handlers,
-                                            .n_handlers = sizeof handlers / sizeof handlers[0],
-                                            .on_event = opts->on_event,
-                                            .user = opts->user};
-        rc = pons_thread_open(opts->store, opts->thread, &thread, &b->thread, err);
-    }
-    if (rc >= 0) {
-        rc = load(b, err);
+    rc = rc < 0 ? rc : take(b, err);
+    if (rc >= 0 && opts->resumed) {
+        pons_autovalue word = pons_object("word", json_string("resume"), NULL);
+        rc = pons_inbox_post(opts->store, opts->thread, PONS_NS_KERNEL, "control", word, err);
     }
     if (rc < 0) {
         brain_free(b);
@@ -105,13 +96,56 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     return PONS_OK;
 }
 
-// Only a model's answers need the schema of a decision; the rules are held to it by their tests.
-static int load_schema(pons_brain *b, pons_error *err)
+// The thread's lease, and what is stored of it.
+static int take(pons_brain *b, pons_error *err)
 {
-    char path[512];
-    int rc = pons_share_path("schemas/decision.json", path, sizeof path, err);
-    rc = rc < 0 ? rc : pons_value_load(path, &b->decision_schema_value, err);
-    return rc < 0 ? rc : pons_schema_compile(b->decision_schema_value, &b->decision_schema, err);
+    const pons_await_handler handlers[] = {
+        {.kind = "body",
+         .start = pons__port_await_start,
+         .cancel = pons__port_await_cancel,
+         .user = b},
+        {.kind = "llm", .start = llm_start, .cancel = llm_cancel, .user = b},
+        {.kind = "knowledge",
+         .start = pons__documents_start,
+         .cancel = pons__documents_cancel,
+         .user = b},
+    };
+    const pons_thread_options thread = {.clock = b->opts.clock,
+                                        .seed = b->opts.seed,
+                                        .handlers = handlers,
+                                        .n_handlers = sizeof handlers / sizeof handlers[0],
+                                        .on_event = b->opts.on_event,
+                                        .user = b->opts.user};
+    const int rc = pons_thread_open(b->opts.store, b->opts.thread, &thread, &b->thread, err);
+    return rc < 0 ? rc : load(b, err);
+}
+
+// What a death would leave: the options, and nothing that was learnt since.
+static void let_go(pons_brain *b)
+{
+    pons_run_destroy(b->kernel_run);
+    pons_run_destroy(b->react_run);
+    b->kernel_run = b->react_run = NULL;
+    pons_thread_close(b->thread);
+    b->thread = NULL;
+    pons__port_fini(&b->port);
+    pons__port_init(&b->port, b);
+    pons__documents_close(b);
+    if (b->llm_await[0]) {
+        b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);
+    }
+    b->llm_await[0] = b->knowledge_await[0] = b->approval_id[0] = b->confirm_id[0] = '\0';
+    b->llm_run = b->knowledge_run = NULL;
+    pons_value **const learnt[] = {&b->robot, &b->world, &b->tasks, &b->hci, &b->critic_of};
+    for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
+        pons_value_unref(*learnt[i]);
+        *learnt[i] = NULL;
+    }
+    pons_critic_destroy(b->critic);
+    b->critic = NULL;
+    b->reset_wanted = b->heard = false;
+    b->opts.resumed = false; // what happens from here on happened after that word
+    b->people_since_ns = 0;
 }
 
 // What was cut short is resumed; what was out is followed again.
@@ -153,6 +187,9 @@ static int load(pons_brain *b, pons_error *err)
 
 int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons_error *err)
 {
+    if (!b->thread) {
+        return pons_error_set(err, PONS_EAGAIN, "brain", "the store is away: say it again later");
+    }
     pons_autovalue list = json_array();
     for (size_t i = 0; i < n; i++) {
         if (goals[i][strspn(goals[i], " \t\r\n")] == '\0') {
@@ -177,6 +214,9 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
 
 int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
 {
+    if (!b->thread) {
+        return pons_error_set(err, PONS_EAGAIN, "brain", "the store is away: say it again later");
+    }
     pons_autovalue value = NULL;
     int rc = pons_plan_to_value(plan, &value, err);
     if (rc < 0) {
@@ -210,8 +250,10 @@ int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
     if (!b->approval_id[0]) {
         return pons_error_set(err, PONS_ENOTPENDING, "brain", "nothing waits for an answer");
     }
+    // Bound to the question that is open now: it can never settle a later one.
+    pons_autovalue bound = pons__with(answer, "id", json_string(b->approval_id));
     b->tick_now = true;
-    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "answer", answer, err);
+    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "answer", bound, err);
 }
 
 void pons_brain_finish(pons_brain *b)
@@ -243,11 +285,11 @@ static void brain_free(pons_brain *b)
     pons_graph_destroy(b->kernel);
     pons_graph_destroy(b->react);
     pons__port_fini(&b->port);
+    pons__heart_fini(&b->heart);
     pons__documents_close(b);
-    pons_schema_destroy(b->decision_schema);
+    pons__doors_close(&b->doors);
     pons_critic_destroy(b->critic);
     pons_value_unref(b->critic_of);
-    pons_value_unref(b->decision_schema_value);
     pons_value_unref(b->config);
     pons_value_unref(b->robot);
     pons_value_unref(b->world);
@@ -257,9 +299,23 @@ static void brain_free(pons_brain *b)
     free(b);
 }
 
-// ---------------------------------------------------------------- loop
+// ---- loop ---------------------------------------------------------------------------------------
 
 int pons_brain_poll(pons_brain *b, pons_error *err)
+{
+    int rc = b->thread ? PONS_OK : pons__away_poll(b, let_go, take, err);
+    if (rc >= 0 && b->thread) {
+        rc = work(b, err);
+        rc = rc < 0 ? pons__away_or(b, rc, err, let_go) : rc;
+    }
+    if (rc >= 0) {
+        pons__heart_tick(&b->heart);
+    }
+    return rc;
+}
+
+// All that is due.
+static int work(pons_brain *b, pons_error *err)
 {
     for (int round = 0; round < POLL_ROUNDS_MAX; round++) {
         int did = pons__port_poll(&b->port, err);
@@ -272,15 +328,22 @@ int pons_brain_poll(pons_brain *b, pons_error *err)
         const bool due = now >= b->next_tick_ns;
         if (b->port.hello && b->port.telemetry && (due || b->tick_now || b->wake)) {
             b->tick_now = b->wake = false;
-            const int rc = kernel_tick(b, err);
+            int rc = kernel_tick(b, err);
+            if (rc >= 0 && preempts_itself(b)) { // stop and pause take effect before anything else
+                rc = kernel_tick(b, err);
+            }
             if (rc < 0) {
                 return rc;
+            }
+            pons__stopped_send(b);
+            if (!b->heard) {
+                b->heard = true;
+                pons__port_heard(&b->port);
             }
             did = 1;
         }
         if (due) {
             b->next_tick_ns = now + (int64_t)(1e9 / b->rules.tick_hz);
-            pons__port_heartbeat(&b->port);
         }
         const int model = llm_poll(b, err);
         const int inner = model < 0 ? model : react_work(b, err);
@@ -294,7 +357,7 @@ int pons_brain_poll(pons_brain *b, pons_error *err)
     }
     if (b->reset_wanted) {
         b->reset_wanted = false;
-        pons__port_send(&b->port, pons_object("type", json_string("reset"), NULL));
+        pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_RESET});
     }
     return check_done(b, err);
 }
@@ -303,7 +366,9 @@ int64_t pons_brain_next_due_ns(pons_brain *b)
 {
     pons_error ignored = PONS_ERROR_INIT;
     int64_t due = b->next_tick_ns;
-    const int64_t port = pons__port_next_due_ns(&b->port);
+    const int64_t alive = pons_now_ns(&b->opts.clock) + ROUND_MAX_NS;
+    due = alive < due ? alive : due;
+    const int64_t port = b->thread ? pons__port_next_due_ns(&b->port) : INT64_MAX;
     due = port < due ? port : due;
     if (b->react_run) {
         const int64_t deadline = pons_run_deadlines(b->react_run, &ignored);
@@ -359,7 +424,16 @@ int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err)
                           "no graph named %s; there are: kernel react", name);
 }
 
-// ---------------------------------------------------------------- kernel
+// ---- kernel -------------------------------------------------------------------------------------
+
+// Somebody said stop or pause, and the mode is still that of a robot at work.
+static bool preempts_itself(const pons_brain *b)
+{
+    const char *mode = pons_get_str(b->tasks, "mode", "IDLE");
+    return (strcmp(mode, "EXEC") == 0 && pons_get_bool(b->tasks, "paused", false)) ||
+           ((strcmp(mode, "EXEC") == 0 || strcmp(mode, "CHARGE") == 0) &&
+            json_is_object(pons_get(b->tasks, "stopped")));
+}
 
 static int kernel_tick(pons_brain *b, pons_error *err)
 {
@@ -396,7 +470,7 @@ static int kernel_tick(pons_brain *b, pons_error *err)
     return rc;
 }
 
-// ---------------------------------------------------------------- inner loop
+// ---- inner loop ---------------------------------------------------------------------------------
 
 static int react_work(pons_brain *b, pons_error *err)
 {
@@ -406,9 +480,13 @@ static int react_work(pons_brain *b, pons_error *err)
     if (!b->react_run) {
         return react_begin(b, err);
     }
-    int did = 0;
+    int did = 0, rc = unheard(b, err);
+    if (rc != 0) {
+        b->tick_now = true;
+        return rc;
+    }
     pons_run_deadlines(b->react_run, err);
-    int rc = give_preempt(b, err);
+    rc = give_preempt(b, err);
     if (rc >= 0) {
         did |= rc;
         rc = give_answer(b, err);
@@ -445,6 +523,20 @@ static int react_work(pons_brain *b, pons_error *err)
         did = 1;
     }
     return did;
+}
+
+// Words that nobody has heard yet, and the inner loop about to step: they go first, so that whatever
+// was posted before a goal goes out (a stop, a reject) is in the kernel's state by then.
+static int unheard(pons_brain *b, pons_error *err)
+{
+    int64_t mail = 0;
+    const bool answered = json_is_object(pons_get(b->hci, "approval_response"));
+    if ((pons_run_state_get(b->react_run) != PONS_RUN_READY && !(answered && b->approval_id[0])) ||
+        !b->port.hello || !b->port.telemetry) {
+        return 0;
+    }
+    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
+    return rc < 0 ? rc : mail > 0;
 }
 
 static pons_run_options react_options(const pons_brain *b)
@@ -497,8 +589,10 @@ static int ask_confirmation(pons_brain *b, const pons_value *pending, const char
     }
     memcpy(b->confirm_id, b->approval_id, sizeof b->confirm_id);
     const pons_value *args = pons_get(request, "args");
+    pons_value *asks = json_pack("[{s:s, s:s}]", "rule", "fork", "message",
+                                 "each effect of a fork's first run asks");
     pons_value *op = pons_object("skill", json_string(skill), "args",
-                                 args ? pons_value_ref(args) : json_null(), NULL);
+                                 args ? pons_value_ref(args) : json_null(), "asks", asks, NULL);
     return pons_thread_emit(
         b->thread, PONS_NS_REACT, "approval.requested",
         pons__event(b, pons_object("id", json_string(human), "question",
@@ -558,6 +652,10 @@ static int give_answer(pons_brain *b, pons_error *err)
     if (!b->approval_id[0] || strcmp(pons_get_str(response, "id", ""), b->approval_id) != 0) {
         return 0;
     }
+    if (json_is_object(pons_get(b->tasks, "stopped")) &&
+        strcmp(pons_get_str(response, "action", ""), "reject") != 0) {
+        return 0; // a stop that came before it started wins: the kernel closes the question
+    }
     pons_autovalue pending = NULL;
     const char *human = find_human(b, &pending);
     if (!human) {
@@ -573,6 +671,8 @@ static int give_answer(pons_brain *b, pons_error *err)
             b->thread, PONS_NS_REACT, "approval.resolved",
             pons__event(b, pons_object("id", json_string(human), "action", json_string(action),
                                        "reason", json_string(pons_get_str(response, "reason", "")),
+                                       "by", json_string(pons_get_str(response, "by", "a person")),
+                                       "at_ms", json_integer(pons_get_int(response, "at_ms", 0)),
                                        NULL)),
             err);
     }
@@ -593,7 +693,7 @@ static const char *find_human(pons_brain *b, pons_value **pending)
     return pons_get_str(pons__find(*pending, "kind", "human"), "id", NULL);
 }
 
-// ---------------------------------------------------------------- model
+// ---- model --------------------------------------------------------------------------------------
 
 static void llm_start(void *user, pons_run *run, const char *id, const pons_value *request,
                       bool restarted)
@@ -672,9 +772,12 @@ static int llm_poll(pons_brain *b, pons_error *err)
             char id[64];
             pons_value *answer =
                 ev.kind == PONS_LLM_DONE
-                    ? pons_value_ref(ev.value)
+                    ? pons__decision_answer(ev.value)
                     : pons_object("error",
                                   json_string(pons_error_line(&ev.error, line, sizeof line)), NULL);
+            if (ev.kind == PONS_LLM_DONE) {
+                pons__prompt_learn(b, pons_get(ev.value, "usage"));
+            }
             memcpy(id, b->llm_await, sizeof id);
             b->llm_await[0] = '\0';
             const int rc = pons_run_answer(b->react_run, id, answer, err);
@@ -688,7 +791,7 @@ static int llm_poll(pons_brain *b, pons_error *err)
     return did;
 }
 
-// ---------------------------------------------------------------- the end of a run
+// ---- the end of a run ---------------------------------------------------------------------------
 
 static int check_done(pons_brain *b, pons_error *err)
 {
@@ -700,9 +803,8 @@ static int check_done(pons_brain *b, pons_error *err)
         return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
     }
     if (b->react_run) {
-        const pons_value *running = pons_get(pons_run_get(b->react_run, "skills"), "running");
-        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED &&
-            json_array_size(running) == 0 && pons_get(b->tasks, "run_first")) {
+        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !under_way(b) &&
+            pons_get(b->tasks, "run_first")) {
             return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
         }
         return PONS_OK;
@@ -730,9 +832,7 @@ static int check_done(pons_brain *b, pons_error *err)
         json_array_foreach(pons_get(b->tasks, "finished"), i, task)
         {
             const bool user = strcmp(pons_get_str(task, "source", "user"), "user") == 0;
-            const int64_t n =
-                strtoll(pons_get_str(task, "id", "task-0") + strlen("task-"), NULL, 10);
-            if (user && n >= first &&
+            if (user && task_number(task) >= first &&
                 strcmp(pons_get_str(task, "status", ""), ranks[k].word) == 0) {
                 return emit_done(b, ranks[k].outcome, ranks[k].word, err);
             }
@@ -741,13 +841,37 @@ static int check_done(pons_brain *b, pons_error *err)
     return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
 }
 
+// Is anything that the task began still to end? While a person is asked nobody takes up results, so
+// what has ended at the body still stands among what runs.
+static bool under_way(pons_brain *b)
+{
+    size_t i;
+    json_t *r;
+    json_array_foreach(pons_get(pons_run_get(b->react_run, "skills"), "running"), i, r)
+    {
+        const pons__body_goal *g = pons__port_goal(&b->port, pons_get_str(r, "goal_id", ""));
+        if (g && !g->result) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Of "task-7"; 0 when a damaged store says something else.
+static int64_t task_number(const pons_value *task)
+{
+    const char *id = pons_get_str(task, "id", "");
+    return strncmp(id, "task-", strlen("task-")) == 0 ? strtoll(id + strlen("task-"), NULL, 10) : 0;
+}
+
 // Only a person lifts a stop or a pause; there is work, and for options.wait_ms nobody has come.
 static bool people_are_gone(pons_brain *b)
 {
     const bool latched = pons_get_bool(pons_get(b->robot, "stop"), "latched", false);
     const bool work = json_array_size(pons_get(b->tasks, "queue")) > 0;
+    const bool stopped = json_is_object(pons_get(b->tasks, "stopped"));
     const int64_t now = pons_now_ns(&b->opts.clock);
-    if (!work || (!latched && !pons_get_bool(b->tasks, "paused", false))) {
+    if (!work || (!latched && !stopped && !pons_get_bool(b->tasks, "paused", false))) {
         b->people_since_ns = 0;
         return false;
     }
@@ -768,7 +892,7 @@ static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word
     json_t *task;
     json_array_foreach(pons_get(b->tasks, "finished"), i, task)
     {
-        if (strtoll(pons_get_str(task, "id", "task-0") + strlen("task-"), NULL, 10) >= first) {
+        if (task_number(task) >= first) {
             json_array_append(tasks, task);
         }
     }

@@ -1,8 +1,10 @@
-// kernel.c - the outer loop: K1 to K6 of seed 000, ten times a second and on every event.
+// kernel.c - the outer loop: nodes K1 to K6, ten times a second and on every event.
 //
 // The kernel decides what may be done, never a prompt:
 //
-//        SAFE      a latched stop, collision risk, or a battery at its end
+//        SAFE      a stop that was said or is latched, collision risk, or a battery at its end
+//          >
+//        IDLE      a stop was reset, and nobody has said continue yet (stopped.c)
 //          >
 //        CHARGE    the battery is low (with hysteresis)
 //          >
@@ -14,13 +16,13 @@
 // nothing to the store; a change of mode, a new task or a word from a person is committed with the
 // very step that made it. The kernel speaks to the inner loop through its inbox only:
 //
-//     kernel ── activate{activation, mode, task, reason} ──► react        start on this task
-//     kernel ── preempt{reason, mode, end} ────────────────► react        let go of it
-//     react  ── task_result{activation, task_id, status, …} ► kernel      it is over, or let go
+//     kernel -- activate{activation, mode, task, reason} --> react        start on this task
+//     kernel -- preempt{reason, mode, end} ----------------> react        let go of it
+//     react  -- task_result{activation, task_id, status, …} > kernel      it is over, or let go
 //
-//        idle ──activate──► active ──preempt──► stopping
-//         ▲                   │                    │
-//         └────task_result────┴────────────────────┘
+//        idle --activate--> active --preempt--> stopping
+//         ^                   |                    |
+//         +----task_result----+--------------------+
 #include "brain/brain_internal.h"
 
 #include <string.h>
@@ -40,15 +42,16 @@ static const char *safe_reason(pons_brain *b, const char *mode_now);
 static bool charge_wanted(pons_brain *b, const char *mode_now);
 static pons_value *handle_message(pons_brain *b, pons_cx *cx, pons_value *tasks,
                                   const pons_value *msg, pons_value **hci);
-static pons_value *handle_words(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *text,
-                                pons_value **hci);
-static pons_value *handle_control(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *word,
-                                  pons_value **hci);
+static pons_value *handle_words(pons_brain *b, pons_cx *cx, pons_value *tasks,
+                                const pons_value *said, pons_value **hci);
+static pons_value *handle_control(pons_brain *b, pons_cx *cx, pons_value *tasks,
+                                  const pons_value *control, pons_value **hci);
+static pons_value *cancel_tasks(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *only);
+static void word_ignored(pons_brain *b, pons_cx *cx, const char *word, const char *reason);
 static pons_value *handle_run(pons_brain *b, pons_cx *cx, pons_value *tasks, const pons_value *run,
                               pons_value **hci);
 static pons_value *handle_plan(pons_brain *b, pons_cx *cx, pons_value *tasks,
                                const pons_value *plan);
-static void answer_pending(pons_brain *b, pons_value *hci, const pons_value *answer);
 static pons_value *handle_result(pons_brain *b, pons_cx *cx, pons_value *tasks,
                                  const pons_value *result);
 static pons_value *push_task(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *text,
@@ -60,7 +63,7 @@ static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks);
 static pons_value *end_charging(pons_brain *b, pons_cx *cx, pons_value *tasks);
 static const pons_value *tasks_of(pons_cx *cx);
 
-// ---------------------------------------------------------------- graph
+// ---- graph --------------------------------------------------------------------------------------
 
 int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 {
@@ -99,7 +102,7 @@ static const pons_value *tasks_of(pons_cx *cx)
     return pons_cx_get(cx, "tasks");
 }
 
-// ---------------------------------------------------------------- K1 hci_ingress
+// ---- K1 hci_ingress -----------------------------------------------------------------------------
 
 // Takes what people and the inner loop have sent. Recognises stop, pause and new goals; acts on
 // none.
@@ -134,6 +137,7 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     }
     const pons_value *old = pons_cx_get(cx, "hci");
     const pons_value *response = pons_get(old, "approval_response");
+    const pons_value *answers = pons_get(old, "answers"), *heard = pons_get(old, "heard");
     return pons_cx_put(
         cx, "hci",
         pons_object("user_utterance",
@@ -142,10 +146,12 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
                     pons_object("type", json_string(interrupt), "payload",
                                 said ? json_string(said) : json_null(), NULL),
                     "approval_response", response ? pons_value_ref(response) : json_null(),
-                    "pending", pons_value_ref(inbox), NULL));
+                    "answers", answers ? pons_value_ref(answers) : json_array(), "heard",
+                    heard ? pons_value_ref(heard) : json_array(), "pending", pons_value_ref(inbox),
+                    NULL));
 }
 
-// ---------------------------------------------------------------- K2 sim_telemetry_sync
+// ---- K2 sim_telemetry_sync ----------------------------------------------------------------------
 
 static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
 {
@@ -177,7 +183,7 @@ static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
     return pons_cx_put(cx, "robot", robot);
 }
 
-// ---------------------------------------------------------------- K3 world_model_update
+// ---- K3 world_model_update ----------------------------------------------------------------------
 
 static int world_model_update(pons_cx *cx, void *user, pons_error *err)
 {
@@ -203,7 +209,7 @@ static int world_model_update(pons_cx *cx, void *user, pons_error *err)
     return pons_cx_put(cx, "world", world);
 }
 
-// ---------------------------------------------------------------- K4
+// ---- K4 -----------------------------------------------------------------------------------------
 // event_detect_and_mode_arbitrate
 
 static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err)
@@ -241,9 +247,14 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
 static const char *arbitrate(pons_brain *b, const pons_value *tasks, const char **reason)
 {
     const char *now = pons_get_str(tasks, "mode", "IDLE");
-    *reason = safe_reason(b, now);
+    const pons_value *stopped = pons_get(tasks, "stopped");
+    *reason = pons_get_bool(stopped, "wanted", false) ? "a person said stop" : safe_reason(b, now);
     if (*reason) {
         return "SAFE";
+    }
+    if (json_is_object(stopped)) {
+        *reason = "stopped: waits for continue";
+        return "IDLE";
     }
     if (charge_wanted(b, now)) {
         *reason = "battery low";
@@ -279,7 +290,8 @@ static const char *safe_reason(pons_brain *b, const char *mode_now)
         (double)(now - b->collision_seen_ns) < b->rules.collision_clear_s * 1e9) {
         return "collision risk";
     }
-    if ((double)(now - b->port.telemetry_ns) > b->rules.telemetry_age_max_ms * 1e6) {
+    // By the last look: a loop that was away itself says nothing of the body.
+    if ((double)(b->port.looked_ns - b->port.telemetry_ns) > b->rules.telemetry_age_max_ms * 1e6) {
         return "the body is silent";
     }
     const char *state = pons_get_str(b->robot, "battery_state", "");
@@ -298,7 +310,7 @@ static bool charge_wanted(pons_brain *b, const char *mode_now)
     return strcmp(mode_now, "CHARGE") == 0 ? pct < limit : pct <= limit;
 }
 
-// ---------------------------------------------------------------- K5 task_queue_update
+// ---- K5 task_queue_update -----------------------------------------------------------------------
 
 static int task_queue_update(pons_cx *cx, void *user, pons_error *err)
 {
@@ -316,6 +328,7 @@ static int task_queue_update(pons_cx *cx, void *user, pons_error *err)
             tasks = handle_message(b, cx, tasks, msg, &hci_next);
         }
     }
+    tasks = pons__stopped_look(b, cx, tasks, charge_wanted(b, pons_get_str(tasks, "mode", "IDLE")));
     tasks = choose_active(b, cx, tasks);
     if (hci_next) {
         pons_cx_put(cx, "hci", hci_next);
@@ -334,16 +347,19 @@ static pons_value *handle_message(pons_brain *b, pons_cx *cx, pons_value *tasks,
     const char *kind = pons_get_str(msg, "kind", "");
     const pons_value *value = pons_get(msg, "value");
     if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0) {
-        return handle_words(b, cx, tasks, pons_get_str(value, "text", ""), hci);
+        return handle_words(b, cx, tasks, value, hci);
     }
     if (strcmp(kind, "control") == 0) {
-        return handle_control(b, cx, tasks, pons_get_str(value, "word", ""), hci);
+        return handle_control(b, cx, tasks, value, hci);
+    }
+    if (strcmp(kind, "stopped") == 0) {
+        return pons__stopped_hear(tasks, value);
     }
     if (strcmp(kind, "run") == 0) {
         return handle_run(b, cx, tasks, value, hci);
     }
     if (strcmp(kind, "answer") == 0) {
-        answer_pending(b, *hci, value);
+        pons__answer_hear(b, cx, *hci, value);
         return tasks;
     }
     if (strcmp(kind, "task_result") == 0) {
@@ -352,16 +368,22 @@ static pons_value *handle_message(pons_brain *b, pons_cx *cx, pons_value *tasks,
     return tasks;
 }
 
-static pons_value *handle_words(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *text,
-                                pons_value **hci)
+// A wish may hold both, "cancel, go to the bedroom": the control word first, then its goals.
+static pons_value *handle_words(pons_brain *b, pons_cx *cx, pons_value *tasks,
+                                const pons_value *said, pons_value **hci)
 {
     pons_autovalue parsed = NULL;
     pons_error why = PONS_ERROR_INIT;
+    const char *text = pons_get_str(said, "text", "");
     const pons_value *world = pons_get(b->port.hello, "world");
     const int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
     const char *word = pons_get_str(parsed, "control", "");
     if (*word) {
-        return handle_control(b, cx, tasks, word, hci);
+        pons_autovalue control = pons__with(said, "word", json_string(word));
+        tasks = handle_control(b, cx, tasks, control, hci);
+        if (json_array_size(pons_get(parsed, "goals")) == 0) {
+            return tasks;
+        }
     }
     if (rc < 0 && !b->opts.llm) {
         // Nobody here understands it: the task is queued and ended at once, so that it is never
@@ -376,30 +398,66 @@ static pons_value *handle_words(pons_brain *b, pons_cx *cx, pons_value *tasks, c
                      urgent ? b->rules.priority_urgent : b->rules.priority_user);
 }
 
-static pons_value *handle_control(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *word,
-                                  pons_value **hci)
+// control: {word, task? (cancel), seen_free? (continue: the body was not latched when it was said)}
+static pons_value *handle_control(pons_brain *b, pons_cx *cx, pons_value *tasks,
+                                  const pons_value *control, pons_value **hci)
 {
     pons_value *next = tasks;
+    const char *word = pons_get_str(control, "word", "");
     if (strcmp(word, "pause") == 0 || strcmp(word, "continue") == 0) {
         next = pons__with(tasks, "paused", json_boolean(strcmp(word, "pause") == 0));
         pons_value_unref(tasks);
-    } else if (strcmp(word, "stop") == 0) {
-        // Stop ends everything that people have asked for so far; what is still moving is let go of
-        // by K6's preempt. Charging is the kernel's own and goes on.
-        for (const pons_value *task = pons__find(pons_get(next, "queue"), "source", "user"); task;
-             task = pons__find(pons_get(next, "queue"), "source", "user")) {
-            pons_autovalue keep = pons_value_ref(task);
-            next = finish_task(b, cx, next, keep, "cancelled", "the user said stop");
+    }
+    if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
+        const char *ignored = NULL;
+        next = pons__stopped_release(b, cx, next, pons_get_bool(control, "seen_free", false),
+                                     &ignored);
+        if (ignored) {
+            word_ignored(b, cx, word, ignored);
         }
+    } else if (strcmp(word, "stop") == 0) {
+        next = pons__stopped_say(b, next, "a person said stop");
+    } else if (strcmp(word, "cancel") == 0) {
+        next = cancel_tasks(b, cx, next, pons_get_str(control, "task", NULL));
     } else if (strcmp(word, "reset") == 0) {
-        b->reset_wanted = true; // sent by the loop: nodes of the kernel touch nothing
+        next = pons__stopped_reset(b, next);
     } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
         const bool yes = strcmp(word, "yes") == 0;
-        pons_autovalue said = pons_object("action", json_string(yes ? "approve" : "reject"),
-                                          "reason", json_string(word), NULL);
-        answer_pending(b, *hci, said);
+        pons_autovalue said = pons_object(
+            "action", json_string(yes ? "approve" : "reject"), "reason", json_string(word), "by",
+            json_string(pons_get_str(control, "by", "a person")), NULL);
+        pons__answer_hear(b, cx, *hci, said);
     }
     return next;
+}
+
+// Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
+// let go of by K6's preempt. Charging is the kernel's own and goes on.
+static pons_value *cancel_tasks(pons_brain *b, pons_cx *cx, pons_value *tasks, const char *only)
+{
+    bool any = false;
+    for (;;) {
+        const pons_value *queue = pons_get(tasks, "queue");
+        const pons_value *task =
+            only ? pons__find(queue, "id", only) : pons__find(queue, "source", "user");
+        if (!task || strcmp(pons_get_str(task, "source", ""), "user") != 0) {
+            break;
+        }
+        pons_autovalue keep = pons_value_ref(task);
+        tasks = finish_task(b, cx, tasks, keep, "cancelled", "the user said cancel");
+        any = true;
+    }
+    if (!any) {
+        word_ignored(b, cx, "cancel", only ? "there is no such task" : "there is no task");
+    }
+    return tasks;
+}
+
+static void word_ignored(pons_brain *b, pons_cx *cx, const char *word, const char *reason)
+{
+    pons_cx_emit(cx, "control",
+                 pons__event(b, pons_object("word", json_string(word), "ignored",
+                                            json_string(reason), NULL)));
 }
 
 // A run begins: what it will be judged by starts here.
@@ -414,7 +472,8 @@ static pons_value *handle_run(pons_brain *b, pons_cx *cx, pons_value *tasks, con
     json_t *goal;
     json_array_foreach(pons_get(run, "goals"), i, goal)
     {
-        next = handle_words(b, cx, next, json_string_value(goal), hci);
+        pons_autovalue said = pons_object("text", pons_value_ref(goal), NULL);
+        next = handle_words(b, cx, next, said, hci);
     }
     const pons_value *plan = pons_get(run, "plan");
     return plan ? handle_plan(b, cx, next, plan) : next;
@@ -429,17 +488,6 @@ static pons_value *handle_plan(pons_brain *b, pons_cx *cx, pons_value *tasks,
     pons_autovalue state = pons__task_plan_state("given", plan);
     pons__task_plan_created(b, cx, state);
     return next;
-}
-
-// An answer is bound to the question that is open when it is heard, so that it can never settle a
-// later one. Without an open question, or for another one's id, it is dropped.
-static void answer_pending(pons_brain *b, pons_value *hci, const pons_value *answer)
-{
-    const char *id = pons_get_str(answer, "id", b->approval_id);
-    if (b->approval_id[0] && strcmp(id, b->approval_id) == 0) {
-        json_object_set_new(hci, "approval_response",
-                            pons__with(answer, "id", json_string(b->approval_id)));
-    }
 }
 
 static pons_value *handle_result(pons_brain *b, pons_cx *cx, pons_value *tasks,
@@ -484,6 +532,8 @@ static pons_value *handle_result(pons_brain *b, pons_cx *cx, pons_value *tasks,
             const pons_value *plan = pons_get(result, "plan");
             pons_autovalue kept =
                 pons__with(reached, "plan", plan ? pons_value_ref(plan) : json_null());
+            const pons_value *ladder = pons_get(result, "ladder"); // and how often it got nowhere
+            json_object_set_new(kept, "ladder", ladder ? pons_value_ref(ladder) : json_null());
             pons_value *replaced = pons__tasks_replace(next, kept);
             pons_value_unref(next);
             next = replaced;
@@ -511,7 +561,11 @@ static pons_value *push_task(pons_brain *b, pons_cx *cx, pons_value *tasks, cons
     pons_value_unref(tasks);
     pons_cx_emit(cx, "task.queued",
                  pons__event(b, pons_object("task", pons_value_ref(task), NULL)));
-    return next;
+    // What a person said may be more than a task can be: it is never lost, and ends at once.
+    pons_error why = PONS_ERROR_INIT;
+    return pons__door_check(b, PONS_DOOR_TASK, task, &why) >= 0
+               ? next
+               : finish_task(b, cx, next, task, "failed", why.message);
 }
 
 static pons_value *finish_task(pons_brain *b, pons_cx *cx, pons_value *tasks,
@@ -589,7 +643,7 @@ static pons_value *choose_active(pons_brain *b, pons_cx *cx, pons_value *tasks)
     return next;
 }
 
-// ---------------------------------------------------------------- K6 kernel_route
+// ---- K6 kernel_route ----------------------------------------------------------------------------
 
 // Compares what the inner loop should be doing with what it was told last, and tells it.
 static int kernel_route(pons_cx *cx, void *user, pons_error *err)

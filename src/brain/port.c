@@ -5,11 +5,11 @@
 //
 //   link    a body that takes commands is there:            {ready, epoch, boot_id, robot_id}
 //   accept  what the body said to a goal:                   {state} | {rejected, code, message} |
-//   result skill   something worth another look at running skills: {event: result | no_progress |
-//   check_in, …}
+//   result skill   something worth another look at running skills:
+//                  {event: result | no_progress | check_in, ...}
 //
 // After every hello, whether of the same body or of another, each goal that is out is *asked* about
-// before anything else (spec/brain.md, Recovery):
+// before anything else (ARCHITECTURE.md, "Killed at any point"):
 //
 //   known, finished                      → its result
 //   known, of this boot                  → adopt
@@ -19,12 +19,12 @@
 //
 // Nothing here decides: the port carries words between the ledger's two ends.
 #include "brain/brain_internal.h"
+#include "pons/log.h"
+#include "pons/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/log.h"
 
 #define RETRY_FIRST_MS           20
 #define RETRY_MAX_MS             500
@@ -33,36 +33,38 @@
 #define FEEDBACK_SHOWN_EVERY_MS  500  // spec: skill.feedback at most 2 Hz
 #define TELEMETRY_SHOWN_EVERY_MS 1000 // spec: telemetry at most 1 Hz
 
-typedef struct pons_port_wait port_wait;
+typedef struct pons__port_wait port_wait;
 
-static void port_connect(pons_port *p);
-static void port_disconnect(pons_port *p, const char *why);
-static void on_message(pons_port *p, const pons_value *msg);
-static void on_hello(pons_port *p, const pons_value *msg);
-static void on_telemetry(pons_port *p, const pons_value *msg);
-static void on_status(pons_port *p, const pons_value *msg);
-static void on_feedback(pons_port *p, const pons_value *msg);
-static void ask_about(pons_port *p, pons_port_goal *g);
-static void goal_finish(pons_port_goal *g, const char *status, const pons_value *from);
-static void goal_unknown(pons_port_goal *g, const char *why);
-static void goal_free(pons_port_goal *g);
-static void drop_finished(pons_port *p);
-static pons_value *wait_answer(pons_port *p, const port_wait *w);
-static pons_value *skill_answer(pons_port *p, const port_wait *w);
-static void show_stop(pons_port *p, const pons_value *stop);
+static void port_connect(pons__port *p);
+static void port_disconnect(pons__port *p, const char *why);
+static void on_message(pons__port *p, const pons_value *msg);
+static void on_hello(pons__port *p, const pons_value *msg);
+static void on_telemetry(pons__port *p, const pons_value *msg);
+static void on_status(pons__port *p, const pons_value *msg);
+static void on_feedback(pons__port *p, const pons_value *msg);
+static void ask_about(pons__port *p, pons__body_goal *g);
+static void send_about(pons__port *p, pons_message_type type, const char *goal_id);
+static void goal_finish(pons__body_goal *g, const char *status, const pons_value *from);
+static void goal_unknown(pons__body_goal *g, const char *why);
+static void goal_free(pons__body_goal *g);
+static void drop_finished(pons__port *p);
+static pons_value *wait_answer(pons__port *p, const port_wait *w);
+static pons_value *skill_answer(pons__port *p, const port_wait *w);
+static void show_stop(pons__port *p, const pons_value *stop);
 
-void pons__port_init(pons_port *p, pons_brain *b)
+void pons__port_init(pons__port *p, pons_brain *b)
 {
-    *p = (pons_port){.brain = b};
+    *p = (pons__port){.brain = b};
 }
 
-void pons__port_fini(pons_port *p)
+void pons__port_fini(pons__port *p)
 {
+    pons__heart_detach(&p->brain->heart);
     pons_link_close(p->link);
     pons_value_unref(p->hello);
     pons_value_unref(p->telemetry);
-    for (pons_port_goal *g = p->goals; g;) {
-        pons_port_goal *next = g->next;
+    for (pons__body_goal *g = p->goals; g;) {
+        pons__body_goal *next = g->next;
         goal_free(g);
         g = next;
     }
@@ -72,10 +74,10 @@ void pons__port_fini(pons_port *p)
         free(w);
         w = next;
     }
-    *p = (pons_port){0};
+    *p = (pons__port){0};
 }
 
-int pons__port_load(pons_port *p, pons_error *err)
+int pons__port_load(pons__port *p, pons_error *err)
 {
     const uint32_t open_states = 1U << PONS_EFFECT_DISPATCHED | 1U << PONS_EFFECT_ACCEPTED;
     pons_autovalue effects = NULL;
@@ -88,27 +90,28 @@ int pons__port_load(pons_port *p, pons_error *err)
     json_t *e;
     json_array_foreach(effects, i, e)
     {
-        pons_port_goal *g = pons__port_track(p, pons_get_str(e, "id", ""));
+        pons__body_goal *g = pons__port_track(p, pons_get_str(e, "id", ""));
         const pons_value *details = pons_get(e, "details");
         const pons_value *tag = pons_get(e, "tag");
-        g->message = pons_object("type", json_string("goal"), "goal_id", json_string(g->id),
-                                 "epoch", json_integer(pons_get_int(details, "epoch", 0)),
-                                 "expires_ms", json_integer(pons_get_int(details, "expires_ms", 0)),
-                                 "robot_id", json_string(pons_get_str(details, "robot_id", "")),
-                                 "skill", json_string(pons_get_str(e, "skill", "")), "args",
-                                 pons_value_ref(pons_get(e, "args")), "args_hash",
-                                 json_string(pons_get_str(e, "args_hash", "")), "thread",
-                                 json_string(p->brain->opts.thread), "task_id",
-                                 json_string(pons_get_str(tag, "task_id", "")), "attempt",
-                                 json_integer(pons_get_int(e, "attempt", 1)), "boot_id",
-                                 json_string(pons_get_str(details, "boot_id", "")), NULL);
+        const pons_message_goal goal = {.goal_id = g->id,
+                                        .epoch = pons_get_int(details, "epoch", 0),
+                                        .expires_ms = pons_get_int(details, "expires_ms", 0),
+                                        .robot_id = pons_get_str(details, "robot_id", ""),
+                                        .skill = pons_get_str(e, "skill", ""),
+                                        .args = pons_get(e, "args"),
+                                        .args_hash = pons_get_str(e, "args_hash", ""),
+                                        .thread = p->brain->opts.thread,
+                                        .task_id = pons_get_str(tag, "task_id", ""),
+                                        .attempt = pons_get_int(e, "attempt", 1)};
+        pons__port_keep(g, &goal, pons_get_str(details, "boot_id", ""));
         g->accepted = strcmp(pons_get_str(e, "state", ""), "accepted") == 0;
         g->recovering = true;
+        g->old = true;
     }
     return PONS_OK;
 }
 
-int pons__port_poll(pons_port *p, pons_error *err)
+int pons__port_poll(pons__port *p, pons_error *err)
 {
     const int64_t now = pons_now_ns(&p->brain->opts.clock);
     int progressed = 0;
@@ -131,6 +134,7 @@ int pons__port_poll(pons_port *p, pons_error *err)
             port_disconnect(p, bad.message);
         }
     }
+    p->looked_ns = pons_now_ns(&p->brain->opts.clock);
     if (p->link && pons_link_wants_write(p->link)) {
         pons_error ignored = PONS_ERROR_INIT;
         pons_link_flush(p->link, &ignored);
@@ -156,43 +160,54 @@ int pons__port_poll(pons_port *p, pons_error *err)
     return progressed;
 }
 
-void pons__port_heartbeat(pons_port *p)
-{
-    if (p->ready) {
-        pons__port_send(p, pons_object("type", json_string("heartbeat"), NULL));
-    }
-}
-
-void pons__port_bye(pons_port *p, bool stop_body)
+void pons__port_bye(pons__port *p, bool stop_body)
 {
     if (p->link) {
+        pons__heart_detach(&p->brain->heart); // nothing comes after it
         pons__port_send(
-            p, pons_object("type", json_string("bye"), "stop_body", json_boolean(stop_body), NULL));
+            p, &(pons_message){.type = PONS_MESSAGE_BYE, .as.bye = {.stop_body = stop_body}});
     }
 }
 
-int64_t pons__port_robot_ms(const pons_port *p)
-{
-    return pons_get_int(p->telemetry, "robot_ms", 0);
-}
-
-int pons__port_send(pons_port *p, pons_value *msg)
+int pons__port_send(pons__port *p, const pons_message *m)
 {
     pons_error err = PONS_ERROR_INIT;
     if (!p->link) {
-        pons_value_unref(msg);
         return PONS_ECLOSED;
     }
-    const int rc = pons_link_send(p->link, msg, &err);
+    const int rc = pons_message_send(p->link, m, &err);
     if (rc < 0) {
         port_disconnect(p, err.message);
     }
     return rc;
 }
 
-pons_port_goal *pons__port_goal(pons_port *p, const char *id)
+void pons__port_cancel(pons__port *p, const char *goal_id)
 {
-    for (pons_port_goal *g = p->goals; g; g = g->next) {
+    send_about(p, PONS_MESSAGE_CANCEL, goal_id);
+}
+
+// Cancel, adopt, status.
+static void send_about(pons__port *p, pons_message_type type, const char *goal_id)
+{
+    const int64_t epoch = pons_get_int(p->hello, "epoch", 0);
+    pons__port_send(
+        p, &(pons_message){.type = type, .as.about = {.goal_id = goal_id, .epoch = epoch}});
+}
+
+// Of its own: what goal points to may go.
+void pons__port_keep(pons__body_goal *g, const pons_message_goal *goal, const char *boot_id)
+{
+    pons_autovalue json =
+        pons_message_encode(&(pons_message){.type = PONS_MESSAGE_GOAL, .as.goal = *goal});
+    pons_message_clear(&g->message);
+    pons_message_decode(json, &g->message, NULL); // whether it is a good one, the body decides
+    snprintf(g->boot_id, sizeof g->boot_id, "%s", boot_id);
+}
+
+pons__body_goal *pons__port_goal(pons__port *p, const char *id)
+{
+    for (pons__body_goal *g = p->goals; g; g = g->next) {
         if (strcmp(g->id, id) == 0) {
             return g;
         }
@@ -200,14 +215,11 @@ pons_port_goal *pons__port_goal(pons_port *p, const char *id)
     return NULL;
 }
 
-pons_port_goal *pons__port_track(pons_port *p, const char *id)
+pons__body_goal *pons__port_track(pons__port *p, const char *id)
 {
-    pons_port_goal *g = pons__port_goal(p, id);
+    pons__body_goal *g = pons__port_goal(p, id);
     if (!g) {
-        g = calloc(1, sizeof *g);
-        if (!g) {
-            abort(); // a brain without memory for a goal must not go on; the store has everything
-        }
+        g = pons_need_zeroed(1, sizeof *g);
         snprintf(g->id, sizeof g->id, "%s", id);
         g->window_distance = -1.0;
         g->next = p->goals;
@@ -222,11 +234,8 @@ void pons__port_await_start(void *user, pons_run *run, const char *id, const pon
 {
     (void)run;
     (void)restarted; // goals were loaded from the ledger, so a restarted await finds them
-    pons_port *p = &((pons_brain *)user)->port;
-    port_wait *w = calloc(1, sizeof *w);
-    if (!w) {
-        abort();
-    }
+    pons__port *p = &((pons_brain *)user)->port;
+    port_wait *w = pons_need_zeroed(1, sizeof *w);
     snprintf(w->kind, sizeof w->kind, "%s", pons_get_str(request, "wait", ""));
     snprintf(w->await, sizeof w->await, "%s", id);
     w->request = pons_value_ref(request);
@@ -242,7 +251,7 @@ void pons__port_await_start(void *user, pons_run *run, const char *id, const pon
 void pons__port_await_cancel(void *user, pons_run *run, const char *id)
 {
     (void)run;
-    pons_port *p = &((pons_brain *)user)->port;
+    pons__port *p = &((pons_brain *)user)->port;
     for (port_wait **at = &p->waits; *at; at = &(*at)->next) {
         if (strcmp((*at)->await, id) == 0) {
             port_wait *gone = *at;
@@ -254,14 +263,14 @@ void pons__port_await_cancel(void *user, pons_run *run, const char *id)
     }
 }
 
-int64_t pons__port_next_due_ns(const pons_port *p)
+int64_t pons__port_next_due_ns(const pons__port *p)
 {
     return p->link ? INT64_MAX : p->retry_ns;
 }
 
-// ---------------------------------------------------------------- connection
+// ---- connection ---------------------------------------------------------------------------------
 
-static void port_connect(pons_port *p)
+static void port_connect(pons__port *p)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_brain *b = p->brain;
@@ -275,36 +284,38 @@ static void port_connect(pons_port *p)
         p->link = NULL;
         return;
     }
-    pons__port_send(
-        p, pons_object("type", json_string("hello"), "protocol", json_integer(PONS_LINK_PROTOCOL),
-                       "role", json_string("controller"), "name", json_string("pons run"), NULL));
+    pons__port_send(p, &(pons_message){.type = PONS_MESSAGE_HELLO,
+                                       .as.hello = {.protocol = PONS_LINK_PROTOCOL,
+                                                    .role = "controller",
+                                                    .name = "pons run"}});
 }
 
-static void port_disconnect(pons_port *p, const char *why)
+static void port_disconnect(pons__port *p, const char *why)
 {
     if (!p->link) {
         return;
     }
     pons_log(PONS_LOG_INFO, "link", "the body is gone: %s", why);
+    pons__heart_detach(&p->brain->heart);
     pons_link_close(p->link);
     p->link = NULL;
     p->ready = false;
     p->reset_sent = false;
     p->retries = 0;
     p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_FIRST_MS * PONS_NS_PER_MS;
-    for (pons_port_goal *g = p->goals; g; g = g->next) {
+    for (pons__body_goal *g = p->goals; g; g = g->next) {
         g->recovering = !g->result;
     }
     p->brain->tick_now = true;
 }
 
-// ---------------------------------------------------------------- messages
+// ---- messages -----------------------------------------------------------------------------------
 
-static void on_message(pons_port *p, const pons_value *msg)
+static void on_message(pons__port *p, const pons_value *msg)
 {
     const char *type = pons_get_str(msg, "type", "");
     const char *id = pons_get_str(msg, "goal_id", "");
-    pons_port_goal *g = *id ? pons__port_goal(p, id) : NULL;
+    pons__body_goal *g = *id ? pons__port_goal(p, id) : NULL;
     if (strcmp(type, "telemetry") == 0) {
         on_telemetry(p, msg);
     } else if (strcmp(type, "feedback") == 0) {
@@ -355,22 +366,30 @@ static void on_message(pons_port *p, const pons_value *msg)
     }
 }
 
-static void on_hello(pons_port *p, const pons_value *msg)
+static void on_hello(pons__port *p, const pons_value *msg)
 {
     pons_value_unref(p->hello);
-    p->hello = pons_value_ref(msg);
+    p->hello = pons__with(msg, "skills", pons__door_skills(p->brain, pons_get(msg, "skills")));
     p->ready = true;
+    pons__heart_attach(&p->brain->heart, p->link);
     p->busy_since_ms = 0;
     p->retries = 0;
-    for (pons_port_goal *g = p->goals; g; g = g->next) {
-        if (!g->result) {
-            ask_about(p, g);
-        }
+    if (p->brain->heard) {
+        pons__port_heard(p);
     }
     p->brain->tick_now = true;
 }
 
-static void on_telemetry(pons_port *p, const pons_value *msg)
+void pons__port_heard(pons__port *p)
+{
+    for (pons__body_goal *g = p->goals; g; g = g->next) {
+        if (!g->result) {
+            ask_about(p, g);
+        }
+    }
+}
+
+static void on_telemetry(pons__port *p, const pons_value *msg)
 {
     pons_brain *b = p->brain;
     pons_value_unref(p->telemetry);
@@ -383,24 +402,21 @@ static void on_telemetry(pons_port *p, const pons_value *msg)
     const bool risk = pons_get_bool(msg, "collision_risk", false);
     b->tick_now = b->tick_now || risk != pons_get_bool(b->robot, "collision_risk", false);
     // The latch of an unclean boot lifts itself in simulation when the rules say so.
-    if (p->latched && !p->reset_sent && p->ready && b->rules.auto_reset_sim &&
-        pons_get_bool(p->hello, "simulated", false) &&
-        strncmp(pons_get_str(stop, "reason", ""), "boot", 4) == 0) {
+    if (p->latched && !p->reset_sent && p->ready && pons__latch_lifts_itself(b)) {
         p->reset_sent = true;
-        pons__port_send(p, pons_object("type", json_string("reset"), NULL));
+        pons__port_send(
+            p, &(pons_message){.type = PONS_MESSAGE_RESET, .as.reset = {.automatic = true}});
     }
     // After a pause of this process the body holds a goal that is still ours: take it up again.
     const pons_value *goal = pons_get(msg, "goal");
     if (strcmp(pons_get_str(goal, "state", ""), "held") == 0) {
-        pons_port_goal *g = pons__port_goal(p, pons_get_str(goal, "goal_id", ""));
+        pons__body_goal *g = pons__port_goal(p, pons_get_str(goal, "goal_id", ""));
         if (g && !g->recovering && !g->result) {
             ask_about(p, g);
         } else if (!g && p->ready) {
             // Held for a brain that is gone, and this one is in control now: let go of it. When
             // that brain comes back, the ledger tells it that the goal was canceled.
-            pons__port_send(p, pons_object("type", json_string("cancel"), "goal_id",
-                                           json_string(pons_get_str(goal, "goal_id", "")), "epoch",
-                                           json_integer(pons_get_int(p->hello, "epoch", 0)), NULL));
+            pons__port_cancel(p, pons_get_str(goal, "goal_id", ""));
         }
     }
     if (p->telemetry_ns - p->telemetry_shown_ns >= TELEMETRY_SHOWN_EVERY_MS * PONS_NS_PER_MS) {
@@ -411,7 +427,7 @@ static void on_telemetry(pons_port *p, const pons_value *msg)
     }
 }
 
-static void show_stop(pons_port *p, const pons_value *stop)
+static void show_stop(pons__port *p, const pons_value *stop)
 {
     pons_error err = PONS_ERROR_INIT;
     p->latched = pons_get_bool(stop, "latched", false);
@@ -424,9 +440,9 @@ static void show_stop(pons_port *p, const pons_value *stop)
         &err);
 }
 
-static void on_feedback(pons_port *p, const pons_value *msg)
+static void on_feedback(pons__port *p, const pons_value *msg)
 {
-    pons_port_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
+    pons__body_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
     if (!g) {
         return;
     }
@@ -434,7 +450,7 @@ static void on_feedback(pons_port *p, const pons_value *msg)
     g->feedback = pons_value_ref(msg);
 
     // Progress: the remaining distance must change by no_progress_m within no_progress_s.
-    const pons_rules_kernel *rules = &p->brain->rules;
+    const pons__rules_kernel *rules = &p->brain->rules;
     const int64_t robot_ms = pons_get_int(msg, "robot_ms", pons__port_robot_ms(p));
     const pons_value *distance = pons_get(msg, "distance_remaining_m");
     if (json_is_number(distance)) {
@@ -458,9 +474,9 @@ static void on_feedback(pons_port *p, const pons_value *msg)
     }
 }
 
-static void on_status(pons_port *p, const pons_value *msg)
+static void on_status(pons__port *p, const pons_value *msg)
 {
-    pons_port_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
+    pons__body_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
     if (!g || g->result) {
         return;
     }
@@ -468,14 +484,16 @@ static void on_status(pons_port *p, const pons_value *msg)
     const bool terminal = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
                           strcmp(state, "canceled") == 0;
     const char *boot_now = pons_get_str(p->hello, "boot_id", "");
-    const char *boot_sent = pons_get_str(g->message, "boot_id", "");
     if (pons_get_bool(msg, "known", false)) {
         if (terminal) {
             goal_finish(g, state, msg);
+        } else if (pons_get_bool(msg, "same_boot", false) && pons__stands(p->brain->tasks)) {
+            // A stop or a pause was said meanwhile: it is not set in motion again for a moment.
+            g->recovering = false;
+            g->accepted = true;
+            pons__port_cancel(p, g->id);
         } else if (pons_get_bool(msg, "same_boot", false)) {
-            pons__port_send(p, pons_object("type", json_string("adopt"), "goal_id",
-                                           json_string(g->id), "epoch",
-                                           json_integer(pons_get_int(p->hello, "epoch", 0)), NULL));
+            send_about(p, PONS_MESSAGE_ADOPT, g->id);
             g->recovering = false;
         } else {
             goal_unknown(g, "the body restarted while the goal was under way");
@@ -483,24 +501,23 @@ static void on_status(pons_port *p, const pons_value *msg)
         return;
     }
     const int64_t boot_ms = p->brain->opts.clock.boot_ns(p->brain->opts.clock.ctx) / PONS_NS_PER_MS;
-    if (!g->accepted && strcmp(boot_now, boot_sent) == 0 &&
-        boot_ms < pons_get_int(g->message, "expires_ms", 0)) {
-        pons_value *again =
-            pons__with(g->message, "epoch", json_integer(pons_get_int(p->hello, "epoch", 0)));
+    if (!g->accepted && strcmp(boot_now, g->boot_id) == 0 &&
+        boot_ms < g->message.as.goal.expires_ms) {
+        pons_message again = g->message;
+        again.as.goal.epoch = pons_get_int(p->hello, "epoch", 0);
         g->recovering = false;
-        pons_autovalue broken = pons__guard_now(p->brain, g->message);
+        pons_autovalue broken = pons__guard_now(p->brain, &g->message.as.goal);
         if (json_array_size(broken) > 0) { // much has happened since: it was never started
-            pons_value_unref(again);
             pons__port_refuse(g, pons_get_str(json_array_get(broken, 0), "message", ""));
             return;
         }
-        pons__port_send(p, again);
+        pons__port_send(p, &again);
         return;
     }
     goal_unknown(g, "the body does not know the goal");
 }
 
-void pons__port_refuse(pons_port_goal *g, const char *why)
+void pons__port_refuse(pons__body_goal *g, const char *why)
 {
     if (!g->result) {
         pons_value_unref(g->accept);
@@ -510,17 +527,16 @@ void pons__port_refuse(pons_port_goal *g, const char *why)
     }
 }
 
-static void ask_about(pons_port *p, pons_port_goal *g)
+static void ask_about(pons__port *p, pons__body_goal *g)
 {
     g->recovering = true;
-    pons__port_send(
-        p, pons_object("type", json_string("status"), "goal_id", json_string(g->id), NULL));
+    send_about(p, PONS_MESSAGE_STATUS, g->id);
 }
 
-// ---------------------------------------------------------------- goals
+// ---- goals --------------------------------------------------------------------------------------
 
 // status: done, failed, canceled or outcome_unknown; from carries code, message and metrics.
-static void goal_finish(pons_port_goal *g, const char *status, const pons_value *from)
+static void goal_finish(pons__body_goal *g, const char *status, const pons_value *from)
 {
     if (!g->result) {
         const pons_value *metrics = pons_get(from, "metrics");
@@ -535,18 +551,18 @@ static void goal_finish(pons_port_goal *g, const char *status, const pons_value 
     }
 }
 
-static void goal_unknown(pons_port_goal *g, const char *why)
+static void goal_unknown(pons__body_goal *g, const char *why)
 {
     pons_autovalue from = pons_object("error_msg", json_string(why), NULL);
     goal_finish(g, "outcome_unknown", from);
 }
 
 // The list is newest first: what is finished and beyond the count is old enough to forget.
-static void drop_finished(pons_port *p)
+static void drop_finished(pons__port *p)
 {
     int finished = 0;
-    for (pons_port_goal **at = &p->goals; *at;) {
-        pons_port_goal *g = *at;
+    for (pons__body_goal **at = &p->goals; *at;) {
+        pons__body_goal *g = *at;
         if (g->result && ++finished > FINISHED_GOALS_KEPT) {
             *at = g->next;
             goal_free(g);
@@ -556,19 +572,19 @@ static void drop_finished(pons_port *p)
     }
 }
 
-static void goal_free(pons_port_goal *g)
+static void goal_free(pons__body_goal *g)
 {
-    pons_value_unref(g->message);
+    pons_message_clear(&g->message);
     pons_value_unref(g->accept);
     pons_value_unref(g->result);
     pons_value_unref(g->feedback);
     free(g);
 }
 
-// ---------------------------------------------------------------- awaits
+// ---- awaits -------------------------------------------------------------------------------------
 
 // The answer, or NULL while there is none. New reference.
-static pons_value *wait_answer(pons_port *p, const port_wait *w)
+static pons_value *wait_answer(pons__port *p, const port_wait *w)
 {
     if (strcmp(w->kind, "link") == 0) {
         if (!p->ready || !p->telemetry) {
@@ -580,7 +596,7 @@ static pons_value *wait_answer(pons_port *p, const port_wait *w)
                            json_string(pons_get_str(p->hello, "robot_id", "")), NULL);
     }
     if (strcmp(w->kind, "accept") == 0) {
-        const pons_port_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
+        const pons__body_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
         if (!g) {
             return pons_object("status", json_string("outcome_unknown"), "error_msg",
                                json_string("the goal is not in the ledger of open goals"), NULL);
@@ -588,7 +604,7 @@ static pons_value *wait_answer(pons_port *p, const port_wait *w)
         return pons_value_ref(g->accept);
     }
     if (strcmp(w->kind, "end") == 0) {
-        const pons_port_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
+        const pons__body_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
         return g ? pons_value_ref(g->result)
                  : pons_object("goal_id", pons_value_ref(pons_get(w->request, "goal_id")), "status",
                                json_string("outcome_unknown"), NULL);
@@ -602,16 +618,16 @@ static pons_value *wait_answer(pons_port *p, const port_wait *w)
     return skill_answer(p, w);
 }
 
-static pons_value *skill_answer(pons_port *p, const port_wait *w)
+static pons_value *skill_answer(pons__port *p, const port_wait *w)
 {
     pons_autovalue results = json_array();
     pons_autovalue feedback = json_array();
-    pons_port_goal *stuck = NULL;
+    pons__body_goal *stuck = NULL;
     size_t i;
     json_t *id;
     json_array_foreach(pons_get(w->request, "goals"), i, id)
     {
-        pons_port_goal *g = pons__port_goal(p, json_string_value(id));
+        pons__body_goal *g = pons__port_goal(p, json_string_value(id));
         if (!g) {
             json_array_append_new(
                 results, pons_object("goal_id", pons_value_ref(id), "status",

@@ -3,15 +3,16 @@
 
 #include <string.h>
 
-void pons__rules_read(const pons_value *config, pons_rules_kernel *ret)
+void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
 {
     const pons_value *battery = pons_get(config, "battery");
     const pons_value *safety = pons_get(config, "safety");
     const pons_value *priorities = pons_get(config, "priorities");
     const pons_value *limits = pons_get(config, "limits");
+    const pons_value *ladder = pons_get(config, "ladder");
     const pons_value *model = pons_get(config, "model");
     const pons_value *approval = pons_get(config, "approval");
-    *ret = (pons_rules_kernel){
+    *ret = (pons__rules_kernel){
         .tick_hz = pons_get_num(config, "tick_hz", 10.0),
         .battery_charge_pct = pons_get_num(battery, "charge_pct", 20.0),
         .battery_safe_pct = pons_get_num(battery, "safe_pct", 10.0),
@@ -19,18 +20,26 @@ void pons__rules_read(const pons_value *config, pons_rules_kernel *ret)
         .collision_clear_s = pons_get_num(safety, "collision_clear_s", 1.0),
         .telemetry_age_max_ms = pons_get_num(safety, "telemetry_age_max_ms", 1000.0),
         .auto_reset_sim = strcmp(pons_get_str(safety, "auto_reset", "sim"), "sim") == 0,
+        .after_reset_continue =
+            strcmp(pons_get_str(safety, "after_reset", "wait"), "continue") == 0,
         .priority_charge = (int)pons_get_int(priorities, "charge", 90),
         .priority_urgent = (int)pons_get_int(priorities, "urgent", 80),
         .priority_user = (int)pons_get_int(priorities, "user", 50),
         .iterations_max = (int)pons_get_int(limits, "iterations_max", 20),
         .failures_max = (int)pons_get_int(limits, "failures_max", 3),
         .no_progress_m = pons_get_num(limits, "no_progress_m", 0.1),
-        .no_progress_s = pons_get_num(limits, "no_progress_s", 10.0),
+        .no_progress_s = pons_get_num(limits, "no_progress_s", 60.0),
         .check_in_s = pons_get_num(limits, "check_in_s", 5.0),
         .recursion_limit = (int)pons_get_int(limits, "recursion_limit", 400),
+        .ladder_other_ways = (int)pons_get_int(ladder, "other_ways", 1),
+        .ladder_waits = (int)pons_get_int(ladder, "waits", 1),
+        .ladder_wait_s = pons_get_num(ladder, "wait_s", 20.0),
+        .ladder_progress_m = pons_get_num(ladder, "progress_m", 0.5),
         .goal_expires_ms = pons_get_num(limits, "goal_expires_ms", 5000.0),
         .link_wait_ms = pons_get_num(limits, "link_wait_ms", 30000.0),
         .model_attempts = (int)pons_get_int(model, "attempts", 2),
+        .prompt_bytes_max = (int)pons_get_int(model, "prompt_bytes_max", 65536),
+        .prompt_tokens_max = (int)pons_get_int(model, "prompt_tokens_max", 8000),
         .model_retry_s = pons_get_num(model, "retry_s", 20.0),
         .approval_skills = pons_get(approval, "skills"),
         .unknown_ask = pons_get(approval, "ask_on_unknown"),

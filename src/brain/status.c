@@ -5,8 +5,11 @@
 
 #include <string.h>
 
+static int read_words(void *user, const pons_inbox_row *row);
+static void rest(pons_value *status);
 static pons_value *or_null(const pons_value *v);
 static pons_value *status_queue(const pons_value *tasks);
+static pons_value *status_ladder(const pons_value *tasks, const pons_value *react);
 static pons_value *status_skills(const pons_value *skills);
 static pons_value *status_failure(const pons_value *skills);
 
@@ -15,15 +18,58 @@ int pons_status_read(pons_store store, const char *thread, const pons_value *tel
 {
     pons_autovalue kernel = NULL;
     pons_autovalue react = NULL;
+    pons_lease holder = {0};
     pons_error none = PONS_ERROR_INIT;
-    const int rc = pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, err);
+    int rc = thread ? pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, &none) : PONS_OK;
+    int64_t last = 0;
+    if (rc == PONS_ENOTFOUND && store.ops->event_last(store.self, thread, &last, err) >= 0 &&
+        last > 0) {
+        rc = PONS_OK; // it has begun, and no tick has heard anything yet
+    }
+    pons_autovalue unheard = json_array();
+    if (rc >= 0 && thread) {
+        rc = store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_words, unheard,
+                                   &none);
+    }
     if (rc < 0) {
+        *err = none;
         return rc;
     }
-    pons_state_read(store, thread, PONS_NS_REACT, &react, &none); // none yet is no fault
-    *ret = pons__status_build(thread, pons_get(kernel, "tasks"), pons_get(react, "react"),
-                              pons_get(react, "skills"), telemetry, hello);
+    if (thread) {
+        pons_state_read(store, thread, PONS_NS_REACT, &react, &none); // none yet is no fault
+    }
+    pons_value *status =
+        pons__status_build(thread, pons_get(kernel, "tasks"), pons_get(react, "react"),
+                           pons_get(react, "skills"), telemetry, hello);
+    // What the last tick of a life that is over was in is no news of now.
+    const bool held = thread && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    json_object_set(status, "unheard", unheard);
+    if (!held && json_array_size(pons_get(status, "queue")) == 0) {
+        rest(status);
+    }
+    *ret = status;
     return PONS_OK;
+}
+
+// What people have said and no tick has taken.
+static int read_words(void *user, const pons_inbox_row *row)
+{
+    pons_autovalue value = NULL;
+    if (pons_value_parse(row->value.data, row->value.len, &value, NULL) < 0) {
+        return 0;
+    }
+    if (strcmp(row->kind, "say") == 0 && json_is_string(pons_get(value, "text"))) {
+        json_array_append(user, (json_t *)pons_get(value, "text"));
+    } else if (strcmp(row->kind, "run") == 0 && json_is_array(pons_get(value, "goals"))) {
+        json_array_extend(user, (json_t *)pons_get(value, "goals"));
+    }
+    return 0;
+}
+
+static void rest(pons_value *status)
+{
+    json_object_set_new(status, "mode", json_string("IDLE"));
+    json_object_set_new(status, "mode_reason", json_string("no task"));
 }
 
 pons_value *pons_brain_status(pons_brain *b)
@@ -56,9 +102,11 @@ pons_value *pons__status_build(const char *thread, const pons_value *tasks, cons
     }
     const pons_value *stop = pons_get(telemetry, "stop");
     return pons_object(
-        "thread", json_string(thread), "mode", json_string(pons_get_str(tasks, "mode", "IDLE")),
-        "mode_reason", json_string(pons_get_str(tasks, "mode_reason", "")), "paused",
-        json_boolean(pons_get_bool(tasks, "paused", false)), "stop",
+        "thread", thread ? json_string(thread) : json_null(), "mode",
+        json_string(pons_get_str(tasks, "mode", "IDLE")), "mode_reason",
+        json_string(pons_get_str(tasks, "mode_reason", "")), "paused",
+        json_boolean(pons_get_bool(tasks, "paused", false)), "stopped",
+        or_null(pons_get(tasks, "stopped")), "stop",
         stop ? pons_value_ref(stop)
              : pons_object("latched", json_null(), "reason", json_string("no body"), NULL),
         "battery_pct", or_null(pons_get(telemetry, "battery_pct")), "battery_state",
@@ -69,7 +117,8 @@ pons_value *pons__status_build(const char *thread, const pons_value *tasks, cons
         or_null(pons_get(tasks, "finished")), "skills", status_skills(skills), "iter",
         json_integer(pons_get_int(react, "iter", 0)), "decision",
         or_null(pons_get(react, "decision")), "last_failure", status_failure(skills), "approvals",
-        approvals, "plan", pons__task_plan_brief(pons_get(react, "plan")), "body",
+        approvals, "ladder", status_ladder(tasks, react), "plan",
+        pons__task_plan_brief(pons_get(react, "plan")), "body",
         hello ? pons_object("driver", or_null(pons_get(hello, "driver")), "robot_id",
                             or_null(pons_get(hello, "robot_id")), "boot_id",
                             or_null(pons_get(hello, "boot_id")), "realtime",
@@ -97,6 +146,14 @@ static pons_value *status_queue(const pons_value *tasks)
                               or_null(pons_get(task, "deadline_ms")), NULL));
     }
     return list;
+}
+
+// The inner loop's own is newer than the queue's.
+static pons_value *status_ladder(const pons_value *tasks, const pons_value *react)
+{
+    const pons_value *active = pons__tasks_active(tasks), *own = pons_get(react, "task");
+    const bool same = strcmp(pons_get_str(own, "id", ""), pons_get_str(active, "id", "-")) == 0;
+    return pons__ladder_brief(same ? own : active);
 }
 
 static pons_value *status_skills(const pons_value *skills)

@@ -3,7 +3,8 @@
 //
 // tasks: {inbox[], queue[task…], active_task_id|null, mode, mode_reason, preempt_flag|null, paused,
 //         finished[{id,text,status,reason}…], next, react{state: idle|active|stopping, activation,
-//         task_id|null, mode}, safe_handled, totals{iterations, replans, distance_m}}
+//         task_id|null, mode}, safe_handled, totals{iterations, replans, distance_m},
+//         stopped{…}|null (stopped.c), let_go (the activation at which a stop was let go of)}
 #include "brain/brain_internal.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ pons_value *pons__tasks_initial(void)
                        json_array(), "next", json_integer(1), "react",
                        pons_object("state", json_string("idle"), "activation", json_integer(0),
                                    "task_id", json_null(), "mode", json_string("IDLE"), NULL),
-                       "safe_handled", json_false(), "totals",
+                       "safe_handled", json_false(), "stopped", json_null(), "totals",
                        pons_object("iterations", json_integer(0), "replans", json_integer(0),
                                    "distance_m", json_real(0.0), NULL),
                        NULL);

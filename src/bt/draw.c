@@ -1,9 +1,12 @@
 // draw.c - definitions for people: an indented text, or graphviz' dot.
-#include "bt/bt_internal.h"
+#include "bt/core/definition.h"
+#include "bt/xml/script.h"
+#include "pons/buf.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static void put_args(pons_buf *b, const bt_call_def *c)
+static void put_args(pons_buf *b, const pons__bt_call_def *c)
 {
     size_t i;
     pons_value *v;
@@ -11,12 +14,13 @@ static void put_args(pons_buf *b, const bt_call_def *c)
     {
         char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
         const char *name = json_object_size(v) == 1 ? pons_get_str(v, "$", NULL) : NULL;
+        b->failed = b->failed || !text;
         pons_buf_printf(b, name ? ", $%s" : ", %s", name ? name : text ? text : "?");
         free(text);
     }
 }
 
-static void put_call(pons_buf *b, const char *word, const bt_call_def *c)
+static void put_call(pons_buf *b, const char *word, const pons__bt_call_def *c)
 {
     if (c) {
         pons_buf_printf(b, " %s(%s", word, c->name);
@@ -25,7 +29,7 @@ static void put_call(pons_buf *b, const char *word, const bt_call_def *c)
     }
 }
 
-static void put_mdsl(pons_buf *b, const bt_node *n, uint32_t at)
+static void put_mdsl(pons_buf *b, const pons__bt_node *n, uint32_t at)
 {
     if (n->call) {
         pons_buf_printf(b, " [%s", n->call->name);
@@ -43,7 +47,7 @@ static void put_mdsl(pons_buf *b, const bt_node *n, uint32_t at)
     }
     if (n->guard && n->guard->node == at) {
         for (int k = AT_WHILE; k <= AT_UNTIL; k++) {
-            put_call(b, bt_attr_words[k], n->guard->on[k]);
+            put_call(b, pons__bt_attr_words[k], n->guard->on[k]);
             pons_buf_str(b, n->guard->on[k] && n->guard->succeed[k] ? " then succeed" : "");
         }
     }
@@ -54,7 +58,7 @@ static void put_mdsl(pons_buf *b, const bt_node *n, uint32_t at)
     }
 }
 
-static void put_xml(pons_buf *b, const bt_node *n)
+static void put_xml(pons_buf *b, const pons__bt_node *n)
 {
     static const char *const pre[] = {"_failureIf", "_successIf", "_skipIf", "_while"};
     static const char *const post[] = {"_onSuccess", "_onFailure", "_post", "_onHalted"};
@@ -64,12 +68,12 @@ static void put_xml(pons_buf *b, const bt_node *n)
     for (uint32_t p = 0; p < n->n_ports; p++) {
         pons_buf_printf(b, " %s=%s", n->ports[p].name, n->ports[p].text);
     }
-    for (int k = 0; n->conds && k < BT_PRE_COUNT; k++) {
+    for (int k = 0; n->conds && k < PONS__BT_PRE_COUNT; k++) {
         if (n->conds->pre[k]) {
             pons_buf_printf(b, " %s=%s", pre[k], n->conds->pre[k]->text);
         }
     }
-    for (int k = 0; n->conds && k < BT_POST_COUNT; k++) {
+    for (int k = 0; n->conds && k < PONS__BT_POST_COUNT; k++) {
         if (n->conds->post[k]) {
             pons_buf_printf(b, " %s=%s", post[k], n->conds->post[k]->text);
         }
@@ -78,16 +82,16 @@ static void put_xml(pons_buf *b, const bt_node *n)
 
 static void put_node(pons_buf *b, const pons_bt *bt, uint32_t at)
 {
-    const bt_node *n = &bt->nodes[at];
+    const pons__bt_node *n = &bt->nodes[at];
     if (bt->format == PONS_BT_XML) {
         const bool leaf = n->type == X_ACTION || n->type == X_CONDITION;
-        pons_buf_str(b, leaf ? n->id : bt_types[n->type].word);
+        pons_buf_str(b, leaf ? n->id : pons__bt_types[n->type].word);
         if (n->type == X_SUBTREE) {
             pons_buf_printf(b, " %s", n->id);
         }
         put_xml(b, n);
     } else {
-        pons_buf_str(b, bt_types[n->type].word);
+        pons_buf_str(b, pons__bt_types[n->type].word);
         put_mdsl(b, n, at);
     }
 }
@@ -107,9 +111,10 @@ static void draw_dot(pons_buf *b, const pons_bt *bt)
 {
     pons_buf_str(b, "digraph bt {\n  node [fontname=\"sans-serif\" fontsize=11];\n");
     for (uint32_t i = 0; i < bt->n_nodes; i++) {
-        const bt_node *n = &bt->nodes[i];
+        const pons__bt_node *n = &bt->nodes[i];
         pons_autobuf label = PONS_BUF_INIT;
         put_node(&label, bt, i);
+        b->failed = b->failed || label.failed;
         pons_buf_printf(b, "  n%u [shape=%s label=\"", i,
                         n->n_kids > 1    ? "box"
                         : n->n_kids == 1 ? "hexagon"

@@ -1,13 +1,16 @@
 // save.c - a tree's state as a value, and back; another definition under a tree.
 //
 // Saved form: {format, bt: hash of the structure, epoch, next_run, nodes:[[i, state, index, count,
-// t, x, defer, run]…] of those that differ from new ones, slots:{"key" or "board:key": [value,
+// t, x, defer, run]...] of those that differ from new ones, slots:{"key" or "board:key": [value,
 // kind, exists, seq]}}. Moments are saved relative to now, so they mean the same in another
 // process.
-#include "bt/bt_internal.h"
+#include "bt/core/states.h"
+#include "bt/mdsl/tick.h"
+#include "bt/xml/halt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Whether mem[].t_ns is a moment of the clock, or a count.
 static bool is_moment(uint8_t type)
@@ -21,45 +24,48 @@ static bool is_moment_s(uint8_t type)
     return type == X_RATE || type == X_SPEED || type == X_TIME_EXPIRED || type == X_PATH_EXPIRING;
 }
 
-static pons_value *slot_value(const bt_slot *s)
+static pons_value *slot_value(const pons__bt_slot *s)
 {
-    return json_pack("[o,i,b,I]", s->v.kind == BT_EMPTY ? json_null() : bt_value_json(&s->v),
-                     (int)s->kind, (int)s->exists, (json_int_t)s->seq);
+    pons_value *v = s->v.kind == PONS__BT_EMPTY ? json_null() : pons__bt_value_json(&s->v);
+    return v ? json_pack("[o,i,b,I]", v, (int)s->kind, (int)s->exists, (json_int_t)s->seq) : NULL;
 }
 
 int pons_bt_save(const pons_bt_tree *t, pons_value **ret, pons_error *err)
 {
-    const double now_s = (double)bt_now_ns(t) / (double)PONS_NS_PER_S;
+    const double now_s = (double)pons__bt_now_ns(t) / (double)PONS_NS_PER_S;
     pons_value *nodes = json_array(), *slots = json_object();
+    int lost = 0;
     for (uint32_t i = 0; i < t->bt->n_nodes; i++) {
-        const bt_mem *m = &t->mem[i];
+        const pons__bt_mem *m = &t->mem[i];
         const uint8_t type = t->nodes[i].type;
         if (!t->state[i] && !t->defer[i] && !m->index && !m->count && !m->t_ns && m->x == 0.0) {
             continue;
         }
-        const int64_t at = is_moment(type) ? bt_now_ns(t) - m->t_ns : m->t_ns;
+        const int64_t at = is_moment(type) ? pons__bt_now_ns(t) - m->t_ns : m->t_ns;
         const double x = is_moment_s(type) ? now_s - m->x : m->x;
-        json_array_append_new(nodes, json_pack("[i,i,i,i,I,f,i,I]", (int)i, (int)t->state[i],
-                                               (int)m->index, (int)m->count, (json_int_t)at, x,
-                                               (int)t->defer[i], (json_int_t)t->run[i]));
+        lost |=
+            json_array_append_new(nodes, json_pack("[i,i,i,i,I,f,i,I]", (int)i, (int)t->state[i],
+                                                   (int)m->index, (int)m->count, (json_int_t)at, x,
+                                                   (int)t->defer[i], (json_int_t)t->run[i]));
     }
     char name[300];
     for (uint32_t i = 0; i < t->n_slots; i++) {
-        const bt_slot_def *d = &t->bt->slots[i];
+        const pons__bt_slot_def *d = &t->bt->slots[i];
         snprintf(name, sizeof name, "%u:%.280s", d->board, d->key);
-        json_object_set_new(slots, name, slot_value(&t->slots[i]));
+        lost |= json_object_set_new(slots, name, slot_value(&t->slots[i]));
     }
     for (uint32_t i = 0; i < t->n_extra; i++) {
         snprintf(name, sizeof name, "0:%.280s", t->extra[i].key);
-        json_object_set_new(slots, name, slot_value(&t->extra[i].slot));
+        lost |= json_object_set_new(slots, name, slot_value(&t->extra[i].slot));
     }
-    pons_value *v =
-        pons_object("bt", json_string(t->bt->hash), "epoch", json_integer((json_int_t)t->epoch),
-                    "next_run", json_integer((json_int_t)t->next_run), "rand",
-                    json_pack("[I,I,I,I]", (json_int_t)t->rand.s[0], (json_int_t)t->rand.s[1],
-                              (json_int_t)t->rand.s[2], (json_int_t)t->rand.s[3]),
-                    "paused", json_boolean(t->paused), "nodes", nodes, "slots", slots, NULL);
-    if (!v) {
+    pons_value *v = pons_object_whole(
+        "bt", json_string(t->bt->hash), "epoch", json_integer((json_int_t)t->epoch), "next_run",
+        json_integer((json_int_t)t->next_run), "rand",
+        json_pack("[I,I,I,I]", (json_int_t)t->rand.s[0], (json_int_t)t->rand.s[1],
+                  (json_int_t)t->rand.s[2], (json_int_t)t->rand.s[3]),
+        "paused", json_boolean(t->paused), "nodes", nodes, "slots", slots, NULL);
+    if (!v || lost) {
+        pons_value_unref(v);
         return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to save a tree");
     }
     *ret = v;
@@ -80,10 +86,10 @@ static int restore_node(pons_bt_tree *t, const pons_value *row, int64_t now_ns, 
     if (json_unpack((json_t *)row, "[i,i,i,i,I,F,i,I]", &i, &state, &index, &count, &at, &x, &defer,
                     &run) < 0 ||
         i < 0 || (uint32_t)i >= t->bt->n_nodes || state < 0 || state > PONS_BT_SKIPPED ||
-        defer < 0 || defer > BT_DEFER_FAILURE) {
+        defer < 0 || defer > PONS__BT_DEFER_FAILURE) {
         return bad(err, "a node's row is damaged");
     }
-    const bt_node *n = &t->nodes[i];
+    const pons__bt_node *n = &t->nodes[i];
     const bool child = n->type == M_LOTTO || n->type == X_IF_THEN_ELSE || n->type == X_RECOVERY;
     if (index < 0 || (child && (uint32_t)index >= n->n_kids) ||
         (n->n_kids > 1 && (uint32_t)index > n->n_kids)) {
@@ -91,36 +97,36 @@ static int restore_node(pons_bt_tree *t, const pons_value *row, int64_t now_ns, 
     }
     t->state[i] = (uint8_t)state;
     t->mem[i] =
-        (bt_mem){.index = index,
-                 .count = count,
-                 .t_ns = is_moment(n->type) ? now_ns - at : at,
-                 .x = is_moment_s(n->type) ? (double)now_ns / (double)PONS_NS_PER_S - x : x};
+        (pons__bt_mem){.index = index,
+                       .count = count,
+                       .t_ns = is_moment(n->type) ? now_ns - at : at,
+                       .x = is_moment_s(n->type) ? (double)now_ns / (double)PONS_NS_PER_S - x : x};
     t->defer[i] = (uint8_t)defer;
     t->run[i] = (uint64_t)run;
-    t->any_deferred |= defer != BT_DEFER_NONE;
+    t->any_deferred |= defer != PONS__BT_DEFER_NONE;
     t->slow |= t->any_deferred;
     return PONS_OK;
 }
 
-static int restore_slot(bt_slot *s, const pons_value *row, pons_error *err)
+static int restore_slot(pons__bt_slot *s, const pons_value *row, pons_error *err)
 {
     json_t *value;
     json_int_t seq;
     int kind, exists;
     if (json_unpack((json_t *)row, "[o,i,b,I]", &value, &kind, &exists, &seq) < 0 || kind < 0 ||
-        kind > BT_JSON) {
+        kind > PONS__BT_JSON) {
         return bad(err, "a blackboard entry is damaged");
     }
-    bt_value v;
-    if (bt_value_of_json(value, &v) < 0) {
+    pons__bt_value v;
+    if (pons__bt_value_of_json(value, &v) < 0) {
         return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to restore a tree");
     }
-    bt_value_fini(&s->v);
-    *s = (bt_slot){.v = v,
-                   .exists = exists,
-                   .fixed = v.kind != BT_EMPTY,
-                   .kind = (uint8_t)kind,
-                   .seq = (uint64_t)seq};
+    pons__bt_value_fini(&s->v);
+    *s = (pons__bt_slot){.v = v,
+                         .exists = exists,
+                         .fixed = v.kind != PONS__BT_EMPTY,
+                         .kind = (uint8_t)kind,
+                         .seq = (uint64_t)seq};
     return PONS_OK;
 }
 
@@ -139,10 +145,10 @@ static int restore_slots(pons_bt_tree *t, const pons_value *slots, pons_error *e
     pons_value *row;
     json_object_foreach((pons_value *)slots, key, row)
     {
-        if (strncmp(key, "0:", 2) != 0 || bt_root_slot(t->bt, key + 2) >= 0) {
+        if (strncmp(key, "0:", 2) != 0 || pons__bt_root_slot(t->bt, key + 2) >= 0) {
             continue;
         }
-        bt_slot *s = bt_extra_slot(t, key + 2);
+        pons__bt_slot *s = pons__bt_extra_slot(t, key + 2);
         const int rc = s ? restore_slot(s, row, err)
                          : pons_error_set(err, PONS_ENOMEM, "bt", "no memory to restore a tree");
         if (rc < 0) {
@@ -155,14 +161,14 @@ static int restore_slots(pons_bt_tree *t, const pons_value *slots, pons_error *e
 // The parts of a tree that restoring and reloading replace, so that a failure leaves the old ones.
 typedef struct parts {
     uint8_t *state, *defer;
-    bt_mem *mem;
+    pons__bt_mem *mem;
     uint64_t *run;
-    bt_slot *slots;
+    pons__bt_slot *slots;
     uint32_t n_slots, n_extra;
-    struct bt_extra *extra;
-    bt_fn *fns;
-    const bt_node *nodes;
-    const bt_hot *hot;
+    struct pons__bt_extra *extra;
+    pons__bt_fn *fns;
+    const pons__bt_node *nodes;
+    const pons__bt_hot *hot;
     const uint32_t *kids;
     pons_bt *bt;
 } parts;
@@ -194,7 +200,7 @@ static void put_parts(pons_bt_tree *t, const parts *p)
 static void free_extra(pons_bt_tree *t)
 {
     for (uint32_t i = 0; i < t->n_extra; i++) {
-        bt_value_fini(&t->extra[i].slot.v);
+        pons__bt_value_fini(&t->extra[i].slot.v);
         free(t->extra[i].key);
     }
     free(t->extra);
@@ -212,10 +218,10 @@ int pons_bt_restore(pons_bt_tree *t, const pons_value *saved, pons_error *err)
         return bad(err, "it is of another definition");
     }
     const parts old = take_parts(t);
-    const int64_t now_ns = bt_now_ns(t);
+    const int64_t now_ns = pons__bt_now_ns(t);
     t->extra = NULL;
     t->n_extra = 0;
-    int rc = bt_arrays(t) < 0
+    int rc = pons__bt_arrays(t) < 0
                  ? pons_error_set(err, PONS_ENOMEM, "bt", "no memory to restore a tree")
                  : PONS_OK;
     const pons_value *nodes = pons_get(saved, "nodes");
@@ -227,7 +233,7 @@ int pons_bt_restore(pons_bt_tree *t, const pons_value *saved, pons_error *err)
     if (rc >= 0) {
         put_parts(t, &old);
     }
-    bt_free_state(t); // of the two, the one that is not wanted
+    pons__bt_free_state(t); // of the two, the one that is not wanted
     free_extra(t);
     put_parts(t, rc < 0 ? &old : &fresh);
     if (rc < 0) {
@@ -243,9 +249,9 @@ int pons_bt_restore(pons_bt_tree *t, const pons_value *saved, pons_error *err)
     return PONS_OK;
 }
 
-// ---------------------------------------------------------------- another definition
+// ---- another definition -------------------------------------------------------------------------
 
-static bool same_node(const bt_node *a, const bt_node *b)
+static bool same_node(const pons__bt_node *a, const pons__bt_node *b)
 {
     const char *x = a->call ? a->call->name : a->id ? a->id : "";
     const char *y = b->call ? b->call->name : b->id ? b->id : "";
@@ -272,8 +278,8 @@ static int halt_unpaired(pons_bt_tree *t, const uint32_t *map, pons_error *err)
 {
     for (uint32_t i = 0; i < t->bt->n_nodes; i++) {
         if (map[i] == 0) {
-            const int rc =
-                t->bt->format == PONS_BT_XML ? bt_halt_child(t, i, err) : bt_abort_mdsl(t, i, err);
+            const int rc = t->bt->format == PONS_BT_XML ? pons__bt_halt_child(t, i, err)
+                                                        : pons__bt_abort_mdsl(t, i, err);
             if (rc < 0) {
                 return rc;
             }
@@ -286,13 +292,13 @@ static int halt_unpaired(pons_bt_tree *t, const uint32_t *map, pons_error *err)
 static int move_slots(pons_bt_tree *t, parts *old, pons_error *err)
 {
     for (uint32_t i = 0; i < t->n_slots; i++) {
-        const bt_slot_def *d = &t->bt->slots[i];
+        const pons__bt_slot_def *d = &t->bt->slots[i];
         for (uint32_t k = 0; k < old->n_slots; k++) {
-            const bt_slot_def *e = &old->bt->slots[k];
+            const pons__bt_slot_def *e = &old->bt->slots[k];
             if (e->board == d->board && strcmp(e->key, d->key) == 0 && old->slots[k].exists) {
-                bt_value_fini(&t->slots[i].v);
+                pons__bt_value_fini(&t->slots[i].v);
                 t->slots[i] = old->slots[k];
-                old->slots[k].v = (bt_value){.kind = BT_EMPTY};
+                old->slots[k].v = (pons__bt_value){.kind = PONS__BT_EMPTY};
                 old->slots[k].exists = false;
             }
         }
@@ -300,24 +306,24 @@ static int move_slots(pons_bt_tree *t, parts *old, pons_error *err)
     // Keys of the root's board that the new definition does not have stay, for the program.
     for (uint32_t k = 0; k < old->n_slots; k++) {
         if (old->bt->slots[k].board == 0 && old->slots[k].exists &&
-            old->slots[k].v.kind != BT_EMPTY) {
-            bt_slot *s = bt_extra_slot(t, old->bt->slots[k].key);
+            old->slots[k].v.kind != PONS__BT_EMPTY) {
+            pons__bt_slot *s = pons__bt_extra_slot(t, old->bt->slots[k].key);
             if (!s) {
                 return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to reload a tree");
             }
             *s = old->slots[k];
-            old->slots[k].v = (bt_value){.kind = BT_EMPTY};
+            old->slots[k].v = (pons__bt_value){.kind = PONS__BT_EMPTY};
         }
     }
     for (uint32_t k = 0; k < old->n_extra; k++) {
-        const int at = bt_root_slot(t->bt, old->extra[k].key);
-        bt_slot *s = at >= 0 ? &t->slots[at] : bt_extra_slot(t, old->extra[k].key);
+        const int at = pons__bt_root_slot(t->bt, old->extra[k].key);
+        pons__bt_slot *s = at >= 0 ? &t->slots[at] : pons__bt_extra_slot(t, old->extra[k].key);
         if (!s) {
             return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to reload a tree");
         }
-        bt_value_fini(&s->v);
+        pons__bt_value_fini(&s->v);
         *s = old->extra[k].slot;
-        old->extra[k].slot.v = (bt_value){.kind = BT_EMPTY};
+        old->extra[k].slot.v = (pons__bt_value){.kind = PONS__BT_EMPTY};
     }
     return PONS_OK;
 }

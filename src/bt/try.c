@@ -9,10 +9,13 @@
 // state, before the line of its tick. A leaf's letters are its results, one a call, the last
 // repeats: S F R, T N for conditions, X raises. A line a tick says the status, the states and what
 // was called.
-#include "bt/bt_internal.h"
+#include "bt/core/definition.h"
+#include "pons/bt.h"
+#include "pons/buf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TICKS_MAX = 1000000, DT_MS_MAX = 1000000000 };
 
@@ -35,6 +38,7 @@ struct trial {
     size_t random_at;
     pons_value *calls;
     int64_t tick;         // the one at hand
+    bool nomem;           // something of it could not be noted
     pons_bt_line_fn line; // for changes, when they are watched
     void *user;
 };
@@ -73,7 +77,7 @@ int pons_bt_try(const char *path, const char *text, const pons_value *script, po
     return rc;
 }
 
-// ---------------------------------------------------------------- the script
+// ---- the script ---------------------------------------------------------------------------------
 
 static int bad(pons_error *err, const char *what)
 {
@@ -275,7 +279,7 @@ static int create_tree(trial *x, pons_error *err)
     return rc < 0 ? rc : set_board(x, pons_get(x->script, "blackboard"), err);
 }
 
-// ---------------------------------------------------------------- leaves
+// ---- leaves -------------------------------------------------------------------------------------
 
 // name, mark and the arguments as JSON: "exit:x(true,false,1)".
 static void note(trial *x, const pons_bt_call *call, const char *prefix, const char *mark)
@@ -291,19 +295,23 @@ static void note(trial *x, const pons_bt_call *call, const char *prefix, const c
     }
     size_t i;
     pons_value *v;
+    x->nomem = x->nomem || !args;
     json_array_foreach(args, i, v)
     {
         char *text = NULL;
         if (call->reason != PONS_BT_HALT && pons_value_line(v, &text) >= 0) {
             pons_buf_printf(&b, "%s%s", open, text);
             open = ",";
+        } else if (call->reason != PONS_BT_HALT) {
+            x->nomem = true;
         }
         free(text);
     }
     if (*open == ',') {
         pons_buf_byte(&b, ')');
     }
-    json_array_append_new(x->calls, json_string(b.data ? b.data : ""));
+    x->nomem = x->nomem || b.failed ||
+               json_array_append_new(x->calls, json_string(b.data ? b.data : "")) != 0;
 }
 
 static int leaf(pons_bt_call *call, void *user, pons_error *err)
@@ -336,7 +344,7 @@ static int leaf(pons_bt_call *call, void *user, pons_error *err)
     }
 }
 
-// ---------------------------------------------------------------- ticking
+// ---- ticking ------------------------------------------------------------------------------------
 
 // A line for each change of a node's state, as it happens.
 static void on_change(void *user, const pons_bt_change *change)
@@ -344,12 +352,15 @@ static void on_change(void *user, const pons_bt_change *change)
     trial *x = user;
     char path[1200];
     pons_autovalue v =
-        pons_object("tick", json_integer(x->tick), "node", json_integer(change->node), "path",
-                    json_string(pons_bt_path(x->tree, change->node, path, sizeof path)), "from",
-                    json_string(pons_bt_status_word(x->format, change->from)), "to",
-                    json_string(pons_bt_status_word(x->format, change->to)), "at_ms",
-                    json_real((double)change->now_ns / (double)PONS_NS_PER_MS), NULL);
-    x->line(x->user, v);
+        pons_object_whole("tick", json_integer(x->tick), "node", json_integer(change->node), "path",
+                          json_string(pons_bt_path(x->tree, change->node, path, sizeof path)),
+                          "from", json_string(pons_bt_status_word(x->format, change->from)), "to",
+                          json_string(pons_bt_status_word(x->format, change->to)), "at_ms",
+                          json_real((double)change->now_ns / (double)PONS_NS_PER_MS), NULL);
+    if (v) {
+        x->line(x->user, v);
+    }
+    x->nomem = x->nomem || !v;
 }
 
 static int play_events(trial *x, int64_t tick, pons_error *err)
@@ -402,17 +413,20 @@ static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err)
         int rc = play_events(x, n, &failure);
         rc = rc < 0 ? rc : one_tick(x, mode, &s, &failure);
         char text[1200], *states = pons_bt_states(x->tree);
-        if (!states || !x->calls) {
+        if (rc == PONS_ENOMEM || x->nomem || !states || !x->calls) {
             free(states);
             return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
         }
-        pons_autovalue v = pons_object(
+        pons_autovalue v = pons_object_whole(
             "tick", json_integer(n), "status",
             json_string(rc < 0 ? "ERROR" : pons_bt_status_word(x->format, s)), "states",
             json_string(states), "calls", pons_value_ref(x->calls), "blackboard",
-            x->format == PONS_BT_XML ? pons_bt_board(x->tree) : NULL, "error",
-            rc < 0 ? json_string(pons_error_line(&failure, text, sizeof text)) : NULL, NULL);
+            x->format == PONS_BT_XML ? pons_bt_board(x->tree) : PONS_ABSENT, "error",
+            rc < 0 ? json_string(pons_error_line(&failure, text, sizeof text)) : PONS_ABSENT, NULL);
         free(states);
+        if (!v) {
+            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
+        }
         line(user, v);
         if (rc < 0) {
             break;

@@ -1,5 +1,7 @@
 // args.c - options of a command, numbers, and the one line that says what was wrong.
 #include "cli/cli.h"
+#include "pons/buf.h"
+#include "pons/plain.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,16 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pons/buf.h"
-
 #define HELP_COLUMNS     22
 #define THREAD_ID_LENGTH 6
 #define VALUE_BYTES_MAX  (16 << 20) // of JSON given on the command line or in a file
 
 static int print_usage(const cli_command *self, const cli_option *options);
 
-int cli_parse(cli *c, const cli_command *self, const cli_option *options)
+int cli_parse(cli *c, const cli_option *options, pons_error *err)
 {
+    const cli_command *self = c->self;
     int kept = 0;
     bool ended = false;
     for (int i = 0; i < c->argc; i++) {
@@ -41,8 +42,8 @@ int cli_parse(cli *c, const cli_command *self, const cli_option *options)
             }
         }
         if (!found) {
-            return cli_bad("%s: unknown option %s; `pons help %s` lists them", self->name, word,
-                           self->name);
+            return cli_bad(err, "%s: unknown option %s; `pons help %s` lists them", self->name,
+                           word, self->name);
         }
         if (!found->metavar) {
             *found->value = "yes";
@@ -51,52 +52,54 @@ int cli_parse(cli *c, const cli_command *self, const cli_option *options)
         } else if (i + 1 < c->argc) {
             *found->value = c->argv[++i];
         } else {
-            return cli_bad("%s: %s needs a value: %s", self->name, found->name, found->metavar);
+            return cli_bad(err, "%s: %s needs a value: %s", self->name, found->name,
+                           found->metavar);
         }
     }
     c->argc = kept;
-    return -1;
+    return PONS_OK;
 }
 
-int cli_number(const char *text, const char *option, double low, double high, double *ret)
+int cli_number(const char *text, const char *option, double low, double high, double *ret,
+               pons_error *err)
 {
     char *end = NULL;
     errno = 0;
     const double value = strtod(text, &end);
     if (errno || end == text || *end || !isfinite(value) || value < low || value > high) {
-        return cli_bad("%s takes a number from %g to %g, not '%s'", option, low, high, text);
+        return cli_bad(err, "%s takes a number from %g to %g, not '%s'", option, low, high, text);
     }
     *ret = value;
-    return -1;
+    return PONS_OK;
 }
 
-int cli_modes(const char *text, uint32_t *ret)
+int cli_modes(const char *text, uint32_t *ret, pons_error *err)
 {
     char words[256];
     char *save = NULL;
     uint32_t modes = 0;
     if (snprintf(words, sizeof words, "%s", text) >= (int)sizeof words) {
-        return cli_bad("--stream: that is too long");
+        return cli_bad(err, "--stream: that is too long");
     }
     for (char *word = strtok_r(words, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
         const uint32_t mode = pons_stream_mode(word);
         if (!mode) {
-            return cli_bad("--stream takes values, updates, messages, custom, tasks, checkpoints, "
+            return cli_bad(err,
+                           "--stream takes values, updates, messages, custom, tasks, checkpoints, "
                            "debug, or several with commas, not '%s'",
                            word);
         }
         modes |= mode;
     }
     if (!modes) {
-        return cli_bad("--stream takes a mode, as updates or values,messages");
+        return cli_bad(err, "--stream takes a mode, as updates or values,messages");
     }
     *ret = modes;
-    return -1;
+    return PONS_OK;
 }
 
-int cli_value(const char *text, const char *option, pons_value **ret)
+int cli_value(const char *text, const char *option, pons_value **ret, pons_error *err)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autobuf all = PONS_BUF_INIT;
     const char *from = option;
     if (*text == '@' || strcmp(text, "-") == 0) {
@@ -112,22 +115,21 @@ int cli_value(const char *text, const char *option, pons_value **ret)
             fclose(f);
         }
         if (bad) {
-            return cli_bad("%s: cannot read %s: %s", option, from, strerror(errno));
+            return cli_bad(err, "%s: cannot read %s: %s", option, from, strerror(errno));
         }
     } else {
         pons_buf_str(&all, text);
     }
     if (all.len > VALUE_BYTES_MAX) {
-        return cli_bad("%s: %s is longer than %d MB", option, from, VALUE_BYTES_MAX >> 20);
+        return cli_bad(err, "%s: %s is longer than %d MB", option, from, VALUE_BYTES_MAX >> 20);
     }
-    if (pons_value_parse(all.len ? all.data : "", all.len, ret, &err) < 0) {
-        pons_error_context(&err, "%s", from);
-        return cli_fail(&err);
+    if (pons_value_parse(all.len ? all.data : "", all.len, ret, err) < 0) {
+        return pons_error_context(err, "%s", from);
     }
-    return -1;
+    return PONS_OK;
 }
 
-int cli_word_or_json(const char *text, const char *option, pons_value **ret)
+int cli_word_or_json(const char *text, const char *option, pons_value **ret, pons_error *err)
 {
     static const char *const literals[] = {"true", "false", "null"};
     bool json = *text && strchr("{[\"-0123456789@", *text) != NULL;
@@ -135,10 +137,10 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret)
         json = json || strcmp(text, literals[i]) == 0;
     }
     if (json) {
-        return cli_value(text, option, ret);
+        return cli_value(text, option, ret, err);
     }
     *ret = json_string(text);
-    return *ret ? -1 : cli_bad("%s: it is not valid UTF-8", option);
+    return *ret ? PONS_OK : cli_bad(err, "%s: it is not valid UTF-8", option);
 }
 
 void cli_new_thread(char ret[PONS_NAME_MAX])
@@ -164,12 +166,16 @@ int cli_thread_name(const char *name, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, "threads", "a thread's name has 1 to %d bytes",
                               PONS_NAME_MAX - 1);
     }
-    for (const char *p = name; *p; p++) {
-        if ((unsigned char)*p <= ' ' || *p == '/' || *p == 127) {
-            return pons_error_set(
-                err, PONS_EINVAL, "threads",
-                "a thread's name has no spaces, slashes or control characters, as '%s' has", name);
-        }
+    // What a person cannot see in a name cannot be told from another name either.
+    pons_autobuf plain = PONS_BUF_INIT;
+    if (pons_plain(&plain, name, n, false) < 0) {
+        return pons_error_set(err, PONS_ENOMEM, "threads", "out of memory");
+    }
+    if (plain.len != n || memcmp(plain.data, name, n) != 0 || strpbrk(name, " /")) {
+        return pons_error_set(err, PONS_EINVAL, "threads",
+                              "a thread's name has no spaces, slashes, control characters or marks "
+                              "that cannot be seen, as '%s' has",
+                              name);
     }
     return PONS_OK;
 }
@@ -184,44 +190,50 @@ size_t cli_cut(const char *text, size_t most)
     return n;
 }
 
-int cli_fail(const pons_error *err)
+static int own_line(pons_error *err, int status, const char *fmt, va_list ap)
 {
-    char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];
-    fprintf(stderr, "pons: %s\n", pons_error_line(err, line, sizeof line));
-    switch (err->status) {
-    case PONS_EINVAL:
-    case PONS_EEXIST:
-    case PONS_ENOTFOUND:
-    case PONS_EAMBIGUOUS:
-    case PONS_ENOTPENDING:
-        return EXIT_BAD_INPUT;
-    default:
-        return EXIT_ENVIRONMENT;
-    }
+    char line[PONS_ERROR_MESSAGE_MAX + 4]; // longer than a message: the error cuts between letters
+    vsnprintf(line, sizeof line, fmt, ap);
+    return pons_error_set(err, status, "", "%s", line);
 }
 
-int cli_bad(const char *fmt, ...)
+int cli_bad(pons_error *err, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    fputs("pons: ", stderr);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    const int rc = own_line(err, PONS_EINVAL, fmt, ap);
     va_end(ap);
-    return EXIT_BAD_INPUT;
+    return rc;
+}
+
+int cli_lacks(pons_error *err, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const int rc = own_line(err, PONS_EENV, fmt, ap);
+    va_end(ap);
+    return rc;
+}
+
+int cli_unreached(pons_error *err)
+{
+    err->status = PONS_EENV;
+    return PONS_EENV;
+}
+
+void cli_tell(const pons_error *err)
+{
+    char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];
+    cli_err("pons: %s\n", pons_error_line(err, line, sizeof line));
 }
 
 static int print_usage(const cli_command *self, const cli_option *options)
 {
-    printf("%s\n  %s\n", self->usage, self->help);
+    cli_out("%s\n  %s\n", self->usage, self->help);
     for (const cli_option *o = options; o && o->name; o++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", o->name, o->metavar ? o->metavar : "");
-        int extra = 0; // bytes that take no column of their own: the … of a list
-        for (const char *c = left; *c; c++) {
-            extra += (*c & 0xC0) == 0x80;
-        }
-        printf("    %-*s %s\n", HELP_COLUMNS + extra, left, o->help);
+        cli_out("    %-*s %s\n", HELP_COLUMNS, left, o->help);
     }
-    return EXIT_DONE;
+    return CLI_HELPED;
 }

@@ -1,21 +1,25 @@
 // cli.h - what the commands share: options, the workspace, exit statuses, wiring.
 //
-// The command line is a contract (DESIGN, and `pons help`). Events and results go to stdout,
+// The command line is a contract (`pons help`). Events and results go to stdout,
 // everything else to stderr. Exit: 0 done, 1 the task ended without success, 2 bad input, 3
 // environment, 4 waiting for a person.
+//
+// A command, and what it calls, returns PONS_OK, a status of pons/error.h with the error filled, or
+// a cli_outcome. All but PONS_OK are negative, so `rc = rc < 0 ? rc : next(…)` carries each of them
+// to main.c, which prints the error and alone knows exit codes.
 #ifndef PONS_CLI_H
 #define PONS_CLI_H
+
+#include "pons/body.h"
+#include "pons/brain.h"
+#include "pons/critic.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "pons/body.h"
-#include "pons/brain.h"
-#include "pons/critic.h"
-
-enum {
+enum { // given out by main.c; session.c reads those of the body that it started
     EXIT_DONE = 0,
     EXIT_NO_SUCCESS = 1,
     EXIT_BAD_INPUT = 2,
@@ -23,7 +27,20 @@ enum {
     EXIT_WAITING = 4
 };
 
+// How a command ends that neither is done nor has an error. By then all is said: main.c adds
+// nothing. Beside the numbers of pons/error.h.
+typedef enum cli_outcome {
+    CLI_HELPED = -1001,     // --help was asked for: done
+    CLI_NO_SUCCESS = -1002, // what was asked for ended without success
+    CLI_WAITING = -1003,    // it waits for a person
+    CLI_FAULTY = -1004,     // bad input, told fault by fault
+    CLI_LACKING = -1005     // something of the environment is not there
+} cli_outcome;
+
+struct cli_command;
+
 typedef struct cli {
+    const struct cli_command *self; // the command that runs
     bool json;
     char workspace[PATH_MAX]; // absolute
     char run_dir[PATH_MAX];   // workspace/run
@@ -40,26 +57,23 @@ typedef struct cli_option {
     const char **value; // set to the argument, or to "yes" for a flag
 } cli_option;
 
-typedef struct cli_command {
+typedef struct cli_command { // main.c has the table
     const char *name;
     const char *usage;
     const char *help; // one line
-    int (*run)(cli *c);
+    int (*run)(cli *c, pons_error *err);
 } cli_command;
-extern const cli_command cli_commands[]; // ends with a NULL name
 
-// args.c. Positional words are left in c->argv[0…c->argc). Returns -1, or an exit status: bad
-// input, or done after --help.
-int cli_parse(cli *c, const cli_command *self, const cli_option *options);
-int cli_number(const char *text, const char *option, double low, double high, double *ret);
-// "updates,messages" as PONS_STREAM_… bits. -1, or bad input.
-int cli_modes(const char *text, uint32_t *ret);
-// JSON given as an option's value: the text, @FILE, or - for standard input. -1 and the caller's
-// *ret, or an exit status.
-int cli_value(const char *text, const char *option, pons_value **ret);
+// args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
+int cli_parse(cli *c, const cli_option *options, pons_error *err);
+int cli_number(const char *text, const char *option, double low, double high, double *ret,
+               pons_error *err);
+// "updates,messages" as PONS_STREAM_… bits.
+int cli_modes(const char *text, uint32_t *ret, pons_error *err);
+// JSON given as an option's value: the text, @FILE, or - for standard input. *ret: the caller's.
+int cli_value(const char *text, const char *option, pons_value **ret, pons_error *err);
 // The same for what people answer: what does not begin like JSON is a string.
-int cli_word_or_json(const char *text, const char *option, pons_value **ret);
-const cli_command *cli_find(const char *name);
+int cli_word_or_json(const char *text, const char *option, pons_value **ret, pons_error *err);
 
 // Whether a new thread may be called so; PONS_EINVAL.
 int cli_thread_name(const char *name, pons_error *err);
@@ -67,21 +81,38 @@ void cli_new_thread(char ret[PONS_NAME_MAX]); // "t-" and a random word
 // How many bytes of a text to show when most are too many: no character is cut in two.
 size_t cli_cut(const char *text, size_t most);
 
-// Prints the error as one line on stderr and returns the exit status that its kind has.
-int cli_fail(const pons_error *err);
-int cli_bad(const char *fmt, ...) __attribute__((format(printf, 1, 2))); // EXIT_BAD_INPUT
+// Fills the error with a line of the command's own, which no module stands before.
+int cli_bad(pons_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3))); // PONS_EINVAL
+int cli_lacks(pons_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3))); // PONS_EENV
+// Makes a failure to reach something the environment's, whatever it was: PONS_EENV.
+int cli_unreached(pons_error *err);
+// The error as one line on stderr; for main.c, and where a command goes on after it.
+void cli_tell(const pons_error *err);
 
 // setup.c: the only place that wires adapters to engines.
 int cli_workspace(cli *c, bool create, pons_error *err);
 int cli_store(cli *c, pons_store *ret, pons_error *err);
+// The workspace and its store for commands that only read: nothing is made or written.
+int cli_store_read(cli *c, pons_store *ret, pons_error *err);
 // Configuration files: config/NAME in the workspace when it is there, else the one that pons ships.
 int cli_config(const cli *c, pons_value **ret, pons_error *err);    // kernel.yaml, checked
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err);    // the rules, from intents.yaml
 int cli_world(const char *name, pons_value **ret, pons_error *err); // "house" or a path
 int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
+// The skills of modules that `--skills NAME,…` names; names NULL: none.
+typedef struct cli_skills {
+    const pons_skill *at[PONS_BODY_SKILLS_MAX];
+    size_t n;
+} cli_skills;
+int cli_skills_load(const char *names, cli_skills *ret, pons_error *err);
 // spec: NULL (environment, else rules), a URL, "rules", "script:FILE",
 // "record:FILE:URL" or "replay:FILE" (docs/models.md). ret->ops NULL: rules.
 int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
+// What the kernel's rules say of a robot's actions, as the brain's R4 holds them: the critic's
+// policy, from the workspace's kernel.yaml.
+int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err);
 // An observer's look at the body: hello and one telemetry message, each NULL when no body answers.
 int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);
 // The newest thread of a brain; PONS_ENOTFOUND when there is none.
@@ -100,11 +131,23 @@ void cli_display_note(cli_display *d, const char *fmt, ...) __attribute__((forma
 void cli_display_status(cli_display *d, char *buf, size_t cap);
 void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); // one line for people, as events are shown
-// plain.c: text from outside (a model, a tool, a server) for a terminal: what would command it is
-// shown as U+FFFD. Up to n bytes, ending at a zero; lines: line breaks and tabs may stay.
-void cli_show(FILE *to, const char *text, size_t n, bool lines);
-void cli_show_format(FILE *to, const char *fmt, va_list ap); // the same, formatted, with lines
-void cli_print_json(const pons_value *v);                    // one line on stdout
+
+// plain.c: the one door to standard output and standard error (pons/plain.h, docs/security.md).
+// A format's own line breaks stay; what a %s brings is text from outside and stays on its line.
+void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_vout(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+void cli_verr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+void cli_out_text(const char *text, size_t n); // of several lines; up to n bytes
+void cli_print_json(const pons_value *v);      // one line on stdout, safe on a terminal
+void cli_out_json(const char *text, size_t n); // the same of a text that is JSON
+// The same bytes for a program, and safe when standard output is a terminal.
+void cli_out_canonical(const char *text, size_t n);
+void cli_flush(void);
+bool cli_out_broken(void); // standard output takes no more
+void cli_erase_line(void); // the cursor at its start
+void cli_lines_up(size_t n);
+void cli_live_line(const char *text); // dim, in place of the line that the cursor is on
 
 // step.c: one superstep at a time, for `pons run --step` and `pons graph run --step`.
 typedef enum cli_step_word {
@@ -131,26 +174,28 @@ void cli_prompt_hide(void);             // before something is printed
 void cli_prompt_show(const char *text); // after; NULL keeps the text
 
 // cmd_plan.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
-// EXIT_DONE, or the exit status after an error was printed. *ret is the caller's to destroy.
-// defaults: what was absent is told too.
-int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret);
+// *ret is the caller's to destroy. defaults: what was absent is told too.
+int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret,
+                  pons_error *err);
 // Holds a plan against what is known before anything moves: a body that answers, else the skills
-// that pons brings and the world; embodiment: a file, or NULL. *ret is the caller's.
+// that pons brings, those of modules (`--skills`, or NULL) and the world; embodiment: a file, or NULL.
+// *ret is the caller's.
 int cli_plan_judge(cli *c, const pons_plan *p, const char *world, const char *embodiment,
-                   pons_verdict **ret, pons_error *err);
+                   const char *skills, pons_verdict **ret, pons_error *err);
 void cli_plan_verdict(const pons_verdict *v); // a line a rule on stderr
 
 // session.c: a brain at work, for run and resume.
 typedef struct cli_session_options {
     const char *thread;
-    const pons_policy *policy; // opened by the caller; NULL: the session opens it
-    const char *world, *driver, *llm;
+    const pons_policy *policy;                 // opened by the caller; NULL: the session opens it
+    const char *world, *driver, *skills, *llm; // skills: NAME,… of modules, or NULL
     double speed;
     uint64_t seed;
     const char *const *goals; // NULL for resume
     size_t n_goals;
     const pons_plan *plan; // instead of goals; NULL: none
     bool prompt;
+    bool resumed;           // a person typed resume
     bool body_by_hand;      // never start one
     const pons_llm *opened; // a provider that the caller opened and closes; NULL: llm says which
     uint32_t stream;        // PONS_STREAM_… of the inner loop
@@ -158,10 +203,24 @@ typedef struct cli_session_options {
     bool step;       // hold before each superstep of the inner loop
     int64_t wait_ms; // how long a stop or a pause may hold all up; 0: for ever
 } cli_session_options;
-int cli_session_run(cli *c, const cli_session_options *o);
+int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
-// cmd_word.c: a person's answer from its words. -1 and *ret, or an exit status.
-int cli_answer(const char *action, const char *rest, pons_value **ret);
+// cmd_word.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
+// it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
+void cli_stop_word(cli *c, const pons_policy *policy, const char *text);
+// cmd_approve.c: a person's answer from its words.
+int cli_answer(const char *action, const char *rest, pons_value **ret, pons_error *err);
+// The same of an answer that is said ("yes"): to the question that is open, if one is.
+int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
+                    pons_error *err);
+// Adds who answers, when, and a nonce, before the answer is posted.
+void cli_answer_sign(pons_value *answer, const char *where);
+// A question for a person, line by line: its reason, each operation with its number and the rule that
+// asks.
+void cli_question_show(const pons_value *question, void (*show)(void *user, const char *text),
+                       void *user);
+// cmd_word.c: a brain of this workspace looks into its inboxes.
+void cli_ring(const cli *c);
 
 // graph_run.c. Whether a thread is run by a graph of its own (`pons graph run`), not by the brain.
 bool cli_graph_of(pons_store store, const char *thread);
@@ -170,28 +229,30 @@ int cli_graph_fork(pons_store store, const char *from, const char *at, const cha
                    pons_error *err);
 
 // bt_watch.c. Shows the tree of the body in the workspace as it changes, until the body goes or
-// Ctrl-C; the exit status.
-int cli_bt_watch(cli *c);
+// Ctrl-C.
+int cli_bt_watch(cli *c, pons_error *err);
 
 // Commands.
-int cmd_run(cli *c);
-int cmd_resume(cli *c);
-int cmd_threads(cli *c);
-int cmd_status(cli *c);
-int cmd_say(cli *c);
-int cmd_stop(cli *c);
-int cmd_reset(cli *c);
-int cmd_pause(cli *c);
-int cmd_continue(cli *c);
-int cmd_approve(cli *c);
-int cmd_body(cli *c);
-int cmd_scenario(cli *c);
-int cmd_graph(cli *c);
-int cmd_plan(cli *c);
-int cmd_agent(cli *c);
-int cmd_bt(cli *c);
-int cmd_companion(cli *c);
-int cmd_mcp(cli *c);
-int cmd_doctor(cli *c);
+int cmd_run(cli *c, pons_error *err);
+int cmd_resume(cli *c, pons_error *err);
+int cmd_threads(cli *c, pons_error *err);
+int cmd_status(cli *c, pons_error *err);
+int cmd_say(cli *c, pons_error *err);
+int cmd_stop(cli *c, pons_error *err);
+int cmd_reset(cli *c, pons_error *err);
+int cmd_pause(cli *c, pons_error *err);
+int cmd_continue(cli *c, pons_error *err);
+int cmd_cancel(cli *c, pons_error *err);
+int cmd_approve(cli *c, pons_error *err);
+int cmd_body(cli *c, pons_error *err);
+int cmd_scenario(cli *c, pons_error *err);
+int cmd_graph(cli *c, pons_error *err);
+int cmd_plan(cli *c, pons_error *err);
+int cmd_agent(cli *c, pons_error *err);
+int cmd_bt(cli *c, pons_error *err);
+int cmd_companion(cli *c, pons_error *err);
+int cmd_mcp(cli *c, pons_error *err);
+int cmd_doctor(cli *c, pons_error *err);
+int cmd_backup(cli *c, pons_error *err);
 
 #endif

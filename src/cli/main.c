@@ -3,16 +3,18 @@
 // Each command lives in cmd_*.c; setup.c is the only place that knows adapters by name; session.c
 // runs a brain for `run` and `resume`; display.c shows its events.
 #include "cli/cli.h"
+#include "pons/log.h"
+#include "pons/memory.h"
+#include "pons/module.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "pons/log.h"
-
-const cli_command cli_commands[] = {
+static const cli_command commands[] = {
     {"run", "pons run [GOAL…|--plan FILE]",
      "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
     {"resume", "pons resume [THREAD] [--step]", "go on with what was cut short", cmd_resume},
@@ -23,11 +25,12 @@ const cli_command cli_commands[] = {
     {"stop", "pons stop [REASON]", "latch a protective stop", cmd_stop},
     {"reset", "pons reset", "lift the latch", cmd_reset},
     {"pause", "pons pause [--thread ID]", "pause the task; it keeps its place", cmd_pause},
-    {"continue", "pons continue [--thread ID]", "go on after a pause", cmd_continue},
-    {"approve", "pons approve [THREAD] [approve | edit JSON | reject REASON]",
+    {"continue", "pons continue [--thread ID]", "go on after a pause, or after stop and reset",
+     cmd_continue},
+    {"cancel", "pons cancel [TASK] [--thread ID]", "end a task, or all of them", cmd_cancel},
+    {"approve", "pons approve [THREAD] [approve | edit [N] JSON | reject REASON]",
      "show or answer what a run waits for", cmd_approve},
-    {"body", "pons body [--driver mujoco|kinematic] [--world NAME]", "own a robot and serve it",
-     cmd_body},
+    {"body", "pons body [--driver NAME] [--world NAME]", "own a robot and serve it", cmd_body},
     {"scenario", "pons scenario run NAME|FILE…|all", "run scenarios: what each must show",
      cmd_scenario},
     {"plan", "pons plan check|show|run FILE [--goal TEXT] [--world NAME] [--embodiment FILE]",
@@ -43,44 +46,95 @@ const cli_command cli_commands[] = {
      "a digital partner that lives by its world view", cmd_companion},
     {"mcp", "pons mcp serve | tools | questions",
      "offer the robot to MCP clients, or look at servers", cmd_mcp},
-    {"doctor", "pons doctor", "what is installed, reachable, missing, and what to do", cmd_doctor},
+    {"doctor", "pons doctor [--repair]",
+     "what is installed, reachable, missing, damaged, and what to do", cmd_doctor},
+    {"backup", "pons backup FILE", "copy the store at one moment, also while a run writes it",
+     cmd_backup},
     {NULL, NULL, NULL, NULL},
 };
 
-static int take_globals(cli *c, int argc, char **argv);
-static int print_help(const char *topic);
+static const cli_command *find(const char *name);
+static int take_globals(cli *c, int argc, char **argv, pons_error *err);
+static int dispatch(cli *c, pons_error *err);
+static int run_command(cli *c, const cli_command *command, pons_error *err);
+static int print_help(const char *topic, pons_error *err);
 static void hold_standard_fds(void);
+static int exit_code(int status, const pons_error *err);
 
 int main(int argc, char **argv)
 {
     cli c = {0};
+    pons_error err = PONS_ERROR_INIT;
     hold_standard_fds();
+    umask(077); // what pons writes is its user's
     signal(SIGPIPE, SIG_IGN);
     pons_value_init();
+    pons_memory_of_a_process();
     pons_log_configure(NULL);
-    const int rc = take_globals(&c, argc, argv);
-    if (rc >= 0) {
-        return rc;
+    int rc = take_globals(&c, argc, argv, &err);
+    rc = rc < 0 ? rc : pons_module_workspace(c.workspace, &err);
+    rc = rc < 0 ? rc : dispatch(&c, &err);
+    return exit_code(rc, &err);
+}
+
+// The one place that gives exit codes out. An error is said here, as one line; an outcome has been.
+static int exit_code(int status, const pons_error *err)
+{
+    static const struct {
+        int status, code;
+    } ends[] = {
+        {PONS_OK, EXIT_DONE},
+        {CLI_HELPED, EXIT_DONE},
+        {CLI_NO_SUCCESS, EXIT_NO_SUCCESS},
+        {CLI_WAITING, EXIT_WAITING},
+        {CLI_FAULTY, EXIT_BAD_INPUT},
+        {CLI_LACKING, EXIT_ENVIRONMENT},
+        {PONS_EINVAL, EXIT_BAD_INPUT},
+        {PONS_EEXIST, EXIT_BAD_INPUT},
+        {PONS_ENOTFOUND, EXIT_BAD_INPUT},
+        {PONS_EAMBIGUOUS, EXIT_BAD_INPUT},
+        {PONS_ENOTPENDING, EXIT_BAD_INPUT},
+    };
+    if (status < 0 && status > CLI_HELPED) { // an error, which knows its own status
+        cli_tell(err);
+        status = err->status ? err->status : status;
     }
-    if (c.argc == 0 || strcmp(c.argv[0], "help") == 0 || strcmp(c.argv[0], "--help") == 0 ||
-        strcmp(c.argv[0], "-h") == 0) {
-        return print_help(c.argc > 1 ? c.argv[1] : NULL);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (ends[i].status == status) {
+            return ends[i].code;
+        }
     }
-    if (strcmp(c.argv[0], "--version") == 0 || strcmp(c.argv[0], "version") == 0) {
-        puts("pons " PONS_VERSION);
-        return EXIT_DONE;
+    return EXIT_ENVIRONMENT;
+}
+
+static int dispatch(cli *c, pons_error *err)
+{
+    if (c->argc == 0 || strcmp(c->argv[0], "help") == 0 || strcmp(c->argv[0], "--help") == 0 ||
+        strcmp(c->argv[0], "-h") == 0) {
+        return print_help(c->argc > 1 ? c->argv[1] : NULL, err);
     }
-    const cli_command *command = cli_find(c.argv[0]);
+    if (strcmp(c->argv[0], "--version") == 0 || strcmp(c->argv[0], "version") == 0) {
+        cli_out("pons " PONS_VERSION "\n");
+        return PONS_OK;
+    }
+    const cli_command *command = find(c->argv[0]);
     if (!command) {
-        return cli_bad("there is no command '%s'; `pons help` lists them", c.argv[0]);
+        return cli_bad(err, "there is no command '%s'; `pons help` lists them", c->argv[0]);
     }
-    c.argc--;
-    c.argv++;
-    return command->run(&c);
+    c->argc--;
+    c->argv++;
+    return run_command(c, command, err);
+}
+
+static int run_command(cli *c, const cli_command *command, pons_error *err)
+{
+    c->self = command;
+    const int rc = command->run(c, err);
+    return rc < 0 ? rc : PONS_OK;
 }
 
 // --json and --workspace go with every command, in any position; "--" ends options.
-static int take_globals(cli *c, int argc, char **argv)
+static int take_globals(cli *c, int argc, char **argv, pons_error *err)
 {
     const char *workspace = getenv("PONS_WORKSPACE");
     static char **kept; // as long as the process; static, so that it is reachable to the end
@@ -88,7 +142,7 @@ static int take_globals(cli *c, int argc, char **argv)
     int n = 0;
     bool options = true;
     if (!kept) {
-        return EXIT_ENVIRONMENT;
+        return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
     }
     for (int i = 1; i < argc; i++) {
         options = options && strcmp(argv[i], "--") != 0;
@@ -96,7 +150,7 @@ static int take_globals(cli *c, int argc, char **argv)
             c->json = true;
         } else if (options && strcmp(argv[i], "--workspace") == 0) {
             if (i + 1 >= argc) {
-                return cli_bad("--workspace needs a directory");
+                return cli_bad(err, "--workspace needs a directory");
             }
             workspace = argv[++i];
         } else if (options && strncmp(argv[i], "--workspace=", strlen("--workspace=")) == 0) {
@@ -120,37 +174,37 @@ static int take_globals(cli *c, int argc, char **argv)
     const int r = snprintf(c->run_dir, sizeof c->run_dir, "%s/run", c->workspace);
     const int d = snprintf(c->db, sizeof c->db, "%s/pons.db", c->workspace);
     if (w >= PATH_MAX || r >= PATH_MAX || d >= PATH_MAX) {
-        return cli_bad("the workspace's path is too long");
+        return cli_bad(err, "the workspace's path is too long");
     }
     c->argc = n;
     c->argv = kept;
-    return -1;
+    return PONS_OK;
 }
 
-static int print_help(const char *topic)
+static int print_help(const char *topic, pons_error *err)
 {
-    const cli_command *command = topic ? cli_find(topic) : NULL;
+    const cli_command *command = topic ? find(topic) : NULL;
     if (topic && !command) {
-        return cli_bad("there is no command '%s'; `pons help` lists them", topic);
+        return cli_bad(err, "there is no command '%s'; `pons help` lists them", topic);
     }
     if (command) {
         cli c = {.argc = 1, .argv = (char *[]){(char *)"--help", NULL}};
-        return command->run(&c);
+        return run_command(&c, command, err);
     }
-    puts("pons - the runtime that joins a language model to a robot\n");
-    for (const cli_command *k = cli_commands; k->name; k++) {
-        printf("  pons %-9s %s\n", k->name, k->help);
+    cli_out("pons - the runtime that joins a language model to a robot\n\n");
+    for (const cli_command *k = commands; k->name; k++) {
+        cli_out("  pons %-9s %s\n", k->name, k->help);
     }
-    puts("\nWith every command: --json (one object a line on stdout), --workspace DIR (else\n"
-         "$PONS_WORKSPACE, else ~/.pons). `pons help COMMAND` shows its options.\n"
-         "Exit: 0 done, 1 ended without success, 2 bad input, 3 environment, 4 waiting for a "
-         "person.");
-    return EXIT_DONE;
+    cli_out("\nWith every command: --json (one object a line on stdout), --workspace DIR (else\n"
+            "$PONS_WORKSPACE, else ~/.pons). `pons help COMMAND` shows its options.\n"
+            "Exit: 0 done, 1 ended without success, 2 bad input, 3 environment, 4 waiting for a "
+            "person.\n");
+    return PONS_OK;
 }
 
-const cli_command *cli_find(const char *name)
+static const cli_command *find(const char *name)
 {
-    for (const cli_command *k = cli_commands; k->name; k++) {
+    for (const cli_command *k = commands; k->name; k++) {
         if (strcmp(k->name, name) == 0) {
             return k;
         }

@@ -1,21 +1,28 @@
 // setup.c - the composition root: the only place where adapters are named and handed to engines.
 #include "cli/cli.h"
+#include "pons/agent.h"
+#include "pons/companion.h"
+#include "pons/drivers.h"
+#include "pons/link_message.h"
+#include "pons/llm.h"
+#include "pons/module.h"
+#include "pons/policy.h"
+#include "pons/protect.h"
+#include "pons/schema.h"
+#include "pons/store.h"
+#include "pons/yaml.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pons/agent.h"
-#include "pons/companion.h"
-#include "pons/llm.h"
-#include "pons/module.h"
-#include "pons/schema.h"
-#include "pons/yaml.h"
-
 static int make_dir(const char *path, pons_error *err);
+static void make_private(const cli *c);
 static int load_yaml(const cli *c, const char *relative, const char *schema, pons_value **ret,
                      pons_error *err);
 static int pick_thread(void *user, const pons_thread_info *info);
@@ -28,8 +35,12 @@ int cli_workspace(cli *c, bool create, pons_error *err)
                               "there is no workspace at %s; `pons run` makes one", c->workspace);
     }
     int rc = make_dir(c->workspace, err);
+    rc = rc < 0 ? rc : pons_workspace_check(c->workspace, err);
     if (rc >= 0) {
         rc = make_dir(c->run_dir, err);
+    }
+    if (rc >= 0) {
+        make_private(c);
     }
     if (rc >= 0 && access(c->workspace, W_OK | X_OK) < 0) {
         rc = pons_error_set(err, PONS_EENV, "workspace", "cannot write in %s: %s", c->workspace,
@@ -63,11 +74,59 @@ static int make_dir(const char *path, pons_error *err)
     return PONS_OK;
 }
 
+// What an earlier version, or another umask, left readable for others. New files are private by the
+// umask of main.
+static void make_private(const cli *c)
+{
+    struct stat st;
+    if (stat(c->run_dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077)) {
+        chmod(c->run_dir, 0700);
+    }
+    DIR *dir = opendir(c->workspace);
+    for (const struct dirent *d = dir ? readdir(dir) : NULL; d; d = readdir(dir)) {
+        if (strncmp(d->d_name, PONS_FILE_DB, strlen(PONS_FILE_DB)) != 0) {
+            continue;
+        }
+        const int fd =
+            openat(dirfd(dir), d->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077)) {
+            fchmod(fd, S_ISDIR(st.st_mode) ? 0700 : 0600);
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
 int cli_store(cli *c, pons_store *ret, pons_error *err)
 {
     const char *url =
         getenv("PONS_STORE"); // a server that several hosts share, for who outgrew a file
     return pons_store_open(url && *url ? url : c->db, ret, err);
+}
+
+int cli_store_read(cli *c, pons_store *ret, pons_error *err)
+{
+    const char *url = getenv("PONS_STORE");
+    struct stat st;
+    if (stat(c->workspace, &st) < 0) {
+        return pons_error_set(err, PONS_EENV, "workspace",
+                              "there is no workspace at %s; `pons run` makes one", c->workspace);
+    }
+    const int rc = pons_workspace_check(c->workspace, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (url && *url) {
+        return pons_store_open_read(url, ret, err);
+    }
+    if (stat(c->db, &st) < 0 && errno == ENOENT) { // a workspace in which nothing has run yet
+        return pons_store_memory_open(ret, err);
+    }
+    return pons_store_open_read(c->db, ret, err);
 }
 
 int cli_config(const cli *c, pons_value **ret, pons_error *err)
@@ -91,7 +150,8 @@ static int load_yaml(const cli *c, const char *relative, const char *schema, pon
     pons_schema *compiled = NULL;
     const int n = snprintf(path, sizeof path, "%s/%s", c->workspace, relative);
     const bool own = n < (int)sizeof path && access(path, F_OK) == 0;
-    int rc = own ? PONS_OK : pons_share_path(relative, path, sizeof path, err);
+    int rc = own ? pons_workspace_check(c->workspace, err)
+                 : pons_share_path(relative, path, sizeof path, err);
     if (rc >= 0) {
         rc = pons_yaml_load(path, &yaml, err);
     }
@@ -139,6 +199,66 @@ int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err)
     return rc;
 }
 
+int cli_skills_load(const char *names, cli_skills *ret, pons_error *err)
+{
+    *ret = (cli_skills){0};
+    for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char name[PONS_NAME_MAX];
+        const void *skill = NULL;
+        if (snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at) >= (int)sizeof name ||
+            ret->n == PONS_BODY_SKILLS_MAX) {
+            return cli_bad(err, "--skills takes at most %d names of modules skill-NAME, not '%s'",
+                           PONS_BODY_SKILLS_MAX, names);
+        }
+        const int rc = pons_module_load("skill", name, &skill, err);
+        if (rc < 0) {
+            return rc;
+        }
+        const pons_skill *s = ret->at[ret->n++] = skill;
+        if (s->abi == PONS_SKILL_ABI && (!s->name || strcmp(s->name, name) != 0)) {
+            return cli_bad(err, "the module skill-%s has a skill of another name", name);
+        }
+    }
+    pons_value *registry = NULL; // whatever is wrong with one is said before anything is made
+    const int rc = names ? pons_body_skills(ret->at, ret->n, &registry, err) : PONS_OK;
+    pons_value_unref(registry);
+    return rc;
+}
+
+static const char name_letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+// A URL of a server, or NAME:WHAT of the module llm-NAME. The key is for servers of the first kind
+// only: another provider's it is not.
+static int server_config(const char *spec, pons_value **ret, pons_error *err)
+{
+    const bool url = strncmp(spec, "http://", 7) == 0 || strncmp(spec, "https://", 8) == 0;
+    const size_t name = url ? 0 : strspn(spec, name_letters);
+    if (!url && (name == 0 || spec[name] != ':' || strncmp(spec + name, "://", 3) == 0)) {
+        return pons_error_set(err, PONS_EINVAL, "llm",
+                              "--llm takes a URL, rules, script:FILE, record:FILE:URL, "
+                              "replay:FILE or NAME:… of a module llm-NAME, not '%s'",
+                              spec);
+    }
+    const char *model = getenv("PONS_LLM_MODEL"), *given = getenv("PONS_LLM_TIMEOUTS");
+    const char *key = url ? getenv("OPENAI_API_KEY") : NULL;
+    pons_value *timeouts = NULL;
+    if (given && *given &&
+        (pons_value_parse(given, strlen(given), &timeouts, err) != PONS_OK ||
+         !json_is_object(timeouts))) {
+        pons_value_unref(timeouts);
+        return pons_error_set(err, PONS_EINVAL, "llm",
+                              "PONS_LLM_TIMEOUTS should be like {\"first_byte_s\": 120}");
+    }
+    *ret = pons_object("url", json_string(url ? spec : spec + name + 1), "model",
+                       json_string(model && *model ? model : "default"), "api_key",
+                       key && *key ? json_string(key) : NULL, "timeouts", timeouts, NULL);
+    if (*ret && !url) {
+        json_object_set_new(*ret, "provider", json_stringn(spec, name));
+    }
+    return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "llm", "no memory");
+}
+
 // The configuration that the words of --llm stand for.
 static int llm_config(const char *spec, pons_value **ret, pons_error *err)
 {
@@ -164,25 +284,8 @@ static int llm_config(const char *spec, pons_value **ret, pons_error *err)
             json_object_set_new(*ret, "record", json_stringn(path, (size_t)(what - path)));
         }
         return rc;
-    } else if (strncmp(spec, "http://", 7) == 0 || strncmp(spec, "https://", 8) == 0) {
-        const char *model = getenv("PONS_LLM_MODEL"), *key = getenv("OPENAI_API_KEY");
-        const char *given = getenv("PONS_LLM_TIMEOUTS");
-        pons_value *timeouts = NULL;
-        if (given && *given &&
-            (pons_value_parse(given, strlen(given), &timeouts, err) != PONS_OK ||
-             !json_is_object(timeouts))) {
-            pons_value_unref(timeouts);
-            return pons_error_set(err, PONS_EINVAL, "llm",
-                                  "PONS_LLM_TIMEOUTS should be like {\"first_byte_s\": 120}");
-        }
-        *ret = pons_object("url", json_string(spec), "model",
-                           json_string(model && *model ? model : "default"), "api_key",
-                           key && *key ? json_string(key) : NULL, "timeouts", timeouts, NULL);
     } else {
-        return pons_error_set(err, PONS_EINVAL, "llm",
-                              "--llm takes a URL, rules, script:FILE, record:FILE:URL or "
-                              "replay:FILE, not '%s'",
-                              spec);
+        return server_config(spec, ret, err);
     }
     return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "llm", "no memory");
 }
@@ -220,11 +323,10 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
     if (rc < 0) {
         return rc;
     }
-    pons_link_send(link,
-                   pons_object("type", json_string("hello"), "protocol",
-                               json_integer(PONS_LINK_PROTOCOL), "role", json_string("observer"),
-                               "name", json_string("pons"), NULL),
-                   &err);
+    pons_message_send(link,
+                      &(pons_message){.type = PONS_MESSAGE_HELLO,
+                                      .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons"}},
+                      &err);
     while ((!*ret_hello || !*ret_telemetry) && pons_now_ms(&clock) < until) {
         pons_autovalue msg = NULL;
         rc = pons_link_recv(link, &msg, &err);
@@ -294,4 +396,29 @@ static int pick_thread(void *user, const pons_thread_info *info)
         snprintf(n->name, sizeof n->name, "%s", info->thread);
     }
     return 0;
+}
+
+enum { TELEMETRY_AGE_MS = 1000, BATTERY_MIN_PCT = 10 }; // where kernel.yaml is silent
+
+int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err)
+{
+    pons_autovalue rules = NULL;
+    const int rc = cli_config(c, &rules, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_value *own = pons_get(rules, "critic");
+    const pons_value *skills = pons_get(pons_get(rules, "approval"), "skills");
+    pons_value *policy = own ? json_copy((json_t *)(uintptr_t)own) : json_object();
+    json_object_set_new(policy, "telemetry_age_max_ms",
+                        json_real(pons_get_num(pons_get(rules, "safety"), "telemetry_age_max_ms",
+                                               TELEMETRY_AGE_MS)));
+    json_object_set_new(
+        policy, "battery_min_pct",
+        json_real(pons_get_num(pons_get(rules, "battery"), "safe_pct", BATTERY_MIN_PCT)));
+    if (skills) {
+        json_object_set_new(policy, "approval", pons_value_ref(skills));
+    }
+    *ret = policy;
+    return PONS_OK;
 }

@@ -1,25 +1,39 @@
 // companion.c - the life of a companion, minute by minute.
 //
-//     TickScheduler ── pons_companion_tick: which minute it is; the caller says when
-//        │  messages out of the inbox                                              (EventBus)
-//        │  what is over is ended, energy flows                                    (ActionExecutor)
-//        ▼
-//     BehaviorTree ── Guards ask WorldState and Blackboard
-//        │  Emergency > LLMDriven > RoutineFallback; each proposal through SafetyFilter
-//        ▼
-//     the decision is recorded, what it decided is started                         (ActionExecutor)
-//        ▼
-//     one commit: state, events, messages taken; then subscribers see the events   (EventBus)
+//     pons_companion_tick: which minute it is; the caller says when
+//        |  messages out of the inbox                                     keep.c
+//        |  what is over is ended, energy flows                           executor.c
+//        v
+//     the tree's guards ask the world and the blackboard                  leaves.c, moment.c
+//        |  emergency > model > routine; every proposal passes the filter policy.c, safety.c
+//        v
+//     the decision is recorded, what it decided is started                events.c, executor.c
+//        |
+//        v
+//     one commit: state, events, messages taken                           keep.c
+//        |
+//        v
+//     subscribers see the events                                          events.c
+//
+// The thread that ticks a life owns it; a world view (view.h) is shared.
 //
 // A life is a function of its world view, its seed, its messages and what the model said: nothing
 // here asks for the time or for randomness. So minutes in which nothing new was decided need no
 // commit of their own: after a kill they are lived again, and come out the same. A minute with news
 // is committed whole before anybody sees it. A commit that fails leaves the companion stopped; what
 // is in the store is the truth, and the next open goes on from there.
+#include "companion/calendar.h"
+#include "companion/events.h"
+#include "companion/executor.h"
+#include "companion/keep.h"
+#include "companion/leaves.h"
+#include "companion/life.h"
+#include "companion/moment.h"
+#include "companion/policy.h"
+#include "companion/view_ask.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "companion/companion_internal.h"
 
 enum { MS_A_MINUTE = 60000, NS_A_MS = 1000000 };
 
@@ -33,7 +47,7 @@ int pons_companion_open(const pons_companion_options *o, pons_companion **ret, p
 {
     pons_companion *c = calloc(1, sizeof *c);
     if (!c) {
-        return pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot open a companion");
+        return pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot open a companion");
     }
     c->view = pons_world_view_ref(o->view);
     c->store = o->store;
@@ -69,13 +83,13 @@ void pons_companion_close(pons_companion *c)
     if (c->leased) {
         c->store.ops->lease_release(c->store.self, &c->lease);
     }
-    co_board_clear(c);
-    co_stop_asking(c);
+    pons__co_board_clear(c);
+    pons__co_stop_asking(c);
     for (size_t i = 0; i < c->n_events; i++) {
         pons_value_unref(c->events[i]);
     }
     for (size_t i = 0; i < c->world.n_messages; i++) {
-        co_message_fini(&c->world.messages[i]);
+        pons__co_message_fini(&c->world.messages[i]);
     }
     for (size_t i = 0; i < c->n_texts; i++) {
         free(c->texts[i]);
@@ -94,19 +108,19 @@ void pons_companion_close(pons_companion *c)
 int pons_companion_tick(pons_companion *c, bool ask, pons_error *err)
 {
     if (c->failed) {
-        return pons_error_set(err, PONS_ECLOSED, COMPANION, "the companion has stopped");
+        return pons_error_set(err, PONS_ECLOSED, PONS__COMPANION, "the companion has stopped");
     }
     c->board.ask = ask;
     c->event_min = c->minute;
     c->tree_clock.now_ns = c->minute * MS_A_MINUTE * NS_A_MS;
-    if (co_wanted(c, "tick")) {
+    if (pons__co_wanted(c, "tick")) {
         char time[32];
         pons_autovalue tick = pons_object(
             "time", json_string(pons_world_view_time(c->view, c->minute, time, sizeof time)),
             "type", json_string("tick"), "place", json_string(c->world.place), "activity",
             c->world.current.what ? json_string(c->world.current.what->id) : json_null(), "energy",
             json_integer((json_int_t)(c->world.energy + 0.5)), NULL);
-        co_publish(c, tick);
+        pons__co_publish(c, tick);
     }
     int rc = live(c, err);
     if (rc < 0) {
@@ -116,19 +130,19 @@ int pons_companion_tick(pons_companion *c, bool ask, pons_error *err)
     c->minute++;
     c->quiet++;
     const bool news = c->n_events > 0 || c->n_taken > 0 || c->board.model_from != NULL;
-    const bool midnight = co_local(c->view, c->minute) % CO_MINUTES_A_DAY == 0;
-    if (news || !c->simulated || c->quiet >= CO_QUIET_MIN) {
-        rc = co_commit(c, err);
+    const bool midnight = pons__co_local(c->view, c->minute) % PONS__CO_MINUTES_A_DAY == 0;
+    if (news || !c->simulated || c->quiet >= PONS__CO_QUIET_MIN) {
+        rc = pons__co_commit(c, err);
     }
     if (rc >= 0 && midnight && c->leased) {
-        co_prune(c);
+        pons__co_prune(c);
     }
     return rc;
 }
 
 int pons_companion_flush(pons_companion *c, pons_error *err)
 {
-    return c->failed || c->quiet == 0 ? PONS_OK : co_commit(c, err);
+    return c->failed || c->quiet == 0 ? PONS_OK : pons__co_commit(c, err);
 }
 
 int pons_companion_skip(pons_companion *c, int64_t minute, pons_error *err)
@@ -138,10 +152,10 @@ int pons_companion_skip(pons_companion *c, int64_t minute, pons_error *err)
     }
     c->minute = c->event_min = minute;
     if (c->world.current.what) {
-        co_board_clear(c);
-        co_end(c, "interrupted", "a gap");
+        pons__co_board_clear(c);
+        pons__co_end(c, "interrupted", "a gap");
     }
-    return co_commit(c, err);
+    return pons__co_commit(c, err);
 }
 
 int64_t pons_companion_minute(const pons_companion *c)
@@ -156,22 +170,22 @@ bool pons_companion_began(const pons_companion *c)
 
 pons_value *pons_companion_state(const pons_companion *c)
 {
-    return co_state_json(c);
+    return pons__co_state_json(c);
 }
 
-// ---------------------------------------------------------------- opening
+// ---- opening ------------------------------------------------------------------------------------
 
 static int make_tree(pons_companion *c, pons_bt *bt, pons_error *err)
 {
     pons_bt_registry *leaves = pons_bt_registry_create();
-    int rc = leaves ? co_register_leaves(leaves, c, err)
-                    : pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot open a companion");
-    rc = rc < 0 ? rc : pons_bt_calls(bt, co_check_call, c, err);
+    int rc = leaves ? pons__co_register_leaves(leaves, c, err)
+                    : pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot open a companion");
+    rc = rc < 0 ? rc : pons_bt_calls(bt, pons__co_check_call, c, err);
     c->bt = pons_bt_ref(bt);
     c->n_args = 2 * (size_t)pons_bt_nodes(bt) + 2;
     c->args = calloc(c->n_args, sizeof *c->args);
     if (rc >= 0 && !c->args) {
-        rc = pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot open a companion");
+        rc = pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot open a companion");
     }
     const pons_bt_tree_options options = {
         .clock = pons_clock_from_manual(&c->tree_clock), .leaves = leaves, .user = c};
@@ -189,7 +203,7 @@ static int begin_or_go_on(pons_companion *c, const pons_companion_options *o, po
     int rc =
         c->store.ops ? pons_companion_read(c->store, c->thread, &state, &none) : PONS_ENOTFOUND;
     if (rc >= 0) {
-        rc = co_state_read(c, state, err);
+        rc = pons__co_state_read(c, state, err);
         c->until_min = o->until_min > 0 ? o->until_min : c->until_min;
     } else if (rc == PONS_ENOTFOUND) {
         rc = PONS_OK;
@@ -199,7 +213,7 @@ static int begin_or_go_on(pons_companion *c, const pons_companion_options *o, po
         c->minute = c->first_min = o->start_min;
         c->until_min = o->until_min;
         c->world.energy = c->view->start_energy;
-        snprintf(c->world.place, CO_ID_MAX, "%s", c->view->start_place);
+        snprintf(c->world.place, PONS__CO_ID_MAX, "%s", c->view->start_place);
     } else if (err) {
         *err = none;
     }
@@ -220,24 +234,24 @@ static int64_t life_ns(void *ctx)
     return life_ms(ctx) * NS_A_MS;
 }
 
-// ---------------------------------------------------------------- one minute
+// ---- one minute ---------------------------------------------------------------------------------
 
 static int live(pons_companion *c, pons_error *err)
 {
     pons_bt_status status;
-    co_board_clear(c);
-    co_hear_model(c);
-    int rc = co_take_messages(c, err);
+    pons__co_board_clear(c);
+    pons__co_hear_model(c);
+    int rc = pons__co_take_messages(c, err);
     if (rc < 0) {
         return rc;
     }
-    co_end_what_is_over(c);
+    pons__co_end_what_is_over(c);
     rc = pons_bt_tick(c->tree, PONS_BT_EXACTLY_ONCE, &status, err);
     if (rc < 0) {
         return rc;
     }
-    co_record_decision(c);
-    co_apply(c);
-    co_live_a_minute(c);
+    pons__co_record_decision(c);
+    pons__co_apply(c);
+    pons__co_live_a_minute(c);
     return PONS_OK;
 }

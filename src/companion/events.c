@@ -4,13 +4,13 @@
 // the subscribers in the order they were made. A decision is recorded when it differs in anything
 // but its time from the one before it; so the record in force at a minute is the latest one that is
 // not after it.
+#include "companion/events.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "companion/companion_internal.h"
-
-size_t co_whole(const char *text, size_t most)
+size_t pons__co_whole(const char *text, size_t most)
 {
     size_t n = strnlen(text, most);
     while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
@@ -22,17 +22,17 @@ size_t co_whole(const char *text, size_t most)
 int pons_companion_subscribe(pons_companion *c, const char *type, pons_companion_event_fn fn,
                              void *user, pons_error *err)
 {
-    if (c->n_subscribers == CO_SUBSCRIBERS_MAX) {
-        return pons_error_set(err, PONS_EBUSY, COMPANION, "there are %d subscribers already",
-                              CO_SUBSCRIBERS_MAX);
+    if (c->n_subscribers == PONS__CO_SUBSCRIBERS_MAX) {
+        return pons_error_set(err, PONS_EBUSY, PONS__COMPANION, "there are %d subscribers already",
+                              PONS__CO_SUBSCRIBERS_MAX);
     }
-    co_subscriber *s = &c->subscribers[c->n_subscribers++];
-    *s = (co_subscriber){.fn = fn, .user = user};
+    pons__co_subscriber *s = &c->subscribers[c->n_subscribers++];
+    *s = (pons__co_subscriber){.fn = fn, .user = user};
     snprintf(s->type, sizeof s->type, "%s", type ? type : "");
     return PONS_OK;
 }
 
-bool co_wanted(const pons_companion *c, const char *type)
+bool pons__co_wanted(const pons_companion *c, const char *type)
 {
     for (size_t i = 0; i < c->n_subscribers; i++) {
         if (!*c->subscribers[i].type || strcmp(c->subscribers[i].type, type) == 0) {
@@ -42,11 +42,11 @@ bool co_wanted(const pons_companion *c, const char *type)
     return false;
 }
 
-void co_publish(pons_companion *c, const pons_value *ev)
+void pons__co_publish(pons_companion *c, const pons_value *ev)
 {
     const char *type = pons_get_str(ev, "type", "");
     for (size_t i = 0; i < c->n_subscribers; i++) {
-        const co_subscriber *s = &c->subscribers[i];
+        const pons__co_subscriber *s = &c->subscribers[i];
         if (!*s->type || strcmp(s->type, type) == 0) {
             s->fn(s->user, ev);
         }
@@ -54,7 +54,7 @@ void co_publish(pons_companion *c, const pons_value *ev)
 }
 
 // Borrowed: it waits with the others for the commit. NULL on no memory, which fails the minute.
-pons_value *co_event(pons_companion *c, const char *type, ...)
+pons_value *pons__co_event(pons_companion *c, const char *type, ...)
 {
     char time[32];
     pons_value *ev = json_object();
@@ -87,27 +87,27 @@ pons_value *co_event(pons_companion *c, const char *type, ...)
     return ev;
 }
 
-pons_value *co_action_json(const co_activity *a)
+pons_value *pons__co_action_json(const pons__co_activity *a)
 {
     return pons_object("type", json_string(a->id), NULL);
 }
 
-void co_note_filtered(pons_companion *c, const char *type, const char *by, const char *rule,
-                      const char *reason)
+void pons__co_note_filtered(pons_companion *c, const char *type, const char *by, const char *rule,
+                            const char *reason)
 {
-    co_board *b = &c->board;
+    pons__co_board *b = &c->board;
     if (b->n_filtered == sizeof b->filtered / sizeof *b->filtered) {
         return;
     }
-    co_filtered *f = &b->filtered[b->n_filtered++];
-    *f = (co_filtered){.rule = rule, .by = by};
+    pons__co_filtered *f = &b->filtered[b->n_filtered++];
+    *f = (pons__co_filtered){.rule = rule, .by = by};
     snprintf(f->type, sizeof f->type, "%s", type);
     snprintf(f->reason, sizeof f->reason, "%s", reason);
 }
 
-void co_board_clear(pons_companion *c)
+void pons__co_board_clear(pons_companion *c)
 {
-    co_board *b = &c->board;
+    pons__co_board *b = &c->board;
     free(b->said);
     b->said = NULL;
     b->n_trace = b->n_filtered = 0;
@@ -118,7 +118,7 @@ void co_board_clear(pons_companion *c)
     b->model_from = NULL;
 }
 
-// ---------------------------------------------------------------- the record
+// ---- the record ---------------------------------------------------------------------------------
 
 static void mix(uint64_t h[2], const char *s)
 {
@@ -131,7 +131,7 @@ static void mix(uint64_t h[2], const char *s)
 
 static void signature_of(const pons_companion *c, char ret[33])
 {
-    const co_board *b = &c->board;
+    const pons__co_board *b = &c->board;
     uint64_t h[2] = {0xcbf29ce484222325u, 0x84222325cbf29ce4u};
     for (size_t i = 0; i < b->n_trace; i++) {
         const char result[] = {b->trace[i].result, 0};
@@ -148,12 +148,12 @@ static void signature_of(const pons_companion *c, char ret[33])
     snprintf(ret, 33, "%016llx%016llx", (unsigned long long)h[0], (unsigned long long)h[1]);
 }
 
-static pons_value *path_json(const co_board *b)
+static pons_value *path_json(const pons__co_board *b)
 {
     static const char *const words[] = {"yes", "no"};
     pons_value *path = json_array();
     for (size_t i = 0; i < b->n_trace; i++) {
-        const co_step *s = &b->trace[i];
+        const pons__co_step *s = &b->trace[i];
         char text[160];
         if (s->result == '>') {
             snprintf(text, sizeof text, "%s", s->name);
@@ -168,13 +168,13 @@ static pons_value *path_json(const co_board *b)
 
 static pons_value *model_json(const pons_companion *c)
 {
-    const co_board *b = &c->board;
+    const pons__co_board *b = &c->board;
     if (!b->model_from) {
         return NULL;
     }
-    char said[CO_TEXT_MAX + 1] = "";
+    char said[PONS__CO_TEXT_MAX + 1] = "";
     if (b->said) {
-        const size_t n = co_whole(b->said, CO_TEXT_MAX);
+        const size_t n = pons__co_whole(b->said, PONS__CO_TEXT_MAX);
         memcpy(said, b->said, n);
         said[n] = '\0';
     }
@@ -183,7 +183,7 @@ static pons_value *model_json(const pons_companion *c)
                        NULL);
 }
 
-static pons_value *filtered_json(const co_filtered *f)
+static pons_value *filtered_json(const pons__co_filtered *f)
 {
     return pons_object("action", *f->type ? pons_object("type", json_string(f->type), NULL) : NULL,
                        "by", json_string(f->by), "rule", json_string(f->rule), "reason",
@@ -193,7 +193,7 @@ static pons_value *filtered_json(const co_filtered *f)
 // Did the tick pass exactly what the last recorded one has passed, and nothing else? Most have.
 static bool passed_the_same(const pons_companion *c)
 {
-    const co_board *b = &c->board;
+    const pons__co_board *b = &c->board;
     bool same = b->n_trace == c->n_passed && c->n_passed > 0 && b->n_filtered == 0 && !b->action &&
                 !*b->model_note;
     for (size_t i = 0; same && i < b->n_trace; i++) {
@@ -203,9 +203,9 @@ static bool passed_the_same(const pons_companion *c)
     return same;
 }
 
-void co_record_decision(pons_companion *c)
+void pons__co_record_decision(pons_companion *c)
 {
-    const co_board *b = &c->board;
+    const pons__co_board *b = &c->board;
     char signature[sizeof c->signature];
     if (passed_the_same(c)) {
         return;
@@ -222,18 +222,19 @@ void co_record_decision(pons_companion *c)
     pons_value *filtered = json_array();
     for (size_t i = 0; i < b->n_filtered; i++) {
         json_array_append_new(filtered, filtered_json(&b->filtered[i]));
-        pons_value *ev = co_event(c, "filtered", NULL), *f = filtered_json(&b->filtered[i]);
+        pons_value *ev = pons__co_event(c, "filtered", NULL), *f = filtered_json(&b->filtered[i]);
         json_object_update(ev, f);
         pons_value_unref(f);
     }
-    pons_value *action = b->action ? co_action_json(b->action) : json_null();
+    pons_value *action = b->action ? pons__co_action_json(b->action) : json_null();
     if (b->action && b->proposal.preemptive) {
         json_object_set_new(action, "preemptive", json_true());
     }
-    const co_activity *now = c->world.current.what;
-    co_event(c, "decision", "action", action, "branch", json_string(b->branch), "path",
-             path_json(b), "filtered", filtered, "model", model_json(c), "during",
-             now ? json_string(now->id) : json_null(), "rationale",
-             b->has_proposal && *b->proposal.rationale ? json_string(b->proposal.rationale) : NULL,
-             NULL);
+    const pons__co_activity *now = c->world.current.what;
+    pons__co_event(c, "decision", "action", action, "branch", json_string(b->branch), "path",
+                   path_json(b), "filtered", filtered, "model", model_json(c), "during",
+                   now ? json_string(now->id) : json_null(), "rationale",
+                   b->has_proposal && *b->proposal.rationale ? json_string(b->proposal.rationale)
+                                                             : NULL,
+                   NULL);
 }

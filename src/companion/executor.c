@@ -1,76 +1,60 @@
 // executor.c - starts what was decided and ends what lasts: the only place that changes the world
 // state because of an action.
-#include <string.h>
+#include "companion/executor.h"
 
-#include "companion/companion_internal.h"
+#include "companion/events.h"
+#include "companion/moment.h"
+#include "companion/view_ask.h"
+
+#include <string.h>
 
 #define MINUTES_AN_HOUR 60.0
 
 static const char *energy_word(double energy);
-static void begin(pons_companion *c, const co_activity *a, const co_proposal *p);
+static void begin(pons_companion *c, const pons__co_activity *a, const pons__co_proposal *p);
 static void arrive(pons_companion *c, const char *place);
 static void read_messages(pons_companion *c);
 
-// The first minute when it is over; the present one for what does not last.
-int64_t co_ends_at(const pons_companion *c, const co_activity *a)
-{
-    int64_t end = c->minute + a->minutes, closes;
-    if (a->commute) {
-        end = c->minute + co_commute_min(c->view, c->seed, c->minute);
-    } else if (*a->until_window && !a->until_closes) {
-        end = co_window_opens(c->view, a->until_window, c->seed, c->minute);
-    } else if (*a->until_window) {
-        end = c->minute;
-        (void)co_in_window(c->view, a->until_window, c->seed, c->minute, &end);
-    }
-    // Nothing that needs a place goes on when the place has closed.
-    const co_place *place = *a->place && !*a->to ? co_place_of(c->view, a->place) : NULL;
-    if (place && co_place_open(c->view, place, c->minute, &closes) && closes < end) {
-        end = closes;
-    }
-    return end;
-}
-
-void co_execute(pons_companion *c, const co_activity *a, const co_proposal *p)
+void pons__co_execute(pons_companion *c, const pons__co_activity *a, const pons__co_proposal *p)
 {
     c->board.action = a;
     c->board.proposal = *p;
     c->board.has_proposal = true;
-    // What it interrupts is ended when the decision has been recorded: see co_apply.
+    // What it interrupts is ended when the decision has been recorded: see pons__co_apply.
 }
 
-void co_apply(pons_companion *c)
+void pons__co_apply(pons_companion *c)
 {
-    const co_activity *a = c->board.action;
+    const pons__co_activity *a = c->board.action;
     if (!a) {
         return;
     }
     if (c->world.current.what) {
         const bool meant = strcmp(a->ends, c->world.current.what->id) == 0;
-        co_end(c, meant && co_is_morning(c) ? "done" : "interrupted", a->id);
+        pons__co_end(c, meant && pons__co_is_morning(c) ? "done" : "interrupted", a->id);
     }
     begin(c, a, &c->board.proposal);
 }
 
-void co_end_what_is_over(pons_companion *c)
+void pons__co_end_what_is_over(pons_companion *c)
 {
-    const co_current *now = &c->world.current;
+    const pons__co_current *now = &c->world.current;
     // Sleep is ended by waking; whoever sleeps does so until the tree wakes them.
-    if (now->what && now->until <= c->minute && !co_sleeping(c)) {
-        co_end(c, "done", NULL);
+    if (now->what && now->until <= c->minute && !pons__co_sleeping(c)) {
+        pons__co_end(c, "done", NULL);
     }
 }
 
-void co_end(pons_companion *c, const char *status, const char *why)
+void pons__co_end(pons_companion *c, const char *status, const char *why)
 {
-    const co_current was = c->world.current;
+    const pons__co_current was = c->world.current;
     char since[32];
-    c->world.current = (co_current){0};
+    c->world.current = (pons__co_current){0};
     if (strcmp(was.what->id, "sleep") == 0) {
         c->world.last_wake = c->minute;
     }
-    pons_value *ev = co_event(
-        c, "action.ended", "action", co_action_json(was.what), "status", json_string(status),
+    pons_value *ev = pons__co_event(
+        c, "action.ended", "action", pons__co_action_json(was.what), "status", json_string(status),
         "since", json_string(pons_world_view_time(c->view, was.since, since, sizeof since)),
         "minutes", json_integer(c->minute - was.since), "branch", json_string(was.branch), "by",
         why ? json_string(why) : NULL, NULL);
@@ -83,16 +67,16 @@ void co_end(pons_companion *c, const char *status, const char *why)
     }
 }
 
-void co_live_a_minute(pons_companion *c)
+void pons__co_live_a_minute(pons_companion *c)
 {
-    const co_activity *a = c->world.current.what;
+    const pons__co_activity *a = c->world.current.what;
     const double before = c->world.energy;
     double e = before + (a ? a->energy_per_h : c->view->idle_energy_per_h) / MINUTES_AN_HOUR;
     c->world.energy = e = e < 0 ? 0 : e > 100 ? 100 : e;
     const char *was = energy_word(before), *is = energy_word(e);
     if (was != is) {
-        co_event(c, "state.changed", "what", json_string("energy"), "from", json_string(was), "to",
-                 json_string(is), NULL);
+        pons__co_event(c, "state.changed", "what", json_string("energy"), "from", json_string(was),
+                       "to", json_string(is), NULL);
     }
 }
 
@@ -107,25 +91,27 @@ static const char *energy_word(double energy)
     return words[i];
 }
 
-static void begin(pons_companion *c, const co_activity *a, const co_proposal *p)
+static void begin(pons_companion *c, const pons__co_activity *a, const pons__co_proposal *p)
 {
-    const int64_t end = co_ends_at(c, a);
+    const int64_t end = pons__co_ends_at(c, a);
     const bool lasts = end > c->minute;
     char until[32];
-    pons_value *action = co_action_json(a);
+    pons_value *action = pons__co_action_json(a);
     if (action && p->preemptive) {
         json_object_set_new(action, "preemptive", json_true());
     }
-    co_event(c, "action.started", "action", action, "place", json_string(c->world.place), "branch",
-             json_string(c->board.branch), "until",
-             lasts ? json_string(pons_world_view_time(c->view, end, until, sizeof until)) : NULL,
-             "rationale", *p->rationale ? json_string(p->rationale) : NULL, NULL);
+    pons__co_event(c, "action.started", "action", action, "place", json_string(c->world.place),
+                   "branch", json_string(c->board.branch), "until",
+                   lasts ? json_string(pons_world_view_time(c->view, end, until, sizeof until))
+                         : NULL,
+                   "rationale", *p->rationale ? json_string(p->rationale) : NULL, NULL);
     if (lasts) {
-        c->world.current = (co_current){.what = a, .since = c->minute, .until = end};
+        c->world.current = (pons__co_current){.what = a, .since = c->minute, .until = end};
         snprintf(c->world.current.branch, sizeof c->world.current.branch, "%s", c->board.branch);
     } else {
-        co_event(c, "action.ended", "action", co_action_json(a), "status", json_string("done"),
-                 "minutes", json_integer(0), "branch", json_string(c->board.branch), NULL);
+        pons__co_event(c, "action.ended", "action", pons__co_action_json(a), "status",
+                       json_string("done"), "minutes", json_integer(0), "branch",
+                       json_string(c->board.branch), NULL);
         if (*a->to) {
             arrive(c, a->to);
         }
@@ -140,8 +126,8 @@ static void begin(pons_companion *c, const co_activity *a, const co_proposal *p)
 
 static void arrive(pons_companion *c, const char *place)
 {
-    co_event(c, "state.changed", "what", json_string("place"), "from", json_string(c->world.place),
-             "to", json_string(place), NULL);
+    pons__co_event(c, "state.changed", "what", json_string("place"), "from",
+                   json_string(c->world.place), "to", json_string(place), NULL);
     snprintf(c->world.place, sizeof c->world.place, "%s", place);
     if (strcmp(place, "school") == 0) {
         c->world.last_school = c->minute;
@@ -153,8 +139,8 @@ static void read_messages(pons_companion *c)
     pons_value *list = json_array();
     for (size_t i = 0; i < c->world.n_messages; i++) {
         json_array_append_new(list, json_string(c->world.messages[i].text));
-        co_message_fini(&c->world.messages[i]);
+        pons__co_message_fini(&c->world.messages[i]);
     }
     c->world.n_messages = 0;
-    co_event(c, "state.changed", "what", json_string("messages"), "read", list, NULL);
+    pons__co_event(c, "state.changed", "what", json_string("messages"), "read", list, NULL);
 }

@@ -1,17 +1,21 @@
 // keep.c - what of a life is kept, and how: one JSON object as a checkpoint of the companion's
 // thread, its events as events, messages from its inbox. A commit has all of a minute, or none.
 //
-//     {"v":1, "minute":…, "first":…, "until":…, "seed":…, "simulated":…, "time":"…",
-//      "place":"home", "energy":71.5, "signature":"…",
-//      "activity":{"type":"sleep","since":…,"ends":…,"until":"…","branch":"…"} | null,
-//      "memory":{"last_sleep":…,"last_wake":…,"last_school":…},
+//     {"v":1, "minute":..., "first":..., "until":..., "seed":..., "simulated":..., "time":"...",
+//      "place":"home", "energy":71.5, "signature":"...",
+//      "activity":{"type":"sleep","since":...,"ends":...,"until":"...","branch":"..."} | null,
+//      "memory":{"last_sleep":...,"last_wake":...,"last_school":...},
 //      "messages":[{"text","from"?,"urgent","at"}],
 //      "policy":{"asked_window","cool_until","requests","pending"?,"suggestion"?,"used",
-//                "rejects":[…]}}
+//                "rejects":[...]}}
+#include "companion/keep.h"
+
+#include "companion/events.h"
+#include "companion/moment.h"
+#include "companion/view_ask.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "companion/companion_internal.h"
 
 enum { STATE_VERSION = 1, MS_A_MINUTE = 60000, KEEP_CHECKPOINTS = 2 };
 static const char NS[] = "companion", KIND[] = "message";
@@ -20,47 +24,40 @@ static int take_row(void *user, const pons_inbox_row *row);
 static int commit_rows(pons_companion *c, const char *state, size_t len, pons_error *err);
 static int read_head(void *user, const pons_checkpoint_row *row);
 
-void co_message_fini(co_message *m)
+static int pons__co_hear(pons_companion *c, const char *text, const char *from, bool urgent)
 {
-    free(m->text);
-    free(m->from);
-    *m = (co_message){0};
-}
-
-int co_hear(pons_companion *c, const char *text, const char *from, bool urgent)
-{
-    co_message *more =
+    pons__co_message *more =
         realloc(c->world.messages, (c->world.n_messages + 1) * sizeof *c->world.messages);
     if (!more) {
         return PONS_ENOMEM;
     }
     c->world.messages = more;
-    co_message m = {.text = strndup(text, co_whole(text, CO_TEXT_MAX)),
-                    .from = from ? strdup(from) : NULL,
-                    .urgent = urgent,
-                    .at = c->minute};
+    pons__co_message m = {.text = strndup(text, pons__co_whole(text, PONS__CO_TEXT_MAX)),
+                          .from = from ? strdup(from) : NULL,
+                          .urgent = urgent,
+                          .at = c->minute};
     if (!m.text || (from && !m.from)) {
-        co_message_fini(&m);
+        pons__co_message_fini(&m);
         return PONS_ENOMEM;
     }
     more[c->world.n_messages++] = m;
     return PONS_OK;
 }
 
-// ---------------------------------------------------------------- state
+// ---- state --------------------------------------------------------------------------------------
 
-static pons_value *proposal_json(const co_proposal *p)
+static pons_value *proposal_json(const pons__co_proposal *p)
 {
     return pons_object("type", json_string(p->type), "place", json_string(p->place), "device",
                        json_string(p->device), "preemptive", json_boolean(p->preemptive),
                        "rationale", json_string(p->rationale), NULL);
 }
 
-static pons_value *policy_json(const co_policy *p)
+static pons_value *policy_json(const pons__co_policy *p)
 {
     pons_value *rejects = json_array();
     for (size_t i = 0; i < p->n_rejects; i++) {
-        const co_reject *r = &p->rejects[i];
+        const pons__co_reject *r = &p->rejects[i];
         json_array_append_new(rejects,
                               pons_object("key", json_string(r->key), "until",
                                           json_integer(r->until), "reason", json_string(r->reason),
@@ -73,11 +70,11 @@ static pons_value *policy_json(const co_policy *p)
                        "rejects", rejects, NULL);
 }
 
-static pons_value *messages_json(const co_world *w)
+static pons_value *messages_json(const pons__co_world *w)
 {
     pons_value *list = json_array();
     for (size_t i = 0; i < w->n_messages; i++) {
-        const co_message *m = &w->messages[i];
+        const pons__co_message *m = &w->messages[i];
         json_array_append_new(list, pons_object("text", json_string(m->text), "from",
                                                 m->from ? json_string(m->from) : NULL, "urgent",
                                                 json_boolean(m->urgent), "at", json_integer(m->at),
@@ -86,10 +83,10 @@ static pons_value *messages_json(const co_world *w)
     return list;
 }
 
-pons_value *co_state_json(const pons_companion *c)
+pons_value *pons__co_state_json(const pons_companion *c)
 {
-    const co_world *w = &c->world;
-    const co_current *now = &w->current;
+    const pons__co_world *w = &c->world;
+    const pons__co_current *now = &w->current;
     char time[32], until[32];
     pons_value *activity =
         !now->what
@@ -111,28 +108,28 @@ pons_value *co_state_json(const pons_companion *c)
         "messages", messages_json(w), "policy", policy_json(&c->board.policy), NULL);
 }
 
-static void read_policy(co_policy *p, const pons_value *o)
+static void read_policy(pons__co_policy *p, const pons_value *o)
 {
     const pons_value *s = pons_get(o, "suggestion");
     size_t i;
     pons_value *r;
-    *p = (co_policy){.asked_window = pons_get_int(o, "asked_window", -1),
-                     .cool_until = pons_get_int(o, "cool_until", 0),
-                     .requests = pons_get_int(o, "requests", 0),
-                     .pending = pons_get_int(o, "pending", 0),
-                     .has = s != NULL,
-                     .used = pons_get_bool(o, "used", false)};
-    p->suggestion =
-        (co_proposal){.preemptive = pons_get_bool(s, "preemptive", false), .from_model = true};
-    snprintf(p->suggestion.type, CO_ID_MAX, "%s", pons_get_str(s, "type", ""));
-    snprintf(p->suggestion.place, CO_ID_MAX, "%s", pons_get_str(s, "place", ""));
-    snprintf(p->suggestion.device, CO_ID_MAX, "%s", pons_get_str(s, "device", ""));
+    *p = (pons__co_policy){.asked_window = pons_get_int(o, "asked_window", -1),
+                           .cool_until = pons_get_int(o, "cool_until", 0),
+                           .requests = pons_get_int(o, "requests", 0),
+                           .pending = pons_get_int(o, "pending", 0),
+                           .has = s != NULL,
+                           .used = pons_get_bool(o, "used", false)};
+    p->suggestion = (pons__co_proposal){.preemptive = pons_get_bool(s, "preemptive", false),
+                                        .from_model = true};
+    snprintf(p->suggestion.type, PONS__CO_ID_MAX, "%s", pons_get_str(s, "type", ""));
+    snprintf(p->suggestion.place, PONS__CO_ID_MAX, "%s", pons_get_str(s, "place", ""));
+    snprintf(p->suggestion.device, PONS__CO_ID_MAX, "%s", pons_get_str(s, "device", ""));
     snprintf(p->suggestion.rationale, sizeof p->suggestion.rationale, "%s",
              pons_get_str(s, "rationale", ""));
     json_array_foreach((pons_value *)pons_get(o, "rejects"), i, r)
     {
-        if (p->n_rejects < CO_REJECTS_MAX) {
-            co_reject *to = &p->rejects[p->n_rejects++];
+        if (p->n_rejects < PONS__CO_REJECTS_MAX) {
+            pons__co_reject *to = &p->rejects[p->n_rejects++];
             to->until = pons_get_int(r, "until", 0);
             to->done = pons_get_bool(r, "done", false);
             snprintf(to->key, sizeof to->key, "%s", pons_get_str(r, "key", ""));
@@ -143,28 +140,28 @@ static void read_policy(co_policy *p, const pons_value *o)
 
 static int read_activity(pons_companion *c, const pons_value *o, pons_error *err)
 {
-    co_current *now = &c->world.current;
+    pons__co_current *now = &c->world.current;
     const char *type = pons_get_str(o, "type", NULL);
-    *now = (co_current){0};
+    *now = (pons__co_current){0};
     if (!type) {
         return PONS_OK;
     }
-    now->what = co_activity_of(c->view, type);
+    now->what = pons__co_activity_of(c->view, type);
     now->since = pons_get_int(o, "since", 0);
     now->until = pons_get_int(o, "ends", 0);
     snprintf(now->branch, sizeof now->branch, "%s", pons_get_str(o, "branch", ""));
     return now->what ? PONS_OK
-                     : pons_error_set(err, PONS_EINVAL, COMPANION,
+                     : pons_error_set(err, PONS_EINVAL, PONS__COMPANION,
                                       "the life that is kept is at '%s', which the world view has "
                                       "no more",
                                       type);
 }
 
-int co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
+int pons__co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
 {
     const pons_value *memory = pons_get(s, "memory");
     if (pons_get_int(s, "v", 0) != STATE_VERSION) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, COMPANION,
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__COMPANION,
                               "the life that is kept has version %d, and this program reads %d",
                               (int)pons_get_int(s, "v", 0), STATE_VERSION);
     }
@@ -177,10 +174,10 @@ int co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
     c->world.last_sleep = pons_get_int(memory, "last_sleep", 0);
     c->world.last_wake = pons_get_int(memory, "last_wake", 0);
     c->world.last_school = pons_get_int(memory, "last_school", 0);
-    snprintf(c->world.place, CO_ID_MAX, "%s", pons_get_str(s, "place", ""));
+    snprintf(c->world.place, PONS__CO_ID_MAX, "%s", pons_get_str(s, "place", ""));
     snprintf(c->signature, sizeof c->signature, "%s", pons_get_str(s, "signature", ""));
-    if (!co_place_of(c->view, c->world.place)) {
-        return pons_error_set(err, PONS_EINVAL, COMPANION,
+    if (!pons__co_place_of(c->view, c->world.place)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__COMPANION,
                               "the life that is kept is in '%s', which the world view has no more",
                               c->world.place);
     }
@@ -189,26 +186,26 @@ int co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
     pons_value *m;
     json_array_foreach((pons_value *)pons_get(s, "messages"), i, m)
     {
-        if (co_hear(c, pons_get_str(m, "text", ""), pons_get_str(m, "from", NULL),
-                    pons_get_bool(m, "urgent", false)) < 0) {
-            return pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot read the life");
+        if (pons__co_hear(c, pons_get_str(m, "text", ""), pons_get_str(m, "from", NULL),
+                          pons_get_bool(m, "urgent", false)) < 0) {
+            return pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot read the life");
         }
         c->world.messages[c->world.n_messages - 1].at = pons_get_int(m, "at", 0);
     }
     return read_activity(c, pons_get(s, "activity"), err);
 }
 
-// ---------------------------------------------------------------- the inbox
+// ---- the inbox ----------------------------------------------------------------------------------
 
 // Messages become the companion's with the commit of the minute that heard them.
-int co_take_messages(pons_companion *c, pons_error *err)
+int pons__co_take_messages(pons_companion *c, pons_error *err)
 {
     if (!c->store.ops) {
         return PONS_OK;
     }
     const int rc = c->store.ops->inbox_read(c->store.self, c->thread, NS, 0, take_row, c, err);
     return rc < 0     ? rc
-           : c->nomem ? pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot hear a message")
+           : c->nomem ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot hear a message")
                       : PONS_OK;
 }
 
@@ -232,27 +229,28 @@ static int take_row(void *user, const pons_inbox_row *row)
     }
     const char *text = pons_get_str(v, "text", ""), *from = pons_get_str(v, "from", NULL);
     const bool urgent = pons_get_bool(v, "urgent", false);
-    if (co_hear(c, text, from, urgent) < 0) {
+    if (pons__co_hear(c, text, from, urgent) < 0) {
         c->nomem = true;
         return 1;
     }
-    const co_message *m = &c->world.messages[c->world.n_messages - 1];
-    co_event(c, "external.message", "text", json_string(m->text), "from",
-             from ? json_string(from) : NULL, "urgent", json_boolean(co_is_urgent(c, m)), NULL);
+    const pons__co_message *m = &c->world.messages[c->world.n_messages - 1];
+    pons__co_event(c, "external.message", "text", json_string(m->text), "from",
+                   from ? json_string(from) : NULL, "urgent",
+                   json_boolean(pons__co_is_urgent(c, m)), NULL);
     return 0;
 }
 
-// ---------------------------------------------------------------- commits
+// ---- commits ------------------------------------------------------------------------------------
 
-int co_commit(pons_companion *c, pons_error *err)
+int pons__co_commit(pons_companion *c, pons_error *err)
 {
-    int rc =
-        c->nomem ? pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot live this minute") : PONS_OK;
+    int rc = c->nomem ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot live this minute")
+                      : PONS_OK;
     if (rc >= 0 && c->store.ops) {
-        pons_autovalue state = co_state_json(c);
+        pons_autovalue state = pons__co_state_json(c);
         char *text = NULL;
         const long len = state ? pons_value_line(state, &text) : PONS_ENOMEM;
-        rc = len < 0 ? pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot keep the life")
+        rc = len < 0 ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot keep the life")
                      : commit_rows(c, text, (size_t)len, err);
         free(text);
     }
@@ -263,7 +261,7 @@ int co_commit(pons_companion *c, pons_error *err)
     c->quiet = 0;
     c->n_taken = 0;
     for (size_t i = 0; i < c->n_events; i++) {
-        co_publish(c, c->events[i]);
+        pons__co_publish(c, c->events[i]);
         pons_value_unref(c->events[i]);
     }
     c->n_events = 0;
@@ -275,11 +273,13 @@ static int commit_rows(pons_companion *c, const char *state, size_t len, pons_er
     pons_checkpoint_row row = {.step = c->minute, .snapshot = true, .data = {state, len}};
     pons_event_row *events = calloc(c->n_events + 1, sizeof *events);
     char **texts = calloc(c->n_events + 1, sizeof *texts);
-    int rc = events && texts ? PONS_OK
-                             : pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot keep the life");
+    int rc = events && texts
+                 ? PONS_OK
+                 : pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot keep the life");
     for (size_t i = 0; rc >= 0 && i < c->n_events; i++) {
         const long n = pons_value_line(c->events[i], &texts[i]);
-        rc = n < 0 ? pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot keep an event") : PONS_OK;
+        rc = n < 0 ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot keep an event")
+                   : PONS_OK;
         // The time of the life, so that the record of a simulated week is the same each time.
         events[i] = (pons_event_row){.ns = NS,
                                      .ts_ms = c->event_min * MS_A_MINUTE,
@@ -307,7 +307,7 @@ static int commit_rows(pons_companion *c, const char *state, size_t len, pons_er
 }
 
 // Old checkpoints are of no use to anybody: the life goes on from the newest.
-void co_prune(pons_companion *c)
+void pons__co_prune(pons_companion *c)
 {
     const pons_prune what = {.lease = &c->lease, .ns = NS, .keep_last = KEEP_CHECKPOINTS};
     if (c->store.ops && c->store.ops->prune) {
@@ -315,7 +315,7 @@ void co_prune(pons_companion *c)
     }
 }
 
-// ---------------------------------------------------------------- from outside
+// ---- from outside -------------------------------------------------------------------------------
 
 typedef struct head_reader {
     pons_value *state;
@@ -329,7 +329,7 @@ int pons_companion_read(pons_store store, const char *thread, pons_value **ret, 
     pons_error why = PONS_ERROR_INIT;
     int rc = store.ops->head(store.self, name, NS, read_head, &h, &why);
     if (rc == PONS_ENOTFOUND || (rc >= 0 && !h.state && h.rc >= 0)) {
-        return pons_error_set(err, PONS_ENOTFOUND, COMPANION,
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__COMPANION,
                               "no companion lives here yet; `pons companion run` begins a life");
     }
     if (rc < 0 || h.rc < 0) {
@@ -338,7 +338,7 @@ int pons_companion_read(pons_store store, const char *thread, pons_value **ret, 
             *err = why;
         }
         return rc < 0 ? rc
-                      : pons_error_set(err, PONS_ECORRUPT, COMPANION,
+                      : pons_error_set(err, PONS_ECORRUPT, PONS__COMPANION,
                                        "the life that is kept cannot be read");
     }
     *ret = h.state;
@@ -362,11 +362,11 @@ int pons_companion_message(pons_store store, const char *thread, const char *tex
                     json_boolean(urgent), NULL);
     char *line = NULL;
     if (!pons_get(v, "text") || (from && !pons_get(v, "from"))) {
-        return pons_error_set(err, PONS_EINVAL, COMPANION, "the message is not UTF-8");
+        return pons_error_set(err, PONS_EINVAL, PONS__COMPANION, "the message is not UTF-8");
     }
     const long n = pons_value_line(v, &line);
     if (n < 0) {
-        return pons_error_set(err, PONS_ENOMEM, COMPANION, "cannot send the message");
+        return pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot send the message");
     }
     const pons_inbox_row row = {.ns = NS, .kind = KIND, .value = {line, (size_t)n}};
     int64_t seq;
@@ -376,7 +376,7 @@ int pons_companion_message(pons_store store, const char *thread, const char *tex
     return rc;
 }
 
-// ---------------------------------------------------------------- the log
+// ---- the log ------------------------------------------------------------------------------------
 
 typedef struct log_reader {
     int64_t from_ms, to_ms;
@@ -442,7 +442,7 @@ int pons_companion_why(pons_store store, const char *thread, const pons_world_vi
     const int64_t begin = pons_get_int(state, "first", 0), end = pons_get_int(state, "minute", 0);
     pons_world_view_time(v, minute, time, sizeof time);
     if (minute < begin || minute >= end) {
-        return pons_error_set(err, PONS_ENOTFOUND, COMPANION,
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__COMPANION,
                               "nothing is known of %s: this life is kept from %s to before %s",
                               time, pons_world_view_time(v, begin, first, sizeof first),
                               pons_world_view_time(v, end, next, sizeof next));

@@ -8,47 +8,43 @@
 //   callback Branch(name): names the branch that the tick is in
 //
 // A leaf's arguments are read once: they are constants of the definition.
+#include "companion/leaves.h"
+
+#include "companion/events.h"
+#include "companion/executor.h"
+#include "companion/moment.h"
+#include "companion/policy.h"
+#include "companion/safety.h"
+#include "companion/view_ask.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "companion/companion_internal.h"
-
-typedef bool (*co_leaf)(pons_companion *c, const char *arg);
+typedef bool (*pons__co_leaf)(pons_companion *c, const char *arg);
 
 typedef struct leaf_row {
     const char *name;
-    co_leaf fn;
+    pons__co_leaf fn;
     bool condition;
 } leaf_row;
 
-static bool start(pons_companion *c, const co_proposal *p, const char *by, co_refusal *ret);
+static bool start(pons_companion *c, const pons__co_proposal *p, const char *by,
+                  pons__co_refusal *ret);
 
-// ---------------------------------------------------------------- guards
-
-bool co_sleeping(const pons_companion *c)
-{
-    return c->world.current.what && strcmp(c->world.current.what->id, "sleep") == 0;
-}
-
-// In the morning's window, and for whoever sleeps from the minute on when sleep was to end.
-bool co_is_morning(const pons_companion *c)
-{
-    return (co_sleeping(c) && c->minute >= c->world.current.until) ||
-           co_in_window(c->view, "morning", c->seed, c->minute, NULL);
-}
+// ---- guards -------------------------------------------------------------------------------------
 
 static bool is_morning(pons_companion *c, const char *arg)
 {
     (void)arg;
-    return co_is_morning(c);
+    return pons__co_is_morning(c);
 }
 
 static bool is_night(pons_companion *c, const char *arg)
 {
     (void)arg;
-    return co_in_window(c->view, "night", c->seed, c->minute, NULL);
+    return pons__co_in_window(c->view, "night", c->seed, c->minute, NULL);
 }
 
 static bool is_school_day(pons_companion *c, const char *arg)
@@ -60,13 +56,13 @@ static bool is_school_day(pons_companion *c, const char *arg)
 static bool is_sleeping(pons_companion *c, const char *arg)
 {
     (void)arg;
-    return co_sleeping(c);
+    return pons__co_sleeping(c);
 }
 
 static bool not_sleeping(pons_companion *c, const char *arg)
 {
     (void)arg;
-    return !co_sleeping(c);
+    return !pons__co_sleeping(c);
 }
 
 static bool idle(pons_companion *c, const char *arg)
@@ -77,13 +73,13 @@ static bool idle(pons_companion *c, const char *arg)
 
 static bool at_place(pons_companion *c, const char *arg)
 {
-    const co_activity *a = c->world.current.what;
+    const pons__co_activity *a = c->world.current.what;
     return strcmp(c->world.place, arg) == 0 && !(a && *a->to); // on the way one is nowhere
 }
 
 static bool in_window(pons_companion *c, const char *arg)
 {
-    return co_in_window(c->view, arg, c->seed, c->minute, NULL);
+    return pons__co_in_window(c->view, arg, c->seed, c->minute, NULL);
 }
 
 static bool outside_window(pons_companion *c, const char *arg)
@@ -102,74 +98,35 @@ static bool message_waiting(pons_companion *c, const char *arg)
     return c->world.n_messages > 0;
 }
 
-bool co_is_urgent(const pons_companion *c, const co_message *m)
-{
-    const pons_value *rules = pons_get(c->view->doc, "messages");
-    bool urgent = m->urgent;
-    size_t i;
-    pons_value *s;
-    json_array_foreach((pons_value *)pons_get(rules, "urgent_from"), i, s)
-    {
-        urgent = urgent || (m->from && strcasecmp(m->from, json_string_value(s)) == 0);
-    }
-    json_array_foreach((pons_value *)pons_get(rules, "urgent_words"), i, s)
-    {
-        urgent = urgent || strcasestr(m->text, json_string_value(s));
-    }
-    return urgent;
-}
-
-// Idle, and in anything that the model might be asked during, messages are read as they come.
-// Sleep, lessons and the like only give way to what the world view allows.
-const co_message *co_message_that_may(const pons_companion *c, char *ret_reason, size_t cap)
-{
-    const co_activity *now = c->world.current.what;
-    *ret_reason = '\0';
-    if (now && !now->interruptible) {
-        snprintf(ret_reason, cap, "%s cannot be ended early", now->id);
-        return NULL;
-    }
-    const bool any = !now || now->ask_model || c->view->interrupt == 'a';
-    for (size_t i = 0; i < c->world.n_messages; i++) {
-        if (any || (c->view->interrupt == 'u' && co_is_urgent(c, &c->world.messages[i]))) {
-            return &c->world.messages[i];
-        }
-    }
-    if (c->world.n_messages > 0) {
-        snprintf(ret_reason, cap, "%s, and the message %s", now->id,
-                 c->view->interrupt == 'n' ? "waits, as all do" : "is not urgent");
-    }
-    return NULL;
-}
-
 static bool message_may_interrupt(pons_companion *c, const char *arg)
 {
     char why[256];
     (void)arg;
-    if (co_message_that_may(c, why, sizeof why)) {
+    if (pons__co_message_that_may(c, why, sizeof why)) {
         return true;
     }
     if (c->world.current.what && c->world.current.what->reads_messages) {
         return false; // they are being read
     }
-    co_note_filtered(c, "read_message", "message", "message_waits", why);
+    pons__co_note_filtered(c, "read_message", "message", "message_waits", why);
     return false;
 }
 
 static bool model_may_be_asked(pons_companion *c, const char *arg)
 {
     (void)arg;
-    return co_may_ask(c);
+    return pons__co_may_ask(c);
 }
 
-// ---------------------------------------------------------------- actions
+// ---- actions ------------------------------------------------------------------------------------
 
 static bool act_start(pons_companion *c, const char *arg)
 {
-    const co_activity *a = co_activity_of(c->view, arg);
-    co_proposal p = {.preemptive = a && a->preemptive,
-                     .emergency = c->board.branch && strcmp(c->board.branch, "Emergency") == 0};
-    co_refusal why;
+    const pons__co_activity *a = pons__co_activity_of(c->view, arg);
+    pons__co_proposal p = {.preemptive = a && a->preemptive,
+                           .emergency =
+                               c->board.branch && strcmp(c->board.branch, "Emergency") == 0};
+    pons__co_refusal why;
     snprintf(p.type, sizeof p.type, "%s", arg);
     return start(c, &p, "tree", &why);
 }
@@ -177,18 +134,18 @@ static bool act_start(pons_companion *c, const char *arg)
 static bool act_suggest(pons_companion *c, const char *arg)
 {
     (void)arg;
-    return co_suggest(c);
+    return pons__co_suggest(c);
 }
 
 static bool act_start_suggested(pons_companion *c, const char *arg)
 {
-    co_refusal why;
+    pons__co_refusal why;
     (void)arg;
     if (start(c, &c->board.policy.suggestion, "model", &why)) {
-        co_suggestion_used(c);
+        pons__co_suggestion_used(c);
         return true;
     }
-    co_suggestion_refused(c, &why);
+    pons__co_suggestion_refused(c, &why);
     return false;
 }
 
@@ -199,18 +156,19 @@ static bool act_continue(pons_companion *c, const char *arg)
     return true;
 }
 
-static bool start(pons_companion *c, const co_proposal *p, const char *by, co_refusal *ret)
+static bool start(pons_companion *c, const pons__co_proposal *p, const char *by,
+                  pons__co_refusal *ret)
 {
-    *ret = co_filter(c, p);
+    *ret = pons__co_filter(c, p);
     if (ret->rule) {
-        co_note_filtered(c, p->type, by, ret->rule, ret->reason);
+        pons__co_note_filtered(c, p->type, by, ret->rule, ret->reason);
         return false;
     }
-    co_execute(c, co_activity_of(c->view, p->type), p);
+    pons__co_execute(c, pons__co_activity_of(c->view, p->type), p);
     return true;
 }
 
-// ---------------------------------------------------------------- the tree's calls
+// ---- the tree's calls ---------------------------------------------------------------------------
 
 static const leaf_row rows[] = {
     {"IsMorning", is_morning, true},
@@ -254,7 +212,7 @@ static const char *kept(pons_companion *c, const char *text)
 
 // The leaf that a call means, and its first argument. Those of a node's own leaf and of its entry
 // are looked for once; a guard's each time, as a node may have two.
-static co_arg argument(pons_companion *c, const pons_bt_call *call)
+static pons__co_arg argument(pons_companion *c, const pons_bt_call *call)
 {
     const bool entry = call->reason == PONS_BT_ENTRY;
     const bool own = call->reason == PONS_BT_START || call->reason == PONS_BT_CONTINUE;
@@ -272,7 +230,7 @@ static co_arg argument(pons_companion *c, const pons_bt_call *call)
     while (row->name && strcmp(row->name, call->name) != 0) {
         row++;
     }
-    const co_arg arg = {.text = kept(c, text ? text : ""), .row = row};
+    const pons__co_arg arg = {.text = kept(c, text ? text : ""), .row = row};
     if (cached) {
         c->args[at] = arg;
     }
@@ -281,8 +239,8 @@ static co_arg argument(pons_companion *c, const pons_bt_call *call)
 
 static void trace(pons_companion *c, const char *name, const char *arg, char result)
 {
-    if (c->board.n_trace < CO_TRACE_MAX) {
-        c->board.trace[c->board.n_trace++] = (co_step){name, *arg ? arg : NULL, result};
+    if (c->board.n_trace < PONS__CO_TRACE_MAX) {
+        c->board.trace[c->board.n_trace++] = (pons__co_step){name, *arg ? arg : NULL, result};
     }
 }
 
@@ -303,7 +261,7 @@ static int call_leaf(pons_bt_call *call, void *user, pons_error *err)
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
-    const co_arg of = argument(c, call);
+    const pons__co_arg of = argument(c, call);
     const leaf_row *row = of.row;
     const char *arg = of.text;
     (void)err;
@@ -313,19 +271,19 @@ static int call_leaf(pons_bt_call *call, void *user, pons_error *err)
     return yes ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
 }
 
-// ---------------------------------------------------------------- before the first minute
+// ---- before the first minute --------------------------------------------------------------------
 
 static int check_argument(const leaf_row *row, const pons_value *first, pons_error *err)
 {
     const bool id = row->fn == at_place || row->fn == in_window || row->fn == outside_window ||
                     row->fn == act_start;
     if (id && json_string_length(first) == 0) {
-        return pons_error_set(err, PONS_EINVAL, COMPANION, "%s needs a name as its argument",
+        return pons_error_set(err, PONS_EINVAL, PONS__COMPANION, "%s needs a name as its argument",
                               row->name);
     }
     if (row->fn == energy_below && !json_is_number(first) && json_string_length(first) == 0) {
-        return pons_error_set(err, PONS_EINVAL, COMPANION, "%s needs a number as its argument",
-                              row->name);
+        return pons_error_set(err, PONS_EINVAL, PONS__COMPANION,
+                              "%s needs a number as its argument", row->name);
     }
     return PONS_OK;
 }
@@ -333,24 +291,25 @@ static int check_argument(const leaf_row *row, const pons_value *first, pons_err
 // A tree that calls what does not exist would go wrong at some minute, perhaps months away. A name
 // that this world has not (of a window, a place, an activity) is no fault: the same tree serves
 // many worlds, and the records say "no" or unknown_action.
-int co_check_call(void *user, const char *name, const pons_value *args, pons_error *err)
+int pons__co_check_call(void *user, const char *name, const pons_value *args, pons_error *err)
 {
     const pons_value *first = json_array_get(args, 0);
     (void)user;
     if (strcmp(name, "Branch") == 0) {
-        return json_is_string(first)
-                   ? PONS_OK
-                   : pons_error_set(err, PONS_EINVAL, COMPANION, "Branch needs the branch's name");
+        return json_is_string(first) ? PONS_OK
+                                     : pons_error_set(err, PONS_EINVAL, PONS__COMPANION,
+                                                      "Branch needs the branch's name");
     }
     for (const leaf_row *row = rows; row->name; row++) {
         if (strcmp(row->name, name) == 0) {
             return check_argument(row, first, err);
         }
     }
-    return pons_error_set(err, PONS_EINVAL, COMPANION, "a companion has no '%s' to call", name);
+    return pons_error_set(err, PONS_EINVAL, PONS__COMPANION, "a companion has no '%s' to call",
+                          name);
 }
 
-int co_register_leaves(pons_bt_registry *r, pons_companion *c, pons_error *err)
+int pons__co_register_leaves(pons_bt_registry *r, pons_companion *c, pons_error *err)
 {
     const pons_bt_leaf branch = {.name = "Branch", .fn = call_branch, .user = c};
     int rc = pons_bt_register(r, &branch, err);

@@ -5,52 +5,59 @@
 // A model that throws, is late or answers nonsense is left alone for a while. Whatever happens,
 // this branch fails and the routine runs: at most one tick is spent.
 //
-//     Suggest ── start ──► asking ──┬─ answered in time ─► suggestion ─► filter ─► started, refused
-//        │                          └─ error, late, nonsense ─► failed: the model has its peace
-//        └─ nothing yet: the routine runs; a later tick finds the answer
+//     Suggest --start--> asking --+--> answered in time --> suggestion --> filter --> started,
+//        |                        |                                                   or refused
+//        |                        +--> error, late, nonsense --> failed: not asked for a while
+//        |
+//        +--> nothing yet: the routine runs; a later tick finds the answer
 //
 // A life in real time does not wait in its tick. A simulated one does (its host gives `wait`):
 // there a minute takes no time, and the answer belongs to the minute in which it was asked for.
+#include "companion/policy.h"
+
+#include "companion/calendar.h"
+#include "companion/events.h"
+#include "companion/safety.h"
+#include "companion/view_ask.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "companion/companion_internal.h"
-
 enum { REASON_BYTES = 200 };
 
 static void request(pons_companion *c);
-static bool understand(const char *said, co_proposal *ret, bool *ret_none, char *ret_why,
+static bool understand(const char *said, pons__co_proposal *ret, bool *ret_none, char *ret_why,
                        size_t cap);
 static pons_value *question(const pons_companion *c);
 static void failed(pons_companion *c, const char *why);
-static const co_reject *rejected(pons_companion *c, const co_proposal *p);
-static void reject(pons_companion *c, const co_proposal *p, const char *why, bool done,
+static const pons__co_reject *rejected(pons_companion *c, const pons__co_proposal *p);
+static void reject(pons_companion *c, const pons__co_proposal *p, const char *why, bool done,
                    int minutes);
-static void key_of(const co_proposal *p, char *ret, size_t cap);
+static void key_of(const pons__co_proposal *p, char *ret, size_t cap);
 
 static int64_t window_of(const pons_companion *c)
 {
-    return co_local(c->view, c->minute) / c->view->window_min;
+    return pons__co_local(c->view, c->minute) / c->view->window_min;
 }
 
 // A duty that could begin now leaves no room for wishes.
 static bool duty_calls(const pons_companion *c)
 {
     for (size_t i = 0; i < c->view->n_activities; i++) {
-        const co_activity *a = &c->view->activities[i];
-        co_proposal p = {.preemptive = a->preemptive};
+        const pons__co_activity *a = &c->view->activities[i];
+        pons__co_proposal p = {.preemptive = a->preemptive};
         snprintf(p.type, sizeof p.type, "%s", a->id);
-        if (a->duty && !co_filter(c, &p).rule) {
+        if (a->duty && !pons__co_filter(c, &p).rule) {
             return true;
         }
     }
     return false;
 }
 
-bool co_may_ask(const pons_companion *c)
+bool pons__co_may_ask(const pons_companion *c)
 {
-    const co_activity *now = c->world.current.what;
+    const pons__co_activity *now = c->world.current.what;
     return c->llm && c->board.ask && c->minute >= c->board.policy.cool_until &&
            (!now || (now->interruptible && now->ask_model)) && !duty_calls(c);
 }
@@ -58,15 +65,15 @@ bool co_may_ask(const pons_companion *c)
 // What was said, as this window's suggestion. False with a note when there is none.
 static bool take_answer(pons_companion *c)
 {
-    co_board *b = &c->board;
-    co_policy *p = &b->policy;
-    co_asking *a = &c->asking;
+    pons__co_board *b = &c->board;
+    pons__co_policy *p = &b->policy;
+    pons__co_asking *a = &c->asking;
     char why[sizeof a->why];
     bool none = false;
     memcpy(why, a->why, sizeof why);
     free(b->said);
     b->said = a->said;
-    *a = (co_asking){.said = NULL};
+    *a = (pons__co_asking){.said = NULL};
     p->pending = 0;
     if (!b->said || !understand(b->said, &p->suggestion, &none, why, sizeof why)) {
         failed(c, why);
@@ -85,8 +92,8 @@ static bool take_answer(pons_companion *c)
 // A new request. False when there is no answer yet, or none at all.
 static bool ask(pons_companion *c)
 {
-    co_board *b = &c->board;
-    co_policy *p = &b->policy;
+    pons__co_board *b = &c->board;
+    pons__co_policy *p = &b->policy;
     p->asked_window = window_of(c);
     p->requests++;
     p->has = p->used = false;
@@ -100,10 +107,10 @@ static bool ask(pons_companion *c)
     return false;
 }
 
-bool co_suggest(pons_companion *c)
+bool pons__co_suggest(pons_companion *c)
 {
-    co_board *b = &c->board;
-    co_policy *p = &b->policy;
+    pons__co_board *b = &c->board;
+    pons__co_policy *p = &b->policy;
     if (c->asking.answered) {
         if (!take_answer(c)) {
             return false;
@@ -118,20 +125,20 @@ bool co_suggest(pons_companion *c)
     } else if (!ask(c)) {
         return false;
     }
-    const co_reject *r = rejected(c, &p->suggestion);
+    const pons__co_reject *r = rejected(c, &p->suggestion);
     if (r) {
         snprintf(b->model_note, sizeof b->model_note, "%s", r->reason);
-        co_note_filtered(c, p->suggestion.type, "model", r->done ? "repeated" : "refused_before",
-                         r->reason);
+        pons__co_note_filtered(c, p->suggestion.type, "model",
+                               r->done ? "repeated" : "refused_before", r->reason);
         p->used = true;
         return false;
     }
     return true;
 }
 
-void co_hear_model(pons_companion *c)
+void pons__co_hear_model(pons_companion *c)
 {
-    co_policy *p = &c->board.policy;
+    pons__co_policy *p = &c->board.policy;
     if (p->pending == 0) {
         return;
     }
@@ -152,22 +159,22 @@ void co_hear_model(pons_companion *c)
     } else if (c->minute - p->pending > c->view->window_min) {
         snprintf(c->board.model_note, sizeof c->board.model_note,
                  "the answer found no moment and is forgotten");
-        co_stop_asking(c);
+        pons__co_stop_asking(c);
         p->pending = 0;
     }
 }
 
-void co_suggestion_refused(pons_companion *c, const co_refusal *why)
+void pons__co_suggestion_refused(pons_companion *c, const pons__co_refusal *why)
 {
-    co_policy *p = &c->board.policy;
+    pons__co_policy *p = &c->board.policy;
     p->used = true;
     snprintf(c->board.model_note, sizeof c->board.model_note, "refused: %s", why->rule);
     reject(c, &p->suggestion, why->reason, false, c->view->rejection_cooldown_min);
 }
 
-void co_suggestion_used(pons_companion *c)
+void pons__co_suggestion_used(pons_companion *c)
 {
-    co_policy *p = &c->board.policy;
+    pons__co_policy *p = &c->board.policy;
     p->used = true;
     snprintf(c->board.model_note, sizeof c->board.model_note, "carried out");
     reject(c, &p->suggestion, "it was done a short while ago", true, c->view->repeat_cooldown_min);
@@ -177,22 +184,22 @@ static void failed(pons_companion *c, const char *why)
 {
     c->board.policy.cool_until = c->minute + c->view->failure_cooldown_min;
     snprintf(c->board.model_note, sizeof c->board.model_note, "failed: %.200s", why);
-    co_note_filtered(c, "", "model", "model_failed", why);
+    pons__co_note_filtered(c, "", "model", "model_failed", why);
 }
 
-// ---------------------------------------------------------------- refused and done before
+// ---- refused and done before --------------------------------------------------------------------
 
-static void key_of(const co_proposal *p, char *ret, size_t cap)
+static void key_of(const pons__co_proposal *p, char *ret, size_t cap)
 {
     snprintf(ret, cap, "%s|%s|%s", p->type, p->place, p->device);
 }
 
-static const co_reject *rejected(pons_companion *c, const co_proposal *p)
+static const pons__co_reject *rejected(pons_companion *c, const pons__co_proposal *p)
 {
-    co_policy *policy = &c->board.policy;
+    pons__co_policy *policy = &c->board.policy;
     char key[sizeof policy->rejects[0].key];
     size_t kept = 0;
-    const co_reject *found = NULL;
+    const pons__co_reject *found = NULL;
     key_of(p, key, sizeof key);
     for (size_t i = 0; i < policy->n_rejects; i++) {
         if (policy->rejects[i].until > c->minute) {
@@ -206,41 +213,43 @@ static const co_reject *rejected(pons_companion *c, const co_proposal *p)
     return found;
 }
 
-static void reject(pons_companion *c, const co_proposal *p, const char *why, bool done, int minutes)
+static void reject(pons_companion *c, const pons__co_proposal *p, const char *why, bool done,
+                   int minutes)
 {
-    co_policy *policy = &c->board.policy;
+    pons__co_policy *policy = &c->board.policy;
     if (minutes <= 0) {
         return;
     }
-    if (policy->n_rejects == CO_REJECTS_MAX) { // the oldest is forgotten
+    if (policy->n_rejects == PONS__CO_REJECTS_MAX) { // the oldest is forgotten
         memmove(policy->rejects, policy->rejects + 1,
-                (CO_REJECTS_MAX - 1) * sizeof *policy->rejects);
+                (PONS__CO_REJECTS_MAX - 1) * sizeof *policy->rejects);
         policy->n_rejects--;
     }
-    co_reject *r = &policy->rejects[policy->n_rejects++];
-    *r = (co_reject){.until = c->minute + minutes, .done = done};
+    pons__co_reject *r = &policy->rejects[policy->n_rejects++];
+    *r = (pons__co_reject){.until = c->minute + minutes, .done = done};
     key_of(p, r->key, sizeof r->key);
     snprintf(r->reason, sizeof r->reason, "%s", why);
 }
 
-// ---------------------------------------------------------------- one request
+// ---- one request --------------------------------------------------------------------------------
 
-static void answer(co_asking *a, char *said, const char *why)
+static void answer(pons__co_asking *a, char *said, const char *why)
 {
     a->answered = true;
     a->said = said;
-    snprintf(a->why, sizeof a->why, "%.*s", (int)co_whole(why, REASON_BYTES), why);
+    snprintf(a->why, sizeof a->why, "%.*s", (int)pons__co_whole(why, REASON_BYTES), why);
 }
 
 void pons_companion_poll(pons_companion *c)
 {
-    co_asking *a = &c->asking;
+    pons__co_asking *a = &c->asking;
     const pons_llm *m = c->llm;
     pons_llm_event ev = {0};
     while (a->call != 0 && !a->answered && m->ops->next(m->self, &ev)) {
         if (ev.call == a->call && ev.kind == PONS_LLM_DONE) {
             const char *text = pons_get_str(ev.value, "content", "");
-            answer(a, strndup(text, strnlen(text, CO_TEXT_MAX * 4)), "no memory for an answer");
+            answer(a, strndup(text, strnlen(text, PONS__CO_TEXT_MAX * 4)),
+                   "no memory for an answer");
         } else if (ev.call == a->call && ev.kind == PONS_LLM_ERROR) {
             answer(a, NULL, ev.error.message);
         }
@@ -259,25 +268,25 @@ int pons_companion_fd(const pons_companion *c)
     return c->asking.call != 0 && !c->asking.answered ? c->llm->ops->event_fd(c->llm->self) : -1;
 }
 
-void co_stop_asking(pons_companion *c)
+void pons__co_stop_asking(pons_companion *c)
 {
     if (c->asking.call != 0 && !c->asking.answered) {
         c->llm->ops->cancel(c->llm->self, c->asking.call);
     }
     free(c->asking.said);
-    c->asking = (co_asking){.said = NULL};
+    c->asking = (pons__co_asking){.said = NULL};
 }
 
 // Starts; and waits for the answer, at most the world view's time, when the host lets time pass.
 static void request(pons_companion *c)
 {
     const pons_llm *m = c->llm;
-    co_asking *a = &c->asking;
+    pons__co_asking *a = &c->asking;
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue q = question(c);
-    *a = (co_asking){.call = ++c->call,
-                     .late_ns =
-                         pons_now_ns(c->clock) + (int64_t)(c->view->timeout_s * PONS_NS_PER_S)};
+    *a = (pons__co_asking){.call = ++c->call,
+                           .late_ns = pons_now_ns(c->clock) +
+                                      (int64_t)(c->view->timeout_s * PONS_NS_PER_S)};
     if (!q || m->ops->start(m->self, a->call, q, &err) < 0) {
         answer(a, NULL, q ? err.message : "no memory for a question");
         return;
@@ -293,18 +302,18 @@ static void request(pons_companion *c)
     }
 }
 
-static bool take_word(const pons_value *o, const char *key, char ret[CO_ID_MAX])
+static bool take_word(const pons_value *o, const char *key, char ret[PONS__CO_ID_MAX])
 {
     const pons_value *v = pons_get(o, key);
-    if (v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v) >= CO_ID_MAX)) {
+    if (v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v) >= PONS__CO_ID_MAX)) {
         return false;
     }
-    snprintf(ret, CO_ID_MAX, "%s", json_is_string(v) ? json_string_value(v) : "");
+    snprintf(ret, PONS__CO_ID_MAX, "%s", json_is_string(v) ? json_string_value(v) : "");
     return true;
 }
 
-// {type, place?, device?, preemptive?, rationale?}, bare or as {"action": …}, perhaps in a fence.
-static bool understand(const char *said, co_proposal *ret, bool *ret_none, char *ret_why,
+// {type, place?, device?, preemptive?, rationale?}, bare or as {"action": ...}, perhaps in a fence.
+static bool understand(const char *said, pons__co_proposal *ret, bool *ret_none, char *ret_why,
                        size_t cap)
 {
     const char *from = strchr(said, '{'), *to = strrchr(said, '}');
@@ -317,20 +326,20 @@ static bool understand(const char *said, co_proposal *ret, bool *ret_none, char 
     }
     const pons_value *o = json_is_object(pons_get(v, "action")) ? pons_get(v, "action") : v;
     const pons_value *pre = pons_get(o, "preemptive");
-    *ret = (co_proposal){.preemptive = json_is_true(pre)};
+    *ret = (pons__co_proposal){.preemptive = json_is_true(pre)};
     if (!json_is_string(pons_get(o, "type")) || !take_word(o, "type", ret->type) || !*ret->type ||
         !take_word(o, "place", ret->place) || !take_word(o, "device", ret->device) ||
         (pre && !json_is_boolean(pre) && !json_is_null(pre))) {
-        snprintf(ret_why, cap, "the answer is no action {type, place?, device?, preemptive?, …}");
+        snprintf(ret_why, cap, "the answer is no action {type, place?, device?, preemptive?, ...}");
         return false;
     }
     const char *why = pons_get_str(o, "rationale", "");
-    memcpy(ret->rationale, why, co_whole(why, sizeof ret->rationale - 1));
+    memcpy(ret->rationale, why, pons__co_whole(why, sizeof ret->rationale - 1));
     *ret_none = strcmp(ret->type, "none") == 0;
     return true;
 }
 
-// ---------------------------------------------------------------- the question
+// ---- the question -------------------------------------------------------------------------------
 
 static pons_value *schema_of_answer(const pons_companion *c)
 {
@@ -351,23 +360,23 @@ static pons_value *observation_of(const pons_companion *c)
     char time[32], since[32];
     static const char *const days[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
                                        "Friday", "Saturday", "Sunday"};
-    const co_current *now = &c->world.current;
-    const int64_t day = co_floor_day(co_local(c->view, c->minute));
+    const pons__co_current *now = &c->world.current;
+    const int64_t day = pons__co_floor_day(pons__co_local(c->view, c->minute));
     pons_value *may = json_array();
     for (size_t i = 0; i < c->view->n_activities;
          i++) { // what would pass, so that it need not guess
-        co_proposal p = {.preemptive = c->view->activities[i].preemptive, .from_model = true};
+        pons__co_proposal p = {.preemptive = c->view->activities[i].preemptive, .from_model = true};
         snprintf(p.type, sizeof p.type, "%s", c->view->activities[i].id);
-        if (!co_filter(c, &p).rule) {
+        if (!pons__co_filter(c, &p).rule) {
             json_array_append_new(may, json_string(p.type));
         }
     }
     pons_world_view_time(c->view, c->minute, time, sizeof time);
     return pons_object(
-        "time", json_string(time), "weekday", json_string(days[co_weekday(day)]), "school_day",
-        json_boolean(co_is_school_day(c->view, day, NULL)), "place", json_string(c->world.place),
-        "energy", json_integer((json_int_t)lround(c->world.energy)), "activity",
-        now->what ? json_string(now->what->id) : json_null(), "since",
+        "time", json_string(time), "weekday", json_string(days[pons__co_weekday(day)]),
+        "school_day", json_boolean(pons__co_is_school_day(c->view, day, NULL)), "place",
+        json_string(c->world.place), "energy", json_integer((json_int_t)lround(c->world.energy)),
+        "activity", now->what ? json_string(now->what->id) : json_null(), "since",
         now->what ? json_string(pons_world_view_time(c->view, now->since, since, sizeof since))
                   : NULL,
         "messages", json_integer((json_int_t)c->world.n_messages), "possible", may, NULL);

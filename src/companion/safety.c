@@ -1,7 +1,6 @@
 // safety.c - the safety filter: every proposal, the routine's and the model's alike, passes all of
 // these rules or is refused with the name of the first that it breaks.
 //
-// clang-format off
 //   reality           it would cross into the real world
 //   unknown_action    nobody in this world knows how to do that
 //   not_lasting       what it ends is not on
@@ -19,25 +18,27 @@
 //   same              it is what goes on already
 //   uninterruptible   what goes on cannot be ended early
 //   conflict          something lasts, and the proposal is not preemptive
-// clang-format on
 //
 // Place and device are those of the *target*: where the action leads and what it is done with, at
 // the minute when it gets there.
+#include "companion/safety.h"
+
+#include "companion/moment.h"
+#include "companion/view_ask.h"
+
 #include <stdarg.h>
 #include <string.h>
 
-#include "companion/companion_internal.h"
+typedef bool (*pons__co_rule)(const pons_companion *c, const pons__co_proposal *p,
+                              const pons__co_activity *a, pons__co_refusal *ret);
 
-typedef bool (*co_rule)(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                        co_refusal *ret);
-
-static bool refuse(co_refusal *r, const char *rule, const char *fmt, ...)
+static bool refuse(pons__co_refusal *r, const char *rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-static bool rule_known(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                       co_refusal *r)
+static bool rule_known(const pons_companion *c, const pons__co_proposal *p,
+                       const pons__co_activity *a, pons__co_refusal *r)
 {
-    const char *why = co_forbidden(c->view, p->type);
+    const char *why = pons__co_forbidden(c->view, p->type);
     if (why) {
         return refuse(r, "reality", "%s", why);
     }
@@ -45,12 +46,12 @@ static bool rule_known(const pons_companion *c, const co_proposal *p, const co_a
 }
 
 // The target: where the action leads, else where it is done, else what the proposal says.
-static bool rule_place(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                       co_refusal *r)
+static bool rule_place(const pons_companion *c, const pons__co_proposal *p,
+                       const pons__co_activity *a, pons__co_refusal *r)
 {
     const char *target = *a->to ? a->to : *a->place ? a->place : c->world.place;
     if (*p->place) {
-        if (!co_place_of(c->view, p->place)) {
+        if (!pons__co_place_of(c->view, p->place)) {
             return refuse(r, "unknown_place", "there is no place '%s'", p->place);
         }
         if (strcmp(p->place, target) != 0) {
@@ -64,11 +65,11 @@ static bool rule_place(const pons_companion *c, const co_proposal *p, const co_a
     if (*a->to && strcmp(a->to, c->world.place) == 0) {
         return refuse(r, "already_there", "the companion is at %s already", a->to);
     }
-    const co_place *place = co_place_of(c->view, target);
-    const int64_t then = *a->to ? co_ends_at(c, a) : c->minute;
+    const pons__co_place *place = pons__co_place_of(c->view, target);
+    const int64_t then = *a->to ? pons__co_ends_at(c, a) : c->minute;
     int64_t closes;
     // What is done anywhere is also done where it is closed: one may read a message on the way out.
-    if ((*a->place || *a->to) && !co_place_open(c->view, place, then, &closes)) {
+    if ((*a->place || *a->to) && !pons__co_place_open(c->view, place, then, &closes)) {
         char time[32];
         return refuse(r, "place_closed", "%s is closed at %s", target,
                       pons_world_view_time(c->view, then, time, sizeof time));
@@ -76,14 +77,14 @@ static bool rule_place(const pons_companion *c, const co_proposal *p, const co_a
     return true;
 }
 
-static bool rule_device(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                        co_refusal *r)
+static bool rule_device(const pons_companion *c, const pons__co_proposal *p,
+                        const pons__co_activity *a, pons__co_refusal *r)
 {
     const char *id = *p->device ? p->device : a->device;
     if (!*id) {
         return true;
     }
-    const co_device *d = co_device_of(c->view, id);
+    const pons__co_device *d = pons__co_device_of(c->view, id);
     if (!d) {
         return refuse(r, "unknown_device", "there is no device '%s'", id);
     }
@@ -99,8 +100,8 @@ static bool rule_device(const pons_companion *c, const co_proposal *p, const co_
                     : refuse(r, "device_incapable", "the %s is of no use for %s", id, a->id);
 }
 
-static bool rule_sleep(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                       co_refusal *r)
+static bool rule_sleep(const pons_companion *c, const pons__co_proposal *p,
+                       const pons__co_activity *a, pons__co_refusal *r)
 {
     char why[sizeof r->reason];
     (void)p;
@@ -108,23 +109,23 @@ static bool rule_sleep(const pons_companion *c, const co_proposal *p, const co_a
         if (!c->world.current.what || strcmp(c->world.current.what->id, a->ends) != 0) {
             return refuse(r, "not_lasting", "there is no %s to end", a->ends);
         }
-        if (strcmp(a->ends, "sleep") == 0 && !co_is_morning(c) &&
-            !co_message_that_may(c, why, sizeof why)) {
+        if (strcmp(a->ends, "sleep") == 0 && !pons__co_is_morning(c) &&
+            !pons__co_message_that_may(c, why, sizeof why)) {
             return refuse(r, "too_early", "sleep is not over");
         }
         return true;
     }
-    return !co_sleeping(c) || refuse(r, "asleep", "asleep, one can only wake");
+    return !pons__co_sleeping(c) || refuse(r, "asleep", "asleep, one can only wake");
 }
 
-static bool rule_window(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                        co_refusal *r)
+static bool rule_window(const pons_companion *c, const pons__co_proposal *p,
+                        const pons__co_activity *a, pons__co_refusal *r)
 {
     (void)p;
     const size_t n = json_array_size(a->windows);
     for (size_t i = 0; i < n; i++) {
         const char *id = json_string_value(json_array_get(a->windows, i));
-        if (co_in_window(c->view, id, c->seed, c->minute, NULL)) {
+        if (pons__co_in_window(c->view, id, c->seed, c->minute, NULL)) {
             return true;
         }
     }
@@ -132,8 +133,8 @@ static bool rule_window(const pons_companion *c, const co_proposal *p, const co_
                             json_string_value(json_array_get(a->windows, 0)));
 }
 
-static bool rule_energy(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                        co_refusal *r)
+static bool rule_energy(const pons_companion *c, const pons__co_proposal *p,
+                        const pons__co_activity *a, pons__co_refusal *r)
 {
     (void)p;
     return c->world.energy >= a->energy_min ||
@@ -141,10 +142,10 @@ static bool rule_energy(const pons_companion *c, const co_proposal *p, const co_
                   c->world.energy);
 }
 
-static bool rule_conflict(const pons_companion *c, const co_proposal *p, const co_activity *a,
-                          co_refusal *r)
+static bool rule_conflict(const pons_companion *c, const pons__co_proposal *p,
+                          const pons__co_activity *a, pons__co_refusal *r)
 {
-    const co_activity *now = c->world.current.what;
+    const pons__co_activity *now = c->world.current.what;
     if (p->preemptive && !a->preemptive) {
         return refuse(r, "not_preemptive", "%s may not interrupt anything", a->id);
     }
@@ -161,12 +162,12 @@ static bool rule_conflict(const pons_companion *c, const co_proposal *p, const c
            refuse(r, "conflict", "%s lasts, and %s is not preemptive", now->id, a->id);
 }
 
-co_refusal co_filter(const pons_companion *c, const co_proposal *p)
+pons__co_refusal pons__co_filter(const pons_companion *c, const pons__co_proposal *p)
 {
-    static const co_rule rules[] = {rule_known,  rule_sleep,  rule_place,   rule_device,
-                                    rule_window, rule_energy, rule_conflict};
-    const co_activity *a = co_activity_of(c->view, p->type);
-    co_refusal r = {0};
+    static const pons__co_rule rules[] = {rule_known,  rule_sleep,  rule_place,   rule_device,
+                                          rule_window, rule_energy, rule_conflict};
+    const pons__co_activity *a = pons__co_activity_of(c->view, p->type);
+    pons__co_refusal r = {0};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (!rules[i](c, p, a, &r)) {
             return r;
@@ -175,7 +176,7 @@ co_refusal co_filter(const pons_companion *c, const co_proposal *p)
     return r;
 }
 
-static bool refuse(co_refusal *r, const char *rule, const char *fmt, ...)
+static bool refuse(pons__co_refusal *r, const char *rule, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

@@ -13,9 +13,15 @@
 // PONS_LINK_LINE_MAX. A bad line is consumed and reported with its reason, and the link goes on;
 // only a line that is too long ends it, since where the next one starts is then a guess. Input
 // never makes more memory than one longest line, output never more than OUT_MAX.
+//
+// Two threads may send on a socket's end: a brain's loop, and its heart, which must not wait for the
+// loop. A line is made outside the lock and appended whole under it, and what is appended goes out
+// in order by whoever flushes: lines never mix. Nothing under the lock blocks (MSG_DONTWAIT), so
+// neither thread waits for the other longer than one such call takes.
 #include "link/link_internal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +48,10 @@ typedef struct pipe_pair { // shared by the two ends in process
 
 struct pons_link {
     // socket
-    int fd; // -1 in process
-    bytes in, out;
+    int fd; // const; -1 in process
+    pthread_mutex_t out_mtx;
+    bytes out; // [out_mtx]
+    bytes in;
     size_t scanned; // bytes of `in` after start that hold no newline
     bool eof;       // nothing more will be read
     bool broken;    // a line was too long
@@ -54,6 +62,8 @@ struct pons_link {
 
 static int send_value(pons_link *l, pons_value *msg, pons_error *err);
 static int send_line(pons_link *l, const pons_value *msg, pons_error *err);
+static int append_line(pons_link *l, const char *line, size_t n, pons_error *err);
+static int flush_out(pons_link *l, pons_error *err);
 static int recv_value(pons_link *l, pons_value **ret, pons_error *err);
 static int recv_line(pons_link *l, pons_value **ret, pons_error *err);
 static int take_line(pons_link *l, pons_value **ret, pons_error *err);
@@ -67,10 +77,12 @@ static void queue_fini(queue *q);
 
 int pons_link_send(pons_link *l, pons_value *msg, pons_error *err)
 {
-    if (!msg)
+    if (!msg) {
         return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
-    if (l->pair)
+    }
+    if (l->pair) {
         return send_value(l, msg, err);
+    }
     const int rc = send_line(l, msg, err);
     pons_value_unref(msg);
     return rc;
@@ -83,6 +95,14 @@ int pons_link_recv(pons_link *l, pons_value **ret, pons_error *err)
 
 int pons_link_flush(pons_link *l, pons_error *err)
 {
+    pthread_mutex_lock(&l->out_mtx);
+    const int rc = flush_out(l, err);
+    pthread_mutex_unlock(&l->out_mtx);
+    return rc;
+}
+
+static int flush_out(pons_link *l, pons_error *err)
+{
     while (l->fd >= 0 && l->out.start < l->out.len) {
         const ssize_t n = send(l->fd, l->out.data + l->out.start, l->out.len - l->out.start,
                                MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -90,10 +110,12 @@ int pons_link_flush(pons_link *l, pons_error *err)
             l->out.start += (size_t)n;
             continue;
         }
-        if (errno == EINTR)
+        if (errno == EINTR) {
             continue;
-        if (errno == EAGAIN || errno == EWOULDBLOCK)
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return PONS_OK;
+        }
         // Nobody will read the rest.
         l->out.start = l->out.len = 0;
         return closed(err);
@@ -107,15 +129,20 @@ int pons_link_fd(const pons_link *l)
     return l->fd;
 }
 
-bool pons_link_wants_write(const pons_link *l)
+bool pons_link_wants_write(const pons_link *end)
 {
-    return l->out.start < l->out.len;
+    pons_link *l = (pons_link *)(uintptr_t)end; // the lock changes, what it guards does not
+    pthread_mutex_lock(&l->out_mtx);
+    const bool wants = l->out.start < l->out.len;
+    pthread_mutex_unlock(&l->out_mtx);
+    return wants;
 }
 
 void pons_link_close(pons_link *l)
 {
-    if (!l)
+    if (!l) {
         return;
+    }
     if (l->pair) {
         pipe_pair *p = l->pair;
         p->closed[l->side] = true;
@@ -131,6 +158,7 @@ void pons_link_close(pons_link *l)
     }
     free(l->in.data);
     free(l->out.data);
+    pthread_mutex_destroy(&l->out_mtx);
     free(l);
 }
 
@@ -146,6 +174,8 @@ int pons_link_pair(pons_link **ret_a, pons_link **ret_b, pons_error *err)
     }
     *a = (pons_link){.fd = -1, .pair = p, .side = 0};
     *b = (pons_link){.fd = -1, .pair = p, .side = 1};
+    pthread_mutex_init(&a->out_mtx, NULL);
+    pthread_mutex_init(&b->out_mtx, NULL);
     *ret_a = a;
     *ret_b = b;
     return PONS_OK;
@@ -155,8 +185,9 @@ int pons_link_connect(const char *path, pons_link **ret, pons_error *err)
 {
     pons__unix_address a;
     int rc = pons__unix_address_init(&a, path, err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int connected = fd < 0 ? -1 : 0;
     while (fd >= 0 && (connected = connect(fd, (struct sockaddr *)&a.sa, a.len)) < 0 &&
@@ -166,13 +197,15 @@ int pons_link_connect(const char *path, pons_link **ret, pons_error *err)
     pons__unix_address_fini(&a);
     if (connected == 0) {
         pons_link *l = pons_link_from_fd(fd);
-        if (!l)
+        if (!l) {
             return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a link");
+        }
         *ret = l;
         return PONS_OK;
     }
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
     rc = why == ENOENT || why == ENOTDIR ? PONS_ENOTFOUND
          : why == ECONNREFUSED           ? PONS_ECLOSED
          : why == EAGAIN                 ? PONS_EAGAIN
@@ -195,6 +228,7 @@ pons_link *pons_link_from_fd(int fd)
         return NULL;
     }
     l->fd = fd;
+    pthread_mutex_init(&l->out_mtx, NULL);
     return l;
 }
 
@@ -202,12 +236,27 @@ int64_t pons_link_peer_pid(const pons_link *l)
 {
     struct ucred cred;
     socklen_t len = sizeof cred;
-    if (l->fd < 0 || getsockopt(l->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+    if (l->fd < 0 || getsockopt(l->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0) {
         return 0;
+    }
     return cred.pid;
 }
 
-// ------------------------------------------------------------------------------ in process
+int64_t pons_link_peer_uid(const pons_link *l)
+{
+    struct ucred cred;
+    socklen_t len = sizeof cred;
+    if (l->pair) {
+        return (int64_t)geteuid();
+    }
+    if (l->fd < 0 || getsockopt(l->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 ||
+        len != sizeof cred) {
+        return -1;
+    }
+    return (int64_t)cred.uid;
+}
+
+// ---- in process ---------------------------------------------------------------------------------
 
 static int send_value(pons_link *l, pons_value *msg, pons_error *err)
 {
@@ -216,7 +265,8 @@ static int send_value(pons_link *l, pons_value *msg, pons_error *err)
         pons_value_unref(msg);
         return closed(err);
     }
-    if (!queue_push(&p->to[1 - l->side], msg)) {
+    queue *to = l->side ? &p->to[0] : &p->to[1];
+    if (!queue_push(to, msg)) {
         pons_value_unref(msg);
         return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
     }
@@ -226,8 +276,9 @@ static int send_value(pons_link *l, pons_value *msg, pons_error *err)
 static int recv_value(pons_link *l, pons_value **ret, pons_error *err)
 {
     pons_value *v = queue_pop(&l->pair->to[l->side]);
-    if (!v)
+    if (!v) {
         return l->pair->closed[1 - l->side] ? closed(err) : 0;
+    }
     const int rc = check_message(v, err);
     if (rc < 0) {
         pons_value_unref(v);
@@ -237,50 +288,64 @@ static int recv_value(pons_link *l, pons_value **ret, pons_error *err)
     return 1;
 }
 
-// ---------------------------------------------------------------------------------- socket
+// ---- socket -------------------------------------------------------------------------------------
 
 static int send_line(pons_link *l, const pons_value *msg, pons_error *err)
 {
     char *line = NULL;
     const long n = pons_value_line(msg, &line);
-    if (n < 0)
+    if (n < 0) {
         return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
-    int rc = PONS_OK;
-    const size_t pending = l->out.len - l->out.start;
-    if (n + 1 > PONS_LINK_LINE_MAX)
-        rc = pons_error_set(err, PONS_EPROTOCOL, "link", "a message of %ld bytes is too long", n);
-    else if (pending + (size_t)n + 1 > OUT_MAX)
-        rc = pons_error_set(err, PONS_EBUSY, "link", "the other end does not read: %zu bytes wait",
-                            pending);
-    else if (!bytes_reserve(&l->out, (size_t)n + 1))
-        rc = pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
-    if (rc == PONS_OK) {
-        memcpy(l->out.data + l->out.len, line, (size_t)n);
-        l->out.data[l->out.len + (size_t)n] = '\n';
-        l->out.len += (size_t)n + 1;
-        rc = pons_link_flush(l, err);
     }
+    pthread_mutex_lock(&l->out_mtx);
+    int rc = append_line(l, line, (size_t)n, err);
+    if (rc == PONS_OK) {
+        rc = flush_out(l, err);
+    }
+    pthread_mutex_unlock(&l->out_mtx);
     free(line);
     return rc;
+}
+
+static int append_line(pons_link *l, const char *line, size_t n, pons_error *err)
+{
+    const size_t pending = l->out.len - l->out.start;
+    if (n + 1 > PONS_LINK_LINE_MAX) {
+        return pons_error_set(err, PONS_EPROTOCOL, "link", "a message of %zu bytes is too long", n);
+    }
+    if (pending + n + 1 > OUT_MAX) {
+        return pons_error_set(err, PONS_EBUSY, "link",
+                              "the other end does not read: %zu bytes wait", pending);
+    }
+    if (!bytes_reserve(&l->out, n + 1)) {
+        return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a message");
+    }
+    memcpy(l->out.data + l->out.len, line, n);
+    l->out.data[l->out.len + n] = '\n';
+    l->out.len += n + 1;
+    return PONS_OK;
 }
 
 static int recv_line(pons_link *l, pons_value **ret, pons_error *err)
 {
     for (;;) {
         int rc = take_line(l, ret, err);
-        if (rc != 0)
+        if (rc != 0) {
             return rc;
+        }
         if (l->eof) {
             const size_t rest = l->in.len - l->in.start;
-            if (rest == 0)
+            if (rest == 0) {
                 return closed(err);
+            }
             l->in.start = l->in.len = 0;
             return pons_error_set(err, PONS_EPROTOCOL, "link",
                                   "the last line ends after %zu bytes without a newline", rest);
         }
         rc = fill(l, err);
-        if (rc <= 0)
+        if (rc <= 0) {
             return rc;
+        }
     }
 }
 
@@ -311,8 +376,9 @@ static int take_line(pons_link *l, pons_value **ret, pons_error *err)
     pons_value *v = NULL;
     int rc = pons_value_parse(from, n, &v, err);
     if (rc < 0) {
-        if (rc == PONS_EINVAL && err)
+        if (rc == PONS_EINVAL && err) {
             err->status = PONS_EPROTOCOL;
+        }
         return rc == PONS_EINVAL ? PONS_EPROTOCOL : rc;
     }
     rc = check_message(v, err);
@@ -327,29 +393,34 @@ static int take_line(pons_link *l, pons_value **ret, pons_error *err)
 // Reads what is there: 1 when bytes came or the end was seen, 0 when there is nothing.
 static int fill(pons_link *l, pons_error *err)
 {
-    if (!bytes_reserve(&l->in, READ_CHUNK))
+    if (!bytes_reserve(&l->in, READ_CHUNK)) {
         return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a line");
+    }
     const ssize_t n = recv(l->fd, l->in.data + l->in.len, READ_CHUNK, MSG_DONTWAIT);
     if (n > 0) {
         l->in.len += (size_t)n;
         return 1;
     }
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         return 0;
-    if (n < 0 && errno == EINTR)
+    }
+    if (n < 0 && errno == EINTR) {
         return 1;
+    }
     l->eof = true; // an orderly end, or a peer that died
     return 1;
 }
 
-// ----------------------------------------------------------------------------------- small
+// ---- small --------------------------------------------------------------------------------------
 
 static int check_message(const pons_value *v, pons_error *err)
 {
-    if (!json_is_object(v))
+    if (!json_is_object(v)) {
         return pons_error_set(err, PONS_EPROTOCOL, "link", "a message must be an object");
-    if (!json_is_string(json_object_get(v, "type")))
+    }
+    if (!json_is_string(json_object_get(v, "type"))) {
         return pons_error_set(err, PONS_EPROTOCOL, "link", "a message needs a string \"type\"");
+    }
     return PONS_OK;
 }
 
@@ -366,14 +437,17 @@ static bool bytes_reserve(bytes *b, size_t more)
         b->len -= b->start;
         b->start = 0;
     }
-    if (b->len + more <= b->cap)
+    if (b->len + more <= b->cap) {
         return true;
+    }
     size_t cap = b->cap ? b->cap : 4096;
-    while (cap < b->len + more)
+    while (cap < b->len + more) {
         cap *= 2;
+    }
     char *p = realloc(b->data, cap);
-    if (!p)
+    if (!p) {
         return false;
+    }
     b->data = p;
     b->cap = cap;
     return true;
@@ -384,12 +458,16 @@ static bool queue_push(queue *q, pons_value *v)
     if (q->len == q->cap) {
         const size_t cap = q->cap ? q->cap * 2 : 16;
         pons_value **p = malloc(cap * sizeof(pons_value *));
-        if (!p)
+        if (!p) {
             return false;
-        for (size_t i = 0; i < q->len; i++)
+        }
+        for (size_t i = 0; i < q->len; i++) {
             p[i] = q->items[(q->head + i) % q->cap];
+        }
         free(q->items);
-        *q = (queue){.items = p, .len = q->len, .cap = cap};
+        q->items = p;
+        q->head = 0;
+        q->cap = cap;
     }
     q->items[(q->head + q->len++) % q->cap] = v;
     return true;
@@ -397,8 +475,9 @@ static bool queue_push(queue *q, pons_value *v)
 
 static pons_value *queue_pop(queue *q)
 {
-    if (q->len == 0)
+    if (q->len == 0) {
         return NULL;
+    }
     pons_value *v = q->items[q->head];
     q->head = (q->head + 1) % q->cap;
     q->len--;
@@ -407,8 +486,9 @@ static pons_value *queue_pop(queue *q)
 
 static void queue_fini(queue *q)
 {
-    for (pons_value *v; (v = queue_pop(q));)
+    for (pons_value *v; (v = queue_pop(q));) {
         pons_value_unref(v);
+    }
     free(q->items);
     *q = (queue){0};
 }

@@ -2,10 +2,10 @@
 #ifndef PONS_LINK_INTERNAL_H
 #define PONS_LINK_INTERNAL_H
 
+#include "pons/link.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#include "pons/link.h"
 
 // The address of a Unix socket at any path. A path that does not fit into sun_path (108 bytes) is
 // reached through its directory's descriptor, /proc/self/fd/N/name, so *ret_dir must stay open

@@ -4,13 +4,13 @@
 // who: without it two starters could each take the other's fresh socket for a stale one and remove
 // it. With the lock held, a socket file that is still there belongs to a process that is gone.
 //
-//   lock PATH.lock ──held by another──▶ PONS_EBUSY with its pid
-//        │ ours
-//        ▼
-//   bind PATH ──exists──▶ does somebody answer? ──yes──▶ PONS_EBUSY with its pid
-//        │                        │ no: stale
-//        │                        └──▶ unlink, bind again
-//        ▼
+//   lock PATH.lock --held by another--> PONS_EBUSY with its pid
+//        | ours
+//        v
+//   bind PATH --exists--> does somebody answer? --yes--> PONS_EBUSY with its pid
+//        |                        | no: stale
+//        |                        +--> unlink, bind again
+//        v
 //   listen
 #include "link/link_internal.h"
 
@@ -40,19 +40,20 @@ static int64_t lock_owner(int lock_fd);
 int pons_listener_open(const char *path, pons_listener **ret, pons_error *err)
 {
     pons_listener *s = calloc(1, sizeof *s);
-    if (!s)
+    if (!s) {
         return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a listener");
+    }
     s->fd = s->lock_fd = -1;
     s->path = strdup(path);
-    int rc = PONS_OK;
     if (!s->path || asprintf(&s->lock_path, "%s.lock", path) < 0) {
-        s->lock_path = NULL;
-        rc = pons_error_set(err, PONS_ENOMEM, "link", "no memory for a listener");
+        free(s->path);
+        free(s);
+        return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a listener");
     }
-    if (rc == PONS_OK)
-        rc = take_lock(s, err);
-    if (rc == PONS_OK)
+    int rc = take_lock(s, err);
+    if (rc == PONS_OK) {
         rc = bind_socket(s, err);
+    }
     if (rc == PONS_OK && listen(s->fd, BACKLOG) < 0) {
         rc = pons_error_set(err, PONS_EIO, "link", "cannot listen");
         pons_error_source(err, "%s", path);
@@ -70,16 +71,18 @@ int pons_listener_accept(pons_listener *s, pons_link **ret, pons_error *err)
 {
     const int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
-        if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ECONNABORTED)
+        if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ECONNABORTED) {
             return 0;
+        }
         pons_error_set(err, PONS_EIO, "link", "cannot accept a connection");
         pons_error_source(err, "%s", s->path);
         pons_error_cause(err, "%s", strerror(errno));
         return PONS_EIO;
     }
     pons_link *l = pons_link_from_fd(fd);
-    if (!l)
+    if (!l) {
         return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a link");
+    }
     *ret = l;
     return 1;
 }
@@ -91,8 +94,9 @@ int pons_listener_fd(const pons_listener *s)
 
 void pons_listener_close(pons_listener *s)
 {
-    if (!s)
+    if (!s) {
         return;
+    }
     if (s->fd >= 0) { // then the lock is ours, and so are both files
         unlink(s->path);
         close(s->fd);
@@ -128,8 +132,9 @@ static int take_lock(pons_listener *s, pons_error *err)
         if (fstat(fd, &ours) == 0 && stat(s->lock_path, &named) == 0 &&
             ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
             s->lock_fd = fd;
-            if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
+            if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
                 return pons_error_set(err, PONS_EIO, "link", "cannot write the lock file");
+            }
             return PONS_OK;
         }
         close(fd);
@@ -150,8 +155,9 @@ static int bind_socket(pons_listener *s, pons_error *err)
         unlink(s->path);
         fd = pons__unix_bind(s->path, SOCK_STREAM, err);
     }
-    if (fd < 0)
+    if (fd < 0) {
         return fd;
+    }
     s->fd = fd;
     return PONS_OK;
 }

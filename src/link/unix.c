@@ -19,10 +19,12 @@ int pons__unix_address_init(pons__unix_address *a, const char *path, pons_error 
     a->dir = -1;
     a->sa.sun_family = AF_UNIX;
     const size_t n = strlen(path);
-    if (n == 0)
+    if (n == 0) {
         return pons_error_set(err, PONS_EINVAL, "link", "a socket needs a path");
-    if (n >= sizeof a->sa.sun_path)
+    }
+    if (n >= sizeof a->sa.sun_path) {
         return address_by_directory(a, path, err);
+    }
     memcpy(a->sa.sun_path, path, n + 1);
     a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
     return PONS_OK;
@@ -30,8 +32,9 @@ int pons__unix_address_init(pons__unix_address *a, const char *path, pons_error 
 
 void pons__unix_address_fini(pons__unix_address *a)
 {
-    if (a->dir >= 0)
+    if (a->dir >= 0) {
         close(a->dir);
+    }
     a->dir = -1;
 }
 
@@ -39,8 +42,9 @@ int pons__unix_bind(const char *path, int socket_type, pons_error *err)
 {
     pons__unix_address a;
     int rc = pons__unix_address_init(&a, path, err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     const int fd = socket(AF_UNIX, socket_type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         rc = pons_error_set(err, PONS_EIO, "link", "cannot make a socket");
@@ -73,8 +77,9 @@ int pons_datagram_connect(const char *path, pons_error *err)
 {
     pons__unix_address a;
     int rc = pons__unix_address_init(&a, path, err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     // Binding to no name gives the socket one (unix(7), autobind).
     const struct sockaddr_un self = {.sun_family = AF_UNIX};
@@ -83,10 +88,12 @@ int pons_datagram_connect(const char *path, pons_error *err)
                            connect(fd, (const struct sockaddr *)&a.sa, a.len) == 0;
     const int why = errno;
     pons__unix_address_fini(&a);
-    if (connected)
+    if (connected) {
         return fd;
-    if (fd >= 0)
+    }
+    if (fd >= 0) {
         close(fd);
+    }
     rc = why == ENOENT || why == ENOTDIR ? PONS_ENOTFOUND
          : why == ECONNREFUSED           ? PONS_ECLOSED
                                          : PONS_EIO;

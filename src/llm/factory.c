@@ -1,7 +1,7 @@
 // factory.c - one client for each configuration, and a handle to it for each host.
 //
-//     handle ─ start(7) ─► client: 7 is call 42 of handle h ─► provider: start(42)
-//     handle ◄─ queue ◄──── client: 42 is h's call 7 ◄──────── provider: next → event of 42
+//     handle - start(7) -> client: 7 is call 42 of handle h -> provider: start(42)
+//     handle <- queue <---- client: 42 is h's call 7 <-------- provider: next → event of 42
 //
 // Whoever asks for events first takes them from the provider for everybody, and puts those of
 // others into their queues. So that a host may sleep on its handle's descriptor, that is an epoll
@@ -12,6 +12,9 @@
 // Locks: the factory's for the list of clients and the counts of runs; a client's for everything
 // below it, the provider's functions included, which never block. Neither is ever taken under the
 // other. A provider is opened under the factory's, so that nobody opens a second one meanwhile.
+#include "pons/llm.h"
+#include "pons/module.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,9 +22,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include "pons/llm.h"
-#include "pons/module.h"
 
 #define WHERE          "llm"
 #define NAME_MAX_BYTES 64 // of a provider
@@ -80,7 +80,7 @@ static int handle_open(client *c, pons_llm *ret, pons_error *err);
 static void factory_unref(pons_llm_factory *f);
 static const pons_llm_ops handle_ops;
 
-// ---- the factory ----
+// ---- the factory --------------------------------------------------------------------------------
 
 int pons_llm_factory_create(const pons_clock *clock, pons_llm_factory **ret, pons_error *err)
 {
@@ -192,7 +192,7 @@ static bool count_call(pons_llm_factory *f, const char *run)
     return may;
 }
 
-// ---- clients ----
+// ---- clients ------------------------------------------------------------------------------------
 
 // The provider that a configuration names.
 static int provider_of(const pons_value *config, const pons_llm_ops **ret, pons_error *err)
@@ -213,10 +213,17 @@ static int provider_of(const pons_value *config, const pons_llm_ops **ret, pons_
     }
     const void *ops = NULL;
     int rc = pons_module_load("llm", name, &ops, err);
-    if (rc == PONS_OK) {
-        *ret = ops;
+    if (rc != PONS_OK) {
+        return rc;
     }
-    return rc;
+    const pons_llm_ops *loaded = ops;
+    if (loaded->abi != PONS_LLM_ABI) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
+                              "provider %s speaks version %u of the contract, this program %u",
+                              name, loaded->abi, PONS_LLM_ABI);
+    }
+    *ret = loaded;
+    return PONS_OK;
 }
 
 // The provider, opened, and recorded where that is asked for.
@@ -359,7 +366,7 @@ static bool take_one(client *c, const handle *h, pons_llm_event *ret, bool *ret_
     return true;
 }
 
-// ---- handles ----
+// ---- handles ------------------------------------------------------------------------------------
 
 static void handle_close(void *self)
 {

@@ -4,20 +4,23 @@
 // it meet in two queues under one lock.
 //
 //     host                       [mtx]                    the thread
-//     start, cancel ──────────► commands ───────────────► servers ◄──wire──► processes, HTTP
-//     event_fd, next ◄───────── events   ◄─────────────── answers, progress, faults
-//     list, generation ◄─────── the published list ◄───── what tools/list said
+//     start, cancel ----------> commands ---------------> servers <--wire--> processes, HTTP
+//     event_fd, next <--------- events   <--------------- answers, progress, faults
+//     list, generation <------- the published list <----- what tools/list said
 //
 // A server lives like this (`machine`):
 //
-//     WAITING ──due──► STARTING ──initialize, tools/list──► READY
-//        ▲                │ refused, silent, dead             │ dead
-//        └── back-off 0.5 s … 60 s ◄──────────────────────────┘
+//     WAITING --due--> STARTING --initialize, tools/list--> READY
+//        ^                | refused, silent, dead             | dead
+//        +-- back-off 0.5 s … 60 s <--------------------------+
 //
 // While it is started again its tools stay listed, and calls wait for it; after several failures in
 // a row they are taken off the list. A call that was on the wire when its server died is answered
 // with PONS_ECLOSED: what it did is not known. Nothing is sent twice.
 #include "mcp/mcp_internal.h"
+#include "pons/event_queue.h"
+#include "pons/machine.h"
+#include "pons/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +33,6 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "pons/machine.h"
-#include "pons/module.h"
 
 #define SERVERS_MAX     32
 #define CALLS_MAX       256  // of one server, at a time
@@ -101,25 +101,18 @@ typedef struct command {
     pons_value *args;
 } command;
 
-typedef struct queued {
-    struct queued *next;
-    pons_tool_event event;
-} queued;
-
 typedef struct provider {
     // const after open
     pons_clock clock;
     pons_value *config;
     char workspace[4096];
-    int event_fd, wake_fd;
+    int wake_fd;
+    pons_event_queue events;
     double call_s, start_s;
     pthread_t thread;
     // [mtx]
     pthread_mutex_t mtx;
     command *commands, **commands_end;
-    queued *events, **events_end;
-    uint64_t *live;
-    size_t live_n, live_cap;
     pons_value *list;   // published
     pons_value *status; // published
     uint64_t generation;
@@ -132,6 +125,7 @@ typedef struct provider {
 static void *run(void *arg);
 static void publish(provider *p);
 static void emit(provider *p, uint64_t call, pons_tool_event ev, bool last);
+static void clear_event(void *event);
 static void provider_free(provider *p);
 
 static int64_t seconds(double s)
@@ -139,7 +133,7 @@ static int64_t seconds(double s)
     return (int64_t)(s * 1e9);
 }
 
-// ---- the contract ----
+// ---- the contract -------------------------------------------------------------------------------
 
 static void client_close(void *self)
 {
@@ -192,7 +186,6 @@ static int post(provider *p, uint64_t call, const char *tool, const pons_value *
                 const char *key, pons_error *err)
 {
     command *c = calloc(1, sizeof *c);
-    uint64_t *grown = NULL;
     if (!c) {
         return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for a call");
     }
@@ -200,23 +193,14 @@ static int post(provider *p, uint64_t call, const char *tool, const pons_value *
                    .tool = tool ? strdup(tool) : NULL,
                    .key = key ? strdup(key) : NULL,
                    .args = pons_value_ref(args)};
-    if (tool && p->live_n == p->live_cap) {
-        const size_t cap = p->live_cap ? 2 * p->live_cap : 16;
-        grown = realloc(p->live, cap * sizeof *grown);
-        if (grown) {
-            p->live = grown;
-            p->live_cap = cap;
-        }
-    }
-    if (tool && (p->live_n == p->live_cap || !c->tool)) {
+    int rc = tool && !c->tool ? PONS_ENOMEM : PONS_OK;
+    rc = tool && rc == PONS_OK ? pons_event_queue_begin(&p->events, call) : rc;
+    if (rc < 0) {
         free(c->tool);
         free(c->key);
         pons_value_unref(c->args);
         free(c);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for a call");
-    }
-    if (tool) {
-        p->live[p->live_n++] = call;
+        return pons_error_set(err, rc, PONS__MCP, "no room for a call");
     }
     *p->commands_end = c;
     p->commands_end = &c->next;
@@ -239,56 +223,23 @@ static int client_start(void *self, uint64_t call, const char *tool, const pons_
 static void client_cancel(void *self, uint64_t call)
 {
     provider *p = self;
+    if (!pons_event_queue_end(&p->events, call)) {
+        return;
+    }
     pons_error ignored = PONS_ERROR_INIT;
     pthread_mutex_lock(&p->mtx);
-    for (size_t i = 0; i < p->live_n; i++) {
-        if (p->live[i] == call) {
-            p->live[i] = p->live[--p->live_n];
-            post(p, call, NULL, NULL, NULL, &ignored);
-            break;
-        }
-    }
-    for (queued **at = &p->events; *at;) {
-        queued *q = *at;
-        if (q->event.call == call) {
-            *at = q->next;
-            pons_tool_event_clear(&q->event);
-            free(q);
-        } else {
-            at = &q->next;
-        }
-    }
-    p->events_end = &p->events;
-    while (*p->events_end) {
-        p->events_end = &(*p->events_end)->next;
-    }
+    post(p, call, NULL, NULL, NULL, &ignored);
     pthread_mutex_unlock(&p->mtx);
 }
 
 static int client_event_fd(void *self)
 {
-    return ((provider *)self)->event_fd;
+    return ((provider *)self)->events.fd;
 }
 
 static bool client_next(void *self, pons_tool_event *ret)
 {
-    provider *p = self;
-    pthread_mutex_lock(&p->mtx);
-    queued *q = p->events;
-    if (q) {
-        p->events = q->next;
-        p->events_end = p->events ? p->events_end : &p->events;
-    }
-    if (!p->events) {
-        eventfd_t ignored;
-        eventfd_read(p->event_fd, &ignored);
-    }
-    pthread_mutex_unlock(&p->mtx);
-    if (q) {
-        *ret = q->event;
-        free(q);
-    }
-    return q != NULL;
+    return pons_event_queue_next(&((provider *)self)->events, ret);
 }
 
 static const pons_tools_ops client_ops = {
@@ -315,19 +266,7 @@ int pons_mcp_status(const pons_tools *mcp, pons_value **ret, pons_error *err)
     return PONS_OK;
 }
 
-// ---- opening ----
-
-static int wire_of(const pons_value *spec, const pons__wire_ops **ret, pons_error *err)
-{
-    if (pons_get(spec, "command")) {
-        *ret = &pons__wire_stdio;
-        return PONS_OK;
-    }
-    const void *ops = NULL;
-    const int rc = pons_module_load(PONS__MCP_KIND, PONS__MCP_HTTP, &ops, err);
-    *ret = rc < 0 ? *ret : ops;
-    return rc;
-}
+// ---- opening ------------------------------------------------------------------------------------
 
 static void add_server(provider *p, const char *name, const pons_value *spec)
 {
@@ -366,12 +305,15 @@ int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools 
     if (!p) {
         return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for the servers");
     }
+    const int ready = pons_event_queue_init(&p->events, sizeof(pons_tool_event), clear_event, err);
+    if (ready < 0) {
+        free(p);
+        return ready;
+    }
     pthread_mutex_init(&p->mtx, NULL);
     p->commands_end = &p->commands;
-    p->events_end = &p->events;
     p->clock = *clock;
     p->config = json_deep_copy(config);
-    p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->call_s = pons_get_num(config, "timeout_s", CALL_S);
     p->start_s = pons_get_num(config, "start_s", START_S);
@@ -388,8 +330,7 @@ int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools 
     sigset_t all, before;
     sigfillset(&all); // signals are the host's
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc =
-        p->event_fd < 0 || p->wake_fd < 0 ? errno : pthread_create(&p->thread, NULL, run, p);
+    const int rc = p->wake_fd < 0 ? errno : pthread_create(&p->thread, NULL, run, p);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc != 0) {
         provider_free(p);
@@ -409,25 +350,16 @@ static void provider_free(provider *p)
         free(c);
         c = next;
     }
-    for (queued *q = p->events; q;) {
-        queued *next = q->next;
-        pons_tool_event_clear(&q->event);
-        free(q);
-        q = next;
-    }
+    pons_event_queue_fini(&p->events);
     for (size_t i = 0; i < p->n_servers; i++) {
         pons_value_unref(p->servers[i].tools);
         pons_value_unref(p->servers[i].listing);
         pons_value_unref(p->servers[i].info);
         pons__mcp_log_close(&p->servers[i].log);
     }
-    free(p->live);
     pons_value_unref(p->list);
     pons_value_unref(p->status);
     pons_value_unref(p->config);
-    if (p->event_fd >= 0) {
-        close(p->event_fd);
-    }
     if (p->wake_fd >= 0) {
         close(p->wake_fd);
     }
@@ -435,37 +367,18 @@ static void provider_free(provider *p)
     free(p);
 }
 
-// ---- events and the list ----
+// ---- events and the list ------------------------------------------------------------------------
 
 // An event of a call that was canceled meanwhile is dropped.
 static void emit(provider *p, uint64_t call, pons_tool_event ev, bool last)
 {
-    queued *q = calloc(1, sizeof *q);
-    if (!q) { // an event that is lost would leave its host waiting for ever
-        abort();
-    }
     ev.call = call;
-    q->event = ev;
-    pthread_mutex_lock(&p->mtx);
-    bool alive = false;
-    for (size_t i = 0; i < p->live_n && !alive; i++) {
-        if (p->live[i] == call) {
-            alive = true;
-            if (last) {
-                p->live[i] = p->live[--p->live_n];
-            }
-        }
-    }
-    if (alive) {
-        *p->events_end = q;
-        p->events_end = &q->next;
-        eventfd_write(p->event_fd, 1);
-    }
-    pthread_mutex_unlock(&p->mtx);
-    if (!alive) {
-        pons_tool_event_clear(&q->event);
-        free(q);
-    }
+    pons_event_queue_push(&p->events, call, &ev, last);
+}
+
+static void clear_event(void *event)
+{
+    pons_tool_event_clear(event);
 }
 
 static void fail_call(provider *p, const ask *a, int status, const char *who, const char *why)
@@ -576,7 +489,7 @@ static void publish(provider *p)
     pons_value *old_list = p->list, *old_status = p->status;
     if (!json_equal(old_list, list)) {
         p->generation++;
-        eventfd_write(p->event_fd, 1); // a host that waits for tools looks again
+        pons_event_queue_wake(&p->events); // a host that waits for tools looks again
     }
     p->list = list;
     p->status = status;
@@ -585,7 +498,7 @@ static void publish(provider *p)
     pons_value_unref(old_status);
 }
 
-// ---- requests ----
+// ---- requests -----------------------------------------------------------------------------------
 
 static void ask_free(ask *a)
 {
@@ -610,10 +523,7 @@ static int send_message(server *s, pons_value *m, int64_t id, pons_error *err)
 
 static ask *add_ask(server *s, ask_kind kind, double patience_s)
 {
-    ask *a = calloc(1, sizeof *a);
-    if (!a) {
-        abort(); // a page of memory is all that is asked for
-    }
+    ask *a = pons_need_zeroed(1, sizeof *a);
     const int64_t now = pons_now_ns(&s->p->clock);
     a->kind = kind;
     a->patience_ns = seconds(patience_s);
@@ -663,7 +573,7 @@ static int ask_list(server *s, const char *cursor, pons_error *err)
                    cursor ? pons_object("cursor", json_string(cursor), NULL) : json_object(), err);
 }
 
-// ---- a server's life ----
+// ---- a server's life ----------------------------------------------------------------------------
 
 static void fall(server *s, const pons_error *why)
 {
@@ -716,8 +626,8 @@ static void begin(server *s)
     s->starts++;
     s->pages = 0;
     s->version[0] = '\0';
-    int rc = wire_of(s->spec, &s->ops, &err);
-    rc = rc < 0 ? rc : s->ops->open(s->spec, s->p->workspace, &s->log, &s->wire, &err);
+    s->ops = pons_get(s->spec, "command") ? &pons__wire_stdio : &pons__wire_http;
+    int rc = s->ops->open(s->spec, s->p->workspace, &s->log, &s->wire, &err);
     if (rc >= 0) {
         pons_value *params = pons_object(
             "protocolVersion", json_string(pons__mcp_newest), "capabilities", json_object(),
@@ -819,7 +729,7 @@ static void called(server *s, const ask *a, const pons_value *result)
     emit(s->p, a->call, ev, true);
 }
 
-// ---- what a server says ----
+// ---- what a server says -------------------------------------------------------------------------
 
 static int answered(server *s, const pons_value *m, pons_error *err)
 {
@@ -923,7 +833,7 @@ static int heard(server *s, const pons_value *m, pons_error *err)
                                : noticed(s, m, err);
 }
 
-// ---- the thread ----
+// ---- the thread ---------------------------------------------------------------------------------
 
 static void call_tool(provider *p, command *c)
 {

@@ -3,13 +3,12 @@
 // Keys that pons does not know are left alone: the file belongs to several programs. A key that it
 // does know must be right.
 #include "mcp/mcp_internal.h"
+#include "pons/schema.h"
+#include "pons/yaml.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/schema.h"
-#include "pons/yaml.h"
 
 #define TEXT       "{\"type\":\"string\"}"
 #define TEXTS      "{\"type\":\"array\",\"items\":" TEXT "}"

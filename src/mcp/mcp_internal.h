@@ -2,17 +2,15 @@
 #ifndef PONS_MCP_INTERNAL_H
 #define PONS_MCP_INTERNAL_H
 
-#include <poll.h>
-
 #include "pons/buf.h"
 #include "pons/mcp.h"
+
+#include <poll.h>
 
 #define PONS__MCP             "mcp"
 #define PONS__MCP_MESSAGE_MAX (16 * 1024 * 1024) // bytes of one message
 #define PONS__MCP_OUTPUT_MAX  (64 * 1024)        // bytes of a result that the host gets
 #define PONS__MCP_FDS         3                  // descriptors of one wire, at most
-#define PONS__MCP_KIND        "mcp"
-#define PONS__MCP_HTTP        "http" // the module mcp-http
 
 // JSON-RPC's error codes.
 enum {
@@ -53,7 +51,7 @@ typedef struct pons__wire_ops {
     // Takes one message: 1 and *ret, 0 when there is none, or negative: the connection is over.
     int (*next)(void *self, pons_value **ret, pons_error *err);
 } pons__wire_ops;
-extern const pons__wire_ops pons__wire_stdio;
+extern const pons__wire_ops pons__wire_stdio, pons__wire_http;
 
 // message.c
 pons_value *pons__rpc_request(int64_t id, const char *method, pons_value *params); // takes params

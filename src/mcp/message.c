@@ -1,5 +1,7 @@
 // message.c - JSON-RPC messages, versions, and what tools and results look like on either side.
 #include "mcp/mcp_internal.h"
+#include "pons/rand.h"
+#include "pons/schema.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,9 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pons/rand.h"
-#include "pons/schema.h"
 
 #define LOG_MAX     (1024 * 1024) // bytes of a log; one older file is kept
 #define NOTE_MAX    1024
@@ -74,7 +73,7 @@ pons_value *pons__rpc_error(const pons_value *id, int code, const char *message)
     return m;
 }
 
-// ---- names and schemas ----
+// ---- names and schemas --------------------------------------------------------------------------
 
 void pons__mcp_tool_name(const char *server, const char *tool, char ret[NAME_MAX_ + 1])
 {
@@ -174,7 +173,7 @@ pons_value *pons__mcp_parameters(const pons_value *schema)
     return milder;
 }
 
-// ---- results ----
+// ---- results ------------------------------------------------------------------------------------
 
 static size_t decoded(const char *base64)
 {
@@ -248,7 +247,7 @@ int pons__mcp_text(const pons_value *result, pons_buf *b, bool *ret_cut)
     return b->failed ? PONS_ENOMEM : PONS_OK;
 }
 
-// ---- the log ----
+// ---- the log ------------------------------------------------------------------------------------
 
 void pons__mcp_log_open(pons__mcp_log *l, const char *path)
 {

@@ -3,21 +3,28 @@
 // One thread, one client. It polls the client's end and the providers' descriptors; a call of a
 // tool lives like this:
 //
-//     tools/call ─► arguments held against the schema, risk assessed
-//        │ safe, warn                  │ dangerous                          │ blocked, invalid
-//        │                             ▼                                    ▼
-//        │            a person is asked: elicitation/create where the       told, as an error of
-//        │            client offers it, else a question that is kept        the tool
-//        ▼                             │ approved          │ rejected, nobody
-//     started at its provider ◄────────┘                   ▼
-//        │ progress ─► notifications/progress              told
-//        ▼
-//     done or failed ─► the result
+//     tools/call --> arguments held against the schema, risk assessed
+//        |                     |                         |
+//        | safe, warn          | dangerous               | blocked, invalid
+//        |                     v                         v
+//        |             a person is asked:             told, as an error of the tool
+//        |             elicitation/create where the      ^
+//        |             client offers it, else a          |
+//        |             question that is kept             |
+//        v                     |                         |
+//     started at its <--yes----+----no, nobody-----------+
+//     provider
+//        |  progress --> notifications/progress
+//        v
+//     done or failed --> the result
 //
 // notifications/cancelled ends a call wherever it is, and nothing more is said of it. What a tool
 // answers badly to is a result with isError, so that the model sees it; errors of the protocol are
 // JSON-RPC's.
 #include "mcp/mcp_internal.h"
+#include "pons/plain.h"
+#include "pons/rand.h"
+#include "pons/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +33,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pons/rand.h"
-#include "pons/schema.h"
 
 #define CALLS_MAX     128
 #define PROVIDERS_MAX 16
@@ -78,12 +82,14 @@ static void note(const session *s, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text - 1, fmt, ap);
     va_end(ap);
-    if (s->o->log_fd >= 0) {
-        dprintf(s->o->log_fd, "pons: %s\n", text);
+    if (s->o->log_fd >= 0) { // a terminal, maybe, and the client's words
+        pons_autobuf line = PONS_BUF_INIT;
+        pons_plain(&line, text, SIZE_MAX, false);
+        dprintf(s->o->log_fd, "pons: %s\n", line.data ? line.data : "");
     }
 }
 
-// ---- writing ----
+// ---- writing ------------------------------------------------------------------------------------
 
 static void write_all(session *s, const char *text, size_t n)
 {
@@ -136,7 +142,7 @@ static void tell_failure(session *s, const pons_value *id, const char *fmt, ...)
     say_text(s, id, text, strlen(text), NULL, true);
 }
 
-// ---- tools ----
+// ---- tools --------------------------------------------------------------------------------------
 
 static const pons_tools *find_tool(const session *s, const char *name, pons_value **ret)
 {
@@ -215,7 +221,7 @@ static void look_at_generations(session *s)
     }
 }
 
-// ---- calls ----
+// ---- calls --------------------------------------------------------------------------------------
 
 static void call_free(session *s, call *c)
 {
@@ -469,7 +475,7 @@ static void take_events(session *s, const pons_tools *p)
     }
 }
 
-// ---- the client's messages ----
+// ---- the client's messages ----------------------------------------------------------------------
 
 static void initialize(session *s, const pons_value *id, const pons_value *params)
 {
@@ -633,7 +639,7 @@ static int take_input(session *s, pons_error *err)
     return rc;
 }
 
-// ---- the loop ----
+// ---- the loop -----------------------------------------------------------------------------------
 
 static void look_at_questions(session *s)
 {

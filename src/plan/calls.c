@@ -10,10 +10,15 @@
 // A call is known by the members that the APIs give it (the table below). Its step has the call's
 // name and arguments, its place in the list as step_id, and nothing else; the goal must come from
 // the caller. The new text is read like any other, and marks lead its positions back.
-#include "plan/plan_internal.h"
+#include "plan/read.h"
+#include "plan/repair.h"
+#include "plan/tape.h"
+#include "pons/buf.h"
+#include "pons/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WRAPPERS_MAX = 4, PLACE_MAX = 64 };
 
@@ -68,9 +73,10 @@ int pons_plan_read(const char *text, size_t len, const pons_plan_read_options *o
                    pons_error *err)
 {
     reading g = {.o = o, .err = err};
-    if (len > PONS_PLAN_TEXT_MAX)
+    if (len > PONS_PLAN_TEXT_MAX) {
         return pons_error_set(err, PONS_EINVAL, "plan", "a text of %zu bytes; at most %d are read",
                               len, PONS_PLAN_TEXT_MAX);
+    }
     return read_text(&g, text, len, ret);
 }
 
@@ -95,7 +101,7 @@ static int read_text(reading *g, const char *text, size_t len, pons_plan **ret)
     return rc;
 }
 
-// -- shapes ---------------------------------------------------------------------------------------
+// ---- shapes -------------------------------------------------------------------------------------
 
 static bool has(const pons__tape *t, const pons__node *object, const char *key)
 {
@@ -113,18 +119,22 @@ static const pons__node *unwrap(reading *g, pons__tape *t, const pons__node *nod
     static const char *const keys[] = {"plan",     "tool_calls", "data", "result", "output",
                                        "response", "answer",     "json", NULL};
     const pons__read r = told(g, t);
-    if (has(t, node, "goal") || has(t, node, "steps"))
+    if (has(t, node, "goal") || has(t, node, "steps")) {
         return NULL;
+    }
     for (const char *const *k = keys; *k; k++) {
         const pons__node *v = pons__tape_get(t, node, *k);
-        if (!v || !(is_container(v) || v->kind == PONS__STRING) || v->len == 0)
+        if (!v || !(is_container(v) || v->kind == PONS__STRING) || v->len == 0) {
             continue;
+        }
         pons__tell(&r, PONS_REPAIR_UNWRAPPED, v, "the plan is the value of \"%s\"", *k);
         const pons__node *key = node + 1;
-        for (uint32_t i = 0; i < node->len; i++, key = &t->nodes[key[1].next])
-            if (key + 1 != v)
+        for (uint32_t i = 0; i < node->len; i++, key = &t->nodes[key[1].next]) {
+            if (key + 1 != v) {
                 pons__tell(&r, PONS_REPAIR_LEFT_OUT, key, "%.*s: beside the plan, left out",
                            (int)key->len, key->s);
+            }
+        }
         return v;
     }
     return NULL;
@@ -134,9 +144,11 @@ static bool makes_plans(const pons__node *name)
 {
     static const char *const names[] = {"plan_create", "create_plan", "make_plan", "submit_plan",
                                         NULL};
-    for (const char *const *n = names; *n; n++)
-        if (strlen(*n) == name->len && memcmp(*n, name->s, name->len) == 0)
+    for (const char *const *n = names; *n; n++) {
+        if (strlen(*n) == name->len && memcmp(*n, name->s, name->len) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -144,29 +156,34 @@ static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_pl
 {
     const pons__read r = told(g, t);
     call k;
-    if (++g->wrappers > WRAPPERS_MAX)
+    if (++g->wrappers > WRAPPERS_MAX) {
         return fault(g, t, node, "a plan in too many wrappers");
-    if (node->kind == PONS__STRING)
+    }
+    if (node->kind == PONS__STRING) {
         return read_encoded(g, t, node, ret);
+    }
     if (node->kind == PONS__ARRAY) {
         const pons__node *only = node->len == 1 ? node + 1 : NULL;
         const bool whole =
             only && !is_call(t, only, &k) && (has(t, only, "goal") || has(t, only, "steps"));
         const bool maker = only && is_call(t, only, &k) && makes_plans(k.name);
-        if (!whole && !maker)
+        if (!whole && !maker) {
             return read_list(g, t, node, ret);
+        }
         pons__tell(&r, PONS_REPAIR_UNWRAPPED, node, "the plan is the only one of a list");
         node = only;
     }
-    if (node->kind != PONS__OBJECT)
+    if (node->kind != PONS__OBJECT) {
         return fault(g, t, node, "no plan found");
+    }
     if (is_call(t, node, &k) && k.arguments && makes_plans(k.name)) {
         pons__tell(&r, PONS_REPAIR_UNWRAPPED, k.arguments, "the plan is the arguments of %.*s",
                    (int)k.name->len, k.name->s);
         return read_shape(g, t, k.arguments, ret);
     }
-    if (is_call(t, node, &k))
+    if (is_call(t, node, &k)) {
         return read_list(g, t, node, ret);
+    }
     const pons__node *inner = unwrap(g, t, node);
     return inner ? read_shape(g, t, inner, ret) : read_plan(g, t, node, ret);
 }
@@ -176,8 +193,9 @@ static int read_encoded(reading *g, pons__tape *t, const pons__node *node, pons_
     const pons__read r = told(g, t);
     char *text = malloc((size_t)node->len + 1); // the tape's strings do not outlive it
     int line, column;
-    if (!text)
+    if (!text) {
         return pons_error_set(g->err, PONS_ENOMEM, "plan", "out of memory");
+    }
     memcpy(text, node->s, node->len);
     pons__tell(&r, PONS_REPAIR_ENCODED, node, "a plan in a string; positions are those inside it");
     int rc = read_text(g, text, node->len, ret);
@@ -200,11 +218,13 @@ static int read_plan(reading *g, pons__tape *t, const pons__node *node, pons_pla
     bool calls = false;
     if (steps && steps->kind == PONS__ARRAY) {
         const pons__node *v = steps + 1;
-        for (uint32_t i = 0; i < steps->len; i++, v = &t->nodes[v->next])
+        for (uint32_t i = 0; i < steps->len; i++, v = &t->nodes[v->next]) {
             calls = calls || is_call(t, v, &k);
+        }
     }
-    if (!calls)
+    if (!calls) {
         return pons__read_plan(&r, node, ret, g->err);
+    }
     composer c = {.from = t, .to = {.text = PONS_BUF_INIT}};
     int rc = PONS_OK;
     const pons__node *key = node + 1;
@@ -219,8 +239,9 @@ static int read_plan(reading *g, pons__tape *t, const pons__node *node, pons_pla
         const pons__node *v = steps + 1;
         pons_buf_str(&c.to.text, "[");
         for (uint32_t n = 0; rc >= 0 && n < steps->len; n++, v = &t->nodes[v->next]) {
-            if (n)
+            if (n) {
                 pons_buf_str(&c.to.text, ",");
+            }
             rc = is_call(t, v, &k) ? put_call(g, &c, v, &k, n) : put_value(g, &c, v);
         }
         pons_buf_str(&c.to.text, "]");
@@ -247,8 +268,9 @@ static int read_list(reading *g, pons__tape *t, const pons__node *list, pons_pla
     composer c = {.from = t, .to = {.text = PONS_BUF_INIT}};
     pons_buf_str(&c.to.text, "{\"steps\":[");
     for (uint32_t i = 0; rc >= 0 && i < n; i++, v = &t->nodes[v->next]) {
-        if (i)
+        if (i) {
             pons_buf_str(&c.to.text, ",");
+        }
         if (is_call(t, v, &k)) {
             rc = put_call(g, &c, v, &k, i);
         } else if (has(t, v, "action")) {
@@ -259,18 +281,20 @@ static int read_list(reading *g, pons__tape *t, const pons__node *list, pons_pla
         }
     }
     pons_buf_str(&c.to.text, "]}");
-    if (rc >= 0 && !g->o->goal)
+    if (rc >= 0 && !g->o->goal) {
         rc = fault(g, t, list,
                    steps ? "goal: is missing; a list of steps has none, give one (--goal)"
                          : "goal: is missing; a list of calls has none, give one "
                            "(--goal)");
+    }
     if (rc < 0) {
         pons__repaired_fini(&c.to);
         pons__arena_fini(&c.scratch);
         return rc;
     }
-    if (steps)
+    if (steps) {
         pons__tell(&r, PONS_REPAIR_UNWRAPPED, list, "a list of steps made a plan");
+    }
     return read_composed(g, &c, ret);
 }
 
@@ -287,31 +311,36 @@ static int read_composed(reading *g, composer *c, pons_plan **ret)
     return rc;
 }
 
-// -- calls ----------------------------------------------------------------------------------------
+// ---- calls --------------------------------------------------------------------------------------
 
 static bool is_call(const pons__tape *t, const pons__node *v, call *ret)
 {
     static const char *const names[] = {"name", "tool", "tool_name", "recipient_name", NULL};
     static const char *const arguments[] = {"arguments",  "parameters", "args", "input",
                                             "tool_input", "kwargs",     NULL};
-    if (!v || v->kind != PONS__OBJECT || has(t, v, "step_id") || has(t, v, "steps"))
+    if (!v || v->kind != PONS__OBJECT || has(t, v, "step_id") || has(t, v, "steps")) {
         return false;
+    }
     const pons__node *inner = pons__tape_get(t, v, "function");
     inner = inner ? inner : pons__tape_get(t, v, "function_call");
-    if (inner && inner->kind == PONS__OBJECT)
+    if (inner && inner->kind == PONS__OBJECT) {
         return is_call(t, inner, ret);
+    }
     const pons__node *name = NULL, *args = NULL;
-    for (const char *const *n = names; !name && *n; n++)
+    for (const char *const *n = names; !name && *n; n++) {
         name = pons__tape_get(t, v, *n);
-    for (const char *const *a = arguments; !args && *a; a++)
+    }
+    for (const char *const *a = arguments; !args && *a; a++) {
         args = pons__tape_get(t, v, *a);
+    }
     if (!name && has(t, v, "action_input")) { // as ReAct agents write it
         name = pons__tape_get(t, v, "action");
         args = pons__tape_get(t, v, "action_input");
     }
     if (!name || name->kind != PONS__STRING || name->len == 0 ||
-        (has(t, v, "action") && !has(t, v, "action_input")))
+        (has(t, v, "action") && !has(t, v, "action_input"))) {
         return false;
+    }
     *ret = (call){name, args};
     return true;
 }
@@ -338,8 +367,9 @@ static int put_value(reading *g, composer *c, const pons__node *v)
     const char *text = NULL;
     put_mark(c, v);
     const int rc = pons__tape_canonical(c->from, v, &c->scratch, &text, g->err);
-    if (rc >= 0)
+    if (rc >= 0) {
         pons_buf_str(&c->to.text, text);
+    }
     return rc;
 }
 
@@ -347,9 +377,11 @@ static int put_value(reading *g, composer *c, const pons__node *v)
 static bool is_usual(const pons__node *key)
 {
     static const char *const usual[] = {"id", "type", "index", "call_id", "status", NULL};
-    for (const char *const *u = usual; *u; u++)
-        if (strlen(*u) == key->len && memcmp(*u, key->s, key->len) == 0)
+    for (const char *const *u = usual; *u; u++) {
+        if (strlen(*u) == key->len && memcmp(*u, key->s, key->len) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -366,10 +398,11 @@ static int put_call(reading *g, composer *c, const pons__node *v, const call *k,
         const pons__node *value = key + 1;
         const bool holds = value->kind == PONS__OBJECT && k->name > value &&
                            k->name < &c->from->nodes[value->next];
-        if (value != k->name && value != k->arguments && !holds && !is_usual(key))
+        if (value != k->name && value != k->arguments && !holds && !is_usual(key)) {
             pons__tell(&r, PONS_REPAIR_LEFT_OUT, key,
                        "steps[%zu]: %.*s of a call is no field of a step, left out", place,
                        (int)key->len, key->s);
+        }
     }
     put_mark(c, v);
     pons_buf_printf(b, "{\"step_id\":%zu,\"action\":", place + 1);
@@ -388,8 +421,9 @@ static int put_arguments(reading *g, composer *c, const pons__node *v, size_t pl
         pons_buf_str(&c->to.text, "{}");
         return PONS_OK;
     }
-    if (v->kind != PONS__STRING)
+    if (v->kind != PONS__STRING) {
         return put_value(g, c, v); // not an object: said when the step is read
+    }
     pons__tape t = {0};
     const char *text = NULL;
     pons_error why = PONS_ERROR_INIT;

@@ -15,18 +15,18 @@
 // One step from end to end: its text is one run of nodes on the tape; read.c copies five or six
 // strings of it into the plan's arena, the free objects as canonical text; write.c copies them out
 // again. Nothing else is allocated, and a plan is freed block by block.
-#include "plan/plan_internal.h"
+#include "pons/plan.h"
+
+#include "plan/parts.h"
+#include "plan/tape.h"
+#include "pons/buf.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { BLOCK_BYTES = 16 << 10, STEPS_MIN = 8 };
-
-typedef struct pons__block {
-    struct pons__block *next;
-    _Alignas(8) char data[];
-} pons__block;
+enum { STEPS_MIN = 8 };
 
 typedef struct lone_step { // what pons_plan_step_from_value gives
     pons_plan_step step;
@@ -45,58 +45,7 @@ static int copy_fields(pons_plan *p, const pons_plan *fields, pons_error *err);
 static int append(pons_plan *p, const pons_plan_step *step, pons_error *err);
 static int no_memory(pons_error *err);
 
-// -- memory ---------------------------------------------------------------------------------------
-
-void *pons__arena_take(pons__arena *a, size_t n)
-{
-    const size_t rounded = (n + 7) & ~(size_t)7;
-    if ((size_t)(a->end - a->at) < rounded || !a->at) {
-        const size_t size = rounded > BLOCK_BYTES / 4 ? rounded : BLOCK_BYTES;
-        pons__block *b = malloc(sizeof *b + size);
-        if (!b)
-            return NULL;
-        if (size == rounded && a->blocks) { // a large piece: the room of the newest block stays
-            b->next = a->blocks->next;
-            a->blocks->next = b;
-            return b->data;
-        }
-        b->next = a->blocks;
-        a->blocks = b;
-        a->at = b->data;
-        a->end = b->data + size;
-    }
-    void *piece = a->at;
-    a->at += rounded;
-    return piece;
-}
-
-void pons__arena_trim(pons__arena *a, void *piece, size_t n, size_t used)
-{
-    if ((char *)piece + ((n + 7) & ~(size_t)7) == a->at)
-        a->at = (char *)piece + ((used + 7) & ~(size_t)7);
-}
-
-char *pons__arena_text(pons__arena *a, const char *s, size_t len)
-{
-    char *copy = pons__arena_take(a, len + 1);
-    if (copy) {
-        memcpy(copy, s, len);
-        copy[len] = '\0';
-    }
-    return copy;
-}
-
-void pons__arena_fini(pons__arena *a)
-{
-    while (a->blocks) {
-        pons__block *b = a->blocks;
-        a->blocks = b->next;
-        free(b);
-    }
-    *a = (pons__arena){0};
-}
-
-// -- plans ----------------------------------------------------------------------------------------
+// ---- plans --------------------------------------------------------------------------------------
 
 pons_plan *pons__plan_new(size_t steps)
 {
@@ -118,8 +67,9 @@ pons_plan *pons__plan_new(size_t steps)
 
 void pons_plan_destroy(pons_plan *p)
 {
-    if (!p)
+    if (!p) {
         return;
+    }
     pons__arena_fini(&p->own->arena);
     free(p->own);
     free(p->steps);
@@ -133,8 +83,9 @@ int pons_plan_create(const pons_plan *fields, pons_plan **ret, pons_error *err)
     for (size_t i = 0; rc >= 0 && i < fields->n_steps; i++) {
         pons_error why = PONS_ERROR_INIT;
         rc = append(p, &fields->steps[i], &why);
-        if (rc < 0)
+        if (rc < 0) {
             pons_error_set(err, rc, "plan", "steps[%zu].%s", i, why.message);
+        }
     }
     if (rc < 0) {
         pons_plan_destroy(p);
@@ -147,15 +98,19 @@ int pons_plan_create(const pons_plan *fields, pons_plan **ret, pons_error *err)
 static int copy_fields(pons_plan *p, const pons_plan *fields, pons_error *err)
 {
     pons__arena *a = &p->own->arena;
-    if (pons__is_blank(fields->plan_id))
+    if (pons__is_blank(fields->plan_id)) {
         return pons_error_set(err, PONS_EINVAL, "plan", "plan_id: must not be empty");
-    if (pons__is_blank(fields->goal))
+    }
+    if (pons__is_blank(fields->goal)) {
         return pons_error_set(err, PONS_EINVAL, "plan", "goal: must not be empty");
-    if ((unsigned)fields->risk_level >= PONS_RISK_LEVELS)
+    }
+    if ((unsigned)fields->risk_level >= PONS_RISK_LEVELS) {
         return pons_error_set(err, PONS_EINVAL, "plan", "risk_level: %d is none",
                               (int)fields->risk_level);
-    if ((unsigned)fields->status >= PONS_PLAN_STATUSES)
+    }
+    if ((unsigned)fields->status >= PONS_PLAN_STATUSES) {
         return pons_error_set(err, PONS_EINVAL, "plan", "status: %d is none", (int)fields->status);
+    }
     p->risk_level = fields->risk_level;
     p->requires_confirmation = fields->requires_confirmation;
     p->status = fields->status;
@@ -195,30 +150,36 @@ int pons_plan_create_new(const char *goal, const char *reasoning, pons_risk_leve
 
 int pons_plan_step_check(const pons_plan_step *step, pons_error *err)
 {
-    if (pons__is_blank(step->action))
+    if (pons__is_blank(step->action)) {
         return pons_error_set(err, PONS_EINVAL, "plan", "action: must not be empty");
-    if (step->step_id < 0)
+    }
+    if (step->step_id < 0) {
         return pons_error_set(err, PONS_EINVAL, "plan", "step_id: must not be negative, found %lld",
                               (long long)step->step_id);
-    if ((unsigned)step->tool_call_type >= PONS_TOOL_CALL_TYPES)
+    }
+    if ((unsigned)step->tool_call_type >= PONS_TOOL_CALL_TYPES) {
         return pons_error_set(err, PONS_EINVAL, "plan", "tool_call_type: %d is none",
                               (int)step->tool_call_type);
-    if ((unsigned)step->status >= PONS_STEP_STATUSES)
+    }
+    if ((unsigned)step->status >= PONS_STEP_STATUSES) {
         return pons_error_set(err, PONS_EINVAL, "plan", "status: %d is none", (int)step->status);
+    }
     return PONS_OK;
 }
 
 int pons_plan_add_step(pons_plan *p, const pons_plan_step *step, pons_error *err)
 {
     const bool may_be_there = step->step_id <= p->own->max_id;
-    if (may_be_there && pons_plan_step_get(p, step->step_id))
+    if (may_be_there && pons_plan_step_get(p, step->step_id)) {
         return pons_error_set(err, PONS_EEXIST, "plan",
                               "steps[%zu].step_id: %lld already exists, use a unique id",
                               p->n_steps, (long long)step->step_id);
+    }
     pons_error why = PONS_ERROR_INIT;
     const int rc = append(p, step, &why);
-    if (rc < 0)
+    if (rc < 0) {
         pons_error_set(err, rc, "plan", "steps[%zu].%s", p->n_steps, why.message);
+    }
     return rc;
 }
 
@@ -227,19 +188,22 @@ static int append(pons_plan *p, const pons_plan_step *step, pons_error *err)
     pons_plan_step copy;
     int rc = pons_plan_step_check(step, err);
     rc = rc < 0 ? rc : copy_step(&p->own->arena, step, &copy, err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     if (p->n_steps == p->own->cap) {
         const size_t cap = p->own->cap ? 2 * p->own->cap : STEPS_MIN;
         pons_plan_step *steps = realloc(p->steps, cap * sizeof *steps);
-        if (!steps)
+        if (!steps) {
             return no_memory(err);
+        }
         p->steps = steps;
         p->own->cap = cap;
     }
     p->steps[p->n_steps++] = copy;
-    if (copy.step_id > p->own->max_id)
+    if (copy.step_id > p->own->max_id) {
         p->own->max_id = copy.step_id;
+    }
     return PONS_OK;
 }
 
@@ -264,13 +228,15 @@ static int copy_text(pons__arena *a, const char *field, const char *s, const cha
 {
     s = s ? s : fallback;
     *ret = NULL;
-    if (!s)
+    if (!s) {
         return PONS_OK;
+    }
     const size_t len = strlen(s);
     for (size_t i = 0, n; i < len; i += n) {
         n = pons_utf8_sequence(s + i, len - i);
-        if (n == 0)
+        if (n == 0) {
             return pons_error_set(err, PONS_EINVAL, "plan", "%s: not UTF-8 at byte %zu", field, i);
+        }
     }
     *ret = pons__arena_text(a, s, len);
     return *ret ? PONS_OK : no_memory(err);
@@ -287,8 +253,9 @@ static int copy_object(pons__arena *a, const char *field, const char *s, const c
     pons__tape tape = {0};
     pons_error why = PONS_ERROR_INIT;
     int rc = pons__tape_parse(&tape, s, strlen(s), &why);
-    if (rc >= 0 && tape.nodes[0].kind != PONS__OBJECT)
+    if (rc >= 0 && tape.nodes[0].kind != PONS__OBJECT) {
         rc = pons_error_set(&why, PONS_EINVAL, "plan", "not a JSON object");
+    }
     rc = rc < 0 ? rc : pons__tape_canonical(&tape, tape.nodes, a, ret, &why);
     if (rc < 0) {
         pons_error_set(err, rc, "plan", "%s: %s", field, why.message);
@@ -301,12 +268,14 @@ static int copy_object(pons__arena *a, const char *field, const char *s, const c
 int pons__number_text(double x, const char *what, char ret[PONS__NUMBER_MAX], pons_error *err)
 {
     char *text = NULL;
-    if (!isfinite(x))
+    if (!isfinite(x)) {
         return pons_error_set(err, PONS_EINVAL, "plan", "%s: not a finite number", what);
+    }
     pons_autovalue v = json_real(x);
     const long n = v ? pons_value_dump(v, &text) : PONS_ENOMEM;
-    if (n < 0)
+    if (n < 0) {
         return no_memory(err);
+    }
     snprintf(ret, PONS__NUMBER_MAX, "%s", text);
     free(text);
     return PONS_OK;
@@ -322,12 +291,14 @@ static int copy_number(pons__arena *a, const char *field, double number, const c
         const bool good = pons__tape_parse(&tape, text, strlen(text), NULL) >= 0 &&
                           tape.nodes[0].kind == PONS__NUMBER;
         pons__tape_fini(&tape);
-        if (!good)
+        if (!good) {
             return pons_error_set(err, PONS_EINVAL, "plan", "%s: not a JSON number", field);
+        }
     } else {
         const int rc = pons__number_text(number, field, made, err);
-        if (rc < 0)
+        if (rc < 0) {
             return rc;
+        }
         text = made;
     }
     *ret = pons__arena_text(a, text, strlen(text));
@@ -339,14 +310,15 @@ static int no_memory(pons_error *err)
     return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
 }
 
-// -- questions and changes ------------------------------------------------------------------------
+// ---- questions and changes ----------------------------------------------------------------------
 
 int pons_plan_step_move(pons_plan_step *step, pons_step_status to, pons_error *err)
 {
     int status = step->status;
     const int rc = pons_machine_move(&pons_step_machine, &status, to, err);
-    if (rc >= 0)
+    if (rc >= 0) {
         step->status = (pons_step_status)status;
+    }
     return rc;
 }
 
@@ -354,8 +326,9 @@ int pons_plan_move(pons_plan *p, pons_plan_status to, pons_error *err)
 {
     int status = p->status;
     const int rc = pons_machine_move(&pons_plan_machine, &status, to, err);
-    if (rc >= 0)
+    if (rc >= 0) {
         p->status = (pons_plan_status)status;
+    }
     return rc;
 }
 
@@ -364,10 +337,12 @@ size_t pons_plan_select(const pons_plan *p, pons_step_status status, pons_plan_s
 {
     size_t n = 0;
     for (size_t i = 0; i < p->n_steps; i++) {
-        if (p->steps[i].status != status)
+        if (p->steps[i].status != status) {
             continue;
-        if (n < cap)
+        }
+        if (n < cap) {
             ret[n] = &p->steps[i];
+        }
         n++;
     }
     return n;
@@ -390,9 +365,11 @@ size_t pons_plan_failed_steps(const pons_plan *p, pons_plan_step **ret, size_t c
 
 pons_plan_step *pons_plan_step_get(const pons_plan *p, int64_t step_id)
 {
-    for (size_t i = 0; i < p->n_steps; i++)
-        if (p->steps[i].step_id == step_id)
+    for (size_t i = 0; i < p->n_steps; i++) {
+        if (p->steps[i].step_id == step_id) {
             return &p->steps[i];
+        }
+    }
     return NULL;
 }
 
@@ -404,9 +381,11 @@ pons_plan_step *pons_plan_current_step(const pons_plan *p)
 
 bool pons_plan_is_finished(const pons_plan *p)
 {
-    for (size_t i = 0; i < p->n_steps; i++)
-        if (!pons_machine_final(&pons_step_machine, p->steps[i].status))
+    for (size_t i = 0; i < p->n_steps; i++) {
+        if (!pons_machine_final(&pons_step_machine, p->steps[i].status)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -418,9 +397,11 @@ bool pons_plan_is_success(const pons_plan *p)
 int64_t pons_plan_next_step_id(const pons_plan *p)
 {
     int64_t max = 0;
-    for (size_t i = 0; i < p->n_steps; i++)
-        if (p->steps[i].step_id > max)
+    for (size_t i = 0; i < p->n_steps; i++) {
+        if (p->steps[i].step_id > max) {
             max = p->steps[i].step_id;
+        }
+    }
     return max == INT64_MAX ? INT64_MAX : max + 1;
 }
 
@@ -430,27 +411,29 @@ int pons_plan_object(const char *text, pons_value **ret, pons_error *err)
     return pons_value_parse(text, strlen(text), ret, err);
 }
 
-// -- lone steps -----------------------------------------------------------------------------------
+// ---- lone steps ---------------------------------------------------------------------------------
 
 pons_plan_step *pons__step_new(pons__arena **ret_arena)
 {
     lone_step *s = calloc(1, sizeof *s);
-    if (!s)
+    if (!s) {
         return NULL;
+    }
     *ret_arena = &s->arena;
     return &s->step;
 }
 
 void pons_plan_step_destroy(pons_plan_step *step)
 {
-    if (!step)
+    if (!step) {
         return;
+    }
     lone_step *s = (lone_step *)step; // its first member
     pons__arena_fini(&s->arena);
     free(s);
 }
 
-// -- execution results ----------------------------------------------------------------------------
+// ---- execution results --------------------------------------------------------------------------
 
 pons_execution_result *pons__result_new(void)
 {
@@ -467,8 +450,9 @@ pons_execution_result *pons__result_new(void)
 
 void pons_execution_result_destroy(pons_execution_result *r)
 {
-    if (!r)
+    if (!r) {
         return;
+    }
     pons__arena_fini(&r->own->arena);
     free(r->own);
     free(r);
@@ -476,19 +460,24 @@ void pons_execution_result_destroy(pons_execution_result *r)
 
 int pons__result_check(const pons_execution_result *r, pons_error *err)
 {
-    if (pons__is_blank(r->plan_id))
+    if (pons__is_blank(r->plan_id)) {
         return pons_error_set(err, PONS_EINVAL, "plan", "plan_id: must not be empty");
-    if (r->step_id < 0)
+    }
+    if (r->step_id < 0) {
         return pons_error_set(err, PONS_EINVAL, "plan", "step_id: must not be negative, found %lld",
                               (long long)r->step_id);
-    if ((unsigned)r->status >= PONS_STEP_STATUSES)
+    }
+    if ((unsigned)r->status >= PONS_STEP_STATUSES) {
         return pons_error_set(err, PONS_EINVAL, "plan", "status: %d is none", (int)r->status);
-    if (r->status == PONS_STEP_SUCCESS && !r->success)
+    }
+    if (r->status == PONS_STEP_SUCCESS && !r->success) {
         return pons_error_set(err, PONS_EINVAL, "plan",
                               "success: must be true when status is success");
-    if (r->status == PONS_STEP_FAILED && r->success)
+    }
+    if (r->status == PONS_STEP_FAILED && r->success) {
         return pons_error_set(err, PONS_EINVAL, "plan",
                               "success: must be false when status is failed");
+    }
     return PONS_OK;
 }
 
@@ -496,11 +485,13 @@ int pons_execution_result_create(const pons_execution_result *fields, pons_execu
                                  pons_error *err)
 {
     int rc = pons__result_check(fields, err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     pons_execution_result *r = pons__result_new();
-    if (!r)
+    if (!r) {
         return no_memory(err);
+    }
     pons__arena *a = &r->own->arena;
     r->step_id = fields->step_id;
     r->success = fields->success;

@@ -4,11 +4,17 @@
 // tolerant reader. For each object the members are first sorted into slots, one a field of the
 // protocol; then each field is taken from its slot or gets the seed's default. Values come here as
 // text too (dumped), so that there is one way in.
-#include "plan/plan_internal.h"
+#include "plan/read.h"
+
+#include "plan/parts.h"
+#include "plan/tape.h"
+#include "plan/words.h"
+#include "pons/plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PATH_MAX_BYTES = 160, SHOWN_MAX = 40, WORDS_MAX = 160 };
 #define FIELDS_MAX 11
@@ -125,19 +131,21 @@ static int check_unique(const object *o, const pons_plan *p, const pons__node *s
 static int plan_fields(object *o, pons_plan *p);
 static int plan_id(object *o, pons_plan *p);
 
-// -- objects --------------------------------------------------------------------------------------
+// ---- objects ------------------------------------------------------------------------------------
 
 int pons__read_plan(const pons__read *r, const pons__node *node, pons_plan **ret, pons_error *err)
 {
     object o = {
         .read = r, .node = node, .names = plan_names, .n = PLAN_FIELDS, .noun = "plan", .err = err};
     int rc = sort_members(&o);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     const pons__node *steps = o.slots[STEPS];
     pons_plan *p = pons__plan_new(steps && steps->kind == PONS__ARRAY ? steps->len : 0);
-    if (!p)
+    if (!p) {
         return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    }
     o.arena = &p->own->arena;
     rc = plan_fields(&o, p);
     if (rc < 0) {
@@ -152,8 +160,9 @@ static int plan_fields(object *o, pons_plan *p)
 {
     int risk = 0, status = 0, rc;
     const pons__read *r = o->read;
-    if (r->flags & PONS__READ_REPLY) // what the seed does not take from a reply
+    if (r->flags & PONS__READ_REPLY) { // what the seed does not take from a reply
         o->slots[STATUS] = o->slots[CREATED_AT] = o->slots[SOURCE] = NULL;
+    }
     rc = plan_id(o, p);
     if (!o->slots[GOAL] && r->goal) {
         pons__tell(r, PONS_REPAIR_GOAL, o->node,
@@ -163,8 +172,9 @@ static int plan_fields(object *o, pons_plan *p)
     } else {
         rc = rc < 0 ? rc : take_text(o, GOAL, NULL, &p->goal);
     }
-    if (rc >= 0 && pons__is_blank(p->goal))
+    if (rc >= 0 && pons__is_blank(p->goal)) {
         rc = fault(o, "goal", 4, o->slots[GOAL], "must not be empty");
+    }
     rc = rc < 0 ? rc : take_text(o, REASONING, "", &p->reasoning);
     rc = rc < 0 ? rc : take_word(o, RISK_LEVEL, &pons__risk_words, PONS_RISK_LOW, &risk);
     rc = rc < 0 ? rc : take_bool(o, PLAN_CONFIRM, &p->requires_confirmation);
@@ -185,14 +195,16 @@ static int plan_id(object *o, pons_plan *p)
     if (!o->slots[PLAN_ID] && o->read->flags & PONS__READ_NEW_ID) {
         char id[PONS__PLAN_ID_MAX];
         pons__plan_id_make(o->read->from.rand, id);
-        if (o->read->flags & PONS__READ_REPORT)
+        if (o->read->flags & PONS__READ_REPORT) {
             pons__tell(o->read, PONS_REPAIR_NEW_ID, o->node, "plan_id: absent, a new one: %s", id);
+        }
         p->plan_id = pons__arena_text(o->arena, id, strlen(id));
         return p->plan_id ? PONS_OK : pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
     }
     const int rc = take_text(o, PLAN_ID, NULL, &p->plan_id);
-    if (rc >= 0 && pons__is_blank(p->plan_id))
+    if (rc >= 0 && pons__is_blank(p->plan_id)) {
         return fault(o, "plan_id", 7, o->slots[PLAN_ID], "must not be empty");
+    }
     return rc;
 }
 
@@ -203,8 +215,9 @@ static int take_steps(object *o, pons_plan *p)
         defaulted(o, STEPS, "[]");
         return PONS_OK;
     }
-    if (steps->kind != PONS__ARRAY)
+    if (steps->kind != PONS__ARRAY) {
         return wrong(o, STEPS, "an array");
+    }
     object step = {.read = o->read,
                    .names = step_names,
                    .n = STEP_FIELDS,
@@ -218,12 +231,14 @@ static int take_steps(object *o, pons_plan *p)
         pons_plan_step *s = &p->steps[i];
         step.index = i;
         const int rc = read_step(&step, s);
-        if (rc < 0)
+        if (rc < 0) {
             return rc;
+        }
         p->n_steps++;
         ascending = ascending && s->step_id > p->own->max_id;
-        if (s->step_id > p->own->max_id)
+        if (s->step_id > p->own->max_id) {
             p->own->max_id = s->step_id;
+        }
         step.node = &o->read->tape->nodes[step.node->next];
     }
     return ascending || !(o->read->flags & PONS__READ_UNIQUE) ? PONS_OK : check_unique(o, p, steps);
@@ -237,8 +252,9 @@ typedef struct placed_id {
 static int by_id(const void *a, const void *b)
 {
     const placed_id *x = a, *y = b;
-    if (x->id != y->id)
+    if (x->id != y->id) {
         return x->id < y->id ? -1 : 1;
+    }
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -246,21 +262,27 @@ static int by_id(const void *a, const void *b)
 static int check_unique(const object *o, const pons_plan *p, const pons__node *steps)
 {
     placed_id *ids = malloc(p->n_steps * sizeof *ids);
-    if (!ids)
+    if (!ids) {
         return pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
-    for (size_t i = 0; i < p->n_steps; i++)
+    }
+    for (size_t i = 0; i < p->n_steps; i++) {
         ids[i] = (placed_id){p->steps[i].step_id, i};
+    }
     qsort(ids, p->n_steps, sizeof *ids, by_id);
     size_t first = SIZE_MAX;
-    for (size_t i = 1; i < p->n_steps; i++)
-        if (ids[i].id == ids[i - 1].id && ids[i].index < first)
+    for (size_t i = 1; i < p->n_steps; i++) {
+        if (ids[i].id == ids[i - 1].id && ids[i].index < first) {
             first = ids[i].index;
+        }
+    }
     free(ids);
-    if (first == SIZE_MAX)
+    if (first == SIZE_MAX) {
         return PONS_OK;
+    }
     const pons__node *step = steps + 1;
-    for (size_t i = 0; i < first; i++)
+    for (size_t i = 0; i < first; i++) {
         step = &o->read->tape->nodes[step->next];
+    }
     object at = {.read = o->read,
                  .names = step_names,
                  .n = STEP_FIELDS,
@@ -271,21 +293,24 @@ static int check_unique(const object *o, const pons_plan *p, const pons__node *s
     const pons__node *id = pons__tape_get(o->read->tape, step, "step_id");
     fault(&at, "step_id", 7, id ? id : step, "%lld already exists, use a unique id",
           (long long)p->steps[first].step_id);
-    if (o->err)
+    if (o->err) {
         o->err->status = PONS_EEXIST;
+    }
     return PONS_EEXIST;
 }
 
 static int read_step(object *o, pons_plan_step *s)
 {
     int type = 0, status = 0;
-    if (o->node->kind != PONS__OBJECT)
+    if (o->node->kind != PONS__OBJECT) {
         return fault(o, NULL, 0, o->node, "expected an object");
+    }
     int rc = sort_members(o);
     rc = rc < 0 ? rc : take_id(o, STEP_ID, &s->step_id);
     rc = rc < 0 ? rc : take_text(o, ACTION, NULL, &s->action);
-    if (rc >= 0 && pons__is_blank(s->action))
+    if (rc >= 0 && pons__is_blank(s->action)) {
         rc = fault(o, "action", 6, o->slots[ACTION], "must not be empty");
+    }
     rc = rc < 0 ? rc : take_word(o, TOOL_CALL_TYPE, &pons__tool_words, PONS_TOOL_EXECUTE, &type);
     rc = rc < 0 ? rc : take_object(o, PARAMETERS, &s->parameters);
     rc = rc < 0 ? rc : take_object(o, PRECONDITIONS, &s->preconditions);
@@ -299,19 +324,21 @@ static int read_step(object *o, pons_plan_step *s)
     return rc < 0 ? rc : take_object(o, METADATA, &s->metadata);
 }
 
-// -- slots and messages ---------------------------------------------------------------------------
+// ---- slots and messages -------------------------------------------------------------------------
 
 // Whether a key is this name of the protocol (four bytes or more), without a call.
 static inline bool is_name(const name *n, const pons__node *key)
 {
     uint64_t a, b;
-    if (n->len != key->len)
+    if (n->len != key->len) {
         return false;
+    }
     if (n->len >= sizeof a) {
         memcpy(&a, n->text, sizeof a);
         memcpy(&b, key->s, sizeof b);
-        if (a != b)
+        if (a != b) {
             return false;
+        }
         return n->len == sizeof a ||
                memcmp(n->text + sizeof a, key->s + sizeof a, n->len - sizeof a) == 0;
     }
@@ -321,24 +348,29 @@ static inline bool is_name(const name *n, const pons__node *key)
 static int sort_members(object *o)
 {
     const pons__node *nodes = o->read->tape->nodes, *key = o->node + 1;
-    if (o->node->kind != PONS__OBJECT)
+    if (o->node->kind != PONS__OBJECT) {
         return fault(o, NULL, 0, o->node, "expected an object");
+    }
     memset(o->slots, 0, sizeof o->slots);
     int guess = 0; // members mostly come in one order: look behind the last one first
     for (uint32_t i = 0; i < o->node->len; i++) {
         int f = guess, tried = 0;
-        for (; tried < o->n; tried++, f = f + 1 == o->n ? 0 : f + 1)
-            if (is_name(&o->names[f], key))
+        for (; tried < o->n; tried++, f = f + 1 == o->n ? 0 : f + 1) {
+            if (is_name(&o->names[f], key)) {
                 break;
+            }
+        }
         if (tried < o->n) {
-            if (o->slots[f])
+            if (o->slots[f]) {
                 return fault(o, key->s, key->len, key, "is there twice");
+            }
             o->slots[f] = key + 1;
             guess = f + 1 == o->n ? 0 : f + 1;
         } else if (o->read->flags & PONS__READ_REPORT) {
             char prefix[PATH_MAX_BYTES] = "";
-            if (o->in_steps)
+            if (o->in_steps) {
                 snprintf(prefix, sizeof prefix, "steps[%zu].", o->index);
+            }
             pons__tell(o->read, PONS_REPAIR_LEFT_OUT, key, "%s%.*s: not a field of a %s, left out",
                        prefix, (int)key->len, key->s, o->noun);
         }
@@ -351,8 +383,9 @@ void pons__tell(const pons__read *r, pons_repair_kind kind, const pons__node *wh
                 const char *fmt, ...)
 {
     char what[PONS_ERROR_MESSAGE_MAX];
-    if (!r->fn)
+    if (!r->fn) {
         return;
+    }
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
@@ -372,14 +405,16 @@ static int fault(const object *o, const char *field, size_t len, const pons__nod
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    if (o->in_steps)
+    if (o->in_steps) {
         n = snprintf(path, sizeof path, "steps[%zu]%s", o->index, field ? "." : "");
+    }
     snprintf(path + n, sizeof path - (size_t)n, "%.*s", (int)len,
              field         ? field
              : o->in_steps ? ""
                            : o->noun);
-    if (!field && !o->in_steps)
+    if (!field && !o->in_steps) {
         snprintf(path, sizeof path, "%s", o->noun);
+    }
     pons_error_set(o->err, PONS_EINVAL, "plan", "%s: %s", path, what);
     pons__tape_place(o->read->tape, where ? where->at : o->node->at, &line, &column);
     pons_error_source(o->err, "%d:%d", line, column);
@@ -424,15 +459,17 @@ static int absent(const object *o, int field)
 static void defaulted(const object *o, int field, const char *value)
 {
     char prefix[PATH_MAX_BYTES] = "";
-    if (!(o->read->flags & PONS__READ_REPORT) || !o->read->fn)
+    if (!(o->read->flags & PONS__READ_REPORT) || !o->read->fn) {
         return;
-    if (o->in_steps)
+    }
+    if (o->in_steps) {
         snprintf(prefix, sizeof prefix, "steps[%zu].", o->index);
+    }
     pons__tell(o->read, PONS_REPAIR_DEFAULT, o->node, "%s%s: absent, the default %s", prefix,
                o->names[field].text, value);
 }
 
-// -- fields ---------------------------------------------------------------------------------------
+// ---- fields -------------------------------------------------------------------------------------
 
 static int copy(object *o, const char *s, size_t len, const char **ret)
 {
@@ -445,10 +482,12 @@ static int take_text(object *o, int field, const char *fallback, const char **re
 {
     const pons__node *v = o->slots[field];
     char shown[SHOWN_MAX];
-    if (v)
+    if (v) {
         return v->kind == PONS__STRING ? copy(o, v->s, v->len, ret) : wrong(o, field, "a string");
-    if (!fallback)
+    }
+    if (!fallback) {
         return absent(o, field);
+    }
     snprintf(shown, sizeof shown, "\"%s\"", fallback);
     defaulted(o, field, shown);
     return copy(o, fallback, strlen(fallback), ret);
@@ -458,10 +497,12 @@ static int take_text_or_null(object *o, int field, const char **ret)
 {
     const pons__node *v = o->slots[field];
     *ret = NULL;
-    if (!v)
+    if (!v) {
         defaulted(o, field, "null");
-    if (!v || v->kind == PONS__NULL)
+    }
+    if (!v || v->kind == PONS__NULL) {
         return PONS_OK;
+    }
     return v->kind == PONS__STRING ? copy(o, v->s, v->len, ret)
                                    : wrong(o, field, "a string or null");
 }
@@ -470,8 +511,9 @@ static int take_bool(object *o, int field, bool *ret)
 {
     const pons__node *v = o->slots[field];
     *ret = v && v->kind == PONS__TRUE;
-    if (!v)
+    if (!v) {
         defaulted(o, field, "false");
+    }
     return !v || v->kind == PONS__TRUE || v->kind == PONS__FALSE ? PONS_OK
                                                                  : wrong(o, field, "true or false");
 }
@@ -503,18 +545,21 @@ static int take_object(object *o, int field, const char **ret)
 {
     const pons__node *v = o->slots[field];
     *ret = "{}";
-    if (!v)
+    if (!v) {
         defaulted(o, field, "{}");
-    else if (v->kind != PONS__OBJECT)
+    } else if (v->kind != PONS__OBJECT) {
         return wrong(o, field, "an object");
-    if (!v || v->len == 0)
+    }
+    if (!v || v->len == 0) {
         return PONS_OK;
+    }
     const int rc = pons__tape_canonical(o->read->tape, v, o->arena, ret, o->err);
     if (rc == PONS_EINVAL) { // a path only when there is something to say
-        if (o->in_steps)
+        if (o->in_steps) {
             pons_error_context(o->err, "steps[%zu].%s", o->index, o->names[field].text);
-        else
+        } else {
             pons_error_context(o->err, "%s", o->names[field].text);
+        }
     }
     return rc;
 }
@@ -522,18 +567,23 @@ static int take_object(object *o, int field, const char **ret)
 static int take_id(object *o, int field, int64_t *ret)
 {
     const pons__node *v = o->slots[field];
-    if (!v)
+    if (!v) {
         return absent(o, field);
-    if (v->kind != PONS__NUMBER || !v->integer)
+    }
+    if (v->kind != PONS__NUMBER || !v->integer) {
         return wrong(o, field, "an integer");
+    }
     const bool negative = v->s[0] == '-';
     int64_t id = 0;
-    for (uint32_t i = negative; i < v->len; i++)
-        if (__builtin_mul_overflow(id, 10, &id) || __builtin_add_overflow(id, v->s[i] - '0', &id))
+    for (uint32_t i = negative; i < v->len; i++) {
+        if (__builtin_mul_overflow(id, 10, &id) || __builtin_add_overflow(id, v->s[i] - '0', &id)) {
             return wrong(o, field, "an integer of at most 9223372036854775807");
-    if (negative && id > 0)
+        }
+    }
+    if (negative && id > 0) {
         return fault(o, o->names[field].text, o->names[field].len, v,
                      "must not be negative, found -%lld", (long long)id);
+    }
     *ret = id;
     return PONS_OK;
 }
@@ -543,38 +593,43 @@ static int take_time(object *o, int field, double *ret, const char **ret_text)
     const pons__node *v = o->slots[field];
     char made[PONS__NUMBER_MAX];
     if (v) {
-        if (v->kind != PONS__NUMBER)
+        if (v->kind != PONS__NUMBER) {
             return wrong(o, field, "a number (Unix time in seconds)");
+        }
         const int rc = copy(o, v->s, v->len, ret_text);
         *ret = rc < 0 ? 0 : strtod(*ret_text, NULL);
         return rc;
     }
     int rc = pons__number_text(o->read->from.now_s, o->names[field].text, made, o->err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
-    if (o->read->flags & PONS__READ_REPORT)
+    }
+    if (o->read->flags & PONS__READ_REPORT) {
         pons__tell(o->read, PONS_REPAIR_NEW_TIME, o->node, "%s: absent, now: %s",
                    o->names[field].text, made);
+    }
     *ret = o->read->from.now_s;
     return copy(o, made, strlen(made), ret_text);
 }
 
-// -- values ---------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 // A value as a tape; *text is the caller's to free, also after a failure.
 static int tape_of(const pons_value *v, pons__tape *tape, char **text, pons_error *err)
 {
     const long len = pons_value_dump(v, text);
-    if (len < 0)
+    if (len < 0) {
         return pons_error_set(err, (int)len, "plan", "the value cannot be written");
+    }
     return pons__tape_parse(tape, *text, (size_t)len, err);
 }
 
 // Positions are those of a dump, which the caller has never seen.
 static int without_source(int rc, pons_error *err)
 {
-    if (rc < 0 && err)
+    if (rc < 0 && err) {
         err->source[0] = '\0';
+    }
     return rc;
 }
 
@@ -614,8 +669,9 @@ int pons_plan_step_from_value(const pons_value *v, pons_plan_step **ret, pons_er
     const pons__read r = {.tape = &tape};
     int rc = tape_of(v, &tape, &text, err);
     pons_plan_step *step = rc < 0 ? NULL : pons__step_new(&arena);
-    if (rc >= 0 && !step)
+    if (rc >= 0 && !step) {
         rc = pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    }
     if (rc >= 0) {
         object o = {.read = &r,
                     .node = tape.nodes,
@@ -626,10 +682,11 @@ int pons_plan_step_from_value(const pons_value *v, pons_plan_step **ret, pons_er
                     .err = err};
         rc = read_step(&o, step);
     }
-    if (rc < 0)
+    if (rc < 0) {
         pons_plan_step_destroy(step);
-    else
+    } else {
         *ret = step;
+    }
     pons__tape_fini(&tape);
     free(text);
     return without_source(rc, err);
@@ -658,8 +715,9 @@ int pons_execution_result_from_value(const pons_value *v, double now_s, pons_exe
     const pons__read read = {.tape = &tape, .from = {.now_s = now_s}};
     int rc = tape_of(v, &tape, &text, err);
     pons_execution_result *r = rc < 0 ? NULL : pons__result_new();
-    if (rc >= 0 && !r)
+    if (rc >= 0 && !r) {
         rc = pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    }
     if (rc >= 0) {
         object o = {.read = &read,
                     .node = tape.nodes,
@@ -670,10 +728,11 @@ int pons_execution_result_from_value(const pons_value *v, double now_s, pons_exe
                     .err = err};
         rc = read_result(&o, r);
     }
-    if (rc < 0)
+    if (rc < 0) {
         pons_execution_result_destroy(r);
-    else
+    } else {
         *ret = r;
+    }
     pons__tape_fini(&tape);
     free(text);
     return without_source(rc, err);

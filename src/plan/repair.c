@@ -9,16 +9,22 @@
 // words. What could be meant in two ways is refused: text that was cut (a plan that ends behind a
 // comma, a colon, a value, or in a string), 1,000, 007, unescaped quotes, two different plans.
 //
-//     text ── find ──► candidates ── value() ──► JSON, and marks: byte of JSON → byte of the text
+//     text -- find --> candidates -- value() --> JSON, and marks: byte of JSON → byte of the text
 //
 // When there are fenced blocks that hold candidates, only those count. Several calls in a row are a
 // list of calls.
-#include "plan/plan_internal.h"
+#include "plan/repair.h"
+
+#include "plan/tape.h"
+#include "plan/words.h"
+#include "pons/buf.h"
+#include "pons/plan.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 enum { DEPTH_MAX = 200, WORD_MAX = 200, PIECES_MAX = 4096, COMMENTS_AHEAD_MAX = 64 };
@@ -79,7 +85,7 @@ static int call(reader *r, const char *name, size_t len, bool calls);
 static int skip(reader *r);
 static int key(reader *r);
 
-// -- messages -------------------------------------------------------------------------------------
+// ---- messages -----------------------------------------------------------------------------------
 
 static int refuse(reader *r, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -103,8 +109,9 @@ static void tell(reader *r, pons_repair_kind kind, const char *at, const char *f
 {
     char what[PONS_ERROR_MESSAGE_MAX];
     pons_plan_repair repair = {.kind = kind, .what = what};
-    if (!r->fn)
+    if (!r->fn) {
         return;
+    }
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
@@ -113,7 +120,7 @@ static void tell(reader *r, pons_repair_kind kind, const char *at, const char *f
     r->fn(r->user, &repair);
 }
 
-// -- writing --------------------------------------------------------------------------------------
+// ---- writing ------------------------------------------------------------------------------------
 
 static void emit(reader *r, const char *s)
 {
@@ -123,8 +130,9 @@ static void emit(reader *r, const char *s)
 static void emit_string(reader *r, const char *s, size_t len)
 {
     pons_buf *b = &r->out->text;
-    if (pons_buf_reserve(b, 6 * len + 2) < 0)
+    if (pons_buf_reserve(b, 6 * len + 2) < 0) {
         return;
+    }
     char *end = pons__put_string(b->data + b->len, s, len);
     b->len = (size_t)(end - b->data);
     *end = '\0';
@@ -154,7 +162,7 @@ void pons__repaired_fini(pons__repaired *r)
     *r = (pons__repaired){0};
 }
 
-// -- looking around -------------------------------------------------------------------------------
+// ---- looking around -----------------------------------------------------------------------------
 
 static bool starts(const char *s, const char *end, const char *with)
 {
@@ -180,23 +188,27 @@ static bool word_byte(char c)
 // The end of a word with dots in it: RiskLevel.LOW
 static const char *word_end(const char *s, const char *end)
 {
-    while (s < end && (word_byte(*s) || (*s == '.' && s + 1 < end && word_start(s[1]))))
+    while (s < end && (word_byte(*s) || (*s == '.' && s + 1 < end && word_start(s[1])))) {
         s++;
+    }
     return s;
 }
 
 static const char *pass_blanks(const char *s, const char *end)
 {
-    while (s < end && blank(*s))
+    while (s < end && blank(*s)) {
         s++;
+    }
     return s;
 }
 
 static const quote *quote_at(const char *s, const char *end)
 {
-    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++)
-        if (starts(s, end, quotes[i].open))
+    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
+        if (starts(s, end, quotes[i].open)) {
             return &quotes[i];
+        }
+    }
     return NULL;
 }
 
@@ -204,15 +216,17 @@ static const quote *quote_at(const char *s, const char *end)
 static const char *quoted_end(const char *s, const char *end)
 {
     const quote *q = quote_at(s, end);
-    if (!q)
+    if (!q) {
         return NULL;
+    }
     for (s += strlen(q->open); s < end; s++) {
-        if (*s == '\\')
+        if (*s == '\\') {
             s++;
-        else if (starts(s, end, q->close))
+        } else if (starts(s, end, q->close)) {
             return s + strlen(q->close);
-        else if (q->close_too && starts(s, end, q->close_too))
+        } else if (q->close_too && starts(s, end, q->close_too)) {
             return s + strlen(q->close_too);
+        }
     }
     return NULL;
 }
@@ -230,8 +244,9 @@ static size_t colon_length(const char *s, const char *end)
 static bool key_at(const char *s, const char *end)
 {
     const char *after = s < end && word_byte(*s) ? word_end(s, end) : quoted_end(s, end);
-    if (!after)
+    if (!after) {
         return false;
+    }
     after = pass_blanks(after, end);
     return colon_length(after, end) > 0;
 }
@@ -239,8 +254,9 @@ static bool key_at(const char *s, const char *end)
 // f( or a.b(
 static bool call_at(const char *s, const char *end)
 {
-    if (s == end || !word_start(*s))
+    if (s == end || !word_start(*s)) {
         return false;
+    }
     const char *after = word_end(s, end);
     return after < end && *after == '(';
 }
@@ -269,23 +285,27 @@ static const char *pass_comments(reader *r, const char *s)
         } else {
             return s;
         }
-        if (s >= r->end)
+        if (s >= r->end) {
             return r->end;
+        }
     }
     return pass_blanks(s, r->end);
 }
 
 static bool looks_call(reader *r, const char *s)
 {
-    if (!call_at(s, r->end))
+    if (!call_at(s, r->end)) {
         return false;
+    }
     const char *in = pass_comments(r, word_end(s, r->end) + 1);
-    if (in < r->end && *in == ')')
+    if (in < r->end && *in == ')') {
         return true;
+    }
     const char *name = word_end(in, r->end);
     const char *after = pass_blanks(name, r->end);
-    if (in < r->end && word_start(*in) && after < r->end && *after == '=')
+    if (in < r->end && word_start(*in) && after < r->end && *after == '=') {
         return true;
+    }
     return quote_at(in, r->end) || (in < r->end && (*in == '{' || isdigit((unsigned char)*in)));
 }
 
@@ -293,12 +313,15 @@ static bool looks_call(reader *r, const char *s)
 static bool looks(reader *r, const char *s, bool line_start)
 {
     if (*s == '[' || starts(s, r->end, "［")) {
-        if (s < r->lost)
+        if (s < r->lost) {
             return false;
-        while (s < r->end && (*s == '[' || starts(s, r->end, "［")))
+        }
+        while (s < r->end && (*s == '[' || starts(s, r->end, "［"))) {
             s = pass_comments(r, s + (*s == '[' ? 1 : strlen("［")));
-        if (s < r->end && (looks(r, s, true) || looks_call(r, s)))
+        }
+        if (s < r->end && (looks(r, s, true) || looks_call(r, s))) {
             return true;
+        }
         r->lost = s;
         return false;
     }
@@ -310,16 +333,18 @@ static bool looks(reader *r, const char *s, bool line_start)
             return after == r->end || colon_length(after, r->end) || quote_at(after, r->end) ||
                    *after == '[' || *after == '{' || isdigit((unsigned char)*after);
         }
-        if (quote_at(in, r->end))
+        if (quote_at(in, r->end)) {
             return true; // a key without an end
-        if (in < r->end && *in == ',' && quote_at(pass_comments(r, in + 1), r->end))
+        }
+        if (in < r->end && *in == ',' && quote_at(pass_comments(r, in + 1), r->end)) {
             return true;
+        }
         return key_at(in, r->end);
     }
     return line_start && looks_call(r, s);
 }
 
-// -- finding --------------------------------------------------------------------------------------
+// ---- finding ------------------------------------------------------------------------------------
 
 static const char *const thinking[] = {"think", "thinking", "reasoning", "thought", NULL};
 
@@ -337,15 +362,17 @@ static int pass_thinking(reader *r)
             s += strlen(close);
         }
         // Inside a plan's own text the words mean nothing.
-        if (start < r->end && (*start == '{' || *start == '['))
+        if (start < r->end && (*start == '{' || *start == '[')) {
             return PONS_OK;
+        }
         if (last_close) {
             tell(r, PONS_REPAIR_THINKING, start, "thinking before the plan, left out");
             r->at = last_close + strlen(close);
             return PONS_OK;
         }
-        if (starts(start, r->end, open))
+        if (starts(start, r->end, open)) {
             return refuse(r, start, "the thinking has no end, so there is no plan behind it");
+        }
     }
     return PONS_OK;
 }
@@ -359,8 +386,9 @@ static bool next_fence(reader *r, const char *from, const char **ret_body, const
         const char *newline = ahead_at < r->text_end ? ahead_at : NULL;
         const char *next = newline ? newline + 1 : r->text_end;
         const char *s = line;
-        while (s < next && (*s == ' ' || *s == '\t' || *s == '>'))
+        while (s < next && (*s == ' ' || *s == '\t' || *s == '>')) {
             s++;
+        }
         if (!starts(s, next, "```") && !starts(s, next, "~~~")) {
             line = next;
             continue;
@@ -380,8 +408,9 @@ static bool next_fence(reader *r, const char *from, const char **ret_body, const
         for (const char *l = next; l < r->text_end;) {
             const char *nl = memchr(l, '\n', (size_t)(r->text_end - l));
             const char *c = l;
-            while (c < r->text_end && (*c == ' ' || *c == '\t' || *c == '>'))
+            while (c < r->text_end && (*c == ' ' || *c == '\t' || *c == '>')) {
                 c++;
+            }
             if (starts(c, r->text_end, fence)) {
                 *ret_end = l;
                 *ret_after = nl ? nl + 1 : r->text_end;
@@ -409,29 +438,33 @@ static const char *line_text(const char *s, const char *end)
     for (;;) {
         s = pass_blanks(s, end);
         const char *digits = s;
-        while (digits < end && isdigit((unsigned char)*digits))
+        while (digits < end && isdigit((unsigned char)*digits)) {
             digits++;
-        if (starts(s, end, "- ") || starts(s, end, "* ") || starts(s, end, "> "))
+        }
+        if (starts(s, end, "- ") || starts(s, end, "* ") || starts(s, end, "> ")) {
             s += 2;
-        else if (starts(s, end, ">>> "))
+        } else if (starts(s, end, ">>> ")) {
             s += 4;
-        else if (digits > s && (starts(digits, end, ". ") || starts(digits, end, ") ")))
+        } else if (digits > s && (starts(digits, end, ". ") || starts(digits, end, ") "))) {
             s = digits + 2;
-        else if (starts(s, end, "await ") || starts(s, end, "yield "))
+        } else if (starts(s, end, "await ") || starts(s, end, "yield ")) {
             s += 6;
-        else if (starts(s, end, "return "))
+        } else if (starts(s, end, "return ")) {
             s += 7;
-        else
+        } else {
             break;
+        }
     }
     const char *name = word_end(s, end);
     const char *after = pass_blanks(name, end);
     if (name > s && word_start(*s) && after + 1 < end && *after == '=' && after[1] != '=') {
         after = pass_blanks(after + 1, end);
-        if (starts(after, end, "await "))
+        if (starts(after, end, "await ")) {
             after += 6;
-        if (call_at(after, end))
+        }
+        if (call_at(after, end)) {
             return after;
+        }
     }
     return s;
 }
@@ -440,13 +473,15 @@ static const char *line_text(const char *s, const char *end)
 static void tell_gap(reader *r, const char *from, const char *to)
 {
     const char *s = from;
-    while (s < to && (blank(*s) || *s == ',' || *s == ';'))
+    while (s < to && (blank(*s) || *s == ',' || *s == ';')) {
         s++;
+    }
     if (s >= to) {
         s = pass_blanks(from, to);
-        if (s < to && to == r->text_end)
+        if (s < to && to == r->text_end) {
             tell(r, *s == ',' ? PONS_REPAIR_TRAILING_COMMA : PONS_REPAIR_SEPARATOR, s,
                  "%c behind the plan, left out", *s);
+        }
         return;
     }
     const size_t n = (size_t)(to - s);
@@ -454,45 +489,57 @@ static void tell_gap(reader *r, const char *from, const char *to)
     const bool mistral = memmem(s, n, "[TOOL_CALLS]", 12);
     const char *angle = memchr(s, '<', n);
     const bool tag = mistral || (angle && memchr(angle, '>', (size_t)(to - angle)));
-    if (fence)
+    if (fence) {
         tell(r, PONS_REPAIR_FENCE, s, "a code fence, left out");
-    if (tag)
+    }
+    if (tag) {
         tell(r, PONS_REPAIR_TAG, s, "a tag around the plan, left out");
+    }
     size_t letters = 0; // beyond the fence's line and the tags
     bool in_tag = false, in_fence = false;
     for (const char *c = s; c < to; c++) {
-        if (starts(c, to, "```") || starts(c, to, "~~~"))
+        if (starts(c, to, "```") || starts(c, to, "~~~")) {
             in_fence = true;
-        if (*c == '\n')
+        }
+        if (*c == '\n') {
             in_fence = false;
-        if (*c == '<' || starts(c, to, "[TOOL_CALLS]"))
+        }
+        if (*c == '<' || starts(c, to, "[TOOL_CALLS]")) {
             in_tag = true;
+        }
         letters += !in_tag && !in_fence && !blank(*c) && *c != ',' && *c != ';';
-        if (*c == '>' || *c == ']')
+        if (*c == '>' || *c == ']') {
             in_tag = false;
+        }
     }
     bool closers = true;
-    for (const char *c = s; c < to; c++)
+    for (const char *c = s; c < to; c++) {
         closers = closers && (*c == ']' || *c == '}' || *c == ')');
-    if (closers)
+    }
+    if (closers) {
         tell(r, PONS_REPAIR_EXTRA_CLOSER, s, "%.*s closes nothing, left out", (int)n, s);
-    else if (letters > 0)
+    } else if (letters > 0) {
         tell(r, PONS_REPAIR_PROSE, s, "text around the plan, left out");
+    }
 }
 
 // <function=NAME> right before the object: NAME.
 static bool function_tag(const reader *r, const char *s, const char **ret_name, size_t *ret_len)
 {
     static const char open[] = "<function=";
-    while (s > r->text && blank(s[-1]))
+    while (s > r->text && blank(s[-1])) {
         s--;
-    if (s == r->text || s[-1] != '>')
+    }
+    if (s == r->text || s[-1] != '>') {
         return false;
+    }
     const char *close = --s;
-    while (s > r->text && s[-1] != '<' && s[-1] != '\n' && close - s < WORD_MAX)
+    while (s > r->text && s[-1] != '<' && s[-1] != '\n' && close - s < WORD_MAX) {
         s--;
-    if (s == r->text || !starts(--s, r->end, open))
+    }
+    if (s == r->text || !starts(--s, r->end, open)) {
         return false;
+    }
     *ret_name = s + sizeof open - 1;
     *ret_len = (size_t)(close - *ret_name);
     return *ret_len > 0 && word_end(*ret_name, close) == close;
@@ -514,8 +561,9 @@ static int take_piece(reader *r, piece *ret)
     r->depth = 0;
     r->last = LAST_OPEN;
     const int rc = value(r, true);
-    if (tagged)
+    if (tagged) {
         emit(r, "}");
+    }
     ret->to = r->at;
     ret->out_end = r->out->text.len;
     return rc;
@@ -528,23 +576,28 @@ static int scan(reader *r, const char **gap, piece *pieces, size_t cap, size_t *
     int open = 0;
     while (r->at < r->end) {
         const char *s = line_start ? line_text(r->at, r->end) : r->at;
-        if (s == r->end)
+        if (s == r->end) {
             break;
+        }
         if (looks(r, s, line_start || s > r->at)) {
-            if (open > 0) // a plan inside of something broken is not the plan
+            if (open > 0) { // a plan inside of something broken is not the plan
                 return refuse(r, opened, "what this %c begins cannot be read", *opened);
-            if (*n == cap)
+            }
+            if (*n == cap) {
                 return refuse(r, s, "more than %zu calls", cap);
+            }
             tell_gap(r, *gap, s);
             r->at = s;
             const int rc = take_piece(r, &pieces[*n]);
-            if (rc < 0)
+            if (rc < 0) {
                 return rc;
+            }
             ++*n;
             *gap = r->at;
             line_start = true; // f(a=1); g(b=2)
-            while (r->at < r->end && (blank(*r->at) || *r->at == ';' || *r->at == ','))
+            while (r->at < r->end && (blank(*r->at) || *r->at == ';' || *r->at == ',')) {
                 r->at++;
+            }
             continue;
         }
         r->at = s > r->at ? s : r->at;
@@ -575,8 +628,9 @@ static int find_pieces(reader *r, piece *pieces, size_t cap, size_t *ret_n)
         rc = object(r, "", '}', ":");
         pieces[0].to = r->at;
         pieces[0].out_end = r->out->text.len;
-        if (rc >= 0)
+        if (rc >= 0) {
             tell_gap(r, r->at, r->end);
+        }
         *ret_n = 1;
         return rc;
     }
@@ -592,8 +646,9 @@ static int find_pieces(reader *r, piece *pieces, size_t cap, size_t *ret_n)
         r->end = r->text_end;
         rc = scan(r, &gap, pieces, cap, &n);
     }
-    if (rc >= 0 && n > 0)
+    if (rc >= 0 && n > 0) {
         tell_gap(r, gap, r->text_end);
+    }
     *ret_n = n;
     return rc;
 }
@@ -606,8 +661,9 @@ static bool whole_plan(const char *json, size_t len)
     bool whole = true;
     if (pons__tape_parse(&t, json, len, NULL) >= 0 && t.nodes[0].kind == PONS__OBJECT) {
         whole = false;
-        for (const char *const *m = marks; *m; m++)
+        for (const char *const *m = marks; *m; m++) {
             whole = whole || pons__tape_get(&t, t.nodes, *m);
+        }
     }
     pons__tape_fini(&t);
     return whole;
@@ -616,8 +672,9 @@ static bool whole_plan(const char *json, size_t len)
 static int join(reader *r, const piece *pieces, size_t n)
 {
     pons_buf *b = &r->out->text;
-    if (n <= 1)
+    if (n <= 1) {
         return PONS_OK;
+    }
     const size_t first_len = pieces[0].out_end - pieces[0].out;
     bool same = true, whole = false;
     for (size_t i = 0; i < n; i++) {
@@ -642,13 +699,15 @@ static int join(reader *r, const piece *pieces, size_t n)
     for (size_t i = 0; i < n; i++) {
         pons_buf_str(&list, i ? "," : "[");
         const size_t shift = list.len - pieces[i].out;
-        for (; m < r->out->n_marks && r->out->marks[m].out < pieces[i].out_end; m++)
+        for (; m < r->out->n_marks && r->out->marks[m].out < pieces[i].out_end; m++) {
             r->out->marks[m].out += (uint32_t)shift;
+        }
         pons_buf_bytes(&list, b->data + pieces[i].out, pieces[i].out_end - pieces[i].out);
     }
     pons_buf_str(&list, "]");
-    if (list.failed)
+    if (list.failed) {
         return pons_error_set(r->err, PONS_ENOMEM, "plan", "out of memory");
+    }
     const pons_buf old = *b;
     *b = list;
     list = old;
@@ -664,8 +723,9 @@ static int refuse_program(reader *r, const piece *pieces, size_t n)
         const char *from = pieces[i].to, *to = i + 1 < n ? pieces[i + 1].from : r->text_end;
         for (size_t k = 0; k < sizeof adders / sizeof *adders; k++) {
             const char *added = memmem(from, (size_t)(to - from), adders[k], strlen(adders[k]));
-            if (added)
+            if (added) {
                 return refuse(r, added, "steps that a program adds are not read: list all of them");
+            }
         }
     }
     return PONS_OK;
@@ -685,8 +745,9 @@ int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *use
                 .err = err};
     for (size_t i = 0, n; i < len; i += n) {
         n = pons_utf8_sequence(text + i, len - i);
-        if (n == 0 || text[i] == '\0')
+        if (n == 0 || text[i] == '\0') {
             return refuse(&r, text + i, n ? "a zero character in the text" : "not UTF-8");
+        }
     }
     if (starts(r.at, r.end, "\xef\xbb\xbf")) {
         tell(&r, PONS_REPAIR_BOM, r.at, "a byte order mark, left out");
@@ -696,18 +757,20 @@ int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *use
     piece *pieces = malloc(PIECES_MAX * sizeof *pieces);
     int rc = pieces ? pass_thinking(&r) : pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
     rc = rc < 0 ? rc : find_pieces(&r, pieces, PIECES_MAX, &n);
-    if (rc >= 0 && n == 0)
+    if (rc >= 0 && n == 0) {
         rc = refuse(&r, text, "no plan found");
+    }
     rc = rc < 0 ? rc : refuse_program(&r, pieces, n);
     rc = rc < 0 ? rc : join(&r, pieces, n);
-    if (rc >= 0 && ret->text.failed)
+    if (rc >= 0 && ret->text.failed) {
         rc = pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    }
     pons_buf_fini(&r.word);
     free(pieces);
     return rc;
 }
 
-// -- the lenient grammar --------------------------------------------------------------------------
+// ---- the lenient grammar ------------------------------------------------------------------------
 
 // Blanks, and comments, which are told.
 static int skip(reader *r)
@@ -726,26 +789,30 @@ static int skip(reader *r)
         }
         if (starts(r->at, r->end, "//") || starts(r->at, r->end, "#")) {
             tell(r, PONS_REPAIR_COMMENT, r->at, "a comment, left out");
-            while (r->at < r->end && *r->at != '\n')
+            while (r->at < r->end && *r->at != '\n') {
                 r->at++;
+            }
         } else if (starts(r->at, r->end, "/*") || starts(r->at, r->end, "<!--")) {
             const char *close = *r->at == '/' ? "*/" : "-->";
             const char *end = memmem(r->at + 2, (size_t)(r->end - r->at) - 2, close, strlen(close));
-            if (!end)
+            if (!end) {
                 return refuse(r, r->at, "this comment has no end");
+            }
             tell(r, PONS_REPAIR_COMMENT, r->at, "a comment, left out");
             r->at = end + strlen(close);
         }
-        if (r->at == start)
+        if (r->at == start) {
             break;
+        }
     }
     return PONS_OK;
 }
 
 static int push(reader *r, char closer)
 {
-    if (r->depth == DEPTH_MAX)
+    if (r->depth == DEPTH_MAX) {
         return refuse(r, r->at, "nested deeper than %d", DEPTH_MAX);
+    }
     r->closers[r->depth++] = closer;
     r->last = LAST_OPEN;
     return PONS_OK;
@@ -755,8 +822,9 @@ static int push(reader *r, char closer)
 static char closer_at(const reader *r, size_t *ret_len)
 {
     *ret_len = 1;
-    if (r->at < r->end && (*r->at == '}' || *r->at == ']' || *r->at == ')'))
+    if (r->at < r->end && (*r->at == '}' || *r->at == ']' || *r->at == ')')) {
         return *r->at;
+    }
     *ret_len = 3;
     return starts(r->at, r->end, "｝")   ? '}'
            : starts(r->at, r->end, "］") ? ']'
@@ -771,20 +839,24 @@ static int try_close(reader *r)
     const char closer = r->closers[r->depth - 1];
     size_t len;
     if (r->at == r->end) {
-        if (r->last == LAST_OPEN)
+        if (r->last == LAST_OPEN) {
             return refuse(r, r->at, "the text ends in the middle of a plan");
-        if (r->last != LAST_CLOSED) // more may have followed: parameters, a condition
+        }
+        if (r->last != LAST_CLOSED) { // more may have followed: parameters, a condition
             return refuse(r, r->at, "the text ends inside of an object or a list; it may be cut");
+        }
         tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing at the end", closer);
         r->depth--;
         return 1;
     }
     const char c = closer_at(r, &len);
-    if (!c)
+    if (!c) {
         return 0;
+    }
     if (c == closer) {
-        if (len > 1)
+        if (len > 1) {
             tell(r, PONS_REPAIR_SEPARATOR, r->at, "a full-width %c", c);
+        }
         r->at += len;
         r->depth--;
         r->last = LAST_CLOSED;
@@ -804,8 +876,9 @@ static int try_close(reader *r)
 // A comma or what stands for one: 1 when consumed.
 static int comma(reader *r)
 {
-    if (r->at == r->end)
+    if (r->at == r->end) {
         return 0;
+    }
     if (*r->at == ',') {
         r->at++;
     } else if (*r->at == ';') {
@@ -833,16 +906,19 @@ static int colon(reader *r, const char *wanted)
     const char *at = r->at;
     const size_t n = colon_length(r->at, r->end);
     if (n == 0) {
-        if (r->at == r->end)
+        if (r->at == r->end) {
             return refuse(r, r->at, "the text ends behind a key");
-        if (*wanted == '=' || !value_start(r))
+        }
+        if (*wanted == '=' || !value_start(r)) {
             return refuse(r, r->at, "%s should stand here", *wanted == '=' ? "=" : "a colon");
+        }
         tell(r, PONS_REPAIR_MISSING_COLON, r->at, "a colon is missing");
         return PONS_OK;
     }
     r->at += n;
-    if (n > 1 || *at != *wanted)
+    if (n > 1 || *at != *wanted) {
         tell(r, PONS_REPAIR_SEPARATOR, at, "%.*s for %s", (int)n, at, wanted);
+    }
     if (r->at < r->end && *at == ':' && (*r->at == ':' || *r->at == '=')) {
         tell(r, PONS_REPAIR_SEPARATOR, r->at, "%c once more", *r->at);
         r->at++;
@@ -851,45 +927,79 @@ static int colon(reader *r, const char *wanted)
 }
 
 // The members of an object; r->at is behind the opener. With colon "=": named arguments.
+// Before a member: commas with nothing before them, and one before the end. 1: the object is closed,
+// 2: it is closed by the { that follows, 0: a member follows.
+static int before_member(reader *r, char closer, bool first)
+{
+    int rc = skip(r);
+    const char *before = r->at;
+    while (rc >= 0 && comma(r) > 0) { // with nothing before it
+        tell(r, PONS_REPAIR_EXTRA_COMMA, before, "a comma with nothing before it");
+        rc = skip(r);
+        before = r->at;
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    size_t closer_len;
+    if (!first && r->last == LAST_OPEN && closer_at(r, &closer_len)) {
+        tell(r, PONS_REPAIR_TRAILING_COMMA, r->at, "a comma before the end");
+        r->last = LAST_WHOLE;
+    }
+    if (first && closer_at(r, &closer_len) == closer) {
+        r->last = LAST_WHOLE;
+    }
+    rc = try_close(r);
+    if (rc != 0) {
+        return rc < 0 ? rc : 1;
+    }
+    if (!first && *r->at == '{' && closer == '}' && r->depth >= 2 &&
+        r->closers[r->depth - 2] == ']') {
+        tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "} is missing before {");
+        r->depth--;
+        r->last = LAST_WHOLE;
+        return 2; // the comma that belongs to the array is consumed already
+    }
+    return 0;
+}
+
+// Behind a member. 1: the object is closed, 0: another member follows.
+static int after_member(reader *r, char closer, int ended)
+{
+    if (comma(r) > 0) {
+        return 0;
+    }
+    if (ended == 2) { // a list that this object's next key has ended
+        r->last = LAST_OPEN;
+        return 0;
+    }
+    if (r->at < r->end && key_at(r->at, r->end)) {
+        tell(r, PONS_REPAIR_MISSING_COMMA, r->at, "a comma is missing");
+        return 0;
+    }
+    const int rc = try_close(r);
+    return rc != 0 ? rc : refuse(r, r->at, "a comma or %c should stand here", closer);
+}
+
 static int object(reader *r, const char *opener, char closer, const char *wanted_colon)
 {
-    int rc = push(r, closer), n = 0;
-    if (*opener == '\0' || *opener == '(') // of a { its value is marked already
+    int rc = push(r, closer);
+    if (*opener == '\0' || *opener == '(') { // of a { its value is marked already
         mark(r, r->at);
+    }
     emit(r, "{");
-    for (;;) {
-        rc = rc < 0 ? rc : skip(r);
-        if (rc < 0)
+    for (bool first = true;; first = false) {
+        rc = rc < 0 ? rc : before_member(r, closer, first);
+        if (rc < 0) {
             return rc;
-        const char *before = r->at;
-        while (comma(r) > 0) { // with nothing before it
-            tell(r, PONS_REPAIR_EXTRA_COMMA, before, "a comma with nothing before it");
-            if ((rc = skip(r)) < 0)
-                return rc;
-            before = r->at;
         }
-        size_t closer_len;
-        if (n > 0 && r->last == LAST_OPEN && closer_at(r, &closer_len)) {
-            tell(r, PONS_REPAIR_TRAILING_COMMA, r->at, "a comma before the end");
-            r->last = LAST_WHOLE;
-        }
-        if (n == 0 && closer_at(r, &closer_len) == closer)
-            r->last = LAST_WHOLE;
-        rc = try_close(r);
-        if (rc < 0)
-            return rc;
-        if (rc > 0)
-            break;
-        if (n > 0 && *r->at == '{' && closer == '}' && r->depth >= 2 &&
-            r->closers[r->depth - 2] == ']') {
-            tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "} is missing before {");
-            r->depth--;
-            r->last = LAST_WHOLE;
+        if (rc > 0) {
             emit(r, "}");
-            return 2; // the comma that belongs to the array is consumed already
+            return rc == 2 ? 2 : PONS_OK;
         }
-        if (n++ > 0)
+        if (!first) {
             emit(r, ",");
+        }
         rc = key(r);
         rc = rc < 0 ? rc : skip(r);
         rc = rc < 0 ? rc : colon(r, wanted_colon);
@@ -897,45 +1007,36 @@ static int object(reader *r, const char *opener, char closer, const char *wanted
         rc = rc < 0 ? rc : skip(r);
         emit(r, ":");
         rc = rc < 0 ? rc : value(r, false);
-        const int ended = rc; // 2, 3: a list that this object's next key has ended
+        const int ended = rc;
         rc = rc < 0 ? rc : skip(r);
-        if (rc < 0)
+        rc = rc < 0 ? rc : after_member(r, closer, ended);
+        if (rc < 0) {
             return rc;
-        if (comma(r) > 0)
-            continue;
-        if (ended == 2) {
-            r->last = LAST_OPEN;
-            continue;
         }
-        const bool another = r->at < r->end && key_at(r->at, r->end);
-        if (another) {
-            tell(r, PONS_REPAIR_MISSING_COMMA, r->at, "a comma is missing");
-            continue;
+        if (rc > 0) {
+            emit(r, "}");
+            return PONS_OK;
         }
-        rc = try_close(r);
-        if (rc < 0)
-            return rc;
-        if (rc > 0)
-            break;
-        return refuse(r, r->at, "a comma or %c should stand here", closer);
     }
-    emit(r, "}");
-    return PONS_OK;
 }
 
 static int key(reader *r)
 {
     const char *start = r->at;
     mark(r, start);
-    if (quote_at(r->at, r->end))
+    if (quote_at(r->at, r->end)) {
         return string(r, true);
-    while (r->at < r->end && (word_byte(*r->at) || (*r->at == '-' && r->at > start)))
+    }
+    while (r->at < r->end && (word_byte(*r->at) || (*r->at == '-' && r->at > start))) {
         r->at++;
-    if (r->at == start)
+    }
+    if (r->at == start) {
         return refuse(r, r->at, "a key should stand here");
-    if (r->closers[r->depth - 1] != ')') // named arguments have no quotes
+    }
+    if (r->closers[r->depth - 1] != ')') { // named arguments have no quotes
         tell(r, PONS_REPAIR_UNQUOTED_KEY, start, "the key %.*s without quotes",
              (int)(r->at - start), start);
+    }
     emit_string(r, start, (size_t)(r->at - start));
     return PONS_OK;
 }
@@ -947,26 +1048,32 @@ static int array(reader *r, char closer, bool calls)
     emit(r, "[");
     while (rc >= 0) {
         size_t len;
-        if ((rc = skip(r)) < 0)
+        if ((rc = skip(r)) < 0) {
             return rc;
+        }
         const char *before = r->at;
         while (r->last == LAST_OPEN && r->at < r->end && comma(r) > 0) {
-            if (!container)
+            if (!container) {
                 return refuse(r, before, "a comma with nothing before it in a list");
+            }
             tell(r, PONS_REPAIR_EXTRA_COMMA, before, "a comma with nothing before it");
-            if ((rc = skip(r)) < 0)
+            if ((rc = skip(r)) < 0) {
                 return rc;
+            }
             before = r->at;
         }
         if (r->last == LAST_OPEN && closer_at(r, &len)) {
-            if (n > 0)
+            if (n > 0) {
                 tell(r, PONS_REPAIR_TRAILING_COMMA, r->at, "a comma before the end");
-            if (n > 0 || closer_at(r, &len) == closer)
+            }
+            if (n > 0 || closer_at(r, &len) == closer) {
                 r->last = LAST_WHOLE;
+            }
         }
         rc = try_close(r);
-        if (rc != 0)
+        if (rc != 0) {
             break;
+        }
         if (n > 0 && key_at(r->at, r->end) && !call_at(r->at, r->end) && r->depth >= 2 &&
             r->closers[r->depth - 2] == '}') {
             tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing before a key", closer);
@@ -975,8 +1082,9 @@ static int array(reader *r, char closer, bool calls)
             emit(r, "]");
             return 2;
         }
-        if (n++ > 0)
+        if (n++ > 0) {
             emit(r, ",");
+        }
         const char first = *r->at;
         container = first == '{' || first == '[';
         rc = value(r, calls);
@@ -985,17 +1093,20 @@ static int array(reader *r, char closer, bool calls)
             continue;
         }
         rc = rc < 0 ? rc : skip(r);
-        if (rc < 0)
+        if (rc < 0) {
             return rc;
-        if (comma(r) > 0)
+        }
+        if (comma(r) > 0) {
             continue;
+        }
         if (container && r->at < r->end && (*r->at == '{' || *r->at == '[')) {
             tell(r, PONS_REPAIR_MISSING_COMMA, r->at, "a comma is missing");
             continue;
         }
         rc = try_close(r);
-        if (rc != 0)
+        if (rc != 0) {
             break;
+        }
         if (key_at(r->at, r->end) && r->depth >= 2 && r->closers[r->depth - 2] == '}') {
             tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing before a key", closer);
             r->depth--;
@@ -1004,16 +1115,18 @@ static int array(reader *r, char closer, bool calls)
         }
         return refuse(r, r->at, "a comma or %c should stand here", closer);
     }
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     emit(r, "]");
     return PONS_OK;
 }
 
 static int value(reader *r, bool calls)
 {
-    if (r->at == r->end)
+    if (r->at == r->end) {
         return refuse(r, r->at, "the text ends where a value should begin");
+    }
     mark(r, r->at);
     const char c = *r->at;
     if (starts(r->at, r->end, "｛") || starts(r->at, r->end, "［")) {
@@ -1026,17 +1139,22 @@ static int value(reader *r, bool calls)
         r->at++;
         return c == '{' ? object(r, "{", '}', ":") : array(r, ']', calls);
     }
-    if (c == '(')
+    if (c == '(') {
         return parenthesis(r);
-    if (quote_at(r->at, r->end))
+    }
+    if (quote_at(r->at, r->end)) {
         return string(r, false);
+    }
     if (isdigit((unsigned char)c) || c == '-' || c == '+' ||
-        (c == '.' && r->at + 1 < r->end && isdigit((unsigned char)r->at[1])))
+        (c == '.' && r->at + 1 < r->end && isdigit((unsigned char)r->at[1]))) {
         return number(r);
-    if (word_start(c))
+    }
+    if (word_start(c)) {
         return word(r, calls);
-    if (starts(r->at, r->end, "...") || starts(r->at, r->end, "…"))
+    }
+    if (starts(r->at, r->end, "...") || starts(r->at, r->end, "…")) {
         return refuse(r, r->at, "something was left out here (…)");
+    }
     return refuse(r, r->at, "not a value");
 }
 
@@ -1046,17 +1164,20 @@ static int parenthesis(reader *r)
     const char *start = r->at++;
     const size_t open = r->out->text.len;
     const int rc = array(r, ')', false);
-    if (rc != PONS_OK)
+    if (rc != PONS_OK) {
         return rc < 0 ? rc : refuse(r, start, "this parenthesis has no end");
+    }
     pons_buf *b = &r->out->text;
     bool one = false;
     pons__tape t = {0};
-    if (!b->failed && pons__tape_parse(&t, b->data + open, b->len - open, NULL) >= 0)
+    if (!b->failed && pons__tape_parse(&t, b->data + open, b->len - open, NULL) >= 0) {
         one = t.nodes[0].len == 1;
+    }
     pons__tape_fini(&t);
     const char *before = r->at - 1; // the ) itself; look for a comma in front of it
-    while (before > start && (blank(before[-1])))
+    while (before > start && (blank(before[-1]))) {
         before--;
+    }
     if (one && before > start && before[-1] != ',') {
         tell(r, PONS_REPAIR_TUPLE, start, "parentheses around a value");
         memmove(b->data + open, b->data + open + 1, b->len - open - 2);
@@ -1068,16 +1189,18 @@ static int parenthesis(reader *r)
     return PONS_OK;
 }
 
-// -- strings --------------------------------------------------------------------------------------
+// ---- strings ------------------------------------------------------------------------------------
 
 static int hex(const char *s, const char *end, int n)
 {
     int v = 0;
-    if (end - s < n)
+    if (end - s < n) {
         return -1;
+    }
     for (int i = 0; i < n; i++) {
-        if (!isxdigit((unsigned char)s[i]))
+        if (!isxdigit((unsigned char)s[i])) {
             return -1;
+        }
         v = v * 16 +
             (isdigit((unsigned char)s[i]) ? s[i] - '0' : tolower((unsigned char)s[i]) - 'a' + 10);
     }
@@ -1088,12 +1211,15 @@ static int put_code(reader *r, const char *at, int64_t c)
 {
     char u[4];
     size_t n = 0;
-    if (c < 0)
+    if (c < 0) {
         return refuse(r, at, "an escape without its digits");
-    if (c == 0)
+    }
+    if (c == 0) {
         return refuse(r, at, "a zero character in a string");
-    if ((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
+    }
+    if ((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff) {
         return refuse(r, at, "half of a surrogate pair, or no character at all");
+    }
     if (c < 0x80) {
         u[n++] = (char)c;
     } else if (c < 0x800) {
@@ -1119,10 +1245,12 @@ static int unicode_escape(reader *r, bool *ret_odd)
     if (at + 2 < r->end && at[2] == '{') {
         int64_t c = 0;
         const char *s = at + 3;
-        for (; s < r->end && isxdigit((unsigned char)*s) && c <= 0x10ffff; s++)
+        for (; s < r->end && isxdigit((unsigned char)*s) && c <= 0x10ffff; s++) {
             c = c * 16 + hex(s, r->end, 1);
-        if (s == at + 3 || s == r->end || *s != '}')
+        }
+        if (s == at + 3 || s == r->end || *s != '}') {
             return refuse(r, at, "an escape without its digits");
+        }
         *ret_odd = true;
         r->at = s + 1;
         return put_code(r, at, c);
@@ -1151,8 +1279,9 @@ static int escape(reader *r, bool *odd)
         r->at += 2;
         return pons_buf_byte(&r->word, (uint8_t)bytes[letter - letters]);
     }
-    if (c == 'u')
+    if (c == 'u') {
         return unicode_escape(r, odd);
+    }
     *odd = true;
     if (c == 'x' || c == 'U') {
         const int n = c == 'x' ? 2 : 8;
@@ -1171,8 +1300,9 @@ static int escape(reader *r, bool *odd)
         r->at += 2;
         return pons_buf_byte(&r->word, c == 'a' ? 7 : 11);
     }
-    if (isdigit((unsigned char)c) || c == 'N')
+    if (isdigit((unsigned char)c) || c == 'N') {
         return refuse(r, at, "an escape that can be read in two ways");
+    }
     r->at++;
     return pons_buf_byte(&r->word, '\\');
 }
@@ -1185,8 +1315,9 @@ static int quoted(reader *r, bool raw)
     bool odd = false, control = false;
     r->at += strlen(q->open);
     for (;;) {
-        if (r->at >= r->end)
+        if (r->at >= r->end) {
             return refuse(r, start, "this string has no end");
+        }
         if (starts(r->at, r->end, q->close)) {
             r->at += strlen(q->close);
             break;
@@ -1200,19 +1331,23 @@ static int quoted(reader *r, bool raw)
             const bool was = odd;
             const char *at = r->at;
             rc = escape(r, &odd);
-            if (odd && !was)
+            if (odd && !was) {
                 tell(r, PONS_REPAIR_ESCAPE, at, "an escape that JSON does not have");
+            }
         } else {
             control = control || (unsigned char)*r->at < 0x20;
             pons_buf_byte(&r->word, (uint8_t)*r->at++);
         }
-        if (rc < 0)
+        if (rc < 0) {
             return rc;
+        }
     }
-    if (control)
+    if (control) {
         tell(r, PONS_REPAIR_RAW_CONTROL, start, "a line break or tab as it stands in a string");
-    if (strcmp(q->open, "\"") != 0)
+    }
+    if (strcmp(q->open, "\"") != 0) {
         tell(r, PONS_REPAIR_QUOTES, start, "%s for \"", q->open);
+    }
     return PONS_OK;
 }
 
@@ -1224,14 +1359,16 @@ static int string_with(reader *r, bool as_key, bool raw)
         const char *after = pass_blanks(r->at, r->end);
         const bool plus = after < r->end && *after == '+';
         const char *next = plus ? pass_blanks(after + 1, r->end) : after;
-        if (!plus || !quote_at(next, r->end))
+        if (!plus || !quote_at(next, r->end)) {
             break;
+        }
         tell(r, PONS_REPAIR_CONCATENATION, after, "two strings put together");
         r->at = next;
         rc = quoted(r, false);
     }
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     emit_string(r, r->word.data ? r->word.data : "", r->word.len);
     r->last = LAST_WHOLE;
     return r->word.failed ? pons_error_set(r->err, PONS_ENOMEM, "plan", "out of memory") : PONS_OK;
@@ -1242,7 +1379,7 @@ static int string(reader *r, bool as_key)
     return string_with(r, as_key, false);
 }
 
-// -- numbers and words ----------------------------------------------------------------------------
+// ---- numbers and words --------------------------------------------------------------------------
 
 static int number_end(reader *r, const char *start)
 {
@@ -1251,8 +1388,9 @@ static int number_end(reader *r, const char *start)
     r->last = LAST_NUMBER;
     if (blank(c) || c == ',' || c == ';' || closer_at(r, &len) || c == '#' ||
         starts(r->at, r->end, "//") || starts(r->at, r->end, "/*") || starts(r->at, r->end, "，") ||
-        starts(r->at, r->end, "、"))
+        starts(r->at, r->end, "、")) {
         return PONS_OK;
+    }
     return refuse(r, start, "not a number that can be read in one way");
 }
 
@@ -1264,11 +1402,13 @@ static int prefixed(reader *r, const char *start, bool negative, int base)
     for (; r->at < r->end && isxdigit((unsigned char)*r->at); r->at++) {
         const int d = hex(r->at, r->end, 1);
         if (d >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
-            __builtin_add_overflow(v, (uint64_t)d, &v))
+            __builtin_add_overflow(v, (uint64_t)d, &v)) {
             return refuse(r, start, "not a number that can be read in one way");
+        }
     }
-    if (r->at == digits)
+    if (r->at == digits) {
         return refuse(r, start, "a number without digits");
+    }
     snprintf(text, sizeof text, "%s%llu", negative ? "-" : "", (unsigned long long)v);
     tell(r, PONS_REPAIR_NUMBER, start, "%.*s is %s", (int)(r->at - start), start, text);
     emit(r, text);
@@ -1301,21 +1441,25 @@ static int number(reader *r)
     bool odd = *start == '+';
     pons_buf *b = &r->word;
     pons_buf_clear(b);
-    if (negative || *start == '+')
+    if (negative || *start == '+') {
         r->at++;
+    }
     if (r->at + 1 < r->end && *r->at == '0') {
         const char x = (char)tolower((unsigned char)r->at[1]);
         const int base = x == 'x' ? 16 : x == 'o' ? 8 : x == 'b' ? 2 : 0;
         r->at += base ? 2 : 0;
-        if (base)
+        if (base) {
             return prefixed(r, start, negative, base);
+        }
     }
-    if (negative)
+    if (negative) {
         pons_buf_byte(b, '-');
+    }
     const char *first = r->at;
     int n = take_digits(r, b, &odd);
-    if (n > 1 && *first == '0')
+    if (n > 1 && *first == '0') {
         return refuse(r, start, "a number with zeros in front");
+    }
     if (n == 0) {
         odd = true;
         pons_buf_byte(b, '0');
@@ -1330,18 +1474,22 @@ static int number(reader *r)
         }
         n += m;
     }
-    if (n == 0)
+    if (n == 0) {
         return refuse(r, start, "a number without digits");
+    }
     if (r->at < r->end && (*r->at == 'e' || *r->at == 'E')) {
         pons_buf_byte(b, (uint8_t)*r->at++);
-        if (r->at < r->end && (*r->at == '+' || *r->at == '-'))
+        if (r->at < r->end && (*r->at == '+' || *r->at == '-')) {
             pons_buf_byte(b, (uint8_t)*r->at++);
-        if (take_digits(r, b, &odd) == 0)
+        }
+        if (take_digits(r, b, &odd) == 0) {
             return refuse(r, start, "a number without its exponent");
+        }
     }
-    if (odd)
+    if (odd) {
         tell(r, PONS_REPAIR_NUMBER, start, "%.*s is %.*s", (int)(r->at - start), start, (int)b->len,
              b->data);
+    }
     pons_buf_bytes(&r->out->text, b->data, b->len);
     return number_end(r, start);
 }
@@ -1356,19 +1504,23 @@ static const char *enum_value(const char *s, size_t len)
                  {"StepStatus.", &pons__step_words},
                  {"PlanStatus.", &pons__plan_words},
                  {"ToolCallType.", &pons__tool_words}};
-    if (len > 6 && memcmp(s + len - 6, ".value", 6) == 0)
+    if (len > 6 && memcmp(s + len - 6, ".value", 6) == 0) {
         len -= 6;
+    }
     for (size_t e = 0; e < sizeof enums / sizeof *enums; e++) {
         const size_t n = strlen(enums[e].name);
         const char *hit = memmem(s, len, enums[e].name, n);
-        if (!hit || (hit > s && hit[-1] != '.'))
+        if (!hit || (hit > s && hit[-1] != '.')) {
             continue;
+        }
         char member[WORD_MAX];
         const size_t m = len - (size_t)(hit + n - s);
-        if (m >= sizeof member)
+        if (m >= sizeof member) {
             return NULL;
-        for (size_t i = 0; i < m; i++)
+        }
+        for (size_t i = 0; i < m; i++) {
             member[i] = (char)tolower((unsigned char)hit[n + i]);
+        }
         const int i = pons__words_find(enums[e].words, member, m);
         return i < 0 ? NULL : enums[e].words->words[i];
     }
@@ -1392,8 +1544,9 @@ static int word(reader *r, bool calls)
         r->at = end;
         return string_with(r, false, tolower((unsigned char)*start) == 'r');
     }
-    if (end < r->end && *end == '(')
+    if (end < r->end && *end == '(') {
         return call(r, start, len, calls);
+    }
     const char *json =
         is_word(start, len, "true")    ? "true"
         : is_word(start, len, "false") ? "false"
@@ -1405,10 +1558,11 @@ static int word(reader *r, bool calls)
     if (json) {
         const bool python =
             starts(start, end, "True") || starts(start, end, "False") || starts(start, end, "None");
-        if (python)
+        if (python) {
             tell(r, PONS_REPAIR_PYTHON_LITERAL, start, "%.*s is %s", (int)len, start, json);
-        else if (len != strlen(json) || memcmp(start, json, len) != 0)
+        } else if (len != strlen(json) || memcmp(start, json, len) != 0) {
             tell(r, PONS_REPAIR_LITERAL, start, "%.*s is %s", (int)len, start, json);
+        }
         emit(r, json);
         return PONS_OK;
     }
@@ -1418,11 +1572,14 @@ static int word(reader *r, bool calls)
         emit_string(r, member, strlen(member));
         return PONS_OK;
     }
-    for (const char *const *n = never; *n; n++)
-        if (is_word(start, len, *n))
+    for (const char *const *n = never; *n; n++) {
+        if (is_word(start, len, *n)) {
             return refuse(r, start, "%.*s has no value in JSON", (int)len, start);
-    while (r->at < r->end && (word_byte(*r->at) || *r->at == '-'))
+        }
+    }
+    while (r->at < r->end && (word_byte(*r->at) || *r->at == '-')) {
         r->at++;
+    }
     size_t closer_len;
     const char *after = pass_comments(r, r->at);
     const bool ends = after < r->end && (*after == ',' || *after == ';');
@@ -1430,8 +1587,9 @@ static int word(reader *r, bool calls)
     r->at = after;
     const bool closes = closer_at(r, &closer_len) != '\0';
     r->at = keep;
-    if (memchr(start, '.', len) || !(ends || closes))
+    if (memchr(start, '.', len) || !(ends || closes)) {
         return refuse(r, start, "%.*s is not a value", (int)(r->at - start), start);
+    }
     tell(r, PONS_REPAIR_UNQUOTED_VALUE, start, "the text %.*s without quotes", (int)(r->at - start),
          start);
     emit_string(r, start, (size_t)(r->at - start));
@@ -1445,12 +1603,14 @@ static int call(reader *r, const char *name, size_t len, bool calls)
 {
     static const char *const classes[] = {"Plan", "PlanStep", "dict", "OrderedDict", NULL};
     const char *base = name + len;
-    while (base > name && base[-1] != '.')
+    while (base > name && base[-1] != '.') {
         base--;
+    }
     const size_t base_len = (size_t)(name + len - base);
     bool plain = false;
-    for (const char *const *c = classes; *c; c++)
+    for (const char *const *c = classes; *c; c++) {
         plain = plain || (strlen(*c) == base_len && memcmp(base, *c, base_len) == 0);
+    }
     static const char factory[] = "Plan.create_new";
     plain = plain || (len == strlen(factory) && memcmp(name, factory, len) == 0);
     r->at = name + len + 1;
@@ -1470,11 +1630,13 @@ static int call(reader *r, const char *name, size_t len, bool calls)
             return PONS_OK;
         }
     }
-    if (!plain && !calls)
+    if (!plain && !calls) {
         return refuse(r, name, "%.*s(…) cannot be worked out", (int)len, name);
+    }
     const char *first = pass_comments(r, r->at);
-    if (first < r->end && *first != ')' && !(word_start(*first) && key_at(first, r->end)))
+    if (first < r->end && *first != ')' && !(word_start(*first) && key_at(first, r->end))) {
         return refuse(r, first, "an argument of %.*s without a name", (int)len, name);
+    }
     tell(r, PONS_REPAIR_PYTHON_CALL, name, "the call %.*s(…)", (int)len, name);
     if (!plain) {
         emit(r, "{\"name\":");
@@ -1482,7 +1644,8 @@ static int call(reader *r, const char *name, size_t len, bool calls)
         emit(r, ",\"arguments\":");
     }
     const int rc = object(r, "(", ')', "=");
-    if (!plain)
+    if (!plain) {
         emit(r, "}");
+    }
     return rc;
 }

@@ -1,24 +1,27 @@
-// run.c - the engine that runs a plan: what comes next, what may become of it; never what a step
-// does.
+// run.c - the engine that runs a plan: what comes next and what may become of it; what a step does
+// is its executor's.
 //
-//     created ─ confirmed? ─► approved ─► executing ─┐
-//                                                    ▼
-//        ┌──────────────────────────────► the step in hand: running, waiting, else the next pending
-//        │                                           │ preconditions ──── refused ────┐
-//        │                                           │ confirmation ───── refused ──► skipped,
-//        │                                           │                                cancelled
-//        │                                           ▼                                │
-//        └─ success ◄──────────────────────── its executor ── failed ──► fallback ──► failed
+//     created -- confirmed? --> approved --> executing
+//                                               |
+//        +------------------------------------->|  the step in hand: running, waiting, else the
+//        |                                      v  next pending one
+//        |                                 preconditions --refused--> failed
+//        |                                      v
+//        |                                 confirmation ---refused--> skipped; the plan: cancelled
+//        |                                      v
+//        +--success-- its executor --failed--> fallback --failed--> failed
 //
 // Where a run stands is in the statuses of the plan and in a small cursor, so a run may stop
 // anywhere, be written down as JSON, and go on in another process: whoever must wait returns
 // PONS_EPARKED and is asked again. The engine changes a status before it calls and after it has an
 // answer, never in between.
-#include "plan/plan_internal.h"
+
+#include "pons/plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NAME_BYTES_MAX = 256, SHOWN_MAX = 80 };
 
@@ -40,25 +43,29 @@ static int settle(run *r, pons_plan_step *step, pons_step_status status, const c
 static int finish(run *r);
 static int skip_rest(run *r, const char *why);
 
-// -- statuses -------------------------------------------------------------------------------------
+// ---- statuses -----------------------------------------------------------------------------------
 
 static int move_step(run *r, pons_plan_step *step, pons_step_status to)
 {
-    if (step->status == to)
+    if (step->status == to) {
         return PONS_OK;
+    }
     const int rc = pons_plan_step_move(step, to, r->err);
-    if (rc >= 0 && r->ops->changed)
+    if (rc >= 0 && r->ops->changed) {
         r->ops->changed(r->ops->user, r->plan, step);
+    }
     return rc;
 }
 
 static int move_plan(run *r, pons_plan_status to)
 {
-    if (r->plan->status == to)
+    if (r->plan->status == to) {
         return PONS_OK;
+    }
     const int rc = pons_plan_move(r->plan, to, r->err);
-    if (rc >= 0 && r->ops->changed)
+    if (rc >= 0 && r->ops->changed) {
         r->ops->changed(r->ops->user, r->plan, NULL);
+    }
     return rc;
 }
 
@@ -73,20 +80,23 @@ static pons_plan_step *in_hand(const pons_plan *p)
     static const pons_step_status order[] = {PONS_STEP_RUNNING, PONS_STEP_WAIT_CONFIRMATION,
                                              PONS_STEP_PENDING};
     pons_plan_step *step = NULL;
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (pons_plan_select(p, order[i], &step, 1) > 0)
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (pons_plan_select(p, order[i], &step, 1) > 0) {
             return step;
+        }
+    }
     return NULL;
 }
 
-// -- the run --------------------------------------------------------------------------------------
+// ---- the run ------------------------------------------------------------------------------------
 
 int pons_plan_run(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *ops, pons_error *err)
 {
     while (!ended(p)) {
         const int rc = pons_plan_run_step(p, c, ops, err);
-        if (rc < 0)
+        if (rc < 0) {
             return rc;
+        }
     }
     return PONS_OK;
 }
@@ -94,23 +104,29 @@ int pons_plan_run(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *ops, p
 int pons_plan_run_step(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *ops, pons_error *err)
 {
     run r = {.plan = p, .cursor = c, .ops = ops, .err = err};
-    if (ended(p))
+    if (ended(p)) {
         return PONS_OK;
+    }
     int rc = begin(&r);
-    if (rc < 0 || ended(p))
+    if (rc < 0 || ended(p)) {
         return rc;
+    }
     pons_plan_step *step = in_hand(p);
     if (step && pons_plan_failed_steps(p, NULL, 0) == 0) {
         rc = step->status == PONS_STEP_PENDING ? hold(&r, step) : PONS_OK;
-        if (rc >= 0 && step->status == PONS_STEP_WAIT_CONFIRMATION)
+        if (rc >= 0 && step->status == PONS_STEP_WAIT_CONFIRMATION) {
             rc = ask(&r, step);
-        if (rc >= 0 && step->status == PONS_STEP_RUNNING)
+        }
+        if (rc >= 0 && step->status == PONS_STEP_RUNNING) {
             rc = perform(&r, step);
-        if (rc < 0)
+        }
+        if (rc < 0) {
             return rc;
+        }
     }
-    if (pons_machine_final(&pons_plan_machine, p->status))
+    if (pons_machine_final(&pons_plan_machine, p->status)) {
         return PONS_OK;
+    }
     const bool over = pons_plan_failed_steps(p, NULL, 0) > 0 || !in_hand(p);
     return over ? finish(&r) : PONS_OK;
 }
@@ -122,26 +138,31 @@ static int begin(run *r)
     int rc = PONS_OK;
     const bool step_waits = pons_plan_waiting_steps(p, NULL, 0) > 0;
     const bool fresh = pons_plan_pending_steps(p, NULL, 0) == p->n_steps;
-    if (p->status == PONS_PLAN_CREATED && p->requires_confirmation)
+    if (p->status == PONS_PLAN_CREATED && p->requires_confirmation) {
         rc = move_plan(r, PONS_PLAN_WAIT_CONFIRMATION);
+    }
     if (rc >= 0 && p->status == PONS_PLAN_WAIT_CONFIRMATION && !step_waits && fresh) {
         bool yes = false;
         const char *question = p->confirmation_message ? p->confirmation_message : p->goal;
-        if (!r->ops->confirm)
+        if (!r->ops->confirm) {
             return pons_error_set(r->err, PONS_EPARKED, "plan", "the plan waits for a person");
+        }
         rc = r->ops->confirm(r->ops->user, p, NULL, question, &yes, r->err);
-        if (rc < 0)
+        if (rc < 0) {
             return rc;
+        }
         if (!yes) {
             rc = skip_rest(r, "the plan was not confirmed");
             return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
         }
         rc = move_plan(r, PONS_PLAN_APPROVED);
     }
-    if (rc >= 0 && p->status == PONS_PLAN_CREATED)
+    if (rc >= 0 && p->status == PONS_PLAN_CREATED) {
         rc = move_plan(r, PONS_PLAN_APPROVED);
-    if (rc >= 0 && !(p->status == PONS_PLAN_WAIT_CONFIRMATION && step_waits))
+    }
+    if (rc >= 0 && !(p->status == PONS_PLAN_WAIT_CONFIRMATION && step_waits)) {
         rc = move_plan(r, PONS_PLAN_EXECUTING);
+    }
     return rc;
 }
 
@@ -153,8 +174,9 @@ static int hold(run *r, pons_plan_step *step)
     int rc = pons_plan_object(step->preconditions, &conditions, r->err);
     const char *key;
     json_t *wanted;
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     // In the order of the keys, so that two runs say the same.
     for (void *it = json_object_iter(conditions); it; it = json_object_iter_next(conditions, it)) {
         pons_error why = PONS_ERROR_INIT;
@@ -171,13 +193,15 @@ static int hold(run *r, pons_plan_step *step)
                        : settle(r, step, PONS_STEP_FAILED, r->cursor->failure, NULL);
         }
         if (rc < 0) {
-            if (r->err)
+            if (r->err) {
                 *r->err = why;
+            }
             return rc;
         }
     }
-    if (!step->requires_confirmation)
+    if (!step->requires_confirmation) {
         return move_step(r, step, PONS_STEP_RUNNING);
+    }
     rc = move_step(r, step, PONS_STEP_WAIT_CONFIRMATION);
     return rc < 0 ? rc : move_plan(r, PONS_PLAN_WAIT_CONFIRMATION);
 }
@@ -186,15 +210,17 @@ static int hold(run *r, pons_plan_step *step)
 static int ask(run *r, pons_plan_step *step)
 {
     bool yes = false;
-    if (!r->ops->confirm)
+    if (!r->ops->confirm) {
         return pons_error_set(r->err, PONS_EPARKED, "plan", "step %lld waits for a person",
                               (long long)step->step_id);
+    }
     const char *question = step->confirmation_message ? step->confirmation_message
                            : *step->description       ? step->description
                                                       : step->action;
     int rc = r->ops->confirm(r->ops->user, r->plan, step, question, &yes, r->err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     if (!yes) {
         rc = settle(r, step, PONS_STEP_SKIPPED, "not confirmed", NULL);
         rc = rc < 0 ? rc : skip_rest(r, "the plan was cancelled");
@@ -203,22 +229,26 @@ static int ask(run *r, pons_plan_step *step)
     r->cursor->confirmed = true;
     rc = move_plan(r, PONS_PLAN_EXECUTING);
     rc = rc < 0 ? rc : move_step(r, step, PONS_STEP_RUNNING);
-    if (rc >= 0 && step->tool_call_type == PONS_TOOL_ASK_USER)
+    if (rc >= 0 && step->tool_call_type == PONS_TOOL_ASK_USER) {
         rc = settle(r, step, PONS_STEP_SUCCESS, "confirmed",
                     pons_object("confirmed", json_true(), NULL));
+    }
     return rc;
 }
 
 static int perform(run *r, pons_plan_step *step)
 {
     pons_plan_outcome out = {0};
-    if (r->cursor->fallback)
+    if (r->cursor->fallback) {
         return fall_back(r, step);
+    }
     const int rc = call(r, step, false, &out);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
-    if (out.success)
+    }
+    if (out.success) {
         return settle(r, step, PONS_STEP_SUCCESS, out.message, out.output);
+    }
     if (!step->fallback) {
         return settle(r, step, PONS_STEP_FAILED, *out.message ? out.message : "failed", out.output);
     }
@@ -234,8 +264,9 @@ static int fall_back(run *r, pons_plan_step *step)
 {
     pons_plan_outcome out = {0};
     const int rc = call(r, step, true, &out);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     pons_value *output =
         pons_object("fallback",
                     pons_object("action", json_string(step->fallback), "success",
@@ -261,8 +292,9 @@ static int call(run *r, const pons_plan_step *step, bool fallback, pons_plan_out
     }
     pons_autovalue parameters = NULL;
     int rc = pons_plan_object(step->parameters, &parameters, r->err);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     const pons_plan_call c = {.plan = r->plan,
                               .step = step,
                               .action = fallback ? step->fallback : step->action,
@@ -297,8 +329,9 @@ static int settle(run *r, pons_plan_step *step, pons_step_status status, const c
     rc = rc < 0 ? rc : move_step(r, step, status);
     if (rc >= 0) {
         *r->cursor = (pons_plan_cursor){0};
-        if (r->ops->result)
+        if (r->ops->result) {
             r->ops->result(r->ops->user, result);
+        }
     }
     pons_execution_result_destroy(result);
     pons_value_unref(output);
@@ -309,9 +342,11 @@ static int settle(run *r, pons_plan_step *step, pons_step_status status, const c
 static int skip_rest(run *r, const char *why)
 {
     int rc = PONS_OK;
-    for (size_t i = 0; rc >= 0 && i < r->plan->n_steps; i++)
-        if (!pons_machine_final(&pons_step_machine, r->plan->steps[i].status))
+    for (size_t i = 0; rc >= 0 && i < r->plan->n_steps; i++) {
+        if (!pons_machine_final(&pons_step_machine, r->plan->steps[i].status)) {
             rc = settle(r, &r->plan->steps[i], PONS_STEP_SKIPPED, why, NULL);
+        }
+    }
     return rc;
 }
 
@@ -326,13 +361,14 @@ int pons_plan_cancel(pons_plan *p, const pons_plan_ops *ops, pons_error *err)
 {
     pons_plan_cursor cursor = {0};
     run r = {.plan = p, .cursor = &cursor, .ops = ops, .err = err};
-    if (!pons_machine_may(&pons_plan_machine, p->status, PONS_PLAN_CANCELLED))
+    if (!pons_machine_may(&pons_plan_machine, p->status, PONS_PLAN_CANCELLED)) {
         return pons_plan_move(p, PONS_PLAN_CANCELLED, err);
+    }
     const int rc = skip_rest(&r, "the plan was cancelled");
     return rc < 0 ? rc : move_plan(&r, PONS_PLAN_CANCELLED);
 }
 
-// -- the cursor -----------------------------------------------------------------------------------
+// ---- the cursor ---------------------------------------------------------------------------------
 
 pons_value *pons_plan_cursor_to_value(const pons_plan_cursor *c)
 {
@@ -347,7 +383,7 @@ void pons_plan_cursor_from_value(const pons_value *v, pons_plan_cursor *ret)
     snprintf(ret->failure, sizeof ret->failure, "%s", pons_get_str(v, "failure", ""));
 }
 
-// -- preconditions --------------------------------------------------------------------------------
+// ---- preconditions ------------------------------------------------------------------------------
 
 typedef enum comparison { EQUAL, ABOVE, BELOW, AT_LEAST, AT_MOST, IN, NOT } comparison;
 static const struct {
@@ -364,8 +400,9 @@ static const char *shown(const pons_value *v, char buf[SHOWN_MAX])
 {
     char *text = NULL;
     snprintf(buf, SHOWN_MAX, "?");
-    if (pons_value_dump(v, &text) >= 0)
+    if (pons_value_dump(v, &text) >= 0) {
         snprintf(buf, SHOWN_MAX, "%s", text);
+    }
     free(text);
     return buf;
 }
@@ -373,10 +410,11 @@ static const char *shown(const pons_value *v, char buf[SHOWN_MAX])
 // 1 and 1.0 are one number here.
 static bool same(const pons_value *a, const pons_value *b)
 {
-    if (json_is_number(a) && json_is_number(b))
+    if (json_is_number(a) && json_is_number(b)) {
         return json_is_integer(a) && json_is_integer(b)
                    ? json_integer_value(a) == json_integer_value(b)
                    : json_number_value(a) == json_number_value(b);
+    }
     return json_equal(a, b);
 }
 
@@ -397,9 +435,11 @@ static bool holds(comparison how, const pons_value *found, const pons_value *wan
     case AT_MOST:
         return x <= y;
     case IN:
-        for (size_t i = 0; i < json_array_size(wanted); i++)
-            if (same(found, json_array_get(wanted, i)))
+        for (size_t i = 0; i < json_array_size(wanted); i++) {
+            if (same(found, json_array_get(wanted, i))) {
                 return true;
+            }
+        }
         return false;
     }
     return false;
@@ -421,31 +461,39 @@ int pons_plan_condition(const char *key, const pons_value *wanted,
     pons_autovalue found = NULL;
     pons_error why = PONS_ERROR_INIT;
     int rc = look ? look(user, key, &found, &why) : PONS_ENOTFOUND;
-    if (rc >= 0) // known as it stands
+    if (rc >= 0) { // known as it stands
         return holds(EQUAL, found, wanted) ? PONS_OK : refused(err, key, found, "", wanted);
+    }
     for (size_t i = 0; rc == PONS_ENOTFOUND && i < sizeof comparisons / sizeof *comparisons; i++) {
         char name[NAME_BYTES_MAX];
         const size_t n = strlen(key), m = strlen(comparisons[i].suffix);
-        if (n <= m || n - m >= sizeof name || strcmp(key + n - m, comparisons[i].suffix) != 0)
+        if (n <= m || n - m >= sizeof name || strcmp(key + n - m, comparisons[i].suffix) != 0) {
             continue;
+        }
         snprintf(name, sizeof name, "%.*s", (int)(n - m), key);
         rc = look ? look(user, name, &found, &why) : PONS_ENOTFOUND;
-        if (rc == PONS_ENOTFOUND)
+        if (rc == PONS_ENOTFOUND) {
             return pons_error_set(err, PONS_EREFUSED, "plan", "%s is not known", name);
-        if (rc < 0)
+        }
+        if (rc < 0) {
             break;
+        }
         const comparison how = comparisons[i].how;
         const bool numbers = how != IN && how != NOT;
-        if (numbers && !json_is_number(wanted))
+        if (numbers && !json_is_number(wanted)) {
             return refused(err, name, found, "to be compared with", wanted);
-        if ((numbers && !json_is_number(found)) || !holds(how, found, wanted))
+        }
+        if ((numbers && !json_is_number(found)) || !holds(how, found, wanted)) {
             return refused(err, name, found, comparisons[i].says, wanted);
+        }
         return PONS_OK;
     }
-    if (rc == PONS_ENOTFOUND)
+    if (rc == PONS_ENOTFOUND) {
         return pons_error_set(err, PONS_EREFUSED, "plan", "%s is not known", key);
-    if (err)
+    }
+    if (err) {
         *err = why;
+    }
     return rc;
 }
 
@@ -460,8 +508,9 @@ int pons_plan_look_in(void *user, const char *name, pons_value **ret, pons_error
             part = dot ? dot + 1 : NULL;
         }
     }
-    if (!v)
+    if (!v) {
         return pons_error_set(err, PONS_ENOTFOUND, "plan", "%s is not known", name);
+    }
     *ret = pons_value_ref(v);
     return PONS_OK;
 }

@@ -5,15 +5,19 @@
 // knows where its subtree ends, so a reader walks members without recursion. Strings without
 // escapes stay in the text.
 //
-//     {"a": [1, "x"]}   →   {1 ┬ "a" ┬ [2 ┬ 1 ┬ "x" ┬        next of { and of [ is 5
-//                           0   1     2     3   4     5
+//     {"a": [1, "x"]}     place   0   1     2   3   4
+//                         node    {1  "a"   [2  1   "x"        both subtrees end at place 5
 //
 // The writer of canonical text sorts the members of an object by the bytes of their keys (for
 // UTF-8: by code points) and copies tokens; as a token never grows when it is made canonical, the
 // room it takes is known beforehand.
-#include "plan/plan_internal.h"
+#include "plan/tape.h"
+
+#include "pons/buf.h"
+#include "pons/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     DEPTH_MAX = 256,       // containers in each other
@@ -74,8 +78,9 @@ static bool grow(parser *p)
 static inline pons__node *node_new(parser *p, pons__kind kind)
 {
     pons__tape *t = p->tape;
-    if (t->n == t->cap && !grow(p))
+    if (t->n == t->cap && !grow(p)) {
         return NULL;
+    }
     pons__node *node = &t->nodes[t->n++];
     *node = (pons__node){.at = (uint32_t)(p->at - t->text), .next = (uint32_t)t->n, .kind = kind};
     return node;
@@ -86,28 +91,33 @@ int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *er
     parser p = {.tape = t, .at = text, .end = text + len, .err = err};
     t->text = text;
     t->len = len;
-    if (!t->places.text)
+    if (!t->places.text) {
         t->places = (pons__places){.text = text, .len = len};
+    }
     t->n = 0;
     if (!t->nodes) {
         t->cap = len / BYTES_A_NODE + 16;
         t->nodes = malloc(t->cap * sizeof *t->nodes);
-        if (!t->nodes)
+        if (!t->nodes) {
             return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+        }
     }
     // The whole text at once, so that a string need not look at each of its bytes again.
     for (size_t i = pons__ascii_length(text, len); i < len;) {
         const size_t n = pons_utf8_sequence(text + i, len - i);
-        if (n == 0)
+        if (n == 0) {
             return fail_at(&p, text + i, "not UTF-8");
+        }
         i += n;
         i += pons__ascii_length(text + i, len - i);
     }
     const int rc = parse(&p);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
-    while (p.at < p.end && is_blank(*p.at))
+    }
+    while (p.at < p.end && is_blank(*p.at)) {
         p.at++;
+    }
     return p.at < p.end ? fail_at(&p, p.at, "text after the end of the JSON value") : PONS_OK;
 }
 
@@ -136,15 +146,17 @@ void pons__places_find(pons__places *p, size_t at, int *ret_line, int *ret_colum
 
 size_t pons__tape_given(const pons__tape *t, size_t at)
 {
-    if (!t->marks)
+    if (!t->marks) {
         return at;
+    }
     size_t low = 0, high = t->n_marks; // the last mark at or before `at`
     while (low < high) {
         const size_t mid = (low + high) / 2;
-        if (t->marks[mid].out <= at)
+        if (t->marks[mid].out <= at) {
             low = mid + 1;
-        else
+        } else {
             high = mid;
+        }
     }
     return low > 0 ? t->marks[low - 1].in : 0;
 }
@@ -156,104 +168,139 @@ void pons__tape_place(pons__tape *t, size_t at, int *ret_line, int *ret_column)
 
 const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, const char *key)
 {
-    if (!object || object->kind != PONS__OBJECT)
+    if (!object || object->kind != PONS__OBJECT) {
         return NULL;
+    }
     const size_t len = strlen(key);
     const pons__node *k = object + 1;
     for (uint32_t i = 0; i < object->len; i++) {
-        if (k->len == len && memcmp(k->s, key, len) == 0)
+        if (k->len == len && memcmp(k->s, key, len) == 0) {
             return k + 1;
+        }
         k = &t->nodes[k[1].next];
     }
     return NULL;
 }
 
-// -- tokens ---------------------------------------------------------------------------------------
+// ---- tokens -------------------------------------------------------------------------------------
 
-// One pass, one loop: what is hot stays in registers. A container that is open is on the stack by
-// its node's index; its len counts as its members come.
+// The two tokens that most of a text consists of, at *at; a cursor of its own stays in a register.
+static inline int string_token(parser *p, const char **cursor)
+{
+    const char *at = *cursor;
+    p->at = at;
+    pons__node *node = node_new(p, PONS__STRING);
+    if (!node) {
+        return PONS_ENOMEM;
+    }
+    const char *start = ++at;
+    at += pons__plain_length(at, (size_t)(p->end - at));
+    if (at < p->end && *at == '"') {
+        node->s = start;
+        node->len = (uint32_t)(at++ - start);
+        node->plain = true;
+        *cursor = at;
+        return PONS_OK;
+    }
+    p->at = at;
+    const int rc = odd_string(p, start, node);
+    *cursor = p->at;
+    return rc;
+}
+
+static inline const char *past_blanks(const char *at, const char *end)
+{
+    while (at < end && (unsigned char)*at <= ' ' && is_blank(*at)) {
+        at++;
+    }
+    return at;
+}
+
+// A value that is neither a string nor a container.
+static int plain_value(parser *p, const char **cursor)
+{
+    static const struct {
+        const char *word;
+        size_t len;
+        pons__kind kind;
+    } words[] = {{"true", 4, PONS__TRUE}, {"false", 5, PONS__FALSE}, {"null", 4, PONS__NULL}};
+    p->at = *cursor;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (*p->at != words[i].word[0]) {
+            continue;
+        }
+        if ((size_t)(p->end - p->at) < words[i].len ||
+            memcmp(p->at, words[i].word, words[i].len) != 0) {
+            return fail_at(p, p->at, "not a JSON value");
+        }
+        if (!node_new(p, words[i].kind)) {
+            return PONS_ENOMEM;
+        }
+        *cursor += words[i].len;
+        return PONS_OK;
+    }
+    const int rc = number(p);
+    *cursor = p->at;
+    return rc;
+}
+
+// `"key" :` and the blanks behind.
+static inline int key_token(parser *p, const char **cursor)
+{
+    if (*cursor == p->end || **cursor != '"') {
+        return fail_at(p, *cursor, "a key in double quotes should stand here");
+    }
+    const int rc = string_token(p, cursor);
+    if (rc < 0) {
+        return rc;
+    }
+    *cursor = past_blanks(*cursor, p->end);
+    if (*cursor == p->end || **cursor != ':') {
+        return fail_at(p, *cursor, "a colon should stand here");
+    }
+    *cursor = past_blanks(*cursor + 1, p->end);
+    return PONS_OK;
+}
+
+// One pass, one loop. A container that is open is on the stack by its node's index; its len counts
+// as its members come.
 static int parse(parser *p)
 {
     pons__tape *const t = p->tape;
-    const char *at = p->at, *const end = p->end, *start;
+    const char *const end = p->end, *at = past_blanks(p->at, end);
     size_t open[DEPTH_MAX], depth = 0;
-    pons__node *node;
     bool object = false; // the innermost container
-
-#define FAIL(where, what) return fail_at(p, (where), (what))
-#define SKIP_BLANKS()                                                                              \
-    do {                                                                                           \
-        while (at < end && (unsigned char)*at <= ' ' && is_blank(*at))                             \
-            at++;                                                                                  \
-    } while (0)
-#define NEW_NODE(what)                                                                             \
-    do {                                                                                           \
-        if (t->n == t->cap && !grow(p))                                                            \
-            return PONS_ENOMEM;                                                                    \
-        node = &t->nodes[t->n++];                                                                  \
-        *node =                                                                                    \
-            (pons__node){.at = (uint32_t)(at - t->text), .next = (uint32_t)t->n, .kind = (what)};  \
-    } while (0)
-
-    SKIP_BLANKS();
+    int rc;
 value:
-    if (at == end)
-        FAIL(at, "the text ends where a value should begin");
-    switch (*at) {
-    case '"':
-        NEW_NODE(PONS__STRING);
-        start = ++at;
-        at += pons__plain_length(at, (size_t)(end - at));
-        if (at < end && *at == '"') {
-            node->s = start;
-            node->len = (uint32_t)(at++ - start);
-            node->plain = true;
-        } else {
-            p->at = at;
-            const int rc = odd_string(p, start, node);
-            if (rc < 0)
-                return rc;
-            at = p->at;
+    if (at == end) {
+        return fail_at(p, at, "the text ends where a value should begin");
+    }
+    if (*at == '"') {
+        rc = string_token(p, &at);
+    } else if (*at == '{' || *at == '[') {
+        if (depth == DEPTH_MAX) {
+            return fail_at(p, at, "nested deeper than 256");
         }
-        break;
-    case '{':
-    case '[':
-        if (depth == DEPTH_MAX)
-            FAIL(at, "nested deeper than 256");
         object = *at == '{';
         open[depth++] = t->n;
-        NEW_NODE(object ? PONS__OBJECT : PONS__ARRAY);
-        at++;
-        SKIP_BLANKS();
-        if (at < end && *at == (object ? '}' : ']'))
-            goto close;
-        if (object)
-            goto key;
-        goto value;
-    case 't':
-        if (end - at < 4 || memcmp(at, "true", 4) != 0)
-            FAIL(at, "not a JSON value");
-        NEW_NODE(PONS__TRUE);
-        at += 4;
-        break;
-    case 'f':
-        if (end - at < 5 || memcmp(at, "false", 5) != 0)
-            FAIL(at, "not a JSON value");
-        NEW_NODE(PONS__FALSE);
-        at += 5;
-        break;
-    case 'n':
-        if (end - at < 4 || memcmp(at, "null", 4) != 0)
-            FAIL(at, "not a JSON value");
-        NEW_NODE(PONS__NULL);
-        at += 4;
-        break;
-    default:
         p->at = at;
-        const int rc = number(p);
-        if (rc < 0)
+        if (!node_new(p, object ? PONS__OBJECT : PONS__ARRAY)) {
+            return PONS_ENOMEM;
+        }
+        at = past_blanks(at + 1, end);
+        if (at < end && *at == (object ? '}' : ']')) {
+            goto close;
+        }
+        rc = object ? key_token(p, &at) : PONS_OK;
+        if (rc < 0) {
             return rc;
-        at = p->at;
+        }
+        goto value;
+    } else {
+        rc = plain_value(p, &at);
+    }
+    if (rc < 0) {
+        return rc;
     }
 after:
     if (depth == 0) {
@@ -261,56 +308,33 @@ after:
         return PONS_OK;
     }
     t->nodes[open[depth - 1]].len++;
-    SKIP_BLANKS();
+    at = past_blanks(at, end);
     if (at < end && *at == ',') {
-        at++;
-        SKIP_BLANKS();
-        if (!object)
-            goto value;
-    } else if (at < end && *at == (object ? '}' : ']')) {
-        goto close;
-    } else {
-        FAIL(at, object ? "a comma or } should stand here" : "a comma or ] should stand here");
-    }
-key:
-    if (at == end || *at != '"')
-        FAIL(at, "a key in double quotes should stand here");
-    NEW_NODE(PONS__STRING);
-    start = ++at;
-    at += pons__plain_length(at, (size_t)(end - at));
-    if (at < end && *at == '"') {
-        node->s = start;
-        node->len = (uint32_t)(at++ - start);
-        node->plain = true;
-    } else {
-        p->at = at;
-        const int rc = odd_string(p, start, node);
-        if (rc < 0)
+        at = past_blanks(at + 1, end);
+        rc = object ? key_token(p, &at) : PONS_OK;
+        if (rc < 0) {
             return rc;
-        at = p->at;
+        }
+        goto value;
     }
-    SKIP_BLANKS();
-    if (at == end || *at != ':')
-        FAIL(at, "a colon should stand here");
-    at++;
-    SKIP_BLANKS();
-    goto value;
-close:
-    node = &t->nodes[open[--depth]];
+    if (at == end || *at != (object ? '}' : ']')) {
+        return fail_at(
+            p, at, object ? "a comma or } should stand here" : "a comma or ] should stand here");
+    }
+close:;
+    pons__node *node = &t->nodes[open[--depth]];
     node->s = at++;
     node->next = (uint32_t)t->n;
     object = depth > 0 && t->nodes[open[depth - 1]].kind == PONS__OBJECT;
     goto after;
-#undef FAIL
-#undef SKIP_BLANKS
-#undef NEW_NODE
 }
 
 // A string that has something else than plain bytes and its end; p->at is at that.
 static int odd_string(parser *p, const char *start, pons__node *node)
 {
-    if (p->at == p->end)
+    if (p->at == p->end) {
         return fail_at(p, start - 1, "this string has no end");
+    }
     return *p->at == '\\' ? decode(p, start, node)
                           : fail_at(p, p->at, "a control character in a string");
 }
@@ -318,16 +342,18 @@ static int odd_string(parser *p, const char *start, pons__node *node)
 static int hex4(const char *s, const char *end)
 {
     int v = 0;
-    if (end - s < 4)
+    if (end - s < 4) {
         return -1;
+    }
     for (int i = 0; i < 4; i++) {
         const char c = s[i];
         const int d = c >= '0' && c <= '9'   ? c - '0'
                       : c >= 'a' && c <= 'f' ? c - 'a' + 10
                       : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                              : -1;
-        if (d < 0)
+        if (d < 0) {
             return -1;
+        }
         v = v * 16 + d;
     }
     return v;
@@ -357,17 +383,21 @@ static char *put_utf8(char *o, uint32_t c)
 static int decode_unicode(parser *p, char **o)
 {
     int c = hex4(p->at, p->end);
-    if (c < 0)
+    if (c < 0) {
         return fail_at(p, p->at - 2, "\\u wants four hexadecimal digits");
-    if (c == 0)
+    }
+    if (c == 0) {
         return fail_at(p, p->at - 2, "a zero character in a string");
-    if (c >= 0xdc00 && c <= 0xdfff)
+    }
+    if (c >= 0xdc00 && c <= 0xdfff) {
         return fail_at(p, p->at - 2, "half of a surrogate pair");
+    }
     if (c >= 0xd800 && c <= 0xdbff) {
         const bool more = p->end - p->at >= 10 && p->at[4] == '\\' && p->at[5] == 'u';
         const int low = more ? hex4(p->at + 6, p->end) : -1;
-        if (low < 0xdc00 || low > 0xdfff)
+        if (low < 0xdc00 || low > 0xdfff) {
             return fail_at(p, p->at - 2, "half of a surrogate pair");
+        }
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
         p->at += 6;
     }
@@ -381,11 +411,13 @@ static int decode(parser *p, const char *from, pons__node *node)
 {
     static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
     const char *quote = p->at;
-    while (quote < p->end && *quote != '"')
+    while (quote < p->end && *quote != '"') {
         quote += *quote == '\\' && quote + 1 < p->end ? 2 : 1;
+    }
     char *const out = pons__arena_take(&p->tape->strings, (size_t)(quote - from) + 1);
-    if (!out)
+    if (!out) {
         return pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
+    }
     memcpy(out, from, (size_t)(p->at - from));
     char *o = out + (p->at - from);
     while (p->at < p->end && *p->at != '"') {
@@ -396,19 +428,22 @@ static int decode(parser *p, const char *from, pons__node *node)
                 *o++ = bytes[letter - letters];
             } else if (p->at <= p->end && p->at[-1] == 'u') {
                 const int rc = decode_unicode(p, &o);
-                if (rc < 0)
+                if (rc < 0) {
                     return rc;
+                }
             } else {
                 return fail_at(p, p->at - 2, "not an escape that JSON has");
             }
             continue;
         }
-        if ((unsigned char)*p->at < 0x20)
+        if ((unsigned char)*p->at < 0x20) {
             return fail_at(p, p->at, "a control character in a string");
+        }
         *o++ = *p->at++;
     }
-    if (p->at >= p->end)
+    if (p->at >= p->end) {
         return fail_at(p, from - 1, "this string has no end");
+    }
     p->at++;
     node->s = out;
     node->len = (uint32_t)(o - out);
@@ -418,8 +453,9 @@ static int decode(parser *p, const char *from, pons__node *node)
 static bool digits(parser *p)
 {
     const char *start = p->at;
-    while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
+    while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
         p->at++;
+    }
     return p->at > start;
 }
 
@@ -427,35 +463,40 @@ static int number(parser *p)
 {
     const char *start = p->at;
     const char first = *start == '-' && start + 1 < p->end ? start[1] : *start;
-    if (first < '0' || first > '9')
+    if (first < '0' || first > '9') {
         return fail_at(p, start, "not a JSON value");
+    }
     pons__node *node = node_new(p, PONS__NUMBER);
-    if (!node)
+    if (!node) {
         return PONS_ENOMEM;
+    }
     p->at += *start == '-';
     digits(p);
-    if (first == '0' && p->at - start > 1 + (*start == '-'))
+    if (first == '0' && p->at - start > 1 + (*start == '-')) {
         return fail_at(p, start, "a number with zeros in front");
+    }
     node->integer = true;
     if (p->at < p->end && *p->at == '.') {
         node->integer = false;
         p->at++;
-        if (!digits(p))
+        if (!digits(p)) {
             return fail_at(p, start, "a number that ends with its point");
+        }
     }
     if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
         node->integer = false;
         p->at++;
         p->at += p->at < p->end && (*p->at == '+' || *p->at == '-');
-        if (!digits(p))
+        if (!digits(p)) {
             return fail_at(p, start, "a number without its exponent");
+        }
     }
     node->s = start;
     node->len = (uint32_t)(p->at - start);
     return PONS_OK;
 }
 
-// -- canonical text -------------------------------------------------------------------------------
+// ---- canonical text -----------------------------------------------------------------------------
 
 int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
                          pons_error *err)
@@ -463,12 +504,14 @@ int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena,
     const char *last = v->kind == PONS__ARRAY || v->kind == PONS__OBJECT ? v->s : NULL;
     const size_t room = last ? (size_t)(last - (t->text + v->at)) + 1 : 6 * (size_t)v->len + 8;
     char *out = pons__arena_take(arena, room + 1 + PIECE_BYTES);
-    if (!out)
+    if (!out) {
         return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    }
     writer w = {.tape = t, .at = out, .err = err};
     const int rc = put(&w, v);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
+    }
     *w.at++ = '\0';
     pons__arena_trim(arena, out, room + 1 + PIECE_BYTES, (size_t)(w.at - out));
     *ret = out;
@@ -479,10 +522,11 @@ int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena,
 // there is always room behind what is written, and mostly behind what is read.
 static inline void copy_piece(writer *w, const char *s, size_t n)
 {
-    if (n <= PIECE_BYTES && s >= w->tape->text && s + PIECE_BYTES <= w->tape->text + w->tape->len)
+    if (n <= PIECE_BYTES && s >= w->tape->text && s + PIECE_BYTES <= w->tape->text + w->tape->len) {
         memcpy(w->at, s, PIECE_BYTES);
-    else
+    } else {
         memcpy(w->at, s, n);
+    }
     w->at += n;
 }
 
@@ -521,11 +565,13 @@ static int put(writer *w, const pons__node *v)
     *w->at++ = '[';
     const pons__node *child = v + 1;
     for (uint32_t i = 0; i < v->len; i++) {
-        if (i > 0)
+        if (i > 0) {
             *w->at++ = ',';
+        }
         const int rc = put(w, child);
-        if (rc < 0)
+        if (rc < 0) {
             return rc;
+        }
         child = &w->tape->nodes[child->next];
     }
     *w->at++ = ']';
@@ -535,8 +581,9 @@ static int put(writer *w, const pons__node *v)
 static int by_key(const void *a, const void *b)
 {
     const pons__node *x = *(const pons__node *const *)a, *y = *(const pons__node *const *)b;
-    if (x->len && y->len && x->s[0] != y->s[0]) // mostly told by the first byte
+    if (x->len && y->len && x->s[0] != y->s[0]) { // mostly told by the first byte
         return (unsigned char)x->s[0] < (unsigned char)y->s[0] ? -1 : 1;
+    }
     const int c = memcmp(x->s, y->s, x->len < y->len ? x->len : y->len);
     return c ? c : (x->len > y->len) - (x->len < y->len);
 }
@@ -550,8 +597,9 @@ static void sort_keys(const pons__node **keys, size_t n)
     for (size_t i = 1; i < n; i++) { // few and mostly in order already
         const pons__node *k = keys[i];
         size_t j = i;
-        for (; j > 0 && by_key(&keys[j - 1], &k) > 0; j--)
+        for (; j > 0 && by_key(&keys[j - 1], &k) > 0; j--) {
             keys[j] = keys[j - 1];
+        }
         keys[j] = k;
     }
 }
@@ -571,8 +619,9 @@ static int put_object(writer *w, const pons__node *v)
     const pons__node *on_stack[MEMBERS_ON_STACK], **keys = on_stack;
     if (v->len > MEMBERS_ON_STACK) {
         keys = malloc(v->len * sizeof(const pons__node *));
-        if (!keys)
+        if (!keys) {
             return pons_error_set(w->err, PONS_ENOMEM, "plan", "out of memory");
+        }
     }
     const pons__node *k = v + 1;
     for (uint32_t i = 0; i < v->len; i++) {
@@ -587,15 +636,17 @@ static int put_object(writer *w, const pons__node *v)
             rc = twice(w, keys[i - 1]->at > keys[i]->at ? keys[i - 1] : keys[i]);
             break;
         }
-        if (i > 0)
+        if (i > 0) {
             *w->at++ = ',';
+        }
         rc = put(w, keys[i]);
         *w->at++ = ':';
         rc = rc < 0 ? rc : put(w, keys[i] + 1);
     }
     *w->at++ = '}';
-    if (keys != on_stack)
+    if (keys != on_stack) {
         free(keys);
+    }
     return rc;
 }
 
@@ -609,8 +660,9 @@ char *pons__put_string(char *p, const char *s, size_t len)
         memcpy(p, s, n);
         p += n;
         s += n;
-        if (s == end)
+        if (s == end) {
             break;
+        }
         const unsigned char c = (unsigned char)*s++;
         if (c == '"' || c == '\\') {
             *p++ = '\\';
@@ -641,8 +693,9 @@ static bool is_space(uint32_t c)
 
 bool pons__is_blank(const char *s)
 {
-    if (!s)
+    if (!s) {
         return true;
+    }
     const unsigned char *u = (const unsigned char *)s;
     while (*u) {
         uint32_t c = *u;
@@ -654,8 +707,9 @@ bool pons__is_blank(const char *s)
             c = (c & 31) << 6 | (u[1] & 63);
             n = 2;
         }
-        if (!is_space(c))
+        if (!is_space(c)) {
             return false;
+        }
         u += n;
     }
     return true;

@@ -1,18 +1,24 @@
 // words.c - the protocol's enumerations as words, and where a status may go.
 //
-//     a step:   pending ──► running ──► success          a plan:   created ──► approved ──►
-//     executing
-//                 │  │         │ ▲                                    │  │        │ ▲          │  ▲
-//                 │  │         │ │ confirmed                          │  └► wait_confirmation ◄┘  │
-//                 │  └► wait_confirmation ──► skipped                 │           └───────────────┘
-//                 │            └──► failed ◄── running                ▼
-//                 └──► skipped, failed (a precondition)             cancelled, failed, completed
+//   a step    pending ------------> running ----------> success, failed, skipped
+//                |                   |   ^                 ^
+//                |                   v   | confirmed       |
+//                +-----------> wait_confirmation ----------+
+//                +--> skipped, failed: a precondition
+//
+//   a plan    created --> approved --> executing --> completed, failed
+//                |            ^         |   ^
+//                |   approved |         v   | confirmed
+//                +-----------> wait_confirmation
+//             and from each of these four: cancelled; created may also begin to execute at once
 //
 // success, failed and skipped end a step; completed, failed and cancelled end a plan. A running
 // step that must ask goes to wait_confirmation and comes back.
+#include "plan/words.h"
+
 #include "pons/plan.h"
 
-#include "plan/plan_internal.h"
+#include <string.h>
 
 #define WORD(symbol, word) [symbol] = (word),
 static const char *const risk_words[] = {PONS_RISK_LEVEL_TABLE(WORD)};
@@ -66,9 +72,11 @@ static const char *word_of(const char *const *words, int n, int i)
 
 int pons__words_find(const pons__words *w, const char *word, size_t len)
 {
-    for (int i = 0; i < w->n; i++)
-        if (strncmp(w->words[i], word, len) == 0 && w->words[i][len] == '\0')
+    for (int i = 0; i < w->n; i++) {
+        if (strncmp(w->words[i], word, len) == 0 && w->words[i][len] == '\0') {
             return i;
+        }
+    }
     return -1;
 }
 

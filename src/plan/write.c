@@ -2,10 +2,13 @@
 //
 // The keys of the protocol are constant, so their order is written down here once, and a step is
 // written by one function without a look at any table. Free objects are canonical already.
-#include "plan/plan_internal.h"
+#include "plan/parts.h"
+#include "plan/tape.h"
+#include "pons/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     STEP_BYTES = 512,
@@ -22,8 +25,9 @@ typedef struct out {
 // Makes room for n more bytes.
 static bool room(out *o, size_t n)
 {
-    if ((size_t)(o->end - o->at) >= n)
+    if ((size_t)(o->end - o->at) >= n) {
         return true;
+    }
     const size_t used = (size_t)(o->at - o->data), cap = 2 * (size_t)(o->end - o->data) + n;
     char *data = o->failed ? NULL : malloc(cap);
     if (!data) {
@@ -58,10 +62,11 @@ static void put_text(out *o, const char *s)
 
 static void put_text_or_null(out *o, const char *s)
 {
-    if (s)
+    if (s) {
         put_text(o, s);
-    else
+    } else {
         PUT(o, "null");
+    }
 }
 
 static void put_object(out *o, const char *text)
@@ -71,10 +76,11 @@ static void put_object(out *o, const char *text)
 
 static void put_bool(out *o, bool b)
 {
-    if (b)
+    if (b) {
         PUT(o, "true");
-    else
+    } else {
         PUT(o, "false");
+    }
 }
 
 static void put_integer(out *o, int64_t v)
@@ -85,8 +91,9 @@ static void put_integer(out *o, int64_t v)
         *--p = (char)('0' + u % 10);
         u /= 10;
     } while (u);
-    if (v < 0)
+    if (v < 0) {
         *--p = '-';
+    }
     put(o, p, (size_t)(end - p));
 }
 
@@ -105,8 +112,9 @@ static void put_step(out *o, const pons_plan_step *s)
 {
     if (!room(o, STEP_FIXED_BYTES + text_room(s->action) + text_room(s->confirmation_message) +
                      text_room(s->description) + text_room(s->fallback) + object_room(s->metadata) +
-                     object_room(s->parameters) + object_room(s->preconditions)))
+                     object_room(s->parameters) + object_room(s->preconditions))) {
         return;
+    }
     PUT(o, "{\"action\":");
     put_text(o, s->action);
     PUT(o, ",\"confirmation_message\":");
@@ -155,21 +163,24 @@ static bool start(out *o, size_t cap)
 static void put_number(out *o, const char *given, double number)
 {
     char made[PONS__NUMBER_MAX];
-    if (!given && pons__number_text(number, "", made, NULL) < 0)
+    if (!given && pons__number_text(number, "", made, NULL) < 0) {
         snprintf(made, sizeof made, "0.0");
+    }
     put_object(o, given ? given : made);
 }
 
 long pons_plan_text(const pons_plan *p, char **ret)
 {
     out o;
-    if (!start(&o, HEAD_BYTES + p->n_steps * STEP_BYTES))
+    if (!start(&o, HEAD_BYTES + p->n_steps * STEP_BYTES)) {
         return PONS_ENOMEM;
+    }
     if (!room(&o, HEAD_FIXED_BYTES + text_room(p->confirmation_message) +
                       object_room(p->created_at_text) + text_room(p->goal) +
                       object_room(p->metadata) + text_room(p->plan_id) + text_room(p->reasoning) +
-                      text_room(p->source)))
+                      text_room(p->source))) {
         return finish(&o, ret);
+    }
     PUT(&o, "{\"confirmation_message\":");
     put_text_or_null(&o, p->confirmation_message);
     PUT(&o, ",\"created_at\":");
@@ -192,20 +203,23 @@ long pons_plan_text(const pons_plan *p, char **ret)
     put_word(&o, pons_plan_status_word(p->status));
     PUT(&o, "\",\"steps\":[");
     for (size_t i = 0; i < p->n_steps && !o.failed; i++) {
-        if (i > 0 && room(&o, 1))
+        if (i > 0 && room(&o, 1)) {
             PUT(&o, ",");
+        }
         put_step(&o, &p->steps[i]);
     }
-    if (room(&o, 2))
+    if (room(&o, 2)) {
         PUT(&o, "]}");
+    }
     return finish(&o, ret);
 }
 
 long pons_plan_step_text(const pons_plan_step *step, char **ret)
 {
     out o;
-    if (!start(&o, STEP_BYTES))
+    if (!start(&o, STEP_BYTES)) {
         return PONS_ENOMEM;
+    }
     put_step(&o, step);
     return finish(&o, ret);
 }
@@ -213,11 +227,13 @@ long pons_plan_step_text(const pons_plan_step *step, char **ret)
 long pons_execution_result_text(const pons_execution_result *r, char **ret)
 {
     out o;
-    if (!start(&o, STEP_BYTES))
+    if (!start(&o, STEP_BYTES)) {
         return PONS_ENOMEM;
+    }
     if (!room(&o, HEAD_FIXED_BYTES + text_room(r->message) + object_room(r->output) +
-                      text_room(r->plan_id) + object_room(r->timestamp_text)))
+                      text_room(r->plan_id) + object_room(r->timestamp_text))) {
         return finish(&o, ret);
+    }
     PUT(&o, "{\"message\":");
     put_text(&o, r->message);
     PUT(&o, ",\"output\":");
@@ -238,8 +254,9 @@ long pons_execution_result_text(const pons_execution_result *r, char **ret)
 
 static int to_value(long len, char *text, pons_value **ret, pons_error *err)
 {
-    if (len < 0)
+    if (len < 0) {
         return pons_error_set(err, (int)len, "plan", "out of memory");
+    }
     const int rc = pons_value_parse(text, (size_t)len, ret, err);
     free(text);
     return rc;

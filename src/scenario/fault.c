@@ -8,14 +8,14 @@
 
 static int killed(pons_error *err);
 
-static pons_fault_store *self_of(void *self)
+static pons__fault_store *self_of(void *self)
 {
     return self;
 }
 
 static int fault_commit(void *self, const pons_commit *c, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     if (f->dead) {
         return killed(err);
     }
@@ -40,39 +40,39 @@ static int fault_commit_async(void *self, const pons_commit *c, pons_error *err)
 
 static int fault_drain(void *self, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err) : f->inner.ops->drain(f->inner.self, err);
 }
 
 static int fault_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err) : f->inner.ops->lease_acquire(f->inner.self, thread, ret, err);
 }
 
 static void fault_lease_release(void *self, pons_lease *lease)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     f->inner.ops->lease_release(f->inner.self, lease); // the kernel frees a dead holder's lock
 }
 
 static int fault_lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->inner.ops->lease_peek(f->inner.self, thread, ret, err);
 }
 
 static int fault_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn,
                       void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err) : f->inner.ops->head(f->inner.self, thread, ns, fn, user, err);
 }
 
 static int fault_checkpoint(void *self, const char *thread, const char *ns, const char *id,
                             pons_checkpoint_fn fn, void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err)
                    : f->inner.ops->checkpoint(f->inner.self, thread, ns, id, fn, user, err);
 }
@@ -80,7 +80,7 @@ static int fault_checkpoint(void *self, const char *thread, const char *ns, cons
 static int fault_history(void *self, const char *thread, const char *ns, const char *before,
                          int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err)
                    : f->inner.ops->history(f->inner.self, thread, ns, before, limit, fn, user, err);
 }
@@ -88,7 +88,7 @@ static int fault_history(void *self, const char *thread, const char *ns, const c
 static int fault_records(void *self, const char *thread, const char *ns, const char *checkpoint,
                          pons_record_fn fn, void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err)
                    : f->inner.ops->records(f->inner.self, thread, ns, checkpoint, fn, user, err);
 }
@@ -96,14 +96,14 @@ static int fault_records(void *self, const char *thread, const char *ns, const c
 static int fault_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
                             void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err) : f->inner.ops->namespaces(f->inner.self, thread, fn, user, err);
 }
 
 static int fault_inbox_post(void *self, const char *thread, const pons_inbox_row *row,
                             int64_t *ret_seq, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err)
                    : f->inner.ops->inbox_post(f->inner.self, thread, row, ret_seq, err);
 }
@@ -111,7 +111,7 @@ static int fault_inbox_post(void *self, const char *thread, const pons_inbox_row
 static int fault_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
                             pons_inbox_fn fn, void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err)
                    : f->inner.ops->inbox_read(f->inner.self, thread, ns, after, fn, user, err);
 }
@@ -119,7 +119,7 @@ static int fault_inbox_read(void *self, const char *thread, const char *ns, int6
 static int fault_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
                             void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err)
                    : f->inner.ops->effect_get(f->inner.self, thread, id, fn, user, err);
 }
@@ -127,12 +127,12 @@ static int fault_effect_get(void *self, const char *thread, const char *id, pons
 static int fault_effects(void *self, const char *thread, uint32_t mask, pons_effect_fn fn,
                          void *user, pons_error *err)
 {
-    pons_fault_store *f = self_of(self);
+    pons__fault_store *f = self_of(self);
     return f->dead ? killed(err)
                    : f->inner.ops->effects(f->inner.self, thread, mask, fn, user, err);
 }
 
-pons_store pons__fault_store_wrap(pons_fault_store *f, pons_store inner)
+pons_store pons__fault_store_wrap(pons__fault_store *f, pons_store inner)
 {
     f->inner = inner;
     f->ops = (pons_store_ops){.abi = PONS_STORE_ABI,
@@ -155,7 +155,7 @@ pons_store pons__fault_store_wrap(pons_fault_store *f, pons_store inner)
     return (pons_store){.ops = &f->ops, .self = f};
 }
 
-void pons__fault_store_revive(pons_fault_store *f)
+void pons__fault_store_revive(pons__fault_store *f)
 {
     f->dead = false;
     f->kill_at = 0;

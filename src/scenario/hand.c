@@ -4,6 +4,7 @@
 // The same link, the same messages: hello, heartbeats every 100 ms of simulated host time, goals
 // with ids from the file. A run that has a brain is watched by the same object, as an observer,
 // when the file asks for nodes of the navigator's tree.
+#include "pons/link_message.h"
 #include "scenario/scenario_internal.h"
 
 #include <stdio.h>
@@ -12,12 +13,12 @@
 #define HEARTBEAT_NS (100 * PONS_NS_PER_MS)
 #define EXPIRES_MS   5000
 
-static void hear(pons_hand *h, const pons_value *msg);
-static void hear_tree(pons_hand *h, const pons_value *msg);
-static void note_result(pons_hand *h, const pons_value *msg, const char *status);
+static void hear(pons__hand *h, const pons_value *msg);
+static void hear_tree(pons__hand *h, const pons_value *msg);
+static void note_result(pons__hand *h, const pons_value *msg, const char *status);
 static const char *leaf_name(const char *path);
 
-int pons__hand_open(pons_hand *h, pons_body *body, bool controls, bool watches, pons_error *err)
+int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches, pons_error *err)
 {
     pons_link *theirs = NULL;
     h->controls = controls;
@@ -30,24 +31,24 @@ int pons__hand_open(pons_hand *h, pons_body *body, bool controls, bool watches, 
     if (rc < 0) {
         return rc;
     }
-    return pons_link_send(h->link,
-                          pons_object("type", json_string("hello"), "protocol",
-                                      json_integer(PONS_LINK_PROTOCOL), "role",
-                                      json_string(controls ? "controller" : "observer"), "name",
-                                      json_string("scenario"), "tree", json_boolean(watches), NULL),
-                          err);
+    const pons_message_hello hello = {.protocol = PONS_LINK_PROTOCOL,
+                                      .role = controls ? "controller" : "observer",
+                                      .name = "scenario",
+                                      .tree = watches};
+    return pons_message_send(h->link,
+                             &(pons_message){.type = PONS_MESSAGE_HELLO, .as.hello = hello}, err);
 }
 
-void pons__hand_close(pons_hand *h)
+void pons__hand_close(pons__hand *h)
 {
     pons_link_close(h->link);
     pons_value_unref(h->results);
     pons_value_unref(h->nodes);
     pons_value_unref(h->now_nodes);
-    *h = (pons_hand){.link = NULL};
+    *h = (pons__hand){.link = NULL};
 }
 
-int pons__hand_poll(pons_hand *h, int64_t host_ns, pons_error *err)
+int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err)
 {
     json_array_clear(h->now_nodes);
     for (;;) {
@@ -63,12 +64,12 @@ int pons__hand_poll(pons_hand *h, int64_t host_ns, pons_error *err)
     }
     if (h->controls && host_ns >= h->beat_ns) {
         h->beat_ns = host_ns + HEARTBEAT_NS;
-        return pons_link_send(h->link, pons_object("type", json_string("heartbeat"), NULL), err);
+        return pons_message_send(h->link, &(pons_message){.type = PONS_MESSAGE_HEARTBEAT}, err);
     }
     return PONS_OK;
 }
 
-int pons__hand_goal(pons_hand *h, const pons_value *goal, const pons_clock *clock, pons_error *err)
+int pons__hand_goal(pons__hand *h, const pons_value *goal, const pons_clock *clock, pons_error *err)
 {
     const pons_value *args = pons_get(goal, "args");
     char hash[33] = "";
@@ -77,28 +78,29 @@ int pons__hand_goal(pons_hand *h, const pons_value *goal, const pons_clock *cloc
     pons_value_hash(args, hash);
     const char *id = pons_get_str(goal, "id", "goal");
     h->open++;
-    return pons_link_send(
-        h->link,
-        pons_object("type", json_string("goal"), "goal_id", json_string(id), "epoch",
-                    json_integer(h->epoch), "expires_ms",
-                    json_integer(clock->boot_ns(clock->ctx) / PONS_NS_PER_MS + EXPIRES_MS),
-                    "robot_id", json_string(h->robot_id), "skill",
-                    json_string(pons_get_str(goal, "skill", "navigate_to_pose")), "args",
-                    pons_value_ref(args), "args_hash", json_string(hash), "task_id",
-                    json_string(id), "attempt", json_integer(1), "preempt",
-                    json_boolean(pons_get_bool(goal, "preempt", false)), NULL),
-        err);
+    const pons_message_goal out = {.goal_id = id,
+                                   .epoch = h->epoch,
+                                   .expires_ms =
+                                       clock->boot_ns(clock->ctx) / PONS_NS_PER_MS + EXPIRES_MS,
+                                   .robot_id = h->robot_id,
+                                   .skill = pons_get_str(goal, "skill", "navigate_to_pose"),
+                                   .args = args,
+                                   .args_hash = hash,
+                                   .task_id = id,
+                                   .attempt = 1,
+                                   .preempt = pons_get_bool(goal, "preempt", false)};
+    return pons_message_send(h->link, &(pons_message){.type = PONS_MESSAGE_GOAL, .as.goal = out},
+                             err);
 }
 
-int pons__hand_cancel(pons_hand *h, const char *goal_id, pons_error *err)
+int pons__hand_cancel(pons__hand *h, const char *goal_id, pons_error *err)
 {
-    return pons_link_send(h->link,
-                          pons_object("type", json_string("cancel"), "goal_id",
-                                      json_string(goal_id), "epoch", json_integer(h->epoch), NULL),
-                          err);
+    const pons_message cancel = {.type = PONS_MESSAGE_CANCEL,
+                                 .as.about = {.goal_id = goal_id, .epoch = h->epoch}};
+    return pons_message_send(h->link, &cancel, err);
 }
 
-bool pons__hand_saw(const pons_hand *h, const char *node)
+bool pons__hand_saw(const pons__hand *h, const char *node)
 {
     size_t i;
     json_t *name;
@@ -111,7 +113,7 @@ bool pons__hand_saw(const pons_hand *h, const char *node)
     return false;
 }
 
-static void hear(pons_hand *h, const pons_value *msg)
+static void hear(pons__hand *h, const pons_value *msg)
 {
     const char *type = pons_get_str(msg, "type", "");
     if (strcmp(type, "hello") == 0) {
@@ -130,7 +132,7 @@ static void hear(pons_hand *h, const pons_value *msg)
     }
 }
 
-static void note_result(pons_hand *h, const pons_value *msg, const char *status)
+static void note_result(pons__hand *h, const pons_value *msg, const char *status)
 {
     if (!h->controls) {
         return;
@@ -145,7 +147,7 @@ static void note_result(pons_hand *h, const pons_value *msg, const char *status)
 }
 
 // A leaf has begun when it leaves IDLE, whatever it answers.
-static void hear_tree(pons_hand *h, const pons_value *msg)
+static void hear_tree(pons__hand *h, const pons_value *msg)
 {
     const pons_value *changes = pons_get(msg, "changes");
     const int64_t tree = pons_get_int(msg, "tree", 0);

@@ -4,11 +4,13 @@
 // body's ledger, and the simulated truth.
 #include "scenario/scenario_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void miss(pons_value *misses, pons_value *text_taken);
+static bool moves(const char *skill);
 static void count(pons_value *counts, const char *word);
 static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
                             pons_value *misses);
@@ -16,18 +18,18 @@ static void expect_results(const pons_value *wanted, const pons_value *got, pons
 static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
                          bool there, pons_value *misses);
 
-void pons__story_init(pons_story *s)
+void pons__story_init(pons__story *s)
 {
-    *s = (pons_story){.decisions = json_array(),
-                      .modes = json_array(),
-                      .types = json_object(),
-                      .effects = json_object(),
-                      .said = json_array(),
-                      .results = json_array(),
-                      .nodes = json_array()};
+    *s = (pons__story){.decisions = json_array(),
+                       .modes = json_array(),
+                       .types = json_object(),
+                       .effects = json_object(),
+                       .said = json_array(),
+                       .results = json_array(),
+                       .nodes = json_array()};
 }
 
-void pons__story_fini(pons_story *s)
+void pons__story_fini(pons__story *s)
 {
     pons_value_unref(s->decisions);
     pons_value_unref(s->modes);
@@ -38,7 +40,7 @@ void pons__story_fini(pons_story *s)
     pons_value_unref(s->nodes);
 }
 
-void pons__story_event(pons_story *s, const pons_event *ev)
+void pons__story_event(pons__story *s, const pons_event *ev)
 {
     const pons_value *p = ev->payload;
     count(s->types, ev->type);
@@ -60,7 +62,7 @@ void pons__story_event(pons_story *s, const pons_event *ev)
     }
 }
 
-void pons__judge_expect(const pons_scenario *s, const pons_story *story, const pons_value *world,
+void pons__judge_expect(const pons_scenario *s, const pons__story *story, const pons_value *world,
                         pons_pose2 truth, pons_value *misses)
 {
     const pons_value *expect = pons_get(s->value, "expect");
@@ -77,6 +79,16 @@ void pons__judge_expect(const pons_scenario *s, const pons_story *story, const p
     json_array_foreach(story->decisions, i, word)
     {
         count(decided, json_string_value(word));
+    }
+    const size_t decisions_max = (size_t)pons_get_int(expect, "decisions_max", INT64_MAX);
+    if (json_array_size(story->decisions) > decisions_max) {
+        miss(misses, json_sprintf("%zu decisions, at most %zu expected",
+                                  json_array_size(story->decisions), decisions_max));
+    }
+    const double within_s = pons_get_num(expect, "within_s", INFINITY);
+    if (story->robot_s > within_s) {
+        miss(misses,
+             json_sprintf("it took %.1f s, at most %.1f expected", story->robot_s, within_s));
     }
     expect_words(pons_get(expect, "decisions_include"), decided, "decision", true, misses);
     expect_words(pons_get(expect, "events_include"), story->types, "event", true, misses);
@@ -103,8 +115,8 @@ void pons__judge_expect(const pons_scenario *s, const pons_story *story, const p
         miss(misses, json_sprintf("the robot is at %.2f, %.2f, not in %s", truth.x, truth.y, zone));
     }
     const pons_value *kills = pons_get(expect, "kills");
-    if (kills && json_integer_value(kills) != story->kills) {
-        miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills,
+    if (kills && json_integer_value(kills) != story->kills_told) {
+        miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills_told,
                                   (long long)json_integer_value(kills)));
     }
 }
@@ -197,8 +209,7 @@ int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_va
                    *goal = pons_get_str(row, "goal_id", "");
         const char *task = pons_get_str(row, "task_id", ""),
                    *boot = pons_get_str(row, "boot_id", "");
-        const bool base = strcmp(pons_get_str(row, "skill", ""), "speak") != 0 &&
-                          strcmp(pons_get_str(row, "skill", ""), "stop_base") != 0;
+        const bool base = moves(pons_get_str(row, "skill", ""));
         if (strcmp(state, "started") == 0) {
             starts++;
             if (pons_get(started, goal)) {
@@ -233,6 +244,18 @@ int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_va
     free(line);
     fclose(f);
     return starts;
+}
+
+// stop_base ends motions; the others have nothing to do with the base.
+static bool moves(const char *skill)
+{
+    static const char *const still[] = {"speak", "wait", "look", "stop_base"};
+    for (size_t i = 0; i < sizeof still / sizeof still[0]; i++) {
+        if (strcmp(skill, still[i]) == 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool pons__judge_in_zone(const pons_value *world, const char *zone, pons_pose2 p)

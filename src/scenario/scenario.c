@@ -1,10 +1,9 @@
 // scenario.c - whole-system simulation under one virtual clock.
 //
-//      host clock ──┬── body: driver.step, safety, skills, telemetry     (10 ms of robot time a
-//      step)
-//                   │      ▲ in-process link ▼
-//                   └── brain: port, kernel tick, inner loop
-//                          ▲ store in memory, which can die at a chosen commit
+//      host clock --+-- body: driver, safety, skills, telemetry (a step is 10 ms of robot time)
+//                   |      ^ in-process link v
+//                   +-- brain: port, kernel tick, inner loop
+//                          ^ store in memory, which can die at a chosen commit
 //
 // One thread steps all of it in a fixed order, so a seed decides everything: a story that went
 // wrong once goes wrong again, at the same commit, for whoever wants to look. Things happen to the
@@ -13,15 +12,15 @@
 //
 // A file without goals has no brain: its events send goals to the body (hand.c), and the story ends
 // when all of them have.
+#include "pons/link_message.h"
+#include "pons/module.h"
+#include "pons/schema.h"
 #include "scenario/scenario_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/module.h"
-#include "pons/schema.h"
 
 #define THREAD           "scenario"
 #define STEP_NS          (10 * PONS_NS_PER_MS)
@@ -40,6 +39,12 @@ typedef struct world_event {
     int64_t due_ns;
 } world_event;
 
+// A kill of the brain: at that commit (0: none).
+typedef struct kill_plan {
+    int64_t at;
+    bool before;
+} kill_plan;
+
 typedef struct runner {
     const pons_scenario *s;
     const pons_scenario_env *env;
@@ -48,12 +53,16 @@ typedef struct runner {
     pons_clock clock;
     pons_value *config;
     pons_store memory, store;
-    pons_fault_store fault;
+    pons__fault_store fault;
+    kill_plan added;  // by a sweep or a seed
+    kill_plan told;   // by the story
+    int told_waiting; // kills of the story that came while the brain was dead
+    bool told_before; // the last of them
     pons_body *body;
     pons_brain *brain; // NULL while dead, and in a story without one
     bool brainless;
-    pons_hand hand; // the controller of a story without a brain; else an observer, if need be
-    pons_wheels wheels;
+    pons__hand hand; // the controller of a story without a brain; else an observer, if need be
+    pons__wheels wheels;
     pons_llm llm;
     char ledger[512];
     int64_t reborn_ns;
@@ -61,7 +70,7 @@ typedef struct runner {
     int64_t answered_ns; // a person's newest answer; 0: none
     pons_rand fuzz;
     int fuzz_kills;
-    pons_story story;
+    pons__story story;
     world_event *events;
     size_t n_events;
 } runner;
@@ -83,14 +92,16 @@ static bool events_done(const runner *r);
 static bool watches_tree(const pons_value *scenario);
 static bool condition_met(runner *r, const pons_value *when);
 static int happen(runner *r, const pons_value *what, pons_error *err);
+static void tell_kill(runner *r, bool before);
 static void stick(runner *r, const char *wheel);
 static void post(runner *r, const char *kind, pons_value *value);
 static void send_world(runner *r, pons_value *msg);
 static void fuzz_next(runner *r);
+static void aim(runner *r);
 static pons_value *config_for(const pons_scenario *s, const pons_value *config);
 static pons_value *report(runner *r);
 
-// ---------------------------------------------------------------- files
+// ---- files --------------------------------------------------------------------------------------
 
 int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err)
 {
@@ -141,7 +152,7 @@ const char *pons_scenario_driver(const pons_scenario *s)
     return pons_get_str(s->value, "driver", "kinematic");
 }
 
-// ---------------------------------------------------------------- running
+// ---- running ------------------------------------------------------------------------------------
 
 int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
                       const pons_scenario_options *opts, pons_value **ret_report, pons_error *err)
@@ -185,10 +196,10 @@ static int runner_init(runner *r, pons_error *err)
         return rc;
     }
     r->store = pons__fault_store_wrap(&r->fault, r->memory);
-    r->fault.kill_at = r->opts->kill_at_commit;
-    r->fault.before = r->opts->kill_before;
+    r->added = (kill_plan){r->opts->kill_at_commit, r->opts->kill_before};
     pons_rand_seed(&r->fuzz, r->opts->fuzz_seed);
     fuzz_next(r);
+    aim(r);
     pons_body_options body = PONS_BODY_OPTIONS_INIT;
     body.robot = pons__wheels_wrap(&r->wheels, r->env->robot);
     body.world = r->env->world;
@@ -275,6 +286,13 @@ static void runner_kill(runner *r)
     r->brain = NULL;
     r->reborn_ns = r->manual.now_ns + REBIRTH_NS;
     r->story.kills++;
+    if (r->told.at > 0 && r->fault.commits >= r->told.at) {
+        r->story.kills_told++;
+        r->told.at = 0;
+    }
+    if (r->fault.commits >= r->added.at) {
+        r->added.at = 0;
+    }
 }
 
 static int runner_loop(runner *r, pons_error *err)
@@ -300,6 +318,11 @@ static int runner_loop(runner *r, pons_error *err)
         if (!r->brain && r->manual.now_ns >= r->reborn_ns) {
             pons__fault_store_revive(&r->fault);
             fuzz_next(r);
+            if (r->told_waiting > 0) {
+                r->told_waiting--;
+                r->told = (kill_plan){r->fault.commits + 1, r->told_before};
+            }
+            aim(r);
             rc = r->memory.ops->events(r->memory.self, THREAD, 0, 0, arm_stored, r, err);
             rc = rc < 0 ? rc : runner_open_brain(r, err);
             rc = rc < 0 ? rc : runner_tell_goals(r, err);
@@ -382,7 +405,7 @@ static void runner_event(void *user, const pons_event *ev)
     }
 }
 
-// ---------------------------------------------------------------- what happens
+// ---- what happens -------------------------------------------------------------------------------
 
 // What needs a brain in a story without one, and the other way round, is a mistake in the file.
 static int check_events_fit(const runner *r, pons_error *err)
@@ -504,8 +527,7 @@ static int happen(runner *r, const pons_value *what, pons_error *err)
         r->answered_ns = r->manual.now_ns;
         post(r, "answer", pons_value_ref(answer));
     } else if (kill_how) {
-        r->fault.kill_at = r->fault.commits + 1;
-        r->fault.before = strcmp(kill_how, "before") == 0;
+        tell_kill(r, strcmp(kill_how, "before") == 0);
     } else if (spawn) {
         pons_value *msg = json_copy((json_t *)spawn);
         json_object_set_new(msg, "type", json_string("world.spawn"));
@@ -526,6 +548,18 @@ static int happen(runner *r, const pons_value *what, pons_error *err)
             r->manual.now_ns + (int64_t)(pons_get_num(what, "pause_brain_s", 0.0) * 1e9);
     }
     return PONS_OK;
+}
+
+// The story kills the brain at its next commit; one that is dead dies again when it is back.
+static void tell_kill(runner *r, bool before)
+{
+    if (!r->brain || r->told.at > 0) {
+        r->told_waiting++;
+        r->told_before = before;
+        return;
+    }
+    r->told = (kill_plan){r->fault.commits + 1, before};
+    aim(r);
 }
 
 static void stick(runner *r, const char *wheel)
@@ -553,11 +587,9 @@ static void send_world(runner *r, pons_value *msg)
         return;
     }
     if (pons_body_attach(r->body, theirs, &ignored) >= 0) {
-        pons_link_send(mine,
-                       pons_object("type", json_string("hello"), "protocol",
-                                   json_integer(PONS_LINK_PROTOCOL), "role",
-                                   json_string("observer"), "name", json_string("scenario"), NULL),
-                       &ignored);
+        const pons_message_hello hello = {.protocol = PONS_LINK_PROTOCOL, .name = "scenario"};
+        pons_message_send(mine, &(pons_message){.type = PONS_MESSAGE_HELLO, .as.hello = hello},
+                          &ignored);
         pons_link_send(mine, msg, &ignored);
         pons_body_step(r->body, STEP_NS, &ignored); // it is read before the link goes
         r->manual.now_ns += STEP_NS;
@@ -570,27 +602,39 @@ static void send_world(runner *r, pons_value *msg)
 // Another kill at some commit not far off, while the seed has kills left.
 static void fuzz_next(runner *r)
 {
-    if (!r->opts->fuzz_seed || r->fuzz_kills >= FUZZ_KILLS_MAX) {
+    if (!r->opts->fuzz_seed || r->added.at > 0 || r->fuzz_kills >= FUZZ_KILLS_MAX) {
         return;
     }
     r->fuzz_kills++;
-    r->fault.kill_at = r->fault.commits + 1 + (int64_t)pons_rand_below(&r->fuzz, FUZZ_KILL_WITHIN);
-    r->fault.before = pons_rand_below(&r->fuzz, 2) == 0;
+    r->added.at = r->fault.commits + 1 + (int64_t)pons_rand_below(&r->fuzz, FUZZ_KILL_WITHIN);
+    r->added.before = pons_rand_below(&r->fuzz, 2) == 0;
 }
 
-// ---------------------------------------------------------------- report
+// The store dies at whichever comes first; where both are at one commit it is the story's.
+static void aim(runner *r)
+{
+    const bool told = r->told.at > 0 && (r->added.at == 0 || r->told.at <= r->added.at);
+    const kill_plan next = told ? r->told : r->added;
+    r->fault.kill_at = next.at;
+    r->fault.before = next.before;
+}
+
+// ---- report -------------------------------------------------------------------------------------
 
 static pons_value *config_for(const pons_scenario *s, const pons_value *config)
 {
-    const pons_value *skills = pons_get(s->value, "approval_skills");
-    if (!skills) {
-        return pons_value_ref(config);
-    }
+    static const char *const keys[][3] = {{"approval_skills", "approval", "skills"},
+                                          {"after_reset", "safety", "after_reset"}};
     pons_value *changed = json_copy((json_t *)config);
-    const pons_value *old = pons_get(config, "approval");
-    pons_value *approval = old ? json_copy((json_t *)old) : json_object();
-    json_object_set(approval, "skills", (json_t *)skills);
-    json_object_set_new(changed, "approval", approval);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const pons_value *own = pons_get(s->value, keys[i][0]);
+        const pons_value *old = pons_get(config, keys[i][1]);
+        pons_value *group = old ? json_copy((json_t *)old) : json_object();
+        if (own) {
+            json_object_set(group, keys[i][2], (json_t *)own);
+        }
+        json_object_set_new(changed, keys[i][1], group);
+    }
     return changed;
 }
 
@@ -640,6 +684,7 @@ static pons_value *report(runner *r)
                           : r->hand.open > 0 || !last     ? NULL
                                                           : "failed";
     }
+    r->story.robot_s = (double)pons_body_robot_ns(r->body) / 1e9;
     pons__judge_expect(r->s, &r->story, r->env->world, truth, misses);
     return pons_object("name", json_string(pons_scenario_name(r->s)), "seed",
                        json_integer(pons_get_int(r->s->value, "seed", 1)), "passed",
@@ -648,6 +693,6 @@ static pons_value *report(runner *r)
                        pons_value_ref(r->story.decisions), "modes", pons_value_ref(r->story.modes),
                        "robot_s", json_real((double)pons_body_robot_ns(r->body) / 1e9), "commits",
                        json_integer(r->fault.commits), "kills", json_integer(r->story.kills),
-                       "starts", json_integer(starts), "results", pons_value_ref(r->story.results),
-                       NULL);
+                       "kills_told", json_integer(r->story.kills_told), "starts",
+                       json_integer(starts), "results", pons_value_ref(r->story.results), NULL);
 }

@@ -13,12 +13,12 @@
 
 #include <math.h>
 
-static _Thread_local pons_wheels *opening;
+static _Thread_local pons__wheels *opening;
 
 static int wheels_open(const pons_value *world, const pons_value *config, void **ret_self,
                        pons_error *err)
 {
-    pons_wheels *w = opening;
+    pons__wheels *w = opening;
     w->track_m = pons_get_num(pons_get(world, "robot"), "track_m", 0.34);
     const int rc = w->inner->open(world, config, &w->self, err);
     if (rc >= 0) {
@@ -29,7 +29,7 @@ static int wheels_open(const pons_value *world, const pons_value *config, void *
 
 static void wheels_close(void *self)
 {
-    pons_wheels *w = self;
+    pons__wheels *w = self;
     if (w) {
         w->inner->close(w->self);
     }
@@ -37,31 +37,31 @@ static void wheels_close(void *self)
 
 static void wheels_caps(void *self, pons_robot_caps *ret)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     w->inner->caps(w->self, ret);
 }
 
 static int64_t wheels_time_ns(void *self)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     return w->inner->time_ns(w->self);
 }
 
 static void wheels_read(void *self, pons_robot_state *ret)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     w->inner->read(w->self, ret);
 }
 
 static bool wheels_scan(void *self, pons_scan *ret)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     return w->inner->scan(w->self, ret);
 }
 
 static void wheels_write_velocity(void *self, pons_twist2 cmd)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     const double half = 0.5 * w->track_m;
     const double left = w->left_stuck ? 0.0 : cmd.v - cmd.w * half;
     const double right = w->right_stuck ? 0.0 : cmd.v + cmd.w * half;
@@ -73,41 +73,41 @@ static void wheels_write_velocity(void *self, pons_twist2 cmd)
 
 static int wheels_charge(void *self, bool on, pons_error *err)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     return w->inner->charge(w->self, on, err);
 }
 
 static const char *wheels_fault(void *self)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     return w->inner->fault ? w->inner->fault(w->self) : NULL;
 }
 
 static int wheels_step(void *self, int64_t dt_ns, pons_error *err)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     return w->inner->step(w->self, dt_ns, err);
 }
 
 static int wheels_spawn(void *self, const pons_value *what, pons_error *err)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     return w->inner->spawn(w->self, what, err);
 }
 
 static void wheels_set_battery(void *self, double pct)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     w->inner->set_battery(w->self, pct);
 }
 
 static void wheels_truth(void *self, pons_pose2 *ret)
 {
-    const pons_wheels *w = self;
+    const pons__wheels *w = self;
     w->inner->truth(w->self, ret);
 }
 
-const pons_robot_ops *pons__wheels_wrap(pons_wheels *w, const pons_robot_ops *inner)
+const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *inner)
 {
     w->inner = inner;
     w->ops = (pons_robot_ops){.abi = PONS_ROBOT_ABI,

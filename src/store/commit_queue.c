@@ -2,9 +2,9 @@
 //
 // A store of this kind has one connection that writes, and a right to use it that is handed round:
 //
-//     commit        ──► queue ──► whoever finds nobody writing leads: takes what is queued,
-//     commit_async  ──► (copy)    has it written together, tells the others
-//     everything else that writes ──► pons__commitq_enter … leave
+//     commit        --> queue --> whoever finds nobody writing leads: takes what is queued,
+//     commit_async  --> (copy)    has it written together, tells the others
+//     everything else that writes --> pons__commitq_enter … leave
 //
 // Alone, a caller leads its own commit: no other thread is woken, nothing is copied. Under
 // contention, and while a synced commit waits for the disk, others gather in the queue and the next
@@ -17,7 +17,7 @@
 // fails, those queued behind it on the same thread would stand on nothing and are dropped, until
 // the failure was reported once: to that thread's next commit or flush, or to a drain.
 
-#include "commit_queue.h"
+#include "store/commit_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +53,9 @@ void pons__commitq_stop(commit_queue *q)
     pthread_cond_signal(&q->work);
     bool joins = q->thread_on;
     pthread_mutex_unlock(&q->mtx);
-    if (joins)
+    if (joins) {
         pthread_join(q->thread, NULL);
+    }
 }
 
 void pons__commitq_fini(commit_queue *q)
@@ -64,15 +65,16 @@ void pons__commitq_fini(commit_queue *q)
     pthread_mutex_destroy(&q->mtx);
 }
 
-// ---------------------------------------------------------------- commits
+// ---- commits ------------------------------------------------------------------------------------
 
 int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err)
 {
     pons_error own;
     err = err ? err : &own;
     int rc = pons__store_check_commit(c, err);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     commit_request r = {.c = c, .wake = PTHREAD_COND_INITIALIZER};
     pthread_mutex_lock(&q->mtx);
     r.line = find(q, c->lease);
@@ -82,10 +84,11 @@ int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err)
     }
     enqueue(q, &r);
     while (!r.done) {
-        if (!q->writing && q->head)
+        if (!q->writing && q->head) {
             lead(q);
-        else
+        } else {
             pthread_cond_wait(&r.wake, &q->mtx);
+        }
     }
     pthread_mutex_unlock(&q->mtx);
     pthread_cond_destroy(&r.wake);
@@ -93,8 +96,9 @@ int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err)
         *err = r.err;
         return r.status;
     }
-    for (size_t i = 0; i < c->n_events; i++)
+    for (size_t i = 0; i < c->n_events; i++) {
         c->events[i].seq = r.event_first + (int64_t)i;
+    }
     return PONS_OK;
 }
 
@@ -103,8 +107,9 @@ int pons__commitq_commit_async(commit_queue *q, const pons_commit *c, pons_error
     pons_error own;
     err = err ? err : &own;
     int rc = pons__store_check_commit(c, err);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     pthread_mutex_lock(&q->mtx);
     commit_line *line = find(q, c->lease);
     commit_request *r = NULL;
@@ -114,17 +119,20 @@ int pons__commitq_commit_async(commit_queue *q, const pons_commit *c, pons_error
         rc = err->status;
     } else {
         r = request_copy(c, line);
-        if (!r)
+        if (!r) {
             rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+        }
     }
     if (!rc) {
         line->queued++;
-        while (q->queued_bytes > QUEUE_BYTES_MAX || q->enqueued - q->completed > QUEUE_COUNT_MAX)
+        while (q->queued_bytes > QUEUE_BYTES_MAX || q->enqueued - q->completed > QUEUE_COUNT_MAX) {
             lead_or_wait(q);
+        }
         enqueue(q, r);
         if (!thread_start(q)) {
-            if (!q->writing)
+            if (!q->writing) {
                 lead(q); // no thread to be had: slower, not wrong
+            }
         } else if (!q->writing) {
             pthread_cond_signal(&q->work);
         }
@@ -140,11 +148,13 @@ int pons__commitq_drain(commit_queue *q, pons_error *err)
     int rc = PONS_OK;
     pthread_mutex_lock(&q->mtx);
     const uint64_t target = q->enqueued;
-    while (q->completed < target)
+    while (q->completed < target) {
         lead_or_wait(q);
+    }
     for (commit_line *line = q->lines; line && !rc; line = line->next) {
-        if (report(line, err))
+        if (report(line, err)) {
             rc = err->status;
+        }
     }
     if (!rc && q->orphan.status) {
         *err = q->orphan;
@@ -172,7 +182,7 @@ int pons__commitq_flush(commit_queue *q, const pons_lease *lease, pons_error *er
     return rc;
 }
 
-// ---------------------------------------------------------------- lines
+// ---- lines --------------------------------------------------------------------------------------
 
 void pons__commitq_add(commit_queue *q, commit_line *line)
 {
@@ -194,8 +204,9 @@ commit_line *pons__commitq_remove(commit_queue *q, const pons_lease *lease)
                 break;
             }
         }
-        if (line->failed.status)
+        if (line->failed.status) {
             q->orphan = line->failed;
+        }
     }
     pthread_mutex_unlock(&q->mtx);
     return line;
@@ -205,8 +216,9 @@ commit_line *pons__commitq_find(commit_queue *q, const pons_lease *lease)
 {
     pthread_mutex_lock(&q->mtx);
     commit_line *line = find(q, lease);
-    if (line)
+    if (line) {
         flush_line(q, line);
+    }
     pthread_mutex_unlock(&q->mtx);
     return line;
 }
@@ -223,13 +235,14 @@ void pons__commitq_settle_thread(commit_queue *q, const char *thread)
     pthread_mutex_unlock(&q->mtx);
 }
 
-// ---------------------------------------------------------------- the right to write
+// ---- the right to write -------------------------------------------------------------------------
 
 void pons__commitq_enter(commit_queue *q)
 {
     pthread_mutex_lock(&q->mtx);
-    while (q->writing)
+    while (q->writing) {
         wait_changed(q);
+    }
     q->writing = true;
     pthread_mutex_unlock(&q->mtx);
 }
@@ -253,12 +266,13 @@ bool pons__commitq_aside(commit_queue *q)
     return asked;
 }
 
-// ---------------------------------------------------------------- for the writers
+// ---- for the writers ----------------------------------------------------------------------------
 
 bool pons__commitq_refused(commit_queue *q, commit_request *r)
 {
-    if (r->settled)
+    if (r->settled) {
         return true;
+    }
     bool no = false;
     pthread_mutex_lock(&q->mtx);
     if (!r->async) {
@@ -279,23 +293,26 @@ void pons__commitq_settle(commit_queue *q, commit_request *r, int status)
 {
     r->settled = true;
     r->status = status;
-    if (!status || !r->async)
+    if (!status || !r->async) {
         return;
+    }
     pthread_mutex_lock(&q->mtx);
-    if (!r->line->failed.status)
+    if (!r->line->failed.status) {
         r->line->failed = r->err;
+    }
     pthread_mutex_unlock(&q->mtx);
 }
 
-// ---------------------------------------------------------------- leading; [mtx] is held
+// ---- leading; [mtx] is held ---------------------------------------------------------------------
 
 static commit_line *find(commit_queue *q, const pons_lease *lease)
 {
     for (commit_line *line = q->lines; line; line = line->next) {
         // The pointer alone may be of an earlier lease, freed and given out again.
         if (line == lease->impl && line->epoch == lease->epoch &&
-            strcmp(line->thread, lease->thread) == 0)
+            strcmp(line->thread, lease->thread) == 0) {
             return line;
+        }
     }
     return NULL;
 }
@@ -320,8 +337,9 @@ static void lead(commit_queue *q)
         batch[n] = q->head;
         q->head = q->head->next;
     }
-    if (!q->head)
+    if (!q->head) {
         q->tail = &q->head;
+    }
     pthread_mutex_unlock(&q->mtx);
 
     q->ops->write(q->backend, batch, n);
@@ -343,10 +361,11 @@ static void lead(commit_queue *q)
 
 static void lead_or_wait(commit_queue *q)
 {
-    if (!q->writing && q->head)
+    if (!q->writing && q->head) {
         lead(q);
-    else
+    } else {
         wait_changed(q);
+    }
 }
 
 static void wait_changed(commit_queue *q)
@@ -362,39 +381,46 @@ static void hand_over(commit_queue *q)
 {
     commit_request *r = q->head;
     q->writing = false;
-    if (q->waiting > 0)
+    if (q->waiting > 0) {
         pthread_cond_broadcast(&q->changed);
-    if (r && r->async && q->thread_idle)
+    }
+    if (r && r->async && q->thread_idle) {
         pthread_cond_signal(&q->work);
-    while (r && r->async && !q->thread_idle)
+    }
+    while (r && r->async && !q->thread_idle) {
         r = r->next;
-    if (r && !r->async)
+    }
+    if (r && !r->async) {
         pthread_cond_signal(&r->wake);
+    }
 }
 
 static void flush_line(commit_queue *q, const commit_line *line)
 {
-    while (line->queued > 0)
+    while (line->queued > 0) {
         lead_or_wait(q);
+    }
 }
 
 // Tells an async failure, once.
 static bool report(commit_line *line, pons_error *err)
 {
-    if (!line->failed.status)
+    if (!line->failed.status) {
         return false;
+    }
     *err = line->failed;
     line->failed = (pons_error)PONS_ERROR_INIT;
     line->generation++;
     return true;
 }
 
-// ---------------------------------------------------------------- the thread
+// ---- the thread ---------------------------------------------------------------------------------
 
 static bool thread_start(commit_queue *q)
 {
-    if (!q->thread_on)
+    if (!q->thread_on) {
         q->thread_on = pthread_create(&q->thread, NULL, thread_main, q) == 0;
+    }
     return q->thread_on;
 }
 
@@ -425,8 +451,9 @@ static commit_request *request_copy(const pons_commit *c, commit_line *line)
     pons_commit *mine;
     size_t bytes;
     commit_request *r = pons__commit_copy(c, sizeof *r, &mine, &bytes);
-    if (!r)
+    if (!r) {
         return NULL;
+    }
     r->c = mine;
     r->line = line;
     r->async = true;

@@ -3,9 +3,9 @@
 #ifndef PONS_STORE_COMMIT_QUEUE_H
 #define PONS_STORE_COMMIT_QUEUE_H
 
-#include <pthread.h>
+#include "store/store.h"
 
-#include "store_internal.h"
+#include <pthread.h>
 
 #define PONS__BATCH_MAX 64 // commits that are written together
 

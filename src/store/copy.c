@@ -1,11 +1,11 @@
 // copy.c - a commit that outlives its caller: everything that it refers to, in one block. The same
 // walk measures it first and fills it then.
 
+#include "store/store.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "store_internal.h"
 
 // Hands out pieces of one block; with `at` NULL it only measures.
 typedef struct carver {
@@ -21,22 +21,24 @@ void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, si
     carver measure = {.used = head};
     carve_commit(&measure, c);
     carver k = {.at = malloc(measure.used), .used = head};
-    if (!k.at)
+    if (!k.at) {
         return NULL;
+    }
     memset(k.at, 0, head);
     *ret = carve_commit(&k, c);
     *ret_bytes = measure.used;
     return k.at;
 }
 
-// ---------------------------------------------------------------- helpers
+// ---- helpers ------------------------------------------------------------------------------------
 
 static void *carve(carver *k, const void *from, size_t n, size_t align)
 {
     k->used = (k->used + align - 1) / align * align;
     void *to = k->at ? k->at + k->used : NULL;
-    if (to && n)
+    if (to && n) {
         memcpy(to, from, n);
+    }
     k->used += n;
     return to;
 }
@@ -44,15 +46,17 @@ static void *carve(carver *k, const void *from, size_t n, size_t align)
 static void carve_bytes(carver *k, pons_bytes *to, pons_bytes from)
 {
     const void *data = carve(k, from.data, from.len, 1);
-    if (to)
+    if (to) {
         *to = (pons_bytes){.data = data, .len = from.len};
+    }
 }
 
 static void carve_text(carver *k, const char **to, const char *from)
 {
     const char *text = from ? carve(k, from, strlen(from) + 1, 1) : NULL;
-    if (to)
+    if (to) {
         *to = text;
+    }
 }
 
 #define CARVE_ARRAY(k, c, field)                                                                   \
@@ -69,10 +73,12 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
     pons_event_row *events = CARVE_ARRAY(k, c, events);
     const char *ns = NULL;
     carve_text(k, &ns, c->ns);
-    for (size_t i = 0; i < c->n_checkpoints; i++)
+    for (size_t i = 0; i < c->n_checkpoints; i++) {
         carve_bytes(k, mine ? &checkpoints[i].data : NULL, c->checkpoints[i].data);
-    for (size_t i = 0; i < c->n_records; i++)
+    }
+    for (size_t i = 0; i < c->n_records; i++) {
         carve_bytes(k, mine ? &records[i].data : NULL, c->records[i].data);
+    }
     for (size_t i = 0; i < c->n_posts; i++) {
         carve_bytes(k, mine ? &posts[i].value : NULL, c->posts[i].value);
         carve_text(k, mine ? &posts[i].ns : NULL, c->posts[i].ns);
@@ -87,8 +93,9 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
         carve_text(k, mine ? &events[i].ns : NULL, c->events[i].ns);
         carve_text(k, mine ? &events[i].type : NULL, c->events[i].type);
     }
-    if (!mine)
+    if (!mine) {
         return NULL;
+    }
     mine->lease = NULL; // the caller has something that stands for it
     mine->ns = ns;
     mine->checkpoints = checkpoints;

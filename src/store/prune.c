@@ -4,22 +4,25 @@
 // what the caller wants and, with each of these, the chain that it is read from. Parents are older
 // than their children, so one pass from the newest to the oldest finds all of them.
 
-#include <stdlib.h>
+#include "store/store.h"
 
-#include "store_internal.h"
+#include <stdlib.h>
 
 static bool wanted(const prune_rows *rows, size_t at, const pons_prune *what);
 
 int pons__prune_check(const char *thread, const pons_prune *what, pons_error *err)
 {
     int rc = pons__store_check_thread(thread, err);
-    if (!rc && what->ns)
+    if (!rc && what->ns) {
         rc = pons__store_check_ns(what->ns, err);
-    if (!rc && what->keep_last < 0 && !what->ns)
+    }
+    if (!rc && what->keep_last < 0 && !what->ns) {
         rc = pons_error_set(err, PONS_EINVAL, "store",
                             "only a namespace that is named can be pruned whole");
-    if (!rc && !what->keep_last && !what->keep_since_ms && !what->events_since_ms)
+    }
+    if (!rc && !what->keep_last && !what->keep_since_ms && !what->events_since_ms) {
         rc = pons_error_set(err, PONS_EINVAL, "store", "pruning needs a rule of what stays");
+    }
     return rc;
 }
 
@@ -28,8 +31,9 @@ bool pons__prune_push(prune_rows *rows, const prune_row *row)
     if (rows->n == rows->cap) {
         size_t cap = rows->cap ? rows->cap * 2 : 64;
         prune_row *bigger = realloc(rows->at, cap * sizeof *bigger);
-        if (!bigger)
+        if (!bigger) {
             return false;
+        }
         rows->at = bigger;
         rows->cap = cap;
     }
@@ -40,15 +44,18 @@ bool pons__prune_push(prune_rows *rows, const prune_row *row)
 size_t pons__prune_plan(prune_rows *rows, const pons_prune *what)
 {
     size_t gone = 0;
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n; i++) {
         rows->at[i].keep = wanted(rows, i, what);
+    }
     for (size_t i = rows->n; i-- > 0;) {
         const prune_row *row = &rows->at[i];
         prune_row *parent = NULL;
-        if (row->keep && !row->snapshot && row->parent && row->parent < row->key)
+        if (row->keep && !row->snapshot && row->parent && row->parent < row->key) {
             parent = pons__prune_find(rows, row->parent);
-        if (parent)
+        }
+        if (parent) {
             parent->keep = true;
+        }
         gone += !row->keep;
     }
     return gone;
@@ -59,23 +66,27 @@ prune_row *pons__prune_find(const prune_rows *rows, int64_t key)
     size_t low = 0, high = rows->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (rows->at[middle].key < key)
+        if (rows->at[middle].key < key) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < rows->n && rows->at[low].key == key ? &rows->at[low] : NULL;
 }
 
-// ---------------------------------------------------------------- helpers
+// ---- helpers ------------------------------------------------------------------------------------
 
 static bool wanted(const prune_rows *rows, size_t at, const pons_prune *what)
 {
-    if (what->keep_last < 0)
+    if (what->keep_last < 0) {
         return false;
-    if (at + 1 == rows->n || (!what->keep_last && !what->keep_since_ms))
+    }
+    if (at + 1 == rows->n || (!what->keep_last && !what->keep_since_ms)) {
         return true;
-    if (what->keep_last && rows->n - at <= (size_t)what->keep_last)
+    }
+    if (what->keep_last && rows->n - at <= (size_t)what->keep_last) {
         return true;
+    }
     return what->keep_since_ms && rows->at[at].wall_ms >= what->keep_since_ms;
 }

@@ -5,13 +5,13 @@
 // One conformance suite, tests/store/conformance.c, holds for both: where they could differ, the
 // suite decides, not the backend.
 
-#include "store_internal.h"
+#include "store/store.h"
+
+#include "pons/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pons/clock.h"
 
 static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err);
 static int check_record(const pons_record_row *row, pons_error *err);
@@ -19,70 +19,85 @@ static bool terminated(const char *text, size_t cap);
 
 void pons_bytes_free(pons_bytes *b)
 {
-    if (!b)
+    if (!b) {
         return;
+    }
     free((void *)(uintptr_t)b->data);
     *b = (pons_bytes){0};
 }
 
 void pons_store_close(pons_store *s)
 {
-    if (!s || !s->ops)
+    if (!s || !s->ops) {
         return;
+    }
     s->ops->close(s->self);
     *s = (pons_store){0};
 }
 
 int pons__store_check_thread(const char *thread, pons_error *err)
 {
-    if (!thread || !thread[0])
+    if (!thread || !thread[0]) {
         return pons_error_set(err, PONS_EINVAL, "store", "a thread needs a name");
-    if (strlen(thread) >= PONS_NAME_MAX)
+    }
+    if (strlen(thread) >= PONS_NAME_MAX) {
         return pons_error_set(err, PONS_EINVAL, "store",
                               "thread name of %zu bytes is too long (at most %d): %.40s…",
                               strlen(thread), PONS_NAME_MAX - 1, thread);
+    }
     return PONS_OK;
 }
 
 int pons__store_check_ns(const char *ns, pons_error *err)
 {
-    if (!ns)
+    if (!ns) {
         return pons_error_set(err, PONS_EINVAL, "store", "a namespace is missing");
-    if (strlen(ns) >= PONS_NAME_MAX)
+    }
+    if (strlen(ns) >= PONS_NAME_MAX) {
         return pons_error_set(err, PONS_EINVAL, "store",
                               "namespace of %zu bytes is too long (at most %d): %.40s…", strlen(ns),
                               PONS_NAME_MAX - 1, ns);
+    }
     return PONS_OK;
 }
 
 int pons__store_check_commit(const pons_commit *c, pons_error *err)
 {
-    if (!c || !c->lease)
+    if (!c || !c->lease) {
         return pons_error_set(err, PONS_EINVAL, "store", "a commit needs a lease");
+    }
     int rc = PONS_OK;
-    if (c->n_checkpoints || c->n_records)
+    if (c->n_checkpoints || c->n_records) {
         rc = pons__store_check_ns(c->ns, err);
-    for (size_t i = 0; !rc && i < c->n_checkpoints; i++)
+    }
+    for (size_t i = 0; !rc && i < c->n_checkpoints; i++) {
         rc = check_checkpoint(&c->checkpoints[i], err);
-    for (size_t i = 0; !rc && i < c->n_records; i++)
+    }
+    for (size_t i = 0; !rc && i < c->n_records; i++) {
         rc = check_record(&c->records[i], err);
+    }
     for (size_t i = 0; !rc && i < c->n_posts; i++) {
         rc = pons__store_check_ns(c->posts[i].ns, err);
-        if (!rc && !c->posts[i].kind)
+        if (!rc && !c->posts[i].kind) {
             rc = pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind");
+        }
     }
     for (size_t i = 0; !rc && i < c->n_effects; i++) {
         rc = pons__store_check_ns(c->effects[i].ns, err);
-        if (!rc && (!c->effects[i].id[0] || !terminated(c->effects[i].id, sizeof c->effects[i].id)))
+        if (!rc &&
+            (!c->effects[i].id[0] || !terminated(c->effects[i].id, sizeof c->effects[i].id))) {
             rc = pons_error_set(err, PONS_EINVAL, "store", "an effect needs an id");
-        if (!rc && (c->effects[i].state < 0 || c->effects[i].state > 31))
+        }
+        if (!rc && (c->effects[i].state < 0 || c->effects[i].state > 31)) {
             rc = pons_error_set(err, PONS_EINVAL, "store", "effect state %d is out of range",
                                 (int)c->effects[i].state);
+        }
     }
     for (size_t i = 0; !rc && i < c->n_events; i++) {
         rc = pons__store_check_ns(c->events[i].ns, err);
-        if (!rc && !c->events[i].type)
+        if (!rc && !c->events[i].type) {
             rc = pons_error_set(err, PONS_EINVAL, "store", "an event needs a type");
+        }
     }
     return rc;
 }
@@ -95,8 +110,9 @@ int64_t pons__store_wall_ms(void)
 
 void pons__store_host(char ret[PONS__HOST_MAX])
 {
-    if (gethostname(ret, PONS__HOST_MAX) != 0)
+    if (gethostname(ret, PONS__HOST_MAX) != 0) {
         strcpy(ret, "localhost");
+    }
     ret[PONS__HOST_MAX - 1] = '\0';
 }
 
@@ -110,9 +126,10 @@ int pons__store_stale(pons_error *err, const char *thread, uint64_t have, uint64
 
 int pons__store_held(pons_error *err, const char *thread, int64_t pid, const char *host)
 {
-    if (pid <= 0)
+    if (pid <= 0) {
         return pons_error_set(err, PONS_EBUSY, "store", "thread %s is held by another process",
                               thread);
+    }
     return pons_error_set(err, PONS_EBUSY, "store", "thread %s is held by pid %lld on %s", thread,
                           (long long)pid, host);
 }
@@ -122,21 +139,23 @@ int pons__store_exists(pons_error *err, const char *thread)
     return pons_error_set(err, PONS_EEXIST, "store", "there is a thread %s already", thread);
 }
 
-// ---------------------------------------------------------------- helpers
+// ---- helpers ------------------------------------------------------------------------------------
 
 static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err)
 {
     if (!row->id[0] || !terminated(row->id, sizeof row->id) ||
-        !terminated(row->parent, sizeof row->parent))
+        !terminated(row->parent, sizeof row->parent)) {
         return pons_error_set(err, PONS_EINVAL, "store", "a checkpoint needs an id");
+    }
     return PONS_OK;
 }
 
 static int check_record(const pons_record_row *row, pons_error *err)
 {
     if (!row->checkpoint[0] || !terminated(row->checkpoint, sizeof row->checkpoint) ||
-        !terminated(row->task, sizeof row->task))
+        !terminated(row->task, sizeof row->task)) {
         return pons_error_set(err, PONS_EINVAL, "store", "a record needs a checkpoint");
+    }
     return PONS_OK;
 }
 

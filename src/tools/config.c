@@ -3,8 +3,13 @@
 
 #define OUTPUT_KB 64
 
-#define RISK_WORDS  "{\"enum\":[\"safe\",\"warn\",\"dangerous\",\"blocked\"]}"
-#define NAMES       "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1}}"
+#define RISK_WORDS "{\"enum\":[\"safe\",\"warn\",\"dangerous\",\"blocked\"]}"
+#define NAMES      "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1}}"
+#define WORD       "{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9_-]{1,40}$\"}"
+// Of who hosts the tools: opened beside the core ones, by name.
+#define MODULE                                                                                     \
+    "{\"type\":[\"string\",\"object\"],\"pattern\":\"^[A-Za-z0-9_-]{1,40}$\","                     \
+    "\"properties\":{\"name\":" WORD "},\"required\":[\"name\"]}"
 #define COUNT(most) "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" #most "}"
 #define OBJECT      "\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
 
@@ -12,6 +17,7 @@ const char pons__tools_schema[] =
     "{" OBJECT "{"
     "\"workspace\":{\"type\":\"string\",\"pattern\":\"^/\"},"
     "\"tools\":" NAMES ","
+    "\"modules\":{\"type\":\"array\",\"maxItems\":8,\"items\":" MODULE "},"
     "\"risk\":{\"type\":\"object\",\"additionalProperties\":" RISK_WORDS "},"
     "\"hidden\":" NAMES ",\"protected\":" NAMES ","
     "\"output_kb\":" COUNT(4096) ",\"write_kb\":" COUNT(65536) ",\"workers\":" COUNT(

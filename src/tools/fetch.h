@@ -1,11 +1,9 @@
-// fetch.h - what the module tool-fetch, which brings libcurl, does for fetch_url.
+// fetch.h - one page, asked for over HTTP by fetch_url.
 #ifndef PONS_TOOLS_FETCH_H
 #define PONS_TOOLS_FETCH_H
 
 #include "pons/buf.h"
 
-#define PONS__FETCH_KIND "tool"
-#define PONS__FETCH_NAME "fetch"
 #define PONS__FETCH_TYPE 128
 #define PONS__FETCH_URL  2048
 
@@ -26,9 +24,7 @@ typedef struct pons__fetch_reply {
     bool truncated;
 } pons__fetch_reply;
 
-typedef struct pons__fetch_ops {
-    // Blocks. The caller frees ret->body, also after a failure.
-    int (*get)(const pons__fetch_request *request, pons__fetch_reply *ret, pons_error *err);
-} pons__fetch_ops;
+// Blocks. The caller frees ret->body, also after a failure.
+int pons__fetch(const pons__fetch_request *request, pons__fetch_reply *ret, pons_error *err);
 
 #endif

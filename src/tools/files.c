@@ -3,6 +3,7 @@
 // Reading gives lines, as many as an output may have, and says where to go on. Writing makes a new
 // file beside the old one, syncs it and renames it: a reader sees the old text or the new one, and
 // after a crash the file is whole.
+#include "pons/rand.h"
 #include "tools/tools_internal.h"
 
 #include <dirent.h>
@@ -14,17 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pons/rand.h"
-
 #define WRITE_KB     1024
 #define LIST_ENTRIES 1000
 #define LIST_SCANNED 100000 // entries of a folder that are looked at
 #define SCAN_MAX     (256 * 1024 * 1024)
 #define TEMP_NAME    32
-#define NEW_MODE     0644
+#define NEW_MODE     0600
 #define NEW_DIR_MODE 0755
 
-// ---- read_file ----
+// ---- read_file ----------------------------------------------------------------------------------
 
 typedef struct window {
     int64_t first, last; // lines wanted
@@ -122,7 +121,7 @@ int pons__read_file(pons__work *w, pons_error *err)
     return rc;
 }
 
-// ---- write_file ----
+// ---- write_file ---------------------------------------------------------------------------------
 
 static void hash_text(const void *bytes, size_t n, char ret[65])
 {
@@ -245,7 +244,13 @@ int pons__write_file(pons__work *w, pons_error *err)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct stat st;
     const bool exists = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    if (exists && !S_ISREG(st.st_mode)) {
+    char real[PATH_MAX];
+    if (pons__guard_folder(w->core, dir) || pons__guard_target(w->core, exists ? &st : NULL) ||
+        (pons__guard_real(w->core, dir, real) &&
+         pons__guard_of(w->core, real) != PONS_GUARD_NONE)) {
+        rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is protected by the configuration",
+                            path);
+    } else if (exists && !S_ISREG(st.st_mode)) {
         rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is %s, not a file", path,
                             pons__mode_name(st.st_mode));
     } else if (exists && pons__path_hidden(w->core, path, &st)) {
@@ -291,7 +296,7 @@ bool pons__write_done(const pons__core *c, const pons_value *what)
     return same;
 }
 
-// ---- list_dir ----
+// ---- list_dir -----------------------------------------------------------------------------------
 
 typedef struct item {
     char name[NAME_MAX + 1];
@@ -336,6 +341,12 @@ int pons__list_dir(pons__work *w, pons_error *err)
     const int fd = rc < 0 ? rc : pons__path_open(w->core, path, O_RDONLY | O_DIRECTORY, true, err);
     if (fd < 0) {
         return fd;
+    }
+    char real[PATH_MAX];
+    if (pons__guard_real(w->core, fd, real) && pons__guard_of(w->core, real) == PONS_GUARD_HIDDEN) {
+        close(fd);
+        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is hidden by the configuration",
+                              path);
     }
     DIR *dir = fdopendir(fd);
     item *items = calloc(most, sizeof *items);

@@ -7,20 +7,20 @@
 // English one.
 //
 // One connection, one search at a time; several processes may share the file.
+#include "pons/rand.h"
 #include "tools/tools_internal.h"
+
+#include <sqlite3.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-#include "pons/rand.h"
 
 #define NAME          "run/knowledge.db"
 #define VERSION       1 // of what is in the file
@@ -121,7 +121,7 @@ int pons__search_knowledge(pons__work *w, pons_error *err)
     return rc;
 }
 
-// ---- the file ----
+// ---- the file -----------------------------------------------------------------------------------
 
 static int db_error(sqlite3 *db, const char *what, pons_error *err)
 {
@@ -191,7 +191,7 @@ static int open_db(pons__work *w, sqlite3 **ret, pons_error *err)
     return PONS_OK;
 }
 
-// ---- taking in documents ----
+// ---- taking in documents ------------------------------------------------------------------------
 
 static bool run(sqlite3_stmt *s)
 {
@@ -471,7 +471,7 @@ static int refresh(pons__work *w, sqlite3 *db, bool *ret_cut, pons_error *err)
     return rc;
 }
 
-// ---- asking ----
+// ---- asking -------------------------------------------------------------------------------------
 
 static int query(pons__work *w, sqlite3 *db, const char *match, int64_t most, pons_value *rows,
                  pons_error *err)

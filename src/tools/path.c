@@ -22,7 +22,7 @@
 
 static int walk(const pons__core *c, const char *normal, int flags);
 static int open_failed(const char *normal, int error, pons_error *err);
-static bool listed(const pons_value *list, const char *normal);
+static bool below_hidden(const pons__core *c, const char *real);
 
 int pons__path_normal(const pons__core *c, const char *path, char ret[PATH_MAX], pons_error *err)
 {
@@ -139,10 +139,13 @@ int pons__path_read(const pons__core *c, const char *normal, struct stat *ret_st
         return path_fd;
     }
     int rc = PONS_OK, fd = -1;
+    char real[PATH_MAX];
     if (fstat(path_fd, ret_st) < 0) {
         rc = pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot look at %s: %s", normal,
                             strerror(errno));
-    } else if (pons__path_hidden(c, normal, ret_st)) {
+    } else if (pons__path_hidden(c, normal, ret_st) ||
+               (pons__guard_real(c, path_fd, real) && // where a link has led
+                (pons__guard_of(c, real) == PONS_GUARD_HIDDEN || below_hidden(c, real)))) {
         rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is hidden by the configuration",
                             normal);
     } else if (!S_ISREG(ret_st->st_mode)) {
@@ -160,55 +163,51 @@ int pons__path_read(const pons__core *c, const char *normal, struct stat *ret_st
     return rc < 0 ? rc : fd;
 }
 
-// By name, and by identity: a link or another hard link of a hidden file is hidden too.
-bool pons__path_hidden(const pons__core *c, const char *normal, const struct stat *st)
+// Whether a folder above is what a hidden name leads to.
+static bool below_hidden(const pons__core *c, const char *real)
 {
-    const pons_value *list = pons__conf_value(c, NULL, "hidden");
-    if (listed(list, normal)) {
-        return true;
-    }
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry)
-    {
-        struct stat own;
-        if (st && fstatat(c->root_fd, json_string_value(entry), &own, AT_SYMLINK_NOFOLLOW) == 0 &&
-            own.st_dev == st->st_dev && own.st_ino == st->st_ino) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pons__path_protected(const pons__core *c, const char *normal)
-{
-    return listed(pons__conf_value(c, NULL, "protected"), normal) ||
-           listed(pons__conf_value(c, NULL, "hidden"), normal);
-}
-
-// Whether an entry is the path or a folder above it. An entry with no slash that begins with a dot
-// (".git", ".env") means that name anywhere.
-static bool listed(const pons_value *list, const char *normal)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry)
-    {
-        const char *name = json_string_value(entry);
-        const size_t n = strlen(name);
-        if (strncmp(normal, name, n) == 0 && (normal[n] == '\0' || normal[n] == '/')) {
-            return true;
-        }
-        if (name[0] != '.' || strchr(name, '/')) {
+    char part[PATH_MAX];
+    for (size_t i = 0; i < c->n_patterns; i++) {
+        struct stat own, st;
+        const char *name = c->patterns[i].text;
+        name += strncmp(name, "**/", 3) == 0 ? 3 : 0;
+        if (c->patterns[i].guard != PONS_GUARD_HIDDEN || strchr(name, '*') ||
+            fstatat(c->root_fd, name, &own, 0) < 0 || !S_ISDIR(own.st_mode)) {
             continue;
         }
-        for (const char *at = normal; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
-            if (strncmp(at, name, n) == 0 && (at[n] == '\0' || at[n] == '/')) {
+        for (const char *at = strchr(real, '/'); at; at = strchr(at + 1, '/')) {
+            snprintf(part, sizeof part, "%.*s", (int)(at - real), real);
+            if (fstatat(c->root_fd, part, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                st.st_dev == own.st_dev && st.st_ino == own.st_ino) {
                 return true;
             }
         }
     }
     return false;
+}
+
+// By name, and by identity: a link or another hard link of a hidden file is hidden too.
+bool pons__path_hidden(const pons__core *c, const char *normal, const struct stat *st)
+{
+    if (pons__guard_of(c, normal) == PONS_GUARD_HIDDEN) {
+        return true;
+    }
+    for (size_t i = 0; i < c->n_patterns && st; i++) {
+        struct stat own;
+        const char *name = c->patterns[i].text;
+        name += strncmp(name, "**/", 3) == 0 ? 3 : 0; // in the root, at least
+        if (c->patterns[i].guard == PONS_GUARD_HIDDEN && !strchr(name, '*') &&
+            fstatat(c->root_fd, name, &own, 0) == 0 && own.st_dev == st->st_dev &&
+            own.st_ino == st->st_ino) {
+            return true;
+        }
+    }
+    return st && pons__guard_linked(c, st);
+}
+
+bool pons__path_protected(const pons__core *c, const char *normal)
+{
+    return pons__guard_of(c, normal) != PONS_GUARD_NONE;
 }
 
 const char *pons__mode_name(mode_t mode)

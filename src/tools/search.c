@@ -191,6 +191,13 @@ int pons__search_files(pons__work *w, pons_error *err)
     if (fd < 0) {
         return fd;
     }
+    char real[PATH_MAX];
+    if (pons__path_hidden(c, path, NULL) ||
+        (pons__guard_real(c, fd, real) && pons__guard_of(c, real) == PONS_GUARD_HIDDEN)) {
+        close(fd);
+        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is hidden by the configuration",
+                              path);
+    }
     s.buf = s.text ? malloc(FILE_BYTES) : NULL;
     s.found = json_array();
     if ((s.text && !s.buf) || !s.found) {

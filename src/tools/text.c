@@ -14,6 +14,7 @@
 #define CODEPOINT_MAX   0x10ffff
 #define SURROGATE_FIRST 0xd800
 #define SURROGATE_LAST  0xdfff
+#define LATIN_FIRST     0xa0
 
 static const struct {
     const char *magic;
@@ -109,7 +110,9 @@ size_t pons__text_cut(const char *s, size_t n)
     return pons_utf8_sequence(s + start - 1, n - start + 1) ? n : start - 1;
 }
 
-// ---- web pages ----
+// ---- web pages ----------------------------------------------------------------------------------
+//
+// One pass, whose time is the page's length whatever is in it. (Why not a library: ARCHITECTURE.md.)
 
 int pons__html_text(pons_buf *b, const char *html, size_t n)
 {
@@ -185,12 +188,60 @@ static void end_line(pons_buf *b)
     }
 }
 
+// HTML's names of U+00A0 to U+00FF in their order, and others that pages use.
+static const char *const latin_names[] = {
+    "nbsp",   "iexcl",  "cent",   "pound",  "curren", "yen",    "brvbar", "sect",   "uml",
+    "copy",   "ordf",   "laquo",  "not",    "shy",    "reg",    "macr",   "deg",    "plusmn",
+    "sup2",   "sup3",   "acute",  "micro",  "para",   "middot", "cedil",  "sup1",   "ordm",
+    "raquo",  "frac14", "frac12", "frac34", "iquest", "Agrave", "Aacute", "Acirc",  "Atilde",
+    "Auml",   "Aring",  "AElig",  "Ccedil", "Egrave", "Eacute", "Ecirc",  "Euml",   "Igrave",
+    "Iacute", "Icirc",  "Iuml",   "ETH",    "Ntilde", "Ograve", "Oacute", "Ocirc",  "Otilde",
+    "Ouml",   "times",  "Oslash", "Ugrave", "Uacute", "Ucirc",  "Uuml",   "Yacute", "THORN",
+    "szlig",  "agrave", "aacute", "acirc",  "atilde", "auml",   "aring",  "aelig",  "ccedil",
+    "egrave", "eacute", "ecirc",  "euml",   "igrave", "iacute", "icirc",  "iuml",   "eth",
+    "ntilde", "ograve", "oacute", "ocirc",  "otilde", "ouml",   "divide", "oslash", "ugrave",
+    "uacute", "ucirc",  "uuml",   "yacute", "thorn",  "yuml"};
+static const struct {
+    const char *name;
+    unsigned long cp;
+} names[] = {{"amp", '&'},        {"lt", '<'},        {"gt", '>'},        {"quot", '"'},
+             {"apos", '\''},      {"OElig", 0x0152},  {"oelig", 0x0153},  {"Scaron", 0x0160},
+             {"scaron", 0x0161},  {"Yuml", 0x0178},   {"ndash", 0x2013},  {"mdash", 0x2014},
+             {"lsquo", 0x2018},   {"rsquo", 0x2019},  {"sbquo", 0x201A},  {"ldquo", 0x201C},
+             {"rdquo", 0x201D},   {"bdquo", 0x201E},  {"dagger", 0x2020}, {"Dagger", 0x2021},
+             {"bull", 0x2022},    {"hellip", 0x2026}, {"permil", 0x2030}, {"prime", 0x2032},
+             {"Prime", 0x2033},   {"lsaquo", 0x2039}, {"rsaquo", 0x203A}, {"euro", 0x20AC},
+             {"trade", 0x2122},   {"larr", 0x2190},   {"uarr", 0x2191},   {"rarr", 0x2192},
+             {"darr", 0x2193},    {"harr", 0x2194},   {"rArr", 0x21D2},   {"hArr", 0x21D4},
+             {"minus", 0x2212},   {"infin", 0x221E},  {"asymp", 0x2248},  {"ne", 0x2260},
+             {"equiv", 0x2261},   {"le", 0x2264},     {"ge", 0x2265},     {"sum", 0x2211},
+             {"radic", 0x221A},   {"part", 0x2202},   {"Delta", 0x0394},  {"Omega", 0x03A9},
+             {"alpha", 0x03B1},   {"beta", 0x03B2},   {"gamma", 0x03B3},  {"delta", 0x03B4},
+             {"epsilon", 0x03B5}, {"theta", 0x03B8},  {"lambda", 0x03BB}, {"mu", 0x03BC},
+             {"pi", 0x03C0},      {"sigma", 0x03C3},  {"tau", 0x03C4},    {"phi", 0x03C6},
+             {"omega", 0x03C9},   {"ensp", 0x2002},   {"emsp", 0x2003},   {"thinsp", 0x2009}};
+
+static unsigned long named_entity(const char *s, size_t n)
+{
+    if (n == 4 && memcmp(s, "nbsp", n) == 0) {
+        return ' '; // a text has no lines to keep together
+    }
+    for (size_t i = 0; i < sizeof latin_names / sizeof latin_names[0]; i++) {
+        if (strlen(latin_names[i]) == n && memcmp(latin_names[i], s, n) == 0) {
+            return LATIN_FIRST + i;
+        }
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strlen(names[i].name) == n && memcmp(names[i].name, s, n) == 0) {
+            return names[i].cp;
+        }
+    }
+    return 0;
+}
+
 // Returns the bytes that the entity, or the lone '&', took.
 static size_t entity(pons_buf *b, const char *s, size_t n)
 {
-    static const char *const names[][2] = {{"amp", "&"},   {"lt", "<"},     {"gt", ">"},
-                                           {"quot", "\""}, {"apos", "'"},   {"nbsp", " "},
-                                           {"mdash", "—"}, {"hellip", "…"}, {"copy", "©"}};
     const char *end = memchr(s, ';', n < ENTITY_MAX ? n : ENTITY_MAX);
     const size_t len = end ? (size_t)(end - s) : 0;
     if (len > 2 && s[1] == '#') {
@@ -203,11 +254,9 @@ static size_t entity(pons_buf *b, const char *s, size_t n)
             return len + 1;
         }
     }
-    for (size_t i = 0; len > 0 && i < sizeof names / sizeof names[0]; i++) {
-        if (strlen(names[i][0]) == len - 1 && memcmp(s + 1, names[i][0], len - 1) == 0) {
-            pons_buf_str(b, names[i][1]);
-            return len + 1;
-        }
+    const unsigned long named = len > 0 ? named_entity(s + 1, len - 1) : 0;
+    if (named && append_codepoint(b, named) >= 0) {
+        return len + 1;
     }
     pons_buf_byte(b, '&');
     return 1;

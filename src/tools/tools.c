@@ -5,18 +5,20 @@
 // as events behind a descriptor:
 //
 //     host                      [mtx]                         workers (1 … n, started when needed)
-//     start ──────────────► jobs: queued ──────────────────► running: path, file, command, page …
-//     cancel ─► out of jobs, its flag up, its descriptor readable ─► stops at its next look
-//     event_fd, next ◄───── events ◄──────────────────────── done or failed
+//     start --------------> jobs: queued ------------------> running: path, file, command, page …
+//     cancel -> out of jobs, its flag up, its descriptor readable -> stops at its next look
+//     event_fd, next <----- events <------------------------ done or failed
 //
-// A job belongs to the table while `jobs` has it: cancel takes it out under the lock, so no event
-// of it comes afterwards, and its worker frees it.
+// A job belongs to the table while `jobs` has it: cancel takes it out under the lock, and its worker
+// frees it. Events are pons/event_queue.h's: none comes of a call that was canceled.
 //
 // What reaches the world (write_file, terminal) goes through the ledger: begun is on disk before
 // anything happens, ended afterwards, and a key that has ended gives its stored result again.
 //
 // Workers may be stuck for seconds in a name look-up. close() waits for them for a while and then
 // leaves them to end by themselves: the last one out frees the provider.
+#include "pons/event_queue.h"
+#include "pons/schema.h"
 #include "tools/tools_internal.h"
 
 #include <errno.h>
@@ -28,8 +30,6 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "pons/schema.h"
 
 #define WORKERS       4
 #define QUEUE_MAX     256 // calls that wait or run
@@ -120,24 +120,18 @@ typedef struct job {
     int cancel_fd;
 } job;
 
-typedef struct queued {
-    struct queued *next;
-    pons_tool_event event;
-} queued;
-
 struct provider {
     pons__core core; // first: workers see no more
     pons_value *list;
     bool offered[TOOLS];
     pons_tool_risk risk[TOOLS];
     unsigned workers_max;
-    int event_fd;
+    pons_event_queue events;
     // [mtx]
     pthread_mutex_t mtx;
     pthread_cond_t work, idle;
     job *jobs, **jobs_end; // queued and running
     size_t n_jobs;
-    queued *events, **events_end;
     unsigned workers, waiting; // alive; of these without a job
     bool quit;
     bool abandoned; // close has gone: the last worker frees
@@ -151,12 +145,12 @@ static void perform(job *j, pons_tool_event *ev);
 static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_error *err);
 static pons_value *result_of(pons__work *w);
 static void give(pons_tool_event *ev, const pons_value *stored);
-static void emit(provider *p, const pons_tool_event *ev);
+static void clear_event(void *event);
 static void job_free(job *j);
 static void provider_free(provider *p);
 static int find(const provider *p, const char *name);
 
-// ---- the contract ----
+// ---- the contract -------------------------------------------------------------------------------
 
 static void core_close(void *self)
 {
@@ -220,8 +214,13 @@ static pons_tool_risk core_assess(void *self, const char *name, const pons_value
         return PONS_TOOL_BLOCKED;
     }
     if (table[i].run == pons__terminal && p->risk[i] != PONS_TOOL_BLOCKED) {
-        return pons__command_risk(&p->core, pons_get_str(args, "command", ""),
-                                  pons_get_str(args, "cwd", "."), reason, cap);
+        const pons_tool_risk here =
+            pons__command_risk(&p->core, pons_get_str(args, "command", ""),
+                               pons_get_str(args, "cwd", "."), NULL, reason, cap);
+        if (here == PONS_TOOL_SAFE) {
+            pons__terminal_promise(&p->core, args);
+        }
+        return here;
     }
     pons_tool_risk risk = p->risk[i];
     if (table[i].run == pons__write_file) {
@@ -278,6 +277,7 @@ static int core_start(void *self, uint64_t call, const char *name, const pons_va
         rc = start_worker(p, err);
         rc = rc < 0 && p->workers > 0 ? PONS_OK : rc;
     }
+    rc = rc < 0 ? rc : pons_event_queue_begin(&p->events, call);
     if (rc >= 0) {
         *p->jobs_end = j;
         p->jobs_end = &j->next;
@@ -327,15 +327,19 @@ static int core_adopt(void *self, uint64_t call, const char *name, const char *k
         return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
                               "the command was begun, and what it did is not known");
     }
-    pthread_mutex_lock(&p->mtx);
-    emit(p, &ev);
-    pthread_mutex_unlock(&p->mtx);
+    const int rc = pons_event_queue_begin(&p->events, call);
+    if (rc < 0) {
+        pons_tool_event_clear(&ev);
+        return pons_error_set(err, rc, PONS__TOOLS, "no room for the result of %s", key);
+    }
+    pons_event_queue_push(&p->events, call, &ev, true);
     return PONS_OK;
 }
 
 static void core_cancel(void *self, uint64_t call)
 {
     provider *p = self;
+    pons_event_queue_end(&p->events, call);
     pthread_mutex_lock(&p->mtx);
     for (job **at = &p->jobs; *at; at = &(*at)->next) {
         job *j = *at;
@@ -354,47 +358,17 @@ static void core_cancel(void *self, uint64_t call)
         }
         break;
     }
-    for (queued **at = &p->events; *at;) { // what it had said already
-        queued *q = *at;
-        if (q->event.call == call) {
-            *at = q->next;
-            pons_tool_event_clear(&q->event);
-            free(q);
-        } else {
-            at = &q->next;
-        }
-    }
-    p->events_end = &p->events;
-    while (*p->events_end) {
-        p->events_end = &(*p->events_end)->next;
-    }
     pthread_mutex_unlock(&p->mtx);
 }
 
 static int core_event_fd(void *self)
 {
-    return ((provider *)self)->event_fd;
+    return ((provider *)self)->events.fd;
 }
 
 static bool core_next(void *self, pons_tool_event *ret)
 {
-    provider *p = self;
-    pthread_mutex_lock(&p->mtx);
-    queued *q = p->events;
-    if (q) {
-        p->events = q->next;
-        p->events_end = p->events ? p->events_end : &p->events;
-    }
-    if (!p->events) {
-        eventfd_t ignored;
-        eventfd_read(p->event_fd, &ignored);
-    }
-    pthread_mutex_unlock(&p->mtx);
-    if (q) {
-        *ret = q->event;
-        free(q);
-    }
-    return q != NULL;
+    return pons_event_queue_next(&((provider *)self)->events, ret);
 }
 
 static const pons_tools_ops core_ops = {
@@ -411,7 +385,7 @@ static const pons_tools_ops core_ops = {
     .next = core_next,
 };
 
-// ---- opening ----
+// ---- opening ------------------------------------------------------------------------------------
 
 int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
                          pons_error *err)
@@ -428,11 +402,11 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     pthread_cond_init(&p->idle, &monotonic);
     pthread_condattr_destroy(&monotonic);
     p->jobs_end = &p->jobs;
-    p->events_end = &p->events;
     p->core.root_fd = -1;
+    pthread_mutex_init(&p->core.links_mtx, NULL);
     p->core.clock = *clock;
-    p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int rc = configure(p, config, err);
+    int rc = pons_event_queue_init(&p->events, sizeof(pons_tool_event), clear_event, err);
+    rc = rc < 0 ? rc : configure(p, config, err);
     rc = rc < 0 ? rc : make_list(p, err);
     rc = rc < 0 ? rc : pons__tool_ledger_open(&p->core, &p->core.ledger, err);
     rc = rc < 0 ? rc : pons__knowledge_open(&p->core, &p->core.knowledge, err);
@@ -442,21 +416,6 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     }
     *ret = (pons_tools){.ops = &core_ops, .self = p};
     return PONS_OK;
-}
-
-// Defaults that are lists: what a model may not look at, and what it may not change. The kernel's
-// rules, the servers that are started and the store would each give it the rest of the machine.
-static const char *const hidden_default[] = {"mcp.json", "config/mcp.json", ".env"};
-static const char *const protected_default[] = {"run",         "config",      "pons.db",
-                                                "pons.db-wal", "pons.db-shm", ".git"};
-
-static pons_value *names(const char *const *list, size_t n)
-{
-    pons_value *array = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_array_append_new(array, json_string(list[i]));
-    }
-    return array;
 }
 
 static int configure(provider *p, const pons_value *config, pons_error *err)
@@ -472,17 +431,11 @@ static int configure(provider *p, const pons_value *config, pons_error *err)
         return rc;
     }
     p->core.config = json_deep_copy(config);
-    if (!p->core.config || p->event_fd < 0) {
+    if (!p->core.config) {
         return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
     }
-    if (!pons_get(p->core.config, "hidden")) {
-        json_object_set_new(p->core.config, "hidden",
-                            names(hidden_default, sizeof hidden_default / sizeof *hidden_default));
-    }
-    if (!pons_get(p->core.config, "protected")) {
-        json_object_set_new(
-            p->core.config, "protected",
-            names(protected_default, sizeof protected_default / sizeof *protected_default));
+    if (pons__guards_init(&p->core) < 0 || pons__wall_create(&p->core, &p->core.wall) < 0) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
     }
     p->workers_max = (unsigned)pons__conf(&p->core, NULL, "workers", WORKERS);
     const char *workspace = pons_get_str(config, "workspace", "");
@@ -600,7 +553,7 @@ static int find(const provider *p, const char *name)
     return -1;
 }
 
-// ---- workers ----
+// ---- workers ------------------------------------------------------------------------------------
 
 // [mtx]
 static int start_worker(provider *p, pons_error *err)
@@ -636,11 +589,11 @@ static job *take_job(provider *p)
     return NULL;
 }
 
-// [mtx] A finished job out of the table; false when cancel had done so.
-static bool retire(provider *p, job *j)
+// [mtx] A finished job out of the table, unless cancel had done so.
+static void retire(provider *p, const job *j)
 {
     if (j->dropped) {
-        return false;
+        return;
     }
     job **at = &p->jobs;
     while (*at != j) {
@@ -649,7 +602,6 @@ static bool retire(provider *p, job *j)
     *at = j->next;
     p->jobs_end = *at ? p->jobs_end : at;
     p->n_jobs--;
-    return true;
 }
 
 static void *run_worker(void *arg)
@@ -662,12 +614,9 @@ static void *run_worker(void *arg)
             pthread_mutex_unlock(&p->mtx);
             pons_tool_event ev = {.call = j->call};
             perform(j, &ev);
+            pons_event_queue_push(&p->events, j->call, &ev, true);
             pthread_mutex_lock(&p->mtx);
-            if (retire(p, j)) {
-                emit(p, &ev);
-            } else {
-                pons_tool_event_clear(&ev);
-            }
+            retire(p, j);
             job_free(j);
             continue;
         }
@@ -761,17 +710,9 @@ static void give(pons_tool_event *ev, const pons_value *stored)
     json_object_set_new(ev->value, "cached", json_true());
 }
 
-// [mtx] Takes what the event holds.
-static void emit(provider *p, const pons_tool_event *ev)
+static void clear_event(void *event)
 {
-    queued *q = calloc(1, sizeof *q);
-    if (!q) { // an event that is lost would leave its host waiting for ever
-        abort();
-    }
-    q->event = *ev;
-    *p->events_end = q;
-    p->events_end = &q->next;
-    eventfd_write(p->event_fd, 1);
+    pons_tool_event_clear(event);
 }
 
 static void job_free(job *j)
@@ -784,21 +725,16 @@ static void job_free(job *j)
 
 static void provider_free(provider *p)
 {
-    while (p->events) {
-        queued *q = p->events;
-        p->events = q->next;
-        pons_tool_event_clear(&q->event);
-        free(q);
-    }
+    pons_event_queue_fini(&p->events);
     pons__knowledge_close(p->core.knowledge);
     pons__tool_ledger_close(p->core.ledger);
+    pons__wall_destroy(p->core.wall);
+    pons__guards_fini(&p->core);
+    pthread_mutex_destroy(&p->core.links_mtx);
     pons_value_unref(p->core.config);
     pons_value_unref(p->list);
     if (p->core.root_fd >= 0) {
         close(p->core.root_fd);
-    }
-    if (p->event_fd >= 0) {
-        close(p->event_fd);
     }
     pthread_cond_destroy(&p->idle);
     pthread_cond_destroy(&p->work);

@@ -3,14 +3,15 @@
 #ifndef PONS_TOOLS_INTERNAL_H
 #define PONS_TOOLS_INTERNAL_H
 
+#include "pons/buf.h"
+#include "pons/ext/tool.h"
+#include "pons/protect.h"
+#include "pons/tools.h"
+
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
-
-#include "pons/buf.h"
-#include "pons/ext/tool.h"
-#include "pons/tools.h"
 
 #define PONS__TOOLS      "tools"
 #define PONS__LINE_MAX   512 // bytes of a reason or a progress line
@@ -21,7 +22,20 @@
 typedef struct pons__ledger pons__ledger;
 typedef struct pons__knowledge pons__knowledge;
 
-// Constant after open, but for the two that lock for themselves.
+typedef struct pons__pattern { // of the table and of the configuration, folded
+    char *text;
+    pons_guard guard;
+} pons__pattern;
+
+typedef struct pons__id {
+    dev_t dev;
+    ino_t ino;
+    bool hidden; // else protected only
+} pons__id;
+
+typedef struct pons__wall pons__wall;
+
+// Constant after open, but for those that lock for themselves.
 typedef struct pons__core {
     char workspace[PATH_MAX]; // as the operating system names it, without a trailing slash
     int root_fd;              // O_PATH
@@ -29,6 +43,16 @@ typedef struct pons__core {
     pons_clock clock;
     pons__ledger *ledger;
     pons__knowledge *knowledge;
+    pons__wall *wall;
+    pons__pattern *patterns;
+    size_t n_patterns;
+    // [links_mtx] the files with another name or a link that is hidden or protected
+    pthread_mutex_t links_mtx;
+    pons__id *links;
+    size_t n_links;
+    int64_t links_until_ns;
+    int64_t links_sure_until_ns; // the same for a file with several names
+    bool links_known;            // else the workspace is too large to look through
 } pons__core;
 
 // One call, on its worker.
@@ -74,6 +98,34 @@ bool pons__path_hidden(const pons__core *c, const char *normal, const struct sta
 bool pons__path_protected(const pons__core *c, const char *normal);
 const char *pons__mode_name(mode_t mode); // "a FIFO"
 
+// guards.c. What may not be read or written, by name.
+int pons__guards_init(pons__core *c); // from the table and the configuration
+void pons__guards_fini(pons__core *c);
+pons_guard pons__guard_of(const pons__core *c, const char *normal);
+// The same by identity: of a file with several names, of an open file's own path, of a folder that
+// is written into.
+bool pons__guard_linked(const pons__core *c, const struct stat *st);
+// Of a file that is written: a guarded name leads to it. NULL: it is made, and one may.
+bool pons__guard_target(const pons__core *c, const struct stat *st);
+bool pons__guard_real(const pons__core *c, int fd, char ret[PATH_MAX]);
+bool pons__guard_folder(const pons__core *c, int dir);
+
+// Every place of the workspace that a command may not see: what is hidden, protected or
+// configuration, every other name of it, and what is no file or folder. The outermost only.
+typedef struct pons__mask {
+    char *path; // from the workspace
+    bool dir;
+} pons__mask;
+typedef struct pons__masks {
+    pons__mask *at;
+    size_t n, room;
+    pons__id *ids; // of hidden files that have several names
+    size_t n_ids;
+    bool dangling; // a guarded name is a link to what is not there
+} pons__masks;
+int pons__guards_walk(const pons__core *c, pons__masks *ret, pons_error *err);
+void pons__masks_fini(pons__masks *m);
+
 // text.c. What bytes are when they are not text ("a PNG image"), or NULL.
 const char *pons__binary_kind(const void *bytes, size_t n);
 // Appends bytes as valid UTF-8 without control characters but tab, CR and newline; what had to be
@@ -93,10 +145,55 @@ int pons__words_query(pons_buf *b, const char *text, size_t n, bool any); // for
 int pons__words_score(const char *query, const char *head, size_t head_n, const char *text,
                       size_t n);
 
-// risk.c
+// grammar.c. The commands that run unasked: one program of the table with options in full, and
+// words that mean nothing but themselves. They are run as they were read, without a shell.
+#define PONS__ARGV_MAX 256
+typedef struct pons__command {
+    char *argv[PONS__ARGV_MAX + 1]; // into text
+    size_t n;
+    char *text; // the caller frees with pons__command_fini
+    size_t used, room;
+    bool git;
+    char git_dir[PATH_MAX], git_top[PATH_MAX]; // from the workspace; "": there is none
+} pons__command;
+// PONS_EREFUSED and one line on why when it is none. cwd is normal.
+int pons__grammar_read(const pons__core *c, const char *command, const char *cwd,
+                       pons__command *ret, pons_error *err);
+void pons__command_fini(pons__command *cmd);
+bool pons__invisible(const char *text); // has a control or an invisible character, or bad UTF-8
+
+// wall.c. Where such a command runs: see the file.
+typedef struct pons__run { // what a started command is made of
+    const char *const *argv;
+    const char *cwd; // normal
+    const pons__masks *masks;
+    bool git;
+    const char *git_dir, *git_top; // normal, of the repository that git looks at; "": none
+    int null, out;                 // descriptors
+    int64_t memory_mb, file_mb;
+} pons__run;
+int pons__wall_create(const pons__core *c, pons__wall **ret);
+void pons__wall_destroy(pons__wall *w); // NULL-safe
+// Whether there is a wall on this machine: tried at the first question. PONS_EENV says why not.
+int pons__wall_ready(const pons__core *c, pons_error *err);
+void pons__wall_lost(const pons__core *c, const char *why); // what is hidden cannot be masked
+const char *pons__wall_kind(const pons__core *c);           // "namespaces", "bubblewrap" or "none"
+// Starts a command behind it. *ret_pid is the caller's child.
+int pons__wall_start(const pons__core *c, const pons__run *run, pid_t *ret_pid, pons_error *err);
+// For tests only, which are linked with it: what the next walls may use. There is no other way.
+enum { PONS__WALL_OWN = 1, PONS__WALL_BWRAP = 2 };
+void pons__wall_permit(unsigned ways);
+
+// filter.c. The system calls of a command as a program of BPF; the caller frees.
+int pons__filter_make(void **ret, size_t *ret_bytes, pons_error *err);
+
+// risk.c. *ret_cmd (may be NULL) is filled when the command is safe.
 pons_tool_risk pons__command_risk(const pons__core *c, const char *command, const char *cwd,
-                                  char *reason, size_t cap);
+                                  pons__command *ret_cmd, char *reason, size_t cap);
 pons_tool_risk pons__url_risk(const pons__core *c, const char *url, char *reason, size_t cap);
+
+// terminal.c. A call was said to be safe: whatever is found when it starts, it runs behind the wall.
+void pons__terminal_promise(const pons__core *c, const pons_value *args);
 
 // ledger.c. What became of each key of a tool that reaches the world.
 typedef enum pons__fate { PONS__NEVER, PONS__BEGUN, PONS__ENDED } pons__fate;

@@ -1,7 +1,8 @@
-// web.c - fetch_url: the page by the module tool-fetch, then what a model can read of it.
+// web.c - fetch_url: the page by fetch.c, then what a model can read of it.
 //
 // Text is brought to UTF-8 from what the server says it is (a page in GBK as well), web pages lose
 // their markup, and what is not text is refused by its kind.
+#include "tools/fetch.h"
 #include "tools/tools_internal.h"
 
 #include <ctype.h>
@@ -10,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "pons/module.h"
-#include "tools/fetch.h"
 
 #define TIMEOUT_S   20
 #define MAX_KB      1024
@@ -129,17 +127,11 @@ static int present(pons__work *w, pons__fetch_reply *reply, pons_error *err)
 int pons__fetch_url(pons__work *w, pons_error *err)
 {
     char reason[PONS__LINE_MAX];
-    const void *loaded = NULL;
     const pons__core *c = w->core;
     const char *url = pons_get_str(w->args, "url", "");
     if (pons__url_risk(c, url, reason, sizeof reason) == PONS_TOOL_BLOCKED) {
         return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s", reason);
     }
-    int rc = pons_module_load(PONS__FETCH_KIND, PONS__FETCH_NAME, &loaded, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons__fetch_ops *ops = loaded;
     const pons_value *conf = pons_get(c->config, "fetch");
     const pons__fetch_request request = {
         .url = url,
@@ -150,7 +142,7 @@ int pons__fetch_url(pons__work *w, pons_error *err)
         .proxy = pons_get_str(conf, "proxy", ""),
         .cancel_fd = w->cancel_fd};
     pons__fetch_reply reply = {.status = 0};
-    rc = ops->get(&request, &reply, err);
+    int rc = pons__fetch(&request, &reply, err);
     rc = rc < 0 ? rc : present(w, &reply, err);
     pons_buf_fini(&reply.body);
     return rc;

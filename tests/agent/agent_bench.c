@@ -1,16 +1,17 @@
 // agent_bench.c - see agent_bench.h.
 #include "agent_bench.h"
 
+#include "pons/ext/store.h"
+#include "pons/llm.h"
+#include "pons/yaml.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pons/ext/store.h"
-#include "pons/yaml.h"
-
 static bench *the; // the fuse's store has its inner store's object; there is one bench at a time
 
-// ---------------------------------------------------------------- the store
+// ---- the store ----------------------------------------------------------------------------------
 
 static pons_store_ops fuse_ops;
 
@@ -37,7 +38,7 @@ static int fuse_commit_async(void *self, const pons_commit *c, pons_error *err)
     return rc < 0 ? rc : the->memory.ops->commit_async(self, c, err);
 }
 
-// ---------------------------------------------------------------- the tools
+// ---- the tools ----------------------------------------------------------------------------------
 
 static void job_add(world *w, uint64_t call, int64_t due_ns, pons_tool_event event)
 {
@@ -201,7 +202,7 @@ static const pons_tools_ops tools_ops = {.abi = PONS_TOOL_ABI,
                                          .event_fd = no_fd,
                                          .next = tools_next};
 
-// ---------------------------------------------------------------- a model that is a function
+// ---- a model that is a function -----------------------------------------------------------------
 
 static int fn_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
 {
@@ -266,7 +267,7 @@ static const pons_llm_ops fn_ops = {.abi = PONS_LLM_ABI,
                                     .event_fd = no_fd,
                                     .next = fn_next};
 
-// ---------------------------------------------------------------- the bench
+// ---- the bench ----------------------------------------------------------------------------------
 
 static void on_event(void *user, const pons_event *ev)
 {
@@ -415,7 +416,7 @@ pons_agent_state bench_state(bench *b)
     return pons_agent_state_get(b->a);
 }
 
-// ---------------------------------------------------------------- looking
+// ---- looking ------------------------------------------------------------------------------------
 
 pons_value *json(const char *text)
 {

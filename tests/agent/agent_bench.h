@@ -5,14 +5,13 @@
 #ifndef TESTS_AGENT_BENCH_H
 #define TESTS_AGENT_BENCH_H
 
-#include <setjmp.h>
+#include "pons/agent.h"
+#include "pons/llm.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
-#include "pons/agent.h"
 
 typedef struct world {   // the tools, and what they did
     pons_value *starts;  // {key: times}
@@ -24,7 +23,7 @@ typedef struct world {   // the tools, and what they did
         uint64_t call;
         int64_t due_ns;
         pons_tool_event event;
-    } * jobs;
+    } *jobs;
     int open, open_most; // calls under way at once
 } world;
 
@@ -45,7 +44,7 @@ typedef struct bench {
         struct answer *next;
         uint64_t call;
         pons_llm_event event;
-    } * answers;
+    } *answers;
     bool model_mute; // requests are taken and not answered
     world world;
     pons_tools tools;

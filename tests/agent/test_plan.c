@@ -1,6 +1,6 @@
 // test_plan.c - plans: each way through the drawing, taken.
 //
-//   START ─► agent ─► END | plan_gate ─► (approval) ─► executor ─► replanner ─► … ─► summarizer ─►
+//   START -> agent -> END | plan_gate -> (approval) -> executor -> replanner -> … -> summarizer ->
 //   agent
 //
 // A scripted model says what a model would; the tests follow the events (their exact order, and

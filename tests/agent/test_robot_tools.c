@@ -6,6 +6,7 @@
 // controller; a key of an earlier life in each state that the body may know it in; a link that
 // breaks; a cancel; a body that says nothing; what the critic says of a call.
 #include "agent_bench.h"
+#include "tools/conformance.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -412,6 +413,39 @@ static void the_critic_judges(void **state)
     rig_close(&r);
 }
 
+static void pump(void *user)
+{
+    rig *r = user;
+    r->time.now_ns += 10 * PONS_NS_PER_MS;
+    for (size_t k = 0; k < r->b.n; k++) {
+        pons_value *msg = NULL;
+        while (r->b.ends[k] && pons_link_recv(r->b.ends[k], &msg, &r->err) > 0) {
+            body_message(&r->b, k, msg);
+            pons_value_unref(msg);
+        }
+    }
+}
+
+// The suite of every provider of tools (tests/tools/conformance.c); the suite closes it.
+static void it_is_a_provider_like_others(void **state)
+{
+    (void)state;
+    rig r = {.b = {.known = NULL}};
+    rig_open(&r);
+    tools_conformance(&(tools_subject){.tools = r.tools,
+                                       .pump = pump,
+                                       .user = &r,
+                                       .tool = "query_world",
+                                       .args = "{}",
+                                       .slow_tool = "navigate_to_pose",
+                                       .slow_args = "{\"zone\":\"kitchen\"}"});
+    r.tools = (pons_tools){0};
+    for (size_t i = 0; i < r.b.n; i++) {
+        pons_link_close(r.b.ends[i]);
+    }
+    pons_value_unref(r.b.got);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -423,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_link_breaks),
         cmocka_unit_test(a_cancel_reaches_the_body),
         cmocka_unit_test(the_critic_judges),
+        cmocka_unit_test(it_is_a_provider_like_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,13 @@
 // test_buf.c - appending, taking, and the two codings of integers read back.
+#include "pons/buf.h"
+#include "pons/rand.h"
+#include "unit.h"
+
 #include <inttypes.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "pons/buf.h"
-#include "pons/rand.h"
 
 #define SEED UINT64_C(0x627566)
 
@@ -27,8 +25,9 @@ static void test_append(void **state)
     pons_buf_clear(&b);
     assert_int_equal(b.len, 0);
     assert_string_equal(b.data, "");
-    for (int i = 0; i < 5000; i++)
+    for (int i = 0; i < 5000; i++) {
         pons_buf_printf(&b, "%d,", i);
+    }
     assert_int_equal(strlen(b.data), b.len);
     assert_string_equal(b.data + b.len - 5, "4999,");
 }
@@ -100,8 +99,9 @@ static void test_integers_read_back(void **state)
     print_message("seed %" PRIu64 "\n", SEED);
     static const int64_t ends[] = {0, 1, -1, 63, -64, 64, -65, INT64_MAX, INT64_MIN};
     pons_autobuf b = PONS_BUF_INIT;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         pons_buf_zigzag(&b, ends[i]);
+    }
     assert_int_equal((uint8_t)b.data[1], 2); // 1, and
     assert_int_equal((uint8_t)b.data[2], 1); // -1 take one byte each
     uint64_t numbers[1000];
@@ -111,8 +111,9 @@ static void test_integers_read_back(void **state)
         pons_buf_zigzag(&b, (int64_t)numbers[i]);
     }
     pons_bufread in = pons_bufread_of(b.data, b.len);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         assert_true(pons_bufread_zigzag(&in) == ends[i]);
+    }
     for (size_t i = 0; i < 1000; i++) {
         assert_true(pons_bufread_varint(&in) == numbers[i]);
         assert_true(pons_bufread_zigzag(&in) == (int64_t)numbers[i]);

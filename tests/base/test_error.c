@@ -1,14 +1,13 @@
 // test_error.c - what an error keeps, how it reads, and where it is cut.
-#include <setjmp.h>
+#include "pons/error.h"
+#include "unit.h"
+
+#include <jansson.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <jansson.h>
-
-#include "pons/error.h"
 
 static void test_words(void **state)
 {
@@ -84,8 +83,9 @@ static void test_cut_at_characters(void **state)
 {
     (void)state;
     char text[3000] = "";
-    while (strlen(text) < 2000)
+    while (strlen(text) < 2000) {
         strcat(text, "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80");
+    }
     pons_error err = PONS_ERROR_INIT;
     for (int skip = 0; skip < 10; skip++) {
         pons_error_set(&err, PONS_EIO, "module with a long name", "%.*s%s", skip, "0123456789",

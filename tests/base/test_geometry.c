@@ -1,12 +1,10 @@
 // test_geometry.c - shows which points a polygon contains: inside and outside of a square, in the
 // notch of an L, and nothing at all for what has fewer than three corners.
-#include <setjmp.h>
+#include "pons/geometry.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
-
-#include "pons/geometry.h"
 
 static void a_polygon_contains_what_is_inside(void **state)
 {

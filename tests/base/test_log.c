@@ -1,13 +1,11 @@
 // test_log.c - which records reach the sink, and in what shape.
-#include <setjmp.h>
+#include "pons/log.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "pons/log.h"
 
 static const char levels[] = "DIWE";
 
@@ -36,12 +34,15 @@ static void test_selection(void **state)
         const char *const expected[] = {cases[i].graph, cases[i].link, cases[i].http};
         for (size_t m = 0; m < 3; m++) {
             char got[5] = "";
-            for (int l = PONS_LOG_DEBUG; l <= PONS_LOG_ERROR; l++)
-                if (pons_log_enabled((pons_log_level)l, names[m]))
+            for (int l = PONS_LOG_DEBUG; l <= PONS_LOG_ERROR; l++) {
+                if (pons_log_enabled((pons_log_level)l, names[m])) {
                     strncat(got, &levels[l], 1);
-            if (strcmp(got, expected[m]) != 0)
+                }
+            }
+            if (strcmp(got, expected[m]) != 0) {
                 fail_msg("'%s': %s shows '%s', not '%s'", cases[i].spec, names[m], got,
                          expected[m]);
+            }
         }
     }
 }
@@ -101,8 +102,9 @@ static void test_records(void **state)
     assert_string_equal(s.message, "step 3 of t1");
     // A message that is too long ends between two characters.
     char text[4000] = "";
-    while (strlen(text) < 3000)
+    while (strlen(text) < 3000) {
         strcat(text, "\xe4\xb8\xad");
+    }
     for (int skip = 0; skip < 3; skip++) {
         pons_log(PONS_LOG_ERROR, "graph", "%.*s%s", skip, "ab", text);
         pons_value *valid = json_string(s.message);

@@ -1,13 +1,11 @@
 // test_machine.c - only the transitions that were drawn can happen.
-#include <setjmp.h>
+#include "pons/machine.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "pons/machine.h"
 
 enum { IDLE, SENT, DONE, STATES };
 

@@ -2,8 +2,10 @@
 //
 // The modules are compiled on the spot into a temporary directory, one for each way in which a
 // module can be wrong; without a compiler on this machine those tests are skipped.
+#include "pons/module.h"
+#include "unit.h"
+
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,10 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "pons/module.h"
 
 static char dir[] = "/tmp/pons-module-XXXXXX";
 static bool have_compiler;
@@ -44,8 +42,9 @@ static int set_up(void **state)
 {
     (void)state;
     char path[128], command[512];
-    if (!mkdtemp(dir))
+    if (!mkdtemp(dir)) {
         return -1;
+    }
     have_compiler = true;
     for (size_t i = 0; have_compiler && i < sizeof sources / sizeof *sources; i++) {
         path_of(path, sizeof path, sources[i].file, ".c");
@@ -83,12 +82,14 @@ static int tear_down(void **state)
 static void test_a_good_module(void **state)
 {
     (void)state;
-    if (!have_compiler)
+    if (!have_compiler) {
         skip();
+    }
     const void *ops = NULL, *again = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_module_load("driver", "good", &ops, &err) != PONS_OK)
+    if (pons_module_load("driver", "good", &ops, &err) != PONS_OK) {
         fail_msg("%s [%s]: %s", err.message, err.source, err.cause);
+    }
     assert_int_equal(*(const int *)ops, 7);
     // Once loaded it needs no file any more.
     assert_int_equal(pons_module_load("driver", "good", &again, &err), PONS_OK);
@@ -110,8 +111,9 @@ static void test_bad_modules(void **state)
         {"needy", PONS_EENV, "cannot load driver 'needy'"},
         {"text", PONS_EENV, "cannot load driver 'text'"},
     };
-    if (!have_compiler)
+    if (!have_compiler) {
         skip();
+    }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const void *ops = NULL;
         pons_error err = PONS_ERROR_INIT;
@@ -122,8 +124,9 @@ static void test_bad_modules(void **state)
         snprintf(file, sizeof file, "driver-%s", cases[i].name);
         path_of(source, sizeof source, file, ".so");
         assert_string_equal(err.source, source);
-        if (cases[i].status == PONS_EENV)
+        if (cases[i].status == PONS_EENV) {
             assert_true(err.cause[0]);
+        }
         // It fails the same way again.
         assert_int_equal(pons_module_load("driver", cases[i].name, &ops, NULL), cases[i].status);
     }
@@ -161,19 +164,22 @@ static void *load_twin(void *arg)
 static void test_threads_load_together(void **state)
 {
     (void)state;
-    if (!have_compiler)
+    if (!have_compiler) {
         skip();
+    }
     pthread_t threads[4];
     const void *ops[4] = {NULL};
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, load_twin, &ops[i]), 0);
+    }
     for (int i = 0; i < 4; i++) {
         void *failed = NULL;
         pthread_join(threads[i], &failed);
         assert_null(failed);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         assert_ptr_equal(ops[i], ops[0]);
+    }
 }
 
 static void test_exe_dir(void **state)
@@ -209,8 +215,9 @@ static void test_share_path(void **state)
     unsetenv("PONS_SHARE");
     assert_int_equal(pons_share_path("no-such-file-anywhere", path, sizeof path, &err),
                      PONS_ENOTFOUND);
-    if (saved)
+    if (saved) {
         setenv("PONS_SHARE", saved, 1);
+    }
     free(saved);
     unlink(file);
     rmdir(share);

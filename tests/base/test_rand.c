@@ -2,17 +2,15 @@
 //
 // Known answers from the publications (splitmix64-seeded xoshiro256**, FIPS 180-4's examples),
 // and properties that hold for a fixed seed whatever the machine.
+#include "pons/rand.h"
+#include "unit.h"
+
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "pons/rand.h"
 
 #define SEED UINT64_C(20260101)
 
@@ -47,16 +45,18 @@ static void test_known_sequence(void **state)
     static const uint64_t expected[] = {UINT64_C(11520), UINT64_C(0), UINT64_C(1509978240),
                                         UINT64_C(1215971899390074240)};
     pons_rand r = {.s = {1, 2, 3, 4}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         assert_true(pons_rand_u64(&r) == expected[i]);
+    }
     // The state comes from splitmix64, whose first output for seed 0 is well known.
     pons_rand_seed(&r, 0);
     assert_true(r.s[0] == UINT64_C(0xe220a8397b1dcdaf));
     pons_rand a, b;
     pons_rand_seed(&a, SEED);
     pons_rand_seed(&b, SEED);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         assert_true(pons_rand_u64(&a) == pons_rand_u64(&b));
+    }
     pons_rand_seed_os(&a);
     pons_rand_seed_os(&b);
     assert_true(pons_rand_u64(&a) != pons_rand_u64(&b)); // equal once in 2^64 runs
@@ -84,10 +84,12 @@ static void test_distributions(void **state)
     assert_true(fabs(normal / N - 3) < 0.03);
     assert_true(fabs(normal2 / N - 4) < 0.1);
     int counts[7] = {0};
-    for (int i = 0; i < 70000; i++)
+    for (int i = 0; i < 70000; i++) {
         counts[pons_rand_below(&r, 7)]++;
-    for (int i = 0; i < 7; i++)
+    }
+    for (int i = 0; i < 7; i++) {
         assert_true(abs(counts[i] - 10000) < 600);
+    }
     for (int i = 0; i < 100; i++) {
         assert_true(pons_rand_below(&r, 1) == 0);
         assert_true(pons_rand_below(&r, UINT64_MAX) < UINT64_MAX);
@@ -110,10 +112,12 @@ static void test_ids(void **state)
     assert_int_equal(strspn(last, "0123456789ABCDEFGHJKMNPQRSTVWXYZ"), 26);
     for (int i = 0; i < 2000; i++) {
         // Mostly the same millisecond, sometimes a later one, sometimes one that was before.
-        if (i % 100 == 50)
+        if (i % 100 == 50) {
             m.now_ns += 3 * PONS_NS_PER_MS;
-        if (i % 100 == 75)
+        }
+        if (i % 100 == 75) {
             m.now_ns -= 2 * PONS_NS_PER_MS;
+        }
         pons_id_make(&s, id);
         assert_true(strcmp(last, id) < 0);
         memcpy(last, id, sizeof id);
@@ -147,8 +151,9 @@ static void assert_sha256(const void *data, size_t n, const char *expected)
     uint8_t digest[32];
     char hex[65];
     pons_sha256(data, n, digest);
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 32; i++) {
         snprintf(hex + (ptrdiff_t)2 * i, 3, "%02x", digest[i]);
+    }
     assert_string_equal(hex, expected);
 }
 

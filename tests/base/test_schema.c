@@ -3,23 +3,22 @@
 // One table of schemas, values and expected messages (NULL: accepted), one of schemas that must not
 // compile, and a few tests of what tables can't show: faults by callback, positions in YAML,
 // bounds, and use by several threads.
+#include "pons/schema.h"
+#include "unit.h"
+
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "pons/schema.h"
-
 static pons_value *json(const char *text)
 {
     pons_value *v = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_value_parse(text, strlen(text), &v, &err) < 0)
+    if (pons_value_parse(text, strlen(text), &v, &err) < 0) {
         fail_msg("bad JSON in the test: %s: %s", err.message, text);
+    }
     return v;
 }
 
@@ -28,8 +27,9 @@ static pons_schema *schema_of(const char *text)
     pons_autovalue v = json(text);
     pons_schema *s = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_schema_compile(v, &s, &err) < 0)
+    if (pons_schema_compile(v, &s, &err) < 0) {
         fail_msg("%s: %s", err.message, text);
+    }
     return s;
 }
 
@@ -225,13 +225,16 @@ static void test_checks(void **state)
         pons_autovalue v = json(c->value);
         pons_error err = PONS_ERROR_INIT;
         const int r = pons_schema_check(s, v, &err);
-        if (!c->message && r != PONS_OK)
+        if (!c->message && r != PONS_OK) {
             fail_msg("%s refuses %s: %s", c->schema, c->value, err.message);
-        if (c->message && r != PONS_EINVAL)
+        }
+        if (c->message && r != PONS_EINVAL) {
             fail_msg("%s accepts %s", c->schema, c->value);
-        if (c->message && strcmp(err.message, c->message) != 0)
+        }
+        if (c->message && strcmp(err.message, c->message) != 0) {
             fail_msg("%s on %s says\n  %s\nnot\n  %s", c->schema, c->value, err.message,
                      c->message);
+        }
         // Faults and status agree with or without a place for the error.
         assert_int_equal(pons_schema_check(s, v, NULL), r);
         pons_schema_destroy(s);
@@ -296,12 +299,14 @@ static void test_refused_schemas(void **state)
         pons_autovalue v = json(refused[i].schema);
         pons_schema *s = NULL;
         pons_error err = PONS_ERROR_INIT;
-        if (pons_schema_compile(v, &s, &err) != PONS_EINVAL)
+        if (pons_schema_compile(v, &s, &err) != PONS_EINVAL) {
             fail_msg("compiles: %s", refused[i].schema);
+        }
         assert_null(s);
-        if (refused[i].message && strcmp(err.message, refused[i].message) != 0)
+        if (refused[i].message && strcmp(err.message, refused[i].message) != 0) {
             fail_msg("%s says\n  %s\nnot\n  %s", refused[i].schema, err.message,
                      refused[i].message);
+        }
         assert_int_equal(pons_schema_compile(v, &s, NULL), PONS_EINVAL);
     }
     pons_schema_destroy(NULL);
@@ -337,8 +342,9 @@ static void test_depth_is_bounded(void **state)
 
     pons_autovalue endless = nested(200, true); // as a schema: {"items":{"items":…
     pons_value *schema = json_object();
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 200; i++) {
         schema = pons_object("items", schema, NULL);
+    }
     pons_schema *none = NULL;
     assert_int_equal(pons_schema_compile(schema, &none, &err), PONS_EINVAL);
     assert_non_null(strstr(err.message, "nested deeper than 128"));
@@ -353,8 +359,9 @@ static void test_work_is_bounded(void **state)
         schema_of("{\"anyOf\":[{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"x\"]},"
                   "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"y\"]}]}");
     pons_value *v = json("{\"x\":1,\"a\":{}}");
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < 50; i++) {
         v = pons_object("x", json_integer(1), "y", json_integer(1), "a", v, NULL);
+    }
     pons_error err = PONS_ERROR_INIT;
     assert_int_equal(pons_schema_check(s, v, &err), PONS_EINVAL);
     assert_non_null(strstr(err.message, "too much to check"));
@@ -393,8 +400,9 @@ static void test_all_faults_are_told(void **state)
 
     s = schema_of("{\"items\":{\"type\":\"string\"}}");
     pons_value *many = json_array();
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         json_array_append_new(many, json_integer(i));
+    }
     all = (seen){0};
     assert_int_equal(pons_schema_faults(s, many, see, &all), PONS_EINVAL);
     assert_int_equal(all.n, 32);
@@ -456,8 +464,9 @@ static void test_long_texts_are_cut_at_characters(void **state)
     (void)state;
     pons_schema *s = schema_of("{\"additionalProperties\":{\"type\":\"integer\"}}");
     char key[1200] = "", text[1600];
-    while (strlen(key) < 900)
+    while (strlen(key) < 900) {
         strcat(key, "\xe4\xb8\xad");
+    }
     snprintf(text, sizeof text, "{\"%s\":\"%.300s\"}", key, key);
     pons_autovalue v = json(text);
     pons_error err = PONS_ERROR_INIT;
@@ -489,8 +498,9 @@ static void test_threads_share_a_schema(void **state)
     (void)state;
     pons_schema *s = schema_of(OPS);
     pthread_t threads[4];
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, check_often, s), 0);
+    }
     for (size_t i = 0; i < 4; i++) {
         void *wrong = NULL;
         pthread_join(threads[i], &wrong);

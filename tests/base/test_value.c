@@ -3,20 +3,18 @@
 // Tables of bad texts with the position that the error must name; writing checked byte by byte and
 // by reading back (seeded random values, both orders of keys); every allocation made to fail once;
 // and threads that drop shared values together, for the sanitizers to watch.
+#include "pons/rand.h"
+#include "pons/value.h"
+#include "unit.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "pons/rand.h"
-#include "pons/value.h"
 
 #define SEED UINT64_C(0x706f6e73)
 
@@ -24,8 +22,9 @@ static pons_value *json(const char *text)
 {
     pons_value *v = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_value_parse(text, strlen(text), &v, &err) < 0)
+    if (pons_value_parse(text, strlen(text), &v, &err) < 0) {
         fail_msg("bad JSON in the test: %s: %s", err.message, text);
+    }
     return v;
 }
 
@@ -87,13 +86,15 @@ static void test_texts(void **state)
         if (!texts[i].source) {
             assert_int_equal(r, PONS_OK);
         } else {
-            if (r != PONS_EINVAL)
+            if (r != PONS_EINVAL) {
                 fail_msg("accepted: %s", texts[i].text);
+            }
             assert_null(v);
             assert_int_equal(err.status, PONS_EINVAL);
             assert_true(err.message[0]);
-            if (strcmp(err.source, texts[i].source) != 0)
+            if (strcmp(err.source, texts[i].source) != 0) {
                 fail_msg("%s: at %s, not %s", texts[i].text, err.source, texts[i].source);
+            }
             assert_int_equal(pons_value_parse(texts[i].text, strlen(texts[i].text), &v, NULL), r);
         }
         pons_value_unref(v);
@@ -221,18 +222,20 @@ static void test_a_cycle_ends(void **state)
     json_decref(b);
 }
 
-// -- doubles --------------------------------------------------------------------------------------
+// ---- doubles ------------------------------------------------------------------------------------
 
 // The shortest text that reads back, as plain C finds it.
 static void reference(double d, char text[40])
 {
     for (int digits = fabs(d) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, 40, "%.*g", digits, d);
-        if (strtod(text, NULL) == d)
+        if (strtod(text, NULL) == d) {
             break;
+        }
     }
-    if (!strpbrk(text, ".e"))
+    if (!strpbrk(text, ".e")) {
         strcat(text, ".0");
+    }
 }
 
 static void check_double(double d)
@@ -256,8 +259,9 @@ static void test_doubles_read_back(void **state)
         0.0,    1.0,       -1.0, 0.1,         1.0 / 3, DBL_MAX, DBL_MIN,  4.9e-324,
         0x1p53, 1e15,      1e16, 999999999.5, 1e9,     1e-4,    9.999e-5, 123.456,
         2.5e-5, -0.000001, 1e21, 1e22,        1e23,    0.7,     0.000101, 4503599627370497.5};
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         check_double(special[i]);
+    }
     pons_rand r;
     pons_rand_seed(&r, SEED);
     print_message("seed %" PRIu64 "\n", SEED);
@@ -265,8 +269,9 @@ static void test_doubles_read_back(void **state)
         const uint64_t bits = pons_rand_u64(&r);
         double d;
         memcpy(&d, &bits, sizeof d);
-        if (isfinite(d))
+        if (isfinite(d)) {
             check_double(d);
+        }
         check_double(pons_rand_normal(&r, 0, 10)); // what sensors give
         check_double(round(pons_rand_normal(&r, 0, 1e4)) / 1000);
         check_double((double)pons_rand_below(&r, 2000000000) / 1e6);
@@ -281,7 +286,7 @@ static void test_doubles_read_back(void **state)
     }
 }
 
-// -- random values --------------------------------------------------------------------------------
+// ---- random values ------------------------------------------------------------------------------
 
 static pons_value *random_value(pons_rand *r, int depth)
 {
@@ -305,8 +310,9 @@ static pons_value *random_value(pons_rand *r, int depth)
         return json_string(strings[pons_rand_below(r, sizeof strings / sizeof *strings)]);
     case 6:
         v = json_array();
-        for (uint64_t n = pons_rand_below(r, 6); n > 0; n--)
+        for (uint64_t n = pons_rand_below(r, 6); n > 0; n--) {
             json_array_append_new(v, random_value(r, depth + 1));
+        }
         return v;
     default:
         v = json_object();
@@ -365,8 +371,9 @@ static void test_hash_of_a_long_string(void **state)
         const long len = pons_value_dump(v, &text);
         uint8_t digest[32];
         pons_sha256(text, (size_t)len, digest);
-        for (int i = 0; i < 16; i++)
+        for (int i = 0; i < 16; i++) {
             snprintf(expected + (ptrdiff_t)2 * i, 3, "%02x", digest[i]);
+        }
         pons_value_hash(v, hash);
         assert_string_equal(hash, expected);
         free(text);
@@ -374,7 +381,7 @@ static void test_hash_of_a_long_string(void **state)
     }
 }
 
-// -- members --------------------------------------------------------------------------------------
+// ---- members ------------------------------------------------------------------------------------
 
 static void test_members_with_defaults(void **state)
 {
@@ -416,11 +423,16 @@ static void test_object(void **state)
     pons_value *counted = json_array();
     pons_value_ref(counted);
     assert_null(pons_object("\xff", counted, "ok", json_integer(1), NULL));
+    pons_value_ref(counted);
+    assert_null(pons_object_whole("kept", counted, "lost", NULL, "more", json_integer(1), NULL));
+    pons_autovalue some =
+        pons_object_whole("a", json_true(), "b", PONS_ABSENT, "c", pons_optional(NULL), NULL);
+    assert_int_equal(json_object_size(some), 1);
     assert_int_equal(counted->refcount, 1);
     pons_value_unref(counted);
 }
 
-// -- failing allocations --------------------------------------------------------------------------
+// ---- failing allocations ------------------------------------------------------------------------
 
 static struct {
     int countdown; // the allocation that fails; -1: none does
@@ -430,8 +442,9 @@ static struct {
 static void *failing_malloc(size_t n)
 {
     heap.count++;
-    if (heap.countdown >= 0 && heap.countdown-- == 0)
+    if (heap.countdown >= 0 && heap.countdown-- == 0) {
         return NULL;
+    }
     return malloc(n);
 }
 
@@ -475,7 +488,7 @@ static void test_parse_survives_every_failing_allocation(void **state)
     json_set_alloc_funcs(malloc, free);
 }
 
-// -- sharing --------------------------------------------------------------------------------------
+// ---- sharing ------------------------------------------------------------------------------------
 
 static void test_references(void **state)
 {
@@ -547,15 +560,17 @@ static void test_threads_drop_together(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         // Odd rounds share the value itself, even rounds only what is inside of it.
         pons_value *shared = json_pack("{s:[i, f, s], s:{}}", "list", i, 0.5, "text", "empty");
-        for (int t = 0; t < THREADS; t++)
+        for (int t = 0; t < THREADS; t++) {
             s.given[t] =
                 i % 2 ? pons_value_ref(shared) : json_pack("[{s:O}, i]", "deep", shared, t);
+        }
         pons_value_unref(shared);
         pthread_barrier_wait(&s.barrier);
         pthread_barrier_wait(&s.barrier);
     }
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
+    }
     pthread_barrier_destroy(&s.barrier);
 }
 

@@ -3,19 +3,17 @@
 // Tables: texts with their value as a canonical dump, texts that are refused with position and
 // message, positions of nodes by JSON pointer. Then limits, files, and proof that the parser below
 // says nothing on stderr.
+#include "pons/rand.h"
+#include "pons/yaml.h"
+#include "unit.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "pons/rand.h"
-#include "pons/yaml.h"
 
 static const struct {
     const char *text, *dump;
@@ -77,12 +75,14 @@ static void test_accepted(void **state)
         pons_yaml *y = NULL;
         pons_error err = PONS_ERROR_INIT;
         const char *text = accepted[i].text;
-        if (pons_yaml_parse(text, strlen(text), "t", &y, &err) != PONS_OK)
+        if (pons_yaml_parse(text, strlen(text), "t", &y, &err) != PONS_OK) {
             fail_msg("%s [%s]: %s", err.message, err.source, text);
+        }
         char *dump = NULL;
         assert_true(pons_value_dump(pons_yaml_value(y), &dump) >= 0);
-        if (strcmp(dump, accepted[i].dump) != 0)
+        if (strcmp(dump, accepted[i].dump) != 0) {
             fail_msg("%s gives %s", text, dump);
+        }
         free(dump);
         pons_yaml_destroy(y);
     }
@@ -166,15 +166,18 @@ static void test_refused(void **state)
         const char *text = refused[i].text;
         pons_yaml *y = NULL;
         pons_error err = PONS_ERROR_INIT;
-        if (pons_yaml_parse(text, strlen(text), "t", &y, &err) != PONS_EINVAL)
+        if (pons_yaml_parse(text, strlen(text), "t", &y, &err) != PONS_EINVAL) {
             fail_msg("accepted: %s", text);
+        }
         assert_null(y);
         assert_int_equal(err.status, PONS_EINVAL);
         assert_string_equal(err.module, "yaml");
-        if (strcmp(err.source, refused[i].source) != 0)
+        if (strcmp(err.source, refused[i].source) != 0) {
             fail_msg("at %s, not %s: %s: %s", err.source, refused[i].source, err.message, text);
-        if (refused[i].message && strcmp(err.message, refused[i].message) != 0)
+        }
+        if (refused[i].message && strcmp(err.message, refused[i].message) != 0) {
             fail_msg("says '%s', not '%s': %s", err.message, refused[i].message, text);
+        }
         assert_true(err.message[0]);
         assert_int_equal(pons_yaml_parse(text, strlen(text), "t", &y, NULL), PONS_EINVAL);
     }
@@ -236,8 +239,9 @@ static void test_positions(void **state)
         char position[64];
         assert_ptr_equal(pons_yaml_position(y, cases[i].pointer, position, sizeof position),
                          position);
-        if (strcmp(position, cases[i].position) != 0)
+        if (strcmp(position, cases[i].position) != 0) {
             fail_msg("%s is at %s, not %s", cases[i].pointer, position, cases[i].position);
+        }
     }
     // Of a name that does not fit, the end and the position stay.
     char small[12];
@@ -276,10 +280,12 @@ static void test_long_names_and_quotes_stay_valid(void **state)
 {
     (void)state;
     char name[600] = "", text[3000] = "k: !!int ";
-    while (strlen(name) < 500)
+    while (strlen(name) < 500) {
         strcat(name, "\xe4\xb8\xad");
-    while (strlen(text) < 2500)
+    }
+    while (strlen(text) < 2500) {
         strcat(text, "\xe4\xb8\xad");
+    }
     for (int skip = 0; skip < 3; skip++) {
         pons_yaml *y = NULL;
         pons_error err = PONS_ERROR_INIT;
@@ -319,8 +325,9 @@ static void test_files(void **state)
     assert_string_equal(err.source, expected);
 
     f = fopen(path, "w"); // longer than one read
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < 3000; i++) {
         fprintf(f, "key%d: {value: %d}\n", i, i);
+    }
     fclose(f);
     assert_int_equal(pons_yaml_load(path, &y, &err), PONS_OK);
     assert_int_equal(json_object_size(pons_yaml_value(y)), 3000);
@@ -371,8 +378,9 @@ static void test_damaged_texts(void **state)
         char text[512];
         snprintf(text, sizeof text, "%s", accepted[which].text);
         const size_t len = strlen(text);
-        for (uint64_t n = 1 + pons_rand_below(&r, 3); n > 0; n--)
+        for (uint64_t n = 1 + pons_rand_below(&r, 3); n > 0; n--) {
             text[pons_rand_below(&r, len)] = marks[pons_rand_below(&r, sizeof marks - 1)];
+        }
         pons_yaml *y = NULL;
         pons_error err = PONS_ERROR_INIT;
         const int status = pons_yaml_parse(text, len, "t", &y, &err);

@@ -1,4 +1,8 @@
-#include <setjmp.h>
+#include "body_bench.h"
+
+#include "pons/drivers.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -6,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "body_bench.h"
 
 #define STEP_NS (10 * PONS_NS_PER_MS)
 
@@ -26,8 +26,9 @@ void bench_open(bench *t, const char *world_path)
     t->time.now_ns = 1000 * PONS_NS_PER_S;
     pons_error err = PONS_ERROR_INIT;
     char line[1024];
-    if (pons_world_load(world_path, &t->world, &err) < 0)
+    if (pons_world_load(world_path, &t->world, &err) < 0) {
         fail_msg("%s", pons_error_line(&err, line, sizeof line));
+    }
     t->opts = (pons_body_options)PONS_BODY_OPTIONS_INIT;
     t->opts.robot = &pons_robot_kinematic;
     t->opts.world = t->world;
@@ -54,8 +55,9 @@ void bench_close(bench *t)
     pons_value_unref(t->feedback);
     pons_value_unref(t->results);
     pons_value_unref(t->inbox);
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         unlink(in_dir(t, files[i]));
+    }
     assert_int_equal(rmdir(t->dir), 0); // nothing else was left there
 }
 
@@ -114,8 +116,9 @@ void bench_step(bench *t, double seconds)
     const int steps = (int)(seconds * (double)PONS_NS_PER_S / (double)STEP_NS + 0.5);
     for (int i = 0; i < steps; i++) {
         t->time.now_ns += STEP_NS;
-        if (t->link && t->beats && t->epoch > 0)
+        if (t->link && t->beats && t->epoch > 0) {
             pons_link_send(t->link, pons_object("type", json_string("heartbeat"), NULL), NULL);
+        }
         assert_int_equal(pons_body_step(t->body, STEP_NS, NULL), PONS_OK);
         read_messages(t);
     }
@@ -127,10 +130,12 @@ const char *bench_until_result(bench *t, const char *goal_id, double seconds)
     char id[64];
     snprintf(id, sizeof id, "%s", goal_id);
     const pons_value *r = NULL;
-    for (double s = 0.0; s < seconds && !(r = pons_get(t->results, id)); s += 0.01)
+    for (double s = 0.0; s < seconds && !(r = pons_get(t->results, id)); s += 0.01) {
         bench_step(t, 0.01);
-    if (!r)
+    }
+    if (!r) {
         return "";
+    }
     snprintf(text, sizeof text, "%s %d", pons_get_str(r, "status", "?"),
              (int)pons_get_int(r, "error_code", -1));
     return text;
@@ -140,8 +145,9 @@ const pons_value *bench_last(bench *t, const char *type)
 {
     for (size_t i = json_array_size(t->inbox); i-- > 0;) {
         const pons_value *m = json_array_get(t->inbox, i);
-        if (strcmp(pons_get_str(m, "type", ""), type) == 0)
+        if (strcmp(pons_get_str(m, "type", ""), type) == 0) {
             return m;
+        }
     }
     fail_msg("no message %s came", type);
     return NULL;
@@ -197,8 +203,9 @@ static void create(bench *t)
     t->opts.sim_state_path = sim;
     pons_error err = PONS_ERROR_INIT;
     char line[1024];
-    if (pons_body_create(&t->opts, &t->body, &err) < 0)
+    if (pons_body_create(&t->opts, &t->body, &err) < 0) {
         fail_msg("%s", pons_error_line(&err, line, sizeof line));
+    }
     t->epoch = 0;
 }
 
@@ -218,8 +225,9 @@ static void read_messages(bench *t)
             t->feedback = pons_value_ref(m);
         } else {
             json_array_append(t->inbox, m);
-            if (strcmp(type, "result") == 0)
+            if (strcmp(type, "result") == 0) {
                 json_object_set(t->results, pons_get_str(m, "goal_id", ""), m);
+            }
         }
         pons_value_unref(m);
     }

@@ -3,10 +3,10 @@
 #ifndef BODY_BENCH_H
 #define BODY_BENCH_H
 
+#include "pons/body.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "pons/body.h"
 
 typedef struct bench {
     char dir[64]; // mkdtemp: ledger, epoch, saved world

@@ -1,16 +1,15 @@
 // mini_sim.c - see mini_sim.h.
 #include "body/mini_sim.h"
 
-#include <setjmp.h>
+#include "pons/drivers.h"
+#include "pons/yaml.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "pons/yaml.h"
 
 static const int64_t ROBOT_STEP_NS = 10 * PONS_NS_PER_MS;
 static const int ROBOT_STEPS = 5; // to a tick
@@ -46,13 +45,13 @@ void mini_sim_open(mini_sim *m, const pons_value *world, uint64_t seed)
     pons_error err = PONS_ERROR_INIT;
     pons_value *config = json_pack("{s:I, s:f}", "seed", (json_int_t)seed, "battery_pct", 100.0);
     if (pons_robot_kinematic.open(world, config, &m->robot, &err) != PONS_OK ||
-        pons_grid_from_world(world, &m->grid, &err) != PONS_OK) {
+        pons__costmap_from_world(world, &m->grid, &err) != PONS_OK) {
         fail_msg("%s: %s", err.module, err.message);
     }
     pons_value_unref(config);
-    const pons_nav_params params = PONS_NAV_PARAMS_INIT;
-    m->nav = pons_nav_create(m->grid, &params);
-    m->localizer = pons_localizer_create(m->grid, mini_sim_truth(m));
+    const pons__nav_params params = PONS_NAV_PARAMS_INIT;
+    m->nav = pons__nav_create(m->grid, &params);
+    m->localizer = pons__localizer_create(m->grid, mini_sim_truth(m));
     assert_non_null(m->nav);
     assert_non_null(m->localizer);
     m->nearest_m = INFINITY;
@@ -62,9 +61,9 @@ void mini_sim_open(mini_sim *m, const pons_value *world, uint64_t seed)
 
 void mini_sim_close(mini_sim *m)
 {
-    pons_localizer_destroy(m->localizer);
-    pons_nav_destroy(m->nav);
-    pons_grid_destroy(m->grid);
+    pons__localizer_destroy(m->localizer);
+    pons__nav_destroy(m->nav);
+    pons__costmap_destroy(m->grid);
     pons_robot_kinematic.close(m->robot);
 }
 
@@ -77,7 +76,7 @@ pons_pose2 mini_sim_truth(mini_sim *m)
 
 pons_pose2 mini_sim_pose(mini_sim *m)
 {
-    return m->use_truth ? mini_sim_truth(m) : pons_localizer_pose(m->localizer);
+    return m->use_truth ? mini_sim_truth(m) : pons__localizer_pose(m->localizer);
 }
 
 int64_t mini_sim_now(mini_sim *m)
@@ -95,11 +94,11 @@ static void digest(mini_sim *m, const void *data, size_t n)
 
 static void judge(mini_sim *m, pons_pose2 before)
 {
-    const pons_pose2 truth = mini_sim_truth(m), at = pons_localizer_pose(m->localizer);
+    const pons_pose2 truth = mini_sim_truth(m), at = pons__localizer_pose(m->localizer);
     m->truth_m += hypot(truth.x - before.x, truth.y - before.y);
     m->worst_m = fmax(m->worst_m, hypot(truth.x - at.x, truth.y - at.y));
     m->worst_rad = fmax(m->worst_rad, fabs(pons_wrap_angle(truth.yaw - at.yaw)));
-    m->nearest_m = fmin(m->nearest_m, pons_grid_clearance(m->grid, truth.x, truth.y));
+    m->nearest_m = fmin(m->nearest_m, pons__costmap_clearance(m->grid, truth.x, truth.y));
     digest(m, &at.x, sizeof at.x);
     digest(m, &at.y, sizeof at.y);
     digest(m, &at.yaw, sizeof at.yaw);
@@ -112,20 +111,21 @@ void mini_sim_tick(mini_sim *m)
     for (int i = 0; i < ROBOT_STEPS; i++) {
         assert_int_equal(pons_robot_kinematic.step(m->robot, ROBOT_STEP_NS, &err), PONS_OK);
         pons_robot_kinematic.read(m->robot, &m->state);
-        pons_localizer_predict(m->localizer, m->state.odom_from_base);
+        pons__localizer_predict(m->localizer, m->state.odom_from_base);
         const int64_t seen_ns = m->scan.n > 0 ? m->scan.stamp_ns : -1;
         if (pons_robot_kinematic.scan(m->robot, &m->scan) && m->scan.stamp_ns != seen_ns) {
-            pons_localizer_correct(m->localizer, &m->scan, m->state.odom_from_base);
-            pons_grid_observe(m->grid, mini_sim_pose(m), &m->scan);
+            pons__localizer_correct(m->localizer, &m->scan, m->state.odom_from_base);
+            pons__costmap_observe(m->grid, mini_sim_pose(m), &m->scan);
         }
     }
     judge(m, before);
     if (m->idle) {
         return;
     }
-    pons_nav_step(m->nav, mini_sim_now(m), mini_sim_pose(m), m->state.twist, &m->scan, &m->out);
+    pons__nav_step(m->nav, mini_sim_now(m), mini_sim_pose(m), m->state.twist, &m->scan, &m->out);
     digest(m, &m->out, sizeof m->out);
-    const pons_twist2 to_wheels = {m->share * m->out.cmd.v, m->share * m->out.cmd.w};
+    const double v = m->backwards ? -m->out.cmd.v : m->out.cmd.v;
+    const pons_twist2 to_wheels = {m->share * v, m->share * m->out.cmd.w};
     pons_robot_kinematic.write_velocity(m->robot, to_wheels);
     if (m->out.cmd.v > 0.1 && fabs(m->out.cmd.w) > 0.1) {
         m->reversals += m->out.cmd.w * m->last_w < 0.0 ? 1.0 : 0.0;
@@ -140,9 +140,9 @@ void mini_sim_run(mini_sim *m, double seconds)
     }
 }
 
-pons_nav_status mini_sim_go(mini_sim *m, pons_pose2 goal, bool with_yaw, double seconds)
+pons__nav_status mini_sim_go(mini_sim *m, pons_pose2 goal, bool with_yaw, double seconds)
 {
-    pons_nav_start(m->nav, goal, with_yaw, mini_sim_now(m));
+    pons__nav_start(m->nav, goal, with_yaw, mini_sim_now(m));
     for (int i = 0; i < (int)(seconds * 20.0); i++) {
         mini_sim_tick(m);
         if (m->out.status != PONS_NAV_RUNNING) {

@@ -3,18 +3,19 @@
 #ifndef PONS_TESTS_MINI_SIM_H
 #define PONS_TESTS_MINI_SIM_H
 
-#include "body/nav_internal.h"
+#include "body/nav/nav.h"
 
 typedef struct mini_sim {
     void *robot;
-    pons_grid *grid;
-    pons_nav *nav;
-    pons_localizer *localizer;
+    pons__costmap *grid;
+    pons__nav *nav;
+    pons__localizer *localizer;
     pons_scan scan;
     pons_robot_state state;
-    pons_nav_output out;
+    pons__nav_output out;
     bool use_truth; // navigate by the truth, not by the estimate
     double share;   // of a command that reaches the wheels: 1; 0 is stuck
+    bool backwards; // both wheels turn the wrong way round
     bool idle;      // the navigator is not stepped
 
     double truth_m;            // way travelled, in truth
@@ -38,7 +39,7 @@ int64_t mini_sim_now(mini_sim *m);
 // 50 ms of robot time: five steps of the robot, scans as they come, one step of the navigator.
 void mini_sim_tick(mini_sim *m);
 // Starts and ticks until it ends or seconds have passed; returns the status.
-pons_nav_status mini_sim_go(mini_sim *m, pons_pose2 goal, bool with_yaw, double seconds);
+pons__nav_status mini_sim_go(mini_sim *m, pons_pose2 goal, bool with_yaw, double seconds);
 void mini_sim_run(mini_sim *m, double seconds); // ticks
 void mini_sim_spawn(mini_sim *m, const char *id, double x, double y, double sx, double sy);
 void mini_sim_remove(mini_sim *m, const char *id);

@@ -2,7 +2,9 @@
 // protocol with every way to be refused, holding and adopting, stop and reset, boots clean and
 // unclean, and that the same seed gives the same messages. One thread, no waiting: a minute of
 // robot time takes a fraction of a second.
-#include <setjmp.h>
+#include "body_bench.h"
+#include "unit.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
-
-#include "body_bench.h"
 
 #define HOUSE PONS_SOURCE_DIR "/worlds/house.yaml"
 #define DRIVE "{\"zone\":\"kitchen\"}"
@@ -92,7 +90,7 @@ static void start_drive(const char *id)
     assert_true(bench_speed(&t) > 0.2);
 }
 
-// -------------------------------------------------------------------------------- greeting
+// ---- greeting -----------------------------------------------------------------------------------
 
 static void hello_tells_what_a_brain_needs(void **state)
 {
@@ -125,8 +123,9 @@ static void telemetry_has_its_shape_and_its_rate(void **state)
                                        "odometer_m",  "obstacles",      "collision_risk"};
     bench_step(&t, 1.0);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (!pons_get(t.telemetry, keys[i]))
+        if (!pons_get(t.telemetry, keys[i])) {
             fail_msg("telemetry has no %s", keys[i]);
+        }
     }
     assert_true(json_is_null(pons_get(t.telemetry, "goal")));
     bench_goal(&t, "g", "navigate_to_pose", DRIVE);
@@ -154,6 +153,9 @@ static void bad_messages_are_answered_and_do_no_harm(void **state)
         {"{\"type\":\"goal\",\"goal_id\":\"x\"}", "no_hello"},
         {"{\"type\":\"hello\",\"protocol\":2}", "protocol"},
         {"{\"type\":\"hello\",\"protocol\":1,\"role\":\"king\"}", "bad_args"},
+        {"{\"type\":\"hello\",\"protocol\":1,\"role\":7}", "bad_args"},
+        {"{\"type\":\"hello\",\"protocol\":\"1\"}", "protocol"},
+        {"{\"type\":\"reset\",\"auto\":\"no\"}", "bad_args"},
     };
     pons_link *l = bench_join(&t);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -162,14 +164,15 @@ static void bad_messages_are_answered_and_do_no_harm(void **state)
         assert_int_equal(pons_link_send(l, v, NULL), PONS_OK);
         bench_step(&t, 0.01);
         pons_autovalue m = heard(l, "error");
-        if (!m || strcmp(pons_get_str(m, "code", ""), table[i].code) != 0)
+        if (!m || strcmp(pons_get_str(m, "code", ""), table[i].code) != 0) {
             fail_msg("%s: %s", table[i].text, pons_get_str(m, "code", "no answer"));
+        }
         assert_true(strlen(pons_get_str(m, "message", "")) > 0);
     }
     pons_link_close(l);
 }
 
-// ------------------------------------------------------------------------------- rejection
+// ---- rejection ----------------------------------------------------------------------------------
 
 // Sends a goal with some members changed, and expects it to be refused with that code.
 static void refuse(const char *change, const char *code)
@@ -187,9 +190,10 @@ static void refuse(const char *change, const char *code)
     bench_send(&t, m);
     bench_step(&t, 0.02);
     const pons_value *no = bench_last(&t, "rejected");
-    if (strcmp(pons_get_str(no, "code", ""), code) != 0)
+    if (strcmp(pons_get_str(no, "code", ""), code) != 0) {
         fail_msg("%s: %s, expected %s (%s)", change, pons_get_str(no, "code", ""), code,
                  pons_get_str(no, "message", ""));
+    }
     assert_true(strlen(pons_get_str(no, "message", "")) > 0);
     const char *id = pons_get_str(edit, "goal_id", "r");
     assert_int_equal(bench_ledger(&t, id, "accepted"), 0);
@@ -207,6 +211,9 @@ static void a_goal_is_refused_for_these_reasons(void **state)
     refuse("{\"skill\":7}", "unknown_skill");
     refuse("{\"goal_id\":\"\"}", "bad_args");
     refuse("{\"args_hash\":\"\"}", "bad_args");
+    refuse("{\"attempt\":\"first\"}", "bad_args");
+    assert_string_equal(pons_get_str(bench_last(&t, "rejected"), "message", ""),
+                        "attempt must be an integer, not a string");
     refuse("{\"args\":[]}", "bad_args");
     refuse("{\"args\":{}}", "bad_args");
     refuse("{\"args\":{\"s\":-1}}", "bad_args");
@@ -214,6 +221,7 @@ static void a_goal_is_refused_for_these_reasons(void **state)
     refuse("{\"args\":{\"s\":1,\"t\":2}}", "bad_args");
     refuse("{\"expires_ms\":1}", "expired");
     refuse("{\"expires_ms\":null}", "expired");
+    refuse("{\"expires_ms\":-9223372036854775808}", "expired");
     refuse("{\"skill\":\"navigate_to_pose\",\"args\":{\"zone\":\"garage\"}}", "bad_args");
     refuse("{\"skill\":\"navigate_to_pose\",\"args\":{}}", "bad_args");
     refuse("{\"skill\":\"navigate_to_pose\",\"args\":{\"zone\":\"kitchen\",\"pose\":{\"x\":1,"
@@ -257,7 +265,32 @@ static void an_observer_commands_nothing_but_may_stop(void **state)
     pons_link_close(l);
 }
 
-// ------------------------------------------------------------------------------ duplicates
+// What is wrong with a message never takes its stop away, and never shows past the fence.
+static void a_faulty_stop_stops_and_a_faulty_goal_is_fenced_first(void **state)
+{
+    (void)state;
+    start_drive("g");
+    pons_link *l = bench_join(&t);
+    pons_link_send(l, hello("observer"), NULL);
+    pons_link_send(l, json_pack("{s:s, s:i, s:[]}", "type", "goal", "goal_id", 5, "args"), NULL);
+    pons_link_send(l, json_pack("{s:s, s:i}", "type", "cancel", "goal_id", 5), NULL);
+    bench_step(&t, 0.02);
+    pons_autovalue no = heard(l, "rejected");
+    assert_string_equal(pons_get_str(no, "code", ""), "not_controller");
+    bench_send(&t, json_pack("{s:s, s:I, s:i}", "type", "cancel", "epoch", (json_int_t)t.epoch,
+                             "goal_id", 5));
+    bench_step(&t, 0.02);
+    const pons_value *fault = bench_last(&t, "error");
+    assert_string_equal(pons_get_str(fault, "code", ""), "bad_args");
+    assert_string_equal(pons_get_str(fault, "re", ""), "cancel");
+    assert_string_equal(pons_get_str(bench_status(&t, "g"), "state", ""), "started");
+    pons_link_send(l, json_pack("{s:s, s:[i]}", "type", "stop", "reason", 5), NULL);
+    bench_step(&t, 0.2);
+    assert_true(latched());
+    pons_link_close(l);
+}
+
+// ---- duplicates ---------------------------------------------------------------------------------
 
 static void a_known_goal_is_answered_and_never_started_again(void **state)
 {
@@ -297,7 +330,7 @@ static void a_known_goal_is_answered_and_never_started_again(void **state)
     assert_false(pons_get_bool(bench_status(&t, "never"), "known", true));
 }
 
-// ---------------------------------------------------------------------------- hold, cancel
+// ---- hold, cancel -------------------------------------------------------------------------------
 
 static void a_lost_link_holds_and_a_new_brain_adopts(void **state)
 {
@@ -407,10 +440,12 @@ static void one_controller_at_a_time(void **state)
     pons_autovalue busy = heard(l, "error");
     assert_string_equal(pons_get_str(busy, "code", ""), "busy");
     assert_non_null(strstr(pons_get_str(busy, "message", ""), "42")); // the first one's pid
+    pons_link_close(l);
 
     start_drive("g");
     t.beats = false; // the first one hangs
     bench_step(&t, 0.5);
+    l = bench_join(&t);
     pons_link_send(l, hello("controller"), NULL);
     bench_step(&t, 0.02);
     pons_autovalue h = heard(l, "hello");
@@ -433,7 +468,7 @@ static void a_good_end_holds_nothing(void **state)
     assert_int_equal(bench_ledger(&t, "g", "held"), 0);
 }
 
-// ----------------------------------------------------------------------------- stop, boots
+// ---- stop, boots --------------------------------------------------------------------------------
 
 static void a_stop_ends_the_goal_and_only_a_new_one_moves_again(void **state)
 {
@@ -559,17 +594,19 @@ static void the_epoch_never_falls(void **state)
         bench_reboot(&t);
         char path[128];
         snprintf(path, sizeof path, "%s/body.epoch", t.dir);
-        if (i == 1)
+        if (i == 1) {
             remove(path); // lost: the ledger remembers
-        if (i == 1)
+        }
+        if (i == 1) {
             bench_reboot(&t);
+        }
         bench_hello(&t);
         assert_true(t.epoch > last);
         last = t.epoch;
     }
 }
 
-// ------------------------------------------------------------------------------ simulation
+// ---- simulation ---------------------------------------------------------------------------------
 
 static void the_simulated_world_can_be_changed(void **state)
 {
@@ -648,6 +685,7 @@ int main(void)
         WITH_CONTROLLER(bad_messages_are_answered_and_do_no_harm),
         WITH_CONTROLLER(a_goal_is_refused_for_these_reasons),
         WITH_CONTROLLER(an_observer_commands_nothing_but_may_stop),
+        WITH_CONTROLLER(a_faulty_stop_stops_and_a_faulty_goal_is_fenced_first),
         WITH_CONTROLLER(a_known_goal_is_answered_and_never_started_again),
         WITH_CONTROLLER(a_lost_link_holds_and_a_new_brain_adopts),
         WITH_CONTROLLER(a_late_heartbeat_holds_as_well),

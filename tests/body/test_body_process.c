@@ -4,10 +4,13 @@
 // Nothing here depends on how fast the machine is: every wait is for a message, with a limit that
 // only a broken body reaches, and a goal that is held because this test was late with a heartbeat
 // is adopted, as a brain would.
+#include "pons/body.h"
+#include "pons/drivers.h"
+#include "unit.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,14 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "pons/body.h"
 
 #define HOUSE   PONS_SOURCE_DIR "/worlds/house.yaml"
 #define LIMIT_S 120 // only a broken body takes this long
@@ -95,8 +96,9 @@ static void close_host(host *h)
     pons_link_close(h->link);
     pons_value_unref(h->telemetry);
     pons_value_unref(h->world);
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         assert_int_equal(unlink(in_dir(h, files[i])), 0);
+    }
     assert_int_equal(rmdir(h->dir), 0); // sockets, locks and body.json are gone
 }
 
@@ -127,8 +129,9 @@ static pons_value *await(host *h, const char *type)
         const int rc = pons_link_recv(h->link, &m, NULL);
         assert_true(rc >= 0);
         if (rc == 0) {
-            if (h->epoch > 0)
+            if (h->epoch > 0) {
                 try_msg(h, pons_object("type", json_string("heartbeat"), NULL));
+            }
             struct pollfd p = {.fd = pons_link_fd(h->link), .events = POLLIN};
             poll(&p, 1, 20);
             continue;
@@ -138,13 +141,15 @@ static pons_value *await(host *h, const char *type)
             pons_value_unref(h->telemetry);
             h->telemetry = pons_value_ref(m);
             const char *goal_id = pons_get_str(pons_get(m, "goal"), "goal_id", "");
-            if (pons_get_bool(m, "held", false))
+            if (pons_get_bool(m, "held", false)) {
                 try_msg(h,
                         pons_object("type", json_string("adopt"), "goal_id", json_string(goal_id),
                                     "epoch", json_integer(h->epoch), NULL));
+            }
         }
-        if (strcmp(got, type) == 0)
+        if (strcmp(got, type) == 0) {
             return m;
+        }
         pons_value_unref(m);
     }
     fail_msg("no %s came", type);
@@ -161,8 +166,9 @@ static pons_value *await_result(host *h, const char *goal_id)
 {
     for (;;) {
         pons_value *m = await(h, "result");
-        if (strcmp(pons_get_str(m, "goal_id", ""), goal_id) == 0)
+        if (strcmp(pons_get_str(m, "goal_id", ""), goal_id) == 0) {
             return m;
+        }
         pons_value_unref(m);
     }
 }
@@ -213,8 +219,9 @@ static int ledger_lines(const host *h, const char *what)
     assert_non_null(f);
     int n = 0;
     char line[4096];
-    while (fgets(line, sizeof line, f))
+    while (fgets(line, sizeof line, f)) {
         n += strstr(line, what) != NULL;
+    }
     fclose(f);
     return n;
 }
@@ -287,8 +294,9 @@ static void the_stop_socket_does_one_thing(void **state)
     assert_int_equal(bind(fd, (const struct sockaddr *)&nameless, sizeof(sa_family_t)), 0);
     assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
     static const char *const noise[] = {"", "reset", "STOP", "\xff\xfe"};
-    for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
+    for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++) {
         assert_true(send(fd, noise[i], strlen(noise[i]), 0) >= 0);
+    }
     expect(&h, "telemetry");
     expect(&h, "telemetry");
     assert_false(pons_get_bool(pons_get(h.telemetry, "stop"), "latched", true));
@@ -303,11 +311,166 @@ static void the_stop_socket_does_one_thing(void **state)
     long long written_ns = 0;
     assert_int_equal(sscanf(answer, "stopped %lld", &written_ns), 1);
     assert_true(written_ns >= sent_ns && written_ns <= pons_now_ns(&c));
+    const ssize_t more = recv(fd, answer, sizeof answer - 1, 0); // and when it is on the disk
+    assert_true(more > 0);
+    answer[more] = '\0';
+    long long again_ns = 0;
+    assert_int_equal(sscanf(answer, "latched %lld", &again_ns), 1);
+    assert_true(again_ns == written_ns);
+    pons_body_files f;
+    assert_int_equal(pons_body_verify(h.dir, &f, NULL), PONS_OK);
+    assert_true(f.boots_latched);
     close(fd);
     do {
         expect(&h, "telemetry");
     } while (!pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
     assert_string_equal(pons_get_str(pons_get(h.telemetry, "stop"), "reason", ""), "?!");
+    bye(&h);
+    close_host(&h);
+}
+
+static void await_durable(host *h, bool durable)
+{
+    do {
+        expect(h, "telemetry");
+    } while (pons_get_bool(h->telemetry, "latch_durable", !durable) != durable);
+}
+
+static void limit_files(rlim_t most)
+{
+    struct rlimit r;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &r), 0);
+    r.rlim_cur = most < r.rlim_max ? most : r.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
+// A disk without room is played by a limit on the size of this process's files.
+static void a_stop_that_cannot_be_saved_says_so_and_is_saved_later(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    goal(&h, "g1", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    expect(&h, "accepted");
+    pons_error err = PONS_ERROR_INIT;
+    limit_files(0);
+    const int rc = pons_stop_send(h.dir, "a person", LIMIT_S * 1000, &err);
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(rc, PONS_EIO);
+    assert_non_null(strstr(err.message, "stopped"));
+    assert_non_null(strstr(err.cause, "body.epoch"));
+    limit_files(0);
+    send_msg(&h, pons_object("type", json_string("stop"), NULL));
+    expect(&h, "stopped");
+    limit_files(RLIM_INFINITY);
+    await_durable(&h, true); // the body has gone on trying
+    assert_true(pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+    pons_body_files f;
+    assert_int_equal(pons_body_verify(h.dir, &f, NULL), PONS_OK);
+    assert_true(f.boots_latched);
+    assert_string_equal(f.reason, "a person");
+    assert_int_equal(pons_stop_send(h.dir, "again", LIMIT_S * 1000, &err), PONS_OK);
+    bye(&h);
+    close_host(&h);
+}
+
+// Stops by the socket while resets come over the link: whatever wins, a stop that was answered with
+// `latched` after the last reset was sent is there, in telemetry and on the disk.
+static void a_reset_that_races_with_a_stop_loses(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    for (int i = 0; i < 60; i++) {
+        assert_int_equal(pons_stop_send(h.dir, "first", LIMIT_S * 1000, NULL), PONS_OK);
+        do { // the body has seen that one: the reset is for it
+            expect(&h, "telemetry");
+        } while (!pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+        send_msg(&h, pons_object("type", json_string("reset"), NULL));
+        poll(NULL, 0, i % 8); // somewhere on its way through gate and disk
+        pons_error err = PONS_ERROR_INIT;
+        if (pons_stop_send(h.dir, "second", LIMIT_S * 1000, &err) < 0) {
+            assert_int_equal(err.status, PONS_EIO); // a slow disk; nothing is promised then
+            continue;
+        }
+        // A reset that the body read only after that stop is meant for it too. Else it stays.
+        const int64_t give_up_s = now_s() + LIMIT_S;
+        pons_autovalue answer = NULL;
+        while (!answer) {
+            pons_value *m = NULL;
+            const int rc = pons_link_recv(h.link, &m, NULL);
+            assert_true(rc >= 0 && now_s() < give_up_s);
+            const char *type = pons_get_str(m, "type", "");
+            if (rc == 1 && (strcmp(type, "ok") == 0 || strcmp(type, "error") == 0)) {
+                answer = m;
+                continue;
+            }
+            pons_value_unref(m);
+            try_msg(&h, pons_object("type", json_string("heartbeat"), NULL));
+            struct pollfd p = {.fd = pons_link_fd(h.link), .events = POLLIN};
+            poll(&p, 1, 20);
+        }
+        pons_body_files f;
+        assert_int_equal(pons_body_verify(h.dir, &f, NULL), PONS_OK);
+        if (strcmp(pons_get_str(answer, "type", ""), "error") == 0) {
+            assert_true(f.boots_latched);
+            expect(&h, "telemetry");
+            expect(&h, "telemetry");
+            assert_true(pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+        }
+    }
+    bye(&h);
+    close_host(&h);
+}
+
+// Root in a test can be somebody else; others cannot show it.
+static void a_reset_of_another_user_is_refused(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        skip();
+    }
+    host h;
+    open_host(&h);
+    hello(&h);
+    assert_int_equal(pons_stop_send(h.dir, "a person", LIMIT_S * 1000, NULL), PONS_OK);
+    assert_int_equal(chmod(h.dir, 0711), 0); // a mode that was loosened
+    assert_int_equal(chmod(in_dir(&h, "body.sock"), 0666), 0);
+    char sock[128];
+    snprintf(sock, sizeof sock, "%s", in_dir(&h, "body.sock"));
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { // a bare line, as somebody else
+        const char line[] = "{\"type\":\"reset\"}\n";
+        char text[4096];
+        struct sockaddr_un to = {.sun_family = AF_UNIX};
+        const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        snprintf(to.sun_path, sizeof to.sun_path, "%.100s", sock);
+        if (setuid(65534) != 0 || connect(fd, (const struct sockaddr *)&to, sizeof to) != 0 ||
+            write(fd, line, sizeof line - 1) < 0) {
+            _exit(2);
+        }
+        const ssize_t n = read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        _exit(strstr(text, "\"not_permitted\"") ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), 0);
+    do { // what was queued before the stop comes first
+        expect(&h, "telemetry");
+    } while (!pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+    // The same line of the same user is a reset, without a hello.
+    pons_link *l = NULL;
+    assert_int_equal(pons_link_connect(sock, &l, NULL), PONS_OK);
+    assert_int_equal(pons_link_send(l, pons_object("type", json_string("reset"), NULL), NULL),
+                     PONS_OK);
+    do {
+        expect(&h, "telemetry");
+    } while (pons_get_bool(pons_get(h.telemetry, "stop"), "latched", true));
+    pons_link_close(l);
     bye(&h);
     close_host(&h);
 }
@@ -376,11 +539,15 @@ int main(void)
 {
     pons_value_init();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     signal(SIGUSR1, on_signal);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
         cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
         cmocka_unit_test(the_stop_socket_does_one_thing),
+        cmocka_unit_test(a_stop_that_cannot_be_saved_says_so_and_is_saved_later),
+        cmocka_unit_test(a_reset_that_races_with_a_stop_loses),
+        cmocka_unit_test(a_reset_of_another_user_is_refused),
         cmocka_unit_test(one_body_serves_a_directory),
         cmocka_unit_test(a_restarted_robot_stands_where_it_stood),
         cmocka_unit_test(it_leaves_when_nobody_comes),

@@ -1,16 +1,14 @@
 // test_grid.c - the occupancy grid: what the map covers, what scans add and take away, the distance
 // field. Scans are made by hand, so every range is known. The distance field is compared with a
 // search over all occupied cells, after every change, on seeded maps.
-#include <setjmp.h>
+#include "body/mini_sim.h"
+#include "body/nav/nav.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "body/mini_sim.h"
-#include "body/nav_internal.h"
 
 static const double RES_M = 0.05;
 static const int64_t SCAN_NS = 100 * PONS_NS_PER_MS;
@@ -25,12 +23,12 @@ static pons_value *world_of(const char *text)
     return v;
 }
 
-static pons_grid *grid_of(const char *text)
+static pons__costmap *grid_of(const char *text)
 {
     pons_autovalue world = world_of(text);
-    pons_grid *g = NULL;
+    pons__costmap *g = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_grid_from_world(world, &g, &err) != PONS_OK) {
+    if (pons__costmap_from_world(world, &g, &err) != PONS_OK) {
         fail_msg("%s", err.message);
     }
     return g;
@@ -51,33 +49,33 @@ static void close_to(double a, double b, double within)
 static void boxes_become_cells(void **state)
 {
     (void)state;
-    pons_grid *g = grid_of(
+    pons__costmap *g = grid_of(
         "{\"bounds\":[0,0,6,6],\"map\":{\"resolution_m\":0.05,\"boxes\":["
         "{\"id\":\"block\",\"x\":1.0,\"y\":1.0,\"sx\":1.0,\"sy\":0.5},"
         "{\"id\":\"thin\",\"x\":3.01,\"y\":3.0,\"sx\":0.01,\"sy\":2.0},"
         "{\"id\":\"turned\",\"x\":5.0,\"y\":1.0,\"yaw\":0.785398,\"sx\":1.0,\"sy\":0.1}]}}");
-    close_to(pons_grid_clearance(g, 1.0, 1.0), 0.0, 0.0);
-    close_to(pons_grid_clearance(g, 1.48, 1.23), 0.0, 0.0);
-    close_to(pons_grid_clearance(g, 2.0, 1.0), 0.5, RES_M);
-    close_to(pons_grid_clearance(g, 2.0, 1.25 + 0.4), hypot(0.5, 0.4), RES_M);
-    close_to(pons_grid_clearance(g, 5.3, 1.3), 0.0, 0.0); // along the turned box
-    close_to(pons_grid_clearance(g, 5.3, 0.7), hypot(0.3, 0.3) - 0.05, RES_M);
+    close_to(pons__costmap_clearance(g, 1.0, 1.0), 0.0, 0.0);
+    close_to(pons__costmap_clearance(g, 1.48, 1.23), 0.0, 0.0);
+    close_to(pons__costmap_clearance(g, 2.0, 1.0), 0.5, RES_M);
+    close_to(pons__costmap_clearance(g, 2.0, 1.25 + 0.4), hypot(0.5, 0.4), RES_M);
+    close_to(pons__costmap_clearance(g, 5.3, 1.3), 0.0, 0.0); // along the turned box
+    close_to(pons__costmap_clearance(g, 5.3, 0.7), hypot(0.3, 0.3) - 0.05, RES_M);
     // A box thinner than a cell has no gap.
     for (double y = 2.02; y < 3.98; y += 0.01) {
         double least = 1.0;
         for (double x = 2.9; x < 3.1; x += 0.01) {
-            least = fmin(least, pons_grid_clearance(g, x, y));
+            least = fmin(least, pons__costmap_clearance(g, x, y));
         }
         close_to(least, 0.0, 0.0);
     }
-    pons_grid_destroy(g);
+    pons__costmap_destroy(g);
 
     g = grid_of(OPEN_6X6);
-    close_to(pons_grid_clearance(g, 3.0, 3.0), 2.0, 1e-6); // the cap
-    close_to(pons_grid_clearance(g, -0.1, 3.0), 0.0, 0.0); // outside
-    close_to(pons_grid_clearance(g, NAN, 3.0), 0.0, 0.0);
-    pons_grid_destroy(g);
-    pons_grid_destroy(NULL);
+    close_to(pons__costmap_clearance(g, 3.0, 3.0), 2.0, 1e-6); // the cap
+    close_to(pons__costmap_clearance(g, -0.1, 3.0), 0.0, 0.0); // outside
+    close_to(pons__costmap_clearance(g, NAN, 3.0), 0.0, 0.0);
+    pons__costmap_destroy(g);
+    pons__costmap_destroy(NULL);
 }
 
 static void bad_worlds_are_refused(void **state)
@@ -99,9 +97,9 @@ static void bad_worlds_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pons_autovalue world = world_of(rows[i].world);
-        pons_grid *g = (pons_grid *)state;
+        pons__costmap *g = (pons__costmap *)state;
         pons_error err = PONS_ERROR_INIT;
-        assert_int_equal(pons_grid_from_world(world, &g, &err), PONS_EINVAL);
+        assert_int_equal(pons__costmap_from_world(world, &g, &err), PONS_EINVAL);
         assert_ptr_equal(g, state); // untouched
         assert_string_equal(err.module, "grid");
         if (!strstr(err.message, rows[i].says)) {
@@ -109,17 +107,17 @@ static void bad_worlds_are_refused(void **state)
         }
     }
     // A box far outside is no harm.
-    pons_grid *g = grid_of("{\"bounds\":[0,0,6,6],\"map\":{\"boxes\":["
-                           "{\"x\":1e12,\"y\":-1e12,\"sx\":1,\"sy\":1}]}}");
-    close_to(pons_grid_clearance(g, 3.0, 3.0), 2.0, 1e-6);
-    pons_grid_destroy(g);
+    pons__costmap *g = grid_of("{\"bounds\":[0,0,6,6],\"map\":{\"boxes\":["
+                               "{\"x\":1e12,\"y\":-1e12,\"sx\":1,\"sy\":1}]}}");
+    close_to(pons__costmap_clearance(g, 3.0, 3.0), 2.0, 1e-6);
+    pons__costmap_destroy(g);
 }
 
 // The robot at (2, 3) looks at things 1 m away; a full circle of 120 beams.
 static void hits_make_obstacles_and_beams_clear_them(void **state)
 {
     (void)state;
-    pons_grid *g = grid_of(OPEN_6X6);
+    pons__costmap *g = grid_of(OPEN_6X6);
     const pons_pose2 pose = {2.02, 3.02, 0.7};
     int64_t t = SCAN_NS;
     pons_scan scan = mini_scan(120, INFINITY, t);
@@ -127,19 +125,19 @@ static void hits_make_obstacles_and_beams_clear_them(void **state)
     scan.ranges[beam] = 1.0f;
     const double x = 2.02 + cos(0.7), y = 3.02 + sin(0.7);
 
-    pons_grid_observe(g, pose, &scan);
-    close_to(pons_grid_clearance(g, x, y), 2.0, 1e-6); // one hit proves nothing
-    pons_grid_observe(g, pose, &scan);                 // the same scan neither
-    close_to(pons_grid_clearance(g, x, y), 2.0, 1e-6);
+    pons__costmap_observe(g, pose, &scan);
+    close_to(pons__costmap_clearance(g, x, y), 2.0, 1e-6); // one hit proves nothing
+    pons__costmap_observe(g, pose, &scan);                 // the same scan neither
+    close_to(pons__costmap_clearance(g, x, y), 2.0, 1e-6);
     for (int i = 0; i < 3; i++) {
         scan.stamp_ns = t += SCAN_NS;
-        pons_grid_observe(g, pose, &scan);
+        pons__costmap_observe(g, pose, &scan);
     }
-    close_to(pons_grid_clearance(g, x, y), 0.0, 0.0);
-    close_to(pons_grid_clearance(g, x + 0.5, y), 0.5, RES_M);
+    close_to(pons__costmap_clearance(g, x, y), 0.0, 0.0);
+    close_to(pons__costmap_clearance(g, x + 0.5, y), 0.5, RES_M);
 
-    pons_blob blob;
-    assert_int_equal(pons_grid_blobs(g, &blob, 1), 1);
+    pons__blob blob;
+    assert_int_equal(pons__costmap_blobs(g, &blob, 1), 1);
     close_to(blob.x, x, RES_M);
     close_to(blob.y, y, RES_M);
 
@@ -147,101 +145,101 @@ static void hits_make_obstacles_and_beams_clear_them(void **state)
     scan.ranges[beam] = 0.5f;
     for (int i = 0; i < 20; i++) {
         scan.stamp_ns = t += SCAN_NS;
-        pons_grid_observe(g, pose, &scan);
+        pons__costmap_observe(g, pose, &scan);
     }
-    close_to(pons_grid_clearance(g, x, y), 0.0, 0.0);
+    close_to(pons__costmap_clearance(g, x, y), 0.0, 0.0);
 
     // Nothing there any more: both go within two seconds, and the field is as it was.
     scan.ranges[beam] = INFINITY;
     for (int i = 0; i < 20; i++) {
         scan.stamp_ns = t += SCAN_NS;
-        pons_grid_observe(g, pose, &scan);
+        pons__costmap_observe(g, pose, &scan);
     }
-    close_to(pons_grid_clearance(g, x, y), 2.0, 1e-6);
-    assert_int_equal(pons_grid_blobs(g, &blob, 1), 0);
-    pons_grid_destroy(g);
+    close_to(pons__costmap_clearance(g, x, y), 2.0, 1e-6);
+    assert_int_equal(pons__costmap_blobs(g, &blob, 1), 0);
+    pons__costmap_destroy(g);
 }
 
 static void mapped_faces_are_no_obstacles_and_stay(void **state)
 {
     (void)state;
-    pons_grid *g = grid_of(WALLED);
+    pons__costmap *g = grid_of(WALLED);
     const pons_pose2 pose = {4.0, 3.0, 0.0};
     pons_scan scan = mini_scan(120, INFINITY, 0);
-    pons_blob blob;
+    pons__blob blob;
     for (int i = 1; i <= 20; i++) {
         scan.stamp_ns = i * SCAN_NS;
         scan.ranges[60] = 0.95f + 0.03f * (float)(i % 3 - 1); // the wall, with noise
-        pons_grid_observe(g, pose, &scan);
+        pons__costmap_observe(g, pose, &scan);
     }
-    assert_int_equal(pons_grid_blobs(g, &blob, 1), 0);
+    assert_int_equal(pons__costmap_blobs(g, &blob, 1), 0);
     for (int i = 21; i <= 60; i++) { // as if there were no wall
         scan.stamp_ns = i * SCAN_NS;
         scan.ranges[60] = INFINITY;
-        pons_grid_observe(g, pose, &scan);
+        pons__costmap_observe(g, pose, &scan);
     }
-    pons_grid_clear_obstacles(g);
-    close_to(pons_grid_clearance(g, 5.0, 3.0), 0.0, 0.0);
-    pons_grid_destroy(g);
+    pons__costmap_clear_obstacles(g);
+    close_to(pons__costmap_clearance(g, 5.0, 3.0), 0.0, 0.0);
+    pons__costmap_destroy(g);
 }
 
 static void odd_scans_do_no_harm(void **state)
 {
     (void)state;
-    pons_grid *g = grid_of(OPEN_6X6);
+    pons__costmap *g = grid_of(OPEN_6X6);
     const float odd[] = {NAN, -1.0f, -INFINITY, INFINITY, 0.0f, 1e30f, 0.01f};
-    pons_blob blob;
+    pons__blob blob;
     for (int i = 0; i < 40; i++) {
         pons_scan scan = mini_scan(i % 3 == 0 ? 0 : 120, odd[i % 7], i * SCAN_NS);
         scan.angle_increment = i % 5 == 0 ? 0.0f : scan.angle_increment;
         const pons_pose2 poses[] = {{3, 3, 0}, {-50, 3, 1}, {NAN, 0, 0}, {3, 3, 1e9}};
-        pons_grid_observe(g, poses[i % 4], &scan);
+        pons__costmap_observe(g, poses[i % 4], &scan);
     }
-    assert_int_equal(pons_grid_blobs(g, &blob, 1), 0);
+    assert_int_equal(pons__costmap_blobs(g, &blob, 1), 0);
     // Hits outside the map, and seen from outside it.
     for (int i = 50; i < 60; i++) {
         const pons_scan scan = mini_scan(120, 3.0f, i * SCAN_NS);
-        pons_grid_observe(g, (pons_pose2){i % 2 ? -1.0 : 5.9, 0.1, 0.3}, &scan);
+        pons__costmap_observe(g, (pons_pose2){i % 2 ? -1.0 : 5.9, 0.1, 0.3}, &scan);
     }
-    pons_grid_clear_obstacles(g);
-    assert_int_equal(pons_grid_blobs(g, &blob, 1), 0);
-    pons_grid_destroy(g);
+    pons__costmap_clear_obstacles(g);
+    assert_int_equal(pons__costmap_blobs(g, &blob, 1), 0);
+    pons__costmap_destroy(g);
 }
 
 static void blobs_are_told_apart(void **state)
 {
     (void)state;
-    pons_grid *g = grid_of(OPEN_6X6);
+    pons__costmap *g = grid_of(OPEN_6X6);
     // Two things a metre away, each three beams wide, on opposite sides.
     for (int i = 0; i < 5; i++) {
         pons_scan scan = mini_scan(120, INFINITY, i * SCAN_NS);
         for (int k = 29; k <= 31; k++) {
             scan.ranges[k] = scan.ranges[k + 60] = 1.0f;
         }
-        pons_grid_observe(g, (pons_pose2){3.0, 3.0, 0.0}, &scan);
+        pons__costmap_observe(g, (pons_pose2){3.0, 3.0, 0.0}, &scan);
     }
-    pons_blob blobs[4];
-    assert_int_equal(pons_grid_blobs(g, blobs, 4), 2);
+    pons__blob blobs[4];
+    assert_int_equal(pons__costmap_blobs(g, blobs, 4), 2);
     close_to(blobs[0].y, 2.0, 0.1);
     close_to(blobs[1].y, 4.0, 0.1);
     for (int i = 0; i < 2; i++) {
         close_to(blobs[i].x, 3.0, 0.1);
         assert_true(blobs[i].r > 0.02 && blobs[i].r < 0.2);
     }
-    assert_int_equal(pons_grid_blobs(g, blobs, 1), 1);
-    assert_int_equal(pons_grid_blobs(g, blobs, 0), 0);
-    pons_grid_destroy(g);
+    assert_int_equal(pons__costmap_blobs(g, blobs, 1), 1);
+    assert_int_equal(pons__costmap_blobs(g, blobs, 0), 0);
+    pons__costmap_destroy(g);
 }
 
 // The field says the distance to the nearest cell that it itself calls occupied.
-static void check_field(const pons_grid *g, double w, double h)
+static void check_field(const pons__costmap *g, double w, double h)
 {
     enum { CAP = 128 * 128 };
     static double ox[CAP], oy[CAP];
     int n = 0;
     for (double y = 0.5 * RES_M; y < h; y += RES_M) {
         for (double x = 0.5 * RES_M; x < w; x += RES_M) {
-            if (pons_grid_clearance(g, x, y) <= 0.0) {
+            if (pons__costmap_clearance(g, x, y) <= 0.0) {
                 ox[n] = x;
                 oy[n] = y;
                 n++;
@@ -255,7 +253,7 @@ static void check_field(const pons_grid *g, double w, double h)
                 near = fmin(near, hypot(x - ox[i], y - oy[i]));
             }
             near = near < 1e-9 ? 0.0 : fmin(near - 0.5 * RES_M, 2.0);
-            close_to(pons_grid_clearance(g, x, y), near, 1e-5);
+            close_to(pons__costmap_clearance(g, x, y), near, 1e-5);
         }
     }
 }
@@ -267,9 +265,9 @@ static void field_is_exact_after_every_change(void **state)
     print_message("seed %llu\n", (unsigned long long)seed);
     pons_rand r;
     pons_rand_seed(&r, seed);
-    pons_grid *g = grid_of("{\"bounds\":[0,0,4,3],\"map\":{\"resolution_m\":0.05,\"boxes\":["
-                           "{\"x\":2.0,\"y\":0.05,\"sx\":4.0,\"sy\":0.1},"
-                           "{\"x\":3.2,\"y\":2.1,\"yaw\":0.5,\"sx\":0.5,\"sy\":0.3}]}}");
+    pons__costmap *g = grid_of("{\"bounds\":[0,0,4,3],\"map\":{\"resolution_m\":0.05,\"boxes\":["
+                               "{\"x\":2.0,\"y\":0.05,\"sx\":4.0,\"sy\":0.1},"
+                               "{\"x\":3.2,\"y\":2.1,\"yaw\":0.5,\"sx\":0.5,\"sy\":0.3}]}}");
     check_field(g, 4.0, 3.0);
     pons_pose2 pose = {2.0, 1.5, 0.0};
     for (int i = 1; i <= 120; i++) {
@@ -281,14 +279,14 @@ static void field_is_exact_after_every_change(void **state)
         for (int k = 0; k < 60; k++) {
             scan.ranges[k] = 0.3f + 1.5f * (float)((k * 7 + i / 10) % 5) / 5.0f;
         }
-        pons_grid_observe(g, pose, &scan);
+        pons__costmap_observe(g, pose, &scan);
         if (i % 10 == 0) {
             check_field(g, 4.0, 3.0);
         }
     }
-    pons_grid_clear_obstacles(g);
+    pons__costmap_clear_obstacles(g);
     check_field(g, 4.0, 3.0);
-    pons_grid_destroy(g);
+    pons__costmap_destroy(g);
 }
 
 int main(void)

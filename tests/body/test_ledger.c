@@ -1,7 +1,9 @@
 // The goal ledger: what it remembers over a restart, what it does with a line that a crash tore,
 // and that no goal id can start twice. Files are in a mkdtemp directory; a crash is played by
 // cutting the file at every byte.
-#include <setjmp.h>
+#include "body/core/ledger.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,10 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "body/ledger.h"
 
 static char dir[64], path[96];
 
@@ -51,8 +49,9 @@ static pons__ledger *open_ledger(const char *at)
     pons__ledger *l = NULL;
     pons_error err = PONS_ERROR_INIT;
     char text[1024];
-    if (pons__ledger_open(at, &l, &err) < 0)
+    if (pons__ledger_open(at, &l, &err) < 0) {
         fail_msg("%s", pons_error_line(&err, text, sizeof text));
+    }
     return l;
 }
 
@@ -147,31 +146,97 @@ static void a_crash_at_any_byte_loses_at_most_the_last_line(void **state)
     }
 }
 
-static void a_last_line_of_rubbish_is_cut_away(void **state)
+static void must_be_damaged(const char *at_line)
 {
-    (void)state;
-    pons__ledger *l = open_ledger(path);
-    append(l, "g1", "started", 1);
-    pons__ledger_close(l);
-    spoil("{\"goal_id\":7,\"state\":\"done\"}\n", "a");
-    l = open_ledger(path);
-    assert_true(pons__ledger_torn(l) > 0);
-    assert_string_equal(state_of(l, "g1"), "started");
-    pons__ledger_close(l);
+    pons__ledger *l = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    char source[128];
+    assert_int_equal(pons__ledger_open(path, &l, &err), PONS_ECORRUPT);
+    assert_null(l);
+    snprintf(source, sizeof source, "%s:%s", path, at_line);
+    assert_string_equal(err.source, source);
+    assert_non_null(strstr(err.message, "`pons doctor --repair`"));
 }
 
-static void damage_in_the_middle_is_named_not_guessed_over(void **state)
+static void damage_is_named_not_guessed_over(void **state)
 {
     (void)state;
     spoil("{\"goal_id\":\"g1\",\"state\":\"started\"}\nrubbish\n"
           "{\"goal_id\":\"g1\",\"state\":\"done\"}\n",
           "w");
-    pons__ledger *l = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    assert_int_equal(pons__ledger_open(path, &l, &err), PONS_ECORRUPT);
-    assert_non_null(strstr(err.message, "line 2"));
-    assert_string_equal(err.source, path);
-    assert_null(l);
+    must_be_damaged("2");
+    spoil("{\"goal_id\":7,\"state\":\"done\"}\n", "w"); // whole, so no crash tore it
+    must_be_damaged("1");
+}
+
+// The bytes of a ledger of three lines; the caller frees.
+static char *three_lines(size_t *ret_n)
+{
+    pons__ledger *l = open_ledger(path);
+    append(l, "g1", "started", 1);
+    append(l, "g1", "done", 1);
+    append(l, "g2", "started", 2);
+    pons__ledger_close(l);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char *text = calloc(1, 4096);
+    *ret_n = fread(text, 1, 4096, f);
+    fclose(f);
+    return text;
+}
+
+static void each_byte_of_a_ledger_that_is_changed_is_found(void **state)
+{
+    (void)state;
+    size_t n;
+    char *text = three_lines(&n);
+    for (size_t i = 0; i < n; i++) {
+        const char was = text[i];
+        int line = 1;
+        for (size_t k = 0; k < i; k++) {
+            line += text[k] == '\n';
+        }
+        for (int bit = 0; bit < 8; bit++) {
+            text[i] = (char)(was ^ (1 << bit));
+            pons__ledger *l = NULL;
+            pons_error err = PONS_ERROR_INIT;
+            const int rc = pons__ledger_parse(text, n, &l, &err);
+            pons__ledger_close(l);
+            if (rc != PONS_ECORRUPT) {
+                fail_msg("byte %zu of line %d, bit %d: status %d", i, line, bit, rc);
+            }
+            char number[32];
+            snprintf(number, sizeof number, ":%d", line);
+            assert_string_equal(strrchr(err.source, ':'), number);
+        }
+        text[i] = was;
+    }
+    free(text);
+}
+
+static void a_ledger_without_checksums_still_loads(void **state)
+{
+    (void)state;
+    spoil("{\"goal_id\":\"g1\",\"state\":\"started\",\"epoch\":4}\n", "w");
+    pons__ledger *l = open_ledger(path);
+    assert_int_equal(append(l, "g1", "done", 5), PONS_OK);
+    pons__ledger_close(l);
+    l = open_ledger(path);
+    assert_string_equal(state_of(l, "g1"), "done");
+    assert_int_equal(pons__ledger_plain(l), 1);
+    assert_int_equal(pons__ledger_lines(l), 2);
+    pons__ledger_close(l);
+    spoil("{\"goal_id\":\"g2\",\"state\":\"started\"}\n", "a"); // after lines that have one
+    must_be_damaged("3");
+}
+
+static void an_epoch_out_of_range_is_damage(void **state)
+{
+    (void)state;
+    spoil("{\"goal_id\":\"g1\",\"state\":\"started\",\"epoch\":9223372036854775807}\n", "w");
+    must_be_damaged("1");
+    spoil("{\"goal_id\":\"g1\",\"state\":\"started\",\"epoch\":-1}\n", "w");
+    must_be_damaged("1");
 }
 
 static void lines_of_other_kinds_pass(void **state)
@@ -188,32 +253,41 @@ static void a_full_disk_is_an_error_and_leaves_nothing_behind(void **state)
     (void)state;
     pons__ledger *l = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (access("/dev/full", W_OK) < 0)
+    if (access("/dev/full", W_OK) < 0) {
         skip();
+    }
     // /dev/full takes no byte: every append must fail and the goal stay unknown.
-    if (pons__ledger_open("/dev/full", &l, &err) < 0)
+    if (pons__ledger_open("/dev/full", &l, &err) < 0) {
         skip();
+    }
     assert_int_equal(append(l, "g1", "started", 1), PONS_EIO);
     assert_null(pons__ledger_find(l, "g1"));
     assert_int_equal(append(l, "g1", "started", 1), PONS_EIO);
     pons__ledger_close(l);
 }
 
-static void the_durable_facts_are_replaced_whole(void **state)
+static void the_latch_is_replaced_whole(void **state)
 {
     (void)state;
     pons__durable d = {0};
     assert_int_equal(pons__durable_load(path, &d, NULL), PONS_ENOTFOUND);
-    const pons__durable first = {.epoch = 7, .boot_id = "b1", .latched = true, .reason = "a cat"};
+    const pons__durable first = {.epoch = 7,
+                                 .boot_id = "b1",
+                                 .latched = true,
+                                 .origin = PONS__ORIGIN_STOP,
+                                 .reason = "a cat\xff"};
     assert_int_equal(pons__durable_save(path, &first, NULL), PONS_OK);
     assert_int_equal(pons__durable_load(path, &d, NULL), PONS_OK);
     assert_int_equal(d.epoch, 7);
     assert_string_equal(d.boot_id, "b1");
     assert_true(d.latched);
+    assert_int_equal(d.origin, PONS__ORIGIN_STOP);
     assert_string_equal(d.reason, "a cat");
     spoil("{\"epo", "w");
     assert_int_equal(pons__durable_load(path, &d, NULL), PONS_ECORRUPT);
-    assert_int_equal(d.epoch, 7); // untouched
+    spoil("{\"epoch\":7,\"boot_id\":\"b1\",\"latched\":false,\"reason\":\"\"}\n", "w");
+    assert_int_equal(pons__durable_load(path, &d, NULL), PONS_ECORRUPT); // it has no checksum
+    assert_int_equal(d.epoch, 7);                                        // untouched
 }
 
 int main(void)
@@ -226,13 +300,16 @@ int main(void)
         {"no_goal_starts_twice [memory]", no_goal_starts_twice, make_dir, remove_dir, NULL},
         cmocka_unit_test_setup_teardown(a_crash_at_any_byte_loses_at_most_the_last_line, make_dir,
                                         remove_dir),
-        cmocka_unit_test_setup_teardown(a_last_line_of_rubbish_is_cut_away, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(damage_in_the_middle_is_named_not_guessed_over, make_dir,
+        cmocka_unit_test_setup_teardown(damage_is_named_not_guessed_over, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(each_byte_of_a_ledger_that_is_changed_is_found, make_dir,
                                         remove_dir),
+        cmocka_unit_test_setup_teardown(a_ledger_without_checksums_still_loads, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(an_epoch_out_of_range_is_damage, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(lines_of_other_kinds_pass, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_full_disk_is_an_error_and_leaves_nothing_behind, make_dir,
                                         remove_dir),
-        cmocka_unit_test_setup_teardown(the_durable_facts_are_replaced_whole, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(the_latch_is_replaced_whole, make_dir, remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,13 @@
 // test_localizer.c - the localiser against the simulated truth: over a long tour of the house, with
 // furniture that has moved, after being told a wrong place, in a corridor that says nothing about
 // one direction. Odometry drifts by the seed.
-#include <setjmp.h>
+#include "body/mini_sim.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "body/mini_sim.h"
 
 static const double BOUND_M = 0.10, BOUND_RAD = 5.0 * M_PI / 180.0;
 static const pons_pose2 START = {2.0, 1.6, 0.0};
@@ -43,8 +41,8 @@ static void drift_is_bounded_over_a_tour(void **state)
         assert_true(m.worst_m < BOUND_M);
         assert_true(m.worst_rad < BOUND_RAD);
         // It knows about how good it is.
-        assert_true(pons_localizer_std_m(m.localizer) > 0.002);
-        assert_true(pons_localizer_std_m(m.localizer) < BOUND_M);
+        assert_true(pons__localizer_std_m(m.localizer) > 0.002);
+        assert_true(pons__localizer_std_m(m.localizer) < BOUND_M);
         mini_sim_close(&m);
     }
 }
@@ -106,7 +104,7 @@ static void a_wrong_start_is_mended(void **state)
         m.use_truth = true;
         mini_sim_run(&m, 0.5);
         const pons_pose2 t = mini_sim_truth(&m);
-        pons_localizer_reset(
+        pons__localizer_reset(
             m.localizer,
             (pons_pose2){t.x + wrong[i].x, t.y + wrong[i].y, pons_wrap_angle(t.yaw + wrong[i].yaw)},
             m.state.odom_from_base);
@@ -129,12 +127,12 @@ static void a_correction_is_bounded(void **state)
     mini_sim_run(&m, 1.0);
     // A scan of another place altogether moves the estimate by a step at most, and so does the
     // next.
-    const pons_pose2 before = pons_localizer_pose(m.localizer);
+    const pons_pose2 before = pons__localizer_pose(m.localizer);
     pons_scan scan = mini_scan(120, 1.0f, m.scan.stamp_ns + PONS_NS_PER_S * 2);
     for (int i = 0; i < 3; i++) {
-        pons_localizer_correct(m.localizer, &scan, m.state.odom_from_base);
+        pons__localizer_correct(m.localizer, &scan, m.state.odom_from_base);
         scan.stamp_ns += 2 * PONS_NS_PER_S;
-        const pons_pose2 after = pons_localizer_pose(m.localizer);
+        const pons_pose2 after = pons__localizer_pose(m.localizer);
         assert_true(hypot(after.x - before.x, after.y - before.y) <= 0.1001 * (i + 1));
         assert_true(fabs(pons_wrap_angle(after.yaw - before.yaw)) <= 0.1001 * (i + 1));
     }
@@ -147,17 +145,17 @@ static void scans_without_news_change_nothing(void **state)
     pons_autovalue world = mini_sim_world("house.yaml", NULL, 0, START);
     mini_sim m;
     mini_sim_open(&m, world, 43);
-    pons_localizer_predict(m.localizer, (pons_pose2){0, 0, 0});
-    const pons_pose2 before = pons_localizer_pose(m.localizer);
+    pons__localizer_predict(m.localizer, (pons_pose2){0, 0, 0});
+    const pons_pose2 before = pons__localizer_pose(m.localizer);
     static const float odd[] = {INFINITY, NAN, -1.0f, 0.0f};
     for (int i = 0; i < 4; i++) {
         const pons_scan scan = mini_scan(120, odd[i], (i + 1) * 2 * PONS_NS_PER_S);
-        pons_localizer_correct(m.localizer, &scan, (pons_pose2){0, 0, 0});
+        pons__localizer_correct(m.localizer, &scan, (pons_pose2){0, 0, 0});
     }
     const pons_scan none = mini_scan(0, 1.0f, 20 * PONS_NS_PER_S);
-    pons_localizer_correct(m.localizer, &none, (pons_pose2){0, 0, 0});
-    pons_localizer_predict(m.localizer, (pons_pose2){NAN, 0, 0});
-    const pons_pose2 after = pons_localizer_pose(m.localizer);
+    pons__localizer_correct(m.localizer, &none, (pons_pose2){0, 0, 0});
+    pons__localizer_predict(m.localizer, (pons_pose2){NAN, 0, 0});
+    const pons_pose2 after = pons__localizer_pose(m.localizer);
     assert_memory_equal(&before, &after, sizeof before);
     mini_sim_close(&m);
 }
@@ -168,28 +166,28 @@ static void prediction_follows_odometry(void **state)
 {
     (void)state;
     pons_autovalue world = mini_sim_world("empty.yaml", NULL, 0, (pons_pose2){1.5, 1.5, 0.0});
-    pons_grid *g = NULL;
+    pons__costmap *g = NULL;
     pons_error err = PONS_ERROR_INIT;
-    assert_int_equal(pons_grid_from_world(world, &g, &err), PONS_OK);
-    pons_localizer *l = pons_localizer_create(g, (pons_pose2){1.0, 2.0, M_PI / 2});
+    assert_int_equal(pons__costmap_from_world(world, &g, &err), PONS_OK);
+    pons__localizer *l = pons__localizer_create(g, (pons_pose2){1.0, 2.0, M_PI / 2});
     assert_non_null(l);
-    pons_localizer_predict(l, (pons_pose2){7.0, -3.0, 1.0});
-    pons_pose2 p = pons_localizer_pose(l);
+    pons__localizer_predict(l, (pons_pose2){7.0, -3.0, 1.0});
+    pons_pose2 p = pons__localizer_pose(l);
     assert_true(fabs(p.x - 1.0) < 1e-9 && fabs(p.y - 2.0) < 1e-9);
-    const double std = pons_localizer_std_m(l);
+    const double std = pons__localizer_std_m(l);
     // A metre ahead in base is a metre to the north in map.
-    pons_localizer_predict(l, (pons_pose2){7.0 + cos(1.0), -3.0 + sin(1.0), 1.0});
-    p = pons_localizer_pose(l);
+    pons__localizer_predict(l, (pons_pose2){7.0 + cos(1.0), -3.0 + sin(1.0), 1.0});
+    p = pons__localizer_pose(l);
     assert_true(fabs(p.x - 1.0) < 1e-9 && fabs(p.y - 3.0) < 1e-9);
     assert_true(fabs(p.yaw - M_PI / 2) < 1e-9);
-    assert_true(pons_localizer_std_m(l) > std);
+    assert_true(pons__localizer_std_m(l) > std);
 
-    pons_localizer_reset(l, (pons_pose2){4.0, 4.0, 0.0}, (pons_pose2){0.0, 0.0, 0.5});
-    p = pons_localizer_pose(l);
+    pons__localizer_reset(l, (pons_pose2){4.0, 4.0, 0.0}, (pons_pose2){0.0, 0.0, 0.5});
+    p = pons__localizer_pose(l);
     assert_true(fabs(p.x - 4.0) < 1e-9 && fabs(p.y - 4.0) < 1e-9 && fabs(p.yaw) < 1e-9);
-    pons_localizer_destroy(l);
-    pons_localizer_destroy(NULL);
-    pons_grid_destroy(g);
+    pons__localizer_destroy(l);
+    pons__localizer_destroy(NULL);
+    pons__costmap_destroy(g);
 }
 
 int main(void)

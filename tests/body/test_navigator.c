@@ -2,7 +2,9 @@
 // test's own, run with the kinematic robot under the virtual clock. What a node does to the robot
 // is read from the truth, what it says from the result's number and message, and what became of the
 // tree from the stream of its changes.
-#include <setjmp.h>
+#include "body/mini_sim.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,10 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "body/mini_sim.h"
 
 static struct {
     char dir[64];
@@ -31,7 +29,7 @@ static int open_room(void **state)
     mini_sim_open(&t.sim, t.world, 7);
     print_message("seed 7\n");
     pons_error err = PONS_ERROR_INIT;
-    assert_int_equal(pons_nav_workspace(t.sim.nav, t.dir, &err), PONS_OK);
+    assert_int_equal(pons__nav_workspace(t.sim.nav, t.dir, &err), PONS_OK);
     return 0;
 }
 
@@ -61,8 +59,8 @@ static int go(const char *tree, pons_pose2 to, pons_error *err)
 {
     char file[64];
     snprintf(file, sizeof file, "%s.xml", tree);
-    const pons_nav_goal goal = {.poses = &to, .n = 1, .tree = file};
-    return pons_nav_go(t.sim.nav, &goal, mini_sim_now(&t.sim), err);
+    const pons__nav_goal goal = {.poses = &to, .n = 1, .tree = file};
+    return pons__nav_go(t.sim.nav, &goal, mini_sim_now(&t.sim), err);
 }
 
 static void must_go(const char *tree, pons_pose2 to)
@@ -103,14 +101,14 @@ static bool holds(const char *body)
 // Whether a node of that name (the end of its path) changed to a state since the last look.
 static int changed(const char *name, pons_bt_status to)
 {
-    pons_nav_change all[PONS_NAV_CHANGES_MAX];
+    pons__nav_change all[PONS_NAV_CHANGES_MAX];
     uint64_t lost = 0;
     int times = 0;
-    const int n = pons_nav_changes(t.sim.nav, all, PONS_NAV_CHANGES_MAX, &lost);
+    const int n = pons__nav_changes(t.sim.nav, all, PONS_NAV_CHANGES_MAX, &lost);
     assert_int_equal(lost, 0);
     for (int i = 0; i < n; i++) {
         char path[512];
-        pons_nav_tree_path(t.sim.nav, all[i].node, path, sizeof path);
+        pons__nav_tree_path(t.sim.nav, all[i].node, path, sizeof path);
         const size_t len = strlen(path), tail = strlen(name);
         times += len >= tail && strcmp(path + len - tail, name) == 0 && all[i].to == to;
     }
@@ -126,7 +124,7 @@ static void assert_moved(pons_pose2 from, double ahead, double turned)
     }
 }
 
-// ---------------------------------------------------------------- motions
+// ---- motions ------------------------------------------------------------------------------------
 
 static void motions_move_by_what_they_say(void **state)
 {
@@ -184,7 +182,7 @@ static void motions_look_ahead(void **state)
     assert_int_equal(run("<BackUp backup_dist=\"0.15\" backup_speed=\"0.1\"/>", 20.0), 0);
 }
 
-// ---------------------------------------------------------------- goals
+// ---- goals --------------------------------------------------------------------------------------
 
 #define DRIVE                                                                                      \
     "<PipelineSequence><RateController hz=\"0.5\"><ComputePathToPose error_code_id="               \
@@ -198,15 +196,15 @@ static void a_new_goal_keeps_the_tree(void **state)
     write_tree("drive", DRIVE);
     must_go("drive", (pons_pose2){5.0, 1.5, 0.0});
     mini_sim_run(m, 2.5);
-    const uint64_t tree = pons_nav_tree_id(m->nav);
+    const uint64_t tree = pons__nav_tree_id(m->nav);
     pons_pose2 path[4];
     assert_true(m->out.cmd.v > 0.3);
-    assert_int_equal(pons_nav_path(m->nav, path, 4), 4);
+    assert_int_equal(pons__nav_path(m->nav, path, 4), 4);
     changed("", PONS_BT_READY);
 
     // {path} is empty until the planner's next turn: the robot slows down, nothing is halted.
     must_go("drive", (pons_pose2){1.5, 4.5, 1.57});
-    assert_int_equal(pons_nav_tree_id(m->nav), tree);
+    assert_int_equal(pons__nav_tree_id(m->nav), tree);
     mini_sim_run(m, 0.5);
     assert_int_equal(m->out.status, PONS_NAV_RUNNING);
     assert_true(m->out.cmd.v < 0.2);
@@ -220,7 +218,7 @@ static void a_new_goal_keeps_the_tree(void **state)
     mini_sim_run(m, 1.0);
     write_tree("other", DRIVE);
     must_go("other", (pons_pose2){5.0, 1.5, 0.0});
-    assert_int_equal(pons_nav_tree_id(m->nav), tree + 2);
+    assert_int_equal(pons__nav_tree_id(m->nav), tree + 2);
     assert_int_equal(finish(60.0), 0);
 }
 
@@ -233,12 +231,12 @@ static void a_new_goal_ends_a_recovery(void **state)
                           "</ReactiveFallback></RecoveryNode>");
     must_go("recover", (pons_pose2){50.0, 1.5, 0.0});
     mini_sim_run(m, 3.0);
-    assert_non_null(strstr(pons_nav_tree_at(m->nav), "Action:Wait"));
+    assert_non_null(strstr(pons__nav_tree_at(m->nav), "Action:Wait"));
     changed("", PONS_BT_READY);
     must_go("recover", (pons_pose2){3.0, 1.5, 0.0});
     mini_sim_run(m, 0.2);
     assert_int_equal(changed("Action:Wait", PONS_BT_READY), 1);
-    assert_non_null(strstr(pons_nav_tree_at(m->nav), "Action:FollowPath"));
+    assert_non_null(strstr(pons__nav_tree_at(m->nav), "Action:FollowPath"));
     assert_int_equal(finish(30.0), 0);
 }
 
@@ -252,12 +250,12 @@ static void cancel_halts_a_recovery(void **state)
     mini_sim_run(m, 3.0);
     assert_true(fabs(m->out.cmd.w) > 0.3);
     changed("", PONS_BT_READY);
-    pons_nav_cancel(m->nav);
+    pons__nav_cancel(m->nav);
     assert_int_equal(changed("Action:Spin", PONS_BT_READY), 1);
     mini_sim_tick(m);
     assert_int_equal(m->out.status, PONS_NAV_IDLE);
     assert_true(m->out.cmd.w == 0.0);
-    assert_string_equal(pons_nav_tree_at(m->nav), "");
+    assert_string_equal(pons__nav_tree_at(m->nav), "");
 }
 
 static void a_held_tree_keeps_its_place(void **state)
@@ -267,15 +265,15 @@ static void a_held_tree_keeps_its_place(void **state)
     write_tree("wait", "<Sequence><Wait wait_duration=\"5\"/>" DRIVE "</Sequence>");
     must_go("wait", (pons_pose2){3.0, 1.5, 0.0});
     mini_sim_run(m, 2.0);
-    pons_nav_hold(m->nav, mini_sim_now(m));
+    pons__nav_hold(m->nav, mini_sim_now(m));
     m->idle = true;
     mini_sim_run(m, 20.0);
     m->idle = false;
-    pons_nav_resume(m->nav, mini_sim_now(m));
+    pons__nav_resume(m->nav, mini_sim_now(m));
     mini_sim_run(m, 2.0);
-    assert_non_null(strstr(pons_nav_tree_at(m->nav), "Action:Wait"));
+    assert_non_null(strstr(pons__nav_tree_at(m->nav), "Action:Wait"));
     mini_sim_run(m, 1.5);
-    assert_non_null(strstr(pons_nav_tree_at(m->nav), "Action:FollowPath"));
+    assert_non_null(strstr(pons__nav_tree_at(m->nav), "Action:FollowPath"));
     assert_int_equal(finish(30.0), 0);
     assert_true(m->out.time_s < 15.0); // without the time on hold
 }
@@ -286,9 +284,9 @@ static void through_poses_passes_each(void **state)
     mini_sim *m = &t.sim;
     const pons_pose2 poses[] = {{4.5, 1.5, 0.0}, {4.5, 4.5, 0.0}, {1.5, 4.5, M_PI}};
     double nearest[3] = {INFINITY, INFINITY, INFINITY};
-    const pons_nav_goal goal = {.poses = poses, .n = 3, .through = true};
+    const pons__nav_goal goal = {.poses = poses, .n = 3, .through = true};
     pons_error err = PONS_ERROR_INIT;
-    assert_int_equal(pons_nav_go(m->nav, &goal, mini_sim_now(m), &err), PONS_OK);
+    assert_int_equal(pons__nav_go(m->nav, &goal, mini_sim_now(m), &err), PONS_OK);
     int remaining = 3;
     do {
         mini_sim_tick(m);
@@ -306,14 +304,14 @@ static void through_poses_passes_each(void **state)
     assert_true(nearest[0] < 0.5 && nearest[1] < 0.5 && nearest[2] < 0.2);
 
     const pons_pose2 outside[] = {{4.5, 1.5, 0.0}, {50.0, 4.5, 0.0}};
-    const pons_nav_goal bad = {.poses = outside, .n = 2, .through = true};
-    assert_int_equal(pons_nav_go(m->nav, &bad, mini_sim_now(m), &err), PONS_OK);
+    const pons__nav_goal bad = {.poses = outside, .n = 2, .through = true};
+    assert_int_equal(pons__nav_go(m->nav, &bad, mini_sim_now(m), &err), PONS_OK);
     assert_int_equal(finish(5.0), 304);
     assert_non_null(strstr(m->out.error_msg, "goal 2 of 2"));
     assert_int_equal(run("<ComputePathThroughPoses/>", 5.0), 309);
 }
 
-// ---------------------------------------------------------------- numbers
+// ---- numbers ------------------------------------------------------------------------------------
 
 static void the_smallest_number_is_the_result(void **state)
 {
@@ -352,9 +350,9 @@ static void the_smallest_number_is_the_result(void **state)
     assert_int_equal(run("<SmoothPath unsmoothed_path=\"{path}\" smoother_id=\"other\"/>", 1.0),
                      501);
     assert_int_equal(run("<SmoothPath unsmoothed_path=\"{path}\"/>", 1.0), 505);
-    assert_string_equal(pons_nav_error_word(308), "NO_VALID_PATH");
-    assert_string_equal(pons_nav_error_word(309), "NO_VIAPOINTS_GIVEN");
-    assert_string_equal(pons_nav_error_word(9101), "FAILED_TO_LOAD_BEHAVIOR_TREE");
+    assert_string_equal(pons__nav_error_word(308), "NO_VALID_PATH");
+    assert_string_equal(pons__nav_error_word(309), "NO_VIAPOINTS_GIVEN");
+    assert_string_equal(pons__nav_error_word(9101), "FAILED_TO_LOAD_BEHAVIOR_TREE");
 }
 
 static void a_tree_that_cannot_be_had_is_refused(void **state)
@@ -412,8 +410,8 @@ static void a_tree_that_cannot_be_had_is_refused(void **state)
     write_tree("drive", DRIVE);
     must_go("drive", to);
     mini_sim_run(&t.sim, 1.0);
-    const pons_nav_goal bad = {.poses = &to, .n = 1, .tree = "bad.xml"};
-    assert_true(pons_nav_check(t.sim.nav, &bad, &err) < 0);
+    const pons__nav_goal bad = {.poses = &to, .n = 1, .tree = "bad.xml"};
+    assert_true(pons__nav_check(t.sim.nav, &bad, &err) < 0);
     assert_int_equal(finish(30.0), 0);
 }
 
@@ -434,23 +432,23 @@ static void an_endless_tree_does_not_keep_the_body(void **state)
         mini_sim_run(&t.sim, 2.0);
         assert_int_equal(t.sim.out.status, PONS_NAV_RUNNING);
         assert_true(t.sim.out.cmd.v == 0.0 && t.sim.out.cmd.w == 0.0);
-        pons_nav_cancel(t.sim.nav);
+        pons__nav_cancel(t.sim.nav);
     }
 }
 
-// ---------------------------------------------------------------- costmaps
+// ---- costmaps -----------------------------------------------------------------------------------
 
-static int seen(const pons_grid *g)
+static int seen(const pons__costmap *g)
 {
-    pons_blob blobs[8];
-    return pons_grid_blobs(g, blobs, 8);
+    pons__blob blobs[8];
+    return pons__costmap_blobs(g, blobs, 8);
 }
 
 static void clearing_means_the_costmap_that_it_names(void **state)
 {
     (void)state;
     mini_sim *m = &t.sim;
-    const pons_grid *local = pons_nav_local(m->nav), *global = m->grid;
+    const pons__costmap *local = pons__nav_local(m->nav), *global = m->grid;
     mini_sim_spawn(m, "near", 2.2, 1.5, 0.2, 0.2);
     mini_sim_spawn(m, "far", 1.5, 4.0, 0.2, 0.2);
     mini_sim_run(m, 2.0);
@@ -477,7 +475,7 @@ static void clearing_means_the_costmap_that_it_names(void **state)
         write_tree("clear", rows[i].body);
         must_go("clear", (pons_pose2){1.5, 1.5, 0.0});
         // Not a tick of the simulation: scans would clear it, too.
-        pons_nav_step(m->nav, mini_sim_now(m), mini_sim_pose(m), m->state.twist, NULL, &m->out);
+        pons__nav_step(m->nav, mini_sim_now(m), mini_sim_pose(m), m->state.twist, NULL, &m->out);
         assert_int_equal(m->out.status, PONS_NAV_SUCCEEDED);
         assert_int_equal(m->out.recoveries, 1);
         assert_int_equal(seen(local), rows[i].local);
@@ -508,7 +506,7 @@ static void a_cleared_costmap_says_nothing_before_it_is_seen(void **state)
     int64_t now = mini_sim_now(m);
     do {
         now += 50 * PONS_NS_PER_MS;
-        pons_nav_step(m->nav, now, mini_sim_pose(m), m->state.twist, NULL, &m->out);
+        pons__nav_step(m->nav, now, mini_sim_pose(m), m->state.twist, NULL, &m->out);
     } while (m->out.status == PONS_NAV_RUNNING && now < mini_sim_now(m) + 10 * PONS_NS_PER_S);
     assert_int_equal(m->out.error_code, 207);
 }
@@ -519,33 +517,33 @@ static void the_local_costmap_goes_with_the_robot(void **state)
     mini_sim *m = &t.sim;
     mini_sim_spawn(m, "thing", 0.45, 2.5, 0.2, 0.2);
     mini_sim_run(m, 2.0);
-    const pons_grid *local = pons_nav_local(m->nav);
+    const pons__costmap *local = pons__nav_local(m->nav);
     assert_int_equal(seen(local), 1);
     // The distance to it and to the map's walls is the same in both, wherever the window is.
     static const double at[][2] = {{0.45, 2.2}, {0.3, 1.5}, {2.0, 2.5}, {3.0, 3.0}};
     for (size_t i = 0; i < 4; i++) {
-        const double a = pons_grid_clearance(local, at[i][0], at[i][1]);
-        assert_true(fabs(a - pons_grid_clearance(m->grid, at[i][0], at[i][1])) < 0.051);
+        const double a = pons__costmap_clearance(local, at[i][0], at[i][1]);
+        assert_true(fabs(a - pons__costmap_clearance(m->grid, at[i][0], at[i][1])) < 0.051);
     }
     write_tree("drive", DRIVE);
     must_go("drive", (pons_pose2){5.2, 5.2, 0.0});
     assert_int_equal(finish(60.0), 0);
     assert_int_equal(seen(local), 0); // left behind: forgotten
     assert_true(seen(m->grid) >= 1);
-    assert_true(fabs(pons_grid_clearance(local, 5.2, 5.2) -
-                     pons_grid_clearance(m->grid, 5.2, 5.2)) < 0.051);
+    assert_true(fabs(pons__costmap_clearance(local, 5.2, 5.2) -
+                     pons__costmap_clearance(m->grid, 5.2, 5.2)) < 0.051);
 }
 
-// ---------------------------------------------------------------- conditions and paths
+// ---- conditions and paths -----------------------------------------------------------------------
 
 static void conditions_know_the_robot(void **state)
 {
     (void)state;
     mini_sim *m = &t.sim;
-    pons_nav_senses senses = {.battery_pct = 30.0, .battery = PONS_BATTERY_CHARGING};
+    pons__nav_senses senses = {.battery_pct = 30.0, .battery = PONS_BATTERY_CHARGING};
     assert_false(holds("<IsBatteryLow min_battery=\"0.5\"/>")); // not known yet
     senses.odom = m->state.odom_from_base;
-    pons_nav_sense(m->nav, &senses);
+    pons__nav_sense(m->nav, &senses);
     assert_true(holds("<IsBatteryLow min_battery=\"0.5\"/>"));
     assert_false(holds("<IsBatteryLow min_battery=\"0.2\"/>"));
     assert_true(holds("<IsBatteryCharging/>"));
@@ -660,7 +658,7 @@ static void goals_are_made_into_goals(void **state)
     (void)state;
     const pons_pose2 poses[] = {
         {1.6, 1.5, 0.0}, {0.05, 3.0, 0.0}, {3.0, 1.5, 0.0}, {4.0, 1.5, 0.0}};
-    const pons_nav_goal goal = {.poses = poses, .n = 4, .through = true, .tree = "goals.xml"};
+    const pons__nav_goal goal = {.poses = poses, .n = 4, .through = true, .tree = "goals.xml"};
     pons_error err = PONS_ERROR_INIT;
     write_tree("goals",
                "<Sequence><RemovePassedGoals input_goals=\"{goals}\" output_goals=\"{goals}\"/>"
@@ -669,7 +667,7 @@ static void goals_are_made_into_goals(void **state)
                "<AppendGoalPoseToGoals input_goals=\"{few}\" output_goals=\"{few}\" "
                "goal_pose=\"3;2.5;0\"/><ComputePathThroughPoses goals=\"{few}\" path=\"{path}\"/>"
                "<FollowPath path=\"{path}\"/></Sequence>");
-    assert_int_equal(pons_nav_go(t.sim.nav, &goal, mini_sim_now(&t.sim), &err), PONS_OK);
+    assert_int_equal(pons__nav_go(t.sim.nav, &goal, mini_sim_now(&t.sim), &err), PONS_OK);
     mini_sim_run(&t.sim, 1.0);
     assert_int_equal(t.sim.out.poses_remaining, 2);
     assert_int_equal(finish(60.0), 0);

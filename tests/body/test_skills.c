@@ -1,18 +1,16 @@
 // Each skill, end to end, under the virtual clock with the kinematic robot in the house: what it
 // does, how it says that it could not, and that the gate and the navigator do not fight.
-#include <setjmp.h>
+#include "body_bench.h"
+#include "pons/link.h"
+#include "pons/schema.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "body_bench.h"
-#include "pons/link.h"
-#include "pons/schema.h"
 
 #define HOUSE PONS_SOURCE_DIR "/worlds/house.yaml"
 
@@ -64,8 +62,9 @@ static void it_drives_to_every_zone_by_any_of_its_names(void **state)
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const char *r = run("navigate_to_pose", table[i].args, 180.0);
-        if (strcmp(r, "done 0") != 0)
+        if (strcmp(r, "done 0") != 0) {
             fail_msg("%s: '%s' %s", table[i].args, r, pons_get_str(last_result(), "error_msg", ""));
+        }
         assert_true(bench_truth_to(&t, table[i].x, table[i].y) < 0.3);
         const pons_value *m = pons_get(last_result(), "metrics");
         assert_true(pons_get_num(m, "distance_m", 0.0) > 1.0);
@@ -99,8 +98,9 @@ static void it_docks_charges_and_leaves_again(void **state)
                pons_object("type", json_string("world.battery"), "pct", json_integer(30), NULL));
     bench_step(&t, 0.1);
     const char *r = run("dock_to_charger", "{}", 180.0);
-    if (strcmp(r, "done 0") != 0)
+    if (strcmp(r, "done 0") != 0) {
         fail_msg("'%s' %s", r, pons_get_str(last_result(), "error_msg", ""));
+    }
     bench_step(&t, 0.1);
     assert_true(pons_get_bool(t.telemetry, "docked", false));
     assert_string_equal(pons_get_str(t.telemetry, "battery_state", ""), "charging");
@@ -220,8 +220,9 @@ static void an_obstacle_on_the_way_is_gone_around(void **state)
                                json_real(p.y + 0.9 * sin(p.yaw)), "sx", json_real(0.3), "sy",
                                json_real(0.3), NULL));
     const char *r = bench_until_result(&t, "drive", 180.0);
-    if (strcmp(r, "done 0") != 0)
+    if (strcmp(r, "done 0") != 0) {
         fail_msg("'%s' %s", r, pons_get_str(last_result(), "error_msg", ""));
+    }
 }
 
 // Feedback by Nav2's names, and which node it is; the same node is what a watcher is told of.
@@ -249,8 +250,9 @@ static void a_navigation_says_where_its_tree_is(void **state)
     bool outlined = false, began = false;
     for (pons_value *m = NULL; pons_link_recv(eye, &m, &err) == 1; pons_value_unref(m)) {
         const pons_value *nodes = pons_get(m, "nodes"), *changes = pons_get(m, "changes");
-        for (size_t i = 0; i < json_array_size(nodes); i++)
+        for (size_t i = 0; i < json_array_size(nodes); i++) {
             outlined |= strcmp(pons_get_str(json_array_get(nodes, i), "path", ""), node) == 0;
+        }
         for (size_t i = 0; i < json_array_size(changes); i++) {
             const pons_value *c = json_array_get(changes, i);
             began |= outlined && strcmp(pons_get_str(c, "path", ""), node) == 0 &&
@@ -273,8 +275,9 @@ static void a_watcher_who_comes_later_misses_nothing(void **state)
         pons_value *hello =
             pons_object("type", json_string("hello"), "protocol", json_integer(PONS_LINK_PROTOCOL),
                         "role", json_string("observer"), "tree", json_true(), NULL);
-        if (k == 1)
+        if (k == 1) {
             bench_goal(&t, "drive", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+        }
         assert_int_equal(pons_link_send(eyes[k], hello, &err), PONS_OK);
         bench_step(&t, k == 1 ? 2.35 : 2.2);
     }
@@ -351,8 +354,9 @@ static void the_registry_is_complete(void **state)
     for (size_t i = 0; i < json_array_size(skills); i++) {
         const pons_value *k = json_array_get(skills, i);
         pons_error err = PONS_ERROR_INIT;
-        if (pons_schema_check(schema, k, &err) < 0)
+        if (pons_schema_check(schema, k, &err) < 0) {
             fail_msg("%s: %s", names[i], err.message);
+        }
         assert_string_equal(pons_get_str(k, "name", ""), names[i]);
         assert_string_equal(pons_get_str(k, "interface_type", ""), "internal");
         assert_true(strlen(pons_get_str(k, "success_criteria", "")) > 0);

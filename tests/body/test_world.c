@@ -4,18 +4,15 @@
 // A small world is kept as lines of YAML. A case replaces one line (or drops it, or adds after it),
 // and says where the fault must be found, by the text that the position points at, and which words
 // the message must have. So the table reads as what a person would have typed.
-#include <setjmp.h>
+#include "pons/body.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pons/body.h"
 
 static const char *const good[] = {
     "name: small",
@@ -131,8 +128,9 @@ static char path[64];
 static int make_dir(void **unused)
 {
     (void)unused;
-    if (!mkdtemp(dir))
+    if (!mkdtemp(dir)) {
         return -1;
+    }
     snprintf(path, sizeof path, "%s/small.yaml", dir);
     return 0;
 }
@@ -152,8 +150,9 @@ static void write_world(const mistake *m, char *text, size_t cap)
         const bool hit = m && !strncmp(good[i], m->line, strlen(m->line));
         const char *line = hit ? m->instead : good[i];
         hits += hit;
-        if (line)
+        if (line) {
             n += (size_t)snprintf(text + n, cap - n, "%s\n", line);
+        }
         assert_true(n < cap);
     }
     assert_int_equal(hits, m ? 1 : 0);
@@ -173,8 +172,9 @@ static const char *text_at(const char *text, int line, int col)
     }
     for (; col > 1; col--) { // columns count characters
         text++;
-        while (((unsigned char)*text & 0xc0) == 0x80)
+        while (((unsigned char)*text & 0xc0) == 0x80) {
             text++;
+        }
     }
     return text;
 }
@@ -186,8 +186,9 @@ static void test_a_good_world_loads(void **unused)
     write_world(NULL, text, sizeof text);
     pons_value *world = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_world_load(path, &world, &err) < 0)
+    if (pons_world_load(path, &world, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
+    }
     assert_string_equal(pons_get_str(world, "name", ""), "small");
     assert_string_equal(pons_get_str(world, "path", ""), path);
     assert_string_equal(pons_get_str(world, "dir", ""), dir);
@@ -206,18 +207,22 @@ static void test_each_mistake_has_its_place(void **unused)
         pons_value *world = NULL;
         pons_error err = PONS_ERROR_INIT;
         const int rc = pons_world_load(path, &world, &err);
-        if (rc != PONS_EINVAL || world)
+        if (rc != PONS_EINVAL || world) {
             fail_msg("%s: %d, not refused", what, rc);
-        if (!strstr(err.message, m->says))
+        }
+        if (!strstr(err.message, m->says)) {
             fail_msg("%s: \"%s\" does not say %s", what, err.message, m->says);
+        }
         int line = 0, col = 0;
-        if (sscanf(err.source, "%255[^:]:%d:%d", file, &line, &col) != 3 || line < 1 || col < 1)
+        if (sscanf(err.source, "%255[^:]:%d:%d", file, &line, &col) != 3 || line < 1 || col < 1) {
             fail_msg("%s: no file:line:col in \"%s\"", what, err.source);
+        }
         assert_non_null(strstr(file, "small.yaml"));
         const char *there = text_at(text, line, col);
-        if (m->at && strncmp(there, m->at, strlen(m->at)) != 0)
+        if (m->at && strncmp(there, m->at, strlen(m->at)) != 0) {
             fail_msg("%s: %d:%d is \"%.20s\", not %s (%s)", what, line, col, there, m->at,
                      err.message);
+        }
     }
 }
 
@@ -241,8 +246,9 @@ static void test_shipped_worlds(void **unused)
         snprintf(file, sizeof file, PONS_SOURCE_DIR "/worlds/%s.yaml", files[i]);
         pons_value *world = NULL;
         pons_error err = PONS_ERROR_INIT;
-        if (pons_world_load(file, &world, &err) < 0)
+        if (pons_world_load(file, &world, &err) < 0) {
             fail_msg("%s [%s]", err.message, err.source);
+        }
         assert_string_equal(pons_get_str(world, "name", ""), files[i]);
         const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
         const pons_value *zones = pons_get(world, "zones");

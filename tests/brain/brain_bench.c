@@ -1,15 +1,16 @@
-#include <setjmp.h>
+#include "brain_bench.h"
+
+#include "pons/llm.h"
+#include "pons/policy.h"
+#include "pons/yaml.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "brain_bench.h"
-#include "pons/yaml.h"
 
 #define STEP_MS     20
 #define SHORT_MS    100 // of a skill that does not use the base
@@ -43,7 +44,8 @@ static const char hello_text[] =
     "'args_schema':{'type':'object','additionalProperties':false,'minProperties':1,"
     "'properties':{'zone':{'type':'string'},'pose':{'type':'object','required':['x','y'],"
     "'properties':{'x':{'type':'number'},'y':{'type':'number'},'yaw':{'type':'number'}}}}},"
-    "'timeout_s':120.0,'error_map':{'105':'retry','203':'abort','default':'replan'}},"
+    "'timeout_s':120.0,'error_map':{'105':'retry','203':'abort','9902':'ask_human',"
+    "'default':'replan'}},"
     "{'name':'stop_base','interface_type':'internal','resources_required':['base'],"
     "'args_schema':{'type':'object'},'timeout_s':5.0,'error_map':{'default':'retry'}},"
     "{'name':'dock_to_charger','interface_type':'internal','resources_required':['base'],"
@@ -72,6 +74,20 @@ static pons_value *json_of(const char *text)
     return v;
 }
 
+// What schemas/skill.json wants of every skill and no test cares about.
+static void complete_skills(pons_value *hello)
+{
+    pons_autovalue rest =
+        json_of("{'preemptible':true,'cancel_supported':true,'success_criteria':'it ends',"
+                "'requires_approval':false,'ask_on_unknown':false}");
+    size_t i;
+    json_t *skill;
+    json_array_foreach(pons_get(hello, "skills"), i, skill)
+    {
+        json_object_update_missing(skill, rest);
+    }
+}
+
 static void must(int rc, const pons_error *err)
 {
     char line[1200];
@@ -80,7 +96,7 @@ static void must(int rc, const pons_error *err)
     }
 }
 
-// ---------------------------------------------------------------- the store
+// ---- the store ----------------------------------------------------------------------------------
 
 static int counting_commit(void *self, const pons_commit *c, pons_error *err)
 {
@@ -103,11 +119,13 @@ static int counting_commit(void *self, const pons_commit *c, pons_error *err)
                            : pons_error_set(err, PONS_EIO, "bench", "the brain was killed here");
 }
 
-// ---------------------------------------------------------------- the model
+// ---- the model ----------------------------------------------------------------------------------
 
 static int counting_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
 {
     live->llm_starts++;
+    pons_value_unref(live->llm_request);
+    live->llm_request = pons_value_ref(request);
     return pons_llm_script.start(self, call, request, err);
 }
 
@@ -117,7 +135,7 @@ static void counting_cancel(void *self, uint64_t call)
     pons_llm_script.cancel(self, call);
 }
 
-// ---------------------------------------------------------------- life
+// ---- life ---------------------------------------------------------------------------------------
 
 static pons_value *load(const char *name)
 {
@@ -170,6 +188,9 @@ void bench_open(bench *b, const char *script)
 
 void bench_close(bench *b)
 {
+    if (!b->schemas_fail) { // what the brain makes is as published
+        assert_int_equal(bench_count(b, "schema.failed", NULL, NULL), 0);
+    }
     pons_brain_close(b->brain);
     pons_link_close(b->link);
     for (size_t i = 0; i < b->n_goals; i++) {
@@ -180,6 +201,8 @@ void bench_close(bench *b)
     }
     pons_rules_close(&b->policy);
     pons_store_close(&b->memory);
+    pons_value_unref(b->llm_request);
+    pons_value_unref(b->objects);
     pons_value_unref(b->config);
     pons_value_unref(b->events);
     pons_value_unref(b->got);
@@ -225,6 +248,7 @@ void bench_brain(bench *b)
                                   .on_event = on_event,
                                   .user = b,
                                   .keep_running = b->keep_running,
+                                  .resumed = b->resumed,
                                   .stop_body = true};
     must(pons_brain_open(&o, &b->brain, &err), &err);
 }
@@ -264,7 +288,7 @@ void bench_run(bench *b, double seconds)
     }
 }
 
-// ---------------------------------------------------------------- what is seen
+// ---- what is seen -------------------------------------------------------------------------------
 
 static bool has(const pons_value *v, const char *key, const char *value)
 {
@@ -383,7 +407,7 @@ void bench_forget(bench *b, bench_goal *g)
     *g = b->goals[--b->n_goals];
 }
 
-// ---------------------------------------------------------------- the body
+// ---- the body -----------------------------------------------------------------------------------
 
 static void tell(bench *b, pons_value *msg)
 {
@@ -420,6 +444,14 @@ static void body_message(bench *b, const pons_value *msg)
     json_array_append(b->got, (json_t *)msg);
     if (strcmp(type, "hello") == 0) {
         pons_value *hello = json_of(hello_text);
+        complete_skills(hello);
+        if (b->objects) {
+            json_object_set(json_object_get(hello, "world"), "objects", b->objects);
+        }
+        if (b->bad_skill) {
+            json_array_append_new(json_object_get(hello, "skills"),
+                                  json_of("{'name':'fly','timeout_s':'soon'}"));
+        }
         json_object_set_new(hello, "boot_id", json_string(b->boot));
         json_object_set_new(hello, "epoch", json_integer(++b->epoch));
         b->hellos++;
@@ -444,10 +476,29 @@ static void body_message(bench *b, const pons_value *msg)
         }
     } else if (strcmp(type, "reset") == 0) {
         b->resets++;
+        b->latched = b->latched && !b->lifts;
+    } else if (strcmp(type, "stop") == 0) {
+        b->stops++;
+        bench_latch(b, "a person said stop");
     } else if (strcmp(type, "bye") == 0) {
         b->bye = true;
         b->bye_stop = pons_get_bool(msg, "stop_body", false);
     }
+}
+
+// The ends of goals go out first: a test may lift the latch before any telemetry shows it.
+void bench_latch(bench *b, const char *reason)
+{
+    for (size_t i = 0; i < b->n_goals; i++) {
+        bench_goal *g = &b->goals[i];
+        const bool base =
+            strcmp(g->skill, "navigate_to_pose") == 0 || strcmp(g->skill, "dock_to_charger") == 0;
+        if (base && strcmp(g->state, "accepted") == 0) {
+            end_goal(b, g, "failed", 9902);
+        }
+    }
+    b->latched = true;
+    b->stop_reason = reason;
 }
 
 static void body_goal(bench *b, const pons_value *msg)
@@ -556,8 +607,9 @@ static void body_telemetry(bench *b)
                 "battery_state", json_string(b->battery_state), "docked", json_boolean(b->docked),
                 "distance_remaining_m", json_null(), "goal", json_null(), "resources",
                 json_pack("{s:b}", "base_busy", busy), "stop",
-                json_pack("{s:b,s:s}", "latched", b->latched, "reason", b->stop_reason), "held",
-                json_false(), "nearest_m", json_real(2.0), "obstacles", json_array(),
+                json_pack("{s:b,s:s,s:s}", "latched", b->latched, "reason", b->stop_reason,
+                          "origin", strncmp(b->stop_reason, "boot", 4) == 0 ? "boot" : "stop"),
+                "held", json_false(), "nearest_m", json_real(2.0), "obstacles", json_array(),
                 "collision_risk", json_boolean(b->risk), "boot_id", json_string(b->boot), NULL));
 }
 

@@ -7,10 +7,10 @@
 #ifndef BRAIN_BENCH_H
 #define BRAIN_BENCH_H
 
+#include "pons/brain.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "pons/brain.h"
 
 #define BENCH_GOALS_MAX 128
 #define BENCH_NEVER     (-1) // a duration
@@ -31,11 +31,15 @@ typedef struct bench {
     pons_policy policy;
     pons_llm llm; // ops NULL: rules
     int llm_starts, llm_cancels;
+    pons_value *llm_request; // the newest
+    pons_value *objects;     // of the world; NULL: none
     pons_brain *brain;
     pons_error error; // of the poll that failed; status PONS_OK: none
     pons_value *events;
     size_t mark;
-    bool keep_running;
+    bool keep_running, resumed;
+    bool bad_skill;    // the body's registry has one that is not as published
+    bool schemas_fail; // the test wants that; else an event schema.failed fails it at the end
 
     // the store
     pons_store memory, store;
@@ -54,6 +58,7 @@ typedef struct bench {
     double battery, x, y;
     const char *battery_state;
     bool docked, latched, risk;
+    bool lifts; // a reset lifts the latch; else the test does
     const char *stop_reason;
     const char *boot;
     const char *reject; // code for every goal but stop_base; NULL: accepts
@@ -63,7 +68,7 @@ typedef struct bench {
     // what it has seen
     pons_link *link;
     int64_t epoch;
-    int hellos, heartbeats, resets;
+    int hellos, heartbeats, resets, stops;
     bool bye, bye_stop;
     pons_value *got; // every message but heartbeats, in order
     bench_goal goals[BENCH_GOALS_MAX];
@@ -89,6 +94,7 @@ void bench_goal_text(bench *b, const char *text); // as `pons run TEXT`
 void bench_say(bench *b, const char *text);
 void bench_post(bench *b, const char *kind, const char *json); // as another process
 const char *bench_mode(bench *b);
+void bench_latch(bench *b, const char *reason); // what a stop does: the moving goal fails with 9902
 
 int bench_sent(const bench *b, const char *type, const char *key, const char *value);
 // The newest goal of a skill that the body took; NULL when none.

@@ -3,17 +3,15 @@
 // A scripted model proposes what it should not; what is read is the event guard.refused, and that
 // the body was sent nothing. The states that last only until the kernel's next tick (a latch, an
 // empty battery, old telemetry) are brought about while the model thinks.
-#include <setjmp.h>
+#include "brain/brain_internal.h"
+#include "brain_bench.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "brain/brain_internal.h"
-#include "brain_bench.h"
 
 #define SOON       2.0
 #define CONTINUE   "{'decision':{'type':'CONTINUE','reason':'r','ops':["

@@ -4,18 +4,16 @@
 // What is read are the events plan.created, plan.step, plan.result and plan.status, what the body
 // was asked to do, and how the task ended. One test kills the brain at every commit of a plan's
 // life, before it and after it: whatever the commit, the body starts each step once.
-#include <setjmp.h>
+#include "brain_bench.h"
+#include "pons/plan.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "brain_bench.h"
-#include "pons/plan.h"
 
 #define SOON 5.0
 #define LONG 60.0
@@ -315,15 +313,15 @@ static void what_nobody_knows_is_asked(void **state)
     }
 }
 
-static void a_stop_ends_it(void **state)
+static void a_cancel_ends_it(void **state)
 {
     (void)state;
     bench b;
     begin(&b, DRIVE WAIT, "");
     b.base_ms = BENCH_NEVER;
     bench_await(&b, "effect", "state", "accepted", SOON);
-    bench_say(&b, "stop");
-    expect_end(&b, "cancelled", "the user said stop");
+    bench_say(&b, "cancel");
+    expect_end(&b, "cancelled", "the user said cancel");
     bench_run(&b, 3.0);
     assert_int_equal(bench_starts(&b, "wait"), 0);
     assert_string_equal(bench_newest(&b, "navigate_to_pose")->state, "canceled");
@@ -389,7 +387,7 @@ static void a_kill_at_every_commit_repeats_nothing(void **state)
     }
 }
 
-// ---------------------------------------------------------------- a model's plans
+// ---- a model's plans ----------------------------------------------------------------------------
 
 #define FINISH ",{'repeat':true,'decision':{'type':'FINISH','reason':'all done'}}]"
 
@@ -483,7 +481,7 @@ static void a_model_s_failed_plan_goes_back_to_it(void **state)
     bench_close(&b);
 }
 
-// ---------------------------------------------------------------- several goals
+// ---- several goals ------------------------------------------------------------------------------
 
 static void several_goals_are_a_plan(void **state)
 {
@@ -530,7 +528,7 @@ int main(void)
         cmocka_unit_test(a_fallback_runs_when_a_step_has_failed),
         cmocka_unit_test(the_kernel_interrupts_a_plan_and_it_goes_on),
         cmocka_unit_test(what_nobody_knows_is_asked),
-        cmocka_unit_test(a_stop_ends_it),
+        cmocka_unit_test(a_cancel_ends_it),
         cmocka_unit_test(a_kill_at_every_commit_repeats_nothing),
         cmocka_unit_test(a_model_makes_a_plan),
         cmocka_unit_test(a_model_s_bad_plan_is_refused_whole),

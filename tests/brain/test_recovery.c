@@ -4,17 +4,15 @@
 // is asked about; ACCEPTED is asked about and never sent. The brain is killed at the very commit
 // that makes each state durable, just before it and just after it, or while the body has the goal.
 // In every row the task is done at the end, and the body has started each goal id once: it counts.
-#include <setjmp.h>
+#include "brain_bench.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "brain_bench.h"
 
 #define SOON 2.0
 
@@ -59,7 +57,7 @@ static void no_effect_is_left_open(bench *b)
     assert_int_equal(effects_in(b, PONS_EFFECT_ACCEPTED, "navigate_to_pose"), 0);
 }
 
-// ---------------------------------------------------------------- the brain dies at a commit
+// ---- the brain dies at a commit -----------------------------------------------------------------
 
 static void a_kill_at_each_state_of_a_goal_loses_nothing(void **state)
 {
@@ -98,7 +96,7 @@ static void a_kill_at_each_state_of_a_goal_loses_nothing(void **state)
     }
 }
 
-// ---------------------------------------------------------------- the table for DISPATCHED
+// ---- the table for DISPATCHED -------------------------------------------------------------------
 
 typedef enum body_then { KNOWS, FINISHED, FORGOT } body_then;
 
@@ -178,7 +176,7 @@ static void what_the_body_says_decides(void **state)
     }
 }
 
-// ---------------------------------------------------------------- the link breaks, the brain lives
+// ---- the link breaks, the brain lives -----------------------------------------------------------
 
 static void a_broken_link_is_the_same_table(void **state)
 {
@@ -243,7 +241,7 @@ static void an_unknown_outcome_of_some_skills_is_a_persons(void **state)
     bench_close(&b);
 }
 
-// ---------------------------------------------------------------- other things that survive
+// ---- other things that survive ------------------------------------------------------------------
 
 static void a_question_survives(void **state)
 {
@@ -283,7 +281,7 @@ static void words_to_a_dead_brain_are_heard_by_the_next(void **state)
     bench_goal_text(&b, "去厨房");
     bench_await(&b, "effect", "state", "accepted", SOON);
     bench_kill(&b);
-    bench_post(&b, "say", "{'text':'停'}");
+    bench_post(&b, "say", "{'text':'取消'}");
     bench_run(&b, 1.0);
     bench_brain(&b);
     bench_await(&b, "task.done", "status", "cancelled", SOON);

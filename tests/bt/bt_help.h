@@ -2,14 +2,12 @@
 #ifndef BT_HELP_H
 #define BT_HELP_H
 
-#include <setjmp.h>
+#include "pons/bt.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
-#include "pons/bt.h"
 
 // Calls fn with each case of a file under tests/bt; returns how many there are.
 int each_case(const char *file, void (*fn)(const pons_value *c));

@@ -2,14 +2,13 @@
 // with its message and position (faults.jsonl); and what is too large, too deep or circular is
 // refused in bounded time and memory.
 #include "bt/bt_help.h"
+#include "pons/buf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "pons/buf.h"
 
 static void refused(const pons_value *c)
 {

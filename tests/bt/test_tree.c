@@ -1,12 +1,11 @@
 // test_tree.c - trees at work through the C interface: leaves with ports and arguments, results
 // that come later, save and restore at every tick, pause, reload, the live stream of changes.
 #include "bt/bt_help.h"
+#include "pons/buf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/buf.h"
 
 typedef struct world {
     pons_clock_manual clock;

@@ -1,8 +1,13 @@
+#include "cli_bench.h"
+
+#include "pons/clock.h"
+#include "unit.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +19,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-#include <ftw.h>
-
-#include "cli_bench.h"
-#include "pons/clock.h"
 
 #define READ_BYTES      65536
 #define BENCH_TESTS_MAX 16
@@ -34,7 +33,7 @@ static struct {
 
 static bool read_some(proc *p, int64_t until_ms);
 static void forget(pid_t pid);
-static void split(char *words, char **argv, size_t *argc);
+
 static void show(const proc *p);
 
 static int64_t now_ms(void)
@@ -50,7 +49,7 @@ void bench_rest(int64_t ms)
     }
 }
 
-// ---------------------------------------------------------------- workspace
+// ---- workspace ----------------------------------------------------------------------------------
 
 void bench_open(bench *b)
 {
@@ -141,7 +140,7 @@ void bench_share(bench *b, const char *replace, const char *with)
     bench_file(b, "share/config/kernel.yaml", changed);
 }
 
-// ---------------------------------------------------------------- programs
+// ---- programs -----------------------------------------------------------------------------------
 
 void bench_start(bench *b, proc *p, const char *input, const char *words)
 {
@@ -159,7 +158,8 @@ void bench_start(bench *b, proc *p, const char *input, const char *words)
         close(in[0]);
     }
     p->mark = (size_t)(input != NULL);
-    bench_start_program(b, p, PONS_BINARY_DIR "/pons", all);
+    const char *program = getenv("PONS_PROGRAM"); // an optimised one, for long figures
+    bench_start_program(b, p, program ? program : PONS_BINARY_DIR "/pons", all);
     if (input) {
         dup2(keep, STDIN_FILENO);
         close(keep);
@@ -174,7 +174,7 @@ void bench_start_program(bench *b, proc *p, const char *path, const char *words)
     const bool with_input = p->mark == 1;
     int out[2];
     snprintf(text, sizeof text, "%s", words);
-    split(text, argv, &argc);
+    bench_split(text, argv, &argc);
     *p = (proc){.events = json_array()};
     snprintf(p->err_path, sizeof p->err_path, "%s/err.%d", b->dir, b->procs++);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
@@ -208,7 +208,7 @@ void bench_start_program(bench *b, proc *p, const char *path, const char *words)
 }
 
 // At spaces; '…' keeps them.
-static void split(char *words, char **argv, size_t *argc)
+void bench_split(char *words, char **argv, size_t *argc)
 {
     for (char *at = words; *at && *argc < BENCH_ARGS_MAX;) {
         at += strspn(at, " ");
@@ -240,6 +240,7 @@ static bool read_some(proc *p, int64_t until_ms)
     }
     p->text = realloc(p->text, p->length + READ_BYTES + 1);
     assert_non_null(p->text);
+    p->text[p->length] = '\0'; // also when nothing comes
     const ssize_t n = read(p->out, p->text + p->length, READ_BYTES);
     if (n <= 0) {
         if (n < 0 && errno == EINTR) {
@@ -441,7 +442,7 @@ int bench_run_json(bench *b, const char *words, pons_value **ret)
     return status;
 }
 
-// ---------------------------------------------------------------- the body and its ledger
+// ---- the body and its ledger --------------------------------------------------------------------
 
 pid_t bench_body_pid(bench *b)
 {
@@ -553,7 +554,7 @@ void bench_ledger_check(bench *b)
     assert_true(json_object_size(started) > 0);
 }
 
-// ---------------------------------------------------------------- a model
+// ---- a model ------------------------------------------------------------------------------------
 
 int bench_start_model(bench *b, proc *model, const char *words)
 {
@@ -568,7 +569,7 @@ bool bench_no_model_module(void)
     return access(PONS_BINARY_DIR "/lib/pons/llm-openai.so", F_OK) < 0;
 }
 
-// ---------------------------------------------------------------- tests at once
+// ---- tests at once ------------------------------------------------------------------------------
 
 int bench_together(const char *group, const struct CMUnitTest *tests, size_t n)
 {

@@ -7,12 +7,12 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
+#include "pons/value.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#include "pons/value.h"
 
 #define BENCH_ARGS_MAX 24
 #define BENCH_LIMIT_S  150
@@ -51,6 +51,7 @@ int bench_together(const char *group, const struct CMUnitTest *tests, size_t n);
 // Words are split at spaces; a word in '…' keeps them. "pons" and --workspace are added in front.
 // input: given on standard input, then closed; NULL: /dev/null.
 void bench_start(bench *b, proc *p, const char *input, const char *words);
+void bench_split(char *words, char **argv, size_t *argc); // as bench_start does, in place
 void bench_start_program(bench *b, proc *p, const char *path, const char *words);
 // Reads until a line with this type (and member, also inside its decision) comes; returns it.
 const pons_value *bench_await(proc *p, const char *type, const char *key, const char *value);

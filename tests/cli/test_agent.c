@@ -5,10 +5,13 @@
 // question answered by `pons approve` and gone on with by `pons resume`; a chat by lines on
 // standard input; a robot that is driven by a skill of its body, the agent killed while it drives,
 // and the ledger as the judge that it moved once.
+#include "cli_bench.h"
+#include "pons/buf.h"
+#include "unit.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,10 +22,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
 
 static void must_exit(proc *p, int status)
 {
@@ -112,7 +111,7 @@ static void a_models_words_command_no_terminal(void **state)
     assert_null(strchr(text, '\r'));
     assert_null(strstr(text, "\xE2\x80\xAE"));
     assert_non_null(strstr(text, "rm all\xEF\xBF\xBD[2K\xEF\xBF\xBDlist files"));
-    assert_non_null(strstr(text, "two\xEF\xBF\xBDlines"));
+    assert_non_null(strstr(text, "two\xE2\x8F\x8Elines"));
     assert_non_null(strstr(text, "ne\n\tnext 完"));
     free(text);
     bench_close(&b);
@@ -263,6 +262,92 @@ static void a_chat_by_lines(void **state)
             fail_msg("%s is not in its place:\n%s", order[i], p.text);
         }
     }
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// Six answers at once to a thread that nobody runs: one is kept, the others are told that nothing
+// is asked any more, and what was kept is what happens.
+static void one_answer_of_six_counts(void **state)
+{
+    (void)state;
+    enum { ANSWERS = 6 };
+    bench b;
+    proc p[ANSWERS];
+    char path[256];
+    int kept = -1;
+    bench_open(&b);
+    assert_int_equal(say(&b,
+                         "replies:\n- tool_calls: [{name: terminal, arguments: {command: 'touch "
+                         "it; true'}}]\n",
+                         "agent 'do it'", NULL, NULL),
+                     4);
+    for (int i = 0; i < ANSWERS; i++) {
+        bench_start(&b, &p[i], NULL, i % 2 ? "approve agent approve" : "approve agent reject no");
+    }
+    for (int i = 0; i < ANSWERS; i++) {
+        const int status = bench_finish(&p[i]);
+        assert_true(status == 2 || (status == 0 && kept < 0));
+        kept = status == 0 ? i : kept;
+        bench_free(&p[i]);
+    }
+    assert_true(kept >= 0);
+    assert_int_equal(say(&b, "replies:\n- content: so be it\n", "resume agent", NULL, NULL), 0);
+    snprintf(path, sizeof path, "%s/it", b.workspace);
+    assert_int_equal(access(path, F_OK), kept % 2 ? 0 : -1);
+    bench_close(&b);
+}
+
+// A yes is for all of a call and all of a plan: the end of a long command, why it asks, and what a
+// step does under a harmless title are there to be read, here and in the event that `pons approve`
+// shows.
+static void a_question_hides_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    proc p;
+    char *text = NULL, line[256], long_word[3000];
+    pons_autobuf script = PONS_BUF_INIT;
+    bench_open(&b);
+    memset(long_word, 'a', sizeof long_word - 1);
+    long_word[sizeof long_word - 1] = '\0';
+    pons_buf_printf(&script,
+                    "replies:\n- tool_calls: [{name: terminal, arguments: {command: "
+                    "'echo %s; touch out-of-sight'}}]\n- content: left it\n",
+                    long_word);
+    assert_int_equal(say(&b, script.data, "agent 'do it'", NULL, NULL), 4);
+    bench_file(&b, "script.yaml", script.data);
+    snprintf(line, sizeof line, "agent --session people --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, "do it\nn no\n", line);
+    must_exit(&p, 0);
+    assert_non_null(strstr(p.text, "; touch out-of-sight"));
+    assert_non_null(strstr(p.text, "outside the wall"));
+    bench_free(&p);
+    snprintf(line, sizeof line,
+             "agent --json --session programs 'do it' --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, NULL, line);
+    const pons_value *asked = bench_await(&p, "approval_request", NULL, NULL);
+    assert_non_null(strstr(pons_get_str(asked, "why", ""), "outside the wall"));
+    must_exit(&p, 4);
+    bench_free(&p);
+
+    snprintf(line, sizeof line, "%s/graph_config.yaml", b.workspace);
+    FILE *f = fopen(line, "w");
+    assert_non_null(f);
+    fputs("graph:\n  nodes:\n    approval: {enabled: true}\n", f);
+    fclose(f);
+    bench_file(
+        &b, "script.yaml",
+        "replies:\n- tool_calls: [{name: plan_create, arguments: {title: Tidy, steps: [{title: "
+        "Look around, action: write_file, parameters: {path: over.txt, content: gone}}]}}]\n"
+        "- content: left it\n");
+    snprintf(line, sizeof line, "agent --session plans --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, "tidy up\nn no\n", line);
+    must_exit(&p, 0);
+    text = strstr(p.text, "Look around: {");
+    assert_non_null(text);
+    assert_non_null(strstr(text, "write_file"));
+    assert_non_null(strstr(text, "over.txt"));
     bench_free(&p);
     bench_close(&b);
 }
@@ -485,6 +570,8 @@ int main(void)
         cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_chat_on_a_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_chat_by_lines, bench_teardown),
+        cmocka_unit_test_teardown(one_answer_of_six_counts, bench_teardown),
+        cmocka_unit_test_teardown(a_question_hides_nothing, bench_teardown),
         cmocka_unit_test_teardown(lines_however_they_come, bench_teardown),
         cmocka_unit_test_teardown(a_turn_that_was_cut_short_comes_first, bench_teardown),
         cmocka_unit_test_teardown(a_model_server_answers, bench_teardown),

@@ -1,17 +1,15 @@
 // test_bt.c - `pons bt check|show|run` as a person and a program meet it: the lines of a run, the
 // stream of changes, every fault of several files at once with its place, what a wrong script of
 // leaves says, exit statuses. What the trees mean is shown in tests/bt.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
 
 static const char TREE[] = "root { sequence { condition [c] action [a, 1] wait [300] } }";
 static const char SCRIPT[] = "{\"ticks\":3,\"leaves\":{\"a\":\"RS\",\"c\":\"T\"},\"dt_ms\":200}";
@@ -192,6 +190,23 @@ static void wrong_words_and_scripts(void **state)
     bench_close(&b);
 }
 
+// A picture is graphviz's work; without it one line says so, and nothing else speaks.
+static void a_picture_without_graphviz(void **state)
+{
+    (void)state;
+    bench b;
+    char words[200], *path = strdup(getenv("PATH"));
+    bench_open(&b);
+    bench_file(&b, "t.mdsl", TREE);
+    assert_int_equal(setenv("PATH", b.dir, 1), 0);
+    snprintf(words, sizeof words, "bt show --format svg %s/t.mdsl", b.dir);
+    bench_must_fail(&b, words, 3, "graphviz");
+    bench_must_fail(&b, "graph show react --format svg", 3, "graphviz");
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    free(path);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +216,7 @@ int main(void)
         cmocka_unit_test_teardown(every_fault_of_every_file, bench_teardown),
         cmocka_unit_test_teardown(a_drawing, bench_teardown),
         cmocka_unit_test_teardown(wrong_words_and_scripts, bench_teardown),
+        cmocka_unit_test_teardown(a_picture_without_graphviz, bench_teardown),
     };
     return cmocka_run_group_tests_name("bt", tests, NULL, NULL);
 }

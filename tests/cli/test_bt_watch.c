@@ -2,7 +2,9 @@
 // every node and none missed, lines for people, the end with the body and by Ctrl-C, and one clear
 // line when there is nothing to watch. The watchers only listen: the drive ends as it would without
 // them.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "unit.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
 
 #define DRIVE     "run --json --thread t --driver kinematic --seed 3 --speed 5 去厨房"
 #define NODES_MAX 128

@@ -5,7 +5,9 @@
 // thread and one body a workspace; what `pons status` has; approvals; a model that decides.
 // test_deaths.c, test_watch.c, test_input.c, test_threads.c and test_graph.c show the rest. No test
 // measures time.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "unit.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,16 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "cli_bench.h"
-
 static const pons_value *last_event(const proc *p)
 {
     return json_array_get(p->events, json_array_size(p->events) - 1);
 }
 
-// ---------------------------------------------------------------- a run
+// ---- a run --------------------------------------------------------------------------------------
 
 static void every_line_has_its_members(const proc *p, const char *thread)
 {
@@ -162,7 +160,7 @@ static void a_person_reads_lines(void **state)
     bench_close(&b);
 }
 
-// ---------------------------------------------------------------- one of each
+// ---- one of each --------------------------------------------------------------------------------
 
 static void one_brain_a_thread(void **state)
 {
@@ -232,7 +230,7 @@ static void a_body_of_a_persons_own_stays(void **state)
     bench_close(&b);
 }
 
-// ---------------------------------------------------------------- from another terminal
+// ---- from another terminal ----------------------------------------------------------------------
 
 static void status_has_its_members(void **state)
 {
@@ -321,7 +319,7 @@ static void a_person_approves(void **state)
     }
 }
 
-// ---------------------------------------------------------------- a model
+// ---- a model ------------------------------------------------------------------------------------
 
 static void a_model_decides(void **state)
 {

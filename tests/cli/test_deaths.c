@@ -1,7 +1,10 @@
 // test_deaths.c - what dies is resumed: the brain killed at random moments (PONS_KILL_ROUNDS
 // rounds, the seed is printed) with the body's ledger as the judge; the body killed; the model's
 // server gone. Real processes; the tests run at the same time, as they mostly wait for a robot.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "pons/rand.h"
+#include "unit.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
-#include "pons/rand.h"
 
 static const pons_value *last_event(const proc *p)
 {
@@ -112,6 +110,42 @@ static void a_killed_body_leaves_an_unknown_outcome(void **state)
     bench_close(&b);
 }
 
+// A run that joined another's body is resumed with that one's driver, where the robot stood.
+static void a_joined_body_is_started_again_as_it_was(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0}, p = {0};
+    char path[160];
+    bench_open(&b);
+    bench_start(&b, &body, NULL, "body --driver kinematic --seed 3 --speed 5");
+    for (int i = 0; i < 1000 && !bench_body_pid(&b); i++) {
+        bench_rest(10);
+    }
+    const pid_t old = bench_body_pid(&b);
+    assert_true(old > 0);
+    bench_start(&b, &p, NULL, "run --json --thread t 去厨房"); // would start MuJoCo
+    bench_await(&p, "effect", "state", "accepted");
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_end_body(&b);
+    bench_start(&b, &p, NULL, "resume --json t");
+    bench_await(&p, "effect", "state", "outcome_unknown"); // the next body is there
+    assert_int_not_equal(bench_body_pid(&b), old);
+    snprintf(path, sizeof path, "%s/run/body.json", b.workspace);
+    pons_autovalue now = NULL;
+    assert_int_equal(pons_value_load(path, &now, NULL), PONS_OK);
+    assert_string_equal(pons_get_str(now, "driver", ""), "kinematic");
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_finish(&body);
+    bench_free(&body);
+    bench_end_body(&b);
+    bench_close(&b);
+}
+
 static void the_rules_carry_on_without_the_model(void **state)
 {
     (void)state;
@@ -153,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(kill_and_resume_until_done, bench_teardown),
         cmocka_unit_test_teardown(a_killed_body_leaves_an_unknown_outcome, bench_teardown),
+        cmocka_unit_test_teardown(a_joined_body_is_started_again_as_it_was, bench_teardown),
         cmocka_unit_test_teardown(the_rules_carry_on_without_the_model, bench_teardown),
     };
     pons_value_init();

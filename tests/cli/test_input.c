@@ -1,6 +1,8 @@
 // test_input.c - input that is not right: one line on standard error, with its place, and the exit
 // status that its kind has; and help. Each row is the real program, run.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "unit.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,10 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
 
 static void bad_input_is_one_line_and_two(void **state)
 {
@@ -35,6 +33,12 @@ static void bad_input_is_one_line_and_two(void **state)
         {"run 去厨房 --speed", "needs a value"},
         {"run --thread a/b 去厨房", "a/b"},
         {"run --thread '' 去厨房", "1 to 127 bytes"},
+        {"run --thread 'a\xe2\x80\xae"
+         "b' 去厨房",
+         "cannot be seen"}, // turns the direction
+        {"run --thread 'a\xc2\x9b"
+         "b' 去厨房",
+         "cannot be seen"}, // C1
         {"run --llm ftp://x 去厨房", "ftp://x"},
         {"run --llm script:/nonexistent.yaml 去厨房", "/nonexistent.yaml"},
         {"run --stream all 去厨房", "--stream"},

@@ -5,21 +5,19 @@
 // approve`, runs once, and a rejection is told with its reason; the robot's skills with progress
 // and cancel; `pons mcp tools` and doctor on good and bad files. $PONS_MCP_PEERS (./dev test
 // --mcp-peers) adds the official client.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "pons/mcp.h"
+#include "unit.h"
+
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <poll.h>
-#include <signal.h>
 #include <unistd.h>
-
-#include "cli_bench.h"
-#include "pons/mcp.h"
 
 #define HANG_MS (BENCH_LIMIT_S * 1000)
 
@@ -299,6 +297,19 @@ static void servers_are_looked_at(void **state)
     bench_close(&b);
 }
 
+static void without_a_word_it_says_what_there_is(void **state)
+{
+    bench b;
+    proc p = {0};
+    (void)state;
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "mcp");
+    assert_int_equal(bench_finish(&p), 0);
+    assert_non_null(strstr(p.text, "pons mcp serve"));
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void the_official_client(void **state)
 {
     bench b;
@@ -334,6 +345,7 @@ int main(void)
         cmocka_unit_test_teardown(a_person_is_asked, bench_teardown),
         cmocka_unit_test_teardown(the_robot_is_driven, bench_teardown),
         cmocka_unit_test_teardown(servers_are_looked_at, bench_teardown),
+        cmocka_unit_test_teardown(without_a_word_it_says_what_there_is, bench_teardown),
         cmocka_unit_test_teardown(the_official_client, bench_teardown),
     };
     return bench_together("mcp", tests, sizeof tests / sizeof tests[0]);

@@ -4,8 +4,10 @@
 // error, the exit status of each case. run: with a robot, through its ledger; approved from another
 // terminal; killed in the middle of a drive and resumed, after which the body has started no goal
 // twice and has done each step once.
+#include "cli_bench.h"
+#include "unit.h"
+
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
 
 #define DRIVE                                                                                      \
     "{\"step_id\":2,\"action\":\"navigate_to_pose\",\"parameters\":{\"zone\":\"kitchen\"},"        \
@@ -48,7 +46,7 @@ static void expect_stderr(proc *p, const char *const *says)
     free(err);
 }
 
-// ---------------------------------------------------------------- check and show
+// ---- check and show -----------------------------------------------------------------------------
 
 static void check_prints_what_it_is_and_what_it_breaks(void **state)
 {
@@ -162,7 +160,7 @@ static void plan_run_does_what_needs_no_robot(void **state)
     bench_close(&b);
 }
 
-// ---------------------------------------------------------------- with a robot
+// ---- with a robot -------------------------------------------------------------------------------
 
 static void a_bad_plan_is_refused_before_anything_is_made(void **state)
 {

@@ -2,7 +2,9 @@
 // thread afterwards: streams in every mode and their replay, one superstep at a time, a stop or a
 // pause that nobody lifts, forks at its checkpoints whose effects a person confirms, sizes and
 // pruning. Real processes; the tests run at the same time, each in a workspace of its own.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "unit.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
 
 #define MODES "values,updates,messages,custom,tasks,checkpoints,debug"
 
@@ -175,7 +173,7 @@ static void a_pause_that_nobody_ends(void **state)
     bench_must_exit(&p, 4);
     bench_free(&p);
     assert_int_equal(bench_run(&b, "continue"), 0);
-    assert_int_equal(bench_run(&b, "say stop"), 0);
+    assert_int_equal(bench_run(&b, "cancel"), 0);
     bench_start(&b, &p, NULL, "resume t --json");
     bench_await(&p, "run.done", "status", "cancelled");
     bench_must_exit(&p, 1);

@@ -1,7 +1,9 @@
 // test_watch.c - a person at another terminal while the robot drives, and a brain that is frozen or
 // left: stop, reset, pause, continue, say, Ctrl-C. The robot drives at its own pace, so that there
 // is time to say something; the tests run at the same time, each in a workspace of its own.
-#include <setjmp.h>
+#include "cli_bench.h"
+#include "unit.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "cli_bench.h"
 
 static void a_frozen_brain_is_a_hold(void **state)
 {
@@ -79,7 +77,12 @@ static void stop_and_reset(void **state)
     assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
     assert_true(pons_get_bool(pons_get(status, "stop"), "latched", false));
     assert_non_null(strstr(pons_get_str(pons_get(status, "stop"), "reason", ""), "the cat"));
+    bench_must_fail(&b, "continue", 2, "reset"); // it would be one that the reset sets in motion
     assert_int_equal(bench_run(&b, "reset"), 0);
+    const int64_t starts = bench_ledger_count(&b, NULL, "started");
+    bench_await(&p, "mode", "mode", "IDLE");
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), starts); // nothing moved
+    assert_int_equal(bench_run(&b, "continue"), 0); // at once: no telemetry is too old for it
     bench_await(&p, "mode", "mode", "EXEC");
     bench_await(&p, "run.done", "status", "succeeded");
     bench_must_exit(&p, 0);
@@ -104,7 +107,11 @@ static void pause_continue_say(void **state)
     assert_int_equal(bench_run(&b, "continue --thread t"), 0);
     bench_await(&p, "mode", "mode", "EXEC");
     bench_await(&p, "task.done", "text", "去厨房");
-    assert_int_equal(bench_run(&b, "say stop"), 0);
+    assert_int_equal(bench_run(&b, "say stop"), 0); // as `pons stop`: it latches, the task waits
+    bench_await(&p, "mode", "mode", "SAFE");
+    assert_int_equal(bench_count(&p, "task.done", NULL, NULL), 1);
+    bench_must_fail(&b, "cancel task-9", 2, "task-2"); // there is none; that one there is
+    assert_int_equal(bench_run(&b, "cancel task-2"), 0);
     bench_await(&p, "task.done", "status", "cancelled");
     bench_await(&p, "run.done", "status", "cancelled");
     bench_must_exit(&p, 1);

@@ -1,6 +1,8 @@
 // life_help.c - see life_help.h.
 #include "life_help.h"
 
+#include "pons/llm.h"
+
 enum { NS_A_MINUTE_IN_MS = 60000 };
 
 static char *read_file(const char *path)

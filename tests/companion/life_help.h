@@ -5,17 +5,16 @@
 
 // cmocka needs these before it
 // clang-format off
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 // clang-format on
-#include <stdlib.h>
-#include <string.h>
-
 #include "pons/buf.h"
 #include "pons/companion.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct edit { // of the shipped world view's text; ends with a NULL `from`
     const char *from, *to;

@@ -188,7 +188,7 @@ static void wrong_trees(void **state)
     }
 }
 
-// ---------------------------------------------------------------- models
+// ---- models -------------------------------------------------------------------------------------
 
 static char *deeds(const char *replies, const char *rule)
 {
@@ -258,7 +258,7 @@ static void asked_once_in_a_window(void **state)
     life_fini(&l);
 }
 
-// ---------------------------------------------------------------- a life by the clock
+// ---- a life by the clock ------------------------------------------------------------------------
 
 static const char DRAW_IN_10_S[] =
     "[{\"content\":\"{\\\"type\\\":\\\"draw\\\"}\",\"delay_ms\":10000,\"repeat\":true}]";
@@ -405,7 +405,7 @@ static void free_time_at_school(void **state)
     life_fini(&l);
 }
 
-// ---------------------------------------------------------------- world views
+// ---- world views --------------------------------------------------------------------------------
 
 static void wrong_world_views(void **state)
 {

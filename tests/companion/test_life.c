@@ -96,7 +96,7 @@ static void personal_parameters(void **state)
     life_fini(&l);
 }
 
-// ---------------------------------------------------------------- messages
+// ---- messages -----------------------------------------------------------------------------------
 
 static void say(life *l, const char *text, const char *from, bool urgent)
 {
@@ -176,7 +176,7 @@ static void a_lesson_is_gone_on_with(void **state)
     life_fini(&l);
 }
 
-// ---------------------------------------------------------------- restarts
+// ---- restarts -----------------------------------------------------------------------------------
 
 static void sleep_survives(void **state)
 {

@@ -1,6 +1,10 @@
 // conformance.c - the one suite for simulated robot drivers; see conformance.h.
 #include "conformance.h"
 
+#include "pons/clock.h"
+#include "pons/rand.h"
+#include "pons/yaml.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -8,10 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "pons/clock.h"
-#include "pons/rand.h"
-#include "pons/yaml.h"
 
 #define OPS          traits->ops
 #define STEP_NS      (10 * PONS_NS_PER_MS)
@@ -25,16 +25,18 @@ static const pons_pose2 IN_CORRIDOR = {2.0, 4.65, 0.0}; // seven metres of free 
 
 static void assert_near(double a, double b, double tolerance, const char *what)
 {
-    if (!(fabs(a - b) <= tolerance))
+    if (!(fabs(a - b) <= tolerance)) {
         fail_msg("%s is %.6f, expected %.6f ± %g", what, a, b, tolerance);
+    }
 }
 
 pons_value *world_from(const char *path, const char *dir)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_yaml *yaml = NULL;
-    if (pons_yaml_load(path, &yaml, &err) < 0)
+    if (pons_yaml_load(path, &yaml, &err) < 0) {
         fail_msg("%s: %s [%s]", path, err.message, err.source);
+    }
     pons_value *world = json_deep_copy((json_t *)pons_yaml_value(yaml));
     pons_yaml_destroy(yaml);
     world_set(world, NULL, "dir", json_string(dir));
@@ -62,8 +64,9 @@ void *open_at(const pons_robot_ops *ops, const pons_value *world, pons_pose2 sta
                     NULL);
     pons_error err = PONS_ERROR_INIT;
     void *robot = NULL;
-    if (ops->open(world, config, &robot, &err) < 0)
+    if (ops->open(world, config, &robot, &err) < 0) {
         fail_msg("open: %s [%s] %s", err.message, err.source, err.cause);
+    }
     return robot;
 }
 
@@ -84,16 +87,18 @@ static void *open_exact_at(pons_pose2 start)
 static void step(const pons_robot_ops *ops, void *robot)
 {
     pons_error err = PONS_ERROR_INIT;
-    if (ops->step(robot, STEP_NS, &err) < 0)
+    if (ops->step(robot, STEP_NS, &err) < 0) {
         fail_msg("step: %s", err.message);
+    }
 }
 
 void run_for(const pons_robot_ops *ops, void *robot, double seconds, double v, double w)
 {
     const int steps = (int)lround(seconds * 1e9 / (double)STEP_NS);
     ops->write_velocity(robot, (pons_twist2){v, w});
-    for (int i = 0; i < steps; i++)
+    for (int i = 0; i < steps; i++) {
         step(ops, robot);
+    }
 }
 
 static pons_pose2 truth_of(void *robot)
@@ -195,8 +200,9 @@ static void test_one_metre_straight(void **unused)
     (void)unused;
     void *robot = open_house_at(IN_CORRIDOR);
     OPS->write_velocity(robot, (pons_twist2){0.5, 0.0});
-    for (int i = 0; i < 1000 && state_of(robot).odom_from_base.x < 0.94; i++)
+    for (int i = 0; i < 1000 && state_of(robot).odom_from_base.x < 0.94; i++) {
         step(OPS, robot);
+    }
     run_for(OPS, robot, 1.0, 0.0, 0.0);
     const pons_pose2 truth = truth_of(robot);
     const pons_robot_state state = state_of(robot);
@@ -216,8 +222,9 @@ static void test_quarter_turns(void **unused)
         void *robot = open_house_at(IN_CORRIDOR);
         OPS->write_velocity(robot, (pons_twist2){0.0, sign * 0.8});
         for (int i = 0; i < 1000 && sign * state_of(robot).odom_from_base.yaw < M_PI / 2 - 0.08;
-             i++)
+             i++) {
             step(OPS, robot);
+        }
         run_for(OPS, robot, 1.0, 0.0, 0.0);
         const pons_pose2 truth = truth_of(robot);
         ASSERT_NEAR(state_of(robot).odom_from_base.yaw, sign * M_PI / 2, 0.1);
@@ -292,9 +299,10 @@ static void test_walls_are_solid(void **unused)
             const pons_pose2 at = truth_of(robot);
             least = fmin(least, room_at(world, at.x, at.y));
         }
-        if (least < 0.22 - traits->depth_m || least > 0.25)
+        if (least < 0.22 - traits->depth_m || least > 0.25) {
             fail_msg("from (%g, %g, %g): nearest to a wall was %.3f m", from[i].x, from[i].y,
                      from[i].yaw, least);
+        }
         // It stands, or slides along; and it can get away again.
         const pons_pose2 stuck = truth_of(robot);
         run_for(OPS, robot, 2.0, -0.3, 0.0);
@@ -315,8 +323,9 @@ static double marched(const pons_value *world, pons_pose2 from, double angle, do
     while (r < most) {
         const double room =
             room_at(world, from.x + r * cos(from.yaw + angle), from.y + r * sin(from.yaw + angle));
-        if (room < 1e-4)
+        if (room < 1e-4) {
             return r;
+        }
         r += room;
     }
     return INFINITY;
@@ -365,8 +374,9 @@ static void test_scan_noise_is_seeded(void **unused)
         const pons_scan a = scan_of(exact), b = scan_of(noisy);
         for (int k = 0; k < a.n; k++) {
             const double off = (double)b.ranges[k] - (double)a.ranges[k];
-            if (!isfinite(off))
+            if (!isfinite(off)) {
                 continue;
+            }
             sum += off;
             squares += off * off;
             n++;
@@ -446,8 +456,9 @@ static void spawn(void *robot, int expected, const char *json)
     pons_error err = PONS_ERROR_INIT;
     ASSERT_OK(pons_value_parse(json, strlen(json), &what, &err));
     const int got = OPS->spawn(robot, what, &err);
-    if (got != expected)
+    if (got != expected) {
         fail_msg("spawn %s: %d, expected %d: %s", json, got, expected, err.message);
+    }
     assert_true(got == PONS_OK || err.message[0]);
 }
 
@@ -494,16 +505,18 @@ static void test_spawn_refuses_nonsense(void **unused)
         "\"y\":1,\"sx\":1,\"sy\":1}",
         "[]",
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         spawn(robot, PONS_EINVAL, bad[i]);
+    }
     char text[128];
     int made = 0;
     for (; made < 100; made++) {
         pons_autovalue what = NULL;
         snprintf(text, sizeof text, "{\"id\":\"n%d\",\"x\":9,\"y\":7,\"sx\":0.1,\"sy\":0.1}", made);
         ASSERT_OK(pons_value_parse(text, strlen(text), &what, NULL));
-        if (OPS->spawn(robot, what, NULL) == PONS_EBUSY)
+        if (OPS->spawn(robot, what, NULL) == PONS_EBUSY) {
             break;
+        }
     }
     assert_in_range(made, 8, 99);
     spawn(robot, PONS_OK, "{\"id\":\"n0\",\"remove\":true}"); // makes room for one
@@ -519,8 +532,9 @@ typedef struct digest {
 
 static void digest_add(digest *d, const void *data, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         d->fnv = (d->fnv ^ ((const uint8_t *)data)[i]) * 0x100000001b3u;
+    }
 }
 
 static uint64_t drive_randomly(void *robot, uint64_t seed, int steps)
@@ -529,17 +543,19 @@ static uint64_t drive_randomly(void *robot, uint64_t seed, int steps)
     pons_rand_seed(&rand, seed);
     digest d = {0xcbf29ce484222325u};
     for (int i = 0; i < steps; i++) {
-        if (i % 25 == 0)
+        if (i % 25 == 0) {
             OPS->write_velocity(robot, (pons_twist2){pons_rand_unit(&rand) * 0.9 - 0.3,
                                                      pons_rand_unit(&rand) * 3.0 - 1.5});
+        }
         step(OPS, robot);
         const pons_robot_state state = state_of(robot);
         const pons_pose2 truth = truth_of(robot);
         pons_scan scan;
         digest_add(&d, &state, sizeof state);
         digest_add(&d, &truth, sizeof truth);
-        if (OPS->scan(robot, &scan))
+        if (OPS->scan(robot, &scan)) {
             digest_add(&d, &scan, sizeof scan);
+        }
     }
     return d.fnv;
 }
@@ -616,10 +632,11 @@ static void test_restore_refuses_damage(void **unused)
     const pons_robot_state before = state_of(robot);
     for (size_t i = 0; i < 2 * sizeof keys / sizeof keys[0]; i++) {
         pons_autovalue bad = json_deep_copy(saved);
-        if (i % 2)
+        if (i % 2) {
             json_object_del(bad, keys[i / 2]);
-        else
+        } else {
             json_object_set_new(bad, keys[i / 2], json_string("?"));
+        }
         pons_error err = PONS_ERROR_INIT;
         assert_int_equal(OPS->restore(robot, bad, &err), PONS_EINVAL);
         assert_true(err.message[0]);
@@ -641,8 +658,9 @@ static int allocations_left = -1; // < 0: all succeed
 
 static void *scarce_malloc(size_t n)
 {
-    if (allocations_left == 0)
+    if (allocations_left == 0) {
         return NULL;
+    }
     allocations_left -= allocations_left > 0;
     return malloc(n);
 }
@@ -709,8 +727,9 @@ static void test_open_refuses_bad_worlds(void **unused)
         pons_error err = PONS_ERROR_INIT;
         assert_int_equal(OPS->open(world, NULL, &robot, &err), PONS_EINVAL);
         assert_null(robot);
-        if (!strstr(err.message, bad[i].says))
+        if (!strstr(err.message, bad[i].says)) {
             fail_msg("%s: not about %s", err.message, bad[i].says);
+        }
         assert_non_null(strstr(err.source, "house.yaml"));
     }
     pons_autovalue nothing = json_object();
@@ -734,27 +753,34 @@ static void *watch(void *arg)
         pons_robot_state state;
         pons_scan scan;
         OPS->read(b->robot, &state);
-        if (state.stamp_ns < state_ns)
+        if (state.stamp_ns < state_ns) {
             b->complaint = "the state's stamp went back";
-        if (!(state.cov[0] == state.cov[4]) || state.battery_pct > 100.0)
+        }
+        if (!(state.cov[0] == state.cov[4]) || state.battery_pct > 100.0) {
             b->complaint = "a state of two writes";
+        }
         state_ns = state.stamp_ns;
         if (OPS->scan(b->robot, &scan)) {
-            if (scan.stamp_ns < scan_ns)
+            if (scan.stamp_ns < scan_ns) {
                 b->complaint = "the scan's stamp went back";
-            if (scan.n != 120 || scan.range_max != 10.0f)
+            }
+            if (scan.n != 120 || scan.range_max != 10.0f) {
                 b->complaint = "a scan of two writes";
+            }
             scan_ns = scan.stamp_ns;
             OPS->read(b->robot, &state);
-            if (state.stamp_ns < scan_ns)
+            if (state.stamp_ns < scan_ns) {
                 b->complaint = "the state is older than the scan";
+            }
         }
-        if (OPS->time_ns(b->robot) < state_ns)
+        if (OPS->time_ns(b->robot) < state_ns) {
             b->complaint = "the clock is behind the state";
+        }
         OPS->write_velocity(b->robot, (pons_twist2){v, 0.5 - v});
         OPS->charge(b->robot, v > 0.25, NULL);
-        if (OPS->fault(b->robot))
+        if (OPS->fault(b->robot)) {
             b->complaint = OPS->fault(b->robot);
+        }
         atomic_fetch_add(&b->rounds, 1);
     }
     return NULL;
@@ -769,8 +795,9 @@ static void *meddle(void *arg) // what the loop thread does
     while (!atomic_load(b->quit)) {
         pons_pose2 truth;
         OPS->truth(b->robot, &truth);
-        if (OPS->spawn(b->robot, box, NULL) < 0)
+        if (OPS->spawn(b->robot, box, NULL) < 0) {
             b->complaint = "cannot spawn";
+        }
         OPS->set_battery(b->robot, 50.0 + truth.x);
         atomic_fetch_add(&b->rounds, 1);
     }
@@ -785,8 +812,9 @@ static void test_others_may_look_while_it_steps(void **unused)
     bystander people[3] = {
         {robot, &quit, NULL, 0}, {robot, &quit, NULL, 0}, {robot, &quit, NULL, 0}};
     pthread_t threads[3];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, i < 2 ? watch : meddle, &people[i]), 0);
+    }
     bool enough = false;
     for (int i = 0; i < 300 || !enough; i++) {
         step(OPS, robot);
@@ -795,11 +823,14 @@ static void test_others_may_look_while_it_steps(void **unused)
                  atomic_load(&people[2].rounds) >= 5;
     }
     atomic_store(&quit, true);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         pthread_join(threads[i], NULL);
-    for (int i = 0; i < 3; i++)
-        if (people[i].complaint)
+    }
+    for (int i = 0; i < 3; i++) {
+        if (people[i].complaint) {
             fail_msg("%s", people[i].complaint);
+        }
+    }
     OPS->close(robot);
 }
 
@@ -809,8 +840,9 @@ void print_realtime(const pons_robot_ops *ops, double seconds)
     void *robot = open_at(ops, world, IN_CORRIDOR, 1);
     struct timespec begun, ended;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begun);
-    for (double t = 0.0; t < seconds; t += 4.0)
+    for (double t = 0.0; t < seconds; t += 4.0) {
         run_for(ops, robot, 4.0, 0.3, (int)(t / 4.0) % 2 ? -0.8 : 0.8);
+    }
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ended);
     const double took =
         (double)(ended.tv_sec - begun.tv_sec) + (double)(ended.tv_nsec - begun.tv_nsec) * 1e-9;

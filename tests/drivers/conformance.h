@@ -4,14 +4,12 @@
 #ifndef TESTS_DRIVERS_CONFORMANCE_H
 #define TESTS_DRIVERS_CONFORMANCE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "pons/ext/robot.h"
 #include "pons/value.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
 
 typedef struct driver_traits {
     const pons_robot_ops *ops;

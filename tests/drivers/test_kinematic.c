@@ -1,11 +1,11 @@
 // test_kinematic.c - the kinematic robot keeps the contract of simulated drivers (conformance.c),
 // and what it promises beyond: exact arcs, a lidar of any span, low obstacles that block unseen.
 #include "conformance.h"
+#include "pons/clock.h"
+#include "pons/drivers.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "pons/clock.h"
 
 static const pons_robot_ops *const ops = &pons_robot_kinematic;
 
@@ -27,8 +27,9 @@ static void test_step_length_hardly_matters(void **unused)
     for (int i = 0; i < 3; i++) {
         void *robot = open_at(ops, world, (pons_pose2){7.5, 2.2, 0.0}, 1);
         ops->write_velocity(robot, (pons_twist2){0.25, 0.5});
-        for (int64_t t = 0; t < 4000; t += dt_ms[i])
+        for (int64_t t = 0; t < 4000; t += dt_ms[i]) {
             assert_int_equal(ops->step(robot, dt_ms[i] * PONS_NS_PER_MS, NULL), PONS_OK);
+        }
         ops->truth(robot, &ends[i]);
         ops->close(robot);
     }

@@ -5,15 +5,15 @@
 // Without the module (MuJoCo was not there at build time) everything is skipped, with a message.
 // Bad models are written into a directory of their own, which is the working directory meanwhile.
 #include "conformance.h"
+#include "pons/clock.h"
+#include "pons/drivers.h"
+#include "pons/module.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pons/clock.h"
-#include "pons/module.h"
 
 static const pons_robot_ops *ops; // from the module
 
@@ -47,8 +47,9 @@ static pons_value *world_with_model(const char *name, const char *text)
 static int enter_scratch(void **unused)
 {
     (void)unused;
-    if (!mkdtemp(scratch) || chdir(scratch) < 0)
+    if (!mkdtemp(scratch) || chdir(scratch) < 0) {
         return -1;
+    }
     return symlink(PONS_SOURCE_DIR "/worlds/robot.xml", "robot.xml"); // includes are relative
 }
 
@@ -56,8 +57,9 @@ static int leave_scratch(void **unused)
 {
     (void)unused;
     static const char *const files[] = {"bad.xml", "unstable.xml", "small.xml", "robot.xml"};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         unlink(files[i]);
+    }
     return chdir("/") < 0 || rmdir(scratch) < 0 ? -1 : 0; // nothing else may lie there
 }
 
@@ -112,8 +114,9 @@ static void test_bad_models_are_explained(void **unused)
         pons_error err = PONS_ERROR_INIT;
         assert_int_equal(ops->open(world, NULL, &robot, &err), PONS_EINVAL);
         assert_null(robot);
-        if (!strstr(err.message, bad[i].says))
+        if (!strstr(err.message, bad[i].says)) {
             fail_msg("%s: not about %s", err.message, bad[i].says);
+        }
         assert_null(strchr(err.message, '\n'));
         assert_non_null(strstr(err.source, "bad.xml"));
     }
@@ -165,8 +168,9 @@ static void test_a_model_of_boxes(void **unused)
         assert_true(ops->scan(robot, &scans[i]));
         ops->close(robot);
     }
-    for (int b = 0; b < scans[0].n; b++)
+    for (int b = 0; b < scans[0].n; b++) {
         assert_true(fabsf(scans[0].ranges[b] - scans[1].ranges[b]) < 0.01f);
+    }
 }
 
 // Steps until the fault, then looks at what a faulty robot does.
@@ -176,14 +180,16 @@ static void expect_fault(const char *name, const char *text, const char *says)
     void *robot = open_at(ops, world, (pons_pose2){2.0, 4.65, 0.0}, 1);
     pons_error err = PONS_ERROR_INIT;
     int rc = PONS_OK;
-    for (int i = 0; i < 1000 && rc == PONS_OK; i++)
+    for (int i = 0; i < 1000 && rc == PONS_OK; i++) {
         rc = ops->step(robot, 10 * PONS_NS_PER_MS, &err);
+    }
     assert_int_equal(rc, PONS_EIO);
     const char *fault = ops->fault(robot);
     assert_non_null(fault);
     print_message("latched: %s\n", fault);
-    if (!strstr(fault, says))
+    if (!strstr(fault, says)) {
         fail_msg("%s: not about %s", fault, says);
+    }
     assert_non_null(strstr(err.message, fault));
 
     // The clock stands, the last good state stays readable, and nothing is saved from it.
@@ -261,8 +267,9 @@ static void test_odd_steps_add_up(void **unused)
     (void)unused;
     pons_autovalue world = house_world();
     void *robot = open_at(ops, world, (pons_pose2){2.0, 4.65, 0.0}, 1);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         assert_int_equal(ops->step(robot, 3 * PONS_NS_PER_MS, NULL), PONS_OK);
+    }
     assert_int_equal(ops->time_ns(robot), 300 * PONS_NS_PER_MS);
     ops->close(robot);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// ---------------------------------------------------------------- the bed
+// ---- the bed ------------------------------------------------------------------------------------
 
 static void on_event(void *user, const pons_event *ev)
 {
@@ -22,8 +22,9 @@ static void ask_start(void *user, pons_run *run, const char *id, const pons_valu
     json_array_append_new(b->started,
                           pons_object("id", json_string(id), "request", pons_value_ref(request),
                                       "restarted", json_boolean(restarted), NULL));
-    if (b->instant)
+    if (b->instant) {
         assert_ok(pons_run_answer(run, id, pons_value_ref(b->instant), &b->err));
+    }
 }
 
 static void ask_cancel(void *user, pons_run *run, const char *id)
@@ -44,8 +45,9 @@ void bed_thread(bed *b)
                              .on_event = on_event,
                              .user = b};
     int st = pons_thread_open(b->store, "t1", &o, &b->t, &b->err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         fail_msg("open: %s", b->err.message);
+    }
 }
 
 static void prepare(bed *b)
@@ -84,8 +86,9 @@ void bed_open_without_store(bed *b)
 void bed_close(bed *b)
 {
     pons_thread_close(b->t);
-    if (!b->borrowed_store)
+    if (!b->borrowed_store) {
         pons_store_close(&b->store);
+    }
     pons_value_unref(b->events);
     pons_value_unref(b->started);
     pons_value_unref(b->canceled);
@@ -103,40 +106,46 @@ size_t bed_events(const bed *b, const char *type)
     return n;
 }
 
-// ---------------------------------------------------------------- values
+// ---- values -------------------------------------------------------------------------------------
 
 pons_value *json(const char *text)
 {
     char buf[4096];
     snprintf(buf, sizeof buf, "%s", text);
-    for (char *c = buf; *c; c++)
-        if (*c == '\'')
+    for (char *c = buf; *c; c++) {
+        if (*c == '\'') {
             *c = '"';
+        }
+    }
     pons_value *v = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_value_parse(buf, strlen(buf), &v, &err) != PONS_OK)
+    if (pons_value_parse(buf, strlen(buf), &v, &err) != PONS_OK) {
         fail_msg("bad JSON in a test: %s", text);
+    }
     return v;
 }
 
 void assert_json(const pons_value *v, const char *text)
 {
     pons_autovalue want = json(text);
-    if (v && json_equal((pons_value *)(uintptr_t)v, want))
+    if (v && json_equal((pons_value *)(uintptr_t)v, want)) {
         return;
+    }
     char *have = NULL;
-    if (v)
+    if (v) {
         pons_value_dump(v, &have);
+    }
     fail_msg("have %s, want %s", have ? have : "nothing", text);
 }
 
-// ---------------------------------------------------------------- runs
+// ---- runs ---------------------------------------------------------------------------------------
 
 static void check_state(pons_run *r, pons_run_state want)
 {
-    if (pons_run_state_get(r) != want)
+    if (pons_run_state_get(r) != want) {
         fail_msg("the run is in state %d, not %d: %s", (int)pons_run_state_get(r), (int)want,
                  pons_run_error(r)->message);
+    }
 }
 
 pons_run *run_to(bed *b, const pons_graph *g, const char *ns, const char *input,
@@ -146,11 +155,13 @@ pons_run *run_to(bed *b, const pons_graph *g, const char *ns, const char *input,
     pons_run_options o = {.durability = PONS_DURABILITY_SYNC};
     pons_run *r = NULL;
     int st = pons_run_start(b->t, g, ns, in, &o, &r, &b->err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         fail_msg("start: %s", b->err.message);
+    }
     st = pons_run_advance(r, &b->err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         fail_msg("advance: %s", b->err.message);
+    }
     check_state(r, want);
     return r;
 }
@@ -160,11 +171,13 @@ pons_run *resume_to(bed *b, const pons_graph *g, const char *ns, pons_run_state 
     pons_run_options o = {.durability = PONS_DURABILITY_SYNC};
     pons_run *r = NULL;
     int st = pons_run_resume(b->t, g, ns, &o, &r, &b->err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         fail_msg("resume: %s", b->err.message);
+    }
     st = pons_run_advance(r, &b->err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         fail_msg("advance: %s", b->err.message);
+    }
     check_state(r, want);
     return r;
 }
@@ -173,8 +186,9 @@ pons_graph *compile(pons_graph_builder *b, const pons_graph_options *opts)
 {
     pons_graph *g = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_graph_compile(b, opts, &g, &err) != PONS_OK)
+    if (pons_graph_compile(b, opts, &g, &err) != PONS_OK) {
         fail_msg("compile: %s", err.message);
+    }
     pons_graph_builder_destroy(b);
     return g;
 }
@@ -193,7 +207,7 @@ int node_log(pons_cx *cx, void *user, pons_error *err)
     return pons_cx_put(cx, "log", json_string(pons_cx_node(cx)));
 }
 
-// ---------------------------------------------------------------- the fuse
+// ---- the fuse -----------------------------------------------------------------------------------
 
 static int dead(const fuse *f, pons_error *err)
 {
@@ -203,10 +217,11 @@ static int dead(const fuse *f, pons_error *err)
 static bool blown(fuse *f)
 {
     f->commits++;
-    if (f->left == 0)
+    if (f->left == 0) {
         f->dead = true;
-    else if (f->left > 0)
+    } else if (f->left > 0) {
         f->left--;
+    }
     return f->dead;
 }
 
@@ -229,22 +244,27 @@ static void f_release(void *self, pons_lease *lease)
 static int f_commit(void *self, const pons_commit *c, pons_error *err)
 {
     fuse *f = self;
-    if (blown(f))
+    if (blown(f)) {
         return dead(f, err);
-    if (f->commits == f->exit_at && !f->exit_after)
+    }
+    if (f->commits == f->exit_at && !f->exit_after) {
         _exit(FUSE_EXIT);
+    }
     int st = INNER(f)->commit(f->inner.self, c, err);
-    if (f->commits == f->exit_at)
+    if (f->commits == f->exit_at) {
         _exit(FUSE_EXIT);
+    }
     return st;
 }
 static int f_commit_async(void *self, const pons_commit *c, pons_error *err)
 {
     fuse *f = self;
-    if (blown(f))
+    if (blown(f)) {
         return dead(f, err);
-    if (f->commits == f->exit_at && !f->exit_after)
+    }
+    if (f->commits == f->exit_at && !f->exit_after) {
         _exit(FUSE_EXIT);
+    }
     int st = INNER(f)->commit_async(f->inner.self, c, err);
     if (f->commits == f->exit_at) { // once it is made: a queue may lose it, which is the other case
         INNER(f)->drain(f->inner.self, err);

@@ -3,14 +3,12 @@
 #ifndef TESTS_GRAPH_HELP_H
 #define TESTS_GRAPH_HELP_H
 
-#include <setjmp.h>
+#include "pons/graph.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
-#include "pons/graph.h"
 
 typedef struct bed { // a thread with everything around it
     pons_store store;

@@ -7,7 +7,7 @@
 
 enum { WORDS_MAX = 4, SCRIPT_MAX = 512 };
 
-// ---------------------------------------------------------------- nodes
+// ---- nodes --------------------------------------------------------------------------------------
 
 static int to_log(pons_cx *cx, const pons_value *v)
 {
@@ -29,14 +29,17 @@ static int split(char *line, int n, char *words[WORDS_MAX])
     while (have < n && *line) {
         line += strspn(line, " ");
         words[have++] = line;
-        if (have == n)
+        if (have == n) {
             break;
+        }
         line += strcspn(line, " ");
-        if (*line)
+        if (*line) {
             *line++ = '\0';
+        }
     }
-    for (int i = have; i < n; i++)
+    for (int i = have; i < n; i++) {
         words[i] = line + strlen(line);
+    }
     return have;
 }
 
@@ -52,8 +55,9 @@ static int one_word(pons_cx *cx, spec_node *n, char *line, pons_error *err)
         split(rest, 2, w);
         return pons_cx_put(cx, w[0], json(w[1]));
     }
-    if (strcmp(verb, "see") == 0)
+    if (strcmp(verb, "see") == 0) {
         return to_log(cx, pons_cx_get(cx, rest));
+    }
     if (strcmp(verb, "goto") == 0) {
         pons_cx_goto(cx, strcmp(rest, "END") == 0 ? PONS_END : rest);
         return PONS_OK;
@@ -74,12 +78,14 @@ static int one_word(pons_cx *cx, spec_node *n, char *line, pons_error *err)
         st = pons_task(cx, w[0], args, echo, NULL, &answer, err);
         return st == PONS_OK ? to_log(cx, answer) : st;
     }
-    if (strcmp(verb, "arg") == 0)
+    if (strcmp(verb, "arg") == 0) {
         return to_log(cx, pons_cx_arg(cx));
+    }
     if (strcmp(verb, "inbox") == 0) {
         const pons_value *in = pons_cx_inbox(cx, err);
-        for (size_t i = 0; i < json_array_size(in); i++)
+        for (size_t i = 0; i < json_array_size(in); i++) {
             to_log(cx, pons_get(json_array_get(in, i), "value"));
+        }
         return in ? PONS_OK : PONS_EIO;
     }
     if (strcmp(verb, "emit") == 0) {
@@ -94,10 +100,12 @@ static int one_word(pons_cx *cx, spec_node *n, char *line, pons_error *err)
         pons_cx_custom(cx, json(rest));
         return PONS_OK;
     }
-    if (strcmp(verb, "fail") == 0 || (strcmp(verb, "failonce") == 0 && n->runs == 1))
+    if (strcmp(verb, "fail") == 0 || (strcmp(verb, "failonce") == 0 && n->runs == 1)) {
         return pons_error_set(err, PONS_EIO, "test", "%s", rest);
-    if (strcmp(verb, "failonce") == 0)
+    }
+    if (strcmp(verb, "failonce") == 0) {
         return PONS_OK;
+    }
     if (strcmp(verb, "parent") == 0) {
         split(rest, 2, w);
         const char *const go[] = {w[1], NULL};
@@ -129,12 +137,13 @@ static int by_last(pons_cx *cx, void *user, pons_error *err)
     (void)user;
     (void)err;
     const char *to = json_string_value(pons_cx_get(cx, "last"));
-    if (to)
+    if (to) {
         pons_cx_goto(cx, strcmp(to, "END") == 0 ? PONS_END : to);
+    }
     return PONS_OK;
 }
 
-// ---------------------------------------------------------------- graphs
+// ---- graphs -------------------------------------------------------------------------------------
 
 typedef struct names {
     char text[SCRIPT_MAX];
@@ -147,8 +156,9 @@ static void names_of(names *to, const char *list, const char *sep)
     char *save = NULL;
     *to = (names){.n = 0};
     snprintf(to->text, sizeof to->text, "%s", list ? list : "");
-    for (char *s = strtok_r(to->text, sep, &save); s; s = strtok_r(NULL, sep, &save))
+    for (char *s = strtok_r(to->text, sep, &save); s; s = strtok_r(NULL, sep, &save)) {
         to->v[to->n++] = strcmp(s, "END") == 0 ? PONS_END : s;
+    }
 }
 
 // Where a script goes or sends.
@@ -160,8 +170,9 @@ static void goes_of(names *to, const char *script)
     snprintf(lines, sizeof lines, "%s", script ? script : "");
     for (char *line = strtok_r(lines, ";", &save); line; line = strtok_r(NULL, ";", &save)) {
         line += strspn(line, " ");
-        if (strncmp(line, "goto ", 5) != 0 && strncmp(line, "send ", 5) != 0)
+        if (strncmp(line, "goto ", 5) != 0 && strncmp(line, "send ", 5) != 0) {
             continue;
+        }
         split(line, 3, w);
         to->v[to->n++] = strcmp(w[1], "END") == 0 ? PONS_END : to->text + at;
         at += (size_t)snprintf(to->text + at, sizeof to->text - at, "%s", w[1]) + 1;
@@ -192,23 +203,27 @@ pons_graph_builder *spec_builder(spec_graph *s)
     channels(gb);
     for (spec_node *n = s->nodes; n->name; n++) {
         pons_node_options o = n->opts ? *n->opts : (pons_node_options){.deferred = false};
-        if (n->sub)
+        if (n->sub) {
             pons_graph_subgraph(gb, n->name, n->sub, n->mode);
-        else
+        } else {
             pons_graph_node(gb, n->name, follow, n);
+        }
         goes_of(&list, n->does);
         o.goes = list.n ? list.v : o.goes;
         pons_graph_node_options(gb, n->name, &o);
         names_of(&list, n->to, ",");
-        for (size_t i = 0; i < list.n; i++)
+        for (size_t i = 0; i < list.n; i++) {
             pons_graph_edge(gb, n->name, list.v[i]);
+        }
         names_of(&list, n->routes, ",");
-        if (n->routes)
+        if (n->routes) {
             pons_graph_router(gb, n->name, by_last, NULL, list.v);
+        }
     }
     names_of(&list, s->start, ",");
-    for (size_t i = 0; i < list.n; i++)
+    for (size_t i = 0; i < list.n; i++) {
         pons_graph_edge(gb, PONS_START, list.v[i]);
+    }
     if (s->join) {
         names_of(&list, s->join, "+>");
         pons_graph_join(gb, list.v, list.n - 1, list.v[list.n - 1]);
@@ -221,15 +236,17 @@ pons_graph *spec_compile(spec_graph *s)
     return compile(spec_builder(s), s->opts);
 }
 
-// ---------------------------------------------------------------- driving
+// ---- driving ------------------------------------------------------------------------------------
 
 static pons_run *advance_to(bed *b, pons_run *r, pons_run_state want)
 {
-    if (pons_run_advance(r, &b->err) != PONS_OK)
+    if (pons_run_advance(r, &b->err) != PONS_OK) {
         fail_msg("advance: %s", b->err.message);
-    if (pons_run_state_get(r) != want)
+    }
+    if (pons_run_state_get(r) != want) {
         fail_msg("the run is in state %d, not %d: %s", (int)pons_run_state_get(r), (int)want,
                  pons_run_error(r)->message);
+    }
     return r;
 }
 
@@ -240,8 +257,9 @@ pons_run *spec_run(bed *b, const pons_graph *g, const char *input, uint32_t mode
     pons_run_options o = {
         .durability = PONS_DURABILITY_SYNC, .stream = modes, .stream_subgraphs = true};
     pons_run *r = NULL;
-    if (pons_run_start(b->t, g, "", in, &o, &r, &b->err) != PONS_OK)
+    if (pons_run_start(b->t, g, "", in, &o, &r, &b->err) != PONS_OK) {
         fail_msg("start: %s", b->err.message);
+    }
     return advance_to(b, r, want);
 }
 
@@ -250,16 +268,18 @@ pons_run *spec_resume(bed *b, const pons_graph *g, uint32_t modes, pons_run_stat
     pons_run_options o = {
         .durability = PONS_DURABILITY_SYNC, .stream = modes, .stream_subgraphs = true};
     pons_run *r = NULL;
-    if (pons_run_resume(b->t, g, "", &o, &r, &b->err) != PONS_OK)
+    if (pons_run_resume(b->t, g, "", &o, &r, &b->err) != PONS_OK) {
         fail_msg("resume: %s", b->err.message);
+    }
     return advance_to(b, r, want);
 }
 
 void spec_answer(bed *b, pons_run *r, const char *value, pons_run_state want)
 {
     pons_autovalue v = json(value);
-    if (pons_run_resume_value(r, v, &b->err) != PONS_OK)
+    if (pons_run_resume_value(r, v, &b->err) != PONS_OK) {
         fail_msg("answer: %s", b->err.message);
+    }
     advance_to(b, r, want);
 }
 
@@ -270,7 +290,7 @@ void spec_pending(pons_run *r, size_t n, char ret[64])
     snprintf(ret, 64, "%s", pons_get_str(json_array_get(list, n), "id", ""));
 }
 
-// ---------------------------------------------------------------- looking
+// ---- looking ------------------------------------------------------------------------------------
 
 typedef struct ids { // seen so far
     char v[64][64];
@@ -288,11 +308,13 @@ static bool is_id(const char *s)
 static void number_in(ids *known, const char *s, char *ret, size_t cap)
 {
     size_t i = 0;
-    while (i < known->n && strcmp(known->v[i], s) != 0)
+    while (i < known->n && strcmp(known->v[i], s) != 0) {
         i++;
+    }
     assert_true(i < 64);
-    if (i == known->n)
+    if (i == known->n) {
         snprintf(known->v[known->n++], sizeof known->v[0], "%s", s);
+    }
     snprintf(ret, cap, "#%zu", i + 1);
 }
 
@@ -347,11 +369,12 @@ void spec_events(bed *b, uint32_t modes, bool subgraphs, const char *want)
                          .type = pons_get_str(e, "type", ""),
                          .payload = pons_get(e, "payload")};
         pons_autovalue shape = pons_stream_shape(&ev, modes, subgraphs);
-        if (shape)
+        if (shape) {
             json_array_append_new(list, plain(&known, shape));
-        else if (strncmp(ev.type, "stream.", 7) != 0) // a node's own
+        } else if (strncmp(ev.type, "stream.", 7) != 0) { // a node's own
             json_array_append_new(
                 list, json_pack("[so]", ev.type, plain(&known, pons_get(e, "payload"))));
+        }
     }
     json_array_clear(b->events);
     assert_json(list, want);
@@ -382,8 +405,9 @@ void spec_checkpoint_at(bed *b, const char *ns, int64_t step, char ret[32])
     assert_ok(pons_state_history(b->store, "t1", ns, 0, false, &history, &b->err));
     json_array_foreach(history, i, row)
     {
-        if (!ret[0] && pons_get_int(row, "step", -9) == step)
+        if (!ret[0] && pons_get_int(row, "step", -9) == step) {
             snprintf(ret, 32, "%s", pons_get_str(row, "checkpoint_id", ""));
+        }
     }
     assert_true(ret[0] != '\0');
 }

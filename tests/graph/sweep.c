@@ -7,15 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// ---------------------------------------------------------------- nodes
+// ---- nodes --------------------------------------------------------------------------------------
 
 static int node_left(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     const pons_value *answer;
     int st = pons_await(cx, "ask", json("'left?'"), 0, &answer, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     pons_cx_emit(cx, "left", pons_value_ref(answer));
     return pons_cx_put(cx, "log", pons_value_ref(answer));
 }
@@ -34,13 +35,16 @@ static int node_right(pons_cx *cx, void *user, pons_error *err)
     const pons_value *result;
     pons_autovalue args = json("{'n':1}");
     int st = pons_task(cx, "work", args, work, user, &result, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     const pons_value *in = pons_cx_inbox(cx, err);
-    if (!in)
+    if (!in) {
         return PONS_EIO;
-    for (size_t i = 0; i < json_array_size(in); i++)
+    }
+    for (size_t i = 0; i < json_array_size(in); i++) {
         pons_cx_put(cx, "said", pons_value_ref(pons_get(json_array_get(in, i), "value")));
+    }
     pons_cx_emit(cx, "right", json_integer(2));
     pons_cx_post(cx, "elsewhere", "note", json("'posted'"));
     return pons_cx_put(cx, "log", pons_value_ref(result));
@@ -73,16 +77,19 @@ static int node_act(pons_cx *cx, void *user, pons_error *err)
     const char *id = json_string_value(pons_cx_get(cx, "effect"));
     pons_effect_state was;
     int st = pons_effect_dispatch(cx, id, NULL, send_it, user, &was, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     st = pons_effect_settle(
         cx, id, was == PONS_EFFECT_INTENDED ? PONS_EFFECT_DONE : PONS_EFFECT_OUTCOME_UNKNOWN, NULL,
         err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     pons_cx_emit(cx, "acted", json_true());
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         pons_cx_send(cx, "leaf", json_integer(i));
+    }
     return pons_cx_put(cx, "log", json_string("acted"));
 }
 
@@ -101,8 +108,9 @@ static int node_human(pons_cx *cx, void *user, pons_error *err)
     (void)user;
     const pons_value *answer;
     int st = pons_interrupt(cx, json("'may I?'"), &answer, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     pons_cx_emit(cx, "asked", pons_value_ref(answer));
     return pons_cx_put(cx, "log", pons_value_ref(answer));
 }
@@ -113,8 +121,9 @@ static int route_twice(pons_cx *cx, void *user, pons_error *err)
     (void)err;
     int64_t round = json_integer_value(pons_cx_get(cx, "round"));
     pons_cx_goto(cx, round < 2 ? "left" : PONS_END);
-    if (round < 2)
+    if (round < 2) {
         pons_cx_goto(cx, "right");
+    }
     return PONS_OK;
 }
 
@@ -166,7 +175,7 @@ static pons_graph *whole_graph(world *w, const pons_graph *sub, bool quiet)
     return compile(gb, &(pons_graph_options){.quiet = quiet});
 }
 
-// ---------------------------------------------------------------- one life
+// ---- one life -----------------------------------------------------------------------------------
 
 static bool ended(const bed *b)
 {
@@ -182,15 +191,19 @@ static int live(bed *b, const pons_graph *g, pons_durability durability)
     pons_run_options o = {.durability = durability};
     pons_autovalue yes = json("'yes'");
     int st = pons_run_resume(b->t, g, "n", &o, &r, &b->err);
-    if (st == PONS_ENOTFOUND && ended(b))
+    if (st == PONS_ENOTFOUND && ended(b)) {
         return PONS_OK; // it died after its last commit
-    if (st == PONS_ENOTFOUND)
+    }
+    if (st == PONS_ENOTFOUND) {
         st = pons_run_start(b->t, g, "n", NULL, &o, &r, &b->err);
+    }
     while (st == PONS_OK && (st = pons_run_advance(r, &b->err)) == PONS_OK) {
-        if (pons_run_state_get(r) == PONS_RUN_DONE)
+        if (pons_run_state_get(r) == PONS_RUN_DONE) {
             break;
-        if (pons_run_state_get(r) == PONS_RUN_FAILED)
+        }
+        if (pons_run_state_get(r) == PONS_RUN_FAILED) {
             fail_msg("a node failed: %s", pons_run_error(r)->message);
+        }
         pons_autovalue pending = pons_run_pending(r);
         assert_true(json_array_size(pending) > 0);
         const pons_value *p = json_array_get(pending, 0);
@@ -227,8 +240,9 @@ static void check(bed *b, world *w, int n)
     pons_value *times;
     json_object_foreach(w->sent, id, times)
     {
-        if (json_integer_value(times) > 1)
+        if (json_integer_value(times) > 1) {
             fail_msg("killed at commit %d: effect %s was sent twice", n, id);
+        }
     }
     assert_true(json_object_size(w->sent) <= 2);
     assert_in_range(w->task_runs, 2, 3);
@@ -243,8 +257,9 @@ static void open_inner(const sweep_kind *k, const char *path, pons_store *ret)
 {
     pons_error err = PONS_ERROR_INIT;
     int st = k->open ? k->open(path, ret, &err) : pons_store_memory_open(ret, &err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         fail_msg("store: %s", err.message);
+    }
 }
 
 // Runs with a death at commit n (n < 0: none). Returns how many commits it made, -1 when the run
@@ -276,8 +291,9 @@ static int run_with_death(const sweep_kind *k, const char *path, int n)
         f.left = -1;
         bed_thread(&b);
         st = live(&b, g, k->durability);
-        if (st != PONS_OK)
+        if (st != PONS_OK) {
             fail_msg("%s, killed at commit %d: %s", k->name, n, b.err.message);
+        }
     }
     check(&b, &w, n);
     bed_close(&b);
@@ -300,8 +316,9 @@ static void forget(const sweep_kind *k, const char *path)
 {
     pons_store s;
     pons_error err = PONS_ERROR_INIT;
-    if (!k->open)
+    if (!k->open) {
         return;
+    }
     open_inner(k, path, &s);
     int st = s.ops->thread_delete(s.self, "t1", &err);
     assert_true(st == PONS_OK || st == PONS_ENOTFOUND);
@@ -324,7 +341,7 @@ void sweep_stores(const sweep_kind *k)
     remove_dir(dir);
 }
 
-// ---------------------------------------------------------------- processes
+// ---- processes ----------------------------------------------------------------------------------
 
 // A life in a process of its own; ends with 0, or FUSE_EXIT when it died. The last one checks.
 static void child_life(const sweep_kind *k, const char *path, const char *sends, int exit_at,
@@ -340,10 +357,12 @@ static void child_life(const sweep_kind *k, const char *path, const char *sends,
     FILE *file = fopen(sends, "r"); // of every life together
     char line[64];
     json_object_clear(w.sent);
-    while (file && fgets(line, sizeof line, file))
+    while (file && fgets(line, sizeof line, file)) {
         json_object_set_new(w.sent, line, json_integer(pons_get_int(w.sent, line, 0) + 1));
-    if (file)
+    }
+    if (file) {
         fclose(file);
+    }
     w.task_runs = 2; // of this life alone: not asked
     check(&b, &w, exit_at);
     bed_close(&b);
@@ -393,8 +412,9 @@ void sweep_processes(const sweep_kind *k)
             if (st != 0) {
                 assert_int_equal(st, FUSE_EXIT);
                 deaths++;
-                if (k->passed)
+                if (k->passed) {
                     k->passed();
+                }
                 assert_int_equal(in_a_child(k, path, sends, 0, false), 0);
             }
             unlink(sends);

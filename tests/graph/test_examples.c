@@ -17,10 +17,12 @@ static void promised(const char *source, char *ret)
     assert_non_null(f);
     *ret = '\0';
     while (fgets(line, sizeof line, f)) {
-        if (prints && strncmp(line, "//   ", 5) != 0)
+        if (prints && strncmp(line, "//   ", 5) != 0) {
             break;
-        if (prints)
+        }
+        if (prints) {
             strncat(ret, line + 5, TEXT_MAX - strlen(ret) - 1);
+        }
         prints = prints || strcmp(line, "// Prints:\n") == 0;
     }
     fclose(f);
@@ -32,8 +34,9 @@ static void printed(const char *program, char *ret)
     assert_non_null(p);
     size_t n = fread(ret, 1, TEXT_MAX - 1, p);
     ret[n] = '\0';
-    if (pclose(p) != 0)
+    if (pclose(p) != 0) {
         fail_msg("%s failed", program);
+    }
 }
 
 static void every_example_prints_what_it_says(void **state)
@@ -50,8 +53,9 @@ static void every_example_prints_what_it_says(void **state)
                  (int)strcspn(name, "."), name);
         promised(found.gl_pathv[i], want);
         printed(program, have);
-        if (!want[0] || strcmp(want, have) != 0)
+        if (!want[0] || strcmp(want, have) != 0) {
             fail_msg("%s prints\n%snot\n%s", name, have, want);
+        }
     }
     globfree(&found);
 }

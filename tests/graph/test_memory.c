@@ -8,58 +8,13 @@
 // or simply used on. Both must end with the state, the messages and the effects of an undisturbed
 // run, and nothing may leak.
 #include "graph/graph_help.h"
+#include "oom.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---------------------------------------------------------------- failing
-
-static struct {
-    long count; // allocations so far
-    long fail;  // the one that fails; -1: none
-    bool off;   // the test's own business
-} oom = {.fail = -1};
-
-static bool fails(void)
-{
-    if (oom.off)
-        return false;
-    return oom.count++ == oom.fail;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-
-void *__wrap_malloc(size_t n)
-{
-    return fails() ? NULL : __real_malloc(n);
-}
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-void *__wrap_realloc(void *p, size_t n)
-{
-    return fails() ? NULL : __real_realloc(p, n);
-}
-char *__wrap_strdup(const char *s)
-{
-    return fails() ? NULL : __real_strdup(s);
-}
-
-static void *json_malloc(size_t n)
-{
-    return fails() ? NULL : __real_malloc(n);
-}
-
-// ---------------------------------------------------------------- a run that has everything
+// ---- a run that has everything ------------------------------------------------------------------
 
 static int sent; // effects, outside of every process
 
@@ -75,8 +30,9 @@ static int node_left(pons_cx *cx, void *user, pons_error *err)
     const pons_value *answer;
     pons_value *q = json_string("left?");
     int st = q ? pons_await(cx, "ask", q, 0, &answer, err) : PONS_ENOMEM;
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     pons_cx_custom(cx, json_true());
     return pons_cx_put(cx, "log", pons_value_ref(answer));
 }
@@ -95,20 +51,26 @@ static int node_right(pons_cx *cx, void *user, pons_error *err)
     (void)user;
     const pons_value *result, *in;
     int st = pons_task(cx, "work", NULL, work, NULL, &result, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     in = pons_cx_inbox(cx, err);
-    if (!in)
+    if (!in) {
         return PONS_ENOMEM;
-    for (size_t i = 0; i < json_array_size(in) && st == PONS_OK; i++)
+    }
+    for (size_t i = 0; i < json_array_size(in) && st == PONS_OK; i++) {
         st = pons_cx_put(cx, "said", pons_value_ref(pons_get(json_array_get(in, i), "value")));
-    if (st == PONS_OK)
+    }
+    if (st == PONS_OK) {
         st = pons_cx_emit(cx, "right", json_true());
-    if (st == PONS_OK)
+    }
+    if (st == PONS_OK) {
         st = pons_cx_post(cx, "elsewhere", "note", json_true());
+    }
     pons_value *msg = json_pack("{ss}", "text", "hello");
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         st = msg ? pons_cx_put(cx, "msgs", pons_value_ref(msg)) : PONS_ENOMEM;
+    }
     pons_value_unref(msg);
     return st == PONS_OK ? pons_cx_put(cx, "log", pons_value_ref(result)) : st;
 }
@@ -128,18 +90,21 @@ static int node_act(pons_cx *cx, void *user, pons_error *err)
     char id[40];
     pons_effect_state was;
     int st = pons_effect_intend(cx, "go", json_object(), 1, NULL, id, err);
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         st = pons_effect_dispatch(cx, id, NULL, send_it, NULL, &was, err);
-    if (st == PONS_OK)
+    }
+    if (st == PONS_OK) {
         st = pons_effect_settle(
             cx, id, was == PONS_EFFECT_INTENDED ? PONS_EFFECT_DONE : PONS_EFFECT_OUTCOME_UNKNOWN,
             NULL, err);
+    }
     for (int i = 0; i < 2 && st == PONS_OK; i++) {
         pons_value *arg = json_integer(i);
-        if (arg)
+        if (arg) {
             pons_cx_send(cx, "leaf", arg);
-        else
+        } else {
             st = PONS_ENOMEM;
+        }
     }
     return st == PONS_OK ? put_text(cx, "log", "acted") : st;
 }
@@ -147,8 +112,9 @@ static int node_act(pons_cx *cx, void *user, pons_error *err)
 static int node_leaf(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
-    if (pons_cx_attempt(cx) == 1 && json_integer_value(pons_cx_arg(cx)) == 1)
+    if (pons_cx_attempt(cx) == 1 && json_integer_value(pons_cx_arg(cx)) == 1) {
         return pons_error_set(err, PONS_EIO, "test", "once more");
+    }
     return put_text(cx, "log", "leaf");
 }
 
@@ -183,8 +149,9 @@ static pons_graph *inner_graph(pons_error *err)
     pons_graph *g = NULL;
     pons_channel_options append = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons_reduce_append};
     pons_graph_builder *gb = pons_graph_builder_create("inner");
-    if (!gb)
+    if (!gb) {
         return NULL;
+    }
     pons_graph_channel(gb, "log", &append);
     pons_graph_node(gb, "human", node_human, NULL);
     pons_graph_edge(gb, PONS_START, "human");
@@ -203,8 +170,9 @@ static pons_graph *whole_graph(const pons_graph *sub, pons_error *err)
                          merge = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons_reduce_merge},
                          messages = {.kind = PONS_CHANNEL_MESSAGES};
     pons_graph_builder *gb = pons_graph_builder_create("whole");
-    if (!gb)
+    if (!gb) {
         return NULL;
+    }
     pons_graph_channel(gb, "log", &append);
     pons_graph_channel(gb, "said", &append);
     pons_graph_channel(gb, "obj", &merge);
@@ -235,7 +203,7 @@ static pons_graph *whole_graph(const pons_graph *sub, pons_error *err)
     return g;
 }
 
-// ---------------------------------------------------------------- driving
+// ---- driving ------------------------------------------------------------------------------------
 
 typedef struct world {
     pons_store store;
@@ -258,10 +226,12 @@ static int open_thread(world *w)
 
 static int open_graphs(world *w)
 {
-    if (!w->sub)
+    if (!w->sub) {
         w->sub = inner_graph(&w->err);
-    if (w->sub && !w->g)
+    }
+    if (w->sub && !w->g) {
         w->g = whole_graph(w->sub, &w->err);
+    }
     return w->g ? PONS_OK : PONS_ENOMEM;
 }
 
@@ -270,8 +240,9 @@ static int tell(world *w)
     for (; w->told < 2; w->told++) {
         pons_autovalue v = json_integer(w->told);
         int st = v ? pons_inbox_post(w->store, "t1", "", "say", v, &w->err) : PONS_ENOMEM;
-        if (st != PONS_OK)
+        if (st != PONS_OK) {
             return st;
+        }
     }
     return PONS_OK;
 }
@@ -281,8 +252,9 @@ static int answer_one(world *w, pons_run *r)
     pons_autovalue pending = pons_run_pending(r);
     const pons_value *p = json_array_get(pending, 0);
     pons_autovalue yes = json_string("yes");
-    if (!p || !yes)
+    if (!p || !yes) {
         return PONS_ENOMEM;
+    }
     return strcmp(pons_get_str(p, "kind", ""), "human") == 0
                ? pons_run_resume_value(r, yes, &w->err)
                : pons_run_answer(r, pons_get_str(p, "id", ""), pons_value_ref(yes), &w->err);
@@ -294,28 +266,34 @@ static int live(world *w, bool in_place)
     pons_run *r = NULL;
     pons_run_options o = {.durability = (pons_durability)w->durability, .stream = 0x7f};
     int st = tell(w), errors = 0;
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         st = pons_run_resume(w->t, w->g, "", &o, &r, &w->err);
+    }
     if (st == PONS_ENOTFOUND && w->started) {
         pons_autovalue v = NULL; // it may be over
         st = pons_state_read(w->store, "t1", "", &v, &w->err);
-        if (st == PONS_OK && pons_get(v, "obj"))
+        if (st == PONS_OK && pons_get(v, "obj")) {
             return PONS_OK;
+        }
         st = st == PONS_OK || st == PONS_ENOTFOUND ? PONS_ENOTFOUND : st;
     }
-    if (st == PONS_ENOTFOUND)
+    if (st == PONS_ENOTFOUND) {
         st = pons_run_start(w->t, w->g, "", NULL, &o, &r, &w->err);
+    }
     w->started = w->started || st == PONS_OK;
     while (st == PONS_OK) {
         st = pons_run_advance(r, &w->err);
-        if (st == PONS_OK && pons_run_state_get(r) == PONS_RUN_DONE)
+        if (st == PONS_OK && pons_run_state_get(r) == PONS_RUN_DONE) {
             break;
-        if (st == PONS_OK && pons_run_state_get(r) == PONS_RUN_FAILED)
+        }
+        if (st == PONS_OK && pons_run_state_get(r) == PONS_RUN_FAILED) {
             st = PONS_ENOMEM; // the only reason there is
-        else if (st == PONS_OK)
+        } else if (st == PONS_OK) {
             st = answer_one(w, r);
-        if (st != PONS_OK && in_place && errors++ < 2 && pons_run_state_get(r) != PONS_RUN_FAILED)
+        }
+        if (st != PONS_OK && in_place && errors++ < 2 && pons_run_state_get(r) != PONS_RUN_FAILED) {
             st = PONS_OK; // once more
+        }
     }
     pons_run_destroy(r);
     return st;
@@ -338,15 +316,16 @@ static void check(world *w, const char *what, long n)
     }
     assert_ok(pons_effects_read(w->store, "t1", UINT32_MAX, &effects, &w->err));
     assert_int_equal(json_array_size(effects), 1);
-    if (sent > 1)
+    if (sent > 1) {
         fail_msg("%s, allocation %ld: the effect was sent %d times", what, n, sent);
+    }
     assert_ok(pons_thread_inbox_count(w->t, "", &left, &w->err));
     assert_ok(pons_thread_inbox_count(w->t, "elsewhere", &posted, &w->err));
     assert_int_equal(left, 0);
     assert_int_equal(posted, 1);
 }
 
-// ---------------------------------------------------------------- the past
+// ---- the past -----------------------------------------------------------------------------------
 
 static int node_count(pons_cx *cx, void *user, pons_error *err)
 {
@@ -368,8 +347,9 @@ static int chain_graph(world *w)
 {
     pons_channel_options add = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons_reduce_add};
     pons_graph_builder *gb = w->g ? NULL : pons_graph_builder_create("chain");
-    if (w->g || !gb)
+    if (w->g || !gb) {
         return w->g ? PONS_OK : PONS_ENOMEM;
+    }
     pons_graph_channel(gb, "sum", &add);
     pons_graph_node(gb, "a", node_count, NULL);
     pons_graph_node(gb, "w", node_waits, NULL);
@@ -383,10 +363,12 @@ static int chain_graph(world *w)
 
 static int advance_and_destroy(world *w, pons_run *r, int st)
 {
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         st = pons_run_advance(r, &w->err);
-    if (st == PONS_OK && pons_run_state_get(r) == PONS_RUN_FAILED)
+    }
+    if (st == PONS_OK && pons_run_state_get(r) == PONS_RUN_FAILED) {
         st = PONS_ENOMEM;
+    }
     pons_run_destroy(r);
     return st;
 }
@@ -396,10 +378,12 @@ static int first_checkpoint(world *w, char ret[32])
     pons_autovalue list = NULL;
     int st = pons_state_history(w->store, "t1", "", 0, true, &list, &w->err);
     size_t n = json_array_size(list);
-    if (st == PONS_OK && n < 2)
+    if (st == PONS_OK && n < 2) {
         st = PONS_ENOMEM; // a row that found none
-    if (st == PONS_OK)
+    }
+    if (st == PONS_OK) {
         snprintf(ret, 32, "%s", pons_get_str(json_array_get(list, n - 2), "checkpoint_id", ""));
+    }
     return st;
 }
 
@@ -412,8 +396,9 @@ static int past(world *w, bool in_place)
     int st = PONS_OK;
     pons_run_options o = {.durability = (pons_durability)w->durability};
     pons_autovalue one = json_pack("{si}", "sum", 1);
-    if (!one)
+    if (!one) {
         return PONS_ENOMEM;
+    }
     if (w->stage == 0) { // a run that waits: sum 1
         st = pons_run_start(w->t, w->g, "", NULL, &o, &r, &w->err);
         st = advance_and_destroy(w, r, st);
@@ -426,22 +411,27 @@ static int past(world *w, bool in_place)
     if (st == PONS_OK && w->stage == 2) { // the past of it: sum 1
         r = NULL;
         st = first_checkpoint(w, at);
-        if (st == PONS_OK)
+        if (st == PONS_OK) {
             st = pons_run_fork(w->t, w->g, "", at, NULL, &o, &r, &w->err);
+        }
         st = advance_and_destroy(w, r, st);
         w->stage += st == PONS_OK;
     }
     if (st == PONS_OK && w->stage == 3) { // a run gives way to another, and goes: sum 1 and 1 and 1
         r = NULL;
         st = pons_run_submit(w->t, w->g, "", one, PONS_BUSY_ENQUEUE, &o, &r, &w->err);
-        if (st == PONS_OK)
+        if (st == PONS_OK) {
             st = pons_run_advance(r, &w->err);
-        if (st == PONS_OK)
+        }
+        if (st == PONS_OK) {
             st = pons_run_submit(w->t, w->g, "", one, PONS_BUSY_ROLLBACK, &o, &two, &w->err);
-        if (st == PONS_OK)
+        }
+        if (st == PONS_OK) {
             st = pons_run_advance(two, &w->err);
-        if (st == PONS_OK && pons_run_state_get(two) == PONS_RUN_FAILED)
+        }
+        if (st == PONS_OK && pons_run_state_get(two) == PONS_RUN_FAILED) {
             st = PONS_ENOMEM;
+        }
         pons_run_destroy(r);
         pons_run_destroy(two);
         w->stage += st == PONS_OK;
@@ -463,14 +453,15 @@ static void check_past(world *w, const char *what, long n)
     for (int i = 0; i < 2; i++) {
         pons_autovalue v = NULL;
         int st = pons_state_read(w->store, threads[i], "", &v, &w->err);
-        if (st != PONS_OK)
+        if (st != PONS_OK) {
             fail_msg("%s, allocation %ld: thread %s: %s", what, n, threads[i], w->err.message);
+        }
         // What failed half-way in stage 0 or 3 may have been run twice, never half.
         assert_in_range(json_integer_value(pons_get(v, "sum")), 3, 6);
     }
 }
 
-// ---------------------------------------------------------------- the sweep
+// ---- the sweep ----------------------------------------------------------------------------------
 
 typedef struct tale {
     const char *name;
@@ -499,14 +490,17 @@ static long tell_tale(const tale *t, int durability, long n, bool in_place)
     oom.fail = n;
     oom.off = false;
     int st = t->graphs(&w);
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         st = open_thread(&w);
-    if (st == PONS_OK)
+    }
+    if (st == PONS_OK) {
         st = t->act(&w, in_place);
+    }
     oom.off = true;
     long count = oom.count;
-    if (st != PONS_OK && n < 0)
+    if (st != PONS_OK && n < 0) {
         fail_msg("%s: %s", t->name, w.err.message);
+    }
     if (st != PONS_OK) { // and now with memory
         if (!in_place) {
             pons_thread_close(w.t);
@@ -515,9 +509,10 @@ static long tell_tale(const tale *t, int durability, long n, bool in_place)
         assert_ok(t->graphs(&w));
         assert_ok(open_thread(&w));
         st = t->act(&w, false);
-        if (st != PONS_OK)
+        if (st != PONS_OK) {
             fail_msg("%s, allocation %ld%s: %s", t->name, n, in_place ? ", in place" : "",
                      w.err.message);
+        }
     }
     t->check(&w, t->name, n);
     pons_thread_close(w.t);
@@ -532,8 +527,9 @@ static void every_allocation_fails_once(void **state)
     const tale *t = *state;
     for (int d = 0; d < 2; d++) { // async, opened again; sync, used on
         long n = tell_tale(t, d, -1, false);
-        for (long i = 0; i < n; i++)
+        for (long i = 0; i < n; i++) {
             tell_tale(t, d, i, d == 1);
+        }
         print_message("  %s, %s: each of %ld allocations failed\n", t->name,
                       d ? "sync, used on" : "async, opened again", n);
         assert_true(n > 300);
@@ -542,9 +538,7 @@ static void every_allocation_fails_once(void **state)
 
 int main(void)
 {
-    oom.off = true;
-    pons_value_init();
-    json_set_alloc_funcs(json_malloc, free);
+    oom_init();
     static const tale whole = {"a whole run", open_graphs, live, check},
                       before = {"the past", chain_graph, past, check_past};
     const struct CMUnitTest tests[] = {

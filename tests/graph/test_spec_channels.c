@@ -87,14 +87,16 @@ static void each_rule(void **state)
         pons_graph *g = spec_compile(&(spec_graph){"a,b,c", n});
         pons_run *r =
             spec_run(&b, g, k->input, SPEC_VALUES, k->status ? PONS_RUN_FAILED : PONS_RUN_DONE);
-        if (pons_run_error(r)->status != k->status)
+        if (pons_run_error(r)->status != k->status) {
             fail_msg("%s: %s", k->says, pons_run_error(r)->message);
+        }
         pons_run_destroy(r);
         pons_autovalue history = NULL;
         assert_ok(pons_state_history(b.store, "t1", "", 0, true, &history, &b.err));
         // A conflict changes nothing: the step is not there.
-        if (json_array_size(history) != (k->status ? 2 : 3))
+        if (json_array_size(history) != (k->status ? 2 : 3)) {
             fail_msg("%s: %zu checkpoints", k->says, json_array_size(history));
+        }
         spec_state(&b, "", k->want);
         pons_graph_destroy(g);
         bed_close(&b);

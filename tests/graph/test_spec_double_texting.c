@@ -107,13 +107,14 @@ static void interrupted(void **state)
             }
             answer(&t, t.two);
             // The old run's steps and its update stay; what it waited for is given up.
-            if (d != PONS_DURABILITY_EXIT)
+            if (d != PONS_DURABILITY_EXIT) {
                 checkpoints_are(&t, "[2,'input',['__start__'],{'sum':1,'log':['a']}],"
                                     "[3,'loop',['a'],{'sum':11,'log':['a']}],"
                                     "[4,'loop',['w'],{'sum':11,'log':['a','a']}],"
                                     "[5,'loop',[],{'sum':11,'log':['a','a','yes']}]");
-            else
+            } else {
                 spec_state(&t.b, "", "{'sum':11,'log':['a','a','yes']}");
+            }
             over(&t);
         }
     }
@@ -138,13 +139,14 @@ static void rolled_back(void **state)
             }
             answer(&t, t.two);
             // As if the first one had never been.
-            if (d != PONS_DURABILITY_EXIT)
+            if (d != PONS_DURABILITY_EXIT) {
                 spec_checkpoints(&t.b, "",
                                  "[[-1,'input',['__start__'],{}],[0,'loop',['a'],{'sum':10}],"
                                  "[1,'loop',['w'],{'sum':10,'log':['a']}],"
                                  "[2,'loop',[],{'sum':10,'log':['a','yes']}]]");
-            else
+            } else {
                 spec_state(&t.b, "", "{'sum':10,'log':['a','yes']}");
+            }
             over(&t);
         }
     }

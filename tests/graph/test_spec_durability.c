@@ -17,15 +17,19 @@ static void note(spy *s, const char *how, const pons_commit *c)
 {
     char line[256];
     int n = snprintf(line, sizeof line, "%s", how);
-    for (size_t i = 0; i < c->n_checkpoints; i++)
+    for (size_t i = 0; i < c->n_checkpoints; i++) {
         n += snprintf(line + n, sizeof line - (size_t)n, "%s%d", i ? "," : " ",
                       (int)c->checkpoints[i].step);
-    for (size_t i = 0; i < c->n_effects; i++)
+    }
+    for (size_t i = 0; i < c->n_effects; i++) {
         n += snprintf(line + n, sizeof line - (size_t)n, " effect %d", (int)c->effects[i].state);
-    if (c->n_records)
+    }
+    if (c->n_records) {
         n += snprintf(line + n, sizeof line - (size_t)n, " records %zu", c->n_records);
-    if (c->sync == PONS_SYNC_FULL)
+    }
+    if (c->sync == PONS_SYNC_FULL) {
         snprintf(line + n, sizeof line - (size_t)n, " full");
+    }
     json_array_append_new(s->said, json_string(line));
 }
 
@@ -106,8 +110,9 @@ static int node_noted(pons_cx *cx, void *user, pons_error *err)
     (void)err;
     spy *s = user;
     json_array_append_new(s->said, json_sprintf("node %s", pons_cx_node(cx)));
-    if (pons_cx_node(cx)[0] == 'e')
+    if (pons_cx_node(cx)[0] == 'e') {
         pons_cx_emit(cx, "shown", json_true());
+    }
     return node_log(cx, NULL, err);
 }
 

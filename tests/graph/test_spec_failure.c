@@ -11,8 +11,9 @@ static int record_row(void *user, const pons_record_row *row)
     pons_value *v = NULL;
     assert_ok(pons_value_parse(row->data.data, row->data.len, &v, NULL));
     const pons_value *error = pons_get(v, "error");
-    if (error)
+    if (error) {
         json_array_append((pons_value *)user, (pons_value *)(uintptr_t)error);
+    }
     pons_value_unref(v);
     return 0;
 }
@@ -39,8 +40,9 @@ static void siblings_stay_pending(void **state)
         assert_int_equal(json_array_size(errors), 2);
         spec_checkpoints(&b, "", "[[-1,'input',['__start__'],{}],[0,'loop',['a','b','c'],{}]]");
         pons_run_destroy(r);
-        if (reopen)
+        if (reopen) {
             bed_thread(&b);
+        }
         pons_run_destroy(spec_resume(&b, g, SPEC_UPDATES, PONS_RUN_DONE));
         assert_int_equal(n[0].runs, 2);
         assert_int_equal(n[1].runs, 1);

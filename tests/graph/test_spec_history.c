@@ -34,10 +34,12 @@ static void history_is_newest_first(void **state)
         assert_int_equal(pons_get_int(row, "step", -9), 6 - (int)i);
         assert_string_equal(pons_get_str(row, "source", ""), i == 3 || i == 7 ? "input" : "loop");
         assert_json(pons_get(row, "parents"), "{}");
-        if (i < 3)
+        if (i < 3) {
             assert_true(json_equal((pons_value *)(uintptr_t)row, json_array_get(three, i)));
-        if (!older)
+        }
+        if (!older) {
             continue;
+        }
         assert_string_equal(pons_get_str(row, "parent_id", ""),
                             pons_get_str(older, "checkpoint_id", "?"));
         assert_true(strcmp(pons_get_str(row, "checkpoint_id", ""),
@@ -57,8 +59,9 @@ static pons_run *fork_to(bed *b, const pons_graph *g, int64_t step, const char *
     pons_autovalue in = input ? json(input) : NULL;
     pons_run_options o = {.durability = PONS_DURABILITY_SYNC};
     spec_checkpoint_at(b, "", step, at);
-    if (pons_run_fork(b->t, g, "", at, in, &o, &r, &b->err) != PONS_OK)
+    if (pons_run_fork(b->t, g, "", at, in, &o, &r, &b->err) != PONS_OK) {
         fail_msg("fork: %s", b->err.message);
+    }
     assert_ok(pons_run_advance(r, &b->err));
     assert_int_equal(pons_run_state_get(r), want);
     return r;
@@ -80,8 +83,9 @@ static void a_fork_asks_again(void **state)
         char first[64], again[64];
         spec_pending(r, 0, first);
         pons_run_destroy(r);
-        if (reopen)
+        if (reopen) {
             bed_thread(&b);
+        }
         // The head's id: the first answer is still there.
         r = fork_to(&b, g, 1, NULL, PONS_RUN_INTERRUPTED);
         spec_pending(r, 0, again);
@@ -89,8 +93,9 @@ static void a_fork_asks_again(void **state)
         spec_answer(&b, r, "2", PONS_RUN_DONE);
         pons_run_destroy(r);
         // An older one: both are asked again, under new ids, and a is not run again.
-        if (reopen)
+        if (reopen) {
             bed_thread(&b);
+        }
         r = fork_to(&b, g, 1, NULL, PONS_RUN_INTERRUPTED);
         spec_pending(r, 0, again);
         assert_string_not_equal(first, again);
@@ -189,11 +194,12 @@ static void updates_speak_for_a_node(void **state)
         static const char before[] = "[-1,'input',['__start__'],{}],[0,'loop',['a'],{}],"
                                      "[1,'loop',['b'],{'log':['a'],'last':'b'}]";
         char want[512];
-        if (cases[i].as && strcmp(cases[i].as, PONS_END) == 0) // nothing is written as END
+        if (cases[i].as && strcmp(cases[i].as, PONS_END) == 0) { // nothing is written as END
             snprintf(want, sizeof want, "[%s,[2,'update',[],{'log':['a'],'last':'b'}]]", before);
-        else
+        } else {
             snprintf(want, sizeof want, cases[i].status ? "[%s]" : "[%s,%s]", before,
                      cases[i].want);
+        }
         spec_checkpoints(&b, "", want);
         pons_graph_destroy(g);
         bed_close(&b);
@@ -218,11 +224,13 @@ static void the_last_writer_is_known(void **state)
             assert_ok(pons_run_start(b.t, g, "", NULL, &o, &r, &b.err));
             assert_ok(pons_run_advance(r, &b.err));
             pons_run_destroy(r);
-            if (reopen)
+            if (reopen) {
                 bed_thread(&b);
+            }
             pons_autovalue v = json("{'log':'told'}");
-            for (int i = 0; i < 2; i++) // as b each time: c is next
+            for (int i = 0; i < 2; i++) { // as b each time: c is next
                 assert_ok(pons_state_update(b.t, g, "", v, NULL, NULL, &b.err));
+            }
             pons_autovalue all = history(&b, "t1", 1, true);
             assert_json(pons_get(json_array_get(all, 0), "next"), "['c']");
             assert_json(pons_get(json_array_get(all, 0), "values"),
@@ -255,8 +263,9 @@ typedef struct sizes {
 static int size_row(void *user, const pons_thread_info *info)
 {
     sizes *s = user;
-    if (strcmp(info->thread, "copy") == 0)
+    if (strcmp(info->thread, "copy") == 0) {
         *s = (sizes){info->checkpoints, info->bytes, true};
+    }
     return 0;
 }
 
@@ -286,8 +295,9 @@ static void copies_prunes_and_sizes(void **state)
     assert_int_equal(after.checkpoints, 202 - removed);
     assert_true(after.bytes < before.bytes);
     pons_autovalue left = history(&b, "copy", 0, true); // what is there reads as before
-    for (size_t i = 0; i < json_array_size(left); i++)
+    for (size_t i = 0; i < json_array_size(left); i++) {
         assert_true(json_equal(json_array_get(left, i), json_array_get(to, i)));
+    }
     assert_int_equal(pons_state_prune(b.store, "copy", -1, 0, &removed, &b.err), PONS_EINVAL);
     assert_ok(b.store.ops->thread_delete(b.store.self, "copy", &b.err));
     after.found = false;

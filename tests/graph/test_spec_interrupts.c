@@ -22,8 +22,9 @@ static void the_nth_takes_the_nth(void **state)
         char seen[3][64];
         for (int i = 0; i < 3; i++) {
             spec_pending(r, 0, seen[i]);
-            for (int k = 0; k < i; k++)
+            for (int k = 0; k < i; k++) {
                 assert_string_not_equal(seen[i], seen[k]);
+            }
             if (reopen) {
                 pons_run_destroy(r);
                 bed_thread(&b);
@@ -140,8 +141,9 @@ static void before_and_after(void **state)
                 assert_ok(pons_run_advance(r, &b.err));
             } else { // by a resume, here or in another process
                 pons_run_destroy(r);
-                if (how == 2)
+                if (how == 2) {
                     bed_thread(&b);
+                }
                 r = spec_resume(&b, g, 0, PONS_RUN_DONE);
             }
             assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);

@@ -22,8 +22,9 @@ static void ns_of(bed *b, const char *prefix, char ret[PONS_NAME_MAX])
     json_array_foreach(all, i, v)
     {
         const char *s = json_string_value(v);
-        if (s[0] && strncmp(s, prefix, strlen(prefix)) == 0)
+        if (s[0] && strncmp(s, prefix, strlen(prefix)) == 0) {
             snprintf(ret, PONS_NAME_MAX, "%s", s);
+        }
     }
 }
 
@@ -61,8 +62,9 @@ static void namespaces_are_nested(void **state)
     spec_checkpoint_at(&b, ns, 1, id[1]);
     char want[256];
     snprintf(want, sizeof want, "{'':'%s','%s':'%s'}", id[0], ns, id[1]);
-    for (size_t i = 0; i < json_array_size(history); i++)
+    for (size_t i = 0; i < json_array_size(history); i++) {
         assert_json(pons_get(json_array_get(history, i), "parents"), want);
+    }
     assert_int_equal(json_array_size(history), 2);
     pons_value_unref(history);
     assert_ok(pons_state_history(b.store, "t1", "", 0, false, &history, &b.err));
@@ -107,19 +109,21 @@ static void the_three_persistences(void **state)
         pons_graph_edge(gb, PONS_START, "sub");
         pons_graph_edge(gb, "sub", PONS_END);
         pons_graph *g = compile(gb, NULL);
-        for (int run = 0; run < 2; run++)
+        for (int run = 0; run < 2; run++) {
             pons_run_destroy(spec_run(&b, g, NULL, 0, PONS_RUN_DONE));
+        }
         char want[64], ns[PONS_NAME_MAX];
         snprintf(want, sizeof want, "{'log':%s}", cases[i].log);
         spec_state(&b, "", want);
         ns_of(&b, "sub", ns);
-        if (cases[i].mode == PONS_SUBGRAPH_NONE)
+        if (cases[i].mode == PONS_SUBGRAPH_NONE) {
             assert_string_equal(ns, "");
-        else if (cases[i].mode == PONS_SUBGRAPH_OWN)
+        } else if (cases[i].mode == PONS_SUBGRAPH_OWN) {
             assert_string_equal(ns, "sub");
-        else
+        } else {
             assert_int_equal(strlen(ns), strlen("sub:0123456789abcdef"));
-        if (cases[i].mode == PONS_SUBGRAPH_OWN)
+        }
+        if (cases[i].mode == PONS_SUBGRAPH_OWN) {
             spec_checkpoints(&b, "sub",
                              "[[-1,'input',['__start__'],{}],[0,'loop',['count'],{}],"
                              "[1,'loop',['tell'],{'sum':1}],[2,'loop',[],{'sum':1,'log':[1]}],"
@@ -127,6 +131,7 @@ static void the_three_persistences(void **state)
                              "[4,'loop',['count'],{'sum':1,'log':[1]}],"
                              "[5,'loop',['tell'],{'sum':2,'log':[1]}],"
                              "[6,'loop',[],{'sum':2,'log':[1,2]}]]");
+        }
         pons_graph_destroy(g);
         pons_graph_destroy(sub);
         bed_close(&b);

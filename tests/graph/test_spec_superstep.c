@@ -122,10 +122,12 @@ static void the_order_of_finishing_does_not_matter(void **state)
         pons_graph *g = spec_compile(&(spec_graph){"split", n});
         pons_run *r = spec_run(&b, g, NULL, SPEC_VALUES, PONS_RUN_PARKED);
         char id[4][64];
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < 4; i++) {
             spec_pending(r, i, id[i]);
-        for (size_t i = 0; i < 3; i++)
+        }
+        for (size_t i = 0; i < 3; i++) {
             assert_ok(pons_run_answer(r, id[orders[k][i] - '0'], json("'yes'"), &b.err));
+        }
         assert_ok(pons_run_advance(r, &b.err));
         assert_ok(pons_run_answer(r, id[3], json("'yes'"), &b.err));
         assert_ok(pons_run_advance(r, &b.err));
@@ -179,10 +181,12 @@ static void every_fault_at_once(void **state)
                                        "unknown channel 'nothing'"};
     for (size_t w = 0; w < sizeof want / sizeof *want; w++) {
         bool found = false;
-        for (size_t i = 0; i < json_array_size(list); i++)
+        for (size_t i = 0; i < json_array_size(list); i++) {
             found = found || strstr(json_string_value(json_array_get(list, i)), want[w]);
-        if (!found)
+        }
+        if (!found) {
             fail_msg("no fault says %s", want[w]);
+        }
     }
     pons_graph *g = NULL;
     assert_int_equal(pons_graph_compile(gb, NULL, &g, &err), PONS_EINVAL);

@@ -136,9 +136,11 @@ static void a_changed_call_is_nondeterminism(void **state)
         assert_ok(pons_run_advance(r, &b.err));
         assert_int_equal(pons_run_state_get(r), PONS_RUN_FAILED);
         assert_int_equal(pons_run_error(r)->status, PONS_ENONDETERMINISM);
-        for (int k = 0; k < 2; k++)
-            if (!strstr(pons_run_error(r)->message, cases[i].both[k]))
+        for (int k = 0; k < 2; k++) {
+            if (!strstr(pons_run_error(r)->message, cases[i].both[k])) {
                 fail_msg("'%s' does not name %s", pons_run_error(r)->message, cases[i].both[k]);
+            }
+        }
         pons_run_destroy(r);
         // With the code as it was, it goes on as if nothing had been.
         s.first = cases[i].before;

@@ -14,8 +14,9 @@ static int node_split(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     (void)err;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         pons_cx_send(cx, "work", json_integer(i));
+    }
     pons_cx_goto(cx, "sum");
     return pons_cx_put(cx, "log", json_string("split"));
 }
@@ -25,10 +26,12 @@ static int node_work(pons_cx *cx, void *user, pons_error *err)
     (void)user;
     const pons_value *answer;
     int st = pons_await(cx, "ask", pons_value_ref(pons_cx_arg(cx)), 0, &answer, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
-    if (pons_cx_attempt(cx) < 2 && json_integer_value(pons_cx_arg(cx)) == 1)
+    }
+    if (pons_cx_attempt(cx) < 2 && json_integer_value(pons_cx_arg(cx)) == 1) {
         return pons_error_set(err, PONS_EIO, "test", "once more");
+    }
     return pons_cx_put(cx, "log",
                        json_sprintf("work %d", (int)json_integer_value(pons_cx_arg(cx))));
 }
@@ -45,8 +48,9 @@ static int node_handles(pons_cx *cx, void *user, pons_error *err)
     (void)user;
     const pons_value *answer;
     int st = pons_interrupt(cx, json_string("and now?"), &answer, err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         return st;
+    }
     return pons_cx_put(cx, "log",
                        json_sprintf("handled: %s %s", json_string_value(answer),
                                     pons_get_str(pons_cx_arg(cx), "message", "")));
@@ -97,7 +101,7 @@ static pons_graph *whole(const pons_graph *sub)
     return compile(gb, NULL);
 }
 
-// ---------------------------------------------------------------- one life
+// ---- one life -----------------------------------------------------------------------------------
 
 static bool ended(bed *b)
 {
@@ -123,15 +127,19 @@ static int live(bed *b, const pons_graph *g, pons_durability durability)
     pons_run *r = NULL;
     pons_run_options o = {.durability = durability};
     int st = pons_run_resume(b->t, g, "", &o, &r, &b->err);
-    if (st == PONS_ENOTFOUND && ended(b))
+    if (st == PONS_ENOTFOUND && ended(b)) {
         return PONS_OK;
-    if (st == PONS_ENOTFOUND)
+    }
+    if (st == PONS_ENOTFOUND) {
         st = pons_run_start(b->t, g, "", NULL, &o, &r, &b->err);
+    }
     while (st == PONS_OK && (st = pons_run_advance(r, &b->err)) == PONS_OK) {
-        if (pons_run_state_get(r) == PONS_RUN_DONE)
+        if (pons_run_state_get(r) == PONS_RUN_DONE) {
             break;
-        if (pons_run_state_get(r) == PONS_RUN_FAILED)
+        }
+        if (pons_run_state_get(r) == PONS_RUN_FAILED) {
             fail_msg("a node failed: %s", pons_run_error(r)->message);
+        }
         if (pons_run_state_get(r) == PONS_RUN_INTERRUPTED) {
             st = person(b, g, &r, &o);
             continue;
@@ -190,8 +198,9 @@ static int run_with_death(const kind *k, const char *dir, int n, const pons_grap
         f.left = -1;
         bed_thread(&b);
         st = act(&b, g, k);
-        if (st != PONS_OK)
+        if (st != PONS_OK) {
             fail_msg("%s, killed at commit %d: %s", k->name, n, b.err.message);
+        }
     }
     check(&b);
     bed_close(&b);
@@ -216,7 +225,7 @@ static void sweep(const kind *k, const char *what, const pons_graph *g, act_fn a
     assert_int_equal(system(command), 0);
 }
 
-// ---------------------------------------------------------------- routes
+// ---- routes -------------------------------------------------------------------------------------
 
 static int act_routes(bed *b, const pons_graph *g, const kind *k)
 {
@@ -243,7 +252,7 @@ static void routes_survive(void **state)
     pons_graph_destroy(sub);
 }
 
-// ---------------------------------------------------------------- a fork with an effect
+// ---- a fork with an effect ----------------------------------------------------------------------
 
 static int sent; // outside of every process
 
@@ -262,8 +271,9 @@ static int node_acts(pons_cx *cx, void *user, pons_error *err)
     char id[40];
     pons_effect_state found;
     int st = pons_effect_intend(cx, "move", NULL, 0, NULL, id, err);
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         st = pons_effect_dispatch(cx, id, NULL, send_it, NULL, &found, err);
+    }
     return st == PONS_OK ? pons_cx_put(cx, "log", json_string("acted")) : st;
 }
 
@@ -284,16 +294,19 @@ static int act_fork(bed *b, const pons_graph *g, const kind *k)
     pons_value *c;
     pons_run_options o = {.durability = k->durability};
     int st = live(b, g, k->durability);
-    if (st == PONS_OK)
+    if (st == PONS_OK) {
         st = pons_state_history(b->store, "t1", "", 0, false, &history, &b->err);
+    }
     json_array_foreach(history, i, c)
     {
         forked = forked || strcmp(pons_get_str(c, "source", ""), "fork") == 0;
-        if (pons_get_int(c, "step", 0) == 0)
+        if (pons_get_int(c, "step", 0) == 0) {
             at = pons_get_str(c, "checkpoint_id", "");
+        }
     }
-    if (st != PONS_OK || forked)
+    if (st != PONS_OK || forked) {
         return st;
+    }
     st = pons_run_fork(b->t, g, "", at, NULL, &o, &r, &b->err);
     pons_run_destroy(r);
     return st == PONS_OK ? live(b, g, k->durability) : st;

@@ -5,9 +5,13 @@
 // lines without end, a reader that does not read - is shown on a socket with a raw descriptor at
 // the other side. The listener's tests show the socket's mode, the owner's pid and the replacement
 // of a stale file. One thread throughout: nothing here waits for the clock.
+#include "pons/link.h"
+#include "pons/rand.h"
+#include "unit.h"
+
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,11 +23,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "pons/link.h"
-#include "pons/rand.h"
 
 #define WAIT_MS 20000 // generous: only a broken link waits this long
 
@@ -61,8 +60,9 @@ static pons_value *must_recv(pons_link *l)
     for (;;) {
         pons_error err = PONS_ERROR_INIT;
         const int rc = pons_link_recv(l, &v, &err);
-        if (rc == 1)
+        if (rc == 1) {
             return v;
+        }
         assert_int_equal(rc, 0);
         assert_true(pons_link_fd(l) >= 0);
         struct pollfd p = {.fd = pons_link_fd(l), .events = POLLIN};
@@ -108,7 +108,7 @@ static void close_ends(ends *e)
     pons_link_close(e->b);
 }
 
-// ---------------------------------------------------------------------------- conformance
+// ---- conformance --------------------------------------------------------------------------------
 
 static void messages_arrive_in_order_both_ways(void **state)
 {
@@ -186,7 +186,7 @@ static void no_memory_for_a_message_is_an_error(void **state)
     close_ends(&e);
 }
 
-// ---------------------------------------------------------------------------------- bytes
+// ---- bytes --------------------------------------------------------------------------------------
 
 static void raw_ends(int *ret_raw, pons_link **ret_l)
 {
@@ -263,9 +263,10 @@ static void noise_between_lines_never_hides_a_good_one(void **state)
         char noise[256];
         const size_t n = (size_t)pons_rand_below(&r, sizeof noise - 1);
         static const char spice[] = "{}[]\":,\\0123 \ttypenul";
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             noise[i] = pons_rand_below(&r, 2) ? spice[pons_rand_below(&r, sizeof spice - 1)]
                                               : (char)pons_rand_below(&r, 256);
+        }
         noise[n] = '\n';
         assert_int_equal(write(raw, noise, n + 1), (ssize_t)n + 1);
         put(raw, "{\"type\":\"good\"}\n");
@@ -382,7 +383,53 @@ static void a_reader_that_does_not_read_costs_a_bounded_buffer(void **state)
     close_ends(&e);
 }
 
-// -------------------------------------------------------------------------------- listener
+// ---- listener -----------------------------------------------------------------------------------
+
+// Two threads, one end, a reader that is slow at first: what waits is appended to by both.
+#define LINES_EACH 3000
+
+static void *send_many(void *arg)
+{
+    char pad[600];
+    memset(pad, 'x', sizeof pad);
+    for (int i = 0; i < LINES_EACH; i++) {
+        pons_value *m = pons_object("type", json_string("many"), "n", json_integer(i), "pad",
+                                    json_stringn(pad, (size_t)(i % 7) * 99), NULL);
+        if (pons_link_send(arg, m, NULL) < 0) {
+            return arg;
+        }
+    }
+    return NULL;
+}
+
+static void lines_of_two_threads_never_mix(void **state)
+{
+    (void)state;
+    int fds[2], small = 4096;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    assert_int_equal(setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+    pons_link *from = pons_link_from_fd(fds[0]), *to = pons_link_from_fd(fds[1]);
+    pthread_t second;
+    assert_int_equal(pthread_create(&second, NULL, send_many, from), 0);
+    assert_null(send_many(from));
+    int got = 0;
+    while (got < 2 * LINES_EACH) {
+        pons_autovalue m = NULL;
+        const int rc = pons_link_recv(to, &m, NULL);
+        assert_true(rc >= 0);
+        got += rc;
+        if (rc == 0) {
+            assert_int_equal(pons_link_flush(from, NULL), PONS_OK);
+        } else {
+            assert_string_equal(pons_get_str(m, "type", ""), "many");
+        }
+    }
+    void *failed = NULL;
+    pthread_join(second, &failed);
+    assert_null(failed);
+    pons_link_close(from);
+    pons_link_close(to);
+}
 
 static void connecting_says_what_is_missing(void **state)
 {
@@ -503,11 +550,11 @@ static void a_path_too_long_for_an_address_still_works(void **state)
 #define EACH(test)                                                                                 \
     {#test " [pair]", test, make_dir, remove_dir, pair_kind},                                      \
     {                                                                                              \
-#test " [socket]", test, make_dir, remove_dir, socket_kind                                 \
+        #test " [socket]", test, make_dir, remove_dir, socket_kind                                 \
     }
 #define ONE(test)                                                                                  \
     {                                                                                              \
-#test, test, make_dir, remove_dir, NULL                                                    \
+        #test, test, make_dir, remove_dir, NULL                                                    \
     }
 
 int main(void)
@@ -528,6 +575,7 @@ int main(void)
         ONE(a_line_without_end_closes_the_link),
         ONE(the_longest_line_passes_and_a_longer_one_is_refused),
         ONE(a_reader_that_does_not_read_costs_a_bounded_buffer),
+        ONE(lines_of_two_threads_never_mix),
         ONE(connecting_says_what_is_missing),
         ONE(a_stale_socket_is_replaced),
         ONE(the_socket_is_the_owners_alone),

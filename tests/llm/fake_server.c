@@ -1,5 +1,7 @@
 #include "llm/fake_server.h"
 
+#include "pons/buf.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -11,8 +13,6 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "pons/buf.h"
 
 #define REQUESTS_MAX 64
 #define AGAIN_BLOCK  (64 * 1024)

@@ -1,10 +1,11 @@
 #include "llm/llm_fixture.h"
 
+#include "pons/policy.h"
+#include "pons/yaml.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pons/yaml.h"
 
 static const char world_text[] =
     "{\"zones\":["

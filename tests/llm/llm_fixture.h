@@ -3,7 +3,7 @@
 #ifndef PONS_TESTS_LLM_FIXTURE_H
 #define PONS_TESTS_LLM_FIXTURE_H
 
-#include "pons/ext/policy.h"
+#include "pons/policy.h"
 #include "pons/schema.h"
 #include "pons/value.h"
 

@@ -2,23 +2,21 @@
 // events whoever takes them from the provider, that a run's calls are counted, and that a recorded
 // conversation is served again, event for event at the same times of an injected clock, with a
 // difference named and the key nowhere in the file.
-#include <setjmp.h>
+#include "llm/fake_server.h"
+#include "llm/llm_fixture.h"
+#include "pons/buf.h"
+#include "pons/llm.h"
+#include "unit.h"
+
+#include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "llm/fake_server.h"
-#include "llm/llm_fixture.h"
-#include "pons/buf.h"
-#include "pons/llm.h"
 
 #define KEY     "sk-secret-0123456789"
 #define HANG_MS 120000 // a test that waits so long has failed
@@ -84,7 +82,7 @@ static void expect_events(pons_llm llm, const char *events)
     assert_string_equal(out, events);
 }
 
-// ---- the factory ----
+// ---- the factory --------------------------------------------------------------------------------
 
 static void test_fingerprints(void **state)
 {
@@ -259,7 +257,7 @@ static void test_descriptors(void **state)
     fake_server_stop(server);
 }
 
-// ---- recordings ----
+// ---- recordings ---------------------------------------------------------------------------------
 
 static char *read_all(const char *path)
 {

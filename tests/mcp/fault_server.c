@@ -2,12 +2,12 @@
 // Its own few lines of protocol: nothing of what is tested is used.
 #include "mcp/fault_server.h"
 
+#include "pons/value.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pons/value.h"
 
 extern char **environ;
 

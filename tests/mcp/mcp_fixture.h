@@ -2,9 +2,9 @@
 #ifndef PONS_TESTS_MCP_FIXTURE_H
 #define PONS_TESTS_MCP_FIXTURE_H
 
-#include <limits.h>
-
 #include "pons/mcp.h"
+
+#include <limits.h>
 
 typedef struct host {
     char ws[PATH_MAX - 512];

@@ -2,20 +2,19 @@
 // when it is called with "serve MODE"): the list in pages and its changes, results of every kind,
 // progress, cancel, time-outs, death and the start after it, garbage and strangers on the wire,
 // versions, and that nothing is sent twice.
-#include <setjmp.h>
+#include "mcp/fault_server.h"
+#include "mcp/mcp_fixture.h"
+#include "tools/conformance.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "mcp/fault_server.h"
-#include "mcp/mcp_fixture.h"
 
 static char self[PATH_MAX];
 static char config_text[2 * PATH_MAX];
@@ -300,6 +299,22 @@ static void test_file(void **state)
     rmdir(dir);
 }
 
+// The suite of every provider of tools (tests/tools/conformance.c); the suite closes it.
+static void test_conformance(void **state)
+{
+    host h;
+    (void)state;
+    host_open(&h, config("good", ""));
+    host_wait_tool(&h, "f.echo");
+    tools_conformance(&(tools_subject){.tools = h.tools,
+                                       .tool = "f.echo",
+                                       .args = "{\"n\":5}",
+                                       .slow_tool = "f.slow",
+                                       .slow_args = "{}"});
+    h.tools.self = NULL;
+    host_close(&h);
+}
+
 int main(int argc, char **argv)
 {
     pons_value_init();
@@ -316,6 +331,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_garbage_and_strangers),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_conformance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,24 +2,22 @@
 // badly: the session and its headers, answers as JSON and as streams, a stream that breaks off and
 // is taken up again, a session that is forgotten, the server's own stream, refusals, and the end of
 // the session.
-#include <setjmp.h>
+#include "mcp/mcp_fixture.h"
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include <arpa/inet.h>
-#include <cmocka.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "mcp/mcp_fixture.h"
 
 #define REQUEST_MAX (64 * 1024)
 #define CLIENTS_MAX 200

@@ -2,24 +2,22 @@
 // stdio and streamable HTTP, and @modelcontextprotocol/server-filesystem. They are in
 // $PONS_MCP_PEERS, a folder with node_modules; `./dev test --mcp-peers` installs them. Without it
 // the tests say so and are skipped.
-#include <setjmp.h>
+#include "mcp/mcp_fixture.h"
+#include "pons/module.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "mcp/mcp_fixture.h"
-#include "pons/module.h"
 
 #define EVERYTHING "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 #define FILESYSTEM "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"

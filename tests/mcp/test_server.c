@@ -2,24 +2,22 @@
 // before initialize, what is no message, what is unknown, versions, a client that says it can ask
 // its person and then cannot, and a message without end. Tools are the core ones, in a workspace of
 // the test's own; what works is shown by cli/test_mcp with real clients.
-#include <setjmp.h>
+#include "mcp/mcp_fixture.h"
+#include "pons/tools.h"
+#include "unit.h"
+
+#include <ftw.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <ftw.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "mcp/mcp_fixture.h"
-#include "pons/tools.h"
 
 #define HANG_MS 120000 // a test that waits so long has failed
 

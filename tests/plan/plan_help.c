@@ -5,8 +5,9 @@ pons_value *json(const char *text)
 {
     pons_value *v = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_value_parse(text, strlen(text), &v, &err) < 0)
+    if (pons_value_parse(text, strlen(text), &v, &err) < 0) {
         fail_msg("bad JSON in the test: %s: %s", err.message, text);
+    }
     return v;
 }
 
@@ -16,8 +17,9 @@ static void list(void *user, const pons_plan_repair *r)
     assert_true(r->line > 0 && r->column > 0);
     assert_true(r->what[0] != '\0');
     if (!b || r->kind == PONS_REPAIR_DEFAULT || r->kind == PONS_REPAIR_NEW_ID ||
-        r->kind == PONS_REPAIR_NEW_TIME)
+        r->kind == PONS_REPAIR_NEW_TIME) {
         return;
+    }
     pons_buf_printf(b, "%s%s", b->len ? " " : "", pons_repair_word(r->kind));
 }
 

@@ -2,16 +2,14 @@
 #ifndef PLAN_HELP_H
 #define PLAN_HELP_H
 
-#include <setjmp.h>
+#include "pons/buf.h"
+#include "pons/plan.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "pons/buf.h"
-#include "pons/plan.h"
 
 #define NOW_S 1700000000.25
 

@@ -14,7 +14,7 @@ typedef struct fault_case {
     const char *value, *message; // NULL: accepted
 } fault_case;
 
-// ------------------------------------------------------------------ enumerations
+// ---- enumerations -------------------------------------------------------------------------------
 
 static void test_words(void **state)
 {
@@ -48,7 +48,7 @@ static void test_words(void **state)
     assert_int_equal(pons_plan_status_find(""), -1);
 }
 
-// ------------------------------------------------------------------ from_dict
+// ---- from_dict ----------------------------------------------------------------------------------
 
 static const fault_case plan_faults[] = {
     {PLAN(""), NULL},
@@ -152,10 +152,12 @@ static void test_from_value(void **state)
         pons_plan *p = NULL;
         pons_error err = PONS_ERROR_INIT;
         const int rc = pons_plan_from_value(v, NOW_S, &p, &err);
-        if (!c->message && rc < 0)
+        if (!c->message && rc < 0) {
             fail_msg("%s: %s", c->value, err.message);
-        if (c->message && (rc >= 0 || strcmp(err.message, c->message) != 0))
+        }
+        if (c->message && (rc >= 0 || strcmp(err.message, c->message) != 0)) {
             fail_msg("%s:\n  said %s\n  not  %s", c->value, err.message, c->message);
+        }
         assert_true(!c->message || (rc == PONS_EINVAL && !p));
         pons_plan_destroy(p);
     }
@@ -191,8 +193,9 @@ static void test_read_faults(void **state)
         pons_plan *p = NULL;
         pons_error err = PONS_ERROR_INIT;
         const int rc = read_plan(more[i].value, NULL, &p, NULL, &err);
-        if (rc >= 0 || strcmp(err.message, more[i].message) != 0)
+        if (rc >= 0 || strcmp(err.message, more[i].message) != 0) {
             fail_msg("%s:\n  said %s\n  not  %s", more[i].value, err.message, more[i].message);
+        }
         assert_true(err.source[0] != '\0');
     }
     for (size_t i = 0; i < sizeof plan_faults / sizeof *plan_faults; i++) {
@@ -202,11 +205,13 @@ static void test_read_faults(void **state)
         const bool object = c->value[0] == '{';
         const bool makes_id = c->message && strcmp(c->message, "plan_id: is missing") == 0;
         const bool twice = strstr(c->value, STEP("") "," STEP(""));
-        if (!object || makes_id || twice)
+        if (!object || makes_id || twice) {
             continue;
+        }
         const int rc = read_plan(c->value, NULL, &p, NULL, &err);
-        if (c->message ? rc >= 0 || strcmp(err.message, c->message) != 0 : rc < 0)
+        if (c->message ? rc >= 0 || strcmp(err.message, c->message) != 0 : rc < 0) {
             fail_msg("%s: %s", c->value, err.message);
+        }
         pons_plan_destroy(p);
     }
 }
@@ -229,7 +234,7 @@ static void test_positions(void **state)
     assert_string_equal(err.source, "3:32");
 }
 
-// ------------------------------------------------------------------ defaults
+// ---- defaults -----------------------------------------------------------------------------------
 
 #define STEP_DEFAULTS                                                                              \
     "{\"action\":\"a\",\"confirmation_message\":null,\"description\":\"\",\"fallback\":null,"      \
@@ -348,7 +353,7 @@ static void test_numbers_as_given(void **state)
     pons_plan_destroy(p);
 }
 
-// ------------------------------------------------------------------ create_plan_from_llm_response
+// ---- create_plan_from_llm_response --------------------------------------------------------------
 
 static void test_from_llm_response(void **state)
 {
@@ -389,7 +394,7 @@ static void test_from_llm_response(void **state)
     assert_string_equal(err.message, "plan_id: must not be empty");
 }
 
-// ------------------------------------------------------------------ a plan in memory
+// ---- a plan in memory ---------------------------------------------------------------------------
 
 static pons_plan *plan_of(const char *steps) // a letter a step: its status
 {
@@ -427,8 +432,9 @@ static void test_questions(void **state)
         pons_plan *p = plan_of(cases[i].steps);
         pons_plan_step *steps[8], *current = pons_plan_current_step(p);
         assert_int_equal(pons_plan_pending_steps(p, steps, 8), cases[i].pending);
-        for (size_t n = 0; n < cases[i].pending; n++)
+        for (size_t n = 0; n < cases[i].pending; n++) {
             assert_int_equal(steps[n]->status, PONS_STEP_PENDING);
+        }
         assert_int_equal(pons_plan_waiting_steps(p, NULL, 0), cases[i].waiting);
         assert_int_equal(pons_plan_failed_steps(p, NULL, 0), cases[i].failed);
         assert_int_equal(current ? current->step_id : 0, cases[i].current);
@@ -526,7 +532,7 @@ static void test_create(void **state)
     pons_plan_destroy(NULL);
 }
 
-// ------------------------------------------------------------------ statuses
+// ---- statuses -----------------------------------------------------------------------------------
 
 static void test_transitions(void **state)
 {
@@ -561,7 +567,7 @@ static void test_transitions(void **state)
     assert_string_equal(err.module, "plan step");
 }
 
-// ------------------------------------------------------------------ results
+// ---- results ------------------------------------------------------------------------------------
 
 static const fault_case result_faults[] = {
     {RESULT(""), NULL},
@@ -589,10 +595,11 @@ static void test_results(void **state)
         pons_execution_result *r = NULL;
         pons_error err = PONS_ERROR_INIT;
         const int rc = pons_execution_result_from_value(v, NOW_S, &r, &err);
-        if (result_faults[i].message)
+        if (result_faults[i].message) {
             assert_string_equal(err.message, result_faults[i].message);
-        else
+        } else {
             assert_int_equal(rc, PONS_OK);
+        }
         pons_execution_result_destroy(r);
     }
     pons_execution_result *r = NULL;

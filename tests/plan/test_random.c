@@ -19,13 +19,15 @@ static int below(int n)
 static const char *text_of(char buf[128], bool may_be_empty)
 {
     static const char *const pieces[] = {"a",    "go",   " ",  "\"", "\\", "\n", "\t", "\x01",
-                                         "巡检", "é",    "😀",  "'",  "{",  "}",  "[",  "//",
+                                         "巡检", "é",    "😀", "'",  "{",  "}",  "[",  "//",
                                          "```",  "\x7f", "\b", "/",  "#",  ":",  ",",  "None"};
     buf[0] = '\0';
-    if (!may_be_empty)
+    if (!may_be_empty) {
         strcat(buf, "x");
-    for (int i = below(TEXT_PIECES); i > 0; i--)
+    }
+    for (int i = below(TEXT_PIECES); i > 0; i--) {
         strcat(buf, pieces[below(sizeof pieces / sizeof *pieces)]);
+    }
     return buf;
 }
 
@@ -33,22 +35,28 @@ static pons_value *value_of(int depth)
 {
     char buf[128];
     const int kind = below(depth > 0 ? 8 : 6);
-    if (kind == 0)
+    if (kind == 0) {
         return json_null();
-    if (kind == 1)
+    }
+    if (kind == 1) {
         return json_boolean(below(2));
-    if (kind == 2)
+    }
+    if (kind == 2) {
         return json_integer((json_int_t)pons_rand_u64(&rnd) >> below(64));
-    if (kind == 3)
+    }
+    if (kind == 3) {
         return json_real(pons_rand_normal(&rnd, 0, 1e3));
-    if (kind < 6)
+    }
+    if (kind < 6) {
         return json_string(text_of(buf, true));
+    }
     pons_value *v = kind == 6 ? json_array() : json_object();
     for (int i = below(4); i > 0; i--) {
-        if (kind == 6)
+        if (kind == 6) {
             json_array_append_new(v, value_of(depth - 1));
-        else
+        } else {
             json_object_set_new(v, text_of(buf, true), value_of(depth - 1));
+        }
     }
     return v;
 }
@@ -57,8 +65,9 @@ static char *object_of(void)
 {
     char buf[128], *text = NULL;
     pons_autovalue v = json_object();
-    for (int i = below(4); i > 0; i--)
+    for (int i = below(4); i > 0; i--) {
         json_object_set_new(v, text_of(buf, true), value_of(DEPTH));
+    }
     assert_true(pons_value_dump(v, &text) > 0);
     return text;
 }
@@ -97,8 +106,9 @@ static pons_plan *plan_of(void)
             .metadata = objects[2]};
         const int rc = pons_plan_add_step(p, &s, NULL);
         assert_true(rc == PONS_OK || (rc == PONS_EEXIST && pons_plan_step_get(p, s.step_id)));
-        for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
             free(objects[i]);
+        }
     }
     return p;
 }
@@ -106,8 +116,9 @@ static pons_plan *plan_of(void)
 static void same_text(const pons_plan *p, const char *expected)
 {
     char *text = plan_text(p);
-    if (strcmp(text, expected) != 0)
+    if (strcmp(text, expected) != 0) {
         fail_msg("%s\n  is not\n%s", text, expected);
+    }
     free(text);
 }
 
@@ -121,14 +132,16 @@ static void round_trip(void)
     assert_int_equal(pons_plan_create(p, &q, &err), PONS_OK);
     same_text(q, text);
     pons_plan_destroy(q);
-    if (read_plan(text, NULL, &q, &repairs, &err) < 0)
+    if (read_plan(text, NULL, &q, &repairs, &err) < 0) {
         fail_msg("%s [%s]: %s", err.message, err.source, text);
+    }
     assert_int_equal(repairs.len, 0);
     same_text(q, text);
     pons_plan_destroy(q);
     pons_buf_printf(&fenced, "The plan:\n```json\n%s\n```\n", text);
-    if (read_plan(fenced.data, NULL, &q, &repairs, &err) < 0)
+    if (read_plan(fenced.data, NULL, &q, &repairs, &err) < 0) {
         fail_msg("%s [%s]: %s", err.message, err.source, fenced.data);
+    }
     assert_string_equal(repairs.data, "fence prose fence");
     same_text(q, text);
     pons_plan_destroy(q);
@@ -152,8 +165,9 @@ static void test_round_trips(void **state)
     const uint64_t seed = given ? strtoull(given, NULL, 10) : 20261121;
     print_message("seed %llu\n", (unsigned long long)seed);
     pons_rand_seed(&rnd, seed);
-    for (int i = 0; i < PLANS; i++)
+    for (int i = 0; i < PLANS; i++) {
         round_trip();
+    }
 }
 
 int main(void)

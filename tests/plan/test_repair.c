@@ -1383,8 +1383,9 @@ static const refusal refusals[] = {
 
 static bool ascii(const char *s)
 {
-    while (*s && (unsigned char)*s < 0x80)
+    while (*s && (unsigned char)*s < 0x80) {
         s++;
+    }
     return *s == '\0';
 }
 
@@ -1396,15 +1397,17 @@ static void expect_said(const char *text, const pons_value *v)
     size_t i;
     json_object_foreach((json_t *)(uintptr_t)v, key, member)
     {
-        if (ascii(key) && !strstr(text, key))
+        if (ascii(key) && !strstr(text, key)) {
             fail_msg("the key %s was made up: %s", key, text);
+        }
         expect_said(text, member);
     }
     json_array_foreach(v, i, member) expect_said(text, member);
     const char *s = json_string_value(v);
     if (s && ascii(s) && !strpbrk(s, "\"\\\n\t\r") && !strstr(text, s) && !strstr(text, "\\") &&
-        !strstr(text, "+"))
+        !strstr(text, "+")) {
         fail_msg("the text “%s” was made up: %s", s, text);
+    }
 }
 
 static void expect_plan_said(const char *text, const pons_plan *p)
@@ -1417,8 +1420,9 @@ static void expect_plan_said(const char *text, const pons_plan *p)
             assert_int_equal(pons_plan_object(objects[k], &v, NULL), PONS_OK);
             expect_said(text, v);
         }
-        if (ascii(p->steps[i].action) && !strstr(text, p->steps[i].action))
+        if (ascii(p->steps[i].action) && !strstr(text, p->steps[i].action)) {
             fail_msg("the action %s was made up: %s", p->steps[i].action, text);
+        }
     }
 }
 
@@ -1430,16 +1434,18 @@ static void test_damages(void **state)
         pons_autobuf repairs = PONS_BUF_INIT;
         pons_plan *read = NULL, *meant = NULL;
         pons_error err = PONS_ERROR_INIT;
-        if (read_plan(d->text, d->goal, &read, &repairs, &err) < 0)
+        if (read_plan(d->text, d->goal, &read, &repairs, &err) < 0) {
             fail_msg("damage %zu: %s [%s]: %s", i, err.message, err.source, d->text);
+        }
         assert_int_equal(read_plan(d->means ? d->means : BASE, d->goal, &meant, NULL, NULL),
                          PONS_OK);
         char *a = plan_text(read), *b = plan_text(meant);
         assert_string_equal(a, b);
         assert_true(repairs.len > 0); // never silent
         expect_plan_said(d->text, read);
-        if (strcmp(repairs.data, d->repairs) != 0)
+        if (strcmp(repairs.data, d->repairs) != 0) {
             fail_msg("damage %zu: told %s, not %s: %s", i, repairs.data, d->repairs, d->text);
+        }
         free(a);
         free(b);
         pons_plan_destroy(read);
@@ -1455,8 +1461,9 @@ static void test_refusals(void **state)
         const refusal *r = &refusals[i];
         pons_plan *p = NULL;
         pons_error err = PONS_ERROR_INIT;
-        if (read_plan(r->text, "G", &p, NULL, &err) != PONS_EINVAL)
+        if (read_plan(r->text, "G", &p, NULL, &err) != PONS_EINVAL) {
             fail_msg("refusal %zu was read: %s", i, r->text);
+        }
         assert_string_equal(err.message, r->message);
         assert_string_equal(err.source, r->source);
         assert_null(p);
@@ -1475,11 +1482,13 @@ static void test_cut(void **state)
         text[n] = '\0';
         pons_plan *p = NULL;
         pons_error err = PONS_ERROR_INIT;
-        if (read_plan(text, NULL, &p, NULL, &err) < 0)
+        if (read_plan(text, NULL, &p, NULL, &err) < 0) {
             continue;
+        }
         assert_non_null(strchr("}]", text[n - 1])); // nothing was half said
-        for (size_t i = 0; i < p->n_steps; i++)
+        for (size_t i = 0; i < p->n_steps; i++) {
             assert_string_equal(p->steps[i].parameters, whole->steps[i].parameters);
+        }
         pons_plan_destroy(p);
     }
     pons_plan_destroy(whole);
@@ -1501,8 +1510,9 @@ static void test_bounds(void **state)
                                         "</think>", "]1. [a",    "f(/*", "> {\n#", "[\xef\xbc\xbb"};
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         size_t n = 0;
-        for (; n + strlen(units[u]) <= DEEP; n += strlen(units[u]))
+        for (; n + strlen(units[u]) <= DEEP; n += strlen(units[u])) {
             memcpy(deep + n, units[u], strlen(units[u]));
+        }
         deep[n] = '\0';
         assert_int_equal(read_plan(deep, "G", &p, NULL, &err), PONS_EINVAL);
     }

@@ -23,8 +23,9 @@ static int act(void *user, const pons_plan_call *call, pons_plan_outcome *out, p
         out->output = json_object(); // what a parked call leaves is dropped
         return pons_error_set(err, PONS_EPARKED, "test", "later");
     }
-    if (strcmp(how, "error") == 0)
+    if (strcmp(how, "error") == 0) {
         return pons_error_set(err, PONS_EIO, "test", "the wire is cut");
+    }
     out->success = strcmp(how, "fail") != 0;
     snprintf(out->message, sizeof out->message, "%s", out->success ? "did it" : "could not");
     out->output = pons_object("seen", json_integer(1), NULL);
@@ -44,8 +45,9 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
     assert_true(!step || step->status == PONS_STEP_WAIT_CONFIRMATION);
     pons_buf_printf(&s->log, "ask %s; ", question);
     const char answer = *s->answers ? *s->answers++ : 'p';
-    if (answer == 'p')
+    if (answer == 'p') {
         return pons_error_set(err, PONS_EPARKED, "test", "nobody is there");
+    }
     *ret = answer == 'y';
     return PONS_OK;
 }
@@ -61,8 +63,9 @@ static void result(void *user, const pons_execution_result *r)
 static void changed(void *user, const pons_plan *p, const pons_plan_step *step)
 {
     stage *s = user;
-    if (!step)
+    if (!step) {
         pons_buf_printf(&s->log, "[%s] ", pons_plan_status_word(p->status));
+    }
 }
 
 static double five(void *user)
@@ -88,8 +91,9 @@ static pons_plan *plan_from(const char *members)
     pons_plan *p = NULL;
     pons_error err = PONS_ERROR_INIT;
     snprintf(text, sizeof text, "{\"plan_id\":\"p\",\"goal\":\"g\",%s}", members);
-    if (read_plan(text, NULL, &p, NULL, &err) < 0)
+    if (read_plan(text, NULL, &p, NULL, &err) < 0) {
         fail_msg("%s: %s", err.message, text);
+    }
     return p;
 }
 
@@ -197,9 +201,10 @@ static void test_runs(void **state)
         pons_plan_cursor cursor = {0};
         pons_error err = PONS_ERROR_INIT;
         const int rc = pons_plan_run(p, &cursor, &ops, &err);
-        if (rc != cases[i].rc || strcmp(s.log.data ? s.log.data : "", cases[i].log) != 0)
+        if (rc != cases[i].rc || strcmp(s.log.data ? s.log.data : "", cases[i].log) != 0) {
             fail_msg("%s\n  %d %s\n  %d %s", cases[i].members, rc, s.log.data, cases[i].rc,
                      cases[i].log);
+        }
         pons_plan_destroy(p);
         pons_value_unref(s.world);
         pons_buf_fini(&s.log);
@@ -228,8 +233,9 @@ static void test_park_and_resume(void **state)
         memset(&cursor, 0xff, sizeof cursor);
         pons_plan_cursor_from_value(c, &cursor);
         free(text);
-        if (parks == 3) // one more park, in the fallback
+        if (parks == 3) { // one more park, in the fallback
             s.parked = 1;
+        }
         assert_true(parks < 10);
     }
     assert_int_equal(p->status, PONS_PLAN_FAILED);
@@ -310,8 +316,9 @@ static void test_conditions(void **state)
         const int rc =
             pons_plan_condition(conditions[i].key, wanted, pons_plan_look_in, world, &err);
         assert_int_equal(rc, conditions[i].message ? PONS_EREFUSED : PONS_OK);
-        if (conditions[i].message)
+        if (conditions[i].message) {
             assert_string_equal(err.message, conditions[i].message);
+        }
     }
 }
 

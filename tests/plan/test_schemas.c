@@ -2,7 +2,6 @@
 //
 // What pons writes is valid under them, and so is the least that each needs; a wrong member is not.
 #include "plan/plan_help.h"
-
 #include "pons/schema.h"
 
 static pons_schema *schema_of(const char *name)
@@ -12,8 +11,9 @@ static pons_schema *schema_of(const char *name)
     pons_error err = PONS_ERROR_INIT;
     snprintf(path, sizeof path, PONS_SOURCE_DIR "/schemas/%s.json", name);
     pons_autovalue v = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    if (!v || pons_schema_compile(v, &s, &err) < 0)
+    if (!v || pons_schema_compile(v, &s, &err) < 0) {
         fail_msg("%s: %s", path, err.message);
+    }
     return s;
 }
 
@@ -43,8 +43,9 @@ static void test_schemas(void **state)
         pons_schema *s = schema_of(cases[i].schema);
         pons_autovalue v = json(cases[i].value);
         pons_error err = PONS_ERROR_INIT;
-        if ((pons_schema_check(s, v, &err) >= 0) != cases[i].valid)
+        if ((pons_schema_check(s, v, &err) >= 0) != cases[i].valid) {
             fail_msg("%s: %s", cases[i].value, err.message);
+        }
         pons_schema_destroy(s);
     }
 }
@@ -71,8 +72,9 @@ static void test_what_is_written(void **state)
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         pons_schema *s = schema_of(written[i].schema);
         pons_error err = PONS_ERROR_INIT;
-        if (pons_schema_check(s, written[i].value, &err) < 0)
+        if (pons_schema_check(s, written[i].value, &err) < 0) {
             fail_msg("%s: %s", written[i].schema, err.message);
+        }
         pons_schema_destroy(s);
     }
     pons_execution_result_destroy(r);

@@ -18,7 +18,8 @@ if (kind === "brain") {
     must(mine.length > 0, `the model decides (${mine.length} of ${decisions.length} decisions)`);
     must(decisions.every((d) => forms.includes(d.decision.type) && d.decision.reason), "every decision is one");
     const done = events.at(-1);
-    must(done?.type === "run.done", `the run ends (${done?.status}, status ${status})`);
+    // Decisions that lead nowhere end at a person, whom nobody answers here.
+    must(done?.type === "run.done" || status === "4", `the run ends (${done?.status}, status ${status})`);
     must(["0", "1", "4"].includes(status), "with a status that says how");
     // Each effect goes its way: intended, sent once, ended; the guard's refusals are not among them.
     const ways = new Map();

@@ -56,7 +56,7 @@ read -r -t 120 port <&"${server[0]}" || skip "llama.cpp does not run here ($(tai
 export PONS_LLM_TIMEOUTS='{"first_byte_s":600,"between_tokens_s":600,"total_s":1200}'
 export PONS_SHARE=$PWD
 url=http://127.0.0.1:$port/v1 failed=0
-# A model of this size never gets to the kitchen: three decisions without progress end the task.
+# A model of this size never gets to the kitchen: three decisions without progress ask a person.
 mkdir -p "$work/brain/config"
 sed 's/iterations_max: [0-9]*/iterations_max: 3/' config/kernel.yaml >"$work/brain/config/kernel.yaml"
 timeout 900 "$pons" run --json --workspace "$work/brain" --driver kinematic --llm "$url" --seed 1 "go to the kitchen" \

@@ -4,7 +4,18 @@
 // once for every commit that its brain makes, killed just before and just after it. The same seed
 // must give the same trace, byte for byte. A judge that cannot say no is worth nothing: each kind
 // of expectation is also shown failing. Files with mistakes are refused with their place.
-#include <setjmp.h>
+#include "pons/body.h"
+#include "pons/buf.h"
+#include "pons/drivers.h"
+#include "pons/llm.h"
+#include "pons/module.h"
+#include "pons/policy.h"
+#include "pons/scenario.h"
+#include "pons/schema.h"
+#include "pons/yaml.h"
+#include "unit.h"
+
+#include <dirent.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,16 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-#include <dirent.h>
-
-#include "pons/body.h"
-#include "pons/buf.h"
-#include "pons/module.h"
-#include "pons/scenario.h"
-#include "pons/schema.h"
-#include "pons/yaml.h"
 
 #define SCENARIOS_MAX 128
 
@@ -185,7 +186,7 @@ static const char *write_story(const char *text)
     return path;
 }
 
-// ---------------------------------------------------------------- the stories
+// ---- the stories --------------------------------------------------------------------------------
 
 static int by_name(const void *a, const void *b)
 {
@@ -254,7 +255,7 @@ static void a_navigation_survives_a_kill_at_every_commit(void **state)
     }
 }
 
-// ---------------------------------------------------------------- the same seed
+// ---- the same seed ------------------------------------------------------------------------------
 
 static char *read_ledger(void)
 {
@@ -321,7 +322,28 @@ static void random_kills_lose_nothing(void **state)
     }
 }
 
-// ---------------------------------------------------------------- the judge
+// A kill that a sweep or a seed adds comes beside those of the story, and is not counted as one.
+static void added_kills_come_beside_the_storys_own(void **state)
+{
+    (void)state;
+    const char *path = in_scenarios("21-ladder-and-kills.yaml");
+    pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_autovalue plain = play(path, &o, NULL);
+    must_pass(plain, "as it is");
+    const int64_t commits = pons_get_int(plain, "commits", 0);
+    assert_true(commits > 200);
+    o.kill_at_commit = commits - 20; // long after the first of the story's own
+    pons_autovalue swept = play(path, &o, NULL);
+    must_pass(swept, "swept");
+    assert_int_equal(pons_get_int(swept, "kills_told", -1), 5);
+    assert_int_equal(pons_get_int(swept, "kills", -1), 6);
+    const pons_scenario_options fuzzed = {.fuzz_seed = 2};
+    pons_autovalue random = play(path, &fuzzed, NULL);
+    must_pass(random, "fuzz seed 2");
+    assert_int_equal(pons_get_int(random, "kills_told", -1), 5);
+}
+
+// ---- the judge ----------------------------------------------------------------------------------
 
 static void a_wrong_expectation_is_missed(void **state)
 {
@@ -368,7 +390,7 @@ static void a_story_that_does_not_end_is_missed(void **state)
     assert_string_equal(pons_get_str(report, "status", ""), "unfinished");
 }
 
-// ---------------------------------------------------------------- files
+// ---- files --------------------------------------------------------------------------------------
 
 static void a_bad_file_is_refused_with_its_place(void **state)
 {
@@ -428,6 +450,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_trace),
         cmocka_unit_test(another_seed_gives_another_trace),
         cmocka_unit_test(random_kills_lose_nothing),
+        cmocka_unit_test(added_kills_come_beside_the_storys_own),
         cmocka_unit_test(a_wrong_expectation_is_missed),
         cmocka_unit_test(a_story_that_does_not_end_is_missed),
         cmocka_unit_test(a_bad_file_is_refused_with_its_place),

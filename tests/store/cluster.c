@@ -6,9 +6,11 @@
 
 #include "cluster.h"
 
+#include "pons/module.h"
+#include "unit.h"
+
 #include <fcntl.h>
 #include <glob.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,10 +23,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "pons/module.h"
 
 #define START_TRIES 1500 // of TRY_MS each
 #define TRY_MS      20
@@ -70,8 +68,9 @@ static void launch(void)
     const pid_t parent = getpid();
     cluster.server = fork();
     assert_true(cluster.server >= 0);
-    if (cluster.server > 0)
+    if (cluster.server > 0) {
         return;
+    }
     char program[192], data[128], log[128];
     snprintf(program, sizeof program, "%s/postgres", cluster.bin);
     snprintf(data, sizeof data, "%s/data", cluster.dir);
@@ -79,18 +78,21 @@ static void launch(void)
     int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
-    for (int fd = STDERR_FILENO + 1; fd < 256; fd++) // nothing of the test is the server's
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++) { // nothing of the test is the server's
         close(fd);
+    }
     prctl(PR_SET_PDEATHSIG, SIGQUIT);
-    if (getppid() != parent)
+    if (getppid() != parent) {
         _exit(1);
-    if (getuid() == 0)
+    }
+    if (getuid() == 0) {
         execlp("setpriv", "setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
                "--pdeathsig=QUIT", program, "-D", data, "-k", cluster.dir, "-c",
                "listen_addresses=", (char *)NULL);
-    else
+    } else {
         execl(program, program, "-D", data, "-k", cluster.dir, "-c",
               "listen_addresses=", (char *)NULL);
+    }
     _exit(127);
 }
 
@@ -98,11 +100,13 @@ static void await(void)
 {
     for (int i = 0; i < START_TRIES; i++) {
         if (shell("%s/psql -h %s -U pons -d postgres -qAtc 'SELECT 1' >/dev/null 2>&1", cluster.bin,
-                  cluster.dir) == 0)
+                  cluster.dir) == 0) {
             return;
+        }
         int status;
-        if (waitpid(cluster.server, &status, WNOHANG) == cluster.server)
+        if (waitpid(cluster.server, &status, WNOHANG) == cluster.server) {
             break;
+        }
         nanosleep(&(struct timespec){.tv_nsec = TRY_MS * 1000000L}, NULL);
     }
     shell("cat %s/log >&2", cluster.dir);
@@ -117,8 +121,9 @@ bool cluster_start(void)
     }
     snprintf(cluster.dir, sizeof cluster.dir, "/tmp/pons-postgres-XXXXXX");
     assert_non_null(mkdtemp(cluster.dir));
-    if (getuid() == 0)
+    if (getuid() == 0) {
         assert_int_equal(shell("chown postgres:postgres %s", cluster.dir), 0);
+    }
     assert_int_equal(chmod(cluster.dir, 0755), 0);
     if (shell("cd / && %s%s/initdb -D %s/data -U pons -A trust --no-sync --locale=C -E UTF8"
               " >%s.init 2>&1",
@@ -141,8 +146,9 @@ static void end_server(int how)
 
 void cluster_stop(void)
 {
-    if (!cluster.server)
+    if (!cluster.server) {
         return;
+    }
     end_server(SIGINT); // connections are cut
     shell("rm -rf %s", cluster.dir);
     cluster.server = 0;
@@ -150,7 +156,17 @@ void cluster_stop(void)
 
 void cluster_restart(void)
 {
+    cluster_fail();
+    cluster_again();
+}
+
+void cluster_fail(void)
+{
     end_server(SIGQUIT);
+}
+
+void cluster_again(void)
+{
     launch();
     await();
 }
@@ -158,8 +174,9 @@ void cluster_restart(void)
 void cluster_sql(const char *sql)
 {
     if (shell("%s/psql -h %s -U pons -d postgres -v ON_ERROR_STOP=1 -qAt -c \"%s\" >/dev/null",
-              cluster.bin, cluster.dir, sql) != 0)
+              cluster.bin, cluster.dir, sql) != 0) {
         fail_msg("psql failed: %s", sql);
+    }
 }
 
 const char *cluster_empty(const char *suffix)

@@ -3,9 +3,13 @@
 // Each test opens a new, empty store and uses only the contract (pons/ext/store.h). Where two
 // backends could differ in something that a caller can see, a test here decides it.
 
+#include "conformance.h"
+
+#include "pons/rand.h"
+#include "unit.h"
+
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,16 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "conformance.h"
-#include "pons/rand.h"
-
 static const conformance_backend *backend;
 
 static void collect(FILE *out, pons_store s, const char *thread);
 
-// ---------------------------------------------------------------- fixture
+// ---- fixture ------------------------------------------------------------------------------------
 
 static int open_store(void **state)
 {
@@ -44,15 +43,17 @@ static int close_store(void **state)
     pons_store *s = *state;
     pons_store_close(s);
     free(s);
-    if (backend->clean)
+    if (backend->clean) {
         backend->clean();
+    }
     return 0;
 }
 
 static void ok_at(int rc, const pons_error *err, int line)
 {
-    if (rc == PONS_OK)
+    if (rc == PONS_OK) {
         return;
+    }
     char text[1024];
     fail_msg("line %d: %s: %s", line, pons_status_word(rc),
              pons_error_line(err, text, sizeof text));
@@ -100,7 +101,7 @@ static void let_go(pons_store s, pons_lease *lease)
     s.ops->lease_release(s.self, lease);
 }
 
-// ---------------------------------------------------------------- readers as text
+// ---- readers as text ----------------------------------------------------------------------------
 
 typedef struct sink {
     FILE *out;
@@ -116,10 +117,11 @@ static void put_bytes(FILE *out, pons_bytes b)
 {
     for (size_t i = 0; i < b.len; i++) {
         uint8_t c = ((const uint8_t *)b.data)[i];
-        if (c >= ' ' && c < 127)
+        if (c >= ' ' && c < 127) {
             fputc(c, out);
-        else
+        } else {
             fprintf(out, "\\%02x", c);
+        }
     }
 }
 
@@ -240,7 +242,7 @@ static int64_t post(pons_store s, const char *thread, const char *ns, const char
     return seq;
 }
 
-// ---------------------------------------------------------------- tests
+// ---- tests --------------------------------------------------------------------------------------
 
 static void test_empty(void **state)
 {
@@ -404,8 +406,9 @@ static void test_clock_set_back(void **state)
     for (int i = 0; i < 5; i++) {
         char expected[64];
         snprintf(expected, sizeof expected, "%s<%s@%d=d", ids[i], i ? ids[i - 1] : "", i);
-        if (i == 0)
+        if (i == 0) {
             SHOWS(expected, AT(s, "t1", "", ids[i]));
+        }
     }
     SHOWS("01J00000000000000000000006<01J00000000000000000000005@1=d "
           "01J00000000000000000000005<@0=d",
@@ -698,8 +701,9 @@ static void test_flush_is_of_one_thread(void **state)
     pons_event_row e = {.ns = "", .ts_ms = 1, .type = "mine", .payload = {"{}", 2}};
     pons_commit good = {.lease = &other, .events = &e, .n_events = 1};
     bool told = s.ops->commit_async(s.self, &c, NULL) != PONS_OK;
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         OK(s.ops->commit_async(s.self, &good, &err));
+    }
     OK(s.ops->flush(s.self, &other, &err));
     assert_int_equal(event_last(s, "t2"), 20);
     assert_int_equal(told ? PONS_EEXIST : s.ops->flush(s.self, &lease, NULL), PONS_EEXIST);
@@ -707,8 +711,9 @@ static void test_flush_is_of_one_thread(void **state)
     OK(s.ops->drain(s.self, &err));
     pons_lease gone = lease;
     let_go(s, &lease);
-    if (strcmp(s.ops->name, "memory") != 0)
+    if (strcmp(s.ops->name, "memory") != 0) {
         assert_int_equal(s.ops->flush(s.self, &gone, NULL), PONS_ESTALE);
+    }
     let_go(s, &other);
 }
 
@@ -834,7 +839,7 @@ static void test_threads(void **state)
     let_go(s, &lease);
 }
 
-// ---------------------------------------------------------------- copies, pruning
+// ---- copies, pruning ----------------------------------------------------------------------------
 
 static void test_copy(void **state)
 {
@@ -1071,8 +1076,9 @@ static void test_prune_space(void **state)
     char *data = malloc(DATA + 1), id[16];
     pons_rand rand; // no store can make it smaller
     pons_rand_seed(&rand, 5);
-    for (int i = 0; i < DATA; i++)
+    for (int i = 0; i < DATA; i++) {
         data[i] = (char)(' ' + pons_rand_below(&rand, 95));
+    }
     data[DATA] = '\0';
     pons_lease lease = hold(s, "t1");
     for (int i = 0; i < STEPS; i++) {
@@ -1082,8 +1088,9 @@ static void test_prune_space(void **state)
     pons_prune_result done = prune(s, "t1", (pons_prune){.lease = &lease, .keep_last = 10});
     assert_int_equal(done.checkpoints, STEPS - 10);
     assert_true(done.bytes_before >= STEPS * DATA);
-    if (backend->gives_back)
+    if (backend->gives_back) {
         assert_in_range(done.bytes_after, 0, done.bytes_before / 3);
+    }
     pons_thread_info info = {0};
     OK(s.ops->threads(s.self, see_size, &info, &err));
     assert_in_range(info.bytes, 10 * DATA, 11 * DATA);
@@ -1290,8 +1297,9 @@ static void test_many_threads(void **state)
         workers[i] = (worker){.s = s, .number = i};
         assert_int_equal(pthread_create(&ids[i], NULL, work, &workers[i]), 0);
     }
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < WORKERS; i++) {
         pthread_join(ids[i], NULL);
+    }
     for (int i = 0; i < WORKERS; i++) {
         assert_int_equal(workers[i].failures, 0);
         char thread[16], last[32];
@@ -1355,7 +1363,7 @@ int conformance_run(const conformance_backend *b)
     return cmocka_run_group_tests_name(b->name, tests, NULL, NULL);
 }
 
-// ---------------------------------------------------------------- two stores, one story
+// ---- two stores, one story ----------------------------------------------------------------------
 
 typedef struct walk_ids {
     FILE *out;
@@ -1449,8 +1457,9 @@ static void twin_commit(twins *t, int thread)
     for (size_t i = 0; i < c.n_checkpoints; i++) {
         // Few ids, so that some come twice, and in any order.
         snprintf(checkpoints[i].id, 32, "c%d", (int)CHANCE(TWIN_IDS * 8));
-        if (CHANCE(3))
+        if (CHANCE(3)) {
             snprintf(checkpoints[i].parent, 32, "c%d", (int)CHANCE(TWIN_IDS * 8));
+        }
         checkpoints[i].step = (int64_t)CHANCE(100) - 1;
         checkpoints[i].snapshot = CHANCE(1);
         checkpoints[i].data = bytes_of(pick(t, texts, 4));
@@ -1461,12 +1470,14 @@ static void twin_commit(twins *t, int thread)
         records[i].idx = (int32_t)CHANCE(3) - 1;
         records[i].data = bytes_of(pick(t, texts, 4));
     }
-    for (size_t i = 0; i < c.n_inbox_taken; i++)
+    for (size_t i = 0; i < c.n_inbox_taken; i++) {
         taken[i] = (int64_t)CHANCE(20) + 1;
-    for (size_t i = 0; i < c.n_posts; i++)
+    }
+    for (size_t i = 0; i < c.n_posts; i++) {
         posts[i] = (pons_inbox_row){.ns = pick(t, spaces, 3),
                                     .kind = pick(t, words, 4),
                                     .value = bytes_of(pick(t, texts, 4))};
+    }
     for (size_t i = 0; i < c.n_effects; i++) {
         snprintf(effects[i].id, 40, "%032x", (unsigned)CHANCE(TWIN_IDS));
         effects[i].ns = pick(t, spaces, 3);
@@ -1488,8 +1499,9 @@ static void twin_commit(twins *t, int thread)
         rc[i] = t->s[i].ops->commit(t->s[i].self, &c, NULL);
     }
     assert_int_equal(rc[0], rc[1]);
-    for (size_t i = 0; i < c.n_events; i++)
+    for (size_t i = 0; i < c.n_events; i++) {
         assert_int_equal(events[0][i].seq, events[1][i].seq);
+    }
 }
 
 static void twin_step(twins *t)
@@ -1504,19 +1516,21 @@ static void twin_step(twins *t)
     for (int i = 0; i < 2; i++) {
         pons_store s = t->s[i];
         pons_inbox_row mail = {.ns = "kernel", .kind = "say", .value = {"hi", 2}};
-        if (what == 0 && held)
+        if (what == 0 && held) {
             s.ops->lease_release(s.self, &t->lease[i][thread]);
-        else if (what <= 1)
+        } else if (what <= 1) {
             rc[i] = s.ops->thread_delete(s.self, name, NULL);
-        else if (what == 2)
+        } else if (what == 2) {
             rc[i] = s.ops->inbox_post(s.self, name, &mail, &seq[i], NULL);
-        else if (!held)
+        } else if (!held) {
             rc[i] = s.ops->lease_acquire(s.self, name, &t->lease[i][thread], NULL);
+        }
     }
     assert_int_equal(rc[0], rc[1]);
     assert_int_equal(seq[0], seq[1]);
-    if (what > 2 && held)
+    if (what > 2 && held) {
         twin_commit(t, thread);
+    }
 }
 
 void store_twins(pons_store a, pons_store b, uint64_t seed, int steps)
@@ -1526,23 +1540,26 @@ void store_twins(pons_store a, pons_store b, uint64_t seed, int steps)
     pons_rand_seed(&t.rand, seed);
     for (int i = 0; i < steps; i++) {
         twin_step(&t);
-        if (i % 50 && i != steps - 1)
+        if (i % 50 && i != steps - 1) {
             continue;
+        }
         for (int thread = 0; thread < TWIN_THREADS; thread++) {
             char name[8];
             snprintf(name, sizeof name, "t%d", thread);
             char *one = store_text(a, name), *two = store_text(b, name);
-            if (strcmp(one, two) != 0)
+            if (strcmp(one, two) != 0) {
                 fail_msg("seed %" PRIu64 " step %d thread %s:\n%s\n---\n%s", seed, i, name, one,
                          two);
+            }
             free(one);
             free(two);
         }
     }
     for (int i = 0; i < 2; i++) {
         for (int thread = 0; thread < TWIN_THREADS; thread++) {
-            if (t.lease[i][thread].epoch)
+            if (t.lease[i][thread].epoch) {
                 t.s[i].ops->lease_release(t.s[i].self, &t.lease[i][thread]);
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ typedef struct conformance_backend {
 // Runs the suite; returns how many tests failed.
 int conformance_run(const conformance_backend *backend);
 
-// ---------------------------------------------------------------- for other tests of stores
+// ---- for other tests of stores ------------------------------------------------------------------
 
 // Everything that a store shows of a thread, as text: equal stores give equal texts. The caller
 // frees it.

@@ -1,8 +1,8 @@
 // test_memory.c - the store in memory passes the suite of all stores (conformance.c).
 
-#include <stddef.h>
-
 #include "conformance.h"
+
+#include <stddef.h>
 
 int main(void)
 {

@@ -5,11 +5,15 @@
 // come back, the test asks again until it has, so nothing depends on how fast this machine is.
 // Skipped where there is no server.
 
+#include "cluster.h"
+#include "conformance.h"
+#include "pons/rand.h"
+#include "unit.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,24 +26,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "cluster.h"
-#include "conformance.h"
-#include "pons/rand.h"
-
 enum { ASK_TRIES = 3000, ASK_MS = 20 };
 
 static char url[256];
 
-// ---------------------------------------------------------------- fixture
+// ---- fixture ------------------------------------------------------------------------------------
 
 static void ok_at(int rc, const pons_error *err, int line)
 {
     char text[1024];
-    if (rc)
+    if (rc) {
         fail_msg("line %d: %s: %s", line, pons_status_word(rc),
                  pons_error_line(err, text, sizeof text));
+    }
 }
 #define OK(call)                                                                                   \
     do {                                                                                           \
@@ -78,8 +77,9 @@ static pons_lease hold_when_over(pons_store s, const char *thread)
     int rc = PONS_EBUSY;
     for (int i = 0; i < ASK_TRIES && rc == PONS_EBUSY; i++) {
         rc = s.ops->lease_acquire(s.self, thread, &lease, NULL);
-        if (rc == PONS_EBUSY)
+        if (rc == PONS_EBUSY) {
             nap();
+        }
     }
     assert_int_equal(rc, PONS_OK);
     return lease;
@@ -90,8 +90,9 @@ static int step(pons_store s, const pons_lease *lease, int i, pons_sync sync, po
 {
     pons_checkpoint_row row = {.step = i, .snapshot = i % 20 == 0, .data = {"some data", 9}};
     snprintf(row.id, sizeof row.id, "c%05d", i);
-    if (i)
+    if (i) {
         snprintf(row.parent, sizeof row.parent, "c%05d", i - 1);
+    }
     pons_event_row e = {.ns = "n", .ts_ms = i, .type = "tick", .payload = {"{}", 2}};
     pons_commit c = {.lease = lease,
                      .ns = "n",
@@ -106,8 +107,9 @@ static int step(pons_store s, const pons_lease *lease, int i, pons_sync sync, po
 static int follow(void *user, const pons_checkpoint_row *row)
 {
     int64_t *rows = user;
-    if (rows[0]++ && row->step != rows[1] + 1)
+    if (rows[0]++ && row->step != rows[1] + 1) {
         rows[2]++;
+    }
     rows[1] = row->step;
     return 0;
 }
@@ -117,8 +119,9 @@ static int64_t try_head(pons_store s, const char *thread)
 {
     int64_t rows[3] = {0, -1, 0};
     int rc = s.ops->head(s.self, thread, "n", follow, rows, NULL);
-    if (rc == PONS_ENOTFOUND)
+    if (rc == PONS_ENOTFOUND) {
         return -1;
+    }
     return rc || rows[2] || rows[0] != rows[1] % 20 + 1 ? -2 : rows[1];
 }
 
@@ -131,7 +134,7 @@ static int64_t head_step(pons_store s, const char *thread)
     return head;
 }
 
-// ---------------------------------------------------------------- children
+// ---- children -----------------------------------------------------------------------------------
 
 typedef struct child {
     pid_t pid;
@@ -164,8 +167,9 @@ static int hear(int fd) // the next int, -1000 at the end
 
 static void tell(int fd, int value)
 {
-    if (write(fd, &value, sizeof value) != sizeof value)
+    if (write(fd, &value, sizeof value) != sizeof value) {
         _exit(99);
+    }
 }
 
 static int end(const child *c) // its exit status; 1000 + signal
@@ -185,7 +189,7 @@ static void stop(const child *c)
     assert_true(WIFSTOPPED(status));
 }
 
-// ---------------------------------------------------------------- leases
+// ---- leases -------------------------------------------------------------------------------------
 
 // Holds t1, and tries everything that writes when it is told to.
 static int hold_and_try(int report, int orders)
@@ -193,8 +197,9 @@ static int hold_and_try(int report, int orders)
     pons_store s;
     pons_lease lease;
     if (cluster_open(url, &s, NULL) || s.ops->lease_acquire(s.self, "t1", &lease, NULL) ||
-        step(s, &lease, 0, PONS_SYNC_FULL, NULL))
+        step(s, &lease, 0, PONS_SYNC_FULL, NULL)) {
         return 1;
+    }
     tell(report, 1);
     hear(orders);
     tell(report, step(s, &lease, 1, PONS_SYNC_NORMAL, NULL));
@@ -234,8 +239,9 @@ static void test_stopped_past_its_lease(void **state)
     char *before = store_text(s, "t1");
     kill(c.pid, SIGCONT);
     tell(c.to, 1);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         assert_int_equal(hear(c.from), PONS_ESTALE);
+    }
     assert_int_equal(end(&c), 0);
     char *after = store_text(s, "t1");
     assert_string_equal(before, after);
@@ -274,12 +280,14 @@ static int commit_for_ever(int report, int orders)
 {
     (void)orders;
     pons_store s;
-    if (cluster_open(url, &s, NULL))
+    if (cluster_open(url, &s, NULL)) {
         return 1;
+    }
     pons_lease lease = hold_when_over(s, "t1");
     for (int i = (int)try_head(s, "t1") + 1;; i++) {
-        if (step(s, &lease, i, i % 7 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL))
+        if (step(s, &lease, i, i % 7 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL)) {
             return 2;
+        }
         tell(report, i);
     }
 }
@@ -296,11 +304,13 @@ static void test_killed_while_committing(void **state)
     for (int round = 0; round < 5; round++) {
         child c = start(commit_for_ever);
         int wanted = 1 + (int)pons_rand_below(&rand, 60), heard;
-        for (int i = 0; i < wanted && (heard = hear(c.from)) >= 0; i++)
+        for (int i = 0; i < wanted && (heard = hear(c.from)) >= 0; i++) {
             last = heard;
+        }
         kill(c.pid, SIGKILL);
-        while ((heard = hear(c.from)) >= 0)
+        while ((heard = hear(c.from)) >= 0) {
             last = heard;
+        }
         assert_int_equal(end(&c), 1000 + SIGKILL);
         pons_store s = open_store();
         pons_lease lease = hold_when_over(s, "t1");
@@ -323,16 +333,20 @@ static int work(int report, int orders)
     snprintf(thread, sizeof thread, "p%d", (int)getpid());
     pons_store s;
     pons_lease lease;
-    if (cluster_open(url, &s, NULL) || s.ops->lease_acquire(s.self, thread, &lease, NULL))
+    if (cluster_open(url, &s, NULL) || s.ops->lease_acquire(s.self, thread, &lease, NULL)) {
         return 1;
+    }
     for (int i = 0; i < PROCESS_STEPS; i++) {
         pons_inbox_row mail = {.ns = "n", .kind = "k", .value = {"v", 1}};
-        if (step(s, &lease, i, i % 40 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL))
+        if (step(s, &lease, i, i % 40 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL)) {
             return 2;
-        if (s.ops->inbox_post(s.self, "shared", &mail, NULL, NULL))
+        }
+        if (s.ops->inbox_post(s.self, "shared", &mail, NULL, NULL)) {
             return 3;
-        if (try_head(s, thread) != i)
+        }
+        if (try_head(s, thread) != i) {
             return 4;
+        }
     }
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
@@ -352,10 +366,12 @@ static void test_many_processes(void **state)
     (void)state;
     empty("");
     child c[PROCESSES];
-    for (int i = 0; i < PROCESSES; i++)
+    for (int i = 0; i < PROCESSES; i++) {
         c[i] = start(work);
-    for (int i = 0; i < PROCESSES; i++)
+    }
+    for (int i = 0; i < PROCESSES; i++) {
         assert_int_equal(end(&c[i]), 0);
+    }
     pons_store s = open_store();
     int64_t n = 0;
     OK(s.ops->inbox_read(s.self, "shared", "n", 0, mail_in_order, &n, &err));
@@ -363,7 +379,7 @@ static void test_many_processes(void **state)
     pons_store_close(&s);
 }
 
-// ---------------------------------------------------------------- the server
+// ---- the server ---------------------------------------------------------------------------------
 
 typedef struct runner {
     pons_store s;
@@ -388,8 +404,9 @@ static void *run_on(void *arg)
         r->errors++;
         r->wrong += rc != PONS_EIO && rc != PONS_EENV;
         int64_t head;
-        while ((head = try_head(r->s, r->thread)) == -2 && !r->stop)
+        while ((head = try_head(r->s, r->thread)) == -2 && !r->stop) {
             nap();
+        }
         r->wrong += head < r->done;
         i = (int)head + 1;
     }
@@ -398,8 +415,9 @@ static void *run_on(void *arg)
 
 static void await_step(const runner *r, int step_wanted)
 {
-    for (int i = 0; i < ASK_TRIES && r->done < step_wanted; i++)
+    for (int i = 0; i < ASK_TRIES && r->done < step_wanted; i++) {
         nap();
+    }
     assert_true(r->done >= step_wanted);
 }
 
@@ -421,13 +439,16 @@ static void test_server_restarted(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, run_on, &r[i]), 0);
     }
     for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < RUNNERS; i++)
+        for (int i = 0; i < RUNNERS; i++) {
             await_step(&r[i], r[i].done + 20);
-        if (round < 2)
+        }
+        if (round < 2) {
             cluster_restart();
+        }
     }
-    for (int i = 0; i < RUNNERS; i++)
+    for (int i = 0; i < RUNNERS; i++) {
         r[i].stop = true;
+    }
     for (int i = 0; i < RUNNERS; i++) {
         pthread_join(threads[i], NULL);
         print_message("%d steps, %d errors\n", r[i].done + 1, r[i].errors);
@@ -443,12 +464,13 @@ static void test_server_restarted(void **state)
     int64_t seq;
     OK(s.ops->event_last(s.self, "t0", &seq, &err));
     assert_int_equal(seq, r[0].done + 2);
-    for (int i = 0; i < RUNNERS; i++)
+    for (int i = 0; i < RUNNERS; i++) {
         s.ops->lease_release(s.self, &r[i].lease);
+    }
     pons_store_close(&s);
 }
 
-// ---------------------------------------------------------------- notices
+// ---- notices ------------------------------------------------------------------------------------
 
 static void await_notice(int fd)
 {
@@ -482,7 +504,7 @@ static void test_notices(void **state)
     pons_store_close(&b);
 }
 
-// ---------------------------------------------------------------- versions, twins
+// ---- versions, twins ----------------------------------------------------------------------------
 
 static void refuses(const char *where, int status, const char *part)
 {
@@ -492,8 +514,9 @@ static void refuses(const char *where, int status, const char *part)
     assert_null(s.ops);
     char line[1024];
     pons_error_line(&err, line, sizeof line);
-    if (!strstr(line, part) || strchr(line, '\n'))
+    if (!strstr(line, part) || strchr(line, '\n')) {
         fail_msg("'%s' is missing in: %s", part, line);
+    }
 }
 
 static void test_schemas(void **state)
@@ -545,8 +568,9 @@ int main(void)
         cmocka_unit_test(test_schemas),
         cmocka_unit_test(test_twins),
     };
-    if (!cluster_start())
+    if (!cluster_start()) {
         return 0;
+    }
     int failed = cmocka_run_group_tests_name("postgres", tests, NULL, NULL);
     cluster_stop();
     return failed;

@@ -3,10 +3,9 @@
 // that end just before or just after it. A killed holder's lease runs out in its time; here that
 // time is made to be over, so that nobody has to wait for it. Skipped where there is no server.
 #include "graph/sweep.h"
+#include "store/cluster.h"
 
 #include <stdio.h>
-
-#include "store/cluster.h"
 
 static char url[256];
 
@@ -43,8 +42,9 @@ int main(void)
         cmocka_unit_test_prestate(killed_at_every_commit, &kinds[1]),
         cmocka_unit_test_prestate(processes_that_end_at_every_commit, &kinds[0]),
     };
-    if (!cluster_start())
+    if (!cluster_start()) {
         return 0;
+    }
     snprintf(url, sizeof url, "%s", cluster_empty(""));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cluster_stop();

@@ -1,23 +1,22 @@
 // test_sqlite.c - the store in a file passes the suite of all stores (conformance.c).
 
-#include <setjmp.h>
+#include "conformance.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "conformance.h"
-
 static char dir[64];
 
 static int open_in_dir(pons_store *ret, pons_error *err)
 {
     snprintf(dir, sizeof dir, "/tmp/pons-store-XXXXXX");
-    if (!mkdtemp(dir))
+    if (!mkdtemp(dir)) {
         return PONS_EENV;
+    }
     char path[128];
     snprintf(path, sizeof path, "%s/pons.db", dir);
     return pons_store_sqlite_open(path, ret, err);
@@ -27,8 +26,9 @@ static void remove_dir(void)
 {
     char command[128];
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    if (system(command) != 0)
+    if (system(command) != 0) {
         print_error("cannot remove %s\n", dir);
+    }
 }
 
 int main(void)

@@ -4,14 +4,18 @@
 // Holders and writers are forked children that report through pipes, so nothing here waits for a
 // clock. Disk faults come from a layer put under SQLite (a default VFS) that fails a chosen write.
 
+#include "conformance.h"
+#include "pons/rand.h"
+#include "unit.h"
+
+#include <sqlite3.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,26 +27,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "conformance.h"
-#include "pons/rand.h"
-
 typedef struct place {
     char dir[64];
     char path[128];
 } place;
 
-// ---------------------------------------------------------------- fixture
+// ---- fixture ------------------------------------------------------------------------------------
 
 static int make_place(void **state)
 {
     place *p = calloc(1, sizeof *p);
-    if (!p)
+    if (!p) {
         return -1;
+    }
     snprintf(p->dir, sizeof p->dir, "/tmp/pons-store-XXXXXX");
-    if (!mkdtemp(p->dir))
+    if (!mkdtemp(p->dir)) {
         return -1;
+    }
     snprintf(p->path, sizeof p->path, "%s/pons.db", p->dir);
     *state = p;
     return 0;
@@ -61,9 +62,10 @@ static int drop_place(void **state)
 static void ok_at(int rc, const pons_error *err, int line)
 {
     char text[1024];
-    if (rc)
+    if (rc) {
         fail_msg("line %d: %s: %s", line, pons_status_word(rc),
                  pons_error_line(err, text, sizeof text));
+    }
 }
 #define OK(call)                                                                                   \
     do {                                                                                           \
@@ -135,8 +137,9 @@ static void refuses(const char *path, int status, const char *part)
     assert_null(s.ops);
     char line[1024];
     pons_error_line(&err, line, sizeof line);
-    if (!strstr(line, part) || strchr(line, '\n'))
+    if (!strstr(line, part) || strchr(line, '\n')) {
         fail_msg("'%s' is missing in: %s", part, line);
+    }
 }
 
 // Steps "c00000", "c00001", … of thread t; each a commit with one event. Returns a status.
@@ -144,8 +147,9 @@ static int step(pons_store s, const pons_lease *lease, int i, pons_sync sync, po
 {
     pons_checkpoint_row row = {.step = i, .snapshot = i % 20 == 0, .data = {"some data", 9}};
     snprintf(row.id, sizeof row.id, "c%05d", i);
-    if (i)
+    if (i) {
         snprintf(row.parent, sizeof row.parent, "c%05d", i - 1);
+    }
     pons_event_row e = {.ns = "n", .ts_ms = i, .type = "tick", .payload = {"{}", 2}};
     pons_commit c = {.lease = lease,
                      .ns = "n",
@@ -161,8 +165,9 @@ static int step(pons_store s, const pons_lease *lease, int i, pons_sync sync, po
 static int follow(void *user, const pons_checkpoint_row *row)
 {
     int64_t *rows = user;
-    if (rows[0]++ && row->step != rows[1] + 1)
+    if (rows[0]++ && row->step != rows[1] + 1) {
         rows[2]++;
+    }
     rows[1] = row->step;
     return 0;
 }
@@ -173,8 +178,9 @@ static int64_t head_step(pons_store s, const char *thread)
     int64_t rows[3] = {0, -1, 0}, seq = 0;
     pons_error why = PONS_ERROR_INIT;
     int rc = s.ops->head(s.self, thread, "n", follow, rows, &why);
-    if (rc == PONS_ENOTFOUND)
+    if (rc == PONS_ENOTFOUND) {
         return -1;
+    }
     ok_at(rc, &why, __LINE__);
     assert_int_equal(rows[2], 0);
     assert_int_equal(rows[0], rows[1] % 20 + 1);
@@ -183,7 +189,7 @@ static int64_t head_step(pons_store s, const char *thread)
     return rows[1];
 }
 
-// ---------------------------------------------------------------- children
+// ---- children -----------------------------------------------------------------------------------
 
 typedef struct child {
     pid_t pid;
@@ -214,8 +220,9 @@ static int hear(child *c) // the next int that it reports, -1 at its end
 
 static void tell(int report, int value)
 {
-    if (write(report, &value, sizeof value) != sizeof value)
+    if (write(report, &value, sizeof value) != sizeof value) {
         _exit(99);
+    }
 }
 
 static int end(child *c) // its exit status; 1000 + signal
@@ -232,11 +239,13 @@ static int hold_for_ever(const place *p, int report)
     pons_store s;
     pons_lease lease;
     if (pons_store_sqlite_open(p->path, &s, NULL) ||
-        s.ops->lease_acquire(s.self, "t1", &lease, NULL))
+        s.ops->lease_acquire(s.self, "t1", &lease, NULL)) {
         return 1;
+    }
     tell(report, 1);
-    for (;;)
+    for (;;) {
         pause();
+    }
 }
 
 // Commits step after step and reports each one that was done.
@@ -245,16 +254,18 @@ static int commit_for_ever(const place *p, int report)
     pons_store s;
     pons_lease lease;
     if (pons_store_sqlite_open(p->path, &s, NULL) ||
-        s.ops->lease_acquire(s.self, "t1", &lease, NULL))
+        s.ops->lease_acquire(s.self, "t1", &lease, NULL)) {
         return 1;
+    }
     for (int i = (int)head_step(s, "t1") + 1;; i++) {
-        if (step(s, &lease, i, i % 7 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL))
+        if (step(s, &lease, i, i % 7 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL)) {
             return 2;
+        }
         tell(report, i);
     }
 }
 
-// ---------------------------------------------------------------- death
+// ---- death --------------------------------------------------------------------------------------
 
 // Killed at any moment, nothing that was told to be done is lost, nothing is half there, and the
 // next one takes the thread at once.
@@ -269,11 +280,13 @@ static void test_killed_while_committing(void **state)
     for (int round = 0; round < 12; round++) {
         child c = start(p, commit_for_ever);
         int wanted = 1 + (int)pons_rand_below(&rand, 60), heard;
-        for (int i = 0; i < wanted && (heard = hear(&c)) >= 0; i++)
+        for (int i = 0; i < wanted && (heard = hear(&c)) >= 0; i++) {
             last = heard;
+        }
         kill(c.pid, SIGKILL);
-        while ((heard = hear(&c)) >= 0)
+        while ((heard = hear(&c)) >= 0) {
             last = heard;
+        }
         assert_int_equal(end(&c), 1000 + SIGKILL);
 
         pons_store s = open_store(p);
@@ -293,15 +306,18 @@ static int exit_in_pipeline(const place *p, int report)
     pons_store s;
     pons_lease lease;
     if (pons_store_sqlite_open(p->path, &s, NULL) ||
-        s.ops->lease_acquire(s.self, "t1", &lease, NULL))
+        s.ops->lease_acquire(s.self, "t1", &lease, NULL)) {
         return 1;
+    }
     for (int i = 0; i < 500; i++) {
         pons_event_row e = {.ns = "n", .ts_ms = i, .type = "tick", .payload = {"{}", 2}};
         pons_commit c = {.lease = &lease, .events = &e, .n_events = 1};
-        if (s.ops->commit_async(s.self, &c, NULL))
+        if (s.ops->commit_async(s.self, &c, NULL)) {
             return 2;
-        if (i == 250 && s.ops->drain(s.self, NULL))
+        }
+        if (i == 250 && s.ops->drain(s.self, NULL)) {
             return 3;
+        }
     }
     return 0; // _exit: nothing is drained
 }
@@ -328,7 +344,7 @@ static void test_exit_with_a_full_pipeline(void **state)
     pons_store_close(&s);
 }
 
-// ---------------------------------------------------------------- leases between processes
+// ---- leases between processes -------------------------------------------------------------------
 
 static void test_holder(void **state)
 {
@@ -373,12 +389,14 @@ static int hold_and_spawn(const place *p, int report)
     pons_store s;
     pons_lease lease;
     if (pons_store_sqlite_open(p->path, &s, NULL) ||
-        s.ops->lease_acquire(s.self, "t1", &lease, NULL))
+        s.ops->lease_acquire(s.self, "t1", &lease, NULL)) {
         return 1;
+    }
     // It speaks when it runs: spawn may return before the exec has closed what it must close.
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC))
+    if (pipe2(ends, O_CLOEXEC)) {
         return 2;
+    }
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -386,11 +404,13 @@ static int hold_and_spawn(const place *p, int report)
     char name[] = "sh", flag[] = "-c", script[] = "echo; exec sleep 600 >/dev/null";
     char *argv[] = {name, flag, script, NULL}, *env[] = {NULL};
     char word;
-    if (posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, env) || read(ends[0], &word, 1) != 1)
+    if (posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, env) || read(ends[0], &word, 1) != 1) {
         return 3;
+    }
     tell(report, (int)pid);
-    for (;;)
+    for (;;) {
         pause();
+    }
 }
 
 static void test_lock_is_not_inherited(void **state)
@@ -437,7 +457,7 @@ static void test_fenced_by_epoch(void **state)
     pons_store_close(&b);
 }
 
-// ---------------------------------------------------------------- many processes
+// ---- many processes -----------------------------------------------------------------------------
 
 enum { PROCESSES = 4, PROCESS_STEPS = 80 };
 
@@ -449,16 +469,20 @@ static int work(const place *p, int report)
     pons_store s;
     pons_lease lease;
     if (pons_store_sqlite_open(p->path, &s, NULL) ||
-        s.ops->lease_acquire(s.self, thread, &lease, NULL))
+        s.ops->lease_acquire(s.self, thread, &lease, NULL)) {
         return 1;
+    }
     for (int i = 0; i < PROCESS_STEPS; i++) {
         pons_inbox_row mail = {.ns = "n", .kind = "k", .value = {"v", 1}};
-        if (step(s, &lease, i, i % 40 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL))
+        if (step(s, &lease, i, i % 40 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL)) {
             return 2;
-        if (s.ops->inbox_post(s.self, "shared", &mail, NULL, NULL))
+        }
+        if (s.ops->inbox_post(s.self, "shared", &mail, NULL, NULL)) {
             return 3;
-        if (head_step(s, thread) != i)
+        }
+        if (head_step(s, thread) != i) {
             return 4;
+        }
     }
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
@@ -477,10 +501,12 @@ static void test_many_processes(void **state)
 {
     const place *p = *state;
     child c[PROCESSES];
-    for (int i = 0; i < PROCESSES; i++)
+    for (int i = 0; i < PROCESSES; i++) {
         c[i] = start(p, work);
-    for (int i = 0; i < PROCESSES; i++)
+    }
+    for (int i = 0; i < PROCESSES; i++) {
         assert_int_equal(end(&c[i]), 0);
+    }
     pons_store s = open_store(p);
     int64_t n = 0;
     OK(s.ops->inbox_read(s.self, "shared", "n", 0, mail_in_order, &n, &err));
@@ -545,13 +571,15 @@ static int crowd(const place *p, int report)
     pthread_t threads[CROWD_AT_ONCE];
     pons_store s;
     int failures = 0;
-    if (!members || !all || pons_store_sqlite_open(p->path, &s, NULL))
+    if (!members || !all || pons_store_sqlite_open(p->path, &s, NULL)) {
         return 1;
+    }
     for (int i = 0; i < CROWD_AT_ONCE; i++) {
         members[i].s = s;
         members[i].number = i;
-        if (pthread_create(&threads[i], NULL, take_turns, &members[i]))
+        if (pthread_create(&threads[i], NULL, take_turns, &members[i])) {
             return 2;
+        }
     }
     for (int i = 0; i < CROWD_AT_ONCE; i++) {
         pthread_join(threads[i], NULL);
@@ -579,8 +607,9 @@ static void test_ten_thousand_threads(void **state)
 {
     const place *p = *state;
     child c[CROWD_PROCESSES];
-    for (int i = 0; i < CROWD_PROCESSES; i++)
+    for (int i = 0; i < CROWD_PROCESSES; i++) {
         c[i] = start(p, crowd);
+    }
     for (int i = 0; i < CROWD_PROCESSES; i++) {
         assert_int_equal(hear(&c[i]), 0);
         print_message("p99 of a step: %d us\n", hear(&c[i]));
@@ -607,15 +636,16 @@ static void test_reading_along(void **state)
         assert_int_equal(rows[2], 0);
         assert_true(rows[1] >= seen); // never backwards
         seen = rows[1];
-        if (hear(&c) < 0)
+        if (hear(&c) < 0) {
             fail_msg("the writer was disturbed");
+        }
     }
     kill(c.pid, SIGKILL);
     assert_int_equal(end(&c), 1000 + SIGKILL);
     pons_store_close(&s);
 }
 
-// ---------------------------------------------------------------- what is in the file
+// ---- what is in the file ------------------------------------------------------------------------
 
 static void test_reopened(void **state)
 {
@@ -711,7 +741,7 @@ static void test_log_is_bounded(void **state)
     free(data);
 }
 
-// ---------------------------------------------------------------- pruning
+// ---- pruning ------------------------------------------------------------------------------------
 
 enum { PRUNE_STEPS = 2000 };
 
@@ -719,8 +749,9 @@ static void fill(const place *p)
 {
     pons_store s = open_store(p);
     pons_lease lease = hold(s, "t1");
-    for (int i = 0; i < PRUNE_STEPS; i++)
+    for (int i = 0; i < PRUNE_STEPS; i++) {
         OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    }
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
 }
@@ -729,8 +760,9 @@ static int prune_one(const place *p, int report)
 {
     pons_store s;
     pons_prune what = {.keep_last = 30};
-    if (pons_store_sqlite_open(p->path, &s, NULL))
+    if (pons_store_sqlite_open(p->path, &s, NULL)) {
         return 1;
+    }
     tell(report, 1);
     return s.ops->prune(s.self, "t1", &what, NULL, NULL) ? 2 : 0;
 }
@@ -784,8 +816,9 @@ static void test_prune_beside_others(void **state)
     pons_store s = open_store(p);
     pons_lease lease = hold(s, "t2");
     assert_int_equal(hear(&c), 1);
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 200; i++) {
         OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    }
     assert_int_equal(end(&c), 0);
     assert_int_equal(head_step(s, "t2"), 199);
     assert_int_equal(head_step(s, "t1"), PRUNE_STEPS - 1);
@@ -793,7 +826,7 @@ static void test_prune_beside_others(void **state)
     pons_store_close(&s);
 }
 
-// ---------------------------------------------------------------- files that are refused
+// ---- files that are refused ---------------------------------------------------------------------
 
 static void test_newer_schema(void **state)
 {
@@ -834,7 +867,7 @@ static void test_older_schema(void **state)
     OK(commit_one(s, &lease, "kernel", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "", 60, true, "new", &err));
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
-    assert_int_equal(number(p, "PRAGMA user_version"), 2);
+    assert_int_equal(number(p, "PRAGMA user_version"), 3);
     assert_int_equal(number(p, "PRAGMA auto_vacuum"), 2);
     s = open_store(p);
     pons_store_close(&s);
@@ -884,8 +917,9 @@ static void test_damaged(void **state)
     const place *p = *state;
     pons_store s = open_store(p);
     pons_lease lease = hold(s, "t1");
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++) {
         OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    }
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
     enum { KEPT = 32768 }; // bytes: the schema and the first rows
@@ -893,8 +927,9 @@ static void test_damaged(void **state)
     assert_true(size > 2 * KEPT);
     FILE *f = fopen(p->path, "r+");
     assert_int_equal(fseek(f, KEPT, SEEK_SET), 0);
-    for (int64_t i = KEPT; i < size; i++)
+    for (int64_t i = KEPT; i < size; i++) {
         fputc(0xff, f);
+    }
     fclose(f);
     s = open_store(p);
     int64_t bytes = 0;
@@ -907,8 +942,9 @@ static void test_damaged(void **state)
 
 static int open_as_nobody(const place *p, int report)
 {
-    if (getuid() == 0 && setuid(65534) != 0)
+    if (getuid() == 0 && setuid(65534) != 0) {
         return 1;
+    }
     pons_store s = {0};
     pons_error err = PONS_ERROR_INIT;
     int rc = pons_store_sqlite_open(p->path, &s, &err);
@@ -937,7 +973,7 @@ static void test_directory_not_writable(void **state)
     }
 }
 
-// ---------------------------------------------------------------- disk faults
+// ---- disk faults --------------------------------------------------------------------------------
 
 // A layer under SQLite: write number `fail_at` (and, when it sticks, all after it) fails.
 static sqlite3_vfs *vfs_below;
@@ -968,8 +1004,9 @@ static int faulty_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *f,
 {
     (void)vfs;
     int rc = vfs_below->xOpen(vfs_below, name, f, flags, ret_flags);
-    if (rc != SQLITE_OK || !f->pMethods)
+    if (rc != SQLITE_OK || !f->pMethods) {
         return rc;
+    }
     sqlite3_io_methods *methods = &io_faulty[flags & SQLITE_OPEN_MAIN_DB ? 0 : 1];
     io_below = f->pMethods; // writing and syncing is the same for both
     *methods = *io_below;
@@ -1001,8 +1038,9 @@ static void test_disk_full(void **state)
     faults_on();
     pons_store s = open_store(p);
     pons_lease lease = hold(s, "t1");
-    for (int i = 0; i <= 40; i++)
+    for (int i = 0; i <= 40; i++) {
         OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    }
     fault_code = SQLITE_FULL;
     fault_sticks = true;
     fault_at = fault_writes + 1;
@@ -1040,10 +1078,11 @@ static void test_every_write_fails_once(void **state)
         bool stop = false;
         for (int i = 1; i <= 6 && !stop; i++) {
             int rc = step(s, &lease, i, i % 3 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL);
-            if (rc == PONS_OK)
+            if (rc == PONS_OK) {
                 told = i;
-            else
+            } else {
                 stop = true;
+            }
         }
         reached = fault_writes >= fault_at;
         fault_at = 0;

@@ -6,8 +6,11 @@
 // as in an undisturbed story, its file is sound, and nothing has leaked. There are thousands of
 // them: some hundreds are tried, spread evenly, and all with PONS_TEST_ALL=1.
 
-#include <setjmp.h>
+#include "pons/ext/store.h"
+#include "unit.h"
+
 #include <sqlite3.h>
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "pons/ext/store.h"
 
 static struct {
     long count; // allocations so far
@@ -75,8 +74,9 @@ int fdatasync(int fd)
 static void *sq_malloc(int n)
 {
     char *p = fails() ? NULL : __real_malloc((size_t)n + HEAD);
-    if (!p)
+    if (!p) {
         return NULL;
+    }
     memcpy(p, &n, sizeof n);
     return p + HEAD;
 }
@@ -87,15 +87,17 @@ static void sq_free(void *p)
 static int sq_size(void *p)
 {
     int n = 0;
-    if (p)
+    if (p) {
         memcpy(&n, (char *)p - HEAD, sizeof n);
+    }
     return n;
 }
 static void *sq_realloc(void *p, int n)
 {
     char *q = fails() ? NULL : __real_realloc((char *)p - HEAD, (size_t)n + HEAD);
-    if (!q)
+    if (!q) {
         return NULL;
+    }
     memcpy(q, &n, sizeof n);
     return q + HEAD;
 }
@@ -113,7 +115,7 @@ static void sq_shutdown(void *user)
     (void)user;
 }
 
-// ---------------------------------------------------------------- the story
+// ---- the story ----------------------------------------------------------------------------------
 
 static char path[64];
 static pons_error err;
@@ -202,8 +204,9 @@ static void commit(pons_store s, const pons_lease *lease, int i, bool async)
     pons_effect_row effect = {.id = "e1", .ns = "n", .state = i, .data = {"{}", 2}};
     pons_event_row event = {.ns = "n", .ts_ms = i, .type = "step", .payload = {"{}", 2}};
     snprintf(cp.id, sizeof cp.id, "c%d", i);
-    if (i)
+    if (i) {
         snprintf(cp.parent, sizeof cp.parent, "c%d", i - 1);
+    }
     strcpy(record.checkpoint, cp.id);
     pons_commit c = {.lease = lease,
                      .ns = "n",
@@ -224,8 +227,9 @@ static void commit(pons_store s, const pons_lease *lease, int i, bool async)
     // One that failed on its way is told by the flush; it is then not there, and made again.
     AGAIN(s.ops->commit_async(s.self, &c, &err));
     int st = s.ops->flush(s.self, lease, &err);
-    if (st != PONS_OK)
+    if (st != PONS_OK) {
         AGAIN(s.ops->commit(s.self, &c, &err));
+    }
 }
 
 static void story(void)
@@ -237,8 +241,9 @@ static void story(void)
     pons_inbox_row mail = {.ns = "n", .kind = "first", .value = {"{}", 2}};
     AGAIN(s.ops->inbox_post(s.self, "t1", &mail, NULL, &err));
     AGAIN(s.ops->lease_acquire(s.self, "t1", &lease, &err));
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         commit(s, &lease, i, i % 2);
+    }
     READ(s.ops->head(s.self, "t1", "n", on_checkpoint, NULL, &err));
     READ(s.ops->checkpoint(s.self, "t1", "n", "c1", on_checkpoint, NULL, &err));
     READ(s.ops->history(s.self, "t1", "n", "", 0, on_checkpoint, NULL, &err));
@@ -282,8 +287,9 @@ static void every_allocation_fails_once(void **state)
         } else if (strcmp(seen, want) != 0) {
             fail_msg("allocation %ld: %s instead of %s", i, seen, want);
         }
-        if (i < 0) // the next ones find the file there, as most do
+        if (i < 0) { // the next ones find the file there, as most do
             story();
+        }
     }
     print_message("  %ld of %ld allocations failed, one in %ld\n", tried - 1, n, stride);
     assert_true(n > 200);
@@ -303,8 +309,9 @@ int main(void)
 {
     const sqlite3_mem_methods methods = {sq_malloc, sq_free, sq_realloc,  sq_size,
                                          sq_round,  sq_init, sq_shutdown, NULL};
-    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) != SQLITE_OK)
+    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) != SQLITE_OK) {
         return 1;
+    }
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,24 +2,22 @@
 // of the workspace, that devices, FIFOs and binary files are refused by their kind, and that what
 // is too long is cut and says so. Everything happens in a directory of the test's own, with a
 // secret outside of the workspace that must never be seen.
-#include <setjmp.h>
+#include "tools/tools_fixture.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include "tools/tools_fixture.h"
 
 #define SECRET "the secret outside"
 
@@ -427,6 +425,73 @@ static void test_configuration(void **state)
     bench_close(&b);
 }
 
+// Configuration that is a link: what it leads to is configuration too, also before it is there.
+// Where a hidden name is a link, at any depth, what it leads to is as hidden.
+static void test_hidden_behind_links(void **state)
+{
+    bench b;
+    (void)state;
+    bench_open(&b, NULL);
+    put(&b, "ws/conf/one.md", "# a\nsk-secret");
+    put(&b, "ws/conf/two.md", "# b\nsk-secret");
+    put(&b, "ws/conf/seen.yaml", "c: plain");
+    put(&b, "ws/sub/deep/x", "");
+    put(&b, "ws/keys/a/three.md", "sk-secret");
+    link_to(&b, "keys", "ws/mcp.json"); // of whatever kind it is
+    link_to(&b, "conf/one.md", "ws/.env");
+    link_to(&b, "../../conf/two.md", "ws/sub/deep/.env");
+    link_to(&b, "conf/seen.yaml", "ws/kernel.yaml"); // is only protected
+    bench_refused(&b, "read_file", "{\"path\":\"conf/one.md\"}", PONS_EREFUSED, "hidden");
+    bench_refused(&b, "read_file", "{\"path\":\"conf/two.md\"}", PONS_EREFUSED, "hidden");
+    bench_refused(&b, "read_file", "{\"path\":\"keys/a/three.md\"}", PONS_EREFUSED, "hidden");
+    bench_refused(&b, "write_file", "{\"path\":\"conf/two.md\",\"content\":\"x\"}", PONS_EREFUSED,
+                  "");
+    char *out = bench_output(&b, "search_files", "{\"text\":\"sk-secret\"}");
+    assert_string_equal(out, "nothing found\n");
+    free(out);
+    out = bench_output(&b, "search_knowledge", "{\"query\":\"secret\"}");
+    assert_null(strstr(out, "conf/"));
+    free(out);
+    out = bench_output(&b, "read_file", "{\"path\":\"conf/seen.yaml\"}");
+    assert_non_null(strstr(out, "plain"));
+    free(out);
+    bench_close(&b);
+}
+
+static void test_configuration_behind_links(void **state)
+{
+    bench b;
+    char path[PATH_MAX];
+    (void)state;
+    bench_open(&b, NULL);
+    bench_write(&b, "ws/real.yaml", "x", 1);
+    bench_write(&b, "ws/folder/kernel.yaml", "x", 1);
+    snprintf(path, sizeof path, "%s/graph_config.yaml", b.ws);
+    assert_int_equal(symlink("real.yaml", path), 0);
+    snprintf(path, sizeof path, "%s/config", b.ws);
+    assert_int_equal(symlink("folder", path), 0);
+    static const char *const rows[] = {"real.yaml", "folder/kernel.yaml", "folder/new.yaml",
+                                       "graph_config.yaml", "config/x"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char args[256];
+        snprintf(args, sizeof args, "{\"path\":\"%s\",\"content\":\"y\"}", rows[i]);
+        bench_refused(&b, "write_file", args, PONS_EREFUSED, "protected");
+    }
+    bench_close(&b);
+    bench_open(&b, NULL);
+    snprintf(path, sizeof path, "%s/graph_config.yaml", b.ws);
+    assert_int_equal(symlink("later.yaml", path), 0);
+    bench_write(&b, "ws/config/x", "x", 1);
+    snprintf(path, sizeof path, "%s/config/kernel.yaml", b.ws);
+    bench_write(&b, "ws/kept.yaml", "x", 1);
+    assert_int_equal(symlink("../kept.yaml", path), 0);
+    bench_refused(&b, "write_file", "{\"path\":\"kept.yaml\",\"content\":\"y\"}", PONS_EREFUSED,
+                  "protected");
+    bench_refused(&b, "write_file", "{\"path\":\"later.yaml\",\"content\":\"y\"}", PONS_EREFUSED,
+                  "protected");
+    bench_close(&b);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -438,6 +503,8 @@ int main(void)
         cmocka_unit_test(test_binary_and_invalid),
         cmocka_unit_test(test_huge_is_cut),
         cmocka_unit_test(test_hidden_and_protected),
+        cmocka_unit_test(test_hidden_behind_links),
+        cmocka_unit_test(test_configuration_behind_links),
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_configuration),

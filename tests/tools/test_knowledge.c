@@ -1,19 +1,17 @@
 // search_knowledge and search_lessons: words are found in English and in Chinese, also words of one
 // and two characters; what is new, changed or gone shows in the next search; nothing that a query
 // holds is taken for syntax; a broken index is made anew.
-#include <setjmp.h>
+#include "tools/tools_fixture.h"
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tools/tools_fixture.h"
 
 static void put(const bench *b, const char *relative, const char *text)
 {

@@ -1,22 +1,21 @@
 // terminal: what a command gives and what it gets (no input, no terminal, nobody's keys), that it
 // is ended as a whole by its time, by cancel and by close, that its output is bounded and clean,
 // and the table of what runs unasked, what is asked about and what never runs.
-#include <setjmp.h>
+#include "tools/tools_fixture.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "tools/tools_fixture.h"
 
 static void test_runs(void **state)
 {
@@ -247,14 +246,31 @@ static void test_risks(void **state)
         // plainly harmless
         {"ls", PONS_TOOL_SAFE},
         {"ls -la sub", PONS_TOOL_SAFE},
-        {"cat notes.md | head -n 3", PONS_TOOL_SAFE},
-        {"git status && git log -n 3 --oneline", PONS_TOOL_SAFE},
-        {"grep -n \"a b\" 'notes.md' 2>/dev/null", PONS_TOOL_SAFE},
+        {"head -n 3 notes.md", PONS_TOOL_SAFE},
+        {"head -n3 notes.md", PONS_TOOL_SAFE},
+        {"tail -3 notes.md", PONS_TOOL_SAFE},
+        {"git status", PONS_TOOL_SAFE},
+        {"git log -n 3 --oneline", PONS_TOOL_SAFE},
+        {"git log --since=yesterday --author 'a b' -- notes.md", PONS_TOOL_SAFE},
+        {"git diff HEAD~2..HEAD -- sub", PONS_TOOL_SAFE},
+        {"grep -n \"a b\" 'notes.md'", PONS_TOOL_SAFE},
+        {"grep -e -- notes.md", PONS_TOOL_DANGEROUS}, // an option or a value?
+        {"grep -n -A3 --max-count=2 -e x notes.md", PONS_TOOL_SAFE},
+        {"cat -- -n", PONS_TOOL_SAFE},
+        {"cat '文件.md' 文件.md", PONS_TOOL_SAFE},
+        {"sort -k 2,2n -t ',' notes.md", PONS_TOOL_SAFE},
+        {"date +%s", PONS_TOOL_SAFE},
+        {"test -f notes.md", PONS_TOOL_SAFE},
+        {"find sub -type f -maxdepth 2 ! -name '*.md' -size +3k", PONS_TOOL_SAFE},
         {"find . -name '*.md'", PONS_TOOL_SAFE},
-        {"cat notes.md 2>&1; pwd", PONS_TOOL_SAFE},
         {"echo 'rm -rf /'", PONS_TOOL_SAFE},
-        {"ls # rm -rf /", PONS_TOOL_SAFE},
         {"cat no-such-file", PONS_TOOL_SAFE},
+        // more than one program, or a shell's words
+        {"cat notes.md | head -n 3", PONS_TOOL_DANGEROUS},
+        {"git status && git log", PONS_TOOL_DANGEROUS},
+        {"cat notes.md 2>&1; pwd", PONS_TOOL_DANGEROUS},
+        {"ls 2>/dev/null", PONS_TOOL_DANGEROUS},
+        {"ls # all", PONS_TOOL_DANGEROUS},
         // to be asked about
         {"python3 x.py", PONS_TOOL_DANGEROUS},
         {"rm notes.md", PONS_TOOL_DANGEROUS},
@@ -347,7 +363,269 @@ static void test_risks(void **state)
                      PONS_TOOL_SAFE);
     assert_int_equal(b.tools.ops->assess(b.tools.self, "terminal", ls, reason, sizeof reason),
                      PONS_TOOL_WARN);
-    assert_string_equal(reason, "ls is not on the list of safe commands");
+    assert_string_equal(reason, "approved, it runs outside the wall: ls is not on the list of safe "
+                                "commands");
+    bench_close(&b);
+}
+
+// Each of these would read, write or run what nobody was asked about, if it ran unasked; the first
+// ones did.
+static void test_spellings_that_ask(void **state)
+{
+    static const char *const lines[] = {
+        "find . \"-ex\\\nec\" sh -c 'touch x' ;",
+        "find . -ex\\ec sh",
+        "grep x --from-file=.env",
+        "grep -f.env notes.md",
+        "grep -f .env notes.md",
+        "grep --file=.env notes.md",
+        "diff --from-file=.env notes.md",
+        "grep --directories=recurse x .",
+        "grep -d recurse x .",
+        "wc --files0-from=.env",
+        "wc --files0-from .env",
+        "sort --files0-from=.env",
+        "du --files0-from=.env",
+        "sort --o=notes.md notes.md",
+        "sort --outp=x notes.md",
+        "sort --compress-prog=sh notes.md",
+        "grep --dir=recurse x .",
+        "diff sub .",
+        "diff . sub",
+        "grep x sub",
+        "grep -r x sub",
+        "git diff --no-index notes.md .env",
+        "git diff --no-inde a b",
+        "grep -flink notes.md",
+        "sort -Tlink notes.md",
+        "grep --file=link notes.md",
+        // others of the kind
+        "env",
+        "env ls",
+        "xargs cat",
+        "awk '{print}' notes.md",
+        "sed -n 'w x' notes.md",
+        "sed p x",
+        "tar -cf x --to-command=sh notes.md",
+        "tar tf x",
+        "sort -T /tmp notes.md",
+        "sort -S 1 notes.md",
+        "date -f .env",
+        "date -s now",
+        "date 010100002030",
+        "date --fil=.env",
+        "date -r .env",
+        "file -m .env notes.md",
+        "file -f .env",
+        "file -z notes.md",
+        "file --magic-file=x notes.md",
+        "rg --pre sh x",
+        "less notes.md",
+        "more notes.md",
+        "cat *",
+        "cat not?s.md",
+        "cat [n]otes.md",
+        "cat {notes.md,.env}",
+        "cat ~/.bashrc",
+        "cat ~root/.bashrc",
+        "cat$IFS.env",
+        "cat${IFS}.env",
+        "cat <<< x",
+        "cat <<X",
+        "cat <notes.md",
+        "cat /proc/self/environ",
+        "cat /proc/self/cwd/.env",
+        "ls /proc/self/fd",
+        "cat /dev/sda",
+        "cat /dev/stdin",
+        "cat link",
+        "cat alias",
+        "cat hard",
+        "cat fifo",
+        "cat sub/../.env",
+        "cat ./.env",
+        "cat .ENV",
+        "cat ./sub//.env",
+        "cat MCP.json",
+        "cat mcp.jſon",
+        "cat .e\xe2\x80\x8b"
+        "nv",
+        "cat \xef\xbc\x8e"
+        "env",
+        "c\xd0\xb0"
+        "t notes.md",
+        "cat 'no\ntes'",
+        "cat\nnotes.md",
+        "cat notes.md\n",
+        "cat notes.md\rls",
+        "cat\tnotes.md",
+        "cat \x01",
+        "cat notes\\.md",
+        "\"cat\" notes.md",
+        "c'a't notes.md",
+        "ls '-l'",
+        "ls -\"l\"",
+        "ls --al",
+        "ls --color=always",
+        "head --lin=3 notes.md",
+        "head -n notes.md",
+        "head -c1e9x .env",
+        "tail -f notes.md",
+        "tail --follow notes.md",
+        "tail -F notes.md",
+        "tail --pid=1 notes.md",
+        "cat graph_config.yaml",
+        "cat config/kernel.yaml",
+        "ls run",
+        "ls -l config",
+        "cat pons.db",
+        "cat pons.db-wal",
+        "cat .git/config",
+        "ls .git",
+        "cat trees/x.xml",
+        "find .git",
+        "find run",
+        "find . -newer .env",
+        "find . -samefile .env",
+        "find . -fprint x",
+        "find . -fls x",
+        "find . -execdir sh",
+        "find . -files0-from .env",
+        "find -L .",
+        "find . notes.md -exec x",
+        "find / -name x",
+        "find .. -name x",
+        "git -c core.pager=sh log",
+        "git --git-dir=x log",
+        "git -C sub log",
+        "git log --output=x",
+        "git log --ext-diff",
+        "git log --textconv",
+        "git show HEAD:.env",
+        "git show :.env",
+        "git show :/x",
+        "git log -- .env",
+        "git log -- ':!x'",
+        "git log -- '*.md'",
+        "git log -O.env",
+        "git diff -Gx --no-index a b",
+        "git blame .env",
+        "git blame --contents .env notes.md",
+        "git blame --ignore-revs-file=.env x",
+        "git log --show-signature",
+        "git log --format=%x",
+        "git log --encoding=x",
+        "git grep x",
+        "git config -l",
+        "git remote -v",
+        "git stash",
+        "git fetch",
+        "git log -S x",
+        "git log --no-walk",
+        "git show --stdin",
+        "git log --exec=x",
+        "git log --all-match-es",
+        "git log --gr x",
+        "test -f .env",
+        "test notes.md -nt .env",
+        "stat .env",
+        "stat -f .env",
+        "readlink /etc/x",
+        "which -a ../x --read-alias",
+        "nl .env",
+        "cut -f1 .env",
+        "cut --fields=1 .env",
+        "comm .env x",
+        "cmp notes.md .env",
+        "md5sum -c .env",
+        "sha256sum --check .env",
+        "printf %s $HOME",
+        "echo `id`",
+        "echo $(id)",
+        "echo !!",
+        "time ls",
+        "exec ls",
+        "! ls",
+        "ls;",
+        "ls &",
+        "(ls)",
+        "A=1 ls",
+        "./ls",
+        "/bin/ls",
+        "../ls",
+        "ls\\",
+        "ls ..",
+        "ls ../out",
+        "ls sub/..",
+        "cat '",
+        "cat \"",
+        "busybox ls",
+        "sh -c ls",
+        "ls -l;ls",
+        "ls\x7f",
+        "du -X .env",
+        "ls -I x",
+        "tr a b <.env",
+        "uniq .env out",
+        "tee x",
+        "python3 -c 1",
+        "perl -e 1",
+        "vi",
+        "id root",
+        "",
+        " ",
+        "\xff\xfe",
+        "cat \xc0\xae\xc0\xae/out",
+    };
+    bench b;
+    char path[PATH_MAX];
+    (void)state;
+    bench_open(&b, NULL);
+    bench_write(&b, "out/secret", "x", 1);
+    bench_write(&b, "ws/notes.md", "x", 1);
+    bench_write(&b, "ws/.env", "x", 1);
+    bench_write(&b, "ws/sub/.env", "x", 1);
+    static const char *const links[][2] = {{"../out/secret", "link"}, {"sub/.env", "alias"}};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", b.ws, links[i][1]);
+        assert_int_equal(symlink(links[i][0], path), 0);
+    }
+    char to[PATH_MAX];
+    snprintf(path, sizeof path, "%s/sub/.env", b.ws);
+    snprintf(to, sizeof to, "%s/hard", b.ws);
+    assert_int_equal(link(path, to), 0);
+    snprintf(path, sizeof path, "%s/fifo", b.ws);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int safe = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char reason[512] = "";
+        pons_autovalue args = json_object();
+        json_object_set_new(args, "command", json_string_nocheck(lines[i]));
+        if (b.tools.ops->assess(b.tools.self, "terminal", args, reason, sizeof reason) <
+            PONS_TOOL_DANGEROUS) {
+            print_message("runs unasked: %s\n", lines[i]);
+            safe++;
+        } else if (!strstr(reason, "outside the wall")) {
+            fail_msg("%s: the question does not say where it runs: %s", lines[i], reason);
+        }
+    }
+    assert_int_equal(safe, 0);
+    // A long word pushes nothing out of the question.
+    char text[2000], reason[128];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    pons_autovalue args = pons_object("command", json_string(text), NULL);
+    assert_int_equal(b.tools.ops->assess(b.tools.self, "terminal", args, reason, sizeof reason),
+                     PONS_TOOL_DANGEROUS);
+    assert_non_null(strstr(reason, "outside the wall"));
+    // Nor does a folder make a command safe.
+    static const char *const folders[] = {"run", "config", ".git", "sub/.git"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        pons_autovalue in =
+            pons_object("command", json_string("ls"), "cwd", json_string(folders[i]), NULL);
+        assert_int_equal(b.tools.ops->assess(b.tools.self, "terminal", in, reason, sizeof reason),
+                         PONS_TOOL_DANGEROUS);
+    }
     bench_close(&b);
 }
 
@@ -363,6 +641,7 @@ int main(void)
         cmocka_unit_test(test_many_wait_their_turn),
         cmocka_unit_test(test_output_is_bounded_and_clean),
         cmocka_unit_test(test_risks),
+        cmocka_unit_test(test_spellings_that_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

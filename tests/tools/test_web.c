@@ -1,18 +1,25 @@
 // fetch_url against a server of the test's own: pages become text, in UTF-8 whatever they were in;
 // addresses of this machine are refused unless allowed, also behind a redirect; what is long, slow,
 // binary or goes round in circles is bounded.
-#include <setjmp.h>
+#include "llm/fake_server.h"
+#include "tools/tools_fixture.h"
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "llm/fake_server.h"
-#include "tools/tools_fixture.h"
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define OK        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: "
 #define OPEN_CONF "{\"output_kb\":1,\"fetch\":{\"private\":true,\"max_kb\":4,\"redirects\":2}}"
@@ -44,8 +51,9 @@ static void test_pages_become_text(void **state)
     gives(OK "text/plain\r\n\r\nplain 文字\n", 0, "plain 文字\n");
     gives(OK "text/html\r\n\r\n<!doctype html><head><title>t</title><style>x{}</style></head><body>"
              "<h1>Fish &amp; chips</h1><!-- no --><script>if (a < b) alert('x')</script>"
-             "<p>one\n  two<br>three &#21416;</p></body>",
-          0, "Fish & chips\none two\nthree 厨\n");
+             "<p>one\n  two<br>three &#21416;</p><p>Caf&eacute;&nbsp;&ndash; &lsquo;&yuml;&rsquo; "
+             "&nosuch; &euro;5</body>",
+          0, "Fish & chips\none two\nthree 厨\nCafé – ‘ÿ’ &nosuch; €5");
     gives(OK "text/html; charset=gb2312\r\n\r\n<p>\xb3\xf8\xb7\xbf</p>", 0, "厨房\n");
     gives(OK "application/json\r\n\r\n{\"a\":1}", 0, "{\"a\":1}");
     gives(OK "text/plain\r\nContent-Length: 0\r\n\r\n", 0, "");
@@ -118,10 +126,109 @@ static void test_bounds(void **state)
     fake_server_stop(s);
 }
 
+static void refused_as_local(bench *b, const char *url)
+{
+    char text[256];
+    snprintf(text, sizeof text, "{\"url\":\"%s\"}", url);
+    bench_refused(b, "fetch_url", text, PONS_EREFUSED, "address of this machine");
+}
+
+// Every address of this machine is its own, also one that looks like anybody's: here in a network
+// of the test's own, in which the loopback has two of them.
+static void in_a_network_of_its_own(void)
+{
+    const uid_t uid = geteuid();
+    char map[64];
+    struct ifreq r = {.ifr_name = "lo"};
+    struct in6_ifreq {
+        struct in6_addr address;
+        uint32_t prefix;
+        int index;
+    } r6 = {.prefix = 128, .index = 1};
+    // Root needs no user namespace, which a process with threads (a sanitizer's own) may not enter.
+    const bool root = uid == 0;
+    if (unshare(root ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET) < 0) {
+        assert_int_equal(errno, EINVAL);
+        skip();
+    }
+    if (!root) {
+        const int fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+        const int n = snprintf(map, sizeof map, "0 %u 1\n", (unsigned)uid);
+        assert_int_equal(write(fd, map, (size_t)n), n);
+        close(fd);
+    }
+    const int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int s6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    r.ifr_flags = IFF_UP | IFF_RUNNING;
+    assert_int_equal(ioctl(s, SIOCSIFFLAGS, &r), 0);
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    assert_int_equal(inet_pton(AF_INET, "8.8.4.4", &a.sin_addr), 1);
+    memcpy(r.ifr_name, "lo:1", 5);
+    memcpy(&r.ifr_addr, &a, sizeof a);
+    assert_int_equal(ioctl(s, SIOCSIFADDR, &r), 0);
+    assert_int_equal(inet_pton(AF_INET6, "2606:4700::1111", &r6.address), 1);
+    assert_int_equal(ioctl(s6, SIOCSIFADDR, &r6), 0);
+    bench b;
+    bench_open(&b, NULL);
+    refused_as_local(&b, "http://8.8.4.4/");
+    refused_as_local(&b, "http://8.8.4.4:8080/x");
+    refused_as_local(&b, "http://134743044/"); // the same as a number
+    refused_as_local(&b, "http://[::ffff:8.8.4.4]/");
+    refused_as_local(&b, "http://[2606:4700::1111]/");
+    refused_as_local(&b, "http://[64:ff9b::808:404]/");
+    refused_as_local(&b, "http://[2002:808:404::1]/");
+    bench_close(&b);
+}
+
+static void test_own_addresses(void **state)
+{
+    int status = 0;
+    (void)state;
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        in_a_network_of_its_own();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void test_special_networks(void **state)
+{
+    bench b;
+    (void)state;
+    static const char *const urls[] = {"http://192.0.2.1/",
+                                       "http://198.51.100.7/",
+                                       "http://203.0.113.255/",
+                                       "http://192.88.99.1/",
+                                       "http://[2001:db8::1]/",
+                                       "http://[3fff::1]/",
+                                       "http://[2001::1]/",
+                                       "http://[100::1]/",
+                                       "http://[fec0::1]/",
+                                       "http://[::ffff:192.0.2.1]/",
+                                       "http://[::ffff:0:10.0.0.1]/",
+                                       "http://[2002:c000:201::]/",
+                                       "http://0x7f.1/",
+                                       "http://0300.0250.1.1/",
+                                       "http://255.255.255.255/",
+                                       "http://[fe80::1]/",
+                                       "http://[ff02::1]/",
+                                       "http://0/"};
+    bench_open(&b, NULL);
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        refused_as_local(&b, urls[i]);
+    }
+    bench_close(&b);
+}
+
 int main(void)
 {
     pons_value_init();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_addresses),
+        cmocka_unit_test(test_special_networks),
         cmocka_unit_test(test_pages_become_text),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_bounds),

@@ -3,9 +3,9 @@
 #ifndef PONS_TESTS_TOOLS_FIXTURE_H
 #define PONS_TESTS_TOOLS_FIXTURE_H
 
-#include <limits.h>
-
 #include "pons/tools.h"
+
+#include <limits.h>
 
 typedef struct bench {
     char root[PATH_MAX - 512]; // mkdtemp; the workspace is root/ws, what is outside root/out
@@ -25,6 +25,7 @@ pons_value *bench_json(const char *text);
 pons_tool_event bench_call_key(bench *b, const char *tool, const char *args, const char *key);
 pons_tool_event bench_call(bench *b, const char *tool, const char *args);
 pons_tool_event bench_wait(bench *b, uint64_t call);
+pons_tool_event bench_wait_any(bench *b); // of whichever call
 // The output of a call that must work; the caller frees.
 char *bench_output(bench *b, const char *tool, const char *args);
 // A call that must fail with this status, and with a message that has `says` in it.

@@ -30,6 +30,10 @@
 #include "pons/clock.h"
 #include "pons/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PONS_LLM_ABI 1u
 
 typedef enum pons_llm_event_kind {
@@ -52,7 +56,8 @@ typedef struct pons_llm_ops {
     uint32_t abi; // PONS_LLM_ABI
     const char *name;
     // config: {url, model, api_key?, timeouts{connect_s,first_byte_s,between_tokens_s,total_s}?} or
-    // {path} for a script. Keys never leave it.
+    // {path} for a script. Keys never leave it. Of `--llm NAME:WHAT`: {provider: NAME, url: WHAT,
+    // model, timeouts?}, and no key: what the provider needs it reads from its own environment.
     int (*open)(const pons_value *config, const pons_clock *clock, void **ret_self,
                 pons_error *err);
     void (*close)(void *self); // aborts what runs; NULL-safe
@@ -68,9 +73,8 @@ typedef struct pons_llm { // copied by value; self outlives every copy
     void *self;
 } pons_llm;
 
-// Linked in: answers from a YAML/JSON list of scripted replies, for tests and scenarios
-// ({path} or {replies[…]}): each reply {content | decision{…} | tool_calls[…] |
-// error{status,message}, delay_ms?, tokens?, when{field: value}?}.
-extern const pons_llm_ops pons_llm_script;
+#ifdef __cplusplus
+}
+#endif
 
 #endif

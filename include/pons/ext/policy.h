@@ -5,6 +5,10 @@
 
 #include "pons/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct pons_policy_ops {
     // Understands what a person said. world: {zones[{id,names}], objects[{id,class,names}]}. *ret
     // is
@@ -25,8 +29,8 @@ typedef struct pons_policy {
     void *self;
 } pons_policy;
 
-// The rule policy, from config/intents.yaml (parsed). PONS_EINVAL with the offending path.
-int pons_rules_open(const pons_value *intents, pons_policy *ret, pons_error *err);
-void pons_rules_close(pons_policy *p); // NULL-safe
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,10 +14,14 @@
 #ifndef PONS_EXT_ROBOT_H
 #define PONS_EXT_ROBOT_H
 
-#include <stdbool.h>
-
 #include "pons/geometry.h"
 #include "pons/value.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define PONS_ROBOT_ABI 1u
 
@@ -82,7 +86,8 @@ typedef struct pons_robot_ops {
     void (*truth)(void *self, pons_pose2 *ret_pose_in_map); // for judges only
 } pons_robot_ops;
 
-// Linked in: no physics, thousands of times real time.
-extern const pons_robot_ops pons_robot_kinematic;
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -17,11 +17,15 @@
 #ifndef PONS_EXT_STORE_H
 #define PONS_EXT_STORE_H
 
+#include "pons/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pons/error.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define PONS_STORE_ABI 1u
 #define PONS_NAME_MAX  128 // thread and namespace names, bytes with the zero
@@ -226,6 +230,10 @@ typedef struct pons_store_ops {
     // As drain, of one thread: waits for what is queued of it, and tells only its failure. Without
     // this op the threads of a store hear of each other's failures at a drain.
     int (*flush)(void *self, const pons_lease *lease, pons_error *err);
+    // Whether calls fail because the store is away for now: it cannot be reached, or it came back
+    // without what had not been synced. Nothing that was synced is lost: release the thread, take
+    // it again until that succeeds, and go on from its head. Without this op a failure is for good.
+    bool (*away)(void *self);
 } pons_store_ops;
 
 // A store at work: copied by value; `self` outlives every copy.
@@ -243,11 +251,12 @@ typedef struct pons_store {
 typedef struct pons_store_driver {
     uint32_t abi;     // PONS_STORE_DRIVER_ABI
     const char *name; // "postgres"
-    // Errors as those of pons_store_sqlite_open, PONS_EENV when the server can't be reached.
+    // url: all that was written, "NAME:" with it. Errors as those of pons_store_sqlite_open, PONS_EENV when the server can't be reached.
     int (*open)(const char *url, pons_store *ret, pons_error *err);
 } pons_store_driver;
-// Opens what a person wrote: "memory:", "postgresql://…" or "postgres://…" by the module, anything
-// else is the path of an SQLite file ("sqlite:" may stand before it).
+// Opens what a person wrote: "memory:"; "NAME:…" by the module store-NAME, which gets all of it
+// ("postgresql://…" is store-postgres, too); anything else is the path of an SQLite file. "sqlite:"
+// may stand before a path, and has to where the path itself begins with a word and a colon.
 int pons_store_open(const char *url, pons_store *ret, pons_error *err);
 
 // The two that are linked in. SQLite: one file, WAL; locks are files under `path`-locks/. Errors:
@@ -256,5 +265,9 @@ int pons_store_open(const char *url, pons_store *ret, pons_error *err);
 int pons_store_memory_open(pons_store *ret, pons_error *err);
 int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err);
 void pons_store_close(pons_store *s); // NULL-safe and closed-safe
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

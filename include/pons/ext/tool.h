@@ -16,14 +16,18 @@
 #ifndef PONS_EXT_TOOL_H
 #define PONS_EXT_TOOL_H
 
+#include "pons/clock.h"
+#include "pons/error.h"
+#include "pons/value.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "pons/clock.h"
-#include "pons/error.h"
-#include "pons/value.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define PONS_TOOL_ABI 1u
 
@@ -82,6 +86,16 @@ typedef struct pons_tools { // copied by value; self outlives every copy
     void *self;
 } pons_tools;
 
+// What a module "tool-NAME" exports (pons/module.h): PONS_MODULE_EXPORT("tool", "shelf", &shelf).
+typedef struct pons_tool_module {
+    uint32_t abi; // PONS_TOOL_ABI
+    const char *name;
+    // config: the module's entry in config/tools.yaml (`modules`) as an object, with `name`, and
+    // with `workspace`, an absolute path. What is wrong with it is PONS_EINVAL. clock is copied.
+    int (*open)(const pons_value *config, const pons_clock *clock, pons_tools *ret,
+                pons_error *err);
+} pons_tool_module;
+
 // Small things every provider and host need: inline, so that the contract has no library.
 static inline void pons_tool_event_clear(pons_tool_event *ev)
 {
@@ -89,5 +103,9 @@ static inline void pons_tool_event_clear(pons_tool_event *ev)
     pons_value_unref(ev->value);
     *ev = (pons_tool_event){0};
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -15,6 +15,11 @@
 //                  when there is none, the request (src/llm/script_internal.h)
 //   --die-after N  answers N requests and dies in the middle of the next answer, as by kill -9
 //   --delay-ms N   before the first token, and a tenth of it before each further one
+#include "llm/replay/script.h"
+#include "pons/buf.h"
+#include "pons/policy.h"
+#include "pons/yaml.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -26,11 +31,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "llm/script_internal.h"
-#include "pons/buf.h"
-#include "pons/ext/policy.h"
-#include "pons/yaml.h"
 
 #define REQUEST_MAX (8 * 1024 * 1024)
 #define PIECE_BYTES 12 // of the answer in one token
@@ -82,7 +82,7 @@ static void send_status(int fd, long status, const char *message)
     }
 }
 
-// ---- the observation of a request ----
+// ---- the observation of a request ---------------------------------------------------------------
 
 // The JSON in a message: its last fenced block, or all from its first brace to its last.
 static pons_value *json_in(const char *text)
@@ -141,7 +141,7 @@ static const pons_value *choose(const pons_value *observation, const pons_value 
     return chosen;
 }
 
-// ---- answers ----
+// ---- answers ------------------------------------------------------------------------------------
 
 // A chunk of the stream. Takes the delta.
 static void send_chunk(int fd, pons_value *delta, const char *finish)
@@ -328,7 +328,7 @@ static void answer(int fd, const char *head, const char *body, size_t n)
     pons_value_unref(request);
 }
 
-// ---- connections ----
+// ---- connections --------------------------------------------------------------------------------
 
 static void *serve(void *arg)
 {

@@ -1,0 +1,151 @@
+// link_message.h - what is said to the body, as structs.
+//
+// A message is JSON only on the link (link.h). Who sends one fills a struct and encodes it; who
+// hears one decodes it, once, and works with the struct. Both go by one table, which has for each
+// field of each message its name, kind, limits and meaning; docs/link.md shows the same table, and
+// tests walk it.
+//
+//   pons_message  --encode-->  {"type":"goal",…}  --link-->  {"type":"goal",…}  --decode-->  struct
+//
+// Members that the table does not have are ignored, and a member that is null counts as absent: so
+// older and newer ends understand each other.
+#ifndef PONS_LINK_MESSAGE_H
+#define PONS_LINK_MESSAGE_H
+
+#include "pons/buf.h"
+#include "pons/link.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PONS_GOAL_ID_MAX 200 // bytes
+
+typedef enum pons_message_type {
+    PONS_MESSAGE_NONE, // no message, or of a type that is not known
+    PONS_MESSAGE_HELLO,
+    PONS_MESSAGE_HEARTBEAT,
+    PONS_MESSAGE_GOAL,
+    PONS_MESSAGE_CANCEL,
+    PONS_MESSAGE_ADOPT,
+    PONS_MESSAGE_STATUS,
+    PONS_MESSAGE_STOP,
+    PONS_MESSAGE_RESET,
+    PONS_MESSAGE_BYE,
+    PONS_MESSAGE_SPAWN,
+    PONS_MESSAGE_BATTERY,
+    PONS_MESSAGE_TYPES
+} pons_message_type;
+
+// Strings are never NULL after a decode. To send, NULL stands for the field's default.
+typedef struct pons_message_hello {
+    int64_t protocol;
+    const char *role; // "controller", "observer"
+    const char *name;
+    int64_t pid; // 0: not said
+    bool tree;   // wants to see the navigator's tree at work
+} pons_message_hello;
+
+typedef struct pons_message_goal {
+    const char *goal_id;
+    int64_t epoch;      // -1: not said
+    int64_t expires_ms; // CLOCK_BOOTTIME
+    const char *robot_id, *skill;
+    const pons_value *args; // an object, of which the skill knows more
+    const char *args_hash;
+    const char *thread, *task_id;
+    int64_t attempt;
+    bool preempt;
+} pons_message_goal;
+
+typedef struct pons_message_about { // cancel, adopt, status (which has no epoch)
+    const char *goal_id;
+    int64_t epoch; // -1: not said
+} pons_message_about;
+
+typedef struct pons_message_spawn {
+    const char *id;
+    double x, y, yaw, sx, sy, height; // in the map [m, rad]; NAN: not said
+    bool remove;
+} pons_message_spawn;
+
+typedef struct pons_message {
+    pons_message_type type;
+    union {
+        pons_message_hello hello;
+        pons_message_goal goal;
+        pons_message_about about;
+        struct {
+            const char *reason;
+        } stop;
+        struct {
+            bool automatic; // "auto"
+        } reset;
+        struct {
+            bool stop_body;
+        } bye;
+        pons_message_spawn spawn;
+        struct {
+            double pct;
+        } battery;
+    } as;
+    char fault[160];        // of a decode: the first field that is wrong, and what is; "": none
+    const char *fault_code; // the error code that names it; NULL: none
+    const pons_value *held; // of a decode: what strings and args lie in
+} pons_message;
+
+// Reads a message. PONS_ENOTFOUND: its type is not in the table; *ret is of PONS_MESSAGE_NONE.
+// PONS_EPROTOCOL: a field is missing, of another kind, or outside its limits; err and ret->fault
+// name the first one and say what was found. *ret is filled all the same, for some must be obeyed
+// (stop) or answered by their id (goal): what is of its kind as it came, the others with their
+// defaults. The caller clears *ret.
+int pons_message_decode(const pons_value *json, pons_message *ret, pons_error *err);
+// One more owner of what a decode has read.
+pons_message pons_message_share(const pons_message *m);
+void pons_message_clear(pons_message *m); // NULL-safe; leaves PONS_MESSAGE_NONE
+
+// The JSON of a message, with "type"; the caller's. A string that is no UTF-8 is left out.
+pons_value *pons_message_encode(const pons_message *m);
+// pons_link_send() of that.
+int pons_message_send(pons_link *l, const pons_message *m, pons_error *err);
+
+// ---- the table ----------------------------------------------------------------------------------
+
+typedef enum pons_field_kind { // and what the struct has for it
+    PONS_FIELD_STRING,         // const char *
+    PONS_FIELD_INTEGER,        // int64_t; 2.0 is one
+    PONS_FIELD_NUMBER,         // double
+    PONS_FIELD_BOOLEAN,        // bool
+    PONS_FIELD_OBJECT          // const pons_value *
+} pons_field_kind;
+
+typedef enum pons_field_use {
+    PONS_FIELD_REQUIRED,
+    PONS_FIELD_USUAL,   // has a default, but is always sent
+    PONS_FIELD_OPTIONAL // is sent when it is not its default
+} pons_field_use;
+
+typedef struct pons_message_field {
+    const char *name;
+    pons_field_kind kind;
+    pons_field_use use;
+    size_t offset;     // in pons_message
+    int64_t min, max;  // bytes of a string, value of a number; both 0: any
+    int64_t preset;    // default of an integer; of a number it is NAN, of a boolean false
+    const char *words; // default of a string; NULL: ""
+    const char *code;  // what a fault is answered with; NULL: "bad_args"
+    const char *means;
+} pons_message_field;
+
+// The word of a type, "goal"; NULL for PONS_MESSAGE_NONE and what is no type.
+const char *pons_message_word(pons_message_type type);
+// The fields of a type, without "type" itself; constant.
+const pons_message_field *pons_message_fields(pons_message_type type, size_t *ret_n);
+// Appends the table as it stands in docs/link.md. PONS_ENOMEM.
+int pons_message_describe(pons_buf *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,606 @@
+// react_loop.c - the ReAct loop of agent and executor: think, act, think, … until there is an answer.
+//
+//   agent     START --> think --calls--> act --more calls--> act ...
+//                         ^  |            |
+//                         |  | ended      |
+//                         +--|------------+
+//                            v
+//                          finish --> the outer graph
+//
+//   executor  the same behind START --> begin; a step that names a tool goes from begin to act
+//
+// Each loop is a subgraph of one node of the outer graph: what it says is in a list of its own
+// (`turn`), stored by what was appended, so a crash repeats at most the model call in flight. The
+// agent's list goes to the conversation when the loop ends; of the executor's, only a summary does.
+// finish ends the loop with a command to the outer graph: its update and the loop's last events are
+// one commit.
+#include "agent/config.h"
+#include "agent/graphs.h"
+#include "agent/plan_data.h"
+#include "agent/providers.h"
+#include "agent/registry.h"
+#include "agent/session.h"
+#include "agent/shown.h"
+#include "agent/tool_calls.h"
+#include "pons/agent.h"
+#include "pons/buf.h"
+#include "pons/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RESPONSE_MAX 4000 // characters of a step's response that later steps see
+
+static int think(pons_cx *cx, void *user, pons_error *err);
+static int act(pons_cx *cx, void *user, pons_error *err);
+static int begin(pons_cx *cx, void *user, pons_error *err);
+static int finish(pons_cx *cx, void *user, pons_error *err);
+static int where(pons_cx *cx, void *user, pons_error *err);
+
+static int64_t thought(const pons__role *role, int64_t here);
+static bool stopped_before(const pons__role *role);
+static pons_value *left_undone(pons_cx *cx, const pons_value *calls);
+static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, pons_error *err);
+static pons_value *calls_of(pons__role *role, const pons_value *reply);
+static void end(pons_cx *cx, const char *status, pons_value *more);
+static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err);
+static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err);
+static int hand_over(pons_cx *cx, pons_value *update, pons_error *err);
+static pons_value *step_calls(pons__role *role, const pons_plan *p, const pons_plan_step *s,
+                              bool fallback);
+
+// ---- graph --------------------------------------------------------------------------------------
+
+int pons__loop_graph(pons__role *role, pons_graph **ret, pons_error *err)
+{
+    static const char *const from_begin[] = {"think", "act", "finish", NULL};
+    static const char *const from_think[] = {"act", "finish", NULL};
+    static const char *const from_act[] = {"think", "act", "finish", NULL};
+    const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
+    const pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
+    pons_graph_builder *g = pons_graph_builder_create(role->executor ? "executor" : "agent");
+    pons_graph_channel(g, "turn", &messages);
+    pons_graph_channel(g, "calls", &last);
+    pons_graph_channel(g, "iterations", &last);
+    pons_graph_channel(g, "step", &last);
+    pons_graph_channel(g, "ended", &last);
+    if (role->executor) {
+        pons_graph_node(g, "begin", begin, role);
+        pons_graph_router(g, "begin", where, role, from_begin);
+    }
+    pons_graph_node(g, "think", think, role);
+    pons_graph_node(g, "act", act, role);
+    pons_graph_node(g, "finish", finish, role);
+    pons_graph_edge(g, PONS_START, role->executor ? "begin" : "think");
+    pons_graph_edge(g, "finish", PONS_END); // it leaves by its command
+    pons_graph_router(g, "think", where, role, from_think);
+    pons_graph_router(g, "act", where, role, from_act);
+    // max_iterations is the limit that counts: one think, and an act for every call of it.
+    const pons_graph_options opts = {.recursion_limit = 1 << 30};
+    const int rc = pons_graph_compile(g, &opts, ret, err);
+    pons_graph_builder_destroy(g);
+    return rc;
+}
+
+static int where(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    const bool ended = json_is_object(pons_cx_get(cx, "ended"));
+    const bool calls = pons__calls_pending(pons_cx_get(cx, "calls"));
+    pons_cx_goto(cx, ended && !calls ? "finish" : calls ? "act" : "think");
+    return PONS_OK;
+}
+
+// ---- think --------------------------------------------------------------------------------------
+
+static int think(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__role *role = user;
+    pons_agent *a = role->a;
+    const char *limit_key =
+        role->executor ? "nodes.executor.max_iterations" : "nodes.agent.max_iterations";
+    const int64_t limit = pons__cfg_int(a->config, limit_key);
+    const int64_t here = json_integer_value(pons_cx_get(cx, "iterations"));
+    if (thought(role, here) >= limit) {
+        end(cx, "limit",
+            pons_object("error",
+                        json_sprintf("%s: %lld model calls without an answer (graph.%s)",
+                                     role->executor ? "executor" : "agent", (long long)limit,
+                                     limit_key),
+                        NULL));
+        return PONS_OK;
+    }
+    if (stopped_before(role)) {
+        end(cx, "stopped", json_object());
+        return PONS_OK;
+    }
+    char call_id[PONS_ID_MAX];
+    pons_cx_id(cx, call_id);
+    const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL;
+    pons_value_unref(a->draft);
+    a->draft = pons_value_ref(turn);
+    snprintf(a->draft_ns, sizeof a->draft_ns, "%s", pons_cx_ns(cx));
+    const int rc =
+        pons_await(cx, PONS__MODEL_CALL,
+                   pons_object("node", json_string(role->executor ? "executor" : "agent"), "ns",
+                               json_string(pons_cx_ns(cx)), "call_id", json_string(call_id), NULL),
+                   0, &answer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_cx_put(cx, "iterations", json_integer(here + 1));
+    return take_reply(role, cx, answer, err);
+}
+
+// The user stopped while a plan was under way: what comes back from it is not answered.
+static bool stopped_before(const pons__role *role)
+{
+    const char *outcome = json_string_value(pons_run_get(role->a->run, "agent_outcome"));
+    return outcome && strcmp(outcome, "stopped") == 0;
+}
+
+// The agent's count goes on when it comes back from a plan, so that plan after plan ends too.
+static int64_t thought(const pons__role *role, int64_t here)
+{
+    return here + (role->executor
+                       ? 0
+                       : json_integer_value(pons_run_get(role->a->run, "agent_iterations")));
+}
+
+// answer: {reply, shown} or {error, shown}.
+static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, pons_error *err)
+{
+    const pons_value *shown = pons_get(answer, "shown"), *reply = pons_get(answer, "reply");
+    const char *error = pons_get_str(answer, "error", NULL);
+    if (shown) {
+        pons__agent_emit(role->a, cx, NULL, "llm_end", pons_value_ref(shown));
+    }
+    if (error) {
+        end(cx, "failed", pons_object("error", json_string(error), NULL));
+        return PONS_OK;
+    }
+    if (pons_get_bool(answer, "stopped", false)) { // what was said so far is kept
+        const char *said = pons_get_str(answer, "said", "");
+        char said_id[PONS_ID_MAX];
+        pons_cx_id(cx, said_id);
+        if (*said) {
+            pons_cx_put(cx, "turn",
+                        pons_object("id", json_string(said_id), "role", json_string("assistant"),
+                                    "content", json_string(said), NULL));
+        }
+        end(cx, "stopped", json_object());
+        return PONS_OK;
+    }
+    const pons_value *calls = pons_get(reply, "tool_calls");
+    const char *content = pons_get_str(reply, "content", pons_get_str(reply, "refusal", ""));
+    const bool any = json_array_size(calls) > 0;
+    char id[PONS_ID_MAX];
+    pons_cx_id(cx, id);
+    if (!any && !*content) {
+        end(cx, "failed",
+            pons_object("error", json_string("the model answered with nothing"), NULL));
+        return PONS_OK;
+    }
+    pons_cx_put(cx, "turn",
+                pons_object("id", json_string(id), "role", json_string("assistant"), "content",
+                            any && !*content ? json_null() : json_string(content), "tool_calls",
+                            any ? pons_value_ref(calls) : NULL, NULL));
+    if (!any) {
+        end(cx, "answer", pons_object("content", json_string(content), NULL));
+        return PONS_OK;
+    }
+    pons_value *vetted = NULL;
+    const int rc = pons__calls_vet(role, cx, calls_of(role, reply), &vetted, err);
+    return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
+}
+
+// plan_create goes last, whatever the model's order, for what follows it would be out of place.
+static pons_value *calls_of(pons__role *role, const pons_value *reply)
+{
+    pons_value *list = json_array(), *late = json_array();
+    pons_autovalue motivation = pons__agent_cut(pons_get_str(reply, "content", ""), 500);
+    size_t i;
+    pons_value *c;
+    json_array_foreach(pons_get(reply, "tool_calls"), i, c)
+    {
+        const char *name = pons_get_str(c, "name", "");
+        const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0;
+        pons_value *call = pons_object(
+            "id", pons_value_ref(pons_get(c, "id")), "name", json_string(name), "arguments",
+            pons_get(c, "arguments") ? pons_value_ref(pons_get(c, "arguments")) : json_object(),
+            "motivation", pons_value_ref(motivation), "node",
+            json_string(role->executor ? "executor" : "agent"), "state", json_string("pending"),
+            "refusal",
+            i >= PONS__CALLS_MAX ? json_string("too many calls in one reply")
+            : plan && json_array_size(late) > 0
+                ? json_string("one plan at a time: this one was left out")
+                : NULL,
+            NULL);
+        json_array_append_new(plan ? late : list, call);
+    }
+    json_array_extend(list, late);
+    pons_value_unref(late);
+    return list;
+}
+
+// ---- act ----------------------------------------------------------------------------------------
+
+// A step's tool was called directly and has ended: its result ends the step, unless it failed and the
+// step has a fallback, whose calls are *ret_add then. Whether the loop ends.
+static bool direct_ended(pons__role *role, pons_cx *cx, const pons_value *call,
+                         pons_value **ret_add)
+{
+    const bool failed = pons_get_bool(call, "failed", false);
+    pons_plan *p = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    const long at = json_integer_value(pons_run_get(role->a->run, "current_step_index"));
+    const bool again =
+        failed && !pons_get_bool(pons_cx_get(cx, "step"), "fallback", false) &&
+        pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), &p, &ignored) >= 0 &&
+        p->steps[at].fallback;
+    if (again) {
+        *ret_add = step_calls(role, p, &p->steps[at], true);
+        pons_cx_put(cx, "step", pons_object("fallback", json_true(), NULL));
+    } else {
+        end(cx, failed ? "failed" : "answer",
+            pons_object(failed ? "error" : "content", pons_value_ref(pons_get(call, "said")),
+                        NULL));
+    }
+    pons_plan_destroy(p);
+    return !again;
+}
+
+// The calls that have just ended: the agent's own, and those that a step is made of, end the loop.
+static bool looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, pons_value **ret_add)
+{
+    for (size_t i = 0; i < json_array_size(calls); i++) {
+        const pons_value *c = json_array_get(calls, i);
+        const pons_value *was = json_array_get(pons_cx_get(cx, "calls"), i);
+        const bool failed = pons_get_bool(c, "failed", false);
+        if (strcmp(pons_get_str(c, "state", ""), "done") != 0 ||
+            strcmp(pons_get_str(was, "state", ""), "done") == 0) {
+            continue;
+        }
+        if (pons_get_bool(c, "own", false) && !failed) {
+            const pons_value *args = pons_get(c, "arguments");
+            if (strcmp(pons_get_str(c, "name", ""), PONS__PLAN_CREATE) == 0) {
+                end(cx, "plan",
+                    pons_object("arguments", pons_value_ref(args), "call_id",
+                                pons_value_ref(pons_get(c, "id")), NULL));
+            } else {
+                const char *why = pons_get_str(args, "reason", "the step failed");
+                end(cx, "failed", pons_object("error", json_string(why), NULL));
+            }
+            return true;
+        }
+        if (pons_get(c, "kind") && failed) { // a person said no to the step
+            end(cx, "failed", pons_object("error", pons_value_ref(pons_get(c, "said")), NULL));
+            return true;
+        }
+        if (pons_get_bool(c, "direct", false) && direct_ended(role, cx, c, ret_add)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int act(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__role *role = user;
+    pons_value *calls = NULL, *messages = NULL;
+    int rc = pons__calls_run(role, cx, pons_cx_get(cx, "calls"), &calls, &messages, err);
+    if (rc < 0) {
+        return rc;
+    }
+    bool stopped = false;
+    for (size_t k = 0; k < json_array_size(calls); k++) {
+        stopped = stopped || pons_get_bool(json_array_get(calls, k), "stopped", false);
+    }
+    if (stopped) {
+        pons_value *rest = left_undone(cx, calls);
+        json_array_extend(messages, rest);
+        pons_value_unref(rest);
+    }
+    if (json_array_size(messages) > 0) {
+        pons_cx_put(cx, "turn", messages);
+    } else {
+        pons_value_unref(messages);
+    }
+    if (stopped) {
+        end(cx, "stopped", json_object());
+        pons_cx_put(cx, "calls", json_array());
+        pons_value_unref(calls);
+        return PONS_OK;
+    }
+    pons_value *add = NULL;
+    const bool ended = looked_at(role, cx, calls, &add);
+    if (ended) { // nothing after that is run
+        pons_cx_put(cx, "calls", json_array());
+        pons_value_unref(calls);
+        return PONS_OK;
+    }
+    if (add) {
+        json_array_extend(calls, add);
+        pons_value_unref(add);
+    }
+    pons_value *vetted = NULL;
+    rc = pons__calls_vet(role, cx, calls, &vetted, err);
+    return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
+}
+
+// Every call has a result, also one that was not run: servers refuse a conversation without.
+static pons_value *left_undone(pons_cx *cx, const pons_value *calls)
+{
+    pons_value *messages = json_array();
+    size_t i;
+    pons_value *c;
+    json_array_foreach((pons_value *)(uintptr_t)calls, i, c)
+    {
+        if (strcmp(pons_get_str(c, "state", ""), "pending") != 0 || pons_get(c, "kind") ||
+            pons_get_bool(c, "direct", false)) {
+            continue;
+        }
+        char id[PONS_ID_MAX];
+        pons_cx_id(cx, id);
+        json_array_append_new(messages,
+                              pons_object("id", json_string(id), "role", json_string("tool"),
+                                          "tool_call_id", pons_value_ref(pons_get(c, "id")), "name",
+                                          pons_value_ref(pons_get(c, "name")), "content",
+                                          json_string("not run: the user stopped here"), NULL));
+    }
+    return messages;
+}
+
+static void end(pons_cx *cx, const char *status, pons_value *more)
+{
+    json_object_set_new(more, "status", json_string(status));
+    pons_cx_put(cx, "ended", more);
+}
+
+// ---- the executor's beginning -------------------------------------------------------------------
+
+// What the executor is told: the plan's title, what the steps before this one found, and the step.
+static pons_value *step_message(const pons__role *role, const pons_plan *p, const pons_plan_step *s,
+                                const char *id)
+{
+    const pons_value *past = pons_run_get(role->a->run, "past_steps");
+    pons_autobuf text = PONS_BUF_INIT;
+    pons_buf_printf(&text, "Plan: %s\n", p->goal);
+    for (size_t i = 0; i < json_array_size(past); i++) {
+        const pons_value *one = json_array_get(past, i);
+        pons_autovalue said =
+            pons__agent_cut(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
+        pons_buf_printf(&text, "Done before: %s\n  Result: %s\n",
+                        json_string_value(json_array_get(one, 0)), json_string_value(said));
+    }
+    pons_buf_printf(&text, "\nYour step: %s", s->action);
+    if (s->description && *s->description && strcmp(s->description, s->action) != 0) {
+        pons_buf_printf(&text, "\n%s", s->description);
+    }
+    if (s->parameters && strcmp(s->parameters, "{}") != 0) {
+        pons_buf_printf(&text, "\nParameters: %s", s->parameters);
+    }
+    return text.failed ? NULL
+                       : pons_object("id", json_string(id), "role", json_string("user"), "content",
+                                     json_string(text.data), NULL);
+}
+
+// A step that names a tool and its arguments is that call; ask_user and the other kinds of the
+// protocol are calls too. What is left is the model's. NULL: nothing to call.
+static pons_value *step_calls(pons__role *role, const pons_plan *p, const pons_plan_step *s,
+                              bool fallback)
+{
+    (void)p;
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_autovalue parameters = NULL;
+    if (pons_plan_object(fallback ? NULL : s->parameters, &parameters, &ignored) < 0) {
+        parameters = json_object();
+    }
+    const char *name = fallback ? s->fallback : s->action, *kind = NULL;
+    pons_autovalue args = pons_value_ref(parameters);
+    switch (fallback ? PONS_TOOL_EXECUTE : s->tool_call_type) {
+    case PONS_TOOL_ASK_USER:
+        kind = "question";
+        pons_value_unref(args);
+        args = pons_object("question",
+                           json_string(pons_get_str(
+                               parameters, "question",
+                               s->description && *s->description ? s->description : s->action)),
+                           NULL);
+        name = "ask_user";
+        break;
+    case PONS_TOOL_SPEAK:
+        name = "speak";
+        break;
+    case PONS_TOOL_QUERY_WORLD:
+        name = "query_world";
+        break;
+    case PONS_TOOL_QUERY_KNOWLEDGE:
+        name = "search_knowledge";
+        break;
+    default:
+        break;
+    }
+    const pons__tool *t = pons__registry_find(&role->a->registry, name);
+    const bool own = t && !t->provider;
+    // Without arguments, a word that happens to be a tool's name is the model's to understand.
+    const bool direct =
+        kind || (t && !own &&
+                 (s->tool_call_type != PONS_TOOL_EXECUTE || json_object_size(parameters) > 0 ||
+                  !t->schema || pons_schema_check(t->schema, parameters, &ignored) >= 0));
+    if (!direct) {
+        return NULL;
+    }
+    char id[48];
+    snprintf(id, sizeof id, "step-%lld%s", (long long)s->step_id, fallback ? "-fallback" : "");
+    return json_pack("[o]",
+                     pons_object("id", json_string(id), "name", json_string(name), "arguments",
+                                 pons_value_ref(args), "motivation", json_string(s->action), "node",
+                                 json_string("executor"), "state", json_string("pending"), "kind",
+                                 kind ? json_string(kind) : NULL, "direct", json_true(), NULL));
+}
+
+static int begin(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__role *role = user;
+    pons_plan *p = NULL;
+    const long at = json_integer_value(pons_run_get(role->a->run, "current_step_index"));
+    int rc = pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), &p, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_plan_step *s = &p->steps[at];
+    char id[PONS_ID_MAX];
+    pons_cx_id(cx, id);
+    pons_cx_put(cx, "turn", step_message(role, p, s, id));
+    pons_value *calls = json_array();
+    if (s->requires_confirmation && s->tool_call_type != PONS_TOOL_ASK_USER) {
+        json_array_append_new(
+            calls,
+            pons_object(
+                "id", json_string("confirm"), "name", json_string("plan_step"), "arguments",
+                pons_object(
+                    "plan_id", json_string(p->plan_id), "step_id", json_integer(s->step_id),
+                    "action", json_string(s->action), "question",
+                    json_string(s->confirmation_message ? s->confirmation_message : s->action),
+                    NULL),
+                "motivation", json_string(s->action), "node", json_string("executor"), "state",
+                json_string("pending"), "kind", json_string("step_confirmation"), NULL));
+    }
+    pons_autoverdict verdict = NULL;
+    pons_error bad = PONS_ERROR_INIT;
+    const bool refused =
+        role->a->opts.judge &&
+        role->a->opts.judge(role->a->opts.judge_user, NULL, NULL, s, &verdict, &bad) >= 0 &&
+        pons_verdict_error(verdict, &bad) < 0;
+    if (refused) {
+        end(cx, "failed", pons_object("error", json_sprintf("refused: %s", bad.message), NULL));
+    } else if (s->tool_call_type == PONS_TOOL_NOOP) {
+        end(cx, "answer", pons_object("content", json_string("nothing to do"), NULL));
+    } else {
+        pons_value *own = step_calls(role, p, s, false);
+        if (own) {
+            json_array_extend(calls, own);
+            pons_value_unref(own);
+        }
+    }
+    pons_plan_destroy(p);
+    if (refused) { // nobody is asked about what can't be
+        json_array_clear(calls);
+    }
+    pons_value *vetted = NULL;
+    rc = pons__calls_vet(role, cx, calls, &vetted, err);
+    return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
+}
+
+// ---- the end of a loop --------------------------------------------------------------------------
+
+static int finish(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__role *role = user;
+    const pons_value *ended = pons_cx_get(cx, "ended");
+    return role->executor ? finish_executor(role, cx, ended, err)
+                          : finish_agent(role, cx, ended, err);
+}
+
+static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err)
+{
+    pons_agent *a = role->a;
+    const char *status = pons_get_str(ended, "status", "");
+    const pons_value *turn = pons_cx_get(cx, "turn");
+    pons_value *messages = json_array(), *pending = json_array();
+    const int64_t total = thought(role, json_integer_value(pons_cx_get(cx, "iterations")));
+    json_array_extend(messages, (pons_value *)(uintptr_t)turn);
+    pons_value *update = pons_object("messages", messages, "agent_iterations", json_integer(total),
+                                     "pending_events", pending, NULL);
+    if (strcmp(status, "plan") == 0) {
+        pons_plan *p = NULL;
+        char plan_id[24], message_id[PONS_ID_MAX];
+        snprintf(plan_id, sizeof plan_id, "plan_%08x", (unsigned)pons_cx_random(cx));
+        pons_cx_id(cx, message_id);
+        const int rc = pons__agent_plan_make(pons_get(ended, "arguments"), plan_id,
+                                             (double)pons_cx_wall_ms(cx) / 1e3, &p, err);
+        if (rc < 0) {
+            pons_value_unref(update);
+            return rc;
+        }
+        pons_autovalue data = pons_object("call_id", pons_value_ref(pons_get(ended, "call_id")),
+                                          "message_id", json_string(message_id), NULL);
+        pons_value *plan_data = pons__agent_plan_store(data, p);
+        json_array_append_new(messages, pons__agent_plan_message(plan_data, p, NULL, NULL));
+        json_object_set_new(update, "plan_data", plan_data);
+        json_object_set_new(update, "agent_outcome", json_string("plan_create"));
+        pons__agent_emit(a, cx, pending, "phase",
+                         pons_object("phase", json_string("planning"), NULL));
+        pons_plan_destroy(p);
+        return hand_over(cx, update, err);
+    }
+    const bool stopped = strcmp(status, "stopped") == 0;
+    const char *error = pons_get_str(ended, "error", NULL);
+    const char *content = error ? error : pons_get_str(ended, "content", "");
+    json_object_set_new(update, "agent_outcome", json_string("respond"));
+    if (error) {
+        pons__agent_emit(a, cx, pending, "error", pons_object("content", json_string(error), NULL));
+    }
+    pons__agent_emit(a, cx, pending, "done",
+                     pons_object("status",
+                                 json_string(stopped ? "stopped"
+                                             : error ? "failed"
+                                                     : "success"),
+                                 "content", json_string(content), NULL));
+    return hand_over(cx, update, err);
+}
+
+static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err)
+{
+    pons_agent *a = role->a;
+    const pons_value *plan_data = pons_run_get(a->run, "plan_data");
+    const bool stopped = strcmp(pons_get_str(ended, "status", ""), "stopped") == 0;
+    const char *error = stopped ? "stopped by the user" : pons_get_str(ended, "error", NULL);
+    const char *content = error ? error : pons_get_str(ended, "content", "");
+    const int64_t at = json_integer_value(pons_run_get(a->run, "current_step_index"));
+    pons_plan *p = NULL;
+    int rc = pons__agent_plan_load(plan_data, &p, err);
+    rc = rc < 0 ? rc
+                : pons_plan_step_move(&p->steps[at], error ? PONS_STEP_FAILED : PONS_STEP_SUCCESS,
+                                      err);
+    if (rc < 0) {
+        pons_plan_destroy(p);
+        return rc;
+    }
+    char title[512];
+    pons__agent_step_title(&p->steps[at], title, sizeof title);
+    pons_value *pending = json_array();
+    pons__agent_emit(a, cx, pending, "plan_updated",
+                     pons_object("plan_id", json_string(p->plan_id), "step_id",
+                                 json_integer(p->steps[at].step_id), "status",
+                                 json_string(error ? "failed" : "completed"), NULL));
+    pons_value *response =
+        error ? json_sprintf("failed: %s", error) : pons__agent_cut(content, PONS__SHOWN_MAX * 4);
+    pons_value *past = json_pack("[[so]]", title, pons_value_ref(response));
+    pons_autovalue all = json_array();
+    json_array_extend(all, (pons_value *)(uintptr_t)pons_run_get(a->run, "past_steps"));
+    json_array_extend(all, past);
+    pons_value *update =
+        pons_object("past_steps", past, "step_response", response, "pending_events", pending, NULL);
+    if (stopped) {
+        json_object_set_new(update, "agent_outcome", json_string("stopped"));
+    }
+    if (pons__cfg_bool(a->config, "nodes.replanner.enabled")) {
+        json_object_set_new(update, "plan_data", pons__agent_plan_store(plan_data, p));
+        json_object_set_new(update, "messages", pons__agent_plan_message(plan_data, p, all, NULL));
+        pons__agent_emit(a, cx, pending, "phase",
+                         pons_object("phase", json_string("replanning"), NULL));
+    } else {
+        pons__agent_plan_go_on(a, cx, pending, plan_data, p, all, stopped ? error : NULL, update);
+    }
+    pons_plan_destroy(p);
+    return hand_over(cx, update, err);
+}
+
+static int hand_over(pons_cx *cx, pons_value *update, pons_error *err)
+{
+    const pons_command cmd = {.update = update, .parent = true};
+    return pons_cx_command(cx, &cmd, err);
+}

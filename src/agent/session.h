@@ -1,0 +1,55 @@
+// session.h - the agent's one object. One loop thread owns everything. What must survive is in
+// channels, awaits and the effect ledger; what is here can be thrown away at any instruction.
+#ifndef PONS_AGENT_SESSION_H
+#define PONS_AGENT_SESSION_H
+
+#include "agent/config.h"
+#include "agent/registry.h"
+#include "pons/agent.h"
+
+#define PONS__AGENT "agent" // this module in errors
+
+struct pons__flight;
+
+typedef struct pons__role { // one of the two ReAct loops
+    pons_agent *a;
+    bool executor;
+} pons__role;
+
+typedef struct pons__mw { // a middleware, and whether it is ours to close
+    pons_agent_middleware m;
+    bool own;
+} pons__mw;
+
+struct pons_agent {
+    pons_agent_options opts;
+    char thread_id[PONS_NAME_MAX];
+    pons_agent_config *own_config;
+    const pons_agent_config *config;
+    pons_llm llm;
+    pons_tools *providers;
+    pons__registry registry;
+    pons__mw *mw;
+    size_t n_mw;
+    pons_value *prompts;
+    pons_thread *thread;
+    pons_graph *graph, *loops[2]; // loops: agent, executor
+    pons__role roles[2];
+    pons_run *run;  // NULL between turns
+    uint64_t turns; // begun in this life: the provider counts the calls of each
+    struct pons__flight *flights;
+    uint64_t next_call;
+    // What the loop's node has just made, for the handler that follows it: {ns, turn}. After a
+    // restart the handler reads it from the store.
+    char draft_ns[PONS_NAME_MAX];
+    pons_value *draft;
+    pons_value *state;  // between turns: the channels as they are in the store
+    bool inbox_due;     // another process may have answered
+    int64_t inbox_seen; // the newest answer looked at
+    bool busy_inside;   // an engine call is on the stack: handlers may not advance
+    pons_agent_outcome outcome;
+};
+
+const char *pons__agent_prompt(const pons_agent *a, const char *which); // prompts.c
+
+#endif

@@ -1,0 +1,91 @@
+// shown.c - what leaves the agent as an event: every text goes through the middlewares' `shown`
+// first, so that what one of them takes out (a key, a name) is in no event. Loop thread.
+#include "agent/shown.h"
+
+#include "agent/session.h"
+#include "pons/buf.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pons__agent_emit(pons_agent *a, pons_cx *cx, pons_value *pending, const char *type,
+                      pons_value *payload)
+{
+    pons_value *shown = pons__agent_shown_value(a, payload);
+    pons_value_unref(payload);
+    if (pending) {
+        json_array_append_new(pending, pons__agent_put_in(shown, "type", json_string(type)));
+    }
+    pons_cx_emit(cx, type, shown);
+}
+
+char *pons__agent_shown(pons_agent *a, const char *text)
+{
+    char *now = strdup(text ? text : "");
+    for (size_t i = 0; a && now && i < a->n_mw; i++) {
+        const pons_agent_middleware *m = &a->mw[i].m;
+        char *next = m->shown ? m->shown(m->user, now) : NULL;
+        if (next) {
+            free(now);
+            now = next;
+        }
+    }
+    return now;
+}
+
+pons_value *pons__agent_shown_value(pons_agent *a, const pons_value *v)
+{
+    bool any = false;
+    for (size_t i = 0; a && i < a->n_mw; i++) {
+        any = any || a->mw[i].m.shown;
+    }
+    if (!any) {
+        return pons_value_ref(v);
+    }
+    if (json_is_string(v)) {
+        char *text = pons__agent_shown(a, json_string_value(v));
+        pons_value *s = json_string(text ? text : "");
+        free(text);
+        return s ? s : json_string("");
+    }
+    if (json_is_array(v)) {
+        pons_value *list = json_array();
+        for (size_t i = 0; i < json_array_size(v); i++) {
+            json_array_append_new(list, pons__agent_shown_value(a, json_array_get(v, i)));
+        }
+        return list;
+    }
+    if (json_is_object(v)) {
+        pons_value *o = json_object();
+        const char *key;
+        pons_value *member;
+        json_object_foreach((pons_value *)(uintptr_t)v, key, member)
+        {
+            json_object_set_new(o, key, pons__agent_shown_value(a, member));
+        }
+        return o;
+    }
+    return pons_value_ref(v);
+}
+
+pons_value *pons__agent_put_in(const pons_value *old, const char *key, pons_value *v)
+{
+    pons_value *copy =
+        json_is_object(old) ? json_copy((pons_value *)(uintptr_t)old) : json_object();
+    if (!v || json_object_set_new(copy, key, v) < 0) {
+        pons_value_unref(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+pons_value *pons__agent_cut(const char *text, size_t chars)
+{
+    size_t n = 0, len = text ? strlen(text) : 0;
+    for (size_t i = 0; i < chars && n < len; i++) {
+        const size_t k = pons_utf8_sequence(text + n, len - n);
+        n += k > 0 ? k : 1;
+    }
+    return json_stringn(text ? text : "", n);
+}

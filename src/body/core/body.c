@@ -1,0 +1,596 @@
+// body.c - the core: one object, stepped.
+//
+// A body joins a driver to whoever commands it. All of it but the gate belongs to one thread, the
+// loop; the gate (gate.h) may run in another. One poll is
+//
+//     sense -> messages -> who is in control? -> control, when due -> telemetry, when due
+//      |                                            |
+//      | odometry, scan → localiser, grid           | skills → a velocity → the gate's mailbox
+//
+// Under the virtual clock pons_body_step() calls, in this order and on one thread: the driver's
+// step, the gate, the poll. pons_body_run() (process.c) has a thread for each of the three.
+// The functions are the same, so what a simulation shows is what the process does.
+//
+// Where the robot is, is the localiser's answer. The simulated truth goes to judges alone, through
+// pons_body_truth().
+//
+// What outlives the process: the ledger (ledger.h), and beside it body.epoch with the control epoch
+// that was issued last, the boot id, and the latch (durable.h). What a body makes of what it finds
+// there is in boot.c.
+#include "body/core/body.h"
+
+#include "body/core/clients.h"
+#include "body/core/command.h"
+#include "body/core/goals.h"
+#include "body/core/messages.h"
+#include "body/core/requests.h"
+#include "body/core/shown.h"
+#include "body/core/telemetry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MODULE   "body"
+#define STEP_NS  (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
+#define BLOBS_NS (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
+#define RATE_NS  PONS_NS_PER_S          // host time over which the real-time factor is taken
+#define LATE_NS  (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
+#define MOVED_M  1.0                    // a restored pose further off than this is not believed
+
+static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err);
+static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err);
+static int open_durable(pons_body *b, const pons_body_options *opts, pons_error *err);
+static void decide_latch(pons_body *b, const pons__witness *latch);
+static int open_navigation(pons_body *b, const char *workspace, pons_error *err);
+static bool restore_sim(pons_body *b, pons_pose2 *ret_pose);
+static bool read_saved(pons_body *b, pons_value **ret);
+static void make_boot_id(pons_body *b, const pons_body_options *opts, const pons__durable *past);
+static char *beside(const char *path, const char *name);
+static void sense(pons_body *b);
+static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns);
+static void sense_scan(pons_body *b);
+static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns);
+static void watch_latch(pons_body *b);
+static void control(pons_body *b);
+static void tell_navigator(pons_body *b);
+static void relocalize(void *user);
+static void save_when_due(pons_body *b);
+static bool due(int64_t now_ns, int64_t *due_ns, int64_t every_ns);
+
+int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error *err)
+{
+    return pons__body_open(opts, false, ret, err);
+}
+
+int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err)
+{
+    if (!opts->robot || opts->robot->abi != PONS_ROBOT_ABI) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
+                              "the driver's contract is version %u, this body's is %u",
+                              opts->robot ? opts->robot->abi : 0, PONS_ROBOT_ABI);
+    }
+    pons_body *b = calloc(1, sizeof *b);
+    if (!b) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    }
+    b->robot = opts->robot;
+    b->world = pons_value_ref(opts->world);
+    b->clock = opts->clock;
+    b->speed = opts->speed > 0.0 ? opts->speed : 1.0;
+    b->realtime = b->speed;
+    b->threaded = threaded;
+    b->for_run = opts->for_run;
+    b->host_ns = b->rate_host_ns = pons_now_ns(&b->clock);
+    b->ledger_path = opts->ledger_path ? strdup(opts->ledger_path) : NULL;
+    b->sim_state_path = opts->sim_state_path ? strdup(opts->sim_state_path) : NULL;
+
+    char *state_path = opts->ledger_path ? beside(opts->ledger_path, "body.epoch") : NULL;
+    int rc = pons__keeper_init(&b->keeper, state_path, err);
+    if ((opts->ledger_path && (!b->ledger_path || !state_path)) ||
+        (opts->sim_state_path && !b->sim_state_path)) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    }
+    free(state_path);
+    if (rc == PONS_OK) {
+        rc = open_driver(b, opts, err);
+    }
+    if (rc == PONS_OK) {
+        rc = open_registry(b, opts, err);
+    }
+    if (rc == PONS_OK) {
+        rc = open_durable(b, opts, err);
+    }
+    if (rc == PONS_OK) {
+        rc = open_navigation(b, opts->workspace, err);
+    }
+    if (rc < 0) {
+        pons_body_destroy(b);
+        return rc;
+    }
+    *ret = b;
+    return PONS_OK;
+}
+
+void pons_body_destroy(pons_body *b)
+{
+    if (!b) {
+        return;
+    }
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        pons_link_close(b->clients[i].link);
+    }
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->skill->module) { // it may have something to free
+            pons__skill_env env;
+            pons__body_env(b, &env);
+            pons__skill_stop(g->skill, &g->run, &env);
+        }
+        pons_message_clear(&g->msg);
+    }
+    pons__nav_destroy(b->nav);
+    pons__localizer_destroy(b->localizer);
+    pons__costmap_destroy(b->grid);
+    pons__ledger_close(b->ledger);
+    pons__skills_close(&b->skills);
+    pons_value_unref(b->registry);
+    if (b->self) {
+        b->robot->close(b->self);
+    }
+    pons_value_unref(b->world);
+    free(b->ledger_path);
+    pons__keeper_fini(&b->keeper);
+    free(b->sim_state_path);
+    free(b);
+}
+
+int pons_body_attach(pons_body *b, pons_link *link, pons_error *err)
+{
+    pons__client *place = pons__clients_place(b);
+    if (place) {
+        *place = (pons__client){
+            .link = link, .pid = pons_link_peer_pid(link), .since_host_ns = pons_now_ns(&b->clock)};
+        return PONS_OK;
+    }
+    pons_link_close(link);
+    return pons_error_set(err, PONS_EBUSY, MODULE, "%d clients are the most that a body serves",
+                          PONS__CLIENTS_MAX);
+}
+
+int pons_body_step(pons_body *b, int64_t dt_ns, pons_error *err)
+{
+    while (dt_ns > 0) {
+        const int64_t step_ns = dt_ns < STEP_NS ? dt_ns : STEP_NS;
+        dt_ns -= step_ns;
+        if (b->robot->step && !b->sim_failed) {
+            const int rc = b->robot->step(b->self, step_ns, err);
+            if (rc < 0) {
+                b->sim_failed = true;
+                pons_body_stop(b, "the simulation failed");
+                pons__body_poll(b);
+                return rc;
+            }
+        }
+        pons__gate_tick(&b->guard);
+        pons__saver_work(&b->saver);
+        pons__body_poll(b);
+        save_when_due(b);
+    }
+    return PONS_OK;
+}
+
+int64_t pons_body_robot_ns(const pons_body *b)
+{
+    return b->robot->time_ns(b->self);
+}
+
+void pons_body_stop(pons_body *b, const char *reason)
+{
+    pons__gate_stop(&b->guard, reason);
+    pons__body_settle(b);
+}
+
+int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err)
+{
+    if (!b->robot->truth) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, MODULE, "a real robot's truth is not known");
+    }
+    b->robot->truth(b->self, ret);
+    return PONS_OK;
+}
+
+// ---- the poll -----------------------------------------------------------------------------------
+
+void pons__body_poll(pons_body *b)
+{
+    sense(b);
+    pons__clients_pump(b);
+    watch_latch(b);
+    pons__requests_step(b);
+    pons__clients_watch(b);
+    pons__goals_watch_hold(b);
+    if (due(b->robot_ns, &b->control_due_ns, PONS__CONTROL_NS)) {
+        control(b);
+    }
+    const int64_t now_ns = b->threaded ? b->host_ns : b->robot_ns;
+    if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS)) {
+        pons__clients_send(b, pons__body_telemetry(b));
+    }
+    pons__clients_flush(b);
+}
+
+int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err)
+{
+    const pons_pose2 map_from_odom =
+        pons_pose_compose(b->pose, pons_pose_inverse(b->state.odom_from_base));
+    pons_autovalue saved =
+        pons_object("driver", json_string(b->robot->name), "world",
+                    json_string(pons_get_str(b->world, "name", "")), "state", state, "pose",
+                    pons__pose_value(b->pose), "map_from_odom", pons__pose_value(map_from_odom),
+                    "odometer_m", json_real(b->odometer_m), NULL);
+    char *text = NULL;
+    const long n = saved ? pons_value_line(saved, &text) : -1;
+    if (n < 0) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to save the world");
+    }
+    const int rc = pons__replace_file(b->sim_state_path, text, (size_t)n, false, err);
+    free(text);
+    return rc;
+}
+
+static void sense(pons_body *b)
+{
+    watch_clocks(b, pons_now_ns(&b->clock), b->robot->time_ns(b->self));
+    b->safety = *pons__gate_status(&b->guard);
+    b->robot->read(b->self, &b->state);
+    const pons_pose2 odom = b->state.odom_from_base;
+    b->odometer_m += hypot(odom.x - b->last_odom.x, odom.y - b->last_odom.y);
+    b->last_odom = odom;
+
+    b->odom[b->odom_head] = (pons__odom_sample){b->state.stamp_ns, odom};
+    b->odom_head = (b->odom_head + 1) % PONS__ODOM_RING;
+    if (b->odom_n < PONS__ODOM_RING) {
+        b->odom_n++;
+    }
+    pons__localizer_predict(b->localizer, odom);
+    sense_scan(b);
+    b->pose = pons__localizer_pose(b->localizer);
+
+    if (b->host_ns - b->rate_host_ns >= RATE_NS) {
+        b->realtime =
+            (double)(b->robot_ns - b->rate_robot_ns) / (double)(b->host_ns - b->rate_host_ns);
+        b->rate_host_ns = b->host_ns;
+        b->rate_robot_ns = b->robot_ns;
+    }
+    if (due(b->robot_ns, &b->blobs_due_ns, BLOBS_NS)) {
+        b->n_blobs = pons__costmap_blobs(b->grid, b->blobs, PONS__BLOBS_MAX);
+    }
+}
+
+// A process that was stopped, or starved, does not go on where it was: until there is a scan from
+// after the gap nothing is wanted of the wheels, and the gate brakes. The navigator's timers stand
+// still meanwhile.
+static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns)
+{
+    const bool gap = (b->threaded && host_ns - b->host_ns > PONS__GAP_NS) ||
+                     robot_ns - b->robot_ns > PONS__GAP_NS;
+    if (gap) {
+        pons__nav_hold(b->nav, b->robot_ns);
+        b->blind_until_ns = robot_ns;
+    }
+    b->host_ns = host_ns;
+    b->robot_ns = robot_ns;
+}
+
+static void sense_scan(pons_body *b)
+{
+    const int64_t last_ns = b->scans > 0 ? b->scan.stamp_ns : INT64_MIN;
+    if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns) {
+        return;
+    }
+    b->scans++;
+    const pons_pose2 at = odom_at(b, b->scan.stamp_ns);
+    pons__localizer_correct(b->localizer, &b->scan, at);
+    // Where the robot was when it looked: now, less the motion since then.
+    const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
+    const pons_pose2 then = pons_pose_compose(pons__localizer_pose(b->localizer), since);
+    pons__costmap_observe(b->grid, then, &b->scan);
+    pons__nav_observe(b->nav, then, &b->scan);
+}
+
+// Odometry at a stamp, between the two samples around it.
+static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns)
+{
+    const pons__odom_sample *after = NULL;
+    for (int i = 1; i <= b->odom_n; i++) {
+        const pons__odom_sample *s =
+            &b->odom[(b->odom_head - i + PONS__ODOM_RING) % PONS__ODOM_RING];
+        if (s->stamp_ns > stamp_ns) {
+            after = s;
+            continue;
+        }
+        if (!after || after->stamp_ns == s->stamp_ns) {
+            return s->pose;
+        }
+        const double t = (double)(stamp_ns - s->stamp_ns) / (double)(after->stamp_ns - s->stamp_ns);
+        const double turn = pons_wrap_angle(after->pose.yaw - s->pose.yaw);
+        return (pons_pose2){s->pose.x + t * (after->pose.x - s->pose.x),
+                            s->pose.y + t * (after->pose.y - s->pose.y),
+                            pons_wrap_angle(s->pose.yaw + t * turn)};
+    }
+    return after ? after->pose : b->state.odom_from_base;
+}
+
+// A new latch ends what was moving.
+static void watch_latch(pons_body *b)
+{
+    if (b->safety.latch_count != b->latch_seen) {
+        b->latch_seen = b->safety.latch_count;
+        b->note[0] = '\0';
+        // A stop that a reset has lifted already does not touch what was asked for after it.
+        pons__goals_stopped(b, b->safety.reason,
+                            b->safety.latched ? b->goal_seq : b->cmd.reset_goal_seq);
+    }
+    pons__note_latch(b);
+}
+
+static void control(pons_body *b)
+{
+    b->cmd.want = (pons_twist2){0};
+    b->cmd.docking = false;
+    tell_navigator(b);
+    if (b->scans == 0 || b->scan.stamp_ns > b->blind_until_ns) {
+        if (b->blind_until_ns > INT64_MIN && !pons__goals_held(b)) {
+            pons__nav_resume(b->nav, b->robot_ns);
+        }
+        b->blind_until_ns = INT64_MIN;
+        pons__goals_step(b);
+    }
+    pons__body_tell_tree(b);
+    b->cmd.stamp_ns = b->robot_ns;
+    b->cmd.alive_until_host_ns = b->controller ? b->beat_host_ns + PONS__HEARTBEAT_NS : INT64_MIN;
+    pons__body_publish(b);
+}
+
+static void tell_navigator(pons_body *b)
+{
+    const pons__nav_senses senses = {.odom = b->state.odom_from_base,
+                                     .odometer_m = b->odometer_m,
+                                     .gate = b->safety.out,
+                                     .battery_pct = b->state.battery_pct,
+                                     .battery = b->state.battery,
+                                     .relocalize = relocalize,
+                                     .user = b};
+    pons__nav_sense(b->nav, &senses);
+}
+
+static void relocalize(void *user)
+{
+    pons__localizer_doubt(((pons_body *)user)->localizer);
+}
+
+static void save_when_due(pons_body *b)
+{
+    if (!b->sim_state_path || !b->robot->save || b->sim_failed ||
+        !due(b->robot_ns, &b->save_due_ns, PONS__SAVE_NS)) {
+        return;
+    }
+    pons_value *state = NULL;
+    if (b->robot->save(b->self, &state, NULL) == PONS_OK) {
+        pons__body_save_sim(b, state, NULL); // the next one is due soon anyway
+    }
+}
+
+static bool due(int64_t now_ns, int64_t *due_ns, int64_t every_ns)
+{
+    if (now_ns < *due_ns) {
+        return false;
+    }
+    *due_ns += every_ns;
+    if (now_ns - *due_ns > LATE_NS) {
+        *due_ns = now_ns + every_ns;
+    }
+    return true;
+}
+
+// ---- creation -----------------------------------------------------------------------------------
+
+static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err)
+{
+    pons_autovalue config =
+        pons_object("seed", json_integer((json_int_t)(opts->seed & INT64_MAX)), "battery_pct",
+                    opts->battery_pct >= 0.0 ? json_real(opts->battery_pct) : NULL, NULL);
+    if (!config) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    }
+    const int rc = b->robot->open(b->world, config, &b->self, err);
+    if (rc < 0) {
+        return rc;
+    }
+    b->robot->caps(b->self, &b->caps);
+    b->auto_reset = opts->auto_reset_sim && b->caps.simulated;
+    pons__safety_params params;
+    pons__safety_params_from_caps(&params, &b->caps);
+    pons__gate_init(&b->guard, b->robot, b->self, b->clock, &params);
+    b->cmd.stamp_ns = INT64_MIN / 2;
+    return PONS_OK;
+}
+
+static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err)
+{
+    const int rc = pons__skills_open(&b->skills, opts->skills, opts->n_skills, err);
+    if (rc >= 0 && !(b->registry = pons__skills_registry(&b->skills))) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the registry of skills");
+    }
+    return rc;
+}
+
+// The state is on the disk before the ledger has this start's line, so a body that finds a ledger
+// with lines and no state knows that the state was lost.
+static int open_durable(pons_body *b, const pons_body_options *opts, pons_error *err)
+{
+    int rc = pons__ledger_open(b->ledger_path, &b->ledger, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__durable past = {0};
+    int state_rc = PONS_ENOTFOUND;
+    if (b->keeper.path) {
+        state_rc = pons__durable_load(b->keeper.path, &past, err);
+        if (state_rc < 0 && state_rc != PONS_ENOTFOUND && state_rc != PONS_ECORRUPT) {
+            return state_rc;
+        }
+    }
+    pons__witness latch;
+    const bool lost = pons__boot_latched(b->ledger, state_rc, &past, &latch) && state_rc < 0;
+    // A lost file cannot make the epoch fall: the ledger remembers those that had a goal.
+    if (past.epoch < pons__ledger_epoch(b->ledger)) {
+        past.epoch = pons__ledger_epoch(b->ledger);
+    }
+    if (lost && past.epoch < PONS__EPOCH_MAX - PONS__EPOCH_GAP) {
+        past.epoch += PONS__EPOCH_GAP;
+    }
+    make_boot_id(b, opts, &past);
+    b->keeper.d.epoch = b->last_epoch = past.epoch;
+    snprintf(b->keeper.d.boot_id, sizeof b->keeper.d.boot_id, "%s", b->boot_id);
+    decide_latch(b, &latch);
+    const pons__latch_want now = pons__safety_want(&b->guard.safety);
+    rc = pons__keeper_latch(&b->keeper, &now, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue line = pons_object(
+        "kind", json_string("boot"), "boot_id", json_string(b->boot_id), "ts_ms",
+        json_integer(pons_wall_ms(&b->clock)), "latched", json_boolean(now.latched), NULL);
+    return line ? pons__ledger_append(b->ledger, &line, 1, err)
+                : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+}
+
+// The policy auto_reset: sim lifts only the body's own doubt, and telemetry goes on saying that it
+// was used.
+static void decide_latch(pons_body *b, const pons__witness *latch)
+{
+    if (latch->latched && latch->origin == PONS__ORIGIN_BOOT && b->auto_reset) {
+        snprintf(b->note, sizeof b->note, "lifted by auto_reset: sim (%s)", latch->reason);
+    } else if (latch->latched) {
+        pons__gate_boot_latch(&b->guard, latch->origin, latch->reason);
+    }
+    pons__saver_init(&b->saver, &b->guard, &b->keeper);
+    b->saver.saved.gen = b->guard.safety.status.gen;
+    b->safety = *pons__gate_status(&b->guard);
+    b->latch_seen = b->noted_latch = b->safety.latch_count;
+}
+
+static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
+{
+    int rc = pons__costmap_from_world(b->world, &b->grid, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__nav_params params = PONS_NAV_PARAMS_INIT;
+    params.radius_m = b->caps.radius_m;
+    params.speed_max_mps = b->caps.speed_max_mps;
+    params.yaw_rate_max_radps = b->caps.yaw_rate_max_radps;
+    params.accel_mps2 = b->caps.accel_max_mps2;
+    params.reverse_max_mps = b->caps.reverse_max_mps;
+    b->nav = pons__nav_create(b->grid, &params);
+
+    pons_pose2 start = {0};
+    pons__pose_read(pons_get(b->world, "start"), &start);
+    const bool restored = restore_sim(b, &start);
+    b->localizer = pons__localizer_create(b->grid, start);
+    if (!b->nav || !b->localizer) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the navigator");
+    }
+    rc = pons__nav_workspace(b->nav, workspace, err);
+    if (rc < 0) {
+        return rc;
+    }
+    b->robot->read(b->self, &b->state);
+    b->last_odom = b->state.odom_from_base;
+    if (restored) {
+        pons__localizer_reset(b->localizer, start, b->state.odom_from_base);
+    }
+    b->pose = start;
+    b->blind_until_ns = INT64_MIN;
+    b->robot_ns = b->rate_robot_ns = b->robot->time_ns(b->self);
+    b->control_due_ns = b->save_due_ns = b->blobs_due_ns = b->robot_ns;
+    b->telemetry_due_ns = b->threaded ? b->host_ns : b->robot_ns;
+    return PONS_OK;
+}
+
+// Puts a simulated robot back where it stood, with the pose that the localiser believed then.
+static bool restore_sim(pons_body *b, pons_pose2 *ret_pose)
+{
+    pons_autovalue saved = NULL;
+    if (!b->sim_state_path || !b->robot->restore || !read_saved(b, &saved)) {
+        return false;
+    }
+    pons_pose2 pose, map_from_odom;
+    if (!pons__pose_read(pons_get(saved, "pose"), &pose) ||
+        !pons__pose_read(pons_get(saved, "map_from_odom"), &map_from_odom) ||
+        b->robot->restore(b->self, pons_get(saved, "state"), NULL) < 0) {
+        return false;
+    }
+    // The state may be a little newer than the pose; odometry bridges that.
+    b->robot->read(b->self, &b->state);
+    const pons_pose2 now = pons_pose_compose(map_from_odom, b->state.odom_from_base);
+    *ret_pose = hypot(now.x - pose.x, now.y - pose.y) < MOVED_M ? now : pose;
+    b->odometer_m = pons_get_num(saved, "odometer_m", 0.0);
+    return true;
+}
+
+// A file that is missing, torn, or of another world or driver is no reason not to start.
+static bool read_saved(pons_body *b, pons_value **ret)
+{
+    FILE *f = fopen(b->sim_state_path, "re");
+    if (!f) {
+        return false;
+    }
+    char *text = NULL;
+    size_t cap = 0;
+    const ssize_t n = getdelim(&text, &cap, '\0', f);
+    fclose(f);
+    pons_value *v = NULL;
+    const bool parsed = n > 0 && pons_value_parse(text, (size_t)n, &v, NULL) == PONS_OK;
+    free(text);
+    if (parsed && strcmp(pons_get_str(v, "driver", ""), b->robot->name) == 0 &&
+        strcmp(pons_get_str(v, "world", ""), pons_get_str(b->world, "name", "")) == 0) {
+        *ret = v;
+        return true;
+    }
+    pons_value_unref(v);
+    return false;
+}
+
+// A process draws its boot id. Under the virtual clock it follows from the seed and from what went
+// before, so that a run can be repeated and two boots of one run still differ.
+static void make_boot_id(pons_body *b, const pons_body_options *opts, const pons__durable *past)
+{
+    pons_rand r;
+    if (b->threaded) {
+        pons_rand_seed_os(&r);
+    } else {
+        pons_autovalue seen =
+            pons_object("seed", json_integer((json_int_t)(opts->seed & INT64_MAX)), "epoch",
+                        json_integer(past->epoch), "boot_id", json_string(past->boot_id), NULL);
+        char hash[33] = "";
+        pons_value_hash(seen, hash);
+        hash[15] = '\0'; // 60 bits
+        pons_rand_seed(&r, strtoull(hash, NULL, 16));
+    }
+    const unsigned long long high = pons_rand_u64(&r), low = pons_rand_u64(&r);
+    snprintf(b->boot_id, sizeof b->boot_id, "%016llx%016llx", high, low);
+}
+
+static char *beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    char *ret = NULL;
+    if (asprintf(&ret, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, name) < 0) {
+        return NULL;
+    }
+    return ret;
+}

@@ -1,0 +1,157 @@
+// body.h - the body's one object, and what its files offer each other. Everything here
+// belongs to the loop thread, but for the guard's safety half (gate.h) and the driver's own
+// thread-safe functions.
+//
+//   body.c       create, sense, control, step: the core
+//   command.c    what the loop asks of the gate
+//   messages.c   what clients say, and who is in control; clients.c: who is connected
+//   goals.c      the goal protocol and the life of a goal; shown.c: what others see of it
+//   requests.c   stop and reset over a link: when they are answered
+//   telemetry.c  what is told to everybody
+//   boot.c       what the last body left
+//   latch.c      the latch thread, which writes what outlives the process
+//   process.c, stop.c   threads and sockets around the core
+#ifndef PONS_BODY_CORE_BODY_H
+#define PONS_BODY_CORE_BODY_H
+
+#include "body/core/ledger.h"
+#include "body/safety/gate.h"
+#include "body/safety/latch.h"
+#include "body/skills/skills.h"
+#include "pons/body.h"
+#include "pons/link_message.h"
+#include "pons/schema.h"
+
+#define PONS__CLIENTS_MAX   32
+#define PONS__OBSERVERS_MAX 24 // that have said hello: places are left for a controller
+#define PONS__GOALS_MAX     8  // active at once; one of them at most has the base
+#define PONS__ODOM_RING     64
+#define PONS__BLOBS_MAX     24
+
+#define PONS__CONTROL_NS    (50 * PONS_NS_PER_MS)  // robot time between control steps
+#define PONS__TELEMETRY_NS  (50 * PONS_NS_PER_MS)  // between telemetry messages
+#define PONS__FEEDBACK_NS   (100 * PONS_NS_PER_MS) // between feedback messages of a goal
+#define PONS__HEARTBEAT_NS  (300 * PONS_NS_PER_MS) // host time without one: the brain is lost
+#define PONS__BRAIN_LOST_NS (30 * PONS_NS_PER_S)   // host time for which a goal is held
+#define PONS__SAVE_NS       (250 * PONS_NS_PER_MS) // between saves of a simulated world
+#define PONS__GAP_NS        (500 * PONS_NS_PER_MS) // host or robot time between polls: a gap
+#define PONS__HELLO_NS      (2 * PONS_NS_PER_S)    // host time in which a client says hello
+#define PONS__RESET_NS      (2 * PONS_NS_PER_S)    // host time in which a reset must be on the disk
+
+typedef struct pons__client {
+    pons_link *link;  // NULL: a free place
+    bool greeted;     // has said hello
+    bool gone;        // to be closed at the end of this poll
+    bool tree;        // wants to see the navigator's tree at work,
+    uint64_t tree_id; // and has been told the outline of this one
+    int64_t pid;
+    char name[64];
+    int64_t since_host_ns; // of the connection
+    // stop and reset, as far as they are not answered (requests.c)
+    unsigned stops;         // that are owed a `stopped`
+    uint64_t stop_seq;      // of the newest of these
+    unsigned latches;       // that are owed a `latched`,
+    uint64_t latch_gen;     // once this is on the disk
+    bool told_unsaved;      // that it is not
+    bool resets;            // a reset waits
+    bool reset_sent;        // to the gate
+    uint64_t reset_seq;     // its number there
+    uint64_t reset_latch;   // the latch_count that it means to lift
+    int64_t reset_until_ns; // host time
+} pons__client;
+
+typedef struct pons__goal {
+    pons_message msg;         // the goal message; of no type: a free place
+    const pons__skill *skill; /* const */
+    uint64_t seq;             // rises from goal to goal
+    const char *state;        // "started", "held", "adopted"
+    int64_t epoch;            // of the controller that started or adopted it
+    int64_t started_wall_ms;
+    int64_t started_ns;   // robot time
+    int64_t held_host_ns; // host time of the hold
+    int64_t feedback_due_ns;
+    double odometer_m; // at the start
+    pons__skill_run run;
+    pons__skill_output out; // of the last step
+    bool handed_over;       // another goal goes on with what it had
+} pons__goal;
+
+typedef struct pons__odom_sample {
+    int64_t stamp_ns;
+    pons_pose2 pose;
+} pons__odom_sample;
+
+struct pons_body {
+    // constant after create
+    const pons_robot_ops *robot;
+    void *self;
+    pons_robot_caps caps;
+    const pons_value *world;
+    pons_clock clock;
+    double speed;
+    bool auto_reset; // in force: asked for, and simulated
+    bool threaded;   // pons_body_run: telemetry goes by host time
+    bool for_run;    // a bye may end the process
+    char boot_id[33];
+    char *ledger_path, *sim_state_path; // NULL: none
+    pons_value *registry;
+    pons__skills skills;
+    void (*kick)(void *user); // wakes the safety thread; NULL: single thread
+    void *kick_user;
+
+    // durable
+    pons__ledger *ledger;
+    pons__keeper keeper;
+    pons__saver saver;
+    uint64_t noted_latch;  // latch_count up to which the ledger has a witness
+    int64_t note_retry_ns; // host time before which that is not tried again
+
+    // safety
+    pons__gate guard;
+    pons__command cmd; // newest; pons__body_publish sends it
+    pons__safety_status safety;
+    uint64_t latch_seen;
+    char note[PONS__REASON_MAX + 64]; // stop.reason while nothing is latched
+
+    // senses
+    int64_t robot_ns, host_ns; // of this poll
+    int64_t blind_until_ns;    // robot time: a scan from before then is from before a gap
+    pons_robot_state state;
+    pons_scan scan;
+    uint64_t scans;
+    pons__costmap *grid;
+    pons__nav *nav;
+    pons__localizer *localizer;
+    pons_pose2 pose;
+    pons__odom_sample odom[PONS__ODOM_RING];
+    int odom_n, odom_head;
+    pons_pose2 last_odom;
+    double odometer_m;
+    pons__blob blobs[PONS__BLOBS_MAX];
+    int n_blobs;
+    int64_t blobs_due_ns;
+
+    // goals and clients
+    pons__goal goals[PONS__GOALS_MAX];
+    uint64_t goal_seq;
+    pons__client clients[PONS__CLIENTS_MAX];
+    pons__client *controller; // NULL: nobody
+    int64_t epoch;            // the controller's; 0: nobody
+    int64_t last_epoch;       // issued last
+    int64_t beat_host_ns;     // the controller's last sign of life
+
+    // rhythm
+    int64_t control_due_ns;   // robot time
+    int64_t telemetry_due_ns; // robot time, or host time when threaded
+    int64_t save_due_ns;      // robot time
+    int64_t rate_host_ns, rate_robot_ns;
+    double realtime;
+    bool quit;       // a bye asked for the process's end
+    bool sim_failed; // the simulation cannot go on
+};
+
+int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);
+void pons__body_poll(pons_body *b); // everything that is due on the loop thread
+int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err); // takes state
+
+#endif

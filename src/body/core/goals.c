@@ -1,0 +1,565 @@
+// goals.c - the goal protocol, and the life of a goal.
+//
+//   goal --> checks --refused--> rejected{code}
+//              |
+//              | known id: its stored state, nothing moves
+//              v
+//        ledger: accepted, started (one sync) --fails--> rejected{ledger}
+//              v
+//        skill starts --> accepted{state} --> feedback … --> result
+//              | ^                                             ^
+//        brain | | adopt                                       | done, failed, cancel,
+//        lost  v | (ledger: adopted)                           | stop, brain lost for 30 s
+//             held (ledger) -----------------------------------+ (ledger: the end first)
+//
+// The order of the checks is part of the protocol (docs/link.md). The fence comes first: whoever
+// is not the controller, or speaks with an old epoch, learns nothing else. A known id is answered
+// before any check that could refuse it, for its sender wants to know what became of it.
+#include "body/core/goals.h"
+
+#include "body/core/body.h"
+#include "body/core/clients.h"
+#include "body/core/command.h"
+#include "body/core/shown.h"
+#include "body/core/telemetry.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef enum goal_end { GOAL_DONE, GOAL_FAILED, GOAL_CANCELED } goal_end;
+
+static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64_t epoch);
+static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal);
+static bool check_goal(pons_body *b, pons__client *c, const pons_message *msg,
+                       const pons__skill **ret);
+static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *goal,
+                       const pons__skill *k);
+static bool check_resources(pons_body *b, pons__client *c, const pons_message_goal *goal,
+                            const pons__skill *k);
+static void start_goal(pons_body *b, pons__client *c, const pons_message *msg,
+                       const pons__skill *k);
+static void reject(pons__client *c, const char *goal_id, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void reject_number(pons__client *c, const char *goal_id, const char *code, int number,
+                          const char *text);
+static const pons__goal *preempted(const pons_body *b, const pons_message_goal *goal,
+                                   const pons__skill *k);
+static pons__goal *find_active(pons_body *b, const char *goal_id);
+static pons__goal *free_place(pons_body *b);
+static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const char *text);
+static int record(pons_body *b, const pons__goal *g, const char *state);
+static pons_value *ledger_line(const pons_body *b, const pons_message_goal *goal, int64_t epoch,
+                               const char *state);
+static pons_value *metrics(const pons_body *b, const pons__goal *g);
+static pons_value *result_message(const pons_value *line);
+static void send_feedback(pons_body *b, pons__goal *g);
+static void add_navigation(pons_value *msg, const pons__goal *g);
+static void speak(void *user, const char *text);
+static void goal_env(pons_body *b, pons__skill_env *env);
+
+// ---- messages -----------------------------------------------------------------------------------
+
+void pons__goal_request(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const pons__skill *k = NULL;
+    const pons_message_goal *goal = &msg->as.goal;
+    if (in_control(b, c, goal->goal_id, goal->epoch) && !answer_known(b, c, goal) &&
+        check_goal(b, c, msg, &k) && check_args(b, c, goal, k) && check_resources(b, c, goal, k)) {
+        start_goal(b, c, msg, k);
+    }
+}
+
+void pons__goal_cancel(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const char *goal_id = msg->as.about.goal_id;
+    if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
+        return;
+    }
+    if (msg->fault[0]) {
+        pons__client_error(c, "cancel", msg->fault_code, "%s", msg->fault);
+        return;
+    }
+    pons__goal *g = find_active(b, goal_id);
+    if (g) {
+        finish(b, g, GOAL_CANCELED, 0, "canceled");
+        return;
+    }
+    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
+    if (line && pons__ledger_terminal(pons_get_str(line, "state", ""))) {
+        pons__client_send(c, result_message(line));
+    } else {
+        pons__client_error(c, "cancel", "unknown_goal", "goal %.80s is not active here", goal_id);
+    }
+}
+
+void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const char *goal_id = msg->as.about.goal_id;
+    if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
+        return;
+    }
+    if (msg->fault[0]) {
+        pons__client_error(c, "adopt", msg->fault_code, "%s", msg->fault);
+        return;
+    }
+    pons__goal *g = find_active(b, goal_id);
+    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
+    if (g && strcmp(g->state, "held") == 0) {
+        g->epoch = b->epoch;
+        if (record(b, g, "adopted") < 0) {
+            reject(c, goal_id, "ledger", "the adoption cannot be recorded");
+            return;
+        }
+        g->state = "adopted";
+        g->feedback_due_ns = b->robot_ns;
+        pons__skill_env env;
+        goal_env(b, &env);
+        pons__skill_resume(g->skill, &g->run, &env);
+    }
+    if (!line) {
+        pons__client_error(c, "adopt", "unknown_goal", "goal %.80s was never heard of", goal_id);
+        return;
+    }
+    line = pons__ledger_find(b->ledger, goal_id);
+    const char *state = pons_get_str(line, "state", "");
+    pons__client_send(c, pons_object("type", json_string("adopted"), "goal_id",
+                                     json_string(goal_id), "state", json_string(state), NULL));
+    if (pons__ledger_terminal(state)) {
+        pons__client_send(c, result_message(line));
+    }
+}
+
+void pons__goal_status(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const char *goal_id = msg->as.about.goal_id;
+    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
+    const char *boot_id = pons_get_str(line, "boot_id", "");
+    pons__client_send(
+        c, pons_object("type", json_string("status"), "goal_id", json_string(goal_id), "known",
+                       json_boolean(line != NULL), "state",
+                       line ? json_string(pons_get_str(line, "state", "")) : json_null(), "skill",
+                       line ? json_string(pons_get_str(line, "skill", "")) : json_null(), "boot_id",
+                       json_string(line ? boot_id : b->boot_id), "same_boot",
+                       json_boolean(line && strcmp(boot_id, b->boot_id) == 0), "started",
+                       json_boolean(pons__ledger_started(b->ledger, goal_id)), "error_code",
+                       json_integer(pons_get_int(line, "error_code", 0)), "error_msg",
+                       json_string(pons_get_str(line, "error_msg", "")), "metrics",
+                       pons_get(line, "metrics") ? pons_value_ref(pons_get(line, "metrics"))
+                                                 : json_object(),
+                       NULL));
+}
+
+// ---- rhythm -------------------------------------------------------------------------------------
+
+void pons__goals_step(pons_body *b)
+{
+    pons__skill_env env;
+    goal_env(b, &env);
+    bool hold = false;
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (!pons__goal_active(g)) {
+            continue;
+        }
+        if (strcmp(g->state, "held") == 0) {
+            hold = hold || g->skill->needs_base;
+            continue;
+        }
+        pons__skill_step(g->skill, &g->run, &env, &g->out);
+        if (g->skill->needs_base) {
+            b->cmd.want = g->out.cmd;
+            b->cmd.docking = g->out.docking;
+            b->cmd.goal_seq = g->seq;
+        }
+        if (g->out.status == PONS__SKILL_DONE) {
+            finish(b, g, GOAL_DONE, 0, "");
+        } else if (g->out.status == PONS__SKILL_FAILED) {
+            finish(b, g, GOAL_FAILED, g->out.error_code, g->out.error_msg);
+        } else {
+            send_feedback(b, g);
+        }
+    }
+    b->cmd.hold = hold;
+}
+
+void pons__goals_hold(pons_body *b)
+{
+    pons__skill_env env;
+    goal_env(b, &env);
+    bool any = false, fresh[PONS__GOALS_MAX] = {false};
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (!pons__goal_active(g) || strcmp(g->state, "held") == 0) {
+            continue;
+        }
+        any = fresh[i] = true;
+        g->state = "held";
+        g->held_host_ns = b->host_ns;
+        pons__skill_hold(g->skill, &g->run, &env);
+        g->out.cmd = (pons_twist2){0};
+    }
+    if (!any) {
+        return;
+    }
+    // Brake first; the ledger's sync may take a while.
+    b->cmd.want = (pons_twist2){0};
+    b->cmd.hold = true;
+    pons__body_publish(b);
+    if (b->kick) {
+        b->kick(b->kick_user);
+    }
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (fresh[i]) {
+            record(b, &b->goals[i], "held");
+        }
+    }
+}
+
+void pons__goals_watch_hold(pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && strcmp(g->state, "held") == 0 &&
+            b->host_ns - g->held_host_ns >= PONS__BRAIN_LOST_NS) {
+            finish(b, g, GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: held for 30 s");
+        }
+    }
+}
+
+void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq)
+{
+    char text[PONS__REASON_MAX + 16];
+    snprintf(text, sizeof text, "STOPPED: %s", reason);
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->skill->moves && g->seq <= up_to_seq) {
+            finish(b, g, GOAL_FAILED, PONS__STOPPED, text);
+        }
+    }
+}
+
+void pons__goals_end(pons_body *b, const char *why)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (pons__goal_active(&b->goals[i])) {
+            finish(b, &b->goals[i], GOAL_CANCELED, 0, why);
+        }
+    }
+}
+
+// ---- checks -------------------------------------------------------------------------------------
+
+static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64_t epoch)
+{
+    if (b->controller != c) {
+        reject(c, goal_id, "not_controller", "say hello as the controller first");
+    } else if (epoch != b->epoch) {
+        reject(c, goal_id, "stale_epoch", "epoch %lld is over, %lld is in force", (long long)epoch,
+               (long long)b->epoch);
+    } else {
+        b->beat_host_ns = b->host_ns; // it lives
+        return true;
+    }
+    return false;
+}
+
+static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal)
+{
+    const char *goal_id = goal->goal_id;
+    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
+    if (!line) {
+        return false;
+    }
+    if (strcmp(pons_get_str(line, "args_hash", ""), goal->args_hash) != 0 ||
+        strcmp(pons_get_str(line, "skill", ""), goal->skill) != 0) {
+        reject(c, goal->goal_id, "args_mismatch", "this id was used before with other arguments");
+        return true;
+    }
+    const char *state = pons_get_str(line, "state", "");
+    pons__client_send(c,
+                      pons_object("type", json_string("accepted"), "goal_id", json_string(goal_id),
+                                  "state", json_string(state), "known", json_true(), "boot_id",
+                                  json_string(pons_get_str(line, "boot_id", "")), NULL));
+    if (pons__ledger_terminal(state)) {
+        pons__client_send(c, result_message(line));
+    }
+    return true;
+}
+
+static bool check_goal(pons_body *b, pons__client *c, const pons_message *msg,
+                       const pons__skill **ret)
+{
+    const pons_message_goal *goal = &msg->as.goal;
+    if (msg->fault[0]) {
+        reject(c, goal->goal_id, msg->fault_code, "%s", msg->fault);
+    } else if (strcmp(goal->robot_id, b->caps.robot_id) != 0) {
+        reject(c, goal->goal_id, "wrong_robot", "this is %s, not %.60s", b->caps.robot_id,
+               *goal->robot_id ? goal->robot_id : "(none)");
+    } else if (!(*ret = pons__skills_find(&b->skills, goal->skill, NULL))) {
+        reject(c, goal->goal_id, "unknown_skill", "there is no skill %.60s",
+               *goal->skill ? goal->skill : "(none)");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *goal,
+                       const pons__skill *k)
+{
+    const pons_schema *schema = NULL;
+    pons__skills_find(&b->skills, k->name, &schema);
+    pons_error err = PONS_ERROR_INIT;
+    if (pons_schema_check(schema, goal->args, &err) < 0) {
+        reject(c, goal->goal_id, "bad_args", "%s", err.message);
+        return false;
+    }
+    pons__skill_env env;
+    goal_env(b, &env);
+    pons__skill_refusal why = {0};
+    if (k->check && !k->check(k, goal->args, &env, &why)) {
+        reject_number(c, goal->goal_id, "bad_args", why.error_code, why.text);
+        return false;
+    }
+    return true;
+}
+
+// Is it the time for it, and is what it needs free?
+static bool check_resources(pons_body *b, pons__client *c, const pons_message_goal *goal,
+                            const pons__skill *k)
+{
+    const int64_t now_ms = b->clock.boot_ns(b->clock.ctx) / PONS_NS_PER_MS;
+    const pons__goal *base = pons__goal_base(b);
+    if (now_ms > goal->expires_ms) {
+        reject(c, goal->goal_id, "expired", "the goal expired %lld ms ago",
+               (long long)(now_ms - (goal->expires_ms > 0 ? goal->expires_ms : 0)));
+    } else if (k->moves && pons__body_latched(b)) {
+        reject(c, goal->goal_id, "latched", "a protective stop is in force: %s",
+               b->safety.latched ? b->safety.reason : b->cmd.reason);
+    } else if (k->needs_base && k != &pons__skill_stop_base && base && !preempted(b, goal, k)) {
+        reject(c, goal->goal_id, "busy", "the base is busy with %s (goal %.60s)", base->skill->name,
+               base->msg.as.goal.goal_id);
+    } else if (!free_place(b) && !preempted(b, goal, k)) {
+        reject(c, goal->goal_id, "busy", "%d goals are active", PONS__GOALS_MAX);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static void reject(pons__client *c, const char *goal_id, const char *code, const char *fmt, ...)
+{
+    char text[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    reject_number(c, goal_id, code, 0, text);
+}
+
+static void reject_number(pons__client *c, const char *goal_id, const char *code, int number,
+                          const char *text)
+{
+    pons__client_send(c, pons_object("type", json_string("rejected"), "goal_id",
+                                     json_string(goal_id), "code", json_string(code), "error_code",
+                                     number ? json_integer(number) : NULL, "message",
+                                     pons__text(text), NULL));
+}
+
+// The goal that another one takes over from, when it asks to: of the same navigating skill.
+static const pons__goal *preempted(const pons_body *b, const pons_message_goal *goal,
+                                   const pons__skill *k)
+{
+    const pons__goal *base = pons__goal_base(b);
+    const bool navigates = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
+    return navigates && base && base->skill == k && goal->preempt ? base : NULL;
+}
+
+// ---- life ---------------------------------------------------------------------------------------
+
+static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, const pons__skill *k)
+{
+    const pons_message_goal *goal = &msg->as.goal;
+    if (k == &pons__skill_stop_base && pons__goal_base(b)) {
+        finish(b, find_active(b, pons__goal_base(b)->msg.as.goal.goal_id), GOAL_CANCELED,
+               PONS__PREEMPTED, "PREEMPTED: stop_base took the base");
+    }
+    const bool takes_over = preempted(b, goal, k) != NULL;
+    if (takes_over) {
+        pons__goal *old = find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id);
+        old->handed_over = true;
+        finish(b, old, GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
+    }
+    pons_value *lines[2] = {ledger_line(b, goal, b->epoch, "accepted"),
+                            ledger_line(b, goal, b->epoch, "started")};
+    pons_error err = PONS_ERROR_INIT;
+    const int rc = lines[0] && lines[1] ? pons__ledger_append(b->ledger, lines, 2, &err)
+                                        : pons_error_set(&err, PONS_ENOMEM, "body", "no memory");
+    pons_value_unref(lines[0]);
+    pons_value_unref(lines[1]);
+    if (rc < 0) {
+        if (takes_over) { // what was handed over has nobody to go on with it
+            pons__nav_cancel(b->nav);
+        }
+        reject(c, goal->goal_id, "ledger", "%s: %s", err.message, err.cause);
+        return;
+    }
+    pons__goal *g = free_place(b);
+    *g = (pons__goal){.msg = pons_message_share(msg),
+                      .skill = k,
+                      .seq = ++b->goal_seq,
+                      .state = "started",
+                      .epoch = b->epoch,
+                      .started_wall_ms = pons_wall_ms(&b->clock),
+                      .started_ns = b->robot_ns,
+                      .feedback_due_ns = b->robot_ns,
+                      .odometer_m = b->odometer_m,
+                      .out = {.distance_m = NAN, .eta_s = NAN}};
+    pons__skill_env env;
+    goal_env(b, &env);
+    pons__skill_start(k, &g->run, goal->args, &env);
+    pons__client_send(c, pons_object("type", json_string("accepted"), "goal_id",
+                                     json_string(goal->goal_id), "state", json_string("started"),
+                                     NULL));
+}
+
+static pons__goal *find_active(pons_body *b, const char *goal_id)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (pons__goal_active(&b->goals[i]) &&
+            strcmp(b->goals[i].msg.as.goal.goal_id, goal_id) == 0) {
+            return &b->goals[i];
+        }
+    }
+    return NULL;
+}
+
+static pons__goal *free_place(pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (!pons__goal_active(&b->goals[i])) {
+            return &b->goals[i];
+        }
+    }
+    return NULL;
+}
+
+static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const char *text)
+{
+    static const char *const words[] = {"done", "failed", "canceled"};
+    if (g->out.status == PONS__SKILL_RUNNING && !g->handed_over) {
+        pons__skill_env env;
+        goal_env(b, &env);
+        pons__skill_stop(g->skill, &g->run, &env);
+    }
+    if (g->skill->needs_base &&
+        !g->handed_over) { // no motion for it any more, whatever the disk says
+        b->cmd.want = (pons_twist2){0};
+        b->cmd.docking = false;
+        pons__body_publish(b);
+    }
+    pons_value *result = pons_object("error_code", json_integer(code), "error_msg",
+                                     pons__text(text), "metrics", metrics(b, g), NULL);
+    pons_autovalue line = ledger_line(b, &g->msg.as.goal, g->epoch, words[end]);
+    if (result && line) {
+        json_object_update(line, result);
+    }
+    pons_value_unref(result);
+    // Without its end the goal counts as unfinished after a restart: reported, never repeated.
+    pons__ledger_append(b->ledger, &line, line ? 1 : 0, NULL);
+    pons_message_clear(&g->msg);
+    *g = (pons__goal){0};
+    // A result is never read beside an older picture of the robot than its own.
+    if (b->controller) {
+        pons__client_send(b->controller, pons__body_telemetry(b));
+    }
+    pons__client_send(b->controller, result_message(line));
+}
+
+static int record(pons_body *b, const pons__goal *g, const char *state)
+{
+    pons_autovalue line = ledger_line(b, &g->msg.as.goal, g->epoch, state);
+    return line ? pons__ledger_append(b->ledger, &line, 1, NULL) : PONS_ENOMEM;
+}
+
+static pons_value *ledger_line(const pons_body *b, const pons_message_goal *goal, int64_t epoch,
+                               const char *state)
+{
+    return pons_object("goal_id", json_string(goal->goal_id), "args_hash",
+                       json_string(goal->args_hash), "skill", json_string(goal->skill), "state",
+                       json_string(state), "ts_ms", json_integer(pons_wall_ms(&b->clock)),
+                       "boot_id", json_string(b->boot_id), "robot_id",
+                       json_string(b->caps.robot_id), "epoch", json_integer(epoch), "thread",
+                       json_string(goal->thread), "task_id", json_string(goal->task_id), "attempt",
+                       json_integer(goal->attempt), NULL);
+}
+
+static pons_value *metrics(const pons_body *b, const pons__goal *g)
+{
+    const double run_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S;
+    return pons_object("distance_m", json_real(b->odometer_m - g->odometer_m), "duration_s",
+                       json_real(run_s), "recoveries", json_integer(g->out.recoveries),
+                       "distance_remaining_m", pons__real(g->out.distance_m), "obstacles",
+                       g->skill == &pons__skill_look ? json_integer(b->n_blobs) : NULL, NULL);
+}
+
+static pons_value *result_message(const pons_value *line)
+{
+    return pons_object(
+        "type", json_string("result"), "goal_id", json_string(pons_get_str(line, "goal_id", "")),
+        "skill", json_string(pons_get_str(line, "skill", "")), "status",
+        json_string(pons_get_str(line, "state", "failed")), "error_code",
+        json_integer(pons_get_int(line, "error_code", 0)), "error_msg",
+        json_string(pons_get_str(line, "error_msg", "")), "metrics",
+        pons_get(line, "metrics") ? pons_value_ref(pons_get(line, "metrics")) : json_object(),
+        NULL);
+}
+
+static void send_feedback(pons_body *b, pons__goal *g)
+{
+    if (b->robot_ns < g->feedback_due_ns || !b->controller) {
+        return;
+    }
+    // At most 10 Hz of robot time, and of host time too when the simulation is faster.
+    const double rate = b->threaded && b->speed > 1.0 ? b->speed : 1.0;
+    g->feedback_due_ns = b->robot_ns + (int64_t)(rate * (double)PONS__FEEDBACK_NS);
+    const double run_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S;
+    pons_value *msg = pons_object(
+        "type", json_string("feedback"), "goal_id", json_string(g->msg.as.goal.goal_id), "skill",
+        json_string(g->skill->name), "robot_ms", json_integer(b->robot_ns / PONS_NS_PER_MS),
+        "distance_remaining_m", pons__real(g->out.distance_m), "eta_s", pons__real(g->out.eta_s),
+        "elapsed_s", json_real(run_s), "recoveries", json_integer(g->out.recoveries), "pose",
+        pons__pose_value(b->pose), NULL);
+    if (msg && g->out.navigating) {
+        add_navigation(msg, g);
+    }
+    pons__client_send(b->controller, msg);
+}
+
+// By the names of Nav2's feedback; and which node of the tree it is that runs.
+static void add_navigation(pons_value *msg, const pons__goal *g)
+{
+    const pons__skill_output *o = &g->out;
+    json_object_set_new(msg, "number_of_recoveries", json_integer(o->recoveries));
+    json_object_set_new(msg, "navigation_time", json_real(o->nav_time_s));
+    json_object_set_new(msg, "distance_remaining", pons__real(o->distance_m));
+    json_object_set_new(msg, "estimated_time_remaining", pons__real(o->eta_s));
+    if (g->skill == &pons__skill_navigate_through) {
+        json_object_set_new(msg, "number_of_poses_remaining", json_integer(o->poses_remaining));
+    }
+    json_object_set_new(msg, "current_node", pons__text(o->node ? o->node : ""));
+}
+
+static void goal_env(pons_body *b, pons__skill_env *env)
+{
+    pons__body_env(b, env);
+    env->speak = speak;
+    env->user = b;
+}
+
+static void speak(void *user, const char *text)
+{
+    pons__clients_send(user,
+                       pons_object("type", json_string("speak"), "text", json_string(text), NULL));
+}

@@ -1,0 +1,197 @@
+// requests.c - stop and reset over a link: each is answered when what it says has happened.
+//
+//   stop  -> gate: zero is written -> stopped -> disk -> latched
+//                                                 +-fails-> unsaved{message}, once; latched later
+//   reset -> ledger: reset -> gate -> disk: not latched -> gate: free -> ok
+//                               |        +- 2 s -> taken back, error{unsaved}
+//                               +- another stop came -> error{latched}
+//
+// The answers wait with their clients and are looked after in each poll. The ledger is a second
+// witness of the latch: a line when a stop latched, a line before a reset goes to the gate, so that
+// whatever the state file says, a stop that no reset followed latches the next boot.
+#include "body/core/requests.h"
+
+#include "body/core/body.h"
+#include "body/core/clients.h"
+#include "body/core/command.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOTE_RETRY_NS PONS_NS_PER_S // host time
+
+static bool may_reset(const pons_body *b, const pons__client *c);
+static void answer_stops(pons_body *b, pons__client *c);
+static void send_reset(pons_body *b, pons__client *c);
+static void answer_reset(pons_body *b, pons__client *c);
+static void take_back(pons_body *b);
+static pons_value *witness(const pons_body *b, const char *kind);
+static pons_value *say(const char *type);
+
+// Whatever is wrong with its reason, a stop is a stop.
+void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    pons__body_stop_request(b, PONS__ORIGIN_STOP, msg->as.stop.reason);
+    c->stops++;
+    c->stop_seq = b->cmd.stop_count;
+    answer_stops(b, c);
+}
+
+// It lifts the latch that is in force now, with the stops that are on their way to the gate.
+void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    b->safety = *pons__gate_status(&b->guard);
+    if (!may_reset(b, c)) {
+        pons__client_error(c, "reset", "not_permitted",
+                           "a reset needs the controller, or the user that the body runs as");
+        return;
+    }
+    if (msg->as.reset.automatic && pons__body_latched(b) && b->safety.origin != PONS__ORIGIN_BOOT) {
+        pons__client_error(c, "reset", "latched", "only a person lifts this latch: %s",
+                           b->safety.reason);
+        return;
+    }
+    c->resets = true;
+    c->reset_sent = false;
+    c->reset_latch = b->safety.latch_count + (b->cmd.stop_count - b->safety.stops_seen);
+    c->reset_until_ns = b->host_ns + PONS__RESET_NS;
+    send_reset(b, c);
+    answer_reset(b, c);
+}
+
+void pons__requests_step(pons_body *b)
+{
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        pons__client *c = &b->clients[i];
+        if (!c->link || c->gone) {
+            continue;
+        }
+        answer_stops(b, c);
+        send_reset(b, c);
+        answer_reset(b, c);
+    }
+}
+
+void pons__note_latch(pons_body *b)
+{
+    if (b->safety.latch_count == b->noted_latch || b->host_ns < b->note_retry_ns) {
+        return;
+    }
+    const pons__witness *w = pons__ledger_witness(b->ledger);
+    pons_autovalue line = witness(b, "latch");
+    // One line says it; of a flood of stops the others add nothing.
+    if (!w->latched && (!line || pons__ledger_append(b->ledger, &line, 1, NULL) < 0)) {
+        b->note_retry_ns = b->host_ns + NOTE_RETRY_NS;
+        return;
+    }
+    b->noted_latch = b->safety.latch_count;
+}
+
+// ---- stop ---------------------------------------------------------------------------------------
+
+static void answer_stops(pons_body *b, pons__client *c)
+{
+    if (c->stops > 0 && b->safety.stops_seen >= c->stop_seq) {
+        c->latch_gen = b->safety.gen;
+        c->told_unsaved = false;
+        for (; c->stops > 0; c->stops--) {
+            pons__client_send(c, say("stopped"));
+            c->latches++;
+        }
+    }
+    if (c->latches > 0 && b->safety.saved_gen < c->latch_gen && b->safety.unsaved[0] &&
+        !c->told_unsaved) {
+        c->told_unsaved = true;
+        pons__client_send(c, pons_object("type", json_string("unsaved"), "message",
+                                         pons__text(b->safety.unsaved), NULL));
+    }
+    while (c->latches > 0 && b->safety.saved_gen >= c->latch_gen) {
+        c->latches--;
+        pons__client_send(c, say("latched"));
+    }
+}
+
+// ---- reset --------------------------------------------------------------------------------------
+
+// The socket's mode lets in its owner, but modes change and descriptors are handed on: the kernel
+// says who connected.
+static bool may_reset(const pons_body *b, const pons__client *c)
+{
+    return b->controller == c || pons_link_peer_uid(c->link) == (int64_t)geteuid();
+}
+
+// Once the gate has seen the stops that were sent before it.
+static void send_reset(pons_body *b, pons__client *c)
+{
+    if (!c->resets || c->reset_sent || b->cmd.stop_count != b->safety.stops_seen) {
+        return;
+    }
+    pons__note_latch(b);
+    if (pons__ledger_witness(b->ledger)->latched) {
+        pons_autovalue line = witness(b, "reset");
+        pons_error err = PONS_ERROR_INIT;
+        if (!line || pons__ledger_append(b->ledger, &line, 1, &err) < 0) {
+            c->resets = false;
+            pons__client_error(c, "reset", "unsaved", "the reset cannot be recorded: %s: %s",
+                               err.message, err.cause);
+            return;
+        }
+    }
+    b->cmd.reset_count++;
+    b->cmd.reset_latch = c->reset_latch;
+    b->cmd.reset_goal_seq = b->goal_seq;
+    c->reset_sent = true;
+    c->reset_seq = b->cmd.reset_count;
+    pons__body_send_command(b);
+}
+
+static void answer_reset(pons_body *b, pons__client *c)
+{
+    if (!c->resets || !c->reset_sent || b->safety.resets_seen < c->reset_seq) {
+        if (c->resets && b->host_ns > c->reset_until_ns) {
+            c->resets = false;
+            pons__client_error(c, "reset", "busy", "the gate does not answer");
+        }
+        return;
+    }
+    if (!b->safety.latched) {
+        b->note[0] = '\0';
+        pons__client_send(c,
+                          pons_object("type", json_string("ok"), "re", json_string("reset"), NULL));
+    } else if (b->safety.latch_count != c->reset_latch) {
+        pons__client_error(c, "reset", "latched", "another stop came: %s", b->safety.reason);
+    } else if (b->host_ns > c->reset_until_ns) {
+        pons__client_error(c, "reset", "unsaved", "the reset cannot be saved, the latch stays: %s",
+                           b->safety.unsaved);
+        take_back(b);
+    } else {
+        return;
+    }
+    c->resets = false;
+}
+
+// No latch has the number 0: the gate drops the reset that it has, and the ledger is told.
+static void take_back(pons_body *b)
+{
+    b->cmd.reset_count++;
+    b->cmd.reset_latch = 0;
+    pons__body_send_command(b);
+    b->noted_latch = 0;
+    pons__note_latch(b);
+}
+
+// ---- small --------------------------------------------------------------------------------------
+
+static pons_value *witness(const pons_body *b, const char *kind)
+{
+    return pons_object("kind", json_string(kind), "origin",
+                       json_string(pons__origin_word(b->safety.origin)), "reason",
+                       pons__text(b->safety.reason), "boot_id", json_string(b->boot_id), "ts_ms",
+                       json_integer(pons_wall_ms(&b->clock)), NULL);
+}
+
+static pons_value *say(const char *type)
+{
+    return pons_object("type", json_string(type), NULL);
+}

@@ -1,0 +1,16 @@
+// shown.h - what others see of the body's goals, and numbers and poses as they see them.
+#ifndef PONS_BODY_CORE_SHOWN_H
+#define PONS_BODY_CORE_SHOWN_H
+
+#include "body/core/body.h"
+
+// Goals, as others see them.
+bool pons__goal_active(const pons__goal *g); // false: a free place
+bool pons__goals_held(const pons_body *b);
+const pons__goal *pons__goal_base(const pons_body *b);  // the goal that has the base, or NULL
+const pons__goal *pons__goal_shown(const pons_body *b); // the one that telemetry shows, or NULL
+
+pons_value *pons__pose_value(pons_pose2 p);
+pons_value *pons__real(double x); // null when not finite
+
+#endif

@@ -1,0 +1,182 @@
+// parts.h - what the grids, the planner, the controller, the motions, the localiser and the
+// navigator (nav.c, nav_*.c) share with each other and with nobody else.
+#ifndef PONS_BODY_NAV_PARTS_H
+#define PONS_BODY_NAV_PARTS_H
+
+#include "body/nav/nav.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// ---- grid ---------------------------------------------------------------------------------------
+
+#define PONS__DIST_MAX_M    2.0f // distance fields stop here
+#define PONS__SURFACE_MAX_M 1.0f // the surface field is right out to here
+
+struct pons__costmap {
+    double x0, y0; // corner of cell (0,0) in map [m]
+    double res;    // edge of a cell [m]
+    double inv_res;
+    int w, h;
+
+    uint8_t *is_static;   // (h,w) a box of the map covers the cell's centre
+    uint8_t *is_obstacle; // (h,w) the obstacle layer's verdict
+    int8_t *evidence;     // (h,w) hits against passing beams, 0 … EVIDENCE_MAX
+    float *static_dist;   // (h,w) [m] to the nearest static cell
+    float *dist;          // (h,w) [m] to the nearest static or obstacle cell
+    float *surface;       // (h,w) [m] signed distance to the nearest box's face, inside negative
+
+    int32_t *seen; // (n_seen) cells whose evidence is not 0
+    int32_t n_seen;
+    int32_t n_obstacles;
+
+    float *disc;   // (2·reach+1, 2·reach+1) [m] distance from the middle cell
+    int32_t reach; // PONS__DIST_MAX_M in cells
+
+    int32_t *fresh; // (n_fresh) cells that became obstacles since dist was brought up to date
+    int32_t n_fresh;
+    int32_t *gone; // (n_gone) and cells that stopped being obstacles
+    int32_t n_gone;
+    int64_t refill_stamp_ns, scan_stamp_ns; // of the last refill, of the last scan; robot time
+    uint32_t generation;                    // of dist: rises whenever it changes,
+    uint32_t openings;                      // and this when some of it may have risen
+};
+
+// Brings dist up to date now, whatever the rate limit says.
+void pons__costmap_refresh(pons__costmap *g);
+
+static inline int pons__costmap_col(const pons__costmap *g, double x)
+{
+    return (int)floor((x - g->x0) * g->inv_res);
+}
+static inline int pons__costmap_row(const pons__costmap *g, double y)
+{
+    return (int)floor((y - g->y0) * g->inv_res);
+}
+static inline bool pons__costmap_inside(const pons__costmap *g, int cx, int cy)
+{
+    return cx >= 0 && cy >= 0 && cx < g->w && cy < g->h;
+}
+static inline double pons__costmap_x(const pons__costmap *g, int cx)
+{
+    return g->x0 + (cx + 0.5) * g->res;
+}
+static inline double pons__costmap_y(const pons__costmap *g, int cy)
+{
+    return g->y0 + (cy + 0.5) * g->res;
+}
+// dist at a point; 0 outside the map.
+static inline float pons__costmap_dist(const pons__costmap *g, double x, double y)
+{
+    const double fx = (x - g->x0) * g->inv_res, fy = (y - g->y0) * g->inv_res;
+    if (!(fx >= 0.0 && fy >= 0.0 && fx < g->w && fy < g->h)) {
+        return 0.0f;
+    }
+    return g->dist[(size_t)(int)fy * (size_t)g->w + (size_t)(int)fx];
+}
+
+// Memory for g->w × g->h cells, all free; and the disc of distances.
+int pons__costmap_alloc(pons__costmap *g, pons_error *err);
+void pons__costmap_make_disc(pons__costmap *g);
+// Forgets the evidence within half_m of a point, to each side; or all but that.
+void pons__costmap_clear_region(pons__costmap *g, double x, double y, double half_m, bool except);
+// Makes dist anew from static_dist and the obstacles.
+void pons__costmap_restamp(pons__costmap *g);
+
+// What a place costs in Nav2's numbers: 254 occupied, 253 a robot of that radius would touch, else
+// falling off exponentially from 252 with the distance; 0 beyond reach.
+#define PONS__COST_LETHAL    254
+#define PONS__COST_INSCRIBED 253
+#define PONS__INFLATION_M    0.15 // falls to 1/e over this
+static inline int pons__costmap_cost(const pons__costmap *g, double x, double y, double radius_m)
+{
+    const double d = (double)pons__costmap_dist(g, x, y);
+    return d <= 0.0       ? PONS__COST_LETHAL
+           : d < radius_m ? PONS__COST_INSCRIBED
+                          : (int)(252.0 * exp(-(d - radius_m) / PONS__INFLATION_M));
+}
+
+// ---- window: the local costmap ------------------------------------------------------------------
+
+// A grid of its own that goes with the robot: the map's boxes within reach_m to each side, and an
+// obstacle layer of its own. What leaves the window is forgotten. NULL: no memory.
+pons__costmap *pons__local_costmap_create(const pons__costmap *map, double reach_m);
+// Keeps the robot in the middle half of it.
+void pons__local_costmap_follow(pons__costmap *w, const pons__costmap *map, pons_pose2 pose_in_map);
+
+// ---- path ---------------------------------------------------------------------------------------
+
+#define PONS__PATH_MAX 4096
+
+typedef struct pons__path {
+    int n;                    // 0: none
+    double x[PONS__PATH_MAX]; // [m] in map
+    double y[PONS__PATH_MAX];
+    double s[PONS__PATH_MAX];    // [m] from the start, along the path
+    double left[PONS__PATH_MAX]; // [m] to the end, weighted by nearness to obstacles, as planned
+    bool moved_goal;             // the goal was occupied: the path ends at the nearest free place
+} pons__path;
+
+static inline double pons__path_length(const pons__path *p)
+{
+    return p->n > 0 ? p->s[p->n - 1] : 0.0;
+}
+// The point s metres along; clamped to the ends.
+void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y);
+// Where along the path a pose is [m]: the nearest point from from_s on, no more than ahead_m
+// further. *ret_off: how far beside it.
+double pons__path_project(const pons__path *path, double from_s, double ahead_m, pons_pose2 pose,
+                          double *ret_off);
+
+// ---- planner ------------------------------------------------------------------------------------
+
+typedef struct pons__planner pons__planner; // working memory; borrows the grid
+pons__planner *pons__planner_create(pons__costmap *grid, double radius_m); // NULL: no memory
+void pons__planner_destroy(pons__planner *p);                              // NULL-safe
+// A place where progress failed: ways through it are dear for some minutes of robot time. And what
+// time it is, before planning.
+void pons__planner_avoid(pons__planner *p, double x, double y, int64_t now_ns);
+void pons__planner_now(pons__planner *p, int64_t now_ns);
+// PONS_NAV_OK and *ret_path, or a number of 203–208 and a message; *ret_path untouched then.
+int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
+                       char *ret_msg, size_t msg_cap);
+// Rounds a path towards the middle of its neighbours where that costs no clearance that matters.
+void pons__planner_smooth(pons__planner *p, pons__path *path);
+// Fills s and left from x and y.
+void pons__planner_measure(const pons__planner *p, pons__path *path);
+// Cost of what is left from s on, or INFINITY when some of it has become too close to an obstacle;
+// and what it was when planned.
+double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
+                               double *ret_planned);
+
+// ---- controller ---------------------------------------------------------------------------------
+
+typedef enum pons__follow_phase {
+    PONS__FOLLOW_DRIVE,
+    PONS__FOLLOW_TURN,  // in place, towards the path
+    PONS__FOLLOW_ALIGN, // in place, to the goal's yaw
+    PONS__FOLLOW_DONE
+} pons__follow_phase;
+
+typedef struct pons__follower {
+    pons__follow_phase phase;
+    double s;        // [m] along the path: the robot's projection, never falls
+    double off_path; // [m] distance to the path
+    pons_twist2 cmd; // the last one
+} pons__follower;
+
+void pons__follower_begin(pons__follower *f, pons_twist2 twist);
+// A new path, same journey: the speed is kept. The robot is from_s along it, or a little further.
+void pons__follower_new_path(pons__follower *f, double from_s);
+// One control step of dt_s. final_yaw: NULL for any.
+pons_twist2 pons__follower_step(pons__follower *f, const pons__nav_params *p,
+                                const pons__costmap *g, const pons__path *path,
+                                const double *final_yaw, pons_pose2 pose, pons_twist2 twist,
+                                double dt_s);
+// Speed towards turning by err radians, and the limit of acceleration; used by recoveries too.
+double pons__turn_rate(const pons__nav_params *p, double err_rad);
+pons_twist2 pons__limit_accel(const pons__nav_params *p, pons_twist2 last, pons_twist2 measured,
+                              pons_twist2 want, double dt_s);
+
+#endif

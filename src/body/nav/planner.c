@@ -1,0 +1,620 @@
+// planner.c - a path over the grid: A*, then straightened and rounded.
+//
+// 1. Cost. A place nearer to an obstacle than radius + MARGIN is forbidden: the robot would touch
+//    (Nav2's inscribed radius). Further out a metre costs more the nearer the obstacle is, falling
+//    off exponentially, so that paths keep to the middle of doors and away from corners:
+//
+//        cost of a metre   1 + NEAR_COST · exp(−(dist − forbidden) / NEAR_FALLOFF_M)
+//
+//    MARGIN is more than the gate before the wheels leaves, by what the controller strays from its
+//    path: a gap that is planned through can be driven through. A metre within SPOT_M of a place
+//    where progress failed costs SPOT_COST more for SPOT_S, so that another way is taken if there
+//    is one.
+//
+// 2. Search. A* over eight neighbours with the octile distance as its heuristic. Costs are integers
+//    (16ths), and a step raises f by a bounded amount, so the open list is a ring of buckets with a
+//    doubly linked list in each (Dial 1969): push, pop and decrease-key in constant time. Last in
+//    first out inside a bucket: the search goes deep among equals, and its order depends on nothing
+//    but the map.
+//
+// 3. Straighten. From each kept point, the furthest later one whose straight line costs no more
+//    than the path between them: the same cost decides, so clearance is kept.
+//
+// 4. Round. Resampled evenly, then relaxed towards the middle of its neighbours wherever that does
+//    not cost clearance that matters.
+//
+// A start or goal that is too near to something is moved to the nearest free place (0.4 m, 0.3 m).
+#include "body/nav/parts.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    UNIT = 16,     // cost of a metre in the open
+    STRAIGHT = 10, // length of a step to a side, and
+    DIAGONAL = 14, // to a corner
+    LEVELS = 256,  // of the cost table, over 0 … PONS__DIST_MAX_M
+    BUCKETS = 512,
+    SPOTS = 8,
+    RELAXATIONS = 40
+};
+static const double MARGIN_M = 0.10; // the gate's 0.05, and 0.05 for tracking
+static const double SPOT_M = 0.5, SPOT_S = 180.0;
+static const double SPOT_COST = 20.0;
+static const double NEAR_COST = 5.0;
+static const double NEAR_FALLOFF_M = 0.15;
+static const double START_MOVE_M = 0.4;
+static const double GOAL_MOVE_M = 0.3;
+static const double EASY_M = 0.45; // clearance that rounding a corner may come down to
+static const double SPACING_M = 0.05;
+static const double SHORTCUT_SLACK = 1.02; // rounding of the lattice is no reason to keep a corner
+
+typedef struct cell_state {
+    uint32_t g; // cost so far
+    uint32_t f;
+    int32_t prev, next; // in the bucket; −1: end
+    int32_t parent;
+    uint8_t open, closed;
+} cell_state;
+
+struct pons__planner {
+    pons__costmap *grid; // borrowed
+    double radius, forbidden;
+    uint16_t cost[LEVELS + 1]; // by dist; 0: forbidden
+    float metre[LEVELS + 1];   // the same as a factor, for smoothing
+    cell_state *cells;         // (h,w)
+    int32_t head[BUCKETS];
+    int32_t *lattice; // (n_lattice) the cells of the path, start first
+    double *px, *py;  // (n_lattice) and as points
+    double *qx, *qy;  // (PONS__PATH_MAX) scratch
+    int expanded;     // by the last search
+    struct {
+        double x, y;
+        int64_t until_ns;
+    } spots[SPOTS]; // places where progress failed, the newest last
+    int n_spots;
+};
+
+typedef struct place {
+    int cx, cy;
+    double x, y;
+    bool moved;
+} place;
+
+static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap);
+static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, size_t cap);
+static bool search(pons__planner *p, const place *from, const place *to);
+static int take_lattice(pons__planner *p, const place *from, const place *to);
+static int straighten(pons__planner *p, int n);
+static void resample(pons__planner *p, int n, pons__path *ret);
+
+pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
+{
+    pons__planner *p = calloc(1, sizeof *p);
+    if (!p) {
+        return NULL;
+    }
+    const size_t n = (size_t)grid->w * (size_t)grid->h;
+    p->grid = grid;
+    p->radius = radius_m;
+    p->forbidden = radius_m + MARGIN_M;
+    p->cells = calloc(n, sizeof *p->cells);
+    p->lattice = calloc(n + 2, sizeof *p->lattice);
+    p->px = calloc(n + 2, sizeof *p->px);
+    p->py = calloc(n + 2, sizeof *p->py);
+    p->qx = calloc(PONS__PATH_MAX, sizeof *p->qx);
+    p->qy = calloc(PONS__PATH_MAX, sizeof *p->qy);
+    if (!p->cells || !p->lattice || !p->px || !p->py || !p->qx || !p->qy) {
+        pons__planner_destroy(p);
+        return NULL;
+    }
+    for (int k = 0; k <= LEVELS; k++) {
+        const double d = k * (double)PONS__DIST_MAX_M / LEVELS;
+        const double near = exp(-(d - p->forbidden) / NEAR_FALLOFF_M);
+        p->metre[k] = d < p->forbidden ? INFINITY : (float)(1.0 + NEAR_COST * near);
+        p->cost[k] = d < p->forbidden ? 0 : (uint16_t)lround(UNIT * (1.0 + NEAR_COST * near));
+    }
+    return p;
+}
+
+void pons__planner_destroy(pons__planner *p)
+{
+    if (!p) {
+        return;
+    }
+    free(p->cells);
+    free(p->lattice);
+    free(p->px);
+    free(p->py);
+    free(p->qx);
+    free(p->qy);
+    free(p);
+}
+
+static inline int level(float dist)
+{
+    return (int)(dist * (LEVELS / PONS__DIST_MAX_M));
+}
+
+// What a metre here costs more, after what has happened.
+static double spot_cost(const pons__planner *p, double x, double y)
+{
+    for (int i = 0; i < p->n_spots; i++) {
+        const double dx = x - p->spots[i].x, dy = y - p->spots[i].y;
+        if (dx * dx + dy * dy < SPOT_M * SPOT_M) {
+            return SPOT_COST;
+        }
+    }
+    return 0.0;
+}
+
+// Cost of a metre here; INFINITY where forbidden.
+static inline double metre_cost(const pons__planner *p, double x, double y)
+{
+    return (double)p->metre[level(pons__costmap_dist(p->grid, x, y))] + spot_cost(p, x, y);
+}
+
+void pons__planner_now(pons__planner *p, int64_t now_ns)
+{
+    int kept = 0;
+    for (int i = 0; i < p->n_spots; i++) {
+        if (p->spots[i].until_ns > now_ns) {
+            p->spots[kept++] = p->spots[i];
+        }
+    }
+    p->n_spots = kept;
+}
+
+void pons__planner_avoid(pons__planner *p, double x, double y, int64_t now_ns)
+{
+    if (p->n_spots == SPOTS) {
+        memmove(p->spots, p->spots + 1, sizeof p->spots - sizeof p->spots[0]);
+        p->n_spots--;
+    }
+    p->spots[p->n_spots].x = x;
+    p->spots[p->n_spots].y = y;
+    p->spots[p->n_spots++].until_ns = now_ns + (int64_t)(SPOT_S * 1e9);
+}
+
+int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
+                       char *ret_msg, size_t msg_cap)
+{
+    pons__costmap_refresh(p->grid);
+    place from = {0}, to = {0};
+    int code = check_start(p, start, &from, ret_msg, msg_cap);
+    if (code == PONS_NAV_OK) {
+        code = check_goal(p, goal, &to, ret_msg, msg_cap);
+    }
+    if (code != PONS_NAV_OK) {
+        return code;
+    }
+    if (!search(p, &from, &to)) {
+        snprintf(ret_msg, msg_cap,
+                 "no way from (%.2f, %.2f) to (%.2f, %.2f) for a radius of %.2f m: %d cells "
+                 "searched, %d cells of obstacles",
+                 start.x, start.y, goal.x, goal.y, p->radius, p->expanded, p->grid->n_obstacles);
+        return PONS_PLAN_NO_VALID_PATH;
+    }
+    int n = take_lattice(p, &from, &to);
+    n = straighten(p, n);
+    // A start that had to be moved is walked to in a straight line.
+    if (from.moved) {
+        memmove(p->px + 1, p->px, sizeof *p->px * (size_t)n);
+        memmove(p->py + 1, p->py, sizeof *p->py * (size_t)n);
+        p->px[0] = start.x;
+        p->py[0] = start.y;
+        n++;
+    }
+    resample(p, n, ret_path);
+    pons__planner_smooth(p, ret_path);
+    pons__planner_measure(p, ret_path);
+    ret_path->moved_goal = to.moved;
+    return PONS_NAV_OK;
+}
+
+// Cost of the way from point i − 1 to point i.
+static double leg_cost(const pons__planner *p, const pons__path *path, int i, float dist)
+{
+    const float m = p->metre[level(dist)];
+    return (path->s[i] - path->s[i - 1]) *
+           ((isinf(m) ? 1.0 + NEAR_COST : (double)m) + spot_cost(p, path->x[i], path->y[i]));
+}
+
+double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
+                               double *ret_planned)
+{
+    double cost = 0.0;
+    bool first = true;
+    *ret_planned = 0.0;
+    for (int i = 1; i < path->n; i++) {
+        if (path->s[i] < s) {
+            continue;
+        }
+        *ret_planned = first ? path->left[i - 1] : *ret_planned;
+        first = false;
+        // Planned with a margin, so a little nearer is no reason to leave the path. Its beginning
+        // leads out of wherever the robot stands: only a thing right on it blocks it.
+        const float d = pons__costmap_dist(p->grid, path->x[i], path->y[i]);
+        const bool leaving = path->s[i] <= s + START_MOVE_M;
+        if ((double)d < (leaving ? p->grid->res : p->radius)) {
+            return INFINITY;
+        }
+        cost += leg_cost(p, path, i, d);
+    }
+    return cost;
+}
+
+void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y)
+{
+    if (p->n == 0) {
+        *ret_x = *ret_y = 0.0;
+        return;
+    }
+    int lo = 0, hi = p->n - 1;
+    while (hi - lo > 1) {
+        const int mid = (lo + hi) / 2;
+        if (p->s[mid] <= s) {
+            lo = mid;
+        } else {
+            hi = mid;
+        }
+    }
+    const double len = p->s[hi] - p->s[lo];
+    double t = len > 1e-9 ? (s - p->s[lo]) / len : 0.0;
+    t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+    *ret_x = p->x[lo] + t * (p->x[hi] - p->x[lo]);
+    *ret_y = p->y[lo] + t * (p->y[hi] - p->y[lo]);
+}
+
+// ---- start and goal -----------------------------------------------------------------------------
+
+static bool is_free(const pons__planner *p, int cx, int cy)
+{
+    return (double)p->grid->dist[(size_t)cy * (size_t)p->grid->w + (size_t)cx] >= p->forbidden;
+}
+
+// Is there no occupied cell on the straight line? (Being too near to one is no matter here.)
+static bool line_unoccupied(const pons__costmap *g, double ax, double ay, double bx, double by)
+{
+    const double len = hypot(bx - ax, by - ay);
+    const int n = (int)ceil(len / (0.5 * g->res));
+    for (int i = 1; i < n; i++) {
+        const double t = (double)i / n;
+        if (pons__costmap_dist(g, ax + t * (bx - ax), ay + t * (by - ay)) <= 0.0f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The free cell nearest to a point within reach; with in_sight, only by an unoccupied line.
+static bool nearest_free(const pons__planner *p, double x, double y, double reach, bool in_sight,
+                         place *ret)
+{
+    const pons__costmap *g = p->grid;
+    const int r = (int)ceil(reach / g->res), cx = pons__costmap_col(g, x),
+              cy = pons__costmap_row(g, y);
+    double best = reach * reach;
+    bool found = false;
+    for (int dy = -r; dy <= r; dy++) {
+        for (int dx = -r; dx <= r; dx++) {
+            const int nx = cx + dx, ny = cy + dy;
+            if (!pons__costmap_inside(g, nx, ny) || !is_free(p, nx, ny)) {
+                continue;
+            }
+            const double mx = pons__costmap_x(g, nx), my = pons__costmap_y(g, ny);
+            const double d2 = (mx - x) * (mx - x) + (my - y) * (my - y);
+            if (d2 < best && (!in_sight || line_unoccupied(g, x, y, mx, my))) {
+                best = d2;
+                *ret = (place){nx, ny, mx, my, true};
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+static int outside(const pons__costmap *g, const char *what, double x, double y, int code,
+                   char *msg, size_t cap)
+{
+    snprintf(msg, cap, "%s (%.2f, %.2f) is outside the map [%.2f, %.2f, %.2f, %.2f]", what, x, y,
+             g->x0, g->y0, g->x0 + g->w * g->res, g->y0 + g->h * g->res);
+    return code;
+}
+
+static bool locate(const pons__costmap *g, double x, double y, place *ret)
+{
+    const double fx = (x - g->x0) * g->inv_res, fy = (y - g->y0) * g->inv_res;
+    if (!(fx >= 0.0 && fy >= 0.0 && fx < g->w && fy < g->h)) {
+        return false;
+    }
+    *ret = (place){(int)fx, (int)fy, x, y, false};
+    return true;
+}
+
+static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap)
+{
+    if (!locate(p->grid, start.x, start.y, ret)) {
+        return outside(p->grid, "start", start.x, start.y, PONS_PLAN_START_OUTSIDE_MAP, msg, cap);
+    }
+    if (is_free(p, ret->cx, ret->cy)) {
+        return PONS_NAV_OK;
+    }
+    const double d = (double)pons__costmap_dist(p->grid, start.x, start.y);
+    if (d <= 0.0 || !nearest_free(p, start.x, start.y, START_MOVE_M, true, ret)) {
+        snprintf(msg, cap,
+                 "start (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
+                 "within %.2f m",
+                 start.x, start.y, d, p->forbidden, START_MOVE_M);
+        return PONS_PLAN_START_OCCUPIED;
+    }
+    return PONS_NAV_OK;
+}
+
+static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, size_t cap)
+{
+    if (!locate(p->grid, goal.x, goal.y, ret)) {
+        return outside(p->grid, "goal", goal.x, goal.y, PONS_PLAN_GOAL_OUTSIDE_MAP, msg, cap);
+    }
+    if (is_free(p, ret->cx, ret->cy)) {
+        return PONS_NAV_OK;
+    }
+    // In sight first: not the far side of the wall that it is too near to.
+    if (!nearest_free(p, goal.x, goal.y, GOAL_MOVE_M, true, ret) &&
+        !nearest_free(p, goal.x, goal.y, GOAL_MOVE_M, false, ret)) {
+        snprintf(msg, cap,
+                 "goal (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
+                 "within %.2f m",
+                 goal.x, goal.y, (double)pons__costmap_dist(p->grid, goal.x, goal.y), p->forbidden,
+                 GOAL_MOVE_M);
+        return PONS_PLAN_GOAL_OCCUPIED;
+    }
+    return PONS_NAV_OK;
+}
+
+// ---- search -------------------------------------------------------------------------------------
+
+static void open_push(pons__planner *p, int32_t cell)
+{
+    cell_state *c = &p->cells[cell];
+    int32_t *head = &p->head[c->f % BUCKETS];
+    c->prev = -1;
+    c->next = *head;
+    if (*head >= 0) {
+        p->cells[*head].prev = cell;
+    }
+    *head = cell;
+    c->open = 1;
+}
+
+static void open_remove(pons__planner *p, int32_t cell)
+{
+    cell_state *c = &p->cells[cell];
+    if (c->prev >= 0) {
+        p->cells[c->prev].next = c->next;
+    } else {
+        p->head[c->f % BUCKETS] = c->next;
+    }
+    if (c->next >= 0) {
+        p->cells[c->next].prev = c->prev;
+    }
+    c->open = 0;
+}
+
+static uint32_t octile(int dx, int dy)
+{
+    dx = abs(dx);
+    dy = abs(dy);
+    const int lo = dx < dy ? dx : dy, hi = dx < dy ? dy : dx;
+    return (uint32_t)(STRAIGHT * (hi - lo) + DIAGONAL * lo);
+}
+
+static void expand(pons__planner *p, int32_t cell, const place *to, int *n_open)
+{
+    static const int8_t step[8][2] = {{1, 0}, {-1, 0}, {0, 1},  {0, -1},
+                                      {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+    const pons__costmap *g = p->grid;
+    const int cx = cell % g->w, cy = cell / g->w;
+    const uint32_t g_here = p->cells[cell].g;
+    for (int k = 0; k < 8; k++) {
+        const int nx = cx + step[k][0], ny = cy + step[k][1];
+        if (!pons__costmap_inside(g, nx, ny)) {
+            continue;
+        }
+        const int32_t next = ny * g->w + nx;
+        cell_state *c = &p->cells[next];
+        if (c->closed) {
+            continue;
+        }
+        uint32_t m = p->cost[level(g->dist[next])];
+        if (m == 0) {
+            c->closed = 1;
+            continue;
+        }
+        if (p->n_spots > 0) {
+            m += (uint32_t)(UNIT * spot_cost(p, pons__costmap_x(g, nx), pons__costmap_y(g, ny)));
+        }
+        const uint32_t g_next = g_here + (k < 4 ? STRAIGHT : DIAGONAL) * m / UNIT;
+        if (c->open) {
+            if (g_next >= c->g) {
+                continue;
+            }
+            open_remove(p, next);
+            (*n_open)--;
+        }
+        c->g = g_next;
+        c->f = g_next + octile(to->cx - nx, to->cy - ny);
+        c->parent = cell;
+        open_push(p, next);
+        (*n_open)++;
+    }
+}
+
+static bool search(pons__planner *p, const place *from, const place *to)
+{
+    const pons__costmap *g = p->grid;
+    memset(p->cells, 0, sizeof *p->cells * (size_t)g->w * (size_t)g->h);
+    for (int i = 0; i < BUCKETS; i++) {
+        p->head[i] = -1;
+    }
+    const int32_t first = from->cy * g->w + from->cx, last = to->cy * g->w + to->cx;
+    p->cells[first].f = octile(to->cx - from->cx, to->cy - from->cy);
+    p->cells[first].parent = -1;
+    open_push(p, first);
+    p->expanded = 0;
+    // The dearest step costs DIAGONAL·(1 + NEAR_COST + SPOT_COST) and may go straight away from the goal: f
+    // rises by less than a turn of the ring, so bucket f % BUCKETS holds one value of f at a time.
+    int n_open = 1;
+    for (uint32_t f = p->cells[first].f; n_open > 0; f++) {
+        while (p->head[f % BUCKETS] >= 0) {
+            const int32_t cell = p->head[f % BUCKETS];
+            open_remove(p, cell);
+            n_open--;
+            p->cells[cell].closed = 1;
+            if (cell == last) {
+                return true;
+            }
+            p->expanded++;
+            expand(p, cell, to, &n_open);
+        }
+    }
+    return false;
+}
+
+// ---- from cells to a path -----------------------------------------------------------------------
+
+static int take_lattice(pons__planner *p, const place *from, const place *to)
+{
+    const pons__costmap *g = p->grid;
+    int n = 0;
+    for (int32_t c = to->cy * g->w + to->cx; c >= 0; c = p->cells[c].parent) {
+        p->lattice[n++] = c;
+    }
+    for (int i = 0; i < n; i++) {
+        const int32_t c = p->lattice[n - 1 - i];
+        p->px[i] = pons__costmap_x(g, c % g->w);
+        p->py[i] = pons__costmap_y(g, c / g->w);
+    }
+    if (n == 1) { // start and goal share a cell
+        p->px[1] = p->px[0];
+        p->py[1] = p->py[0];
+        n = 2;
+    }
+    p->px[0] = from->x;
+    p->py[0] = from->y;
+    p->px[n - 1] = to->x;
+    p->py[n - 1] = to->y;
+    return n;
+}
+
+// Cost of a straight line; INFINITY when it is forbidden anywhere, or when it passes `limit`.
+static double line_cost(const pons__planner *p, double ax, double ay, double bx, double by,
+                        double limit)
+{
+    const double len = hypot(bx - ax, by - ay);
+    const int n = (int)ceil(len * p->grid->inv_res) + 1;
+    const double step = len / n;
+    double cost = 0.0;
+    for (int i = 0; i < n; i++) {
+        const double t = (i + 0.5) / n;
+        cost += step * metre_cost(p, ax + t * (bx - ax), ay + t * (by - ay));
+        if (cost > limit) {
+            return INFINITY;
+        }
+    }
+    return cost;
+}
+
+static int straighten(pons__planner *p, int n)
+{
+    int kept = 1;
+    for (int from = 0; from < n - 1;) {
+        int best = from + 1;
+        double along = 0.0;
+        const double ax = p->px[from], ay = p->py[from];
+        for (int to = from + 1; to < n; to++) {
+            along += line_cost(p, p->px[to - 1], p->py[to - 1], p->px[to], p->py[to], INFINITY);
+            // Look a little past a miss: the lattice's zigzag makes single ones.
+            if (to > best + 8) {
+                break;
+            }
+            if (isfinite(
+                    line_cost(p, ax, ay, p->px[to], p->py[to], along * SHORTCUT_SLACK + 0.01))) {
+                best = to;
+            }
+        }
+        // Writing behind the reading end: kept ≤ from + 1 ≤ best.
+        p->px[kept] = p->px[best];
+        p->py[kept] = p->py[best];
+        kept++;
+        from = best;
+    }
+    return kept;
+}
+
+static void resample(pons__planner *p, int n, pons__path *ret)
+{
+    double total = 0.0;
+    for (int i = 1; i < n; i++) {
+        total += hypot(p->px[i] - p->px[i - 1], p->py[i] - p->py[i - 1]);
+    }
+    const double spacing = fmax(SPACING_M, total / (PONS__PATH_MAX - 4));
+    const int m = (int)ceil(total / spacing) + 1 < 2 ? 2 : (int)ceil(total / spacing) + 1;
+    double leg_from = 0.0;
+    int leg = 1;
+    double leg_len = hypot(p->px[1] - p->px[0], p->py[1] - p->py[0]);
+    for (int i = 0; i < m; i++) {
+        const double s = total * i / (m - 1);
+        while (leg < n - 1 && s > leg_from + leg_len) {
+            leg_from += leg_len;
+            leg++;
+            leg_len = hypot(p->px[leg] - p->px[leg - 1], p->py[leg] - p->py[leg - 1]);
+        }
+        double t = leg_len > 1e-9 ? (s - leg_from) / leg_len : 0.0;
+        t = t > 1.0 ? 1.0 : t;
+        ret->x[i] = p->px[leg - 1] + t * (p->px[leg] - p->px[leg - 1]);
+        ret->y[i] = p->py[leg - 1] + t * (p->py[leg] - p->py[leg - 1]);
+    }
+    ret->n = m;
+}
+
+void pons__planner_smooth(pons__planner *p, pons__path *path)
+{
+    const pons__costmap *g = p->grid;
+    const float easy = (float)EASY_M;
+    for (int round = 0; round < RELAXATIONS; round++) {
+        // From old points into new ones, so that the direction of travel makes no difference.
+        memcpy(p->qx, path->x, sizeof *p->qx * (size_t)path->n);
+        memcpy(p->qy, path->y, sizeof *p->qy * (size_t)path->n);
+        for (int i = 1; i < path->n - 1; i++) {
+            const double bend_x = p->qx[i - 1] + p->qx[i + 1] - 2.0 * p->qx[i];
+            const double bend_y = p->qy[i - 1] + p->qy[i + 1] - 2.0 * p->qy[i];
+            if (bend_x * bend_x + bend_y * bend_y < 1e-10) {
+                continue;
+            }
+            const double x = p->qx[i] + 0.25 * bend_x, y = p->qy[i] + 0.25 * bend_y;
+            const float before = pons__costmap_dist(g, p->qx[i], p->qy[i]);
+            const float after = pons__costmap_dist(g, x, y);
+            if (after >= before || after >= easy) {
+                path->x[i] = x;
+                path->y[i] = y;
+            }
+        }
+    }
+}
+
+void pons__planner_measure(const pons__planner *p, pons__path *path)
+{
+    path->s[0] = 0.0;
+    for (int i = 1; i < path->n; i++) {
+        path->s[i] =
+            path->s[i - 1] + hypot(path->x[i] - path->x[i - 1], path->y[i] - path->y[i - 1]);
+    }
+    path->left[path->n - 1] = 0.0;
+    for (int i = path->n - 1; i > 0; i--) {
+        const float d = pons__costmap_dist(p->grid, path->x[i], path->y[i]);
+        path->left[i - 1] = path->left[i] + leg_cost(p, path, i, d);
+    }
+}

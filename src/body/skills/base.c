@@ -1,0 +1,188 @@
+// base.c - the small motions: stop_base, spin, back_up, drive_on_heading. The last three are
+// Nav2's behaviours (motion.c), looking ahead in the local costmap, with the gate looking out.
+#include "body/skills/skills.h"
+
+#include <string.h>
+
+#define STILL_MPS   0.01
+#define STILL_RADPS 0.02
+#define SPIN_RADPS  1.0
+#define SPIN_OK_RAD 0.03
+#define BACK_MPS    0.15
+#define DRIVE_MPS   0.20
+#define DRIVE_OK_M  0.01
+#define ALLOWANCE_S 10.0 // more than the motion would take, unless the goal says otherwise
+
+static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+static void spin_start(pons__skill_run *r, const pons__skill_env *env);
+static void spin_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+static void back_up_start(pons__skill_run *r, const pons__skill_env *env);
+static void back_up_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+static void drive_start(pons__skill_run *r, const pons__skill_env *env);
+static void drive_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+static void resume(pons__skill_run *r, const pons__skill_env *env);
+
+const pons__skill pons__skill_stop_base = {
+    .name = "stop_base",
+    .description = "Stop driving at once and stand; takes the base from whatever has it.",
+    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{}}",
+    .needs_base = true, // it takes the base from whoever has it
+    .cancel_supported = true,
+    .timeout_s = 10.0,
+    .success = "the base stands still",
+    .error_map = "{\"default\":\"ask_human\"}",
+    .step = stop_base_step,
+};
+
+#define STRAIGHT_SCHEMA                                                                            \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"                         \
+    "\"distance_m\":{\"type\":\"number\",\"minimum\":0,\"maximum\":2},"                            \
+    "\"speed_mps\":{\"type\":\"number\",\"exclusiveMinimum\":0},"                                  \
+    "\"time_allowance_s\":{\"type\":\"number\",\"exclusiveMinimum\":0}},"                          \
+    "\"required\":[\"distance_m\"]}"
+
+const pons__skill pons__skill_spin = {
+    .name = "spin",
+    .description = "Turn in place by an angle, counter-clockwise when positive.",
+    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+                   "\"angle_rad\":{\"type\":\"number\",\"minimum\":-12.6,\"maximum\":12.6},"
+                   "\"time_allowance_s\":{\"type\":\"number\",\"exclusiveMinimum\":0}},"
+                   "\"required\":[\"angle_rad\"]}",
+    .needs_base = true,
+    .moves = true,
+    .preemptible = true,
+    .cancel_supported = true,
+    .timeout_s = 60.0,
+    .timeout_code = PONS_SPIN_TIMEOUT,
+    .success = "the base has turned by the angle",
+    .error_map = "{\"703\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
+    .start = spin_start,
+    .step = spin_step,
+    .resume = resume,
+};
+
+const pons__skill pons__skill_back_up = {
+    .name = "back_up",
+    .description = "Drive straight back by a distance.",
+    .args_schema = STRAIGHT_SCHEMA,
+    .needs_base = true,
+    .moves = true,
+    .preemptible = true,
+    .cancel_supported = true,
+    .timeout_s = 60.0,
+    .timeout_code = PONS_BACKUP_TIMEOUT,
+    .success = "the base has moved back by the distance",
+    .error_map = "{\"714\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
+    .start = back_up_start,
+    .step = back_up_step,
+    .resume = resume,
+};
+
+const pons__skill pons__skill_drive = {
+    .name = "drive_on_heading",
+    .description = "Drive straight ahead by a distance, without a path.",
+    .args_schema = STRAIGHT_SCHEMA,
+    .needs_base = true,
+    .moves = true,
+    .preemptible = true,
+    .cancel_supported = true,
+    .timeout_s = 60.0,
+    .timeout_code = PONS_DRIVE_TIMEOUT,
+    .success = "the base has moved ahead by the distance",
+    .error_map = "{\"723\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
+    .start = drive_start,
+    .step = drive_step,
+    .resume = resume,
+};
+
+static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    (void)r;
+    const pons_twist2 out = env->safety->out;
+    if (fabs(env->twist.v) < STILL_MPS && fabs(env->twist.w) < STILL_RADPS &&
+        fabs(out.v) < STILL_MPS && fabs(out.w) < STILL_RADPS) {
+        ret->status = PONS__SKILL_DONE;
+    }
+}
+
+static void start(pons__skill_run *r, const pons__skill_env *env, pons__motion_goal goal)
+{
+    goal.allowance_s =
+        pons_get_num(r->args, "time_allowance_s", fabs(goal.by) / goal.rate + ALLOWANCE_S);
+    pons__motion_start(&r->motion, &goal, env->robot_ns, env->odom);
+}
+
+static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret,
+                 int timeout, int collision)
+{
+    const pons__motion_input in = {.now_ns = env->robot_ns,
+                                   .odom = env->odom,
+                                   .pose = env->pose,
+                                   .grid = pons__nav_local(env->nav),
+                                   .radius_m = env->caps->radius_m,
+                                   .gate_known = true,
+                                   .gate = env->safety->out,
+                                   .cmd = r->last_cmd};
+    char why[PONS__SKILL_MSG_MAX] = "";
+    const pons__motion_status s = pons__motion_step(&r->motion, &in, &ret->cmd, why, sizeof why);
+    r->last_cmd = ret->cmd;
+    if (!r->motion.goal.turn) {
+        ret->distance_m = pons__motion_left(&r->motion);
+    }
+    if (s == PONS__MOTION_DONE) {
+        ret->status = PONS__SKILL_DONE;
+    } else if (s != PONS__MOTION_RUNNING) {
+        pons__skill_fail(ret, s == PONS__MOTION_TIMEOUT ? timeout : collision, "%s", why);
+    }
+}
+
+static void spin_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    start(r, env,
+          (pons__motion_goal){.turn = true,
+                              .by = pons_get_num(r->args, "angle_rad", 0.0),
+                              .rate = fmin(SPIN_RADPS, env->caps->yaw_rate_max_radps),
+                              .accuracy = SPIN_OK_RAD});
+}
+
+static void spin_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    step(r, env, ret, PONS_SPIN_TIMEOUT, PONS_SPIN_COLLISION);
+}
+
+static void back_up_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    const double speed = pons_get_num(r->args, "speed_mps", BACK_MPS);
+    start(r, env,
+          (pons__motion_goal){.by = -pons_get_num(r->args, "distance_m", 0.0),
+                              .rate = fmin(speed, env->caps->reverse_max_mps),
+                              .accuracy = DRIVE_OK_M});
+}
+
+static void back_up_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    step(r, env, ret, PONS_BACKUP_TIMEOUT, PONS_BACKUP_COLLISION);
+}
+
+static void drive_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    const double speed = pons_get_num(r->args, "speed_mps", DRIVE_MPS);
+    start(r, env,
+          (pons__motion_goal){.by = pons_get_num(r->args, "distance_m", 0.0),
+                              .rate = fmin(speed, env->caps->speed_max_mps),
+                              .accuracy = DRIVE_OK_M});
+}
+
+static void drive_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    step(r, env, ret, PONS_DRIVE_TIMEOUT, PONS_DRIVE_COLLISION);
+}
+
+// The time on hold does not count against the allowance.
+static void resume(pons__skill_run *r, const pons__skill_env *env)
+{
+    (void)env;
+    r->motion.start_ns += r->away_ns;
+    r->motion.blocked_ns = -1;
+    r->last_cmd = (pons_twist2){0};
+}

@@ -1,0 +1,215 @@
+// registry.c - the registry of skills, and what they have in common.
+//
+// The body's own skills are in the table below; those of modules (pons/ext/skill.h) join them when the
+// body is created, through an adapter (module.c). From there on there is no difference.
+//
+// A skill is a record of functions over a pons__skill_run, the small state of one goal. It sees an
+// environment that was filled just now and answers with a velocity it would like and whether it is
+// done. It never waits, never writes to the wheels (the safety gate does), and never knows who
+// asked for it.
+//
+//     start -> step … step -> done | failed -> stop
+//                | ^
+//      hold: stop| |resume        (brain lost, adopted again)
+//                v |
+//               held
+//
+// Times are robot time. While a goal is held its clocks stand still: resume moves them forward by
+// the time that was spent.
+//
+// error_map answers what a decision maker should try for an error number: retry, replan, ask_human
+// or abort; "default" is for all others.
+#include "body/skills/skills.h"
+#include "pons/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define SCAN_WAIT_S 3.0 // a silent lidar ends a motion after this long
+
+static const pons__skill *const own[] = {
+    &pons__skill_navigate,  &pons__skill_navigate_through,
+    &pons__skill_stop_base, &pons__skill_dock,
+    &pons__skill_undock,    &pons__skill_speak,
+    &pons__skill_wait,      &pons__skill_spin,
+    &pons__skill_back_up,   &pons__skill_drive,
+    &pons__skill_look,
+};
+#define N_OWN (sizeof own / sizeof own[0])
+_Static_assert(N_OWN + PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");
+
+static int add(pons__skills *s, const pons__skill *k, pons_error *err);
+static pons_value *registry_item(const pons__skill *k);
+static pons_value *parse_constant(const char *text);
+
+int pons__skills_open(pons__skills *s, const pons_skill *const *modules, size_t n, pons_error *err)
+{
+    *s = (pons__skills){0};
+    if (n > PONS_BODY_SKILLS_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "body", "%zu skills of modules, at most %d", n,
+                              PONS_BODY_SKILLS_MAX);
+    }
+    int rc = PONS_OK;
+    for (size_t i = 0; i < N_OWN && rc >= 0; i++) {
+        rc = add(s, own[i], err);
+    }
+    for (size_t i = 0; i < n && rc >= 0; i++) {
+        rc = pons__skill_adapt(modules[i], &s->modules[i], err);
+        rc = rc < 0 ? rc : add(s, &s->modules[i], err);
+    }
+    return rc;
+}
+
+void pons__skills_close(pons__skills *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        pons_schema_destroy(s->schemas[i]);
+    }
+    *s = (pons__skills){0};
+}
+
+const pons__skill *pons__skills_find(const pons__skills *s, const char *name,
+                                     const pons_schema **ret_schema)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (strcmp(s->at[i]->name, name) == 0) {
+            if (ret_schema) {
+                *ret_schema = s->schemas[i];
+            }
+            return s->at[i];
+        }
+    }
+    return NULL;
+}
+
+pons_value *pons__skills_registry(const pons__skills *s)
+{
+    pons_value *all = json_array();
+    for (size_t i = 0; all && i < s->n; i++) {
+        if (json_array_append_new(all, registry_item(s->at[i])) < 0) {
+            pons_value_unref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+int pons_body_skills(const pons_skill *const *modules, size_t n, pons_value **ret, pons_error *err)
+{
+    pons__skills s;
+    pons_value *all = NULL;
+    int rc = pons__skills_open(&s, modules, n, err);
+    if (rc >= 0 && !(all = pons__skills_registry(&s))) {
+        rc = pons_error_set(err, PONS_ENOMEM, "body", "no memory for the registry of skills");
+    }
+    pons__skills_close(&s);
+    *ret = rc < 0 ? *ret : all;
+    return rc;
+}
+
+void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_value *args,
+                       const pons__skill_env *env)
+{
+    *r = (pons__skill_run){.skill = k,
+                           .args = args,
+                           .start_ns = env->robot_ns,
+                           .phase_ns = env->robot_ns,
+                           .held_ns = -1,
+                           .stuck_since_ns = -1,
+                           .from = env->odom,
+                           .last_yaw = env->odom.yaw,
+                           .first_scan = env->scans};
+    if (k->start) {
+        k->start(r, env);
+    }
+}
+
+void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
+                      pons__skill_output *ret)
+{
+    *ret = (pons__skill_output){.status = PONS__SKILL_RUNNING, .distance_m = NAN, .eta_s = NAN};
+    k->step(r, env, ret);
+    if (ret->status == PONS__SKILL_RUNNING) {
+        const double run_s = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
+        if (run_s > k->timeout_s) {
+            pons__skill_fail(ret, k->timeout_code ? k->timeout_code : PONS__TIMED_OUT,
+                             "not done after %.0f s", k->timeout_s);
+        } else if (k->moves && env->safety->zone == PONS__ZONE_OLD_SCAN &&
+                   pons__skill_stuck_s(r, env, ret->cmd) > SCAN_WAIT_S) {
+            pons__skill_fail(ret, PONS__NO_SCAN, "no scan for %.1f s",
+                             (double)env->safety->scan_age_ns / (double)PONS_NS_PER_S);
+        }
+    }
+    if (ret->status != PONS__SKILL_RUNNING) {
+        ret->cmd = (pons_twist2){0};
+        pons__skill_stop(k, r, env);
+    }
+}
+
+void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
+{
+    r->held_ns = env->robot_ns;
+    if (k->hold) {
+        k->hold(r, env);
+    } else {
+        pons__skill_stop(k, r, env);
+    }
+}
+
+void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
+{
+    const int64_t away_ns = r->held_ns < 0 ? 0 : env->robot_ns - r->held_ns;
+    r->away_ns = away_ns;
+    r->start_ns += away_ns;
+    r->phase_ns += away_ns;
+    r->held_ns = r->stuck_since_ns = -1;
+    if (k->resume) {
+        k->resume(r, env);
+    }
+}
+
+void pons__skill_stop(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
+{
+    if (k->stop) {
+        k->stop(r, env);
+    }
+}
+
+static int add(pons__skills *s, const pons__skill *k, pons_error *err)
+{
+    if (pons__skills_find(s, k->name, NULL)) {
+        return pons_error_set(err, PONS_EEXIST, "body", "there is a skill %s already", k->name);
+    }
+    pons_autovalue schema = parse_constant(k->args_schema);
+    const int rc = pons_schema_compile(schema, &s->schemas[s->n], err);
+    if (rc < 0) {
+        pons_error_context(err, "skill %s", k->name);
+        return rc;
+    }
+    s->at[s->n++] = k;
+    return PONS_OK;
+}
+
+static pons_value *registry_item(const pons__skill *k)
+{
+    pons_value *resources = json_array();
+    if (resources && k->needs_base) {
+        json_array_append_new(resources, json_string("base"));
+    }
+    return pons_object(
+        "name", json_string(k->name), "description", json_string(k->description), "interface_type",
+        json_string("internal"), "args_schema", parse_constant(k->args_schema),
+        "resources_required", resources, "preemptible", json_boolean(k->preemptible),
+        "cancel_supported", json_boolean(k->cancel_supported), "timeout_s", json_real(k->timeout_s),
+        "success_criteria", json_string(k->success), "error_map", parse_constant(k->error_map),
+        "requires_approval", json_boolean(k->requires_approval), "ask_on_unknown",
+        json_boolean(k->ask_on_unknown), NULL);
+}
+
+static pons_value *parse_constant(const char *text)
+{
+    pons_value *v = NULL;
+    pons_value_parse(text, strlen(text), &v, NULL);
+    return v;
+}

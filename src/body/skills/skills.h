@@ -1,0 +1,175 @@
+// skills.h - what the body can do, each as a step function. The essay is in registry.c.
+#ifndef PONS_BODY_SKILLS_SKILLS_H
+#define PONS_BODY_SKILLS_SKILLS_H
+
+#include "body/nav/motion.h"
+#include "body/nav/nav.h"
+#include "body/safety/safety.h"
+#include "pons/body.h"
+#include "pons/ext/skill.h"
+#include "pons/schema.h"
+
+#include <stddef.h>
+
+#define PONS__SKILL_MSG_MAX PONS_NAV_MSG_MAX
+#define PONS__SKILLS_MAX    32 // of one body
+
+// Error numbers beyond Nav2's; docs/link.md lists all.
+enum {
+    PONS__DOCK_NOT_IN_DB = 901,
+    PONS__DOCK_NOT_VALID = 902,
+    PONS__DOCK_FAILED_TO_STAGE = 903,
+    PONS__DOCK_FAILED_TO_DETECT = 904,
+    PONS__DOCK_FAILED_TO_CONTROL = 905,
+    PONS__DOCK_FAILED_TO_CHARGE = 906,
+    PONS__DOCK_UNKNOWN = 999,
+    PONS__BRAIN_LOST = 9901, // held for too long
+    PONS__STOPPED = 9902,    // a protective stop latched
+    PONS__TIMED_OUT = 9903,  // the skill's own time is over
+    PONS__NO_SCAN = 9904,    // the lidar is silent
+    PONS__PREEMPTED = 9905,  // stop_base, or another navigation, took the base
+    PONS__SKILL_FAULT = 9906 // a module's skill answered what makes no sense
+};
+
+// What a skill sees, and the few things it may use. Filled anew at each control step.
+typedef struct pons__skill_env {
+    int64_t robot_ns;
+    pons_pose2 pose;       // in map, by the localiser
+    pons_pose2 odom;       // odom_from_base
+    pons_twist2 twist;     // measured
+    const pons_scan *scan; // NULL before the first
+    uint64_t scans;        // scans seen since boot
+    double battery_pct;
+    pons_battery_state battery;
+    bool on_charger;
+    const pons__safety_status *safety;
+    pons__nav *nav;
+    pons__costmap *grid;
+    const pons_value *world;
+    const pons_robot_caps *caps;
+    const pons_robot_ops *robot;
+    void *self;
+    void (*speak)(void *user, const char *text);
+    void *user;
+} pons__skill_env;
+
+typedef enum pons__skill_status {
+    PONS__SKILL_RUNNING,
+    PONS__SKILL_DONE,
+    PONS__SKILL_FAILED
+} pons__skill_status;
+
+typedef struct pons__skill pons__skill;
+
+typedef struct pons__skill_run { // of one goal; the caller's storage
+    const pons__skill *skill;
+    const pons_value *args; // borrowed
+    int phase;
+    int64_t start_ns;       // robot time at which it started
+    int64_t phase_ns;       // robot time at which the phase began
+    int64_t held_ns;        // robot time at which it was held; -1
+    int64_t stuck_since_ns; // robot time since which the gate lets nothing through; -1
+    pons_pose2 goal;        // in map
+    pons_pose2 from;        // in odom, where the phase began
+    double last_yaw;        // in odom
+    double turned;          // [rad] so far
+    uint64_t first_scan;
+    int recoveries, recoveries_before; // of the navigator, now and before it was started anew
+    int tries;
+    int64_t away_ns;      // robot time of the last hold
+    pons_twist2 last_cmd; // of the motion
+    pons__motion motion;  // of spin, back_up, drive_on_heading
+    _Alignas(max_align_t) unsigned char state[PONS_SKILL_STATE_MAX]; // of a module's skill
+} pons__skill_run;
+
+typedef struct pons__skill_output {
+    pons__skill_status status;
+    int error_code;
+    char error_msg[PONS__SKILL_MSG_MAX];
+    pons_twist2 cmd;
+    bool docking;      // the command is a docking one
+    double distance_m; // remaining; NAN when the skill has none
+    double eta_s;      // NAN when unknown
+    int recoveries;
+    bool navigating;     // the rest is filled
+    double nav_time_s;   // navigating, without what was spent on hold
+    int poses_remaining; // of navigate_through_poses
+    const char *node;    // of the tree, that runs: its path; valid until the next step
+} pons__skill_output;
+
+typedef struct pons__skill_refusal {
+    int error_code; // 0: none of its own
+    char text[PONS__SKILL_MSG_MAX];
+} pons__skill_refusal;
+
+struct pons__skill {
+    const char *name;
+    const char *description; // one sentence, for whoever has to choose
+    const char *args_schema; // JSON Schema
+    bool needs_base;         // holds the resource "base" while it runs
+    bool moves;              // refused while a stop is latched
+    bool preemptible, cancel_supported, requires_approval, ask_on_unknown;
+    double timeout_s;         // robot time
+    int timeout_code;         // 0: PONS__TIMED_OUT
+    const char *success;      // success_criteria
+    const char *error_map;    // JSON object
+    const pons_skill *module; // NULL: the body's own
+    // Says what is wrong with arguments that fit the schema; NULL: nothing can be.
+    bool (*check)(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
+                  pons__skill_refusal *ret);
+    void (*start)(pons__skill_run *r, const pons__skill_env *env);
+    void (*step)(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+    void (*stop)(pons__skill_run *r, const pons__skill_env *env);   // at any end
+    void (*hold)(pons__skill_run *r, const pons__skill_env *env);   // NULL: stop
+    void (*resume)(pons__skill_run *r, const pons__skill_env *env); // after a hold
+};
+
+typedef struct pons__skills { // all of one body; not to be moved
+    size_t n;
+    const pons__skill *at[PONS__SKILLS_MAX]; // the body's own first
+    pons_schema *schemas[PONS__SKILLS_MAX];  // of their arguments
+    pons__skill modules[PONS_BODY_SKILLS_MAX];
+} pons__skills;
+
+// The body's own and these. PONS_EINVAL, PONS_EEXIST (a name that there is already),
+// PONS_EUNSUPPORTED (another ABI), PONS_ENOMEM; to be closed in any case.
+int pons__skills_open(pons__skills *s, const pons_skill *const *modules, size_t n, pons_error *err);
+void pons__skills_close(pons__skills *s);
+// NULL: unknown. *ret_schema, unless NULL, is that of its arguments.
+const pons__skill *pons__skills_find(const pons__skills *s, const char *name,
+                                     const pons_schema **ret_schema);
+// The registry as the brain reads it; NULL on no memory.
+pons_value *pons__skills_registry(const pons__skills *s);
+
+// module.c: the body's form of a module's skill, which it goes on using.
+int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err);
+
+// The generic frame of each skill's functions: clocks, time-out, results.
+void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_value *args,
+                       const pons__skill_env *env);
+void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
+                      pons__skill_output *ret);
+void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env);
+void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env);
+void pons__skill_stop(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env);
+
+// For the files that implement skills.
+void pons__skill_fail(pons__skill_output *out, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void pons__skill_phase(pons__skill_run *r, const pons__skill_env *env, int phase);
+double pons__skill_in_phase_s(const pons__skill_run *r, const pons__skill_env *env);
+// Seconds for which the gate has let nothing of `cmd` through.
+double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_twist2 cmd);
+// The zone with that id or name, whatever its letters' case; NULL: none.
+const pons_value *pons__world_zone(const pons_value *world, const char *name);
+bool pons__pose_read(const pons_value *v, pons_pose2 *ret);
+
+// navigate.c, dock.c, base.c, other.c
+extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pons__skill_dock,
+    pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
+    pons__skill_drive, pons__skill_speak, pons__skill_wait, pons__skill_look;
+
+// Backing off the charger, shared by undock and by a navigation that begins there. True when done.
+bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+
+#endif

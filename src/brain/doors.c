@@ -1,0 +1,82 @@
+// doors.c - the published schemas (schemas/*.json), held against what passes the brain's doors.
+//
+// What comes in – a model's answer, a body's skills and embodiment, a plan – is refused with the
+// schema's own words. What the brain makes itself – observations, tasks, results – fails only by a
+// mistake in pons: it goes on, and an event `schema.failed` {schema, message} says so; the tests
+// count those. docs/safety.md has the table of all schemas and who enforces each.
+#include "brain/brain_internal.h"
+#include "pons/log.h"
+#include "pons/module.h"
+
+static const char *const files[PONS_DOORS] = {
+    [PONS_DOOR_DECISION] = "schemas/decision.json",
+    [PONS_DOOR_OBSERVATION] = "schemas/observation.json",
+    [PONS_DOOR_TASK] = "schemas/task.json",
+    [PONS_DOOR_SKILL] = "schemas/skill.json",
+    [PONS_DOOR_PLAN] = "schemas/plan.json",
+    [PONS_DOOR_RESULT] = "schemas/execution-result.json",
+    [PONS_DOOR_POLICY] = "schemas/critic-policy.json",
+    [PONS_DOOR_EMBODIMENT] = "schemas/embodiment.json",
+};
+
+int pons__doors_open(pons__doors *d, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (int i = 0; rc >= 0 && i < PONS_DOORS; i++) {
+        char path[512];
+        rc = pons_share_path(files[i], path, sizeof path, err);
+        rc = rc < 0 ? rc : pons_value_load(path, &d->values[i], err);
+        rc = rc < 0 ? rc : pons_schema_compile(d->values[i], &d->schemas[i], err);
+    }
+    return rc;
+}
+
+void pons__doors_close(pons__doors *d)
+{
+    for (int i = 0; i < PONS_DOORS; i++) {
+        pons_schema_destroy(d->schemas[i]);
+        pons_value_unref(d->values[i]);
+    }
+    *d = (pons__doors){0};
+}
+
+int pons__door_check(const pons_brain *b, pons__door door, const pons_value *v, pons_error *err)
+{
+    return pons_schema_check(b->doors.schemas[door], v, err);
+}
+
+static pons_value *fault(pons_brain *b, pons__door door, const pons_error *why)
+{
+    pons_log(PONS_LOG_ERROR, "brain", "%s: %s", files[door], why->message);
+    return pons__event(b, pons_object("schema", json_string(files[door]), "message",
+                                      json_string(why->message), NULL));
+}
+
+void pons__door_own(pons_brain *b, pons_cx *cx, pons__door door, const pons_value *v)
+{
+    pons_error why = PONS_ERROR_INIT;
+    if (pons__door_check(b, door, v, &why) < 0) {
+        pons_cx_emit(cx, "schema.failed", fault(b, door, &why));
+    }
+}
+
+// The body's skills that are as schemas/skill.json has them; of the others it is said why they are
+// not there.
+pons_value *pons__door_skills(pons_brain *b, const pons_value *skills)
+{
+    pons_value *good = json_array();
+    size_t i;
+    json_t *skill;
+    json_array_foreach(skills, i, skill)
+    {
+        pons_error why = PONS_ERROR_INIT, ignored = PONS_ERROR_INIT;
+        if (pons__door_check(b, PONS_DOOR_SKILL, skill, &why) >= 0) {
+            json_array_append(good, skill);
+            continue;
+        }
+        pons_value *said = fault(b, PONS_DOOR_SKILL, &why);
+        json_object_set_new(said, "skill", json_string(pons_get_str(skill, "name", "")));
+        pons_thread_emit(b->thread, PONS_NS_KERNEL, "schema.failed", said, &ignored);
+    }
+    return good;
+}

@@ -1,0 +1,121 @@
+// decide.c - the check of what a model answers.
+//
+// A model may be wrong in every way and for ever. Only a complete answer of at most DECISION_MAX
+// bytes that validates against schemas/decision.json, names known skills and known zones, and
+// leaves the task with no more goals than one may have, is a decision; anything else goes back
+// once with the exact reason, and then the rules decide. Of what a model says no more is stored
+// than a decision may have.
+#include "brain/brain_internal.h"
+
+#include <string.h>
+
+#define DECISION_MAX   (16 * 1024) // bytes of an answer
+#define TASK_GOALS_MAX 100         // as schemas/task.json
+
+static int check_goals(const pons_brain *b, const pons_value *task, const pons_value *patch,
+                       pons_error *err);
+static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err);
+
+int pons__decision_parse(pons_brain *b, const pons_value *task, const char *content,
+                         pons_value **ret, pons_error *err)
+{
+    pons_value *decision = NULL;
+    const size_t n = strlen(content);
+    if (n > DECISION_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "brain", "an answer of %zu bytes; at most %d", n,
+                              DECISION_MAX);
+    }
+    int rc = pons_value_parse(content, n, &decision, err);
+    if (rc < 0) {
+        return pons_error_context(err, "not one JSON object");
+    }
+    rc = pons__door_check(b, PONS_DOOR_DECISION, decision, err);
+    size_t i;
+    json_t *op;
+    json_array_foreach(pons_get(decision, "ops"), i, op)
+    {
+        const char *skill = pons_get_str(op, "skill", NULL);
+        if (rc >= 0 && skill && strcmp(pons_get_str(op, "op", ""), "dispatch") == 0 &&
+            !pons__skill(b, skill)) {
+            rc = pons_error_set(err, PONS_EINVAL, "brain", "/ops/%zu/skill: unknown skill %s", i,
+                                skill);
+        }
+    }
+    rc = rc < 0 ? rc
+                : check_goals(b, task, pons_get(pons_get(decision, "plan_patch"), "goals"), err);
+    if (rc < 0) {
+        pons_value_unref(decision);
+        return rc;
+    }
+    *ret = decision;
+    return PONS_OK;
+}
+
+pons_value *pons__decision_answer(const pons_value *answer)
+{
+    const char *content = pons_get_str(answer, "content", "");
+    const size_t n = strlen(content);
+    if (n > DECISION_MAX) {
+        return pons_object("content", json_string(""), "too_long", json_integer((json_int_t)n),
+                           NULL);
+    }
+    const pons_value *usage = pons_get(answer, "usage");
+    return pons_object("content", json_string(content), "usage",
+                       usage ? pons_value_ref(usage) : NULL, NULL);
+}
+
+// A person's own goals stay whatever a patch says, so they count.
+static int check_goals(const pons_brain *b, const pons_value *task, const pons_value *patch,
+                       pons_error *err)
+{
+    size_t i, own = 0;
+    json_t *goal;
+    json_array_foreach(pons_get(task, "goals"), i, goal)
+    {
+        own += !pons_get_bool(goal, "added", false);
+    }
+    if (own + json_array_size(patch) > TASK_GOALS_MAX) {
+        return pons_error_set(
+            err, PONS_EINVAL, "brain",
+            "/plan_patch/goals: %zu goals beside the task's %zu; at most %d in all",
+            json_array_size(patch), own, TASK_GOALS_MAX);
+    }
+    int rc = PONS_OK;
+    json_array_foreach(patch, i, goal)
+    {
+        rc = rc < 0 ? rc : check_goal(b, goal, i, err);
+    }
+    return rc;
+}
+
+// What the schema cannot say: what each intent needs, and the zones of this world.
+static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err)
+{
+    static const struct {
+        const char *intent, *needs;
+    } rows[] = {{"go_to", "zone"},   {"bring", "object"}, {"put", "object"},
+                {"wait", "seconds"}, {"say", "text"},     {"patrol", "zones"}};
+    const char *intent = pons_get_str(goal, "intent", "");
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        if (strcmp(rows[k].intent, intent) == 0 && !pons_get(goal, rows[k].needs)) {
+            return pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s",
+                                  i, intent, rows[k].needs);
+        }
+    }
+    const char *zone = pons_get_str(goal, "zone", NULL);
+    if (zone && !pons__zone(b, zone)) {
+        return pons_error_set(err, PONS_EINVAL, "brain",
+                              "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, zone);
+    }
+    size_t k;
+    json_t *stop;
+    json_array_foreach(pons_get(goal, "zones"), k, stop)
+    {
+        if (!pons__zone(b, json_string_value(stop))) {
+            return pons_error_set(err, PONS_EINVAL, "brain",
+                                  "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
+                                  json_string_value(stop));
+        }
+    }
+    return PONS_OK;
+}

@@ -1,0 +1,848 @@
+// task_plan.c - a task's plan: pons/plan.h's engine as a decision maker of the inner loop.
+//
+// A task may carry a plan, in `react.plan` while it is worked on and in its place in the queue
+// while it is not:
+//
+//     {kind, plan, cursor, pend}
+//
+//     kind   given   the task is the plan (`pons run --plan FILE`): its end is the task's end
+//            patch   a model made it (plan_patch.steps): at its end the model is asked again
+//            goals   a view of a task with several goals, moved along as they are met; others
+//                    decide
+//     plan   the protocol's JSON (schemas/plan.json), its statuses as they are
+//     pend   what was last asked for the step in hand, and what came of it:
+//            {kind: skill|confirm|ask|unknown, step_id, fallback, tries, result?, answer?}
+//
+// R2 runs the engine as far as it goes. An executor that needs the world asks for it once, as an
+// operation of the decision, writes `pend`, and parks:
+//
+//     execute, speak --> dispatch --> R3 … R6: critic, approval, effect ledger --> R7: pend.result
+//     ask_user, requires_confirmation --> approval --> R5: interrupt --> pend.answer
+//     query_world, noop --> at once        query_knowledge --> an await of R2: the host searches
+//
+// So a plan's step is held against the critic, approved and sent exactly as everything else, and
+// survives what everything else survives: statuses, cursor and `pend` are committed with the
+// decision that they belong to. What became of a skill is noted in `pend` with the very step that
+// settles its effect; a step is asked for again only when that says that it did not happen.
+#include "brain/brain_internal.h"
+#include "pons/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASON_MAX = 384, ID_HEX = 8, SEARCH_MS = 20000 };
+
+typedef struct pursuit { // one run of the engine, inside R2
+    pons_brain *b;
+    pons_cx *cx;
+    const pons_value *skills;
+    pons_value *facts;
+    bool no_progress;
+    pons_value *pend; // owned; NULL: nothing was asked
+    pons_value *ops;  // what the decision asks for
+    const char *type;
+    char reason[REASON_MAX];
+    int moved;     // statuses that changed
+    bool searches; // R2 is parked: the host searches
+} pursuit;
+
+static int run_skill(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err);
+static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err);
+static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err);
+static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err);
+static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                      pons_error *err);
+static int look(void *user, const char *name, pons_value **ret, pons_error *err);
+static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, const char *question,
+                   bool *ret, pons_error *err);
+static void changed(void *user, const pons_plan *p, const pons_plan_step *step);
+static void result(void *user, const pons_execution_result *r);
+static double now_s(void *user);
+static pons_value *with_pend(const pons_value *react, pons_value *pend);
+static pons_value *facts_of(const pons_brain *b);
+
+// ---- state --------------------------------------------------------------------------------------
+
+pons_value *pons__task_plan_state(const char *kind, const pons_value *plan)
+{
+    return pons_object("kind", json_string(kind), "plan", pons_value_ref(plan), "cursor",
+                       json_null(), "pend", json_null(), NULL);
+}
+
+// For a new activation: what was asked and has no outcome will be asked again.
+pons_value *pons__task_plan_reopen(const pons_value *state)
+{
+    const pons_value *pend = pons_get(state, "pend");
+    const char *status = pons_get_str(pons_get(pend, "result"), "status", "canceled");
+    const bool told =
+        pons_get(pend, "answer") || (pons_get(pend, "result") && strcmp(status, "canceled") != 0);
+    if (!json_is_object(state) || told) {
+        return state ? pons_value_ref(state) : json_null();
+    }
+    return pons__with(state, "pend", json_null());
+}
+
+pons_value *pons__task_plan_brief(const pons_value *state)
+{
+    const pons_value *plan = pons_get(state, "plan");
+    pons_value *steps = json_array();
+    size_t i;
+    json_t *step;
+    if (!json_is_object(plan)) {
+        pons_value_unref(steps);
+        return json_null();
+    }
+    json_array_foreach(pons_get(plan, "steps"), i, step)
+    {
+        json_array_append_new(
+            steps, pons_object("step_id", json_integer(pons_get_int(step, "step_id", 0)), "action",
+                               json_string(pons_get_str(step, "action", "")), "status",
+                               json_string(pons_get_str(step, "status", "")), NULL));
+    }
+    return pons_object("plan_id", json_string(pons_get_str(plan, "plan_id", "")), "goal",
+                       json_string(pons_get_str(plan, "goal", "")), "status",
+                       json_string(pons_get_str(plan, "status", "")), "source",
+                       json_string(pons_get_str(plan, "source", "")), "steps", steps, NULL);
+}
+
+static void tell(pons_brain *b, pons_cx *cx, const pons_plan *p, const pons_plan_step *step)
+{
+    if (step) {
+        pons_cx_emit(
+            cx, "plan.step",
+            pons__event(b, pons_object("plan_id", json_string(p->plan_id), "step_id",
+                                       json_integer(step->step_id), "action",
+                                       json_string(step->action), "status",
+                                       json_string(pons_step_status_word(step->status)), NULL)));
+    } else {
+        pons_cx_emit(
+            cx, "plan.status",
+            pons__event(b, pons_object("plan_id", json_string(p->plan_id), "status",
+                                       json_string(pons_plan_status_word(p->status)), NULL)));
+    }
+}
+
+void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons_value *state)
+{
+    pons_cx_emit(
+        cx, "plan.created",
+        pons__event(b, pons_object("kind", json_string(pons_get_str(state, "kind", "")), "plan",
+                                   pons_value_ref(pons_get(state, "plan")), NULL)));
+}
+
+// ---- R2: the plan decides -----------------------------------------------------------------------
+
+int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const pons_value *skills,
+                           pons_value **ret, pons_error *err)
+{
+    const pons_value *state = pons_get(*react, "plan");
+    pons_plan *plan = NULL;
+    pons_plan_cursor cursor;
+    pons_autovalue facts = facts_of(b);
+    pons_autovalue ops = json_array();
+    pursuit p = {.b = b,
+                 .cx = cx,
+                 .skills = skills,
+                 .facts = facts,
+                 .no_progress = pons_get_bool(*react, "no_progress", false),
+                 .pend = json_is_object(pons_get(state, "pend"))
+                             ? pons_value_ref(pons_get(state, "pend"))
+                             : NULL,
+                 .ops = ops,
+                 .type = "CONTINUE"};
+    const pons_plan_ops engine = {.executors = {[PONS_TOOL_EXECUTE] = run_skill,
+                                                [PONS_TOOL_SPEAK] = run_speak,
+                                                [PONS_TOOL_ASK_USER] = run_ask,
+                                                [PONS_TOOL_QUERY_WORLD] = run_query,
+                                                [PONS_TOOL_QUERY_KNOWLEDGE] = run_search},
+                                  .look = look,
+                                  .confirm = confirm,
+                                  .changed = changed,
+                                  .result = result,
+                                  .now_s = now_s,
+                                  .user = &p};
+    int rc = pons_plan_from_value(pons_get(state, "plan"), 0, &plan, err);
+    if (rc < 0) {
+        pons_value_unref(p.pend);
+        return rc;
+    }
+    pons_plan_cursor_from_value(pons_get(state, "cursor"), &cursor);
+    rc = pons_plan_run(plan, &cursor, &engine, err);
+    pons_value *next = NULL;
+    if (!p.searches && (rc >= 0 || rc == PONS_EPARKED)) {
+        const bool parked = rc == PONS_EPARKED;
+        rc = pons_plan_to_value(plan, &next, err);
+        if (rc >= 0 && !parked) {
+            const bool completed = plan->status == PONS_PLAN_COMPLETED;
+            p.type = completed ? "FINISH" : "ABORT";
+            char last[REASON_MAX];
+            snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
+                     pons_plan_status_word(plan->status), *p.reason ? ": " : "", p.reason);
+            memcpy(p.reason, last, sizeof last);
+        }
+    }
+    if (rc >= 0) {
+        pons_value *fresh =
+            pons_object("kind", json_string(pons_get_str(state, "kind", "")), "plan", next,
+                        "cursor", pons_plan_cursor_to_value(&cursor), "pend",
+                        p.pend ? pons_value_ref(p.pend) : json_null(), NULL);
+        pons_value *moved = pons__with(*react, "plan", fresh);
+        pons_value_unref(*react);
+        *react = moved;
+        // A model's plan that has ended is the model's to judge; it is also no progress, as models
+        // can make plans for ever. A person's plan that goes on is, whatever the wheels do.
+        const bool given = strcmp(pons_get_str(pons_get(*react, "plan"), "kind", ""), "given") == 0;
+        if (given && p.moved > 0) {
+            *react = pons__ladder_progress(b, *react);
+        }
+        if (given || !pons_machine_final(&pons_plan_machine, plan->status)) {
+            *ret = pons_object("type", json_string(p.type), "reason",
+                               json_string(*p.reason ? p.reason : "the plan goes on"), "ops",
+                               pons_value_ref(ops), NULL);
+        }
+    }
+    pons_value_unref(p.pend);
+    pons_plan_destroy(plan);
+    return rc;
+}
+
+// Whether `pend` is about this step, asked in this way.
+static bool asked(const pursuit *p, const char *kind, int64_t step_id, bool fallback)
+{
+    return p->pend && strcmp(pons_get_str(p->pend, "kind", ""), kind) == 0 &&
+           pons_get_int(p->pend, "step_id", -1) == step_id &&
+           pons_get_bool(p->pend, "fallback", false) == fallback;
+}
+
+static void set_pend(pursuit *p, const char *kind, int64_t step_id, bool fallback, int64_t tries)
+{
+    pons_value_unref(p->pend);
+    p->pend = pons_object("kind", json_string(kind), "step_id", json_integer(step_id), "fallback",
+                          json_boolean(fallback), "tries", json_integer(tries), NULL);
+}
+
+static void because(pursuit *p, const pons_plan_call *call, const char *what)
+{
+    size_t place = 0;
+    while (place < call->plan->n_steps && &call->plan->steps[place] != call->step) {
+        place++;
+    }
+    snprintf(p->reason, sizeof p->reason, "step %zu of %zu%s, %.96s: %.200s", place + 1,
+             call->plan->n_steps, call->is_fallback ? " (fallback)" : "", call->action, what);
+}
+
+// ---- executors ----------------------------------------------------------------------------------
+
+static int dispatch(pursuit *p, const pons_plan_call *call, const char *skill,
+                    const pons_value *args, int64_t tries, const char *why)
+{
+    json_array_append_new(p->ops,
+                          pons_object("op", json_string("dispatch"), "skill", json_string(skill),
+                                      "args", pons_value_ref(args), "goal_index", json_integer(-1),
+                                      "step_id", json_integer(call->step->step_id), "fallback",
+                                      json_boolean(call->is_fallback), NULL));
+    set_pend(p, "skill", call->step->step_id, call->is_fallback, tries);
+    p->type = tries > 1 ? "RETRY" : "CONTINUE";
+    because(p, call, why);
+    return PONS_EPARKED;
+}
+
+static const pons_value *running_step(const pursuit *p, const pons_plan_call *call)
+{
+    size_t i;
+    json_t *r;
+    json_array_foreach(pons_get(p->skills, "running"), i, r)
+    {
+        if (pons_get_int(r, "step_id", -1) == call->step->step_id) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+// What a refusal names passes by itself: a latch, old telemetry, somebody else's use of the base.
+static bool transient(const pons_value *ended)
+{
+    static const char *const words[] = {"telemetry_age", "stop_latched", "mode", "resource",
+                                        "battery"};
+    const pons_value *rules = pons_get(ended, "rules");
+    size_t i;
+    json_t *rule;
+    json_array_foreach(rules, i, rule)
+    {
+        bool known = false;
+        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+            known = known || strcmp(pons_get_str(rule, "rule", ""), words[k]) == 0;
+        }
+        if (!known) {
+            return false;
+        }
+    }
+    return json_array_size(rules) > 0;
+}
+
+// What may be tried again after this end: rejected by the body, refused for the moment, or failed
+// where the skill's own map says so.
+static bool may_retry(const pons_value *ended)
+{
+    const char *status = pons_get_str(ended, "status", "");
+    return strcmp(status, "rejected") == 0 || strcmp(status, "canceled") == 0 ||
+           (strcmp(status, "refused") == 0 && transient(ended)) ||
+           (strcmp(pons_get_str(ended, "recovery", ""), "retry") == 0 &&
+            strcmp(status, "refused") != 0) ||
+           strcmp(status, "outcome_unknown") == 0;
+}
+
+static int ended_skill(pursuit *p, const pons_plan_call *call, const char *skill,
+                       const pons_value *args, const pons_value *ended, pons_plan_outcome *out)
+{
+    const char *status = pons_get_str(ended, "status", "");
+    const char *message = pons_get_str(ended, "error_msg", "");
+    const int64_t tries = pons_get_int(p->pend, "tries", 1);
+    if (strcmp(status, "done") == 0) {
+        out->success = true;
+        out->output = pons_object(
+            "goal_id", json_string(pons_get_str(ended, "goal_id", "")), "metrics",
+            pons_get(ended, "metrics") ? pons_value_ref(pons_get(ended, "metrics")) : json_object(),
+            NULL);
+        return PONS_OK;
+    }
+    if (strcmp(status, "outcome_unknown") == 0 &&
+        strcmp(pons_get_str(ended, "recovery", ""), "ask_human") == 0) {
+        char question[REASON_MAX];
+        snprintf(question, sizeof question,
+                 "Nobody can say whether %.96s of step %lld was done. Was it?", skill,
+                 (long long)call->step->step_id);
+        json_array_append_new(p->ops, pons_object("op", json_string("approval"), "question",
+                                                  json_string(question), NULL));
+        set_pend(p, "unknown", call->step->step_id, call->is_fallback, tries);
+        p->type = "ASK_HUMAN";
+        because(p, call, "its outcome is unknown");
+        return PONS_EPARKED;
+    }
+    if (may_retry(ended) && tries < p->b->rules.failures_max) {
+        char why[REASON_MAX];
+        snprintf(why, sizeof why, "again, it was %s%s%.200s", status, *message ? ": " : "",
+                 message);
+        return dispatch(p, call, skill, args, tries + 1, why);
+    }
+    char tried[32] = "";
+    if (tries > 1) {
+        snprintf(tried, sizeof tried, " (%lld tries)", (long long)tries);
+    }
+    snprintf(out->message, sizeof out->message, "%.64s %s%s%.320s%s", skill, status,
+             *message ? ": " : "", message, tried);
+    return PONS_OK;
+}
+
+static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
+                     const pons_value *args, pons_plan_outcome *out)
+{
+    const int64_t id = call->step->step_id;
+    if (asked(p, "unknown", id, call->is_fallback) && pons_get(p->pend, "answer")) {
+        const char *action = pons_get_str(pons_get(p->pend, "answer"), "action", "reject");
+        out->success = strcmp(action, "reject") != 0;
+        snprintf(out->message, sizeof out->message, "%s",
+                 out->success ? "a person says that it was done"
+                              : "a person says that it was not done");
+        return PONS_OK;
+    }
+    if (!asked(p, "skill", id, call->is_fallback)) {
+        return dispatch(p, call, skill, args, 1, "begins");
+    }
+    const pons_value *ended = pons_get(p->pend, "result");
+    if (ended) {
+        return ended_skill(p, call, skill, args, ended, out);
+    }
+    const pons_value *running = running_step(p, call);
+    const int64_t tries = pons_get_int(p->pend, "tries", 1);
+    if (!running) { // it never left: what it needed was not free
+        if (tries >= p->b->rules.failures_max) {
+            snprintf(out->message, sizeof out->message, "%s could not be sent", skill);
+            return PONS_OK;
+        }
+        return dispatch(p, call, skill, args, tries + 1, "again, it was not sent");
+    }
+    because(p, call, "is at work");
+    if (p->no_progress) {
+        json_array_append_new(p->ops,
+                              pons_object("op", json_string("cancel"), "goal_id",
+                                          json_string(pons_get_str(running, "goal_id", "")), NULL));
+        p->type = "REPLAN";
+        because(p, call, "makes no progress");
+    }
+    return PONS_EPARKED;
+}
+
+static int run_skill(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err)
+{
+    pursuit *p = user;
+    (void)err;
+    const pons_critic *critic = pons__guard_critic(p->b);
+    pons_autovalue none = json_object();
+    const pons_value *args = call->parameters;
+    if (call->is_fallback) {
+        args = critic ? pons_critic_fallback_args(critic, call->action, args) : NULL;
+    }
+    return run_named(p, call, call->action, args ? args : none, out);
+}
+
+static const char *first_text(const pons_value *parameters, const char *const *keys)
+{
+    const char *text = NULL;
+    for (; !text && *keys; keys++) {
+        text = pons_get_str(parameters, *keys, NULL);
+    }
+    return text;
+}
+
+static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err)
+{
+    static const char *const keys[] = {"text", "message", "content", NULL};
+    if (call->is_fallback) {
+        return run_skill(user, call, out, err);
+    }
+    const char *text = first_text(call->parameters, keys);
+    if (!text) {
+        snprintf(out->message, sizeof out->message, "nothing to say: no text, message or content");
+        return PONS_OK;
+    }
+    pons_autovalue args = pons_object("text", json_string(text), NULL);
+    return run_named(user, call, "speak", args, out);
+}
+
+// The one question of a step or a plan: PONS_EPARKED until a person has answered.
+static int ask(pursuit *p, const char *kind, int64_t step_id, const char *question,
+               const pons_value **ret)
+{
+    if (asked(p, kind, step_id, false) && pons_get(p->pend, "answer")) {
+        *ret = pons_get(p->pend, "answer");
+        return PONS_OK;
+    }
+    json_array_append_new(p->ops, pons_object("op", json_string("approval"), "question",
+                                              json_string(question), NULL));
+    set_pend(p, kind, step_id, false, 1);
+    p->type = "ASK_HUMAN";
+    snprintf(p->reason, sizeof p->reason, "%.300s", question);
+    return PONS_EPARKED;
+}
+
+static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err)
+{
+    static const char *const keys[] = {"prompt", "question", "text", NULL};
+    const char *question = first_text(call->parameters, keys);
+    const pons_value *answer = NULL;
+    if (call->is_fallback) {
+        return run_skill(user, call, out, err);
+    }
+    if (!question) {
+        question = *call->step->description ? call->step->description : call->action;
+    }
+    const int rc = ask(user, "ask", call->step->step_id, question, &answer);
+    if (rc < 0) {
+        return rc;
+    }
+    const bool yes = strcmp(pons_get_str(answer, "action", "reject"), "reject") != 0;
+    out->success = yes;
+    snprintf(out->message, sizeof out->message, "%.400s",
+             yes ? "" : pons_get_str(answer, "reason", "a person said no"));
+    out->output = pons_object(
+        "answer", json_string(pons_get_str(answer, "answer", yes ? "yes" : "no")), NULL);
+    return PONS_OK;
+}
+
+static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                     pons_error *err)
+{
+    const pursuit *p = user;
+    const char *query = pons_get_str(call->parameters, "query", NULL);
+    pons_value *found = NULL;
+    (void)err;
+    if (!query || pons_plan_look_in(p->facts, query, &found, NULL) < 0) {
+        snprintf(out->message, sizeof out->message, "%.200s is not known",
+                 query ? query : "a query_world without query");
+        return PONS_OK;
+    }
+    out->success = true;
+    out->output = pons_object(query, found, NULL);
+    return PONS_OK;
+}
+
+// The workspace's documents. The node is run again from its top when the answer is there, and the
+// engine comes to the same step.
+static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                      pons_error *err)
+{
+    static const char *const keys[] = {"query", "question", "text", NULL};
+    pursuit *p = user;
+    const pons_value *found = NULL;
+    const char *query = first_text(call->parameters, keys);
+    if (call->is_fallback) {
+        return run_skill(user, call, out, err);
+    }
+    if (!query) {
+        query = *call->step->description ? call->step->description : call->action;
+    }
+    const int rc = pons_await(p->cx, "knowledge", pons_object("query", json_string(query), NULL),
+                              SEARCH_MS, &found, err);
+    if (rc < 0) {
+        p->searches = rc == PONS_EPARKED;
+        return rc;
+    }
+    if (pons_get_bool(found, "detached", false)) { // asked again when the task goes on
+        because(p, call, "the kernel took over");
+        return PONS_EPARKED;
+    }
+    const char *why = pons_get_bool(found, "timeout", false) ? "the search took too long"
+                                                             : pons_get_str(found, "error", NULL);
+    out->success = !why;
+    snprintf(out->message, sizeof out->message, "%.400s", why ? why : "");
+    out->output =
+        why ? NULL
+            : pons_object("query", json_string(query), "text",
+                          json_string(pons_get_str(found, "output", "")), "passages",
+                          pons_get(pons_get(found, "data"), "passages")
+                              ? pons_value_ref(pons_get(pons_get(found, "data"), "passages"))
+                              : json_array(),
+                          NULL);
+    return PONS_OK;
+}
+
+static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, const char *question,
+                   bool *ret, pons_error *err)
+{
+    const pons_value *answer = NULL;
+    (void)p;
+    (void)err;
+    const int rc = ask(user, "confirm", step ? step->step_id : -1, question, &answer);
+    if (rc >= 0) {
+        *ret = strcmp(pons_get_str(answer, "action", "reject"), "reject") != 0;
+    }
+    return rc;
+}
+
+static int look(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    return pons_plan_look_in(((pursuit *)user)->facts, name, ret, err);
+}
+
+// robot's members, bare and under "robot"; the world under "world".
+static pons_value *facts_of(const pons_brain *b)
+{
+    pons_value *facts = b->robot ? json_copy(b->robot) : json_object();
+    json_object_set_new(facts, "robot", b->robot ? pons_value_ref(b->robot) : json_object());
+    json_object_set_new(facts, "world", b->world ? pons_value_ref(b->world) : json_object());
+    return facts;
+}
+
+static void changed(void *user, const pons_plan *plan, const pons_plan_step *step)
+{
+    pursuit *p = user;
+    p->moved++;
+    tell(p->b, p->cx, plan, step);
+}
+
+static void result(void *user, const pons_execution_result *r)
+{
+    pursuit *p = user;
+    pons_value *v = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_value_unref(p->pend); // settled: whatever was asked for it is history
+    p->pend = NULL;
+    if (r->status == PONS_STEP_FAILED) {
+        snprintf(p->reason, sizeof p->reason, "step %lld failed: %.300s", (long long)r->step_id,
+                 r->message);
+    }
+    if (pons_execution_result_to_value(r, &v, &ignored) >= 0) {
+        pons__door_own(p->b, p->cx, PONS_DOOR_RESULT, v);
+        pons_cx_emit(p->cx, "plan.result", pons__event(p->b, v));
+    }
+}
+
+static double now_s(void *user)
+{
+    return (double)pons_cx_wall_ms(((pursuit *)user)->cx) / 1e3;
+}
+
+// ---- notes of R4 to R7 --------------------------------------------------------------------------
+
+static pons_value *with_pend(const pons_value *react, pons_value *pend)
+{
+    return pons__with(react, "plan", pons__with(pons_get(react, "plan"), "pend", pend));
+}
+
+pons_value *pons__task_plan_note_result(pons_value *react, const pons_value *op,
+                                        const pons_value *last, const pons_value *rules)
+{
+    const pons_value *pend = pons_get(pons_get(react, "plan"), "pend");
+    if (!pons_get(op, "step_id") || strcmp(pons_get_str(pend, "kind", ""), "skill") != 0 ||
+        pons_get_int(pend, "step_id", -1) != pons_get_int(op, "step_id", -2) ||
+        pons_get_bool(pend, "fallback", false) != pons_get_bool(op, "fallback", false)) {
+        return react;
+    }
+    pons_value *ended = json_copy((json_t *)last);
+    if (rules) {
+        json_object_set_new(ended, "rules", pons_value_ref(rules));
+    }
+    pons_value *next = with_pend(react, pons__with(pend, "result", ended));
+    pons_value_unref(react);
+    return next;
+}
+
+pons_value *pons__task_plan_note_answer(pons_value *react, const pons_value *answer)
+{
+    const pons_value *pend = pons_get(pons_get(react, "plan"), "pend");
+    if (!json_is_object(pend) || strcmp(pons_get_str(pend, "kind", ""), "skill") == 0 ||
+        pons_get_bool(answer, "detached", false)) { // the kernel's word is nobody's answer
+        return react;
+    }
+    pons_value *next = with_pend(react, pons__with(pend, "answer", pons_value_ref(answer)));
+    pons_value_unref(react);
+    return next;
+}
+
+// ---- R3: a model's plan -------------------------------------------------------------------------
+
+// plan_patch {steps[], goal?, reasoning?, risk_level?, requires_confirmation?, …}: steps without an
+// id get their place.
+int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons_value *task,
+                             const pons_value *patch, pons_value **ret, pons_error *err)
+{
+    char id[PONS_ID_MAX], plan_id[PONS_ID_MAX + 8];
+    pons_autovalue reply = json_copy((json_t *)patch);
+    pons_autovalue steps = json_array();
+    size_t i;
+    json_t *step;
+    json_array_foreach(pons_get(patch, "steps"), i, step)
+    {
+        pons_value *fresh = json_is_object(step) ? json_copy(step) : pons_value_ref(step);
+        if (json_is_object(fresh) && !pons_get(fresh, "step_id")) {
+            json_object_set_new(fresh, "step_id", json_integer((json_int_t)i + 1));
+        }
+        if (json_is_object(fresh)) { // nothing has happened yet, whatever it says
+            json_object_set_new(fresh, "status", json_string("pending"));
+        }
+        json_array_append_new(steps, fresh);
+    }
+    char hash[33];
+    pons_cx_id(cx, id);
+    pons_autovalue seed = json_string(id);
+    pons_value_hash(seed, hash);
+    snprintf(plan_id, sizeof plan_id, "plan_%.*s", ID_HEX, hash);
+    json_object_set_new(reply, "plan_id", json_string(plan_id));
+    json_object_set_new(reply, "steps", pons_value_ref(steps));
+    if (!pons_get(reply, "goal")) {
+        json_object_set_new(reply, "goal", json_string(pons_get_str(task, "text", "the task")));
+    }
+    pons_plan *plan = NULL;
+    pons_value *value = NULL;
+    const pons_plan_origin from = {.now_s = (double)pons_cx_wall_ms(cx) / 1e3};
+    int rc = pons_plan_from_llm_response(reply, "llm", &from, &plan, err);
+    rc = rc < 0 ? rc : pons_plan_to_value(plan, &value, err);
+    rc = rc < 0 ? rc : pons__door_check(b, PONS_DOOR_PLAN, value, err);
+    if (rc >= 0) {
+        *ret = pons__task_plan_state("patch", value);
+    }
+    pons_value_unref(value);
+    pons_plan_destroy(plan);
+    return rc;
+}
+
+// R4: the critic on a whole plan. Rules are appended.
+void pons__task_plan_judge(pons_brain *b, const char *mode, const pons_value *state,
+                           const pons_value *running, pons_value *rules)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autoverdict verdict = NULL;
+    pons_plan *plan = NULL;
+    pons_critic_situation now = pons__guard_situation(b, mode);
+    now.running = running;
+    const pons_critic *critic = pons__guard_critic(b);
+    int rc = critic ? pons_plan_from_value(pons_get(state, "plan"), 0, &plan, &err) : PONS_EINVAL;
+    rc = rc < 0 ? rc : pons_critic_judge_plan(critic, plan, &now, &verdict, &err);
+    if (rc >= 0) {
+        json_array_extend(rules, (json_t *)pons_verdict_rules(verdict));
+    } else {
+        json_array_append_new(rules, pons_object("rule", json_string("plan_patch"), "message",
+                                                 json_string(err.message), NULL));
+    }
+    pons_plan_destroy(plan);
+}
+
+// ---- R1, R8: a view of several goals ------------------------------------------------------------
+
+static pons_value *step_of_goal(const pons_value *goal, size_t i)
+{
+    static const struct {
+        const char *intent, *action, *type, *from, *to;
+    } rows[] = {{"go_to", "navigate_to_pose", "execute", "zone", "zone"},
+                {"charge", "dock_to_charger", "execute", NULL, NULL},
+                {"wait", "wait", "execute", "seconds", "s"},
+                {"say", "speak", "speak", "text", "text"},
+                {"patrol", "patrol", "execute", "zones", "zones"},
+                {"bring", "bring", "execute", "object", "object"},
+                {"put", "put", "execute", "object", "object"}};
+    const char *intent = pons_get_str(goal, "intent", "");
+    pons_value *parameters = json_object();
+    const char *action = *intent ? intent : "goal", *type = "execute";
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        const pons_value *v = rows[k].from ? pons_get(goal, rows[k].from) : NULL;
+        if (strcmp(rows[k].intent, intent) == 0) {
+            action = rows[k].action;
+            type = rows[k].type;
+            if (v) {
+                json_object_set_new(parameters, rows[k].to, pons_value_ref(v));
+            }
+        }
+    }
+    if (pons_get(goal, "place")) {
+        json_object_set_new(parameters, "place", pons_value_ref(pons_get(goal, "place")));
+    }
+    return pons_object("step_id", json_integer((json_int_t)i + 1), "action", json_string(action),
+                       "tool_call_type", json_string(type), "parameters", parameters, "description",
+                       json_string(pons_get_str(goal, "text", pons_get_str(goal, "intent", ""))),
+                       NULL);
+}
+
+static bool same_steps(const pons_plan *p, const pons_value *goals)
+{
+    bool same = p->n_steps == json_array_size(goals);
+    for (size_t i = 0; same && i < p->n_steps; i++) {
+        pons_plan_step *step = NULL;
+        pons_error ignored = PONS_ERROR_INIT;
+        pons_autovalue v = step_of_goal(json_array_get(goals, i), i);
+        same = pons_plan_step_from_value(v, &step, &ignored) >= 0 &&
+               strcmp(step->action, p->steps[i].action) == 0 &&
+               strcmp(step->parameters, p->steps[i].parameters) == 0;
+        pons_plan_step_destroy(step);
+    }
+    return same;
+}
+
+static int plan_of_goals(pons_cx *cx, const pons_value *task, pons_plan **ret, pons_error *err)
+{
+    pons_autovalue steps = json_array();
+    size_t i;
+    json_t *goal;
+    json_array_foreach(pons_get(task, "goals"), i, goal)
+    {
+        json_array_append_new(steps, step_of_goal(goal, i));
+    }
+    pons_autovalue reply =
+        pons_object("plan_id", json_sprintf("plan_%s", pons_get_str(task, "id", "")), "goal",
+                    json_string(pons_get_str(task, "text", "several goals")), "steps",
+                    pons_value_ref(steps), NULL);
+    const pons_plan_origin from = {.now_s = (double)pons_cx_wall_ms(cx) / 1e3};
+    return pons_plan_from_llm_response(reply, "rule_engine", &from, ret, err);
+}
+
+static void move_step(pons_brain *b, pons_cx *cx, pons_plan *p, pons_plan_step *step,
+                      pons_step_status to)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    if (step->status != to && pons_plan_step_move(step, to, &ignored) >= 0) {
+        tell(b, cx, p, step);
+    }
+}
+
+static void move_plan(pons_brain *b, pons_cx *cx, pons_plan *p, pons_plan_status to)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    if (p->status != to && pons_plan_move(p, to, &ignored) >= 0) {
+        tell(b, cx, p, NULL);
+    }
+}
+
+static pons_value *keep(pons_value *react, const pons_plan *p, const char *kind)
+{
+    pons_autovalue value = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (pons_plan_to_value(p, &value, &ignored) < 0) {
+        return react;
+    }
+    if (json_equal(value, (json_t *)pons_get(pons_get(react, "plan"), "plan"))) {
+        return react;
+    }
+    pons_value *next = pons__with(react, "plan", pons__task_plan_state(kind, value));
+    pons_value_unref(react);
+    return next;
+}
+
+pons_value *pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react)
+{
+    const pons_value *state = pons_get(react, "plan"), *task = pons_get(react, "task");
+    const pons_value *goals = pons_get(task, "goals");
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_plan *p = NULL;
+    const bool mine =
+        !json_is_object(state) || strcmp(pons_get_str(state, "kind", ""), "goals") == 0;
+    if (!mine || json_array_size(goals) < 2) {
+        return react;
+    }
+    if (json_is_object(state) &&
+        pons_plan_from_value(pons_get(state, "plan"), 0, &p, &ignored) >= 0 &&
+        !same_steps(p, goals)) { // the goals were patched: it is another plan
+        pons_plan_destroy(p);
+        p = NULL;
+    }
+    if (!p) {
+        if (plan_of_goals(cx, task, &p, &ignored) < 0) {
+            return react;
+        }
+        pons_autovalue value = NULL;
+        if (pons_plan_to_value(p, &value, &ignored) >= 0) {
+            pons_autovalue fresh = pons__task_plan_state("goals", value);
+            pons__task_plan_created(b, cx, fresh);
+        }
+        move_plan(b, cx, p, PONS_PLAN_APPROVED);
+        move_plan(b, cx, p, PONS_PLAN_EXECUTING);
+    }
+    bool open = false;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const bool done = pons_get_bool(json_array_get(goals, i), "done", false);
+        if (done || !open) {
+            move_step(b, cx, p, &p->steps[i], PONS_STEP_RUNNING);
+        }
+        if (done) {
+            move_step(b, cx, p, &p->steps[i], PONS_STEP_SUCCESS);
+        }
+        open = open || !done;
+    }
+    react = keep(react, p, "goals");
+    pons_plan_destroy(p);
+    return react;
+}
+
+pons_value *pons__task_plan_end(pons_brain *b, pons_cx *cx, pons_value *react, const char *status)
+{
+    const pons_value *state = pons_get(react, "plan");
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_plan *p = NULL;
+    if (!json_is_object(state) ||
+        pons_plan_from_value(pons_get(state, "plan"), 0, &p, &ignored) < 0) {
+        return react;
+    }
+    if (!pons_machine_final(&pons_plan_machine, p->status)) {
+        const bool well = strcmp(status, "succeeded") == 0;
+        for (size_t i = 0; i < p->n_steps; i++) {
+            pons_plan_step *step = &p->steps[i];
+            const bool runs = step->status == PONS_STEP_RUNNING;
+            if (!pons_machine_final(&pons_step_machine, step->status)) {
+                move_step(b, cx, p, step,
+                          !runs  ? PONS_STEP_SKIPPED
+                          : well ? PONS_STEP_SUCCESS
+                                 : PONS_STEP_FAILED);
+            }
+        }
+        move_plan(b, cx, p, well ? PONS_PLAN_COMPLETED : PONS_PLAN_FAILED);
+        move_plan(b, cx, p, PONS_PLAN_CANCELLED); // where neither may be
+        react = keep(react, p, pons_get_str(state, "kind", "goals"));
+    }
+    pons_plan_destroy(p);
+    return react;
+}

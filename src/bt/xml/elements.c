@@ -1,0 +1,160 @@
+// elements.c - XML as elements with their positions, by expat. No DTD is read, so there are no
+// entities but XML's own five.
+#include "bt/xml/elements.h"
+
+#include <expat.h>
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct parse {
+    pons__bt_loader *l;
+    XML_Parser p;
+    pons__bt_element *root, *at;
+    const char *file;
+    int depth;
+    bool stopped;
+} parse;
+
+static pons__bt_pos where(const parse *p);
+static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs);
+static void on_end(void *user, const XML_Char *tag);
+static void on_text(void *user, const XML_Char *s, int n);
+static void on_doctype(void *user, const XML_Char *name, const XML_Char *sysid,
+                       const XML_Char *pubid, int internal);
+
+// NULL, and a fault, when the text is no XML.
+pons__bt_element *pons__bt_elements_parse(pons__bt_loader *l, const char *text, size_t len,
+                                          const char *file)
+{
+    parse p = {.l = l, .p = XML_ParserCreate(NULL), .file = file};
+    if (!p.p) {
+        l->nomem = true;
+        return NULL;
+    }
+    XML_SetUserData(p.p, &p);
+    XML_SetHashSalt(p.p, 0x706f6e73UL);
+    XML_SetElementHandler(p.p, on_start, on_end);
+    XML_SetCharacterDataHandler(p.p, on_text);
+    XML_SetStartDoctypeDeclHandler(p.p, on_doctype);
+    const enum XML_Status s = XML_Parse(p.p, text, (int)len, 1);
+    if (s == XML_STATUS_ERROR && XML_GetErrorCode(p.p) == XML_ERROR_NO_MEMORY) {
+        l->nomem = true;
+    } else if (s == XML_STATUS_ERROR && !p.stopped) {
+        pons__bt_fault(l->f, where(&p), "XML: %s", XML_ErrorString(XML_GetErrorCode(p.p)));
+    }
+    XML_ParserFree(p.p);
+    return s == XML_STATUS_ERROR || p.stopped ? NULL : p.root;
+}
+
+// ---- while it is read ---------------------------------------------------------------------------
+
+static pons__bt_pos where(const parse *p)
+{
+    return (pons__bt_pos){p->file, (uint32_t)XML_GetCurrentLineNumber(p->p),
+                          (uint32_t)XML_GetCurrentColumnNumber(p->p) + 1};
+}
+
+static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs)
+{
+    parse *p = user;
+    pons__bt_loader *l = p->l;
+    pons__bt_element *e = p->stopped ? NULL : pons__bt_alloc(l->arena, sizeof *e);
+    if (!e) {
+        l->nomem |= !p->stopped;
+        p->stopped = true;
+        XML_StopParser(p->p, XML_FALSE);
+        return;
+    }
+    e->tag = pons__bt_loader_keep(l, tag);
+    e->pos = where(p);
+    e->parent = p->at;
+    pons__bt_attribute **tail = &e->attrs;
+    for (; *attrs; attrs += 2) {
+        pons__bt_attribute *a = pons__bt_alloc(l->arena, sizeof *a);
+        if (!a) {
+            l->nomem = true;
+            break;
+        }
+        a->name = pons__bt_loader_keep(l, attrs[0]);
+        a->value = pons__bt_loader_keep(l, attrs[1]);
+        *tail = a;
+        tail = &a->next;
+    }
+    if (p->at) {
+        *(p->at->last ? &p->at->last->next : &p->at->first) = e;
+        p->at->last = e;
+        p->at->n++;
+    } else {
+        p->root = e;
+    }
+    p->at = e;
+    if (++p->depth > PONS__BT_DEPTH_MAX + 2) { // <root> and <BehaviorTree> do not count
+        pons__bt_fault(l->f, e->pos, "nodes are nested deeper than %d", PONS__BT_DEPTH_MAX);
+        p->stopped = true;
+        XML_StopParser(p->p, XML_FALSE);
+    }
+}
+
+static void on_end(void *user, const XML_Char *tag)
+{
+    parse *p = user;
+    (void)tag;
+    if (!p->stopped) {
+        p->at = p->at->parent;
+        p->depth--;
+    }
+}
+
+static void on_text(void *user, const XML_Char *s, int n)
+{
+    parse *p = user;
+    int i = 0;
+    while (i < n && isspace((unsigned char)s[i])) {
+        i++;
+    }
+    if (i < n && !p->stopped && p->at && !p->at->said &&
+        strcmp(p->at->tag, "MetadataFields") != 0 && !strstr(p->at->tag, "port") &&
+        strcmp(p->at->tag, "description") != 0) {
+        pons__bt_fault(p->l->f, where(p), "unexpected text '%.*s' in <%.60s>",
+                       n - i > 40 ? 40 : n - i, s + i, p->at->tag);
+        p->at->said = true;
+    }
+}
+
+// A document type could declare entities; none is needed for a tree.
+static void on_doctype(void *user, const XML_Char *name, const XML_Char *sysid,
+                       const XML_Char *pubid, int internal)
+{
+    parse *p = user;
+    (void)name;
+    (void)sysid;
+    (void)pubid;
+    (void)internal;
+    pons__bt_fault(p->l->f, where(p), "a document type (DTD) is not allowed, nor are entities");
+    p->stopped = true;
+    XML_StopParser(p->p, XML_FALSE);
+}
+
+// ---- elements -----------------------------------------------------------------------------------
+
+char *pons__bt_loader_keep(pons__bt_loader *l, const char *s)
+{
+    char *c = pons__bt_strndup(l->arena, s, strlen(s));
+    l->nomem |= !c;
+    return c ? c : (char *)"";
+}
+
+void pons__bt_loader_fault(pons__bt_loader *l, pons__bt_element *e, const char *fmt, ...)
+{
+    char text[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (!e->said) {
+        pons__bt_fault(l->f, e->pos, "%s", text);
+    }
+}

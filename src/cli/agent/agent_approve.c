@@ -1,0 +1,150 @@
+// agent_approve.c - `pons approve` for an agent's thread.
+//
+// When nobody runs the thread, it is opened for a moment: the answer is recorded as that of the
+// question that waits, and `pons resume` goes on. When a chat has it, the answer goes into its
+// inbox, bound to the question that is open now, and a datagram wakes it.
+#include "cli/agent/agent_cli.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_EVERY_MS 20
+#define LOOKS         250 // for the lease of another `pons approve`, which has it for a moment
+
+static int open_thread(const pons_agent_options *opts, const char *path, pons_agent **ret,
+                       pons_error *err);
+static bool listens(const char *path);
+static void show(const char *thread, const pons_value *question, bool json);
+static int post(pons_store store, const char *thread, const char *path, const pons_value *question,
+                const pons_value *answer, const char *id, pons_error *err);
+
+typedef struct newest {
+    pons_value *question; // of the newest event, when that is one
+} newest;
+
+// A run that asks waits, so its question is the newest durable event there is.
+static int newest_event(void *user, const pons_event_row *row)
+{
+    newest *n = user;
+    const bool plan = strcmp(row->type, "plan_approval_request") == 0;
+    const bool tool = strcmp(row->type, "approval_request") == 0;
+    pons_value *payload = NULL;
+    pons_value_unref(n->question);
+    n->question = NULL;
+    if ((plan || tool) &&
+        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        const pons_value *id = pons_get(payload, plan ? "plan_id" : "request_id");
+        json_object_set_new(payload, "type", json_string(plan ? "plan_approval" : "tool_approval"));
+        json_object_set_new(payload, "id", pons_value_ref(id));
+        n->question = payload;
+    }
+    return 0;
+}
+
+int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_value *answer,
+                      const char *id, pons_error *err)
+{
+    cli_agent_parts parts = {0};
+    pons_agent *a = NULL;
+    char path[PATH_MAX + PONS_NAME_MAX + 16];
+    const pons_clock clock = pons_clock_real();
+    snprintf(path, sizeof path, "%s/agent-%s.sock", c->run_dir, thread);
+    int rc = cli_agent_parts_open(c, thread, &clock, true, &parts, err);
+    if (rc >= 0) {
+        const pons_agent_options opts = {.store = store,
+                                         .thread = thread,
+                                         .clock = clock,
+                                         .config = parts.config,
+                                         .offline = true};
+        rc = open_thread(&opts, path, &a, err);
+    }
+    pons_autovalue question = NULL;
+    if (rc >= 0) {
+        pons_autovalue questions = pons_agent_questions(a);
+        question = pons_value_ref(json_array_get(questions, 0));
+    } else if (rc == PONS_EBUSY) {
+        newest n = {0};
+        rc = store.ops->events(store.self, thread, 0, 0, newest_event, &n, err);
+        question = n.question;
+    }
+    if (rc >= 0 && !answer) {
+        show(thread, question, c->json);
+        rc = question ? CLI_WAITING : PONS_OK;
+    } else if (rc >= 0 && !question) {
+        rc = cli_bad(err, "approve: %s waits for nobody", thread);
+    } else if (rc >= 0) {
+        rc = pons_agent_answer_check(question, answer, err);
+        rc = rc < 0 ? rc
+             : a    ? pons_agent_answer(a, id, answer, err)
+                    : post(store, thread, path, question, answer, id, err);
+        if (rc >= 0 && a && !c->json) {
+            cli_err("pons: kept for %s; `pons resume %s` goes on\n", thread, thread);
+        }
+    }
+    pons_agent_close(a);
+    cli_agent_parts_close(&parts);
+    return rc;
+}
+
+static void show(const char *thread, const pons_value *question, bool json)
+{
+    if (json) {
+        pons_autovalue list = json_array();
+        if (question) {
+            json_array_append(list, (pons_value *)(uintptr_t)question);
+        }
+        cli_print_json(list);
+        return;
+    }
+    if (!question) {
+        cli_out("%s waits for nobody\n", thread);
+        return;
+    }
+    cli_out("%s asks:\n", thread);
+    cli_print_json(question);
+}
+
+static int post(pons_store store, const char *thread, const char *path, const pons_value *question,
+                const pons_value *answer, const char *id, pons_error *err)
+{
+    pons_autovalue bound = json_copy((pons_value *)(uintptr_t)answer);
+    json_object_set_new(bound, "id",
+                        id ? json_string(id) : pons_value_ref(pons_get(question, "id")));
+    const int rc = pons_inbox_post(store, thread, PONS_AGENT_NS, "answer", bound, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_error none = PONS_ERROR_INIT;
+    const int fd = pons_datagram_connect(path, &none);
+    if (fd >= 0) {
+        const ssize_t sent = write(fd, "!", 1);
+        (void)sent; // without it the next look finds the answer
+        close(fd);
+    }
+    return PONS_OK;
+}
+
+// A chat keeps the thread; another `pons approve` has it for a moment, and then its answer counts:
+// one that was posted beside it would be told as kept, and be for nothing.
+static int open_thread(const pons_agent_options *opts, const char *path, pons_agent **ret,
+                       pons_error *err)
+{
+    for (int looks = 0;; looks++) {
+        const int rc = pons_agent_open(opts, ret, err);
+        if (rc != PONS_EBUSY || looks == LOOKS || listens(path)) {
+            return rc;
+        }
+        poll(NULL, 0, LOOK_EVERY_MS);
+    }
+}
+
+static bool listens(const char *path)
+{
+    pons_error none = PONS_ERROR_INIT;
+    const int fd = pons_datagram_connect(path, &none);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}

@@ -1,0 +1,87 @@
+// agent_cli.h - what `pons agent`, `pons resume`, `pons approve` and `pons mcp serve` share of the
+// planning agent: its parts from a workspace, its events on a terminal, a person's answers.
+#ifndef PONS_AGENT_CLI_H
+#define PONS_AGENT_CLI_H
+
+#include "cli/cli.h"
+#include "pons/agent.h"
+
+// ---- agent_parts.c: configuration, prompts and tools of a workspace -----------------------------
+
+#define CLI_TOOL_MODULES_MAX 8                          // as the schema of tools.yaml
+#define CLI_AGENT_TOOLS_MAX  (CLI_TOOL_MODULES_MAX + 3) // the core's, the robot's, MCP servers'
+
+typedef struct cli_agent_parts {
+    pons_agent_config *config;
+    pons_value *prompts;
+    pons_tools tools[CLI_AGENT_TOOLS_MAX];
+    size_t n_tools;
+    const pons_tools *mcp, *robot; // of those, or NULL
+    pons_agent_judge_fn judge;
+    void *judge_user;
+    char body_sock[PATH_MAX + 16];
+} cli_agent_parts;
+
+// The workspace's config/graph_config.yaml or graph_config.yaml, else the one that pons ships; the
+// core tools and those of modules, the body's skills when a body runs there, MCP servers of mcp.json. offline: the
+// configuration alone. parts must not move while it is open.
+int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bool offline,
+                         cli_agent_parts *ret, pons_error *err);
+// Until the MCP servers that start are there, and a body that runs has said what it can do; for a
+// while.
+void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock);
+void cli_agent_parts_close(cli_agent_parts *p); // zeroed is fine
+int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
+
+// ---- tools.c: config/tools.yaml of the workspace, else the one that pons ships ------------------
+
+// The core tools.
+int cli_core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
+// A provider for each entry of `modules`, put after the *n that are there already (at most max in
+// all). On failure, too, the caller closes what is there.
+int cli_tool_modules(cli *c, const pons_clock *clock, pons_tools *tools, size_t max, size_t *n,
+                     pons_error *err);
+
+// ---- agent_view.c: events for people and for programs -------------------------------------------
+
+typedef struct cli_agent_view {
+    bool json, live, prompting;
+    bool token_open, said_any; // a line of tokens is unfinished; the answer was streamed
+    pons_value *plan;          // {title, steps[]} on the screen, or NULL
+    bool plan_last;            // nothing was printed below it
+    int64_t started_ms;
+} cli_agent_view;
+
+void cli_agent_view_init(cli_agent_view *v, bool json, bool live);
+void cli_agent_view_fini(cli_agent_view *v);
+void cli_agent_view_event(cli_agent_view *v, const pons_event *ev);
+// A plan of the protocol that is under way, when its thread is taken up again; NULL: none.
+void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan);
+void cli_agent_view_question(cli_agent_view *v, const pons_value *question);
+void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+// A person's line as the answer to a question: y, yes, approve; n, no, reject WHY; edit JSON; for
+// a question in words, the words. false: what is wrong is in err.
+bool cli_agent_answer(const pons_value *question, const char *line, pons_value **ret,
+                      pons_error *err);
+
+// ---- cmd_mcp.c ----------------------------------------------------------------------------------
+
+// The servers of the workspace's mcp.json, being started. PONS_ENOTFOUND: there is no such file.
+int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
+// Waits until each server has started or failed, at most so long; *ret is pons_mcp_status.
+int cli_mcp_wait(const pons_tools *mcp, int timeout_ms, pons_value **ret, pons_error *err);
+// A question of `pons mcp serve`: its ids begin with this.
+#define CLI_MCP_QUESTION "mcp-"
+// Shows or answers one; answer NULL: shows, and CLI_WAITING.
+int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error *err);
+
+// ---- cmd_agent.c, agent_approve.c ---------------------------------------------------------------
+
+int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *err);
+// Shows or answers what an agent's thread waits for; answer NULL: shows, and
+// CLI_WAITING when there is something.
+int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_value *answer,
+                      const char *id, pons_error *err);
+
+#endif

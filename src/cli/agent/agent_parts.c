@@ -1,0 +1,172 @@
+// agent_parts.c - what an agent is made of in a workspace: configuration, prompts, tools.
+#include "cli/agent/agent_cli.h"
+#include "pons/mcp.h"
+#include "pons/module.h"
+#include "pons/protect.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROMPT_MAX   (64 * 1024) // bytes
+#define MCP_WAIT_MS  10000       // for servers that start, before a turn's words go to the model
+#define BODY_WAIT_MS 5000        // the same, for a body's first words
+#define LOOK_MS      5
+
+static int load_prompts(const cli *c, pons_value **ret, pons_error *err);
+static int connect_body(void *user, pons_link **ret, pons_error *err);
+static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err);
+
+int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
+{
+    static const char *const names[] = {PONS_DIR_CONFIG "/" PONS_FILE_GRAPH_CONFIG,
+                                        PONS_FILE_GRAPH_CONFIG};
+    char path[PATH_MAX + 64];
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", c->workspace, names[i]);
+        if (access(path, F_OK) == 0) {
+            const int rc = pons_workspace_check(c->workspace, err);
+            return rc < 0 ? rc : pons_agent_config_load(path, ret, err);
+        }
+    }
+    const int rc = pons_share_path(names[0], path, sizeof path, err);
+    return rc < 0 ? rc : pons_agent_config_load(path, ret, err);
+}
+
+int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bool offline,
+                         cli_agent_parts *p, pons_error *err)
+{
+    *p = (cli_agent_parts){0};
+    int rc = cli_agent_config(c, &p->config, err);
+    if (rc < 0 || offline) {
+        return rc;
+    }
+    rc = load_prompts(c, &p->prompts, err);
+    if (rc >= 0) {
+        rc = cli_core_tools(c, clock, &p->tools[p->n_tools], err);
+        p->n_tools += rc >= 0;
+    }
+    pons_autovalue policy = NULL;
+    rc = rc < 0 ? rc : cli_critic_policy(c, &policy, err);
+    if (rc >= 0) {
+        snprintf(p->body_sock, sizeof p->body_sock, "%s/body.sock", c->run_dir);
+        const pons_robot_tools_options robot = {.clock = *clock,
+                                                .connect = connect_body,
+                                                .user = p->body_sock,
+                                                .thread = thread,
+                                                .policy = policy};
+        rc = pons_robot_tools_open(&robot, &p->tools[p->n_tools], err);
+        if (rc >= 0) {
+            p->judge = pons_robot_tools_judge;
+            p->judge_user = p->tools[p->n_tools].self;
+            p->robot = &p->tools[p->n_tools++];
+        }
+    }
+    if (rc >= 0) { // a name belongs to the first who has it: after pons's own, before servers'
+        rc = cli_tool_modules(c, clock, p->tools, CLI_AGENT_TOOLS_MAX - 1, &p->n_tools, err);
+    }
+    rc = rc < 0 ? rc : mcp_tools(c, clock, p, err);
+    if (rc < 0) {
+        cli_agent_parts_close(p);
+    }
+    return rc;
+}
+
+void cli_agent_parts_close(cli_agent_parts *p)
+{
+    for (size_t i = 0; i < p->n_tools; i++) {
+        p->tools[i].ops->close(p->tools[i].self);
+    }
+    pons_agent_config_destroy(p->config);
+    pons_value_unref(p->prompts);
+    *p = (cli_agent_parts){0};
+}
+
+// Without mcp.json there are no servers.
+static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err)
+{
+    const int rc = cli_mcp_tools(c, clock, &p->tools[p->n_tools], err);
+    if (rc >= 0) {
+        p->mcp = &p->tools[p->n_tools++];
+    }
+    return rc == PONS_ENOTFOUND ? PONS_OK : rc;
+}
+
+static bool servers_start(const cli_agent_parts *p)
+{
+    pons_autovalue status = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (!p->mcp || pons_mcp_status(p->mcp, &status, &ignored) < 0) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(status); i++) {
+        if (strcmp(pons_get_str(json_array_get(status, i), "state", ""), "starting") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A body that listens says hello and its first telemetry at once.
+static bool body_is_silent(const cli_agent_parts *p)
+{
+    if (!p->robot || access(p->body_sock, F_OK) != 0) {
+        return false;
+    }
+    pons_autovalue status = pons_robot_tools_status(p->robot->self);
+    return !pons_get_bool(status, "connected", false);
+}
+
+void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock)
+{
+    const int64_t from = pons_now_ms(clock);
+    for (;;) {
+        const int64_t waited = pons_now_ms(clock) - from;
+        const bool mcp = waited < MCP_WAIT_MS && servers_start(p);
+        const bool body = waited < BODY_WAIT_MS && body_is_silent(p);
+        if (!mcp && !body) {
+            return;
+        }
+        poll(NULL, 0, LOOK_MS);
+    }
+}
+
+static int connect_body(void *user, pons_link **ret, pons_error *err)
+{
+    return pons_link_connect(user, ret, err);
+}
+
+// config/prompts/NAME.md of the workspace or of the installation; without either, what is built in.
+static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
+{
+    static const char *const names[] = {"agent", "executor", "replanner"};
+    pons_value *all = json_object();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[PATH_MAX + 64], relative[64];
+        char *text = malloc(PROMPT_MAX + 1);
+        pons_error none = PONS_ERROR_INIT;
+        snprintf(relative, sizeof relative, "config/prompts/%s.md", names[i]);
+        snprintf(path, sizeof path, "%s/%s", c->workspace, relative);
+        if (access(path, F_OK) != 0 && pons_share_path(relative, path, sizeof path, &none) < 0) {
+            free(text);
+            continue;
+        }
+        FILE *f = text ? fopen(path, "r") : NULL;
+        const size_t n = f ? fread(text, 1, PROMPT_MAX + 1, f) : 0;
+        if (f) {
+            fclose(f);
+        }
+        pons_value *v = f && n > 0 && n <= PROMPT_MAX ? json_stringn(text, n) : NULL;
+        free(text);
+        if (!v) {
+            pons_value_unref(all);
+            return pons_error_set(err, PONS_EINVAL, "agent",
+                                  "%s: expected a text of 1 to %d bytes in UTF-8", path,
+                                  PROMPT_MAX);
+        }
+        json_object_set_new(all, names[i], v);
+    }
+    *ret = all;
+    return PONS_OK;
+}

@@ -1,0 +1,22 @@
+// doctor.h - one line of `pons doctor`, for the files that look.
+#ifndef CLI_DOCTOR_H
+#define CLI_DOCTOR_H
+
+#include "cli/cli.h"
+
+typedef struct doctor {
+    cli *c;
+    bool repair;  // mend what is damaged
+    bool healthy; // nothing that the default run needs is missing
+    bool damaged; // something is lost or altered, and was not repaired
+} doctor;
+
+// state: ok, absent (not needed), missing (needed), damaged, repaired, note. advice: or NULL.
+void doctor_say(doctor *d, const char *what, const char *state, const char *detail,
+                const char *advice);
+
+// doctor_data.c: what the workspace keeps.
+void doctor_store(doctor *d);
+void doctor_body_files(doctor *d);
+
+#endif

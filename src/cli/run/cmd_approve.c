@@ -1,0 +1,427 @@
+// cmd_approve.c - a person's answer to a question of a run, and what became of it.
+//
+// An answer goes into the thread's inbox with a nonce of its own, durable before anything is said;
+// then its teller is told what it is: the answer, or too late (already answered by whom, and when).
+// Whoever posted first has answered, whether a brain lives or not (pons_answer_read). It is never a
+// line on a socket: who may answer is who may write the store, and that is the owner.
+#include "cli/agent/agent_cli.h"
+#include "pons/buf.h"
+
+#include <poll.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEARD_TIMEOUT_MS 1500 // of a brain that is there
+#define LOOK_EVERY_MS    10
+
+static int same_person(const cli *c, pons_error *err);
+static int check_edit(const pons_value *question, const pons_value *answer, pons_error *err);
+static int answer_open(cli *c, pons_store store, const char *thread, pons_value *answer,
+                       const char *id, pons_error *err);
+static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
+                           pons_value *answer, pons_error *err);
+static int tell(cli *c, pons_store store, const char *thread, const char *question,
+                const char *nonce, pons_error *err);
+static int already(const char *thread, const pons_value *first, pons_error *err);
+static pons_value *questions(pons_store store, const char *thread, pons_error *err);
+static pons_value *last_answer(pons_store store, const char *thread, const char *id);
+static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err);
+static void print_line(void *user, const char *text);
+
+int cmd_approve(cli *c, pons_error *err)
+{
+    const char *id = NULL;
+    const cli_option options[] = {{"--id", "ID", "of the question, when it must be that one", &id},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    pons_autovalue answer = NULL;
+    char rest[PATH_MAX * 4] = "";
+    for (int i = 2; i < c->argc; i++) {
+        const size_t used = strlen(rest);
+        const int n =
+            snprintf(rest + used, sizeof rest - used, "%s%s", i > 2 ? " " : "", c->argv[i]);
+        if (n >= (int)(sizeof rest - used)) {
+            return cli_bad(err, "approve: that is longer than %zu bytes", sizeof rest - 1);
+        }
+    }
+    int rc =
+        c->argc > 1 ? cli_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->argc > 0 && strncmp(c->argv[0], CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0) {
+        return cli_mcp_approve(c, c->argv[0], answer, err);
+    }
+    pons_store store = {0};
+    char thread[PONS_NAME_MAX];
+    rc = cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && c->argc == 0) {
+        rc = cli_latest_of_any(store, thread, err);
+    } else if (rc >= 0) {
+        snprintf(thread, sizeof thread, "%s", c->argv[0]);
+    }
+    rc = rc < 0 || !answer ? rc : same_person(c, err);
+    if (rc >= 0 && pons_agent_thread_is(store, thread)) {
+        rc = cli_agent_approve(c, store, thread, answer, id, err);
+    } else if (rc >= 0) {
+        rc = answer ? answer_open(c, store, thread, answer, id, err)
+                    : show_approval(c, store, thread, err);
+    }
+    pons_store_close(&store);
+    return rc;
+}
+
+// The question that is open, when it is the one that is meant.
+static int answer_open(cli *c, pons_store store, const char *thread, pons_value *answer,
+                       const char *id, pons_error *err)
+{
+    pons_autovalue open = questions(store, thread, err);
+    if (!open) {
+        return err->status;
+    }
+    const pons_value *question = json_array_get(open, 0);
+    if (question && (!id || strcmp(id, pons_get_str(question, "id", "")) == 0)) {
+        return answer_question(c, store, thread, question, answer, err);
+    }
+    pons_autovalue last = last_answer(store, thread, id);
+    return last ? already(thread, last, err) : cli_bad(err, "approve: %s waits for nobody", thread);
+}
+
+int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
+                    pons_error *err)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_store store = {0};
+    char latest[PONS_NAME_MAX];
+    int rc = cli_store(c, &store, &none);
+    if (rc >= 0 && !thread) {
+        rc = cli_latest_thread(store, latest, &none);
+        thread = latest;
+    }
+    pons_autovalue open = rc < 0 ? NULL : questions(store, thread, &none);
+    *ret_asked = json_array_size(open) > 0;
+    rc = *ret_asked ? same_person(c, err) : PONS_OK;
+    if (rc >= 0 && *ret_asked) {
+        rc = answer_question(c, store, thread, json_array_get(open, 0), answer, err);
+    }
+    pons_store_close(&store);
+    return rc;
+}
+
+void cli_answer_sign(pons_value *answer, const char *where)
+{
+    const struct passwd *me = getpwuid(geteuid());
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    json_object_set_new(answer, "by",
+                        me ? json_sprintf("%s (%s)", me->pw_name, where)
+                           : json_sprintf("user %lld (%s)", (long long)geteuid(), where));
+    json_object_set_new(answer, "at_ms", json_integer(now.tv_sec * 1000LL + now.tv_nsec / 1000000));
+    json_object_set_new(
+        answer, "nonce",
+        json_sprintf("%lld-%lld.%09ld", (long long)getpid(), (long long)now.tv_sec, now.tv_nsec));
+}
+
+// An answer is the owner's, whoever else may read or write here.
+static int same_person(const cli *c, pons_error *err)
+{
+    const char *const places[] = {c->workspace, c->run_dir, c->db};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct stat st;
+        if (stat(places[i], &st) == 0 && st.st_uid != geteuid()) {
+            return cli_bad(err, "approve: %s belongs to user %lld, and only its owner answers",
+                           places[i], (long long)st.st_uid);
+        }
+    }
+    return PONS_OK;
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+// "[N] JSON": N from 1; JSON an object of arguments, or (without N) a list of all operations.
+static int read_edit(const char *rest, pons_value *answer, pons_error *err)
+{
+    char *end = NULL;
+    pons_value *edit = NULL;
+    const long long n = strtoll(rest, &end, 10);
+    const bool named = end != rest && *end == ' ';
+    const char *json = named ? end + strspn(end, " ") : rest;
+    const int rc = pons_value_parse(json, strlen(json), &edit, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const bool list = json_is_array(edit);
+    if ((!json_is_object(edit) && !list) || (list && named) || (named && n < 1)) {
+        pons_value_unref(edit);
+        return cli_bad(err, named ? "edit N takes the new arguments of operation N as an object"
+                                  : "edit takes the new arguments as an object, or a list of "
+                                    "{skill,args}");
+    }
+    json_object_set_new(answer, list ? "ops" : "args", edit);
+    if (named) {
+        json_object_set_new(answer, "op", json_integer(n));
+    }
+    return PONS_OK;
+}
+
+int cli_answer(const char *action, const char *rest, pons_value **ret, pons_error *err)
+{
+    pons_autovalue answer = pons_object("action", json_string(action), NULL);
+    if (strcmp(action, "approve") == 0 && rest) {
+        return cli_bad(err, "approve takes nothing more; edit [N] JSON and reject REASON do");
+    }
+    if (strcmp(action, "reject") == 0) {
+        json_object_set_new(answer, "reason", json_string(rest ? rest : ""));
+    } else if (strcmp(action, "edit") == 0 && rest) {
+        const int rc = read_edit(rest, answer, err);
+        if (rc < 0) {
+            return rc;
+        }
+    } else if (strcmp(action, "approve") != 0) {
+        return cli_bad(err, "approve: %s; use approve, edit [N] JSON, or reject REASON",
+                       strcmp(action, "edit") == 0 ? "edit needs JSON" : action);
+    }
+    *ret = pons_value_ref(answer);
+    return PONS_OK;
+}
+
+// Why this edit could not be one.
+static int check_edit(const pons_value *question, const pons_value *answer, pons_error *err)
+{
+    const size_t n = json_array_size(pons_get(question, "ops"));
+    const int64_t at = pons_get_int(answer, "op", n == 1 ? 1 : 0);
+    if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0 || pons_get(answer, "ops")) {
+        return PONS_OK;
+    }
+    if (n == 0) {
+        return cli_bad(err, "approve: the question has no operation to edit");
+    }
+    if (at < 1 || at > (int64_t)n) {
+        return cli_bad(err,
+                       at == 0 ? "approve: there are %zu operations: edit N JSON says which"
+                               : "approve: there are %zu operations, and none of that number",
+                       n);
+    }
+    return PONS_OK;
+}
+
+// ---- an answer ----------------------------------------------------------------------------------
+
+static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
+                           pons_value *answer, pons_error *err)
+{
+    const char *id = pons_get_str(question, "id", "");
+    int rc = check_edit(question, answer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    json_object_set_new(answer, "id", json_string(id));
+    cli_answer_sign(answer, "pons approve");
+    rc = pons_inbox_post(store, thread, "kernel", "answer", answer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    cli_ring(c);
+    return tell(c, store, thread, id, pons_get_str(answer, "nonce", ""), err);
+}
+
+// What became of it: by a brain that is there, in a moment; else by the order of the inbox.
+static int tell(cli *c, pons_store store, const char *thread, const char *question,
+                const char *nonce, pons_error *err)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_lease holder = {0};
+    const bool held = store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    const pons_clock clock = pons_clock_real();
+    const int64_t until = pons_now_ms(&clock) + (held ? HEARD_TIMEOUT_MS : 0);
+    pons_value *got = NULL;
+    for (;;) {
+        pons_value_unref(got);
+        got = NULL;
+        const int rc = pons_answer_read(store, thread, question, nonce, &got, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_get_bool(got, "heard", false) || pons_now_ms(&clock) >= until) {
+            break;
+        }
+        poll(NULL, 0, LOOK_EVERY_MS);
+    }
+    pons_autovalue outcome = got;
+    const char *verdict = pons_get_str(outcome, "verdict", "");
+    if (strcmp(verdict, "late") == 0) {
+        return already(thread, pons_get(outcome, "first"), err);
+    }
+    if (strcmp(verdict, "closed") == 0) {
+        pons_autovalue last = last_answer(store, thread, question);
+        return last ? already(thread, last, err)
+                    : cli_bad(err, "approve: that question of %s is closed", thread);
+    }
+    if (c->json) {
+        pons_autovalue out =
+            pons_object("type", json_string("answer"), "thread", json_string(thread), "id",
+                        json_string(question), "verdict", json_string(verdict), NULL);
+        cli_print_json(out);
+    } else if (!held) {
+        cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
+    } else if (strcmp(verdict, "overrides") == 0) {
+        cli_err("pons: it was approved and had not started; the reject counts\n");
+    }
+    return PONS_OK;
+}
+
+// Bad input, and who has answered: {action, by, at_ms, reason?}.
+static int already(const char *thread, const pons_value *first, pons_error *err)
+{
+    char when[32] = "an unknown time";
+    struct tm local;
+    const time_t s = (time_t)(pons_get_int(first, "at_ms", 0) / 1000);
+    if (s > 0 && localtime_r(&s, &local)) {
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+    }
+    const char *reason = pons_get_str(first, "reason", "");
+    return cli_bad(err, "approve: %s was already answered by %s, at %s: %s%s%s", thread,
+                   pons_get_str(first, "by", "a person"), when, pons_get_str(first, "action", ""),
+                   *reason ? ", " : "", reason);
+}
+
+static int scan_question(void *user, const pons_event_row *row)
+{
+    pons_value **open = user;
+    pons_autovalue payload = NULL;
+    const bool asks = strcmp(row->type, "approval.requested") == 0;
+    if ((asks || strcmp(row->type, "approval.resolved") == 0 ||
+         strcmp(row->type, "run.started") == 0) &&
+        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_unref(*open);
+        *open = asks ? pons_value_ref(payload) : NULL;
+    }
+    return 0;
+}
+
+// What the thread waits for a person with: the inner loop's own question is in its state, that of a
+// forked effect only in the log. A list, the caller's; NULL: the error.
+static pons_value *questions(pons_store store, const char *thread, pons_error *err)
+{
+    pons_autovalue status = NULL;
+    pons_autovalue open = NULL;
+    if (pons_status_read(store, thread, NULL, NULL, &status, err) < 0) {
+        return NULL;
+    }
+    const pons_value *approvals = pons_get(status, "approvals");
+    if (json_array_size(approvals) > 0) {
+        return pons_value_ref(approvals);
+    }
+    if (store.ops->events(store.self, thread, 0, 0, scan_question, &open, err) < 0) {
+        return NULL;
+    }
+    pons_value *list = json_array();
+    if (open && json_is_array(pons_get(open, "ops"))) {
+        json_array_append(list, open);
+    }
+    return list;
+}
+
+typedef struct answered {
+    const char *id; // NULL: of any question
+    pons_value *last;
+} answered;
+
+static int scan_answer(void *user, const pons_event_row *row)
+{
+    answered *a = user;
+    pons_autovalue payload = NULL;
+    if (strcmp(row->type, "approval.resolved") == 0 &&
+        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0 &&
+        (!a->id || strcmp(a->id, pons_get_str(payload, "id", "")) == 0)) {
+        pons_value_unref(a->last);
+        a->last = pons_value_ref(payload);
+    }
+    return 0;
+}
+
+// The answer to a question that is over; NULL: there is none. The caller's.
+static pons_value *last_answer(pons_store store, const char *thread, const char *id)
+{
+    pons_error none = PONS_ERROR_INIT;
+    answered a = {.id = id};
+    store.ops->events(store.self, thread, 0, 0, scan_answer, &a, &none);
+    return a.last;
+}
+
+// What the run waits for; CLI_WAITING when it does.
+static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err)
+{
+    pons_autovalue approvals = questions(store, thread, err);
+    if (!approvals) {
+        return err->status;
+    }
+    if (c->json) {
+        cli_print_json(approvals);
+        return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
+    }
+    size_t i;
+    json_t *question;
+    json_array_foreach(approvals, i, question)
+    {
+        cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
+        cli_question_show(question, print_line, NULL);
+        cli_out("pons approve %s approve | edit [N] JSON | reject REASON\n", thread);
+    }
+    if (json_array_size(approvals) == 0) {
+        cli_out("%s waits for nobody\n", thread);
+    }
+    return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
+}
+
+static void print_line(void *user, const char *text)
+{
+    (void)user;
+    cli_out("  %s\n", text);
+}
+
+// Every operation with its number, skill and arguments, and which rule asks.
+void cli_question_show(const pons_value *question, void (*show)(void *user, const char *text),
+                       void *user)
+{
+    const char *const lines[] = {"refused", "reason"};
+    const char *const says[] = {"the edit was no answer: ", ""};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        const char *text = pons_get_str(question, lines[i], "");
+        pons_autobuf b = PONS_BUF_INIT;
+        if (*text) {
+            pons_buf_printf(&b, "%s%s", says[i], text);
+            show(user, b.data);
+        }
+    }
+    size_t i, k;
+    json_t *op, *rule;
+    json_array_foreach(pons_get(question, "ops"), i, op)
+    {
+        char *args = NULL;
+        pons_autobuf b = PONS_BUF_INIT;
+        pons_buf_printf(&b, "%zu. %s %s", i + 1, pons_get_str(op, "skill", ""),
+                        pons_value_line(pons_get(op, "args"), &args) >= 0 ? args : "{}");
+        free(args);
+        json_array_foreach(pons_get(op, "asks"), k, rule)
+        {
+            pons_buf_printf(&b, "%s%s: %s", k ? "; " : "   <- ", pons_get_str(rule, "rule", ""),
+                            pons_get_str(rule, "message", ""));
+        }
+        show(user, b.data);
+    }
+    json_array_foreach(pons_get(question, "cancels"), i, op)
+    {
+        pons_autobuf b = PONS_BUF_INIT;
+        pons_buf_printf(&b, "and what runs now is cancelled: %s", json_string_value(op));
+        show(user, b.data);
+    }
+}

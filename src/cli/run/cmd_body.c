@@ -1,0 +1,78 @@
+// cmd_body.c - `pons body`: a robot's owner, as a process of its own.
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t quit;
+
+static void on_signal(int number)
+{
+    (void)number;
+    quit = 1;
+}
+
+int cmd_body(cli *c, pons_error *err)
+{
+    const char *driver = "mujoco", *world_name = "house", *speed_text = NULL, *seed_text = NULL,
+               *battery_text = NULL, *for_run = NULL, *skill_names = NULL;
+    const cli_option options[] = {
+        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &driver},
+        {"--skills", "NAME,…", "also these, of modules skill-NAME", &skill_names},
+        {"--world", "NAME", "a world of worlds/, or a path; default house", &world_name},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
+        {"--seed", "N", "of everything random", &seed_text},
+        {"--battery", "PCT", "charge at the start, 0 to 100", &battery_text},
+        {"--for-run", NULL, "started by a run: its good end ends this", &for_run},
+        {NULL, NULL, NULL, NULL},
+    };
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    if (c->argc > 0) {
+        return cli_bad(err, "body takes no words, only options; got '%s'", c->argv[0]);
+    }
+    double speed = 1.0, seed = 0.0, battery = -1.0;
+    int rc = speed_text ? cli_number(speed_text, "--speed", 0.1, 100.0, &speed, err) : PONS_OK;
+    if (rc >= 0 && seed_text) {
+        rc = cli_number(seed_text, "--seed", 0.0, 9007199254740991.0, &seed, err);
+    }
+    if (rc >= 0 && battery_text) {
+        rc = cli_number(battery_text, "--battery", 0.0, 100.0, &battery, err);
+    }
+    pons_autovalue world = NULL;
+    char ledger[PATH_MAX + 16], state[PATH_MAX + 16];
+    pons_body_options o = PONS_BODY_OPTIONS_INIT;
+    cli_skills skills = {0};
+    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : cli_world(world_name, &world, err);
+    rc = rc < 0 ? rc : cli_driver(driver, &o.robot, err);
+    rc = rc < 0 ? rc : cli_skills_load(skill_names, &skills, err);
+    rc = rc < 0 ? rc : pons_body_confine(err);
+    if (rc < 0) {
+        return rc;
+    }
+    snprintf(ledger, sizeof ledger, "%s/body.ledger", c->run_dir);
+    snprintf(state, sizeof state, "%s/sim.json", c->run_dir);
+    o.world = world;
+    o.skills = skills.at;
+    o.n_skills = skills.n;
+    o.workspace = c->workspace;
+    o.ledger_path = ledger;
+    o.sim_state_path = state;
+    o.clock = pons_clock_real();
+    o.seed = (uint64_t)seed;
+    o.speed = speed;
+    o.battery_pct = battery;
+    o.for_run = for_run != NULL;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
+    if (!for_run && isatty(STDERR_FILENO)) {
+        cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", driver, world_name, c->run_dir);
+    }
+    return pons_body_run(&o, c->run_dir, &quit, err);
+}

@@ -1,0 +1,362 @@
+// cmd_run.c - `pons run` and `pons resume`.
+#include "cli/agent/agent_cli.h"
+#include "pons/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WAIT_DEFAULT_S 60.0
+
+typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
+    const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
+        *step, *wait;
+} run_words;
+
+typedef struct run_parts { // what is opened before a session is
+    pons_llm model;
+    pons_policy policy;
+    pons_plan *plan;
+} run_parts;
+
+static int read_words(cli *c, run_words *w, pons_error *err);
+static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err);
+static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err);
+static void close_parts(run_parts *p);
+static int check_goals(const pons_policy *policy, const char *world, bool model, char *const *goals,
+                       int n, pons_error *err);
+static int wait_option(const char *text, int64_t *ret_ms, pons_error *err);
+static int read_plan(cli *c, const run_words *w, pons_plan **ret, pons_error *err);
+
+// ---- run ----------------------------------------------------------------------------------------
+
+int cmd_run(cli *c, pons_error *err)
+{
+    run_words w = {.world = "house", .driver = "mujoco"};
+    run_parts p = {0};
+    cli_session_options o = {.speed = 1.0};
+    char id[PONS_NAME_MAX];
+    int rc = read_words(c, &w, err);
+    rc = rc < 0 ? rc : check_words(c, &w, &o, err);
+    rc = rc < 0 ? rc : open_parts(c, &w, &p, err);
+    if (rc >= 0) {
+        if (w.thread) {
+            snprintf(id, sizeof id, "%s", w.thread);
+        } else {
+            cli_new_thread(id);
+        }
+        o.thread = id;
+        o.policy = &p.policy;
+        o.world = w.world;
+        o.driver = w.driver;
+        o.skills = w.skills;
+        o.llm = w.llm;
+        o.goals = (const char *const *)c->argv;
+        o.n_goals = (size_t)c->argc;
+        o.plan = p.plan;
+        o.prompt = c->argc == 0 && !p.plan;
+        o.opened = p.model.ops ? &p.model : NULL;
+        o.stream_kernel = w.kernel != NULL;
+        o.step = w.step != NULL;
+        if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
+            cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
+                    "continue, approve, status, quit.\n",
+                    id);
+        }
+        rc = cli_session_run(c, &o, err);
+    }
+    close_parts(&p);
+    return rc;
+}
+
+static int read_words(cli *c, run_words *w, pons_error *err)
+{
+    const cli_option options[] = {
+        {"--thread", "ID", "use (or make) this thread; default: a new one", &w->thread},
+        {"--world", "NAME", "a world of worlds/, or a path; default house", &w->world},
+        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
+        {"--skills", "NAME,…", "the body that this starts has these too, of modules skill-NAME",
+         &w->skills},
+        {"--llm", "SPEC",
+         "URL, rules, script:FILE, record:FILE:URL or replay:FILE; default: the environment's "
+         "model, else rules",
+         &w->llm},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w->speed},
+        {"--seed", "N", "of everything random; default: from the system", &w->seed},
+        {"--plan", "FILE", "pursue a plan instead of goals; - is standard input", &w->plan},
+        {"--stream", "MODE,…",
+         "also what the inner loop streams: values, updates, messages, custom, tasks, checkpoints, "
+         "debug",
+         &w->stream},
+        {"--stream-kernel", NULL, "and the kernel's ticks, ten a second", &w->kernel},
+        {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &w->step},
+        {"--wait", "S",
+         "exit 4 when a stop or a pause has held all up for so long; 0: never; default 60 without "
+         "a terminal",
+         &w->wait},
+        {NULL, NULL, NULL, NULL},
+    };
+    return cli_parse(c, options, err);
+}
+
+// What is wrong by itself, before any file is looked at.
+static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err)
+{
+    double seed = 0.0;
+    int rc = w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : PONS_OK;
+    if (rc >= 0 && w->seed) {
+        rc = cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
+    }
+    o->seed = (uint64_t)seed;
+    rc = rc >= 0 && w->thread ? cli_thread_name(w->thread, err) : rc;
+    rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->stream, err) : rc;
+    rc = rc < 0 ? rc : wait_option(w->wait, &o->wait_ms, err);
+    if (rc >= 0 && w->kernel && !w->stream) {
+        rc = cli_bad(err, "--stream-kernel goes with --stream");
+    }
+    if (rc >= 0 && w->step && c->argc == 0 && !w->plan) {
+        rc = cli_bad(err, "--step needs a goal: what is typed in says when to go on");
+    }
+    if (rc >= 0 && w->plan && c->argc > 0) {
+        rc = cli_bad(err, "run takes goals or --plan FILE, not both");
+    }
+    return rc;
+}
+
+// Whatever can be found wrong before anything is made; the workspace comes last.
+static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
+{
+    const pons_clock clock = pons_clock_real();
+    int rc = w->llm ? cli_llm(w->llm, &clock, &p->model, err) : PONS_OK;
+    const bool has_model =
+        p->model.ops || (!w->llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
+    rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
+    rc = rc < 0 ? rc : check_goals(&p->policy, w->world, has_model, c->argv, c->argc, err);
+    cli_skills skills;
+    rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
+    rc = rc >= 0 && w->plan ? read_plan(c, w, &p->plan, err) : rc;
+    // A name that nobody knows is found out here; the physics library is the body's to load.
+    const pons_robot_ops *robot = NULL;
+    if (rc >= 0 && strcmp(w->driver, "mujoco") != 0) {
+        rc = cli_driver(w->driver, &robot, err);
+    }
+    return rc < 0 ? rc : cli_workspace(c, true, err);
+}
+
+static void close_parts(run_parts *p)
+{
+    pons_rules_close(&p->policy);
+    if (p->model.ops) {
+        p->model.ops->close(p->model.self);
+    }
+    pons_plan_destroy(p->plan);
+}
+
+// A plan is held against the world before anything is made, as goals are.
+static int read_plan(cli *c, const run_words *w, pons_plan **ret, pons_error *err)
+{
+    pons_autoverdict verdict = NULL;
+    int rc = cli_plan_read(w->plan, NULL, false, ret, err);
+    if (rc >= 0 && (*ret)->n_steps > 0 && pons_plan_is_finished(*ret)) {
+        rc = cli_bad(err, "plan: all its steps are settled: there is nothing to do");
+    }
+    rc = rc < 0 ? rc : cli_plan_judge(c, *ret, w->world, NULL, w->skills, &verdict, err);
+    if (rc < 0) {
+        return rc;
+    }
+    cli_plan_verdict(verdict);
+    return pons_verdict_ok(verdict) ? PONS_OK : cli_bad(err, "plan: refused; nothing was done");
+}
+
+// Who sits at a terminal lifts a stop when it is time; a script must learn that nobody does.
+static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
+{
+    double s = isatty(STDIN_FILENO) ? 0.0 : WAIT_DEFAULT_S;
+    const int rc = text ? cli_number(text, "--wait", 0.0, 1e9, &s, err) : PONS_OK;
+    *ret_ms = (int64_t)(s * 1e3);
+    return rc;
+}
+
+// A goal is held against the world before anything is made: an unknown zone is bad input. What the
+// rules do not understand is the model's to understand, when there is one.
+static int check_goals(const pons_policy *policy, const char *world_name, bool model,
+                       char *const *goals, int n, pons_error *err)
+{
+    pons_autovalue world = NULL;
+    for (int i = 0; i < n; i++) {
+        if (goals[i][strspn(goals[i], " \t\r\n")] == '\0') {
+            return cli_bad(err, "goal %d is empty", i + 1);
+        }
+    }
+    int rc = cli_world(world_name, &world, err);
+    for (int i = 0; i < n && rc >= 0; i++) {
+        pons_autovalue parsed = NULL;
+        rc = policy->ops->parse(policy->self, goals[i], world, &parsed, err);
+        if (rc < 0 && model && strncmp(err->message, "unknown", strlen("unknown")) != 0) {
+            rc = PONS_OK;
+        } else if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
+            rc = cli_bad(err,
+                         "goal %d, '%s', is a control word: `pons %s` says it to a running brain",
+                         i + 1, goals[i], pons_get_str(parsed, "control", "say"));
+        }
+    }
+    return rc;
+}
+
+// ---- resume -------------------------------------------------------------------------------------
+
+typedef struct scan {
+    pons_value *started, *done;
+} scan;
+
+static int scan_event(void *user, const pons_event_row *row)
+{
+    scan *s = user;
+    const bool started = strcmp(row->type, "run.started") == 0;
+    const bool done = strcmp(row->type, "run.done") == 0;
+    pons_value *payload = NULL;
+    if ((started || done) &&
+        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        json_object_set_new(payload, "seq", json_integer(row->seq));
+        json_object_set_new(payload, "ts_ms", json_integer(row->ts_ms));
+        pons_value_unref(s->done);
+        s->done = done ? payload : NULL; // a run that began later is not done
+        if (started) {
+            pons_value_unref(s->started);
+            s->started = payload;
+        }
+    }
+    return 0;
+}
+
+// What the newest run was started with, and its run.done when it has one.
+static int run_options(pons_store store, const char *thread, pons_value **ret_started,
+                       pons_value **ret_done, pons_error *err)
+{
+    scan s = {0};
+    const int rc = store.ops->events(store.self, thread, 0, 0, scan_event, &s, err);
+    *ret_started = s.started;
+    *ret_done = s.done;
+    if (rc < 0) {
+        return rc;
+    }
+    if (!s.started && !s.done) {
+        int64_t last = 0;
+        const int known = store.ops->event_last(store.self, thread, &last, err);
+        if (known < 0 || last == 0) {
+            return pons_error_set(err, PONS_ENOTFOUND, "threads",
+                                  "there is no thread %s with a run to resume", thread);
+        }
+    }
+    return PONS_OK;
+}
+
+static int saw_mail(void *user, const pons_inbox_row *row)
+{
+    (void)row;
+    *(bool *)user = true;
+    return 1;
+}
+
+typedef struct left { // what there is to resume
+    char thread[PONS_NAME_MAX];
+    bool agent; // an agent's thread: the rest is not read
+    pons_value *started, *done;
+    bool mail; // words that came after the end are work
+} left;
+
+static int find_left(cli *c, left *l, pons_error *err)
+{
+    pons_store store = {0};
+    int rc = cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && c->argc) {
+        snprintf(l->thread, sizeof l->thread, "%s", c->argv[0]);
+    } else if (rc >= 0) {
+        rc = cli_latest_of_any(store, l->thread, err);
+    }
+    l->agent = rc >= 0 && pons_agent_thread_is(store, l->thread);
+    if (rc >= 0 && !l->agent) {
+        rc = cli_graph_of(store, l->thread)
+                 ? pons_error_set(err, PONS_EINVAL, "threads",
+                                  "thread %s is a graph's: `pons graph resume %s`", l->thread,
+                                  l->thread)
+                 : run_options(store, l->thread, &l->started, &l->done, err);
+        rc = rc < 0 ? rc
+                    : store.ops->inbox_read(store.self, l->thread, "kernel", 0, saw_mail, &l->mail,
+                                            err);
+    }
+    pons_store_close(&store);
+    return rc;
+}
+
+// Finished: it says so again.
+static int say_done(cli *c, const left *l)
+{
+    cli_display *d = cli_display_create(c, false);
+    pons_autovalue payload = json_copy(l->done);
+    const pons_event ev = {.seq = pons_get_int(l->done, "seq", 0),
+                           .thread = l->thread,
+                           .ns = "kernel",
+                           .ts_ms = pons_get_int(l->done, "ts_ms", 0),
+                           .type = "run.done",
+                           .payload = payload};
+    json_object_del(payload, "seq");
+    json_object_del(payload, "ts_ms");
+    cli_display_event(d, &ev);
+    cli_display_destroy(d);
+    return strcmp(pons_get_str(l->done, "status", ""), "succeeded") == 0 ? PONS_OK : CLI_NO_SUCCESS;
+}
+
+static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
+{
+    int rc = find_left(c, l, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (l->agent) {
+        return cli_agent_resume(c, l->thread, o->llm, err);
+    }
+    if (l->done && !l->mail && strcmp(pons_get_str(l->done, "status", "waiting"), "waiting") != 0) {
+        return say_done(c, l);
+    }
+    const pons_value *about = pons_get(l->started, "options");
+    o->thread = l->thread;
+    o->world = pons_get_str(about, "world", "house");
+    o->driver = pons_get_str(about, "driver", "mujoco");
+    o->skills = pons_get_str(about, "skills", NULL);
+    o->resumed = true;
+    o->speed = pons_get_num(about, "speed", 1.0);
+    o->seed = (uint64_t)pons_get_int(about, "seed", 0);
+    return cli_session_run(c, o, err);
+}
+
+int cmd_resume(cli *c, pons_error *err)
+{
+    const char *stream = NULL, *kernel = NULL, *step = NULL, *wait_text = NULL;
+    cli_session_options o = {0};
+    const cli_option options[] = {
+        {"--llm", "SPEC", "URL, rules, script:FILE, record:FILE:URL or replay:FILE", &o.llm},
+        {"--stream", "MODE,…", "as for run", &stream},
+        {"--stream-kernel", NULL, "as for run", &kernel},
+        {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
+        {"--wait", "S", "as for run", &wait_text},
+        {NULL, NULL, NULL, NULL},
+    };
+    int rc = cli_parse(c, options, err);
+    if (rc >= 0 && c->argc > 1) {
+        rc = cli_bad(err, "resume takes one thread");
+    }
+    rc = rc >= 0 && stream ? cli_modes(stream, &o.stream, err) : rc;
+    rc = rc < 0 ? rc : wait_option(wait_text, &o.wait_ms, err);
+    if (rc < 0) {
+        return rc;
+    }
+    o.stream_kernel = kernel != NULL;
+    o.step = step != NULL;
+    left l = {0};
+    rc = go_on(c, &l, &o, err);
+    pons_value_unref(l.started);
+    pons_value_unref(l.done);
+    return rc;
+}

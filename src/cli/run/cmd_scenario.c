@@ -1,0 +1,255 @@
+// cmd_scenario.c - `pons scenario run` and `pons scenario fuzz`: what each must show, as a table.
+//
+// run NAME|FILE…|all    plays scenarios and prints a row for each; exit 1 when one missed something
+//   --sweep             also kills the brain at every commit of each, before and after it
+//   --driver NAME       instead of the file's
+// fuzz --seeds A..B     the same scenarios with random kills
+#include "cli/cli.h"
+#include "pons/llm.h"
+#include "pons/module.h"
+#include "pons/policy.h"
+#include "pons/scenario.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SCENARIOS_MAX 256
+
+typedef struct player {
+    cli *c;
+    const char *driver; // NULL: the file's
+    pons_value *config;
+    pons_policy policy;
+    char dir[64];
+    bool trace;
+    int passed, failed;
+    cli_display *display;
+} player;
+
+static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err);
+static void remove_dir(const char *dir);
+static int compare_paths(const void *a, const void *b);
+static int play(player *p, const pons_scenario *s, const pons_scenario_options *o, pons_value **ret,
+                pons_error *err);
+static int play_file(player *p, const char *path, bool sweep, int64_t seed_from, int64_t seed_to,
+                     pons_error *err);
+static void show_row(player *p, const pons_value *report, const char *variant);
+static void show_event(void *user, const pons_event *ev);
+
+int cmd_scenario(cli *c, pons_error *err)
+{
+    const char *driver = NULL, *sweep = NULL, *seeds = NULL, *trace = NULL;
+    const cli_option options[] = {
+        {"--driver", "NAME", "instead of the one that the file names", &driver},
+        {"--sweep", NULL, "kill the brain at every commit, before and after it", &sweep},
+        {"--seeds", "A..B", "fuzz: random kills from these seeds", &seeds},
+        {"--trace", NULL, "show the events of each run", &trace},
+        {NULL, NULL, NULL, NULL},
+    };
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    const bool fuzz = c->argc > 0 && strcmp(c->argv[0], "fuzz") == 0;
+    if (c->argc == 0 || (!fuzz && strcmp(c->argv[0], "run") != 0) || (!fuzz && c->argc < 2)) {
+        return cli_bad(err,
+                       "scenario: use `pons scenario run NAME|FILE…|all` or `pons scenario fuzz "
+                       "--seeds A..B`");
+    }
+    long long from = 0, to = -1;
+    char rest = '\0';
+    if (fuzz && (!seeds || sscanf(seeds, "%lld..%lld%c", &from, &to, &rest) != 2 || from < 1 ||
+                 to < from)) {
+        return cli_bad(err, "scenario fuzz: --seeds takes A..B with 1 <= A <= B, not '%s'",
+                       seeds ? seeds : "");
+    }
+    static char paths[SCENARIOS_MAX][PATH_MAX];
+    size_t n = 0;
+    player p = {.c = c, .driver = driver, .trace = trace != NULL};
+    // In memory where there is such a place: the ledger is synced at every line.
+    snprintf(p.dir, sizeof p.dir, "%s/pons-scenario-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (!mkdtemp(p.dir)) {
+        return pons_error_set(err, PONS_EENV, "scenario", "cannot make a directory like %s", p.dir);
+    }
+    int rc = collect(c, paths, &n, err);
+    rc = rc < 0 ? rc : cli_config(c, &p.config, err);
+    rc = rc < 0 ? rc : cli_policy(c, &p.policy, err);
+    p.display = cli_display_create(c, false);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        rc = play_file(&p, paths[i], sweep != NULL, from, to, err);
+    }
+    cli_display_destroy(p.display);
+    pons_rules_close(&p.policy);
+    pons_value_unref(p.config);
+    remove_dir(p.dir);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!c->json) {
+        cli_out("%d passed, %d failed\n", p.passed, p.failed);
+    }
+    return p.failed ? CLI_NO_SUCCESS : PONS_OK;
+}
+
+// Names are looked for in scenarios/; "all", and fuzz without names, are all of them.
+static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err)
+{
+    char dir[PATH_MAX];
+    size_t n = 0;
+    for (int i = 1; i < c->argc && strcmp(c->argv[1], "all") != 0 && n < SCENARIOS_MAX; i++) {
+        const char *word = c->argv[i];
+        if (strchr(word, '/') || strstr(word, ".yaml")) {
+            snprintf(paths[n++], PATH_MAX, "%s", word);
+            continue;
+        }
+        char relative[256];
+        snprintf(relative, sizeof relative, "scenarios/%s.yaml", word);
+        const int rc = pons_share_path(relative, paths[n], PATH_MAX, err);
+        if (rc < 0) {
+            return rc;
+        }
+        n++;
+    }
+    if (n == 0) {
+        const int rc = pons_share_path("scenarios", dir, sizeof dir, err);
+        if (rc < 0) {
+            return rc;
+        }
+        DIR *d = opendir(dir);
+        for (const struct dirent *e = d ? readdir(d) : NULL; e && n < SCENARIOS_MAX;
+             e = readdir(d)) {
+            const size_t length = strlen(e->d_name);
+            if (length > strlen(".yaml") &&
+                strcmp(e->d_name + length - strlen(".yaml"), ".yaml") == 0 &&
+                snprintf(paths[n], PATH_MAX, "%s/%s", dir, e->d_name) < PATH_MAX) {
+                n++;
+            }
+        }
+        if (d) {
+            closedir(d);
+        }
+        qsort(paths, n, PATH_MAX, compare_paths);
+    }
+    *ret_n = n;
+    return PONS_OK;
+}
+
+static void remove_dir(const char *dir)
+{
+    static const char *const files[] = {"body.ledger", "body.epoch"};
+    char path[128];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static int play_file(player *p, const char *path, bool sweep, int64_t seed_from, int64_t seed_to,
+                     pons_error *err)
+{
+    pons_scenario *s = NULL;
+    pons_autovalue report = NULL;
+    pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    int rc = pons_scenario_load(path, &s, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (seed_to < seed_from) {
+        rc = play(p, s, &o, &report, err);
+        if (rc >= 0) {
+            show_row(p, report, "");
+        }
+    }
+    for (int64_t seed = seed_from; rc >= 0 && seed <= seed_to; seed++) {
+        char variant[48];
+        pons_autovalue fuzzed = NULL;
+        o.fuzz_seed = (uint64_t)seed;
+        rc = play(p, s, &o, &fuzzed, err);
+        snprintf(variant, sizeof variant, "seed %lld", (long long)seed);
+        if (rc >= 0) {
+            show_row(p, fuzzed, variant);
+        }
+    }
+    // Two lives for every commit: one that ends just before it is kept, one just after.
+    const int64_t commits = sweep ? pons_get_int(report, "commits", 0) : 0;
+    for (int64_t k = 1; rc >= 0 && k <= 2 * commits; k++) {
+        char variant[48];
+        pons_autovalue swept = NULL;
+        o = (pons_scenario_options){.kill_at_commit = (k + 1) / 2, .kill_before = k % 2 == 1};
+        rc = play(p, s, &o, &swept, err);
+        snprintf(variant, sizeof variant, "killed %s commit %lld",
+                 o.kill_before ? "before" : "after", (long long)o.kill_at_commit);
+        if (rc >= 0) {
+            show_row(p, swept, variant);
+        }
+    }
+    pons_scenario_destroy(s);
+    return rc;
+}
+
+static int play(player *p, const pons_scenario *s, const pons_scenario_options *o, pons_value **ret,
+                pons_error *err)
+{
+    pons_scenario_env env = {.config = p->config,
+                             .policy = p->policy,
+                             .script = &pons_llm_script,
+                             .dir = p->dir,
+                             .on_event = p->trace ? show_event : NULL,
+                             .user = p};
+    pons_value *world = NULL;
+    int rc = cli_driver(p->driver ? p->driver : pons_scenario_driver(s), &env.robot, err);
+    rc = rc < 0 ? rc : cli_world(pons_scenario_world(s), &world, err);
+    env.world = world;
+    rc = rc < 0 ? rc : pons_scenario_run(s, &env, o, ret, err);
+    pons_value_unref(world);
+    return rc;
+}
+
+static void show_row(player *p, const pons_value *report, const char *variant)
+{
+    const bool passed = pons_get_bool(report, "passed", false);
+    p->passed += passed;
+    p->failed += !passed;
+    if (p->c->json) {
+        pons_autovalue row = json_copy((json_t *)report);
+        json_object_set_new(row, "variant", json_string(variant));
+        cli_print_json(row);
+        return;
+    }
+    if (passed && *variant) {
+        return; // a sweep has hundreds of these
+    }
+    cli_out("%s  %-28s %-10s %7.1f s  %3lld commits  %2lld starts  %zu decisions  %s\n",
+            passed ? "✓" : "✗", pons_get_str(report, "name", ""),
+            pons_get_str(report, "status", ""), pons_get_num(report, "robot_s", 0.0),
+            (long long)pons_get_int(report, "commits", 0),
+            (long long)pons_get_int(report, "starts", 0),
+            json_array_size(pons_get(report, "decisions")), variant);
+    size_t i;
+    json_t *end, *miss;
+    json_array_foreach(pons_get(report, "results"), i, end)
+    {
+        if (pons_get(end, "goal")) { // a story without a brain: its goals are all there is to tell
+            cli_out("     %-12s %s %lld\n", pons_get_str(end, "goal", ""),
+                    pons_get_str(end, "status", ""), (long long)pons_get_int(end, "error_code", 0));
+        }
+    }
+    json_array_foreach(pons_get(report, "misses"), i, miss)
+    {
+        cli_out("     %s\n", json_string_value(miss));
+    }
+}
+
+static void show_event(void *user, const pons_event *ev)
+{
+    cli_display_event(((player *)user)->display, ev);
+}

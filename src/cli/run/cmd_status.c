@@ -1,0 +1,111 @@
+// cmd_status.c - `pons status`: what is, read from the store and from the body.
+#include "cli/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OBSERVE_TIMEOUT_MS 500
+
+static void print_status(const pons_value *s);
+
+int cmd_status(cli *c, pons_error *err)
+{
+    const int parsed = cli_parse(c, NULL, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    if (c->argc > 1) {
+        return cli_bad(err, "status takes one thread");
+    }
+    pons_store store = {0};
+    char thread[PONS_NAME_MAX];
+    pons_autovalue hello = NULL;
+    pons_autovalue telemetry = NULL;
+    pons_autovalue status = NULL;
+    int rc = cli_store_read(c, &store, err);
+    bool known = rc >= 0;
+    if (rc >= 0) {
+        cli_observe(c, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
+        rc = c->argc ? snprintf(thread, sizeof thread, "%s", c->argv[0])
+                     : cli_latest_thread(store, thread, err);
+        known = rc >= 0;
+        rc = rc == PONS_ENOTFOUND && telemetry ? PONS_OK : rc; // a body that has no thread yet
+    }
+    if (rc >= 0) {
+        rc = pons_status_read(store, known ? thread : NULL, telemetry, hello, &status, err);
+    }
+    pons_store_close(&store);
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->json) {
+        cli_print_json(status);
+    } else {
+        print_status(status);
+    }
+    return PONS_OK;
+}
+
+static void print_status(const pons_value *s)
+{
+    const pons_value *pose = pons_get(s, "pose"), *stop = pons_get(s, "stop");
+    const pons_value *task = pons_get(s, "active_task"), *decision = pons_get(s, "decision");
+    const pons_value *failure = pons_get(s, "last_failure");
+    cli_out("thread    %s\n", pons_get_str(s, "thread", "none"));
+    cli_out("mode      %s (%s)%s\n", pons_get_str(s, "mode", ""),
+            pons_get_str(s, "mode_reason", ""),
+            pons_get_bool(s, "paused", false) ? ", paused" : "");
+    if (json_is_object(pose)) {
+        cli_out("robot     %.2f, %.2f m, %.0f°, %s; battery %.0f%% %s\n",
+                pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0),
+                pons_get_num(pose, "yaw", 0.0) * 180.0 / M_PI, pons_get_str(s, "zone", "no zone"),
+                pons_get_num(s, "battery_pct", 0.0), pons_get_str(s, "battery_state", ""));
+    } else {
+        cli_out("robot     no body answers\n");
+    }
+    if (pons_get_bool(stop, "latched", false)) {
+        cli_out("stop      latched: %s\n", pons_get_str(stop, "reason", ""));
+    }
+    if (json_is_object(pons_get(s, "stopped"))) {
+        cli_out("          tasks wait for `pons reset` and `pons continue`\n");
+    }
+    cli_out("task      %s\n", json_is_object(task) ? pons_get_str(task, "text", "") : "none");
+    const pons_value *ladder = pons_get(s, "ladder");
+    if (json_is_object(ladder)) {
+        cli_out("ladder    %s; %lld tries and %lld decisions left%s%s\n",
+                pons_get_str(ladder, "step", ""), (long long)pons_get_int(ladder, "tries_left", 0),
+                (long long)pons_get_int(ladder, "decisions_left", 0),
+                *pons_get_str(ladder, "why", "") ? "; " : "", pons_get_str(ladder, "why", ""));
+    }
+    size_t i;
+    json_t *item;
+    json_array_foreach(pons_get(s, "queue"), i, item)
+    {
+        cli_out("  queue   %lld  %s  %s\n", (long long)pons_get_int(item, "priority", 0),
+                pons_get_str(item, "id", ""), pons_get_str(item, "text", ""));
+    }
+    json_array_foreach(pons_get(s, "unheard"), i, item)
+    {
+        cli_out("  kept    %s\n", json_string_value(item));
+    }
+    json_array_foreach(pons_get(s, "skills"), i, item)
+    {
+        cli_out("skill     %s  goal %.8s  time-out %.0f s\n", pons_get_str(item, "skill", ""),
+                pons_get_str(item, "goal_id", ""), pons_get_num(item, "timeout_s", 0.0));
+    }
+    if (json_is_object(decision)) {
+        cli_out("decision  %lld: %s. %s\n", (long long)pons_get_int(s, "iter", 0),
+                pons_get_str(decision, "type", ""), pons_get_str(decision, "reason", ""));
+    }
+    if (json_is_object(failure)) {
+        cli_out("failure   %s %s %lld: %s; %s\n", pons_get_str(failure, "skill", ""),
+                pons_get_str(failure, "status", ""),
+                (long long)pons_get_int(failure, "error_code", 0),
+                pons_get_str(failure, "error_msg", ""), pons_get_str(failure, "recovery", ""));
+    }
+    json_array_foreach(pons_get(s, "approvals"), i, item)
+    {
+        cli_out("asks      %s  (pons approve %s …)\n", pons_get_str(item, "question", ""),
+                pons_get_str(s, "thread", ""));
+    }
+}

@@ -1,0 +1,326 @@
+// cmd_word.c - what a person says from another terminal: say, pause, continue, cancel; stop and
+// reset.
+//
+// Words go to the thread's inbox in the store, durable before the command returns, and a datagram
+// on run/brain.sock wakes the brain that holds it. Stop goes past all of that: a datagram to the
+// safety thread's own socket.
+#include "cli/agent/agent_cli.h"
+#include "pons/link_message.h"
+#include "pons/log.h"
+#include "pons/policy.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define STOP_TIMEOUT_MS    1000
+#define RESET_TIMEOUT_MS   4000 // the body gives the disk two seconds
+#define OBSERVE_TIMEOUT_MS 500
+
+static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
+                pons_error *err);
+static pons_value *note_free(cli *c, pons_value *word);
+static int control(cli *c, const char *word, pons_error *err);
+static int task_known(cli *c, const char *thread, const char *task, pons_error *err);
+static int answer_word(cli *c, const char *thread, const char *text, bool *ret_answered,
+                       pons_error *err);
+
+int cmd_say(cli *c, pons_error *err)
+{
+    const char *thread = NULL;
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    char text[4096] = "";
+    size_t used = 0;
+    for (int i = 0; i < c->argc; i++) {
+        const int n = snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", c->argv[i]);
+        used += (size_t)n;
+        if (used >= sizeof text) {
+            return cli_bad(err, "say: that is longer than %zu bytes", sizeof text - 1);
+        }
+    }
+    if (text[strspn(text, " \t\r\n")] == '\0') {
+        return cli_bad(err, "say: nothing to say");
+    }
+    pons_autovalue value = pons_object("text", json_string(text), NULL);
+    if (!value || !pons_get(value, "text")) {
+        return cli_bad(err, "say: the text is not valid UTF-8");
+    }
+    pons_error none = PONS_ERROR_INIT; // what is wrong there is told by the post
+    const int found = cli_workspace(c, false, &none);
+    // A stop is carried also where the rest is refused because others may write there.
+    if (found >= 0 || none.status == PONS_EREFUSED) {
+        bool answered = false;
+        const int rc = found >= 0 ? answer_word(c, thread, text, &answered, err) : PONS_OK;
+        if (answered) {
+            return rc;
+        }
+        cli_stop_word(c, NULL, text);
+        pons_autovalue looked = note_free(c, value);
+        (void)looked;
+    }
+    return post(c, thread, "say", value, err);
+}
+
+// "yes" and "no" are answers where a question is open, and their teller learns what became of them.
+// Not answered: it is none of them, or nothing is asked.
+static int answer_word(cli *c, const char *thread, const char *text, bool *ret_answered,
+                       pons_error *err)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_policy policy = {0};
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = json_object();
+    if (cli_policy(c, &policy, &none) < 0) {
+        return PONS_OK;
+    }
+    const int rc = policy.ops->parse(policy.self, text, world, &parsed, &none);
+    pons_rules_close(&policy);
+    const char *word = rc < 0 ? "" : pons_get_str(parsed, "control", "");
+    const bool yes = strcmp(word, "yes") == 0;
+    if ((!yes && strcmp(word, "no") != 0) || json_array_size(pons_get(parsed, "goals")) > 0) {
+        return PONS_OK;
+    }
+    pons_autovalue answer = pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
+                                        json_string(text), NULL);
+    return cli_answer_open(c, thread, answer, ret_answered, err);
+}
+
+int cmd_pause(cli *c, pons_error *err)
+{
+    return control(c, "pause", err);
+}
+
+// A `continue` that comes before the reset would be one that the reset sets in motion.
+int cmd_continue(cli *c, pons_error *err)
+{
+    const char *thread = NULL;
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    const int rc = cli_workspace(c, false, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue value = pons_object("word", json_string("continue"), NULL);
+    pons_autovalue telemetry = note_free(c, value);
+    const pons_value *stop = pons_get(telemetry, "stop");
+    if (pons_get_bool(stop, "latched", false)) {
+        return cli_bad(err, "continue: the stop is latched (%s): `pons reset` comes first",
+                       pons_get_str(stop, "reason", ""));
+    }
+    return post(c, thread, "control", value, err);
+}
+
+// Ends a task, or all that people have asked for.
+int cmd_cancel(cli *c, pons_error *err)
+{
+    const char *thread = NULL;
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    if (c->argc > 1) {
+        return cli_bad(err, "cancel takes one task (see `pons status`), or none for all");
+    }
+    const int known = c->argc ? task_known(c, thread, c->argv[0], err) : PONS_OK;
+    if (known < 0) {
+        return known;
+    }
+    pons_autovalue value = pons_object("word", json_string("cancel"), "task",
+                                       c->argc ? json_string(c->argv[0]) : NULL, NULL);
+    return post(c, thread, "control", value, err);
+}
+
+// A task that nobody knows is a slip of the hand, and nothing is cancelled for it.
+static int task_known(cli *c, const char *thread, const char *task, pons_error *err)
+{
+    pons_store store = {0};
+    char latest[PONS_NAME_MAX];
+    pons_autovalue status = NULL;
+    int rc = cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && !thread) {
+        rc = cli_latest_thread(store, latest, err);
+        thread = latest;
+    }
+    rc = rc < 0 ? rc : pons_status_read(store, thread, NULL, NULL, &status, err);
+    pons_store_close(&store);
+    if (rc < 0) {
+        return rc;
+    }
+    char known[512] = "";
+    size_t i, used = 0;
+    json_t *item;
+    json_array_foreach(pons_get(status, "queue"), i, item)
+    {
+        const char *id = pons_get_str(item, "id", "");
+        if (strcmp(id, task) == 0) {
+            return PONS_OK;
+        }
+        if (used < sizeof known) {
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? " " : "", id);
+        }
+    }
+    return cli_bad(err, "cancel: %s has no task %s; there are: %s", thread, task,
+                   *known ? known : "none");
+}
+
+// Whether the body was latched when a word was said: looked at now, because what the brain has is
+// some milliseconds old. Returns the telemetry, NULL when no body answers.
+static pons_value *note_free(cli *c, pons_value *word)
+{
+    pons_autovalue hello = NULL;
+    pons_value *telemetry = NULL;
+    cli_observe(c, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
+    const pons_value *stop = pons_get(telemetry, "stop");
+    if (stop && !pons_get_bool(stop, "latched", true)) {
+        json_object_set_new(word, "seen_free", json_true());
+    }
+    return telemetry;
+}
+
+void cli_stop_word(cli *c, const pons_policy *policy, const char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_policy own = {0};
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = json_object();
+    if (!policy && cli_policy(c, &own, &err) < 0) {
+        return;
+    }
+    const pons_policy *p = policy ? policy : &own;
+    if (p->ops->parse(p->self, text, world, &parsed, &err) >= 0 &&
+        strcmp(pons_get_str(parsed, "control", ""), "stop") == 0 &&
+        pons_stop_send(c->run_dir, "a person said stop", STOP_TIMEOUT_MS, &err) < 0) {
+        pons_log(PONS_LOG_INFO, "stop", "%s; the brain will send it", err.message);
+    }
+    pons_rules_close(&own);
+}
+
+static int control(cli *c, const char *word, pons_error *err)
+{
+    const char *thread = NULL;
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    pons_autovalue value = pons_object("word", json_string(word), NULL);
+    return post(c, thread, "control", value, err);
+}
+
+static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
+                pons_error *err)
+{
+    pons_store store = {0};
+    char latest[PONS_NAME_MAX];
+    int rc = cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && !thread) {
+        rc = cli_latest_thread(store, latest, err);
+        thread = latest;
+    }
+    int64_t last = 0;
+    pons_lease holder = {0};
+    pons_error none = PONS_ERROR_INIT;
+    const bool held = rc >= 0 && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    rc = rc < 0 ? rc : store.ops->event_last(store.self, thread, &last, err);
+    if (rc >= 0 && last == 0 && !held) { // a misspelt thread is bad input, not a new one
+        rc = pons_error_set(err, PONS_ENOTFOUND, "threads", "there is no thread %s", thread);
+    }
+    rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, err);
+    pons_store_close(&store);
+    if (rc < 0) {
+        return rc;
+    }
+    cli_ring(c);
+    if (!held && !c->json) {
+        cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
+    }
+    return PONS_OK;
+}
+
+int cmd_stop(cli *c, pons_error *err)
+{
+    const int parsed = cli_parse(c, NULL, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    const char *reason = c->argc ? c->argv[0] : "pons stop";
+    if (pons_stop_send(c->run_dir, reason, STOP_TIMEOUT_MS, err) < 0) {
+        return cli_unreached(err);
+    }
+    if (c->json) {
+        pons_autovalue out =
+            pons_object("type", json_string("stop"), "latched", json_true(), "durable", json_true(),
+                        "reason", json_string(reason), NULL);
+        cli_print_json(out);
+    } else {
+        cli_out("stopped; the latch holds until `pons reset`\n");
+    }
+    return PONS_OK;
+}
+
+// The body's own yes; or why there is none.
+static int await_reset(pons_link *link, pons_error *err)
+{
+    const pons_clock clock = pons_clock_real();
+    const int64_t until = pons_now_ms(&clock) + RESET_TIMEOUT_MS;
+    int rc = pons_message_send(link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
+    while (rc >= 0 && pons_now_ms(&clock) < until) {
+        pons_autovalue msg = NULL;
+        rc = pons_link_recv(link, &msg, err);
+        if (rc == 0) {
+            struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
+            poll(&p, 1, (int)(until - pons_now_ms(&clock)));
+        } else if (rc > 0 && strcmp(pons_get_str(msg, "type", ""), "ok") == 0 &&
+                   strcmp(pons_get_str(msg, "re", ""), "reset") == 0) {
+            return PONS_OK;
+        } else if (rc > 0 && strcmp(pons_get_str(msg, "type", ""), "error") == 0) {
+            return cli_lacks(err, "the body refuses: %s", pons_get_str(msg, "message", ""));
+        }
+    }
+    return cli_lacks(err, "the body did not answer the reset");
+}
+
+int cmd_reset(cli *c, pons_error *err)
+{
+    const int parsed = cli_parse(c, NULL, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    char path[PATH_MAX + 16];
+    pons_link *link = NULL;
+    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
+    if (pons_link_connect(path, &link, err) < 0) {
+        return cli_unreached(err);
+    }
+    // Without a hello: the body knows by the socket whose process this is.
+    const int rc = await_reset(link, err);
+    pons_link_close(link);
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->json) {
+        pons_autovalue out =
+            pons_object("type", json_string("reset"), "latched", json_false(), NULL);
+        cli_print_json(out);
+    } else {
+        cli_out("reset; tasks that were stopped wait for `pons continue`\n");
+    }
+    return PONS_OK;
+}

@@ -1,0 +1,611 @@
+// session.c - a brain at work in the foreground: for `pons run` and `pons resume`.
+//
+// One loop: poll what the brain names, standard input for the prompt, and run/brain.sock, on which
+// other processes ring after they have posted to an inbox; then let the brain do what is due. A
+// body is started when none answers on run/body.sock, and started again when it dies: a run's body
+// is the run's business. A body that somebody else had started is joined and left alone.
+//
+// Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
+// once.
+#include "cli/agent/agent_cli.h"
+#include "pons/module.h"
+#include "pons/policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BODY_START_EVERY_MS 3000
+#define BODY_STARTS_MAX     5
+#define BODY_BUSY_MAX_MS    3000 // how long another brain may have the body before this one gives up
+#define FDS_MAX             8
+#define STDIN_LINE_MAX      4096
+
+typedef struct session {
+    cli *c;
+    const cli_session_options *o;
+    const pons_value
+        *about; // {world, driver, skills, speed, seed} of a body that has to be started
+    cli_display *display;
+    pons_brain *brain;
+    const pons_policy *policy;
+    pons_clock clock;
+    pid_t body; // a child of ours that is alive, else 0
+    int body_starts;
+    int64_t body_tried_ms; // 0: never
+    int body_failed;       // CLI_FAULTY or CLI_LACKING: a child could not start, and it was said
+    int wake_fd;
+    bool stdin_open;
+    bool prompting; // standard input is a person's terminal
+    int left;       // tasks that a prompt is left with
+    bool left_idle; // it is left with none
+    size_t line_length;
+    char line[STDIN_LINE_MAX];
+    // --step
+    pons_store store;
+    bool held, free_run; // announced and waiting for a word; not held any more
+    pons_value *held_state, *held_next;
+} session;
+
+static volatile sig_atomic_t interrupted;
+
+static pons_value *about_run(cli *c, const cli_session_options *o);
+static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
+                        const pons_llm *llm, pons_value *about, pons_error *err);
+static int session_loop(session *s, pons_error *err);
+static int leave_prompt(session *s, pons_error *err);
+static int count_words(void *user, const pons_inbox_row *row);
+static int session_outcome(session *s);
+static int connect_body(void *user, pons_link **ret, pons_error *err);
+static int open_knowledge(void *user, pons_tools *ret, pons_error *err);
+static void start_body(session *s);
+static void reap_body(session *s);
+static void on_event(void *user, const pons_event *ev);
+static int open_wake(session *s);
+static void read_wake(session *s);
+static void read_stdin(session *s);
+static void on_prompt_line(void *user, const char *text);
+static void answer_line(session *s, char *text);
+static void say_line(session *s, char *text);
+static bool take_line(session *s, char ret[STDIN_LINE_MAX]);
+static bool hold(session *s);
+static void step_line(session *s, const char *text);
+static void on_signal(int number);
+
+int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
+{
+    session s = {
+        .c = c,
+        .o = o,
+        .clock = pons_clock_real(),
+        .wake_fd = -1,
+        .stdin_open = o->prompt || o->step,
+    };
+    pons_store store = {0};
+    pons_policy policy = {0};
+    pons_llm llm = {0};
+    pons_autovalue config = NULL;
+    pons_autovalue about = about_run(c, o);
+    s.about = about;
+    int rc = cli_config(c, &config, err);
+    if (rc >= 0 && !o->policy) {
+        rc = cli_policy(c, &policy, err);
+    }
+    if (rc >= 0 && !o->opened) {
+        rc = cli_llm(o->llm, &s.clock, &llm, err);
+    }
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0) {
+        const pons_llm *model = o->opened ? o->opened : &llm;
+        s.display = cli_display_create(c, !o->step);
+        s.store = store;
+        s.policy = o->policy ? o->policy : &policy;
+        rc = session_open(&s, store, config, o->policy ? *o->policy : policy,
+                          model->ops ? model : NULL, about, err);
+    }
+    if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
+        cli_prompt_start("pons", on_prompt_line, &s);
+        s.prompting = cli_prompt_active();
+        if (s.prompting) {
+            cli_display_prompting(s.display);
+        }
+    }
+    if (rc >= 0) {
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        signal(SIGHUP, on_signal);
+        rc = session_loop(&s, err);
+    }
+    if (rc >= 0 && o->prompt && pons_brain_outcome_get(s.brain) == PONS_BRAIN_RUNNING) {
+        rc = leave_prompt(&s, err);
+    }
+    rc = rc < 0 ? rc : session_outcome(&s);
+    cli_prompt_stop();
+    pons_brain_close(s.brain);
+    cli_display_destroy(s.display);
+    pons_value_unref(s.held_state);
+    pons_value_unref(s.held_next);
+    if (s.wake_fd >= 0) {
+        close(s.wake_fd);
+    }
+    if (llm.ops) {
+        llm.ops->close(llm.self);
+    }
+    pons_rules_close(&policy);
+    pons_store_close(&store);
+    return rc;
+}
+
+// The body that is there says which world, driver and skills a resume goes on with: a run may have
+// joined one that somebody else started with others.
+static pons_value *about_run(cli *c, const cli_session_options *o)
+{
+    char path[PATH_MAX + 16];
+    pons_error none = PONS_ERROR_INIT;
+    pons_link *there = NULL;
+    pons_autovalue body = NULL;
+    pons_autovalue world = NULL;
+    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
+    if (pons_link_connect(path, &there, &none) == PONS_OK) {
+        pons_link_close(there);
+        snprintf(path, sizeof path, "%s/body.json", c->run_dir);
+        pons_value_load(path, &body, &none);
+    }
+    const char *name = pons_get_str(body, "world", o->world);
+    const char *skills = body ? pons_get_str(body, "skills", NULL) : o->skills;
+    const bool found = body && cli_world(name, &world, &none) == PONS_OK; // else it was a path
+    return pons_object("world", json_string(found ? name : o->world), "driver",
+                       json_string(pons_get_str(body, "driver", o->driver)), "skills",
+                       skills ? json_string(skills) : NULL, "speed", json_real(o->speed), "seed",
+                       json_integer((json_int_t)o->seed), NULL);
+}
+
+static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
+                        const pons_llm *llm, pons_value *about, pons_error *err)
+{
+    const pons_brain_options opts = {.store = store,
+                                     .thread = s->o->thread,
+                                     .clock = s->clock,
+                                     .seed = s->o->seed,
+                                     .config = config,
+                                     .policy = policy,
+                                     .llm = llm,
+                                     .connect = connect_body,
+                                     .knowledge = open_knowledge,
+                                     .on_event = on_event,
+                                     .user = s,
+                                     .about = about,
+                                     .keep_running = s->o->prompt,
+                                     .resumed = s->o->resumed,
+                                     .stop_body = true,
+                                     .stream = s->o->stream,
+                                     .stream_kernel = s->o->stream_kernel,
+                                     .step = s->o->step,
+                                     .wait_ms = s->o->wait_ms};
+    int rc = pons_brain_open(&opts, &s->brain, err);
+    // The goal is committed before a body is started.
+    if (rc >= 0 && s->o->n_goals > 0) {
+        rc = pons_brain_add_goals(s->brain, s->o->goals, s->o->n_goals, err);
+    }
+    if (rc >= 0 && s->o->prompt) { // so that a resume knows the world and the driver
+        rc = pons_brain_add_goals(s->brain, NULL, 0, err);
+    }
+    if (rc >= 0 && s->o->plan) {
+        rc = pons_brain_add_plan(s->brain, s->o->plan, err);
+    }
+    if (rc >= 0) {
+        s->wake_fd = open_wake(s);
+    }
+    return rc;
+}
+
+static int session_loop(session *s, pons_error *err)
+{
+    while (!interrupted && !s->body_failed) {
+        const int rc = pons_brain_poll(s->brain, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_brain_outcome_get(s->brain) != PONS_BRAIN_RUNNING) {
+            break;
+        }
+        const char *why = NULL;
+        if (pons_brain_busy_ms(s->brain, &why) > BODY_BUSY_MAX_MS) {
+            return pons_error_set(err, PONS_EBUSY, "body",
+                                  "%s; the goals are kept: `pons resume %s`", why, s->o->thread);
+        }
+        reap_body(s);
+        if (s->o->step && hold(s)) {
+            continue;
+        }
+        struct pollfd fds[FDS_MAX];
+        size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 2);
+        const size_t wake = n;
+        fds[n++] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
+        const size_t input = n;
+        const bool listens = s->stdin_open && (!s->o->step || s->held);
+        fds[n++] = (struct pollfd){.fd = listens ? STDIN_FILENO : -1, .events = POLLIN};
+        int64_t wait_ns = pons_brain_next_due_ns(s->brain) - pons_now_ns(&s->clock);
+        wait_ns = wait_ns < 0 ? 0 : wait_ns;
+        const struct timespec ts = {.tv_sec = wait_ns / PONS_NS_PER_S,
+                                    .tv_nsec = wait_ns % PONS_NS_PER_S};
+        if (ppoll(fds, n, &ts, NULL) <= 0) {
+            continue;
+        }
+        if (fds[wake].revents) {
+            read_wake(s);
+        }
+        if (fds[input].revents) {
+            read_stdin(s);
+        }
+    }
+    return s->body_failed;
+}
+
+// Whoever leaves the prompt leaves what was asked for: it is kept. When there is nothing, the run is
+// over, and the body that it had started ends.
+static int leave_prompt(session *s, pons_error *err)
+{
+    pons_autovalue status = pons_brain_status(s->brain);
+    s->left = (int)json_array_size(pons_get(status, "queue"));
+    const int rc = s->store.ops->inbox_read(s->store.self, s->o->thread, "kernel", 0, count_words,
+                                            &s->left, err);
+    if (rc < 0 || s->left > 0) {
+        return rc;
+    }
+    s->left_idle = true;
+    pons_brain_finish(s->brain);
+    return pons_brain_poll(s->brain, err);
+}
+
+// Words that nobody has heard yet: goals, as a rule. Where there is one, there is something to resume.
+static int count_words(void *user, const pons_inbox_row *row)
+{
+    *(int *)user += strcmp(row->kind, "say") == 0;
+    return 0;
+}
+
+static int session_outcome(session *s)
+{
+    if (s->left_idle) {
+        return PONS_OK; // whatever became of its tasks has been seen
+    }
+    switch (pons_brain_outcome_get(s->brain)) {
+    case PONS_BRAIN_SUCCEEDED:
+        return PONS_OK;
+    case PONS_BRAIN_WAITING:
+        return CLI_WAITING;
+    case PONS_BRAIN_RUNNING:
+        if (s->o->prompt) {
+            cli_display_note(s->display, "left with %d task(s); `pons resume %s` goes on", s->left,
+                             s->o->thread);
+            return CLI_WAITING;
+        }
+        cli_display_note(s->display, "left with work to do; `pons resume %s` goes on",
+                         s->o->thread);
+        return CLI_NO_SUCCESS;
+    default:
+        return CLI_NO_SUCCESS;
+    }
+}
+
+static void on_signal(int number)
+{
+    if (interrupted) {
+        _exit(128 + number);
+    }
+    interrupted = 1;
+}
+
+static void on_event(void *user, const pons_event *ev)
+{
+    cli_display_event(((session *)user)->display, ev);
+}
+
+// ---- body ---------------------------------------------------------------------------------------
+
+// The workspace's documents, for a plan that asks them.
+static int open_knowledge(void *user, pons_tools *ret, pons_error *err)
+{
+    session *s = user;
+    return cli_core_tools(s->c, &s->clock, ret, err);
+}
+
+static int connect_body(void *user, pons_link **ret, pons_error *err)
+{
+    session *s = user;
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
+    const int rc = pons_link_connect(path, ret, err);
+    if (rc < 0 && !s->o->body_by_hand && !s->body) {
+        start_body(s);
+    }
+    return rc < 0 ? PONS_EAGAIN : rc;
+}
+
+// A session of its own, so that Ctrl-C here is not its end; what it has to say goes to
+// run/body.log.
+static void start_body(session *s)
+{
+    const int64_t now = pons_now_ms(&s->clock);
+    if (s->body_tried_ms && now - s->body_tried_ms < BODY_START_EVERY_MS) {
+        return;
+    }
+    if (s->body_starts++ >= BODY_STARTS_MAX) {
+        s->body_failed = CLI_LACKING;
+        cli_display_note(s->display, "the body died %d times; see %s/body.log", BODY_STARTS_MAX,
+                         s->c->run_dir);
+        return;
+    }
+    s->body_tried_ms = now;
+    char self[PATH_MAX], log[PATH_MAX + 16], speed[32], seed[32];
+    snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
+    snprintf(log, sizeof log, "%s/body.log", s->c->run_dir);
+    snprintf(speed, sizeof speed, "%.17g", s->o->speed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->o->seed);
+    const pid_t pid = fork();
+    if (pid != 0) {
+        s->body = pid > 0 ? pid : 0;
+        return;
+    }
+    setsid();
+    const int null = open("/dev/null", O_RDONLY);
+    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    const char *skills = pons_get_str(s->about, "skills", NULL);
+    execl(self, "pons", "body", "--workspace", s->c->workspace, "--driver",
+          pons_get_str(s->about, "driver", s->o->driver), "--world",
+          pons_get_str(s->about, "world", s->o->world), "--speed", speed, "--seed", seed,
+          "--for-run", skills ? "--skills" : (char *)NULL, skills, (char *)NULL);
+    _exit(EXIT_ENVIRONMENT);
+}
+
+// A child that ends with bad input or a missing environment would only do so again: its last line
+// says why.
+static void reap_body(session *s)
+{
+    int status = 0;
+    if (!s->body || waitpid(s->body, &status, WNOHANG) != s->body) {
+        return;
+    }
+    s->body = 0;
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (code != EXIT_BAD_INPUT && code != EXIT_ENVIRONMENT) {
+        return;
+    }
+    char path[PATH_MAX + 16], last[1024] = "";
+    snprintf(path, sizeof path, "%s/body.log", s->c->run_dir);
+    FILE *log = fopen(path, "r");
+    char text[1024];
+    while (log && fgets(text, sizeof text, log)) {
+        memcpy(last, text, sizeof last);
+    }
+    if (log) {
+        fclose(log);
+    }
+    last[strcspn(last, "\n")] = '\0';
+    pons_link *other = NULL; // lost a race for the socket: somebody else's body is there
+    pons_error ignored = PONS_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
+    if (pons_link_connect(path, &other, &ignored) >= 0) {
+        pons_link_close(other);
+        return;
+    }
+    cli_err("%s\n", *last ? last : "pons: the body could not start");
+    s->body_failed = code == EXIT_BAD_INPUT ? CLI_FAULTY : CLI_LACKING;
+}
+
+// ---- other processes ----------------------------------------------------------------------------
+
+// A datagram on run/brain.sock means: look into the inboxes now.
+static int open_wake(session *s)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int n =
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", s->c->run_dir);
+    if (fd < 0 || n >= (int)sizeof address.sun_path) {
+        return fd; // without it, the next tick looks
+    }
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+        close(fd); // another brain of this workspace has it: ticks will do here
+        return -1;
+    }
+    unlink(address.sun_path);
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+        close(fd);
+        return -1;
+    }
+    chmod(address.sun_path, 0600);
+    return fd;
+}
+
+static void read_wake(session *s)
+{
+    char byte[16];
+    while (recv(s->wake_fd, byte, sizeof byte, 0) > 0) {
+    }
+    pons_brain_wake(s->brain);
+}
+
+// ---- prompt -------------------------------------------------------------------------------------
+
+static void read_stdin(session *s)
+{
+    if (s->prompting) {
+        cli_prompt_read();
+        return;
+    }
+    const ssize_t n =
+        read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
+    if (n <= 0) {
+        s->stdin_open = false;
+        if (!s->o->step) {
+            say_line(s, s->line); // a last line without its end
+            pons_brain_finish(s->brain);
+        }
+        return;
+    }
+    s->line_length += (size_t)n;
+    s->line[s->line_length] = '\0';
+    char text[STDIN_LINE_MAX];
+    while (!s->o->step && take_line(s, text)) {
+        say_line(s, text);
+    }
+    if (s->line_length + 1 >= sizeof s->line) {
+        cli_display_note(s->display, "that line is too long");
+        s->line_length = 0;
+    }
+}
+
+// --step: a superstep is due and held. What the last one did is shown once; then it waits for a
+// word, or goes on at once when nobody can say one. True: the brain is to be polled again at once.
+static bool hold(session *s)
+{
+    pons_autovalue next = pons_brain_held(s->brain);
+    if (!next) {
+        return false;
+    }
+    if (!s->held) {
+        pons_error none = PONS_ERROR_INIT;
+        pons_value *state = NULL;
+        pons_state_read(s->store, s->o->thread, "react", &state, &none); // none before its first
+        cli_step_show(s->display, s->c, s->o->thread, "react", s->held_next, s->held_state, state,
+                      next);
+        if (!s->c->json && !s->free_run && !s->held_next && isatty(STDIN_FILENO)) {
+            cli_display_note(s->display, CLI_STEP_HELP);
+        }
+        pons_value_unref(s->held_state);
+        pons_value_unref(s->held_next);
+        s->held_state = state;
+        s->held_next = pons_value_ref(next);
+        s->held = true;
+    }
+    char text[STDIN_LINE_MAX];
+    while (s->held && !interrupted && take_line(s, text)) { // a word a step, in their order
+        step_line(s, text);
+    }
+    s->free_run = s->free_run || !s->stdin_open; // nobody says anything more
+    if (s->held && s->free_run) {
+        s->held = false;
+        pons_brain_step(s->brain);
+    }
+    return !s->held || interrupted;
+}
+
+static void step_line(session *s, const char *text)
+{
+    switch (cli_step_parse(text)) {
+    case CLI_STEP_CONTINUE:
+        s->free_run = true;
+        break;
+    case CLI_STEP_STATE:
+        cli_print_json(s->held_state);
+        break;
+    case CLI_STEP_QUIT:
+        interrupted = 1;
+        break;
+    case CLI_STEP_NEXT:
+        if (s->held) {
+            s->held = false;
+            pons_brain_step(s->brain);
+        }
+        break;
+    default:
+        cli_display_note(s->display, CLI_STEP_HELP);
+    }
+}
+
+// The first of the lines that were read; false when there is no whole one.
+static bool take_line(session *s, char ret[STDIN_LINE_MAX])
+{
+    char *end = strchr(s->line, '\n');
+    if (!end) {
+        return false;
+    }
+    snprintf(ret, STDIN_LINE_MAX, "%.*s", (int)(end - s->line), s->line);
+    s->line_length = strlen(end + 1);
+    memmove(s->line, end + 1, s->line_length + 1);
+    return true;
+}
+
+static void on_prompt_line(void *user, const char *text)
+{
+    session *s = user;
+    if (!text) { // Ctrl-D
+        interrupted = 1;
+        return;
+    }
+    char line[STDIN_LINE_MAX];
+    snprintf(line, sizeof line, "%s", text);
+    say_line(s, line);
+}
+
+// "approve", "approve edit JSON", "approve reject WHY", or the same without "approve".
+static void answer_line(session *s, char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char *save = NULL;
+    char *action = strtok_r(text, " ", &save);
+    if (strcmp(action, "approve") == 0 && save && *save) {
+        action = strtok_r(NULL, " ", &save);
+    }
+    pons_autovalue answer = NULL;
+    if (cli_answer(action ? action : "approve", save && *save ? save : NULL, &answer, &err) < 0) {
+        cli_tell(&err);
+        return;
+    }
+    cli_answer_sign(answer, "the prompt");
+    if (pons_brain_answer(s->brain, answer, &err) < 0) {
+        char line[1024];
+        cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
+    }
+}
+
+static void say_line(session *s, char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    text += strspn(text, " \t\r");
+    if (!*text) {
+        return;
+    }
+    if (strcmp(text, "quit") == 0 || strcmp(text, "exit") == 0) {
+        interrupted = 1;
+        return;
+    }
+    static const char *const answers[] = {"approve", "reject", "edit"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        const size_t n = strlen(answers[i]);
+        if (strncmp(text, answers[i], n) == 0 && (text[n] == '\0' || text[n] == ' ')) {
+            answer_line(s, text);
+            return;
+        }
+    }
+    if (strncmp(text, "cancel task-", strlen("cancel task-")) == 0) {
+        pons_autovalue word = pons_object("word", json_string("cancel"), "task",
+                                          json_string(text + strlen("cancel ")), NULL);
+        if (pons_inbox_post(s->store, s->o->thread, "kernel", "control", word, &err) >= 0) {
+            pons_brain_wake(s->brain);
+            return;
+        }
+    }
+    if (strcmp(text, "status") == 0) {
+        pons_autovalue status = pons_brain_status(s->brain);
+        cli_print_json(status);
+        return;
+    }
+    cli_stop_word(s->c, s->policy, text);
+    if (pons_brain_say(s->brain, text, &err) < 0) {
+        char line[1024];
+        cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
+    }
+}

@@ -1,0 +1,265 @@
+// verdict.c - what the critic found: rules that are violated, yeses that are needed, rules that
+// were not judged. It only grows: there is no function that takes a rule away.
+#include "critic/judgement.h"
+#include "pons/buf.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_BYTES_MAX = 64 };
+
+static pons_value *text(const char *s);
+
+pons_verdict *pons_verdict_create(void)
+{
+    pons_verdict *v = calloc(1, sizeof *v);
+    if (!v) {
+        return NULL;
+    }
+    v->rules = json_array();
+    v->approvals = json_array();
+    v->unjudged = json_array();
+    if (!v->rules || !v->approvals || !v->unjudged) {
+        pons_verdict_destroy(v);
+        return NULL;
+    }
+    return v;
+}
+
+void pons_verdict_destroy(pons_verdict *v)
+{
+    if (!v) {
+        return;
+    }
+    pons_value_unref(v->rules);
+    pons_value_unref(v->approvals);
+    pons_value_unref(v->unjudged);
+    free(v);
+}
+
+bool pons_verdict_ok(const pons_verdict *v)
+{
+    return json_array_size(v->rules) == 0 && !v->failed;
+}
+
+const pons_value *pons_verdict_rules(const pons_verdict *v)
+{
+    return v->rules;
+}
+
+const pons_value *pons_verdict_approvals(const pons_verdict *v)
+{
+    return v->approvals;
+}
+
+const pons_value *pons_verdict_unjudged(const pons_verdict *v)
+{
+    return v->unjudged;
+}
+
+// ---- adding -------------------------------------------------------------------------------------
+
+pons_value *pons__verdict_note(pons_verdict *v, pons_value *list, const char *rule,
+                               const char *skill, int64_t step_id, const char *fmt, ...)
+{
+    pons_autobuf message = PONS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    pons_buf_vprintf(&message, fmt, ap);
+    va_end(ap);
+    pons_value *note = pons_object("rule", text(rule), "skill", skill ? text(skill) : NULL,
+                                   "message", text(message.data ? message.data : ""), "step_id",
+                                   step_id >= 0 ? json_integer(step_id) : NULL, NULL);
+    if (message.failed) { // half a message is none
+        pons_value_unref(note);
+        note = NULL;
+    }
+    if (!note || json_array_append_new(list, note) < 0) {
+        v->failed = true;
+        return NULL;
+    }
+    return note;
+}
+
+void pons__verdict_unjudged(pons_verdict *v, const char *rule)
+{
+    if (!pons__lists(v->unjudged, rule) &&
+        json_array_append_new(v->unjudged, json_string(rule)) < 0) {
+        v->failed = true;
+    }
+}
+
+int pons_verdict_refuse(pons_verdict *v, const char *by, const char *rule, const char *message)
+{
+    char word[WORD_BYTES_MAX];
+    snprintf(word, sizeof word, "%s", rule && *rule ? rule : "refused");
+    pons_value *note = pons__verdict_note(v, v->rules, word, NULL, -1, "%s",
+                                          message && *message ? message : "refused");
+    if (!note || json_object_set_new(note, "by", text(by ? by : "")) < 0) {
+        v->failed = true;
+        return PONS_ENOMEM;
+    }
+    return PONS_OK;
+}
+
+int pons_verdict_refuse_value(pons_verdict *v, const char *by, const pons_value *refusals)
+{
+    const pons_value *list = json_is_object(refusals) ? pons_get(refusals, "refusals") : refusals;
+    int added = 0;
+    if (json_is_string(list)) {
+        const int rc = pons_verdict_refuse(v, by, NULL, json_string_value(list));
+        return rc < 0 ? rc : 1;
+    }
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one)
+    {
+        const char *message =
+            json_is_string(one) ? json_string_value(one) : pons_get_str(one, "message", NULL);
+        const int rc = pons_verdict_refuse(v, by, pons_get_str(one, "rule", NULL), message);
+        if (rc < 0) {
+            return rc;
+        }
+        added++;
+    }
+    return added;
+}
+
+int pons_verdict_add(pons_verdict *v, const pons_verdict *other)
+{
+    size_t i;
+    json_t *one;
+    v->failed = v->failed || other->failed;
+    json_array_foreach(other->unjudged, i, one) pons__verdict_unjudged(v, json_string_value(one));
+    if (json_array_extend(v->rules, other->rules) < 0 ||
+        json_array_extend(v->approvals, other->approvals) < 0) {
+        v->failed = true;
+    }
+    return v->failed ? PONS_ENOMEM : PONS_OK;
+}
+
+// ---- telling ------------------------------------------------------------------------------------
+
+pons_value *pons_verdict_to_value(const pons_verdict *v)
+{
+    // Copies: a value that was given away does not change when the verdict does.
+    return pons_object("ok", json_boolean(pons_verdict_ok(v)), "rules", json_copy(v->rules),
+                       "approvals", json_copy(v->approvals), "unjudged", json_copy(v->unjudged),
+                       NULL);
+}
+
+long pons_verdict_line(const pons_verdict *v, char **ret)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    size_t i, len = 0;
+    json_t *rule;
+    json_int_t step = -1;
+    if (pons_verdict_ok(v)) {
+        pons_buf_str(&b, "ok");
+    }
+    json_array_foreach(v->rules, i, rule)
+    {
+        const json_int_t at = pons_get_int(rule, "step_id", -1);
+        pons_buf_str(&b, i ? "; " : "");
+        if (at >= 0 && at != step) {
+            pons_buf_printf(&b, "step %lld %s: ", (long long)at, pons_get_str(rule, "skill", ""));
+        }
+        step = at;
+        const char *by = pons_get_str(rule, "by", NULL);
+        pons_buf_printf(&b, "%s%s%s: %s", by ? by : "", by ? " " : "",
+                        pons_get_str(rule, "rule", ""), pons_get_str(rule, "message", ""));
+    }
+    char *line = v->failed ? NULL : pons_buf_take(&b, &len);
+    if (!line) {
+        return PONS_ENOMEM;
+    }
+    *ret = line;
+    return (long)len;
+}
+
+int pons_verdict_error(const pons_verdict *v, pons_error *err)
+{
+    char *line = NULL;
+    if (pons_verdict_ok(v)) {
+        return PONS_OK;
+    }
+    if (pons_verdict_line(v, &line) < 0) {
+        return pons_error_set(err, PONS_ENOMEM, "critic", "out of memory");
+    }
+    const int rc = pons_error_set(err, PONS_EREFUSED, "critic", "%s", line);
+    free(line);
+    return rc;
+}
+
+// What a model, a telemetry or a file says may hold anything: what is not UTF-8 becomes '?', so
+// that a verdict can always be written down.
+static pons_value *text(const char *s)
+{
+    pons_value *v = json_string(s);
+    if (v) {
+        return v;
+    }
+    const size_t len = strlen(s);
+    char *copy = malloc(len + 1);
+    for (size_t i = 0; copy && i < len;) {
+        const size_t n = pons_utf8_sequence(s + i, len - i);
+        memcpy(copy + i, n ? s + i : "?", n ? n : 1);
+        i += n ? n : 1;
+    }
+    if (copy) {
+        copy[len] = '\0';
+        v = json_string(copy);
+    }
+    free(copy);
+    return v;
+}
+
+// ---- what a judgement finds ---------------------------------------------------------------------
+
+void pons__violated(judgement *j, const char *rule, double found, double limit, const char *unit,
+                    const char *fmt, ...)
+{
+    pons_autobuf message = PONS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    pons_buf_vprintf(&message, fmt, ap);
+    va_end(ap);
+    if (message.failed) {
+        j->verdict->failed = true;
+        return;
+    }
+    pons_value *note = pons__verdict_note(j->verdict, j->verdict->rules, rule, j->action,
+                                          j->step_id, "%s", message.data ? message.data : "");
+    bool lost = false;
+    if (note && isfinite(found)) {
+        lost |= json_object_set_new(note, "found", json_real(found)) < 0;
+    }
+    if (note && isfinite(limit)) {
+        lost |= json_object_set_new(note, "limit", json_real(limit)) < 0;
+    }
+    if (note && unit) {
+        lost |= json_object_set_new(note, "unit", json_string(unit)) < 0;
+    }
+    j->verdict->failed = j->verdict->failed || lost;
+}
+
+void pons__unjudged(judgement *j, const char *rule)
+{
+    pons__verdict_unjudged(j->verdict, rule);
+}
+
+bool pons__lists(const pons_value *list, const char *word)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        if (json_is_string(item) && strcmp(json_string_value(item), word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,11 @@
+// faults.h - failures of functions that cannot return one, and values lent to a node.
+#ifndef PONS_GRAPH_CORE_FAULTS_H
+#define PONS_GRAPH_CORE_FAULTS_H
+
+#include "graph/core/task.h"
+
+void pons__cx_fault(pons_cx *cx, int st, const pons_error *err); // the node has failed
+void pons__cx_break(pons_cx *cx, int st, const pons_error *err); // the store has: the pass is void
+void pons__task_hold(pons_cx *cx, pons_value *v);                // takes v, until the node returns
+
+#endif

@@ -1,0 +1,390 @@
+// record.c - what is kept of a superstep's tasks under its checkpoint while the superstep is not
+// finished.
+//
+// Rows of JSON under (checkpoint, task id), by index:
+//
+//   0      {"node","seed","wall","inbox"?,"seen"}
+//          fixed at the first run; answers seen when parked
+//   1      {"w":[[channel,value]...], "g":[node...], "p":[[ns,kind,value]...],
+//           "e":[[type,payload,ts]...], "f":[effect...], "i":[seq...]}
+//          a finished task: all that it brings out; also "s":[[node,arg]...] sends, "b":true when
+//          its edges are not followed; {"error":"..."} of a failed one
+//   2 + n  {"k":"await"|"task","name","hash","req"?,"ans"?,"dl"?,"t"?}
+//          its n-th call
+//
+// A task that had another attempt has in its header also "t" how many rounds of calls there were,
+// "c" how many calls the newest one began with (a later call of an older round counts for nothing),
+// "y" failed attempts, "d" when the next one is due.
+//
+// The task "command" has, by index, [[channel,value]...]: updates that came together with a resume.
+//
+// A task's id is a hash of namespace, checkpoint id and node, so a reader finds whose they are.
+#include "graph/keep/record.h"
+
+#include "graph/base/grow.h"
+#include "graph/core/calls.h"
+#include "graph/core/chance.h"
+#include "graph/core/runs.h"
+#include "graph/core/writes.h"
+#include "graph/engine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IDX_HEADER, IDX_RESULT, IDX_CALLS };
+
+static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err);
+static pons_value *header_of(pons_cx *cx);
+static pons_value *call_of(const pons__call *c);
+static pons_value *result_of(const pons_cx *cx);
+static int load_row(void *user, const pons_record_row *row);
+static void load_retry(pons_cx *cx, const pons_value *v);
+static int load_call(pons_cx *cx, size_t n, const pons_value *v);
+static int load_result(pons_cx *cx, const pons_value *v);
+
+// ---- writing ------------------------------------------------------------------------------------
+
+void pons__rows_fini(pons__rows *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free((void *)(uintptr_t)r->rows[i].data.data);
+    }
+    free(r->rows);
+    *r = (pons__rows){0};
+}
+
+int pons__rows_call(pons__rows *r, pons_cx *cx, size_t call, pons_error *err)
+{
+    int st = PONS_OK;
+    if (!cx->header_saved) {
+        st = add(r, cx, IDX_HEADER, header_of(cx), err);
+    }
+    if (st == PONS_OK) {
+        st = add(r, cx, (int32_t)(IDX_CALLS + call), call_of(&cx->calls[call]), err);
+    }
+    return st;
+}
+
+int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err)
+{
+    if (cx->state == PONS__TASK_DONE) {
+        return cx->done_saved ? PONS_OK : add(r, cx, IDX_RESULT, result_of(cx), err);
+    }
+    if (cx->state == PONS__TASK_FAILED) {
+        char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX];
+        pons_error_line(&cx->error, line, sizeof line);
+        return add(r, cx, IDX_RESULT, pons_object_whole("error", json_string(line), NULL), err);
+    }
+    if (cx->n_calls == 0 && !cx->header_due) {
+        return PONS_OK; // a subgraph's: its child keeps its own
+    }
+    int st = PONS_OK;
+    if (!cx->header_saved || cx->header_due || cx->answers_seen != pons__task_answered(cx)) {
+        st = add(r, cx, IDX_HEADER, header_of(cx), err);
+    }
+    for (size_t i = 0; i < cx->n_calls && st == PONS_OK; i++) {
+        if (!cx->calls[i].saved) {
+            st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
+        }
+    }
+    return st;
+}
+
+void pons__rows_saved(pons_cx *cx)
+{
+    cx->done_saved = cx->state == PONS__TASK_DONE;
+    cx->header_saved = cx->header_saved || cx->n_calls > 0 || cx->header_due;
+    cx->header_due = false;
+    for (size_t i = 0; i < cx->n_calls; i++) {
+        cx->calls[i].saved = true;
+    }
+}
+
+static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err)
+{
+    return pons__rows_add(r, cx->run, pons__task_id(cx), idx, v, err);
+}
+
+int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, pons_value *v,
+                   pons_error *err)
+{
+    char *text = NULL;
+    long n = v ? pons_value_dump(v, &text) : PONS_ENOMEM;
+    pons_value_unref(v);
+    if (n < 0 || !pons__reserve(&r->rows, &r->cap, r->n + 1, sizeof *r->rows)) {
+        free(text);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task's record");
+    }
+    pons_record_row *row = &r->rows[r->n++];
+    *row = (pons_record_row){.idx = idx, .data = {text, (size_t)n}};
+    snprintf(row->checkpoint, sizeof row->checkpoint, "%s", pons__run_cp(run));
+    snprintf(row->task, sizeof row->task, "%s", task);
+    return PONS_OK;
+}
+
+static pons_value *header_of(pons_cx *cx)
+{
+    char seed[20];
+    bool again = cx->round > 0 || cx->attempt > 0;
+    pons__task_fix(cx);
+    snprintf(seed, sizeof seed, "%016" PRIx64, cx->seed);
+    cx->answers_seen = pons__task_answered(cx);
+    return pons_object_whole("node", json_string(cx->node->name), "seed", json_string(seed), "wall",
+                             json_integer(cx->wall_ms), "seen",
+                             json_integer((json_int_t)cx->answers_seen), "inbox",
+                             cx->inbox_fixed ? json_integer(cx->inbox_bound) : PONS_ABSENT, "t",
+                             again ? json_integer(cx->round) : PONS_ABSENT, "c",
+                             again ? json_integer((json_int_t)cx->keep) : PONS_ABSENT, "y",
+                             again ? json_integer(cx->attempt) : PONS_ABSENT, "d",
+                             again ? json_integer(cx->wake_wall_ms) : PONS_ABSENT, NULL);
+}
+
+static pons_value *call_of(const pons__call *c)
+{
+    return pons_object_whole("k", json_string(c->kind == PONS__CALL_AWAIT ? "await" : "task"),
+                             "name", json_string(c->name), "hash", json_string(c->hash), "req",
+                             pons_optional(c->request), "ans", pons_optional(c->answer), "dl",
+                             c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : PONS_ABSENT,
+                             "t", c->round ? json_integer(c->round) : PONS_ABSENT, NULL);
+}
+
+static pons_value *result_of(const pons_cx *cx)
+{
+    const pons_graph *g = cx->run->g;
+    const pons__out *o = &cx->out;
+    pons_value *w = json_array(), *gotos = json_array(), *posts = json_array(),
+               *emits = json_array(), *effects = json_array(), *taken = json_array();
+    int bad = 0; // what found no memory
+    for (size_t i = 0; i < cx->n_writes; i++) {
+        bad |= json_array_append_new(
+            w, json_pack("[sO]", g->channels[cx->writes[i].ch].name, cx->writes[i].v));
+    }
+    for (size_t i = 0; i < cx->n_gotos; i++) {
+        bad |= json_array_append_new(gotos, json_string(g->nodes[cx->gotos[i]].name));
+    }
+    for (size_t i = 0; i < o->n_posts; i++) {
+        bad |= json_array_append_new(
+            posts, json_pack("[ssO]", o->posts[i].ns, o->posts[i].kind, o->posts[i].value));
+    }
+    for (size_t i = 0; i < o->n_emits; i++) {
+        bad |=
+            json_array_append_new(emits, json_pack("[sOI]", o->emits[i].type, o->emits[i].payload,
+                                                   (json_int_t)o->emits[i].ts_ms));
+    }
+    for (size_t i = 0; i < o->n_changes; i++) {
+        const pons__change *c = &o->changes[i];
+        bad |= json_array_append_new(effects, json_pack("[ssiIIO]", c->id, c->ns, (int)c->state,
+                                                        (json_int_t)c->created,
+                                                        (json_int_t)c->updated, c->data));
+    }
+    for (size_t i = 0; i < o->n_taken; i++) {
+        bad |= json_array_append_new(taken, json_integer(o->taken[i]));
+    }
+    pons_value *sends = cx->n_sends > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < cx->n_sends; i++) {
+        bad |= json_array_append_new(
+            sends, json_pack("[sO]", g->nodes[cx->sends[i].node].name, cx->sends[i].arg));
+    }
+    pons_value *v = pons_object_whole("w", w, "g", gotos, "p", posts, "e", emits, "f", effects, "i",
+                                      taken, "s", cx->n_sends > 0 ? sends : PONS_ABSENT, "b",
+                                      cx->bare ? json_true() : PONS_ABSENT, NULL);
+    if (bad) { // a record with a hole must not be stored
+        pons_value_unref(v);
+        return NULL;
+    }
+    return v;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+typedef struct load_state {
+    pons_run *r;
+    int st;
+} load_state;
+
+int pons__records_load(pons_run *r, pons_error *err)
+{
+    load_state l = {.r = r};
+    pons_thread *t = r->t;
+    int st = t->store.ops->records(t->store.self, t->id, r->ns->name, r->cp_id, load_row, &l, err);
+    if (st == PONS_OK && l.st != PONS_OK) {
+        st = pons_error_set(err, PONS_ECORRUPT, PONS__MODULE,
+                            "the records of checkpoint %s can't be read", r->cp_id);
+    }
+    return st;
+}
+
+static int load_row(void *user, const pons_record_row *row)
+{
+    load_state *l = user;
+    pons_cx *cx = NULL;
+    if (strcmp(row->task, PONS__COMMAND_TASK) == 0) {
+        pons_autovalue writes = NULL;
+        l->st = pons_value_parse(row->data.data, row->data.len, &writes, NULL);
+        l->r->commands = row->idx + 1;
+        return l->st = l->st == PONS_OK ? pons__ns_patch(l->r->ns, writes, NULL) : l->st;
+    }
+    for (size_t i = 0; i < l->r->n_tasks && !cx; i++) {
+        if (strcmp(pons__task_id(l->r->tasks[i]), row->task) == 0) {
+            cx = l->r->tasks[i];
+        }
+    }
+    if (!cx) {
+        return 0; // of a node that the graph has no more
+    }
+    pons_autovalue v = NULL;
+    l->st = pons_value_parse(row->data.data, row->data.len, &v, NULL);
+    if (l->st != PONS_OK) {
+        return l->st;
+    }
+    if (row->idx == IDX_HEADER) {
+        cx->seed = strtoull(pons_get_str(v, "seed", "0"), NULL, 16);
+        cx->wall_ms = pons_get_int(v, "wall", 0);
+        cx->seeded = cx->wall_fixed = cx->header_saved = cx->begun = true;
+        cx->inbox_fixed = pons_get(v, "inbox") != NULL;
+        cx->inbox_bound = pons_get_int(v, "inbox", 0);
+        cx->answers_seen = (size_t)pons_get_int(v, "seen", 0);
+        load_retry(cx, v);
+    } else if (row->idx == IDX_RESULT) {
+        l->st = load_result(cx, v);
+    } else if (row->idx >= IDX_CALLS) {
+        l->st = load_call(cx, (size_t)(row->idx - IDX_CALLS), v);
+    }
+    return l->st;
+}
+
+static void load_retry(pons_cx *cx, const pons_value *v)
+{
+    const pons_clock *clock = &cx->run->t->clock;
+    cx->round = (int)pons_get_int(v, "t", 0);
+    cx->keep = (size_t)pons_get_int(v, "c", 0);
+    cx->attempt = (int)pons_get_int(v, "y", 0);
+    cx->wake_wall_ms = pons_get_int(v, "d", 0);
+    if (cx->wake_wall_ms) {
+        cx->wake_ns =
+            pons_now_ns(clock) + (cx->wake_wall_ms - pons_wall_ms(clock)) * PONS_NS_PER_MS;
+    }
+}
+
+static int load_call(pons_cx *cx, size_t n, const pons_value *v)
+{
+    int round = (int)pons_get_int(v, "t", 0);
+    if (n >= cx->keep && round < cx->round) {
+        return PONS_OK; // of an attempt that is over
+    }
+    if (!pons__reserve(&cx->calls, &cx->cap_calls, n + 1, sizeof *cx->calls)) {
+        return PONS_ENOMEM;
+    }
+    if (n != cx->n_calls) {
+        return PONS_ECORRUPT;
+    }
+    pons__call *c = &cx->calls[cx->n_calls++];
+    *c = (pons__call){
+        .kind = strcmp(pons_get_str(v, "k", ""), "task") == 0 ? PONS__CALL_TASK : PONS__CALL_AWAIT,
+        .round = round,
+        .name = strdup(pons_get_str(v, "name", "")),
+        .request = pons_value_ref(pons_get(v, "req")),
+        .answer = pons_value_ref(pons_get(v, "ans")),
+        .deadline_wall_ms = pons_get_int(v, "dl", 0),
+        .saved = true,
+        .restarted = true,
+        .shown = UINT8_MAX, // by who asked
+    };
+    snprintf(c->hash, sizeof c->hash, "%s", pons_get_str(v, "hash", ""));
+    pons__call_id(cx, c, n);
+    c->start_due = c->kind == PONS__CALL_AWAIT && !c->answer;
+    if (c->deadline_wall_ms) {
+        c->deadline_ns = pons_now_ns(&cx->run->t->clock) +
+                         (c->deadline_wall_ms - pons_wall_ms(&cx->run->t->clock)) * PONS_NS_PER_MS;
+    }
+    return c->name ? PONS_OK : PONS_ENOMEM;
+}
+
+static int load_out(pons_cx *cx, const pons_value *v)
+{
+    size_t i;
+    pons_value *p;
+    int st = PONS_OK;
+    json_array_foreach(pons_get(v, "p"), i, p)
+    {
+        st = st ? st
+                : pons__out_post(&cx->out, json_string_value(json_array_get(p, 0)),
+                                 json_string_value(json_array_get(p, 1)),
+                                 pons_value_ref(json_array_get(p, 2)));
+    }
+    json_array_foreach(pons_get(v, "e"), i, p)
+    {
+        st = st ? st
+                : pons__out_emit(&cx->out, json_string_value(json_array_get(p, 0)),
+                                 pons_value_ref(json_array_get(p, 1)),
+                                 json_integer_value(json_array_get(p, 2)));
+    }
+    json_array_foreach(pons_get(v, "f"), i, p)
+    {
+        pons__change c = {
+            .state = (pons_effect_state)json_integer_value(json_array_get(p, 2)),
+            .created = json_integer_value(json_array_get(p, 3)),
+            .updated = json_integer_value(json_array_get(p, 4)),
+            .data = pons_value_ref(json_array_get(p, 5)),
+        };
+        snprintf(c.id, sizeof c.id, "%s", json_string_value(json_array_get(p, 0)));
+        snprintf(c.ns, sizeof c.ns, "%s", json_string_value(json_array_get(p, 1)));
+        st = st ? st : pons__out_change_put(&cx->out, &c);
+    }
+    json_array_foreach(pons_get(v, "i"), i, p)
+    {
+        st = st ? st : pons__out_take(&cx->out, json_integer_value(p));
+    }
+    return st;
+}
+
+static int load_result(pons_cx *cx, const pons_value *v)
+{
+    if (pons_get(v, "error")) { // it failed: it is to be run again, with all its attempts
+        cx->attempt = 0;
+        cx->wake_ns = 0;
+        cx->begun = false;
+        return PONS_OK;
+    }
+    size_t i;
+    pons_value *p;
+    json_array_foreach(pons_get(v, "w"), i, p)
+    {
+        uint32_t ch = pons__graph_channel_find(cx->run->g, json_string_value(json_array_get(p, 0)));
+        if (ch == PONS__NONE) {
+            continue;
+        }
+        int st = pons__cx_write(cx, ch, pons_value_ref(json_array_get(p, 1)), NULL);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    json_array_foreach(pons_get(v, "g"), i, p)
+    {
+        uint32_t to = pons__graph_node_find(cx->run->g, json_string_value(p));
+        if (to >= cx->run->g->n_nodes) {
+            continue;
+        }
+        if (!pons__reserve(&cx->gotos, &cx->cap_gotos, cx->n_gotos + 1, sizeof *cx->gotos)) {
+            return PONS_ENOMEM;
+        }
+        cx->gotos[cx->n_gotos++] = to;
+    }
+    json_array_foreach(pons_get(v, "s"), i, p)
+    {
+        const char *name = json_string_value(json_array_get(p, 0));
+        uint32_t to = pons__graph_node_find(cx->run->g, name ? name : "");
+        int st = to < cx->run->g->n_nodes
+                     ? pons__cx_route(cx, to, pons_value_ref(json_array_get(p, 1)))
+                     : PONS_OK;
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    cx->bare = pons_get_bool(v, "b", false);
+    cx->state = PONS__TASK_DONE;
+    cx->done_saved = cx->streamed = true; // with this record
+    return load_out(cx, v);
+}

@@ -1,0 +1,14 @@
+// stream.h - what a run shows of itself. All cost nothing when the run streams nothing.
+#ifndef PONS_GRAPH_KEEP_STREAM_H
+#define PONS_GRAPH_KEEP_STREAM_H
+
+#include "graph/core/task.h"
+
+void pons__stream_state(pons_run *r, bool wrote, bool stored); // after an apply
+// The input's checkpoint: before is the state without the input (taken).
+void pons__stream_input(pons_run *r, pons_value *before);
+pons_value *pons__stream_snapshot(const pons_run *r); // the state; NULL when nobody wants it
+void pons__stream_task(pons_cx *cx, bool start);
+void pons__stream_interrupts(pons_run *r);
+
+#endif

@@ -1,0 +1,125 @@
+// await.c - awaits, interrupts and tasks: what a node asks for and gets when it is run again.
+//
+// A task's calls are numbered in the order in which its node makes them (core/calls.c). A replay
+// must make the same calls: the kind (or name) and the request's hash are compared, and a
+// difference is NONDETERMINISM naming both, never a silent wrong value.
+//
+// A node may finish while something that it asked for is pending (it took whichever came first):
+// the handler is told that the answer is not wanted any more.
+#include "graph/node/await.h"
+
+#include "graph/core/calls.h"
+#include "graph/core/faults.h"
+#include "graph/engine.h"
+#include "graph/keep/commit.h"
+
+static int call_next(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash,
+                     pons__call **ret, pons_error *err);
+
+int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadline_ms,
+               const pons_value **ret_answer, pons_error *err)
+{
+    pons_autovalue owned = request;
+    char hash[33];
+    pons_value_hash(owned, hash);
+    pons__call *c;
+    int st = call_next(cx, PONS__CALL_AWAIT, kind, hash, &c, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    if (!c) {
+        c = pons__call_add(cx, PONS__CALL_AWAIT, kind, hash);
+        if (!c) {
+            return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for an await");
+        }
+        c->request = pons_value_ref(owned);
+        c->start_due = true;
+        if (deadline_ms > 0) {
+            c->deadline_ns = pons_now_ns(&cx->run->t->clock) + deadline_ms * PONS_NS_PER_MS;
+            c->deadline_wall_ms = pons_wall_ms(&cx->run->t->clock) + deadline_ms;
+        }
+    }
+    if (!c->answer) {
+        return PONS_EPARKED;
+    }
+    *ret_answer = c->answer;
+    return PONS_OK;
+}
+
+int pons_interrupt(pons_cx *cx, pons_value *payload, const pons_value **ret_answer, pons_error *err)
+{
+    return pons_await(cx, PONS__HUMAN, payload, 0, ret_answer, err);
+}
+
+int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_fn fn, void *user,
+              const pons_value **ret, pons_error *err)
+{
+    char hash[33];
+    pons_value_hash(args, hash);
+    pons__call *c;
+    int st = call_next(cx, PONS__CALL_TASK, name, hash, &c, err);
+    if (st == PONS_OK && c) {
+        *ret = c->answer;
+    }
+    if (st != PONS_OK || c) {
+        return st;
+    }
+    pons_value *result = NULL;
+    st = fn(user, args, &result, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    c = pons__call_add(cx, PONS__CALL_TASK, name, hash);
+    if (!c) {
+        pons_value_unref(result);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task's result");
+    }
+    c->answer = result ? result : json_null();
+    pons__rows rows = {0};
+    st = pons__rows_call(&rows, cx, cx->n_calls - 1, err);
+    if (st == PONS_OK) {
+        st = pons__run_commit(cx->run, &(pons__extra){.rows = &rows}, err);
+    }
+    pons__rows_fini(&rows);
+    if (st != PONS_OK) {
+        pons__call_pop(cx);
+        pons__cx_break(cx, st, err);
+        return st;
+    }
+    c->saved = cx->header_saved = true;
+    *ret = c->answer;
+    return PONS_OK;
+}
+
+bool pons__await_expected(const pons_cx *cx, const char *kind, const pons_value *request)
+{
+    char hash[33];
+    if (cx->call_at >= cx->n_calls) {
+        return false;
+    }
+    const pons__call *c = &cx->calls[cx->call_at];
+    pons_value_hash(request, hash);
+    return c->kind == PONS__CALL_AWAIT && strcmp(c->name, kind) == 0 && strcmp(c->hash, hash) == 0;
+}
+
+// The call that a replay expects here; NULL when this one is new.
+static int call_next(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash,
+                     pons__call **ret, pons_error *err)
+{
+    size_t n = cx->call_at++;
+    *ret = n < cx->n_calls ? &cx->calls[n] : NULL;
+    if (!*ret) {
+        return PONS_OK;
+    }
+    const pons__call *c = *ret;
+    if (c->kind == kind && strcmp(c->name, name) == 0 && strcmp(c->hash, hash) == 0) {
+        return PONS_OK;
+    }
+    static const char *const words[] = {"await", "task"};
+    pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
+                   "call %zu of node '%s' was %s '%s' (%.8s) and is now %s '%s' (%.8s)", n,
+                   cx->node->name, words[c->kind], c->name, c->hash, words[kind], name, hash);
+    pons_error e = PONS_ERROR_INIT;
+    pons__cx_fault(cx, PONS_ENONDETERMINISM, err ? err : &e);
+    return PONS_ENONDETERMINISM;
+}

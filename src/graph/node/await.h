@@ -1,0 +1,10 @@
+// await.h - awaits, for what else asks a person.
+#ifndef PONS_GRAPH_NODE_AWAIT_H
+#define PONS_GRAPH_NODE_AWAIT_H
+
+#include "graph/core/task.h"
+
+// Whether a replay expects this await as its next call.
+bool pons__await_expected(const pons_cx *cx, const char *kind, const pons_value *request);
+
+#endif

@@ -1,0 +1,235 @@
+// begin.c - opens a run and brings it to its first superstep: with an input, or where the store
+// says that it was.
+//
+//   open: the namespace's head is loaded, the run has the namespace
+//     |
+//     +-- begin: the input is written and START's routers run, as a superstep; its commit is due
+//     |
+//     +-- continue: the tasks of the unfinished superstep, with what their records say
+#include "graph/run/begin.h"
+
+#include "graph/base/bits.h"
+#include "graph/core/calls.h"
+#include "graph/core/holding.h"
+#include "graph/core/life.h"
+#include "graph/core/runs.h"
+#include "graph/engine.h"
+#include "graph/keep/record.h"
+#include "graph/keep/stream.h"
+#include "graph/node/route.h"
+#include "graph/run/apply.h"
+#include "graph/task/pass.h"
+#include "graph/task/policy.h"
+#include "graph/task/subgraph.h"
+
+#include <stdio.h>
+
+static int parents_of(const pons_run *r, pons_value **ret, pons_error *err);
+static void park(pons_cx *cx);
+
+int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
+                   const pons_run_options *opts, const pons__loop *loop, pons_run **ret,
+                   pons_error *err)
+{
+    pons__ns *ns = pons__ns_get(t, name, err);
+    if (!ns) {
+        return PONS_EINVAL;
+    }
+    pons_run *old = ns->active;
+    if (old && old->state != PONS_RUN_DONE && old->state != PONS_RUN_FAILED) {
+        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
+                              "namespace '%s' of thread %s has a run under way", name, t->id);
+    }
+    if (old) { // it has ended and keeps nothing but its outcome
+        for (size_t i = 0; i < old->n_pool; i++) {
+            pons__task_clear(old->tasks[i]);
+        }
+        old->n_tasks = 0;
+        pons__run_release(old);
+        old->ns = NULL;
+    }
+    int st = pons__ns_load(t, ns, g, t->store.ops != NULL, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_run *r = pons__run_create(t, g, ns, opts, loop);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+    }
+    r->durable = t->store.ops != NULL;
+    snprintf(r->base, sizeof r->base, "%s", ns->exists ? ns->head : "");
+    *ret = r;
+    return PONS_OK;
+}
+
+// The start's superstep: the input is written, START's routers run. Stored by the first advance.
+int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
+                    const pons_command *cmd, pons_error *err)
+{
+    pons__ns *ns = r->ns;
+    pons_cx *cx = pons__task_add(r, PONS__END, err);
+    if (!cx) {
+        return PONS_ENOMEM;
+    }
+    int st = PONS_OK;
+    pons_value *before = r->opts.stream ? pons__stream_snapshot(r) : NULL;
+    uint64_t run_was = ns->run_id;
+    ns->run_id = pons_rand_u64(&r->t->rand);
+    cx->bare = cmd != NULL;
+    pons__task_start(cx, input);
+    if (cmd && cx->state == PONS__TASK_DONE) {
+        st = pons__command_routes(cx, cmd, err);
+    }
+    if (cx->state == PONS__TASK_PARKED) {
+        st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a router of START can't wait");
+    }
+    if (cx->state == PONS__TASK_FAILED || cx->broken) {
+        st = cx->broken ? cx->fault : cx->error.status;
+        if (err) {
+            *err = cx->broken ? cx->fault_error : cx->error;
+        }
+    }
+    r->starting = true;
+    if (st == PONS_OK) {
+        st = pons__apply(r, err);
+    }
+    r->starting = false;
+    pons_value *parents = NULL;
+    if (st == PONS_OK && r->parent) {
+        st = parents_of(r, &parents, err);
+    }
+    if (st != PONS_OK) {
+        ns->run_id = run_was;
+        pons_value_unref(before);
+        return st;
+    }
+    pons_value_unref(ns->parents);
+    ns->parents = parents;
+    enum { INPUT_AND_START = 2 };
+    ns->step += INPUT_AND_START;
+    ns->run_id_stored = false;
+    snprintf(ns->owner, sizeof ns->owner, "%s", owner);
+    ns->forked = false;
+    r->stopped = r->g->stops && pons__run_stop_due(r);
+    r->n_tasks = 0;
+    r->source = 'l';
+    r->input_row = !r->g->quiet && r->opts.durability != PONS_DURABILITY_EXIT;
+    r->commit_due = true;
+    r->input_id[0] = '\0';
+    r->gap = r->durable && !r->input_row && pons__run_note(r, PONS_START);
+    if (before && r->input_row) {
+        pons__stream_input(r, before);
+    } else {
+        pons_value_unref(before);
+    }
+    if (r->opts.stream) {
+        pons__stream_state(r, true, true);
+    }
+    return PONS_OK;
+}
+
+// The checkpoints that the graphs around this one stand on: {namespace: id}.
+static int parents_of(const pons_run *r, pons_value **ret, pons_error *err)
+{
+    pons_value *parents = json_object();
+    bool ok = parents != NULL;
+    for (pons_run *p = r->parent; p && ok; p = p->parent) {
+        ok = json_object_set_new(parents, p->ns->name, json_string(pons__run_cp(p))) == 0;
+    }
+    if (!ok) {
+        pons_value_unref(parents);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
+    }
+    *ret = parents;
+    return PONS_OK;
+}
+
+int pons__run_continue(pons_run *r, pons_error *err)
+{
+    pons__ns *ns = r->ns;
+    if (ns->step == PONS__STEP_NONE || (!pons__ns_more(ns) && !ns->lost[0])) {
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
+                              "namespace '%s' of thread %s has nothing unfinished", ns->name,
+                              r->t->id);
+    }
+    if (ns->lost[0]) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "checkpoint %s goes on at node '%s', which graph %s does not have",
+                              ns->head, ns->lost, r->g->name);
+    }
+    snprintf(r->cp_id, sizeof r->cp_id, "%s", ns->head);
+    r->cp_stored = true;
+    r->source = 'l';
+    int st = pons__run_prepare(r, err);
+    if (st == PONS_OK && r->durable) {
+        st = pons__records_load(r, err);
+    }
+    for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
+        park(r->tasks[i]);
+    }
+    for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (!cx->node->sub || cx->state == PONS__TASK_DONE) {
+            continue;
+        }
+        st = pons__subgraph_open(cx, false, err);
+    }
+    return st;
+}
+
+// A task that waited goes on waiting; its time-outs begin again.
+static void park(pons_cx *cx)
+{
+    bool waits = pons__task_pending(cx) && pons__task_answered(cx) <= cx->answers_seen;
+    if (cx->state != PONS__TASK_TODO || (!cx->wake_ns && !waits)) {
+        return;
+    }
+    cx->state = PONS__TASK_PARKED;
+    if (cx->node->policy && !cx->wake_ns) {
+        pons__policy_park(cx);
+    }
+}
+
+int pons__run_prepare(pons_run *r, pons_error *err)
+{
+    if (r->gap && !r->cp_stored && r->supersteps > 0 && !pons__run_note(r, NULL)) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a superstep");
+    }
+    r->n_tasks = 0;
+    for (size_t w = 0; w < r->g->n_words; w++) {
+        for (uint64_t bits = r->ns->next[w]; bits; bits &= bits - 1) {
+            uint32_t ix = (uint32_t)(w * PONS__WORD_BITS) + (uint32_t)__builtin_ctzll(bits);
+            if (!pons__task_add(r, ix, err)) {
+                return PONS_ENOMEM;
+            }
+        }
+    }
+    for (size_t i = 0; i < r->ns->n_sends; i++) {
+        pons_cx *cx = pons__task_add(r, r->ns->sends[i].node, err);
+        if (!cx) {
+            return PONS_ENOMEM;
+        }
+        cx->arg = pons_value_ref(r->ns->sends[i].arg);
+        cx->send_ix = (uint32_t)i + 1;
+    }
+    r->prepared = true;
+    return PONS_OK;
+}
+
+// Whether interrupt_before or interrupt_after holds the run here.
+bool pons__run_stop_due(const pons_run *r)
+{
+    bool due = false, more = false;
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        due = due || r->tasks[i]->node->after;
+    }
+    for (size_t i = 0; i < r->g->n_nodes; i++) {
+        bool next = pons__bit_get(r->ns->next, i);
+        more = more || next;
+        due = due || (next && r->g->nodes[i].before);
+    }
+    for (size_t i = 0; i < r->ns->n_sends; i++) {
+        due = due || r->g->nodes[r->ns->sends[i].node].before;
+    }
+    return (more || r->ns->n_sends > 0) && due;
+}

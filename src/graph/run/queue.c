@@ -1,0 +1,172 @@
+// queue.c - runs that wait for a namespace, and runs that leave it for another.
+//
+// A run that gives way: what it waits for is canceled; its state is the one after its last whole
+// step (stored, whatever its durability), or the one that it began with; it is FAILED with
+// PONS_ECANCELED.
+//
+// A rollback is a checkpoint like a fork, of the state before the run and with that state's
+// checkpoint as its parent; a history leaves out what lies between, and a prune removes it.
+#include "graph/run/queue.h"
+
+#include "graph/core/calls.h"
+#include "graph/core/holding.h"
+#include "graph/core/life.h"
+#include "graph/core/runs.h"
+#include "graph/engine.h"
+#include "graph/keep/commit.h"
+#include "graph/run/begin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int roll_back_subgraphs(pons_run *old, pons_error *err);
+static int roll_back_to(pons_run *old, const char *base, pons_error *err);
+
+// ---- its turn -----------------------------------------------------------------------------------
+
+int pons__queue_begin(pons_run *r, pons_error *err)
+{
+    pons_thread *t = r->t;
+    pons__ns *ns = r->queued_ns;
+    pons_run *old = ns->active;
+    if (pons__run_at_work(old) || ns->queue != r) { // somebody else was quicker
+        r->state = PONS_RUN_PARKED;
+        return PONS_OK;
+    }
+    if (old && old->state == PONS_RUN_INTERRUPTED) {
+        int st = pons__run_give_way(old, false, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    pons__queue_leave(r);
+    pons_run *fresh;
+    int st = pons__run_open(t, r->g, ns->name, &r->opts, r->loop, &fresh, &r->error);
+    if (st == PONS_OK) { // r takes its place
+        memcpy(r->base, fresh->base, sizeof r->base);
+        fresh->ns = NULL;
+        pons_run_destroy(fresh);
+        r->ns = ns;
+        ns->active = r;
+        st = pons__run_begin(r, r->queued_input, "", NULL, &r->error);
+    }
+    pons_value_unref(r->queued_input);
+    r->queued_input = NULL;
+    r->state = st == PONS_OK ? PONS_RUN_READY : PONS_RUN_FAILED;
+    if (st != PONS_OK && ns->queue) {
+        pons__queue_wake(ns);
+    }
+    return PONS_OK;
+}
+
+// ---- giving way ---------------------------------------------------------------------------------
+
+int pons__run_give_way(pons_run *old, bool roll_back, pons_error *err)
+{
+    int st = PONS_OK;
+    if (!roll_back && old->durable && !old->cp_stored && !old->ns->ahead) {
+        st = pons__run_commit(old, &(pons__extra){0}, err);
+    }
+    if (st != PONS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < old->n_tasks; i++) {
+        if (old->tasks[i]->state != PONS__TASK_DONE) {
+            pons__task_cancel(old->tasks[i]);
+        }
+    }
+    for (size_t i = 0; i < old->n_pool; i++) {
+        pons__task_clear(old->tasks[i]);
+    }
+    old->n_tasks = 0;
+    if (roll_back) {
+        st = roll_back_subgraphs(old, err);
+    }
+    if (roll_back && st == PONS_OK) {
+        st = roll_back_to(old, old->base, err);
+    }
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_error_set(&old->error, PONS_ECANCELED, PONS__MODULE, "another run took namespace '%s'",
+                   old->ns->name);
+    old->commit_due = false;
+    old->state = PONS_RUN_FAILED;
+    return PONS_OK;
+}
+
+// ---- rolling back -------------------------------------------------------------------------------
+
+// The graph of a namespace below a run's: "sub" or "sub:task|own", one name a level.
+static const pons_graph *graph_below(const pons_run *r, const char *name)
+{
+    const pons_graph *g = r->g;
+    size_t outer = strlen(r->ns->name);
+    if (strncmp(name, r->ns->name, outer) != 0 || (outer && name[outer] != '|')) {
+        return NULL;
+    }
+    for (name += outer + (outer > 0); g && *name; name += *name == '|') {
+        char node[PONS_NAME_MAX];
+        snprintf(node, sizeof node, "%.*s", (int)strcspn(name, ":|"), name);
+        uint32_t ix = pons__graph_node_find(g, node);
+        g = ix < g->n_nodes ? g->nodes[ix].sub : NULL;
+        name += strcspn(name, "|");
+    }
+    return g;
+}
+
+// Subgraphs that keep their state go back as well; the others nobody finds again.
+static int roll_back_subgraphs(pons_run *old, pons_error *err)
+{
+    int st = PONS_OK;
+    for (pons__ns *ns = old->t->namespaces; ns && st == PONS_OK; ns = ns->next_ns) {
+        const pons_graph *g =
+            ns->base_serial == old->serial && !ns->active ? graph_below(old, ns->name) : NULL;
+        if (!g) {
+            continue;
+        }
+        st = pons__ns_load(old->t, ns, g, true, err);
+        pons_run *r = st == PONS_OK ? pons__run_create(old->t, g, ns, NULL, old->loop) : NULL;
+        if (!r) {
+            return st ? st : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+        }
+        r->durable = true;
+        st = roll_back_to(r, ns->base, err);
+        r->state = PONS_RUN_DONE;
+        pons_run_destroy(r);
+    }
+    return st;
+}
+
+static int roll_back_to(pons_run *old, const char *base, pons_error *err)
+{
+    pons_thread *t = old->t;
+    pons__ns *ns = old->ns;
+    pons__image im = {0};
+    pons__out_clear(&old->out);
+    int st = pons__thread_flush(t, err);
+    bool gone = !ns->exists || strcmp(ns->head, base) == 0; // it has stored nothing
+    if (st == PONS_OK && gone) {
+        pons__ns_forget(ns);
+        return pons__ns_load(t, ns, old->g, true, err);
+    }
+    if (st == PONS_OK && base[0]) {
+        st = pons__image_at(t->store, t->id, ns->name, base, &im, err);
+    }
+    if (st == PONS_OK && !base[0]) {
+        im.state = json_object();
+    }
+    if (st == PONS_OK) {
+        st = pons__ns_restore(ns, old->g, &im, err);
+    }
+    pons__image_fini(&im);
+    if (st != PONS_OK) {
+        return st;
+    }
+    old->cp_id[0] = '\0';
+    old->cp_stored = old->input_row = false;
+    old->source = 'b';
+    st = pons__run_commit(old, &(pons__extra){0}, err);
+    old->spoiled = st != PONS_OK;
+    return st;
+}

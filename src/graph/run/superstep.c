@@ -1,0 +1,255 @@
+// superstep.c - the loop that drives a run, and what is stored when.
+//
+//                      +------------------------- all done: apply --------------------+
+//                      v                                                              |
+//   start, resume -> READY --> store what is due --> prepare the tasks --> run them --+
+//                      ^             |                                        |       |
+//                      |             +--> DONE         nothing is next        |       +--> FAILED
+//                      |             +--> INTERRUPTED  before, after, drain   |
+//                      |             +--> FAILED       the limit              v
+//                      |                                             some wait: store their
+//                      |                                             records, call their handlers
+//                      |                                                      |
+//                      +--------- an answer, a time-out ------ PARKED <-------+
+//
+// PARKED is called INTERRUPTED when people are all that it waits for.
+//
+// The state in the namespace and the checkpoint in the store drift apart on purpose: by one step
+// whose commit is due, by quiet steps, by a whole run under `exit`. `cp_stored` says whether the
+// store has what memory has; every commit first brings the store level, so whatever hangs on a
+// checkpoint (records, an effect, an event) finds it there.
+#include "graph/run/superstep.h"
+
+#include "graph/core/calls.h"
+#include "graph/core/holding.h"
+#include "graph/core/life.h"
+#include "graph/core/runs.h"
+#include "graph/engine.h"
+#include "graph/keep/commit.h"
+#include "graph/keep/stream.h"
+#include "graph/run/apply.h"
+#include "graph/run/begin.h"
+#include "graph/run/queue.h"
+#include "graph/task/pass.h"
+
+const pons__loop pons__supersteps = {
+    .begin = pons__run_begin,
+    .go_on = pons__run_continue,
+    .advance = pons_run_advance,
+};
+
+static int superstep(pons_run *r, pons_error *err);
+static int settle_step(pons_run *r, pons_error *err);
+static bool must_store(const pons_run *r);
+static int finish(pons_run *r, pons_run_state state, pons_error *err);
+static int step_tasks(pons_run *r, pons_error *err);
+static int conclude_parked(pons_run *r, bool failed, pons_error *err);
+static int conclude_step(pons_run *r, pons_error *err);
+
+int pons_run_advance(pons_run *r, pons_error *err)
+{
+    int st = PONS_OK;
+    while (st == PONS_OK && r->state == PONS_RUN_READY) {
+        st = pons_run_step(r, err);
+    }
+    return st;
+}
+
+int pons_run_step(pons_run *r, pons_error *err)
+{
+    if (r->state != PONS_RUN_READY) {
+        return PONS_OK;
+    }
+    if (r->queued_ns) {
+        int st = pons__queue_begin(r, err);
+        if (st != PONS_OK || r->queued_ns || r->state != PONS_RUN_READY) {
+            return st;
+        }
+    }
+    r->stepping++;
+    int st = superstep(r, err);
+    r->stepping--;
+    if (st != PONS_OK) {
+        pons__run_lost(r, err);
+    }
+    if (r->ns && r->ns->queue) {
+        pons__queue_wake(r->ns);
+    }
+    return st;
+}
+
+static int superstep(pons_run *r, pons_error *err)
+{
+    if (!r->prepared) {
+        int st = settle_step(r, err);
+        if (st != PONS_OK || r->state != PONS_RUN_READY) {
+            return st;
+        }
+        st = pons__run_prepare(r, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    return step_tasks(r, err);
+}
+
+// After an applied step: store it when it is due, and end the run when nothing is next.
+static int settle_step(pons_run *r, pons_error *err)
+{
+    bool more = pons__ns_more(r->ns);
+    if (r->commit_due && (must_store(r) || !r->durable)) {
+        int st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    r->commit_due = false;
+    if (more && pons__run_root(r)->drain && (r->durable || !r->parent)) {
+        r->stopped = r->drained = true;
+    }
+    if (r->stopped) {
+        return finish(r, PONS_RUN_INTERRUPTED, err);
+    }
+    if (r->supersteps >= r->limit) {
+        pons_error e = PONS_ERROR_INIT;
+        pons_error_set(&e, PONS_ERECURSION, PONS__MODULE,
+                       "%d supersteps did not end graph %s (its recursion limit)", r->limit,
+                       r->g->name);
+        pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step);
+        r->error = e;
+        return finish(r, PONS_RUN_FAILED, err);
+    }
+    return more ? PONS_OK : finish(r, PONS_RUN_DONE, err);
+}
+
+// Whether the state in memory may not stay out of the store any longer.
+static bool must_store(const pons_run *r)
+{
+    if (r->cp_stored) {
+        return false;
+    }
+    if (r->opts.durability == PONS_DURABILITY_EXIT) {
+        return false; // finish does
+    }
+    return !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out);
+}
+
+// Brings the store level with the run's end. Wholly quiet runs leave no trace.
+static int finish(pons_run *r, pons_run_state state, pons_error *err)
+{
+    bool trace = !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out) ||
+                 r->ns->head_unfinished || state != PONS_RUN_DONE;
+    int st = PONS_OK;
+    if (r->ns->ahead || (!r->cp_stored && trace) || !pons__out_empty(&r->out)) {
+        st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
+    }
+    if (st == PONS_OK && r->durable && r->opts.durability == PONS_DURABILITY_ASYNC) {
+        st = pons__thread_flush(r->t, err);
+    }
+    if (st == PONS_OK) {
+        r->state = state;
+    }
+    return st;
+}
+
+// ---- the tasks of a superstep -------------------------------------------------------------------
+
+static int step_tasks(pons_run *r, pons_error *err)
+{
+    bool failed = false, parked = false;
+    pons__awaits_start(r); // those of a resumed run
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (cx->state == PONS__TASK_TODO) {
+            if (r->opts.stream) {
+                pons__stream_task(cx, true);
+            }
+            pons__task_run(cx);
+            if (cx->broken) {
+                if (err) {
+                    *err = cx->fault_error;
+                }
+                return cx->fault;
+            }
+        }
+        if (r->opts.stream && !cx->streamed && !cx->escape) {
+            pons__stream_task(cx, false);
+        }
+        if (cx->escape) {
+            r->escaped = cx;
+            r->state = PONS_RUN_DONE;
+            for (size_t k = 0; k < r->n_tasks; k++) {
+                pons__task_cancel(r->tasks[k]);
+            }
+            return r->durable && !pons__out_empty(&r->out)
+                       ? pons__run_commit(r, &(pons__extra){0}, err)
+                       : PONS_OK;
+        }
+        failed = failed || cx->state == PONS__TASK_FAILED;
+        parked = parked || cx->state == PONS__TASK_PARKED;
+    }
+    return failed || parked ? conclude_parked(r, failed, err) : conclude_step(r, err);
+}
+
+// Some wait or have failed: what is done and what was asked is kept, then the handlers are called.
+static int conclude_parked(pons_run *r, bool failed, pons_error *err)
+{
+    pons__rows rows = {0};
+    int st = PONS_OK;
+    if (r->opts.stream) {
+        pons__stream_interrupts(r);
+    }
+    for (size_t i = 0; i < r->n_tasks && st == PONS_OK && r->durable; i++) {
+        st = pons__rows_task(&rows, r->tasks[i], err);
+    }
+    if (st == PONS_OK) {
+        st = pons__run_commit(r, &(pons__extra){.rows = &rows}, err);
+    }
+    pons__rows_fini(&rows);
+    if (st != PONS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons__rows_saved(r->tasks[i]);
+    }
+    if (failed) {
+        for (size_t i = r->n_tasks; i-- > 0;) {
+            if (r->tasks[i]->state == PONS__TASK_FAILED) {
+                r->error = r->tasks[i]->error; // the first in task order stays
+            }
+        }
+        r->state = PONS_RUN_FAILED;
+        return PONS_OK;
+    }
+    pons__awaits_start(r);
+    r->state = pons__awaits_state(r);
+    return PONS_OK;
+}
+
+static int conclude_step(pons_run *r, pons_error *err)
+{
+    pons_error e = PONS_ERROR_INIT;
+    int st = pons__apply(r, &e);
+    if (st != PONS_OK) { // nothing has changed; a resume runs the whole step again
+        pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step + 1);
+        r->error = e;
+        if (r->spoiled) {
+            r->state = PONS_RUN_FAILED;
+            return PONS_OK;
+        }
+        return finish(r, PONS_RUN_FAILED, err);
+    }
+    r->stopped = r->g->stops && pons__run_stop_due(r);
+    r->prepared = false;
+    r->gap = r->durable && !r->cp_stored;
+    r->ns->step++;
+    r->supersteps++;
+    r->cp_id[0] = '\0';
+    r->cp_stored = false;
+    r->commit_due = true;
+    r->source = 'l';
+    if (r->opts.stream) {
+        pons__stream_state(r, r->wrote, true);
+    }
+    return settle_step(r, err);
+}

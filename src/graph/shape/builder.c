@@ -1,0 +1,240 @@
+// builder.c - records what a graph is to be, in any order; compile.c makes sense of it.
+//
+// Recording cannot fail: what is wrong is found by the compiler, all of it at once, and after a
+// record that found no memory the graph will not compile.
+#include "graph/shape/builder.h"
+
+#include "graph/base/grow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(pons_graph_builder *b, const char *s);
+static pons__names names_copy(const char *const *v, bool *failed);
+static void names_fini(pons__names *n);
+
+// ---- life ---------------------------------------------------------------------------------------
+
+pons_graph_builder *pons_graph_builder_create(const char *name)
+{
+    pons_graph_builder *b = calloc(1, sizeof *b);
+    if (!b) {
+        return NULL;
+    }
+    b->name = strdup(name ? name : "");
+    if (!b->name) {
+        free(b);
+        return NULL;
+    }
+    return b;
+}
+
+void pons_graph_builder_destroy(pons_graph_builder *b)
+{
+    if (!b) {
+        return;
+    }
+    for (size_t i = 0; i < b->n_channels; i++) {
+        pons__channel_fini(&b->channels[i]);
+    }
+    for (size_t i = 0; i < b->n_nodes; i++) {
+        free(b->nodes[i].name);
+        free(b->nodes[i].error_handler);
+        names_fini(&b->nodes[i].goes);
+        names_fini(&b->nodes[i].cache_on);
+    }
+    pons_value_unref(b->misplaced);
+    for (size_t i = 0; i < b->n_edges; i++) {
+        free(b->edges[i].from);
+        free(b->edges[i].to);
+    }
+    for (size_t i = 0; i < b->n_joins; i++) {
+        names_fini(&b->joins[i].from);
+        free(b->joins[i].to);
+    }
+    for (size_t i = 0; i < b->n_routers; i++) {
+        free(b->routers[i].from);
+        names_fini(&b->routers[i].targets);
+    }
+    free(b->channels);
+    free(b->nodes);
+    free(b->edges);
+    free(b->joins);
+    free(b->routers);
+    free(b->name);
+    free(b);
+}
+
+// ---- records ------------------------------------------------------------------------------------
+
+// Once a record has found no memory, the graph will not compile: the others are not taken.
+static bool recording(const pons_graph_builder *b)
+{
+    return b && !b->failed;
+}
+
+void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_channel_options *opts)
+{
+    pons_channel_options o = PONS_CHANNEL_OPTIONS_INIT;
+    if (opts) {
+        o = *opts;
+    }
+    if (!recording(b)) {
+        return;
+    }
+    if (!pons__reserve(&b->channels, &b->cap_channels, b->n_channels + 1, sizeof *b->channels)) {
+        b->failed = true;
+        return;
+    }
+    b->channels[b->n_channels++] = (pons__channel){
+        .name = copy(b, name),
+        .kind = o.kind,
+        .reduce = o.reduce,
+        .reduce_user = o.reduce_user,
+        .initial = pons_value_ref(o.initial),
+    };
+}
+
+void pons_graph_node(pons_graph_builder *b, const char *name, pons_node_fn fn, void *user)
+{
+    if (!recording(b)) {
+        return;
+    }
+    if (!pons__reserve(&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes)) {
+        b->failed = true;
+        return;
+    }
+    b->nodes[b->n_nodes++] = (pons__node_spec){.name = copy(b, name), .fn = fn, .user = user};
+}
+
+void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_graph *sub,
+                         pons_subgraph_mode mode)
+{
+    pons_graph_node(b, name, NULL, NULL);
+    if (recording(b)) {
+        b->nodes[b->n_nodes - 1].sub = sub;
+        b->nodes[b->n_nodes - 1].mode = mode;
+    }
+}
+
+void pons_graph_blocking(pons_graph_builder *b, const char *name, pons_blocking_fn fn, void *user)
+{
+    pons_graph_node(b, name, NULL, user);
+    if (recording(b)) {
+        b->nodes[b->n_nodes - 1].blocking = fn;
+    }
+}
+
+void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
+{
+    pons__node_spec *n = NULL;
+    if (!recording(b)) {
+        return;
+    }
+    for (size_t i = b->n_nodes; i-- > 0 && !n;) { // mostly the newest
+        if (strcmp(b->nodes[i].name, name ? name : "") == 0) {
+            n = &b->nodes[i];
+        }
+    }
+    if (!n || !opts) {
+        char text[PONS_NAME_MAX + 64];
+        snprintf(text, sizeof text, "unknown node '%.*s' is given options", PONS_NAME_MAX,
+                 name ? name : "");
+        b->misplaced = b->misplaced ? b->misplaced : json_array();
+        b->failed = json_array_append_new(b->misplaced, json_string(text)) != 0 || b->failed;
+        return;
+    }
+    free(n->error_handler);
+    names_fini(&n->goes);
+    names_fini(&n->cache_on);
+    n->opts = *opts;
+    n->error_handler = opts->error_handler ? copy(b, opts->error_handler) : NULL;
+    n->goes = names_copy(opts->goes, &b->failed);
+    n->cache_on = names_copy(opts->cache_on, &b->failed);
+}
+
+void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to)
+{
+    if (!recording(b)) {
+        return;
+    }
+    if (!pons__reserve(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
+        b->failed = true;
+        return;
+    }
+    b->edges[b->n_edges++] = (pons__edge_spec){copy(b, from), copy(b, to)};
+}
+
+void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, const char *to)
+{
+    if (!recording(b)) {
+        return;
+    }
+    if (!pons__reserve(&b->joins, &b->cap_joins, b->n_joins + 1, sizeof *b->joins)) {
+        b->failed = true;
+        return;
+    }
+    pons__join_spec *j = &b->joins[b->n_joins++];
+    *j = (pons__join_spec){.to = copy(b, to)};
+    j->from.v = calloc(n + 1, sizeof *j->from.v);
+    if (!j->from.v) {
+        b->failed = true;
+        return;
+    }
+    for (; j->from.n < n; j->from.n++) {
+        j->from.v[j->from.n] = copy(b, from[j->from.n]);
+    }
+}
+
+void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn fn, void *user,
+                       const char *const *targets)
+{
+    if (!recording(b)) {
+        return;
+    }
+    if (!pons__reserve(&b->routers, &b->cap_routers, b->n_routers + 1, sizeof *b->routers)) {
+        b->failed = true;
+        return;
+    }
+    b->routers[b->n_routers++] = (pons__router_spec){
+        .from = copy(b, from), .fn = fn, .user = user, .targets = names_copy(targets, &b->failed)};
+}
+
+// ---- helpers ------------------------------------------------------------------------------------
+
+static char *copy(pons_graph_builder *b, const char *s)
+{
+    char *c = strdup(s ? s : "");
+    if (!c) {
+        b->failed = true;
+    }
+    return c;
+}
+
+static pons__names names_copy(const char *const *v, bool *failed)
+{
+    pons__names r = {0};
+    while (v && v[r.n]) {
+        r.n++;
+    }
+    r.v = calloc(r.n + 1, sizeof *r.v);
+    for (size_t i = 0; i < r.n && r.v; i++) {
+        r.v[i] = strdup(v[i]);
+        if (!r.v[i]) {
+            *failed = true;
+        }
+    }
+    if (!r.v) {
+        *failed = true;
+    }
+    return r;
+}
+
+static void names_fini(pons__names *n)
+{
+    for (size_t i = 0; i < n->n && n->v; i++) {
+        free(n->v[i]);
+    }
+    free(n->v);
+}

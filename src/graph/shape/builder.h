@@ -1,0 +1,52 @@
+// builder.h - what a builder has recorded, for the compiler. Names are copies and unresolved.
+#ifndef PONS_GRAPH_SHAPE_BUILDER_H
+#define PONS_GRAPH_SHAPE_BUILDER_H
+
+#include "graph/shape/graph.h"
+
+typedef struct pons__edge_spec {
+    char *from, *to;
+} pons__edge_spec;
+typedef struct pons__names { // a list of copied strings
+    char **v;
+    size_t n;
+} pons__names;
+typedef struct pons__node_spec {
+    char *name;
+    pons_node_fn fn;
+    void *user;
+    const pons_graph *sub;
+    pons_subgraph_mode mode;
+    pons_blocking_fn blocking;
+    pons_node_options opts; // with the names below instead of its own
+    pons__names goes, cache_on;
+    char *error_handler;
+} pons__node_spec;
+typedef struct pons__join_spec {
+    pons__names from;
+    char *to;
+} pons__join_spec;
+typedef struct pons__router_spec {
+    char *from;
+    pons_router_fn fn;
+    void *user;
+    pons__names targets;
+} pons__router_spec;
+
+struct pons_graph_builder {
+    char *name;
+    pons__channel *channels;
+    size_t n_channels, cap_channels;
+    pons__node_spec *nodes;
+    size_t n_nodes, cap_nodes;
+    pons__edge_spec *edges;
+    size_t n_edges, cap_edges;
+    pons__join_spec *joins;
+    size_t n_joins, cap_joins;
+    pons__router_spec *routers;
+    size_t n_routers, cap_routers;
+    pons_value *misplaced; // [faults] of recording, or NULL
+    bool failed;           // a record found no memory
+};
+
+#endif

@@ -1,0 +1,124 @@
+// graph.h - a compiled graph: immutable but for the caches of its nodes, shared by threads.
+//
+// Nodes are sorted by name, so that an index is a rank in task order. END and "none" are indices
+// too, beyond all nodes.
+#ifndef PONS_GRAPH_SHAPE_GRAPH_H
+#define PONS_GRAPH_SHAPE_GRAPH_H
+
+#include "graph/base/hash.h"
+#include "pons/graph.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct pons__channel {
+    char *name;
+    pons_channel_kind kind;
+    pons_reducer_fn reduce;
+    void *reduce_user;
+    pons_value *initial;
+    bool tracked;   // persisted
+    bool transient; // cleared on a step without a write
+    bool appends;   // a pure append can be done in place and stored as a tail
+    bool folds;     // a write is not simply the value
+    bool merges;    // objects merged by key, stored by changed key
+} pons__channel;
+
+typedef struct pons__router {
+    pons_router_fn fn;
+    void *user;
+    uint32_t *targets; // node indices or PONS__END
+    size_t n_targets;
+} pons__router;
+
+typedef struct pons__share { // a channel that a subgraph and its parent both have
+    uint32_t outer, inner;
+} pons__share;
+
+typedef struct pons__arm { // one leg of a join
+    uint32_t join;
+    uint32_t bit;
+} pons__arm;
+
+typedef struct pons__cache_entry {
+    char key[33];
+    int64_t until_ns; // host; INT64_MAX: never over
+    pons_value *task; // {"w":[[channel,value]...],"g":[node...],"s":[[node,arg]...]}
+} pons__cache_entry;
+
+typedef struct pons__policy { // what most nodes do not have: task/policy.c
+    pons_retry retry;
+    int64_t run_timeout_ms, idle_timeout_ms;
+    uint32_t handler; // or PONS__NONE
+    bool cache;
+    int64_t cache_ttl_ms;
+    uint32_t *cache_on; // channels; n 0: all
+    size_t n_cache_on;
+    pthread_mutex_t lock; // of what follows: a graph is shared by threads
+    pons__cache_entry *entries;
+    size_t n_entries, cap_entries, oldest;
+} pons__policy;
+
+#define PONS__END      UINT32_MAX
+#define PONS__NONE     PONS__INDEX_NONE
+#define PONS__ARMS_MAX 64 // legs of a join: bits of a word
+
+typedef struct pons__node { // sorted by name, so that an index is a rank in task order
+    char *name;
+    pons_node_fn fn; // NULL: a subgraph
+    void *user;
+    const pons_graph *sub;
+    pons_subgraph_mode mode;
+    pons__share *shares;
+    size_t n_shares;
+    uint32_t *edges;
+    size_t n_edges;
+    pons__router *routers;
+    size_t n_routers;
+    pons__arm *arms;
+    size_t n_arms;
+    bool before, after; // interrupt_before / interrupt_after
+    bool deferred;
+    uint32_t *goes; // what the node itself may go to
+    size_t n_goes;
+    pons_blocking_fn blocking; // instead of fn
+    pons__policy *policy;      // NULL: none
+} pons__node;
+
+typedef struct pons__join {
+    char *label; // "a+b>c": its name in checkpoints
+    uint32_t *from;
+    size_t n_from;
+    uint64_t full; // the word with every leg's bit set
+    uint32_t to;
+} pons__join;
+
+struct pons_graph {
+    atomic_uint refs; // a namespace that was run keeps its graph's shape
+    char *name;
+    pons__channel *channels;
+    size_t n_channels;
+    pons__node *nodes;
+    size_t n_nodes;
+    pons__node start; // START's edges and routers
+    pons__join *joins;
+    size_t n_joins;
+    size_t n_words; // of a bit set over nodes
+    pons__index channel_index, node_index;
+    int recursion_limit;
+    bool quiet;
+    bool stops;         // some node has interrupt_before/after
+    bool managed;       // some channel is
+    uint64_t *deferred; // (n_words), or NULL: no node is
+};
+
+const pons_graph *pons__graph_ref(const pons_graph *g);
+void pons__graph_unref(const pons_graph *g); // NULL-safe, and of one that is half built
+void pons__channel_fini(pons__channel *c);
+bool pons__graph_index_channels(pons_graph *g); // false: no memory
+bool pons__graph_index_nodes(pons_graph *g);
+uint32_t pons__graph_channel_find(const pons_graph *g, const char *name); // or PONS__NONE
+uint32_t pons__graph_node_find(const pons_graph *g, const char *name); // PONS__END, PONS__NONE too
+const char *pons__graph_node_name(const pons_graph *g, uint32_t ix);
+
+#endif

@@ -1,0 +1,120 @@
+// pass.c - how a task is run: a pass of START's input or of a node, then its routers.
+//
+//   rewind -> timed out? -> cached? -> node, worker or subgraph -> routers -> done
+//     ^                                        |                              failed -> policy
+//     |                                        v                                         |
+//     +------- an answer came ------------- parked                                       |
+//     +------- another attempt is due <--------------------------------------------------+
+//
+// A rewind drops what the last pass wrote and keeps its awaits, time, seed and inbox bound.
+#include "graph/task/pass.h"
+
+#include "graph/core/calls.h"
+#include "graph/core/faults.h"
+#include "graph/core/life.h"
+#include "graph/core/writes.h"
+#include "graph/engine.h"
+#include "graph/task/blocking.h"
+#include "graph/task/cache.h"
+#include "graph/task/policy.h"
+#include "graph/task/subgraph.h"
+
+static void pass(pons_cx *cx, const pons_value *input);
+static int run_node(pons_cx *cx, pons_error *err);
+static int run_routers(pons_cx *cx, pons_error *err);
+
+void pons__task_run(pons_cx *cx)
+{
+    do { // again for an attempt that is due at once
+        pons__task_rewind(cx);
+        pass(cx, NULL);
+    } while (cx->state == PONS__TASK_TODO && !cx->broken);
+}
+
+void pons__task_start(pons_cx *cx, const pons_value *input)
+{
+    pass(cx, input);
+}
+
+// One pass: START's node is the writing of the input.
+static void pass(pons_cx *cx, const pons_value *input)
+{
+    pons_error err = PONS_ERROR_INIT;
+    int st = cx->expired ? pons__policy_timed_out(cx, &err)
+             : input     ? pons__cx_input(cx, input, &err)
+                         : run_node(cx, &err);
+    if (st == PONS_OK && cx->fault == PONS_OK && !cx->cached && !cx->escape && !cx->bare) {
+        st = run_routers(cx, &err);
+    }
+    if (cx->broken) { // the store failed under it: the engine's error, not the node's
+        pons__awaits_unasked(cx);
+        return;
+    }
+    if (cx->fault != PONS_OK && st != PONS_EPARKED) {
+        st = cx->fault;
+        err = cx->fault_error;
+    }
+    if (st == PONS_OK && cx->inbox) {
+        for (size_t i = 0; i < json_array_size(cx->inbox) && st == PONS_OK; i++) {
+            st = pons__out_take(&cx->out, pons_get_int(json_array_get(cx->inbox, i), "seq", 0));
+        }
+    }
+    if (st == PONS_EPARKED && (pons__task_pending(cx) || cx->child || cx->work)) {
+        cx->state = PONS__TASK_PARKED;
+        if (cx->node->policy) {
+            pons__policy_park(cx);
+        }
+        return;
+    }
+    if (st == PONS_OK) {
+        cx->state = PONS__TASK_DONE;
+        pons__awaits_drop(cx);
+        if (cx->node->policy && cx->node->policy->cache && !cx->cached && !input) {
+            pons__cache_store(cx);
+        }
+        return;
+    }
+    if (st == PONS_EPARKED) {
+        pons_error_set(&err, PONS_EINVAL, PONS__MODULE,
+                       "node '%s' returned parked, but nothing it asked for is pending",
+                       cx->node->name);
+    }
+    if (err.status == PONS_OK) {
+        pons_error_set(&err, st, PONS__MODULE, "node '%s' failed: %s", cx->node->name,
+                       pons_status_word(st));
+    }
+    if (!err.source[0]) {
+        pons_error_source(&err, "thread %s node %s", cx->run->t->id, cx->node->name);
+    }
+    pons__awaits_unasked(cx);
+    if (cx->node->policy && !input && pons__policy_failed(cx, &err)) {
+        return;
+    }
+    cx->error = err;
+    cx->state = PONS__TASK_FAILED;
+}
+
+static int run_node(pons_cx *cx, pons_error *err)
+{
+    if (cx->node->policy && cx->node->policy->cache && pons__cache_recall(cx)) {
+        return PONS_OK;
+    }
+    if (cx->node->blocking) {
+        return pons__work_run(cx, err);
+    }
+    if (cx->node->sub) {
+        return pons__subgraph_run(cx, err);
+    }
+    return cx->node->fn ? cx->node->fn(cx, cx->node->user, err) : PONS_OK;
+}
+
+static int run_routers(pons_cx *cx, pons_error *err)
+{
+    int st = PONS_OK;
+    for (size_t i = 0; i < cx->node->n_routers && st == PONS_OK && cx->fault == PONS_OK; i++) {
+        cx->router = &cx->node->routers[i];
+        st = cx->router->fn(cx, cx->router->user, err);
+    }
+    cx->router = NULL;
+    return st;
+}

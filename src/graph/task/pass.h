@@ -1,0 +1,10 @@
+// pass.h - runs a task.
+#ifndef PONS_GRAPH_TASK_PASS_H
+#define PONS_GRAPH_TASK_PASS_H
+
+#include "graph/core/task.h"
+
+void pons__task_run(pons_cx *cx); // a TODO task to done, parked or failed
+void pons__task_start(pons_cx *cx, const pons_value *input); // the pass of START
+
+#endif

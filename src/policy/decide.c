@@ -1,0 +1,533 @@
+// decide.c - from an observation to a decision.
+//
+// A table with reasons: the first line that fits decides.
+//
+//   no task, or all goals done ............ CONTINUE without operations, FINISH
+//   the stop is latched ................... ASK_HUMAN (ABORT when the person gave up)
+//   a skill of another goal runs .......... REPLAN, cancel it
+//   a skill of this goal runs ............. CONTINUE; REPLAN, cancel it, when it gets nowhere
+//   the robot lacks the skill ............. ABORT
+//   the last result of this goal:
+//     none, canceled ...................... CONTINUE, dispatch
+//     done ................................ the next step, or RETRY after a recovery step, or
+//                                           REPLAN (a moment, then RETRY) when the world does not
+//                                           show what was wished
+//     outcome_unknown ..................... REPLAN: look (or wait), then RETRY
+//     failures_max in a row ............... ASK_HUMAN; ABORT when the person said no
+//     failed, by its recovery ............. RETRY, REPLAN (a pause or a look, then RETRY),
+//                                           ASK_HUMAN, ABORT
+//     refused, rejected ................... REPLAN, and after failures_max ASK_HUMAN
+//
+// A recovery step (wait, look) is dispatched for the goal like any other; that the last result is
+// one of it is how the next round knows to try the goal's own skill again. So the policy needs no
+// memory of its own, and the same observation gives the same decision for ever.
+#include "policy/intents.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REASON_MAX            400
+#define RECOVERY_WAIT_S       3.0
+#define SETTLE_WAIT_S         3.0 // for telemetry to show what a skill did, at any --speed
+#define FAILURES_MAX_FALLBACK 3
+#define CHARGED_PCT           80.0 // a robot on its charger stays until then
+#define CHARGE_LOOK_S         10.0 // and looks at its battery this often
+
+// The step that a goal needs now.
+typedef struct step {
+    const char *skill;
+    pons_value *args; // owned
+    bool satisfied;   // nothing is left to do for the goal, as far as its results tell
+    char what[128];   // "go to kitchen"
+} step;
+
+typedef struct view {
+    const pons__intents *rules;
+    const pons_value *obs, *task, *goals, *goal, *last, *skills, *human;
+    size_t index; // of goal
+    int64_t failures, failures_max;
+} view;
+
+static const pons_value *running_of(const view *v, bool ours);
+static int look_at(view *v, const pons_value *obs, pons_error *err);
+static pons_value *decide_step(const view *v, step *st);
+static void goal_step(const view *v, step *ret);
+
+static pons_value *decision(const char *type, pons_value *ops, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
+                        pons_error *err)
+{
+    view v = {.rules = self};
+    int rc = look_at(&v, observation, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    pons_value *d = NULL;
+    const pons_value *stop = pons_get(pons_get(observation, "robot"), "stop");
+    if (!v.task) {
+        d = decision("CONTINUE", NULL, "There is no task.");
+    } else if (!v.goal) {
+        size_t n = json_array_size(v.goals);
+        d = n == 1 ? decision("FINISH", NULL, "The goal is done.")
+                   : decision("FINISH", NULL, "All %zu goals are done.", n);
+    } else if (pons_get_bool(stop, "latched", false)) {
+        const char *why = pons_get_str(stop, "reason", "");
+        bool gave_up =
+            pons__policy_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
+        d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
+                    : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
+    } else {
+        step st = {0};
+        goal_step(&v, &st);
+        d = decide_step(&v, &st);
+        json_decref(st.args);
+    }
+    if (!d) {
+        return pons_error_set(err, PONS_ENOMEM, "rules", "cannot decide");
+    }
+    *ret = d;
+    return PONS_OK;
+}
+
+// ---- reading the observation --------------------------------------------------------------------
+
+static bool is_done(const pons_value *goal)
+{
+    return pons_get_bool(goal, "done", false);
+}
+
+static const pons_value *object_or_null(const pons_value *obj, const char *key)
+{
+    const pons_value *v = pons_get(obj, key);
+    return json_is_object(v) ? v : NULL;
+}
+
+static int look_at(view *v, const pons_value *obs, pons_error *err)
+{
+    if (!json_is_object(obs)) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "the observation is not an object");
+    }
+    v->obs = obs;
+    v->task = object_or_null(obs, "task");
+    v->goals = pons_get(v->task, "goals");
+    v->skills = pons_get(obs, "skills");
+    v->human = object_or_null(obs, "human");
+    v->failures = pons_get_int(obs, "failures", 0);
+    v->failures_max = pons_get_int(pons_get(obs, "limits"), "failures_max", FAILURES_MAX_FALLBACK);
+    while (v->index < json_array_size(v->goals) && is_done(json_array_get(v->goals, v->index))) {
+        v->index++;
+    }
+    v->goal = json_array_get(v->goals, v->index);
+    // A result of another goal says nothing about this one.
+    const pons_value *last = object_or_null(obs, "last_result");
+    v->last = last && pons_get_int(last, "goal_index", -1) == (int64_t)v->index ? last : NULL;
+    return PONS_OK;
+}
+
+static bool has_skill(const view *v, const char *skill)
+{
+    for (size_t i = 0; i < json_array_size(v->skills); i++) {
+        const char *s = json_string_value(json_array_get(v->skills, i));
+        if (s && strcmp(s, skill) == 0) {
+            return true;
+        }
+    }
+    return !json_is_array(v->skills); // not told: leave it to the critic
+}
+
+static bool last_is(const view *v, const char *status, const char *skill)
+{
+    return v->last && strcmp(pons_get_str(v->last, "status", ""), status) == 0 &&
+           (!skill || strcmp(pons_get_str(v->last, "skill", ""), skill) == 0);
+}
+
+// The first running skill that is (or is not) of the current goal; speech runs beside anything.
+static const pons_value *running_of(const view *v, bool ours)
+{
+    const pons_value *running = pons_get(v->obs, "running");
+    for (size_t i = 0; i < json_array_size(running); i++) {
+        const pons_value *r = json_array_get(running, i);
+        bool is_ours = pons_get_int(r, "goal_index", (int64_t)v->index) == (int64_t)v->index;
+        bool speech = strcmp(pons_get_str(r, "skill", ""), "speak") == 0;
+        if (is_ours == ours && (ours || !speech)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+// ---- building decisions -------------------------------------------------------------------------
+
+// Takes out what a cut by a precision or a buffer left of a character.
+static void drop_cut_chars(char *s)
+{
+    char *to = s;
+    while (*s) {
+        unsigned char c = (unsigned char)*s;
+        size_t want = c < 0x80 ? 1 : c < 0xC0 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4, n = 1;
+        while (n < want && ((unsigned char)s[n] & 0xC0u) == 0x80u) {
+            n++;
+        }
+        if (n == want) {
+            memmove(to, s, n);
+            to += n;
+        }
+        s += n;
+    }
+    *to = '\0';
+}
+
+static pons_value *decision(const char *type, pons_value *ops, const char *fmt, ...)
+{
+    char reason[REASON_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(reason, sizeof reason, fmt, ap);
+    va_end(ap);
+    drop_cut_chars(reason);
+    return pons_object("type", json_string(type), "reason", json_string(reason), "ops", ops, NULL);
+}
+
+static pons_value *one_op(pons_value *op)
+{
+    pons_value *ops = json_array();
+    if (json_array_append_new(ops, op) != 0) {
+        json_decref(ops);
+        return NULL;
+    }
+    return ops;
+}
+
+static pons_value *dispatch(const view *v, const char *skill, pons_value *args)
+{
+    return one_op(pons_object("op", json_string("dispatch"), "skill", json_string(skill), "args",
+                              args, "goal_index", json_integer((json_int_t)v->index), NULL));
+}
+
+static pons_value *dispatch_step(const view *v, const step *st)
+{
+    return dispatch(v, st->skill, json_incref(st->args));
+}
+
+static pons_value *cancel(const pons_value *running)
+{
+    return one_op(pons_object("op", json_string("cancel"), "goal_id",
+                              json_string(pons_get_str(running, "goal_id", "")), NULL));
+}
+
+// ---- what a goal needs --------------------------------------------------------------------------
+
+static bool visited(const view *v, const char *zone)
+{
+    const pons_value *list = pons_get(v->goal, "visited");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *s = json_string_value(json_array_get(list, i));
+        if (s && strcmp(s, zone) == 0) {
+            return true;
+        }
+    }
+    return last_is(v, "done", "navigate_to_pose") &&
+           strcmp(pons_get_str(pons_get(v->last, "args"), "zone", ""), zone) == 0;
+}
+
+static void patrol_step(const view *v, step *ret)
+{
+    const pons_value *zones = pons_get(v->goal, "zones");
+    size_t n = json_array_size(zones), i = 0;
+    const char *zone = NULL;
+    for (; i < n; i++) {
+        zone = json_string_value(json_array_get(zones, i));
+        if (zone && !visited(v, zone)) {
+            break;
+        }
+    }
+    ret->skill = "navigate_to_pose";
+    ret->satisfied = i == n;
+    if (i < n) {
+        ret->args = pons_object("zone", json_string(zone), NULL);
+        snprintf(ret->what, sizeof ret->what, "patrol %s (%zu of %zu)", zone, i + 1, n);
+    } else {
+        snprintf(ret->what, sizeof ret->what, "patrol %zu zones", n);
+    }
+}
+
+// Bring and put are a pick, then a place where one is named.
+static void carry_step(const view *v, step *ret)
+{
+    const char *object = pons_get_str(v->goal, "object", "it");
+    const char *place = pons_get_str(v->goal, "place", NULL);
+    bool placed = last_is(v, "done", "place");
+    bool picked = placed || last_is(v, "done", "pick");
+    if (!picked || !place) {
+        ret->skill = "pick";
+        ret->args = pons_object("object", json_string(object), NULL);
+        snprintf(ret->what, sizeof ret->what, "pick %s", object);
+    } else {
+        ret->skill = "place";
+        ret->args = pons_object("object", json_string(object), "place", json_string(place), NULL);
+        snprintf(ret->what, sizeof ret->what, "place %s on %s", object, place);
+    }
+    ret->satisfied = placed || (picked && !place);
+}
+
+static void charge_step(const view *v, step *ret)
+{
+    const pons_value *robot = pons_get(v->obs, "robot");
+    double pct = pons_get_num(robot, "battery_pct", 0);
+    ret->skill = "dock_to_charger";
+    ret->args = json_object();
+    ret->satisfied = pons_get_bool(robot, "docked", false);
+    snprintf(ret->what, sizeof ret->what, "charge (battery %.0f %%)", pct);
+}
+
+static void goal_step(const view *v, step *ret)
+{
+    const char *intent = pons_get_str(v->goal, "intent", "");
+    if (strcmp(intent, "go_to") == 0) {
+        const char *zone = pons_get_str(v->goal, "zone", "?");
+        const char *here = pons_get_str(pons_get(v->obs, "robot"), "zone", "");
+        ret->skill = "navigate_to_pose";
+        const pons_value *pose = pons_get(v->goal, "pose"); // a person's edit: the very place
+        ret->args = json_is_object(pose) ? pons_object("pose", pons_value_ref(pose), NULL)
+                                         : pons_object("zone", json_string(zone), NULL);
+        ret->satisfied = last_is(v, "done", NULL) && !pose && strcmp(here, zone) == 0;
+        snprintf(ret->what, sizeof ret->what, "go to %s", pose ? "the place of the edit" : zone);
+    } else if (strcmp(intent, "charge") == 0) {
+        charge_step(v, ret);
+    } else if (strcmp(intent, "wait") == 0) {
+        double s = pons_get_num(v->goal, "seconds", 1);
+        ret->skill = "wait";
+        ret->args = pons_object("s", json_real(s), NULL);
+        // A wait that was a recovery step of another length is not the wish.
+        ret->satisfied =
+            last_is(v, "done", "wait") && pons_get_num(pons_get(v->last, "args"), "s", s) >= s;
+        snprintf(ret->what, sizeof ret->what, "wait %g s", s);
+    } else if (strcmp(intent, "say") == 0) {
+        ret->skill = "speak";
+        ret->args = pons_object("text", json_string(pons_get_str(v->goal, "text", "")), NULL);
+        ret->satisfied = last_is(v, "done", "speak");
+        snprintf(ret->what, sizeof ret->what, "speak");
+    } else if (strcmp(intent, "patrol") == 0) {
+        patrol_step(v, ret);
+    } else if (strcmp(intent, "bring") == 0 || strcmp(intent, "put") == 0) {
+        carry_step(v, ret);
+    } else {
+        snprintf(ret->what, sizeof ret->what, "\"%.60s\"", intent);
+    }
+}
+
+// ---- deciding -----------------------------------------------------------------------------------
+
+// The first skill of the list that the robot has; the list ends with NULL.
+static const char *first_skill(const view *v, const char *const *skills)
+{
+    for (; *skills; skills++) {
+        if (has_skill(v, *skills)) {
+            return *skills;
+        }
+    }
+    return NULL;
+}
+
+// Something else before the skill is tried again: a pause for what stands in the way to go, a look
+// for what is not known. Without either, the skill at once.
+static pons_value *replan(const view *v, const step *st, bool look_first, double wait_s,
+                          const char *why)
+{
+    static const char *const pause_first[] = {"wait", "look", NULL};
+    static const char *const look_order[] = {"look", "wait", NULL};
+    const char *skill = first_skill(v, look_first ? look_order : pause_first);
+    if (!skill) {
+        return decision("REPLAN", dispatch_step(v, st), "%s; trying to %s another way.", why,
+                        st->what);
+    }
+    if (strcmp(skill, "wait") == 0) {
+        return decision("REPLAN", dispatch(v, "wait", pons_object("s", json_real(wait_s), NULL)),
+                        "%s; waiting %g s before trying to %s again.", why, wait_s, st->what);
+    }
+    return decision("REPLAN", dispatch(v, "look", json_object()),
+                    "%s; looking before trying to %s again.", why, st->what);
+}
+
+// Asks, once; a person's answer decides what follows.
+static pons_value *ask(const view *v, const step *st, const char *why)
+{
+    const char *answer = pons_get_str(v->human, "answer", NULL);
+    if (!answer) {
+        return decision("ASK_HUMAN", NULL, "%s; shall I try again?", why);
+    }
+    pons__control said = pons__policy_control(v->rules, answer);
+    if (said == CONTROL_NO || said == CONTROL_STOP || said == CONTROL_CANCEL) {
+        return decision("ABORT", NULL, "%s, and a person said no.", why);
+    }
+    return decision("RETRY", dispatch_step(v, st), "A person said \"%.60s\": trying to %s again.",
+                    answer, st->what);
+}
+
+// "navigate_to_pose failed with 106 (obstacle), 2 of 3 in a row".
+static void describe(const view *v, const char *verb, char *buf, size_t cap)
+{
+    const char *msg = pons_get_str(v->last, "error_msg", "");
+    snprintf(buf, cap, "%s %s with %lld%s%.160s%s, failure %lld of %lld",
+             pons_get_str(v->last, "skill", "the skill"), verb,
+             (long long)pons_get_int(v->last, "error_code", 0), *msg ? " (" : "", msg,
+             *msg ? ")" : "", (long long)v->failures, (long long)v->failures_max);
+}
+
+static pons_value *after_failure(const view *v, const step *st)
+{
+    char why[320];
+    describe(v, "failed", why, sizeof why);
+    const char *recovery = pons_get_str(v->last, "recovery", "none");
+    if (strcmp(recovery, "abort") == 0) {
+        return decision("ABORT", NULL, "%s; it cannot be recovered.", why);
+    }
+    if (strcmp(recovery, "ask_human") == 0 || v->failures >= v->failures_max) {
+        return ask(v, st, why);
+    }
+    if (strcmp(recovery, "replan") == 0) {
+        return replan(v, st, v->failures % 2 == 0, RECOVERY_WAIT_S, why);
+    }
+    return decision("RETRY", dispatch_step(v, st), "%s; trying to %s again.", why, st->what);
+}
+
+// The critic or the body did not let it start.
+static pons_value *after_refusal(const view *v, const step *st, const char *verb)
+{
+    char why[320];
+    describe(v, verb, why, sizeof why);
+    const char *recovery = pons_get_str(v->last, "recovery", "none");
+    if (strcmp(recovery, "abort") == 0) {
+        return decision("ABORT", NULL, "%s.", why);
+    }
+    bool person = strcmp(recovery, "ask_human") == 0 || v->failures >= v->failures_max;
+    return person ? ask(v, st, why) : replan(v, st, false, RECOVERY_WAIT_S, why);
+}
+
+static pons_value *after_done(const view *v, const step *st)
+{
+    const char *skill = pons_get_str(v->last, "skill", "");
+    if (strcmp(skill, st->skill) != 0) {
+        bool step_before = strcmp(skill, "pick") == 0;
+        return decision(step_before ? "CONTINUE" : "RETRY", dispatch_step(v, st),
+                        "%s is done: now %s.", skill, st->what);
+    }
+    if (strcmp(pons_get_str(v->goal, "intent", ""), "patrol") == 0) {
+        return decision("CONTINUE", dispatch_step(v, st), "The next stop: %s.", st->what);
+    }
+    if (v->failures >= v->failures_max) {
+        return ask(v, st, "The skill ends well, but the world does not show it");
+    }
+    if (strcmp(skill, "wait") == 0) { // a recovery step, shorter than the wait that was wished
+        return decision("RETRY", dispatch_step(v, st), "The pause is over: now %s.", st->what);
+    }
+    // Telemetry may lag behind the result: it gets a moment before the skill is started again.
+    char why[160];
+    const pons_value *robot = pons_get(v->obs, "robot");
+    bool docking = strcmp(skill, "dock_to_charger") == 0;
+    snprintf(why, sizeof why, "%s ended, but the robot is %s%s", skill,
+             docking ? "not on the charger" : "in ",
+             docking ? "" : pons_get_str(robot, "zone", "no zone"));
+    return replan(v, st, false, SETTLE_WAIT_S, why);
+}
+
+static pons_value *after_result(const view *v, const step *st)
+{
+    const char *status = pons_get_str(v->last, "status", "");
+    if (strcmp(status, "done") == 0) {
+        return after_done(v, st);
+    }
+    if (strcmp(status, "failed") == 0) {
+        return after_failure(v, st);
+    }
+    if (strcmp(status, "refused") == 0 || strcmp(status, "rejected") == 0) {
+        return after_refusal(v, st, status);
+    }
+    if (strcmp(status, "outcome_unknown") == 0) {
+        char why[160];
+        snprintf(why, sizeof why, "What became of %s is not known",
+                 pons_get_str(v->last, "skill", "the skill"));
+        bool person = strcmp(pons_get_str(v->last, "recovery", ""), "ask_human") == 0;
+        return person ? ask(v, st, why) : replan(v, st, true, RECOVERY_WAIT_S, why);
+    }
+    return decision("CONTINUE", dispatch_step(v, st), "It was canceled before; again: %s.",
+                    st->what);
+}
+
+// The goal's results say that it is done, although it is not marked yet.
+static pons_value *satisfied(const view *v, const step *st)
+{
+    double pct = pons_get_num(pons_get(v->obs, "robot"), "battery_pct", 100);
+    if (strcmp(pons_get_str(v->goal, "intent", ""), "charge") == 0 && pct < CHARGED_PCT) {
+        static const char *const pause[] = {"wait", NULL};
+        pons_value *op = first_skill(v, pause)
+                             ? dispatch(v, "wait", pons_object("s", json_real(CHARGE_LOOK_S), NULL))
+                             : NULL;
+        return decision("CONTINUE", op, "On the charger: %.0f %% of %.0f %%.", pct, CHARGED_PCT);
+    }
+    if (v->index + 1 >= json_array_size(v->goals)) {
+        return decision("FINISH", NULL, "The last goal is done: %s.", st->what);
+    }
+    view next = *v;
+    next.index++;
+    while (next.index < json_array_size(v->goals) &&
+           is_done(json_array_get(v->goals, next.index))) {
+        next.index++;
+    }
+    next.goal = json_array_get(v->goals, next.index);
+    if (!next.goal) {
+        return decision("FINISH", NULL, "The last goal is done: %s.", st->what);
+    }
+    next.last = NULL;
+    step then = {0};
+    goal_step(&next, &then);
+    pons_value *d = decide_step(&next, &then);
+    json_decref(then.args);
+    return d;
+}
+
+static pons_value *while_running(const view *v, const step *st, const pons_value *running)
+{
+    const char *skill = pons_get_str(running, "skill", "the skill");
+    double elapsed = pons_get_num(running, "elapsed_s", 0);
+    const pons_value *left = pons_get(running, "distance_remaining_m");
+    char distance[48] = "";
+    if (json_is_number(left)) {
+        snprintf(distance, sizeof distance, ", %.2f m to go", json_number_value(left));
+    }
+    if (pons_get_bool(v->obs, "no_progress", false)) {
+        return decision("REPLAN", cancel(running),
+                        "%s makes no progress after %.1f s%s: stopping it to try to %s anew.",
+                        skill, elapsed, distance, st->what);
+    }
+    return decision("CONTINUE", NULL, "%s is under way, %.1f s%s.", skill, elapsed, distance);
+}
+
+static pons_value *decide_step(const view *v, step *st)
+{
+    const pons_value *running;
+    if ((running = running_of(v, true))) {
+        return while_running(v, st, running);
+    }
+    if ((running = running_of(v, false))) {
+        return decision("REPLAN", cancel(running), "%s belongs to another goal: stopping it to %s.",
+                        pons_get_str(running, "skill", "a skill"), st->what);
+    }
+    if (!st->skill) {
+        return decision("ABORT", NULL, "The intent %s is not known.", st->what);
+    }
+    if (st->satisfied) {
+        return satisfied(v, st);
+    }
+    if (!has_skill(v, st->skill)) {
+        return decision("ABORT", NULL, "no skill %s on this robot", st->skill);
+    }
+    if (v->last) {
+        return after_result(v, st);
+    }
+    return decision("CONTINUE", dispatch_step(v, st), "Goal %zu of %zu: %s.", v->index + 1,
+                    json_array_size(v->goals), st->what);
+}

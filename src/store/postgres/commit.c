@@ -1,0 +1,475 @@
+// commit.c - commits as pipelines, and posts.
+//
+// Who writes when is commit_queue.c's. A batch is sent in one pipeline, a transaction a member, so
+// that it costs one round trip; the first member that fails ends the pipeline, and those behind it
+// are sent again.
+
+#include "store/postgres/postgres.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void write_batch(void *self, commit_request **batch, size_t n);
+static size_t write_pipeline(pg *s, commit_request **batch, size_t n);
+static int writer_ready(pg *s, pons_error *err);
+static void writer_lost(pg *s);
+static int check_lost(const commit_request *r, pons_error *err);
+static int resolve(pg *s, commit_request *r, pons_error *err);
+static bool send_request(pg *s, commit_request *r, bool alone);
+static void settle(pg *s, commit_request *r, int status);
+
+const commit_queue_ops pons__pg_queue_ops = {.write = write_batch};
+
+int pons__pg_commit(void *self, const pons_commit *c, pons_error *err)
+{
+    return pons__commitq_commit(&((pg *)self)->q, c, err);
+}
+
+int pons__pg_commit_async(void *self, const pons_commit *c, pons_error *err)
+{
+    return pons__commitq_commit_async(&((pg *)self)->q, c, err);
+}
+
+int pons__pg_drain(void *self, pons_error *err)
+{
+    return pons__commitq_drain(&((pg *)self)->q, err);
+}
+
+int pons__pg_flush(void *self, const pons_lease *lease, pons_error *err)
+{
+    return pons__commitq_flush(&((pg *)self)->q, lease, err);
+}
+
+int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                        pons_error *err)
+{
+    pg *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__store_check_thread(thread, err);
+    if (!rc) {
+        rc = pons__store_check_ns(row->ns, err);
+    }
+    if (!rc && !row->kind) {
+        rc = pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind");
+    }
+    if (rc) {
+        return rc;
+    }
+    pg_params p = {0};
+    pons__pg_text(&p, thread);
+    pons__pg_text(&p, row->ns);
+    pons__pg_text(&p, row->kind);
+    pons__pg_bytes(&p, row->value);
+    pons__pg_int(&p, pons__store_wall_ms());
+    PGresult *r;
+    rc = pons__pg_once(s, PG_POST, &p, &r, err);
+    if (!rc && ret_seq) {
+        *ret_seq = pons__pg_col_int(r, 0, 0);
+    }
+    PQclear(r);
+    return rc;
+}
+
+// ---- writing; `writing` is held -----------------------------------------------------------------
+
+static void write_batch(void *self, commit_request **batch, size_t n)
+{
+    pg *s = self;
+    for (size_t at = 0; at < n;) {
+        commit_request *ready[PONS__BATCH_MAX];
+        size_t m = 0;
+        for (size_t i = at; i < n; i++) {
+            pons_error err;
+            if (pons__commitq_refused(&s->q, batch[i])) {
+                continue;
+            }
+            int rc = writer_ready(s, &err);
+            rc = rc ? rc : check_lost(batch[i], &err);
+            if (!rc) {
+                rc = resolve(s, batch[i], &err);
+            }
+            if (rc) {
+                batch[i]->err = err;
+                settle(s, batch[i], rc);
+            } else {
+                ready[m++] = batch[i];
+            }
+        }
+        size_t settled = m ? write_pipeline(s, ready, m) : 0;
+        if (settled == m) {
+            break;
+        }
+        while (batch[at] != ready[settled]) {
+            at++;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        free(batch[i]->nids);
+    }
+}
+
+static int writer_ready(pg *s, pons_error *err)
+{
+    static const pg_sql used[] = {PG_BEGIN,   PG_COMMIT,     PG_SYNC,       PG_FLUSH,
+                                  PG_FENCE,   PG_CP_ADD,     PG_RECORD_PUT, PG_INBOX_DEL,
+                                  PG_POST_TO, PG_EFFECT_PUT, PG_EVENT_ADD,  PG_NOTIFY};
+    int rc = PONS_OK;
+    if (!pons__pg_alive(&s->w)) {
+        writer_lost(s);
+        rc = pons__pg_open(s, &s->w, err);
+        pthread_mutex_lock(&s->keeper_mtx);
+        s->writer_pid = rc ? 0 : PQbackendPID(s->w.c);
+        pthread_mutex_unlock(&s->keeper_mtx);
+        if (rc) {
+            pons__pg_close(&s->w);
+        }
+    }
+    for (size_t i = 0; !rc && i < sizeof used / sizeof *used; i++) {
+        rc = pons__pg_prepare(&s->w, used[i], err);
+    }
+    return rc;
+}
+
+// What was not synced may be gone with the server, and a commit upon it would stand on nothing.
+static void writer_lost(pg *s)
+{
+    pons__pg_close(&s->w);
+    atomic_store(&s->away, true);
+    pthread_mutex_lock(&s->q.mtx);
+    for (commit_line *line = s->q.lines; line; line = line->next) {
+        pg_holding *h = (pg_holding *)line;
+        h->lost = h->lost || h->unsynced;
+    }
+    pthread_mutex_unlock(&s->q.mtx);
+}
+
+static int check_lost(const commit_request *r, pons_error *err)
+{
+    if (!((const pg_holding *)r->line)->lost) {
+        return PONS_OK;
+    }
+    return pons_error_set(err, PONS_EIO, "store",
+                          "the connection to the store was lost, perhaps with commits of thread "
+                          "%s: it must be taken again",
+                          r->line->thread);
+}
+
+static uint32_t hash_of(const char *text) // FNV-1a
+{
+    uint32_t h = 2166136261u;
+    for (; *text; text++) {
+        h = (h ^ (uint8_t)*text) * 16777619u;
+    }
+    return h;
+}
+
+static int space_id(pg *s, pg_holding *h, const char *ns, int64_t *ret, pons_error *err)
+{
+    pg_space *slot = &h->spaces[hash_of(ns) & (PG_SPACES_CACHED - 1)];
+    if (!slot->nid || strcmp(slot->name, ns) != 0) {
+        pg_params p = {0};
+        pons__pg_int(&p, h->tid);
+        pons__pg_text(&p, ns);
+        PGresult *r;
+        int rc = pons__pg_run(&s->w, PG_SPACE, &p, &r, err);
+        if (rc) {
+            return rc;
+        }
+        slot->nid = pons__pg_col_int(r, 0, 0);
+        strcpy(slot->name, ns);
+        PQclear(r);
+    }
+    *ret = slot->nid;
+    return PONS_OK;
+}
+
+// The numbers of the namespaces: asked for once, before the pipeline.
+static int resolve(pg *s, commit_request *r, pons_error *err)
+{
+    const pons_commit *c = r->c;
+    if (r->nids) {
+        return PONS_OK;
+    }
+    r->nids = calloc(1 + c->n_effects + c->n_events, sizeof *r->nids);
+    if (!r->nids) {
+        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    }
+    int64_t *to = r->nids;
+    int rc = PONS_OK;
+    if (c->n_checkpoints || c->n_records) {
+        rc = space_id(s, (pg_holding *)r->line, c->ns, to, err);
+    }
+    to++;
+    for (size_t i = 0; !rc && i < c->n_effects; i++) {
+        rc = space_id(s, (pg_holding *)r->line, c->effects[i].ns, to++, err);
+    }
+    for (size_t i = 0; !rc && i < c->n_events; i++) {
+        rc = space_id(s, (pg_holding *)r->line, c->events[i].ns, to++, err);
+    }
+    return rc;
+}
+
+static bool send_rows(pg_conn *w, commit_request *r)
+{
+    const pons_commit *c = r->c;
+    const int64_t tid = ((pg_holding *)r->line)->tid,
+                  now_ms = c->n_posts ? pons__store_wall_ms() : 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < c->n_checkpoints; i++, r->sent++) {
+        const pons_checkpoint_row *row = &c->checkpoints[i];
+        pg_params p = {0};
+        pons__pg_int(&p, r->nids[0]);
+        pons__pg_id(&p, row->id);
+        pons__pg_id(&p, row->parent);
+        pons__pg_int(&p, row->step);
+        pons__pg_int(&p, row->snapshot);
+        pons__pg_bytes(&p, row->data);
+        ok = pons__pg_send(w, PG_CP_ADD, &p);
+    }
+    for (size_t i = 0; ok && i < c->n_records; i++, r->sent++) {
+        const pons_record_row *row = &c->records[i];
+        pg_params p = {0};
+        pons__pg_int(&p, r->nids[0]);
+        pons__pg_id(&p, row->checkpoint);
+        pons__pg_text(&p, row->task);
+        pons__pg_int(&p, row->idx);
+        pons__pg_bytes(&p, row->data);
+        ok = pons__pg_send(w, PG_RECORD_PUT, &p);
+    }
+    for (size_t i = 0; ok && i < c->n_inbox_taken; i++, r->sent++) {
+        pg_params p = {0};
+        pons__pg_int(&p, tid);
+        pons__pg_int(&p, c->inbox_taken[i]);
+        ok = pons__pg_send(w, PG_INBOX_DEL, &p);
+    }
+    for (size_t i = 0; ok && i < c->n_posts; i++, r->sent++) {
+        const pons_inbox_row *row = &c->posts[i];
+        pg_params p = {0};
+        pons__pg_int(&p, tid);
+        pons__pg_text(&p, row->ns);
+        pons__pg_text(&p, row->kind);
+        pons__pg_bytes(&p, row->value);
+        pons__pg_int(&p, now_ms);
+        ok = pons__pg_send(w, PG_POST_TO, &p);
+    }
+    for (size_t i = 0; ok && i < c->n_effects; i++, r->sent++) {
+        const pons_effect_row *row = &c->effects[i];
+        pg_params p = {0};
+        pons__pg_int(&p, tid);
+        pons__pg_id(&p, row->id);
+        pons__pg_int(&p, r->nids[1 + i]);
+        pons__pg_int(&p, row->state);
+        pons__pg_int(&p, row->created);
+        pons__pg_int(&p, row->updated);
+        pons__pg_bytes(&p, row->data);
+        ok = pons__pg_send(w, PG_EFFECT_PUT, &p);
+    }
+    for (size_t i = 0; ok && i < c->n_events; i++, r->sent++) {
+        const pons_event_row *row = &c->events[i];
+        pg_params p = {0};
+        pons__pg_int(&p, tid);
+        pons__pg_int(&p, r->nids[1 + c->n_effects + i]);
+        pons__pg_int(&p, row->ts_ms);
+        pons__pg_text(&p, row->type);
+        pons__pg_bytes(&p, row->payload);
+        ok = pons__pg_send(w, PG_EVENT_ADD, &p);
+    }
+    return ok;
+}
+
+// All statements of one commit. Alone, the pipeline itself is the transaction.
+static bool send_request(pg *s, commit_request *r, bool alone)
+{
+    pg_conn *w = &s->w;
+    r->sent = 0;
+    bool ok = true;
+    if (!alone) {
+        ok = pons__pg_send(w, PG_BEGIN, NULL);
+        r->sent++;
+    }
+    pg_params fence = {0};
+    pons__pg_int(&fence, ((pg_holding *)r->line)->tid);
+    pons__pg_int(&fence, (int64_t)r->line->epoch);
+    ok = ok && pons__pg_send(w, PG_FENCE, &fence);
+    r->sent++;
+    ok = ok && send_rows(w, r);
+    if (ok && r->c->n_events) {
+        pg_params p = {0};
+        pons__pg_text(&p, r->line->thread);
+        ok = pons__pg_send(w, PG_NOTIFY, &p);
+        r->sent++;
+    }
+    if (ok && alone && r->c->sync == PONS_SYNC_FULL) {
+        ok = pons__pg_send(w, PG_SYNC, NULL);
+        r->sent++;
+    }
+    if (ok && !alone) {
+        ok = pons__pg_send(w, PG_COMMIT, NULL);
+        r->sent++;
+    }
+    return ok;
+}
+
+// Reads the results of one statement: its status, PONS_ECANCELED when the server skipped it.
+static int read_one(pg *s, commit_request *r, pons_error *err)
+{
+    PGresult *res = PQgetResult(s->w.c);
+    ExecStatusType status = PQresultStatus(res);
+    int rc = PONS_OK;
+    if (!res || (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)) {
+        rc = status == PGRES_PIPELINE_ABORTED ? PONS_ECANCELED : pons__pg_fail(&s->w, res, err);
+    }
+    const char *state = rc && res ? PQresultErrorField(res, PG_DIAG_SQLSTATE) : NULL;
+    if (state && strcmp(state, "PN001") == 0) {
+        const char *epoch = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+        rc = pons__store_stale(err, r->line->thread, r->line->epoch, strtoull(epoch, NULL, 10));
+    }
+    const char *table = rc == PONS_EEXIST ? PQresultErrorField(res, PG_DIAG_TABLE_NAME) : NULL;
+    if (table && strcmp(table, "checkpoint") == 0) {
+        const pons_commit *c = r->c;
+        rc = pons_error_set(err, PONS_EEXIST, "store", "thread %s already has a checkpoint %s",
+                            r->line->thread,
+                            c->n_checkpoints == 1 ? c->checkpoints[0].id : "of these");
+    }
+    if (!rc && status == PGRES_TUPLES_OK && !r->event_first &&
+        strcmp(PQfname(res, 0) ? PQfname(res, 0) : "", "seq") == 0) {
+        r->event_first = pons__pg_col_int(res, 0, 0);
+    }
+    PQclear(res);
+    while (res && (res = PQgetResult(s->w.c))) {
+        PQclear(res);
+    }
+    return rc;
+}
+
+static int read_request(pg *s, commit_request *r)
+{
+    int rc = PONS_OK;
+    r->event_first = 0;
+    for (int i = 0; i < r->sent; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        int one = read_one(s, r, &err);
+        if (one && !rc) {
+            rc = one;
+            r->err = err;
+        }
+    }
+    return rc;
+}
+
+// The mark that ends a part of a pipeline; a failure at the very end (of the implicit commit) comes
+// in front of it.
+static int read_sync(pg *s, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (;;) {
+        PGresult *res = PQgetResult(s->w.c);
+        ExecStatusType status = PQresultStatus(res);
+        bool end = !res || status == PGRES_PIPELINE_SYNC;
+        if (!res && PQstatus(s->w.c) != CONNECTION_OK && !rc) {
+            rc = pons__pg_fail(&s->w, NULL, err);
+        } else if (res && !end && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && !rc) {
+            rc = pons__pg_fail(&s->w, res, err);
+        }
+        PQclear(res);
+        if (end) {
+            return rc;
+        }
+    }
+}
+
+// A synced transaction: with it, all before it are on the disk.
+static int flush_log(pg *s, pons_error *err)
+{
+    return pons__pg_run(&s->w, PG_FLUSH, NULL, NULL, err);
+}
+
+// Sends them all and settles the first ones: all, or those up to one that failed.
+static size_t write_pipeline(pg *s, commit_request **batch, size_t n)
+{
+    const bool alone = n == 1;
+    bool ok = PQenterPipelineMode(s->w.c) == 1, full = false;
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = send_request(s, batch[i], alone);
+    }
+    ok = ok && PQpipelineSync(s->w.c) == 1;
+    size_t done = 0;
+    int rc = PONS_OK;
+    pons_error err = PONS_ERROR_INIT;
+    if (!ok) { // what was sent of it ends with the connection, and with it the transaction
+        rc = pons__pg_fail(&s->w, NULL, &err);
+        batch[0]->err = err;
+    }
+    int status[PONS__BATCH_MAX] = {rc};
+    for (; ok && done < n; done++) {
+        status[done] = read_request(s, batch[done]);
+        if (status[done]) {
+            break;
+        }
+        full = full || (batch[done]->c->sync == PONS_SYNC_FULL && !alone);
+    }
+    bool failed = done < n;
+    for (size_t i = done + 1; ok && i < n; i++) {
+        read_request(s, batch[i]); // skipped by the server
+    }
+    if (ok) {
+        rc = read_sync(s, &err);
+    }
+    if (ok && rc && !failed && alone) { // the commit itself failed
+        batch[0]->err = err;
+        status[0] = rc;
+        failed = true;
+        done = 0;
+    }
+    pons_error lost = PONS_ERROR_INIT;
+    bool gone = !ok || PQstatus(s->w.c) != CONNECTION_OK || !PQexitPipelineMode(s->w.c);
+    if (gone) {
+        writer_lost(s); // opened anew by whoever comes next
+    } else if (PQtransactionStatus(s->w.c) != PQTRANS_IDLE) {
+        pons__pg_exec(&s->w, "ROLLBACK", &lost);
+    }
+    int flushed = PONS_OK;
+    if (full) {
+        flushed = s->w.c ? flush_log(s, &lost) : PONS_EIO;
+    }
+    for (size_t i = 0; i < done; i++) {
+        if (flushed && batch[i]->c->sync == PONS_SYNC_FULL) {
+            batch[i]->err = lost;
+            if (!lost.status) {
+                pons_error_set(&batch[i]->err, PONS_EIO, "store",
+                               "the connection to the store was lost");
+            }
+        }
+        settle(s, batch[i], batch[i]->err.status);
+    }
+    if (failed) {
+        settle(s, batch[done], status[done]);
+    }
+    if (!gone || !failed) {
+        return done + failed;
+    }
+    // What became of those behind it nobody knows: sent again, they might be there twice.
+    for (size_t i = done + 1; i < n; i++) {
+        batch[i]->err = batch[done]->err;
+        pons_error_set(&batch[i]->err, PONS_EIO, "store", "the connection to the store was lost");
+        settle(s, batch[i], PONS_EIO);
+    }
+    return n;
+}
+
+static void settle(pg *s, commit_request *r, int status)
+{
+    const pons_commit *c = r->c;
+    if (!status) {
+        ((pg_holding *)r->line)->unsynced = c->sync != PONS_SYNC_FULL;
+    }
+    if (status && r->err.cause[0] && !r->err.source[0]) {
+        pons_error_source(&r->err, "%s", s->name);
+    }
+    if (status && r->err.cause[0] && c->n_checkpoints) {
+        pons_error_context(&r->err, "cannot commit step %lld of thread %s",
+                           (long long)c->checkpoints[c->n_checkpoints - 1].step, r->line->thread);
+    }
+    pons__commitq_settle(&s->q, r, status);
+}

@@ -1,0 +1,271 @@
+// postgres.h - what the files of the PostgreSQL store share.
+//
+//   postgres.c         essay; opening, closing, the table of ops, the module
+//   conn.c    connections, statements, PostgreSQL's errors
+//   schema.c  the schema, its functions and its versions
+//   commit.c  commits as pipelines; posts
+//   commit_queue.c     who writes when (shared with sqlite)
+//   read.c    everything that only reads
+//   lease.c   leases and their keeper; copies, pruning, the end of a thread
+//
+// Inside, err is never NULL: each op brings one of its own when the caller gave none.
+#ifndef PONS_STORE_POSTGRES_H
+#define PONS_STORE_POSTGRES_H
+
+#include "store/commit_queue.h"
+#include "store/store.h"
+
+#include <libpq-fe.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+// ---- statements ---------------------------------------------------------------------------------
+
+#define SQL_SPACE                                                                                  \
+    "(SELECT n.nid FROM pons.thread t JOIN pons.ns n ON n.tid=t.tid"                               \
+    " WHERE t.name=$1::text AND n.name=$2::text)"
+#define SQL_THREAD "(SELECT t.tid FROM pons.thread t WHERE t.name=$1::text)"
+// The chain of the checkpoint that `first` selects, oldest first.
+#define SQL_CHAIN(first)                                                                           \
+    "WITH RECURSIVE s AS (SELECT " SQL_SPACE " AS nid), c AS ((SELECT n, id, parent, snapshot"     \
+    " FROM pons.checkpoint WHERE nid=(SELECT nid FROM s) " first ")"                               \
+    " UNION ALL SELECT p.n, p.id, p.parent, p.snapshot FROM c, pons.checkpoint p"                  \
+    " WHERE NOT c.snapshot AND p.nid=(SELECT nid FROM s) AND p.id=c.parent AND p.n<c.n)"           \
+    " SELECT d.id, d.parent, d.step, d.snapshot, d.data FROM c JOIN pons.checkpoint d"             \
+    " ON d.nid=(SELECT nid FROM s) AND d.n=c.n ORDER BY d.n"
+
+// X(name, text): every statement, prepared once a connection, on first use.
+#define PG_TABLE(X)                                                                                \
+    X(BEGIN, "BEGIN")                                                                              \
+    X(COMMIT, "COMMIT")                                                                            \
+    X(SYNC, "SELECT set_config('synchronous_commit','on',true)")                                   \
+    X(FLUSH, "SELECT set_config('synchronous_commit','on',true),"                                  \
+             " pg_logical_emit_message(true,'pons','')")                                           \
+    X(FENCE, "SELECT pons.fence($1::int8,$2::int8)")                                               \
+    X(SPACE, "SELECT pons.space($1::int8,$2::text)")                                               \
+    X(CP_ADD, "INSERT INTO pons.checkpoint(nid,n,id,parent,step,snapshot,data)"                    \
+              " VALUES($1::int8,(SELECT coalesce(max(n),0)+1 FROM pons.checkpoint"                 \
+              " WHERE nid=$1::int8),$2::bytea,$3::bytea,$4::int8,$5::int8<>0,$6::bytea)")          \
+    X(RECORD_PUT, "INSERT INTO pons.record(nid,checkpoint,task,idx,data)"                          \
+                  " VALUES($1::int8,$2::bytea,$3::text,$4::int8,$5::bytea)"                        \
+                  " ON CONFLICT (nid,checkpoint,task,idx) DO UPDATE SET data=excluded.data")       \
+    X(INBOX_DEL, "DELETE FROM pons.inbox WHERE tid=$1::int8 AND seq=$2::int8")                     \
+    X(POST_TO, "SELECT pons.post_to($1::int8,$2::text,$3::text,$4::bytea,$5::int8)")               \
+    X(POST, "SELECT pons.post($1::text,$2::text,$3::text,$4::bytea,$5::int8)")                     \
+    X(EFFECT_PUT, "INSERT INTO pons.effect(tid,n,id,nid,state,created_ms,updated_ms,data)"         \
+                  " VALUES($1::int8,(SELECT coalesce(max(n),0)+1 FROM pons.effect"                 \
+                  " WHERE tid=$1::int8),$2::bytea,$3::int8,$4::int8,$5::int8,$6::int8,$7::bytea)"  \
+                  " ON CONFLICT (tid,id) DO UPDATE SET nid=excluded.nid, state=excluded.state,"    \
+                  " created_ms=excluded.created_ms, updated_ms=excluded.updated_ms,"               \
+                  " data=excluded.data")                                                           \
+    X(EVENT_ADD, "INSERT INTO pons.event(tid,seq,nid,ts_ms,type,payload)"                          \
+                 " VALUES($1::int8,(SELECT coalesce(max(seq),0)+1 FROM pons.event"                 \
+                 " WHERE tid=$1::int8),$2::int8,$3::int8,$4::text,$5::bytea) RETURNING seq")       \
+    X(NOTIFY, "SELECT pg_notify('pons','e '||$1::text)")                                           \
+    X(HEAD, SQL_CHAIN("ORDER BY n DESC LIMIT 1"))                                                  \
+    X(CHECKPOINT, SQL_CHAIN("AND id=$3::bytea"))                                                   \
+    X(CP_FIND, "SELECT n FROM pons.checkpoint WHERE nid=" SQL_SPACE " AND id=$3::bytea")           \
+    X(HISTORY, "SELECT id, parent, step, snapshot, data FROM pons.checkpoint"                      \
+               " WHERE nid=" SQL_SPACE " AND n<$3::int8 ORDER BY n DESC LIMIT $4::int8")           \
+    X(RECORDS, "SELECT task, idx, data FROM pons.record WHERE nid=" SQL_SPACE                      \
+               " AND checkpoint=$3::bytea ORDER BY task, idx")                                     \
+    X(SPACES, "SELECT n.name FROM pons.ns n WHERE n.tid=" SQL_THREAD                               \
+              " AND EXISTS(SELECT 1 FROM pons.checkpoint c WHERE c.nid=n.nid)"                     \
+              " ORDER BY n.name COLLATE \"C\"")                                                    \
+    X(INBOX, "SELECT i.seq, n.name, i.kind, i.value FROM pons.inbox i"                             \
+             " JOIN pons.ns n ON n.nid=i.nid WHERE i.tid=" SQL_THREAD " AND i.seq>$2::int8"        \
+             " AND ($3::text IS NULL OR n.name=$3::text) ORDER BY i.seq")                          \
+    X(EFFECT, "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"                   \
+              " FROM pons.effect e JOIN pons.ns n ON n.nid=e.nid WHERE e.tid=" SQL_THREAD          \
+              " AND e.id=$2::bytea")                                                               \
+    X(EFFECTS, "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"                  \
+               " FROM pons.effect e JOIN pons.ns n ON n.nid=e.nid WHERE e.tid=" SQL_THREAD         \
+               " AND ($2::int8>>e.state)&1=1 ORDER BY e.n")                                        \
+    X(EVENTS, "SELECT e.seq, n.name, e.ts_ms, e.type, e.payload FROM pons.event e"                 \
+              " JOIN pons.ns n ON n.nid=e.nid WHERE e.tid=" SQL_THREAD " AND e.seq>$2::int8"       \
+              " ORDER BY e.seq LIMIT $3::int8")                                                    \
+    X(EVENT_LAST, "SELECT coalesce(max(seq),0) FROM pons.event WHERE tid=" SQL_THREAD)             \
+    X(THREADS, "SELECT * FROM pons.thread_sizes()")                                                \
+    X(TAKE, "SELECT * FROM pons.lease_take($1::text,$2::int8,$3::text,$4::int8,$5::int8,"          \
+            "$6::text,$7::int8)")                                                                  \
+    X(RELEASE, "UPDATE pons.thread SET until=NULL, pid=0, host=''"                                 \
+               " WHERE tid=$1::int8 AND epoch=$2::int8")                                           \
+    X(RENEW, "UPDATE pons.thread t SET until=clock_timestamp()+$3::int8*interval '1 millisecond'"  \
+             " FROM unnest($1::text::int8[],$2::text::int8[]) AS h(tid,epoch)"                     \
+             " WHERE t.tid=h.tid AND t.epoch=h.epoch AND t.until IS NOT NULL")                     \
+    X(PEEK, "SELECT epoch, pid, host FROM pons.thread"                                             \
+            " WHERE name=$1::text AND until>clock_timestamp()")                                    \
+    X(EXISTS, "SELECT 1 FROM pons.thread WHERE name=$1::text")                                     \
+    X(DROP, "SELECT * FROM pons.thread_drop($1::text)")                                            \
+    X(COPY, "SELECT pons.thread_copy($1::text,$2::text,$3::int8)")                                 \
+    X(PRUNE_SPACES, "SELECT nid FROM pons.ns WHERE tid=$1::int8"                                   \
+                    " AND ($2::text IS NULL OR name=$2::text) ORDER BY nid")                       \
+    X(PRUNE_LIST, "SELECT c.n, c.id, c.snapshot, p.n FROM pons.checkpoint c"                       \
+                  " LEFT JOIN pons.checkpoint p ON p.nid=c.nid AND p.id=c.parent"                  \
+                  " WHERE c.nid=$1::int8 ORDER BY c.n")                                            \
+    X(PRUNE, "SELECT pons.prune($1::int8,$2::int8,$3::int8,$4::text::int8[])")                     \
+    X(PRUNE_EVENTS, "SELECT pons.prune_events($1::int8,$2::int8,$3::int8)")                        \
+    X(BYTES, "SELECT sum(pg_total_relation_size(c.oid))::int8 FROM pg_class c"                     \
+             " JOIN pg_namespace n ON n.oid=c.relnamespace"                                        \
+             " WHERE n.nspname='pons' AND c.relkind='r'")
+
+typedef enum pg_sql {
+#define PG_ENUM(name, text) PG_##name,
+    PG_TABLE(PG_ENUM)
+#undef PG_ENUM
+        PG_COUNT
+} pg_sql;
+
+// ---- connections --------------------------------------------------------------------------------
+
+typedef struct pg_conn { // one thread at a time
+    PGconn *c;           // NULL: not open
+    bool prepared[PG_COUNT];
+    struct pg_conn *next; // in the list of idle ones
+} pg_conn;
+
+#define PG_PARAMS_MAX 8
+
+// Parameters of one statement, in their order. What they point to is the caller's.
+typedef struct pg_params {
+    int n;
+    const char *values[PG_PARAMS_MAX];
+    int lengths[PG_PARAMS_MAX];
+    int formats[PG_PARAMS_MAX];
+    uint8_t ints[PG_PARAMS_MAX][sizeof(int64_t)];
+    uint8_t ids[PG_PARAMS_MAX][1 + 40];
+} pg_params;
+
+void pons__pg_int(pg_params *p, int64_t v);
+void pons__pg_text(pg_params *p, const char *v); // NULL: null
+void pons__pg_bytes(pg_params *p, pons_bytes v);
+void pons__pg_id(pg_params *p, const char *id); // NULL or "": null
+void pons__pg_null(pg_params *p);
+
+typedef struct pg pg;
+
+int pons__pg_open(pg *s, pg_conn *c, pons_error *err);
+void pons__pg_close(pg_conn *c);
+// Is it there, and has the server nothing to say, such as good-bye?
+bool pons__pg_alive(const pg_conn *c);
+int pons__pg_prepare(pg_conn *c, pg_sql id, pons_error *err);
+bool pons__pg_send(pg_conn *c, pg_sql id, const pg_params *p); // prepared; in or out of a pipeline
+// Runs a statement: *ret, when not NULL, is cleared by the caller, also NULL on failure.
+int pons__pg_run(pg_conn *c, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err);
+int pons__pg_exec(pg_conn *c, const char *sql, pons_error *err); // text, several statements
+// Fills err from a result, or from the connection when there is none. Returns the status.
+int pons__pg_fail(const pg_conn *c, const PGresult *r, pons_error *err);
+
+int64_t pons__pg_col_int(const PGresult *r, int row, int col);
+pons_bytes pons__pg_col_bytes(const PGresult *r, int row, int col);
+const char *pons__pg_col_text(const PGresult *r, int row, int col);
+void pons__pg_col_id(const PGresult *r, int row, int col, char *ret, size_t cap);
+
+int pons__pg_schema(pg_conn *c, pons_error *err); // makes, migrates or refuses
+
+// ---- the store ----------------------------------------------------------------------------------
+
+#define PG_SPACES_CACHED 64 // a power of two
+
+typedef struct pg_space {
+    char name[PONS_NAME_MAX];
+    int64_t nid; // 0: free slot
+} pg_space;
+
+// A thread that this store holds, from acquire to release.
+typedef struct pg_holding {
+    commit_line line; // first
+    int64_t tid;
+    bool unsynced;                     // [writing] commits that a server which fails takes with it
+    bool lost;                         // [writing] … and it may have: nothing goes in any more
+    pg_space spaces[PG_SPACES_CACHED]; // [writing] by hash of the name
+} pg_holding;
+
+typedef struct pg_untold {
+    struct pg_untold *next;
+    int64_t tid, epoch;
+} pg_untold;
+
+#define PG_LIFE_MAX 96
+
+struct pg {
+    char *url;     // for libpq
+    char name[64]; // of the server, for messages
+    char host[PONS__HOST_MAX];
+    char life[PG_LIFE_MAX]; // which process of this host this is
+    int64_t lease_ms;
+    atomic_bool away; // the last that was heard of the server is that it is not there
+
+    commit_queue q; // who has its right to write may use w
+    pg_conn w;      // [writing]
+
+    pthread_mutex_t keeper_mtx;
+    bool keeper_on; // [keeper_mtx] the keeper's thread exists
+    int writer_pid; // [keeper_mtx] server process of w: its own notices wake nobody
+    pthread_t keeper;
+    int stop_fd;   // tells the keeper to end
+    int notify_fd; // what notify_fd gives
+
+    pthread_mutex_t idle_mtx;
+    pg_conn *idle;     // [idle_mtx]
+    int n_idle;        // [idle_mtx]
+    pg_untold *untold; // [idle_mtx] leases let go of while the server was away
+};
+
+// A connection for one call; give it back. NULL with err filled.
+pg_conn *pons__pg_take(pg *s, pons_error *err);
+void pons__pg_give(pg *s, pg_conn *c); // NULL-safe; a broken one is thrown away
+void pons__pg_idle_close(pg *s);
+// One statement on a connection of its own.
+int pons__pg_once(pg *s, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err);
+
+// commit.c
+extern const commit_queue_ops pons__pg_queue_ops;
+int pons__pg_commit(void *self, const pons_commit *c, pons_error *err);
+int pons__pg_commit_async(void *self, const pons_commit *c, pons_error *err);
+int pons__pg_drain(void *self, pons_error *err);
+int pons__pg_flush(void *self, const pons_lease *lease, pons_error *err);
+int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                        pons_error *err);
+
+// life.c: is the holder of a lease, on this host, alive?
+void pons__pg_life(char ret[PG_LIFE_MAX], int64_t pid); // "BOOT:NAMESPACE:START"; "" when unknown
+bool pons__pg_dead(const char *mine, int64_t pid, const char *life);
+
+// lease.c
+int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err);
+void pons__pg_lease_release(void *self, pons_lease *lease);
+int pons__pg_lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err);
+int pons__pg_thread_delete(void *self, const char *thread, pons_error *err);
+int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_error *err);
+int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
+                   pons_error *err);
+int pons__pg_notify_fd(void *self);
+void pons__pg_keeper_stop(pg *s);
+void pons__pg_let_go(pg *s, pg_holding *h); // frees it
+bool pons__pg_away(void *self);
+
+// read.c
+int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
+                  pons_error *err);
+int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const char *id,
+                        pons_checkpoint_fn fn, void *user, pons_error *err);
+int pons__pg_history(void *self, const char *thread, const char *ns, const char *before,
+                     int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err);
+int pons__pg_records(void *self, const char *thread, const char *ns, const char *checkpoint,
+                     pons_record_fn fn, void *user, pons_error *err);
+int pons__pg_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
+                        void *user, pons_error *err);
+int pons__pg_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
+                        pons_inbox_fn fn, void *user, pons_error *err);
+int pons__pg_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
+                        void *user, pons_error *err);
+int pons__pg_effects(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
+                     void *user, pons_error *err);
+int pons__pg_events(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
+                    void *user, pons_error *err);
+int pons__pg_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err);
+int pons__pg_threads(void *self, pons_thread_fn fn, void *user, pons_error *err);
+
+#endif

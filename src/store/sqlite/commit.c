@@ -1,0 +1,345 @@
+// commit.c - commits as transactions, and the log.
+//
+// Who writes when is commit_queue.c's. A batch is one transaction. Each member has a savepoint, so
+// that one that is refused (a stale lease, a checkpoint that is already there) takes nobody with
+// it; when the transaction itself fails, each member is tried again alone.
+//
+// A log that has grown is moved into the file, which syncs the disk: nobody who commits should wait
+// for that, so it happens on the queue's thread, while commits go on. Only a log that grows faster
+// than it is moved is moved by the committer, who thereby slows down.
+
+#include "store/sqlite/sqlite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WAL_FORCE_PAGES    (4 * PONS__WAL_TEND) // 16 MiB: moved by the committer
+#define WAL_LONG_PAGES     32000                // 64 MiB: readers have kept it from starting anew
+#define WAL_READER_WAIT_MS 20
+
+static void write_batch(void *self, commit_request **batch, size_t n);
+static bool write_together(sq *s, commit_request **batch, size_t n);
+static void write_alone(sq *s, commit_request *r);
+static void settle(sq *s, commit_request *r, int status);
+static void say_what(commit_request *r);
+static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                pons_error *err);
+static bool wal_tend_aside(sq *s);
+static void move_log(void *self);
+
+const commit_queue_ops pons__sq_queue_ops = {.write = write_batch, .aside = move_log};
+
+int pons__sq_commit(void *self, const pons_commit *c, pons_error *err)
+{
+    return pons__commitq_commit(&((sq *)self)->q, c, err);
+}
+
+int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err)
+{
+    return pons__commitq_commit_async(&((sq *)self)->q, c, err);
+}
+
+int pons__sq_drain(void *self, pons_error *err)
+{
+    return pons__commitq_drain(&((sq *)self)->q, err);
+}
+
+int pons__sq_flush(void *self, const pons_lease *lease, pons_error *err)
+{
+    return pons__commitq_flush(&((sq *)self)->q, lease, err);
+}
+
+int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                        pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__store_check_thread(thread, err);
+    if (!rc) {
+        rc = pons__store_check_ns(row->ns, err);
+    }
+    if (!rc && !row->kind) {
+        rc = pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind");
+    }
+    if (rc) {
+        return rc;
+    }
+    int64_t seq = 0;
+    pons__writer_enter(s);
+    rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
+    if (!rc) {
+        rc = pons__tx_begin(s, err);
+    }
+    if (!rc) {
+        rc = post(s, thread, row, &seq, err);
+        if (!rc) {
+            rc = pons__tx_commit(s, err);
+        }
+        if (rc) {
+            pons__tx_rollback(s);
+        }
+    }
+    pons__writer_leave(s);
+    if (!rc && ret_seq) {
+        *ret_seq = seq;
+    }
+    return rc;
+}
+
+void pons__writer_enter(sq *s)
+{
+    pons__commitq_enter(&s->q);
+}
+
+void pons__writer_leave(sq *s)
+{
+    pons__wal_tend(s);
+    pons__commitq_leave(&s->q);
+}
+
+int pons__sync_set(sq *s, pons_sync sync, pons_error *err)
+{
+    if (s->sync == (int)sync) {
+        return PONS_OK;
+    }
+    int code = sqlite3_exec(
+        s->w.db, sync == PONS_SYNC_FULL ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
+        NULL, NULL, NULL);
+    if (code != SQLITE_OK) {
+        return pons__sql_fail(&s->w, code, err, "cannot write the store");
+    }
+    s->sync = (int)sync;
+    return PONS_OK;
+}
+
+void pons__forget(sq *s, holding *h)
+{
+    memset(s->words, 0, sizeof s->words);
+    if (h) {
+        h->known = false;
+    }
+}
+
+// A log that was moved whole is started anew by the next commit that finds no reader in it. When
+// readers have been in it for very long, they are waited for, a little.
+void pons__wal_tend(sq *s)
+{
+    if (s->wal_pages < s->wal_next) {
+        return;
+    }
+    if (s->wal_pages < WAL_FORCE_PAGES && wal_tend_aside(s)) {
+        return;
+    }
+    int all = 0, moved = 0;
+    int mode = SQLITE_CHECKPOINT_PASSIVE;
+    if (s->wal_pages >= WAL_LONG_PAGES) {
+        mode = SQLITE_CHECKPOINT_RESTART;
+        pons__sql_patience(&s->w, WAL_READER_WAIT_MS);
+    }
+    pthread_mutex_lock(&s->log_mtx); // the queue's thread may be at it
+    int code = sqlite3_wal_checkpoint_v2(s->w.db, NULL, mode, &all, &moved);
+    pthread_mutex_unlock(&s->log_mtx);
+    pons__sql_patience(&s->w, 0);
+    bool whole = code == SQLITE_OK && all == moved;
+    s->wal_next = whole ? PONS__WAL_TEND : s->wal_pages + PONS__WAL_TEND;
+    s->wal_pages = 0;
+}
+
+void pons__wal_move(sq *s)
+{
+    pthread_mutex_lock(&s->log_mtx);
+    pons__sql_patience(&s->w, WAL_READER_WAIT_MS);
+    sqlite3_wal_checkpoint_v2(s->w.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    pons__sql_patience(&s->w, 0);
+    pthread_mutex_unlock(&s->log_mtx);
+}
+
+// ---- the log ------------------------------------------------------------------------------------
+
+// Asks the queue's thread; `writing` is held. False when there is no thread to be had.
+static bool wal_tend_aside(sq *s)
+{
+    if (!pons__commitq_aside(&s->q)) {
+        return false;
+    }
+    s->wal_next = s->wal_pages + PONS__WAL_TEND;
+    return true;
+}
+
+// On the queue's thread, with its own connection, while others read and commit. What fails here is
+// tried again when the log has grown further.
+static void move_log(void *self)
+{
+    sq *s = self;
+    pons_error ignored;
+    pthread_mutex_lock(&s->log_mtx);
+    // A connection finds the log when it first reads.
+    if (!s->tender.db &&
+        !pons__sql_open(&s->tender, s->path, s->name, SQLITE_OPEN_READWRITE, &ignored)) {
+        sqlite3_exec(s->tender.db, "SELECT count(*) FROM meta", NULL, NULL, NULL);
+    }
+    if (s->tender.db) {
+        sqlite3_wal_checkpoint_v2(s->tender.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
+    pthread_mutex_unlock(&s->log_mtx);
+}
+
+// ---- writing; `writing` is held -----------------------------------------------------------------
+
+static void write_batch(void *self, commit_request **batch, size_t n)
+{
+    sq *s = self;
+    pons_sync sync = PONS_SYNC_NORMAL;
+    for (size_t i = 0; i < n; i++) {
+        if (batch[i]->c->sync == PONS_SYNC_FULL) {
+            sync = PONS_SYNC_FULL;
+        }
+    }
+    pons_error err = PONS_ERROR_INIT;
+    if (pons__sync_set(s, sync, &err)) {
+        for (size_t i = 0; i < n; i++) {
+            batch[i]->err = err;
+            settle(s, batch[i], err.status);
+        }
+        return;
+    }
+    if (n == 1 || !write_together(s, batch, n)) {
+        for (size_t i = 0; i < n; i++) {
+            write_alone(s, batch[i]);
+        }
+    }
+    pons__wal_tend(s);
+}
+
+// False when the transaction failed as a whole: nothing is applied, and whoever is not settled is
+// to be tried again.
+static bool write_together(sq *s, commit_request **batch, size_t n)
+{
+    pons_error err;
+    if (pons__tx_begin(s, &err)) {
+        return false;
+    }
+    int rc = PONS_OK;
+    for (size_t i = 0; i < n && !rc; i++) {
+        commit_request *r = batch[i];
+        if (pons__commitq_refused(&s->q, r)) {
+            continue;
+        }
+        rc = pons__sql_do(&s->w, SQL_SAVEPOINT, &err);
+        if (rc) {
+            break;
+        }
+        int mine = pons__sql_apply(s, r, &r->err);
+        r->status = mine;
+        if (mine && sqlite3_get_autocommit(s->w.db)) {
+            rc = mine; // SQLite gave up the whole transaction
+            break;
+        }
+        if (mine) {
+            rc = pons__sql_do(&s->w, SQL_ROLLBACK_TO, &err);
+            pons__forget(s, (holding *)r->line);
+        }
+        if (!rc) {
+            rc = pons__sql_do(&s->w, SQL_RELEASE, &err);
+        }
+        if (mine && !rc) {
+            settle(s, r, mine);
+        }
+    }
+    if (!rc) {
+        rc = pons__tx_commit(s, &err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (rc) {
+            pons__forget(s, (holding *)batch[i]->line);
+        } else if (!batch[i]->settled) {
+            settle(s, batch[i], PONS_OK);
+        }
+    }
+    if (rc) {
+        pons__tx_rollback(s);
+    }
+    return rc == PONS_OK;
+}
+
+static void write_alone(sq *s, commit_request *r)
+{
+    if (r->settled || pons__commitq_refused(&s->q, r)) {
+        return;
+    }
+    int rc = pons__tx_begin(s, &r->err);
+    if (!rc) {
+        rc = pons__sql_apply(s, r, &r->err);
+        if (!rc) {
+            rc = pons__tx_commit(s, &r->err);
+        }
+        if (rc) {
+            pons__tx_rollback(s);
+            pons__forget(s, (holding *)r->line);
+        }
+    }
+    settle(s, r, rc);
+}
+
+static void settle(sq *s, commit_request *r, int status)
+{
+    if (status) {
+        say_what(r);
+    }
+    pons__commitq_settle(&s->q, r, status);
+}
+
+// What SQLite could not do, in terms of the caller: "cannot commit step 41 of thread t1".
+static void say_what(commit_request *r)
+{
+    if (!r->err.cause[0]) {
+        return; // it says so already
+    }
+    pons_error was = r->err;
+    const pons_commit *c = r->c;
+    if (c->n_checkpoints) {
+        pons_error_set(&r->err, was.status, "store", "cannot commit step %lld of thread %s",
+                       (long long)c->checkpoints[c->n_checkpoints - 1].step, r->line->thread);
+    } else {
+        pons_error_set(&r->err, was.status, "store", "cannot commit to thread %s", r->line->thread);
+    }
+    pons_error_source(&r->err, "%s", was.source);
+    pons_error_cause(&r->err, "%s", was.cause);
+}
+
+int pons__tx_begin(sq *s, pons_error *err)
+{
+    return pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
+}
+
+int pons__tx_commit(sq *s, pons_error *err)
+{
+    return pons__sql_do(&s->w, SQL_COMMIT, err);
+}
+
+void pons__tx_rollback(sq *s)
+{
+    pons_error ignored;
+    if (!sqlite3_get_autocommit(s->w.db)) {
+        pons__sql_do(&s->w, SQL_ROLLBACK, &ignored);
+    }
+    pons__forget(s, NULL);
+}
+
+static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                pons_error *err)
+{
+    int64_t tid, nid, kind;
+    int rc = pons__thread_id(s, thread, &tid, err);
+    if (!rc) {
+        rc = pons__ns_id(s, tid, row->ns, &nid, err);
+    }
+    if (!rc) {
+        rc = pons__word_id(s, row->kind, &kind, err);
+    }
+    if (!rc) {
+        rc = pons__inbox_seq(s, tid, 1, ret_seq, err);
+    }
+    return rc ? rc : pons__inbox_put(s, tid, *ret_seq, nid, kind, row->value, err);
+}

@@ -1,0 +1,172 @@
+// read_only.c - a store in a place where nothing may be written: another user's directory, a
+// mount without writing, a copy on a disc.
+//
+// A file in write-ahead-log mode wants its log and the log's index beside it, and SQLite makes them
+// even to read. Where they may not be made there are three cases:
+//
+//   no log (-wal)           the file is all there is: it is opened as one that nobody changes
+//   a log and its index     SQLite reads both as they are (mode=ro)
+//   a log without an index  all three are copied to a private directory, and read there
+//
+// A brain that is at work has both beside its store, so its reader sees what it commits.
+#include "pons/store.h"
+#include "store/sqlite/sqlite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool writable(const char *path);
+static void drop_copy(char *dir);
+static int64_t size_of(const char *path, const char *suffix);
+static char *uri_of(const char *path, const char *how);
+static int open_copy(sql_conn *c, const char *path, const char *name, sql_where *ret,
+                     pons_error *err);
+static bool copy_file(const char *from, const char *to);
+
+int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
+                        pons_error *err)
+{
+    const bool free_to_write = writable(path);
+    const bool log = size_of(path, "-wal") > 0, index = size_of(path, "-shm") > 0;
+    *ret = (sql_where){.flags = free_to_write ? SQLITE_OPEN_READWRITE
+                                              : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI};
+    if (!free_to_write && log && !index) {
+        return open_copy(c, path, name, ret, err);
+    }
+    ret->path = free_to_write ? strdup(path) : uri_of(path, log ? "mode=ro" : "immutable=1");
+    if (!ret->path) {
+        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    }
+    int rc = pons__sql_open(c, ret->path, name, ret->flags, err);
+    if (!rc && !free_to_write && log &&
+        sqlite3_exec(c->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) ==
+            SQLITE_CANTOPEN) {
+        pons__sql_close(c); // the index is there and may not be read
+        pons__where_drop(ret);
+        rc = open_copy(c, path, name, ret, err);
+    }
+    if (rc) {
+        pons__where_drop(ret);
+    }
+    return rc;
+}
+
+void pons__where_drop(sql_where *w)
+{
+    drop_copy(w->copy);
+    free(w->path);
+    *w = (sql_where){0};
+}
+
+static void drop_copy(char *dir)
+{
+    static const char *const files[] = {"/pons.db", "/pons.db-wal", "/pons.db-shm"};
+    for (size_t i = 0; dir && i < sizeof files / sizeof *files; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s%s", dir, files[i]);
+        unlink(path);
+    }
+    if (dir) {
+        rmdir(dir);
+    }
+    free(dir);
+}
+
+static bool writable(const char *path)
+{
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof dir, "%s", path);
+    char *slash = strrchr(dir, '/');
+    if (slash) {
+        slash[slash == dir] = '\0';
+    }
+    return access(path, W_OK) == 0 && access(slash ? dir : ".", W_OK | X_OK) == 0;
+}
+
+static int64_t size_of(const char *path, const char *suffix)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+// "file:" and the path, in which what a URI would read otherwise is written as %XX.
+static char *uri_of(const char *path, const char *how)
+{
+    char *uri = malloc(strlen(path) * 3 + strlen(how) + sizeof "file:?");
+    char *at = uri;
+    if (!uri) {
+        return NULL;
+    }
+    at += sprintf(at, "file:");
+    for (; *path; path++) {
+        at += sprintf(at, strchr("?#%", *path) ? "%%%02X" : "%c", (unsigned char)*path);
+    }
+    sprintf(at, "?%s", how);
+    return uri;
+}
+
+static int open_copy(sql_conn *c, const char *path, const char *name, sql_where *ret,
+                     pons_error *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = NULL, to[PATH_MAX], from[PATH_MAX];
+    if (asprintf(&dir, "%s/pons-read-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
+        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    }
+    if (!mkdtemp(dir)) {
+        const int code = errno;
+        pons_error_set(err, PONS_EENV, "store", "cannot make a copy of the log to read");
+        pons_error_source(err, "%s", dir);
+        pons_error_cause(err, "%s", strerror(code));
+        free(dir);
+        return PONS_EENV;
+    }
+    bool copied = true;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(from, sizeof from, "%s%s", path, i ? "-wal" : "");
+        snprintf(to, sizeof to, "%s/pons.db%s", dir, i ? "-wal" : "");
+        copied = copied && copy_file(from, to);
+    }
+    int rc;
+    if (copied) {
+        snprintf(to, sizeof to, "%s/pons.db", dir);
+        *ret = (sql_where){.path = strdup(to), .flags = SQLITE_OPEN_READWRITE};
+        rc = ret->path ? pons__sql_open(c, to, name, ret->flags, err)
+                       : pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    } else {
+        rc = pons_error_set(err, PONS_EENV, "store", "cannot make a copy of the log to read");
+        pons_error_source(err, "%s", path);
+        pons_error_cause(err, "%s", strerror(errno));
+    }
+    if (rc) {
+        drop_copy(dir);
+    } else {
+        ret->copy = dir;
+    }
+    return rc;
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    char chunk[65536];
+    size_t n;
+    FILE *in = fopen(from, "re"), *out = in ? fopen(to, "wxe") : NULL;
+    bool good = in && out;
+    while (good && (n = fread(chunk, 1, sizeof chunk, in)) > 0) {
+        good = fwrite(chunk, 1, n, out) == n;
+    }
+    good = good && !ferror(in);
+    if (out) {
+        good = fclose(out) == 0 && good;
+    }
+    if (in) {
+        fclose(in);
+    }
+    return good;
+}

@@ -1,0 +1,381 @@
+// schema.c - connections, statements, the schema and its versions, SQLite's errors.
+//
+// The version of the schema is the file's user_version; application_id says that the file is ours.
+// Opening reads both and, for a current file, nothing else. An older schema is brought up step by
+// step in one transaction, a newer one is refused by its number: an old program must not write what
+// it does not understand.
+
+#include "store/sqlite/sqlite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WAIT_STEP_US 500   // between two tries for a lock of the file
+#define WAIT_MAX_MS  30000 // then another process is stuck
+
+// schema_steps[v] turns version v into v + 1.
+static const char *const schema_steps[] = {
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "INSERT INTO meta VALUES('epoch',0);"
+    "CREATE TABLE thread(tid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+    " created_ms INTEGER NOT NULL, touched_ms INTEGER NOT NULL, epoch INTEGER NOT NULL,"
+    " inbox_seq INTEGER NOT NULL);"
+    "CREATE TABLE ns(nid INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT NOT NULL, top,"
+    " UNIQUE(tid, name));"
+    "CREATE TABLE word(wid INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE checkpoint(key INTEGER PRIMARY KEY, id NOT NULL, parent, meta INTEGER NOT NULL,"
+    " data BLOB NOT NULL);"
+    "CREATE TABLE record(nid INTEGER NOT NULL, checkpoint NOT NULL, task TEXT NOT NULL,"
+    " idx INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(nid, checkpoint, task, idx))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE inbox(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " value BLOB NOT NULL);"
+    "CREATE TABLE event(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, ts_ms INTEGER NOT NULL,"
+    " type INTEGER NOT NULL, payload BLOB NOT NULL);"
+    "CREATE TABLE effect(key INTEGER PRIMARY KEY, id NOT NULL, nid INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL,"
+    " data BLOB NOT NULL);"
+    "CREATE INDEX effect_id ON effect(id);",
+    // 2: free pages can be given back step by step. The layout is the file's, see migrate.
+    "",
+    // 3: each row has a checksum of its columns. Rows from before have none, as 'plain' says.
+    "ALTER TABLE meta ADD COLUMN sum; ALTER TABLE thread ADD COLUMN sum;"
+    "ALTER TABLE ns ADD COLUMN sum; ALTER TABLE word ADD COLUMN sum;"
+    "ALTER TABLE checkpoint ADD COLUMN sum; ALTER TABLE record ADD COLUMN sum;"
+    "ALTER TABLE inbox ADD COLUMN sum; ALTER TABLE event ADD COLUMN sum;"
+    "ALTER TABLE effect ADD COLUMN sum;"
+    "INSERT INTO meta(key,value) SELECT 'plain',1 WHERE EXISTS(SELECT 1 FROM thread);"
+    "UPDATE meta SET sum=pons_sum('meta',key,value);",
+};
+#define SCHEMA_VERSION ((int)(sizeof schema_steps / sizeof *schema_steps))
+
+typedef struct cause { // what people call SQLite's codes
+    int code;
+    int status;
+    const char *symbol;
+    const char *text;
+} cause;
+
+static const cause causes[] = {
+    {SQLITE_FULL, PONS_EIO, "SQLITE_FULL", "disk full"},
+    {SQLITE_IOERR, PONS_EIO, "SQLITE_IOERR", "input/output error"},
+    {SQLITE_CORRUPT, PONS_ECORRUPT, "SQLITE_CORRUPT", "the file is damaged"},
+    {SQLITE_NOTADB, PONS_EENV, "SQLITE_NOTADB", "not a database"},
+    {SQLITE_CANTOPEN, PONS_EENV, "SQLITE_CANTOPEN", "cannot open the file"},
+    {SQLITE_READONLY, PONS_EENV, "SQLITE_READONLY", "the file may not be written"},
+    {SQLITE_PERM, PONS_EENV, "SQLITE_PERM", "no permission"},
+    {SQLITE_AUTH, PONS_EENV, "SQLITE_AUTH", "no permission"},
+    {SQLITE_BUSY, PONS_EBUSY, "SQLITE_BUSY", "another process keeps the file locked"},
+    {SQLITE_LOCKED, PONS_EBUSY, "SQLITE_LOCKED", "another process keeps the file locked"},
+    {SQLITE_PROTOCOL, PONS_EBUSY, "SQLITE_PROTOCOL", "another process keeps the file locked"},
+    {SQLITE_NOMEM, PONS_ENOMEM, "SQLITE_NOMEM", "out of memory"},
+    {SQLITE_TOOBIG, PONS_EINVAL, "SQLITE_TOOBIG", "a value is too big"},
+    {SQLITE_CONSTRAINT, PONS_EEXIST, "SQLITE_CONSTRAINT", "already there"},
+};
+
+static const char *const sql_text[SQL_COUNT] = {
+#define SQL_TEXT(name, text) [SQL_##name] = (text),
+    SQL_TABLE(SQL_TEXT)
+#undef SQL_TEXT
+};
+
+static int wait_for_lock(void *user, int tries);
+static int number(sql_conn *c, const char *sql, int *ret);
+static int migrate(sql_conn *c, const char *path, pons_error *err);
+static int not_ours(pons_error *err, const char *path, const char *why);
+static int too_new(pons_error *err, const char *path, int version);
+static int enter_wal(sql_conn *c);
+static int map_pages(sql_conn *c);
+static int sync_new(sql_conn *c);
+
+int pons__sql_open(sql_conn *c, const char *path, const char *name, int flags, pons_error *err)
+{
+    *c = (sql_conn){.name = name};
+    int code =
+        sqlite3_open_v2(path, &c->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    if (code != SQLITE_OK) {
+        int errno_below = c->db ? sqlite3_system_errno(c->db) : 0;
+        pons__sql_fail(c, code, err, "cannot open the store");
+        pons_error_source(err, "%s", path);
+        if (errno_below) {
+            pons_error_cause(err, "%s", strerror(errno_below));
+        }
+        pons__sql_close(c);
+        return err->status;
+    }
+    sqlite3_busy_handler(c->db, wait_for_lock, NULL);
+    code = pons__sum_register(c->db);
+    if (code != SQLITE_OK) {
+        pons__sql_fail(c, code, err, "cannot open the store");
+        pons__sql_close(c);
+        return err->status;
+    }
+    return PONS_OK;
+}
+
+void pons__sql_close(sql_conn *c)
+{
+    for (int i = 0; i < SQL_COUNT; i++) {
+        sqlite3_finalize(c->st[i]);
+    }
+    sqlite3_close(c->db);
+    *c = (sql_conn){0};
+}
+
+void pons__sql_patience(sql_conn *c, int wait_ms)
+{
+    if (wait_ms) {
+        sqlite3_busy_timeout(c->db, wait_ms);
+    } else {
+        sqlite3_busy_handler(c->db, wait_for_lock, NULL);
+    }
+}
+
+sqlite3_stmt *pons__sql(sql_conn *c, sql_id id, pons_error *err)
+{
+    if (c->st[id]) {
+        return c->st[id];
+    }
+    int code =
+        sqlite3_prepare_v3(c->db, sql_text[id], -1, SQLITE_PREPARE_PERSISTENT, &c->st[id], NULL);
+    if (code != SQLITE_OK) {
+        pons__sql_fail(c, code, err, "cannot read the store");
+    }
+    return c->st[id];
+}
+
+int pons__sql_step(sql_conn *c, sqlite3_stmt *st, pons_error *err)
+{
+    int code = sqlite3_step(st);
+    if (code == SQLITE_ROW || code == SQLITE_DONE) {
+        return code;
+    }
+    pons__sql_fail(c, code, err,
+                   sqlite3_stmt_readonly(st) ? "cannot read the store" : "cannot write the store");
+    sqlite3_reset(st);
+    return code;
+}
+
+int pons__sql_run(sql_conn *c, sqlite3_stmt *st, pons_error *err)
+{
+    int code = pons__sql_step(c, st, err);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return err->status;
+    }
+    sqlite3_reset(st);
+    return PONS_OK;
+}
+
+int pons__sql_do(sql_conn *c, sql_id id, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(c, id, err);
+    return st ? pons__sql_run(c, st, err) : err->status;
+}
+
+int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what)
+{
+    const cause *found = NULL;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes && !found; i++) {
+        if (causes[i].code == (code & 0xff)) {
+            found = &causes[i];
+        }
+    }
+    int status = found ? found->status : PONS_EIO;
+    pons_error_set(err, status, "store", "%s", what);
+    pons_error_source(err, "%s", c->name);
+    if (found) {
+        pons_error_cause(err, "%s (%s)", found->text, found->symbol);
+    } else {
+        pons_error_cause(err, "%s", c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code));
+    }
+    return status;
+}
+
+int pons__schema_check(sql_conn *c, const char *path, pons_error *err)
+{
+    int application = 0, version = 0;
+    int code = number(c, "PRAGMA application_id", &application);
+    if (code == SQLITE_OK) {
+        code = number(c, "PRAGMA user_version", &version);
+    }
+    if (code == SQLITE_NOTADB) {
+        return not_ours(err, path, "it is not a database");
+    }
+    if (code != SQLITE_OK) {
+        int status = pons__sql_fail(c, code, err, "cannot open the store");
+        pons_error_source(err, "%s", path);
+        return status;
+    }
+    if (application == PONS__APPLICATION_ID && version == SCHEMA_VERSION) {
+        return PONS_OK;
+    }
+    if (application == PONS__APPLICATION_ID && version > SCHEMA_VERSION) {
+        return too_new(err, path, version);
+    }
+    return migrate(c, path, err);
+}
+
+int pons__schema_readable(sql_conn *c, const char *path, pons_error *err)
+{
+    int application = 0, version = 0;
+    int code = number(c, "PRAGMA application_id", &application);
+    code = code == SQLITE_OK ? number(c, "PRAGMA user_version", &version) : code;
+    if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != PONS__APPLICATION_ID)) {
+        return not_ours(err, path, "it is not a database of pons");
+    }
+    if (code != SQLITE_OK) {
+        pons__sql_fail(c, code, err, "cannot open the store");
+        pons_error_source(err, "%s", path);
+        return err->status;
+    }
+    return version > SCHEMA_VERSION ? too_new(err, path, version) : PONS_OK;
+}
+
+int pons__schema_newest(void)
+{
+    return SCHEMA_VERSION;
+}
+
+// ---- helpers ------------------------------------------------------------------------------------
+
+// Other processes hold a lock of the file for the length of one transaction: short, steady naps
+// keep the wait fair and short. Gives up after WAIT_MAX_MS: somebody is stopped in the middle.
+static int wait_for_lock(void *user, int tries)
+{
+    (void)user;
+    if ((int64_t)tries * WAIT_STEP_US > (int64_t)WAIT_MAX_MS * 1000) {
+        return 0;
+    }
+    // The first naps are shorter: most transactions take some tens of microseconds.
+    long us = tries < 10 ? 50 : WAIT_STEP_US;
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+    return 1;
+}
+
+static int number(sql_conn *c, const char *sql, int *ret)
+{
+    sqlite3_stmt *st = NULL;
+    int code = sqlite3_prepare_v2(c->db, sql, -1, &st, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(st);
+        if (code == SQLITE_ROW) {
+            *ret = sqlite3_column_int(st, 0);
+            code = SQLITE_OK;
+        }
+    }
+    sqlite3_finalize(st);
+    return code & 0xff;
+}
+
+// Makes a new file a store, or an older store a current one. Several processes may come here at
+// once: what was read before is read again under the write lock.
+static int migrate(sql_conn *c, const char *path, pons_error *err)
+{
+    int application = 0, version = 0, tables = 0;
+    int code = number(c, "SELECT count(*) FROM sqlite_master", &tables);
+    if (code == SQLITE_OK) {
+        code = number(c, "PRAGMA application_id", &application);
+    }
+    if (code == SQLITE_OK && tables && application != PONS__APPLICATION_ID) {
+        return not_ours(err, path, "it is another program's database");
+    }
+    if (code == SQLITE_OK && tables && number(c, "PRAGMA user_version", &version) == SQLITE_OK &&
+        version == 1) {
+        code = map_pages(c);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_exec(c->db, tables ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=OFF",
+                            NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK) {
+        code = enter_wal(c);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK) {
+        code = number(c, "PRAGMA user_version", &version);
+    }
+    if (code == SQLITE_OK && version > SCHEMA_VERSION) {
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+        return too_new(err, path, version);
+    }
+    for (; code == SQLITE_OK && version < SCHEMA_VERSION; version++) {
+        code = sqlite3_exec(c->db, schema_steps[version], NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK) {
+        char sql[96];
+        snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
+                 PONS__APPLICATION_ID, SCHEMA_VERSION);
+        code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK && !tables) {
+        code = sync_new(c);
+    }
+    if (code == SQLITE_OK) {
+        return PONS_OK;
+    }
+    int status = pons__sql_fail(c, code, err, "cannot make the store");
+    pons_error_source(err, "%s", path);
+    if (!sqlite3_get_autocommit(c->db)) {
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return status;
+}
+
+// Two processes that do this to one file at once get SQLITE_BUSY without the handler being asked.
+static int enter_wal(sql_conn *c)
+{
+    int code = SQLITE_BUSY;
+    for (int i = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(NULL, i); i++) {
+        code = sqlite3_exec(c->db,
+                            "PRAGMA page_size=2048; PRAGMA auto_vacuum=INCREMENTAL;"
+                            "PRAGMA journal_mode=WAL",
+                            NULL, NULL, NULL);
+    }
+    return code;
+}
+
+// A new file is made without waiting for the disk, whose ten syncs would be most of what a first
+// start takes: journals make it whole when the process dies, and nothing else is in it yet. The
+// file is synced here, once; its log, and the directory with both, by the first commit that wants
+// that.
+static int sync_new(sql_conn *c)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code == SQLITE_OK && file && file->pMethods) {
+        code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_exec(c->db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+    }
+    return code;
+}
+
+// A file of schema 1 gets the map that moving pages needs: it is written anew, once. On a disk that
+// has no room for that it stays as it is, and works as it did.
+static int map_pages(sql_conn *c)
+{
+    int code = sqlite3_exec(c->db, "PRAGMA auto_vacuum=INCREMENTAL; VACUUM", NULL, NULL, NULL);
+    return (code & 0xff) == SQLITE_FULL ? SQLITE_OK : code;
+}
+
+static int not_ours(pons_error *err, const char *path, const char *why)
+{
+    pons_error_set(err, PONS_EENV, "store", "this file is not a pons store");
+    pons_error_source(err, "%s", path);
+    pons_error_cause(err, "%s", why);
+    return PONS_EENV;
+}
+
+static int too_new(pons_error *err, const char *path, int version)
+{
+    pons_error_set(err, PONS_EUNSUPPORTED, "store",
+                   "the store has schema %d, this program knows up to %d", version, SCHEMA_VERSION);
+    pons_error_source(err, "%s", path);
+    return PONS_EUNSUPPORTED;
+}

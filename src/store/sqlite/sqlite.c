@@ -1,0 +1,154 @@
+// sqlite.c - the store in one SQLite file.
+//
+// The file is in write-ahead-log mode: one connection writes, any number read, none waits for the
+// other. A commit is one transaction; under synchronous=NORMAL it is in the log when the call
+// returns, so it survives the death of the process; under FULL (PONS_SYNC_FULL) the log is synced
+// too. SQLite refuses to change that setting inside a transaction, so it is set before one begins,
+// and only when it differs.
+//
+// What a step costs decides everything here: the log is written in whole pages, so a commit is as
+// dear as the pages that it touches. Checkpoints of a namespace lie together in the order of their
+// commits under one integer key, and nothing else is updated when one is added: no counter, no
+// index, no time stamp of the thread. What would be counted is known to the holder of the lease,
+// who is the only one to add; ids are 16 bytes, parents a distance, namespaces and words numbers.
+// A checkpoint row costs about 30 bytes beyond its data.
+//
+//     checkpoint   key = namespace << 36 | place      event, effect, inbox   key = thread << 36 | n
+//     record       (namespace, checkpoint, task, idx)
+//     thread, ns, word   names to numbers             meta   the epoch
+//
+// docs/store.md has the tables, the bytes and the protocol of leases; sqlite.h says which
+// file does what.
+//
+// Locks: `writing` (a right, not a mutex; commit_queue.c) comes first; then one of the queue's mtx,
+// readers_mtx and log_mtx, never two of them. No callback runs under any.
+
+#include "store/sqlite/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const pons_store_ops sqlite_ops;
+
+static int open_file(const char *path, bool reads, pons_store *ret, pons_error *err);
+static void sq_close(void *self);
+static int note_wal(void *user, sqlite3 *db, const char *schema, int pages);
+
+int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err)
+{
+    return open_file(path, false, ret, err);
+}
+
+int pons__store_sqlite_open_read(const char *path, pons_store *ret, pons_error *err)
+{
+    return open_file(path, true, ret, err);
+}
+
+static int open_file(const char *path, bool reads, pons_store *ret, pons_error *err)
+{
+    pons_error own;
+    err = err ? err : &own;
+    sq *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    }
+    pons__commitq_init(&s->q, &pons__sq_queue_ops, s);
+    pthread_mutex_init(&s->readers_mtx, NULL);
+    pthread_mutex_init(&s->log_mtx, NULL);
+    s->sync = -1;
+    s->wal_next = PONS__WAL_TEND;
+    pons__store_host(s->host);
+    const char *slash = strrchr(path, '/');
+    snprintf(s->name, sizeof s->name, "%s", slash ? slash + 1 : path);
+
+    int rc = reads ? pons__sql_open_read(&s->w, path, s->name, &s->where, err)
+                   : pons__sql_open(&s->w, path, s->name,
+                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (!rc) {
+        rc = reads && !(s->where.flags & SQLITE_OPEN_READWRITE)
+                 ? pons__schema_readable(&s->w, path, err)
+                 : pons__schema_check(&s->w, path, err);
+    }
+    if (!rc) {
+        sqlite3_wal_hook(s->w.db, note_wal, s);
+        // The path as SQLite resolved it: all who open this file must meet at the same locks.
+        s->path =
+            s->where.copy ? realpath(path, NULL) : strdup(sqlite3_db_filename(s->w.db, "main"));
+        if (!s->path || asprintf(&s->locks, "%s-locks", s->path) < 0) {
+            s->locks = NULL;
+            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+        }
+    }
+    if (rc) {
+        sq_close(s);
+        return rc;
+    }
+    *ret = (pons_store){.ops = &sqlite_ops, .self = s};
+    return PONS_OK;
+}
+
+static void sq_close(void *self)
+{
+    sq *s = self;
+    if (!s) {
+        return;
+    }
+    pons__commitq_stop(&s->q);
+    while (s->q.lines) {
+        holding *h = (holding *)s->q.lines;
+        s->q.lines = h->line.next;
+        pons__holding_destroy(h);
+    }
+    pons__readers_close(s);
+    pons__sql_close(&s->tender);
+    pons__sql_close(&s->w);
+    pthread_mutex_destroy(&s->log_mtx);
+    pthread_mutex_destroy(&s->readers_mtx);
+    pons__commitq_fini(&s->q);
+    pons__where_drop(&s->where);
+    free(s->locks);
+    free(s->path);
+    free(s);
+}
+
+// Called by SQLite after each commit, with the length of the log.
+static int note_wal(void *user, sqlite3 *db, const char *schema, int pages)
+{
+    (void)db;
+    (void)schema;
+    sq *s = user;
+    s->wal_pages = pages;
+    if (pages < PONS__WAL_TEND) { // started anew
+        s->wal_next = PONS__WAL_TEND;
+    }
+    return SQLITE_OK;
+}
+
+static const pons_store_ops sqlite_ops = {
+    .abi = PONS_STORE_ABI,
+    .name = "sqlite",
+    .close = sq_close,
+    .lease_acquire = pons__sq_lease_acquire,
+    .lease_release = pons__sq_lease_release,
+    .lease_peek = pons__sq_lease_peek,
+    .commit = pons__sq_commit,
+    .commit_async = pons__sq_commit_async,
+    .drain = pons__sq_drain,
+    .flush = pons__sq_flush,
+    .head = pons__sq_head,
+    .checkpoint = pons__sq_checkpoint,
+    .history = pons__sq_history,
+    .records = pons__sq_records,
+    .namespaces = pons__sq_namespaces,
+    .inbox_post = pons__sq_inbox_post,
+    .inbox_read = pons__sq_inbox_read,
+    .effect_get = pons__sq_effect_get,
+    .effects = pons__sq_effects,
+    .events = pons__sq_events,
+    .event_last = pons__sq_event_last,
+    .threads = pons__sq_threads,
+    .thread_delete = pons__sq_thread_delete,
+    .thread_copy = pons__sq_thread_copy,
+    .prune = pons__sq_prune,
+};

@@ -1,0 +1,72 @@
+// store.h - what the stores of this folder share: checks of what a caller passes, time and
+// the holder's name.
+#ifndef PONS_STORE_STORE_H
+#define PONS_STORE_STORE_H
+
+#include "pons/ext/store.h"
+
+#define PONS__HOST_MAX 64 // pons_lease.host
+
+// PONS_EINVAL, with the reason, for a name that is NULL, empty (threads only) or too long.
+int pons__store_check_thread(const char *thread, pons_error *err);
+int pons__store_check_ns(const char *ns, pons_error *err);
+// The rows of a commit: terminated ids, names present, sane counts.
+int pons__store_check_commit(const pons_commit *c, pons_error *err);
+
+int64_t pons__store_wall_ms(void);
+void pons__store_host(char ret[PONS__HOST_MAX]);
+
+// "PONS_ESTALE": the lease is not, or no longer, the one that may write.
+int pons__store_stale(pons_error *err, const char *thread, uint64_t have, uint64_t now);
+// "PONS_EBUSY": somebody holds the thread. pid 0: not known.
+int pons__store_held(pons_error *err, const char *thread, int64_t pid, const char *host);
+
+// "PONS_EEXIST": there is such a thread.
+int pons__store_exists(pons_error *err, const char *thread);
+
+// The file's part of pons/store.h.
+int pons__store_sqlite_backup(const char *path, const char *file, pons_error *err);
+int pons__store_sqlite_open_read(const char *path, pons_store *ret, pons_error *err);
+
+// ---- ids as bytes (id.c) ------------------------------------------------------------------------
+
+#define PONS__ID_PACKED_MAX 17
+
+// 26 digits of Crockford's base 32 are 16 bytes, 32 hex digits 17 (a zero first). Returns how many,
+// 0 for an id of another form.
+size_t pons__id_pack(const char *id, uint8_t ret[PONS__ID_PACKED_MAX]);
+// The id that n bytes stand for; "" when they stand for none or cap is too small.
+void pons__id_unpack(const uint8_t *bytes, size_t n, char *ret, size_t cap);
+// Wall clock of a time-sortable id in ms; 0 when it is none.
+int64_t pons__id_wall_ms(const char *id);
+
+// ---- copies (copy.c) ----------------------------------------------------------------------------
+
+// A commit and all that it refers to, in one block that begins with `head` bytes of zeros for the
+// caller; without the lease. NULL: out of memory. Free it with free().
+void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, size_t *ret_bytes);
+
+// ---- pruning (prune.c) --------------------------------------------------------------------------
+
+// A checkpoint of one namespace as the plan sees it; in the order of commits.
+typedef struct prune_row {
+    int64_t key;    // rising
+    int64_t parent; // key, or 0: none, or not there
+    int64_t wall_ms;
+    bool snapshot;
+    bool keep; // the plan
+} prune_row;
+
+typedef struct prune_rows {
+    prune_row *at;
+    size_t n, cap;
+} prune_rows;
+
+int pons__prune_check(const char *thread, const pons_prune *what, pons_error *err);
+bool pons__prune_push(prune_rows *rows, const prune_row *row); // false: out of memory
+// Marks what stays; returns how many go.
+size_t pons__prune_plan(prune_rows *rows, const pons_prune *what);
+// The row of a key, or NULL.
+prune_row *pons__prune_find(const prune_rows *rows, int64_t key);
+
+#endif

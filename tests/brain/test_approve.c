@@ -1,0 +1,426 @@
+// test_approve.c - questions to a person: what they show, which answer counts, what an edit changes.
+//
+// The first answer that was posted binds, whoever lives meanwhile; a later one is told. A stop, and a
+// reject of what has not started, win over an approval. What an edit says is held against the rules
+// before it counts, and what it says of a goal's place is the goal from then on.
+#include "brain_bench.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define SOON 2.0
+#define LONG 20.0
+
+#define GO_AND_SAY                                                                                 \
+    "'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}},"               \
+    "{'op':'dispatch','skill':'wait','args':{'seconds':1}},{'op':'speak','text':'here I come'}]"
+#define MODEL                                                                                      \
+    "[{'decision':{'type':'CONTINUE','reason':'the kitchen is next'," GO_AND_SAY "}},"             \
+    "{'decision':{'type':'CONTINUE','reason':'wait'}}]"
+
+static void ask_first(bench *b)
+{
+    json_object_set_new(json_object_get(b->config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+}
+
+// A question is open; its id.
+static const char *asked(bench *b, const char *script)
+{
+    static char id[64];
+    bench_open(b, script);
+    ask_first(b);
+    bench_brain(b);
+    bench_goal_text(b, "去厨房");
+    const pons_value *q = bench_await(b, "approval.requested", NULL, NULL, SOON);
+    snprintf(id, sizeof id, "%s", pons_get_str(q, "id", ""));
+    bench_run(b, 0.1);
+    return id;
+}
+
+static int motions(const bench *b)
+{
+    return bench_starts(b, "navigate_to_pose");
+}
+
+static void answer(bench *b, const char *id, const char *nonce, const char *rest)
+{
+    char text[512];
+    snprintf(text, sizeof text, "{'id':'%s','nonce':'%s','by':'%s','at_ms':%d,%s}", id, nonce,
+             nonce, 1000 + nonce[0], rest);
+    bench_post(b, "answer", text);
+}
+
+// What its teller is told.
+static void expect_verdict(bench *b, const char *id, const char *nonce, const char *verdict,
+                           const char *first)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue got = NULL;
+    assert_int_equal(pons_answer_read(b->memory, "t1", id, nonce, &got, &err), PONS_OK);
+    if (strcmp(pons_get_str(got, "verdict", ""), verdict) != 0) {
+        fail_msg("%s is %s, not %s", nonce, pons_get_str(got, "verdict", ""), verdict);
+    }
+    if (first) {
+        assert_string_equal(pons_get_str(pons_get(got, "first"), "by", ""), first);
+        assert_int_equal(pons_get_int(pons_get(got, "first"), "at_ms", 0), 1000 + first[0]);
+    }
+}
+
+#define APPROVE "'action':'approve'"
+#define REJECT  "'action':'reject','reason':'the floor is wet'"
+
+// ---- the question -------------------------------------------------------------------------------
+
+static void a_question_shows_every_operation(void **state)
+{
+    (void)state;
+    static const char *const skills[] = {"navigate_to_pose", "wait", "speak"};
+    bench b;
+    asked(&b, MODEL);
+    pons_autovalue status = pons_brain_status(b.brain);
+    const pons_value *q = json_array_get(pons_get(status, "approvals"), 0);
+    const pons_value *ops = pons_get(q, "ops");
+    assert_int_equal(json_array_size(ops), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const pons_value *op = json_array_get(ops, i);
+        assert_string_equal(pons_get_str(op, "skill", ""), skills[i]);
+        assert_true(json_is_object(pons_get(op, "args")));
+        assert_string_equal(pons_get_str(op, "reason", ""), "the kitchen is next");
+        assert_int_equal(json_array_size(pons_get(op, "asks")), i == 0); // the rule that asks
+    }
+    const pons_value *rule = json_array_get(pons_get(json_array_get(ops, 0), "asks"), 0);
+    assert_string_equal(pons_get_str(rule, "rule", ""), "approval");
+    assert_true(strlen(pons_get_str(rule, "message", "")) > 0);
+    bench_close(&b);
+}
+
+// ---- the first answer binds ---------------------------------------------------------------------
+
+// Two people: in one breath, one after the other, to nobody, to a brain that dies on the way.
+static void the_first_answer_binds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second;
+        const char *verdict; // of the second
+        bool drives;
+    } rows[] = {{APPROVE, APPROVE, "late", true},
+                {REJECT, APPROVE, "late", false},
+                {REJECT, REJECT, "late", false},
+                {REJECT, "'action':'edit','args':{'zone':'bedroom'}", "late", false},
+                {"'action':'edit','args':{'zone':'kitchen'}", APPROVE, "late", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int how = 0; how < 3; how++) { // 0: one breath; 1: the first is heard; 2: nobody there
+            bench b;
+            const char *id = asked(&b, NULL);
+            if (how == 2) {
+                bench_kill(&b);
+            }
+            answer(&b, id, "anna", rows[i].first);
+            if (how == 1) {
+                bench_run(&b, 0.04);
+            }
+            answer(&b, id, "bert", rows[i].second);
+            expect_verdict(&b, id, "anna", "bound", "anna"); // before any brain says so
+            expect_verdict(&b, id, "bert", rows[i].verdict, "anna");
+            if (how == 2) {
+                bench_brain(&b);
+            }
+            bench_await(&b, "task.done", "status", rows[i].drives ? "succeeded" : "aborted", LONG);
+            assert_int_equal(motions(&b), rows[i].drives);
+            expect_verdict(&b, id, "anna", "bound", "anna"); // and after
+            expect_verdict(&b, id, "bert", rows[i].verdict, "anna");
+            const pons_value *late = NULL;
+            b.mark = 0;
+            late = bench_await(&b, "approval.late", NULL, NULL, 0.1);
+            assert_string_equal(pons_get_str(pons_get(late, "first"), "by", ""), "anna");
+            bench_close(&b);
+        }
+    }
+}
+
+// The brain is killed at every commit after the answers: what was told to the two stays true.
+static void what_was_told_survives_every_kill(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 14; n++) {
+        for (int before = 0; before <= 1; before++) {
+            for (int yes = 0; yes <= 1; yes++) {
+                bench b;
+                const char *id = asked(&b, NULL);
+                b.kill_at = b.commits + n;
+                b.kill_before = before;
+                answer(&b, id, "anna", yes ? APPROVE : REJECT);
+                answer(&b, id, "bert", APPROVE);
+                bench_run(&b, 0.2);
+                bench_kill(&b);
+                expect_verdict(&b, id, "anna", "bound", "anna");
+                expect_verdict(&b, id, "bert", "late", "anna");
+                bench_brain(&b);
+                bench_await(&b, "task.done", "status", yes ? "succeeded" : "aborted", 60.0);
+                assert_int_equal(motions(&b), yes);
+                expect_verdict(&b, id, "anna", "bound", "anna");
+                expect_verdict(&b, id, "bert", "late", "anna");
+                bench_close(&b);
+            }
+        }
+    }
+}
+
+// ---- what wins over an approval -----------------------------------------------------------------
+
+static void a_reject_wins_over_an_approve_that_has_not_started(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        bench b;
+        const char *id = asked(&b, NULL);
+        if (how == 1) {
+            bench_kill(&b);
+        }
+        answer(&b, id, "anna", APPROVE);
+        answer(&b, id, "bert", REJECT);
+        expect_verdict(&b, id, "bert", "overrides", NULL);
+        if (how == 1) {
+            bench_brain(&b);
+        }
+        bench_await(&b, "task.done", "status", "aborted", LONG);
+        assert_int_equal(motions(&b), 0);
+        expect_verdict(&b, id, "bert", "overrides", NULL);
+        bench_close(&b);
+    }
+}
+
+// Between the approval and the moment at which the goal goes out, whoever dies in it.
+static void a_reject_in_the_gap_wins(void **state)
+{
+    (void)state;
+    int vetoed = 0, late = 0;
+    for (int64_t n = 1; n <= 12; n++) {
+        for (int before = 0; before <= 1; before++) {
+            bench b;
+            const char *id = asked(&b, NULL);
+            b.kill_at = b.commits + n;
+            b.kill_before = before;
+            answer(&b, id, "anna", APPROVE);
+            bench_run(&b, 0.2);
+            bench_kill(&b);
+            const int started = motions(&b);
+            answer(&b, id, "bert", REJECT);
+            pons_error err = PONS_ERROR_INIT;
+            pons_autovalue told = NULL;
+            assert_int_equal(pons_answer_read(b.memory, "t1", id, "bert", &told, &err), PONS_OK);
+            const bool wins = strcmp(pons_get_str(told, "verdict", ""), "overrides") == 0;
+            vetoed += wins;
+            late += !wins;
+            bench_brain(&b);
+            bench_await(&b, "task.done", "status", wins ? "aborted" : "succeeded", 60.0);
+            if (wins) {
+                assert_int_equal(started, 0);
+                assert_int_equal(motions(&b), 0); // what was told is true
+            }
+            bench_close(&b);
+        }
+    }
+    assert_true(vetoed > 0);
+    assert_true(late > 0);
+}
+
+static void a_stop_wins_over_an_approve_that_has_not_started(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 3; how++) { // 0: in one breath; 1: to nobody; 2: the stop comes first
+        bench b;
+        const char *id = asked(&b, NULL);
+        if (how == 1) {
+            bench_kill(&b);
+        }
+        if (how == 2) {
+            bench_post(&b, "say", "{'text':'stop'}");
+        }
+        answer(&b, id, "anna", APPROVE);
+        if (how != 2) {
+            bench_post(&b, "say", "{'text':'stop'}");
+        }
+        if (how == 1) {
+            bench_brain(&b);
+        }
+        bench_await(&b, "mode", "mode", "SAFE", SOON);
+        bench_run(&b, LONG);
+        assert_int_equal(motions(&b), 0);
+        b.latched = false;
+        bench_run(&b, SOON);
+        bench_say(&b, "continue"); // it is asked anew: the old word was for then
+        const pons_value *again = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        assert_string_not_equal(pons_get_str(again, "id", ""), id);
+        bench_run(&b, SOON);
+        assert_int_equal(motions(&b), 0);
+        answer(&b, id, "carl", APPROVE); // and another word for the old question is late
+        bench_run(&b, SOON);
+        assert_int_equal(motions(&b), 0);
+        bench_close(&b);
+    }
+}
+
+// A latch that the body knows of before the brain does: the goal is refused there, and the approval
+// was for that one time.
+static void a_latch_wins_over_an_approve(void **state)
+{
+    (void)state;
+    bench b;
+    const char *id = asked(&b, NULL);
+    b.silent = true;
+    b.reject = "latched";
+    answer(&b, id, "anna", APPROVE);
+    bench_run(&b, 0.2);
+    b.silent = false;
+    bench_latch(&b, "a person pressed stop");
+    bench_run(&b, SOON);
+    b.reject = NULL;
+    b.latched = false;
+    bench_run(&b, SOON);
+    assert_int_equal(motions(&b), 0);
+    bench_say(&b, "continue");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_run(&b, SOON);
+    assert_int_equal(motions(&b), 0);
+    bench_close(&b);
+}
+
+// ---- edits --------------------------------------------------------------------------------------
+
+static void an_edit_names_its_operation_and_keeps_the_others(void **state)
+{
+    (void)state;
+    bench b;
+    const char *id = asked(&b, MODEL);
+    answer(&b, id, "anna", "'action':'edit','op':2,'args':{'seconds':7}");
+    bench_await(&b, "effect", "skill", "speak", SOON);
+    bench_run(&b, 0.2);
+    assert_int_equal(motions(&b), 1);
+    assert_int_equal(bench_starts(&b, "speak"), 1);
+    const bench_goal *g = bench_newest(&b, "wait");
+    assert_non_null(g);
+    assert_int_equal(pons_get_int(g->args, "seconds", 0), 7);
+    g = bench_newest(&b, "navigate_to_pose");
+    assert_string_equal(pons_get_str(g->args, "zone", ""), "kitchen");
+    bench_close(&b);
+}
+
+// An edit that names no operation, or breaks a rule, is no answer: the same is asked again, with why.
+static void a_bad_edit_is_no_answer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *edit, *says;
+    } rows[] = {{"'args':{'zone':'attic'}", "several"},
+                {"'op':4,'args':{'zone':'kitchen'}", "not"},
+                {"'op':-1,'args':{'zone':'kitchen'}", "not"},
+                {"'op':1,'args':{'zone':'attic'}", "attic"},
+                {"'op':1,'args':{'speed':9}", "speed"},
+                {"'op':3,'args':{}", "text"},
+                {"'ops':[]", "no operation"},
+                {"'ops':[{'skill':'fly','args':{}}]", "fly"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char edit[160];
+        bench b;
+        const char *id = asked(&b, MODEL);
+        snprintf(edit, sizeof edit, "'action':'edit',%s", rows[i].edit);
+        answer(&b, id, "anna", edit);
+        const pons_value *again = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        if (!strstr(pons_get_str(again, "refused", ""), rows[i].says)) {
+            fail_msg("row %zu: “%s” does not say %s", i, pons_get_str(again, "refused", ""),
+                     rows[i].says);
+        }
+        assert_string_not_equal(pons_get_str(again, "id", ""), id);
+        const pons_value *ops = pons_get(again, "ops");
+        assert_int_equal(json_array_size(ops), 3); // what was asked, not what the edit made of it
+        assert_string_equal(pons_get_str(pons_get(json_array_get(ops, 0), "args"), "zone", ""),
+                            "kitchen");
+        char second[64];
+        snprintf(second, sizeof second, "%s", pons_get_str(again, "id", ""));
+        bench_run(&b, LONG);
+        assert_int_equal(motions(&b), 0);
+        answer(&b, second, "bert", "'action':'approve'");
+        bench_await(&b, "effect", "skill", "speak", SOON);
+        bench_run(&b, 0.2);
+        assert_int_equal(motions(&b), 1);
+        bench_close(&b);
+    }
+}
+
+// FINISH is held against what the edit says.
+static void an_edited_goal_replaces_the_goal(void **state)
+{
+    (void)state;
+    for (int kill = 0; kill <= 1; kill++) {
+        bench b;
+        const char *id = asked(&b, NULL);
+        answer(&b, id, "anna", "'action':'edit','args':{'zone':'bedroom'}");
+        const pons_value *changed = bench_await(&b, "goal.replaced", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(pons_get(changed, "to"), "zone", ""), "bedroom");
+        if (kill) {
+            bench_kill(&b);
+            bench_run(&b, SOON);
+            bench_brain(&b);
+        }
+        bench_await(&b, "task.done", "status", "succeeded", LONG);
+        assert_int_equal(motions(&b), 1);
+        assert_true(b.x > 6.0 && b.y < 4.0); // in the bedroom
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+        bench_close(&b);
+    }
+}
+
+static void an_edited_pose_replaces_the_goal(void **state)
+{
+    (void)state;
+    bench b;
+    const char *id = asked(&b, NULL);
+    b.base_ms = 1000;
+    answer(&b, id, "anna", "'action':'edit','args':{'pose':{'x':8.0,'y':2.0,'yaw':0}}");
+    bench_await(&b, "goal.replaced", NULL, NULL, SOON);
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    b.x = 8.1; // the bench's body knows zones only
+    b.y = 2.1;
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    assert_int_equal(motions(&b), 1);
+    bench_close(&b);
+}
+
+// What is not the goal itself but a step towards it does not replace it.
+static void an_edited_step_leaves_the_goal(void **state)
+{
+    (void)state;
+    bench b;
+    const char *id = asked(&b, "[{'decision':{'type':'CONTINUE','reason':'by the bedroom','ops':"
+                               "[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':"
+                               "'bedroom'}}]}},{'decision':{'type':'FINISH','reason':'there'}},"
+                               "{'decision':{'type':'ABORT','reason':'enough'}}]");
+    answer(&b, id, "anna", "'action':'edit','args':{'zone':'living_room'}");
+    const pons_value *refused = bench_await(&b, "guard.refused", "rule", "goal_met", LONG);
+    assert_non_null(refused); // the kitchen is still what the task is about
+    assert_int_equal(bench_count(&b, "goal.replaced", NULL, NULL), 0);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_question_shows_every_operation),
+        cmocka_unit_test(the_first_answer_binds),
+        cmocka_unit_test(what_was_told_survives_every_kill),
+        cmocka_unit_test(a_reject_wins_over_an_approve_that_has_not_started),
+        cmocka_unit_test(a_reject_in_the_gap_wins),
+        cmocka_unit_test(a_stop_wins_over_an_approve_that_has_not_started),
+        cmocka_unit_test(a_latch_wins_over_an_approve),
+        cmocka_unit_test(an_edit_names_its_operation_and_keeps_the_others),
+        cmocka_unit_test(a_bad_edit_is_no_answer),
+        cmocka_unit_test(an_edited_goal_replaces_the_goal),
+        cmocka_unit_test(an_edited_pose_replaces_the_goal),
+        cmocka_unit_test(an_edited_step_leaves_the_goal),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("approve", tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+// test_ladder.c - a task that gets nowhere ends at a person, and nothing but real progress gives it
+// new tries: not a change of mode, not a restart, not a person's yes, not what a model does.
+//
+// config: other_ways 1, waits 1, so the third motion that fails asks; iterations_max 20.
+#include "brain_bench.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SOON 2.0
+#define GO   "'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}}]"
+
+static void begin(bench *b, const char *script)
+{
+    bench_open(b, script);
+    bench_brain(b);
+    bench_run(b, 0.5);
+    b->base_ms = 200;
+    b->fail_code = 105;
+    bench_goal_text(b, "去厨房");
+}
+
+// Until so many navigations have failed.
+static void fail_times(bench *b, int n)
+{
+    for (int i = 0; i < n; i++) {
+        bench_await(b, "effect", "state", "failed", 40.0);
+    }
+}
+
+static pons_value *ladder(bench *b)
+{
+    pons_autovalue status = pons_brain_status(b->brain);
+    return pons_value_ref(pons_get(status, "ladder"));
+}
+
+static void assert_ladder(bench *b, const char *step, int failures, int tries_left)
+{
+    pons_autovalue l = ladder(b);
+    assert_string_equal(pons_get_str(l, "step", ""), step);
+    assert_int_equal(pons_get_int(l, "failures", -1), failures);
+    assert_int_equal(pons_get_int(l, "tries_left", -1), tries_left);
+}
+
+static void assert_asks(bench *b, int starts)
+{
+    bench_await(b, "approval.requested", NULL, NULL, 40.0);
+    assert_int_equal(bench_count(b, "effect", "state", "failed"), starts);
+    assert_ladder(b, "ask", starts, 0);
+}
+
+static void another_way_then_a_pause_then_a_person(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = 3000;
+    fail_times(&b, 1);
+    bench_run(&b, 0.2);
+    assert_ladder(&b, "another_way", 1, 2);
+    fail_times(&b, 1);
+    const pons_value *d = bench_await(&b, "decision", "source", "ladder", SOON);
+    assert_string_equal(pons_get_str(pons_get(d, "decision"), "type", ""), "REPLAN");
+    assert_ladder(&b, "wait", 2, 1);
+    bench_run(&b, 0.2);
+    assert_int_equal(bench_starts(&b, "wait"), 1);
+    assert_true(pons_get_num(bench_newest(&b, "wait")->args, "s", 0.0) == 20.0);
+    assert_asks(&b, 3);
+    // Nothing more happens while nobody answers.
+    const int decisions = bench_count(&b, "decision", NULL, NULL);
+    bench_run(&b, 60.0);
+    assert_int_equal(bench_count(&b, "decision", NULL, NULL), decisions);
+    bench_close(&b);
+}
+
+static void a_yes_is_for_one_try_and_a_no_is_the_end(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    for (int n = 3; n <= 5; n++) {
+        assert_asks(&b, n);
+        bench_post(&b, "answer", n < 5 ? "{'action':'approve'}" : "{'action':'reject'}");
+    }
+    const pons_value *done = bench_await(&b, "task.done", "status", "aborted", SOON);
+    assert_non_null(strstr(pons_get_str(done, "reason", ""), "a person said no"));
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 5);
+    bench_close(&b);
+}
+
+// SAFE and back, CHARGE and back, pause and back: between any two rungs.
+static void a_change_of_mode_gives_no_new_tries(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        for (int rung = 1; rung <= 2; rung++) {
+            bench b;
+            begin(&b, NULL);
+            fail_times(&b, rung);
+            if (which == 0) {
+                b.risk = true;
+                bench_await(&b, "mode", "mode", "SAFE", SOON);
+                b.risk = false;
+                bench_await(&b, "mode", "mode", "EXEC", 10.0);
+            } else if (which == 1) {
+                b.battery = 18.0;
+                bench_await(&b, "mode", "mode", "CHARGE", SOON);
+                bench_run(&b, 1.0);
+                b.battery = 90.0;
+                bench_await(&b, "mode", "mode", "EXEC", 10.0);
+            } else {
+                bench_post(&b, "say", "{'text':'pause'}");
+                bench_await(&b, "mode", "mode", "IDLE", SOON);
+                bench_post(&b, "say", "{'text':'continue'}");
+                bench_await(&b, "mode", "mode", "EXEC", 10.0);
+            }
+            assert_asks(&b, 3);
+            bench_close(&b);
+        }
+    }
+}
+
+// A question that the kernel took back is no answer: the same is asked again, and nothing was tried.
+static void a_question_taken_back_is_asked_again(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    assert_asks(&b, 3);
+    const int starts = bench_starts(&b, "navigate_to_pose");
+    b.battery = 18.0;
+    bench_await(&b, "mode", "mode", "CHARGE", SOON);
+    bench_run(&b, 1.0);
+    b.battery = 90.0;
+    bench_await(&b, "mode", "mode", "EXEC", 10.0);
+    bench_await(&b, "approval.requested", NULL, NULL, 10.0);
+    assert_ladder(&b, "ask", 3, 0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), starts);
+    bench_close(&b);
+}
+
+static void a_restart_gives_no_new_tries(void **state)
+{
+    (void)state;
+    for (int rung = 1; rung <= 3; rung++) {
+        bench b;
+        begin(&b, NULL);
+        for (int i = 0; i < rung; i++) {
+            fail_times(&b, 1);
+            bench_kill(&b);
+            bench_run(&b, 0.6);
+            bench_brain(&b);
+        }
+        assert_asks(&b, 3);
+        // The question itself outlives one more.
+        bench_kill(&b);
+        bench_run(&b, 0.6);
+        bench_brain(&b);
+        bench_run(&b, 30.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 3);
+        assert_ladder(&b, "ask", 3, 0);
+        bench_post(&b, "answer", "{'action':'reject'}");
+        bench_await(&b, "task.done", "status", "aborted", SOON);
+        bench_close(&b);
+    }
+}
+
+// Two tries fail at once; the third gets nearer than ever before it fails, and the count is anew.
+static void getting_nearer_than_ever_begins_anew(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    fail_times(&b, 2);
+    b.base_ms = 17000; // looks 5 s apart, a metre nearer each second
+    fail_times(&b, 1);
+    bench_run(&b, 0.2);
+    assert_ladder(&b, "another_way", 1, 2);
+    // The same way again is no progress, however long it is.
+    fail_times(&b, 2);
+    bench_await(&b, "approval.requested", NULL, NULL, 40.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 5);
+    bench_close(&b);
+}
+
+static void nothing_that_a_model_says_gives_new_tries(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = {
+        // starts again and again
+        "[{'repeat':true,'decision':{'type':'RETRY','reason':'again'," GO "}}]",
+        // with a goal of its own before each, which is met at once
+        "[{'repeat':true,'decision':{'type':'REPLAN','reason':'again'," GO
+        ",'plan_patch':{'goals':[{'intent':'say','text':'hello','done':true}]}}}]",
+        // and with words in between
+        "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'again','ops':[{'op':'speak',"
+        "'text':'soon'},{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}}]}}]",
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
+        bench b;
+        begin(&b, scripts[i]);
+        bench_await(&b, "approval.requested", NULL, NULL, 90.0);
+        assert_in_range(bench_starts(&b, "navigate_to_pose"), 1, 3);
+        assert_true(bench_count(&b, "decision", "source", "llm") <= 20);
+        bench_close(&b);
+    }
+}
+
+// What a policy lets go of has failed, too.
+static void a_cancel_by_the_policy_is_a_failure(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, "[{'decision':{'type':'CONTINUE','reason':'go'," GO "}},"
+                   "{'decision':{'type':'SWITCH_TASK','reason':'no'}},"
+                   "{'decision':{'type':'CONTINUE','reason':'go'," GO "}},"
+                   "{'decision':{'type':'SWITCH_TASK','reason':'no'}},"
+                   "{'decision':{'type':'CONTINUE','reason':'go'," GO "}},"
+                   "{'repeat':true,'decision':{'type':'SWITCH_TASK','reason':'no'}}]");
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.base_ms = BENCH_NEVER;
+    b.stuck = true;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, 90.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 3);
+    assert_ladder(&b, "ask", 3, 0);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_way_then_a_pause_then_a_person),
+        cmocka_unit_test(a_yes_is_for_one_try_and_a_no_is_the_end),
+        cmocka_unit_test(a_change_of_mode_gives_no_new_tries),
+        cmocka_unit_test(a_question_taken_back_is_asked_again),
+        cmocka_unit_test(a_restart_gives_no_new_tries),
+        cmocka_unit_test(getting_nearer_than_ever_begins_anew),
+        cmocka_unit_test(nothing_that_a_model_says_gives_new_tries),
+        cmocka_unit_test(a_cancel_by_the_policy_is_a_failure),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);
+}

@@ -1,0 +1,444 @@
+// test_stopped.c - stop, reset, continue, resume, cancel: what moves the robot after a protective stop,
+// and what does not.
+//
+// A reset permits motion and starts none. Each test looks at the goals that the body took: between a
+// stop and a person's `continue` (or a `resume` typed after the reset) there is none of a skill that
+// moves the base, whoever dies meanwhile and in whatever order the words come.
+#include "brain_bench.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define SOON 2.0  // s: for anything that needs a few ticks
+#define LONG 20.0 // s: in which a robot that would move has moved
+
+// One goal under way.
+static void under_way(bench *b)
+{
+    bench_open(b, NULL);
+    bench_brain(b);
+    b->base_ms = BENCH_NEVER;
+    bench_goal_text(b, "去厨房");
+    bench_await(b, "effect", "state", "accepted", SOON);
+}
+
+static void rules(bench *b, const char *key, const char *value)
+{
+    json_object_set_new(json_object_get(b->config, "safety"), key, json_string(value));
+}
+
+static int motions(const bench *b)
+{
+    return bench_starts(b, "navigate_to_pose") + bench_starts(b, "dock_to_charger");
+}
+
+static void goes_on(bench *b)
+{
+    const int before = motions(b);
+    b->base_ms = 1000;
+    bench_await(b, "task.done", "status", "succeeded", LONG);
+    assert_int_equal(motions(b), before + 1);
+}
+
+static void stands(bench *b, const char *mode)
+{
+    const int before = motions(b);
+    bench_run(b, LONG);
+    assert_int_equal(motions(b), before);
+    assert_string_equal(bench_mode(b), mode);
+}
+
+static void a_reset_starts_no_motion(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    stands(&b, "SAFE");
+    b.latched = false;
+    stands(&b, "IDLE");
+    pons_autovalue status = pons_brain_status(b.brain);
+    assert_non_null(strstr(pons_get_str(status, "mode_reason", ""), "continue"));
+    assert_int_equal(json_array_size(pons_get(status, "queue")), 1);
+    bench_say(&b, "继续");
+    goes_on(&b);
+    bench_close(&b);
+}
+
+static void after_reset_continue_goes_on(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    rules(&b, "after_reset", "continue");
+    bench_brain(&b);
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_latch(&b, "a person pressed stop");
+    stands(&b, "SAFE");
+    b.latched = false;
+    goes_on(&b);
+    bench_close(&b);
+}
+
+// Lifted before any telemetry showed it: the goal's end says that there was a stop.
+static void a_stop_that_no_telemetry_showed(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    b.latched = false;
+    stands(&b, "IDLE");
+    assert_int_equal(bench_count(&b, "stop", NULL, NULL), 0);
+    bench_post(&b, "control", "{'word':'continue'}");
+    goes_on(&b);
+    bench_close(&b);
+}
+
+static void a_continue_before_the_reset_is_none(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_post(&b, "control", "{'word':'continue'}");
+    bench_await(&b, "control", "word", "continue", SOON); // and it is told so
+    bench_run(&b, SOON);
+    b.latched = false;
+    stands(&b, "IDLE");
+    bench_close(&b);
+}
+
+// What the brain knows of the body is some milliseconds old; who says continue has looked.
+static void a_continue_that_overtakes_the_telemetry(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_run(&b, SOON);
+    bench_post(&b, "control", "{'word':'continue','seen_free':true}");
+    bench_run(&b, 0.2);
+    assert_int_equal(motions(&b), 1);
+    b.latched = false;
+    goes_on(&b);
+
+    // A stop that comes instead of that telemetry is a new one.
+    b.base_ms = BENCH_NEVER;
+    bench_say(&b, "去卧室");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_latch(&b, "a person pressed stop");
+    bench_run(&b, SOON);
+    bench_post(&b, "control", "{'word':'continue','seen_free':true}");
+    bench_run(&b, SOON);
+    b.latched = false;
+    stands(&b, "IDLE");
+    bench_close(&b);
+}
+
+static void the_word_stop_latches_and_keeps_the_task(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"stop", "停", "停止", "please stop the thing you do"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench b;
+        under_way(&b);
+        bench_say(&b, words[i]);
+        bench_await(&b, "stop", NULL, NULL, SOON);
+        assert_true(b.latched);
+        assert_int_equal(b.stops, 1); // sent until it was seen, and not again
+        stands(&b, "SAFE");
+        assert_int_equal(b.stops, 1);
+        assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+        bench_say(&b, "reset");
+        bench_run(&b, SOON);
+        assert_int_equal(b.resets, 1);
+        b.latched = false;
+        stands(&b, "IDLE");
+        bench_say(&b, "continue");
+        goes_on(&b);
+        bench_close(&b);
+    }
+}
+
+// One after the other in one breath, before any telemetry: the words mean what their order says.
+static void words_in_one_breath(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[4];
+        bool goes;
+    } rows[] = {{{"stop", "reset", "continue", NULL}, true},
+                {{"stop", "continue", "reset", NULL}, false},
+                {{"continue", "stop", "reset", NULL}, false},
+                {{"stop", "reset", NULL}, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        under_way(&b);
+        b.lifts = true;
+        b.base_ms = 1000; // of what comes now
+        for (size_t k = 0; rows[i].words[k]; k++) {
+            bench_say(&b, rows[i].words[k]);
+        }
+        bench_run(&b, 0.5);
+        assert_int_equal(b.stops, 1); // and each of them happens
+        assert_int_equal(b.resets, 1);
+        assert_false(b.latched);
+        if (rows[i].goes) {
+            bench_await(&b, "task.done", "status", "succeeded", LONG);
+            assert_int_equal(motions(&b), 2);
+        } else {
+            stands(&b, "IDLE");
+        }
+        bench_close(&b);
+    }
+}
+
+// A kill at every commit after the word was posted: the next brain sends the stop, and goes nowhere.
+static void a_stop_that_was_said_survives_every_kill(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 12; n++) {
+        for (int before = 0; before <= 1; before++) {
+            bench b;
+            under_way(&b);
+            b.kill_at = b.commits + n;
+            b.kill_before = before;
+            bench_post(&b, "say", "{'text':'stop'}");
+            bench_run(&b, 0.3);
+            bench_kill(&b);
+            bench_run(&b, SOON);
+            const int started = motions(&b);
+            bench_brain(&b);
+            bench_run(&b, LONG);
+            if (!b.latched || b.stops < 1) {
+                fail_msg("commit %lld, %s: the stop was lost", (long long)n,
+                         before ? "before" : "after");
+            }
+            assert_int_equal(motions(&b), started);
+            assert_string_equal(bench_mode(&b), "SAFE");
+            bench_close(&b);
+        }
+    }
+}
+
+// Nobody ran the thread when it was said: not even a goal that was held is taken up for a moment.
+static void a_stop_that_was_said_to_nobody(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_kill(&b);
+    bench_post(&b, "say", "{'text':'停'}");
+    bench_run(&b, SOON);
+    bench_brain(&b);
+    bench_run(&b, SOON);
+    assert_true(b.latched);
+    assert_int_equal(bench_sent(&b, "adopt", NULL, NULL), 0);
+    stands(&b, "SAFE");
+    bench_close(&b);
+}
+
+// resume: a word like continue, when it is typed after the reset.
+static void resume_after_the_reset_goes_on(void **state)
+{
+    (void)state;
+    for (int seen = 0; seen <= 1; seen++) { // whether the brain lived to see the latch
+        bench b;
+        under_way(&b);
+        if (seen) {
+            bench_latch(&b, "a person pressed stop");
+            bench_await(&b, "mode", "mode", "SAFE", SOON);
+        }
+        bench_kill(&b);
+        if (!seen) {
+            bench_latch(&b, "a person pressed stop");
+        }
+        b.latched = false;
+        b.resumed = true;
+        bench_brain(&b);
+        goes_on(&b);
+        bench_close(&b);
+    }
+}
+
+static void resume_before_the_reset_waits(void **state)
+{
+    (void)state;
+    for (int seen = 0; seen <= 1; seen++) {
+        bench b;
+        under_way(&b);
+        if (seen) {
+            bench_latch(&b, "a person pressed stop");
+            bench_await(&b, "mode", "mode", "SAFE", SOON);
+        }
+        bench_kill(&b);
+        if (!seen) {
+            bench_latch(&b, "a person pressed stop");
+        }
+        b.resumed = true;
+        bench_brain(&b);
+        bench_run(&b, SOON);
+        b.latched = false;
+        stands(&b, "IDLE");
+        bench_say(&b, "continue");
+        goes_on(&b);
+        bench_close(&b);
+    }
+}
+
+// A brain that is opened again by something else than a person's resume (a supervisor).
+static void a_life_that_nobody_typed_waits(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_kill(&b);
+    b.latched = false;
+    bench_brain(&b);
+    stands(&b, "IDLE");
+    bench_close(&b);
+}
+
+static void the_latch_of_a_boot_that_lifts_itself_is_nobodys(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    b.boot = "boot-2";
+    b.stop_reason = "boot: unclean end";
+    b.latched = true;
+    bench_run(&b, 0.2);
+    assert_true(b.resets >= 1);
+    b.latched = false;
+    b.base_ms = 1000;
+    bench_kill(&b);
+    bench_brain(&b);
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    bench_close(&b);
+}
+
+// The battery is the kernel's own reason to drive, and a reset is none of its.
+static void a_low_battery_waits_too(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    b.battery = 15.0;
+    bench_run(&b, SOON);
+    b.latched = false;
+    stands(&b, "IDLE");
+    bench_say(&b, "continue");
+    bench_await(&b, "effect", "skill", "dock_to_charger", SOON);
+    bench_close(&b);
+}
+
+// Nothing was interrupted, so nothing waits: the next wish is a new command.
+static void a_stop_of_a_robot_without_tasks_leaves_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    bench_brain(&b);
+    bench_run(&b, SOON);
+    bench_say(&b, "stop");
+    bench_run(&b, SOON);
+    assert_true(b.latched);
+    b.latched = false;
+    bench_run(&b, SOON);
+    bench_say(&b, "去厨房");
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    bench_close(&b);
+}
+
+// But a wish that was said while it was latched is no command that a reset sets in motion.
+static void a_wish_said_while_latched_waits(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    bench_brain(&b);
+    bench_run(&b, SOON);
+    bench_latch(&b, "a person pressed stop");
+    bench_run(&b, SOON);
+    bench_say(&b, "去厨房");
+    bench_run(&b, SOON);
+    b.latched = false;
+    stands(&b, "IDLE");
+    bench_say(&b, "continue");
+    goes_on(&b);
+    bench_close(&b);
+}
+
+static void cancel_names_a_task_or_takes_all(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_say(&b, "去卧室");
+    bench_await(&b, "task.queued", "text", "去卧室", SOON);
+    bench_post(&b, "control", "{'word':'cancel','task':'task-2'}");
+    bench_await(&b, "task.done", "text", "去卧室", SOON);
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 1);
+    assert_string_equal(bench_newest(&b, "navigate_to_pose")->state, "accepted");
+    bench_post(&b, "control", "{'word':'cancel','task':'task-9'}");
+    bench_await(&b, "control", "word", "cancel", SOON); // there is none
+    bench_say(&b, "取消，去卧室");
+    bench_await(&b, "task.done", "text", "去厨房", SOON);
+    assert_int_equal(bench_count(&b, "task.done", "status", "cancelled"), 2);
+    bench_await(&b, "task.active", "text", "取消，去卧室", SOON);
+    bench_close(&b);
+}
+
+// While the stop holds, cancel takes the task away; the reset then has nothing to wait for.
+static void cancel_under_a_stop(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_say(&b, "cancel");
+    bench_await(&b, "task.done", "status", "cancelled", SOON);
+    b.latched = false;
+    bench_run(&b, SOON);
+    bench_say(&b, "去卧室");
+    b.base_ms = 1000;
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reset_starts_no_motion),
+        cmocka_unit_test(after_reset_continue_goes_on),
+        cmocka_unit_test(a_stop_that_no_telemetry_showed),
+        cmocka_unit_test(a_continue_before_the_reset_is_none),
+        cmocka_unit_test(a_continue_that_overtakes_the_telemetry),
+        cmocka_unit_test(the_word_stop_latches_and_keeps_the_task),
+        cmocka_unit_test(words_in_one_breath),
+        cmocka_unit_test(a_stop_that_was_said_survives_every_kill),
+        cmocka_unit_test(a_stop_that_was_said_to_nobody),
+        cmocka_unit_test(resume_after_the_reset_goes_on),
+        cmocka_unit_test(resume_before_the_reset_waits),
+        cmocka_unit_test(a_life_that_nobody_typed_waits),
+        cmocka_unit_test(the_latch_of_a_boot_that_lifts_itself_is_nobodys),
+        cmocka_unit_test(a_low_battery_waits_too),
+        cmocka_unit_test(a_stop_of_a_robot_without_tasks_leaves_nothing),
+        cmocka_unit_test(a_wish_said_while_latched_waits),
+        cmocka_unit_test(cancel_names_a_task_or_takes_all),
+        cmocka_unit_test(cancel_under_a_stop),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("stopped", tests, NULL, NULL);
+}

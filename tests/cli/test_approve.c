@@ -1,0 +1,192 @@
+// test_approve.c - `pons approve` between processes: whose answer counts, and what the others are told.
+//
+// The run asks and ends (exit 4), so nobody lives while people answer; or it goes on in another
+// process and hears them. Either way one answer counts, and each teller learns which.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TELLERS 6
+
+// A run that has asked and ended.
+static void asked(bench *b)
+{
+    proc p = {0};
+    bench_open(b);
+    bench_share(b, BENCH_ASKS);
+    bench_start(b, &p, NULL, "run --json --thread t " FAST " 去厨房");
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+}
+
+static void resumed(bench *b, const char *status, int exit)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, "resume t --json");
+    bench_await(&p, "run.done", "status", status);
+    bench_must_exit(&p, exit);
+    bench_free(&p);
+}
+
+static void the_first_answer_binds(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    assert_int_equal(bench_run(&b, "approve t reject 'the floor is wet'"), 0);
+    bench_must_fail(&b, "approve t approve", 2, "already answered by ");
+    bench_must_fail(&b, "approve t approve", 2, "reject, the floor is wet");
+    bench_must_fail(&b, "say yes", 2, "already answered by ");
+    resumed(&b, "aborted", 1);
+    bench_must_fail(&b, "approve t approve", 2, "already answered by "); // and after it as well
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 0);
+    bench_close(&b);
+}
+
+// Many at the same moment: one is told that it counts, and that is what happens.
+static void many_answer_at_once(void **state)
+{
+    (void)state;
+    bench b;
+    proc tellers[TELLERS] = {0}, p = {0};
+    int counts = 0, late = 0;
+    bool edit = false;
+    asked(&b);
+    for (int i = 0; i < TELLERS; i++) {
+        bench_start(&b, &tellers[i], NULL,
+                    i % 2 ? "approve t edit '{\"zone\":\"corridor\"}'" : "approve t approve");
+    }
+    for (int i = 0; i < TELLERS; i++) {
+        const int status = bench_finish(&tellers[i]);
+        counts += status == 0;
+        late += status == 2;
+        edit = status == 0 ? i % 2 : edit;
+        bench_free(&tellers[i]);
+    }
+    assert_int_equal(counts, 1);
+    assert_int_equal(late, TELLERS - 1);
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_await(&p, "approval.resolved", "action", edit ? "edit" : "approve");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "goal.replaced", NULL, NULL), edit);
+    bench_free(&p);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 1);
+    bench_close(&b);
+}
+
+static void a_reject_takes_an_approve_back(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    assert_int_equal(bench_run(&b, "approve t approve"), 0);
+    assert_int_equal(bench_run(&b, "approve t reject 'after all'"), 0); // nothing has started
+    bench_must_fail(&b, "approve t approve", 2, "already answered by ");
+    resumed(&b, "aborted", 1);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 0);
+    bench_close(&b);
+}
+
+static void a_stop_takes_an_approve_back(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    asked(&b);
+    assert_int_equal(bench_run(&b, "approve t approve"), 0);
+    assert_int_equal(bench_run(&b, "say stop"), 0);
+    bench_start(&b, &p, NULL, "resume t --json --wait 0.5");
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    assert_int_equal(bench_count(&p, "effect", "skill", "navigate_to_pose"), 0);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "reset"), 0);
+    bench_start(&b, &p, NULL, "resume t --json"); // typed after the reset: it asks anew
+    bench_await(&p, "approval.requested", NULL, NULL);
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    assert_int_equal(bench_count(&p, "effect", "skill", "navigate_to_pose"), 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void an_edit_replaces_the_goal(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    asked(&b);
+    bench_must_fail(&b, "approve t edit 2 '{\"zone\":\"study\"}'", 2, "1 operations");
+    bench_must_fail(&b, "approve t edit 1 '[]'", 2, "object");
+    assert_int_equal(bench_run(&b, "approve t edit 1 '{\"zone\":\"nowhere\"}'"), 0);
+    bench_start(&b, &p, NULL, "resume t --json");
+    const pons_value *again = bench_await(&p, "approval.requested", NULL, NULL); // it was none
+    assert_non_null(strstr(pons_get_str(again, "refused", ""), "nowhere"));
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "approve t edit '{\"zone\":\"corridor\"}'"), 0);
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_await(&p, "goal.replaced", NULL, NULL);
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    pons_autovalue status = NULL;
+    assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
+    assert_string_equal(pons_get_str(status, "mode", ""), "IDLE");
+    bench_close(&b);
+}
+
+// What is shown: each operation with its number, and the rule that asks.
+static void a_question_is_shown_whole(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    asked(&b);
+    bench_start(&b, &p, NULL, "approve t");
+    const int status = bench_finish(&p);
+    assert_int_equal(status, 4);
+    assert_non_null(strstr(p.text, "1. navigate_to_pose {\"zone\":\"kitchen\"}"));
+    assert_non_null(strstr(p.text, "approval: "));
+    assert_non_null(strstr(p.text, "Goal 1 of 1")); // the reason
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// An answer is the owner's: nobody else may write what it is written to.
+static void only_the_owner_may_write_an_answer(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pons.db", "run"};
+    bench b;
+    asked(&b);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[256];
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s", b.workspace, names[i]);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 022, 0);
+    }
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(the_first_answer_binds, bench_teardown),
+        cmocka_unit_test_teardown(many_answer_at_once, bench_teardown),
+        cmocka_unit_test_teardown(a_reject_takes_an_approve_back, bench_teardown),
+        cmocka_unit_test_teardown(a_stop_takes_an_approve_back, bench_teardown),
+        cmocka_unit_test_teardown(an_edit_replaces_the_goal, bench_teardown),
+        cmocka_unit_test_teardown(a_question_is_shown_whole, bench_teardown),
+        cmocka_unit_test_teardown(only_the_owner_may_write_an_answer, bench_teardown),
+    };
+    pons_value_init();
+    return bench_together("approve", tests, sizeof tests / sizeof tests[0]);
+}

@@ -1,0 +1,213 @@
+// test_prompt.c - the prompt of `pons run` on a terminal of its own: what it leaves behind when a
+// person leaves it, and that stop typed there is the stop.
+//
+// A pseudo terminal is the person: keys go in, what is shown comes out. What is left is looked at as
+// anybody would: status, resume, run/body.json.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct prompt {
+    pid_t pid;
+    int tty;
+    char text[1 << 18];
+    size_t length, mark;
+} prompt;
+
+static void open_prompt(bench *b, prompt *p)
+{
+    p->length = p->mark = 0;
+    p->text[0] = '\0';
+    p->pid = forkpty(&p->tty, NULL, NULL, NULL);
+    assert_true(p->pid >= 0);
+    if (p->pid == 0) {
+        setenv("TERM", "xterm", 1);
+        setenv("LC_ALL", "C.UTF-8", 1);
+        if (b->share[0]) {
+            setenv("PONS_SHARE", b->share, 1);
+        }
+        unsetenv("PONS_LLM_URL");
+        unsetenv("OPENAI_BASE_URL");
+        execl(PONS_BINARY_DIR "/pons", "pons", "--workspace", b->workspace, "run", "--thread", "t",
+              "--driver", "kinematic", "--seed", "3", "--speed", "1", (char *)NULL);
+        _exit(127);
+    }
+}
+
+// Reads until this is shown after what was found before; NULL: to the end.
+static void shows(prompt *p, const char *what)
+{
+    const time_t end = time(NULL) + BENCH_LIMIT_S;
+    while (time(NULL) < end) {
+        char *at = what ? strstr(p->text + p->mark, what) : NULL;
+        if (at) {
+            p->mark = (size_t)(at - p->text) + strlen(what);
+            return;
+        }
+        struct pollfd fd = {.fd = p->tty, .events = POLLIN};
+        if (poll(&fd, 1, 1000) <= 0) {
+            continue;
+        }
+        const ssize_t n = read(p->tty, p->text + p->length, sizeof p->text - p->length - 1);
+        if (n <= 0) {
+            if (!what) {
+                return;
+            }
+            break;
+        }
+        p->length += (size_t)n;
+        p->text[p->length] = '\0';
+    }
+    fail_msg("“%s” is not shown:\n%s", what ? what : "the end", p->text);
+}
+
+static void type(prompt *p, const char *keys)
+{
+    assert_int_equal(write(p->tty, keys, strlen(keys)), (int)strlen(keys));
+}
+
+static void ends(prompt *p, int status)
+{
+    int got = -1;
+    shows(p, NULL);
+    assert_int_equal(waitpid(p->pid, &got, 0), p->pid);
+    assert_true(WIFEXITED(got));
+    if (WEXITSTATUS(got) != status) {
+        fail_msg("exit %d, not %d:\n%s", WEXITSTATUS(got), status, p->text);
+    }
+    close(p->tty);
+}
+
+static void left_with_goals(void **state)
+{
+    (void)state;
+    static prompt p;
+    static const char *const ways[] = {"\004", "quit\r", "\003"}; // Ctrl-D, a word, Ctrl-C
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        bench b;
+        proc run = {0};
+        pons_autovalue status = NULL;
+        bench_open(&b);
+        open_prompt(&b, &p);
+        shows(&p, "Say a goal");
+        type(&p, "去厨房\r");
+        shows(&p, "accepted");
+        type(&p, ways[i]);
+        shows(&p, "pons resume t");
+        ends(&p, 4);
+        assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
+        assert_int_equal(json_array_size(pons_get(status, "queue")), 1);
+        bench_start(&b, &run, NULL, "resume --json");
+        bench_await(&run, "run.done", "status", "succeeded");
+        bench_must_exit(&run, 0);
+        bench_ledger_check(&b);
+        bench_free(&run);
+        bench_close(&b);
+    }
+}
+
+static void left_with_nothing(void **state)
+{
+    (void)state;
+    static prompt p;
+    bench b;
+    pons_autovalue status = NULL;
+    bench_open(&b);
+    open_prompt(&b, &p);
+    shows(&p, "Say a goal");
+    type(&p, "等1秒\r");
+    shows(&p, "succeeded");
+    const pid_t body = bench_body_pid(&b);
+    assert_true(body > 0);
+    type(&p, "\004");
+    ends(&p, 0);
+    while (kill(body, 0) == 0) { // nobody needs it
+        bench_rest(10);
+    }
+    assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
+    assert_string_equal(pons_get_str(status, "mode", ""), "IDLE");
+    assert_int_equal(bench_run(&b, "say 去厨房"), 0); // to nobody: it is kept, and seen
+    pons_value_unref(status);
+    assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
+    assert_int_equal(json_array_size(pons_get(status, "unheard")), 1);
+    bench_close(&b);
+}
+
+// stop, typed: the latch, the task kept; reset and continue, typed: it goes on; cancel ends it.
+static void stop_is_the_stop(void **state)
+{
+    (void)state;
+    static prompt p;
+    bench b;
+    pons_autovalue status = NULL;
+    bench_open(&b);
+    open_prompt(&b, &p);
+    shows(&p, "Say a goal");
+    type(&p, "去厨房\r");
+    shows(&p, "accepted");
+    type(&p, "stop\r");
+    const size_t said = p.mark;
+    shows(&p, "latched");
+    p.mark = said; // the brain may have heard the word before it hears of the latch
+    shows(&p, "SAFE (");
+    assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
+    assert_true(pons_get_bool(pons_get(status, "stop"), "latched", false));
+    assert_int_equal(json_array_size(pons_get(status, "queue")), 1);
+    bench_must_fail(&b, "continue", 2, "reset");
+    type(&p, "reset\r");
+    shows(&p, "IDLE (stopped");
+    type(&p, "continue\r");
+    shows(&p, "EXEC (");
+    shows(&p, "accepted");
+    type(&p, "cancel\r");
+    shows(&p, "cancelled");
+    type(&p, "\004");
+    ends(&p, 0);
+    bench_ledger_check(&b);
+    bench_close(&b);
+}
+
+static void status_needs_no_thread(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0};
+    bench_open(&b);
+    bench_start(&b, &body, NULL, "body " FAST);
+    for (;;) {
+        pons_autovalue status = NULL;
+        if (bench_run_json(&b, "status --json", &status) == 0) {
+            assert_true(json_is_null(pons_get(status, "thread")));
+            assert_string_equal(pons_get_str(status, "mode", ""), "IDLE");
+            assert_true(json_is_object(pons_get(status, "pose")));
+            assert_string_equal(pons_get_str(pons_get(status, "body"), "driver", ""), "kinematic");
+            break;
+        }
+        assert_true(bench_alive(&body));
+        bench_rest(10);
+    }
+    bench_signal(&body, SIGTERM);
+    bench_must_exit(&body, 0);
+    bench_free(&body);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(left_with_goals, bench_teardown),
+        cmocka_unit_test_teardown(left_with_nothing, bench_teardown),
+        cmocka_unit_test_teardown(stop_is_the_stop, bench_teardown),
+        cmocka_unit_test_teardown(status_needs_no_thread, bench_teardown),
+    };
+    pons_value_init();
+    return bench_together("prompt", tests, sizeof tests / sizeof tests[0]);
+}

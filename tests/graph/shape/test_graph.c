@@ -1,0 +1,203 @@
+// test_graph.c - building and compiling: every fault of a graph in one message; drawings.
+#include "graph/graph_help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void every_fault_at_once(void **state)
+{
+    (void)state;
+    pons_graph_builder *gb = pons_graph_builder_create("bad");
+    pons_graph_channel(gb, "c", NULL);
+    pons_graph_channel(gb, "c", NULL);
+    channel(gb, "r", PONS_CHANNEL_REDUCE, NULL);
+    pons_graph_channel(gb, "__x", NULL);
+    pons_graph_node(gb, "a", node_log, NULL);
+    pons_graph_node(gb, "a", node_log, NULL);
+    pons_graph_node(gb, "b:c", node_log, NULL);
+    pons_graph_node(gb, "empty", NULL, NULL);
+    pons_graph_edge(gb, PONS_START, "a");
+    pons_graph_edge(gb, "a", "nowhere");
+    pons_graph_edge(gb, "noone", "a");
+    pons_graph_edge(gb, PONS_END, "a");
+    pons_graph_edge(gb, "a", PONS_START);
+    pons_graph *g = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    static const char *const stop[] = {"ghost", NULL};
+    assert_int_equal(
+        pons_graph_compile(gb, &(pons_graph_options){.interrupt_before = stop}, &g, &err),
+        PONS_EINVAL);
+    static const char *const parts[] = {
+        "channel 'c' is declared twice",
+        "channel 'r' needs a reducer",
+        "'__x' has a reserved name",
+        "node 'a' is declared twice",
+        "'b:c' has ':'",
+        "'empty' has no function",
+        "'nowhere'",
+        "'noone'",
+        "'ghost'",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!strstr(err.message, parts[i])) {
+            fail_msg("missing \"%s\" in: %s", parts[i], err.message);
+        }
+    }
+    assert_null(g);
+    pons_graph_builder_destroy(gb);
+}
+
+static void paths_are_checked(void **state)
+{
+    (void)state;
+    pons_graph_builder *gb = pons_graph_builder_create("paths");
+    pons_graph_node(gb, "a", node_log, NULL);
+    pons_graph_node(gb, "island", node_log, NULL);
+    pons_graph_node(gb, "trap", node_log, NULL);
+    pons_graph_edge(gb, PONS_START, "a");
+    pons_graph_edge(gb, "a", "trap");
+    pons_graph_edge(gb, "island", PONS_END);
+    pons_graph *g = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_graph_compile(gb, NULL, &g, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "node 'island' can't be reached from START"));
+    assert_non_null(strstr(err.message, "node 'trap' has no way out"));
+    pons_graph_builder_destroy(gb);
+    gb = pons_graph_builder_create("empty");
+    assert_int_equal(pons_graph_compile(gb, NULL, &g, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "no edge leaves START"));
+    pons_graph_builder_destroy(gb);
+}
+
+static int route(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons_cx_goto(cx, user);
+    return PONS_OK;
+}
+
+static void drawings_name_every_edge(void **state)
+{
+    (void)state;
+    static const char *const to[] = {"b", PONS_END, NULL};
+    pons_graph_builder *gb = pons_graph_builder_create("drawn");
+    pons_graph_channel(gb, "c", NULL);
+    pons_graph_node(gb, "a", node_log, NULL);
+    pons_graph_node(gb, "b", node_log, NULL);
+    pons_graph_edge(gb, PONS_START, "a");
+    pons_graph_router(gb, "a", route, (void *)(uintptr_t) "b", to);
+    pons_graph_edge(gb, "b", PONS_END);
+    pons_graph *g = compile(gb, NULL);
+    pons_error err = PONS_ERROR_INIT;
+    char *text = NULL;
+    assert_ok(pons_graph_draw(g, "mermaid", &text, &err));
+    assert_non_null(strstr(text, "__start__ --> a"));
+    assert_non_null(strstr(text, "a -.-> __end__"));
+    free(text);
+    assert_ok(pons_graph_draw(g, "dot", &text, &err));
+    assert_non_null(strstr(text, "\"a\" -> \"b\" [style=dashed];"));
+    free(text);
+    assert_ok(pons_graph_draw(g, "json", &text, &err));
+    pons_autovalue v = json(text);
+    assert_int_equal(json_array_size(pons_get(v, "edges")), 4);
+    assert_json(pons_get(v, "nodes"), "['__start__','a','b','__end__']");
+    free(text);
+    assert_int_equal(pons_graph_draw(g, "png", &text, &err), PONS_EINVAL);
+    int st = pons_graph_draw(g, "svg", &text, &err); // where graphviz is installed
+    if (st == PONS_OK) {
+        assert_non_null(strstr(text, "</svg>"));
+        assert_non_null(strstr(text, ">a</text>"));
+        free(text);
+    } else {
+        assert_int_equal(st, PONS_EENV);
+        assert_non_null(strstr(err.message, "graphviz"));
+    }
+    assert_string_equal(pons_graph_name(g), "drawn");
+    pons_graph_destroy(g);
+}
+
+static void however_many_faults_there_are(void **state)
+{
+    (void)state;
+    static const char *const goes[] = {"nowhere", NULL}, *const on[] = {"unseen", NULL};
+    pons_graph_builder *gb = pons_graph_builder_create("many");
+    char name[16];
+    for (int i = 0; i < 100; i++) { // more than a message has room for
+        snprintf(name, sizeof name, "n%02d", i);
+        pons_graph_node(gb, name, node_log, NULL);
+        pons_graph_edge(gb, name, "missing");
+    }
+    pons_graph_node_options(
+        gb, "n00",
+        &(pons_node_options){.goes = goes, .cache = true, .cache_on = on, .error_handler = "n00"});
+    pons_graph_node_options(gb, "ghost", &(pons_node_options){.deferred = true});
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *list = NULL;
+    assert_ok(pons_graph_faults(gb, NULL, &list, &err));
+    char *text = NULL;
+    assert_true(pons_value_dump(list, &text) > 0);
+    static const char *const parts[] = {
+        "unknown node 'missing' at the end of an edge",
+        "unknown node 'nowhere' at the end of an edge",
+        "node 'n00' is cached on unknown channel 'unseen'",
+        "node 'n00' can't have 'n00' as its error handler",
+        "unknown node 'ghost' is given options",
+        "no edge leaves START",
+        "node 'n00' can't be reached from START",
+        "node 'n99' can't be reached from START",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!strstr(text, parts[i])) {
+            fail_msg("missing \"%s\"", parts[i]);
+        }
+    }
+    assert_true(json_array_size(list) > 200);
+    free(text);
+    pons_value_unref(list);
+    pons_graph *g = NULL;
+    assert_int_equal(pons_graph_compile(gb, NULL, &g, &err), PONS_EINVAL);
+    pons_graph_builder_destroy(gb);
+    gb = pons_graph_builder_create("fine");
+    pons_graph_node(gb, "a", node_log, NULL);
+    pons_graph_edge(gb, PONS_START, "a");
+    pons_graph_edge(gb, "a", PONS_END);
+    assert_ok(pons_graph_faults(gb, NULL, &list, &err));
+    assert_int_equal(json_array_size(list), 0);
+    pons_value_unref(list);
+    pons_graph_builder_destroy(gb);
+}
+
+static void a_router_may_only_go_where_it_said(void **state)
+{
+    (void)state;
+    static const char *const to[] = {"b", NULL};
+    bed b;
+    bed_open(&b);
+    pons_graph_builder *gb = pons_graph_builder_create("stray");
+    channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    pons_graph_node(gb, "a", node_log, NULL);
+    pons_graph_node(gb, "b", node_log, NULL);
+    pons_graph_edge(gb, PONS_START, "a");
+    pons_graph_router(gb, "a", route, (void *)(uintptr_t) "a", to);
+    pons_graph_edge(gb, "b", PONS_END);
+    pons_graph *g = compile(gb, NULL);
+    pons_run *r = run_to(&b, g, "", NULL, PONS_RUN_FAILED);
+    assert_non_null(strstr(pons_run_error(r)->message, "has not named"));
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
+int main(void)
+{
+    pons_value_init();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fault_at_once),
+        cmocka_unit_test(paths_are_checked),
+        cmocka_unit_test(however_many_faults_there_are),
+        cmocka_unit_test(drawings_name_every_edge),
+        cmocka_unit_test(a_router_may_only_go_where_it_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
