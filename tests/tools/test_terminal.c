@@ -145,6 +145,20 @@ static void test_leaves_nothing_behind(void **state)
                      "while [ ! -s b ]; do :; done\"}");
     free(out);
     wait_until(is_gone, &b, "ws/b");
+    // One whose parent has ended and that has no environment.
+    out = bench_output(&b, "terminal",
+                       "{\"command\":\"(env -i setsid sh -c 'echo $$ >e; exec sleep 1000' "
+                       ">/dev/null 2>&1 &) & wait; while [ ! -s e ]; do :; done; echo over\"}");
+    assert_string_equal(out, "over\n");
+    free(out);
+    wait_until(is_gone, &b, "ws/e");
+    // One that ends whoever watches over it is not waited for, and the command is over.
+    pons_tool_event ev =
+        bench_call(&b, "terminal", "{\"command\":\"echo $$ >f; kill -9 $PPID; sleep 1000\"}");
+    assert_int_equal(ev.kind, PONS_TOOL_DONE);
+    assert_int_equal(pons_get_int(pons_get(ev.value, "data"), "signal", 0), SIGKILL);
+    pons_tool_event_clear(&ev);
+    wait_until(is_gone, &b, "ws/f");
     bench_close(&b);
 }
 

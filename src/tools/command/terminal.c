@@ -6,16 +6,14 @@
 //
 // The latter gets a session of its own (no terminal to ask at), no input, a fresh environment
 // without anybody's keys, and one pipe for what it says. It is over when the shell has ended; then,
-// and on time-out or cancel, its whole process group is killed, so that nothing of it stays behind.
-// A process that had left the group is found by a mark in its environment and killed too.
+// and on time-out or cancel, everything that it started is killed (shell.c), so that nothing of it
+// stays behind.
 //
 // Of a long output the first three quarters and the end are kept: what went wrong stands at the
 // end.
-#include "pons/rand.h"
+#include "tools/command/shell.h"
 #include "tools/tools_internal.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,8 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -40,12 +36,6 @@
 #define WALLED_FILE_MB 64   // of a file in its own /tmp
 #define ENV_MAX        64
 #define ENV_BYTES      4096
-#define ENVIRON_READ   (64 * 1024) // of a process's environment that is searched for the mark
-#define MARK_NAME      "PONS_TOOL_CALL"
-#define MARK_MAX       48
-#define EXEC_FAILED    126
-#define MB             (1024L * 1024L)
-#define SHELL          "/bin/sh"
 #define DEFAULT_PATH   "/usr/local/bin:/usr/bin:/bin"
 
 typedef struct keeper { // the head of an output and its end
@@ -57,8 +47,8 @@ typedef struct keeper { // the head of an output and its end
 typedef struct child {
     pid_t pid;
     int out, pidfd;
-    bool walled;         // the first of a namespace: all of it ends with it
-    char mark[MARK_MAX]; // "PONS_TOOL_CALL=…"
+    bool walled;       // the first of a namespace: all of it ends with it
+    pons__shell shell; // when it is not
 } child;
 
 typedef enum ended { BY_ITSELF, BY_TIMEOUT, BY_CANCEL } ended;
@@ -66,8 +56,7 @@ typedef enum ended { BY_ITSELF, BY_TIMEOUT, BY_CANCEL } ended;
 static int launch(pons__work *w, const char *command, const char *path, const pons__command *safe,
                   child *ret, pons_error *err);
 static ended attend(pons__work *w, const child *c, int64_t timeout_ms, keeper *k);
-static int finish(const child *c, keeper *k, bool gently);
-static void sweep(const child *c);
+static int finish(child *c, keeper *k, bool gently);
 static void keep(keeper *k, const char *s, size_t n);
 static void report(pons__work *w, keeper *k);
 
@@ -217,12 +206,11 @@ static void env_add(environment *e, const char *name, const char *value)
 
 // What every program expects, and what the configuration passes on. Nothing else: keys of models
 // and servers are in the host's environment.
-static void env_make(environment *e, const pons__core *c, const char *mark_value)
+static void env_make(environment *e, const pons__core *c)
 {
     static const char *const usual[] = {"HOME", "USER",     "LOGNAME", "LANG",  "LC_ALL",
                                         "TZ",   "LC_CTYPE", "TMPDIR",  "SHELL", "LANGUAGE"};
     const char *path = getenv("PATH");
-    env_add(e, MARK_NAME, mark_value);
     env_add(e, "PATH", path && *path ? path : DEFAULT_PATH);
     env_add(e, "TERM", "dumb");
     env_add(e, "PAGER", "cat");
@@ -238,73 +226,32 @@ static void env_make(environment *e, const pons__core *c, const char *mark_value
     }
 }
 
-typedef struct limits {
-    struct rlimit file, memory;
-    bool has_memory;
-} limits;
-
-// In the child, between fork and exec: only what is safe there.
-static _Noreturn void become(const char *command, int cwd, int out, int null, char *const *env,
-                             const limits *lim, pid_t parent)
-{
-    char sh[] = "sh", dash_c[] = "-c";
-    char *argv[] = {sh, dash_c, (char *)command, NULL};
-    const struct rlimit none = {0, 0};
-    setsid();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
-        _exit(EXEC_FAILED); // the host died meanwhile
-    }
-    for (int s = 1; s < NSIG; s++) {
-        signal(s, SIG_DFL);
-    }
-    sigset_t empty;
-    sigemptyset(&empty);
-    sigprocmask(SIG_SETMASK, &empty, NULL);
-    setrlimit(RLIMIT_CORE, &none);
-    setrlimit(RLIMIT_FSIZE, &lim->file);
-    if (lim->has_memory) {
-        setrlimit(RLIMIT_AS, &lim->memory);
-    }
-    if (fchdir(cwd) < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) {
-        _exit(EXEC_FAILED);
-    }
-    syscall(SYS_close_range, 3U, ~0U, 0U);
-    execve(SHELL, argv, env);
-    _exit(EXEC_FAILED);
-}
-
 // As somebody approved it: by a shell, with the user's own rights.
 static int launch_shell(pons__work *w, const char *command, const char *path, int null, int out,
                         child *ret, pons_error *err)
 {
     const pons__core *c = w->core;
-    pons_rand rand;
-    pons_rand_seed_os(&rand);
-    char value[MARK_MAX - sizeof MARK_NAME];
-    snprintf(value, sizeof value, "%016" PRIx64, pons_rand_u64(&rand));
-    snprintf(ret->mark, sizeof ret->mark, MARK_NAME "=%s", value);
-    const int64_t memory = pons__conf(c, "terminal", "memory_mb", 0);
-    const rlim_t file = (rlim_t)(pons__conf(c, "terminal", "file_mb", FILE_MB) * MB);
-    const limits lim = {.file = {file, file},
-                        .memory = {(rlim_t)(memory * MB), (rlim_t)(memory * MB)},
-                        .has_memory = memory > 0};
     const int cwd = pons__path_open(c, path, O_RDONLY | O_DIRECTORY, true, err);
     if (cwd < 0) {
         return cwd;
     }
     environment *env = calloc(1, sizeof *env);
+    bool started = false;
     if (env) {
-        env_make(env, c, value);
-        const pid_t self = getpid();
-        ret->pid = fork();
-        if (ret->pid == 0) {
-            become(command, cwd, out, null, env->list, &lim, self);
-        }
+        env_make(env, c);
+        const pons__shell_run run = {.command = command,
+                                     .env = env->list,
+                                     .cwd = cwd,
+                                     .in = null,
+                                     .out = out,
+                                     .file_mb = (long)pons__conf(c, "terminal", "file_mb", FILE_MB),
+                                     .memory_mb = (long)pons__conf(c, "terminal", "memory_mb", 0)};
+        started = pons__shell_start(&run, &ret->shell);
+        ret->pid = ret->shell.pid;
     }
-    const int rc = ret->pid > 0 ? PONS_OK
-                                : pons_error_set(err, PONS_EENV, PONS__TOOLS,
-                                                 "cannot start a command: %s", strerror(errno));
+    const int rc = started ? PONS_OK
+                           : pons_error_set(err, PONS_EENV, PONS__TOOLS,
+                                            "cannot start a command: %s", strerror(errno));
     close(cwd);
     free(env);
     return rc;
@@ -414,20 +361,25 @@ static ended attend(pons__work *w, const child *c, int64_t timeout_ms, keeper *k
     }
 }
 
-// Ends the group, takes the last of the output, and returns the shell's status.
-static int finish(const child *c, keeper *k, bool gently)
+// Ends all of it, takes the last of the output, and returns the command's status.
+static int finish(child *c, keeper *k, bool gently)
 {
     int status = 0;
     if (gently) {
         struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
-        kill(-c->pid, SIGTERM);
+        if (c->walled) {
+            kill(-c->pid, SIGTERM);
+        } else {
+            pons__shell_terminate(&c->shell);
+        }
         poll(&p, c->pidfd >= 0, TERM_GRACE_MS);
     }
-    kill(-c->pid, SIGKILL); // before the shell is reaped: its number is still its own
-    if (!c->walled) {
-        sweep(c);
-    }
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
+    if (c->walled) {
+        kill(-c->pid, SIGKILL); // before it is reaped: its number is still its own
+        while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
+        }
+    } else {
+        status = pons__shell_end(&c->shell);
     }
     struct pollfd p = {.fd = c->out, .events = POLLIN};
     while (drain(c, k) && poll(&p, 1, DRAIN_MS) > 0) {
@@ -437,43 +389,6 @@ static int finish(const child *c, keeper *k, bool gently)
         close(c->pidfd);
     }
     return status;
-}
-
-static bool has_mark(const char *pid, const char *mark)
-{
-    char path[300], *text = malloc(ENVIRON_READ);
-    snprintf(path, sizeof path, "/proc/%s/environ", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 && text ? read(fd, text, ENVIRON_READ) : -1;
-    const bool found = n > 0 && memmem(text, (size_t)n, mark, strlen(mark));
-    free(text);
-    if (fd >= 0) {
-        close(fd);
-    }
-    return found;
-}
-
-// Kills what carries the mark, until none is left: one that is forked while we look is found by the
-// next look.
-static void sweep(const child *c)
-{
-    for (int round = 0; round < 8; round++) {
-        DIR *proc = opendir("/proc");
-        bool any = false;
-        for (const struct dirent *d = proc ? readdir(proc) : NULL; d; d = readdir(proc)) {
-            const pid_t pid = (pid_t)strtol(d->d_name, NULL, 10);
-            if (isdigit((unsigned char)d->d_name[0]) && pid != c->pid &&
-                has_mark(d->d_name, c->mark)) {
-                any |= kill(pid, SIGKILL) == 0;
-            }
-        }
-        if (proc) {
-            closedir(proc);
-        }
-        if (!any) {
-            return;
-        }
-    }
 }
 
 // ---- output -------------------------------------------------------------------------------------
