@@ -1,7 +1,8 @@
 // fuzz_html.c - whatever a page holds, fetch_url's text of it is no longer than the page, the same
 // each time, and valid UTF-8 without control characters once it has passed the door of all texts
 // that a model reads (pons__text_append).
-#include "tools/tools_internal.h"
+#include "pons/buf.h"
+#include "tools/core/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

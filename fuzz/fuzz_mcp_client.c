@@ -2,10 +2,13 @@
 // as include/pons/ext/tool.h wants them, its status is whole, no call has two ends, and closing
 // ends it.
 //
-// A wire of its own stands in for src/mcp/stdio.c: the server's lines are the input. "@" at its start
+// A wire of its own stands in for src/mcp/stdio/stdio.c: the server's lines are the input. "@" at its start
 // answers initialize and tools/list first, so that what follows meets a server that is ready, with
 // calls of its tools under the ids 3 and 4.
-#include "mcp/mcp_internal.h"
+#include "mcp/rpc.h"
+#include "mcp/wire.h"
+#include "pons/buf.h"
+#include "pons/mcp.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,9 +3,16 @@
 // shell would have read in another way. Without a wall no line is safe.
 //
 // The first byte of an input says in which folder it is read; the rest is the command.
-#include "tools/tools_internal.h"
+#include "pons/ext/tool.h"
+#include "tools/command/grammar.h"
+#include "tools/command/risk.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
+#include "tools/core/path.h"
+#include "tools/wall/wall.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 // error that is being filled ("%s", err->message).
 #include "pons/error.h"
 
-#include "base/base_internal.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ int pons_error_set(pons_error *err, int status, const char *module, const char *
     char message[PONS_ERROR_MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(message, sizeof message, fmt, ap);
+    pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
     err->status = status;
     copy(err->module, sizeof err->module, module);
@@ -50,7 +50,7 @@ int pons_error_source(pons_error *err, const char *fmt, ...)
     char source[PONS_ERROR_SOURCE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(source, sizeof source, fmt, ap);
+    pons__format_line(source, sizeof source, fmt, ap);
     va_end(ap);
     copy(err->source, sizeof err->source, source);
     return err->status;
@@ -64,7 +64,7 @@ int pons_error_cause(pons_error *err, const char *fmt, ...)
     char cause[PONS_ERROR_CAUSE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(cause, sizeof cause, fmt, ap);
+    pons__format_line(cause, sizeof cause, fmt, ap);
     va_end(ap);
     copy(err->cause, sizeof err->cause, cause);
     return err->status;
@@ -78,7 +78,7 @@ int pons_error_context(pons_error *err, const char *fmt, ...)
     char prefix[PONS_ERROR_MESSAGE_MAX], message[2 * PONS_ERROR_MESSAGE_MAX + 2];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(prefix, sizeof prefix, fmt, ap);
+    pons__format_line(prefix, sizeof prefix, fmt, ap);
     va_end(ap);
     snprintf(message, sizeof message, "%s: %s", prefix, err->message);
     copy(err->message, sizeof err->message, message);

@@ -4,7 +4,7 @@
 // afterwards. A program that never configures it gets the environment's on first use.
 #include "pons/log.h"
 
-#include "base/base_internal.h"
+#include "base/utf8.h"
 #include "pons/plain.h"
 
 #include <pthread.h>
@@ -81,7 +81,7 @@ void pons_log(pons_log_level level, const char *module, const char *fmt, ...)
     char message[MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(message, sizeof message, fmt, ap);
+    pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
     const pons_log_record record = {level, module, message};
     if (state.sink) {

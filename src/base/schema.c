@@ -12,7 +12,7 @@
 // Bounds: 128 levels, and a budget of rule visits, so that no value makes a check slow.
 #include "pons/schema.h"
 
-#include "base/base_internal.h"
+#include "base/utf8.h"
 #include "pons/buf.h"
 
 #include <limits.h>
@@ -757,7 +757,7 @@ static int bad(compiler *c, const char *at, const char *fmt, ...)
     char message[MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(message, sizeof message, fmt, ap);
+    pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
     const char *shown = pointer_end(at);
     return pons_error_set(c->err, PONS_EINVAL, WHERE, "%s%s: %s", shown > at ? "…" : "",
@@ -1252,7 +1252,7 @@ static bool fault(checker *c, fault_kind kind, const step *path, const char *fmt
     char message[2 * MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(message, sizeof message, fmt, ap);
+    pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
     pons_buf pointer = PONS_BUF_INIT;
     write_path(path, &pointer);

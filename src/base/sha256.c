@@ -1,5 +1,6 @@
 // sha256.c - SHA-256 as FIPS 180-4 defines it, in one call or in pieces.
-#include "base/base_internal.h"
+#include "base/sha256.h"
+
 #include "pons/rand.h"
 
 #include <string.h>

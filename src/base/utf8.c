@@ -1,5 +1,6 @@
 // utf8.c - valid UTF-8, and texts that stay valid and on one line when they are cut.
-#include "base/base_internal.h"
+#include "base/utf8.h"
+
 #include "pons/buf.h"
 
 #include <stdio.h>
@@ -46,7 +47,7 @@ size_t pons__utf8_cut(const char *s, size_t n)
     return n - (start - 1) < want ? start - 1 : n;
 }
 
-void pons__format(char *dst, size_t cap, const char *fmt, va_list ap)
+void pons__format_line(char *dst, size_t cap, const char *fmt, va_list ap)
 {
     const int n = vsnprintf(dst, cap, fmt, ap);
     if (n < 0) {

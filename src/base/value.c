@@ -17,7 +17,7 @@
 // refused, and whatever comes out is thrown away.
 #include "pons/value.h"
 
-#include "base/base_internal.h"
+#include "base/sha256.h"
 #include "pons/buf.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 // .nan, .inf, integers beyond 64 bits, a zero character, keys that are not scalars.
 #include "pons/yaml.h"
 
-#include "base/base_internal.h"
+#include "base/utf8.h"
 #include "pons/buf.h"
 
 #include <libfyaml.h>
@@ -748,7 +748,7 @@ static int refuse(builder *b, struct fy_event *ev, const char *fmt, ...)
     char message[PONS_ERROR_MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(message, sizeof message, fmt, ap);
+    pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
     uint32_t line, column;
     position(b, ev, &line, &column);
@@ -761,7 +761,7 @@ static int refuse_at(const pons_yaml *y, uint32_t line, uint32_t column, pons_er
     char message[PONS_ERROR_MESSAGE_MAX], source[PONS_ERROR_SOURCE_MAX];
     va_list ap;
     va_start(ap, fmt);
-    pons__format(message, sizeof message, fmt, ap);
+    pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
     pons_error_set(err, PONS_EINVAL, WHERE, "%s", message);
     pons_error_source(err, "%s", write_position(y, line, column, source, sizeof source));

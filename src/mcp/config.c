@@ -2,7 +2,9 @@
 //
 // Keys that pons does not know are left alone: the file belongs to several programs. A key that it
 // does know must be right.
-#include "mcp/mcp_internal.h"
+#include "mcp/rpc.h"
+#include "pons/buf.h"
+#include "pons/mcp.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 

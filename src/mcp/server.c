@@ -21,7 +21,9 @@
 // notifications/cancelled ends a call wherever it is, and nothing more is said of it. What a tool
 // answers badly to is a result with isError, so that the model sees it; errors of the protocol are
 // JSON-RPC's.
-#include "mcp/mcp_internal.h"
+#include "mcp/rpc.h"
+#include "pons/buf.h"
+#include "pons/mcp.h"
 #include "pons/plain.h"
 #include "pons/rand.h"
 #include "pons/schema.h"
@@ -29,6 +31,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,16 +3,26 @@
 // Reading gives lines, as many as an output may have, and says where to go on. Writing makes a new
 // file beside the old one, syncs it and renames it: a reader sees the old text or the new one, and
 // after a crash the file is whole.
+#include "tools/files.h"
+
+#include "pons/buf.h"
 #include "pons/rand.h"
-#include "tools/tools_internal.h"
+#include "tools/core/call_ledger.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
+#include "tools/core/path.h"
+#include "tools/core/text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WRITE_KB     1024
@@ -262,7 +272,7 @@ int pons__write_file(pons__work *w, pons_error *err)
         hash_text(text, n, hash);
         pons_autovalue what = pons_object("path", json_string(path), "sha256", json_string(hash),
                                           "bytes", json_integer((json_int_t)n), NULL);
-        rc = pons__tool_ledger_begin(w->core->ledger, w->key, what, err);
+        rc = pons__call_ledger_begin(w->core->ledger, w->key, what, err);
         rc = rc < 0 ? rc : replace(w, dir, path, text, n, exists ? &st : NULL, refuse, err);
     }
     close(dir);

@@ -7,8 +7,15 @@
 // English one.
 //
 // One connection, one search at a time; several processes may share the file.
+#include "tools/knowledge.h"
+
+#include "pons/buf.h"
 #include "pons/rand.h"
-#include "tools/tools_internal.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/path.h"
+#include "tools/core/text.h"
+#include "tools/tokens.h"
 
 #include <sqlite3.h>
 
@@ -16,10 +23,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME          "run/knowledge.db"
@@ -91,7 +100,7 @@ static int search(pons__work *w, sqlite3 *db, pons_error *err)
     pons_autovalue rows = json_array();
     for (int any = 0; any <= 1 && rc >= 0 && json_array_size(rows) == 0; any++) {
         pons_autobuf match = PONS_BUF_INIT; // all words first; else any of them
-        const int words = pons__words_query(&match, text, strlen(text), any);
+        const int words = pons__tokens_query(&match, text, strlen(text), any);
         if (words <= 0) {
             return pons_error_set(err, PONS_EINVAL, PONS__TOOLS, "the query has no word");
         }
@@ -218,8 +227,8 @@ static void add_passage(walk *k, int64_t file, int line, const char *heading, si
     run(k->add_passage);
     pons_autobuf head = PONS_BUF_INIT;
     pons_autobuf words = PONS_BUF_INIT;
-    pons__words_index(&head, heading, heading_n);
-    pons__words_index(&words, body, n);
+    pons__tokens_index(&head, heading, heading_n);
+    pons__tokens_index(&words, body, n);
     sqlite3_bind_int64(k->add_words, 1, sqlite3_last_insert_rowid(k->db));
     sqlite3_bind_text(k->add_words, 2, head.data ? head.data : "", (int)head.len, SQLITE_TRANSIENT);
     sqlite3_bind_text(k->add_words, 3, words.data ? words.data : "", (int)words.len,

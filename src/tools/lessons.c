@@ -6,11 +6,18 @@
 //     - **cause**: …
 //
 // They are few and short, so they are read as they are: no index can be out of date.
-#include "tools/tools_internal.h"
+#include "tools/lessons.h"
+
+#include "pons/buf.h"
+#include "tools/core/core.h"
+#include "tools/core/path.h"
+#include "tools/core/text.h"
+#include "tools/tokens.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_NAME   "LESSONS.md"
@@ -62,7 +69,7 @@ static size_t split(const char *text, size_t n, const char *query, lesson **ret)
     for (size_t i = 0; i < found; i++) {
         lesson *l = &list[i];
         l->score =
-            pons__words_score(query, l->text, l->head_n, l->text + l->head_n, l->n - l->head_n);
+            pons__tokens_score(query, l->text, l->head_n, l->text + l->head_n, l->n - l->head_n);
     }
     *ret = list;
     return found;

@@ -2,17 +2,26 @@
 //
 // Folders are opened one below the other by descriptor and no link is followed, so the walk stays
 // in the workspace. Bounds: depth, files, bytes of a file, hits, output, and seconds.
-#include "tools/tools_internal.h"
+#include "tools/search.h"
+
+#include "pons/buf.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
+#include "tools/core/path.h"
+#include "tools/core/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEPTH_MAX    32

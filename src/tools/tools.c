@@ -17,12 +17,29 @@
 //
 // Workers may be stuck for seconds in a name look-up. close() waits for them for a while and then
 // leaves them to end by themselves: the last one out frees the provider.
+#include "pons/tools.h"
+
+#include "pons/buf.h"
 #include "pons/event_queue.h"
+#include "pons/ext/tool.h"
 #include "pons/schema.h"
-#include "tools/tools_internal.h"
+#include "tools/command/risk.h"
+#include "tools/command/terminal.h"
+#include "tools/core/call_ledger.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
+#include "tools/core/path.h"
+#include "tools/files.h"
+#include "tools/knowledge.h"
+#include "tools/lessons.h"
+#include "tools/search.h"
+#include "tools/wall/wall.h"
+#include "tools/web.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -305,7 +322,7 @@ static int core_adopt(void *self, uint64_t call, const char *name, const char *k
         return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS, "a call without a key is not kept");
     }
     pons_autovalue known = NULL;
-    const pons__fate fate = pons__tool_ledger_look(p->core.ledger, key, &known);
+    const pons__fate fate = pons__call_ledger_look(p->core.ledger, key, &known);
     if (fate == PONS__NEVER) {
         return pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "%s was not started", key);
     }
@@ -321,7 +338,7 @@ static int core_adopt(void *self, uint64_t call, const char *name, const char *k
         snprintf(text, sizeof text, "wrote %s", pons_get_str(known, "path", ""));
         pons_autovalue value =
             pons_object("output", json_string(text), "cached", json_true(), NULL);
-        pons__tool_ledger_end(p->core.ledger, key, value);
+        pons__call_ledger_end(p->core.ledger, key, value);
         give(&ev, value);
     } else {
         return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
@@ -408,7 +425,7 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     int rc = pons_event_queue_init(&p->events, sizeof(pons_tool_event), clear_event, err);
     rc = rc < 0 ? rc : configure(p, config, err);
     rc = rc < 0 ? rc : make_list(p, err);
-    rc = rc < 0 ? rc : pons__tool_ledger_open(&p->core, &p->core.ledger, err);
+    rc = rc < 0 ? rc : pons__call_ledger_open(&p->core, &p->core.ledger, err);
     rc = rc < 0 ? rc : pons__knowledge_open(&p->core, &p->core.knowledge, err);
     if (rc < 0) {
         provider_free(p);
@@ -664,9 +681,9 @@ static void perform(job *j, pons_tool_event *ev)
 // One key, one effect. *ret_stored is what an earlier life of this key came to.
 static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_error *err)
 {
-    pons__ledger *ledger = w->core->ledger;
+    pons__call_ledger *ledger = w->core->ledger;
     pons_autovalue known = NULL;
-    const pons__fate fate = pons__tool_ledger_look(ledger, j->key, &known);
+    const pons__fate fate = pons__call_ledger_look(ledger, j->key, &known);
     if (fate == PONS__ENDED) {
         *ret_stored = pons_value_ref(known);
         return PONS_OK;
@@ -678,11 +695,11 @@ static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_erro
     const int rc = j->tool->run(w, err);
     if (rc >= 0) {
         pons_autovalue result = result_of(w);
-        pons__tool_ledger_end(ledger, j->key, result);
+        pons__call_ledger_end(ledger, j->key, result);
     } else {
         pons_autovalue failure = pons_object("error", json_string(err->message), "status",
                                              json_integer(err->status), NULL);
-        pons__tool_ledger_end(ledger, j->key, failure);
+        pons__call_ledger_end(ledger, j->key, failure);
     }
     return rc;
 }
@@ -727,7 +744,7 @@ static void provider_free(provider *p)
 {
     pons_event_queue_fini(&p->events);
     pons__knowledge_close(p->core.knowledge);
-    pons__tool_ledger_close(p->core.ledger);
+    pons__call_ledger_close(p->core.ledger);
     pons__wall_destroy(p->core.wall);
     pons__guards_fini(&p->core);
     pthread_mutex_destroy(&p->core.links_mtx);

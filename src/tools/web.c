@@ -2,8 +2,14 @@
 //
 // Text is brought to UTF-8 from what the server says it is (a page in GBK as well), web pages lose
 // their markup, and what is not text is refused by its kind.
-#include "tools/fetch.h"
-#include "tools/tools_internal.h"
+#include "tools/web.h"
+
+#include "pons/buf.h"
+#include "tools/command/risk.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/text.h"
+#include "tools/web/fetch.h"
 
 #include <ctype.h>
 #include <iconv.h>

@@ -1,13 +1,15 @@
 // The wall of the terminal: what a command that nobody is asked about can see, change and reach.
 // Attacks are programs of the workspace that the configuration lets run unasked, so that nothing but
 // the kernel is in their way; each way of making the wall is tried, as root and as nobody.
+#include "pons/ext/tool.h"
 #include "tools/tools_fixture.h"
-#include "tools/tools_internal.h"
+#include "tools/wall/wall.h"
 #include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

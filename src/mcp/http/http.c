@@ -17,7 +17,10 @@
 // provider begins again with initialize.
 #include "pons/ext/http.h"
 
-#include "mcp/mcp_internal.h"
+#include "mcp/rpc.h"
+#include "mcp/wire.h"
+#include "pons/buf.h"
+#include "pons/clock.h"
 #include "pons/memory.h"
 #include "pons/sse.h"
 

@@ -10,15 +10,24 @@
 // to guess what it does. No option takes the name of a file: names are words of their own.
 //
 // This reader is not the wall (wall.c is); it keeps what is pointless or needless away from it.
-#include "tools/tools_internal.h"
+#include "tools/command/grammar.h"
+
+#include "pons/buf.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
+#include "tools/core/path.h"
+#include "tools/core/text.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define COMMAND_MAX 4096 // bytes of a command that runs unasked
 #define WORDS_MAX   64

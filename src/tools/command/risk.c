@@ -10,13 +10,21 @@
 //   safe       the strict grammar has it, and there is a wall to run it behind
 //   otherwise  the terminal's own risk: dangerous, unless the configuration says otherwise; it runs
 //              as approved, outside the wall
-#include "tools/tools_internal.h"
+#include "tools/command/risk.h"
+
+#include "pons/ext/tool.h"
+#include "tools/command/grammar.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/path.h"
+#include "tools/wall/wall.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,12 +11,26 @@
 //
 // Of a long output the first three quarters and the end are kept: what went wrong stands at the
 // end.
+#include "tools/command/terminal.h"
+
+#include "pons/buf.h"
+#include "pons/ext/tool.h"
+#include "pons/rand.h"
+#include "tools/command/grammar.h"
+#include "tools/command/risk.h"
 #include "tools/command/shell.h"
-#include "tools/tools_internal.h"
+#include "tools/core/call_ledger.h"
+#include "tools/core/config.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
+#include "tools/core/path.h"
+#include "tools/core/text.h"
+#include "tools/wall/wall.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -136,7 +150,7 @@ static int run(pons__work *w, const char *command, const char *path, const pons_
     pons_autovalue what = pons_object("command", json_string(command), NULL);
     int rc = !k.tail ? pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for output")
              : pons__stopped(w) ? pons__stopped_error(err)
-                                : pons__tool_ledger_begin(w->core->ledger, w->key, what, err);
+                                : pons__call_ledger_begin(w->core->ledger, w->key, what, err);
     rc = rc < 0 ? rc : launch(w, command, path, safe, &ch, err);
     if (rc >= 0) {
         const ended how = attend(w, &ch, timeout_s * 1000, &k);

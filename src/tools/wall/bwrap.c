@@ -4,6 +4,8 @@
 // The plan is the same, written as options. Two things are missing that bubblewrap 0.8 has no
 // option for: the workspace is not mounted noexec, and there is no Landlock. The namespaces, the
 // masks and the filter of system calls are the same.
+#include "tools/core/core.h"
+#include "tools/wall/plan.h"
 #include "tools/wall/wall.h"
 
 #include <errno.h>

@@ -3,10 +3,12 @@
 // The mounts that are wanted are taken hold of first (open_tree), each made read-only while nobody
 // sees it, and then put into an empty root, which takes the old one's place. Nothing of the old
 // tree stays reachable: what was not taken is gone with it.
+#include "tools/wall/plan.h"
 #include "tools/wall/wall.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -4,7 +4,9 @@
 // looked at it. A call of another ABI (x32 and 32-bit on x86-64) ends the process. Of clone only
 // what makes a process or a thread is left, not what makes a namespace; clone3, whose flags a
 // filter cannot read, is said not to exist, and libc falls back to clone.
-#include "tools/tools_internal.h"
+#include "tools/wall/filter.h"
+
+#include "tools/core/core.h"
 
 #include <seccomp.h>
 

@@ -20,8 +20,15 @@
 // that needs memory is made before, and what fails is told through a pipe.
 #include "tools/wall/wall.h"
 
+#include "pons/tools.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
+#include "tools/wall/filter.h"
+#include "tools/wall/plan.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <sched.h>
@@ -29,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,58 +1,33 @@
-// wall.h - what the files of the wall share: the plan of one command, made before its process is.
+// wall.h - where a command runs that nobody was asked about.
 #ifndef PONS_TOOLS_WALL_WALL_H
 #define PONS_TOOLS_WALL_WALL_H
 
-#include "tools/tools_internal.h"
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
 
-#include <stdarg.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/types.h>
 
-#define PONS__PLAN_ENV    32
-#define PONS__PLAN_MASKS  2048
-#define PONS__PLAN_PLACES 32
+#define PONS__ARGV_MAX 256 // words of a command
 
-typedef struct pons__place { // of the machine that a command sees, read-only
-    const char *path;
-    char link[64]; // what it leads to; "": it is no link
-    bool dir, program;
-} pons__place;
-
-typedef struct pons__plan {
-    const pons__run *run;
-    const char *workspace;
-    struct stat root; // the workspace's identity
-    uid_t uid;
-    gid_t gid;
-    const void *filter;
-    size_t filter_bytes;
-    int report_fd;
-    bool failed;
-    pons__place places[PONS__PLAN_PLACES];
-    size_t n_places;
-    pons__mask masks[PONS__PLAN_MASKS];
-    size_t n_masks;
-    char passwd[160], group[160], program[PATH_MAX];
-    char env_text[4 * PATH_MAX];
-    size_t env_used;
-    char *env[PONS__PLAN_ENV + 1];
-    size_t n_env;
-} pons__plan;
-
-typedef struct pons__wall_report {
-    int error;
-    char what[60];
-} pons__wall_report;
-
-void pons__plan_free(pons__plan *p);
-_Noreturn void pons__wall_fail(const pons__plan *p, const char *what);
-
-// enter.c, in the child. The namespaces are there already; each ends the process when it can't.
-void pons__wall_enter(pons__plan *p);  // users, mounts, the new root
-void pons__wall_bolt(pons__plan *p);   // capabilities, new privileges, Landlock
-void pons__wall_filter(pons__plan *p); // the last: system calls
-
-// bwrap.c. The same by /usr/bin/bwrap.
-int pons__wall_bwrap(pons__plan *p, pid_t *ret_pid, pons_error *err);
+typedef struct pons__run { // what a started command is made of
+    const char *const *argv;
+    const char *cwd; // normal
+    const pons__masks *masks;
+    bool git;
+    const char *git_dir, *git_top; // normal, of the repository that git looks at; "": none
+    int null, out;                 // descriptors
+    int64_t memory_mb, file_mb;
+} pons__run;
+int pons__wall_create(const pons__core *c, pons__wall **ret);
+void pons__wall_destroy(pons__wall *w); // NULL-safe
+// Whether there is a wall on this machine: tried at the first question. PONS_EENV says why not.
+int pons__wall_ready(const pons__core *c, pons_error *err);
+void pons__wall_lost(const pons__core *c, const char *why); // what is hidden cannot be masked
+const char *pons__wall_kind(const pons__core *c);           // "namespaces", "bubblewrap" or "none"
+// Starts a command behind it. *ret_pid is the caller's child.
+int pons__wall_start(const pons__core *c, const pons__run *run, pid_t *ret_pid, pons_error *err);
+// For tests only, which are linked with it: what the next walls may use. There is no other way.
+enum { PONS__WALL_OWN = 1, PONS__WALL_BWRAP = 2 };
+void pons__wall_permit(unsigned ways);
 
 #endif

@@ -4,8 +4,9 @@
 // the addresses of this machine and of private networks are refused where it counts: when the
 // socket is about to be opened, for the first request as for every redirect, and again with the
 // address that was connected to.
-#include "tools/fetch.h"
+#include "tools/web/fetch.h"
 
+#include "pons/buf.h"
 #include "pons/ext/http.h"
 
 #include <ifaddrs.h>

@@ -1,6 +1,8 @@
 // text.c - bytes that are to become text for a model: what they are when they are not text, valid
 // UTF-8 whatever they were, and web pages without their markup.
-#include "tools/tools_internal.h"
+#include "tools/core/text.h"
+
+#include "pons/buf.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -8,13 +8,18 @@
 // Nothing is opened for real before it is known to be a regular file: an O_PATH descriptor is
 // looked at first (opening a device or a FIFO may have effects or block), and then reopened through
 // /proc/self/fd, which is the same file whatever its name points at by then.
-#include "tools/tools_internal.h"
+#include "tools/core/path.h"
+
+#include "tools/core/core.h"
+#include "tools/core/guards.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

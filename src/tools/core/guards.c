@@ -4,14 +4,19 @@
 // Names come from the one table (pons/protect.h) and from the configuration's lists, which only add
 // to it. A file has other names too: a symbolic link is judged by where it leads, a hard link by
 // the file's identity, for which the workspace is walked once in a while.
-#include "tools/tools_internal.h"
+#include "tools/core/guards.h"
+
+#include "tools/core/config.h"
+#include "tools/core/core.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WALK_ENTRIES 200000 // entries of a workspace that are looked at

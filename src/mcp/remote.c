@@ -1,81 +1,19 @@
-// message.c - JSON-RPC messages, versions, and what tools and results look like on either side.
-#include "mcp/mcp_internal.h"
+// remote.c - what a server's tools and results look like to the host: a name that is one word, a schema
+// that pons's own checker knows, a result as one text of bounded length.
+#include "mcp/remote.h"
+
 #include "pons/rand.h"
 #include "pons/schema.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define LOG_MAX     (1024 * 1024) // bytes of a log; one older file is kept
-#define NOTE_MAX    1024
-#define NAME_MAX_   64
+#define NAME_MAX_   (PONS__MCP_TOOL_NAME - 1)
 #define DEPTH_MAX   32
 #define BASE64_BITS 6
 
-const char pons__mcp_newest[] = "2025-11-25";
-
-const char *pons__mcp_version(const char *version)
-{
-    static const char *const known[] = {pons__mcp_newest, "2025-06-18", "2025-03-26", "2024-11-05"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(known[i], version) == 0) {
-            return known[i];
-        }
-    }
-    return NULL;
-}
-
-static pons_value *envelope(void)
-{
-    return pons_object("jsonrpc", json_string("2.0"), NULL);
-}
-
-pons_value *pons__rpc_request(int64_t id, const char *method, pons_value *params)
-{
-    pons_value *m = envelope();
-    json_object_set_new(m, "id", json_integer(id));
-    json_object_set_new(m, "method", json_string(method));
-    if (params) {
-        json_object_set_new(m, "params", params);
-    }
-    return m;
-}
-
-pons_value *pons__rpc_notification(const char *method, pons_value *params)
-{
-    pons_value *m = envelope();
-    json_object_set_new(m, "method", json_string(method));
-    if (params) {
-        json_object_set_new(m, "params", params);
-    }
-    return m;
-}
-
-pons_value *pons__rpc_result(const pons_value *id, pons_value *result)
-{
-    pons_value *m = envelope();
-    json_object_set_new(m, "id", id ? pons_value_ref(id) : json_null());
-    json_object_set_new(m, "result", result ? result : json_object());
-    return m;
-}
-
-pons_value *pons__rpc_error(const pons_value *id, int code, const char *message)
-{
-    pons_value *m = envelope();
-    json_object_set_new(m, "id", id ? pons_value_ref(id) : json_null());
-    json_object_set_new(
-        m, "error", pons_object("code", json_integer(code), "message", json_string(message), NULL));
-    return m;
-}
-
-// ---- names and schemas --------------------------------------------------------------------------
-
-void pons__mcp_tool_name(const char *server, const char *tool, char ret[NAME_MAX_ + 1])
+void pons__mcp_tool_name(const char *server, const char *tool, char ret[PONS__MCP_TOOL_NAME])
 {
     char whole[512];
     snprintf(whole, sizeof whole, "%s.%s", server, tool);
@@ -85,12 +23,12 @@ void pons__mcp_tool_name(const char *server, const char *tool, char ret[NAME_MAX
         }
     }
     if (strlen(whole) <= NAME_MAX_) {
-        snprintf(ret, NAME_MAX_ + 1, "%s", whole);
+        snprintf(ret, PONS__MCP_TOOL_NAME, "%s", whole);
         return;
     }
     uint8_t digest[32]; // two long names that begin alike stay two
     pons_sha256(whole, strlen(whole), digest);
-    snprintf(ret, NAME_MAX_ + 1, "%.*s_%02x%02x%02x%02x", NAME_MAX_ - 9, whole, digest[0],
+    snprintf(ret, PONS__MCP_TOOL_NAME, "%.*s_%02x%02x%02x%02x", NAME_MAX_ - 9, whole, digest[0],
              digest[1], digest[2], digest[3]);
 }
 
@@ -245,57 +183,4 @@ int pons__mcp_text(const pons_value *result, pons_buf *b, bool *ret_cut)
         pons_buf_printf(b, "\n[cut here: %zu of %zu bytes]", n, all);
     }
     return b->failed ? PONS_ENOMEM : PONS_OK;
-}
-
-// ---- the log ------------------------------------------------------------------------------------
-
-void pons__mcp_log_open(pons__mcp_log *l, const char *path)
-{
-    *l = (pons__mcp_log){.fd = -1};
-    snprintf(l->path, sizeof l->path, "%s", path);
-    l->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (l->fd >= 0) {
-        const off_t size = lseek(l->fd, 0, SEEK_END);
-        l->written = size > 0 ? (size_t)size : 0;
-    }
-}
-
-void pons__mcp_log_bytes(pons__mcp_log *l, const char *bytes, size_t n)
-{
-    if (l->fd < 0) {
-        return;
-    }
-    if (l->written + n > LOG_MAX) {
-        char older[sizeof l->path + 2];
-        snprintf(older, sizeof older, "%s.1", l->path);
-        close(l->fd);
-        rename(l->path, older);
-        l->fd = open(l->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-        l->written = 0;
-        n = n < LOG_MAX ? n : LOG_MAX;
-    }
-    const ssize_t wrote = l->fd >= 0 ? write(l->fd, bytes, n) : 0;
-    l->written += wrote > 0 ? (size_t)wrote : 0;
-}
-
-void pons__mcp_log_note(pons__mcp_log *l, const char *fmt, ...)
-{
-    char text[NOTE_MAX] = "pons: ";
-    va_list ap;
-    va_start(ap, fmt);
-    const int n = vsnprintf(text + 6, sizeof text - 7, fmt, ap);
-    va_end(ap);
-    if (n > 0) {
-        size_t len = strlen(text);
-        text[len++] = '\n';
-        pons__mcp_log_bytes(l, text, len);
-    }
-}
-
-void pons__mcp_log_close(pons__mcp_log *l)
-{
-    if (l->fd >= 0) {
-        close(l->fd);
-    }
-    l->fd = -1;
 }

@@ -1,10 +1,13 @@
-// words.c - the words of a text, for searching, in languages with and without spaces.
+// tokens.c - the words of a text, for searching, in languages with and without spaces.
 //
 // Chinese and its neighbours write no spaces. A run of n such characters becomes n - 1 overlapping
 // pairs and the last character alone; a query of two characters or more is then a phrase of pairs
 // ("去厨房" is "去厨 厨房"), and one character is the beginning of a pair. SQLite's own trigrams
 // would not find a word of two characters, which most Chinese words are.
-#include "tools/tools_internal.h"
+#include "tools/tokens.h"
+
+#include "pons/buf.h"
+#include "tools/core/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -42,7 +45,7 @@ static bool letter(uint32_t cp)
 }
 
 // A run of unspaced characters as pairs and its last character.
-static int give_pairs(const char *s, size_t n, pons__word_fn fn, void *user)
+static int give_pairs(const char *s, size_t n, pons__token_fn fn, void *user)
 {
     bool joined = false;
     for (size_t i = 0; i < n;) {
@@ -58,7 +61,7 @@ static int give_pairs(const char *s, size_t n, pons__word_fn fn, void *user)
     return PONS_OK;
 }
 
-static int give_word(const char *s, size_t n, pons__word_fn fn, void *user)
+static int give_word(const char *s, size_t n, pons__token_fn fn, void *user)
 {
     char lower[WORD_MAX];
     for (size_t i = 0; i < n;) {
@@ -76,7 +79,7 @@ static int give_word(const char *s, size_t n, pons__word_fn fn, void *user)
     return PONS_OK;
 }
 
-int pons__words(const char *text, size_t n, pons__word_fn fn, void *user)
+int pons__tokens(const char *text, size_t n, pons__token_fn fn, void *user)
 {
     size_t from = 0;
     int kind = 0; // of the run: 0 none, 1 letters, 2 unspaced
@@ -107,9 +110,9 @@ static int index_word(void *user, const char *word, size_t n, bool joined)
     return pons_buf_byte(b, ' ');
 }
 
-int pons__words_index(pons_buf *b, const char *text, size_t n)
+int pons__tokens_index(pons_buf *b, const char *text, size_t n)
 {
-    return pons__words(text, n, index_word, b);
+    return pons__tokens(text, n, index_word, b);
 }
 
 typedef struct query {
@@ -149,10 +152,10 @@ static int query_word(void *user, const char *word, size_t n, bool joined)
     return pairs && n == first ? pons_buf_str(q->b, "*") : PONS_OK;
 }
 
-int pons__words_query(pons_buf *b, const char *text, size_t n, bool any)
+int pons__tokens_query(pons_buf *b, const char *text, size_t n, bool any)
 {
     query q = {.b = b, .any = any};
-    const int rc = pons__words(text, n, query_word, &q);
+    const int rc = pons__tokens(text, n, query_word, &q);
     return rc < 0 ? rc : q.words;
 }
 
@@ -181,16 +184,16 @@ static int score_word(void *user, const char *word, size_t n, bool joined)
     return PONS_OK;
 }
 
-int pons__words_score(const char *query_text, const char *head, size_t head_n, const char *text,
-                      size_t n)
+int pons__tokens_score(const char *query_text, const char *head, size_t head_n, const char *text,
+                       size_t n)
 {
     scoring s = {.score = 0};
     pons_buf_byte(&s.head, ' ');
     pons_buf_byte(&s.text, ' ');
-    pons__words_index(&s.head, head, head_n);
-    pons__words_index(&s.text, text, n);
+    pons__tokens_index(&s.head, head, head_n);
+    pons__tokens_index(&s.text, text, n);
     if (!s.head.failed && !s.text.failed) {
-        pons__words(query_text, strlen(query_text), score_word, &s);
+        pons__tokens(query_text, strlen(query_text), score_word, &s);
     }
     pons_buf_fini(&s.head);
     pons_buf_fini(&s.text);

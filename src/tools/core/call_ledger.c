@@ -1,4 +1,4 @@
-// ledger.c - run/tools.ledger: what became of each key of a tool that reaches the world.
+// call_ledger.c - run/tools.ledger: what became of each key of a tool that reaches the world.
 //
 // One JSON line a transition, as in the body's ledger:
 //
@@ -10,7 +10,10 @@
 //
 // Every process that has the workspace open holds a shared lock on the file. Whoever gets it
 // exclusively at open is alone, and may rewrite the file with the newest entries only.
-#include "tools/tools_internal.h"
+#include "tools/core/call_ledger.h"
+
+#include "tools/core/core.h"
+#include "tools/core/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KEEP        512                // keys that are remembered
@@ -33,7 +37,7 @@ typedef struct entry {
     pons_value *value;
 } entry;
 
-struct pons__ledger {
+struct pons__call_ledger {
     int dir_fd, fd;
     // [mtx]
     pthread_mutex_t mtx;
@@ -41,15 +45,15 @@ struct pons__ledger {
     size_t n, cap;
 };
 
-static int load(pons__ledger *l, bool *ret_torn, pons_error *err);
-static int rewrite(pons__ledger *l, pons_error *err);
-static void note(pons__ledger *l, const char *key, pons__fate fate, const pons_value *value);
-static int append(pons__ledger *l, const pons_value *line, bool sync, pons_error *err);
-static entry *find(pons__ledger *l, const char *key);
+static int load(pons__call_ledger *l, bool *ret_torn, pons_error *err);
+static int rewrite(pons__call_ledger *l, pons_error *err);
+static void note(pons__call_ledger *l, const char *key, pons__fate fate, const pons_value *value);
+static int append(pons__call_ledger *l, const pons_value *line, bool sync, pons_error *err);
+static entry *find(pons__call_ledger *l, const char *key);
 
-int pons__tool_ledger_open(const pons__core *c, pons__ledger **ret, pons_error *err)
+int pons__call_ledger_open(const pons__core *c, pons__call_ledger **ret, pons_error *err)
 {
-    pons__ledger *l = calloc(1, sizeof *l);
+    pons__call_ledger *l = calloc(1, sizeof *l);
     if (!l) {
         return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the ledger");
     }
@@ -67,7 +71,7 @@ int pons__tool_ledger_open(const pons__core *c, pons__ledger **ret, pons_error *
         const int rc =
             pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER "/" NAME ": %s",
                            c->workspace, strerror(errno));
-        pons__tool_ledger_close(l);
+        pons__call_ledger_close(l);
         return rc;
     }
     bool torn = false;
@@ -77,7 +81,7 @@ int pons__tool_ledger_open(const pons__core *c, pons__ledger **ret, pons_error *
         rc = rewrite(l, err);
     }
     if (rc < 0) {
-        pons__tool_ledger_close(l);
+        pons__call_ledger_close(l);
         return rc;
     }
     flock(l->fd, LOCK_SH | (alone ? 0 : LOCK_NB));
@@ -85,7 +89,7 @@ int pons__tool_ledger_open(const pons__core *c, pons__ledger **ret, pons_error *
     return PONS_OK;
 }
 
-void pons__tool_ledger_close(pons__ledger *l)
+void pons__call_ledger_close(pons__call_ledger *l)
 {
     if (!l) {
         return;
@@ -105,7 +109,7 @@ void pons__tool_ledger_close(pons__ledger *l)
     free(l);
 }
 
-pons__fate pons__tool_ledger_look(pons__ledger *l, const char *key, pons_value **ret_value)
+pons__fate pons__call_ledger_look(pons__call_ledger *l, const char *key, pons_value **ret_value)
 {
     pthread_mutex_lock(&l->mtx);
     const entry *e = find(l, key);
@@ -117,7 +121,7 @@ pons__fate pons__tool_ledger_look(pons__ledger *l, const char *key, pons_value *
     return fate;
 }
 
-int pons__tool_ledger_begin(pons__ledger *l, const char *key, const pons_value *what,
+int pons__call_ledger_begin(pons__call_ledger *l, const char *key, const pons_value *what,
                             pons_error *err)
 {
     if (!*key) {
@@ -138,7 +142,7 @@ int pons__tool_ledger_begin(pons__ledger *l, const char *key, const pons_value *
     return rc;
 }
 
-void pons__tool_ledger_end(pons__ledger *l, const char *key, const pons_value *result)
+void pons__call_ledger_end(pons__call_ledger *l, const char *key, const pons_value *result)
 {
     pons_error ignored = PONS_ERROR_INIT;
     pons_autovalue kept = json_copy((json_t *)result);
@@ -160,7 +164,7 @@ void pons__tool_ledger_end(pons__ledger *l, const char *key, const pons_value *r
     pthread_mutex_unlock(&l->mtx);
 }
 
-static entry *find(pons__ledger *l, const char *key)
+static entry *find(pons__call_ledger *l, const char *key)
 {
     for (size_t i = l->n; i-- > 0;) {
         if (strcmp(l->entries[i].key, key) == 0) {
@@ -170,7 +174,7 @@ static entry *find(pons__ledger *l, const char *key)
     return NULL;
 }
 
-static void note(pons__ledger *l, const char *key, pons__fate fate, const pons_value *value)
+static void note(pons__call_ledger *l, const char *key, pons__fate fate, const pons_value *value)
 {
     entry *e = find(l, key);
     if (e) {
@@ -202,7 +206,7 @@ static void note(pons__ledger *l, const char *key, pons__fate fate, const pons_v
     }
 }
 
-static int append(pons__ledger *l, const pons_value *line, bool sync, pons_error *err)
+static int append(pons__call_ledger *l, const pons_value *line, bool sync, pons_error *err)
 {
     char *text = NULL;
     const long n = pons_value_line(line, &text);
@@ -221,7 +225,7 @@ static int append(pons__ledger *l, const pons_value *line, bool sync, pons_error
     return PONS_OK;
 }
 
-static void take_line(pons__ledger *l, const char *text, size_t n, bool *ret_torn)
+static void take_line(pons__call_ledger *l, const char *text, size_t n, bool *ret_torn)
 {
     pons_error ignored = PONS_ERROR_INIT;
     pons_autovalue line = NULL;
@@ -237,7 +241,7 @@ static void take_line(pons__ledger *l, const char *text, size_t n, bool *ret_tor
          pons_get(line, ended ? "result" : "what"));
 }
 
-static int load(pons__ledger *l, bool *ret_torn, pons_error *err)
+static int load(pons__call_ledger *l, bool *ret_torn, pons_error *err)
 {
     struct stat st;
     if (fstat(l->fd, &st) < 0 || st.st_size > FILE_MAX) {
@@ -266,7 +270,7 @@ static int load(pons__ledger *l, bool *ret_torn, pons_error *err)
     return PONS_OK;
 }
 
-static int rewrite(pons__ledger *l, pons_error *err)
+static int rewrite(pons__call_ledger *l, pons_error *err)
 {
     const int old = l->fd;
     unlinkat(l->dir_fd, FRESH, 0);

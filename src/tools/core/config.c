@@ -1,5 +1,7 @@
 // config.c - the configuration of the core tools: its schema and its defaults.
-#include "tools/tools_internal.h"
+#include "tools/core/config.h"
+
+#include "tools/core/core.h"
 
 #define OUTPUT_KB 64
 
