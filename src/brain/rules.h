@@ -1,0 +1,28 @@
+// rules.h - the kernel's rule table, as config/kernel.yaml has it.
+#ifndef PONS_BRAIN_RULES_H
+#define PONS_BRAIN_RULES_H
+
+#include "pons/value.h"
+
+typedef struct pons__rules_kernel {
+    double tick_hz;
+    double battery_charge_pct, battery_safe_pct, battery_charged_pct;
+    double collision_clear_s; // host time without risk before SAFE is left
+    double telemetry_age_max_ms;
+    int iterations_max;                              // decisions without progress
+    int failures_max;                                // consecutive, of one skill
+    double no_progress_m, no_progress_s, check_in_s; // robot time
+    double goal_expires_ms, link_wait_ms, model_retry_s;
+    int ladder_other_ways, ladder_waits; // rungs before a person is asked (ladder.c)
+    double ladder_wait_s, ladder_progress_m;
+    int recursion_limit, model_attempts;
+    int prompt_bytes_max, prompt_tokens_max;
+    int priority_user, priority_urgent, priority_charge;
+    bool auto_reset_sim, after_reset_continue;
+    const pons_value *approval_skills; // names that need a person; borrowed from the config
+    const pons_value *unknown_ask;     // names whose unknown outcome a person must settle
+} pons__rules_kernel;
+
+void pons__rules_read(const pons_value *config, pons__rules_kernel *ret);
+
+#endif

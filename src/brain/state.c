@@ -1,0 +1,358 @@
+// state.c - the tables of fields of what the brain knows: one for each struct of state.h.
+//
+// By these tables channels are read and written, stored threads are understood, and docs/brain.md
+// says what there is. A new member is a line here and a member there. Any thread.
+#include "brain/state.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const pons__mode_words[] = {"IDLE", "SAFE", "CHARGE", "EXEC", NULL};
+const char *const pons__task_status_words[] = {"queued", "active",  "paused",    "succeeded",
+                                               "failed", "aborted", "cancelled", NULL};
+const char *const pons__decision_words[] = {
+    "", "CONTINUE", "REPLAN", "RETRY", "SWITCH_TASK", "ASK_HUMAN", "FINISH", "ABORT", NULL};
+const char *const pons__op_words[] = {"dispatch", "cancel", "speak", "approval", NULL};
+const char *const pons__end_words[] = {
+    "", "done", "failed", "canceled", "outcome_unknown", "rejected", "refused", NULL};
+const char *const pons__recovery_words[] = {"none", "retry", "replan", "ask_human", "abort", NULL};
+const char *const pons__source_words[] = {"", "rule_engine", "llm", "ladder", "plan", NULL};
+const char *const pons__inner_words[] = {"idle", "active", "stopping", NULL};
+
+// clang-format off
+#define NEVER PONS_LACKS_NEVER
+#define NUL   PONS_LACKS_NULL
+#define KEY   PONS_LACKS_KEY
+#define TEXT   PONS_KIND_TEXT
+#define WORD   PONS_KIND_WORD
+#define INT    PONS_KIND_INT
+#define NUM    PONS_KIND_NUM
+#define BOOL   PONS_KIND_BOOL
+#define JSON   PONS_KIND_JSON
+#define RECORD PONS_KIND_RECORD
+#define LIST   PONS_KIND_LIST
+#define TABLE(noun, words)                                                                          \
+    const pons__record pons__##noun##_record = {                                                    \
+        .name = #noun, .means = (words), .size = sizeof(struct pons__##noun),                       \
+        .fields = noun##_fields, .n = sizeof noun##_fields / sizeof noun##_fields[0]}
+
+static const pons__field goal_fields[] = {
+    {"intent",  TEXT,   NEVER, offsetof(pons__goal, intent), .means = "`go_to`, `bring`, … (docs/intents.md), or `do`: a skill by its name"},
+    {"text",    TEXT,   KEY,   offsetof(pons__goal, text), .means = "as it was said"},
+    {"zone",    TEXT,   KEY,   offsetof(pons__goal, zone), .means = "of the world"},
+    {"object",  TEXT,   KEY,   offsetof(pons__goal, object), .means = "of the world"},
+    {"place",   TEXT,   KEY,   offsetof(pons__goal, place), .means = "a zone or an object"},
+    {"pose",    JSON,   KEY,   offsetof(pons__goal, pose), .means = "{x, y, yaw?} in the map, where the very place was named"},
+    {"seconds", NUM,    KEY,   offsetof(pons__goal, seconds), .means = "of a wait"},
+    {"zones",   JSON,   KEY,   offsetof(pons__goal, zones), .means = "of a patrol"},
+    {"visited", JSON,   KEY,   offsetof(pons__goal, visited), .means = "of those"},
+    {"skill",   TEXT,   KEY,   offsetof(pons__goal, skill), .means = "the skill that meets it, where it was named"},
+    {"args",    JSON,   KEY,   offsetof(pons__goal, args), .means = "its arguments"},
+    {"done",    BOOL,   KEY,   offsetof(pons__goal, done), .means = "it is met"},
+    {"added",   BOOL,   KEY,   offsetof(pons__goal, added), .means = "a model's own, by a plan_patch: its end is no progress"},
+};
+TABLE(goal, "one part of a wish");
+
+static const pons__field ladder_fields[] = {
+    {"step",          TEXT,   NEVER, offsetof(pons__ladder, step), .means = "`go`, `another_way`, `wait`, `ask`"},
+    {"failures",      INT,    NEVER, offsetof(pons__ladder, failures), .means = "motions that ended without their goal since the last progress"},
+    {"tries",         INT,    NEVER, offsetof(pons__ladder, tries), .preset = 1, .means = "failures at which a person is asked"},
+    {"granted",       INT,    NEVER, offsetof(pons__ladder, granted), .means = "more of them, by people"},
+    {"decisions",     INT,    NEVER, offsetof(pons__ladder, decisions), .means = "since the last progress"},
+    {"decisions_max", INT,    NEVER, offsetof(pons__ladder, decisions_max), .means = "at which a person is asked"},
+    {"best_m",        NUM,    NUL,   offsetof(pons__ladder, best_m), .preset = INFINITY, .means = "the shortest rest of the way so far"},
+    {"met",           INT,    NEVER, offsetof(pons__ladder, met), .means = "the goals of a person's that were met"},
+    {"battery_pct",   NUM,    NEVER, offsetof(pons__ladder, battery_pct), .means = "at the last progress"},
+    {"want",          TEXT,   NEVER, offsetof(pons__ladder, want), .means = "what it does next: nothing, `wait`, `pause`, `ask`, `abort`"},
+    {"why",           TEXT,   NEVER, offsetof(pons__ladder, why), .means = "the last failure"},
+};
+TABLE(ladder, "how far a task is from asking a person (docs/safety.md)");
+
+static const pons__field spent_fields[] = {
+    {"calls",      INT,    NEVER, offsetof(pons__spent, calls), .means = "of the model"},
+    {"tokens",     INT,    NEVER, offsetof(pons__spent, tokens), .means = "of its prompts and answers, as the server counts them, or estimated"},
+    {"calls_max",  INT,    NEVER, offsetof(pons__spent, calls_max), .means = "its budget; 0: none"},
+    {"tokens_max", INT,    NEVER, offsetof(pons__spent, tokens_max), .means = "its budget; 0: none"},
+    {"over",       BOOL,   KEY,   offsetof(pons__spent, over), .means = "it is used up: the rules decide, or a person is asked"},
+    {"asked",      BOOL,   KEY,   offsetof(pons__spent, asked), .means = "a person was asked for more"},
+};
+TABLE(spent, "what asking a model has cost a task");
+
+static const pons__field pend_fields[] = {
+    {"kind",     TEXT,   NEVER, offsetof(pons__pend, kind), .means = "`skill`, `confirm`, `ask`, `unknown`"},
+    {"step_id",  INT,    NEVER, offsetof(pons__pend, step_id), .preset = -1, .means = "the plan's step"},
+    {"fallback", BOOL,   NEVER, offsetof(pons__pend, fallback), .means = "its fallback is in hand"},
+    {"tries",    INT,    NEVER, offsetof(pons__pend, tries), .preset = 1, .means = "how often it was sent"},
+    {"result",   JSON,   KEY,   offsetof(pons__pend, result), .means = "what became of it"},
+    {"answer",   JSON,   KEY,   offsetof(pons__pend, answer), .means = "what a person said"},
+};
+TABLE(pend, "what a plan's step in hand was asked for");
+
+static const pons__field task_plan_fields[] = {
+    {"kind",   TEXT,   NEVER, offsetof(pons__task_plan, kind), .means = "`given`: the task is the plan; `patch`: a model's; `goals`: a view of several goals"},
+    {"plan",   JSON,   NEVER, offsetof(pons__task_plan, plan), .means = "schemas/plan.json"},
+    {"cursor", JSON,   NUL,   offsetof(pons__task_plan, cursor), .means = "where the engine is"},
+    {"pend",   RECORD, NUL,   offsetof(pons__task_plan, pend), .of = &pons__pend_record, .means = "the step in hand"},
+};
+TABLE(task_plan, "a task's plan");
+
+static const pons__field task_fields[] = {
+    {"id",          TEXT,   NEVER, offsetof(pons__task, id), .means = "`task-N`"},
+    {"text",        TEXT,   NEVER, offsetof(pons__task, text), .means = "as it was said"},
+    {"goals",       LIST,   NEVER, offsetof(pons__task, goals), .of = &pons__goal_record, .means = "in order; empty: only a model understands it, or its plan says it"},
+    {"priority",    INT,    NEVER, offsetof(pons__task, priority), .means = "higher goes first"},
+    {"deadline_ms", INT,    NUL,   offsetof(pons__task, deadline_ms), .means = "Unix time"},
+    {"resources",   JSON,   NEVER, offsetof(pons__task, resources), .means = "that it needs"},
+    {"preemptible", BOOL,   NEVER, offsetof(pons__task, preemptible), .means = "a higher one may take over"},
+    {"status",      WORD,   NEVER, offsetof(pons__task, status), .words = pons__task_status_words, .means = "`queued`, `active`, `paused`, and the ends"},
+    {"created_ms",  INT,    NEVER, offsetof(pons__task, created_ms), .means = "Unix time"},
+    {"source",      TEXT,   NEVER, offsetof(pons__task, source), .means = "`user`, `battery`, `background`, …"},
+    {"attempt",     INT,    NEVER, offsetof(pons__task, attempt), .preset = 1, .means = "raised by the kernel or a person alone"},
+    {"said",        INT,    KEY,   offsetof(pons__task, said), .preset = 1, .means = "how often it was said while it waited"},
+    {"unverified",  BOOL,   KEY,   offsetof(pons__task, unverified), .means = "nothing that can be checked says when it is done"},
+    {"overdue",     BOOL,   KEY,   offsetof(pons__task, overdue), .means = "its deadline has passed"},
+    {"plan",        RECORD, KEY,   offsetof(pons__task, plan), .of = &pons__task_plan_record, .means = "where it has one"},
+    {"ladder",      RECORD, KEY,   offsetof(pons__task, ladder), .of = &pons__ladder_record, .means = "once it has begun"},
+    {"spent",       RECORD, KEY,   offsetof(pons__task, spent), .of = &pons__spent_record, .means = "once a model was asked"},
+};
+TABLE(task, "one wish in the queue (schemas/task.json)");
+
+static const pons__field finished_fields[] = {
+    {"id",       TEXT,   NEVER, offsetof(pons__finished, id), .means = "`task-N`"},
+    {"text",     TEXT,   NEVER, offsetof(pons__finished, text), .means = "as it was said"},
+    {"status",   TEXT,   NEVER, offsetof(pons__finished, status), .means = "`succeeded`, `failed`, `aborted`, `cancelled`"},
+    {"reason",   TEXT,   NEVER, offsetof(pons__finished, reason), .means = "for people"},
+    {"source",   TEXT,   NEVER, offsetof(pons__finished, source), .means = "as the task had it"},
+    {"verified", JSON,   KEY,   offsetof(pons__finished, verified), .means = "false: nothing could be checked"},
+};
+TABLE(finished, "a task that has ended");
+
+static const pons__field stopped_fields[] = {
+    {"reason",      TEXT,   NEVER, offsetof(pons__stopped, reason), .means = "for people"},
+    {"wanted",      BOOL,   NEVER, offsetof(pons__stopped, wanted), .means = "said here, not yet seen latched"},
+    {"reset",       BOOL,   NEVER, offsetof(pons__stopped, reset), .means = "a person said reset since"},
+    {"released_ms", INT,    NEVER, offsetof(pons__stopped, released_ms), .means = "wall: a person let it go on; 0: not yet"},
+};
+TABLE(stopped, "a stop in force (docs/safety.md)");
+
+static const pons__field told_fields[] = {
+    {"state",      WORD,   NEVER, offsetof(pons__told, state), .words = pons__inner_words, .means = "`idle`, `active`, `stopping`"},
+    {"activation", INT,    NEVER, offsetof(pons__told, activation), .means = "counts up"},
+    {"task_id",    TEXT,   NUL,   offsetof(pons__told, task_id), .means = "the task that it was given"},
+    {"mode",       WORD,   NEVER, offsetof(pons__told, mode), .words = pons__mode_words, .means = "as of then"},
+};
+TABLE(told, "what the kernel has told the inner loop");
+
+static const pons__field totals_fields[] = {
+    {"iterations", INT,    NEVER, offsetof(pons__totals, iterations), .means = "decisions"},
+    {"replans",    INT,    NEVER, offsetof(pons__totals, replans), .means = "REPLAN and RETRY"},
+    {"distance_m", NUM,    NEVER, offsetof(pons__totals, distance_m), .means = "driven"},
+};
+TABLE(totals, "of a run");
+
+static const pons__field tasks_fields[] = {
+    {"inbox",          JSON,   NEVER, offsetof(pons__tasks, inbox), .means = "always empty: goals come through the inbox of the thread"},
+    {"queue",          LIST,   NEVER, offsetof(pons__tasks, queue), .of = &pons__task_record, .means = "in the order in which they were said"},
+    {"active_task_id", TEXT,   NUL,   offsetof(pons__tasks, active_task_id), .means = "of the queue"},
+    {"mode",           WORD,   NEVER, offsetof(pons__tasks, mode), .words = pons__mode_words, .means = "`SAFE`, `CHARGE`, `EXEC`, `IDLE`"},
+    {"mode_reason",    TEXT,   NEVER, offsetof(pons__tasks, mode_reason), .means = "for people"},
+    {"preempt_flag",   TEXT,   NUL,   offsetof(pons__tasks, preempt_flag), .means = "`SAFETY`, `BATTERY`, `USER`: why the active task is let go of"},
+    {"paused",         BOOL,   NEVER, offsetof(pons__tasks, paused), .means = "a person said pause"},
+    {"finished",       LIST,   NEVER, offsetof(pons__tasks, finished), .of = &pons__finished_record, .means = "the newest"},
+    {"next",           INT,    NEVER, offsetof(pons__tasks, next), .preset = 1, .means = "number of the next task"},
+    {"react",          RECORD, NEVER, offsetof(pons__tasks, react), .of = &pons__told_record, .means = "the inner loop, as the kernel knows it"},
+    {"safe_handled",   BOOL,   NEVER, offsetof(pons__tasks, safe_handled), .means = "the inner loop has stopped the base for this SAFE"},
+    {"stopped",        RECORD, NUL,   offsetof(pons__tasks, stopped), .of = &pons__stopped_record, .means = "a stop in force"},
+    {"totals",         RECORD, NEVER, offsetof(pons__tasks, totals), .of = &pons__totals_record, .means = "of the run"},
+    {"let_go",         INT,    KEY,   offsetof(pons__tasks, let_go), .means = "the activation at which a stop was let go of"},
+    {"run_first",      INT,    KEY,   offsetof(pons__tasks, run_first), .means = "number of the run's first task"},
+    {"switch_to",      TEXT,   KEY,   offsetof(pons__tasks, switch_to), .means = "the task that the active one was let go of for"},
+};
+TABLE(tasks, "the kernel's channel `tasks`");
+
+static const pons__field op_fields[] = {
+    {"skill",      TEXT,   NEVER, offsetof(pons__op, skill), .means = "of the registry"},
+    {"args",       JSON,   NEVER, offsetof(pons__op, args), .means = "by its schema"},
+    {"goal_index", INT,    NEVER, offsetof(pons__op, goal_index), .preset = -1, .means = "the goal of the task that it serves; -1: none"},
+    {"step_id",    JSON,   KEY,   offsetof(pons__op, step_id), .means = "of a plan's step"},
+    {"fallback",   JSON,   KEY,   offsetof(pons__op, fallback), .means = "of a plan's step"},
+    {"goal_id",    TEXT,   KEY,   offsetof(pons__op, goal_id), .means = "its effect, once it is intended"},
+};
+TABLE(op, "an operation");
+
+static const pons__field running_fields[] = {
+    {"goal_id",          TEXT,   NEVER, offsetof(pons__running, goal_id), .means = "of its effect, and at the body"},
+    {"skill",            TEXT,   NEVER, offsetof(pons__running, skill), .means = "of the registry"},
+    {"args",             JSON,   NEVER, offsetof(pons__running, args), .means = "by its schema"},
+    {"goal_index",       INT,    NEVER, offsetof(pons__running, goal_index), .preset = -1, .means = "the goal of the task that it serves"},
+    {"resources",        JSON,   NEVER, offsetof(pons__running, resources), .means = "that it holds"},
+    {"started_ms",       INT,    NEVER, offsetof(pons__running, started_ms), .means = "Unix time"},
+    {"started_robot_ms", INT,    NEVER, offsetof(pons__running, started_robot_ms), .means = "robot time"},
+    {"timeout_s",        NUM,    NEVER, offsetof(pons__running, timeout_s), .means = "robot time; then it fails"},
+    {"step_id",          JSON,   KEY,   offsetof(pons__running, step_id), .means = "of a plan's step"},
+    {"fallback",         JSON,   KEY,   offsetof(pons__running, fallback), .means = "of a plan's step"},
+};
+TABLE(running, "a skill under way");
+
+static const pons__field result_fields[] = {
+    {"skill",      TEXT,   NEVER, offsetof(pons__result, skill), .means = "of the registry"},
+    {"args",       JSON,   NEVER, offsetof(pons__result, args), .means = "by its schema"},
+    {"goal_id",    TEXT,   NEVER, offsetof(pons__result, goal_id), .means = "empty: it was never sent"},
+    {"goal_index", INT,    NEVER, offsetof(pons__result, goal_index), .preset = -1, .means = "the goal of the task that it served"},
+    {"status",     WORD,   NEVER, offsetof(pons__result, status), .words = pons__end_words, .means = "`done`, `failed`, `canceled`, `outcome_unknown`, `rejected`, `refused`"},
+    {"error_code", INT,    NEVER, offsetof(pons__result, error_code), .means = "Nav2's numbers; 0: none"},
+    {"error_msg",  TEXT,   NEVER, offsetof(pons__result, error_msg), .means = "for people"},
+    {"recovery",   WORD,   NEVER, offsetof(pons__result, recovery), .words = pons__recovery_words, .means = "what the skill's error map advises"},
+    {"metrics",    JSON,   NEVER, offsetof(pons__result, metrics), .means = "the skill's own"},
+};
+TABLE(result, "how an operation ended");
+
+static const pons__field skills_fields[] = {
+    {"registry",    JSON,   NEVER, offsetof(pons__skills, registry), .means = "names"},
+    {"running",     LIST,   NEVER, offsetof(pons__skills, running), .of = &pons__running_record, .means = "under way"},
+    {"last_result", RECORD, NUL,   offsetof(pons__skills, last_result), .of = &pons__result_record, .means = "the newest end"},
+    {"to_cancel",   JSON,   NEVER, offsetof(pons__skills, to_cancel), .means = "goal ids, from R4 to R6"},
+    {"to_dispatch", LIST,   NEVER, offsetof(pons__skills, to_dispatch), .of = &pons__op_record, .means = "from R4 to R6"},
+};
+TABLE(skills, "the inner loop's channel `skills`");
+
+static const pons__field payload_fields[] = {
+    {"question", TEXT,   NEVER, offsetof(pons__payload, question), .means = "for people"},
+    {"options",  JSON,   KEY,   offsetof(pons__payload, options), .means = "what a person may choose"},
+};
+TABLE(payload, "what a decision asks a person");
+
+static const pons__field proposed_fields[] = {
+    {"to_cancel",     JSON,   NEVER, offsetof(pons__proposed, to_cancel), .means = "goal ids"},
+    {"to_dispatch",   LIST,   NEVER, offsetof(pons__proposed, to_dispatch), .of = &pons__op_record, .means = "in order"},
+    {"to_speak",      JSON,   NEVER, offsetof(pons__proposed, to_speak), .means = "texts; each is a `speak` of to_dispatch as well"},
+    {"need_approval", BOOL,   NEVER, offsetof(pons__proposed, need_approval), .means = "the decision asks for a person"},
+    {"approval_payload", RECORD, NUL,  offsetof(pons__proposed, approval_payload), .of = &pons__payload_record, .means = "what it asks"},
+    {"plan",          RECORD, KEY,   offsetof(pons__proposed, plan), .of = &pons__task_plan_record, .means = "a model's steps"},
+    {"plan_fault",    TEXT,   KEY,   offsetof(pons__proposed, plan_fault), .means = "why they are none"},
+};
+TABLE(proposed, "what R3 makes of a decision");
+
+static const pons__field decision_fields[] = {
+    {"type",       WORD,   NEVER, offsetof(pons__decision, type), .words = pons__decision_words, .means = "`CONTINUE`, `REPLAN`, …"},
+    {"reason",     TEXT,   NEVER, offsetof(pons__decision, reason), .means = "for people"},
+    {"task_id",    TEXT,   KEY,   offsetof(pons__decision, task_id), .means = "of SWITCH_TASK"},
+    {"claims",     JSON,   KEY,   offsetof(pons__decision, claims), .means = "of FINISH: what is true now, to be checked"},
+    {"wake_s",     NUM,    KEY,   offsetof(pons__decision, wake_s), .means = "it wants to be asked again after this time, whatever happens"},
+    {"plan_patch", JSON,   KEY,   offsetof(pons__decision, plan_patch), .means = "{goals} or {steps}"},
+    {"ops",        JSON,   KEY,   offsetof(pons__decision, ops), .means = "what to do now"},
+};
+TABLE(decision, "what R2 decided (schemas/decision.json)");
+
+static const pons__field preempt_fields[] = {
+    {"mode",      WORD,   NEVER, offsetof(pons__preempt, mode), .words = pons__mode_words, .means = "as of then"},
+    {"reason",    TEXT,   NEVER, offsetof(pons__preempt, reason), .means = "for people"},
+    {"stop_base", BOOL,   NEVER, offsetof(pons__preempt, stop_base), .means = "and the base stopped"},
+};
+TABLE(preempt, "the kernel wants the inner loop back");
+
+static const pons__field pace_fields[] = {
+    {"ms",      INT,    NEVER, offsetof(pons__pace, ms), .means = "wall"},
+    {"debt_ms", INT,    NEVER, offsetof(pons__pace, debt_ms), .means = "host time that its decisions were too fast"},
+};
+TABLE(pace, "how fast a model was asked");
+
+static const pons__field human_fields[] = {
+    {"question", TEXT,   NUL,   offsetof(pons__human, question), .means = "to what"},
+    {"answer",   TEXT,   NUL,   offsetof(pons__human, answer), .means = "in words; `yes` or `no` where there were none"},
+    {"reason",   TEXT,   NEVER, offsetof(pons__human, reason), .means = "with it"},
+};
+TABLE(human, "what a person said last");
+
+static const pons__field question_fields[] = {
+    {"id",          TEXT,   NEVER, offsetof(pons__question, id), .means = "of its own"},
+    {"question",    TEXT,   NEVER, offsetof(pons__question, question), .means = "for people"},
+    {"reason",      TEXT,   NEVER, offsetof(pons__question, reason), .means = "of the decision"},
+    {"ops",         JSON,   NEVER, offsetof(pons__question, ops), .means = "what would be sent: [{skill, args, goal_index, reason, asks}]"},
+    {"cancels",     JSON,   NEVER, offsetof(pons__question, cancels), .means = "skills that would be canceled"},
+    {"options",     JSON,   KEY,   offsetof(pons__question, options), .means = "what a person may choose"},
+    {"deadline_ms", INT,    KEY,   offsetof(pons__question, deadline_ms), .means = "wall: then the answer is no"},
+    {"refused",     TEXT,   KEY,   offsetof(pons__question, refused), .means = "why the edit before was none"},
+};
+TABLE(question, "a question to a person");
+
+static const pons__field react_fields[] = {
+    {"activation",        INT,    NEVER, offsetof(pons__react, activation), .means = "as the kernel counts"},
+    {"mode",              WORD,   NEVER, offsetof(pons__react, mode), .words = pons__mode_words, .preset = PONS_MODE_EXEC, .means = "in which it was activated"},
+    {"task",              RECORD, NUL,   offsetof(pons__react, task), .of = &pons__task_record, .means = "that it works on"},
+    {"iter",              INT,    NEVER, offsetof(pons__react, iter), .means = "rounds"},
+    {"observation",       JSON,   NUL,   offsetof(pons__react, observation), .means = "schemas/observation.json"},
+    {"decision",          RECORD, NUL,   offsetof(pons__react, decision), .of = &pons__decision_record, .means = "the newest"},
+    {"source",            WORD,   NUL,   offsetof(pons__react, source), .words = pons__source_words, .means = "who made it"},
+    {"proposed_ops",      RECORD, NUL,   offsetof(pons__react, proposed_ops), .of = &pons__proposed_record, .means = "what R3 made of it"},
+    {"stop_reason",       TEXT,   NUL,   offsetof(pons__react, stop_reason), .means = "`done`, `impossible`, `preempted`, `safety_override`"},
+    {"failures",          INT,    NEVER, offsetof(pons__react, failures), .means = "in a row, of one skill"},
+    {"no_progress",       BOOL,   NEVER, offsetof(pons__react, no_progress), .means = "what runs gets nowhere"},
+    {"human",             RECORD, NUL,   offsetof(pons__react, human), .of = &pons__human_record, .means = "what a person said last"},
+    {"approved",          JSON,   NEVER, offsetof(pons__react, approved), .means = "hashes of operations that a person agreed to"},
+    {"replans",           INT,    NEVER, offsetof(pons__react, replans), .means = "REPLAN and RETRY"},
+    {"distance_m",        NUM,    NEVER, offsetof(pons__react, distance_m), .means = "driven"},
+    {"model_retry_ms",    INT,    NEVER, offsetof(pons__react, model_retry_ms), .means = "wall: no model is asked before"},
+    {"plan",              RECORD, NUL,   offsetof(pons__react, plan), .of = &pons__task_plan_record, .means = "the task's plan"},
+    {"preempt",           RECORD, NUL,   offsetof(pons__react, preempt), .of = &pons__preempt_record, .means = "the kernel wants it back"},
+    {"pace",              RECORD, KEY,   offsetof(pons__react, pace), .of = &pons__pace_record, .means = "of the model"},
+    {"failed_skill",      TEXT,   KEY,   offsetof(pons__react, failed_skill), .means = "whose failures are counted"},
+    {"detached",          BOOL,   KEY,   offsetof(pons__react, detached), .means = "what R2 waited for was taken away"},
+    {"rollover",          BOOL,   KEY,   offsetof(pons__react, rollover), .means = "the next run goes on with it"},
+    {"refused",           BOOL,   KEY,   offsetof(pons__react, refused), .means = "nothing of the last decision was sent"},
+    {"checked_in",        BOOL,   KEY,   offsetof(pons__react, checked_in), .means = "R7 woke for no more than a look"},
+    {"woke",              TEXT,   KEY,   offsetof(pons__react, woke), .means = "why R7 woke: `result`, `no_progress`, `time_out`, `check_in`"},
+    {"approval",          RECORD, NUL,   offsetof(pons__react, approval), .of = &pons__question_record, .means = "the question that is open"},
+    {"approval_rejected", BOOL,   KEY,   offsetof(pons__react, approval_rejected), .means = "a person said no"},
+    {"answered",          TEXT,   KEY,   offsetof(pons__react, answered), .means = "the question that R6 is about to act on"},
+    {"edit_before",       JSON,   KEY,   offsetof(pons__react, edit_before), .means = "the inner loop when it asked"},
+    {"edit_refused",      TEXT,   KEY,   offsetof(pons__react, edit_refused), .means = "why an edit was none"},
+    {"end_status",        TEXT,   KEY,   offsetof(pons__react, end_status), .means = "how the task ends, where the decision alone does not say it"},
+};
+TABLE(react, "the inner loop's channel `react`");
+
+// clang-format on
+
+// ---- what is done often -------------------------------------------------------------------------
+
+pons__task *pons__queue_find(const pons__tasks *t, const char *id)
+{
+    for (size_t i = 0; *id && i < t->queue.n; i++) {
+        pons__task *task = t->queue.at[i];
+        if (strcmp(task->id, id) == 0) {
+            return task;
+        }
+    }
+    return NULL;
+}
+
+pons__task *pons__queue_active(const pons__tasks *t)
+{
+    return pons__queue_find(t, t->active_task_id);
+}
+
+const pons__running *pons__running_find(const pons__skills *s, const char *goal_id)
+{
+    for (size_t i = 0; i < s->running.n; i++) {
+        const pons__running *r = s->running.at[i];
+        if (strcmp(r->goal_id, goal_id) == 0) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+pons__decision_type pons__decided(const pons__react *r)
+{
+    return r->decision ? (pons__decision_type)r->decision->type : PONS_DECIDE_NONE;
+}
+
+void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason)
+{
+    if (!r->human) {
+        r->human = pons__record_new(&pons__human_record);
+    }
+    pons__text(&r->human->question, question);
+    pons__text(&r->human->answer, answer);
+    pons__text(&r->human->reason, reason);
+}

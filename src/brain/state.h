@@ -1,0 +1,329 @@
+// state.h - what the brain knows, as structs: tasks, results, running skills, operations, decisions,
+// questions, the inner loop, the kernel. Their tables of fields are in state.c (record.h), and stand in
+// docs/brain.md.
+//
+// The channels of both graphs hold these structs written as JSON, and nothing else of pons spells the
+// members' names. Stored threads are read by the same tables, so names stay; a new member has a preset
+// that means what its absence meant.
+//
+//     namespace kernel   tasks: pons__tasks (its queue: pons__task)
+//     namespace react    react: pons__react     skills: pons__skills
+#ifndef PONS_BRAIN_STATE_H
+#define PONS_BRAIN_STATE_H
+
+#include "brain/record.h"
+
+// ---- words --------------------------------------------------------------------------------------
+
+typedef enum pons__mode {
+    PONS_MODE_IDLE,
+    PONS_MODE_SAFE,
+    PONS_MODE_CHARGE,
+    PONS_MODE_EXEC
+} pons__mode;
+extern const char *const pons__mode_words[];
+
+typedef enum pons__task_status {
+    PONS_TASK_QUEUED,
+    PONS_TASK_ACTIVE,
+    PONS_TASK_PAUSED, // it has begun, and another one is active
+    PONS_TASK_SUCCEEDED,
+    PONS_TASK_FAILED,
+    PONS_TASK_ABORTED,
+    PONS_TASK_CANCELLED,
+} pons__task_status;
+extern const char *const pons__task_status_words[];
+
+typedef enum pons__decision_type {
+    PONS_DECIDE_NONE,
+    PONS_CONTINUE,
+    PONS_REPLAN,
+    PONS_RETRY,
+    PONS_SWITCH_TASK,
+    PONS_ASK_HUMAN,
+    PONS_FINISH,
+    PONS_ABORT,
+} pons__decision_type;
+extern const char *const pons__decision_words[];
+
+typedef enum pons__op_kind {
+    PONS_OP_DISPATCH,
+    PONS_OP_CANCEL,
+    PONS_OP_SPEAK,
+    PONS_OP_APPROVAL,
+} pons__op_kind;
+extern const char *const pons__op_words[];
+
+typedef enum pons__end { // of an operation
+    PONS_END_NONE,
+    PONS_END_DONE,
+    PONS_END_FAILED,
+    PONS_END_CANCELED,
+    PONS_END_UNKNOWN,  // outcome_unknown
+    PONS_END_REJECTED, // by the body, or between R4 and R6
+    PONS_END_REFUSED,  // by R4 or a person
+} pons__end;
+extern const char *const pons__end_words[];
+
+typedef enum pons__recovery {
+    PONS_RECOVER_NONE,
+    PONS_RECOVER_RETRY,
+    PONS_RECOVER_REPLAN,
+    PONS_RECOVER_ASK,
+    PONS_RECOVER_ABORT,
+} pons__recovery;
+extern const char *const pons__recovery_words[];
+
+typedef enum pons__source { // who decided
+    PONS_SOURCE_NONE,
+    PONS_SOURCE_RULES,
+    PONS_SOURCE_LLM,
+    PONS_SOURCE_LADDER,
+    PONS_SOURCE_PLAN,
+} pons__source;
+extern const char *const pons__source_words[];
+
+typedef enum pons__inner { // what the kernel has told the inner loop
+    PONS_INNER_IDLE,
+    PONS_INNER_ACTIVE,
+    PONS_INNER_STOPPING,
+} pons__inner;
+extern const char *const pons__inner_words[];
+
+// ---- tasks --------------------------------------------------------------------------------------
+
+// One part of what a person wished. What an intent needs is in the intents' table (policy), or, for a
+// skill by its name, in the skill's schema.
+typedef struct pons__goal {
+    const char *intent, *zone, *object, *place, *text, *skill;
+    double seconds;
+    const pons_value *pose, *zones, *visited, *args;
+    bool done;
+    bool added; // a model's own, by a plan_patch
+} pons__goal;
+extern const pons__record pons__goal_record;
+
+// How far the task is from asking a person (react/ladder.c).
+typedef struct pons__ladder {
+    const char *step, *want, *why;
+    int64_t failures, tries, granted, decisions, decisions_max, met;
+    double best_m; // INFINITY: not measured yet
+    double battery_pct;
+} pons__ladder;
+extern const pons__record pons__ladder_record;
+
+// What asking a model has cost the task (react/budget.c). Nothing resets it; a person grants more.
+typedef struct pons__spent {
+    int64_t calls, tokens, calls_max, tokens_max;
+    bool over;  // the rules decide, or a person is asked
+    bool asked; // and was
+} pons__spent;
+extern const pons__record pons__spent_record;
+
+// What a plan's step in hand was last asked for, and what came of it.
+typedef struct pons__pend {
+    const char *kind; // skill, confirm, ask, unknown
+    int64_t step_id, tries;
+    bool fallback;
+    const pons_value *result, *answer;
+} pons__pend;
+extern const pons__record pons__pend_record;
+
+typedef struct pons__task_plan {
+    const char *kind; // given, patch, goals
+    const pons_value *plan, *cursor;
+    pons__pend *pend;
+} pons__task_plan;
+extern const pons__record pons__task_plan_record;
+
+typedef struct pons__task {
+    const char *id, *text, *source;
+    pons__list goals; // pons__goal
+    int64_t priority, deadline_ms, created_ms, attempt;
+    const pons_value *resources;
+    bool preemptible;
+    int status;      // pons__task_status
+    bool unverified; // nothing that can be checked says when it is done
+    int64_t said;    // how often it was said
+    bool overdue;    // its deadline has passed, and that was told
+    pons__task_plan *plan;
+    pons__ladder *ladder;
+    pons__spent *spent;
+} pons__task;
+extern const pons__record pons__task_record;
+
+typedef struct pons__finished {
+    const char *id, *text, *status, *reason, *source;
+    const pons_value *verified; // false where nothing could be checked; else lacking
+} pons__finished;
+extern const pons__record pons__finished_record;
+
+// What a protective stop leaves (stopped.c).
+typedef struct pons__stopped {
+    const char *reason;
+    bool wanted, reset;
+    int64_t released_ms;
+} pons__stopped;
+extern const pons__record pons__stopped_record;
+
+typedef struct pons__told { // the inner loop, as the kernel knows it
+    int state;              // pons__inner
+    int64_t activation;
+    const char *task_id;
+    int mode;
+} pons__told;
+extern const pons__record pons__told_record;
+
+typedef struct pons__totals {
+    int64_t iterations, replans;
+    double distance_m;
+} pons__totals;
+extern const pons__record pons__totals_record;
+
+typedef struct pons__tasks {
+    const pons_value *inbox;
+    pons__list queue; // pons__task
+    const char *active_task_id, *mode_reason, *preempt_flag;
+    int mode; // pons__mode
+    bool paused, safe_handled;
+    pons__list finished; // pons__finished
+    int64_t next;        // number of the next task
+    pons__told *react;
+    pons__stopped *stopped; // NULL: no stop is in force
+    pons__totals *totals;
+    int64_t let_go;        // the activation at which a stop was let go of
+    int64_t run_first;     // the first task of the run; 0: there was no run
+    const char *switch_to; // a task that the active one let go for, until it is over
+    bool changed;          // not stored: there is something to write
+} pons__tasks;
+extern const pons__record pons__tasks_record;
+
+// ---- the inner loop -----------------------------------------------------------------------------
+
+// One operation: as a decision says it, as R3 compiles it, as R4 numbers it.
+typedef struct pons__op {
+    const char *skill, *goal_id;
+    const pons_value *args;
+    int64_t goal_index;
+    const pons_value *step_id, *fallback; // of a plan's step
+} pons__op;
+extern const pons__record pons__op_record;
+
+// One that is under way at the body.
+typedef struct pons__running {
+    const char *goal_id, *skill;
+    const pons_value *args, *resources;
+    int64_t goal_index, started_ms, started_robot_ms;
+    double timeout_s;
+    const pons_value *step_id, *fallback;
+} pons__running;
+extern const pons__record pons__running_record;
+
+typedef struct pons__result {
+    const char *skill, *goal_id, *error_msg;
+    const pons_value *args, *metrics;
+    int64_t goal_index, error_code;
+    int status;   // pons__end
+    int recovery; // pons__recovery
+} pons__result;
+extern const pons__record pons__result_record;
+
+typedef struct pons__skills {
+    const pons_value *registry;
+    pons__list running; // pons__running
+    pons__result *last_result;
+    const pons_value *to_cancel; // ids
+    pons__list to_dispatch;      // pons__op
+} pons__skills;
+extern const pons__record pons__skills_record;
+
+typedef struct pons__payload { // what a decision asks a person
+    const char *question;
+    const pons_value *options; // what a person may choose
+} pons__payload;
+extern const pons__record pons__payload_record;
+
+typedef struct pons__proposed {
+    const pons_value *to_cancel, *to_speak; // ids; texts
+    pons__list to_dispatch;                 // pons__op
+    bool need_approval;
+    pons__payload *approval_payload;
+    pons__task_plan *plan;
+    const char *plan_fault;
+} pons__proposed;
+extern const pons__record pons__proposed_record;
+
+// A decision, as it passed the door. What it says to do stays as it was said until R3.
+typedef struct pons__decision {
+    int type; // pons__decision_type
+    const char *reason, *task_id;
+    const pons_value *plan_patch, *ops, *claims;
+    double wake_s;
+} pons__decision;
+extern const pons__record pons__decision_record;
+
+typedef struct pons__preempt {
+    int mode;
+    const char *reason;
+    bool stop_base;
+} pons__preempt;
+extern const pons__record pons__preempt_record;
+
+typedef struct pons__pace {
+    int64_t ms, debt_ms;
+} pons__pace;
+extern const pons__record pons__pace_record;
+
+typedef struct pons__human { // what a person said last
+    const char *question, *answer, *reason;
+} pons__human;
+extern const pons__record pons__human_record;
+
+// A question to a person (react/approve.c).
+typedef struct pons__question {
+    const char *id, *question, *reason, *refused;
+    const pons_value *ops, *cancels, *options;
+    int64_t deadline_ms; // wall; then it is refused. 0: none
+} pons__question;
+extern const pons__record pons__question_record;
+
+typedef struct pons__react {
+    int64_t activation;
+    int mode;
+    pons__task *task; // NULL: none
+    int64_t iter;
+    const pons_value *observation;
+    pons__decision *decision;
+    int source; // pons__source
+    pons__proposed *proposed_ops;
+    const char *stop_reason;
+    int64_t failures; // in a row, of failed_skill
+    const char *failed_skill;
+    bool no_progress;
+    pons__human *human;
+    const pons_value *approved; // hashes
+    int64_t replans, model_retry_ms;
+    double distance_m;
+    pons__task_plan *plan;
+    pons__preempt *preempt;
+    pons__pace *pace;
+    bool detached, rollover, refused, checked_in, approval_rejected;
+    const char
+        *woke; // why R7 let the next decision be made: result, no_progress, time_out, check_in
+    pons__question *approval;
+    const char *answered, *edit_refused;
+    const pons_value *edit_before; // the inner loop when it asked
+    const char *end_status;        // how the task ends, when the decision alone does not say it
+} pons__react;
+extern const pons__record pons__react_record;
+
+// ---- what is done often -------------------------------------------------------------------------
+
+pons__task *pons__queue_find(const pons__tasks *t, const char *id); // NULL: not there
+pons__task *pons__queue_active(const pons__tasks *t);
+const pons__running *pons__running_find(const pons__skills *s, const char *goal_id);
+// Of the decision at hand; PONS_DECIDE_NONE without one.
+pons__decision_type pons__decided(const pons__react *r);
+void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason);
+
+#endif
