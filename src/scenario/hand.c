@@ -23,9 +23,10 @@ int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches,
     pons_link *theirs = NULL;
     h->controls = controls;
     h->watches = watches;
-    h->results = json_array();
-    h->nodes = json_array();
-    h->now_nodes = json_array();
+    h->ready = false;
+    h->results = h->results ? h->results : json_array(); // what an earlier body told stays
+    h->nodes = h->nodes ? h->nodes : json_array();
+    h->now_nodes = h->now_nodes ? h->now_nodes : json_array();
     int rc = pons_link_pair(&h->link, &theirs, err);
     rc = rc < 0 ? rc : pons_body_attach(body, theirs, err);
     if (rc < 0) {
@@ -37,6 +38,14 @@ int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches,
                                       .tree = watches};
     return pons_message_send(h->link,
                              &(pons_message){.type = PONS_MESSAGE_HELLO, .as.hello = hello}, err);
+}
+
+void pons__hand_drop(pons__hand *h)
+{
+    pons_link_close(h->link);
+    h->link = NULL;
+    h->told = h->ready = false;
+    h->open = 0; // they ended with it
 }
 
 void pons__hand_close(pons__hand *h)
@@ -51,6 +60,7 @@ void pons__hand_close(pons__hand *h)
 int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err)
 {
     json_array_clear(h->now_nodes);
+    h->told = false;
     for (;;) {
         pons_autovalue msg = NULL;
         const int rc = pons_link_recv(h->link, &msg, err);
@@ -129,6 +139,12 @@ static void hear(pons__hand *h, const pons_value *msg)
     } else if (strcmp(type, "telemetry") == 0) {
         const pons_value *d = pons_get(msg, "distance_remaining_m");
         h->distance_m = json_is_number(d) ? json_number_value(d) : -1.0;
+        h->told = true;
+        h->latched = pons_get_bool(pons_get(msg, "stop"), "latched", false);
+        h->risk = pons_get_bool(msg, "collision_risk", false);
+        h->battery_pct = pons_get_num(msg, "battery_pct", 100.0);
+        const char *battery = pons_get_str(msg, "battery_state", "");
+        h->charging = strcmp(battery, "charging") == 0 || strcmp(battery, "full") == 0;
     }
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 static void miss(pons_value *misses, pons_value *text_taken);
-static bool moves(const char *skill);
 static void count(pons_value *counts, const char *word);
 static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
                             pons_value *misses);
@@ -209,7 +208,7 @@ int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_va
                    *goal = pons_get_str(row, "goal_id", "");
         const char *task = pons_get_str(row, "task_id", ""),
                    *boot = pons_get_str(row, "boot_id", "");
-        const bool base = moves(pons_get_str(row, "skill", ""));
+        const bool base = pons__judge_moves(pons_get_str(row, "skill", ""));
         if (strcmp(state, "started") == 0) {
             starts++;
             if (pons_get(started, goal)) {
@@ -247,7 +246,7 @@ int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_va
 }
 
 // stop_base ends motions; the others have nothing to do with the base.
-static bool moves(const char *skill)
+bool pons__judge_moves(const char *skill)
 {
     static const char *const still[] = {"speak", "wait", "look", "stop_base"};
     for (size_t i = 0; i < sizeof still / sizeof still[0]; i++) {

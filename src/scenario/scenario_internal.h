@@ -32,9 +32,13 @@ typedef struct pons__wheels {
     void *self; // inner's
     double track_m;
     bool left_stuck, right_stuck;
+    pons_twist2 told; // the newest velocity
     pons_robot_ops ops;
 } pons__wheels;
 const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *inner);
+// Carries the robot elsewhere: its odometry does not notice. PONS_EUNSUPPORTED where a driver
+// cannot save and restore.
+int pons__wheels_teleport(pons__wheels *w, pons_pose2 to, pons_error *err);
 
 // One end of a link to the body: its controller, when there is no brain, or an observer.
 typedef struct pons__hand {
@@ -49,9 +53,13 @@ typedef struct pons__hand {
     pons_value *now_nodes; // and of these, those of the last poll
     int64_t tree;          // the newest,
     int64_t trees;         // and how many there were
-    double distance_m;     // of the newest telemetry; < 0: none
+    bool told;             // telemetry came in the last poll; the newest says:
+    double distance_m;     // < 0: none
+    bool latched, risk, charging;
+    double battery_pct;
 } pons__hand;
 int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches, pons_error *err);
+void pons__hand_drop(pons__hand *h);  // the body is dead; another may be opened
 void pons__hand_close(pons__hand *h); // also one that was never opened
 int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err);
 int pons__hand_goal(pons__hand *h, const pons_value *goal, const pons_clock *clock,
@@ -72,6 +80,7 @@ typedef struct pons__story {
     const char *status;  // of run.done; NULL: none
     char status_buf[16];
     int64_t kills;
+    int64_t body_kills;
     int64_t kills_told; // of them by the story, not by a sweep or a seed
     double robot_s;     // how long it took, by the robot's clock
 } pons__story;
@@ -87,5 +96,6 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
 // results (may be NULL) gets {skill, status, error_code} of every goal's end.
 int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_value *misses);
 bool pons__judge_in_zone(const pons_value *world, const char *zone, pons_pose2 p);
+bool pons__judge_moves(const char *skill); // it needs the base
 
 #endif
