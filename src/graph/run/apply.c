@@ -218,7 +218,7 @@ static bool append(pons_run *r, uint32_t ch)
 static bool merge(pons_run *r, uint32_t ch)
 {
     pons__slot *s = &r->ns->slots[ch];
-    if (!s->dirty && s->v && r->durable) {
+    if (!s->dirty && s->v && s->stored && r->durable) {
         s->merged = json_object(); // without memory for it, the value is stored whole
     }
     pons_value *obj = own_value(s, false);
@@ -245,15 +245,10 @@ static bool set_staged(pons_run *r, pons__stage *st)
     } else if (s->v && (s->v == st->v || (r->durable && ch->tracked && json_equal(s->v, st->v)))) {
         pons_value_unref(st->v); // written, but not changed
     } else {
-        pons_value_unref(s->v);
-        pons_value_unref(s->merged);
-        s->v = st->v;
-        s->merged = NULL;
-        s->keep = st->keep < s->keep ? st->keep : s->keep;
+        pons__ns_swap(r->ns, st->ch, st->v, st->keep);
         if (ch->kind == PONS_CHANNEL_MESSAGES) {
             pons__ids_reset(&s->ids);
         }
-        pons__ns_mark_dirty(r->ns, st->ch);
     }
     if (ch->transient && s->v && !s->live) {
         s->live = true;

@@ -4,12 +4,13 @@
 
 #include "graph/engine.h"
 #include "graph/state/lists.h"
+#include "graph/state/patch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1 }; // the newest that this program reads
+enum { FORMAT = 2 }; // the newest that this program reads
 
 static int image_parts(pons__image *im, const pons_value *row, pons_error *err);
 static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what);
@@ -115,6 +116,13 @@ static int image_parts(pons__image *im, const pons_value *row, pons_error *err)
     {
         pons_value *obj = json_object_get(im->state, name);
         if (!json_is_object(obj) || !pons__object_merge(obj, v, false)) {
+            return PONS_ECORRUPT;
+        }
+    }
+    json_object_foreach(json_object_get(row, "p"), name, v)
+    {
+        pons_value *next = pons__patch_apply(json_object_get(im->state, name), v);
+        if (json_object_set_new_nocheck(im->state, name, next) != 0) {
             return PONS_ECORRUPT;
         }
     }

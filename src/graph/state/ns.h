@@ -17,6 +17,9 @@ typedef struct pons__slot { // a channel's value in a namespace
     pons_value *v;          // owned; NULL: empty
     size_t keep;            // leading items of a list that the store has as they are
     pons_value *merged;     // keys changed since the last store, of a merging channel; or NULL
+    pons_value *base;       // what the store has instead of v, when it was written anew; or NULL
+    pons_value *patch;      // scratch of one pack: what makes v of base; or NULL
+    bool stored;            // the store has v, or had it when v got dirty
     pons__ids ids;          // of a messages channel
     bool dirty;             // changed since the last store
     bool live;              // transient and set
@@ -76,6 +79,8 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
 void pons__ns_forget(pons__ns *ns); // the next use loads it again
 // Sets a slot's value from outside a step: takes v. keep: leading items that are as they were.
 void pons__ns_set(pons__ns *ns, uint32_t ch, pons_value *v, size_t keep);
+// Puts v in the place of a slot's value, which is then dirty: takes v. keep: as above.
+void pons__ns_swap(pons__ns *ns, uint32_t ch, pons_value *v, size_t keep);
 // Folds [[channel,value]...] in; names that the graph does not have are passed over.
 int pons__ns_patch(pons__ns *ns, const pons_value *writes, pons_error *err);
 void pons__ns_mark_dirty(pons__ns *ns, uint32_t ch);
