@@ -216,9 +216,14 @@ void pons__body_poll(pons_body *b)
     }
     const int64_t now_ns = b->threaded ? b->host_ns : b->robot_ns;
     if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS)) {
-        pons__clients_send(b, pons__body_telemetry(b));
+        pons__body_tell(b, NULL);
     }
     pons__clients_flush(b);
+}
+
+static pons_value *pose_value(pons_pose2 p)
+{
+    return pons_object("x", json_real(p.x), "y", json_real(p.y), "yaw", json_real(p.yaw), NULL);
 }
 
 int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err)
@@ -228,8 +233,8 @@ int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err)
     pons_autovalue saved =
         pons_object("driver", json_string(b->robot->name), "world",
                     json_string(pons_get_str(b->world, "name", "")), "state", state, "pose",
-                    pons__pose_value(b->pose), "map_from_odom", pons__pose_value(map_from_odom),
-                    "odometer_m", json_real(b->odometer_m), NULL);
+                    pose_value(b->pose), "map_from_odom", pose_value(map_from_odom), "odometer_m",
+                    json_real(b->odometer_m), NULL);
     char *text = NULL;
     const long n = saved ? pons_value_line(saved, &text) : -1;
     if (n < 0) {
@@ -461,11 +466,11 @@ static int open_durable(pons_body *b, const pons_body_options *opts, pons_error 
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue line = pons_object(
-        "kind", json_string("boot"), "boot_id", json_string(b->boot_id), "ts_ms",
-        json_integer(pons_wall_ms(&b->clock)), "latched", json_boolean(now.latched), NULL);
-    return line ? pons__ledger_append(b->ledger, &line, 1, err)
-                : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    const pons_ledger_note note = {.kind = PONS_LEDGER_BOOT,
+                                   .boot_id = b->boot_id,
+                                   .ts_ms = pons_wall_ms(&b->clock),
+                                   .latched = now.latched};
+    return pons__ledger_note(b->ledger, &note, err);
 }
 
 // The policy auto_reset: sim lifts only the body's own doubt, and telemetry goes on saying that it

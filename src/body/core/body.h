@@ -20,6 +20,7 @@
 #include "body/skills/skills.h"
 #include "pons/body.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 #include "pons/schema.h"
 
 #define PONS__CLIENTS_MAX   32
@@ -64,7 +65,7 @@ typedef struct pons__goal {
     pons_message msg;         // the goal message; of no type: a free place
     const pons__skill *skill; /* const */
     uint64_t seq;             // rises from goal to goal
-    const char *state;        // "started", "held", "adopted"
+    pons_goal_state state;    // started, held or adopted
     int64_t epoch;            // of the controller that started or adopted it
     int64_t started_wall_ms;
     int64_t started_ns;   // robot time

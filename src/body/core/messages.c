@@ -150,7 +150,7 @@ static void dispatch(pons_body *b, pons__client *c, const pons_value *json)
     } else if (handlers[msg.type].greeted && !c->greeted) {
         pons__client_error(c, type, "no_hello", "say hello first");
     } else if (rc < 0 && !handlers[msg.type].faulty) {
-        pons__client_error(c, type, msg.fault_code, "%s", msg.fault);
+        pons__client_error(c, type, msg.fault.code, "%s", msg.fault.text);
     } else {
         handlers[msg.type].fn(b, c, &msg);
     }
@@ -186,8 +186,8 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
         return;
     }
     c->greeted = true;
-    pons__client_send(c, pons__body_hello(b, epoch));
-    pons__client_send(c, pons__body_telemetry(b));
+    pons__body_greet(b, c, epoch);
+    pons__body_tell(b, c);
 }
 
 static bool may_control(pons_body *b, pons__client *c)
@@ -305,5 +305,5 @@ static void lost(pons_body *b)
 
 static void ok(pons__client *c, const char *re)
 {
-    pons__client_send(c, pons_object("type", json_string("ok"), "re", json_string(re), NULL));
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = re}});
 }
