@@ -171,6 +171,10 @@ static int load(pons_brain *b, pons_error *err)
         *err = none;
         return rc;
     }
+    if (b->react_run && pons_run_state_get(b->react_run) == PONS_RUN_DONE) { // nothing is under way
+        pons_run_destroy(b->react_run);
+        b->react_run = NULL;
+    }
     // An answer may be in the inbox already: the first tick must know to which question.
     if (b->react_run) {
         const pons_value *approval = pons_get(pons_run_get(b->react_run, "react"), "approval");
@@ -444,6 +448,11 @@ static int kernel_tick(pons_brain *b, pons_error *err)
         pons_error none = PONS_ERROR_INIT;
         rc = pons_run_resume(b->thread, b->kernel, PONS_NS_KERNEL, &sync, &b->kernel_run, &none);
         b->kernel_unfinished = false;
+        if (rc == PONS_OK && pons_run_state_get(b->kernel_run) == PONS_RUN_DONE) {
+            pons_run_destroy(b->kernel_run);
+            b->kernel_run = NULL;
+            rc = PONS_ENOTFOUND;
+        }
     }
     if (rc == PONS_ENOTFOUND) {
         rc = pons_run_start(b->thread, b->kernel, PONS_NS_KERNEL, NULL, &sync, &b->kernel_run, err);
