@@ -81,9 +81,22 @@ static int take_name(void *user, const char *ns)
     return !l->ok;
 }
 
+static bool has_own(const pons_graph *g)
+{
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        if (g->nodes[i].sub && g->nodes[i].mode == PONS_SUBGRAPH_OWN) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int pons__below_rewind(pons_run *r, const char *checkpoint, pons_error *err)
 {
     pons_thread *t = r->t;
+    if (!has_own(r->g)) {
+        return PONS_OK;
+    }
     name_list names = {.r = r, .names = json_array(), .ok = true};
     pons_autovalue owned = names.names;
     pons_autovalue seen = json_object();
@@ -173,8 +186,7 @@ static int rewind_one(pons_run *r, const char *name, const pons_graph *g, lineag
     if (!ns) {
         return st == PONS_OK ? PONS_EINVAL : st;
     }
-    if (ns->active && ns->active->state != PONS_RUN_DONE &&
-        ns->active->state != PONS_RUN_FAILED) {
+    if (ns->active && ns->active->state != PONS_RUN_DONE && ns->active->state != PONS_RUN_FAILED) {
         return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
                               "subgraph namespace '%s' has a run under way", name);
     }

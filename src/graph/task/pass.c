@@ -59,7 +59,8 @@ static void pass(pons_cx *cx, const pons_value *input)
         st = too_few(cx, &err);
     }
     if (st == PONS_OK && pons__task_asks(cx)) {
-        st = PONS_EPARKED; // it did not return what the await did: its question is asked all the same
+        st =
+            PONS_EPARKED; // it did not return what the await did: its question is asked all the same
     }
     if (st == PONS_OK && cx->inbox) {
         for (size_t i = 0; i < json_array_size(cx->inbox) && st == PONS_OK; i++) {

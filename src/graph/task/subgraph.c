@@ -162,8 +162,8 @@ static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err)
     } else if (before > 0) {
         snprintf(place, sizeof place, ":#%zu", before);
     }
-    int n = snprintf(ret, PONS_NAME_MAX, "%s%s%s%s", outer, outer[0] ? "|" : "", cx->node->name,
-                     place);
+    int n =
+        snprintf(ret, PONS_NAME_MAX, "%s%s%s%s", outer, outer[0] ? "|" : "", cx->node->name, place);
     if (n < PONS_NAME_MAX) {
         return PONS_OK;
     }
@@ -180,9 +180,8 @@ static int begin(pons_cx *cx, pons_error *err)
     if (st == PONS_OK) {
         st = mark_begin(cx, err);
     }
-    return st == PONS_OK
-               ? cx->child->loop->begin(cx->child, input, pons__task_id(cx), NULL, err)
-               : st;
+    return st == PONS_OK ? cx->child->loop->begin(cx->child, input, pons__task_id(cx), NULL, err)
+                         : st;
 }
 
 // Fresh ones take the parent's values; one that remembers folds them into its own, as an input.
