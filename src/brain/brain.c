@@ -75,7 +75,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->prompt_ratio = 1.0;
     pons__heart_init(&b->heart, &opts->clock);
     pons__port_init(&b->port, b);
-    int rc = pons__doors_open(&b->doors, err);
+    int rc = pons__doors_open(err);
     if (rc >= 0) {
         rc = pons__kernel_graph(b, &b->kernel, err);
     }
