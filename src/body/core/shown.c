@@ -1,9 +1,17 @@
-// shown.c - what others see of the body's goals, and poses as they see them.
+// shown.c - what others see of the body's goals, and numbers and poses as they see them.
 #include "body/core/shown.h"
 
-pons_report_pose pons__pose_shown(pons_pose2 p)
+#include <math.h>
+#include <string.h>
+
+pons_value *pons__pose_value(pons_pose2 p)
 {
-    return (pons_report_pose){p.x, p.y, p.yaw};
+    return pons_object("x", pons__real(p.x), "y", pons__real(p.y), "yaw", pons__real(p.yaw), NULL);
+}
+
+pons_value *pons__real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
 }
 
 bool pons__goal_active(const pons__goal *g)
@@ -14,7 +22,7 @@ bool pons__goal_active(const pons__goal *g)
 bool pons__goals_held(const pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && b->goals[i].state == PONS_GOAL_HELD) {
+        if (pons__goal_active(&b->goals[i]) && strcmp(b->goals[i].state, "held") == 0) {
             return true;
         }
     }
