@@ -6,6 +6,7 @@
 
 #include "conformance.h"
 #include "pons/rand.h"
+#include "pons/store.h"
 #include "unit.h"
 
 #include <sqlite3.h>
@@ -807,6 +808,89 @@ static void test_prune_killed(void **state)
     pons_store_close(&s);
 }
 
+enum { TRIM_TO = 1900, TRIM_LIMIT = 7 };
+
+static int trim_one(const place *p, int report)
+{
+    pons_store s;
+    pons_lease lease;
+    pons_trim_result done = {.more = true};
+    if (pons_store_sqlite_open(p->path, &s, NULL) ||
+        s.ops->lease_acquire(s.self, "t1", &lease, NULL)) {
+        return 1;
+    }
+    char before[16];
+    snprintf(before, sizeof before, "c%05d", TRIM_TO);
+    pons_trim what = {.lease = &lease, .limit = TRIM_LIMIT, .ns = "n", .before = before};
+    tell(report, 1);
+    while (done.more) {
+        if (s.ops->trim(s.self, &what, &done, NULL)) {
+            return 2;
+        }
+    }
+    return 0;
+}
+
+static int count(void *user, const pons_checkpoint_row *row)
+{
+    (void)row;
+    ++*(int64_t *)user;
+    return 0;
+}
+
+static void say_damage(void *user, bool damage, const char *line)
+{
+    (void)user;
+    if (damage) {
+        fail_msg("%s", line);
+    }
+}
+
+// The same of trimming, which begins at the other end; and no look finds anything lost.
+static void test_trim_killed(void **state)
+{
+    const place *p = *state;
+    const uint64_t seed = 78;
+    print_message("seed %" PRIu64 "\n", seed);
+    pons_rand rand;
+    pons_rand_seed(&rand, seed);
+    fill(p);
+    int64_t rows[3] = {0}, left = PRUNE_STEPS, damage = 0;
+    for (int round = 0; round < 8; round++) {
+        child c = start(p, trim_one);
+        assert_int_equal(hear(&c), 1);
+        struct timespec nap = {.tv_nsec = (long)pons_rand_below(&rand, 8 * PONS_NS_PER_MS)};
+        nanosleep(&nap, NULL); // a place to die at, nothing to wait for
+        kill(c.pid, SIGKILL);
+        end(&c);
+        pons_store s = open_store(p);
+        OK(s.ops->history(s.self, "t1", "n", "", 0, readable, &s, &err));
+        assert_int_equal(head_step(s, "t1"), PRUNE_STEPS - 1);
+        memset(rows, 0, sizeof rows);
+        OK(s.ops->history(s.self, "t1", "n", "", 0, count, rows, &err));
+        assert_in_range(rows[0], 1, left);
+        left = rows[0];
+        pons_store_close(&s);
+        OK(pons_store_check(p->path, say_damage, NULL, &damage, &err));
+    }
+    child c = start(p, trim_one);
+    assert_int_equal(hear(&c), 1);
+    assert_int_equal(end(&c), 0);
+    pons_store s = open_store(p);
+    memset(rows, 0, sizeof rows);
+    OK(s.ops->history(s.self, "t1", "n", "", 0, count, rows, &err));
+    assert_int_equal(rows[0], PRUNE_STEPS - TRIM_TO); // it is a snapshot itself
+    pons_lease mine;
+    pons_trim what = {.lease = &mine, .limit = 1, .ns = "n", .before = "c01999"};
+    mine = hold(s, "t1");
+    pons_lease stale = mine;
+    s.ops->lease_release(s.self, &mine);
+    what.lease = &stale; // who has let go of the thread may not
+    assert_int_equal(s.ops->trim(s.self, &what, NULL, NULL), PONS_ESTALE);
+    pons_store_close(&s);
+    OK(pons_store_check(p->path, say_damage, NULL, &damage, &err));
+}
+
 // Others commit while a long thread is pruned.
 static void test_prune_beside_others(void **state)
 {
@@ -1118,6 +1202,7 @@ int main(void)
         TEST(test_newer_schema),
         TEST(test_older_schema),
         TEST(test_prune_killed),
+        TEST(test_trim_killed),
         TEST(test_prune_beside_others),
         TEST(test_foreign_files),
         TEST(test_damaged),
