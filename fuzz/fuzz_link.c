@@ -28,7 +28,7 @@ static void decode(const pons_value *json)
     pons_message m, again;
     const int rc = pons_message_decode(json, &m, NULL);
     must(rc == PONS_OK || rc == PONS_ENOTFOUND || rc == PONS_EPROTOCOL);
-    must((rc == PONS_EPROTOCOL) == (m.fault[0] != '\0'));
+    must((rc == PONS_EPROTOCOL) == (m.fault.text[0] != '\0'));
     must((rc == PONS_ENOTFOUND) == (m.type == PONS_MESSAGE_NONE));
     if (rc == PONS_OK) {
         pons_autovalue written = pons_message_encode(&m);

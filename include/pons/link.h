@@ -3,39 +3,8 @@
 // The same messages travel over a Unix-domain socket (body.sock, mode 0600) and through an
 // in-process pair with no threads, which is what makes whole-system simulation deterministic.
 //
-// Messages, brain → body ("type" names each):
-//   hello{protocol:1, role:"controller"|"observer", name, pid}
-//   goal{goal_id, epoch, expires_ms (CLOCK_BOOTTIME ms), robot_id, skill, args, args_hash, thread,
-//        task_id, attempt}
-//   cancel{goal_id, epoch}      adopt{goal_id, epoch}      status{goal_id}
-//   heartbeat{}                 (controller, ten times a second while its loop comes round)
-//   stop{reason}                anyone who may open the socket
-//   reset{auto?}                the controller, or who connected as the user that the body runs as;
-//                               lifts the latch; auto: only one of the origin "boot"
-//   bye{stop_body}              a good end: no hold; stop_body ends the process that a run started
-//   world.spawn{id,x,y,sx,sy,remove?}  world.battery{pct}     simulation only
-//   set_pose{x, y, yaw}         a person says where the robot is; who may is as of reset
-// body → brain:
-//   hello{protocol:1, boot_id, robot_id, epoch (0 for an observer), driver, speed, simulated,
-//         world{name, bounds, zones[{id,names{lang:[..]},polygon,target{x,y,yaw}}],
-//         charger{pose}, objects[]},
-//         skills[registry items], limits{…}, pid}
-//   accepted{goal_id, state}    rejected{goal_id, code, message}
-//   adopted{goal_id, state}
-//   status{goal_id, known, state, boot_id, same_boot, started, error_code, error_msg, metrics}
-//   feedback{goal_id, skill, robot_ms, distance_remaining_m, …}          ≤ 10 Hz
-//   result{goal_id, skill, status:"done"|"failed"|"canceled", error_code, error_msg, metrics{…}}
-//         to the controller, and again after adopt when it was missed; a telemetry goes before it
-//   telemetry{robot_ms, pose{x,y,yaw}, pose_std_m, localization{state,agreement}, twist{v,w},
-//         battery_pct, battery_state (word), docked, distance_remaining_m|null, goal|null {goal_id,skill,state,started_ms,timeout_s},
-//         resources{base_busy,…}, stop{latched,reason,origin,unsaved?}, held, nearest_m,
-//         zone_of_safety, realtime, scan_age_ms, fifo, boot_id, odometer_m, obstacles[{x,y,r}],
-//         collision_risk, latch_durable}      20 Hz
-//   stopped{}                   the wheels have zero; then latched{} when that is on the disk, or
-//   unsaved{message}            once, when it cannot be written: latched comes when it could
-//   speak{text}                 ok{re}                 error{code, message, re?}
-// rejected codes: stale_epoch expired latched busy bad_args unknown_skill wrong_robot args_mismatch
-// ledger not_controller.
+// What may be said is in two tables: link_message.h has what is said to the body, link_report.h what
+// the body says; docs/link.md shows both, and says who may say what, and when.
 #ifndef PONS_LINK_H
 #define PONS_LINK_H
 

@@ -1,18 +1,17 @@
-// link_message.h - what is said to the body, as structs.
+// link_message.h - what is said to the body, as structs. What the body says: link_report.h.
 //
 // A message is JSON only on the link (link.h). Who sends one fills a struct and encodes it; who
-// hears one decodes it, once, and works with the struct. Both go by one table, which has for each
-// field of each message its name, kind, limits and meaning; docs/link.md shows the same table, and
-// tests walk it.
+// hears one decodes it, once, and works with the struct. Both go by one table (fields.h), which has
+// for each field of each message its name, kind, limits and meaning; docs/link.md shows the same
+// table, and tests walk it.
 //
 //   pons_message  --encode-->  {"type":"goal",…}  --link-->  {"type":"goal",…}  --decode-->  struct
 //
-// Members that the table does not have are ignored, and a member that is null counts as absent: so
-// older and newer ends understand each other.
+// Members that the table does not have are ignored, and a member that is null counts as absent.
 #ifndef PONS_LINK_MESSAGE_H
 #define PONS_LINK_MESSAGE_H
 
-#include "pons/buf.h"
+#include "pons/fields.h"
 #include "pons/link.h"
 
 #ifdef __cplusplus
@@ -34,7 +33,6 @@ typedef enum pons_message_type {
     PONS_MESSAGE_BYE,
     PONS_MESSAGE_SPAWN,
     PONS_MESSAGE_BATTERY,
-    PONS_MESSAGE_SET_POSE,
     PONS_MESSAGE_TYPES
 } pons_message_type;
 
@@ -89,12 +87,8 @@ typedef struct pons_message {
         struct {
             double pct;
         } battery;
-        struct {
-            double x, y, yaw; // in the map [m, rad]; NAN: was of another kind
-        } set_pose;
     } as;
-    char fault[160];        // of a decode: the first field that is wrong, and what is; "": none
-    const char *fault_code; // the error code that names it; NULL: none
+    pons_field_fault fault; // of a decode: the first field that is wrong
     const pons_value *held; // of a decode: what strings and args lie in
 } pons_message;
 
@@ -115,36 +109,10 @@ int pons_message_send(pons_link *l, const pons_message *m, pons_error *err);
 
 // ---- the table ----------------------------------------------------------------------------------
 
-typedef enum pons_field_kind { // and what the struct has for it
-    PONS_FIELD_STRING,         // const char *
-    PONS_FIELD_INTEGER,        // int64_t; 2.0 is one
-    PONS_FIELD_NUMBER,         // double
-    PONS_FIELD_BOOLEAN,        // bool
-    PONS_FIELD_OBJECT          // const pons_value *
-} pons_field_kind;
-
-typedef enum pons_field_use {
-    PONS_FIELD_REQUIRED,
-    PONS_FIELD_USUAL,   // has a default, but is always sent
-    PONS_FIELD_OPTIONAL // is sent when it is not its default
-} pons_field_use;
-
-typedef struct pons_message_field {
-    const char *name;
-    pons_field_kind kind;
-    pons_field_use use;
-    size_t offset;     // in pons_message
-    int64_t min, max;  // bytes of a string, value of a number; both 0: any
-    int64_t preset;    // default of an integer; of a number it is NAN, of a boolean false
-    const char *words; // default of a string; NULL: ""
-    const char *code;  // what a fault is answered with; NULL: "bad_args"
-    const char *means;
-} pons_message_field;
-
 // The word of a type, "goal"; NULL for PONS_MESSAGE_NONE and what is no type.
 const char *pons_message_word(pons_message_type type);
 // The fields of a type, without "type" itself; constant.
-const pons_message_field *pons_message_fields(pons_message_type type, size_t *ret_n);
+const pons_field *pons_message_fields(pons_message_type type, size_t *ret_n);
 // Appends the table as it stands in docs/link.md. PONS_ENOMEM.
 int pons_message_describe(pons_buf *out);
 

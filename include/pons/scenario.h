@@ -43,7 +43,8 @@ typedef struct pons_scenario_options {
     uint64_t seed;          // 0: the file's
     int64_t kill_at_commit; // the brain dies at its n-th commit, from 1; 0: as the file says
     bool kill_before;       // that commit is lost; else it is kept and what follows is lost
-    uint64_t fuzz_seed;     // 0: none; else random kills, obstacles and words come on top
+    uint64_t fuzz_seed;     // 0: none; else random kills come on top
+    bool as_model; // of a file without a model: the rules' decisions come over a model's wire
 } pons_scenario_options;
 #define PONS_SCENARIO_OPTIONS_INIT                                                                 \
     {                                                                                              \

@@ -22,8 +22,7 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
     bool ended = false;
     for (int i = 0; i < c->argc; i++) {
         char *word = c->argv[i];
-        const bool number = word[1] == '.' || (word[1] >= '0' && word[1] <= '9'); // -1.5 is a word
-        if (ended || word[0] != '-' || word[1] == '\0' || number) {
+        if (ended || word[0] != '-' || word[1] == '\0') {
             c->argv[kept++] = word;
             continue;
         }

@@ -9,7 +9,8 @@
 // So the fault sits between the body and any driver, and its odometry, scans and physics stay the
 // driver's own. The body's contract has no room for who is being opened; one thread opens one robot
 // at a time, and the proxy of that moment is kept for it.
-#include "scenario/scenario_internal.h"
+
+#include "scenario/wheels.h"
 
 #include <math.h>
 
@@ -61,7 +62,8 @@ static bool wheels_scan(void *self, pons_scan *ret)
 
 static void wheels_write_velocity(void *self, pons_twist2 cmd)
 {
-    const pons__wheels *w = self;
+    pons__wheels *w = self;
+    w->told = cmd;
     const double half = 0.5 * w->track_m;
     const double left = w->left_stuck ? 0.0 : cmd.v - cmd.w * half;
     const double right = w->right_stuck ? 0.0 : cmd.v + cmd.w * half;
@@ -101,6 +103,18 @@ static void wheels_set_battery(void *self, double pct)
     w->inner->set_battery(w->self, pct);
 }
 
+static int wheels_save(void *self, pons_value **ret, pons_error *err)
+{
+    const pons__wheels *w = self;
+    return w->inner->save(w->self, ret, err);
+}
+
+static int wheels_restore(void *self, const pons_value *saved, pons_error *err)
+{
+    const pons__wheels *w = self;
+    return w->inner->restore(w->self, saved, err);
+}
+
 static void wheels_truth(void *self, pons_pose2 *ret)
 {
     const pons__wheels *w = self;
@@ -122,9 +136,32 @@ const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *i
                               .charge = inner->charge ? wheels_charge : NULL,
                               .fault = wheels_fault,
                               .step = inner->step ? wheels_step : NULL,
+                              .save = inner->save ? wheels_save : NULL,
+                              .restore = inner->restore ? wheels_restore : NULL,
                               .spawn = inner->spawn ? wheels_spawn : NULL,
                               .set_battery = inner->set_battery ? wheels_set_battery : NULL,
                               .truth = inner->truth ? wheels_truth : NULL};
     opening = w;
     return &w->ops;
+}
+
+int pons__wheels_teleport(pons__wheels *w, pons_pose2 to, pons_error *err)
+{
+    pons_autovalue state = NULL;
+    if (!w->inner->save || !w->inner->restore) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, "scenario",
+                              "the driver %s carries no robot elsewhere", w->inner->name);
+    }
+    const int rc = w->inner->save(w->self, &state, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!pons_get(state, "pose")) { // of another driver's making
+        return pons_error_set(err, PONS_EUNSUPPORTED, "scenario",
+                              "the driver %s carries no robot elsewhere", w->inner->name);
+    }
+    json_object_set_new(
+        state, "pose",
+        pons_object("x", json_real(to.x), "y", json_real(to.y), "yaw", json_real(to.yaw), NULL));
+    return w->inner->restore(w->self, state, err);
 }

@@ -31,17 +31,20 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
-static pons_value *line(const char *goal_id, const char *state, int epoch)
+static pons_ledger_line line(const char *goal_id, pons_goal_state state, int epoch)
 {
-    return pons_object("goal_id", json_string(goal_id), "args_hash", json_string("h"), "skill",
-                       json_string("wait"), "state", json_string(state), "boot_id",
-                       json_string("b1"), "epoch", json_integer(epoch), NULL);
+    return (pons_ledger_line){.goal_id = goal_id,
+                              .args_hash = "h",
+                              .skill = "wait",
+                              .state = state,
+                              .boot_id = "b1",
+                              .epoch = epoch};
 }
 
-static int append(pons__ledger *l, const char *goal_id, const char *state, int epoch)
+static int append(pons__ledger *l, const char *goal_id, pons_goal_state state, int epoch)
 {
-    pons_autovalue v = line(goal_id, state, epoch);
-    return pons__ledger_append(l, &v, 1, NULL);
+    const pons_ledger_line one = line(goal_id, state, epoch);
+    return pons__ledger_append(l, &one, 1, NULL);
 }
 
 static pons__ledger *open_ledger(const char *at)
@@ -57,7 +60,8 @@ static pons__ledger *open_ledger(const char *at)
 
 static const char *state_of(const pons__ledger *l, const char *goal_id)
 {
-    return pons_get_str(pons__ledger_find(l, goal_id), "state", "unknown");
+    const pons_ledger_line *known = pons__ledger_find(l, goal_id);
+    return known ? pons_goal_states[known->state] : "unknown";
 }
 
 static void spoil(const char *text, const char *mode)
@@ -73,12 +77,12 @@ static void it_remembers_over_a_restart(void **state)
     (void)state;
     pons__ledger *l = open_ledger(path);
     assert_null(pons__ledger_find(l, "g1"));
-    assert_int_equal(append(l, "g1", "accepted", 3), PONS_OK);
+    assert_int_equal(append(l, "g1", PONS_GOAL_ACCEPTED, 3), PONS_OK);
     assert_false(pons__ledger_started(l, "g1"));
-    assert_int_equal(append(l, "g1", "started", 3), PONS_OK);
-    assert_int_equal(append(l, "g1", "held", 3), PONS_OK);
-    assert_int_equal(append(l, "g2", "started", 4), PONS_OK);
-    assert_int_equal(append(l, "g2", "done", 4), PONS_OK);
+    assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, 3), PONS_OK);
+    assert_int_equal(append(l, "g1", PONS_GOAL_HELD, 3), PONS_OK);
+    assert_int_equal(append(l, "g2", PONS_GOAL_STARTED, 4), PONS_OK);
+    assert_int_equal(append(l, "g2", PONS_GOAL_DONE, 4), PONS_OK);
     pons__ledger_close(l);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
@@ -100,19 +104,18 @@ static void no_goal_starts_twice(void **state)
 {
     const char *at = *state ? path : NULL; // on disk, and in memory
     pons__ledger *l = open_ledger(at);
-    assert_int_equal(append(l, "g1", "started", 1), PONS_OK);
-    assert_int_equal(append(l, "g1", "started", 1), PONS_EEXIST);
-    assert_int_equal(append(l, "g1", "done", 1), PONS_OK);
-    assert_int_equal(append(l, "g1", "started", 2), PONS_EEXIST);
+    assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, 1), PONS_OK);
+    assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, 1), PONS_EEXIST);
+    assert_int_equal(append(l, "g1", PONS_GOAL_DONE, 1), PONS_OK);
+    assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, 2), PONS_EEXIST);
     if (at) {
         pons__ledger_close(l);
         l = open_ledger(at);
-        assert_int_equal(append(l, "g1", "started", 3), PONS_EEXIST);
+        assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, 3), PONS_EEXIST);
     }
     // All lines of an append are refused together.
-    pons_autovalue a = line("g2", "accepted", 1);
-    pons_autovalue b = line("g1", "started", 1);
-    pons_value *both[] = {a, b};
+    const pons_ledger_line both[] = {line("g2", PONS_GOAL_ACCEPTED, 1),
+                                     line("g1", PONS_GOAL_STARTED, 1)};
     assert_int_equal(pons__ledger_append(l, both, 2, NULL), PONS_EEXIST);
     assert_null(pons__ledger_find(l, "g2"));
     pons__ledger_close(l);
@@ -122,12 +125,12 @@ static void a_crash_at_any_byte_loses_at_most_the_last_line(void **state)
 {
     (void)state;
     pons__ledger *l = open_ledger(path);
-    append(l, "g1", "started", 1);
-    append(l, "g1", "done", 1);
+    append(l, "g1", PONS_GOAL_STARTED, 1);
+    append(l, "g1", PONS_GOAL_DONE, 1);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     const off_t whole = st.st_size;
-    append(l, "g2", "started", 2);
+    append(l, "g2", PONS_GOAL_STARTED, 2);
     pons__ledger_close(l);
     assert_int_equal(stat(path, &st), 0);
     const off_t full = st.st_size;
@@ -141,7 +144,7 @@ static void a_crash_at_any_byte_loses_at_most_the_last_line(void **state)
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_size, whole); // cut away, so that the next line is a good one
         l = open_ledger(path);
-        assert_int_equal(append(l, "g2", "started", 2), PONS_OK);
+        assert_int_equal(append(l, "g2", PONS_GOAL_STARTED, 2), PONS_OK);
         pons__ledger_close(l);
     }
 }
@@ -173,9 +176,9 @@ static void damage_is_named_not_guessed_over(void **state)
 static char *three_lines(size_t *ret_n)
 {
     pons__ledger *l = open_ledger(path);
-    append(l, "g1", "started", 1);
-    append(l, "g1", "done", 1);
-    append(l, "g2", "started", 2);
+    append(l, "g1", PONS_GOAL_STARTED, 1);
+    append(l, "g1", PONS_GOAL_DONE, 1);
+    append(l, "g2", PONS_GOAL_STARTED, 2);
     pons__ledger_close(l);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
@@ -219,7 +222,7 @@ static void a_ledger_without_checksums_still_loads(void **state)
     (void)state;
     spoil("{\"goal_id\":\"g1\",\"state\":\"started\",\"epoch\":4}\n", "w");
     pons__ledger *l = open_ledger(path);
-    assert_int_equal(append(l, "g1", "done", 5), PONS_OK);
+    assert_int_equal(append(l, "g1", PONS_GOAL_DONE, 5), PONS_OK);
     pons__ledger_close(l);
     l = open_ledger(path);
     assert_string_equal(state_of(l, "g1"), "done");
@@ -248,6 +251,82 @@ static void lines_of_other_kinds_pass(void **state)
     pons__ledger_close(l);
 }
 
+// Bytes of the file as bodies have written them since there are checksums.
+static void a_line_is_written_as_ever(void **state)
+{
+    (void)state;
+    static const char *const written[] = {
+        "{\"kind\":\"boot\",\"boot_id\":\"b1\",\"ts_ms\":1763766000000,\"latched\":false}",
+        "{\"kind\":\"latch\",\"origin\":\"stop\",\"reason\":\"a person\",\"boot_id\":\"b1\","
+        "\"ts_ms\":1763766000001}",
+        "{\"kind\":\"reset\",\"origin\":\"stop\",\"reason\":\"\",\"boot_id\":\"b1\","
+        "\"ts_ms\":1763766000002}",
+        "{\"kind\":\"repair\",\"lost\":2,\"ts_ms\":1763766000003}",
+        "{\"goal_id\":\"g1\",\"args_hash\":\"c2\",\"skill\":\"wait\",\"state\":\"started\",\"ts_"
+        "ms\":5,"
+        "\"boot_id\":\"b1\",\"robot_id\":\"pons-1\",\"epoch\":3,\"thread\":\"t1\",\"task_id\":"
+        "\"k1\","
+        "\"attempt\":1}",
+        "{\"goal_id\":\"g1\",\"args_hash\":\"c2\",\"skill\":\"wait\",\"state\":\"failed\",\"ts_"
+        "ms\":6,"
+        "\"boot_id\":\"b1\",\"robot_id\":\"pons-1\",\"epoch\":3,\"thread\":\"t1\",\"task_id\":"
+        "\"k1\","
+        "\"attempt\":1,\"error_code\":9902,\"error_msg\":\"STOPPED: a person\",\"metrics\":"
+        "{\"distance_m\":0.5,\"duration_s\":1.5,\"recoveries\":0,\"distance_remaining_m\":null}}",
+    };
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        pons_autovalue json = NULL;
+        pons_autovalue again = NULL;
+        char *text = NULL;
+        assert_int_equal(pons_value_parse(written[i], strlen(written[i]), &json, NULL), PONS_OK);
+        if (pons_ledger_about_goal(json)) {
+            pons_ledger_line l;
+            assert_int_equal(pons_ledger_line_decode(json, &l, NULL), PONS_OK);
+            again = pons_ledger_line_encode(&l);
+        } else {
+            pons_ledger_note n;
+            assert_int_equal(pons_ledger_note_decode(json, &n, NULL), PONS_OK);
+            again = pons_ledger_note_encode(&n);
+        }
+        assert_true(pons_value_line(again, &text) > 0);
+        assert_string_equal(text, written[i]);
+        free(text);
+    }
+}
+
+// What happened to the latch is read whatever else its line says.
+static void a_latch_of_another_version_is_a_latch(void **state)
+{
+    (void)state;
+    spoil("{\"kind\":\"latch\",\"origin\":7,\"reason\":[],\"ts_ms\":\"now\"}\n", "w");
+    pons__ledger *l = open_ledger(path);
+    assert_true(pons__ledger_witness(l)->latched);
+    assert_int_equal(pons__ledger_witness(l)->origin, PONS__ORIGIN_UNKNOWN);
+    pons__ledger_close(l);
+}
+
+static void what_could_not_be_read_again_is_not_written(void **state)
+{
+    (void)state;
+    pons__ledger *l = open_ledger(path);
+    assert_int_equal(append(l, "g\xff", PONS_GOAL_STARTED, 1), PONS_EINVAL);
+    assert_int_equal(append(l, "g1", PONS_GOAL_NONE, 1), PONS_EINVAL);
+    assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, -1), PONS_EINVAL);
+    assert_null(pons__ledger_find(l, "g1"));
+    assert_int_equal(pons__ledger_goals(l), 0);
+    pons__ledger_close(l);
+    l = open_ledger(path);
+    assert_int_equal(pons__ledger_lines(l), 0);
+    pons__ledger_close(l);
+}
+
+static void a_state_that_nobody_knows_is_damage(void **state)
+{
+    (void)state;
+    spoil("{\"goal_id\":\"g1\",\"state\":\"dancing\"}\n", "w");
+    must_be_damaged("1");
+}
+
 static void a_full_disk_is_an_error_and_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -260,9 +339,9 @@ static void a_full_disk_is_an_error_and_leaves_nothing_behind(void **state)
     if (pons__ledger_open("/dev/full", &l, &err) < 0) {
         skip();
     }
-    assert_int_equal(append(l, "g1", "started", 1), PONS_EIO);
+    assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, 1), PONS_EIO);
     assert_null(pons__ledger_find(l, "g1"));
-    assert_int_equal(append(l, "g1", "started", 1), PONS_EIO);
+    assert_int_equal(append(l, "g1", PONS_GOAL_STARTED, 1), PONS_EIO);
     pons__ledger_close(l);
 }
 
@@ -290,6 +369,25 @@ static void the_latch_is_replaced_whole(void **state)
     assert_int_equal(d.epoch, 7);                                        // untouched
 }
 
+static void the_documentation_shows_the_table(void **state)
+{
+    (void)state;
+    pons_autobuf table = PONS_BUF_INIT;
+    assert_int_equal(pons_ledger_describe(&table), PONS_OK);
+    assert_int_equal(pons_buf_byte(&table, 0), PONS_OK);
+    char *doc = NULL;
+    size_t n = 0;
+    FILE *f = fopen("docs/link.md", "r");
+    assert_non_null(f);
+    assert_true(getdelim(&doc, &n, '\0', f) > 0);
+    fclose(f);
+    if (!strstr(doc, (const char *)table.data)) {
+        fprintf(stderr, "docs/link.md does not have this table:\n%s", (const char *)table.data);
+        fail();
+    }
+    free(doc);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -303,6 +401,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(damage_is_named_not_guessed_over, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(each_byte_of_a_ledger_that_is_changed_is_found, make_dir,
                                         remove_dir),
+        cmocka_unit_test(a_line_is_written_as_ever),
+        cmocka_unit_test(the_documentation_shows_the_table),
+        cmocka_unit_test_setup_teardown(a_latch_of_another_version_is_a_latch, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(what_could_not_be_read_again_is_not_written, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(a_state_that_nobody_knows_is_damage, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_ledger_without_checksums_still_loads, make_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(an_epoch_out_of_range_is_damage, make_dir, remove_dir),

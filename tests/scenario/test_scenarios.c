@@ -96,6 +96,8 @@ static int close_shop(void **state)
     unlink(shop.ledger);
     snprintf(path, sizeof path, "%s/body.epoch", shop.dir);
     unlink(path);
+    snprintf(path, sizeof path, "%s/body.sim", shop.dir);
+    unlink(path);
     snprintf(path, sizeof path, "%s/story.yaml", shop.dir);
     unlink(path);
     return rmdir(shop.dir);

@@ -957,6 +957,109 @@ static void test_older_schema(void **state)
     pons_store_close(&s);
 }
 
+// All tables and indexes with their columns, as text; the caller frees.
+static char *definitions(const char *path)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db,
+                           "SELECT m.type||' '||m.name||'.'||c.name||' '||c.type||' '||"
+                           "c.\"notnull\"||' '||c.pk FROM sqlite_master m JOIN "
+                           "pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid",
+                           -1, &st, NULL),
+        SQLITE_OK);
+    while (sqlite3_step(st) == SQLITE_ROW) {
+        fprintf(out, "%s\n", (const char *)sqlite3_column_text(st, 0));
+    }
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    fclose(out);
+    return text;
+}
+
+// A new file is made in the newest schema at once; one that was brought up has the same tables.
+static void test_new_as_brought_up(void **state)
+{
+    const place *p = *state;
+    char command[512];
+    pons_store s = open_store(p);
+    pons_store_close(&s);
+    char *fresh = definitions(p->path);
+    assert_int_equal(number(p, "PRAGMA user_version"), 3);
+    assert_int_equal(number(p, "SELECT count(*) FROM meta WHERE key='plain'"), 0);
+    snprintf(command, sizeof command, "rm -f '%s'*; cp '%s/tests/store/data/schema1.db' '%s'",
+             p->path, PONS_SOURCE_DIR, p->path);
+    assert_int_equal(system(command), 0);
+    s = open_store(p);
+    pons_store_close(&s);
+    char *brought_up = definitions(p->path);
+    assert_non_null(strstr(fresh, "table checkpoint.sum"));
+    assert_string_equal(fresh, brought_up);
+    free(fresh);
+    free(brought_up);
+}
+
+// The checksum as docs/store.md has it, bit by bit.
+static uint32_t crc_slowly(uint32_t crc, const void *bytes, size_t n)
+{
+    const uint8_t *at = bytes;
+    crc = ~crc;
+    for (; n > 0; at++, n--) {
+        crc ^= *at;
+        for (int bit = 0; bit < 8; bit++) {
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+        }
+    }
+    return ~crc;
+}
+
+static uint32_t text_slowly(uint32_t crc, const char *text)
+{
+    const size_t n = strlen(text);
+    const uint8_t head[2] = {SQLITE_TEXT | 1 << 4, (uint8_t)n}; // a length of one byte
+    assert_in_range(n, 1, 255);
+    return crc_slowly(crc_slowly(crc, head, sizeof head), text, n);
+}
+
+// Words of every length from 1 to 63: what the program writes is what other programs, and older and
+// newer ones, read.
+static void test_sums_are_the_documented_ones(void **state)
+{
+    const place *p = *state;
+    pons_store s = open_store(p);
+    pons_lease lease = hold(s, "t");
+    for (int n = 1; n < PONS_NAME_MAX; n++) {
+        char type[PONS_NAME_MAX] = "";
+        for (int i = 0; i < n; i++) {
+            type[i] = (char)('a' + (i * 7 + n) % 26);
+        }
+        pons_event_row e = {.ns = "", .ts_ms = n, .type = type, .payload = {"{}", 2}};
+        pons_commit c = {.lease = &lease, .ns = "", .events = &e, .n_events = 1};
+        OK(s.ops->commit(s.self, &c, &err));
+    }
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    int words = 0;
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT text, sum FROM word", -1, &st, NULL),
+                     SQLITE_OK);
+    for (; sqlite3_step(st) == SQLITE_ROW; words++) {
+        const uint32_t sum =
+            text_slowly(text_slowly(0, "word"), (const char *)sqlite3_column_text(st, 0));
+        assert_int_equal(sqlite3_column_int(st, 1), (int32_t)sum);
+    }
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    assert_true(words >= PONS_NAME_MAX - 1);
+}
+
 static void test_foreign_files(void **state)
 {
     const place *p = *state;
@@ -1204,6 +1307,8 @@ int main(void)
         TEST(test_prune_killed),
         TEST(test_trim_killed),
         TEST(test_prune_beside_others),
+        TEST(test_new_as_brought_up),
+        TEST(test_sums_are_the_documented_ones),
         TEST(test_foreign_files),
         TEST(test_damaged),
         TEST(test_directory_not_writable),

@@ -32,13 +32,12 @@
 #include <string.h>
 #include <strings.h>
 
-#define MODULE        "body"
-#define STEP_NS       (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
-#define BLOBS_NS      (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
-#define RATE_NS       PONS_NS_PER_S          // host time over which the real-time factor is taken
-#define LATE_NS       (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
-#define THINK_LOOKUPS 200000 // of a search for the pose, in one poll: a millisecond or two
-#define MOVED_M       1.0    // a restored pose further off than this is not believed
+#define MODULE   "body"
+#define STEP_NS  (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
+#define BLOBS_NS (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
+#define RATE_NS  PONS_NS_PER_S          // host time over which the real-time factor is taken
+#define LATE_NS  (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
+#define MOVED_M  1.0                    // a restored pose further off than this is not believed
 
 static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err);
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err);
@@ -52,7 +51,6 @@ static char *beside(const char *path, const char *name);
 static void sense(pons_body *b);
 static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns);
 static void sense_scan(pons_body *b);
-static void watch_place(pons_body *b);
 static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns);
 static void watch_latch(pons_body *b);
 static void control(pons_body *b);
@@ -203,12 +201,6 @@ int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err)
     return PONS_OK;
 }
 
-void pons__body_placed(pons_body *b, pons_pose2 pose_in_map)
-{
-    pons__localizer_told(b->localizer, pose_in_map, b->state.odom_from_base);
-    watch_place(b);
-}
-
 // ---- the poll -----------------------------------------------------------------------------------
 
 void pons__body_poll(pons_body *b)
@@ -224,9 +216,14 @@ void pons__body_poll(pons_body *b)
     }
     const int64_t now_ns = b->threaded ? b->host_ns : b->robot_ns;
     if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS)) {
-        pons__clients_send(b, pons__body_telemetry(b));
+        pons__body_tell(b, NULL);
     }
     pons__clients_flush(b);
+}
+
+static pons_value *pose_value(pons_pose2 p)
+{
+    return pons_object("x", json_real(p.x), "y", json_real(p.y), "yaw", json_real(p.yaw), NULL);
 }
 
 int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err)
@@ -236,8 +233,8 @@ int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err)
     pons_autovalue saved =
         pons_object("driver", json_string(b->robot->name), "world",
                     json_string(pons_get_str(b->world, "name", "")), "state", state, "pose",
-                    pons__pose_value(b->pose), "map_from_odom", pons__pose_value(map_from_odom),
-                    "odometer_m", json_real(b->odometer_m), NULL);
+                    pose_value(b->pose), "map_from_odom", pose_value(map_from_odom), "odometer_m",
+                    json_real(b->odometer_m), NULL);
     char *text = NULL;
     const long n = saved ? pons_value_line(saved, &text) : -1;
     if (n < 0) {
@@ -264,8 +261,7 @@ static void sense(pons_body *b)
     }
     pons__localizer_predict(b->localizer, odom);
     sense_scan(b);
-    b->thinking = pons__localizer_think(b->localizer, THINK_LOOKUPS);
-    watch_place(b);
+    b->pose = pons__localizer_pose(b->localizer);
 
     if (b->host_ns - b->rate_host_ns >= RATE_NS) {
         b->realtime =
@@ -302,26 +298,11 @@ static void sense_scan(pons_body *b)
     b->scans++;
     const pons_pose2 at = odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
-    // What is seen from a place that is in doubt would be drawn where it is not.
-    const pons__pose_watch *where = pons__localizer_watch(b->localizer);
-    if (where->trust != PONS__POSE_SURE || where->contradicted) {
-        return;
-    }
     // Where the robot was when it looked: now, less the motion since then.
     const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
     const pons_pose2 then = pons_pose_compose(pons__localizer_pose(b->localizer), since);
     pons__costmap_observe(b->grid, then, &b->scan);
     pons__nav_observe(b->nav, then, &b->scan);
-}
-
-static void watch_place(pons_body *b)
-{
-    const uint32_t jumps = pons__localizer_watch(b->localizer)->jumps;
-    b->pose = pons__localizer_pose(b->localizer);
-    if (jumps != b->jumps_seen) {
-        b->jumps_seen = jumps;
-        pons__nav_displaced(b->nav);
-    }
 }
 
 // Odometry at a stamp, between the two samples around it.
@@ -485,11 +466,11 @@ static int open_durable(pons_body *b, const pons_body_options *opts, pons_error 
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue line = pons_object(
-        "kind", json_string("boot"), "boot_id", json_string(b->boot_id), "ts_ms",
-        json_integer(pons_wall_ms(&b->clock)), "latched", json_boolean(now.latched), NULL);
-    return line ? pons__ledger_append(b->ledger, &line, 1, err)
-                : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
+    const pons_ledger_note note = {.kind = PONS_LEDGER_BOOT,
+                                   .boot_id = b->boot_id,
+                                   .ts_ms = pons_wall_ms(&b->clock),
+                                   .latched = now.latched};
+    return pons__ledger_note(b->ledger, &note, err);
 }
 
 // The policy auto_reset: sim lifts only the body's own doubt, and telemetry goes on saying that it

@@ -6,7 +6,7 @@
 //   command.c    what the loop asks of the gate
 //   messages.c   what clients say, and who is in control; clients.c: who is connected
 //   goals.c      the goal protocol and the life of a goal; shown.c: what others see of it
-//   requests.c   stop, reset and set_pose over a link: when they are answered
+//   requests.c   stop and reset over a link: when they are answered
 //   telemetry.c  what is told to everybody
 //   boot.c       what the last body left
 //   latch.c      the latch thread, which writes what outlives the process
@@ -18,9 +18,9 @@
 #include "body/safety/gate.h"
 #include "body/safety/latch.h"
 #include "body/skills/skills.h"
-#include "body/where/localizer.h"
 #include "pons/body.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 #include "pons/schema.h"
 
 #define PONS__CLIENTS_MAX   32
@@ -65,7 +65,7 @@ typedef struct pons__goal {
     pons_message msg;         // the goal message; of no type: a free place
     const pons__skill *skill; /* const */
     uint64_t seq;             // rises from goal to goal
-    const char *state;        // "started", "held", "adopted"
+    pons_goal_state state;    // started, held or adopted
     int64_t epoch;            // of the controller that started or adopted it
     int64_t started_wall_ms;
     int64_t started_ns;   // robot time
@@ -123,8 +123,6 @@ struct pons_body {
     pons__costmap *grid;
     pons__nav *nav;
     pons__localizer *localizer;
-    uint32_t jumps_seen; // of the localiser
-    bool thinking;       // there is more to search or plan: the next poll comes at once
     pons_pose2 pose;
     pons__odom_sample odom[PONS__ODOM_RING];
     int odom_n, odom_head;
@@ -154,7 +152,6 @@ struct pons_body {
 };
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);
-void pons__body_placed(pons_body *b, pons_pose2 pose_in_map); // a person says where it is
 void pons__body_poll(pons_body *b); // everything that is due on the loop thread
 int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err); // takes state
 

@@ -153,15 +153,11 @@ static int repair(const char *path, const char *text, size_t n, int64_t *ret_los
         return rc;
     }
     // What is left out may have been a latch: this line counts as one.
-    pons_autovalue note = pons_object("kind", json_string("repair"), "lost", json_integer(lost),
-                                      "ts_ms", json_integer(pons_wall_ms(&clock)), NULL);
-    char *line = NULL;
-    const long chars = note ? pons__sum_line(note, &line) : -1;
-    if (chars < 0 || pons_buf_bytes(&good, line, (size_t)chars) < 0) {
-        free(line);
+    const pons_ledger_note note = {
+        .kind = PONS_LEDGER_REPAIR, .lost = lost, .ts_ms = pons_wall_ms(&clock)};
+    if (pons__ledger_note_text(&note, &good) < 0) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to repair the ledger");
     }
-    free(line);
     rc = pons__replace_file(path, good.data, good.len, true, err);
     if (rc == PONS_OK) {
         *ret_lost = lost;

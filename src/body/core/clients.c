@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 pons__client *pons__clients_place(pons_body *b)
 {
@@ -24,12 +23,8 @@ pons__client *pons__clients_place(pons_body *b)
     return silent;
 }
 
-void pons__client_send(pons__client *c, pons_value *msg)
+static void send_value(pons__client *c, pons_value *msg)
 {
-    if (!c || !c->link || c->gone) {
-        pons_value_unref(msg);
-        return;
-    }
     // A client that does not read is a client that is gone.
     const int rc = pons_link_send(c->link, msg, NULL);
     if (rc == PONS_ECLOSED || rc == PONS_EBUSY) {
@@ -37,18 +32,35 @@ void pons__client_send(pons__client *c, pons_value *msg)
     }
 }
 
-void pons__clients_send(pons_body *b, pons_value *msg)
+void pons__client_say(pons__client *c, const pons_report *r)
 {
+    if (c && c->link && !c->gone) {
+        send_value(c, pons_report_encode(r));
+    }
+}
+
+static void say_all(pons_body *b, const pons_report *r, bool watchers)
+{
+    pons_autovalue msg = pons_report_encode(r);
     for (size_t i = 0; msg && i < PONS__CLIENTS_MAX; i++) {
         pons__client *c = &b->clients[i];
         // Telemetry is of the moment: who is behind gets the next one.
-        const bool behind = c->link && pons_link_wants_write(c->link) &&
-                            strcmp(pons_get_str(msg, "type", ""), "telemetry") == 0;
-        if (c->link && c->greeted && !c->gone && !behind) {
-            pons__client_send(c, pons_value_ref(msg));
+        const bool behind =
+            c->link && pons_link_wants_write(c->link) && r->type == PONS_REPORT_TELEMETRY;
+        if (c->link && c->greeted && !c->gone && !behind && (c->tree || !watchers)) {
+            send_value(c, pons_value_ref(msg));
         }
     }
-    pons_value_unref(msg);
+}
+
+void pons__clients_say(pons_body *b, const pons_report *r)
+{
+    say_all(b, r, false);
+}
+
+void pons__clients_say_tree(pons_body *b, const pons_report *r)
+{
+    say_all(b, r, true);
 }
 
 void pons__client_error(pons__client *c, const char *re, const char *code, const char *fmt, ...)
@@ -58,9 +70,8 @@ void pons__client_error(pons__client *c, const char *re, const char *code, const
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    pons__client_send(c, pons_object("type", json_string("error"), "code", json_string(code),
-                                     "message", pons__text(text), "re", re ? json_string(re) : NULL,
-                                     NULL));
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ERROR,
+                                       .as.error = {.code = code, .message = text, .re = re}});
 }
 
 size_t pons__clients_count(const pons_body *b)

@@ -27,8 +27,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum goal_end { GOAL_DONE, GOAL_FAILED, GOAL_CANCELED } goal_end;
-
 static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64_t epoch);
 static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal);
 static bool check_goal(pons_body *b, pons__client *c, const pons_message *msg,
@@ -47,14 +45,14 @@ static const pons__goal *preempted(const pons_body *b, const pons_message_goal *
                                    const pons__skill *k);
 static pons__goal *find_active(pons_body *b, const char *goal_id);
 static pons__goal *free_place(pons_body *b);
-static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const char *text);
-static int record(pons_body *b, const pons__goal *g, const char *state);
-static pons_value *ledger_line(const pons_body *b, const pons_message_goal *goal, int64_t epoch,
-                               const char *state);
+static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text);
+static int record(pons_body *b, const pons__goal *g, pons_goal_state state);
+static pons_ledger_line ledger_line(const pons_body *b, const pons_message_goal *goal,
+                                    int64_t epoch, pons_goal_state state);
 static pons_value *metrics(const pons_body *b, const pons__goal *g);
-static pons_value *result_message(const pons_value *line);
+static bool over(const pons_ledger_line *line);
+static void say_result(pons__client *c, const pons_ledger_line *line);
 static void send_feedback(pons_body *b, pons__goal *g);
-static void add_navigation(pons_value *msg, const pons__goal *g);
 static void speak(void *user, const char *text);
 static void goal_env(pons_body *b, pons__skill_env *env);
 
@@ -76,18 +74,18 @@ void pons__goal_cancel(pons_body *b, pons__client *c, const pons_message *msg)
     if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
         return;
     }
-    if (msg->fault[0]) {
-        pons__client_error(c, "cancel", msg->fault_code, "%s", msg->fault);
+    if (msg->fault.text[0]) {
+        pons__client_error(c, "cancel", msg->fault.code, "%s", msg->fault.text);
         return;
     }
     pons__goal *g = find_active(b, goal_id);
     if (g) {
-        finish(b, g, GOAL_CANCELED, 0, "canceled");
+        finish(b, g, PONS_GOAL_CANCELED, 0, "canceled");
         return;
     }
-    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
-    if (line && pons__ledger_terminal(pons_get_str(line, "state", ""))) {
-        pons__client_send(c, result_message(line));
+    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
+    if (over(line)) {
+        say_result(c, line);
     } else {
         pons__client_error(c, "cancel", "unknown_goal", "goal %.80s is not active here", goal_id);
     }
@@ -99,19 +97,19 @@ void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
     if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
         return;
     }
-    if (msg->fault[0]) {
-        pons__client_error(c, "adopt", msg->fault_code, "%s", msg->fault);
+    if (msg->fault.text[0]) {
+        pons__client_error(c, "adopt", msg->fault.code, "%s", msg->fault.text);
         return;
     }
     pons__goal *g = find_active(b, goal_id);
-    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
-    if (g && strcmp(g->state, "held") == 0) {
+    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
+    if (g && g->state == PONS_GOAL_HELD) {
         g->epoch = b->epoch;
-        if (record(b, g, "adopted") < 0) {
+        if (record(b, g, PONS_GOAL_ADOPTED) < 0) {
             reject(c, goal_id, "ledger", "the adoption cannot be recorded");
             return;
         }
-        g->state = "adopted";
+        g->state = PONS_GOAL_ADOPTED;
         g->feedback_due_ns = b->robot_ns;
         pons__skill_env env;
         goal_env(b, &env);
@@ -122,32 +120,30 @@ void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
         return;
     }
     line = pons__ledger_find(b->ledger, goal_id);
-    const char *state = pons_get_str(line, "state", "");
-    pons__client_send(c, pons_object("type", json_string("adopted"), "goal_id",
-                                     json_string(goal_id), "state", json_string(state), NULL));
-    if (pons__ledger_terminal(state)) {
-        pons__client_send(c, result_message(line));
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ADOPTED,
+                                       .as.answer = {.goal_id = goal_id, .state = line->state}});
+    if (over(line)) {
+        say_result(c, line);
     }
 }
 
 void pons__goal_status(pons_body *b, pons__client *c, const pons_message *msg)
 {
     const char *goal_id = msg->as.about.goal_id;
-    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
-    const char *boot_id = pons_get_str(line, "boot_id", "");
-    pons__client_send(
-        c, pons_object("type", json_string("status"), "goal_id", json_string(goal_id), "known",
-                       json_boolean(line != NULL), "state",
-                       line ? json_string(pons_get_str(line, "state", "")) : json_null(), "skill",
-                       line ? json_string(pons_get_str(line, "skill", "")) : json_null(), "boot_id",
-                       json_string(line ? boot_id : b->boot_id), "same_boot",
-                       json_boolean(line && strcmp(boot_id, b->boot_id) == 0), "started",
-                       json_boolean(pons__ledger_started(b->ledger, goal_id)), "error_code",
-                       json_integer(pons_get_int(line, "error_code", 0)), "error_msg",
-                       json_string(pons_get_str(line, "error_msg", "")), "metrics",
-                       pons_get(line, "metrics") ? pons_value_ref(pons_get(line, "metrics"))
-                                                 : json_object(),
-                       NULL));
+    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
+    pons_report r = {.type = PONS_REPORT_STATUS,
+                     .as.status = {.goal_id = goal_id, .boot_id = b->boot_id}};
+    if (line) {
+        r.as.status = (pons_report_status){.goal_id = goal_id,
+                                           .known = true,
+                                           .state = line->state,
+                                           .skill = line->skill,
+                                           .boot_id = line->boot_id,
+                                           .same_boot = strcmp(line->boot_id, b->boot_id) == 0,
+                                           .started = pons__ledger_started(b->ledger, goal_id),
+                                           .end = line->end};
+    }
+    pons__client_say(c, &r);
 }
 
 // ---- rhythm -------------------------------------------------------------------------------------
@@ -162,7 +158,7 @@ void pons__goals_step(pons_body *b)
         if (!pons__goal_active(g)) {
             continue;
         }
-        if (strcmp(g->state, "held") == 0) {
+        if (g->state == PONS_GOAL_HELD) {
             hold = hold || g->skill->needs_base;
             continue;
         }
@@ -173,9 +169,9 @@ void pons__goals_step(pons_body *b)
             b->cmd.goal_seq = g->seq;
         }
         if (g->out.status == PONS__SKILL_DONE) {
-            finish(b, g, GOAL_DONE, 0, "");
+            finish(b, g, PONS_GOAL_DONE, 0, "");
         } else if (g->out.status == PONS__SKILL_FAILED) {
-            finish(b, g, GOAL_FAILED, g->out.error_code, g->out.error_msg);
+            finish(b, g, PONS_GOAL_FAILED, g->out.error_code, g->out.error_msg);
         } else {
             send_feedback(b, g);
         }
@@ -190,11 +186,11 @@ void pons__goals_hold(pons_body *b)
     bool any = false, fresh[PONS__GOALS_MAX] = {false};
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g) || strcmp(g->state, "held") == 0) {
+        if (!pons__goal_active(g) || g->state == PONS_GOAL_HELD) {
             continue;
         }
         any = fresh[i] = true;
-        g->state = "held";
+        g->state = PONS_GOAL_HELD;
         g->held_host_ns = b->host_ns;
         pons__skill_hold(g->skill, &g->run, &env);
         g->out.cmd = (pons_twist2){0};
@@ -211,7 +207,7 @@ void pons__goals_hold(pons_body *b)
     }
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         if (fresh[i]) {
-            record(b, &b->goals[i], "held");
+            record(b, &b->goals[i], PONS_GOAL_HELD);
         }
     }
 }
@@ -220,9 +216,9 @@ void pons__goals_watch_hold(pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && strcmp(g->state, "held") == 0 &&
+        if (pons__goal_active(g) && g->state == PONS_GOAL_HELD &&
             b->host_ns - g->held_host_ns >= PONS__BRAIN_LOST_NS) {
-            finish(b, g, GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: held for 30 s");
+            finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: held for 30 s");
         }
     }
 }
@@ -234,7 +230,7 @@ void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq)
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
         if (pons__goal_active(g) && g->skill->moves && g->seq <= up_to_seq) {
-            finish(b, g, GOAL_FAILED, PONS__STOPPED, text);
+            finish(b, g, PONS_GOAL_FAILED, PONS__STOPPED, text);
         }
     }
 }
@@ -243,7 +239,7 @@ void pons__goals_end(pons_body *b, const char *why)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         if (pons__goal_active(&b->goals[i])) {
-            finish(b, &b->goals[i], GOAL_CANCELED, 0, why);
+            finish(b, &b->goals[i], PONS_GOAL_CANCELED, 0, why);
         }
     }
 }
@@ -267,22 +263,21 @@ static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64
 static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal)
 {
     const char *goal_id = goal->goal_id;
-    const pons_value *line = pons__ledger_find(b->ledger, goal_id);
+    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
     if (!line) {
         return false;
     }
-    if (strcmp(pons_get_str(line, "args_hash", ""), goal->args_hash) != 0 ||
-        strcmp(pons_get_str(line, "skill", ""), goal->skill) != 0) {
+    if (strcmp(line->args_hash, goal->args_hash) != 0 || strcmp(line->skill, goal->skill) != 0) {
         reject(c, goal->goal_id, "args_mismatch", "this id was used before with other arguments");
         return true;
     }
-    const char *state = pons_get_str(line, "state", "");
-    pons__client_send(c,
-                      pons_object("type", json_string("accepted"), "goal_id", json_string(goal_id),
-                                  "state", json_string(state), "known", json_true(), "boot_id",
-                                  json_string(pons_get_str(line, "boot_id", "")), NULL));
-    if (pons__ledger_terminal(state)) {
-        pons__client_send(c, result_message(line));
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ACCEPTED,
+                                       .as.answer = {.goal_id = goal_id,
+                                                     .state = line->state,
+                                                     .known = true,
+                                                     .boot_id = line->boot_id}});
+    if (over(line)) {
+        say_result(c, line);
     }
     return true;
 }
@@ -291,8 +286,8 @@ static bool check_goal(pons_body *b, pons__client *c, const pons_message *msg,
                        const pons__skill **ret)
 {
     const pons_message_goal *goal = &msg->as.goal;
-    if (msg->fault[0]) {
-        reject(c, goal->goal_id, msg->fault_code, "%s", msg->fault);
+    if (msg->fault.text[0]) {
+        reject(c, goal->goal_id, msg->fault.code, "%s", msg->fault.text);
     } else if (strcmp(goal->robot_id, b->caps.robot_id) != 0) {
         reject(c, goal->goal_id, "wrong_robot", "this is %s, not %.60s", b->caps.robot_id,
                *goal->robot_id ? goal->robot_id : "(none)");
@@ -361,10 +356,11 @@ static void reject(pons__client *c, const char *goal_id, const char *code, const
 static void reject_number(pons__client *c, const char *goal_id, const char *code, int number,
                           const char *text)
 {
-    pons__client_send(c, pons_object("type", json_string("rejected"), "goal_id",
-                                     json_string(goal_id), "code", json_string(code), "error_code",
-                                     number ? json_integer(number) : NULL, "message",
-                                     pons__text(text), NULL));
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_REJECTED,
+                                       .as.rejected = {.goal_id = goal_id,
+                                                       .code = code,
+                                                       .message = text,
+                                                       .error_code = number}});
 }
 
 // The goal that another one takes over from, when it asks to: of the same navigating skill.
@@ -382,23 +378,19 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
 {
     const pons_message_goal *goal = &msg->as.goal;
     if (k == &pons__skill_stop_base && pons__goal_base(b)) {
-        finish(b, find_active(b, pons__goal_base(b)->msg.as.goal.goal_id), GOAL_CANCELED,
+        finish(b, find_active(b, pons__goal_base(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
                PONS__PREEMPTED, "PREEMPTED: stop_base took the base");
     }
     const bool takes_over = preempted(b, goal, k) != NULL;
     if (takes_over) {
         pons__goal *old = find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id);
         old->handed_over = true;
-        finish(b, old, GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
+        finish(b, old, PONS_GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
     }
-    pons_value *lines[2] = {ledger_line(b, goal, b->epoch, "accepted"),
-                            ledger_line(b, goal, b->epoch, "started")};
+    const pons_ledger_line lines[2] = {ledger_line(b, goal, b->epoch, PONS_GOAL_ACCEPTED),
+                                       ledger_line(b, goal, b->epoch, PONS_GOAL_STARTED)};
     pons_error err = PONS_ERROR_INIT;
-    const int rc = lines[0] && lines[1] ? pons__ledger_append(b->ledger, lines, 2, &err)
-                                        : pons_error_set(&err, PONS_ENOMEM, "body", "no memory");
-    pons_value_unref(lines[0]);
-    pons_value_unref(lines[1]);
-    if (rc < 0) {
+    if (pons__ledger_append(b->ledger, lines, 2, &err) < 0) {
         if (takes_over) { // what was handed over has nobody to go on with it
             pons__nav_cancel(b->nav);
         }
@@ -409,7 +401,7 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
     *g = (pons__goal){.msg = pons_message_share(msg),
                       .skill = k,
                       .seq = ++b->goal_seq,
-                      .state = "started",
+                      .state = PONS_GOAL_STARTED,
                       .epoch = b->epoch,
                       .started_wall_ms = pons_wall_ms(&b->clock),
                       .started_ns = b->robot_ns,
@@ -419,9 +411,9 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
     pons__skill_env env;
     goal_env(b, &env);
     pons__skill_start(k, &g->run, goal->args, &env);
-    pons__client_send(c, pons_object("type", json_string("accepted"), "goal_id",
-                                     json_string(goal->goal_id), "state", json_string("started"),
-                                     NULL));
+    pons__client_say(
+        c, &(pons_report){.type = PONS_REPORT_ACCEPTED,
+                          .as.answer = {.goal_id = goal->goal_id, .state = PONS_GOAL_STARTED}});
 }
 
 static pons__goal *find_active(pons_body *b, const char *goal_id)
@@ -445,9 +437,8 @@ static pons__goal *free_place(pons_body *b)
     return NULL;
 }
 
-static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const char *text)
+static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
 {
-    static const char *const words[] = {"done", "failed", "canceled"};
     if (g->out.status == PONS__SKILL_RUNNING && !g->handed_over) {
         pons__skill_env env;
         goal_env(b, &env);
@@ -459,61 +450,70 @@ static void finish(pons_body *b, pons__goal *g, goal_end end, int code, const ch
         b->cmd.docking = false;
         pons__body_publish(b);
     }
-    pons_value *result = pons_object("error_code", json_integer(code), "error_msg",
-                                     pons__text(text), "metrics", metrics(b, g), NULL);
-    pons_autovalue line = ledger_line(b, &g->msg.as.goal, g->epoch, words[end]);
-    if (result && line) {
-        json_object_update(line, result);
-    }
-    pons_value_unref(result);
+    // Its message and the text outlive its place: an end may be told of by pieces of it.
+    pons_message msg = g->msg;
+    pons_autovalue took = metrics(b, g);
+    pons_ledger_line line = ledger_line(b, &msg.as.goal, g->epoch, end);
+    line.ended = true;
+    line.end = (pons_report_end){.error_code = code, .error_msg = text, .metrics = took};
     // Without its end the goal counts as unfinished after a restart: reported, never repeated.
-    pons__ledger_append(b->ledger, &line, line ? 1 : 0, NULL);
-    pons_message_clear(&g->msg);
-    *g = (pons__goal){0};
-    // A result is never read beside an older picture of the robot than its own.
+    pons__ledger_append(b->ledger, &line, 1, NULL);
+    g->msg.type = PONS_MESSAGE_NONE; // it is active no more
     if (b->controller) {
-        pons__client_send(b->controller, pons__body_telemetry(b));
+        // A result is never read beside an older picture of the robot than its own.
+        pons__body_tell(b, b->controller);
+        say_result(b->controller, &line);
     }
-    pons__client_send(b->controller, result_message(line));
+    *g = (pons__goal){0};
+    pons_message_clear(&msg);
 }
 
-static int record(pons_body *b, const pons__goal *g, const char *state)
+static int record(pons_body *b, const pons__goal *g, pons_goal_state state)
 {
-    pons_autovalue line = ledger_line(b, &g->msg.as.goal, g->epoch, state);
-    return line ? pons__ledger_append(b->ledger, &line, 1, NULL) : PONS_ENOMEM;
+    const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, state);
+    return pons__ledger_append(b->ledger, &line, 1, NULL);
 }
 
-static pons_value *ledger_line(const pons_body *b, const pons_message_goal *goal, int64_t epoch,
-                               const char *state)
+static pons_ledger_line ledger_line(const pons_body *b, const pons_message_goal *goal,
+                                    int64_t epoch, pons_goal_state state)
 {
-    return pons_object("goal_id", json_string(goal->goal_id), "args_hash",
-                       json_string(goal->args_hash), "skill", json_string(goal->skill), "state",
-                       json_string(state), "ts_ms", json_integer(pons_wall_ms(&b->clock)),
-                       "boot_id", json_string(b->boot_id), "robot_id",
-                       json_string(b->caps.robot_id), "epoch", json_integer(epoch), "thread",
-                       json_string(goal->thread), "task_id", json_string(goal->task_id), "attempt",
-                       json_integer(goal->attempt), NULL);
+    return (pons_ledger_line){.goal_id = goal->goal_id,
+                              .args_hash = goal->args_hash,
+                              .skill = goal->skill,
+                              .state = state,
+                              .ts_ms = pons_wall_ms(&b->clock),
+                              .boot_id = b->boot_id,
+                              .robot_id = b->caps.robot_id,
+                              .epoch = epoch,
+                              .thread = goal->thread,
+                              .task_id = goal->task_id,
+                              .attempt = goal->attempt};
 }
 
 static pons_value *metrics(const pons_body *b, const pons__goal *g)
 {
-    const double run_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S;
-    return pons_object("distance_m", json_real(b->odometer_m - g->odometer_m), "duration_s",
-                       json_real(run_s), "recoveries", json_integer(g->out.recoveries),
-                       "distance_remaining_m", pons__real(g->out.distance_m), "obstacles",
-                       g->skill == &pons__skill_look ? json_integer(b->n_blobs) : NULL, NULL);
+    const pons_report_metrics m = {.distance_m = b->odometer_m - g->odometer_m,
+                                   .duration_s = (double)(b->robot_ns - g->started_ns) /
+                                                 (double)PONS_NS_PER_S,
+                                   .recoveries = g->out.recoveries,
+                                   .distance_remaining_m = g->out.distance_m,
+                                   .obstacles = g->skill == &pons__skill_look ? b->n_blobs : -1};
+    return pons_report_metrics_value(&m);
 }
 
-static pons_value *result_message(const pons_value *line)
+// NULL: it was never heard of.
+static bool over(const pons_ledger_line *line)
 {
-    return pons_object(
-        "type", json_string("result"), "goal_id", json_string(pons_get_str(line, "goal_id", "")),
-        "skill", json_string(pons_get_str(line, "skill", "")), "status",
-        json_string(pons_get_str(line, "state", "failed")), "error_code",
-        json_integer(pons_get_int(line, "error_code", 0)), "error_msg",
-        json_string(pons_get_str(line, "error_msg", "")), "metrics",
-        pons_get(line, "metrics") ? pons_value_ref(pons_get(line, "metrics")) : json_object(),
-        NULL);
+    return line && pons_goal_over((pons_goal_state)line->state);
+}
+
+static void say_result(pons__client *c, const pons_ledger_line *line)
+{
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_RESULT,
+                                       .as.result = {.goal_id = line->goal_id,
+                                                     .skill = line->skill,
+                                                     .status = line->state,
+                                                     .end = line->end}});
 }
 
 static void send_feedback(pons_body *b, pons__goal *g)
@@ -524,31 +524,26 @@ static void send_feedback(pons_body *b, pons__goal *g)
     // At most 10 Hz of robot time, and of host time too when the simulation is faster.
     const double rate = b->threaded && b->speed > 1.0 ? b->speed : 1.0;
     g->feedback_due_ns = b->robot_ns + (int64_t)(rate * (double)PONS__FEEDBACK_NS);
-    const double run_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S;
-    pons_value *msg = pons_object(
-        "type", json_string("feedback"), "goal_id", json_string(g->msg.as.goal.goal_id), "skill",
-        json_string(g->skill->name), "robot_ms", json_integer(b->robot_ns / PONS_NS_PER_MS),
-        "distance_remaining_m", pons__real(g->out.distance_m), "eta_s", pons__real(g->out.eta_s),
-        "elapsed_s", json_real(run_s), "recoveries", json_integer(g->out.recoveries), "pose",
-        pons__pose_value(b->pose), NULL);
-    if (msg && g->out.navigating) {
-        add_navigation(msg, g);
-    }
-    pons__client_send(b->controller, msg);
-}
-
-// By the names of Nav2's feedback; and which node of the tree it is that runs.
-static void add_navigation(pons_value *msg, const pons__goal *g)
-{
     const pons__skill_output *o = &g->out;
-    json_object_set_new(msg, "number_of_recoveries", json_integer(o->recoveries));
-    json_object_set_new(msg, "navigation_time", json_real(o->nav_time_s));
-    json_object_set_new(msg, "distance_remaining", pons__real(o->distance_m));
-    json_object_set_new(msg, "estimated_time_remaining", pons__real(o->eta_s));
-    if (g->skill == &pons__skill_navigate_through) {
-        json_object_set_new(msg, "number_of_poses_remaining", json_integer(o->poses_remaining));
-    }
-    json_object_set_new(msg, "current_node", pons__text(o->node ? o->node : ""));
+    const bool through = g->skill == &pons__skill_navigate_through;
+    const pons_report_feedback feedback = {
+        .goal_id = g->msg.as.goal.goal_id,
+        .skill = g->skill->name,
+        .robot_ms = b->robot_ns / PONS_NS_PER_MS,
+        .distance_remaining_m = o->distance_m,
+        .eta_s = o->eta_s,
+        .elapsed_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S,
+        .recoveries = o->recoveries,
+        .pose = pons__pose_shown(b->pose),
+        .navigates = o->navigating,
+        .number_of_recoveries = o->recoveries,
+        .navigation_time = o->nav_time_s,
+        .distance_remaining = o->distance_m,
+        .estimated_time_remaining = o->eta_s,
+        .number_of_poses_remaining = through ? o->poses_remaining : -1,
+        .current_node = o->node};
+    pons__client_say(b->controller,
+                     &(pons_report){.type = PONS_REPORT_FEEDBACK, .as.feedback = feedback});
 }
 
 static void goal_env(pons_body *b, pons__skill_env *env)
@@ -560,6 +555,5 @@ static void goal_env(pons_body *b, pons__skill_env *env)
 
 static void speak(void *user, const char *text)
 {
-    pons__clients_send(user,
-                       pons_object("type", json_string("speak"), "text", json_string(text), NULL));
+    pons__clients_say(user, &(pons_report){.type = PONS_REPORT_SPEAK, .as.speak = {.text = text}});
 }

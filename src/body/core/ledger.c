@@ -39,8 +39,13 @@
 #define MODULE      "ledger"
 #define LEDGER_MODE 0600
 #define LEDGER_MAX  (1024UL * 1024UL * 1024UL) // bytes; a larger file is not a ledger of ours
-#define STARTED_KEY "started"                  // in the index's entries
-#define LINE_KEY    "line"
+#define LINES_MAX   2                          // of one append
+
+typedef struct entry {     // a goal's
+    pons_ledger_line line; // the newest; of no state: none is known
+    pons_value *held;      // what it lies in
+    bool started;          // ever
+} entry;
 
 struct pons__ledger {
     int fd;             // -1: in memory
@@ -53,7 +58,9 @@ struct pons__ledger {
     int64_t lines;      // good ones
     int64_t plain;      // of these, without a checksum
     pons__witness last; // what was said last about the latch
-    pons_value *index;  // goal_id → {line, started}
+    entry *goals;       // in the order in which they were first heard of
+    size_t n_goals, cap_goals;
+    pons_value *index; // goal_id → its place in goals
 };
 
 static pons__ledger *create(const char *path, pons_error *err);
@@ -61,11 +68,14 @@ static int load(pons__ledger *l, pons_error *err);
 static int load_text(pons__ledger *l, const char *text, size_t n, pons_error *err);
 static int load_line(pons__ledger *l, const char *text, size_t n, pons_error *err);
 static int damaged(const pons__ledger *l, int64_t number, pons_error *err);
-static int keep_line(pons_buf *out, pons_value *line);
-static void see_witness(pons__ledger *l, const pons_value *line);
-static int check_line(const pons_value *line, pons_error *err);
-static int index_line(pons__ledger *l, pons_value *line, pons_error *err);
+static int keep_line(pons_buf *out, const pons_value *line);
+static void see_note(pons__ledger *l, const pons_ledger_note *note);
+static int know(pons__ledger *l, pons_value *json, pons_error *err);
+static entry *entry_of(const pons__ledger *l, const char *goal_id);
+static entry *entry_for(pons__ledger *l, const char *goal_id);
+static void entry_set(pons__ledger *l, entry *e, const pons_ledger_line *line, pons_value *held);
 static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, pons_error *err);
+static int no_memory(pons_error *err);
 
 int pons__ledger_open(const char *path, pons__ledger **ret, pons_error *err)
 {
@@ -106,53 +116,73 @@ void pons__ledger_close(pons__ledger *l)
     if (l->fd >= 0) {
         close(l->fd);
     }
+    for (size_t i = 0; i < l->n_goals; i++) {
+        pons_value_unref(l->goals[i].held);
+    }
+    free(l->goals);
     pons_value_unref(l->index);
     free(l->path);
     free(l);
 }
 
-int pons__ledger_append(pons__ledger *l, pons_value *const *lines, size_t n, pons_error *err)
+// All that needs memory comes before the write: what is on the disk is known.
+int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n, pons_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        int rc = check_line(lines[i], err);
-        if (rc < 0) {
-            return rc;
+    pons_value *json[LINES_MAX] = {NULL};
+    pons_ledger_line again[LINES_MAX];
+    int rc = n > LINES_MAX ? pons_error_set(err, PONS_EINVAL, MODULE, "too many lines") : PONS_OK;
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
+        json[i] = pons_ledger_line_encode(&lines[i]);
+        rc = json[i] ? pons_ledger_line_decode(json[i], &again[i], err) : no_memory(err);
+        if (rc == PONS_OK && again[i].state == PONS_GOAL_STARTED &&
+            pons__ledger_started(l, again[i].goal_id)) {
+            rc = pons_error_set(err, PONS_EEXIST, MODULE, "goal %s was started before",
+                                again[i].goal_id);
         }
-        const char *goal_id = pons_get_str(lines[i], "goal_id", "");
-        if (strcmp(pons_get_str(lines[i], "state", ""), "started") == 0 &&
-            pons__ledger_started(l, goal_id)) {
-            return pons_error_set(err, PONS_EEXIST, MODULE, "goal %s was started before", goal_id);
-        }
-    }
-    if (l->fd >= 0) {
-        const int rc = write_lines(l, lines, n, err);
-        if (rc < 0) {
-            return rc;
+        if (rc == PONS_OK && !entry_for(l, again[i].goal_id)) {
+            rc = no_memory(err);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        const int rc = index_line(l, lines[i], err);
-        if (rc < 0) {
-            return rc;
+    rc = rc == PONS_OK && l->fd >= 0 ? write_lines(l, json, n, err) : rc;
+    for (size_t i = 0; i < n && i < LINES_MAX; i++) {
+        if (rc == PONS_OK) {
+            entry_set(l, entry_of(l, again[i].goal_id), &again[i], pons_value_ref(json[i]));
         }
+        pons_value_unref(json[i]);
     }
-    return PONS_OK;
+    return rc;
 }
 
-const pons_value *pons__ledger_find(const pons__ledger *l, const char *goal_id)
+int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error *err)
 {
-    return pons_get(pons_get(l->index, goal_id), LINE_KEY);
+    pons_ledger_note again;
+    pons_value *json = pons_ledger_note_encode(note);
+    int rc = json ? pons_ledger_note_decode(json, &again, err) : no_memory(err);
+    rc = rc == PONS_OK && l->fd >= 0 ? write_lines(l, &json, 1, err) : rc;
+    if (rc == PONS_OK) {
+        see_note(l, &again);
+        l->lines++;
+    }
+    pons_value_unref(json);
+    return rc;
+}
+
+int pons__ledger_note_text(const pons_ledger_note *note, pons_buf *out)
+{
+    pons_autovalue json = pons_ledger_note_encode(note);
+    return json ? keep_line(out, json) : PONS_ENOMEM;
+}
+
+const pons_ledger_line *pons__ledger_find(const pons__ledger *l, const char *goal_id)
+{
+    const entry *e = entry_of(l, goal_id);
+    return e && e->line.state != PONS_GOAL_NONE ? &e->line : NULL;
 }
 
 bool pons__ledger_started(const pons__ledger *l, const char *goal_id)
 {
-    return pons_get_bool(pons_get(l->index, goal_id), STARTED_KEY, false);
-}
-
-bool pons__ledger_terminal(const char *state)
-{
-    return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
-           strcmp(state, "canceled") == 0;
+    const entry *e = entry_of(l, goal_id);
+    return e && e->started;
 }
 
 size_t pons__ledger_torn(const pons__ledger *l)
@@ -172,7 +202,11 @@ int64_t pons__ledger_plain(const pons__ledger *l)
 
 size_t pons__ledger_goals(const pons__ledger *l)
 {
-    return json_object_size(l->index);
+    size_t n = 0;
+    for (size_t i = 0; i < l->n_goals; i++) {
+        n += l->goals[i].line.state != PONS_GOAL_NONE;
+    }
+    return n;
 }
 
 const pons__witness *pons__ledger_witness(const pons__ledger *l)
@@ -187,17 +221,11 @@ int64_t pons__ledger_epoch(const pons__ledger *l)
 
 const char *pons__ledger_unfinished(const pons__ledger *l, const char *boot_id)
 {
-    const char *goal_id;
-    pons_value *entry;
-    json_object_foreach(l->index, goal_id, entry)
-    {
-        const pons_value *line = pons_get(entry, LINE_KEY);
-        if (!pons_get_bool(entry, STARTED_KEY, false) ||
-            pons__ledger_terminal(pons_get_str(line, "state", ""))) {
-            continue;
-        }
-        if (!boot_id || strcmp(pons_get_str(line, "boot_id", ""), boot_id) == 0) {
-            return goal_id;
+    for (size_t i = 0; i < l->n_goals; i++) {
+        const entry *e = &l->goals[i];
+        if (e->started && !pons_goal_over((pons_goal_state)e->line.state) &&
+            (!boot_id || strcmp(e->line.boot_id, boot_id) == 0)) {
+            return e->line.goal_id;
         }
     }
     return NULL;
@@ -233,7 +261,11 @@ int pons__ledger_salvage(const char *text, size_t n, pons_buf *out, int64_t *ret
         if (rc == PONS_OK) {
             pons_value *line = NULL;
             rc = pons_value_parse(text + at, end - at, &line, err);
-            rc = rc < 0 ? rc : keep_line(out, line);
+            if (rc == PONS_OK) {
+                json_object_del(line, "sum");
+                rc = keep_line(out, line);
+            }
+            pons_value_unref(line);
         } else if (rc == PONS_ECORRUPT) {
             lost++;
             rc = PONS_OK;
@@ -314,8 +346,7 @@ static int load_line(pons__ledger *l, const char *text, size_t n, pons_error *er
     if (rc == PONS_OK && json_is_object(line)) {
         json_object_del(line, "sum");
     }
-    rc = rc < 0 ? rc : check_line(line, err);
-    rc = rc < 0 ? rc : index_line(l, line, err);
+    rc = rc < 0 ? rc : know(l, line, err);
     pons_value_unref(line);
     if (rc < 0) {
         return rc == PONS_ENOMEM ? rc : PONS_ECORRUPT;
@@ -338,13 +369,11 @@ static int damaged(const pons__ledger *l, int64_t number, pons_error *err)
     return PONS_ECORRUPT;
 }
 
-// A good line, into what is left of a damaged ledger. Takes line.
-static int keep_line(pons_buf *out, pons_value *line)
+// A good line, into what is left of a damaged ledger.
+static int keep_line(pons_buf *out, const pons_value *line)
 {
     char *text = NULL;
-    json_object_del(line, "sum");
     const long n = pons__sum_line(line, &text);
-    pons_value_unref(line);
     if (n < 0) {
         return PONS_ENOMEM;
     }
@@ -355,60 +384,88 @@ static int keep_line(pons_buf *out, pons_value *line)
 
 // ---- lines --------------------------------------------------------------------------------------
 
-// Lines without a state are of other kinds, and pass.
-static int check_line(const pons_value *line, pons_error *err)
+// A line of the file. Those without a state are about the body, or of other kinds, and pass.
+static int know(pons__ledger *l, pons_value *json, pons_error *err)
 {
-    if (json_object_size(line) == 0) {
+    if (json_object_size(json) == 0) {
         return pons_error_set(err, PONS_EINVAL, MODULE, "a line must be an object with members");
     }
-    if (json_object_get(line, "state") && (!json_is_string(json_object_get(line, "state")) ||
-                                           !json_is_string(json_object_get(line, "goal_id")))) {
-        return pons_error_set(err, PONS_EINVAL, MODULE, "a line needs goal_id and state");
-    }
-    const int64_t epoch = pons_get_int(line, "epoch", 0);
-    if (epoch < 0 || epoch > PONS__EPOCH_MAX) {
-        return pons_error_set(err, PONS_EINVAL, MODULE, "a line's epoch is from 0 to 2^53 - 1");
-    }
-    return PONS_OK;
-}
-
-static int index_line(pons__ledger *l, pons_value *line, pons_error *err)
-{
-    const char *state = pons_get_str(line, "state", NULL);
-    if (!state) {
-        see_witness(l, line);
+    if (!pons_ledger_about_goal(json)) {
+        pons_ledger_note note;
+        pons_ledger_note_decode(json, &note, NULL); // its kind is what counts
+        see_note(l, &note);
         l->lines++;
         return PONS_OK;
     }
-    const char *goal_id = pons_get_str(line, "goal_id", "");
-    const int64_t epoch = pons_get_int(line, "epoch", 0);
-    const bool started = strcmp(state, "started") == 0 || pons__ledger_started(l, goal_id);
-    pons_value *entry =
-        pons_object(LINE_KEY, pons_value_ref(line), STARTED_KEY, json_boolean(started), NULL);
-    if (!entry || json_object_set_new(l->index, goal_id, entry) < 0) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a goal");
+    pons_ledger_line line;
+    const int rc = pons_ledger_line_decode(json, &line, err);
+    if (rc < 0) {
+        return rc;
     }
-    if (epoch > l->epoch) {
-        l->epoch = epoch;
+    entry *e = entry_for(l, line.goal_id);
+    if (!e) {
+        return no_memory(err);
     }
-    l->lines++;
+    entry_set(l, e, &line, pons_value_ref(json));
     return PONS_OK;
 }
 
 // What a repair left out may have been a latch: it counts as one.
-static void see_witness(pons__ledger *l, const pons_value *line)
+static void see_note(pons__ledger *l, const pons_ledger_note *note)
 {
-    const char *kind = pons_get_str(line, "kind", "");
-    const bool repair = strcmp(kind, "repair") == 0;
-    if (strcmp(kind, "reset") == 0) {
+    const bool repair = note->kind == PONS_LEDGER_REPAIR;
+    if (note->kind == PONS_LEDGER_RESET) {
         l->last = (pons__witness){0};
-    } else if (repair || strcmp(kind, "latch") == 0) {
+    } else if (repair || note->kind == PONS_LEDGER_LATCH) {
         l->last.latched = true;
-        l->last.origin =
-            repair ? PONS__ORIGIN_UNKNOWN : pons__origin_of(pons_get_str(line, "origin", "?"));
+        l->last.origin = repair ? PONS__ORIGIN_UNKNOWN : pons__origin_of(note->origin);
         snprintf(l->last.reason, sizeof l->last.reason, "%s",
-                 repair ? "boot: lines of the ledger were lost" : pons_get_str(line, "reason", ""));
+                 repair ? "boot: lines of the ledger were lost" : note->reason);
     }
+}
+
+static entry *entry_of(const pons__ledger *l, const char *goal_id)
+{
+    const pons_value *at = pons_get(l->index, goal_id);
+    return at ? &l->goals[json_integer_value(at)] : NULL;
+}
+
+// The goal's place, made when there is none. NULL: no memory.
+static entry *entry_for(pons__ledger *l, const char *goal_id)
+{
+    entry *e = entry_of(l, goal_id);
+    if (e) {
+        return e;
+    }
+    if (l->n_goals == l->cap_goals) {
+        const size_t cap = l->cap_goals ? 2 * l->cap_goals : 16;
+        entry *more = realloc(l->goals, cap * sizeof *more);
+        if (!more) {
+            return NULL;
+        }
+        l->goals = more;
+        l->cap_goals = cap;
+    }
+    if (json_object_set_new(l->index, goal_id, json_integer((json_int_t)l->n_goals)) < 0) {
+        return NULL;
+    }
+    l->goals[l->n_goals] = (entry){.held = NULL};
+    return &l->goals[l->n_goals++];
+}
+
+// Takes held.
+static void entry_set(pons__ledger *l, entry *e, const pons_ledger_line *line, pons_value *held)
+{
+    pons_value_unref(e->held);
+    *e = (entry){
+        .line = *line, .held = held, .started = e->started || line->state == PONS_GOAL_STARTED};
+    l->epoch = line->epoch > l->epoch ? line->epoch : l->epoch;
+    l->lines++;
+}
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a line");
 }
 
 static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, pons_error *err)
@@ -420,7 +477,7 @@ static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, pons
     size_t len = 0;
     FILE *f = open_memstream(&block, &len);
     if (!f) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a line");
+        return no_memory(err);
     }
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) {

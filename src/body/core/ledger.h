@@ -5,7 +5,7 @@
 
 #include "body/safety/durable.h"
 #include "pons/buf.h"
-#include "pons/value.h"
+#include "pons/ledger_line.h"
 
 typedef struct pons__ledger pons__ledger; // loop thread only
 
@@ -21,16 +21,17 @@ typedef struct pons__witness {
 int pons__ledger_open(const char *path, pons__ledger **ret, pons_error *err);
 void pons__ledger_close(pons__ledger *l); // NULL-safe
 
-// Appends n lines (objects with goal_id and state) with one write and one fdatasync; on success
-// they are durable and known. Does not take the lines. On failure nothing of them remains known:
-// PONS_EEXIST when a line would start a goal a second time, PONS_EIO when the disk fails, after
-// which every append fails, as what the file holds is not known any more.
-int pons__ledger_append(pons__ledger *l, pons_value *const *lines, size_t n, pons_error *err);
+// Appends n lines with one write and one fdatasync; on success they are durable and known. On
+// failure nothing of them remains known: PONS_EINVAL for a line that could not be read again,
+// PONS_EEXIST when one would start a goal a second time, PONS_EIO when the disk fails, after which
+// every append fails, as what the file holds is not known any more; PONS_ENOMEM.
+int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n, pons_error *err);
+// The same for a line about the body itself.
+int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error *err);
 
 // The newest line of a goal, borrowed until the next append; NULL: never heard of.
-const pons_value *pons__ledger_find(const pons__ledger *l, const char *goal_id);
+const pons_ledger_line *pons__ledger_find(const pons__ledger *l, const char *goal_id);
 bool pons__ledger_started(const pons__ledger *l, const char *goal_id); // ever
-bool pons__ledger_terminal(const char *state);                         // done, failed, canceled
 size_t pons__ledger_torn(const pons__ledger *l);   // bytes that were cut away at open
 int64_t pons__ledger_lines(const pons__ledger *l); // good ones; 0: no body ever ran with it
 int64_t pons__ledger_plain(const pons__ledger *l); // of these, without a checksum
@@ -45,6 +46,9 @@ int pons__ledger_parse(const char *text, size_t n, pons__ledger **ret, pons_erro
 // The good lines of a damaged ledger, each with its checksum; and how many were bad. PONS_ENOMEM.
 int pons__ledger_salvage(const char *text, size_t n, pons_buf *out, int64_t *ret_lost,
                          pons_error *err);
+
+// A note as a line of the file, with its checksum. PONS_ENOMEM.
+int pons__ledger_note_text(const pons_ledger_note *note, pons_buf *out);
 
 // Does a body that finds this ledger, and this state of the latch, start latched? Whenever it cannot
 // prove the opposite. state_rc: of pons__durable_load(). *ret: who latched, and why.

@@ -2,7 +2,7 @@
 //
 //   observer      hears telemetry and speech; may ask for a goal's status, and stop
 //   controller    one at a time, with an epoch of its own; only it sends goals, cancels, adopts
-//   who resets    the controller, or a process of the same user; as who sets the pose (requests.c)
+//   who resets    the controller, or a process of the same user (requests.c)
 //
 // There are PONS__CLIENTS_MAX places. Observers that said hello take PONS__OBSERVERS_MAX of them at
 // the most; who has said nothing for PONS__HELLO_NS is closed, and earlier when a place is needed.
@@ -59,7 +59,6 @@ static const struct {
     [PONS_MESSAGE_BYE] = {on_bye, true, false},
     [PONS_MESSAGE_SPAWN] = {on_spawn, true, false},
     [PONS_MESSAGE_BATTERY] = {on_battery, true, false},
-    [PONS_MESSAGE_SET_POSE] = {pons__pose_told, false, false},
 };
 
 void pons__clients_pump(pons_body *b)
@@ -151,7 +150,7 @@ static void dispatch(pons_body *b, pons__client *c, const pons_value *json)
     } else if (handlers[msg.type].greeted && !c->greeted) {
         pons__client_error(c, type, "no_hello", "say hello first");
     } else if (rc < 0 && !handlers[msg.type].faulty) {
-        pons__client_error(c, type, msg.fault_code, "%s", msg.fault);
+        pons__client_error(c, type, msg.fault.code, "%s", msg.fault.text);
     } else {
         handlers[msg.type].fn(b, c, &msg);
     }
@@ -187,8 +186,8 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
         return;
     }
     c->greeted = true;
-    pons__client_send(c, pons__body_hello(b, epoch));
-    pons__client_send(c, pons__body_telemetry(b));
+    pons__body_greet(b, c, epoch);
+    pons__body_tell(b, c);
 }
 
 static bool may_control(pons_body *b, pons__client *c)
@@ -306,5 +305,5 @@ static void lost(pons_body *b)
 
 static void ok(pons__client *c, const char *re)
 {
-    pons__client_send(c, pons_object("type", json_string("ok"), "re", json_string(re), NULL));
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = re}});
 }

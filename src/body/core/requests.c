@@ -1,5 +1,4 @@
-// requests.c - stop and reset over a link: each is answered when what it says has happened; and
-// set_pose, by which a person tells a robot that has lost itself where it is.
+// requests.c - stop and reset over a link: each is answered when what it says has happened.
 //
 //   stop  -> gate: zero is written -> stopped -> disk -> latched
 //                                                 +-fails-> unsaved{message}, once; latched later
@@ -27,8 +26,7 @@ static void answer_stops(pons_body *b, pons__client *c);
 static void send_reset(pons_body *b, pons__client *c);
 static void answer_reset(pons_body *b, pons__client *c);
 static void take_back(pons_body *b);
-static pons_value *witness(const pons_body *b, const char *kind);
-static pons_value *say(const char *type);
+static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err);
 
 // Whatever is wrong with its reason, a stop is a stop.
 void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
@@ -61,26 +59,6 @@ void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
     answer_reset(b, c);
 }
 
-// Only what may be: in the map, and where the robot has room by the map. Whether it is true, the
-// scans say.
-void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg)
-{
-    const pons_pose2 at = {msg->as.set_pose.x, msg->as.set_pose.y,
-                           pons_wrap_angle(msg->as.set_pose.yaw)};
-    if (!may_reset(b, c)) {
-        pons__client_error(c, "set_pose", "not_permitted",
-                           "set_pose needs the controller, or the user that the body runs as");
-    } else if (!isfinite(at.x + at.y + at.yaw) ||
-               !(pons__costmap_clearance(b->grid, at.x, at.y) > 0.0)) {
-        pons__client_error(c, "set_pose", "bad_args",
-                           "(%.2f, %.2f) is outside the map or in a wall", at.x, at.y);
-    } else {
-        pons__body_placed(b, at);
-        pons__client_send(
-            c, pons_object("type", json_string("ok"), "re", json_string("set_pose"), NULL));
-    }
-}
-
 void pons__requests_step(pons_body *b)
 {
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
@@ -100,9 +78,8 @@ void pons__note_latch(pons_body *b)
         return;
     }
     const pons__witness *w = pons__ledger_witness(b->ledger);
-    pons_autovalue line = witness(b, "latch");
     // One line says it; of a flood of stops the others add nothing.
-    if (!w->latched && (!line || pons__ledger_append(b->ledger, &line, 1, NULL) < 0)) {
+    if (!w->latched && witness(b, PONS_LEDGER_LATCH, NULL) < 0) {
         b->note_retry_ns = b->host_ns + NOTE_RETRY_NS;
         return;
     }
@@ -117,19 +94,19 @@ static void answer_stops(pons_body *b, pons__client *c)
         c->latch_gen = b->safety.gen;
         c->told_unsaved = false;
         for (; c->stops > 0; c->stops--) {
-            pons__client_send(c, say("stopped"));
+            pons__client_say(c, &(pons_report){.type = PONS_REPORT_STOPPED});
             c->latches++;
         }
     }
     if (c->latches > 0 && b->safety.saved_gen < c->latch_gen && b->safety.unsaved[0] &&
         !c->told_unsaved) {
         c->told_unsaved = true;
-        pons__client_send(c, pons_object("type", json_string("unsaved"), "message",
-                                         pons__text(b->safety.unsaved), NULL));
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_UNSAVED,
+                                           .as.unsaved = {.message = b->safety.unsaved}});
     }
     while (c->latches > 0 && b->safety.saved_gen >= c->latch_gen) {
         c->latches--;
-        pons__client_send(c, say("latched"));
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_LATCHED});
     }
 }
 
@@ -150,9 +127,8 @@ static void send_reset(pons_body *b, pons__client *c)
     }
     pons__note_latch(b);
     if (pons__ledger_witness(b->ledger)->latched) {
-        pons_autovalue line = witness(b, "reset");
         pons_error err = PONS_ERROR_INIT;
-        if (!line || pons__ledger_append(b->ledger, &line, 1, &err) < 0) {
+        if (witness(b, PONS_LEDGER_RESET, &err) < 0) {
             c->resets = false;
             pons__client_error(c, "reset", "unsaved", "the reset cannot be recorded: %s: %s",
                                err.message, err.cause);
@@ -178,8 +154,7 @@ static void answer_reset(pons_body *b, pons__client *c)
     }
     if (!b->safety.latched) {
         b->note[0] = '\0';
-        pons__client_send(c,
-                          pons_object("type", json_string("ok"), "re", json_string("reset"), NULL));
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "reset"}});
     } else if (b->safety.latch_count != c->reset_latch) {
         pons__client_error(c, "reset", "latched", "another stop came: %s", b->safety.reason);
     } else if (b->host_ns > c->reset_until_ns) {
@@ -204,15 +179,12 @@ static void take_back(pons_body *b)
 
 // ---- small --------------------------------------------------------------------------------------
 
-static pons_value *witness(const pons_body *b, const char *kind)
+static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err)
 {
-    return pons_object("kind", json_string(kind), "origin",
-                       json_string(pons__origin_word(b->safety.origin)), "reason",
-                       pons__text(b->safety.reason), "boot_id", json_string(b->boot_id), "ts_ms",
-                       json_integer(pons_wall_ms(&b->clock)), NULL);
-}
-
-static pons_value *say(const char *type)
-{
-    return pons_object("type", json_string(type), NULL);
+    const pons_ledger_note note = {.kind = kind,
+                                   .origin = pons__origin_word(b->safety.origin),
+                                   .reason = b->safety.reason,
+                                   .boot_id = b->boot_id,
+                                   .ts_ms = pons_wall_ms(&b->clock)};
+    return pons__ledger_note(b->ledger, &note, err);
 }

@@ -1,17 +1,9 @@
-// shown.c - what others see of the body's goals, and numbers and poses as they see them.
+// shown.c - what others see of the body's goals, and poses as they see them.
 #include "body/core/shown.h"
 
-#include <math.h>
-#include <string.h>
-
-pons_value *pons__pose_value(pons_pose2 p)
+pons_report_pose pons__pose_shown(pons_pose2 p)
 {
-    return pons_object("x", pons__real(p.x), "y", pons__real(p.y), "yaw", pons__real(p.yaw), NULL);
-}
-
-pons_value *pons__real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
+    return (pons_report_pose){p.x, p.y, p.yaw};
 }
 
 bool pons__goal_active(const pons__goal *g)
@@ -22,7 +14,7 @@ bool pons__goal_active(const pons__goal *g)
 bool pons__goals_held(const pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && strcmp(b->goals[i].state, "held") == 0) {
+        if (pons__goal_active(&b->goals[i]) && b->goals[i].state == PONS_GOAL_HELD) {
             return true;
         }
     }

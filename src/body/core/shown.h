@@ -1,4 +1,4 @@
-// shown.h - what others see of the body's goals, and numbers and poses as they see them.
+// shown.h - what others see of the body's goals, and poses as they see them.
 #ifndef PONS_BODY_CORE_SHOWN_H
 #define PONS_BODY_CORE_SHOWN_H
 
@@ -10,7 +10,6 @@ bool pons__goals_held(const pons_body *b);
 const pons__goal *pons__goal_base(const pons_body *b);  // the goal that has the base, or NULL
 const pons__goal *pons__goal_shown(const pons_body *b); // the one that telemetry shows, or NULL
 
-pons_value *pons__pose_value(pons_pose2 p);
-pons_value *pons__real(double x); // null when not finite
+pons_report_pose pons__pose_shown(pons_pose2 p);
 
 #endif

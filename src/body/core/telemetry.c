@@ -1,5 +1,6 @@
-// telemetry.c - what the body tells: its greeting, and twenty times a second its state. Shapes as
-// link.h has them. A number that is not known (no scan yet, nothing in reach) is null.
+// telemetry.c - what the body tells: its greeting, twenty times a second its state, and the
+// navigator's tree at work. Each is a report (link_report.h). A number that is not known (no scan
+// yet, nothing in reach) is NAN.
 #include "body/core/telemetry.h"
 
 #include "body/core/body.h"
@@ -7,72 +8,93 @@
 #include "body/core/command.h"
 #include "body/core/shown.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MILLI 1e-3 // coordinates of what is only shown are rounded to this [m]
 
 #define TREE_NODES 128 // of a tree, in one message
 
-static pons_value *stop_value(const pons_body *b);
-static pons_value *tree_message(const pons_body *b, const char *list, pons_value *taken);
+static pons_report_stop stop_now(const pons_body *b);
+static pons_report tree_report(const pons_body *b);
 static void tell_outline(pons_body *b, pons__client *c);
 static void tell_changes(pons_body *b, const pons__nav_change *changes, int n, uint64_t lost);
-static pons_value *goal_value(const pons__goal *g);
 static pons_value *blobs_value(const pons_body *b);
-static pons_value *where_value(const pons_body *b);
 static const char *battery_word(pons_battery_state s);
 
-pons_value *pons__body_hello(const pons_body *b, int64_t epoch)
+void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
 {
-    const pons_value *w = b->world;
     static const char *const keys[] = {"name", "bounds", "zones", "charger", "objects", "keep_out"};
-    pons_value *world = json_object();
+    pons_autovalue world = json_object(); // without what only the body needs
     for (size_t i = 0; world && i < sizeof keys / sizeof keys[0]; i++) {
-        if (pons_get(w, keys[i])) {
-            json_object_set_new(world, keys[i], pons_value_ref(pons_get(w, keys[i])));
+        if (pons_get(b->world, keys[i])) {
+            json_object_set_new(world, keys[i], pons_value_ref(pons_get(b->world, keys[i])));
         }
     }
-    pons_value *limits = pons_object(
-        "radius_m", json_real(b->caps.radius_m), "speed_max_mps", json_real(b->caps.speed_max_mps),
-        "reverse_max_mps", json_real(b->caps.reverse_max_mps), "yaw_rate_max_radps",
-        json_real(b->caps.yaw_rate_max_radps), "brake_max_mps2", json_real(b->caps.brake_max_mps2),
-        "heartbeat_ms", json_integer(PONS__HEARTBEAT_NS / PONS_NS_PER_MS), "held_s",
-        json_integer(PONS__BRAIN_LOST_NS / PONS_NS_PER_S), "line_max",
-        json_integer(PONS_LINK_LINE_MAX), NULL);
-    return pons_object("type", json_string("hello"), "protocol", json_integer(PONS_LINK_PROTOCOL),
-                       "boot_id", json_string(b->boot_id), "robot_id",
-                       json_string(b->caps.robot_id), "epoch", json_integer(epoch), "driver",
-                       json_string(b->robot->name), "speed", json_real(b->speed), "simulated",
-                       json_boolean(b->caps.simulated), "world", world, "skills",
-                       pons_value_ref(b->registry), "limits", limits, "pid",
-                       json_integer(b->threaded ? getpid() : 0), NULL);
+    const pons_report_hello hello = {.protocol = PONS_LINK_PROTOCOL,
+                                     .boot_id = b->boot_id,
+                                     .robot_id = b->caps.robot_id,
+                                     .epoch = epoch,
+                                     .driver = b->robot->name,
+                                     .speed = b->speed,
+                                     .simulated = b->caps.simulated,
+                                     .world = world,
+                                     .skills = b->registry,
+                                     .limits = {.radius_m = b->caps.radius_m,
+                                                .speed_max_mps = b->caps.speed_max_mps,
+                                                .reverse_max_mps = b->caps.reverse_max_mps,
+                                                .yaw_rate_max_radps = b->caps.yaw_rate_max_radps,
+                                                .brake_max_mps2 = b->caps.brake_max_mps2,
+                                                .heartbeat_ms = PONS__HEARTBEAT_NS / PONS_NS_PER_MS,
+                                                .held_s = PONS__BRAIN_LOST_NS / PONS_NS_PER_S,
+                                                .line_max = PONS_LINK_LINE_MAX},
+                                     .pid = b->threaded ? getpid() : 0};
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_HELLO, .as.hello = hello});
 }
 
-pons_value *pons__body_telemetry(pons_body *b)
+void pons__body_tell(pons_body *b, pons__client *c)
 {
     const pons__goal *shown = pons__goal_shown(b);
     const pons__safety_status *s = &b->safety;
-    const bool base_busy = pons__goal_base(b) != NULL;
-    return pons_object(
-        "type", json_string("telemetry"), "robot_ms", json_integer(b->robot_ns / PONS_NS_PER_MS),
-        "pose", pons__pose_value(b->pose), "pose_std_m",
-        pons__real(pons__localizer_std_m(b->localizer)), "localization", where_value(b), "twist",
-        pons_object("v", pons__real(b->state.twist.v), "w", pons__real(b->state.twist.w), NULL),
-        "battery_pct", pons__real(b->state.battery_pct), "battery_state",
-        json_string(battery_word(b->state.battery)), "docked", json_boolean(b->state.on_charger),
-        "distance_remaining_m", shown ? pons__real(shown->out.distance_m) : json_null(), "goal",
-        shown ? goal_value(shown) : json_null(), "resources",
-        pons_object("base_busy", json_boolean(base_busy), NULL), "stop", stop_value(b), "held",
-        json_boolean(pons__goals_held(b)), "nearest_m", pons__real(s->nearest_m), "zone_of_safety",
-        json_string(pons__zone_word(s->zone)), "realtime", pons__real(pons__body_rate(b)),
-        "scan_age_ms",
-        s->scan_age_ns == INT64_MAX ? json_null() : json_integer(s->scan_age_ns / PONS_NS_PER_MS),
-        "fifo", json_boolean(s->fifo), "boot_id", json_string(b->boot_id), "odometer_m",
-        pons__real(b->odometer_m), "gaps", json_integer((json_int_t)s->gaps), "obstacles",
-        blobs_value(b), "collision_risk", json_boolean(s->collision_risk), "latch_durable",
-        json_boolean(s->saved_gen == s->gen), NULL);
+    pons_autovalue obstacles = blobs_value(b);
+    pons_report r = {.type = PONS_REPORT_TELEMETRY};
+    r.as.telemetry = (pons_report_telemetry){
+        .robot_ms = b->robot_ns / PONS_NS_PER_MS,
+        .pose = pons__pose_shown(b->pose),
+        .pose_std_m = pons__localizer_std_m(b->localizer),
+        .twist = {.v = b->state.twist.v, .w = b->state.twist.w},
+        .battery_pct = b->state.battery_pct,
+        .battery_state = battery_word(b->state.battery),
+        .docked = b->state.on_charger,
+        .distance_remaining_m = shown ? shown->out.distance_m : NAN,
+        .base_busy = pons__goal_base(b) != NULL,
+        .stop = stop_now(b),
+        .held = pons__goals_held(b),
+        .nearest_m = s->nearest_m,
+        .zone_of_safety = pons__zone_word(s->zone),
+        .realtime = pons__body_rate(b),
+        .scan_age_ms = s->scan_age_ns == INT64_MAX ? -1 : s->scan_age_ns / PONS_NS_PER_MS,
+        .fifo = s->fifo,
+        .boot_id = b->boot_id,
+        .odometer_m = b->odometer_m,
+        .gaps = (int64_t)s->gaps,
+        .obstacles = obstacles,
+        .collision_risk = s->collision_risk,
+        .latch_durable = s->saved_gen == s->gen};
+    if (shown) {
+        r.as.telemetry.goal.active = true;
+        r.as.telemetry.goal.goal_id = shown->msg.as.goal.goal_id;
+        r.as.telemetry.goal.skill = shown->skill->name;
+        r.as.telemetry.goal.state = shown->state;
+        r.as.telemetry.goal.started_ms = shown->started_wall_ms;
+        r.as.telemetry.goal.timeout_s = shown->skill->timeout_s;
+    }
+    if (c) {
+        pons__client_say(c, &r);
+    } else {
+        pons__clients_say(b, &r);
+    }
 }
 
 // Who has not seen this tree yet gets its outline first; then what has changed. What nobody watches
@@ -103,28 +125,22 @@ void pons__body_tell_tree(pons_body *b)
 
 static void tell_changes(pons_body *b, const pons__nav_change *changes, int n, uint64_t lost)
 {
-    pons_value *list = json_array();
+    pons_autovalue list = json_array();
     for (int i = 0; list && i < n; i++) {
         const pons__nav_change *x = &changes[i];
         char path[512];
-        json_array_append_new(
-            list, pons_object("node", json_integer(x->node), "path",
-                              pons__text(pons__nav_tree_path(b->nav, x->node, path, sizeof path)),
-                              "from", json_string(pons_bt_status_word(PONS_BT_XML, x->from)), "to",
-                              json_string(pons_bt_status_word(PONS_BT_XML, x->to)), "robot_ms",
-                              json_integer(x->robot_ns / PONS_NS_PER_MS), NULL));
+        const pons_report_change change = {
+            .node = x->node,
+            .path = pons__nav_tree_path(b->nav, x->node, path, sizeof path),
+            .from = pons_bt_status_word(PONS_BT_XML, x->from),
+            .to = pons_bt_status_word(PONS_BT_XML, x->to),
+            .robot_ms = x->robot_ns / PONS_NS_PER_MS};
+        json_array_append_new(list, pons_report_change_value(&change));
     }
-    pons_value *msg = tree_message(b, "changes", list);
-    if (msg && lost > 0) {
-        json_object_set_new(msg, "lost", json_integer((json_int_t)lost));
-    }
-    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
-        pons__client *c = &b->clients[i];
-        if (c->link && c->tree && c->greeted) {
-            pons__client_send(c, pons_value_ref(msg));
-        }
-    }
-    pons_value_unref(msg);
+    pons_report r = tree_report(b);
+    r.as.tree.changes = list;
+    r.as.tree.lost = (int64_t)lost;
+    pons__clients_say_tree(b, &r);
 }
 
 static void tell_outline(pons_body *b, pons__client *c)
@@ -135,60 +151,46 @@ static void tell_outline(pons_body *b, pons__client *c)
         pons__nav_tree_states(b->nav, states);
     }
     for (uint32_t from = 0; states && from < all; from += TREE_NODES) {
-        pons_value *list = json_array();
+        pons_autovalue list = json_array();
         for (uint32_t i = from; list && i < all && i < from + TREE_NODES; i++) {
             char path[512];
-            const pons_bt_status s = (pons_bt_status)states[i];
-            json_array_append_new(
-                list, pons_object("node", json_integer(i), "path",
-                                  pons__text(pons__nav_tree_path(b->nav, i, path, sizeof path)),
-                                  "state", json_string(pons_bt_status_word(PONS_BT_XML, s)), NULL));
+            const pons_report_node node = {
+                .node = i,
+                .path = pons__nav_tree_path(b->nav, i, path, sizeof path),
+                .state = pons_bt_status_word(PONS_BT_XML, (pons_bt_status)states[i])};
+            json_array_append_new(list, pons_report_node_value(&node));
         }
-        pons_value *msg = tree_message(b, "nodes", list);
-        if (msg) {
-            json_object_set_new(msg, "file", pons__text(pons__nav_tree_file(b->nav)));
-            json_object_set_new(msg, "of", json_integer(all));
-        }
-        pons__client_send(c, msg);
+        pons_report r = tree_report(b);
+        r.as.tree.nodes = list;
+        r.as.tree.file = pons__nav_tree_file(b->nav);
+        r.as.tree.of = all;
+        pons__client_say(c, &r);
     }
     free(states);
 }
 
-static pons_value *tree_message(const pons_body *b, const char *list, pons_value *taken)
+static pons_report tree_report(const pons_body *b)
 {
     const pons__goal *g = pons__goal_base(b);
-    return pons_object("type", json_string("tree"), "tree",
-                       json_integer((json_int_t)pons__nav_tree_id(b->nav)), "goal_id",
-                       g ? json_string(g->msg.as.goal.goal_id) : json_null(), "robot_ms",
-                       json_integer(b->robot_ns / PONS_NS_PER_MS), list, taken, NULL);
+    return (pons_report){.type = PONS_REPORT_TREE,
+                         .as.tree = {.tree = (int64_t)pons__nav_tree_id(b->nav),
+                                     .goal_id = g ? g->msg.as.goal.goal_id : NULL,
+                                     .robot_ms = b->robot_ns / PONS_NS_PER_MS}};
 }
 
-static pons_value *stop_value(const pons_body *b)
+static pons_report_stop stop_now(const pons_body *b)
 {
     const bool latched = pons__body_latched(b);
-    const char *reason = !latched ? b->note : b->safety.latched ? b->safety.reason : b->cmd.reason;
-    const pons__origin origin = !latched            ? PONS__ORIGIN_NONE
-                                : b->safety.latched ? b->safety.origin
-                                                    : b->cmd.stop_origin;
-    return pons_object("latched", json_boolean(latched), "reason", pons__text(reason), "origin",
-                       json_string(pons__origin_word(origin)), "unsaved",
-                       b->safety.unsaved[0] ? pons__text(b->safety.unsaved) : NULL, NULL);
-}
-
-static pons_value *where_value(const pons_body *b)
-{
-    const pons__pose_watch *w = pons__localizer_watch(b->localizer);
-    return pons_object("state", json_string(pons__trust_word(w->trust)), "agreement",
-                       pons__real(w->agreement), "why", w->why[0] ? json_string(w->why) : NULL,
-                       NULL);
-}
-
-static pons_value *goal_value(const pons__goal *g)
-{
-    return pons_object("goal_id", json_string(g->msg.as.goal.goal_id), "skill",
-                       json_string(g->skill->name), "state", json_string(g->state), "started_ms",
-                       json_integer(g->started_wall_ms), "timeout_s",
-                       json_real(g->skill->timeout_s), NULL);
+    const bool by_gate = b->safety.latched; // else it is on its way there
+    const pons__origin origin = !latched  ? PONS__ORIGIN_NONE
+                                : by_gate ? b->safety.origin
+                                          : b->cmd.stop_origin;
+    return (pons_report_stop){.latched = latched,
+                              .reason = !latched  ? b->note
+                                        : by_gate ? b->safety.reason
+                                                  : b->cmd.reason,
+                              .origin = pons__origin_word(origin),
+                              .unsaved = b->safety.unsaved};
 }
 
 static pons_value *blobs_value(const pons_body *b)
@@ -196,9 +198,10 @@ static pons_value *blobs_value(const pons_body *b)
     pons_value *all = json_array();
     for (int i = 0; all && i < b->n_blobs; i++) {
         const pons__blob *o = &b->blobs[i];
-        json_array_append_new(all, pons_object("x", json_real(round(o->x / MILLI) * MILLI), "y",
-                                               json_real(round(o->y / MILLI) * MILLI), "r",
-                                               json_real(round(o->r / MILLI) * MILLI), NULL));
+        const pons_report_obstacle shown = {.x = round(o->x / MILLI) * MILLI,
+                                            .y = round(o->y / MILLI) * MILLI,
+                                            .r = round(o->r / MILLI) * MILLI};
+        json_array_append_new(all, pons_report_obstacle_value(&shown));
     }
     return all;
 }

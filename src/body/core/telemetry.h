@@ -4,8 +4,8 @@
 
 #include "body/core/body.h"
 
-pons_value *pons__body_hello(const pons_body *b, int64_t epoch);
-pons_value *pons__body_telemetry(pons_body *b);
-void pons__body_tell_tree(pons_body *b); // each control step: to those who watch it
+void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch);
+void pons__body_tell(pons_body *b, pons__client *c); // the telemetry; NULL: to all that said hello
+void pons__body_tell_tree(pons_body *b);             // each control step: to those who watch it
 
 #endif

@@ -14,6 +14,7 @@
 // fails, which of the two is there is not known: the caller is told of a failure and writes again.
 #include "body/safety/durable.h"
 
+#include "pons/fields.h"
 #include "pons/rand.h"
 
 #include <errno.h>
@@ -27,8 +28,6 @@
 #define MODULE    "body"
 #define FILE_MODE 0600
 #define STATE_MAX 4096 // bytes; a longer file is none of ours
-#define UTF8_MAX  4    // bytes of one character
-#define PLAIN_MAX 512  // bytes of text that is not UTF-8 and is shown with '?'
 
 #define SUM_HEAD   ",\"sum\":\""
 #define SUM_TAIL   "\"}"
@@ -113,7 +112,7 @@ int pons__durable_save(const char *path, const pons__durable *d, pons_error *err
     pons_autovalue v =
         pons_object("epoch", json_integer(d->epoch), "boot_id", json_string(d->boot_id), "latched",
                     json_boolean(d->latched), "origin", json_string(pons__origin_word(d->origin)),
-                    "reason", pons__text(d->reason), NULL);
+                    "reason", pons_text(d->reason), NULL);
     char *text = NULL;
     const long n = v ? pons__sum_line(v, &text) : -1;
     if (n < 0) {
@@ -289,28 +288,4 @@ int pons__sync_directory(const char *path)
     close(fd);
     errno = why;
     return rc;
-}
-
-// ---- text ---------------------------------------------------------------------------------------
-
-// What is not UTF-8 is shown as '?'.
-pons_value *pons__text(const char *text)
-{
-    const size_t n = strlen(text);
-    for (size_t cut = 0; cut < UTF8_MAX && cut <= n; cut++) { // a character cut at the end
-        pons_value *v = json_stringn(text, n - cut);
-        if (v) {
-            return v;
-        }
-        if (cut < n && (unsigned char)text[n - cut - 1] < 0x80) {
-            break; // no part of a longer character
-        }
-    }
-    char plain[PLAIN_MAX];
-    size_t i = 0;
-    for (; i < n && i < sizeof plain - 1; i++) {
-        plain[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
-    }
-    plain[i] = '\0';
-    return json_string(plain);
 }

@@ -62,7 +62,4 @@ int pons__io_error(const char *what, const char *path, pons_error *err); // by e
 // The bytes of an open file of at most `most` bytes; the caller frees.
 int pons__read_all(int fd, size_t most, char **ret, size_t *ret_n, pons_error *err);
 
-// Text that may have been cut, or came from a datagram, as a string that is always valid UTF-8.
-pons_value *pons__text(const char *text);
-
 #endif

@@ -40,7 +40,6 @@
 #define REST_MS        500   // host time between two tries that were refused at once
 #define MESSAGES_KEPT  40    // older ones are removed from the channel in halves
 #define ERROR_STOPPED  9902  // docs/link.md: a protective stop latched
-#define ERROR_LOST     9907  // and the robot does not know where it has been
 #define PACE_BURST     20    // decisions of a model without a rest
 #define PACE_MS        1000  // host time that each one takes from then on
 #define STEPS_LEFT_MIN 16    // a run with fewer supersteps left hands over to a fresh one
@@ -1184,14 +1183,13 @@ static int settle_result(pons_brain *b, pons_cx *cx, const pons_value *result, p
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         to = strcmp(status, ends[i].status) == 0 ? ends[i].state : to;
     }
-    const int64_t code = pons_get_int(result, "error_code", 0);
-    to = code == ERROR_LOST ? PONS_EFFECT_OUTCOME_UNKNOWN : to;
     const int rc = settle(cx, id, to, pons_value_ref(result), err);
     if (rc < 0) {
         return rc;
     }
     const char *skill = pons_get_str(entry, "skill", "");
     const pons_value *args = pons_get(entry, "args"), *metrics = pons_get(result, "metrics");
+    const int64_t code = pons_get_int(result, "error_code", 0);
     effect_event(b, cx, id, skill, args, status, pons_get(result, "error_msg"));
     // A person has typed resume after that stop: the answer to "shall I try again?" is given.
     const bool go_on = code == ERROR_STOPPED && !note_stop(b, cx, *react, result);

@@ -139,7 +139,7 @@ static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *er
 
 static void remove_dir(const char *dir)
 {
-    static const char *const files[] = {"body.ledger", "body.epoch"};
+    static const char *const files[] = {"body.ledger", "body.epoch", "body.sim"};
     char path[128];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, files[i]);

@@ -4,12 +4,13 @@
 
 #include "graph/engine.h"
 #include "graph/state/lists.h"
+#include "graph/state/patch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1 }; // the newest that this program reads
+enum { FORMAT = 2 }; // the newest that this program reads
 
 static int image_parts(pons__image *im, const pons_value *row, pons_error *err);
 static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what);
@@ -23,6 +24,7 @@ void pons__image_fini(pons__image *im)
     pons_value_unref(im->waiting);
     pons_value_unref(im->wrote);
     pons_value_unref(im->parents);
+    pons_value_unref(im->began);
     *im = (pons__image){0};
 }
 
@@ -67,6 +69,8 @@ static int apply_row(pons__image *im, const pons_checkpoint_row *row, pons_error
         im->forked = pons_get_bool(v, "F", false);
         pons_value_unref(im->parents);
         im->parents = pons_value_ref(pons_get(v, "P"));
+        pons_value_unref(im->began);
+        im->began = pons_value_ref(pons_get(v, "B"));
         snprintf(im->owner, sizeof im->owner, "%s", pons_get_str(v, "o", ""));
     }
     im->source = pons_get_str(v, "k", "l")[0];
@@ -115,6 +119,13 @@ static int image_parts(pons__image *im, const pons_value *row, pons_error *err)
     {
         pons_value *obj = json_object_get(im->state, name);
         if (!json_is_object(obj) || !pons__object_merge(obj, v, false)) {
+            return PONS_ECORRUPT;
+        }
+    }
+    json_object_foreach(json_object_get(row, "p"), name, v)
+    {
+        pons_value *next = pons__patch_apply(json_object_get(im->state, name), v);
+        if (json_object_set_new_nocheck(im->state, name, next) != 0) {
             return PONS_ECORRUPT;
         }
     }

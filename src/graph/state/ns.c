@@ -37,6 +37,7 @@ void pons__ns_destroy(pons__ns *ns)
 {
     unshape(ns);
     pons_value_unref(ns->parents);
+    pons_value_unref(ns->began);
     free(ns);
 }
 
@@ -72,6 +73,9 @@ int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_erro
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
     pons_value_unref(ns->parents);
     ns->parents = pons_value_ref(im->parents);
+    pons_value_unref(ns->began);
+    ns->began = pons_value_ref(im->began);
+    ns->source = im->source;
     return PONS_OK;
 }
 
@@ -100,6 +104,9 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
     pons_value_unref(ns->parents);
     ns->parents = pons_value_ref(im->parents);
+    pons_value_unref(ns->began);
+    ns->began = pons_value_ref(im->began);
+    ns->source = im->source;
     return PONS_OK;
 }
 
@@ -108,17 +115,27 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
 void pons__ns_set(pons__ns *ns, uint32_t ch, pons_value *v, size_t keep)
 {
     pons__slot *s = &ns->slots[ch];
-    pons_value_unref(s->v);
-    pons_value_unref(s->merged);
-    s->merged = NULL;
-    s->v = v;
-    s->keep = keep < s->keep ? keep : s->keep;
+    pons__ns_swap(ns, ch, v, keep);
     pons__ids_reset(&s->ids);
-    pons__ns_mark_dirty(ns, ch);
     if (ns->g->channels[ch].transient && !s->live) {
         s->live = true;
         ns->live[ns->n_live++] = ch;
     }
+}
+
+void pons__ns_swap(pons__ns *ns, uint32_t ch, pons_value *v, size_t keep)
+{
+    pons__slot *s = &ns->slots[ch];
+    if (s->stored && !s->dirty && ns->g->channels[ch].tracked && !ns->g->channels[ch].transient) {
+        s->base = s->v; // what changed is worked out when it is stored
+    } else {
+        pons_value_unref(s->v);
+    }
+    pons_value_unref(s->merged);
+    s->merged = NULL;
+    s->v = v;
+    s->keep = keep < s->keep ? keep : s->keep;
+    pons__ns_mark_dirty(ns, ch);
 }
 
 int pons__ns_patch(pons__ns *ns, const pons_value *writes, pons_error *err)
@@ -213,6 +230,7 @@ static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error 
                 pons__ns_mark_dirty(ns, i);
             }
             s->keep = was_dirty ? 0 : s->keep;
+            s->stored = !was_dirty;
         } else if (ch->initial && !ch->transient) {
             s->v = pons_value_ref(ch->initial); // in the first snapshot; until then, in the graph
         }
@@ -278,6 +296,8 @@ static void unshape(pons__ns *ns)
     for (size_t i = 0; ns->slots && i < ns->g->n_channels; i++) {
         pons_value_unref(ns->slots[i].v);
         pons_value_unref(ns->slots[i].merged);
+        pons_value_unref(ns->slots[i].base);
+        pons_value_unref(ns->slots[i].patch);
         pons__ids_reset(&ns->slots[i].ids);
     }
     free(ns->slots);

@@ -17,6 +17,9 @@ typedef struct pons__slot { // a channel's value in a namespace
     pons_value *v;          // owned; NULL: empty
     size_t keep;            // leading items of a list that the store has as they are
     pons_value *merged;     // keys changed since the last store, of a merging channel; or NULL
+    pons_value *base;       // what the store has instead of v, when it was written anew; or NULL
+    pons_value *patch;      // scratch of one pack: what makes v of base; or NULL
+    bool stored;            // the store has v, or had it when v got dirty
     pons__ids ids;          // of a messages channel
     bool dirty;             // changed since the last store
     bool live;              // transient and set
@@ -46,15 +49,18 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     int64_t step;         // of the state in slots; PONS__STEP_NONE before the first
     uint64_t run_id;
     bool run_id_stored;
-    char owner[40];           // the parent's task that runs a subgraph
-    pons_value *parents;      // {ns: checkpoint} of the graphs around it; NULL: none
-    bool queued;              // commits of it may still be on their way
-    bool ahead;               // some of those were lost: memory is not to be trusted
-    char base[32];            // of an own subgraph: the head before the root run
-    uint64_t base_serial;     // of this number
-    bool forked;              // its newest run goes on from an older checkpoint
-    pons_value *wrote;        // as which nodes the update being stored was made; or NULL
-    pons_run *queue;          // runs that wait for the namespace
+    char owner[40];       // the parent's task that runs a subgraph
+    pons_value *parents;  // {ns: checkpoint} of the graphs around it; NULL: none
+    pons_value *began;    // of an own subgraph: pons__subgraph's marks of its run's begin; or NULL
+    char source;          // of the stored head; 0: none
+    bool queued;          // commits of it may still be on their way
+    bool ahead;           // some of those were lost: memory is not to be trusted
+    char base[32];        // of an own subgraph: the head before the root run
+    uint64_t base_serial; // of this number
+    char unstored[32];    // id of a state that is stored when the outermost run ends, or empty
+    bool forked;          // its newest run goes on from an older checkpoint
+    pons_value *wrote;    // as which nodes the update being stored was made; or NULL
+    pons_run *queue;      // runs that wait for the namespace
     char lost[PONS_NAME_MAX]; // a node to run that the graph does not have, or empty
     size_t snapshot_bytes;    // of the newest snapshot
     size_t tail_bytes;        // of the rows after it
@@ -76,6 +82,8 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
 void pons__ns_forget(pons__ns *ns); // the next use loads it again
 // Sets a slot's value from outside a step: takes v. keep: leading items that are as they were.
 void pons__ns_set(pons__ns *ns, uint32_t ch, pons_value *v, size_t keep);
+// Puts v in the place of a slot's value, which is then dirty: takes v. keep: as above.
+void pons__ns_swap(pons__ns *ns, uint32_t ch, pons_value *v, size_t keep);
 // Folds [[channel,value]...] in; names that the graph does not have are passed over.
 int pons__ns_patch(pons__ns *ns, const pons_value *writes, pons_error *err);
 void pons__ns_mark_dirty(pons__ns *ns, uint32_t ch);

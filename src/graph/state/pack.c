@@ -4,9 +4,10 @@
 //
 //     {"v":1,"k":"l","n":["next",...],"j":{"a+b>c":["a"]},"r":"1f...","o":"owner",
 //      "c":{channel:value,...}, "l":{channel:[keep,[items...]]}, "m":{channel:{key:value|null}},
-//      "a":[node,...], "F":true, "x":[channel,...], "s":[[node,arg],...], "d":[node,...]}
+//      "p":{channel:patch,...}, "a":[node,...], "F":true, "x":[channel,...],
+//      "s":[[node,arg],...], "d":[node,...]}
 //
-//   v  format, in a snapshot
+//   v  format, in a snapshot (1), and where there are patches (2)
 //   k  source: i(nput) u(pdate) f(ork) b(ack: a rollback); absent: l(oop)
 //   n  nodes to run; absent: none
 //   s  sends to run after n
@@ -15,10 +16,12 @@
 //   c  whole values
 //   l  the first `keep` items as before, then these
 //   m  keys set, or removed by null
+//   p  values that were written anew and differ little, by what differs (patch.c)
 //   x  channels that became empty
 //   r  run, in a snapshot and when it changed; then also
 //      o  the parent's task, of a subgraph
 //      P  {namespace: checkpoint} of the graphs around it
+//      B  {channel: mark} of a subgraph that keeps its state: what its run began with
 //      F  the run goes on from an older one
 //   a  who wrote last, where the checkpoint before this one does not tell: of an update, and of a
 //      step whose predecessor is not stored
@@ -36,17 +39,19 @@
 
 #include "graph/base/bits.h"
 #include "graph/base/text.h"
+#include "graph/state/patch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { FORMAT = 1, ROWS_MIN = 64, TAIL_FACTOR = 8, ROW_BYTES = 64 };
+enum { FORMAT = 1, FORMAT_PATCH = 2, ROWS_MIN = 64, TAIL_FACTOR = 8, ROW_BYTES = 64 };
 
-static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b);
+static void pack_header(const pons__ns *ns, char source, int format, bool snapshot, pons_buf *b);
 static void pack_later(const pons__ns *ns, pons_buf *b);
 static void pack_joins(const pons__ns *ns, pons_buf *b);
 static void pack_whole(const pons__ns *ns, pons_buf *b);
 static void pack_changed(const pons__ns *ns, pons_buf *b);
+static bool make_patches(const pons__ns *ns);
 static bool by_tail(const pons__channel *ch, const pons__slot *s);
 static bool by_keys(const pons__slot *s);
 
@@ -57,7 +62,8 @@ bool pons__pack(pons__ns *ns, char source, pons_buf *b)
         (ns->tail_rows + 1 >= ROWS_MIN &&
          ns->tail_bytes + (ns->tail_rows + 1) * ROW_BYTES >= TAIL_FACTOR * ns->snapshot_bytes);
     pons_buf_clear(b);
-    pack_header(ns, source, snapshot, b);
+    const bool patches = !snapshot && ns->n_dirty > 0 && make_patches(ns);
+    pack_header(ns, source, patches ? FORMAT_PATCH : snapshot ? FORMAT : 0, snapshot, b);
     if (snapshot) {
         pack_whole(ns, b);
     } else if (ns->n_dirty > 0) {
@@ -72,14 +78,22 @@ bool pons__pack(pons__ns *ns, char source, pons_buf *b)
     return snapshot;
 }
 
-void pons__packed(pons__ns *ns, const char *id, bool snapshot, size_t bytes)
+void pons__packed(pons__ns *ns, char source, const char *id, bool snapshot, size_t bytes)
 {
+    ns->source = source;
+    ns->unstored[0] = '\0';
     for (size_t i = 0; i < ns->n_dirty; i++) {
         pons__slot *s = &ns->slots[ns->dirty[i]];
         s->dirty = false;
+        s->stored = s->v != NULL;
         s->keep = json_array_size(s->v);
         pons_value_unref(s->merged);
-        s->merged = NULL;
+        pons_value_unref(s->base);
+        pons_value_unref(s->patch);
+        s->merged = s->base = s->patch = NULL;
+    }
+    for (size_t i = 0; snapshot && i < ns->g->n_channels; i++) {
+        ns->slots[i].stored = ns->slots[i].v != NULL; // initial values are in it, too
     }
     ns->n_dirty = 0;
     ns->exists = true;
@@ -99,10 +113,10 @@ static void key(pons_buf *b, const char *name)
     pons_buf_bytes(b, ":", 1);
 }
 
-static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf *b)
+static void pack_header(const pons__ns *ns, char source, int format, bool snapshot, pons_buf *b)
 {
-    if (snapshot) {
-        pons_buf_printf(b, ",\"v\":%d", FORMAT);
+    if (format) {
+        pons_buf_printf(b, ",\"v\":%d", format);
     }
     if (source != 'l') {
         pons_buf_printf(b, ",\"k\":\"%c\"", source);
@@ -135,6 +149,10 @@ static void pack_header(const pons__ns *ns, char source, bool snapshot, pons_buf
     if (ns->parents) {
         pons_buf_str(b, ",\"P\":");
         pons__json_value(b, ns->parents);
+    }
+    if (ns->began) {
+        pons_buf_str(b, ",\"B\":");
+        pons__json_value(b, ns->began);
     }
 }
 
@@ -211,14 +229,42 @@ static void pack_whole(const pons__ns *ns, pons_buf *b)
 
 // ---- what changed -------------------------------------------------------------------------------
 
-enum part { PART_WHOLE, PART_TAIL, PART_KEYS, PART_EMPTY, PARTS };
+enum part { PART_WHOLE, PART_TAIL, PART_KEYS, PART_PATCH, PART_EMPTY, PARTS };
+
+// What a list's tail weighs, from its first item that the store has not.
+static size_t tail_weight(const pons__slot *s)
+{
+    size_t sum = 0;
+    for (size_t i = s->keep; i < json_array_size(s->v); i++) {
+        sum += 1 + pons__patch_weight(json_array_get(s->v, i));
+    }
+    return sum;
+}
+
+// Works out the patches of what was written anew. Returns whether there are any.
+static bool make_patches(const pons__ns *ns)
+{
+    bool any = false;
+    for (size_t i = 0; i < ns->n_dirty; i++) {
+        pons__slot *s = &ns->slots[ns->dirty[i]];
+        pons_value_unref(s->patch);
+        s->patch = s->base && s->v ? pons__patch_make(s->base, s->v) : NULL;
+        if (s->patch && by_tail(&ns->g->channels[ns->dirty[i]], s) &&
+            tail_weight(s) <= pons__patch_weight(s->patch)) {
+            pons_value_unref(s->patch);
+            s->patch = NULL;
+        }
+        any = any || s->patch;
+    }
+    return any;
+}
 
 static enum part part_of(const pons__channel *ch, const pons__slot *s)
 {
     if (!s->v) {
         return PART_EMPTY;
     }
-    return by_tail(ch, s) ? PART_TAIL : by_keys(s) ? PART_KEYS : PART_WHOLE;
+    return s->patch ? PART_PATCH : by_tail(ch, s) ? PART_TAIL : by_keys(s) ? PART_KEYS : PART_WHOLE;
 }
 
 static void pack_slot(enum part part, const pons__slot *s, pons_buf *b)
@@ -227,6 +273,8 @@ static void pack_slot(enum part part, const pons__slot *s, pons_buf *b)
         pons__json_value(b, s->v);
     } else if (part == PART_KEYS) {
         pons__json_value(b, s->merged);
+    } else if (part == PART_PATCH) {
+        pons__json_value(b, s->patch);
     } else if (part == PART_TAIL) {
         pons_buf_bytes(b, "[", 1);
         pons__json_int(b, (int64_t)s->keep);
@@ -241,7 +289,8 @@ static void pack_slot(enum part part, const pons__slot *s, pons_buf *b)
 
 static void pack_changed(const pons__ns *ns, pons_buf *b)
 {
-    static const char *const open[PARTS] = {",\"c\":{", ",\"l\":{", ",\"m\":{", ",\"x\":["};
+    static const char *const open[PARTS] = {",\"c\":{", ",\"l\":{", ",\"m\":{", ",\"p\":{",
+                                            ",\"x\":["};
     for (enum part part = PART_WHOLE; part < PARTS; part++) {
         bool first = true;
         for (size_t i = 0; i < ns->n_dirty; i++) {

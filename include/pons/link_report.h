@@ -1,0 +1,272 @@
+// link_report.h - what the body says, as structs. What is said to it: link_message.h.
+//
+// Like a message to the body, a report is JSON only on the link. The body fills a struct and encodes
+// it; a brain, an agent, a person's command or a scenario decodes it, once, and works with the
+// struct. Both go by one table (fields.h), which docs/link.md shows.
+//
+// A number that is not known is NAN in the struct and null on the link.
+#ifndef PONS_LINK_REPORT_H
+#define PONS_LINK_REPORT_H
+
+#include "pons/fields.h"
+#include "pons/link.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pons_report_type {
+    PONS_REPORT_NONE, // no report, or of a type that is not known
+    PONS_REPORT_HELLO,
+    PONS_REPORT_ACCEPTED,
+    PONS_REPORT_REJECTED,
+    PONS_REPORT_ADOPTED,
+    PONS_REPORT_STATUS,
+    PONS_REPORT_FEEDBACK,
+    PONS_REPORT_RESULT,
+    PONS_REPORT_TELEMETRY,
+    PONS_REPORT_TREE,
+    PONS_REPORT_STOPPED,
+    PONS_REPORT_LATCHED,
+    PONS_REPORT_UNSAVED,
+    PONS_REPORT_SPEAK,
+    PONS_REPORT_OK,
+    PONS_REPORT_ERROR,
+    PONS_REPORT_TYPES
+} pons_report_type;
+
+// accepted -> started -> done | failed | canceled, and between: held -> adopted.
+typedef enum pons_goal_state {
+    PONS_GOAL_NONE, // never heard of
+    PONS_GOAL_ACCEPTED,
+    PONS_GOAL_STARTED,
+    PONS_GOAL_HELD, // its brain is lost
+    PONS_GOAL_ADOPTED,
+    PONS_GOAL_DONE,
+    PONS_GOAL_FAILED,
+    PONS_GOAL_CANCELED
+} pons_goal_state;
+extern const char *const pons_goal_states[]; // their words; "" for none; ends with NULL
+static inline bool pons_goal_over(pons_goal_state s)
+{
+    return s >= PONS_GOAL_DONE;
+}
+
+// Strings are never NULL after a decode. To send, NULL stands for the field's default.
+typedef struct pons_report_pose { // in the map
+    double x, y;                  // [m]
+    double yaw;                   // [rad]
+} pons_report_pose;
+
+typedef struct pons_report_hello {
+    int64_t protocol;
+    const char *boot_id, *robot_id;
+    int64_t epoch; // 0: the one who hears it is no controller
+    const char *driver;
+    double speed; // robot seconds in a host second
+    bool simulated;
+    const pons_value
+        *world; // {name, bounds, zones, charger, objects, keep_out}, of schemas/world.json
+    const pons_value *skills;     // of schemas/skill.json
+    const pons_value *embodiment; // NULL: not told
+    struct pons_report_limits {
+        double radius_m, speed_max_mps, reverse_max_mps, yaw_rate_max_radps, brake_max_mps2;
+        int64_t heartbeat_ms, held_s, line_max;
+    } limits;
+    int64_t pid; // 0: no process of its own
+} pons_report_hello;
+
+// accepted, adopted
+typedef struct pons_report_answer {
+    const char *goal_id;
+    int state;           // pons_goal_state
+    bool known;          // accepted: the id was there already
+    const char *boot_id; // of the body that had it, when it is known; else ""
+} pons_report_answer;
+
+typedef struct pons_report_rejected {
+    const char *goal_id, *code, *message;
+    int64_t error_code; // 0: none
+} pons_report_rejected;
+
+// How a goal ended. metrics: pons_report_metrics, as JSON; an object.
+typedef struct pons_report_end {
+    int64_t error_code; // 0: none
+    const char *error_msg;
+    const pons_value *metrics; // NULL: none
+} pons_report_end;
+
+typedef struct pons_report_metrics {
+    double distance_m, duration_s;
+    int64_t recoveries;
+    double distance_remaining_m;
+    int64_t obstacles; // that `look` has found; -1: another skill
+} pons_report_metrics;
+
+typedef struct pons_report_status {
+    const char *goal_id;
+    bool known;
+    int state; // pons_goal_state
+    const char *skill;
+    const char *boot_id; // of the body that has last moved it; of this one when it is not known
+    bool same_boot, started;
+    pons_report_end end;
+} pons_report_status;
+
+typedef struct pons_report_feedback {
+    const char *goal_id, *skill;
+    int64_t robot_ms;
+    double distance_remaining_m, eta_s, elapsed_s;
+    int64_t recoveries;
+    pons_report_pose pose;
+    bool navigates; // the rest is told, by Nav2's names
+    int64_t number_of_recoveries;
+    double navigation_time;                              // [s]
+    double distance_remaining, estimated_time_remaining; // [m], [s]
+    int64_t number_of_poses_remaining;                   // -1: to one pose only
+    const char *current_node;
+} pons_report_feedback;
+
+typedef struct pons_report_result {
+    const char *goal_id, *skill;
+    int status; // pons_goal_state: one that is over
+    pons_report_end end;
+} pons_report_result;
+
+typedef struct pons_report_stop {
+    bool latched;
+    const char *reason;
+    const char *origin;  // boot, unknown, fault, stop; "": nothing is latched
+    const char *unsaved; // why what is in force is not on the disk; "": it is, or is not tried yet
+} pons_report_stop;
+
+typedef struct pons_report_telemetry {
+    int64_t robot_ms;
+    pons_report_pose pose;
+    double pose_std_m;
+    struct {
+        double v, w; // [m/s], [rad/s]
+    } twist;
+    double battery_pct;
+    const char *battery_state; // unknown, charging, discharging, not_charging, full
+    bool docked;
+    double distance_remaining_m;
+    struct {
+        bool active; // there is one
+        const char *goal_id, *skill;
+        int state;          // pons_goal_state
+        int64_t started_ms; // since 1970
+        double timeout_s;
+    } goal;
+    bool base_busy;
+    pons_report_stop stop;
+    bool held;
+    double nearest_m;
+    const char *zone_of_safety;
+    double realtime;
+    int64_t scan_age_ms; // -1: there was none
+    bool fifo;
+    const char *boot_id;
+    double odometer_m;
+    int64_t gaps;
+    const pons_value *obstacles; // of pons_report_obstacle
+    bool collision_risk, latch_durable;
+} pons_report_telemetry;
+
+typedef struct pons_report_obstacle {
+    double x, y, r; // [m]
+} pons_report_obstacle;
+
+typedef struct pons_report_tree {
+    int64_t tree;        // its number; another one: another tree
+    const char *goal_id; // ""
+    int64_t robot_ms;
+    const pons_value *changes; // of pons_report_change; NULL: this is a part of the outline
+    int64_t lost;              // changes for which there was no room
+    const pons_value *nodes;   // of pons_report_node
+    const char *file;
+    int64_t of; // nodes, in all
+} pons_report_tree;
+
+typedef struct pons_report_change {
+    int64_t node;
+    const char *path, *from, *to;
+    int64_t robot_ms;
+} pons_report_change;
+
+typedef struct pons_report_node {
+    int64_t node;
+    const char *path, *state;
+} pons_report_node;
+
+typedef struct pons_report {
+    pons_report_type type;
+    union {
+        pons_report_hello hello;
+        pons_report_answer answer;
+        pons_report_rejected rejected;
+        pons_report_status status;
+        pons_report_feedback feedback;
+        pons_report_result result;
+        pons_report_telemetry telemetry;
+        pons_report_tree tree;
+        struct {
+            const char *text;
+        } speak;
+        struct {
+            const char *message;
+        } unsaved;
+        struct {
+            const char *re; // the message's type
+        } ok;
+        struct {
+            const char *code, *message;
+            const char *re; // the message's type; "": not known
+        } error;
+    } as;
+    pons_field_fault fault; // of a decode: the first field that is wrong
+    const pons_value *held; // of a decode: what strings, lists and objects lie in
+} pons_report;
+
+// Reads a report. PONS_ENOTFOUND: its type is not in the table; *ret is of PONS_REPORT_NONE.
+// PONS_EPROTOCOL: a field is missing, of another kind, or outside its limits; err and ret->fault
+// name the first one; *ret is filled all the same, with defaults for what is wrong. The caller
+// clears *ret.
+int pons_report_decode(const pons_value *json, pons_report *ret, pons_error *err);
+// One more owner of what a decode has read.
+pons_report pons_report_share(const pons_report *r);
+void pons_report_clear(pons_report *r); // NULL-safe; leaves PONS_REPORT_NONE
+
+// The JSON of a report, with "type"; the caller's; NULL: no memory.
+pons_value *pons_report_encode(const pons_report *r);
+// pons_link_send() of that.
+int pons_report_send(pons_link *l, const pons_report *r, pons_error *err);
+// Its goal_id; "": it is about no goal.
+const char *pons_report_goal_id(const pons_report *r);
+
+// ---- what lies in a report as JSON ---------------------------------------------------------------
+
+// The structs borrow from what they are read from; what is wrong has its default.
+void pons_report_obstacle_read(const pons_value *item, pons_report_obstacle *ret);
+void pons_report_change_read(const pons_value *item, pons_report_change *ret);
+void pons_report_node_read(const pons_value *item, pons_report_node *ret);
+// New objects; NULL: no memory.
+pons_value *pons_report_obstacle_value(const pons_report_obstacle *o);
+pons_value *pons_report_change_value(const pons_report_change *c);
+pons_value *pons_report_node_value(const pons_report_node *n);
+pons_value *pons_report_metrics_value(const pons_report_metrics *m);
+
+// ---- the table ----------------------------------------------------------------------------------
+
+// The word of a type, "result"; NULL for PONS_REPORT_NONE and what is no type.
+const char *pons_report_word(pons_report_type type);
+// The fields of a type, without "type" itself; constant.
+const pons_field *pons_report_fields(pons_report_type type, size_t *ret_n);
+// Appends the table as it stands in docs/link.md. PONS_ENOMEM.
+int pons_report_describe(pons_buf *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+// deadline.c - breaks connections that take too long.
+//
+// MHD knows one limit, for silence, which a client that sends a byte a second never meets. So every
+// connection has a moment until which it must have got where it is going:
+//
+//     accepted ----------- head_ms ---> its first request's line
+//     request's line ----- head_ms ---> its headers are whole
+//     headers ------------ body_ms ---> its body is whole
+//     handled, streaming - none
+//     reply made --------- REPLY_MS --> taken by the client
+//     reply taken -------- idle_ms ---> the next request's line
+//
+// The janitor's thread looks at all of them and shuts a late one's socket; MHD notices at once and
+// does the rest. A socket is shut under the server's lock, and MHD closes it only after it has told
+// us (the same lock), so the number is never another's.
+#include "http/microhttpd/deadline.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define LOOK_MS 250
+
+int64_t pons__server_now_ms(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void pons__connection_notify(void *server, struct MHD_Connection *connection, void **context,
+                             enum MHD_ConnectionNotificationCode what)
+{
+    pons__server *sv = server;
+    pons__connection *c = *context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        c = calloc(1, sizeof *c);
+        *context = c;
+        if (!c) {
+            if (info) {
+                shutdown(info->connect_fd, SHUT_RDWR);
+            }
+            return;
+        }
+        c->fd = info ? info->connect_fd : -1;
+        c->until_ms = pons__server_now_ms() + sv->o.head_ms;
+        pthread_mutex_lock(&sv->mtx);
+        c->next = sv->connections;
+        if (c->next) {
+            c->next->prev = c;
+        }
+        sv->connections = c;
+        pthread_mutex_unlock(&sv->mtx);
+        return;
+    }
+    if (!c) {
+        return;
+    }
+    pthread_mutex_lock(&sv->mtx);
+    if (c->next) {
+        c->next->prev = c->prev;
+    }
+    if (c->prev) {
+        c->prev->next = c->next;
+    } else {
+        sv->connections = c->next;
+    }
+    pthread_mutex_unlock(&sv->mtx);
+    free(c);
+    *context = NULL;
+}
+
+void pons__connection_within(pons__server *sv, pons__connection *c, int64_t ms)
+{
+    if (!c) {
+        return;
+    }
+    pthread_mutex_lock(&sv->mtx);
+    c->until_ms = ms > 0 ? pons__server_now_ms() + ms : 0;
+    pthread_mutex_unlock(&sv->mtx);
+}
+
+void *pons__janitor(void *server)
+{
+    pons__server *sv = server;
+    pthread_mutex_lock(&sv->mtx);
+    while (!sv->closing) {
+        struct timespec ts;
+        clock_gettime(CLOCK_MONOTONIC, &ts);
+        ts.tv_nsec += LOOK_MS * 1000000L;
+        ts.tv_sec += ts.tv_nsec / 1000000000L;
+        ts.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&sv->bell, &sv->mtx, &ts);
+        const int64_t now = pons__server_now_ms();
+        for (pons__connection *c = sv->connections; c; c = c->next) {
+            if (c->until_ms && now > c->until_ms && c->fd >= 0) {
+                shutdown(c->fd, SHUT_RDWR);
+                c->until_ms = 0;
+            }
+        }
+    }
+    pthread_mutex_unlock(&sv->mtx);
+    return NULL;
+}

@@ -1,0 +1,37 @@
+// exchange.h - a request from its first line to its reply.
+#ifndef PONS_HTTP_MICROHTTPD_EXCHANGE_H
+#define PONS_HTTP_MICROHTTPD_EXCHANGE_H
+
+#include "http/microhttpd/server.h"
+
+#define PONS__REPLY_MS 60000 // for a client to take a reply that is no stream
+
+struct pons_http_exchange {
+    pons__server *server;
+    struct MHD_Connection *connection;
+    pons__connection *seen;   // its deadline; NULL without memory
+    pons_http_exchange *next; // in the server's queue
+    char *path;               // as it was sent
+    char *method;
+    char peer[64];
+    char *body; // ends with a zero
+    size_t body_n;
+    bool begun;                    // its headers are there
+    struct MHD_Response *response; // made by the worker
+    int status;
+};
+
+// The server's thread: MHD's callbacks.
+void *pons__exchange_begin(void *server, const char *uri, struct MHD_Connection *connection);
+enum MHD_Result pons__exchange_access(void *server, struct MHD_Connection *connection,
+                                      const char *url, const char *method, const char *version,
+                                      const char *data, size_t *n, void **exchange);
+void pons__exchange_over(void *server, struct MHD_Connection *connection, void **exchange,
+                         enum MHD_RequestTerminationCode how);
+
+// A worker: gives the connection back to the server's thread, with the response.
+void pons__exchange_answer(pons_http_exchange *x, int status, struct MHD_Response *response,
+                           const char *const *headers);
+void pons__exchange_refuse(pons_http_exchange *x, int status, const char *why);
+
+#endif

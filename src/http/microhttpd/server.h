@@ -1,0 +1,39 @@
+// server.h - a server at work, as its files see it.
+#ifndef PONS_HTTP_MICROHTTPD_SERVER_H
+#define PONS_HTTP_MICROHTTPD_SERVER_H
+
+#include "pons/ext/http_server.h"
+
+#include <microhttpd.h>
+
+#include <pthread.h>
+
+#define PONS__HTTPD "http"
+
+typedef struct pons__connection { // what its deadline depends on
+    struct pons__connection *next, *prev;
+    int fd;
+    int64_t until_ms; // [mtx] 0: none
+} pons__connection;
+
+typedef struct pons__server {
+    pons_http_server_options o; // const after open, no zeros
+    struct MHD_Daemon *daemon;  // const after open
+    uint16_t port;              // const after open
+    pthread_t *workers;         // (o.workers), open and close alone
+    unsigned n_workers;
+    pthread_t janitor;
+    bool has_janitor;
+    pthread_mutex_t mtx;
+    pthread_cond_t work;              // [mtx] the queue has something, or it closes
+    pthread_cond_t bell;              // [mtx] it closes: for the janitor
+    bool closing;                     // [mtx]
+    pons_http_exchange *first, *last; // [mtx] waiting for a worker
+    size_t waiting;                   // [mtx]
+    pons_http_stream *streams;        // [mtx] whose client may still be there
+    pons__connection *connections;    // [mtx]
+} pons__server;
+
+int64_t pons__server_now_ms(void); // a clock that nobody sets
+
+#endif

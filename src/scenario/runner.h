@@ -1,0 +1,99 @@
+// runner.h - one run of a scenario: the system that is simulated, and where the story stands. Of
+// scenario.c (the loop), lives.c (bodies and brains that die and come back) and happen.c (what the
+// file's events do). One thread.
+#ifndef PONS_SCENARIO_RUNNER_H
+#define PONS_SCENARIO_RUNNER_H
+
+#include "scenario/fault.h"
+#include "scenario/hand.h"
+#include "scenario/judge.h"
+#include "scenario/model.h"
+#include "scenario/watch.h"
+#include "scenario/wheels.h"
+
+#define PONS__STORY_THREAD    "scenario"
+#define PONS__STORY_STEP_NS   (10 * PONS_NS_PER_MS)
+#define PONS__MOVERS_MAX      8
+#define PONS__ANSWER_HEARD_NS PONS_NS_PER_S // by then the brain has taken an answer
+
+// One event of the file, or one that has come out of another.
+typedef struct pons__happening {
+    const pons_value *value;
+    bool done;
+    bool armed; // its condition has come; waits for after_s
+    int64_t due_ns;
+} pons__happening;
+
+// A kill of the brain: at that commit (0: none).
+typedef struct pons__kill_plan {
+    int64_t at;
+    bool before;
+} pons__kill_plan;
+
+// A box on its way.
+typedef struct pons__mover {
+    pons_value *box; // {id, x, y, sx, sy}; NULL: a free place
+    double x, y;     // now [m]
+    double to_x, to_y;
+    double speed_mps;
+    int64_t last_ns; // robot time
+} pons__mover;
+
+typedef struct pons__runner {
+    const pons_scenario *s;
+    const pons_scenario_env *env;
+    const pons_scenario_options *opts;
+    pons_clock_manual manual;
+    pons_clock clock;
+    pons_value *config;
+    pons_store memory, store;
+    pons__fault_store fault;
+    pons__kill_plan added; // by a sweep or a seed
+    pons__kill_plan told;  // by the story
+    int told_waiting;      // kills of the story that came while the brain was dead
+    bool told_before;      // the last of them
+    pons_body *body;       // NULL while dead
+    int64_t body_back_ns;  // host: when a dead one is started again
+    int64_t robot_ns;      // of the body, or of the last one
+    int boots;
+    pons_brain *brain; // NULL while dead, and in a story without one
+    bool brainless;
+    bool linked;     // the brain has a link to this body
+    pons__hand hand; // the controller of a story without a brain; else an observer
+    pons__wheels wheels;
+    pons_llm llm;      // outlives the brain
+    pons__model model; // between the brain and its model, if it has one
+    pons__mover movers[PONS__MOVERS_MAX];
+    char ledger[512], sim_state[512];
+    int64_t reborn_ns;
+    int64_t paused_until_ns;
+    int64_t answered_ns; // a person's newest answer; 0: none
+    pons_rand fuzz;
+    int fuzz_kills;
+    pons__story story;
+    pons__watch watch;
+    pons__happening *events; // (n_events)
+    size_t n_events;
+} pons__runner;
+
+// lives.c
+int pons__body_birth(pons__runner *r, pons_error *err); // opens the body, and the hand on it
+void pons__body_death(pons__runner *r, double away_s);
+int pons__brain_birth(pons__runner *r, pons_error *err);
+void pons__brain_death(pons__runner *r);
+int pons__lives_step(pons__runner *r, pons_error *err); // who is due comes back
+void pons__told_kill(pons__runner *r, bool before);     // the story kills at the next commit
+void pons__fuzz_next(pons__runner *r);
+void pons__kill_aim(pons__runner *r);
+
+// happen.c
+int pons__happen_fits(const pons__runner *r, pons_error *err);
+int pons__happen_check(pons__runner *r, pons_error *err); // what is due happens
+// An event of this type has been seen: what waits for it has its time.
+void pons__happen_arm(pons__runner *r, const char *type, const pons_value *payload);
+bool pons__happen_done(const pons__runner *r);
+bool pons__happen_answer_to_come(const pons__runner *r);
+bool pons__happen_kills_body(const pons__runner *r);
+void pons__happen_fini(pons__runner *r);
+
+#endif
