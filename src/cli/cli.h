@@ -184,7 +184,15 @@ int cli_plan_judge(cli *c, const pons_plan *p, const char *world, const char *em
                    const char *skills, pons_verdict **ret, pons_error *err);
 void cli_plan_verdict(const pons_verdict *v); // a line a rule on stderr
 
-// session.c: a brain at work, for run and resume.
+// What goes along with a session: told when its store is open, of each event, and before it closes.
+typedef struct cli_session_guest {
+    int (*open)(void *user, pons_store store, pons_error *err);
+    void (*event)(void *user, const pons_event *ev);
+    void (*close)(void *user); // also after an open that failed
+    void *user;
+} cli_session_guest;
+
+// session.c: a brain at work, for run, resume and serve.
 typedef struct cli_session_options {
     const char *thread;
     const pons_policy *policy;                 // opened by the caller; NULL: the session opens it
@@ -195,6 +203,8 @@ typedef struct cli_session_options {
     size_t n_goals;
     const pons_plan *plan; // instead of goals; NULL: none
     bool prompt;
+    const cli_session_guest *guest; // NULL: none
+    bool serve;             // goals come by other ways than the prompt: it goes on without any
     bool resumed;           // a person typed resume
     bool body_by_hand;      // never start one
     const pons_llm *opened; // a provider that the caller opened and closes; NULL: llm says which
@@ -208,6 +218,8 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 // cmd_word.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
 // it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
 void cli_stop_word(cli *c, const pons_policy *policy, const char *text);
+// The same file: lifts the latch; PONS_OK when the body says so.
+int cli_reset_body(cli *c, pons_error *err);
 // cmd_approve.c: a person's answer from its words.
 int cli_answer(const char *action, const char *rest, pons_value **ret, pons_error *err);
 // The same of an answer that is said ("yes"): to the question that is open, if one is.
@@ -254,5 +266,6 @@ int cmd_companion(cli *c, pons_error *err);
 int cmd_mcp(cli *c, pons_error *err);
 int cmd_doctor(cli *c, pons_error *err);
 int cmd_backup(cli *c, pons_error *err);
+int cmd_serve(cli *c, pons_error *err);
 
 #endif

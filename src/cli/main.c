@@ -17,6 +17,8 @@
 static const cli_command commands[] = {
     {"run", "pons run [GOAL…|--plan FILE]",
      "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
+    {"serve", "pons serve [--listen ADDR:PORT] [--open]",
+     "the page and the API: a browser, LangGraph's clients", cmd_serve},
     {"resume", "pons resume [THREAD] [--step]", "go on with what was cut short", cmd_resume},
     {"threads", "pons threads [list | show|history|events|prune|rm THREAD | fork|copy THREAD NEW]",
      "list threads, look into one, replay its events, fork it, make it smaller", cmd_threads},

@@ -13,6 +13,7 @@ typedef struct carver {
     size_t used;
 } carver;
 
+static void *carve(carver *k, const void *from, size_t n, size_t align);
 static pons_commit *carve_commit(carver *k, const pons_commit *c);
 
 void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, size_t *ret_bytes)
@@ -31,10 +32,9 @@ void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, si
 
 // ---- helpers ------------------------------------------------------------------------------------
 
-// align is a power of two.
-static inline void *carve(carver *k, const void *from, size_t n, size_t align)
+static void *carve(carver *k, const void *from, size_t n, size_t align)
 {
-    k->used = (k->used + align - 1) & ~(align - 1);
+    k->used = (k->used + align - 1) / align * align;
     void *to = k->at ? k->at + k->used : NULL;
     if (to && n) {
         memcpy(to, from, n);

@@ -6,7 +6,6 @@
 // safety thread's own socket.
 #include "cli/agent/agent_cli.h"
 #include "pons/link_message.h"
-#include "pons/link_report.h"
 #include "pons/log.h"
 #include "pons/policy.h"
 
@@ -288,28 +287,18 @@ static int await_reset(pons_link *link, pons_error *err)
         if (rc == 0) {
             struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
             poll(&p, 1, (int)(until - pons_now_ms(&clock)));
-        }
-        pons_report r = {.type = PONS_REPORT_NONE};
-        const bool heard = rc > 0 && pons_report_decode(msg, &r, NULL) == PONS_OK;
-        const bool done = heard && r.type == PONS_REPORT_OK && strcmp(r.as.ok.re, "reset") == 0;
-        const bool refused = heard && r.type == PONS_REPORT_ERROR;
-        if (refused) {
-            rc = cli_lacks(err, "the body refuses: %s", r.as.error.message);
-        }
-        pons_report_clear(&r);
-        if (done || refused) {
-            return done ? PONS_OK : rc;
+        } else if (rc > 0 && strcmp(pons_get_str(msg, "type", ""), "ok") == 0 &&
+                   strcmp(pons_get_str(msg, "re", ""), "reset") == 0) {
+            return PONS_OK;
+        } else if (rc > 0 && strcmp(pons_get_str(msg, "type", ""), "error") == 0) {
+            return cli_lacks(err, "the body refuses: %s", pons_get_str(msg, "message", ""));
         }
     }
     return cli_lacks(err, "the body did not answer the reset");
 }
 
-int cmd_reset(cli *c, pons_error *err)
+int cli_reset_body(cli *c, pons_error *err)
 {
-    const int parsed = cli_parse(c, NULL, err);
-    if (parsed < 0) {
-        return parsed;
-    }
     char path[PATH_MAX + 16];
     pons_link *link = NULL;
     snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
@@ -319,6 +308,13 @@ int cmd_reset(cli *c, pons_error *err)
     // Without a hello: the body knows by the socket whose process this is.
     const int rc = await_reset(link, err);
     pons_link_close(link);
+    return rc;
+}
+
+int cmd_reset(cli *c, pons_error *err)
+{
+    int rc = cli_parse(c, NULL, err);
+    rc = rc < 0 ? rc : cli_reset_body(c, err);
     if (rc < 0) {
         return rc;
     }

@@ -107,8 +107,10 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         s.display = cli_display_create(c, !o->step);
         s.store = store;
         s.policy = o->policy ? o->policy : &policy;
-        rc = session_open(&s, store, config, o->policy ? *o->policy : policy,
-                          model->ops ? model : NULL, about, err);
+        rc = o->guest ? o->guest->open(o->guest->user, store, err) : PONS_OK;
+        rc = rc < 0 ? rc
+                    : session_open(&s, store, config, o->policy ? *o->policy : policy,
+                                   model->ops ? model : NULL, about, err);
     }
     if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
         cli_prompt_start("pons", on_prompt_line, &s);
@@ -128,6 +130,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     }
     rc = rc < 0 ? rc : session_outcome(&s);
     cli_prompt_stop();
+    if (o->guest && store.ops) {
+        o->guest->close(o->guest->user);
+    }
     pons_brain_close(s.brain);
     cli_display_destroy(s.display);
     pons_value_unref(s.held_state);
@@ -182,7 +187,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .on_event = on_event,
                                      .user = s,
                                      .about = about,
-                                     .keep_running = s->o->prompt,
+                                     .keep_running = s->o->prompt || s->o->serve,
                                      .resumed = s->o->resumed,
                                      .stop_body = true,
                                      .stream = s->o->stream,
@@ -194,7 +199,8 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
     if (rc >= 0 && s->o->n_goals > 0) {
         rc = pons_brain_add_goals(s->brain, s->o->goals, s->o->n_goals, err);
     }
-    if (rc >= 0 && s->o->prompt) { // so that a resume knows the world and the driver
+    if (rc >= 0 &&
+        (s->o->prompt || s->o->serve)) { // so that a resume knows the world and the driver
         rc = pons_brain_add_goals(s->brain, NULL, 0, err);
     }
     if (rc >= 0 && s->o->plan) {
@@ -283,6 +289,9 @@ static int session_outcome(session *s)
     case PONS_BRAIN_WAITING:
         return CLI_WAITING;
     case PONS_BRAIN_RUNNING:
+        if (s->o->serve) {
+            return PONS_OK; // whoever serves ends when told to; what is left goes on at the next start
+        }
         if (s->o->prompt) {
             cli_display_note(s->display, "left with %d task(s); `pons resume %s` goes on", s->left,
                              s->o->thread);
@@ -306,7 +315,11 @@ static void on_signal(int number)
 
 static void on_event(void *user, const pons_event *ev)
 {
-    cli_display_event(((session *)user)->display, ev);
+    const session *s = user;
+    cli_display_event(s->display, ev);
+    if (s->o->guest) {
+        s->o->guest->event(s->o->guest->user, ev);
+    }
 }
 
 // ---- body ---------------------------------------------------------------------------------------

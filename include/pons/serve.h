@@ -1,0 +1,85 @@
+// serve.h - a workspace over HTTP: its robot's page, its events, and its API, for people and programs.
+//
+//     browser, SDK --> doors (host, origin, token) --> routes --> the host's words   (pons_serve_host)
+//                                                            \--> the store          (reads)
+//     hub: the store's events, the host's live ones, a heartbeat --> every client's stream
+//     the Stop port: a server of its own, which knows one word
+//
+// Everything a client says goes where `pons say`, `approve` and `stop` go: the store's inbox and the
+// body's stop socket. The server has no way of its own to the robot.
+#ifndef PONS_SERVE_H
+#define PONS_SERVE_H
+
+#include "pons/clock.h"
+#include "pons/ext/http_server.h"
+#include "pons/ext/store.h"
+#include "pons/graph.h"
+#include "pons/link.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PONS_SERVE_PORT 2024 // Stop's is the next one
+
+typedef struct pons_serve pons_serve;
+
+// What the server cannot do by itself. Called from the server's workers, several at once; may block.
+// Each *ret is the caller's, and may be NULL where it is not given.
+typedef struct pons_serve_host {
+    void *user;
+    // As `pons status --json`: thread NULL is the newest one's.
+    int (*status)(void *user, const char *thread, pons_value **ret, pons_error *err);
+    // A person's words, durable when it returns. {thread, seen_free?} in *ret.
+    int (*say)(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err);
+    // "pause", "continue", "cancel" (of one task, or NULL: of all).
+    int (*control)(void *user, const char *thread, const char *word, const char *task,
+                   pons_error *err);
+    // An answer to an open question, {action, reason?, args?, op?, ops?}; question: its id. *ret: what
+    // became of it, as pons_answer_read. `by` says who.
+    int (*answer)(void *user, const char *thread, const char *question, pons_value *answer,
+                  const char *by, pons_value **ret, pons_error *err);
+    int (*reset)(void *user, pons_error *err);
+    // PONS_OK when the robot has stopped and the latch is on the disk, as pons_stop_send.
+    int (*stop)(void *user, const char *reason, pons_error *err);
+    // An observer's link to the body, its hello sent. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
+    int (*observe)(void *user, pons_link **ret, pons_error *err);
+} pons_serve_host;
+
+typedef struct pons_serve_options {
+    const pons_http_server_ops *http; // pons_http_server_load
+    pons_store store;                 // borrowed
+    pons_clock clock;
+    pons_serve_host host;
+    const char *thread;     // the robot's, whose events a client gets that names none
+    const char *address;    // NULL: 127.0.0.1
+    int port, stop_port;    // 0: free ones; stop_port < 0: the next after port
+    const char *token_file; // made with fresh tokens when it is not there, mode 0600
+    bool open_doors;        // clients of this machine are operators without a token; loopback only
+    const char *const
+        *origins; // that may call besides the page itself, "https://chat.example:8080"
+    size_t n_origins;
+    const char *const *hosts; // names that clients use for this machine, besides its address
+    size_t n_hosts;
+    const char *certificate,
+        *key;           // PEM texts; both or neither; any other address than loopback needs them
+    const char *ui_dir; // the page's files, read anew for each request; NULL: none
+} pons_serve_options;
+
+// Listens on both ports when it returns. PONS_EBUSY: a port is taken. PONS_EREFUSED: an address
+// beyond this machine without a certificate, or a token file that others may read.
+int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error *err);
+// Ends every stream, waits for requests that are being answered. NULL-safe.
+void pons_serve_close(pons_serve *s);
+int pons_serve_port(const pons_serve *s);
+int pons_serve_stop_port(const pons_serve *s);
+// A token of a role, "viewer", "operator" or "admin", for whoever started the server; borrowed.
+const char *pons_serve_token(const pons_serve *s, const char *role);
+// An event that the host had: a live one goes out at once, a stored one wakes the hub. Any thread.
+void pons_serve_event(pons_serve *s, const pons_event *ev);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

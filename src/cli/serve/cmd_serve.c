@@ -1,0 +1,273 @@
+// cmd_serve.c - `pons serve`: the robot's brain, with its page and its API.
+//
+//     cmd_serve -> session (cli/run/session.c): the brain's loop, as `pons run` has it
+//                     guest: open  -> pons_serve_open, the line that says where
+//                            event -> every client
+//                            close -> pons_serve_close, while the store is still open
+//
+// The brain and the server share a process and the store, nothing else: what a client says goes to
+// the inbox that `pons say` of another terminal would use.
+#include "cli/serve/host.h"
+#include "pons/policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAMES_MAX  16
+#define PEM_MAX    (256L * 1024L)
+#define THREAD     "main"
+#define TOKEN_FILE "serve.token"
+
+typedef struct words { // as they were typed; NULL: not given
+    const char *listen, *stop_port, *token_file, *origins, *hosts, *cert, *key, *open_doors, *open,
+        *ui, *thread, *world, *driver, *skills, *llm, *speed, *seed;
+} words;
+
+typedef struct lists { // of comma-separated words
+    char text[1024];
+    const char *at[NAMES_MAX];
+    size_t n;
+} lists;
+
+typedef struct serving {
+    cli *c;
+    const words *w;
+    cli_host host;
+    pons_policy policy;
+    lists origins, hosts;
+    char address[64], token_file[PATH_MAX + 32];
+    int port;
+    char *cert, *key;
+    pons_serve *serve;
+} serving;
+
+static int read_words(cli *c, words *w, pons_error *err);
+static int check(serving *s, cli_session_options *o, pons_error *err);
+static int split(const char *text, const char *option, lists *ret, pons_error *err);
+static int listen_at(const char *text, serving *s, pons_error *err);
+static int pem(const char *path, char **ret, pons_error *err);
+static int open_server(void *user, pons_store store, pons_error *err);
+static void tell_ready(const serving *s);
+static void on_event(void *user, const pons_event *ev);
+static void close_server(void *user);
+
+int cmd_serve(cli *c, pons_error *err)
+{
+    words w = {.world = "house", .driver = "mujoco", .thread = THREAD};
+    serving s = {.c = c, .w = &w};
+    const cli_session_guest guest = {
+        .open = open_server, .event = on_event, .close = close_server, .user = &s};
+    cli_session_options o = {.speed = 1.0, .serve = true, .guest = &guest};
+    int rc = read_words(c, &w, err);
+    rc = rc < 0 ? rc : check(&s, &o, err);
+    rc = rc < 0 ? rc : cli_policy(c, &s.policy, err);
+    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    if (rc >= 0) {
+        o.thread = w.thread;
+        o.policy = &s.policy;
+        o.world = w.world;
+        o.driver = w.driver;
+        o.skills = w.skills;
+        o.llm = w.llm;
+        rc = cli_session_run(c, &o, err);
+    }
+    pons_rules_close(&s.policy);
+    free(s.cert);
+    free(s.key);
+    return rc;
+}
+
+static int read_words(cli *c, words *w, pons_error *err)
+{
+    const cli_option options[] = {
+        {"--listen", "ADDR:PORT",
+         "default 127.0.0.1:2024; Stop is on the next port; port 0: free ones", &w->listen},
+        {"--stop-port", "PORT", "of Stop, when it is not the next one", &w->stop_port},
+        {"--token-file", "FILE",
+         "who may do what; default run/serve.token, made when it is not there", &w->token_file},
+        {"--no-token", NULL, "programs of this machine need none (they are operators)",
+         &w->open_doors},
+        {"--origin", "URL,…", "pages of others that may ask here too", &w->origins},
+        {"--host", "NAME,…", "names of this machine that clients use", &w->hosts},
+        {"--cert", "FILE", "serve https with this certificate (PEM)", &w->cert},
+        {"--key", "FILE", "its key (PEM)", &w->key},
+        {"--open", NULL, "open the page in a browser", &w->open},
+        {"--ui", "DIR", "the page's files, read anew each time", &w->ui},
+        {"--thread", "ID", "default: main", &w->thread},
+        {"--world", "NAME", "a world of worlds/, or a path; default house", &w->world},
+        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
+        {"--skills", "NAME,…", "modules skill-NAME that the body has too", &w->skills},
+        {"--llm", "SPEC", "as of `pons run`", &w->llm},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w->speed},
+        {"--seed", "N", "of everything random; default: from the system", &w->seed},
+        {NULL, NULL, NULL, NULL},
+    };
+    return cli_parse(c, options, err);
+}
+
+static int check(serving *s, cli_session_options *o, pons_error *err)
+{
+    const words *w = s->w;
+    double seed = 0.0;
+    if (s->c->argc > 0) {
+        return cli_bad(err, "serve takes no words but options; goals are said to it");
+    }
+    int rc = cli_thread_name(w->thread, err);
+    rc = rc < 0 ? rc : listen_at(w->listen ? w->listen : "127.0.0.1:2024", s, err);
+    rc = rc < 0 ? rc : split(w->origins, "--origin", &s->origins, err);
+    rc = rc < 0 ? rc : split(w->hosts, "--host", &s->hosts, err);
+    rc = rc >= 0 && w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : rc;
+    rc = rc >= 0 && w->seed ? cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err)
+                            : rc;
+    o->seed = (uint64_t)seed;
+    if (rc >= 0 && !w->cert != !w->key) {
+        rc = cli_bad(err, "--cert and --key go together");
+    }
+    rc = rc >= 0 && w->cert ? pem(w->cert, &s->cert, err) : rc;
+    rc = rc >= 0 && w->key ? pem(w->key, &s->key, err) : rc;
+    if (w->token_file) {
+        snprintf(s->token_file, sizeof s->token_file, "%s", w->token_file);
+    } else {
+        snprintf(s->token_file, sizeof s->token_file, "%s/" TOKEN_FILE, s->c->run_dir);
+    }
+    return rc;
+}
+
+static int split(const char *text, const char *option, lists *ret, pons_error *err)
+{
+    if (!text) {
+        return PONS_OK;
+    }
+    if ((size_t)snprintf(ret->text, sizeof ret->text, "%s", text) >= sizeof ret->text) {
+        return cli_bad(err, "%s: that is longer than %zu bytes", option, sizeof ret->text - 1);
+    }
+    char *rest = NULL;
+    for (char *at = strtok_r(ret->text, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
+        if (ret->n >= NAMES_MAX) {
+            return cli_bad(err, "%s: at most %d", option, NAMES_MAX);
+        }
+        ret->at[ret->n++] = at;
+    }
+    return PONS_OK;
+}
+
+// "ADDR:PORT", "[::1]:2024", ":2024" or "2024".
+static int listen_at(const char *text, serving *s, pons_error *err)
+{
+    const char *colon = strrchr(text, ':');
+    const char *port = colon ? colon + 1 : text;
+    size_t n = colon ? (size_t)(colon - text) : 0;
+    double number = 0.0;
+    if (n >= 2 && text[0] == '[' && text[n - 1] == ']') {
+        text++;
+        n -= 2;
+    }
+    if (n >= sizeof s->address) {
+        return cli_bad(err, "--listen: '%s' is no address", text);
+    }
+    snprintf(s->address, sizeof s->address, "%.*s", n ? (int)n : 9, n ? text : "127.0.0.1");
+    if (strcmp(s->address, "localhost") == 0) {
+        snprintf(s->address, sizeof s->address, "127.0.0.1");
+    }
+    const int rc = cli_number(port, "--listen", 0.0, 65535.0, &number, err);
+    s->port = (int)number;
+    return rc;
+}
+
+static int pem(const char *path, char **ret, pons_error *err)
+{
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        return cli_bad(err, "%s cannot be read: %s", path, strerror(errno));
+    }
+    char *text = calloc(1, PEM_MAX);
+    const size_t n = text ? fread(text, 1, PEM_MAX - 1, f) : 0;
+    fclose(f);
+    if (n == 0 || !strstr(text, "-----BEGIN ")) {
+        free(text);
+        return cli_bad(err, "%s is no PEM file", path);
+    }
+    *ret = text;
+    return PONS_OK;
+}
+
+// ---- along with the session ---------------------------------------------------------------------
+
+static int open_server(void *user, pons_store store, pons_error *err)
+{
+    serving *s = user;
+    double stop_port = -1.0;
+    s->host = (cli_host){.c = s->c,
+                         .store = store,
+                         .policy = &s->policy,
+                         .thread = s->w->thread,
+                         .clock = pons_clock_real()};
+    int rc = s->w->stop_port
+                 ? cli_number(s->w->stop_port, "--stop-port", 0.0, 65535.0, &stop_port, err)
+                 : PONS_OK;
+    pons_serve_options o = {.store = store,
+                            .clock = s->host.clock,
+                            .host = cli_host_of(&s->host),
+                            .thread = s->w->thread,
+                            .address = s->address,
+                            .port = s->port,
+                            .stop_port = (int)stop_port,
+                            .token_file = s->token_file,
+                            .open_doors = s->w->open_doors != NULL,
+                            .origins = s->origins.at,
+                            .n_origins = s->origins.n,
+                            .hosts = s->hosts.at,
+                            .n_hosts = s->hosts.n,
+                            .certificate = s->cert,
+                            .key = s->key,
+                            .ui_dir = s->w->ui};
+    rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
+    rc = rc < 0 ? rc : pons_serve_open(&o, &s->serve, err);
+    if (rc >= 0) {
+        tell_ready(s);
+    }
+    return rc;
+}
+
+// Where it is, for a person with the token that the page takes from the address (a browser sends what
+// stands behind # to nobody), for a program without it.
+static void tell_ready(const serving *s)
+{
+    char url[128], stop_url[128];
+    const char *scheme = s->cert ? "https" : "http";
+    const bool v6 = strchr(s->address, ':') != NULL;
+    snprintf(url, sizeof url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
+             pons_serve_port(s->serve));
+    snprintf(stop_url, sizeof stop_url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
+             pons_serve_stop_port(s->serve));
+    if (s->c->json) {
+        pons_autovalue ready =
+            pons_object("type", json_string("serve.ready"), "url", json_string(url), "stop_url",
+                        json_string(stop_url), "token_file", json_string(s->token_file), "pid",
+                        json_integer(getpid()), NULL);
+        cli_print_json(ready);
+        cli_flush();
+        return;
+    }
+    cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->serve, "operator"));
+    cli_out("Stop       %s/stop\n", stop_url);
+    cli_out("tokens     %s (viewer, operator, admin)\n", s->token_file);
+    cli_flush();
+}
+
+static void on_event(void *user, const pons_event *ev)
+{
+    const serving *s = user;
+    if (s->serve) {
+        pons_serve_event(s->serve, ev);
+    }
+}
+
+static void close_server(void *user)
+{
+    serving *s = user;
+    pons_serve_close(s->serve);
+    s->serve = NULL;
+}

@@ -1,0 +1,194 @@
+// host.c - what a server's clients may do to the workspace, in the words of the command line.
+//
+// Each function is `pons status`, `say`, `approve`, `stop` or `reset` for a caller that has no
+// terminal: the same inbox, the same sockets, the same order (a stop goes to the wheels before the
+// words go anywhere). They run on the server's workers, several at once, and share nothing but the
+// store and the rules, which may be called so.
+#include "cli/serve/host.h"
+
+#include "pons/link_message.h"
+#include "pons/policy.h"
+
+#include <poll.h>
+#include <string.h>
+
+#define OBSERVE_MS 500
+#define STOP_MS    1000
+#define HEARD_MS   1500
+#define LOOK_MS    10
+
+static int known(const cli_host *h, const char **thread, pons_error *err)
+{
+    int64_t last = 0;
+    *thread = *thread ? *thread : h->thread;
+    if (strcmp(*thread, h->thread) == 0) {
+        return PONS_OK;
+    }
+    const int rc = h->store.ops->event_last(h->store.self, *thread, &last, err);
+    if (rc >= 0 && last == 0) { // a misspelt thread is bad input, not a new one
+        return pons_error_set(err, PONS_ENOTFOUND, "threads", "there is no thread %s", *thread);
+    }
+    return rc;
+}
+
+static int status(void *user, const char *thread, pons_value **ret, pons_error *err)
+{
+    const cli_host *h = user;
+    pons_autovalue hello = NULL;
+    pons_autovalue telemetry = NULL;
+    int rc = known(h, &thread, err);
+    if (rc < 0) {
+        return rc;
+    }
+    cli_observe(h->c, OBSERVE_MS, &hello, &telemetry);
+    return pons_status_read(h->store, thread, telemetry, hello, ret, err);
+}
+
+static int post(const cli_host *h, const char *thread, const char *kind, const pons_value *value,
+                pons_error *err)
+{
+    const int rc = pons_inbox_post(h->store, thread, "kernel", kind, value, err);
+    if (rc >= 0) {
+        cli_ring(h->c);
+    }
+    return rc;
+}
+
+// Whether the body was latched when a word was said: looked at now, because what the brain has is
+// some milliseconds old.
+static bool body_latched(const cli_host *h, bool *ret_known)
+{
+    pons_autovalue hello = NULL;
+    pons_autovalue telemetry = NULL;
+    cli_observe(h->c, OBSERVE_MS, &hello, &telemetry);
+    const pons_value *stop = pons_get(telemetry, "stop");
+    *ret_known = stop != NULL;
+    return pons_get_bool(stop, "latched", true);
+}
+
+static int say(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err)
+{
+    const cli_host *h = user;
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = json_object();
+    pons_autovalue word = pons_object("text", json_string(text), NULL);
+    bool stopped = false, looked = false;
+    if (h->policy->ops->parse(h->policy->self, text, world, &parsed, &none) >= 0 &&
+        strcmp(pons_get_str(parsed, "control", ""), "stop") == 0) {
+        stopped = pons_stop_send(h->c->run_dir, "a person said stop", STOP_MS, &none) >= 0;
+    }
+    int rc = known(h, &thread, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!body_latched(h, &looked) && looked) {
+        json_object_set_new(word, "seen_free", json_true());
+    }
+    rc = post(h, thread, "say", word, err);
+    if (rc >= 0) {
+        *ret = pons_object("thread", json_string(thread), "text", json_string(text), "stopped",
+                           json_boolean(stopped), NULL);
+    }
+    return rc;
+}
+
+static int control(void *user, const char *thread, const char *word, const char *task,
+                   pons_error *err)
+{
+    const cli_host *h = user;
+    bool looked = false;
+    int rc = known(h, &thread, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue value =
+        pons_object("word", json_string(word), "task", task ? json_string(task) : NULL, NULL);
+    if (strcmp(word, "continue") == 0) {
+        const bool latched = body_latched(h, &looked);
+        if (looked && latched) {
+            return pons_error_set(err, PONS_EBUSY, "stop",
+                                  "the stop is latched: a reset comes first");
+        }
+        if (looked) {
+            json_object_set_new(value, "seen_free", json_true());
+        }
+    }
+    return post(h, thread, "control", value, err);
+}
+
+static int answer(void *user, const char *thread, const char *question, pons_value *answer,
+                  const char *by, pons_value **ret, pons_error *err)
+{
+    const cli_host *h = user;
+    pons_lease holder = {0};
+    pons_error none = PONS_ERROR_INIT;
+    int rc = known(h, &thread, err);
+    if (rc < 0) {
+        return rc;
+    }
+    json_object_set_new(answer, "id", json_string(question));
+    cli_answer_sign(answer, by);
+    rc = post(h, thread, "answer", answer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const bool held = h->store.ops->lease_peek(h->store.self, thread, &holder, &none) >= 0;
+    const int64_t until = pons_now_ms(&h->clock) + (held ? HEARD_MS : 0);
+    for (;;) {
+        pons_value *got = NULL;
+        rc = pons_answer_read(h->store, thread, question, pons_get_str(answer, "nonce", ""), &got,
+                              err);
+        if (rc < 0 || pons_get_bool(got, "heard", false) || pons_now_ms(&h->clock) >= until) {
+            *ret = got;
+            return rc;
+        }
+        pons_value_unref(got);
+        poll(NULL, 0, LOOK_MS);
+    }
+}
+
+static int reset(void *user, pons_error *err)
+{
+    const cli_host *h = user;
+    return cli_reset_body(h->c, err);
+}
+
+static int stop(void *user, const char *reason, pons_error *err)
+{
+    const cli_host *h = user;
+    return pons_stop_send(h->c->run_dir, reason, STOP_MS, err);
+}
+
+static int observe(void *user, pons_link **ret, pons_error *err)
+{
+    const cli_host *h = user;
+    char path[PATH_MAX + 16];
+    pons_link *link = NULL;
+    snprintf(path, sizeof path, "%s/body.sock", h->c->run_dir);
+    int rc = pons_link_connect(path, &link, err);
+    rc = rc < 0 ? rc
+                : pons_message_send(link,
+                                    &(pons_message){.type = PONS_MESSAGE_HELLO,
+                                                    .as.hello = {.protocol = PONS_LINK_PROTOCOL,
+                                                                 .name = "pons serve"}},
+                                    err);
+    if (rc < 0) {
+        pons_link_close(link);
+        return rc;
+    }
+    *ret = link;
+    return PONS_OK;
+}
+
+pons_serve_host cli_host_of(cli_host *h)
+{
+    return (pons_serve_host){.user = h,
+                             .status = status,
+                             .say = say,
+                             .control = control,
+                             .answer = answer,
+                             .reset = reset,
+                             .stop = stop,
+                             .observe = observe};
+}

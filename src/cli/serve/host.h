@@ -1,0 +1,18 @@
+// host.h - what a server's clients may do to the workspace, in the words of the command line.
+#ifndef PONS_CLI_SERVE_HOST_H
+#define PONS_CLI_SERVE_HOST_H
+
+#include "cli/cli.h"
+#include "pons/serve.h"
+
+typedef struct cli_host { // the server's workers read it, several at once
+    cli *c;
+    pons_store store;
+    const pons_policy *policy;
+    const char *thread; // the server's own
+    pons_clock clock;
+} cli_host;
+
+pons_serve_host cli_host_of(cli_host *h);
+
+#endif

@@ -1,0 +1,20 @@
+// route.h - which handler a request is for.
+#ifndef PONS_SERVE_DOOR_ROUTE_H
+#define PONS_SERVE_DOOR_ROUTE_H
+
+#include "serve/door/server.h"
+
+typedef void (*pons__handler)(pons__request *r); // ends with one reply
+
+typedef struct pons__route {
+    const char *method;
+    const char *path; // "/v1/threads/*/events": a star is one segment, and an argument
+    pons__role role;  // who may
+    pons__handler handle;
+} pons__route;
+
+// Tables end with a row of NULLs. Decodes the path, finds the row, looks at the role, and handles
+// it; answers 404, 405, 401 or 403 otherwise.
+void pons__route_request(pons__request *r, const pons__route *const *tables);
+
+#endif

@@ -1,0 +1,47 @@
+// server.h - what the rooms of the server share: its options, its rooms' faces, and a request.
+#ifndef PONS_SERVE_DOOR_SERVER_H
+#define PONS_SERVE_DOOR_SERVER_H
+
+#include "pons/serve.h"
+#include "serve/door/token.h"
+
+#include <stdatomic.h>
+
+#define PONS__SERVE "serve"
+
+typedef struct pons__hub pons__hub;
+typedef struct pons__stop_port pons__stop_port;
+typedef struct pons__live pons__live;
+typedef struct pons__page pons__page;
+
+struct pons_serve { // const after open, but for what its rooms guard themselves
+    pons_serve_options o;
+    const pons_http_server_ops *http;
+    void *listener;
+    pons__tokens tokens;
+    pons__hub *hub;
+    pons__live *live;
+    pons__page *page;
+    pons__stop_port *stop;
+    int port, stop_port;
+    atomic_bool ready; // names are there; before, nobody is let in
+    char boot_id[33];  // of this server: who comes back with another one has missed a restart
+    char **hosts;      // that a Host header may say, NULL at the end
+    char **origins;    // that an Origin header may say, NULL at the end; the page's own among them
+};
+
+enum { PONS__ARGS_MAX = 6 };
+
+typedef struct pons__request { // one handler's, on a worker's stack
+    pons_serve *s;
+    pons_http_exchange *x;
+    pons__role role;
+    char id[17];                // in its reply and in the log
+    const char *origin;         // that may read the reply; NULL: none asked
+    pons_value *body;           // of a POST, PUT or PATCH: an object or a list; NULL: none came
+    char *args[PONS__ARGS_MAX]; // of the path, decoded, in order
+    size_t n_args;
+    char path[1024]; // decoded segments, each ends with a zero
+} pons__request;
+
+#endif

@@ -1,0 +1,11 @@
+// stop.h - the Stop port.
+#ifndef PONS_SERVE_FEED_STOP_H
+#define PONS_SERVE_FEED_STOP_H
+
+#include "serve/door/server.h"
+
+// Listens when it returns; s->stop_port is then its port.
+int pons__stop_open(pons_serve *s, pons__stop_port **ret, pons_error *err);
+void pons__stop_close(pons__stop_port *p); // NULL-safe
+
+#endif

@@ -1,0 +1,349 @@
+// live.c - where the robot is, many times a second; and the map that it is on.
+//
+//     GET /v1/map              {name, bounds, zones, charger, objects, skills, driver, …}
+//     GET /v1/live?hz=10       telemetry as it comes, at most so often; not stored
+//
+//     body.sock --observer--> the body's thread: newest telemetry, newest hello --> clients
+//
+// The thread connects when the first client comes, and again when the body was gone (BACK_OFF_MS);
+// it leaves the body alone when nobody has listened for LINGER_MS. While no body answers clients get
+// `body {"link":false}` instead, once a second.
+#include "serve/robot/live.h"
+
+#include "pons/buf.h"
+#include "serve/door/reply.h"
+#include "serve/robot/robot.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define HZ_MAX      20
+#define BACK_OFF_MS 1000
+#define LINGER_MS   10000
+#define HELLO_MS    2000 // that a map is waited for
+#define UNSENT_MAX  16384
+#define CLIENTS_MAX 1024
+
+typedef struct viewer {
+    struct viewer *next;
+    pons_http_stream *stream;
+    int64_t every_ms, next_ms;
+} viewer;
+
+struct pons__live {
+    pons_serve *s;
+    pthread_t thread;
+    bool has_thread;
+    int wake;
+    pthread_mutex_t mtx;
+    pthread_cond_t news;   // [mtx] a hello came, or the link failed
+    bool closing;          // [mtx]
+    viewer *coming;        // [mtx]
+    size_t n;              // [mtx] viewers
+    int64_t asked_ms;      // [mtx] when somebody last wanted to know
+    pons_value *hello;     // [mtx] of the body that is there; NULL: none
+    unsigned tries;        // [mtx] connections that were tried
+    int64_t failed_ms;     // [mtx] when the last one failed; 0: it did not
+    viewer *viewers;       // the thread
+    pons_link *link;       // the thread
+    pons_value *telemetry; // the thread: the newest
+    int64_t tried_ms;      // the thread
+    bool fresh;            // the thread: telemetry that was not told yet
+};
+
+// ---- the thread ---------------------------------------------------------------------------------
+
+static void lost(pons__live *l)
+{
+    pons_link_close(l->link);
+    l->link = NULL;
+    pons_value_unref(l->telemetry);
+    l->telemetry = NULL;
+    pthread_mutex_lock(&l->mtx);
+    pons_value_unref(l->hello);
+    l->hello = NULL;
+    pthread_mutex_unlock(&l->mtx);
+}
+
+static void try_link(pons__live *l, int64_t now)
+{
+    pons_error none = PONS_ERROR_INIT;
+    if (now - l->tried_ms < BACK_OFF_MS) {
+        return;
+    }
+    l->tried_ms = now;
+    if (l->s->o.host.observe(l->s->o.host.user, &l->link, &none) < 0) {
+        l->link = NULL;
+    }
+    pthread_mutex_lock(&l->mtx);
+    l->failed_ms = l->link ? 0 : now;
+    l->tries++;
+    pthread_cond_broadcast(&l->news);
+    pthread_mutex_unlock(&l->mtx);
+}
+
+static void listen_to_body(pons__live *l)
+{
+    pons_error none = PONS_ERROR_INIT;
+    for (;;) {
+        pons_value *message = NULL;
+        const int rc = pons_link_recv(l->link, &message, &none);
+        if (rc == PONS_EPROTOCOL) {
+            continue;
+        }
+        if (rc <= 0) {
+            if (rc < 0) {
+                lost(l);
+            }
+            return;
+        }
+        const char *type = pons_get_str(message, "type", "");
+        if (strcmp(type, "telemetry") == 0) {
+            pons_value_unref(l->telemetry);
+            l->telemetry = pons_value_ref(message);
+            l->fresh = true;
+        } else if (strcmp(type, "hello") == 0) {
+            pthread_mutex_lock(&l->mtx);
+            pons_value_unref(l->hello);
+            l->hello = pons_value_ref(message);
+            pthread_cond_broadcast(&l->news);
+            pthread_mutex_unlock(&l->mtx);
+        }
+        pons_value_unref(message);
+    }
+}
+
+static void tell(pons__live *l, int64_t now)
+{
+    char *text = NULL;
+    pons_autobuf b = PONS_BUF_INIT;
+    if (l->telemetry && pons_value_line(l->telemetry, &text) >= 0) {
+        pons_buf_printf(&b, "event: telemetry\ndata: %s\n\n", text);
+        free(text);
+    } else {
+        pons_buf_str(&b, "event: body\ndata: {\"link\":false}\n\n");
+    }
+    for (viewer **at = &l->viewers; *at;) {
+        viewer *v = *at;
+        const int64_t every = l->telemetry ? v->every_ms : BACK_OFF_MS;
+        bool there = true;
+        if (now >= v->next_ms && l->s->http->stream_unsent(v->stream) < UNSENT_MAX) {
+            there = l->s->http->stream_write(v->stream, b.data, b.len) >= 0;
+            v->next_ms = now + every;
+        }
+        if (there) {
+            at = &v->next;
+            continue;
+        }
+        *at = v->next;
+        l->s->http->stream_end(v->stream);
+        free(v);
+        pthread_mutex_lock(&l->mtx);
+        l->n--;
+        pthread_mutex_unlock(&l->mtx);
+    }
+}
+
+// Takes who came; whether anybody wants to know.
+static bool take_who_came(pons__live *l, int64_t now, bool *ret_closing)
+{
+    pthread_mutex_lock(&l->mtx);
+    viewer *coming = l->coming;
+    l->coming = NULL;
+    *ret_closing = l->closing;
+    pthread_mutex_unlock(&l->mtx);
+    while (coming) {
+        viewer *next = coming->next;
+        coming->next = l->viewers;
+        l->viewers = coming;
+        coming = next;
+    }
+    pthread_mutex_lock(&l->mtx);
+    l->asked_ms = l->viewers ? now : l->asked_ms;
+    const bool wanted = l->asked_ms && now - l->asked_ms < LINGER_MS;
+    pthread_mutex_unlock(&l->mtx);
+    return wanted;
+}
+
+static void *run(void *user)
+{
+    pons__live *l = user;
+    bool closing = false;
+    while (!closing) {
+        struct pollfd p[] = {{.fd = l->wake, .events = POLLIN},
+                             {.fd = l->link ? pons_link_fd(l->link) : -1, .events = POLLIN}};
+        uint64_t n = 0;
+        poll(p, 2, l->viewers ? (l->link ? 50 : 250) : l->link ? 1000 : -1);
+        if (p[0].revents && read(l->wake, &n, sizeof n) < 0) {
+            n = 0;
+        }
+        const int64_t now = pons_now_ms(&l->s->o.clock);
+        const bool wanted = take_who_came(l, now, &closing);
+        if (l->link && p[1].revents) {
+            listen_to_body(l);
+        }
+        if (wanted && !l->link) {
+            try_link(l, now);
+        } else if (!wanted && l->link) {
+            lost(l);
+        }
+        if (l->fresh || !l->telemetry) {
+            tell(l, now);
+            l->fresh = false;
+        }
+    }
+    while (l->viewers) {
+        viewer *next = l->viewers->next;
+        l->s->http->stream_end(l->viewers->stream);
+        free(l->viewers);
+        l->viewers = next;
+    }
+    lost(l);
+    return NULL;
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err)
+{
+    pthread_condattr_t monotonic;
+    pons__live *l = calloc(1, sizeof *l);
+    if (!l) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the body's thread");
+    }
+    l->s = s;
+    l->tried_ms = -BACK_OFF_MS;
+    pthread_mutex_init(&l->mtx, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->news, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    l->has_thread = l->wake >= 0 && pthread_create(&l->thread, NULL, run, l) == 0;
+    if (!l->has_thread) {
+        pons__live_close(l);
+        return pons_error_set(err, PONS_EENV, PONS__SERVE, "no thread for the body");
+    }
+    *ret = l;
+    return PONS_OK;
+}
+
+static void ring(pons__live *l)
+{
+    const uint64_t one = 1;
+    const ssize_t n = write(l->wake, &one, sizeof one);
+    (void)n; // full: it is awake
+}
+
+void pons__live_stop(pons__live *l)
+{
+    if (!l || !l->has_thread) {
+        return;
+    }
+    pthread_mutex_lock(&l->mtx);
+    l->closing = true;
+    pthread_cond_broadcast(&l->news);
+    pthread_mutex_unlock(&l->mtx);
+    ring(l);
+    pthread_join(l->thread, NULL);
+    l->has_thread = false;
+}
+
+void pons__live_close(pons__live *l)
+{
+    if (!l) {
+        return;
+    }
+    pons__live_stop(l);
+    while (l->coming) {
+        viewer *next = l->coming->next;
+        l->s->http->stream_end(l->coming->stream);
+        free(l->coming);
+        l->coming = next;
+    }
+    if (l->wake >= 0) {
+        close(l->wake);
+    }
+    pthread_cond_destroy(&l->news);
+    pthread_mutex_destroy(&l->mtx);
+    free(l);
+}
+
+// ---- the routes: workers ------------------------------------------------------------------------
+
+// The hello of the body that is there; waits for one that may be about to come. A new reference, or
+// NULL: there is none.
+static pons_value *body_hello(pons__live *l)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += HELLO_MS / 1000;
+    pthread_mutex_lock(&l->mtx);
+    l->asked_ms = pons_now_ms(&l->s->o.clock);
+    const unsigned tries = l->tries;
+    const bool just_failed = l->failed_ms && l->asked_ms - l->failed_ms < BACK_OFF_MS;
+    ring(l);
+    // Until there is a hello, or a connection was tried in vain.
+    while (!l->hello && !l->closing && !just_failed && !(l->tries != tries && l->failed_ms) &&
+           pthread_cond_timedwait(&l->news, &l->mtx, &until) == 0) {
+    }
+    pons_value *hello = pons_value_ref(l->hello);
+    pthread_mutex_unlock(&l->mtx);
+    return hello;
+}
+
+static void map(pons__request *r)
+{
+    pons_autovalue hello = body_hello(r->s->live);
+    if (!hello) {
+        pons__reply_error(r, 503, "no body answers");
+        return;
+    }
+    pons__reply_json(r, 200,
+                     pons_object("world", pons_value_ref(pons_get(hello, "world")), "skills",
+                                 pons_value_ref(pons_get(hello, "skills")), "limits",
+                                 pons_value_ref(pons_get(hello, "limits")), "driver",
+                                 json_string(pons_get_str(hello, "driver", "")), "robot_id",
+                                 json_string(pons_get_str(hello, "robot_id", "")), "boot_id",
+                                 json_string(pons_get_str(hello, "boot_id", "")), "simulated",
+                                 json_boolean(pons_get_bool(hello, "simulated", false)), NULL));
+}
+
+static void live(pons__request *r)
+{
+    pons__live *l = r->s->live;
+    const char *text = r->s->http->query(r->x, "hz");
+    long hz = text ? strtol(text, NULL, 10) : 10;
+    hz = hz < 1 ? 1 : hz > HZ_MAX ? HZ_MAX : hz;
+    pthread_mutex_lock(&l->mtx);
+    const bool room = l->n < CLIENTS_MAX && !l->closing;
+    l->n += room;
+    pthread_mutex_unlock(&l->mtx);
+    viewer *v = room ? calloc(1, sizeof *v) : NULL;
+    if (!v) {
+        pons__reply_error(r, 503, "%d clients look already", CLIENTS_MAX);
+    } else if (!(v->stream = pons__reply_events(r, NULL))) {
+        free(v);
+        v = NULL;
+    }
+    pthread_mutex_lock(&l->mtx);
+    if (v) {
+        v->every_ms = 1000 / hz;
+        v->next = l->coming;
+        l->coming = v;
+    } else if (room) {
+        l->n--;
+    }
+    pthread_mutex_unlock(&l->mtx);
+    ring(l);
+}
+
+const pons__route pons__live_routes[] = {
+    {"GET", "/v1/map", PONS__VIEWER, map},
+    {"GET", "/v1/live", PONS__VIEWER, live},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};

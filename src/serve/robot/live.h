@@ -1,0 +1,11 @@
+// live.h - the server's observer of the body.
+#ifndef PONS_SERVE_ROBOT_LIVE_H
+#define PONS_SERVE_ROBOT_LIVE_H
+
+#include "serve/door/server.h"
+
+int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err);
+void pons__live_stop(pons__live *l);  // its thread ends, and every stream; NULL-safe
+void pons__live_close(pons__live *l); // frees; after the server's last request. NULL-safe
+
+#endif

@@ -1,0 +1,225 @@
+// serve.c - a workspace over HTTP: opening, closing, and the way of a request.
+//
+//     worker:  door_begin --> door_enter: host, origin, body, token --> route_request --> a handler
+//                                  | refused: answered there                |
+//                                  v                                        v
+//                                 403, 401, 415, 400                 one reply, or a stream
+//
+//     hub's thread   events of threads to every client      feed/hub.c
+//     body's thread  telemetry to every client that looks   robot/live.c
+//     Stop's server  a port of its own                      feed/stop.c
+//
+// What belongs to a room stands there, with its table of routes; here is only who starts and ends
+// in which order. Closing: the main server takes nothing more and its workers finish; Stop stays up
+// until the last.
+#include "pons/serve.h"
+
+#include "pons/rand.h"
+#include "serve/door/door.h"
+#include "serve/door/reply.h"
+#include "serve/door/route.h"
+#include "serve/feed/hub.h"
+#include "serve/feed/stop.h"
+#include "serve/page/page.h"
+#include "serve/robot/live.h"
+#include "serve/robot/robot.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 300
+
+static const pons__route *const tables[] = {pons__words_routes, pons__live_routes, pons__hub_routes,
+                                            pons__page_routes, NULL};
+
+static void handle(void *user, pons_http_exchange *x)
+{
+    pons__request r = {.s = user, .x = x};
+    pons__door_begin(&r);
+    if (strcmp(r.s->http->method(x), "OPTIONS") == 0) {
+        pons__door_preflight(&r);
+    } else if (pons__door_enter(&r)) {
+        pons__route_request(&r, tables);
+    }
+    pons_value_unref(r.body);
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+static bool put(char **list, size_t *n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static bool put(char **list, size_t *n, const char *fmt, ...)
+{
+    char text[NAME_MAX_BYTES];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    list[*n] = strdup(text);
+    return list[(*n)++] != NULL;
+}
+
+// What a Host header may say, and the origins of pages that this server or Stop's serves. A name
+// stands with either port: the page's, and Stop's.
+static int names(pons_serve *s, pons_error *err)
+{
+    const pons_serve_options *o = &s->o;
+    const char *address = o->address;
+    const char *scheme = o->certificate ? "https" : "http";
+    const bool v6 = strchr(address, ':') != NULL;
+    const size_t most = 4 * (o->n_hosts + 2);
+    size_t n = 0, m = 0;
+    bool ok = true;
+    s->hosts = calloc(most + 1, sizeof *s->hosts);
+    s->origins = calloc(most + o->n_origins + 1, sizeof *s->origins);
+    if (!s->hosts || !s->origins) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for names");
+    }
+    const int ports[] = {s->port, s->stop_port};
+    for (size_t p = 0; p < 2; p++) {
+        ok = ok && put(s->hosts, &n, v6 ? "[%s]:%d" : "%s:%d", address, ports[p]);
+        if (is_loopback(address)) {
+            ok = ok && put(s->hosts, &n, "localhost:%d", ports[p]);
+        }
+        for (size_t i = 0; i < o->n_hosts; i++) {
+            ok = ok && put(s->hosts, &n, "%s:%d", o->hosts[i], ports[p]);
+            if (ports[p] == (o->certificate ? 443 : 80)) {
+                ok = ok && put(s->hosts, &n, "%s", o->hosts[i]);
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        ok = ok && put(s->origins, &m, "%s://%s", scheme, s->hosts[i]);
+    }
+    for (size_t i = 0; i < o->n_origins; i++) {
+        ok = ok && put(s->origins, &m, "%s", o->origins[i]);
+    }
+    return ok ? PONS_OK : pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for names");
+}
+
+static void free_list(char **list)
+{
+    for (size_t i = 0; list && list[i]; i++) {
+        free(list[i]);
+    }
+    free(list);
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+static int may_listen(const pons_serve_options *o, const char *address, pons_error *err)
+{
+    if (!is_loopback(address) && !o->certificate) {
+        return pons_error_set(err, PONS_EREFUSED, PONS__SERVE,
+                              "%s can be reached from other machines: that takes a certificate "
+                              "(--cert FILE --key FILE, or --self-signed)",
+                              address);
+    }
+    if (!is_loopback(address) && o->open_doors) {
+        return pons_error_set(err, PONS_EREFUSED, PONS__SERVE,
+                              "without tokens only this machine is served");
+    }
+    return PONS_OK;
+}
+
+// Stop's port is the next one; where a free one was asked for, any two will do.
+static int listen_both(pons_serve *s, pons_error *err)
+{
+    const pons_http_server_options o = {.address = s->o.address,
+                                        .port = (uint16_t)s->o.port,
+                                        .certificate = s->o.certificate,
+                                        .key = s->o.key,
+                                        .workers = 8,
+                                        .handle = handle,
+                                        .user = s};
+    s->stop_port = s->o.stop_port >= 0 ? s->o.stop_port : s->o.port > 0 ? s->o.port + 1 : 0;
+    int rc = pons__stop_open(s, &s->stop, err);
+    rc = rc < 0 ? rc : s->http->open(&o, &s->listener, err);
+    if (rc >= 0) {
+        s->port = s->http->port(s->listener);
+        rc = names(s, err);
+    }
+    if (rc >= 0) {
+        atomic_store(&s->ready, true);
+    }
+    return rc;
+}
+
+int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error *err)
+{
+    pons_rand rand;
+    pons_serve *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for a server");
+    }
+    s->o = *opts;
+    s->o.address = opts->address ? opts->address : "127.0.0.1";
+    s->http = opts->http;
+    pons_rand_seed_os(&rand);
+    snprintf(s->boot_id, sizeof s->boot_id, "%016" PRIx64 "%016" PRIx64, pons_rand_u64(&rand),
+             pons_rand_u64(&rand));
+    int rc = may_listen(opts, s->o.address, err);
+    rc = rc < 0 ? rc : pons__tokens_load(opts->token_file, &s->tokens, err);
+    rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
+    rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
+    rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
+    rc = rc < 0 ? rc : listen_both(s, err);
+    if (rc < 0) {
+        pons_serve_close(s);
+        return rc;
+    }
+    *ret = s;
+    return PONS_OK;
+}
+
+void pons_serve_close(pons_serve *s)
+{
+    if (!s) {
+        return;
+    }
+    pons__hub_stop(s->hub);
+    pons__live_stop(s->live);
+    if (s->listener) {
+        s->http->close(s->listener);
+    }
+    pons__stop_close(s->stop);
+    pons__hub_close(s->hub);
+    pons__live_close(s->live);
+    pons__page_close(s->page);
+    free_list(s->hosts);
+    free_list(s->origins);
+    free(s);
+}
+
+int pons_serve_port(const pons_serve *s)
+{
+    return s->port;
+}
+
+int pons_serve_stop_port(const pons_serve *s)
+{
+    return s->stop_port;
+}
+
+const char *pons_serve_token(const pons_serve *s, const char *role)
+{
+    for (int r = PONS__VIEWER; r < PONS__ROLES; r++) {
+        if (strcmp(role, pons__role_name((pons__role)r)) == 0) {
+            return s->tokens.text[r];
+        }
+    }
+    return "";
+}
+
+void pons_serve_event(pons_serve *s, const pons_event *ev)
+{
+    pons__hub_event(s->hub, ev);
+}
