@@ -1,6 +1,7 @@
 // fuzz_link.c - whatever bytes come over the body link, its reader gives whole messages with a type, or
-// a reason; it ends; and a good line after a bad one is found again. The same however it is cut. A
-// message to the body is decoded or names its fault; what was decoded is written, and read, as the same.
+// a reason; it ends; and a good line after a bad one is found again. The same, and the same stops in
+// bad lines, however it is cut. A message to the body is decoded or names its fault; what was decoded
+// is written, and read, as the same.
 #include "pons/link.h"
 #include "pons/link_message.h"
 #include "pons/value.h"
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define MESSAGES_MAX 100000
+#define STOP         1000 // that a bad line asks for, among the bad ones
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,9 +55,10 @@ static int read_all(pons_link *l, pons_value *into, int *ret_last)
             must(json_is_string(pons_get(v, "type")));
             decode(v);
             json_array_append_new(into, v);
+            must(!pons_link_asks_stop(l));
         } else if (rc == PONS_EPROTOCOL) {
             must(err.message[0] != '\0');
-            bad++;
+            bad += pons_link_asks_stop(l) ? STOP : 1;
         } else {
             *ret_last = rc;
             return bad;

@@ -26,8 +26,13 @@ typedef struct pons_link pons_link;
 int pons_link_send(pons_link *l, pons_value *msg, pons_error *err);
 // 1 and a new reference in *ret; 0 when nothing is there; PONS_ECLOSED after the last message of a
 // closed peer; PONS_EPROTOCOL for a bad line, with its reason (the line is consumed; the link goes
-// on, but for a line that is too long).
+// on, but for a line that is too long); PONS_ENOMEM (that line is lost).
 int pons_link_recv(pons_link *l, pons_value **ret, pons_error *err);
+// Of the line for which the last recv had an error: as far as can be told, it asks for a stop. It has
+// somewhere a "type" that is "stop", whatever else is wrong with it: no JSON, bytes that are no
+// UTF-8, U+0000, too deep, cut short, or too long (that error comes when it is too long, and once
+// more when the rest of it turns out to ask for one). Who must obey a stop asks after each error.
+bool pons_link_asks_stop(const pons_link *l);
 int pons_link_flush(pons_link *l, pons_error *err); // pushes buffered bytes without blocking
 int pons_link_fd(const pons_link *l);               // to poll for reading; -1 in process
 bool pons_link_wants_write(const pons_link *l);

@@ -14,11 +14,18 @@
 // only a line that is too long ends it, since where the next one starts is then a guess. Input
 // never makes more memory than one longest line, output never more than OUT_MAX.
 //
+// A bad line may still be a stop, and then that is all that counts: its bytes are looked through for
+// a "type" that is "stop" (stop_scan.h), those of a line that is too long as they come, without
+// keeping them, up to its end or DRAIN_MAX.
+//
 // Two threads may send on a socket's end: a brain's loop, and its heart, which must not wait for the
 // loop. A line is made outside the lock and appended whole under it, and what is appended goes out
 // in order by whoever flushes: lines never mix. Nothing under the lock blocks (MSG_DONTWAIT), so
 // neither thread waits for the other longer than one such call takes.
-#include "link/link_internal.h"
+#include "pons/link.h"
+
+#include "link/stop_scan.h"
+#include "link/unix.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,6 +36,9 @@
 
 #define OUT_MAX    (4u * 1024u * 1024u) // bytes that a slow reader may owe us
 #define READ_CHUNK (16u * 1024u)        // bytes for each read()
+#define DRAIN_MAX                                                                                  \
+    (16u * 1024u * 1024u) // bytes of a line that is too long, looked through for a stop
+#define DRAIN_RECV 8      // pieces of them, in one recv
 
 typedef struct bytes {
     char *data;
@@ -54,7 +64,10 @@ struct pons_link {
     bytes in;
     size_t scanned; // bytes of `in` after start that hold no newline
     bool eof;       // nothing more will be read
-    bool broken;    // a line was too long
+    bool drains;    // a line was too long: it is looked through, then the link ends
+    size_t drained; // bytes of it that came after that
+    pons__stop_scan scan;
+    bool asks_stop; // the newest bad line does
     // in process
     pipe_pair *pair;
     int side;
@@ -67,6 +80,8 @@ static int flush_out(pons_link *l, pons_error *err);
 static int recv_value(pons_link *l, pons_value **ret, pons_error *err);
 static int recv_line(pons_link *l, pons_value **ret, pons_error *err);
 static int take_line(pons_link *l, pons_value **ret, pons_error *err);
+static int drain(pons_link *l, pons_error *err);
+static int too_long(pons_link *l, pons_error *err);
 static int fill(pons_link *l, pons_error *err);
 static int check_message(const pons_value *v, pons_error *err);
 static int closed(pons_error *err);
@@ -90,7 +105,13 @@ int pons_link_send(pons_link *l, pons_value *msg, pons_error *err)
 
 int pons_link_recv(pons_link *l, pons_value **ret, pons_error *err)
 {
+    l->asks_stop = false;
     return l->pair ? recv_value(l, ret, err) : recv_line(l, ret, err);
+}
+
+bool pons_link_asks_stop(const pons_link *l)
+{
+    return l->asks_stop;
 }
 
 int pons_link_flush(pons_link *l, pons_error *err)
@@ -329,6 +350,9 @@ static int append_line(pons_link *l, const char *line, size_t n, pons_error *err
 static int recv_line(pons_link *l, pons_value **ret, pons_error *err)
 {
     for (;;) {
+        if (l->drains) {
+            return drain(l, err);
+        }
         int rc = take_line(l, ret, err);
         if (rc != 0) {
             return rc;
@@ -338,6 +362,7 @@ static int recv_line(pons_link *l, pons_value **ret, pons_error *err)
             if (rest == 0) {
                 return closed(err);
             }
+            l->asks_stop = pons__stop_in(l->in.data + l->in.start, rest);
             l->in.start = l->in.len = 0;
             return pons_error_set(err, PONS_EPROTOCOL, "link",
                                   "the last line ends after %zu bytes without a newline", rest);
@@ -349,7 +374,7 @@ static int recv_line(pons_link *l, pons_value **ret, pons_error *err)
     }
 }
 
-// 1 and the next whole line as a message, 0 when there is no whole line, PONS_EPROTOCOL.
+// 1 and the next whole line as a message, 0 when there is no whole line; PONS_EPROTOCOL, PONS_ENOMEM.
 static int take_line(pons_link *l, pons_value **ret, pons_error *err)
 {
     bytes *in = &l->in;
@@ -359,13 +384,7 @@ static int take_line(pons_link *l, pons_value **ret, pons_error *err)
         have > l->scanned ? memchr(from + l->scanned, '\n', have - l->scanned) : NULL;
     const size_t n = newline ? (size_t)(newline - from) : have;
     if (n + 1 > PONS_LINK_LINE_MAX) {
-        in->start = in->len = 0;
-        l->scanned = 0;
-        l->eof = l->broken = true;
-        shutdown(l->fd, SHUT_RD);
-        return pons_error_set(err, PONS_EPROTOCOL, "link",
-                              "a line is longer than %d bytes; the link is closed",
-                              PONS_LINK_LINE_MAX);
+        return too_long(l, err);
     }
     if (!newline) {
         l->scanned = have;
@@ -375,19 +394,59 @@ static int take_line(pons_link *l, pons_value **ret, pons_error *err)
     l->scanned = 0;
     pons_value *v = NULL;
     int rc = pons_value_parse(from, n, &v, err);
-    if (rc < 0) {
-        if (rc == PONS_EINVAL && err) {
-            err->status = PONS_EPROTOCOL;
+    if (rc == PONS_EINVAL) {
+        rc = PONS_EPROTOCOL;
+        if (err) {
+            err->status = rc;
         }
-        return rc == PONS_EINVAL ? PONS_EPROTOCOL : rc;
     }
-    rc = check_message(v, err);
+    rc = rc < 0 ? rc : check_message(v, err);
     if (rc < 0) {
+        l->asks_stop = pons__stop_in(from, n);
         pons_value_unref(v);
         return rc;
     }
     *ret = v;
     return 1;
+}
+
+// What came of it is looked through at once, the rest as it comes.
+static int too_long(pons_link *l, pons_error *err)
+{
+    bytes *in = &l->in;
+    const char *from = in->data + in->start;
+    const size_t have = in->len - in->start;
+    const char *newline = memchr(from, '\n', have);
+    l->scan = (pons__stop_scan){0};
+    l->asks_stop = pons__stop_seen(&l->scan, from, newline ? (size_t)(newline - from) : have);
+    l->drains = true;
+    l->eof = l->eof || newline;
+    l->scanned = in->start = in->len = 0;
+    return pons_error_set(err, PONS_EPROTOCOL, "link",
+                          "a line is longer than %d bytes; the link is closed", PONS_LINK_LINE_MAX);
+}
+
+// PONS_EPROTOCOL once more when the rest of it asks for a stop; PONS_ECLOSED at its end.
+static int drain(pons_link *l, pons_error *err)
+{
+    for (int i = 0; i < DRAIN_RECV && !l->eof; i++) {
+        const int rc = fill(l, err);
+        if (rc <= 0) {
+            return rc;
+        }
+        const char *newline = l->in.len ? memchr(l->in.data, '\n', l->in.len) : NULL;
+        const size_t n = newline ? (size_t)(newline - l->in.data) : l->in.len;
+        const bool before = l->scan.seen;
+        l->asks_stop = n > 0 && pons__stop_seen(&l->scan, l->in.data, n) && !before;
+        l->drained += n;
+        l->in.start = l->in.len = 0;
+        l->eof = l->eof || newline || l->drained > DRAIN_MAX;
+        if (l->asks_stop) {
+            return pons_error_set(err, PONS_EPROTOCOL, "link",
+                                  "a line that is too long asks for a stop");
+        }
+    }
+    return l->eof ? closed(err) : 0;
 }
 
 // Reads what is there: 1 when bytes came or the end was seen, 0 when there is nothing.

@@ -12,7 +12,8 @@
 //        |                        +--> unlink, bind again
 //        v
 //   listen
-#include "link/link_internal.h"
+#include "link/unix.h"
+#include "pons/link.h"
 
 #include <errno.h>
 #include <fcntl.h>

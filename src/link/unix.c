@@ -1,6 +1,6 @@
 // unix.c - addresses and binding of Unix sockets, in one place because the details are easy to get
 // wrong: long paths, and the file's mode between bind() and chmod().
-#include "link/link_internal.h"
+#include "link/unix.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define HOUSE PONS_SOURCE_DIR "/worlds/house.yaml"
 #define DRIVE "{\"zone\":\"kitchen\"}"
@@ -288,6 +290,56 @@ static void a_faulty_stop_stops_and_a_faulty_goal_is_fenced_first(void **state)
     bench_step(&t, 0.2);
     assert_true(latched());
     pons_link_close(l);
+}
+
+static void a_stop_in_a_line_that_cannot_be_read_stops(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } lines[] = {
+#define LINE(text) {text, sizeof(text) - 1}
+        LINE("{\"type\":\"stop\",\"reason\":\"\0\"}\n"),
+        LINE("{\"reason\":\"\xff\",\"type\":\"stop\"}\n"),
+        LINE("{\"type\":\"stop\"\n"),
+        LINE("[{\"type\":\"stop\"}]\n"),
+        LINE("{\"type\":\"stop\""), // and its sender dies
+#undef LINE
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "g%zu", i);
+        start_drive(id);
+        int fds[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds),
+                         0);
+        assert_int_equal(pons_body_attach(t.body, pons_link_from_fd(fds[1]), NULL), PONS_OK);
+        // Without a hello: anybody may stop.
+        assert_int_equal(write(fds[0], lines[i].bytes, lines[i].n), (ssize_t)lines[i].n);
+        shutdown(fds[0], SHUT_WR);
+        bench_step(&t, 0.2);
+        assert_true(latched());
+        assert_string_equal(pons_get_str(pons_get(t.telemetry, "stop"), "origin", ""), "stop");
+        close(fds[0]);
+        bench_send(&t, word("reset"));
+        bench_step(&t, 0.2);
+        assert_false(latched());
+    }
+}
+
+static void a_bad_line_that_is_no_stop_stops_nothing(void **state)
+{
+    (void)state;
+    static const char line[] = "{\"type\":\"say\",\"text\":\"\xff \\\"type\\\":\\\"stop\\\"\"}\n";
+    start_drive("g");
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    assert_int_equal(pons_body_attach(t.body, pons_link_from_fd(fds[1]), NULL), PONS_OK);
+    assert_int_equal(write(fds[0], line, sizeof line - 1), (ssize_t)sizeof line - 1);
+    bench_step(&t, 0.2);
+    assert_false(latched());
+    close(fds[0]);
 }
 
 // ---- duplicates ---------------------------------------------------------------------------------
@@ -686,6 +738,8 @@ int main(void)
         WITH_CONTROLLER(a_goal_is_refused_for_these_reasons),
         WITH_CONTROLLER(an_observer_commands_nothing_but_may_stop),
         WITH_CONTROLLER(a_faulty_stop_stops_and_a_faulty_goal_is_fenced_first),
+        WITH_CONTROLLER(a_stop_in_a_line_that_cannot_be_read_stops),
+        WITH_CONTROLLER(a_bad_line_that_is_no_stop_stops_nothing),
         WITH_CONTROLLER(a_known_goal_is_answered_and_never_started_again),
         WITH_CONTROLLER(a_lost_link_holds_and_a_new_brain_adopts),
         WITH_CONTROLLER(a_late_heartbeat_holds_as_well),

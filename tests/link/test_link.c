@@ -301,6 +301,139 @@ static void a_cut_off_last_line_is_reported(void **state)
     pons_link_close(l);
 }
 
+// ---- a stop in a bad line -----------------------------------------------------------------------
+
+typedef struct bad_line {
+    const char *bytes;
+    size_t n;
+    bool stop;
+} bad_line;
+#define BAD(text, stop)                                                                            \
+    {                                                                                              \
+        text, sizeof(text) - 1, stop                                                               \
+    }
+
+static const bad_line bad_lines[] = {
+    BAD("{\"type\":\"stop\",\"reason\":\"\0\"}", true),
+    BAD("{\"type\":\"stop\",\"reason\":\"\\u0000\"}", true),
+    BAD("{\"reason\":\"\xff\xfe\",\"type\":\"stop\"}", true),
+    BAD("{\"type\" \t:\0 \"stop\",", true),
+    BAD("{\"type\":\"stop\"", true),
+    BAD("{\"type\":\"stop\"}}", true),
+    BAD("\xef\xbb\xbf{\"type\":\"stop\"}", true),
+    BAD("{\"reason\":\"unclosed, \"type\":\"stop\"}", true),
+    BAD("{\"type\":\"st\\u006fp\",}", true),
+    BAD("{\"\\u0074ype\":\"stop\",}", true),
+    BAD("{\"type\":\"goal\",\"type\":\"stop\"}", true),
+    BAD("[{\"type\":\"stop\"}]", true),
+    BAD("{\"a\":\"type\":\"type\":\"stop\"}", true),
+    BAD("{\"type\":\"type\":\"stop\"}", true),
+    BAD("{\"type\":\"\"type\":\"stop\"}", true),
+    BAD("{\"type\":\"goal\",\"args\":{\"type\":\"stop\"},", true), // to be safe
+    BAD("{\"type\":\"goal\",\"text\":\"say \\\"type\\\":\\\"stop\\\"\",}", false),
+    BAD("{\"type\":\"stops\",}", false),
+    BAD("{\"type\":\"sto\"p\",}", false),
+    BAD("{\"type\":\"heartbeat\",\"reason\":\"stop\",}", false),
+    BAD("{\"types\":\"stop\",}", false),
+    BAD("{\"type\":\"st\\u0000p\",}", false),
+    BAD("{\"type\":\"st\\nop\",}", false),
+    BAD("stop", false),
+    BAD("", false),
+};
+
+static void a_bad_line_that_asks_for_a_stop_is_known(void **state)
+{
+    (void)state;
+    int raw;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    for (size_t i = 0; i < sizeof bad_lines / sizeof bad_lines[0]; i++) {
+        const bad_line *b = &bad_lines[i];
+        assert_int_equal(write(raw, b->bytes, b->n), (ssize_t)b->n);
+        put(raw, "\n{\"type\":\"next\",\"reason\":\"\"}\n");
+        assert_int_equal(recv_status(l, NULL), PONS_EPROTOCOL);
+        if (pons_link_asks_stop(l) != b->stop) {
+            fail_msg("line %zu: %s", i, b->bytes);
+        }
+        pons_autovalue v = must_recv(l);
+        assert_string_equal(pons_get_str(v, "type", ""), "next");
+        assert_false(pons_link_asks_stop(l));
+    }
+    // The last one is cut short by its sender's death.
+    put(raw, "{\"type\":\"stop\"");
+    close(raw);
+    assert_int_equal(recv_status(l, NULL), PONS_EPROTOCOL);
+    assert_true(pons_link_asks_stop(l));
+    assert_int_equal(recv_status(l, NULL), PONS_ECLOSED);
+    assert_false(pons_link_asks_stop(l));
+    pons_link_close(l);
+}
+
+static void a_stop_that_is_nested_too_deep_is_known(void **state)
+{
+    (void)state;
+    int raw;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    char deep[5000];
+    memset(deep, '[', sizeof deep);
+    deep[sizeof deep - 2] = '\n';
+    deep[sizeof deep - 1] = '\0';
+    put(raw, "{\"type\":\"stop\",\"reason\":");
+    put(raw, deep);
+    assert_int_equal(recv_status(l, NULL), PONS_EPROTOCOL);
+    assert_true(pons_link_asks_stop(l));
+    close(raw);
+    pons_link_close(l);
+}
+
+// How often a stop was asked for by a line with so many bytes before "type":"stop" and behind it.
+static int stops_of(size_t before, size_t behind)
+{
+    static const char head[] = "{\"reason\":\"", stop[] = "\",\"type\":\"stop\",\"more\":\"",
+                      tail[] = "\"}\n{\"type\":\"next\"}\n";
+    const size_t n = sizeof head + sizeof stop + sizeof tail - 3 + before + behind;
+    char *line = malloc(n), *at = line;
+    assert_non_null(line);
+    at = mempcpy(at, head, sizeof head - 1);
+    at = (char *)memset(at, 'x', before) + before;
+    at = mempcpy(at, stop, sizeof stop - 1);
+    at = (char *)memset(at, 'x', behind) + behind;
+    memcpy(at, tail, sizeof tail - 1);
+    int raw, stops = 0, rc = 0;
+    pons_link *l;
+    raw_ends(&raw, &l);
+    for (size_t sent = 0; rc != PONS_ECLOSED;) {
+        const ssize_t done = sent < n ? send(raw, line + sent, n - sent, MSG_NOSIGNAL) : 0;
+        sent += done > 0 ? (size_t)done : 0;
+        for (rc = 1; rc != 0 && rc != PONS_ECLOSED;) {
+            rc = recv_status(l, NULL);
+            stops += pons_link_asks_stop(l);
+        }
+        if (sent == n) {
+            shutdown(raw, SHUT_WR);
+        }
+    }
+    free(line);
+    close(raw);
+    pons_link_close(l);
+    return stops;
+}
+
+static void a_stop_in_a_line_that_is_too_long_is_known(void **state)
+{
+    (void)state;
+    const size_t k = 1024;
+    assert_int_equal(stops_of(0, 300 * k), 1);
+    assert_int_equal(stops_of(300 * k, 0), 1);
+    assert_int_equal(stops_of(3000 * k, 3000 * k), 1);
+    for (size_t i = 0; i < 64; i++) { // where pieces meet
+        assert_int_equal(stops_of(256 * k - i, 100), 1);
+        assert_int_equal(stops_of(272 * k - i, 100), 1);
+    }
+    assert_int_equal(stops_of(20000 * k, 0), 0); // it is not listened to for ever
+}
+
 static void a_line_without_end_closes_the_link(void **state)
 {
     (void)state;
@@ -318,6 +451,11 @@ static void a_line_without_end_closes_the_link(void **state)
     }
     assert_int_equal(rc, PONS_EPROTOCOL);
     assert_non_null(strstr(err.message, "longer"));
+    assert_int_equal(recv_status(l, NULL), 0); // the rest of it is looked through
+    assert_int_equal(write(raw, block, sizeof block), (ssize_t)sizeof block);
+    assert_int_equal(recv_status(l, NULL), 0);
+    put(raw, "\n{\"type\":\"next\"}\n");
+    assert_int_equal(recv_status(l, NULL), PONS_ECLOSED); // and with its end all ends
     assert_int_equal(recv_status(l, NULL), PONS_ECLOSED);
     close(raw);
     pons_link_close(l);
@@ -570,6 +708,9 @@ int main(void)
         EACH(no_memory_for_a_message_is_an_error),
         ONE(a_line_may_come_in_pieces),
         ONE(bad_lines_are_named_and_passed_over),
+        ONE(a_bad_line_that_asks_for_a_stop_is_known),
+        ONE(a_stop_that_is_nested_too_deep_is_known),
+        ONE(a_stop_in_a_line_that_is_too_long_is_known),
         ONE(noise_between_lines_never_hides_a_good_one),
         ONE(a_cut_off_last_line_is_reported),
         ONE(a_line_without_end_closes_the_link),

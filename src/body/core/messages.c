@@ -13,7 +13,8 @@
 // hello is answered with a higher epoch, which fences whatever the old one still says. A controller
 // that comes back after a lapse keeps its epoch and may adopt its own goals.
 //
-// A bad line is answered with error{code:"protocol", message} and does no other harm. A message is
+// A bad line is answered with error{code:"protocol", message} and does no other harm, but one that
+// seems to ask for a stop is a stop. A message is
 // decoded here, once, into its struct (link_message.h); one with a wrong field is answered with
 // error{code, message}, which names it. Of those that are handled all the same, a stop is
 // obeyed, and what needs control is fenced first (goals.c).
@@ -34,6 +35,7 @@
 typedef void handler(pons_body *b, pons__client *c, const pons_message *msg);
 
 static void pump(pons_body *b, pons__client *c);
+static void stop_of_a_bad_line(pons_body *b, pons__client *c);
 static void dispatch(pons_body *b, pons__client *c, const pons_value *json);
 static handler on_hello, on_heartbeat, on_bye, on_spawn, on_battery;
 static bool may_control(pons_body *b, pons__client *c);
@@ -128,6 +130,9 @@ static void pump(pons_body *b, pons__client *c)
         if (rc == 0) {
             return;
         }
+        if (rc < 0 && pons_link_asks_stop(c->link)) {
+            stop_of_a_bad_line(b, c);
+        }
         if (rc == 1) {
             dispatch(b, c, msg);
         } else if (rc == PONS_EPROTOCOL) {
@@ -137,6 +142,14 @@ static void pump(pons_body *b, pons__client *c)
         }
         pons_value_unref(msg);
     }
+}
+
+// A robot that stops for nothing is a nuisance; one that does not stop is a danger.
+static void stop_of_a_bad_line(pons_body *b, pons__client *c)
+{
+    const pons_message stop = {.type = PONS_MESSAGE_STOP,
+                               .as.stop = {.reason = "stop, in a line that cannot be read"}};
+    pons__stop_asked(b, c, &stop);
 }
 
 static void dispatch(pons_body *b, pons__client *c, const pons_value *json)

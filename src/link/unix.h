@@ -1,6 +1,6 @@
-// link_internal.h - what the link's files share.
-#ifndef PONS_LINK_INTERNAL_H
-#define PONS_LINK_INTERNAL_H
+// unix.h - addresses and binding of Unix sockets (unix.c).
+#ifndef PONS_LINK_UNIX_H
+#define PONS_LINK_UNIX_H
 
 #include "pons/link.h"
 
