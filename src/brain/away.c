@@ -10,7 +10,9 @@
 //     at work -- a call fails, the store says that it is away --> away: holds, and tries to take
 //        ^                                                            the thread, less and less often
 //        +--------------------- taken, loaded ------------------------+
-#include "brain/brain_internal.h"
+#include "brain/away.h"
+
+#include "brain/self.h"
 #include "pons/log.h"
 
 #define TRY_FIRST_MS 50

@@ -21,7 +21,13 @@
 // asks the body about each of them. Preemption and answers are level-triggered: they are read off
 // the kernel's stored state again and again until the inner loop has them, so there is no message
 // to lose.
-#include "brain/brain_internal.h"
+#include "brain/away.h"
+#include "brain/done.h"
+#include "brain/graphs.h"
+#include "brain/react/documents.h"
+#include "brain/react/model.h"
+#include "brain/self.h"
+#include "brain/stopped.h"
 #include "pons/log.h"
 
 #include <stdlib.h>
@@ -47,16 +53,6 @@ static int ask_confirmation(pons_brain *b, const pons_value *pending, const char
                             pons_error *err);
 static int give_preempt(pons_brain *b, pons_error *err);
 static int give_answer(pons_brain *b, pons_error *err);
-static int llm_poll(pons_brain *b, pons_error *err);
-static int emit_message(pons_brain *b, const char *text, pons_error *err);
-static void llm_start(void *user, pons_run *run, const char *id, const pons_value *request,
-                      bool restarted);
-static void llm_cancel(void *user, pons_run *run, const char *id);
-static int check_done(pons_brain *b, pons_error *err);
-static int64_t task_number(const pons_value *task);
-static bool people_are_gone(pons_brain *b);
-static bool under_way(pons_brain *b);
-static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
 static const char *find_human(pons_brain *b, pons_value **pending);
 static void brain_free(pons_brain *b);
 
@@ -104,7 +100,7 @@ static int take(pons_brain *b, pons_error *err)
          .start = pons__port_await_start,
          .cancel = pons__port_await_cancel,
          .user = b},
-        {.kind = "llm", .start = llm_start, .cancel = llm_cancel, .user = b},
+        {.kind = "llm", .start = pons__model_start, .cancel = pons__model_cancel, .user = b},
         {.kind = "knowledge",
          .start = pons__documents_start,
          .cancel = pons__documents_cancel,
@@ -136,7 +132,9 @@ static void let_go(pons_brain *b)
     }
     b->llm_await[0] = b->knowledge_await[0] = b->approval_id[0] = b->confirm_id[0] = '\0';
     b->llm_run = b->knowledge_run = NULL;
-    pons_value **const learnt[] = {&b->robot, &b->world, &b->tasks, &b->hci, &b->critic_of};
+    pons__tasks_forget(b);
+    pons__tasks_of(b, NULL);
+    pons_value **const learnt[] = {&b->robot, &b->world, &b->hci, &b->critic_of};
     for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
         pons_value_unref(*learnt[i]);
         *learnt[i] = NULL;
@@ -158,8 +156,7 @@ static int load(pons_brain *b, pons_error *err)
         *err = none;
         return rc;
     }
-    b->tasks =
-        pons_get(state, "tasks") ? pons_value_ref(pons_get(state, "tasks")) : pons__tasks_initial();
+    pons__tasks_of(b, pons_get(state, "tasks"));
     b->hci = pons_value_ref(pons_get(state, "hci"));
     rc = pons__port_load(&b->port, err);
     if (rc < 0) {
@@ -173,11 +170,12 @@ static int load(pons_brain *b, pons_error *err)
     }
     // An answer may be in the inbox already: the first tick must know to which question.
     if (b->react_run) {
-        const pons_value *approval = pons_get(pons_run_get(b->react_run, "react"), "approval");
-        snprintf(b->approval_id, sizeof b->approval_id, "%s", pons_get_str(approval, "id", ""));
+        const pons__react *react = pons__inner_of(b);
+        const pons__question *approval = react ? react->approval : NULL;
+        snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
         pons_autovalue pending = pons_run_pending(b->react_run);
         const char *human = pons_get_str(pons__find(pending, "kind", "human"), "id", NULL);
-        if (human && !json_is_object(approval)) { // see ask_confirmation
+        if (human && !approval) { // see ask_confirmation
             snprintf(b->approval_id, sizeof b->approval_id, "%s", human);
         }
     }
@@ -266,7 +264,7 @@ void pons_brain_close(pons_brain *b)
     if (!b) {
         return;
     }
-    const bool idle = !b->react_run && json_array_size(pons_get(b->tasks, "queue")) == 0;
+    const bool idle = !b->react_run && b->tasks->queue.n == 0;
     const bool ended = b->outcome != PONS_BRAIN_RUNNING || (b->opts.keep_running && idle);
     pons__port_bye(&b->port, b->opts.stop_body && ended && b->outcome != PONS_BRAIN_WAITING);
     brain_free(b);
@@ -293,7 +291,9 @@ static void brain_free(pons_brain *b)
     pons_value_unref(b->config);
     pons_value_unref(b->robot);
     pons_value_unref(b->world);
-    pons_value_unref(b->tasks);
+    pons__tasks_forget(b);
+    pons__record_free(&pons__react_record, b->inner);
+    pons_value_unref(b->inner_of);
     pons_value_unref(b->hci);
     free((char *)b->opts.thread);
     free(b);
@@ -345,7 +345,7 @@ static int work(pons_brain *b, pons_error *err)
         if (due) {
             b->next_tick_ns = now + (int64_t)(1e9 / b->rules.tick_hz);
         }
-        const int model = llm_poll(b, err);
+        const int model = pons__model_poll(b, err);
         const int inner = model < 0 ? model : react_work(b, err);
         if (inner < 0) {
             return inner;
@@ -359,7 +359,7 @@ static int work(pons_brain *b, pons_error *err)
         b->reset_wanted = false;
         pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_RESET});
     }
-    return check_done(b, err);
+    return pons__done_check(b, err);
 }
 
 int64_t pons_brain_next_due_ns(pons_brain *b)
@@ -429,10 +429,9 @@ int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err)
 // Somebody said stop or pause, and the mode is still that of a robot at work.
 static bool preempts_itself(const pons_brain *b)
 {
-    const char *mode = pons_get_str(b->tasks, "mode", "IDLE");
-    return (strcmp(mode, "EXEC") == 0 && pons_get_bool(b->tasks, "paused", false)) ||
-           ((strcmp(mode, "EXEC") == 0 || strcmp(mode, "CHARGE") == 0) &&
-            json_is_object(pons_get(b->tasks, "stopped")));
+    const pons__tasks *t = b->tasks;
+    return (t->mode == PONS_MODE_EXEC && t->paused) ||
+           ((t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_CHARGE) && t->stopped);
 }
 
 static int kernel_tick(pons_brain *b, pons_error *err)
@@ -457,10 +456,7 @@ static int kernel_tick(pons_brain *b, pons_error *err)
         rc = err->status;
     }
     if (rc >= 0) {
-        const pons_value *tasks = pons_run_get(b->kernel_run, "tasks");
-        pons_value *keep = tasks ? pons_value_ref(tasks) : pons__tasks_initial();
-        pons_value_unref(b->tasks);
-        b->tasks = keep;
+        pons__tasks_of(b, pons_run_get(b->kernel_run, "tasks"));
         pons_value *hci = pons_value_ref(pons_run_get(b->kernel_run, "hci"));
         pons_value_unref(b->hci);
         b->hci = hci;
@@ -503,10 +499,10 @@ static int react_work(pons_brain *b, pons_error *err)
     const pons_run_state state = pons_run_state_get(b->react_run);
     pons_autovalue pending = NULL;
     const char *human = find_human(b, &pending);
-    const pons_value *approval = pons_get(pons_run_get(b->react_run, "react"), "approval");
-    snprintf(b->approval_id, sizeof b->approval_id, "%s",
-             human ? pons_get_str(approval, "id", "") : "");
-    if (human && !json_is_object(approval)) {
+    const pons__react *react = human ? pons__inner_of(b) : NULL;
+    const pons__question *approval = react ? react->approval : NULL;
+    snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
+    if (human && !approval) {
         rc = ask_confirmation(b, pending, human, err);
         if (rc < 0) {
             return rc;
@@ -605,8 +601,7 @@ static int ask_confirmation(pons_brain *b, const pons_value *pending, const char
 static int react_begin(pons_brain *b, pons_error *err)
 {
     int64_t mail = 0;
-    const char *told = pons_get_str(pons_get(b->tasks, "react"), "state", "idle");
-    if (strcmp(told, "idle") == 0) {
+    if (b->tasks->react->state == PONS_INNER_IDLE) {
         return 0;
     }
     int rc = pons_thread_inbox_count(b->thread, PONS_NS_REACT, &mail, err);
@@ -621,12 +616,13 @@ static int react_begin(pons_brain *b, pons_error *err)
 // Read off the kernel's state: it wants the inner loop back, and R1 has not read so yet.
 static int give_preempt(pons_brain *b, pons_error *err)
 {
-    const pons_value *told = pons_get(b->tasks, "react");
-    const pons_value *react = pons_run_get(b->react_run, "react");
+    const pons__told *told = b->tasks->react;
     const pons_run_state state = pons_run_state_get(b->react_run);
-    if (strcmp(pons_get_str(told, "state", ""), "stopping") != 0 ||
-        pons_get_int(react, "activation", -1) != pons_get_int(told, "activation", 0) ||
-        json_is_object(pons_get(react, "preempt")) ||
+    if (told->state != PONS_INNER_STOPPING) {
+        return 0;
+    }
+    const pons__react *react = pons__inner_of(b);
+    if (!react || react->activation != told->activation || react->preempt ||
         (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
         return 0;
     }
@@ -652,8 +648,7 @@ static int give_answer(pons_brain *b, pons_error *err)
     if (!b->approval_id[0] || strcmp(pons_get_str(response, "id", ""), b->approval_id) != 0) {
         return 0;
     }
-    if (json_is_object(pons_get(b->tasks, "stopped")) &&
-        strcmp(pons_get_str(response, "action", ""), "reject") != 0) {
+    if (b->tasks->stopped && strcmp(pons_get_str(response, "action", ""), "reject") != 0) {
         return 0; // a stop that came before it started wins: the kernel closes the question
     }
     pons_autovalue pending = NULL;
@@ -662,7 +657,8 @@ static int give_answer(pons_brain *b, pons_error *err)
         return 0;
     }
     pons_value *answer = pons_value_ref(response);
-    if (!json_is_object(pons_get(pons_run_get(b->react_run, "react"), "approval"))) {
+    const pons__react *react = pons__inner_of(b);
+    if (!react || !react->approval) {
         // The engine's own question: yes or no.
         const char *action = pons_get_str(response, "action", "reject");
         pons_value_unref(answer);
@@ -691,229 +687,4 @@ static const char *find_human(pons_brain *b, pons_value **pending)
     }
     *pending = pons_run_pending(b->react_run);
     return pons_get_str(pons__find(*pending, "kind", "human"), "id", NULL);
-}
-
-// ---- model --------------------------------------------------------------------------------------
-
-static void llm_start(void *user, pons_run *run, const char *id, const pons_value *request,
-                      bool restarted)
-{
-    (void)restarted; // an answer that never arrived is asked for again: models may be
-    pons_brain *b = user;
-    pons_error err = PONS_ERROR_INIT;
-    pons_error ignored = PONS_ERROR_INIT;
-    int rc = PONS_EUNSUPPORTED;
-    if (b->opts.llm) {
-        const pons_value *react = pons_run_get(run, "react");
-        pons_autovalue full = pons__decision_request(
-            b, pons_run_get(run, "messages"), pons_get(react, "observation"),
-            pons_get_str(request, "complaint", NULL), pons_get_str(request, "previous", NULL));
-        // The provider counts the calls of an activation: a model that goes in circles ends here,
-        // and the rules go on.
-        json_object_set_new(full, "run",
-                            json_sprintf("%s#%lld", pons_thread_id(b->thread),
-                                         (long long)pons_get_int(react, "activation", 0)));
-        rc = b->opts.llm->ops->start(b->opts.llm->self, ++b->llm_call, full, &err);
-    } else {
-        pons_error_set(&err, rc, "brain", "no model is configured any more");
-    }
-    if (rc < 0) {
-        char line[512];
-        pons_run_answer(
-            run, id,
-            pons_object("error", json_string(pons_error_line(&err, line, sizeof line)), NULL),
-            &ignored);
-        return;
-    }
-    snprintf(b->llm_await, sizeof b->llm_await, "%s", id);
-    b->llm_run = run;
-}
-
-static void llm_cancel(void *user, pons_run *run, const char *id)
-{
-    (void)run;
-    pons_brain *b = user;
-    if (b->opts.llm && strcmp(b->llm_await, id) == 0) {
-        b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);
-        b->llm_await[0] = '\0';
-    }
-}
-
-// A token as LangGraph's clients know it; durable, so it has a number.
-static int emit_message(pons_brain *b, const char *text, pons_error *err)
-{
-    pons_value *chunk =
-        pons_object("type", json_string("AIMessageChunk"), "content", json_string(text), NULL);
-    pons_value *meta =
-        pons_object("langgraph_step", json_integer(pons_run_supersteps(b->react_run) + 1), "node",
-                    json_string("react_decide"), "ns", json_array(), NULL);
-    return pons_thread_emit(b->thread, PONS_NS_REACT, "stream.messages",
-                            json_pack("[oo]", chunk, meta), err);
-}
-
-static int llm_poll(pons_brain *b, pons_error *err)
-{
-    int did = 0;
-    pons_llm_event ev = {0};
-    while (b->opts.llm && b->opts.llm->ops->next(b->opts.llm->self, &ev)) {
-        const bool wanted = ev.call == b->llm_call && b->llm_await[0] && b->react_run == b->llm_run;
-        did = 1;
-        if (wanted && ev.kind == PONS_LLM_TOKEN) {
-            pons_thread_emit_live(b->thread, PONS_NS_REACT, "token",
-                                  pons_object("content", json_string(ev.text), NULL));
-            const int rc =
-                b->opts.stream & PONS_STREAM_MESSAGES ? emit_message(b, ev.text, err) : PONS_OK;
-            if (rc < 0) {
-                pons_llm_event_clear(&ev);
-                return rc;
-            }
-        } else if (wanted && (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR)) {
-            char line[512];
-            char id[64];
-            pons_value *answer =
-                ev.kind == PONS_LLM_DONE
-                    ? pons__decision_answer(ev.value)
-                    : pons_object("error",
-                                  json_string(pons_error_line(&ev.error, line, sizeof line)), NULL);
-            if (ev.kind == PONS_LLM_DONE) {
-                pons__prompt_learn(b, pons_get(ev.value, "usage"));
-            }
-            memcpy(id, b->llm_await, sizeof id);
-            b->llm_await[0] = '\0';
-            const int rc = pons_run_answer(b->react_run, id, answer, err);
-            if (rc < 0 && rc != PONS_ENOTPENDING) {
-                pons_llm_event_clear(&ev);
-                return rc;
-            }
-        }
-        pons_llm_event_clear(&ev);
-    }
-    return did;
-}
-
-// ---- the end of a run ---------------------------------------------------------------------------
-
-static int check_done(pons_brain *b, pons_error *err)
-{
-    // A tick that a crash cut short may hold goals that are in no queue and no inbox any more.
-    if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
-        return PONS_OK;
-    }
-    if (people_are_gone(b)) {
-        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
-    }
-    if (b->react_run) {
-        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !under_way(b) &&
-            pons_get(b->tasks, "run_first")) {
-            return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
-        }
-        return PONS_OK;
-    }
-    int64_t mail = 0;
-    if (json_array_size(pons_get(b->tasks, "queue")) > 0 ||
-        strcmp(pons_get_str(pons_get(b->tasks, "react"), "state", "idle"), "idle") != 0) {
-        return PONS_OK;
-    }
-    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
-    if (rc < 0 || mail > 0) {
-        return rc;
-    }
-    // The worst of the run's tasks names it.
-    static const struct {
-        const char *word;
-        pons_brain_outcome outcome;
-    } ranks[] = {{"failed", PONS_BRAIN_FAILED},
-                 {"aborted", PONS_BRAIN_ABORTED},
-                 {"cancelled", PONS_BRAIN_CANCELLED}};
-    const int64_t first = pons_get_int(b->tasks, "run_first", 1);
-    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
-        size_t i;
-        json_t *task;
-        json_array_foreach(pons_get(b->tasks, "finished"), i, task)
-        {
-            const bool user = strcmp(pons_get_str(task, "source", "user"), "user") == 0;
-            if (user && task_number(task) >= first &&
-                strcmp(pons_get_str(task, "status", ""), ranks[k].word) == 0) {
-                return emit_done(b, ranks[k].outcome, ranks[k].word, err);
-            }
-        }
-    }
-    return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
-}
-
-// Is anything that the task began still to end? While a person is asked nobody takes up results, so
-// what has ended at the body still stands among what runs.
-static bool under_way(pons_brain *b)
-{
-    size_t i;
-    json_t *r;
-    json_array_foreach(pons_get(pons_run_get(b->react_run, "skills"), "running"), i, r)
-    {
-        const pons__body_goal *g = pons__port_goal(&b->port, pons_get_str(r, "goal_id", ""));
-        if (g && !g->result) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Of "task-7"; 0 when a damaged store says something else.
-static int64_t task_number(const pons_value *task)
-{
-    const char *id = pons_get_str(task, "id", "");
-    return strncmp(id, "task-", strlen("task-")) == 0 ? strtoll(id + strlen("task-"), NULL, 10) : 0;
-}
-
-// Only a person lifts a stop or a pause; there is work, and for options.wait_ms nobody has come.
-static bool people_are_gone(pons_brain *b)
-{
-    const bool latched = pons_get_bool(pons_get(b->robot, "stop"), "latched", false);
-    const bool work = json_array_size(pons_get(b->tasks, "queue")) > 0;
-    const bool stopped = json_is_object(pons_get(b->tasks, "stopped"));
-    const int64_t now = pons_now_ns(&b->opts.clock);
-    if (!work || (!latched && !stopped && !pons_get_bool(b->tasks, "paused", false))) {
-        b->people_since_ns = 0;
-        return false;
-    }
-    if (!b->people_since_ns) {
-        b->people_since_ns = now;
-    }
-    return b->opts.wait_ms > 0 && now - b->people_since_ns >= b->opts.wait_ms * PONS_NS_PER_MS;
-}
-
-static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err)
-{
-    const pons_value *totals = pons_get(b->tasks, "totals");
-    // A run that waits has an activation that has not been counted yet.
-    const pons_value *open = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
-    const int64_t first = pons_get_int(b->tasks, "run_first", 1);
-    pons_value *tasks = json_array();
-    size_t i;
-    json_t *task;
-    json_array_foreach(pons_get(b->tasks, "finished"), i, task)
-    {
-        if (task_number(task) >= first) {
-            json_array_append(tasks, task);
-        }
-    }
-    const pons_value *battery = pons_get(b->port.telemetry, "battery_pct");
-    const int rc = pons_thread_emit(
-        b->thread, PONS_NS_KERNEL, "run.done",
-        pons__event(
-            b,
-            pons_object(
-                "status", json_string(word), "tasks", tasks, "iterations",
-                json_integer(pons_get_int(totals, "iterations", 0) + pons_get_int(open, "iter", 0)),
-                "replans",
-                json_integer(pons_get_int(totals, "replans", 0) + pons_get_int(open, "replans", 0)),
-                "distance_m",
-                json_real(pons_get_num(totals, "distance_m", 0.0) +
-                          pons_get_num(open, "distance_m", 0.0)),
-                "battery_pct", battery ? pons_value_ref(battery) : json_null(), NULL)),
-        err);
-    if (rc >= 0) {
-        b->outcome = outcome;
-        b->done_emitted = true;
-    }
-    return rc;
 }

@@ -4,7 +4,9 @@
 // schema's own words. What the brain makes itself – observations, tasks, results – fails only by a
 // mistake in pons: it goes on, and an event `schema.failed` {schema, message} says so; the tests
 // count those. docs/safety.md has the table of all schemas and who enforces each.
-#include "brain/brain_internal.h"
+#include "brain/doors.h"
+
+#include "brain/self.h"
 #include "pons/log.h"
 #include "pons/module.h"
 

@@ -9,7 +9,7 @@
 // the store's, and a copy has none. An activation that the inner loop had not read is said again;
 // when the inner loop had ended and the kernel had not heard so, the kernel believes it idle, and
 // its next tick activates the task anew.
-#include "brain/brain_internal.h"
+#include "brain/self.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,9 +116,22 @@ static int fork_line(pons_thread *t, const line *l, pons_error *err)
     return rc;
 }
 
-static int mend(pons_store store, pons_thread *t, const line *react, pons_error *err)
+static int say_idle(pons__tasks *t, pons_thread *thread, pons_error *err)
 {
-    const char *id = pons_thread_id(t);
+    pons_graph *g = NULL;
+    t->react->state = PONS_INNER_IDLE;
+    pons_autovalue values = pons_object("tasks", pons__record_write(&pons__tasks_record, t), NULL);
+    int rc = pons_brain_graph(PONS_NS_KERNEL, &g, err);
+    if (rc >= 0) {
+        rc = pons_state_update(thread, g, PONS_NS_KERNEL, values, "kernel_route", NULL, err);
+    }
+    pons_graph_destroy(g);
+    return rc;
+}
+
+static int mend(pons_store store, pons_thread *thread, const line *react, pons_error *err)
+{
+    const char *id = pons_thread_id(thread);
     pons_autovalue state = NULL;
     pons_autovalue inner = NULL;
     pons_autovalue heads = NULL;
@@ -130,32 +143,28 @@ static int mend(pons_store store, pons_thread *t, const line *react, pons_error 
         pons_state_read(store, id, PONS_NS_REACT, &inner, &none);
         pons_state_history(store, id, PONS_NS_REACT, 1, false, &heads, &none);
     }
-    const pons_value *tasks = pons_get(state, "tasks"), *told = pons_get(tasks, "react");
-    const char *word = pons_get_str(told, "state", "idle");
-    const int64_t activation = pons_get_int(told, "activation", 0);
-    const bool heard = pons_get_int(pons_get(inner, "react"), "activation", 0) == activation;
+    pons__tasks *t = pons__record_read(&pons__tasks_record, pons_get(state, "tasks"));
+    if (!t->react) {
+        t->react = pons__record_new(&pons__told_record);
+    }
+    pons__react *in = pons__record_read(&pons__react_record, pons_get(inner, "react"));
+    const bool heard = in->activation == t->react->activation;
     const bool at_work = json_array_size(pons_get(json_array_get(heads, 0), "next")) > 0;
-    if (strcmp(word, "idle") == 0 || (heard && at_work)) {
-        return PONS_OK;
+    pons__record_free(&pons__react_record, in);
+    int rc = PONS_OK;
+    if (t->react->state == PONS_INNER_IDLE || (heard && at_work)) {
+        rc = PONS_OK;
+    } else if (!heard && t->react->state == PONS_INNER_ACTIVE) { // said, not read yet: said again
+        const pons__activate mail = {.activation = t->react->activation,
+                                     .mode = t->react->mode,
+                                     .reason = t->mode_reason,
+                                     .task = pons__queue_find(t, t->react->task_id)};
+        pons_autovalue v = pons__record_write(&pons__activate_record, &mail);
+        rc = pons_inbox_post(store, id, PONS_NS_REACT, "activate", v, err);
+    } else { // it has ended, and said so in a message that is not here
+        rc = say_idle(t, thread, err);
     }
-    if (!heard && strcmp(word, "active") == 0) { // said, and not read yet: said again
-        const pons_value *task =
-            pons__find(pons_get(tasks, "queue"), "id", pons_get_str(told, "task_id", ""));
-        pons_autovalue mail = pons_object("activation", json_integer(activation), "mode",
-                                          json_string(pons_get_str(told, "mode", "EXEC")), "reason",
-                                          json_string(pons_get_str(tasks, "mode_reason", "")),
-                                          "task", task ? pons_value_ref(task) : json_null(), NULL);
-        return pons_inbox_post(store, id, PONS_NS_REACT, "activate", mail, err);
-    }
-    // It has ended, and said so in a message that is not here.
-    pons_graph *g = NULL;
-    int rc = pons_brain_graph(PONS_NS_KERNEL, &g, err);
-    pons_value *idle = pons__with(told, "state", json_string("idle"));
-    pons_autovalue values = pons_object("tasks", pons__with(tasks, "react", idle), NULL);
-    if (rc >= 0) {
-        rc = pons_state_update(t, g, PONS_NS_KERNEL, values, "kernel_route", NULL, err);
-    }
-    pons_graph_destroy(g);
+    pons__record_free(&pons__tasks_record, t);
     return rc;
 }
 

@@ -16,7 +16,8 @@
 // and which link it is, under a mutex that the thread holds for one send without blocking. In
 // process (a link without a descriptor, the virtual clock) there is no thread: the loop's own round
 // beats, by the same rule.
-#include "brain/brain_internal.h"
+#include "brain/heart.h"
+
 #include "pons/link_message.h"
 #include "pons/log.h"
 

@@ -1,8 +1,52 @@
-// look.c - looks at what is stored or was told: small functions of their arguments, for all files.
-#include "brain/brain_internal.h"
+// look.c - looks at what is stored or was told: small functions of their arguments, for all files. A
+// published value is never changed: what makes one here makes a new one.
+#include "brain/self.h"
+#include "pons/geometry.h"
 #include "pons/plan.h"
 
 #include <string.h>
+#include <strings.h>
+
+#define TRACE_KEPT 20
+
+pons_value *pons__with(const pons_value *old, const char *key, pons_value *value)
+{
+    pons_value *fresh = old ? json_copy((json_t *)old) : json_object();
+    json_object_set_new(fresh, key, value ? value : json_null());
+    return fresh;
+}
+
+void pons__set(pons_value **obj, const char *key, pons_value *value)
+{
+    pons_value *next = pons__with(*obj, key, value);
+    pons_value_unref(*obj);
+    *obj = next;
+}
+
+pons_value *pons__event(pons_brain *b, pons_value *payload)
+{
+    json_object_set_new(payload, "robot_ms", json_integer(pons__port_robot_ms(&b->port)));
+    return payload;
+}
+
+pons_value *pons__or_null(const pons_value *v)
+{
+    return v ? pons_value_ref(v) : json_null();
+}
+
+const pons_value *pons__find(const pons_value *list, const char *key, const char *value)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        const char *got = pons_get_str(item, key, NULL);
+        if (got && strcmp(got, value) == 0) {
+            return item;
+        }
+    }
+    return NULL;
+}
 
 const pons_value *pons__last_of(const pons_value *list, const char *key, const char *value)
 {
@@ -15,14 +59,75 @@ const pons_value *pons__last_of(const pons_value *list, const char *key, const c
     return NULL;
 }
 
+bool pons__has(const pons_value *list, const char *text)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- the body -----------------------------------------------------------------------------------
+
 int64_t pons__port_robot_ms(const pons__port *p)
 {
     return pons_get_int(p->telemetry, "robot_ms", 0);
 }
 
-bool pons__stands(const pons_value *tasks)
+const pons_value *pons__skill(const pons_brain *b, const char *name)
 {
-    return json_is_object(pons_get(tasks, "stopped")) || pons_get_bool(tasks, "paused", false);
+    return pons__find(pons_get(b->port.hello, "skills"), "name", name);
+}
+
+static bool is_called(const pons_value *zone, const char *name)
+{
+    const char *language;
+    json_t *names, *spoken;
+    size_t i;
+    if (strcasecmp(pons_get_str(zone, "id", ""), name) == 0) {
+        return true;
+    }
+    json_object_foreach((json_t *)pons_get(zone, "names"), language, names)
+    {
+        json_array_foreach(names, i, spoken)
+        {
+            if (json_is_string(spoken) && strcasecmp(json_string_value(spoken), name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+const pons_value *pons__zone(const pons_brain *b, const char *name)
+{
+    size_t i;
+    json_t *zone;
+    json_array_foreach(pons_get(pons_get(b->port.hello, "world"), "zones"), i, zone)
+    {
+        if (is_called(zone, name)) {
+            return zone;
+        }
+    }
+    return NULL;
+}
+
+const char *pons__zone_at(const pons_value *world, double x, double y)
+{
+    size_t i;
+    json_t *zone;
+    json_array_foreach(pons_get(world, "zones"), i, zone)
+    {
+        if (pons_polygon_contains(pons_get(zone, "polygon"), x, y)) {
+            return pons_get_str(zone, "id", NULL);
+        }
+    }
+    return NULL;
 }
 
 bool pons__latch_lifts_itself(const pons_brain *b)
@@ -32,21 +137,54 @@ bool pons__latch_lifts_itself(const pons_brain *b)
            strcmp(pons_get_str(stop, "origin", ""), "boot") == 0;
 }
 
-bool pons__task_plan_drives(const pons_value *state)
+// ---- the brain's own ----------------------------------------------------------------------------
+
+// A bounded log: the events have the whole history, this is what a person reads in the state.
+int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
+                       pons_value **ret, pons_error *err)
 {
-    const char *kind = pons_get_str(state, "kind", "goals");
-    const int status =
-        pons_plan_status_find(pons_get_str(pons_get(state, "plan"), "status", "completed"));
-    return strcmp(kind, "goals") != 0 &&
-           (strcmp(kind, "given") == 0 || !pons_machine_final(&pons_plan_machine, status));
+    (void)user;
+    (void)err;
+    pons_value *list = json_array();
+    const size_t n = json_array_size(old);
+    for (size_t i = n >= TRACE_KEPT ? n - TRACE_KEPT + 1 : 0; i < n; i++) {
+        json_array_append(list, json_array_get(old, i));
+    }
+    json_array_append(list, (json_t *)update);
+    *ret = list;
+    return PONS_OK;
 }
 
-// A person has taken back what R6 is about to send: the reason, or NULL.
+bool pons__stands(const pons__tasks *tasks)
+{
+    return tasks->stopped || tasks->paused;
+}
+
+bool pons__task_plan_drives(const pons__task_plan *state)
+{
+    if (!state || !state->plan || strcmp(state->kind, "goals") == 0) {
+        return false;
+    }
+    const int status = pons_plan_status_find(pons_get_str(state->plan, "status", "completed"));
+    return strcmp(state->kind, "given") == 0 || !pons_machine_final(&pons_plan_machine, status);
+}
+
+const pons__react *pons__inner_of(pons_brain *b)
+{
+    const pons_value *now = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
+    if (now != b->inner_of || !b->inner) {
+        pons__record_free(&pons__react_record, b->inner);
+        pons_value_unref(b->inner_of);
+        b->inner = pons__record_read(&pons__react_record, now);
+        b->inner_of = pons_value_ref(now);
+    }
+    return now ? b->inner : NULL;
+}
+
 const pons_value *pons__answer_veto(const pons_brain *b)
 {
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
-    const char *answered = pons_get_str(react, "answered", NULL);
-    const pons_value *answer =
-        answered ? pons__last_of(pons_get(b->hci, "answers"), "question", answered) : NULL;
+    const char *answered = pons_get_str(react, "answered", "");
+    const pons_value *answer = pons__last_of(pons_get(b->hci, "answers"), "question", answered);
     return answer && strcmp(pons_get_str(answer, "action", ""), "reject") == 0 ? answer : NULL;
 }

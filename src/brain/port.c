@@ -18,7 +18,10 @@
 //   unknown otherwise                    → outcome_unknown
 //
 // Nothing here decides: the port carries words between the ledger's two ends.
-#include "brain/brain_internal.h"
+#include "brain/port.h"
+
+#include "brain/react/guard.h"
+#include "brain/self.h"
 #include "pons/log.h"
 #include "pons/memory.h"
 

@@ -186,7 +186,7 @@ static void read_field(const pons__field *f, const pons_value *v, void *s)
 {
     switch (f->kind) {
     case PONS_KIND_TEXT:
-        pons__text(AT(const char *, s, f), json_string_value(v));
+        pons__set_text(AT(const char *, s, f), json_string_value(v));
         break;
     case PONS_KIND_WORD:
         *AT(int, s, f) = pons__word_find(f->words, json_string_value(v), (int)f->preset);
@@ -262,7 +262,7 @@ static void clear_field(const pons__field *f, void *s)
 {
     switch (f->kind) {
     case PONS_KIND_TEXT:
-        pons__text(AT(const char *, s, f), NULL);
+        pons__set_text(AT(const char *, s, f), NULL);
         break;
     case PONS_KIND_JSON:
         pons__json(AT(const pons_value *, s, f), NULL);
@@ -291,7 +291,7 @@ int pons__word_find(const char *const *words, const char *word, int fallback)
     return fallback;
 }
 
-void pons__text(const char **at, const char *text)
+void pons__set_text(const char **at, const char *text)
 {
     const char *old = *at;
     *at = text && *text ? pons_need_text(text) : nothing;
@@ -300,7 +300,7 @@ void pons__text(const char **at, const char *text)
     }
 }
 
-void pons__textf(const char **at, const char *fmt, ...)
+void pons__set_textf(const char **at, const char *fmt, ...)
 {
     va_list ap, again;
     va_start(ap, fmt);
@@ -310,7 +310,7 @@ void pons__textf(const char **at, const char *fmt, ...)
     char *text = pons_need((size_t)(n < 0 ? 0 : n) + 1);
     vsnprintf(text, (size_t)(n < 0 ? 0 : n) + 1, fmt, again);
     va_end(again);
-    pons__text(at, text); // the arguments may have been the old text
+    pons__set_text(at, text); // the arguments may have been the old text
     free(text);
 }
 

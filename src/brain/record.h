@@ -10,7 +10,7 @@
 #include "pons/value.h"
 
 typedef enum pons__kind {
-    PONS_KIND_TEXT,   // const char *, see pons__text
+    PONS_KIND_TEXT,   // const char *, see pons__set_text
     PONS_KIND_WORD,   // int: the place in .words, which ends with NULL
     PONS_KIND_INT,    // int64_t
     PONS_KIND_NUM,    // double
@@ -68,8 +68,8 @@ int pons__record_describe(const pons__record *r, pons_buf *out);
 int pons__word_find(const char *const *words, const char *word, int fallback);
 
 // *at becomes a copy of the text (NULL: "").
-void pons__text(const char **at, const char *text);
-void pons__textf(const char **at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void pons__set_text(const char **at, const char *text);
+void pons__set_textf(const char **at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 // *at becomes the value (taken; NULL: lacking).
 void pons__json(const pons_value **at, const pons_value *value);
 

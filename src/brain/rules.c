@@ -1,5 +1,5 @@
 // rules.c - the kernel's rule table, read from config/kernel.yaml with its defaults.
-#include "brain/brain_internal.h"
+#include "brain/rules.h"
 
 #include <string.h>
 
@@ -22,6 +22,7 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .auto_reset_sim = strcmp(pons_get_str(safety, "auto_reset", "sim"), "sim") == 0,
         .after_reset_continue =
             strcmp(pons_get_str(safety, "after_reset", "wait"), "continue") == 0,
+        .overdue_goes_on = strcmp(pons_get_str(limits, "overdue", "end"), "go_on") == 0,
         .priority_charge = (int)pons_get_int(priorities, "charge", 90),
         .priority_urgent = (int)pons_get_int(priorities, "urgent", 80),
         .priority_user = (int)pons_get_int(priorities, "user", 50),
@@ -37,10 +38,14 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .ladder_progress_m = pons_get_num(ladder, "progress_m", 0.5),
         .goal_expires_ms = pons_get_num(limits, "goal_expires_ms", 5000.0),
         .link_wait_ms = pons_get_num(limits, "link_wait_ms", 30000.0),
+        .model_decisions_max = (int)pons_get_int(model, "decisions_max", 8),
+        .model_calls_max = pons_get_int(model, "calls_max", 60),
+        .model_tokens_max = pons_get_int(model, "tokens_max", 400000),
         .model_attempts = (int)pons_get_int(model, "attempts", 2),
         .prompt_bytes_max = (int)pons_get_int(model, "prompt_bytes_max", 65536),
         .prompt_tokens_max = (int)pons_get_int(model, "prompt_tokens_max", 8000),
         .model_retry_s = pons_get_num(model, "retry_s", 20.0),
+        .approval_deadline_s = pons_get_num(approval, "deadline_s", 0.0),
         .approval_skills = pons_get(approval, "skills"),
         .unknown_ask = pons_get(approval, "ask_on_unknown"),
     };

@@ -65,6 +65,7 @@ static const pons__field ladder_fields[] = {
     {"battery_pct",   NUM,    NEVER, offsetof(pons__ladder, battery_pct), .means = "at the last progress"},
     {"want",          TEXT,   NEVER, offsetof(pons__ladder, want), .means = "what it does next: nothing, `wait`, `pause`, `ask`, `abort`"},
     {"why",           TEXT,   NEVER, offsetof(pons__ladder, why), .means = "the last failure"},
+    {"rules_decide",  BOOL,   KEY,   offsetof(pons__ladder, rules_decide), .means = "and not the model, whose decisions led nowhere"},
 };
 TABLE(ladder, "how far a task is from asking a person (docs/safety.md)");
 
@@ -244,7 +245,34 @@ static const pons__field decision_fields[] = {
 };
 TABLE(decision, "what R2 decided (schemas/decision.json)");
 
+static const pons__field activate_fields[] = {
+    {"activation", INT,    NEVER, offsetof(pons__activate, activation), .means = "as the kernel counts"},
+    {"mode",       WORD,   NEVER, offsetof(pons__activate, mode), .words = pons__mode_words, .preset = PONS_MODE_EXEC, .means = "of now"},
+    {"reason",     TEXT,   NEVER, offsetof(pons__activate, reason), .means = "of the mode"},
+    {"task",       RECORD, NUL,   offsetof(pons__activate, task), .of = &pons__task_record, .means = "to work on"},
+};
+TABLE(activate, "mail to the inner loop: start");
+
+static const pons__field outcome_fields[] = {
+    {"activation", INT,    NEVER, offsetof(pons__outcome, activation), .preset = -1, .means = "that is over"},
+    {"task_id",    TEXT,   NEVER, offsetof(pons__outcome, task_id), .means = "of the task; empty: none"},
+    {"status",     TEXT,   NEVER, offsetof(pons__outcome, status), .means = "`succeeded`, `failed`, `aborted`, `cancelled`, `preempted`, `switched`"},
+    {"reason",     TEXT,   NEVER, offsetof(pons__outcome, reason), .means = "for people"},
+    {"mode",       WORD,   NEVER, offsetof(pons__outcome, mode), .words = pons__mode_words, .means = "in which it was let go of"},
+    {"iterations", INT,    NEVER, offsetof(pons__outcome, iterations), .means = "rounds"},
+    {"replans",    INT,    NEVER, offsetof(pons__outcome, replans), .means = "REPLAN and RETRY"},
+    {"distance_m", NUM,    NEVER, offsetof(pons__outcome, distance_m), .means = "driven"},
+    {"switch_to",  TEXT,   KEY,   offsetof(pons__outcome, switch_to), .means = "the task that it was let go of for"},
+    {"verified",   JSON,   KEY,   offsetof(pons__outcome, verified), .means = "of a success: whether the world was asked"},
+    {"goals",      LIST,   NEVER, offsetof(pons__outcome, goals), .of = &pons__goal_record, .means = "as far as they are met"},
+    {"ladder",     RECORD, NUL,   offsetof(pons__outcome, ladder), .of = &pons__ladder_record, .means = "as the task has it"},
+    {"spent",      RECORD, KEY,   offsetof(pons__outcome, spent), .of = &pons__spent_record, .means = "as the task has it"},
+    {"plan",       RECORD, NUL,   offsetof(pons__outcome, plan), .of = &pons__task_plan_record, .means = "as far as it is"},
+};
+TABLE(outcome, "mail to the kernel: a task is over, or let go of");
+
 static const pons__field preempt_fields[] = {
+    {"activation", INT, KEY, offsetof(pons__preempt, activation), .preset = -1, .means = "that is meant"},
     {"mode",      WORD,   NEVER, offsetof(pons__preempt, mode), .words = pons__mode_words, .means = "as of then"},
     {"reason",    TEXT,   NEVER, offsetof(pons__preempt, reason), .means = "for people"},
     {"stop_base", BOOL,   NEVER, offsetof(pons__preempt, stop_base), .means = "and the base stopped"},
@@ -265,6 +293,7 @@ static const pons__field human_fields[] = {
 TABLE(human, "what a person said last");
 
 static const pons__field question_fields[] = {
+    {"words",       BOOL, KEY,   offsetof(pons__question, words), .means = "any words answer it: a model wants to know something"},
     {"id",          TEXT,   NEVER, offsetof(pons__question, id), .means = "of its own"},
     {"question",    TEXT,   NEVER, offsetof(pons__question, question), .means = "for people"},
     {"reason",      TEXT,   NEVER, offsetof(pons__question, reason), .means = "of the decision"},
@@ -352,7 +381,7 @@ void pons__human_say(pons__react *r, const char *question, const char *answer, c
     if (!r->human) {
         r->human = pons__record_new(&pons__human_record);
     }
-    pons__text(&r->human->question, question);
-    pons__text(&r->human->answer, answer);
-    pons__text(&r->human->reason, reason);
+    pons__set_text(&r->human->question, question);
+    pons__set_text(&r->human->answer, answer);
+    pons__set_text(&r->human->reason, reason);
 }

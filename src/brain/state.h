@@ -107,7 +107,8 @@ extern const pons__record pons__goal_record;
 typedef struct pons__ladder {
     const char *step, *want, *why;
     int64_t failures, tries, granted, decisions, decisions_max, met;
-    double best_m; // INFINITY: not measured yet
+    double best_m;     // INFINITY: not measured yet
+    bool rules_decide; // and not the model, whose decisions led nowhere
     double battery_pct;
 } pons__ladder;
 extern const pons__record pons__ladder_record;
@@ -262,7 +263,33 @@ typedef struct pons__decision {
 } pons__decision;
 extern const pons__record pons__decision_record;
 
-typedef struct pons__preempt {
+// ---- mail between the two graphs ----------------------------------------------------------------
+
+typedef struct pons__activate { // the kernel: start on this task
+    int64_t activation;
+    int mode;
+    const char *reason;
+    pons__task *task; // NULL: none, stop the base
+} pons__activate;
+extern const pons__record pons__activate_record;
+
+typedef struct pons__outcome { // the inner loop: the task is over, or let go of
+    int64_t activation, iterations, replans;
+    int mode;
+    double distance_m;
+    const char *task_id, *status, *reason, *switch_to;
+    pons__list goals;
+    const pons_value *verified; // of a success: whether anything said so
+    pons__task_plan *plan;
+    pons__ladder *ladder;
+    pons__spent *spent;
+} pons__outcome;
+extern const pons__record pons__outcome_record;
+
+// ---- the state of the inner loop ----------------------------------------------------------------
+
+typedef struct pons__preempt { // the kernel: let go of it
+    int64_t activation;
     int mode;
     const char *reason;
     bool stop_base;
@@ -283,6 +310,7 @@ extern const pons__record pons__human_record;
 typedef struct pons__question {
     const char *id, *question, *reason, *refused;
     const pons_value *ops, *cancels, *options;
+    bool words;          // any words answer it
     int64_t deadline_ms; // wall; then it is refused. 0: none
 } pons__question;
 extern const pons__record pons__question_record;

@@ -1,17 +1,38 @@
 // status.c - `pons status`: one object from the kernel's and the inner loop's channels and the
 // newest telemetry, the same for the process that runs a thread and for one that only reads its
 // store.
-#include "brain/brain_internal.h"
+#include "brain/status.h"
+
+#include "brain/react/ladder.h"
+#include "brain/react/task_plan.h"
+#include "brain/self.h"
 
 #include <string.h>
 
 static int read_words(void *user, const pons_inbox_row *row);
 static void rest(pons_value *status);
-static pons_value *or_null(const pons_value *v);
-static pons_value *status_queue(const pons_value *tasks);
-static pons_value *status_ladder(const pons_value *tasks, const pons_value *react);
-static pons_value *status_skills(const pons_value *skills);
-static pons_value *status_failure(const pons_value *skills);
+static pons_value *status_queue(const pons__tasks *tasks);
+static pons_value *status_ladder(const pons__tasks *tasks, const pons__react *react);
+static pons_value *status_skills(const pons__skills *skills);
+static pons_value *status_failure(const pons__skills *skills);
+
+// The two channels of the inner loop, as structs.
+typedef struct inner {
+    pons__react *react;
+    pons__skills *skills;
+} inner;
+
+static inner inner_read(const pons_value *react, const pons_value *skills)
+{
+    return (inner){react ? pons__record_read(&pons__react_record, react) : NULL,
+                   skills ? pons__record_read(&pons__skills_record, skills) : NULL};
+}
+
+static void inner_free(inner *in)
+{
+    pons__record_free(&pons__react_record, in->react);
+    pons__record_free(&pons__skills_record, in->skills);
+}
 
 int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,
                      const pons_value *hello, pons_value **ret, pons_error *err)
@@ -38,9 +59,13 @@ int pons_status_read(pons_store store, const char *thread, const pons_value *tel
     if (thread) {
         pons_state_read(store, thread, PONS_NS_REACT, &react, &none); // none yet is no fault
     }
-    pons_value *status =
-        pons__status_build(thread, pons_get(kernel, "tasks"), pons_get(react, "react"),
-                           pons_get(react, "skills"), telemetry, hello);
+    pons__tasks *tasks = pons_get(kernel, "tasks")
+                             ? pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"))
+                             : NULL;
+    inner in = inner_read(pons_get(react, "react"), pons_get(react, "skills"));
+    pons_value *status = pons__status_build(thread, tasks, in.react, in.skills, telemetry, hello);
+    inner_free(&in);
+    pons__record_free(&pons__tasks_record, tasks);
     // What the last tick of a life that is over was in is no news of now.
     const bool held = thread && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
     json_object_set(status, "unheard", unheard);
@@ -83,103 +108,100 @@ pons_value *pons_brain_status(pons_brain *b)
         b->react_run ? pons_run_get(b->react_run, "react") : pons_get(state, "react");
     const pons_value *skills =
         b->react_run ? pons_run_get(b->react_run, "skills") : pons_get(state, "skills");
-    return pons__status_build(b->opts.thread, b->tasks, react, skills, b->port.telemetry,
-                              b->port.hello);
+    inner in = inner_read(react, skills);
+    pons_value *status = pons__status_build(b->opts.thread, b->tasks, in.react, in.skills,
+                                            b->port.telemetry, b->port.hello);
+    inner_free(&in);
+    return status;
 }
 
-pons_value *pons__status_build(const char *thread, const pons_value *tasks, const pons_value *react,
-                               const pons_value *skills, const pons_value *telemetry,
-                               const pons_value *hello)
+pons_value *pons__status_build(const char *thread, const pons__tasks *tasks,
+                               const pons__react *react, const pons__skills *skills,
+                               const pons_value *telemetry, const pons_value *hello)
 {
     const pons_value *pose = pons_get(telemetry, "pose");
     const char *zone = pose ? pons__zone_at(pons_get(hello, "world"), pons_get_num(pose, "x", 0.0),
                                             pons_get_num(pose, "y", 0.0))
                             : NULL;
-    const pons_value *approval = pons_get(react, "approval");
     pons_value *approvals = json_array();
-    if (json_is_object(approval)) {
-        json_array_append(approvals, (json_t *)approval);
+    if (react && react->approval) {
+        json_array_append_new(approvals,
+                              pons__record_write(&pons__question_record, react->approval));
     }
+    const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
     const pons_value *stop = pons_get(telemetry, "stop");
     return pons_object(
         "thread", thread ? json_string(thread) : json_null(), "mode",
-        json_string(pons_get_str(tasks, "mode", "IDLE")), "mode_reason",
-        json_string(pons_get_str(tasks, "mode_reason", "")), "paused",
-        json_boolean(pons_get_bool(tasks, "paused", false)), "stopped",
-        or_null(pons_get(tasks, "stopped")), "stop",
+        json_string(pons__mode_words[tasks ? tasks->mode : PONS_MODE_IDLE]), "mode_reason",
+        json_string(tasks ? tasks->mode_reason : ""), "paused",
+        json_boolean(tasks && tasks->paused), "stopped",
+        pons__record_write(&pons__stopped_record, tasks ? tasks->stopped : NULL), "stop",
         stop ? pons_value_ref(stop)
              : pons_object("latched", json_null(), "reason", json_string("no body"), NULL),
-        "battery_pct", or_null(pons_get(telemetry, "battery_pct")), "battery_state",
-        or_null(pons_get(telemetry, "battery_state")), "pose", or_null(pose), "zone",
+        "battery_pct", pons__or_null(pons_get(telemetry, "battery_pct")), "battery_state",
+        pons__or_null(pons_get(telemetry, "battery_state")), "pose", pons__or_null(pose), "zone",
         zone ? json_string(zone) : json_null(), "distance_to_target",
-        or_null(pons_get(telemetry, "distance_remaining_m")), "active_task",
-        or_null(pons__tasks_active(tasks)), "queue", status_queue(tasks), "finished",
-        or_null(pons_get(tasks, "finished")), "skills", status_skills(skills), "iter",
-        json_integer(pons_get_int(react, "iter", 0)), "decision",
-        or_null(pons_get(react, "decision")), "last_failure", status_failure(skills), "approvals",
-        approvals, "ladder", status_ladder(tasks, react), "plan",
-        pons__task_plan_brief(pons_get(react, "plan")), "body",
-        hello ? pons_object("driver", or_null(pons_get(hello, "driver")), "robot_id",
-                            or_null(pons_get(hello, "robot_id")), "boot_id",
-                            or_null(pons_get(hello, "boot_id")), "realtime",
-                            or_null(pons_get(telemetry, "realtime")), NULL)
+        pons__or_null(pons_get(telemetry, "distance_remaining_m")), "active_task",
+        pons__record_write(&pons__task_record, active), "queue", status_queue(tasks), "finished",
+        tasks ? pons__list_write(&pons__finished_record, &tasks->finished) : json_null(), "skills",
+        status_skills(skills), "iter", json_integer(react ? react->iter : 0), "decision",
+        pons__record_write(&pons__decision_record, react ? react->decision : NULL), "last_failure",
+        status_failure(skills), "approvals", approvals, "ladder", status_ladder(tasks, react),
+        "plan", pons__task_plan_brief(react ? react->plan : NULL), "body",
+        hello ? pons_object("driver", pons__or_null(pons_get(hello, "driver")), "robot_id",
+                            pons__or_null(pons_get(hello, "robot_id")), "boot_id",
+                            pons__or_null(pons_get(hello, "boot_id")), "realtime",
+                            pons__or_null(pons_get(telemetry, "realtime")), NULL)
               : json_null(),
         NULL);
 }
 
-static pons_value *or_null(const pons_value *v)
-{
-    return v ? pons_value_ref(v) : json_null();
-}
-
-static pons_value *status_queue(const pons_value *tasks)
+static pons_value *status_queue(const pons__tasks *tasks)
 {
     pons_value *list = json_array();
-    size_t i;
-    json_t *task;
-    json_array_foreach(pons_get(tasks, "queue"), i, task)
-    {
+    for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
+        const pons__task *task = tasks->queue.at[i];
         json_array_append_new(
-            list, pons_object("id", json_string(pons_get_str(task, "id", "")), "text",
-                              json_string(pons_get_str(task, "text", "")), "priority",
-                              json_integer(pons_get_int(task, "priority", 0)), "deadline",
-                              or_null(pons_get(task, "deadline_ms")), NULL));
+            list,
+            pons_object("id", json_string(task->id), "text", json_string(task->text), "status",
+                        json_string(pons__task_status_words[task->status]), "priority",
+                        json_integer(task->priority), "deadline",
+                        task->deadline_ms ? json_integer(task->deadline_ms) : json_null(), NULL));
     }
     return list;
 }
 
 // The inner loop's own is newer than the queue's.
-static pons_value *status_ladder(const pons_value *tasks, const pons_value *react)
+static pons_value *status_ladder(const pons__tasks *tasks, const pons__react *react)
 {
-    const pons_value *active = pons__tasks_active(tasks), *own = pons_get(react, "task");
-    const bool same = strcmp(pons_get_str(own, "id", ""), pons_get_str(active, "id", "-")) == 0;
+    const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
+    const pons__task *own = react ? react->task : NULL;
+    const bool same = strcmp(own ? own->id : "", active ? active->id : "-") == 0;
     return pons__ladder_brief(same ? own : active);
 }
 
-static pons_value *status_skills(const pons_value *skills)
+static pons_value *status_skills(const pons__skills *skills)
 {
     pons_value *list = json_array();
-    size_t i;
-    json_t *r;
-    json_array_foreach(pons_get(skills, "running"), i, r)
-    {
-        json_array_append_new(list, pons_object("goal_id", or_null(pons_get(r, "goal_id")), "skill",
-                                                or_null(pons_get(r, "skill")), "started_ms",
-                                                or_null(pons_get(r, "started_ms")), "timeout_s",
-                                                or_null(pons_get(r, "timeout_s")), NULL));
+    for (size_t i = 0; skills && i < skills->running.n; i++) {
+        const pons__running *r = skills->running.at[i];
+        json_array_append_new(list, pons_object("goal_id", json_string(r->goal_id), "skill",
+                                                json_string(r->skill), "started_ms",
+                                                json_integer(r->started_ms), "timeout_s",
+                                                json_real(r->timeout_s), NULL));
     }
     return list;
 }
 
-static pons_value *status_failure(const pons_value *skills)
+static pons_value *status_failure(const pons__skills *skills)
 {
-    const pons_value *last = pons_get(skills, "last_result");
-    const char *status = pons_get_str(last, "status", "done");
-    if (strcmp(status, "done") == 0 || strcmp(status, "canceled") == 0) {
+    const pons__result *last = skills ? skills->last_result : NULL;
+    if (!last || last->status == PONS_END_NONE || last->status == PONS_END_DONE ||
+        last->status == PONS_END_CANCELED) {
         return json_null();
     }
-    return pons_object("skill", or_null(pons_get(last, "skill")), "status", json_string(status),
-                       "error_code", or_null(pons_get(last, "error_code")), "error_msg",
-                       or_null(pons_get(last, "error_msg")), "recovery",
-                       or_null(pons_get(last, "recovery")), NULL);
+    return pons_object("skill", json_string(last->skill), "status",
+                       json_string(pons__end_words[last->status]), "error_code",
+                       json_integer(last->error_code), "error_msg", json_string(last->error_msg),
+                       "recovery", json_string(pons__recovery_words[last->recovery]), NULL);
 }

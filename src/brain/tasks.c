@@ -1,141 +1,146 @@
-// tasks.c - pure functions on the `tasks` channel, and the small helpers on values that the brain's
-// nodes share. A published value is never changed: everything here returns a new one.
+// tasks.c - the kernel's channel `tasks` as a struct, and who of its queue should be active.
 //
-// tasks: {inbox[], queue[task…], active_task_id|null, mode, mode_reason, preempt_flag|null, paused,
-//         finished[{id,text,status,reason}…], next, react{state: idle|active|stopping, activation,
-//         task_id|null, mode}, safe_handled, totals{iterations, replans, distance_m},
-//         stopped{…}|null (stopped.c), let_go (the activation at which a stop was let go of)}
-#include "brain/brain_internal.h"
+//     the channel's value --read once--> b->tasks --changed by a node--> written, put
+//           ^                                                               |
+//           +------------------ kept as what it was written as -------------+
+//
+// A queue may hold hundreds of tasks and the kernel ticks ten times a second, so the struct is kept
+// between ticks, for as long as the channel holds the very value that it was read from or written as.
+// A quiet tick reads nothing and writes nothing. The brain's loop thread.
+#include "brain/tasks.h"
 
+#include "brain/self.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define TRACE_KEPT 20
-
-static int task_rank(const pons_value *task, const char *mode);
-
-pons_value *pons__with(const pons_value *old, const char *key, pons_value *value)
+pons__tasks *pons__tasks_initial(void)
 {
-    pons_value *fresh = old ? json_copy((json_t *)old) : json_object();
-    json_object_set_new(fresh, key, value ? value : json_null());
-    return fresh;
+    pons__tasks *t = pons__record_new(&pons__tasks_record);
+    pons__json(&t->inbox, json_array());
+    pons__set_text(&t->mode_reason, "start");
+    t->react = pons__record_new(&pons__told_record);
+    t->totals = pons__record_new(&pons__totals_record);
+    return t;
 }
 
-pons_value *pons__event(pons_brain *b, pons_value *payload)
+pons__tasks *pons__tasks_of(pons_brain *b, const pons_value *channel)
 {
-    json_object_set_new(payload, "robot_ms", json_integer(pons__port_robot_ms(&b->port)));
-    return payload;
+    if (b->tasks && b->tasks_of == channel && (channel || !b->tasks->changed)) {
+        return b->tasks;
+    }
+    pons__tasks_forget(b);
+    b->tasks = channel ? pons__record_read(&pons__tasks_record, channel) : pons__tasks_initial();
+    b->tasks_of = pons_value_ref(channel);
+    if (!b->tasks->react) { // of a damaged store
+        b->tasks->react = pons__record_new(&pons__told_record);
+    }
+    if (!b->tasks->totals) {
+        b->tasks->totals = pons__record_new(&pons__totals_record);
+    }
+    return b->tasks;
 }
 
-const pons_value *pons__find(const pons_value *list, const char *key, const char *value)
+int pons__tasks_put(pons_brain *b, pons_cx *cx)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item)
-    {
-        const char *got = pons_get_str(item, key, NULL);
-        if (got && strcmp(got, value) == 0) {
-            return item;
+    if (!b->tasks->changed) {
+        return PONS_OK;
+    }
+    pons_value *v = pons__record_write(&pons__tasks_record, b->tasks);
+    b->tasks->changed = false;
+    pons_value_unref(b->tasks_of);
+    b->tasks_of = pons_value_ref(v);
+    return pons_cx_put(cx, "tasks", v);
+}
+
+void pons__tasks_forget(pons_brain *b)
+{
+    pons__record_free(&pons__tasks_record, b->tasks);
+    pons_value_unref(b->tasks_of);
+    b->tasks = NULL;
+    b->tasks_of = NULL;
+}
+
+// ---- the queue ----------------------------------------------------------------------------------
+
+static int64_t rank(const pons__task *task, int mode)
+{
+    const bool battery = strcmp(task->source, "battery") == 0;
+    if (mode == PONS_MODE_CHARGE ? !battery : mode != PONS_MODE_EXEC) {
+        return INT64_MIN;
+    }
+    return task->priority;
+}
+
+// Whether a goes before b, which is older in the queue.
+static bool before(const pons__tasks *t, int mode, const pons__task *a, const pons__task *b)
+{
+    const int64_t x = rank(a, mode), y = rank(b, mode);
+    if (x != y) {
+        return x > y;
+    }
+    const char *const held[] = {t->active_task_id, t->switch_to};
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        const bool of_a = strcmp(a->id, held[i]) == 0, of_b = strcmp(b->id, held[i]) == 0;
+        if (of_a != of_b) {
+            return of_a;
         }
     }
-    return NULL;
+    return a->deadline_ms && (!b->deadline_ms || a->deadline_ms < b->deadline_ms);
 }
 
-pons_value *pons__tasks_initial(void)
+pons__task *pons__tasks_pick(const pons__tasks *t, int mode)
 {
-    return pons_object("inbox", json_array(), "queue", json_array(), "active_task_id", json_null(),
-                       "mode", json_string("IDLE"), "mode_reason", json_string("start"),
-                       "preempt_flag", json_null(), "paused", json_false(), "finished",
-                       json_array(), "next", json_integer(1), "react",
-                       pons_object("state", json_string("idle"), "activation", json_integer(0),
-                                   "task_id", json_null(), "mode", json_string("IDLE"), NULL),
-                       "safe_handled", json_false(), "stopped", json_null(), "totals",
-                       pons_object("iterations", json_integer(0), "replans", json_integer(0),
-                                   "distance_m", json_real(0.0), NULL),
-                       NULL);
-}
-
-const pons_value *pons__tasks_active(const pons_value *tasks)
-{
-    const char *id = pons_get_str(tasks, "active_task_id", NULL);
-    return id ? pons__find(pons_get(tasks, "queue"), "id", id) : NULL;
-}
-
-// The task that should be active in a mode: CHARGE takes battery tasks only, EXEC the highest
-// priority, the older one among equals - and an active task keeps its place against its equals.
-const pons_value *pons__tasks_pick(const pons_value *tasks, const char *mode)
-{
-    const pons_value *best = NULL;
-    const char *active = pons_get_str(tasks, "active_task_id", "");
-    size_t i;
-    json_t *task;
-    json_array_foreach(pons_get(tasks, "queue"), i, task)
-    {
-        const int rank = task_rank(task, mode);
-        if (rank < 0) {
-            continue;
-        }
-        const bool is_active = strcmp(pons_get_str(task, "id", ""), active) == 0;
-        if (!best || rank > task_rank(best, mode) || (is_active && rank == task_rank(best, mode))) {
+    pons__task *best = NULL;
+    for (size_t i = 0; i < t->queue.n; i++) {
+        pons__task *task = t->queue.at[i];
+        if (rank(task, mode) != INT64_MIN && (!best || before(t, mode, task, best))) {
             best = task;
         }
     }
     return best;
 }
 
-static int task_rank(const pons_value *task, const char *mode)
+size_t pons__tasks_place(const pons__tasks *t, const char *id)
 {
-    const bool battery = strcmp(pons_get_str(task, "source", ""), "battery") == 0;
-    if (strcmp(mode, "CHARGE") == 0 ? !battery : strcmp(mode, "EXEC") != 0) {
-        return -1;
-    }
-    return (int)pons_get_int(task, "priority", 0);
-}
-
-pons_value *pons__tasks_replace(const pons_value *tasks, const pons_value *task)
-{
-    pons_value *queue = json_array();
-    const char *id = pons_get_str(task, "id", "");
-    bool found = false;
-    size_t i;
-    json_t *old;
-    json_array_foreach(pons_get(tasks, "queue"), i, old)
-    {
-        const bool same = strcmp(pons_get_str(old, "id", ""), id) == 0;
-        json_array_append(queue, same ? (json_t *)task : old);
-        found = found || same;
-    }
-    if (!found) {
-        json_array_append(queue, (json_t *)task);
-    }
-    return pons__with(tasks, "queue", queue);
-}
-
-pons_value *pons__tasks_remove(const pons_value *tasks, const char *id)
-{
-    pons_value *queue = json_array();
-    size_t i;
-    json_t *task;
-    json_array_foreach(pons_get(tasks, "queue"), i, task)
-    {
-        if (strcmp(pons_get_str(task, "id", ""), id) != 0) {
-            json_array_append(queue, task);
+    for (size_t i = 0; i < t->queue.n; i++) {
+        if (strcmp(((const pons__task *)t->queue.at[i])->id, id) == 0) {
+            return i;
         }
     }
-    return pons__with(tasks, "queue", queue);
+    return t->queue.n;
 }
 
-// A bounded log: the events have the whole history, this is what a person reads in the state.
-int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
-                       pons_value **ret, pons_error *err)
+const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons__task **ret_to,
+                               char *why, size_t cap)
 {
-    (void)user;
-    (void)err;
-    pons_value *list = json_array();
-    const size_t n = json_array_size(old);
-    for (size_t i = n >= TRACE_KEPT ? n - TRACE_KEPT + 1 : 0; i < n; i++) {
-        json_array_append(list, json_array_get(old, i));
+    const pons__task *active = pons__queue_active(t), *to = pons__queue_find(t, id);
+    for (size_t i = 0; !*id && i < t->queue.n; i++) { // for the next
+        const pons__task *task = t->queue.at[i];
+        const bool other = task != active && strcmp(task->source, "battery") != 0;
+        if (other && (!to || before(t, PONS_MODE_EXEC, task, to))) {
+            to = task;
+        }
     }
-    json_array_append(list, (json_t *)update);
-    *ret = list;
-    return PONS_OK;
+    *ret_to = to;
+    if (!active || t->mode != PONS_MODE_EXEC) {
+        snprintf(why, cap, "there is no task to switch from");
+    } else if (!to) {
+        snprintf(why, cap, *id ? "there is no task %.60s in the queue" : "there is no other task%s",
+                 *id ? id : "");
+    } else if (to == active) {
+        snprintf(why, cap, "%s is the task at hand", to->id);
+    } else if (to->priority < active->priority) {
+        snprintf(why, cap, "%s has priority %lld, below the %lld of %s", to->id,
+                 (long long)to->priority, (long long)active->priority, active->id);
+    } else {
+        return NULL;
+    }
+    return why;
+}
+
+int64_t pons__task_number(const char *id)
+{
+    return strncmp(id, "task-", strlen("task-")) == 0 ? strtoll(id + strlen("task-"), NULL, 10) : 0;
 }

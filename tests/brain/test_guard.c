@@ -3,7 +3,7 @@
 // A scripted model proposes what it should not; what is read is the event guard.refused, and that
 // the body was sent nothing. The states that last only until the kernel's next tick (a latch, an
 // empty battery, old telemetry) are brought about while the model thinks.
-#include "brain/brain_internal.h"
+#include "brain/react/guard.h"
 #include "brain_bench.h"
 #include "unit.h"
 
@@ -196,9 +196,9 @@ static void rules_that_only_a_fault_would_meet(void **state)
         pons_autovalue args = rows[i].args
                                   ? json_pack("{s:s}", speaks ? "text" : "zone", rows[i].args)
                                   : json_object();
-        pons_autovalue op =
-            pons_object("skill", json_string(rows[i].skill), "args", pons_value_ref(args), NULL);
-        pons_autovalue broken = pons__guard_check(b.brain, rows[i].mode, op, none, none, none);
+        pons_autovalue broken =
+            pons__guard_check(b.brain, pons__word_find(pons__mode_words, rows[i].mode, -1),
+                              rows[i].skill, args, none, none, none);
         assert_int_equal(json_array_size(broken), rows[i].rule != NULL);
         if (rows[i].rule) {
             assert_string_equal(pons_get_str(json_array_get(broken, 0), "rule", ""), rows[i].rule);
@@ -222,12 +222,16 @@ static void old_telemetry_moves_nothing(void **state)
     b.brain->port.telemetry_ns -= 2 * PONS_NS_PER_S; // the kernel would go SAFE at its next tick
     pons_autovalue drive =
         json_pack("{s:s, s:{s:s}}", "skill", "navigate_to_pose", "args", "zone", "kitchen");
-    pons_autovalue old = pons__guard_check(b.brain, "EXEC", drive, none, none, none);
+    pons_autovalue old =
+        pons__guard_check(b.brain, PONS_MODE_EXEC, pons_get_str(drive, "skill", ""),
+                          pons_get(drive, "args"), none, none, none);
     assert_string_equal(pons_get_str(json_array_get(old, 0), "rule", ""), "telemetry_age");
     assert_non_null(
         strstr(pons_get_str(json_array_get(old, 0), "message", ""), "ms old; at most 1000 ms"));
     pons_autovalue rest = json_pack("{s:s, s:{s:f}}", "skill", "wait", "args", "s", 1.0);
-    pons_autovalue still = pons__guard_check(b.brain, "EXEC", rest, none, none, none);
+    pons_autovalue still =
+        pons__guard_check(b.brain, PONS_MODE_EXEC, pons_get_str(rest, "skill", ""),
+                          pons_get(rest, "args"), none, none, none);
     assert_int_equal(json_array_size(still), 0); // moves nothing
     bench_close(&b);
 }

@@ -4,10 +4,12 @@
 // own:
 //
 //     {id, question, reason, ops: [{skill, args, goal_index, reason, asks: [{rule, message}]}…],
-//      cancels: [skill…], refused?}
+//      cancels: [skill…], options?: [text…], deadline_ms?, refused?}
 //
 // ops are all that would be sent, in their order, numbered from 1 by whoever shows them; asks says
-// which rule wants a person's word for that one. refused: why the edit before was none.
+// which rule wants a person's word for that one. refused: why the edit before was none. A question with
+// options, or of a model that wants to know something, is answered with words: they reach the decision
+// maker as observation.human. One with a deadline is answered with no when that has passed.
 //
 // The first answer binds. Answers come through the kernel's inbox, which is ordered and durable, so
 // whoever posted first has answered, whether a brain lives or not; K5 writes it down in `hci`:
@@ -23,7 +25,12 @@
 // An edit is an approval of what it says, if R4 lets it pass. If not it is no answer: the inner loop
 // is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
 // a goal of the task is about, that is the goal from then on.
-#include "brain/brain_internal.h"
+#include "brain/react/approve.h"
+
+#include "brain/react/guard.h"
+#include "brain/react/ladder.h"
+#include "brain/react/nodes.h"
+#include "brain/react/task_plan.h"
 #include "pons/geometry.h"
 
 #include <math.h>
@@ -33,59 +40,67 @@
 #define HEARD_KEPT   40
 #define SAME_PLACE_M 0.05
 
-static const char *edited_ops(const pons_value *answer, const pons_value *old, pons_value **ret);
-static pons_value *like(const pons_value *op, const pons_value *old);
-static pons_value *rejected_result(const pons_value *react, const pons_value *answer);
-static void resolve(pons_brain *b, pons_cx *cx, const char *id, const char *action,
-                    const pons_value *answer);
-static bool about(pons_brain *b, const pons_value *goal, const pons_value *args);
-static pons_value *goal_instead(pons_brain *b, const pons_value *goal, const pons_value *old,
-                                const pons_value *args);
+static const char *edited_ops(const pons_value *answer, const pons__list *old, pons__list *ret);
+static void approve(pons__turn *t, const char *id);
+static void reject(pons__turn *t, const pons_value *answer);
+static void resolve(pons__turn *t, const char *id, const char *action, const pons_value *answer);
+static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args);
+static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
+                         const pons_value *args);
+static bool started(pons_store store, const char *thread, const pons_value *react,
+                    const pons_value *skills, const char *question, pons_error *err);
 static void keep(pons_value *hci, const char *list, pons_value *entry, size_t most);
-static void set(pons_value **obj, const char *key, pons_value *value);
 
 // ---- the question -------------------------------------------------------------------------------
 
-pons_value *pons__approval_question(pons_brain *b, pons_cx *cx, const pons_value *react,
-                                    const pons_value *running)
+// What would be sent, and which rules want a word for it.
+static pons_value *shown_op(pons_brain *b, const pons__op *op, const char *reason, bool wanted)
+{
+    pons_value *asks = pons__guard_approvals(b, op->skill, op->args);
+    if (wanted) {
+        json_array_append_new(
+            asks, pons_object("rule", json_string("decision"), "message",
+                              json_string("the decision itself asks for a person's word"), NULL));
+    }
+    pons_value *shown = pons__record_write(&pons__op_record, op);
+    json_object_set_new(shown, "reason", json_string(reason));
+    json_object_set_new(shown, "asks", asks);
+    return shown;
+}
+
+pons__question *pons__approval_question(pons_brain *b, pons_cx *cx, const pons__react *react,
+                                        const pons__skills *skills)
 {
     char id[PONS_ID_MAX];
-    const pons_value *proposed = pons_get(react, "proposed_ops");
-    const char *reason = pons_get_str(pons_get(react, "decision"), "reason", "");
-    const pons_value *payload = pons_get(proposed, "approval_payload");
-    const bool wanted = pons_get_bool(proposed, "need_approval", false);
+    const pons__proposed *p = react->proposed_ops;
+    const pons__payload *payload = p->approval_payload;
+    const char *reason = react->decision ? react->decision->reason : "";
     pons_value *ops = json_array(), *cancels = json_array();
-    size_t i;
-    json_t *op, *goal;
-    json_array_foreach(pons_get(proposed, "to_dispatch"), i, op)
-    {
-        pons_value *asks = pons__guard_approvals(b, op);
-        if (wanted) {
-            json_array_append_new(
-                asks,
-                pons_object("rule", json_string("decision"), "message",
-                            json_string("the decision itself asks for a person's word"), NULL));
-        }
-        pons_value *shown = json_copy(op);
-        json_object_set_new(shown, "reason", json_string(reason));
-        json_object_set_new(shown, "asks", asks);
-        json_array_append_new(ops, shown);
+    for (size_t i = 0; i < p->to_dispatch.n; i++) {
+        json_array_append_new(ops, shown_op(b, p->to_dispatch.at[i], reason, p->need_approval));
     }
-    json_array_foreach(pons_get(proposed, "to_cancel"), i, goal)
+    size_t i;
+    json_t *goal;
+    json_array_foreach(p->to_cancel, i, goal)
     {
-        const pons_value *entry = pons__find(running, "goal_id", json_string_value(goal));
-        json_array_append_new(cancels, json_string(pons_get_str(entry, "skill", "")));
+        const pons__running *running = pons__running_find(skills, json_string_value(goal));
+        json_array_append_new(cancels, json_string(running ? running->skill : ""));
     }
     pons_cx_id(cx, id);
-    pons_value *question =
-        pons_object("id", json_string(id), "question",
-                    json_string(pons_get_str(payload, "question", "may I do this?")), "reason",
-                    json_string(reason), "ops", ops, "cancels", cancels, NULL);
-    const char *refused = pons_get_str(react, "edit_refused", NULL);
-    if (refused) {
-        json_object_set_new(question, "refused", json_string(refused));
+    pons__question *q = pons__record_new(&pons__question_record);
+    pons__set_text(&q->id, id);
+    pons__set_text(&q->question, payload ? payload->question : "may I do this?");
+    pons__set_text(&q->reason, reason);
+    pons__set_text(&q->refused, react->edit_refused);
+    pons__json(&q->ops, ops);
+    pons__json(&q->cancels, cancels);
+    pons__json(&q->options, payload ? pons_value_ref(payload->options) : NULL);
+    // A model that asks, and nothing waits to be sent, wants to know something.
+    q->words = payload && react->source == PONS_SOURCE_LLM && p->to_dispatch.n == 0;
+    if (b->rules.approval_deadline_s > 0.0) {
+        q->deadline_ms = pons_cx_wall_ms(cx) + (int64_t)(b->rules.approval_deadline_s * 1e3);
     }
-    return question;
+    return q;
 }
 
 // ---- R5 -----------------------------------------------------------------------------------------
@@ -94,70 +109,94 @@ pons_value *pons__approval_question(pons_brain *b, pons_cx *cx, const pons_value
 // {op: N, args} (N from 1; absent where there is one operation) or {ops: [{skill, args}…]} for all.
 int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
 {
-    pons_brain *b = user;
-    const pons_value *react = pons_cx_get(cx, "react"), *approval = pons_get(react, "approval");
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    pons__react *r = t.react;
     const pons_value *answer = NULL;
-    const int rc = pons_interrupt(cx, pons_value_ref(approval), &answer, err);
+    const int rc =
+        pons_interrupt(cx, pons__record_write(&pons__question_record, r->approval), &answer, err);
     if (rc < 0) {
-        return rc;
+        return pons__turn_end(&t, rc);
     }
-    const char *id = pons_get_str(approval, "id", "");
+    char id[PONS_ID_MAX];
+    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
+    pons_autovalue question = json_string(r->approval ? r->approval->question : "");
     const char *action = pons_get_str(answer, "action", "reject");
     const bool edit = strcmp(action, "edit") == 0;
-    const bool reject = strcmp(action, "approve") != 0 && !edit;
-    pons_value *next = pons_value_ref(react);
-    pons_value *ops = pons_value_ref(pons_get(react, "proposed_ops"));
+    const bool no = strcmp(action, "approve") != 0 && !edit;
     if (edit) {
-        pons_value *list = NULL;
-        const char *fault = edited_ops(answer, pons_get(ops, "to_dispatch"), &list);
+        pons__list list = {0};
+        const char *fault = edited_ops(answer, &r->proposed_ops->to_dispatch, &list);
         if (fault) { // no answer: R4 asks again
-            set(&next, "approval", json_null());
-            set(&next, "edit_refused", json_string(fault));
-            pons_value_unref(ops);
-            resolve(b, cx, id, "edit", answer);
-            return pons_cx_put(cx, "react", next);
+            pons__record_free(&pons__question_record, r->approval);
+            r->approval = NULL;
+            pons__set_text(&r->edit_refused, fault);
+            resolve(&t, id, "edit", answer);
+            return pons__turn_end(&t, PONS_OK);
         }
-        set(&ops, "to_dispatch", list);
-        set(&next, "edit_before", pons_value_ref(react));
+        pons_autovalue before = pons__record_write(&pons__react_record, r);
+        pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
+        r->proposed_ops->to_dispatch = list;
+        pons__json(&r->edit_before, pons_value_ref(before));
     }
-    pons_value *approved = json_copy((json_t *)pons_get(react, "approved"));
-    size_t i;
-    json_t *op;
-    if (!reject) {
-        json_array_foreach(pons_get(ops, "to_dispatch"), i, op)
-        {
-            char hash[33];
-            pons_value_hash(op, hash);
-            json_array_append_new(approved, json_string(hash));
-        }
-        set(&next, "failures", json_integer(0));
-        set(&next, "answered", json_string(id));
+    if (!no) {
+        approve(&t, id);
     }
-    set(&ops, "need_approval", json_false());
-    set(&next, "approved", approved);
-    set(&next, "approval_rejected", json_boolean(reject));
-    set(&next, "approval", json_null()); // answered: nobody is asked any more
-    set(&next, "edit_refused", json_null());
-    set(&next, "human",
-        pons_object("question", json_string(pons_get_str(approval, "question", "")), "answer",
-                    json_string(pons_get_str(answer, "answer", reject ? "no" : "yes")), "reason",
-                    json_string(pons_get_str(answer, "reason", "")), NULL));
-    if (reject) {
-        pons_value *skills =
-            pons__with(pons_cx_get(cx, "skills"), "last_result", rejected_result(react, answer));
-        if (!pons_get_bool(answer, "detached", false)) { // the kernel's word refuses no step
-            next =
-                pons__task_plan_note_result(next, json_array_get(pons_get(ops, "to_dispatch"), 0),
-                                            pons_get(skills, "last_result"), NULL);
-        }
-        set(&ops, "to_dispatch", json_array());
-        pons_cx_put(cx, "skills", skills);
+    r->proposed_ops->need_approval = false;
+    r->approval_rejected = no;
+    pons__record_free(&pons__question_record, r->approval); // nobody is asked any more
+    r->approval = NULL;
+    pons__set_text(&r->edit_refused, "");
+    pons__human_say(r, json_string_value(question),
+                    pons_get_str(answer, "answer", no ? "no" : "yes"),
+                    pons_get_str(answer, "reason", ""));
+    if (no) {
+        reject(&t, answer);
     }
-    next = pons__task_plan_note_answer(next, answer);
-    next = pons__ladder_answered(b, next, answer);
-    set(&next, "proposed_ops", ops);
-    resolve(b, cx, id, reject ? "reject" : action, answer);
-    return pons_cx_put(cx, "react", next);
+    pons__task_plan_note_answer(r, answer);
+    pons__ladder_answered(t.b, r, answer);
+    resolve(&t, id, no ? "reject" : action, answer);
+    return pons__turn_end(&t, PONS_OK);
+}
+
+static void approve(pons__turn *t, const char *id)
+{
+    pons__react *r = t->react;
+    pons_value *approved = json_copy((json_t *)r->approved);
+    for (size_t i = 0; i < r->proposed_ops->to_dispatch.n; i++) {
+        char hash[33];
+        pons_autovalue op =
+            pons__record_write(&pons__op_record, r->proposed_ops->to_dispatch.at[i]);
+        pons_value_hash(op, hash);
+        json_array_append_new(approved, json_string(hash));
+    }
+    pons__json(&r->approved, approved);
+    r->failures = 0;
+    pons__set_text(&r->answered, id);
+}
+
+// The refusal is the last result; nothing is sent.
+static void reject(pons__turn *t, const pons_value *answer)
+{
+    pons__react *r = t->react;
+    pons__list *ops = &r->proposed_ops->to_dispatch;
+    const pons__op *first = ops->n ? ops->at[0] : NULL;
+    pons__result *last = pons__record_new(&pons__result_record);
+    pons__set_text(&last->skill, first ? first->skill : "");
+    pons__json(&last->args, json_object());
+    pons__json(&last->metrics, json_object());
+    last->goal_index = pons_get_int(pons_get(r->observation, "task"), "goal_index", -1);
+    last->status = PONS_END_REFUSED;
+    last->recovery = PONS_RECOVER_ASK;
+    pons__set_textf(&last->error_msg, "a person said no: %s", pons_get_str(answer, "reason", ""));
+    if (!pons_get_bool(answer, "detached", false)) { // the kernel's word refuses no step
+        pons__task_plan_note_result(r, first ? first->step_id : NULL,
+                                    first ? first->fallback : NULL, last, NULL);
+    }
+    pons__record_free(&pons__result_record, t->skills->last_result);
+    t->skills->last_result = last;
+    t->skills_changed = true;
+    pons__list_clear(&pons__op_record, ops);
 }
 
 int pons__after_approval(pons_cx *cx, void *user, pons_error *err)
@@ -171,144 +210,117 @@ int pons__after_approval(pons_cx *cx, void *user, pons_error *err)
     return PONS_OK;
 }
 
-static void resolve(pons_brain *b, pons_cx *cx, const char *id, const char *action,
-                    const pons_value *answer)
+static void resolve(pons__turn *t, const char *id, const char *action, const pons_value *answer)
 {
     const bool kernel = pons_get_bool(answer, "detached", false);
+    const int64_t at_ms = pons_get_int(answer, "at_ms", pons_cx_wall_ms(t->cx));
+    const char *words = pons_get_str(answer, "answer", NULL);
     pons_cx_emit(
-        cx, "approval.resolved",
+        t->cx, "approval.resolved",
         pons__event(
-            b,
+            t->b,
             pons_object("id", json_string(id), "action", json_string(action), "reason",
                         json_string(pons_get_str(answer, "reason", "")), "by",
                         json_string(kernel ? "the kernel" : pons_get_str(answer, "by", "a person")),
-                        "at_ms", json_integer(pons_get_int(answer, "at_ms", pons_cx_wall_ms(cx))),
+                        "at_ms", json_integer(at_ms), "answer", words ? json_string(words) : NULL,
                         NULL)));
 }
 
-static pons_value *rejected_result(const pons_value *react, const pons_value *answer)
-{
-    const pons_value *first =
-        json_array_get(pons_get(pons_get(react, "proposed_ops"), "to_dispatch"), 0);
-    return pons_object("skill", json_string(pons_get_str(first, "skill", "")), "args",
-                       json_object(), "goal_id", json_string(""), "goal_index",
-                       json_integer(pons_get_int(pons_get(pons_get(react, "observation"), "task"),
-                                                 "goal_index", -1)),
-                       "status", json_string("refused"), "error_code", json_integer(0), "error_msg",
-                       json_sprintf("a person said no: %s", pons_get_str(answer, "reason", "")),
-                       "recovery", json_string("ask_human"), "metrics", json_object(), NULL);
-}
-
 // The operations as the answer wants them; or why it names none. Static text.
-static const char *edited_ops(const pons_value *answer, const pons_value *old, pons_value **ret)
+static const char *edited_ops(const pons_value *answer, const pons__list *old, pons__list *ret)
 {
     const pons_value *edited = pons_get(answer, "ops"), *args = pons_get(answer, "args");
-    const size_t n = json_array_size(old);
-    const int64_t at = pons_get_int(answer, "op", n == 1 ? 1 : 0);
+    const int64_t at = pons_get_int(answer, "op", old->n == 1 ? 1 : 0);
     size_t i;
     json_t *op;
     if (json_is_array(edited) && json_array_size(edited) == 0) {
         return "the edit names no operation";
     }
     if (json_is_array(edited)) {
-        *ret = json_array();
         json_array_foreach(edited, i, op)
         {
-            json_array_append_new(*ret, like(op, json_array_get(old, i)));
+            // What a person says instead of an operation stands in its place: for its goal, as its
+            // plan's step.
+            pons__op *next = i < old->n ? pons__record_copy(&pons__op_record, old->at[i])
+                                        : pons__record_new(&pons__op_record);
+            pons__set_text(&next->skill, pons_get_str(op, "skill", ""));
+            pons__json(&next->args,
+                       pons_get(op, "args") ? pons_value_ref(pons_get(op, "args")) : json_object());
+            pons__list_add(ret, next);
         }
         return NULL;
     }
-    if (n == 0) {
+    if (old->n == 0) {
         return "there is no operation to edit";
     }
-    if (!json_is_object(args) || at < 1 || at > (int64_t)n) {
+    if (!json_is_object(args) || at < 1 || at > (int64_t)old->n) {
         return at == 0 ? "there are several operations: the edit names none"
                        : "the edit names an operation that there is not";
     }
-    *ret = json_copy((json_t *)old);
-    json_array_set_new(
-        *ret, (size_t)at - 1,
-        pons__with(json_array_get(old, (size_t)at - 1), "args", pons_value_ref(args)));
+    pons__list_copy(&pons__op_record, ret, old);
+    pons__op *changed = ret->at[at - 1];
+    pons__json(&changed->args, pons_value_ref(args));
     return NULL;
-}
-
-// What a person says instead of an operation stands in its place: for its goal, as its plan's step.
-static pons_value *like(const pons_value *op, const pons_value *old)
-{
-    static const char *const keys[] = {"goal_index", "step_id", "fallback"};
-    const pons_value *args = pons_get(op, "args");
-    pons_value *next = pons_object("skill", json_string(pons_get_str(op, "skill", "")), "args",
-                                   args ? pons_value_ref(args) : json_object(), NULL);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const pons_value *v = pons_get(old, keys[i]);
-        if (v) {
-            json_object_set(next, keys[i], (json_t *)v);
-        }
-    }
-    return next;
 }
 
 // ---- R4's side of an edit -----------------------------------------------------------------------
 
 // The inner loop as it was when it asked, with the reason why the edit was none.
-pons_value *pons__edit_undo(const pons_value *react, const pons_value *rules)
+void pons__edit_undo(pons__react **react, const pons_value *rules)
 {
-    pons_value *next = json_copy((json_t *)pons_get(react, "edit_before"));
-    json_object_set_new(next, "approval", json_null());
-    json_object_set_new(next, "edit_refused", pons__guard_says(rules));
-    return next;
+    pons__react *next = pons__record_read(&pons__react_record, (*react)->edit_before);
+    pons_autovalue says = pons__guard_says(rules);
+    pons__record_free(&pons__question_record, next->approval);
+    next->approval = NULL;
+    pons__set_text(&next->edit_refused, json_string_value(says));
+    pons__record_free(&pons__react_record, *react);
+    *react = next;
 }
 
-// The edit has passed: goals whose place it changed are about the new one. Takes react.
-pons_value *pons__edit_keep(pons_brain *b, pons_cx *cx, pons_value *react)
+// The edit has passed: goals whose place it changed are about the new one.
+void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
 {
-    const pons_value *before = pons_get(react, "edit_before"), *task = pons_get(react, "task");
-    const pons_value *old = pons_get(pons_get(before, "proposed_ops"), "to_dispatch");
-    const pons_value *ops = pons_get(pons_get(react, "proposed_ops"), "to_dispatch");
-    if (!json_is_object(before)) {
-        return react;
+    if (!react->edit_before) {
+        return;
     }
-    pons_autovalue goals = json_copy((json_t *)pons_get(task, "goals"));
-    bool changed = false;
-    size_t i;
-    json_t *op;
-    json_array_foreach(ops, i, op)
-    {
-        const int64_t at = pons_get_int(op, "goal_index", -1);
-        const pons_value *was = pons_get(json_array_get(old, i), "args"),
-                         *is = pons_get(op, "args");
-        const pons_value *goal = at >= 0 ? json_array_get(goals, (size_t)at) : NULL;
-        if (!goal || !was || json_equal(was, is) ||
-            strcmp(pons_get_str(op, "skill", ""), "navigate_to_pose") != 0 ||
-            !about(b, goal, was)) {
+    pons__react *before = pons__record_read(&pons__react_record, react->edit_before);
+    const pons__list *old = before->proposed_ops ? &before->proposed_ops->to_dispatch : NULL;
+    const pons__list *ops = &react->proposed_ops->to_dispatch;
+    for (size_t i = 0; old && react->task && i < ops->n && i < old->n; i++) {
+        const pons__op *op = ops->at[i], *was = old->at[i];
+        const int64_t at = op->goal_index;
+        pons__goal *goal =
+            at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
+        if (!goal || json_equal(was->args, op->args) ||
+            strcmp(op->skill, "navigate_to_pose") != 0 || !about(b, goal, was->args)) {
             continue;
         }
-        pons_value *fresh = goal_instead(b, goal, was, is);
+        pons_value *from = pons__record_write(&pons__goal_record, goal);
+        replace_goal(b, goal, was->args, op->args);
         pons_cx_emit(
             cx, "goal.replaced",
-            pons__event(b, pons_object("goal_index", json_integer(at), "from", pons_value_ref(goal),
-                                       "to", pons_value_ref(fresh), NULL)));
-        json_array_set_new(goals, (size_t)at, fresh);
-        changed = true;
+            pons__event(b, pons_object("goal_index", json_integer(at), "from", from, "to",
+                                       pons__record_write(&pons__goal_record, goal), NULL)));
     }
-    if (changed) {
-        set(&react, "task", pons__with(task, "goals", pons_value_ref(goals)));
-    }
-    set(&react, "edit_before", json_null());
-    return react;
+    pons__record_free(&pons__react_record, before);
+    pons__json(&react->edit_before, NULL);
+}
+
+static double apart_m(const pons_value *a, const pons_value *b)
+{
+    return hypot(pons_get_num(a, "x", 0.0) - pons_get_num(b, "x", 0.0),
+                 pons_get_num(a, "y", 0.0) - pons_get_num(b, "y", 0.0));
 }
 
 // Whether a motion with these arguments is the goal itself, and not a step towards it.
-static bool about(pons_brain *b, const pons_value *goal, const pons_value *args)
+static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args)
 {
-    const char *intent = pons_get_str(goal, "intent", "");
     const char *to = pons_get_str(args, "zone", NULL);
-    const pons_value *pose = pons_get(args, "pose"), *own = pons_get(goal, "pose");
-    const pons_value *zone = to ? pons__zone(b, to) : NULL;
+    const pons_value *pose = pons_get(args, "pose"), *zone = to ? pons__zone(b, to) : NULL;
     size_t i;
     json_t *name;
-    if (strcmp(intent, "patrol") == 0) {
-        json_array_foreach(pons_get(goal, "zones"), i, name)
+    if (strcmp(goal->intent, "patrol") == 0) {
+        json_array_foreach(goal->zones, i, name)
         {
             if (zone && pons__zone(b, json_string_value(name)) == zone) {
                 return true;
@@ -316,15 +328,13 @@ static bool about(pons_brain *b, const pons_value *goal, const pons_value *args)
         }
         return false;
     }
-    if (strcmp(intent, "go_to") != 0) {
+    if (strcmp(goal->intent, "go_to") != 0) {
         return false;
     }
-    if (json_is_object(own)) {
-        return pose &&
-               hypot(pons_get_num(pose, "x", 0.0) - pons_get_num(own, "x", 0.0),
-                     pons_get_num(pose, "y", 0.0) - pons_get_num(own, "y", 0.0)) < SAME_PLACE_M;
+    if (goal->pose) {
+        return pose && apart_m(pose, goal->pose) < SAME_PLACE_M;
     }
-    const pons_value *target = pons__zone(b, pons_get_str(goal, "zone", ""));
+    const pons_value *target = pons__zone(b, goal->zone);
     return zone ? zone == target
                 : target && pose &&
                       pons_polygon_contains(pons_get(target, "polygon"),
@@ -332,8 +342,8 @@ static bool about(pons_brain *b, const pons_value *goal, const pons_value *args)
                                             pons_get_num(pose, "y", 0.0));
 }
 
-static pons_value *goal_instead(pons_brain *b, const pons_value *goal, const pons_value *old,
-                                const pons_value *args)
+static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
+                         const pons_value *args)
 {
     const char *to = pons_get_str(args, "zone", NULL);
     const pons_value *pose = pons_get(args, "pose");
@@ -341,31 +351,24 @@ static pons_value *goal_instead(pons_brain *b, const pons_value *goal, const pon
     const char *zone =
         to ? pons_get_str(pons__zone(b, to), "id", to)
            : pons__zone_at(world, pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
-    pons_value *next = json_copy((json_t *)goal);
-    json_object_set_new(next, "done", json_false());
-    json_object_set_new(next, "text",
-                        json_sprintf("%s, as a person edited it", pons_get_str(goal, "text", "")));
-    if (strcmp(pons_get_str(goal, "intent", ""), "patrol") == 0) {
+    goal->done = false;
+    pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
+    if (strcmp(goal->intent, "patrol") == 0) {
         pons_value *zones = json_array();
         const pons_value *left = pons__zone(b, pons_get_str(old, "zone", ""));
         size_t i;
         json_t *name;
-        json_array_foreach(pons_get(goal, "zones"), i, name)
+        json_array_foreach(goal->zones, i, name)
         {
             const bool same = pons__zone(b, json_string_value(name)) == left;
             json_array_append_new(zones,
                                   same ? json_string(zone ? zone : "") : pons_value_ref(name));
         }
-        json_object_set_new(next, "zones", zones);
-        return next;
+        pons__json(&goal->zones, zones);
+        return;
     }
-    json_object_set_new(next, "zone", json_string(zone ? zone : ""));
-    if (pose) {
-        json_object_set(next, "pose", (json_t *)pose);
-    } else {
-        json_object_del(next, "pose");
-    }
-    return next;
+    pons__set_text(&goal->zone, zone);
+    pons__json(&goal->pose, pons_value_ref(pose));
 }
 
 // ---- which answer counts ------------------------------------------------------------------------
@@ -383,8 +386,7 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, pons_value *hci, const pons_v
     const char *verdict = first ? "late" : open ? "bound" : "closed";
     if (first && strcmp(action, "reject") == 0 &&
         strcmp(pons_get_str(first, "action", ""), "reject") != 0 &&
-        (open ||
-         !pons__answer_started(b->opts.store, b->opts.thread, react, skills, question, &none))) {
+        (open || !started(b->opts.store, b->opts.thread, react, skills, question, &none))) {
         verdict = "overrides";
     }
     keep(hci, "heard",
@@ -411,28 +413,37 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, pons_value *hci, const pons_v
 }
 
 // Whether what this question's answer approved has left the brain, or is no matter any more.
-bool pons__answer_started(pons_store store, const char *thread, const pons_value *react,
-                          const pons_value *skills, const char *question, pons_error *err)
+bool pons__answer_started(pons_store store, const char *thread, const pons__react *react,
+                          const pons__skills *skills, const char *question, pons_error *err)
 {
     const uint32_t sent =
         ~(1U << PONS_EFFECT_INTENDED | 1U << PONS_EFFECT_REFUSED) & ((1U << 16) - 1);
     pons_autovalue effects = NULL;
-    if (strcmp(pons_get_str(pons_get(react, "approval"), "id", ""), question) == 0) {
+    if (react && react->approval && strcmp(react->approval->id, question) == 0) {
         return false;
     }
-    if (strcmp(pons_get_str(react, "answered", ""), question) != 0 ||
+    if (!react || strcmp(react->answered, question) != 0 ||
         pons_effects_read(store, thread, sent, &effects, err) < 0) {
         return true;
     }
-    size_t i;
-    json_t *op;
-    json_array_foreach(pons_get(skills, "to_dispatch"), i, op)
-    {
-        if (pons__find(effects, "id", pons_get_str(op, "goal_id", ""))) {
+    for (size_t i = 0; skills && i < skills->to_dispatch.n; i++) {
+        if (pons__find(effects, "id", ((const pons__op *)skills->to_dispatch.at[i])->goal_id)) {
             return true;
         }
     }
     return false;
+}
+
+// The same, from the channels as they are stored.
+static bool started(pons_store store, const char *thread, const pons_value *react,
+                    const pons_value *skills, const char *question, pons_error *err)
+{
+    pons__react *r = react ? pons__record_read(&pons__react_record, react) : NULL;
+    pons__skills *s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
+    const bool yes = pons__answer_started(store, thread, r, s, question, err);
+    pons__record_free(&pons__react_record, r);
+    pons__record_free(&pons__skills_record, s);
+    return yes;
 }
 
 // ---- for whoever has posted one -----------------------------------------------------------------
@@ -496,8 +507,8 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
         const bool takes_back = strcmp(pons_get_str(own, "action", ""), "reject") == 0 &&
                                 strcmp(pons_get_str(first, "action", ""), "reject") != 0;
         verdict = mine ? "bound"
-                  : takes_back && !pons__answer_started(store, thread, pons_get(inner, "react"),
-                                                        pons_get(inner, "skills"), question, &none)
+                  : takes_back && !started(store, thread, pons_get(inner, "react"),
+                                           pons_get(inner, "skills"), question, &none)
                       ? "overrides"
                       : "late";
     }
@@ -519,12 +530,4 @@ static void keep(pons_value *hci, const char *list, pons_value *entry, size_t mo
     }
     json_array_append_new(next, entry);
     json_object_set_new(hci, list, next);
-}
-
-// *obj becomes a copy with key = value (taken).
-static void set(pons_value **obj, const char *key, pons_value *value)
-{
-    pons_value *next = pons__with(*obj, key, value);
-    pons_value_unref(*obj);
-    *obj = next;
 }

@@ -1,156 +1,302 @@
-// check.c - what R4 asks the critic, and how the brain's own words become the critic's facts.
+// check.c - R4: what the decision wants is held against the rules, the world, the plan and the queue;
+// what passes is intended.
 //
-// The rules are pons/critic.h's, the same for everybody who wants something of a robot. The brain
-// brings what it knows: the registry, the map and the limits of the body's hello, the newest
-// telemetry and its age, what is running, and the policy of config/kernel.yaml. Nothing that a
-// model says lifts a rule; an approval lifts only the rule that asks for one.
-#include "brain/brain_internal.h"
-#include "pons/buf.h"
-#include "pons/critic.h"
+// Refused as a whole: the refusal is the next observation's last result, and the decision becomes a
+// REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
+// a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
+// again before it switches.
+#include "brain/react/approve.h"
+#include "brain/react/guard.h"
+#include "brain/react/nodes.h"
+#include "brain/react/observe.h"
+#include "brain/react/task_plan.h"
 
 #include <string.h>
 
-static pons_value *embodiment_of(const pons_brain *b);
+typedef struct judgement {
+    pons_value *rules; // owned: what is broken
+    bool asks;         // a person must agree first
+} judgement;
 
-// One critic for as long as the body is the same: its registry's schemas are compiled once.
-const pons_critic *pons__guard_critic(pons_brain *b)
+static void judge_edit(pons__turn *t);
+static void judge(pons__turn *t, judgement *j);
+static void judge_cancels(const pons__turn *t, pons_value *rules);
+static void judge_finish(const pons__turn *t, pons_value *rules);
+static void judge_claims(const pons__turn *t, pons_value *rules);
+static void judge_switch(const pons__turn *t, pons_value *rules);
+static void refuse(pons__turn *t, const pons_value *rules);
+static int intend_all(pons__turn *t, pons_error *err);
+
+int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err)
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (b->critic && b->critic_of == b->port.hello) {
-        return b->critic;
+    pons__turn t;
+    judgement j = {.rules = json_array()};
+    pons__turn_begin(&t, cx, user);
+    judge_edit(&t);
+    judge(&t, &j);
+    pons__react *r = t.react;
+    pons__record_free(&pons__question_record, r->approval);
+    r->approval = NULL;
+    pons__list_clear(&pons__op_record, &t.skills->to_dispatch);
+    pons__json(&t.skills->to_cancel, json_array());
+    t.skills_changed = true;
+    int rc = PONS_OK;
+    if (json_array_size(j.rules) > 0) {
+        refuse(&t, j.rules);
+    } else if (j.asks) {
+        r->approval = pons__approval_question(t.b, cx, r, t.skills);
+        pons_cx_emit(cx, "approval.requested",
+                     pons__event(t.b, pons__record_write(&pons__question_record, r->approval)));
+    } else {
+        rc = intend_all(&t, err);
     }
-    pons_critic_destroy(b->critic);
-    b->critic = NULL;
-    pons_autovalue none = json_array();
-    pons_autovalue embodiment = embodiment_of(b);
-    pons_autovalue policy = pons_brain_critic_policy(b->config);
-    const pons_value *skills = pons_get(b->port.hello, "skills");
-    const pons_critic_options o = {.skills = skills ? skills : none,
-                                   .embodiment = embodiment,
-                                   .world = pons_get(b->port.hello, "world"),
-                                   .policy = policy};
-    if (pons__door_check(b, PONS_DOOR_EMBODIMENT, embodiment, &err) < 0 ||
-        pons__door_check(b, PONS_DOOR_POLICY, policy, &err) < 0 ||
-        pons_critic_create(&o, &b->critic, &err) < 0) {
-        snprintf(b->critic_fault, sizeof b->critic_fault, "%.250s", err.message);
-        b->critic = NULL;
-        return NULL;
-    }
-    pons_value_unref(b->critic_of);
-    b->critic_of = pons_value_ref(b->port.hello);
-    return b->critic;
+    pons_value_unref(j.rules);
+    return pons__turn_end(&t, rc);
 }
 
-// The facts of this moment. What they point to lives until the next message of the body.
-pons_critic_situation pons__guard_situation(pons_brain *b, const char *mode)
+static int mode_of(const pons__react *r)
 {
-    return (pons_critic_situation){
-        .live = true,
-        .mode = mode,
-        .robot = b->port.telemetry,
-        .telemetry_age_ms =
-            (double)(pons_now_ns(&b->opts.clock) - b->port.telemetry_ns) / (double)PONS_NS_PER_MS,
-    };
+    return r->preempt ? r->preempt->mode : r->mode;
 }
 
-pons_value *pons__guard_check(pons_brain *b, const char *mode, const pons_value *op,
-                              const pons_value *running, const pons_value *to_cancel,
-                              const pons_value *batch)
+static void rule(pons_value *rules, const char *name, pons_value *message)
 {
-    const char *name = pons_get_str(op, "skill", "");
-    pons_error err = PONS_ERROR_INIT;
-    pons_autoverdict verdict = NULL;
-    pons_critic_situation now = pons__guard_situation(b, mode);
-    now.running = running;
-    now.released = to_cancel;
-    now.batch = batch;
-    const pons_critic *critic = pons__guard_critic(b);
-    if (!critic ||
-        pons_critic_judge(critic, name, pons_get(op, "args"), &now, &verdict, &err) < 0) {
-        // No judge, no motion.
-        const char *why = critic ? err.message : b->critic_fault;
-        return json_pack("[{s:s, s:s, s:s}]", "rule", "critic", "skill", name, "message", why);
+    json_array_append_new(rules, pons_object("rule", json_string(name), "message", message, NULL));
+}
+
+static void judge(pons__turn *t, judgement *j)
+{
+    pons__react *r = t->react;
+    pons__proposed *p = r->proposed_ops;
+    if (!p) {
+        return;
     }
-    return pons_value_ref(pons_verdict_rules(verdict));
-}
-
-pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal)
-{
-    pons_autovalue none = json_array();
-    pons_autovalue op =
-        pons_object("skill", json_string(goal->skill), "args", pons_value_ref(goal->args), NULL);
-    pons_value *held = pons__guard_kernel(b, goal->skill);
-    return held
-               ? held
-               : pons__guard_check(b, pons_get_str(b->tasks, "mode", "IDLE"), op, none, none, none);
-}
-
-// A stop or a preemption that the kernel has committed and the inner loop has not read yet.
-pons_value *pons__guard_kernel(const pons_brain *b, const char *skill)
-{
-    const char *state = pons_get_str(pons_get(b->tasks, "react"), "state", "");
-    const bool stopped = json_is_object(pons_get(b->tasks, "stopped"));
-    if (strcmp(skill, "stop_base") != 0 && pons__answer_veto(b)) {
-        return json_pack("[{s:s, s:s, s:s}]", "rule", "approval", "skill", skill, "message",
-                         "a person said no after all");
+    judge_finish(t, j->rules);
+    judge_claims(t, j->rules);
+    judge_switch(t, j->rules);
+    judge_cancels(t, j->rules);
+    j->asks = p->need_approval;
+    pons_autovalue running = pons__list_write(&pons__running_record, &t->skills->running);
+    pons_autovalue batch = pons__list_write(&pons__op_record, &p->to_dispatch);
+    for (size_t i = 0; i < p->to_dispatch.n; i++) {
+        const pons__op *op = p->to_dispatch.at[i];
+        pons_autovalue broken =
+            pons__guard_check(t->b, mode_of(r), op->skill, op->args, running, p->to_cancel, batch);
+        json_array_extend(j->rules, broken);
+        char hash[33];
+        pons_value_hash(json_array_get(batch, i), hash);
+        pons_autovalue wants = pons__guard_approvals(t->b, op->skill, op->args);
+        j->asks = j->asks || (!pons__has(r->approved, hash) && json_array_size(wants) > 0);
     }
-    if (strcmp(skill, "stop_base") == 0 || (!stopped && strcmp(state, "stopping") != 0)) {
-        return NULL;
+    if (p->plan) {
+        pons__task_plan_judge(t->b, mode_of(r), p->plan, t->skills, j->rules);
+    } else if (*p->plan_fault) {
+        rule(j->rules, "plan_patch", json_string(p->plan_fault));
     }
-    return json_pack("[{s:s, s:s, s:s}]", "rule", "kernel", "skill", skill, "message",
-                     stopped ? "a stop is in force until a reset and continue"
-                             : "the kernel took over");
 }
 
-pons_value *pons__guard_says(const pons_value *rules)
+// ---- what is refused ----------------------------------------------------------------------------
+
+static void refuse(pons__turn *t, const pons_value *rules)
 {
-    pons_autobuf text = PONS_BUF_INIT;
+    pons__react *r = t->react;
+    const pons__op *first = r->proposed_ops && r->proposed_ops->to_dispatch.n
+                                ? r->proposed_ops->to_dispatch.at[0]
+                                : NULL;
+    pons_autovalue says = pons__guard_says(rules);
+    pons__result *last = pons__record_new(&pons__result_record);
+    pons__set_text(&last->skill, first ? first->skill : "");
+    pons__json(&last->args, first ? pons_value_ref(first->args) : json_object());
+    pons__json(&last->metrics, json_object());
+    last->goal_index = first ? first->goal_index : -1;
+    last->status = PONS_END_REFUSED;
+    last->recovery = PONS_RECOVER_REPLAN;
+    pons__set_text(&last->error_msg, json_string_value(says));
+    pons__record_free(&pons__result_record, t->skills->last_result);
+    t->skills->last_result = last;
+    pons_cx_emit(t->cx, "guard.refused",
+                 pons__event(t->b, pons_object("rules", pons_value_ref(rules), NULL)));
+    if (r->decision) {
+        r->decision->type = PONS_REPLAN;
+        r->replans++;
+        pons_cx_emit(
+            t->cx, "decision",
+            pons__event(t->b, pons_object("decision",
+                                          pons_object("type", json_string("REPLAN"), "reason",
+                                                      pons_value_ref(says), NULL),
+                                          "source", json_string("guard"), "iter",
+                                          json_integer(r->iter), NULL)));
+    }
+    r->refused = true;
+    pons__json(&r->edit_before, NULL);
+    pons__task_plan_note_result(r, first ? first->step_id : NULL, first ? first->fallback : NULL,
+                                last, rules);
+}
+
+// A person's edit is held against the rules first: one that breaks them is no answer, and the inner
+// loop is where it was when it asked.
+static void judge_edit(pons__turn *t)
+{
+    pons__react *r = t->react;
+    const pons__proposed *p = r->proposed_ops;
+    if (!r->edit_before || !p) {
+        return;
+    }
+    pons_autovalue rules = json_array();
+    pons_autovalue running = pons__list_write(&pons__running_record, &t->skills->running);
+    pons_autovalue batch = pons__list_write(&pons__op_record, &p->to_dispatch);
+    for (size_t i = 0; i < p->to_dispatch.n; i++) {
+        const pons__op *op = p->to_dispatch.at[i];
+        pons_autovalue broken =
+            pons__guard_check(t->b, r->mode, op->skill, op->args, running, p->to_cancel, batch);
+        json_array_extend(rules, broken);
+    }
+    if (json_array_size(rules) > 0) {
+        pons_cx_emit(t->cx, "guard.refused",
+                     pons__event(t->b, pons_object("rules", pons_value_ref(rules), NULL)));
+        pons__edit_undo(&t->react, rules);
+    }
+}
+
+// A cancel of what is not under way would do nothing, and say nothing.
+static void judge_cancels(const pons__turn *t, pons_value *rules)
+{
     size_t i;
-    json_t *rule;
-    json_array_foreach(rules, i, rule)
+    json_t *id;
+    json_array_foreach(t->react->proposed_ops->to_cancel, i, id)
     {
-        pons_buf_printf(&text, "%s%s", i ? "; " : "", pons_get_str(rule, "message", ""));
+        const char *goal_id = json_string_value(id);
+        if (!pons__running_find(t->skills, goal_id)) {
+            rule(rules, "cancel",
+                 json_sprintf("there is no running skill with the goal_id %s",
+                              *goal_id ? goal_id : "\"\""));
+        }
     }
-    return json_string(text.data ? text.data : "");
 }
 
-// Which rules want a person's word for it: [{rule, message, …}], empty when none does.
-pons_value *pons__guard_approvals(pons_brain *b, const pons_value *op)
+// ---- FINISH -------------------------------------------------------------------------------------
+
+static void judge_finish(const pons__turn *t, pons_value *rules)
 {
-    pons_error err = PONS_ERROR_INIT;
-    pons_autoverdict verdict = NULL;
-    const pons_critic_situation now = pons__guard_situation(b, NULL);
-    const pons_critic *critic = pons__guard_critic(b);
-    const bool judged =
-        critic && pons_critic_judge(critic, pons_get_str(op, "skill", ""), pons_get(op, "args"),
-                                    &now, &verdict, &err) >= 0;
-    return judged ? json_copy((json_t *)pons_verdict_approvals(verdict)) : json_array();
+    const pons__react *r = t->react;
+    const size_t n = r->task ? r->task->goals.n : 0;
+    for (size_t i = 0; pons__decided(r) == PONS_FINISH && i < n; i++) {
+        const pons__goal *goal = r->task->goals.at[i];
+        const bool place = strcmp(goal->intent, "go_to") == 0;
+        const bool last = i + 1 == n;
+        if (goal->done && !(place && last)) {
+            continue;
+        }
+        if (!pons__goal_met(t->b, goal, pons__goal_running(t->skills, i))) {
+            rule(rules, "goal_met",
+                 json_sprintf("goal %zu (%s) is not met: the robot is in %s", i,
+                              *goal->text ? goal->text : goal->intent,
+                              pons_get_str(t->b->robot, "zone", "no zone")));
+            return;
+        }
+    }
 }
 
-// A body that says what it can do is believed; else its registry and limits say it.
-static pons_value *embodiment_of(const pons_brain *b)
+// What a model says is true now, in terms that can be looked up: in_zone, holding, battery (at least).
+static void judge_claims(const pons__turn *t, pons_value *rules)
 {
-    const pons_value *told = pons_get(b->port.hello, "embodiment");
-    if (json_is_object(told)) {
-        return pons_value_ref(told);
+    const pons__react *r = t->react;
+    size_t i;
+    json_t *claim;
+    json_array_foreach(pons__decided(r) == PONS_FINISH ? r->decision->claims : NULL, i, claim)
+    {
+        const char *zone = pons_get_str(claim, "in_zone", NULL);
+        const char *holding = pons_get_str(claim, "holding", NULL);
+        const pons_value *battery = pons_get(claim, "battery");
+        const pons_value *here = pons__zone(t->b, pons_get_str(t->b->robot, "zone", ""));
+        const char *held = pons_get_str(t->b->port.telemetry, "holding", "");
+        const double pct = pons_get_num(t->b->robot, "battery_pct", 0.0);
+        if (zone && (!here || pons__zone(t->b, zone) != here)) {
+            rule(rules, "claim",
+                 json_sprintf("the robot is not in %s: it is in %s", zone,
+                              pons_get_str(t->b->robot, "zone", "no zone")));
+        }
+        if (holding && strcmp(holding, held) != 0) {
+            rule(rules, "claim",
+                 json_sprintf("the robot does not hold %s: it holds %s", holding,
+                              *held ? held : "nothing"));
+        }
+        if (json_is_number(battery) && pct < json_number_value(battery)) {
+            rule(rules, "claim",
+                 json_sprintf("the battery is at %.0f %%, not at %.0f %%", pct,
+                              json_number_value(battery)));
+        }
     }
-    const pons_value *limits = pons_get(b->port.hello, "limits");
-    const pons_value *radius = pons_get(limits, "radius_m");
-    return pons_object("name", json_string(pons_get_str(b->port.hello, "robot_id", "this robot")),
-                       "radius_m", radius ? pons_value_ref(radius) : NULL, "limits",
-                       limits ? pons_value_ref(limits) : NULL, NULL);
 }
 
-pons_value *pons_brain_critic_policy(const pons_value *config)
+// ---- SWITCH_TASK --------------------------------------------------------------------------------
+
+// The kernel's own decision to let go has no task to switch to.
+static void judge_switch(const pons__turn *t, pons_value *rules)
 {
-    pons__rules_kernel rules;
-    const pons_value *own = pons_get(config, "critic");
-    pons_value *policy = own ? json_copy((json_t *)own) : json_object();
-    pons__rules_read(config, &rules);
-    json_object_set_new(policy, "telemetry_age_max_ms", json_real(rules.telemetry_age_max_ms));
-    json_object_set_new(policy, "battery_min_pct", json_real(rules.battery_safe_pct));
-    if (rules.approval_skills) {
-        json_object_set_new(policy, "approval", pons_value_ref(rules.approval_skills));
+    pons__react *r = t->react;
+    const pons__task *to = NULL;
+    char why[160];
+    if (pons__decided(r) != PONS_SWITCH_TASK || r->preempt) {
+        return;
     }
-    return policy;
+    const char *refused =
+        pons__tasks_switch(t->b->tasks, r->decision->task_id, &to, why, sizeof why);
+    if (refused) {
+        rule(rules, "switch_task", json_string(refused));
+    } else {
+        pons__set_text(&r->decision->task_id, to->id);
+    }
+}
+
+// ---- what passes --------------------------------------------------------------------------------
+
+static int intend(pons__turn *t, pons__op *op, pons_error *err)
+{
+    char id[40];
+    const pons__task *task = t->react->task;
+    pons_value *tag = pons_object("task_id", json_string(task ? task->id : ""), "goal_index",
+                                  json_integer(op->goal_index), "step_id",
+                                  op->step_id ? pons_value_ref(op->step_id) : NULL, NULL);
+    const int rc = pons_effect_intend(t->cx, op->skill, pons_value_ref(op->args),
+                                      task ? (int)task->attempt : 1, tag, id, err);
+    if (rc >= 0) {
+        pons__set_text(&op->goal_id, id);
+        pons__effect_event(t->b, t->cx, id, op->skill, op->args, "intended", NULL);
+    }
+    return rc;
+}
+
+static int intend_all(pons__turn *t, pons_error *err)
+{
+    pons__react *r = t->react;
+    pons__proposed *p = r->proposed_ops;
+    if (!p) {
+        return PONS_OK;
+    }
+    pons__list_copy(&pons__op_record, &t->skills->to_dispatch, &p->to_dispatch);
+    pons__json(&t->skills->to_cancel, pons_value_ref(p->to_cancel));
+    for (size_t i = 0; i < t->skills->to_dispatch.n; i++) {
+        const int rc = intend(t, t->skills->to_dispatch.at[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    r->refused = false;
+    pons__edit_keep(t->b, t->cx, r);
+    if (p->plan) { // it drives from the next decision on
+        pons__record_free(&pons__task_plan_record, r->plan);
+        r->plan = pons__record_copy(&pons__task_plan_record, p->plan);
+        pons__task_plan_created(t->b, t->cx, p->plan);
+    }
+    return PONS_OK;
+}
+
+int pons__after_guard(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    const bool asks = json_is_object(pons_get(pons_cx_get(cx, "react"), "approval"));
+    pons_cx_goto(cx, asks ? "human_approval_interrupt" : "dispatch_skills");
+    return PONS_OK;
 }

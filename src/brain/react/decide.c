@@ -1,121 +1,280 @@
-// decide.c - the check of what a model answers.
+// decide.c - R2: who decides, and what.
 //
-// A model may be wrong in every way and for ever. Only a complete answer of at most DECISION_MAX
-// bytes that validates against schemas/decision.json, names known skills and known zones, and
-// leaves the task with no more goals than one may have, is a decision; anything else goes back
-// once with the exact reason, and then the rules decide. Of what a model says no more is stored
-// than a decision may have.
-#include "brain/brain_internal.h"
+//     the kernel wants it back ........ let go of everything (and stop the base)
+//     the ladder wants something ...... it decides (ladder.c)
+//     a plan drives ................... its engine decides (task_plan.c)
+//     a model is there ................ it is asked, unless the ladder or the budget says the rules
+//     else ............................ the rules
+//
+// A model is asked when something has happened: a task begins, a skill has ended or gets nowhere, the
+// kernel or a person has said something, or the time has come that the model itself had set (wake_s).
+// It is never asked by the clock: R7 sees to that (settle.c).
+#include "brain/react/answer.h"
+#include "brain/react/ladder.h"
+#include "brain/react/nodes.h"
+#include "brain/react/observe.h"
+#include "brain/react/task_plan.h"
 
 #include <string.h>
 
-#define DECISION_MAX   (16 * 1024) // bytes of an answer
-#define TASK_GOALS_MAX 100         // as schemas/task.json
+#define PACE_BURST 20   // decisions of a model without a rest
+#define PACE_MS    1000 // host time that each one takes from then on
 
-static int check_goals(const pons_brain *b, const pons_value *task, const pons_value *patch,
-                       pons_error *err);
-static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err);
+typedef struct verdict {      // what R2 comes to
+    pons__decision *decision; // owned
+    int source;
+    const pons_value *fallback; // owned: why the rules decide and not the model; NULL: no reason
+    bool detached;              // what it waited for was taken away: look again first
+} verdict;
 
-int pons__decision_parse(pons_brain *b, const pons_value *task, const char *content,
-                         pons_value **ret, pons_error *err)
+static int decide(pons__turn *t, verdict *v, pons_error *err);
+static pons__decision *kernel_decision(const pons__turn *t);
+static bool wants_model(pons__turn *t, verdict *v);
+static int keep_pace(pons__turn *t, bool *ret_detached, pons_error *err);
+static int model_decision(pons__turn *t, verdict *v, pons_error *err);
+static int rules_decision(pons__turn *t, verdict *v, pons_error *err);
+static void show(pons__turn *t, verdict *v);
+
+int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
 {
-    pons_value *decision = NULL;
-    const size_t n = strlen(content);
-    if (n > DECISION_MAX) {
-        return pons_error_set(err, PONS_EINVAL, "brain", "an answer of %zu bytes; at most %d", n,
-                              DECISION_MAX);
+    pons__turn t;
+    verdict v = {0};
+    pons__turn_begin(&t, cx, user);
+    pons__react *r = t.react;
+    const int rc = decide(&t, &v, err);
+    if (rc < 0 || v.detached) {
+        r->detached = v.detached;
+        pons__record_free(&pons__decision_record, v.decision);
+        pons_value_unref(v.fallback);
+        return pons__turn_end(&t, rc);
     }
-    int rc = pons_value_parse(content, n, &decision, err);
-    if (rc < 0) {
-        return pons_error_context(err, "not one JSON object");
+    pons_autovalue said = pons__record_write(&pons__decision_record, v.decision);
+    if (v.source == PONS_SOURCE_RULES || v.source == PONS_SOURCE_LADDER) {
+        pons__door_own(t.b, cx, PONS_DOOR_DECISION, said);
     }
-    rc = pons__door_check(b, PONS_DOOR_DECISION, decision, err);
-    size_t i;
-    json_t *op;
-    json_array_foreach(pons_get(decision, "ops"), i, op)
-    {
-        const char *skill = pons_get_str(op, "skill", NULL);
-        if (rc >= 0 && skill && strcmp(pons_get_str(op, "op", ""), "dispatch") == 0 &&
-            !pons__skill(b, skill)) {
-            rc = pons_error_set(err, PONS_EINVAL, "brain", "/ops/%zu/skill: unknown skill %s", i,
-                                skill);
+    const int type = v.decision->type;
+    r->replans += type == PONS_REPLAN || type == PONS_RETRY;
+    if (v.source != PONS_SOURCE_LADDER && !r->preempt) {
+        pons__ladder_decided(t.b, r, v.decision, v.source);
+    }
+    r->checked_in = false;
+    show(&t, &v);
+    pons__say_message(cx, "assistant", said);
+    pons__record_free(&pons__decision_record, r->decision);
+    r->decision = v.decision;
+    r->source = v.source;
+    pons_value_unref(v.fallback);
+    return pons__turn_end(&t, PONS_OK);
+}
+
+static int decide(pons__turn *t, verdict *v, pons_error *err)
+{
+    pons__react *r = t->react;
+    v->source = PONS_SOURCE_RULES;
+    if (r->preempt) {
+        v->decision = kernel_decision(t);
+        return PONS_OK;
+    }
+    if ((v->decision = pons__ladder_decide(t->b, r, t->skills))) {
+        v->source = PONS_SOURCE_LADDER;
+        return PONS_OK;
+    }
+    if (pons__task_plan_drives(r->plan)) {
+        const int rc = pons__task_plan_decide(t->b, t->cx, r, t->skills, &v->decision, err);
+        if (rc < 0 || v->decision) {
+            v->source = PONS_SOURCE_PLAN;
+            return rc;
         }
     }
-    rc = rc < 0 ? rc
-                : check_goals(b, task, pons_get(pons_get(decision, "plan_patch"), "goals"), err);
-    if (rc < 0) {
-        pons_value_unref(decision);
-        return rc;
+    if (wants_model(t, v)) {
+        int rc = keep_pace(t, &v->detached, err);
+        if (rc >= 0 && !v->detached) {
+            rc = model_decision(t, v, err);
+        }
+        if (rc < 0 || v->detached || v->decision) {
+            v->source = PONS_SOURCE_LLM;
+            return rc;
+        }
+        if (v->fallback) {
+            r->model_retry_ms = pons_cx_wall_ms(t->cx) + (int64_t)(t->b->rules.model_retry_s * 1e3);
+        }
     }
-    *ret = decision;
+    return rules_decision(t, v, err);
+}
+
+// What is decided, for people, the trace and the stream; with a fallback the output says that the model
+// was lost, and why the rules decided.
+static void show(pons__turn *t, verdict *v)
+{
+    const char *source = pons__source_words[v->source];
+    pons_cx_emit(
+        t->cx, "decision",
+        pons__event(
+            t->b, pons_object("decision", pons__record_write(&pons__decision_record, v->decision),
+                              "source", json_string(source), "iter", json_integer(t->react->iter),
+                              "fallback", v->fallback ? pons_value_ref(v->fallback) : NULL, NULL)));
+    pons_cx_put(t->cx, "trace",
+                pons_object("ts_ms", json_integer(pons_cx_wall_ms(t->cx)), "decision",
+                            json_string(pons__decision_words[v->decision->type]), "reason",
+                            json_string(v->decision->reason), "source", json_string(source), NULL));
+}
+
+// The kernel's: let go of everything that runs, and stop the base where it asked for it.
+static pons__decision *kernel_decision(const pons__turn *t)
+{
+    const pons__preempt *preempt = t->react->preempt;
+    pons_value *ops = json_array();
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        const pons__running *r = t->skills->running.at[i];
+        json_array_append_new(ops, pons_object("op", json_string("cancel"), "goal_id",
+                                               json_string(r->goal_id), NULL));
+    }
+    if (preempt->stop_base) {
+        json_array_append_new(ops,
+                              pons_object("op", json_string("dispatch"), "skill",
+                                          json_string("stop_base"), "args", json_object(), NULL));
+    }
+    pons__decision *d = pons__record_new(&pons__decision_record);
+    d->type = PONS_SWITCH_TASK;
+    pons__set_textf(&d->reason, "kernel: %s (%s)", preempt->reason,
+                    pons__mode_words[preempt->mode]);
+    pons__json(&d->ops, ops);
+    return d;
+}
+
+// ---- the model ----------------------------------------------------------------------------------
+
+// Whether a model is asked; where there is one and it is not, *v may say why.
+static bool wants_model(pons__turn *t, verdict *v)
+{
+    const pons__react *r = t->react;
+    if (!t->b->opts.llm || pons_cx_wall_ms(t->cx) < r->model_retry_ms) {
+        return false;
+    }
+    if (pons__ladder_takes_over(r)) {
+        v->fallback = json_string("the model's decisions led nowhere: the rules decide");
+        return false;
+    }
+    return true;
+}
+
+// A model is asked as often as the world changes, and not more: PACE_BURST decisions as fast as
+// they come, then one each PACE_MS of host time. So one that decides without end costs neither the
+// loop nor the store more than that.
+static int keep_pace(pons__turn *t, bool *ret_detached, pons_error *err)
+{
+    pons__react *r = t->react;
+    const pons_value *rested = NULL;
+    const int64_t now_ms = pons_cx_wall_ms(t->cx);
+    const int64_t since_ms = r->pace ? r->pace->ms : now_ms;
+    const int64_t passed_ms = now_ms > since_ms ? now_ms - since_ms : 0; // wall clocks go back
+    int64_t debt_ms = (r->pace ? r->pace->debt_ms : 0) - passed_ms;
+    debt_ms = debt_ms > 0 ? debt_ms : 0;
+    const int64_t rest_ms = debt_ms + PACE_MS - PACE_BURST * PACE_MS;
+    if (rest_ms > 0) {
+        pons_value *request =
+            pons_object("wait", json_string("rest"), "ms", json_integer(rest_ms), NULL);
+        const int rc = pons_await(t->cx, "body", request, 0, &rested, err);
+        if (rc < 0) {
+            return rc;
+        }
+        *ret_detached = pons_get_bool(rested, "detached", false);
+        debt_ms -= rest_ms;
+    }
+    if (!r->pace) {
+        r->pace = pons__record_new(&pons__pace_record);
+    }
+    r->pace->ms = now_ms + (rest_ms > 0 ? rest_ms : 0);
+    r->pace->debt_ms = debt_ms + PACE_MS;
     return PONS_OK;
 }
 
-pons_value *pons__decision_answer(const pons_value *answer)
+// A valid decision; or the reason why the rules must decide; or detached.
+static int model_decision(pons__turn *t, verdict *v, pons_error *err)
 {
-    const char *content = pons_get_str(answer, "content", "");
-    const size_t n = strlen(content);
-    if (n > DECISION_MAX) {
-        return pons_object("content", json_string(""), "too_long", json_integer((json_int_t)n),
-                           NULL);
+    pons_brain *b = t->b;
+    pons_autovalue complaint = NULL;
+    pons_autovalue previous = NULL;
+    for (int attempt = 1; attempt <= b->rules.model_attempts; attempt++) {
+        const pons_value *answer = NULL;
+        pons_value *request =
+            pons_object("iter", json_integer(t->react->iter), "attempt", json_integer(attempt),
+                        "complaint", complaint ? pons_value_ref(complaint) : NULL, "previous",
+                        previous ? pons_value_ref(previous) : NULL, NULL);
+        const int rc = pons_await(t->cx, "llm", request, 0, &answer, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_get_bool(answer, "detached", false)) {
+            v->detached = true;
+            return PONS_OK;
+        }
+        pons__budget_spend(b, t->react, pons_get_int(answer, "tokens", 0));
+        const char *lost = pons_get_str(answer, "error", NULL);
+        if (lost) {
+            v->fallback = json_sprintf("the model is lost (%s): the rules decide", lost);
+            return PONS_OK;
+        }
+        pons_error why = PONS_ERROR_INIT;
+        const char *content = pons_get_str(answer, "content", "");
+        const int64_t too_long = pons_get_int(answer, "too_long", 0);
+        if (too_long > 0) {
+            pons_error_set(&why, PONS_EINVAL, "brain", "an answer of %lld bytes is too long",
+                           (long long)too_long);
+        } else if (pons__decision_parse(b, t->react->task, content, &v->decision, &why) >= 0) {
+            return PONS_OK;
+        }
+        pons_value_unref(complaint);
+        pons_value_unref(previous);
+        complaint = json_string(why.message);
+        previous = json_string(content);
     }
-    const pons_value *usage = pons_get(answer, "usage");
-    return pons_object("content", json_string(content), "usage",
-                       usage ? pons_value_ref(usage) : NULL, NULL);
+    v->fallback = json_sprintf("the model answered badly %d times (%s): the rules decide",
+                               b->rules.model_attempts, json_string_value(complaint));
+    return PONS_OK;
 }
 
-// A person's own goals stay whatever a patch says, so they count.
-static int check_goals(const pons_brain *b, const pons_value *task, const pons_value *patch,
-                       pons_error *err)
+// ---- the rules ----------------------------------------------------------------------------------
+
+// A sub-goal that a model added and the rules find impossible is dropped; it costs a person
+// nothing that the person asked for.
+static void spare_task(const pons__task *task, pons__decision *d)
 {
-    size_t i, own = 0;
-    json_t *goal;
-    json_array_foreach(pons_get(task, "goals"), i, goal)
-    {
-        own += !pons_get_bool(goal, "added", false);
+    const int at = pons__goal_open(task);
+    const pons__goal *goal = at >= 0 ? task->goals.at[at] : NULL;
+    if (d->type == PONS_ABORT && goal && goal->added) {
+        d->type = PONS_REPLAN;
+        pons__set_textf(&d->reason, "The model's sub-goals are dropped: %s", d->reason);
+        pons__json(&d->plan_patch, pons_object("goals", json_array(), NULL));
+        pons__json(&d->ops, NULL);
     }
-    if (own + json_array_size(patch) > TASK_GOALS_MAX) {
-        return pons_error_set(
-            err, PONS_EINVAL, "brain",
-            "/plan_patch/goals: %zu goals beside the task's %zu; at most %d in all",
-            json_array_size(patch), own, TASK_GOALS_MAX);
+}
+
+static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
+{
+    const pons__react *r = t->react;
+    if (!r->task || r->task->goals.n == 0) {
+        v->decision = pons__record_new(&pons__decision_record);
+        v->decision->type = PONS_ABORT;
+        pons__set_text(&v->decision->reason,
+                       "the rules do not understand this task and no model answers");
+        return PONS_OK;
     }
-    int rc = PONS_OK;
-    json_array_foreach(patch, i, goal)
-    {
-        rc = rc < 0 ? rc : check_goal(b, goal, i, err);
+    pons_autovalue said = NULL;
+    const int rc =
+        t->b->opts.policy.ops->decide(t->b->opts.policy.self, r->observation, &said, err);
+    if (rc >= 0) {
+        v->decision = pons__record_read(&pons__decision_record, said);
+        spare_task(r->task, v->decision);
     }
     return rc;
 }
 
-// What the schema cannot say: what each intent needs, and the zones of this world.
-static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err)
+int pons__after_decide(pons_cx *cx, void *user, pons_error *err)
 {
-    static const struct {
-        const char *intent, *needs;
-    } rows[] = {{"go_to", "zone"},   {"bring", "object"}, {"put", "object"},
-                {"wait", "seconds"}, {"say", "text"},     {"patrol", "zones"}};
-    const char *intent = pons_get_str(goal, "intent", "");
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        if (strcmp(rows[k].intent, intent) == 0 && !pons_get(goal, rows[k].needs)) {
-            return pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s",
-                                  i, intent, rows[k].needs);
-        }
-    }
-    const char *zone = pons_get_str(goal, "zone", NULL);
-    if (zone && !pons__zone(b, zone)) {
-        return pons_error_set(err, PONS_EINVAL, "brain",
-                              "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, zone);
-    }
-    size_t k;
-    json_t *stop;
-    json_array_foreach(pons_get(goal, "zones"), k, stop)
-    {
-        if (!pons__zone(b, json_string_value(stop))) {
-            return pons_error_set(err, PONS_EINVAL, "brain",
-                                  "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
-                                  json_string_value(stop));
-        }
-    }
+    (void)user;
+    (void)err;
+    const bool detached = pons_get_bool(pons_cx_get(cx, "react"), "detached", false);
+    pons_cx_goto(cx, detached ? "build_observation" : "compile_ops_from_decision");
     return PONS_OK;
 }

@@ -34,7 +34,9 @@
 //
 //   tries: failures at which a person is asked; granted: more of them, by people; want: what the
 //   ladder does next, "", "wait", "pause" (it waits), "ask" or "abort"; met: the goals that were.
-#include "brain/brain_internal.h"
+#include "brain/react/ladder.h"
+
+#include "brain/react/observe.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,325 +45,333 @@
 #define STOPPED      9902 // a protective stop ended the goal: no failure of the way
 #define WHY_MAX      300
 
-static const pons_value *open_goal(const pons_value *task);
-static pons_value *kept(pons_value *react, pons_value *ladder);
-static pons_value *fresh(const pons_brain *b, const pons_value *react, double best_m, int64_t met,
-                         double battery_pct);
-static const pons_value *ladder_of(const pons_value *react);
-static void put(pons_value **ladder, const char *key, pons_value *value);
-static void climb(const pons_brain *b, pons_value **ladder, const char *why);
-static bool uses_base(const pons_value *running);
-static int64_t goals_met(const pons_value *task);
-static double way_left(pons_brain *b, const pons_value *task, const pons_value *running);
-static bool towards(const pons_value *goal, const pons_value *running);
+static pons__ladder *ladder_of(const pons__react *r);
+static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
+                       double battery_pct);
+static void climb(const pons_brain *b, pons__ladder *l, const char *why);
+static bool uses_base(const pons__running *running);
+static int64_t goals_met(const pons__task *task);
+static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills);
+static const pons__goal *open_goal(const pons__task *task);
 
 // ---- progress -----------------------------------------------------------------------------------
 
-pons_value *pons__ladder_observe(pons_brain *b, pons_value *react, const pons_value *skills)
+void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *skills)
 {
-    const pons_value *task = pons_get(react, "task"), *old = ladder_of(react);
-    if (!json_is_object(task)) {
-        return react;
+    pons__ladder *old = ladder_of(r);
+    if (!r->task) {
+        return;
     }
-    const int64_t met = goals_met(task);
+    const int64_t met = goals_met(r->task);
     const double pct = pons_get_num(b->robot, "battery_pct", 0.0);
-    const double left_m = way_left(b, task, pons_get(skills, "running"));
-    if (!old) {
-        return kept(react, fresh(b, react, left_m, met, pct));
+    const double left_m = way_left(b, r->task, skills);
+    if (!old || met > old->met) { // the next goal has a way of its own
+        begin_anew(b, r, left_m, met, pct);
+        return;
     }
-    const double best_m = pons_get_num(old, "best_m", INFINITY);
-    if (met > pons_get_int(old, "met", 0)) { // the next goal has a way of its own
-        return kept(react, fresh(b, react, left_m, met, pct));
-    }
-    const bool nearer = isfinite(best_m) && left_m <= best_m - b->rules.ladder_progress_m;
-    const bool charges = strcmp(pons_get_str(open_goal(task), "intent", ""), "charge") == 0 &&
-                         pct >= pons_get_num(old, "battery_pct", 0.0) + PROGRESS_PCT;
+    const bool nearer = isfinite(old->best_m) && left_m <= old->best_m - b->rules.ladder_progress_m;
+    const pons__goal *goal = open_goal(r->task);
+    const bool charges =
+        goal && strcmp(goal->intent, "charge") == 0 && pct >= old->battery_pct + PROGRESS_PCT;
     if (nearer || charges) {
-        react = kept(react, fresh(b, react, fmin(left_m, best_m), met, pct));
-        json_object_set_new(react, "failures", json_integer(0)); // in a row, of one skill
-        return react;
+        begin_anew(b, r, fmin(left_m, old->best_m), met, pct);
+        r->failures = 0; // in a row, of one skill
+    } else if (!isfinite(old->best_m) && isfinite(left_m)) {
+        old->best_m = left_m; // measured for the first time: nothing gained yet
     }
-    if (!isfinite(best_m) && isfinite(left_m)) { // measured for the first time: nothing gained yet
-        pons_value *next = json_copy((json_t *)old);
-        put(&next, "best_m", json_real(left_m));
-        return kept(react, next);
-    }
-    return react;
 }
 
-pons_value *pons__ladder_progress(pons_brain *b, pons_value *react)
+void pons__ladder_progress(pons_brain *b, pons__react *r)
 {
-    const pons_value *old = ladder_of(react);
-    return old ? kept(react,
-                      fresh(b, react, pons_get_num(old, "best_m", INFINITY),
-                            pons_get_int(old, "met", 0), pons_get_num(old, "battery_pct", 0.0)))
-               : react;
+    const pons__ladder *old = ladder_of(r);
+    if (old) {
+        begin_anew(b, r, old->best_m, old->met, old->battery_pct);
+    }
 }
 
 // ---- climbing -----------------------------------------------------------------------------------
 
-pons_value *pons__ladder_ended(pons_brain *b, pons_value *react, const pons_value *running,
-                               const pons_value *result)
+void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *running,
+                        const pons__result *result)
 {
-    const char *status = pons_get_str(result, "status", "");
-    const char *type = pons_get_str(pons_get(react, "decision"), "type", "");
-    const bool canceled = strcmp(status, "canceled") == 0;
-    const bool ends_task = strcmp(type, "FINISH") == 0 || strcmp(type, "ABORT") == 0;
-    if (strcmp(status, "done") == 0 || !uses_base(running) || !ladder_of(react) ||
-        pons_get_int(result, "error_code", 0) == STOPPED ||
-        (canceled && (ends_task || json_is_object(pons_get(react, "preempt"))))) {
-        return react;
+    const pons__decision_type type = pons__decided(r);
+    const bool canceled = result->status == PONS_END_CANCELED;
+    const bool ends_task = type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK;
+    if (result->status == PONS_END_DONE || !uses_base(running) || !ladder_of(r) ||
+        result->error_code == STOPPED || (canceled && (ends_task || r->preempt))) {
+        return;
     }
     char why[WHY_MAX];
-    const char *msg = pons_get_str(result, "error_msg", "");
-    snprintf(why, sizeof why, "%.40s %s%s%.200s", pons_get_str(running, "skill", ""),
-             canceled ? "was canceled" : status, *msg ? ": " : "", msg);
-    pons_value *next = json_copy((json_t *)ladder_of(react));
-    climb(b, &next, why);
-    pons_value *climbed = kept(react, next);
-    json_object_set_new(climbed, "human", json_null()); // a person's word was for one try
-    return climbed;
+    snprintf(why, sizeof why, "%.40s %s%s%.200s", running->skill,
+             canceled ? "was canceled" : pons__end_words[result->status],
+             *result->error_msg ? ": " : "", result->error_msg);
+    climb(b, ladder_of(r), why);
+    pons__record_free(&pons__human_record, r->human); // a person's word was for one try
+    r->human = NULL;
 }
 
-pons_value *pons__ladder_decided(pons_brain *b, pons_value *react, const pons_value *decision)
+void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source)
 {
-    const pons_value *old = ladder_of(react);
-    const bool goes_on = pons_get_bool(react, "checked_in", false) &&
-                         strcmp(pons_get_str(decision, "type", ""), "CONTINUE") == 0 &&
-                         json_array_size(pons_get(decision, "ops")) == 0 &&
-                         !pons_get(decision, "plan_patch");
-    (void)b;
-    if (!old || goes_on) {
-        return react;
+    pons__ladder *l = ladder_of(r);
+    const bool goes_on =
+        r->checked_in && d->type == PONS_CONTINUE && json_array_size(d->ops) == 0 && !d->plan_patch;
+    if (!l || goes_on) {
+        return;
     }
-    const int64_t n = pons_get_int(old, "decisions", 0) + 1;
-    pons_value *next = json_copy((json_t *)old);
-    put(&next, "decisions", json_integer(n));
-    if (n >= pons_get_int(old, "decisions_max", 0) && !*pons_get_str(old, "want", "")) {
-        put(&next, "want", json_string("ask"));
-        put(&next, "step", json_string("ask"));
-        put(&next, "why", json_sprintf("%lld decisions without progress", (long long)n));
+    l->decisions++;
+    const bool model = source == PONS_SOURCE_LLM && r->task->goals.n > 0;
+    if (model && !l->rules_decide && l->decisions >= b->rules.model_decisions_max) {
+        l->rules_decide = true; // they understand the goal; and they have a budget of their own
+        l->decisions = 0;
+        return;
     }
-    return kept(react, next);
+    if (l->decisions >= l->decisions_max && !*l->want) {
+        pons__set_text(&l->want, "ask");
+        pons__set_text(&l->step, "ask");
+        pons__set_textf(&l->why, "%lld decisions without progress", (long long)l->decisions);
+    }
+}
+
+bool pons__ladder_takes_over(const pons__react *r)
+{
+    const pons__ladder *l = ladder_of(r);
+    return l && l->rules_decide;
 }
 
 // One more end without progress.
-static void climb(const pons_brain *b, pons_value **ladder, const char *why)
+static void climb(const pons_brain *b, pons__ladder *l, const char *why)
 {
-    const int64_t n = pons_get_int(*ladder, "failures", 0) + 1;
     const int64_t ways = b->rules.ladder_other_ways, waits = b->rules.ladder_waits;
-    const bool asks = n >= pons_get_int(*ladder, "tries", 1) + pons_get_int(*ladder, "granted", 0);
+    const int64_t n = ++l->failures;
+    const bool asks = n >= l->tries + l->granted;
     const char *step = asks ? "ask" : n > ways && n <= ways + waits ? "wait" : "another_way";
-    put(ladder, "failures", json_integer(n));
-    put(ladder, "why", json_string(why));
-    put(ladder, "step", json_string(step));
-    if (strcmp(pons_get_str(*ladder, "want", ""), "ask") != 0) { // once wanted, a person is asked
-        put(ladder, "want", json_string(strcmp(step, "another_way") == 0 ? "" : step));
+    pons__set_text(&l->why, why);
+    pons__set_text(&l->step, step);
+    if (strcmp(l->want, "ask") != 0) { // once wanted, a person is asked
+        pons__set_text(&l->want, strcmp(step, "another_way") == 0 ? "" : step);
     }
 }
 
 // ---- deciding -----------------------------------------------------------------------------------
 
-pons_value *pons__ladder_decide(pons_brain *b, pons_value **react, const pons_value *skills)
+static pons__decision *decision(pons__decision_type type, const char *reason, pons_value *ops)
 {
-    const pons_value *ladder = ladder_of(*react);
-    const char *want = pons_get_str(ladder, "want", "");
-    if (!*want) {
-        return NULL;
-    }
-    char why[WHY_MAX];
-    snprintf(why, sizeof why, "%s", pons_get_str(ladder, "why", ""));
-    size_t i;
-    json_t *running;
-    json_array_foreach(pons_get(skills, "running"), i, running)
-    {
-        if (uses_base(running)) { // it ends by itself, and may yet make progress
-            return pons_object("type", json_string("CONTINUE"), "reason",
-                               json_sprintf("%s: %s may end first", why,
-                                            pons_get_str(running, "skill", "what runs")),
-                               NULL);
-        }
-    }
-    const long long n = pons_get_int(ladder, "failures", 0);
-    if (strcmp(want, "abort") == 0) {
-        return pons_object("type", json_string("ABORT"), "reason",
-                           json_sprintf("%s, and a person said no", why), NULL);
-    }
-    if (strcmp(want, "ask") == 0) {
-        return pons_object("type", json_string("ASK_HUMAN"), "reason",
-                           n > 0 ? json_sprintf("%lld tries without progress, the last: %s; shall "
-                                                "I try once more?",
-                                                n, why)
-                                 : json_sprintf("%s; shall I go on?", why),
-                           NULL);
-    }
-    const bool paused = strcmp(want, "pause") == 0;
-    if (paused && pons__find(pons_get(skills, "running"), "skill", "wait")) {
-        return pons_object("type", json_string("CONTINUE"), "reason",
-                           json_sprintf("%s: waiting before the next try", why), NULL);
-    }
-    // A goal that is a wait itself must not be met by this one.
-    const pons_value *goal = open_goal(pons_get(*react, "task"));
-    const bool waits =
-        !paused && pons__skill(b, "wait") && strcmp(pons_get_str(goal, "intent", ""), "wait") != 0;
-    pons_value *next = json_copy((json_t *)ladder);
-    put(&next, "want", json_string(waits ? "pause" : ""));
-    *react = kept(*react, next);
-    if (!waits) {
-        return NULL;
-    }
-    return pons_object(
-        "type", json_string("REPLAN"), "reason",
-        json_sprintf("%s; waiting %g s before the next try", why, b->rules.ladder_wait_s), "ops",
-        json_pack("[{s:s, s:s, s:{s:f}}]", "op", "dispatch", "skill", "wait", "args", "s",
-                  b->rules.ladder_wait_s),
-        NULL);
+    pons__decision *d = pons__record_new(&pons__decision_record);
+    d->type = type;
+    pons__set_text(&d->reason, reason);
+    pons__json(&d->ops, ops);
+    return d;
 }
 
-pons_value *pons__ladder_answered(pons_brain *b, pons_value *react, const pons_value *answer)
+static pons__decision *ask(const pons__ladder *l)
 {
-    const pons_value *old = ladder_of(react);
-    const char *action = pons_get_str(answer, "action", "reject");
-    if (strcmp(pons_get_str(old, "want", ""), "ask") != 0 ||
-        strcmp(pons_get_str(react, "source", ""), "ladder") != 0 ||
-        pons_get_bool(answer, "detached", false)) { // another's question; or it was taken back
-        return react;
+    char reason[WHY_MAX + 120];
+    if (l->failures > 0) {
+        snprintf(reason, sizeof reason,
+                 "%lld tries without progress, the last: %s; shall I try once more?",
+                 (long long)l->failures, l->why);
+    } else {
+        snprintf(reason, sizeof reason, "%s; shall I go on?", l->why);
     }
-    pons_value *next = json_copy((json_t *)old);
-    if (strcmp(action, "approve") != 0 && strcmp(action, "edit") != 0) {
-        put(&next, "want", json_string("abort"));
-        return kept(react, next);
-    }
-    const int64_t over = pons_get_int(old, "failures", 0) + 1 - pons_get_int(old, "tries", 1);
-    put(&next, "granted", json_integer(over > 0 ? over : 0));
-    put(&next, "decisions_max",
-        json_integer(pons_get_int(old, "decisions", 0) + b->rules.iterations_max));
-    put(&next, "want", json_string(""));
-    put(&next, "step", json_string("another_way"));
-    return kept(react, next);
+    return decision(PONS_ASK_HUMAN, reason, NULL);
 }
 
-// ---- what people and models see -----------------------------------------------------------------
-
-pons_value *pons__ladder_brief(const pons_value *task)
+static const pons__running *find_skill(const pons__skills *skills, const char *name)
 {
-    const pons_value *l = pons_get(task, "ladder");
-    if (!json_is_object(l)) {
-        return json_null();
-    }
-    const int64_t failures = pons_get_int(l, "failures", 0);
-    const int64_t tries = pons_get_int(l, "tries", 0) + pons_get_int(l, "granted", 0) - failures;
-    const int64_t more = pons_get_int(l, "decisions_max", 0) - pons_get_int(l, "decisions", 0);
-    const pons_value *best = pons_get(l, "best_m");
-    return pons_object("step", json_string(pons_get_str(l, "step", "go")), "failures",
-                       json_integer(failures), "tries_left", json_integer(tries > 0 ? tries : 0),
-                       "decisions_left", json_integer(more > 0 ? more : 0), "best_m",
-                       best ? pons_value_ref(best) : json_null(), "why",
-                       json_string(pons_get_str(l, "why", "")), NULL);
-}
-
-// ---- small things -------------------------------------------------------------------------------
-
-static pons_value *fresh(const pons_brain *b, const pons_value *react, double best_m, int64_t met,
-                         double battery_pct)
-{
-    int tries = b->rules.ladder_other_ways + b->rules.ladder_waits + 1;
-    if (pons__task_plan_drives(pons_get(react, "plan")) && tries <= b->rules.failures_max) {
-        tries = b->rules.failures_max + 1; // a plan ends by its own rules first
-    }
-    return pons_object("step", json_string("go"), "failures", json_integer(0), "tries",
-                       json_integer(tries), "granted", json_integer(0), "decisions",
-                       json_integer(0), "decisions_max", json_integer(b->rules.iterations_max),
-                       "best_m", isfinite(best_m) ? json_real(best_m) : json_null(), "met",
-                       json_integer(met), "battery_pct", json_real(battery_pct), "want",
-                       json_string(""), "why", json_string(""), NULL);
-}
-
-static const pons_value *ladder_of(const pons_value *react)
-{
-    const pons_value *l = pons_get(pons_get(react, "task"), "ladder");
-    return json_is_object(l) ? l : NULL;
-}
-
-// The react with that ladder in its task; takes both.
-static pons_value *kept(pons_value *react, pons_value *ladder)
-{
-    pons_value *task = pons__with(pons_get(react, "task"), "ladder", ladder);
-    pons_value *next = pons__with(react, "task", task);
-    pons_value_unref(react);
-    return next;
-}
-
-// For a copy that nobody else has yet.
-static void put(pons_value **ladder, const char *key, pons_value *value)
-{
-    json_object_set_new(*ladder, key, value);
-}
-
-static bool uses_base(const pons_value *running)
-{
-    size_t i;
-    json_t *name;
-    json_array_foreach(pons_get(running, "resources"), i, name)
-    {
-        if (json_is_string(name) && strcmp(json_string_value(name), "base") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const pons_value *open_goal(const pons_value *task)
-{
-    size_t i;
-    json_t *goal;
-    json_array_foreach(pons_get(task, "goals"), i, goal)
-    {
-        if (!pons_get_bool(goal, "done", false)) {
-            return goal;
+    for (size_t i = 0; i < skills->running.n; i++) {
+        const pons__running *r = skills->running.at[i];
+        if (name ? strcmp(r->skill, name) == 0 : uses_base(r)) {
+            return r;
         }
     }
     return NULL;
 }
 
+pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__skills *skills)
+{
+    pons__ladder *l = ladder_of(r);
+    char reason[WHY_MAX + 120];
+    if (l && !*l->want && pons__budget_over(b, r)) {
+        const pons__spent *s = r->task->spent;
+        pons__set_text(&l->want, "ask");
+        pons__set_text(&l->step, "ask");
+        pons__set_textf(&l->why,
+                        "the task's budget of the model is used up: %lld calls, %lld tokens",
+                        (long long)s->calls, (long long)s->tokens);
+    }
+    if (!l || !*l->want) {
+        return NULL;
+    }
+    const pons__running *moves = find_skill(skills, NULL);
+    if (moves) { // it ends by itself, and may yet make progress
+        snprintf(reason, sizeof reason, "%.*s: %s may end first", WHY_MAX, l->why, moves->skill);
+        return decision(PONS_CONTINUE, reason, NULL);
+    }
+    if (strcmp(l->want, "abort") == 0) {
+        snprintf(reason, sizeof reason, "%.*s, and a person said no", WHY_MAX, l->why);
+        return decision(PONS_ABORT, reason, NULL);
+    }
+    if (strcmp(l->want, "ask") == 0) {
+        return ask(l);
+    }
+    const bool paused = strcmp(l->want, "pause") == 0;
+    if (paused && find_skill(skills, "wait")) {
+        snprintf(reason, sizeof reason, "%.*s: waiting before the next try", WHY_MAX, l->why);
+        return decision(PONS_CONTINUE, reason, NULL);
+    }
+    // A goal that is a wait itself must not be met by this one.
+    const pons__goal *goal = open_goal(r->task);
+    const bool waits =
+        !paused && pons__skill(b, "wait") && !(goal && strcmp(goal->intent, "wait") == 0);
+    pons__set_text(&l->want, waits ? "pause" : "");
+    if (!waits) {
+        return NULL;
+    }
+    snprintf(reason, sizeof reason, "%.*s; waiting %g s before the next try", WHY_MAX, l->why,
+             b->rules.ladder_wait_s);
+    return decision(PONS_REPLAN, reason,
+                    json_pack("[{s:s, s:s, s:{s:f}}]", "op", "dispatch", "skill", "wait", "args",
+                              "s", b->rules.ladder_wait_s));
+}
+
+void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answer)
+{
+    pons__ladder *l = ladder_of(r);
+    const char *action = pons_get_str(answer, "action", "reject");
+    if (!l || strcmp(l->want, "ask") != 0 || r->source != PONS_SOURCE_LADDER ||
+        pons_get_bool(answer, "detached", false)) { // another's question; or it was taken back
+        return;
+    }
+    if (strcmp(action, "approve") != 0 && strcmp(action, "edit") != 0) {
+        pons__set_text(&l->want, "abort");
+        return;
+    }
+    const int64_t over = l->failures + 1 - l->tries;
+    l->granted = over > 0 ? over : 0;
+    l->decisions_max = l->decisions + b->rules.iterations_max;
+    pons__set_text(&l->want, "");
+    pons__set_text(&l->step, "another_way");
+    if (pons__budget_over(b, r)) { // as much again
+        r->task->spent->calls_max = r->task->spent->calls + b->rules.model_calls_max;
+        r->task->spent->tokens_max = r->task->spent->tokens + b->rules.model_tokens_max;
+    }
+}
+
+// ---- the budget of the model --------------------------------------------------------------------
+
+void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens)
+{
+    if (!r->task) {
+        return;
+    }
+    if (!r->task->spent) {
+        r->task->spent = pons__record_new(&pons__spent_record);
+        r->task->spent->calls_max = b->rules.model_calls_max;
+        r->task->spent->tokens_max = b->rules.model_tokens_max;
+    }
+    r->task->spent->calls++;
+    r->task->spent->tokens += tokens;
+}
+
+bool pons__budget_over(const pons_brain *b, const pons__react *r)
+{
+    const pons__spent *s = r->task ? r->task->spent : NULL;
+    return b->opts.llm && s && !pons__ladder_takes_over(r) &&
+           ((s->calls_max > 0 && s->calls >= s->calls_max) ||
+            (s->tokens_max > 0 && s->tokens >= s->tokens_max));
+}
+
+// ---- what people and models see -----------------------------------------------------------------
+
+pons_value *pons__ladder_brief(const pons__task *task)
+{
+    const pons__ladder *l = task ? task->ladder : NULL;
+    const pons__spent *s = task ? task->spent : NULL;
+    if (!l) {
+        return json_null();
+    }
+    const int64_t tries = l->tries + l->granted - l->failures;
+    const int64_t more = l->decisions_max - l->decisions;
+    const int64_t calls = s ? s->calls_max - s->calls : 0;
+    return pons_object("step", json_string(l->step), "failures", json_integer(l->failures),
+                       "tries_left", json_integer(tries > 0 ? tries : 0), "decisions_left",
+                       json_integer(more > 0 ? more : 0), "best_m",
+                       isfinite(l->best_m) ? json_real(l->best_m) : json_null(), "why",
+                       json_string(l->why), "calls_left",
+                       s && s->calls_max > 0 ? json_integer(calls > 0 ? calls : 0) : NULL, NULL);
+}
+
+// ---- small things -------------------------------------------------------------------------------
+
+// Real progress: everything but what a model has cost begins anew.
+static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
+                       double battery_pct)
+{
+    int tries = b->rules.ladder_other_ways + b->rules.ladder_waits + 1;
+    if (pons__task_plan_drives(r->plan) && tries <= b->rules.failures_max) {
+        tries = b->rules.failures_max + 1; // a plan ends by its own rules first
+    }
+    pons__record_free(&pons__ladder_record, r->task->ladder);
+    pons__ladder *l = pons__record_new(&pons__ladder_record);
+    pons__set_text(&l->step, "go");
+    l->tries = tries;
+    l->decisions_max = b->rules.iterations_max;
+    l->best_m = best_m;
+    l->met = met;
+    l->battery_pct = battery_pct;
+    r->task->ladder = l;
+}
+
+static pons__ladder *ladder_of(const pons__react *r)
+{
+    return r->task ? r->task->ladder : NULL;
+}
+
+static bool uses_base(const pons__running *running)
+{
+    return pons__has(running->resources, "base");
+}
+
+static const pons__goal *open_goal(const pons__task *task)
+{
+    const int at = pons__goal_open(task);
+    return at >= 0 ? task->goals.at[at] : NULL;
+}
+
 // Of the goals that a person gave: what a model adds it could add and meet for ever.
-static int64_t goals_met(const pons_value *task)
+static int64_t goals_met(const pons__task *task)
 {
     int64_t met = 0;
-    size_t i;
-    json_t *goal;
-    json_array_foreach(pons_get(task, "goals"), i, goal)
-    {
-        if (!pons_get_bool(goal, "added", false)) {
-            met += pons_get_bool(goal, "done", false);
-            met += (int64_t)json_array_size(pons_get(goal, "visited"));
+    for (size_t i = 0; i < task->goals.n; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        if (!goal->added) {
+            met += goal->done;
+            met += (int64_t)json_array_size(goal->visited);
         }
     }
     return met;
 }
 
+// A model may drive anywhere in the name of a goal; only the way to the goal's own zone counts.
+static bool towards(const pons__goal *goal, const pons__running *running)
+{
+    return !goal || !*goal->zone ||
+           strcmp(goal->zone, pons_get_str(running->args, "zone", "")) == 0;
+}
+
 // What is left of the way to the goal at hand [m], by the motion that leads there; INFINITY: none
 // does now.
-static double way_left(pons_brain *b, const pons_value *task, const pons_value *running)
+static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills)
 {
-    const pons_value *goal = open_goal(task);
+    const pons__goal *goal = open_goal(task);
     double left_m = INFINITY;
-    size_t i;
-    json_t *r;
-    json_array_foreach(running, i, r)
-    {
-        const pons__body_goal *g = pons__port_goal(&b->port, pons_get_str(r, "goal_id", ""));
+    for (size_t i = 0; i < skills->running.n; i++) {
+        const pons__running *r = skills->running.at[i];
+        const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         const pons_value *d = pons_get(g ? g->feedback : NULL, "distance_remaining_m");
         if (uses_base(r) && json_is_number(d) && towards(goal, r)) {
             left_m = fmin(left_m, json_number_value(d));
         }
     }
     return left_m;
-}
-
-// A model may drive anywhere in the name of a goal; only the way to the goal's own zone counts.
-static bool towards(const pons_value *goal, const pons_value *running)
-{
-    const char *zone = pons_get_str(goal, "zone", NULL);
-    return !zone || strcmp(zone, pons_get_str(pons_get(running, "args"), "zone", "")) == 0;
 }

@@ -1,100 +1,191 @@
-// observe.c - what the inner loop sees: the observation of R1, zones, and whether a goal is met.
+// observe.c - R1: what the inner loop sees, and whether a goal is met.
 //
-// The observation is the one structure that policies and models decide from
-// (schemas/observation.json). It is a summary: no point clouds, no topics. What it says of the
-// world is what the body said last.
-#include "brain/brain_internal.h"
+// R1 reads the kernel's mail: activate begins anew, preempt makes the next decision the kernel's. Then
+// it builds the observation, the one structure that policies and models decide from
+// (schemas/observation.json). It is a summary: no point clouds, no topics. What it says of the world is
+// what the body said last.
+#include "brain/react/observe.h"
+
+#include "brain/react/ladder.h"
+#include "brain/react/nodes.h"
+#include "brain/react/task_plan.h"
 #include "pons/geometry.h"
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #define AT_PLACE_M 0.5 // so near a place that was named by its pose is there
 
+static void take_inbox(pons__turn *t, pons_error *err);
+static pons__react *activated(const pons__activate *mail);
 static pons_value *observed_robot(pons_brain *b);
-static pons_value *observed_task(pons_brain *b, const pons_value *task, const pons_value *running);
-static pons_value *observed_running(pons_brain *b, const pons_value *running);
-static bool goal_running(const pons_value *running, size_t index);
-static pons_value *copy_or_null(const pons_value *v);
+static pons_value *observed_world(pons_brain *b);
+static pons_value *observed_task(const pons__react *react);
+static pons_value *observed_queue(const pons_brain *b);
+static pons_value *observed_running(pons_brain *b, const pons__skills *skills);
+static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills);
 
-const pons_value *pons__skill(const pons_brain *b, const char *name)
+// ---- R1 build_observation -----------------------------------------------------------------------
+
+int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
 {
-    return pons__find(pons_get(b->port.hello, "skills"), "name", name);
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    pons_brain *b = t.b;
+    if (!pons_cx_get(cx, "skills")) {
+        pons__record_free(&pons__skills_record, t.skills);
+        t.skills = pons__skills_initial();
+    }
+    take_inbox(&t, err);
+    pons__react *r = t.react;
+    if (r->task) {
+        mark_met(b, r->task, t.skills);
+    }
+    pons__ladder_observe(b, r, t.skills);
+    pons__task_plan_mirror(b, cx, r);
+    r->iter++;
+    pons_value *observation = pons__observation_build(b, r, t.skills);
+    pons__json(&r->observation, pons_value_ref(observation));
+    r->detached = r->no_progress = r->rollover = false;
+    pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
+    t.skills_changed = true;
+    pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
+    pons__say_message(cx, "user", observation);
+    pons_cx_emit(cx, "observation",
+                 pons__event(b, pons_object("observation", pons_value_ref(observation), NULL)));
+    pons_value_unref(observation);
+    return pons__turn_end(&t, PONS_OK);
 }
 
-const pons_value *pons__zone(const pons_brain *b, const char *name)
+static void take_inbox(pons__turn *t, pons_error *err)
 {
-    size_t i, j;
-    json_t *zone, *spoken;
-    const char *language;
-    json_array_foreach(pons_get(pons_get(b->port.hello, "world"), "zones"), i, zone)
+    bool begun = pons_cx_get(t->cx, "react") != NULL;
+    size_t i;
+    json_t *msg;
+    json_array_foreach(pons_cx_inbox(t->cx, err), i, msg)
     {
-        if (strcasecmp(pons_get_str(zone, "id", ""), name) == 0) {
-            return zone;
-        }
-        json_t *names;
-        json_object_foreach((json_t *)pons_get(zone, "names"), language, names)
-        {
-            json_array_foreach(names, j, spoken)
-            {
-                if (json_is_string(spoken) && strcasecmp(json_string_value(spoken), name) == 0) {
-                    return zone;
-                }
+        const char *kind = pons_get_str(msg, "kind", "");
+        const pons_value *value = pons_get(msg, "value");
+        if (strcmp(kind, "activate") == 0) {
+            pons__activate *mail = pons__record_read(&pons__activate_record, value);
+            pons__react *fresh = activated(mail);
+            fresh->pace = t->react->pace; // a new activation is no new patience
+            t->react->pace = NULL;
+            pons__record_free(&pons__react_record, t->react);
+            pons__record_free(&pons__activate_record, mail);
+            t->react = fresh;
+            begun = true;
+            // results of an earlier activation are not this one's
+            pons__record_free(&pons__result_record, t->skills->last_result);
+            t->skills->last_result = NULL;
+        } else if (strcmp(kind, "preempt") == 0) {
+            pons__preempt *mail = pons__record_read(&pons__preempt_record, value);
+            if (mail->activation == t->react->activation) {
+                pons__record_free(&pons__preempt_record, t->react->preempt);
+                t->react->preempt = mail;
+            } else {
+                pons__record_free(&pons__preempt_record, mail);
             }
         }
     }
-    return NULL;
+    if (!begun) {
+        pons__activate none = {.mode = PONS_MODE_EXEC, .reason = ""};
+        pons__record_free(&pons__react_record, t->react);
+        t->react = activated(&none);
+    }
 }
 
-const char *pons__zone_at(const pons_value *world, double x, double y)
+static pons__react *activated(const pons__activate *mail)
 {
-    size_t i;
-    json_t *zone;
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
-        if (pons_polygon_contains(pons_get(zone, "polygon"), x, y)) {
-            return pons_get_str(zone, "id", NULL);
+    pons__react *r = pons__record_new(&pons__react_record);
+    r->activation = mail->activation;
+    r->mode = mail->mode;
+    r->task = pons__record_copy(&pons__task_record, mail->task);
+    r->plan = pons__task_plan_reopen(r->task ? r->task->plan : NULL);
+    pons__json(&r->approved, json_array());
+    if (mail->mode == PONS_MODE_SAFE) {
+        r->preempt = pons__record_new(&pons__preempt_record);
+        r->preempt->activation = mail->activation;
+        r->preempt->mode = mail->mode;
+        r->preempt->stop_base = true;
+        pons__set_text(&r->preempt->reason, mail->reason);
+    }
+    return r;
+}
+
+// Goals are met in their order, and what was met once stays met: a robot that went to the kitchen and
+// then left it has been there.
+static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills)
+{
+    for (size_t i = 0; i < task->goals.n; i++) {
+        pons__goal *goal = task->goals.at[i];
+        goal->done = goal->done || pons__goal_met(b, goal, pons__goal_running(skills, i));
+        if (!goal->done) {
+            return;
         }
     }
-    return NULL;
 }
+
+// ---- goals --------------------------------------------------------------------------------------
 
 // Goals about a place are judged by the world; the others by their skill's own result, which R7 has
 // written into `done`.
-bool pons__goal_met(const pons_brain *b, const pons_value *goal, bool running)
+bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
 {
-    const char *intent = pons_get_str(goal, "intent", "");
     if (running) {
         return false;
     }
-    const pons_value *own = pons_get(goal, "pose");
-    if (strcmp(intent, "go_to") == 0 && json_is_object(own)) { // a person named the very place
-        const pons_value *pose = pons_get(b->robot, "pose");
-        return pose &&
-               hypot(pons_get_num(pose, "x", 0.0) - pons_get_num(own, "x", 0.0),
-                     pons_get_num(pose, "y", 0.0) - pons_get_num(own, "y", 0.0)) < AT_PLACE_M;
+    const pons_value *pose = pons_get(b->robot, "pose");
+    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
+    if (strcmp(goal->intent, "go_to") == 0 && goal->pose) { // a person named the very place
+        return pose && hypot(x - pons_get_num(goal->pose, "x", 0.0),
+                             y - pons_get_num(goal->pose, "y", 0.0)) < AT_PLACE_M;
     }
-    if (strcmp(intent, "go_to") == 0) {
-        const pons_value *zone = pons__zone(b, pons_get_str(goal, "zone", ""));
-        const pons_value *pose = pons_get(b->robot, "pose");
-        return zone && pose &&
-               pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(pose, "x", 0.0),
-                                     pons_get_num(pose, "y", 0.0));
+    if (strcmp(goal->intent, "go_to") == 0) {
+        const pons_value *zone = pons__zone(b, goal->zone);
+        return zone && pose && pons_polygon_contains(pons_get(zone, "polygon"), x, y);
     }
-    if (strcmp(intent, "charge") == 0) {
+    if (strcmp(goal->intent, "charge") == 0) {
         const char *state = pons_get_str(b->robot, "battery_state", "");
         return strcmp(state, "full") == 0 ||
                (strcmp(state, "charging") == 0 &&
                 pons_get_num(b->robot, "battery_pct", 0.0) >= b->rules.battery_charged_pct);
     }
-    return pons_get_bool(goal, "done", false);
+    return goal->done;
 }
 
-pons_value *pons__observation_build(pons_brain *b, const pons_value *react,
-                                    const pons_value *skills)
+int pons__goal_open(const pons__task *task)
 {
-    const pons_value *running = pons_get(skills, "running");
+    for (size_t i = 0; task && i < task->goals.n; i++) {
+        if (!((const pons__goal *)task->goals.at[i])->done) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+bool pons__goal_running(const pons__skills *skills, size_t index)
+{
+    for (size_t i = 0; i < skills->running.n; i++) {
+        if (((const pons__running *)skills->running.at[i])->goal_index == (int64_t)index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+pons__skills *pons__skills_initial(void)
+{
+    pons__skills *s = pons__record_new(&pons__skills_record);
+    pons__json(&s->registry, json_array());
+    pons__json(&s->to_cancel, json_array());
+    return s;
+}
+
+// ---- the observation ----------------------------------------------------------------------------
+
+pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pons__skills *skills)
+{
     pons_value *names = json_array();
     size_t i;
     json_t *skill;
@@ -102,108 +193,103 @@ pons_value *pons__observation_build(pons_brain *b, const pons_value *react,
     {
         json_array_append_new(names, json_string(pons_get_str(skill, "name", "")));
     }
+    return pons_object(
+        "iter", json_integer(react->iter), "mode", json_string(pons__mode_words[react->mode]),
+        "task", observed_task(react), "robot", observed_robot(b), "world", observed_world(b),
+        "queue", observed_queue(b), "skills", names, "running", observed_running(b, skills),
+        "last_result", pons__record_write(&pons__result_record, skills->last_result), "failures",
+        json_integer(react->failures), "limits",
+        pons_object("failures_max", json_integer(b->rules.failures_max), "iterations_max",
+                    json_integer(b->rules.iterations_max), NULL),
+        "ladder", pons__ladder_brief(react->task), "no_progress", json_boolean(react->no_progress),
+        "woke", *react->woke ? json_string(react->woke) : NULL, "human",
+        pons__record_write(&pons__human_record, react->human), NULL);
+}
+
+static pons_value *observed_world(pons_brain *b)
+{
     pons_value *zones = json_array();
+    size_t i;
     json_t *zone;
     json_array_foreach(pons_get(b->world, "zones"), i, zone)
     {
         json_array_append_new(zones, json_string(pons_get_str(zone, "id", "")));
     }
     return pons_object(
-        "iter", json_integer(pons_get_int(react, "iter", 0) + 1), "mode",
-        json_string(pons_get_str(react, "mode", "EXEC")), "task",
-        observed_task(b, pons_get(react, "task"), running), "robot", observed_robot(b), "world",
-        pons_object("summary", json_string(pons_get_str(b->world, "summary", "")), "zones", zones,
-                    "obstacles",
-                    json_integer((json_int_t)json_array_size(pons_get(b->world, "obstacles"))),
-                    NULL),
-        "skills", names, "running", observed_running(b, running), "last_result",
-        copy_or_null(pons_get(skills, "last_result")), "failures",
-        json_integer(pons_get_int(react, "failures", 0)), "limits",
-        pons_object("failures_max", json_integer(b->rules.failures_max), "iterations_max",
-                    json_integer(b->rules.iterations_max), NULL),
-        "no_progress", json_boolean(pons_get_bool(react, "no_progress", false)), "human",
-        copy_or_null(pons_get(react, "human")), NULL);
+        "summary", json_string(pons_get_str(b->world, "summary", "")), "zones", zones, "obstacles",
+        json_integer((json_int_t)json_array_size(pons_get(b->world, "obstacles"))), NULL);
 }
 
 static pons_value *observed_robot(pons_brain *b)
 {
     const pons_value *r = b->robot;
     return pons_object(
-        "pose", copy_or_null(pons_get(r, "pose")), "battery_pct",
+        "pose", pons__or_null(pons_get(r, "pose")), "battery_pct",
         json_real(pons_get_num(r, "battery_pct", 0.0)), "battery_state",
         json_string(pons_get_str(r, "battery_state", "unknown")), "zone",
-        copy_or_null(pons_get(r, "zone")), "docked",
+        pons__or_null(pons_get(r, "zone")), "docked",
         json_boolean(pons_get_bool(r, "docked", false)), "resources",
         pons_get(r, "resources") ? pons_value_ref(pons_get(r, "resources")) : json_object(),
-        "distance_to_target", copy_or_null(pons_get(r, "distance_to_target")), "stop",
+        "distance_to_target", pons__or_null(pons_get(r, "distance_to_target")), "stop",
         pons_get(r, "stop") ? pons_value_ref(pons_get(r, "stop"))
                             : pons_object("latched", json_false(), "reason", json_string(""), NULL),
         NULL);
 }
 
-static pons_value *observed_task(pons_brain *b, const pons_value *task, const pons_value *running)
+static pons_value *observed_task(const pons__react *react)
 {
-    if (!json_is_object(task)) {
+    const pons__task *task = react->task;
+    if (!task) {
         return json_null();
     }
-    pons_value *goals = json_array();
-    int first_open = -1;
+    pons_value *goals = pons__list_write(&pons__goal_record, &task->goals);
     size_t i;
     json_t *goal;
-    json_array_foreach(pons_get(task, "goals"), i, goal)
+    json_array_foreach(goals, i, goal)
     {
-        // Goals are met in their order, and what was met once stays met: a robot that went to the
-        // kitchen and then left it has been there.
-        const bool met = pons_get_bool(goal, "done", false) ||
-                         (first_open < 0 && pons__goal_met(b, goal, goal_running(running, i)));
-        json_array_append_new(goals, pons__with(goal, "done", json_boolean(met)));
-        if (!met && first_open < 0) {
-            first_open = (int)i;
+        if (!pons_get(goal, "done")) {
+            json_object_set_new(goal, "done", json_false());
         }
     }
-    return pons_object("id", json_string(pons_get_str(task, "id", "")), "text",
-                       json_string(pons_get_str(task, "text", "")), "priority",
-                       json_integer(pons_get_int(task, "priority", 0)), "goals", goals,
-                       "goal_index", json_integer(first_open), NULL);
+    return pons_object("id", json_string(task->id), "text", json_string(task->text), "priority",
+                       json_integer(task->priority), "deadline_ms",
+                       task->deadline_ms ? json_integer(task->deadline_ms) : NULL, "goals", goals,
+                       "goal_index", json_integer(pons__goal_open(task)), "plan",
+                       react->plan ? pons__task_plan_brief(react->plan) : NULL, NULL);
 }
 
-static pons_value *observed_running(pons_brain *b, const pons_value *running)
+// What waits beside the task at hand, for a decision to switch.
+static pons_value *observed_queue(const pons_brain *b)
 {
     pons_value *list = json_array();
-    size_t i;
-    json_t *r;
-    json_array_foreach(running, i, r)
-    {
-        const char *id = pons_get_str(r, "goal_id", "");
-        const pons__body_goal *g = pons__port_goal(&b->port, id);
-        const double since = pons_get_num(r, "started_robot_ms", 0.0);
-        json_array_append_new(
-            list,
-            pons_object(
-                "goal_id", json_string(id), "skill", json_string(pons_get_str(r, "skill", "")),
-                "args", copy_or_null(pons_get(r, "args")), "goal_index",
-                json_integer(pons_get_int(r, "goal_index", -1)), "elapsed_s",
-                json_real(((double)pons__port_robot_ms(&b->port) - since) / 1e3),
-                "distance_remaining_m",
-                copy_or_null(pons_get(g ? g->feedback : NULL, "distance_remaining_m")), NULL));
+    for (size_t i = 0; i < b->tasks->queue.n && json_array_size(list) < 8; i++) {
+        const pons__task *task = b->tasks->queue.at[i];
+        if (strcmp(task->id, b->tasks->active_task_id) != 0) {
+            json_array_append_new(
+                list,
+                pons_object("id", json_string(task->id), "text", json_string(task->text),
+                            "priority", json_integer(task->priority), "status",
+                            json_string(pons__task_status_words[task->status]), "deadline_ms",
+                            task->deadline_ms ? json_integer(task->deadline_ms) : NULL, NULL));
+        }
     }
     return list;
 }
 
-static bool goal_running(const pons_value *running, size_t index)
+static pons_value *observed_running(pons_brain *b, const pons__skills *skills)
 {
-    size_t i;
-    json_t *r;
-    json_array_foreach(running, i, r)
-    {
-        if (pons_get_int(r, "goal_index", -1) == (json_int_t)index) {
-            return true;
-        }
+    pons_value *list = json_array();
+    for (size_t i = 0; i < skills->running.n; i++) {
+        const pons__running *r = skills->running.at[i];
+        const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
+        const double for_ms = (double)(pons__port_robot_ms(&b->port) - r->started_robot_ms);
+        json_array_append_new(
+            list,
+            pons_object("goal_id", json_string(r->goal_id), "skill", json_string(r->skill), "args",
+                        pons__or_null(r->args), "goal_index", json_integer(r->goal_index),
+                        "elapsed_s", json_real(for_ms / 1e3), "distance_remaining_m",
+                        pons__or_null(pons_get(g ? g->feedback : NULL, "distance_remaining_m")),
+                        NULL));
     }
-    return false;
-}
-
-static pons_value *copy_or_null(const pons_value *v)
-{
-    return v ? pons_value_ref(v) : json_null();
+    return list;
 }

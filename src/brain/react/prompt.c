@@ -17,7 +17,8 @@
 // Tokens are estimated, on the high side: a third of the bytes of ASCII, half of the others (a
 // Chinese character has three). A server that tells its count of a prompt corrects the estimate of
 // the next.
-#include "brain/brain_internal.h"
+#include "brain/react/prompt.h"
+
 #include "pons/buf.h"
 
 #include <string.h>
@@ -339,16 +340,12 @@ static void add_list(pons_buf *out, const char *title, const pons_value *items, 
 static void add_context(const pons_brain *b, pons_buf *out, room max)
 {
     pons_autovalue waiting = json_array();
-    const char *active = pons_get_str(b->tasks, "active_task_id", "");
-    size_t i;
-    json_t *task;
-    json_array_foreach(pons_get(b->tasks, "queue"), i, task)
-    {
-        if (strcmp(pons_get_str(task, "id", ""), active) != 0) {
-            json_array_append_new(
-                waiting,
-                pons_object("text", json_string(pons_get_str(task, "text", "")), "priority",
-                            json_integer(pons_get_int(task, "priority", 0)), NULL));
+    for (size_t i = 0; i < b->tasks->queue.n; i++) {
+        const pons__task *task = b->tasks->queue.at[i];
+        if (strcmp(task->id, b->tasks->active_task_id) != 0) {
+            json_array_append_new(waiting, pons_object("id", json_string(task->id), "text",
+                                                       json_string(task->text), "priority",
+                                                       json_integer(task->priority), NULL));
         }
     }
     add_list(out, "Waiting tasks", waiting, part_of(max, 2));

@@ -24,7 +24,10 @@
 // survives what everything else survives: statuses, cursor and `pend` are committed with the
 // decision that they belong to. What became of a skill is noted in `pend` with the very step that
 // settles its effect; a step is asked for again only when that says that it did not happen.
-#include "brain/brain_internal.h"
+#include "brain/react/task_plan.h"
+
+#include "brain/react/guard.h"
+#include "brain/react/ladder.h"
 #include "pons/plan.h"
 
 #include <stdlib.h>
@@ -35,10 +38,10 @@ enum { REASON_MAX = 384, ID_HEX = 8, SEARCH_MS = 20000 };
 typedef struct pursuit { // one run of the engine, inside R2
     pons_brain *b;
     pons_cx *cx;
-    const pons_value *skills;
+    const pons__skills *skills;
     pons_value *facts;
     bool no_progress;
-    pons_value *pend; // owned; NULL: nothing was asked
+    pons__pend *pend; // owned; NULL: nothing was asked
     pons_value *ops;  // what the decision asks for
     const char *type;
     char reason[REASON_MAX];
@@ -61,33 +64,35 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
 static void changed(void *user, const pons_plan *p, const pons_plan_step *step);
 static void result(void *user, const pons_execution_result *r);
 static double now_s(void *user);
-static pons_value *with_pend(const pons_value *react, pons_value *pend);
 static pons_value *facts_of(const pons_brain *b);
 
 // ---- state --------------------------------------------------------------------------------------
 
-pons_value *pons__task_plan_state(const char *kind, const pons_value *plan)
+pons__task_plan *pons__task_plan_new(const char *kind, const pons_value *plan)
 {
-    return pons_object("kind", json_string(kind), "plan", pons_value_ref(plan), "cursor",
-                       json_null(), "pend", json_null(), NULL);
+    pons__task_plan *state = pons__record_new(&pons__task_plan_record);
+    pons__set_text(&state->kind, kind);
+    pons__json(&state->plan, pons_value_ref(plan));
+    return state;
 }
 
 // For a new activation: what was asked and has no outcome will be asked again.
-pons_value *pons__task_plan_reopen(const pons_value *state)
+pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state)
 {
-    const pons_value *pend = pons_get(state, "pend");
-    const char *status = pons_get_str(pons_get(pend, "result"), "status", "canceled");
-    const bool told =
-        pons_get(pend, "answer") || (pons_get(pend, "result") && strcmp(status, "canceled") != 0);
-    if (!json_is_object(state) || told) {
-        return state ? pons_value_ref(state) : json_null();
+    pons__task_plan *fresh = pons__record_copy(&pons__task_plan_record, state);
+    const pons__pend *pend = fresh ? fresh->pend : NULL;
+    const char *status = pons_get_str(pend ? pend->result : NULL, "status", "canceled");
+    const bool told = pend && (pend->answer || (pend->result && strcmp(status, "canceled") != 0));
+    if (pend && !told) {
+        pons__record_free(&pons__pend_record, fresh->pend);
+        fresh->pend = NULL;
     }
-    return pons__with(state, "pend", json_null());
+    return fresh;
 }
 
-pons_value *pons__task_plan_brief(const pons_value *state)
+pons_value *pons__task_plan_brief(const pons__task_plan *state)
 {
-    const pons_value *plan = pons_get(state, "plan");
+    const pons_value *plan = state ? state->plan : NULL;
     pons_value *steps = json_array();
     size_t i;
     json_t *step;
@@ -125,20 +130,41 @@ static void tell(pons_brain *b, pons_cx *cx, const pons_plan *p, const pons_plan
     }
 }
 
-void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons_value *state)
+void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons__task_plan *s)
 {
-    pons_cx_emit(
-        cx, "plan.created",
-        pons__event(b, pons_object("kind", json_string(pons_get_str(state, "kind", "")), "plan",
-                                   pons_value_ref(pons_get(state, "plan")), NULL)));
+    pons_cx_emit(cx, "plan.created",
+                 pons__event(b, pons_object("kind", json_string(s->kind), "plan",
+                                            pons_value_ref(s->plan), NULL)));
 }
 
 // ---- R2: the plan decides -----------------------------------------------------------------------
 
-int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const pons_value *skills,
-                           pons_value **ret, pons_error *err)
+// What the engine came to: the decision; NULL where a model's plan has ended.
+static pons__decision *decision_of(const pursuit *p, const pons_plan *plan, bool given)
 {
-    const pons_value *state = pons_get(*react, "plan");
+    if (!given && pons_machine_final(&pons_plan_machine, plan->status)) {
+        return NULL;
+    }
+    pons__decision *d = pons__record_new(&pons__decision_record);
+    d->type = pons__word_find(pons__decision_words, p->type, PONS_CONTINUE);
+    pons__set_text(&d->reason, *p->reason ? p->reason : "the plan goes on");
+    pons__json(&d->ops, pons_value_ref(p->ops));
+    return d;
+}
+
+static void plan_over(pursuit *p, const pons_plan *plan)
+{
+    char last[REASON_MAX];
+    p->type = plan->status == PONS_PLAN_COMPLETED ? "FINISH" : "ABORT";
+    snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
+             pons_plan_status_word(plan->status), *p->reason ? ": " : "", p->reason);
+    memcpy(p->reason, last, sizeof last);
+}
+
+int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pons__skills *skills,
+                           pons__decision **ret, pons_error *err)
+{
+    pons__task_plan *state = r->plan;
     pons_plan *plan = NULL;
     pons_plan_cursor cursor;
     pons_autovalue facts = facts_of(b);
@@ -147,10 +173,8 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const
                  .cx = cx,
                  .skills = skills,
                  .facts = facts,
-                 .no_progress = pons_get_bool(*react, "no_progress", false),
-                 .pend = json_is_object(pons_get(state, "pend"))
-                             ? pons_value_ref(pons_get(state, "pend"))
-                             : NULL,
+                 .no_progress = pons_get_bool(r->observation, "no_progress", false),
+                 .pend = pons__record_copy(&pons__pend_record, state->pend),
                  .ops = ops,
                  .type = "CONTINUE"};
     const pons_plan_ops engine = {.executors = {[PONS_TOOL_EXECUTE] = run_skill,
@@ -164,47 +188,34 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const
                                   .result = result,
                                   .now_s = now_s,
                                   .user = &p};
-    int rc = pons_plan_from_value(pons_get(state, "plan"), 0, &plan, err);
-    if (rc < 0) {
-        pons_value_unref(p.pend);
-        return rc;
-    }
-    pons_plan_cursor_from_value(pons_get(state, "cursor"), &cursor);
-    rc = pons_plan_run(plan, &cursor, &engine, err);
     pons_value *next = NULL;
-    if (!p.searches && (rc >= 0 || rc == PONS_EPARKED)) {
+    int rc = pons_plan_from_value(state->plan, 0, &plan, err);
+    if (rc >= 0) {
+        pons_plan_cursor_from_value(state->cursor, &cursor);
+        rc = pons_plan_run(plan, &cursor, &engine, err);
         const bool parked = rc == PONS_EPARKED;
-        rc = pons_plan_to_value(plan, &next, err);
-        if (rc >= 0 && !parked) {
-            const bool completed = plan->status == PONS_PLAN_COMPLETED;
-            p.type = completed ? "FINISH" : "ABORT";
-            char last[REASON_MAX];
-            snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
-                     pons_plan_status_word(plan->status), *p.reason ? ": " : "", p.reason);
-            memcpy(p.reason, last, sizeof last);
+        if (!p.searches && (rc >= 0 || parked)) {
+            rc = pons_plan_to_value(plan, &next, err);
+            if (rc >= 0 && !parked) {
+                plan_over(&p, plan);
+            }
         }
     }
     if (rc >= 0) {
-        pons_value *fresh =
-            pons_object("kind", json_string(pons_get_str(state, "kind", "")), "plan", next,
-                        "cursor", pons_plan_cursor_to_value(&cursor), "pend",
-                        p.pend ? pons_value_ref(p.pend) : json_null(), NULL);
-        pons_value *moved = pons__with(*react, "plan", fresh);
-        pons_value_unref(*react);
-        *react = moved;
+        pons__json(&state->plan, next);
+        pons__json(&state->cursor, pons_plan_cursor_to_value(&cursor));
+        pons__record_free(&pons__pend_record, state->pend);
+        state->pend = p.pend;
+        p.pend = NULL;
         // A model's plan that has ended is the model's to judge; it is also no progress, as models
         // can make plans for ever. A person's plan that goes on is, whatever the wheels do.
-        const bool given = strcmp(pons_get_str(pons_get(*react, "plan"), "kind", ""), "given") == 0;
+        const bool given = strcmp(state->kind, "given") == 0;
         if (given && p.moved > 0) {
-            *react = pons__ladder_progress(b, *react);
+            pons__ladder_progress(b, r);
         }
-        if (given || !pons_machine_final(&pons_plan_machine, plan->status)) {
-            *ret = pons_object("type", json_string(p.type), "reason",
-                               json_string(*p.reason ? p.reason : "the plan goes on"), "ops",
-                               pons_value_ref(ops), NULL);
-        }
+        *ret = decision_of(&p, plan, given);
     }
-    pons_value_unref(p.pend);
+    pons__record_free(&pons__pend_record, p.pend);
     pons_plan_destroy(plan);
     return rc;
 }
@@ -212,16 +223,18 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons_value **react, const
 // Whether `pend` is about this step, asked in this way.
 static bool asked(const pursuit *p, const char *kind, int64_t step_id, bool fallback)
 {
-    return p->pend && strcmp(pons_get_str(p->pend, "kind", ""), kind) == 0 &&
-           pons_get_int(p->pend, "step_id", -1) == step_id &&
-           pons_get_bool(p->pend, "fallback", false) == fallback;
+    return p->pend && strcmp(p->pend->kind, kind) == 0 && p->pend->step_id == step_id &&
+           p->pend->fallback == fallback;
 }
 
 static void set_pend(pursuit *p, const char *kind, int64_t step_id, bool fallback, int64_t tries)
 {
-    pons_value_unref(p->pend);
-    p->pend = pons_object("kind", json_string(kind), "step_id", json_integer(step_id), "fallback",
-                          json_boolean(fallback), "tries", json_integer(tries), NULL);
+    pons__record_free(&pons__pend_record, p->pend);
+    p->pend = pons__record_new(&pons__pend_record);
+    pons__set_text(&p->pend->kind, kind);
+    p->pend->step_id = step_id;
+    p->pend->fallback = fallback;
+    p->pend->tries = tries;
 }
 
 static void because(pursuit *p, const pons_plan_call *call, const char *what)
@@ -250,13 +263,11 @@ static int dispatch(pursuit *p, const pons_plan_call *call, const char *skill,
     return PONS_EPARKED;
 }
 
-static const pons_value *running_step(const pursuit *p, const pons_plan_call *call)
+static const pons__running *running_step(const pursuit *p, const pons_plan_call *call)
 {
-    size_t i;
-    json_t *r;
-    json_array_foreach(pons_get(p->skills, "running"), i, r)
-    {
-        if (pons_get_int(r, "step_id", -1) == call->step->step_id) {
+    for (size_t i = 0; i < p->skills->running.n; i++) {
+        const pons__running *r = p->skills->running.at[i];
+        if (json_is_integer(r->step_id) && json_integer_value(r->step_id) == call->step->step_id) {
             return r;
         }
     }
@@ -301,7 +312,7 @@ static int ended_skill(pursuit *p, const pons_plan_call *call, const char *skill
 {
     const char *status = pons_get_str(ended, "status", "");
     const char *message = pons_get_str(ended, "error_msg", "");
-    const int64_t tries = pons_get_int(p->pend, "tries", 1);
+    const int64_t tries = (p->pend ? p->pend->tries : 1);
     if (strcmp(status, "done") == 0) {
         out->success = true;
         out->output = pons_object(
@@ -342,8 +353,8 @@ static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
                      const pons_value *args, pons_plan_outcome *out)
 {
     const int64_t id = call->step->step_id;
-    if (asked(p, "unknown", id, call->is_fallback) && pons_get(p->pend, "answer")) {
-        const char *action = pons_get_str(pons_get(p->pend, "answer"), "action", "reject");
+    if (asked(p, "unknown", id, call->is_fallback) && p->pend->answer) {
+        const char *action = pons_get_str(p->pend->answer, "action", "reject");
         out->success = strcmp(action, "reject") != 0;
         snprintf(out->message, sizeof out->message, "%s",
                  out->success ? "a person says that it was done"
@@ -353,12 +364,12 @@ static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
     if (!asked(p, "skill", id, call->is_fallback)) {
         return dispatch(p, call, skill, args, 1, "begins");
     }
-    const pons_value *ended = pons_get(p->pend, "result");
+    const pons_value *ended = p->pend->result;
     if (ended) {
         return ended_skill(p, call, skill, args, ended, out);
     }
-    const pons_value *running = running_step(p, call);
-    const int64_t tries = pons_get_int(p->pend, "tries", 1);
+    const pons__running *running = running_step(p, call);
+    const int64_t tries = (p->pend ? p->pend->tries : 1);
     if (!running) { // it never left: what it needed was not free
         if (tries >= p->b->rules.failures_max) {
             snprintf(out->message, sizeof out->message, "%s could not be sent", skill);
@@ -368,9 +379,8 @@ static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
     }
     because(p, call, "is at work");
     if (p->no_progress) {
-        json_array_append_new(p->ops,
-                              pons_object("op", json_string("cancel"), "goal_id",
-                                          json_string(pons_get_str(running, "goal_id", "")), NULL));
+        json_array_append_new(p->ops, pons_object("op", json_string("cancel"), "goal_id",
+                                                  json_string(running->goal_id), NULL));
         p->type = "REPLAN";
         because(p, call, "makes no progress");
     }
@@ -420,8 +430,8 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
 static int ask(pursuit *p, const char *kind, int64_t step_id, const char *question,
                const pons_value **ret)
 {
-    if (asked(p, kind, step_id, false) && pons_get(p->pend, "answer")) {
-        *ret = pons_get(p->pend, "answer");
+    if (asked(p, kind, step_id, false) && p->pend->answer) {
+        *ret = p->pend->answer;
         return PONS_OK;
     }
     json_array_append_new(p->ops, pons_object("op", json_string("approval"), "question",
@@ -552,7 +562,7 @@ static void result(void *user, const pons_execution_result *r)
     pursuit *p = user;
     pons_value *v = NULL;
     pons_error ignored = PONS_ERROR_INIT;
-    pons_value_unref(p->pend); // settled: whatever was asked for it is history
+    pons__record_free(&pons__pend_record, p->pend); // settled: whatever was asked for it is history
     p->pend = NULL;
     if (r->status == PONS_STEP_FAILED) {
         snprintf(p->reason, sizeof p->reason, "step %lld failed: %.300s", (long long)r->step_id,
@@ -571,47 +581,37 @@ static double now_s(void *user)
 
 // ---- notes of R4 to R7 --------------------------------------------------------------------------
 
-static pons_value *with_pend(const pons_value *react, pons_value *pend)
+void pons__task_plan_note_result(pons__react *r, const pons_value *step_id,
+                                 const pons_value *fallback, const pons__result *last,
+                                 const pons_value *rules)
 {
-    return pons__with(react, "plan", pons__with(pons_get(react, "plan"), "pend", pend));
-}
-
-pons_value *pons__task_plan_note_result(pons_value *react, const pons_value *op,
-                                        const pons_value *last, const pons_value *rules)
-{
-    const pons_value *pend = pons_get(pons_get(react, "plan"), "pend");
-    if (!pons_get(op, "step_id") || strcmp(pons_get_str(pend, "kind", ""), "skill") != 0 ||
-        pons_get_int(pend, "step_id", -1) != pons_get_int(op, "step_id", -2) ||
-        pons_get_bool(pend, "fallback", false) != pons_get_bool(op, "fallback", false)) {
-        return react;
+    pons__pend *pend = r->plan ? r->plan->pend : NULL;
+    if (!pend || !json_is_integer(step_id) || strcmp(pend->kind, "skill") != 0 ||
+        pend->step_id != json_integer_value(step_id) || pend->fallback != json_is_true(fallback)) {
+        return;
     }
-    pons_value *ended = json_copy((json_t *)last);
+    pons_value *ended = pons__record_write(&pons__result_record, last);
     if (rules) {
         json_object_set_new(ended, "rules", pons_value_ref(rules));
     }
-    pons_value *next = with_pend(react, pons__with(pend, "result", ended));
-    pons_value_unref(react);
-    return next;
+    pons__json(&pend->result, ended);
 }
 
-pons_value *pons__task_plan_note_answer(pons_value *react, const pons_value *answer)
+void pons__task_plan_note_answer(pons__react *r, const pons_value *answer)
 {
-    const pons_value *pend = pons_get(pons_get(react, "plan"), "pend");
-    if (!json_is_object(pend) || strcmp(pons_get_str(pend, "kind", ""), "skill") == 0 ||
-        pons_get_bool(answer, "detached", false)) { // the kernel's word is nobody's answer
-        return react;
+    pons__pend *pend = r->plan ? r->plan->pend : NULL;
+    if (pend && strcmp(pend->kind, "skill") != 0 &&
+        !pons_get_bool(answer, "detached", false)) { // the kernel's word is nobody's answer
+        pons__json(&pend->answer, pons_value_ref(answer));
     }
-    pons_value *next = with_pend(react, pons__with(pend, "answer", pons_value_ref(answer)));
-    pons_value_unref(react);
-    return next;
 }
 
 // ---- R3: a model's plan -------------------------------------------------------------------------
 
 // plan_patch {steps[], goal?, reasoning?, risk_level?, requires_confirmation?, …}: steps without an
 // id get their place.
-int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons_value *task,
-                             const pons_value *patch, pons_value **ret, pons_error *err)
+int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
+                             const pons_value *patch, pons__task_plan **ret, pons_error *err)
 {
     char id[PONS_ID_MAX], plan_id[PONS_ID_MAX + 8];
     pons_autovalue reply = json_copy((json_t *)patch);
@@ -637,7 +637,8 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons_value *task,
     json_object_set_new(reply, "plan_id", json_string(plan_id));
     json_object_set_new(reply, "steps", pons_value_ref(steps));
     if (!pons_get(reply, "goal")) {
-        json_object_set_new(reply, "goal", json_string(pons_get_str(task, "text", "the task")));
+        json_object_set_new(reply, "goal",
+                            json_string(task && *task->text ? task->text : "the task"));
     }
     pons_plan *plan = NULL;
     pons_value *value = NULL;
@@ -646,7 +647,7 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons_value *task,
     rc = rc < 0 ? rc : pons_plan_to_value(plan, &value, err);
     rc = rc < 0 ? rc : pons__door_check(b, PONS_DOOR_PLAN, value, err);
     if (rc >= 0) {
-        *ret = pons__task_plan_state("patch", value);
+        *ret = pons__task_plan_new("patch", value);
     }
     pons_value_unref(value);
     pons_plan_destroy(plan);
@@ -654,16 +655,17 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons_value *task,
 }
 
 // R4: the critic on a whole plan. Rules are appended.
-void pons__task_plan_judge(pons_brain *b, const char *mode, const pons_value *state,
-                           const pons_value *running, pons_value *rules)
+void pons__task_plan_judge(pons_brain *b, int mode, const pons__task_plan *state,
+                           const pons__skills *skills, pons_value *rules)
 {
+    pons_autovalue running = pons__list_write(&pons__running_record, &skills->running);
     pons_error err = PONS_ERROR_INIT;
     pons_autoverdict verdict = NULL;
     pons_plan *plan = NULL;
     pons_critic_situation now = pons__guard_situation(b, mode);
     now.running = running;
     const pons_critic *critic = pons__guard_critic(b);
-    int rc = critic ? pons_plan_from_value(pons_get(state, "plan"), 0, &plan, &err) : PONS_EINVAL;
+    int rc = critic ? pons_plan_from_value(state->plan, 0, &plan, &err) : PONS_EINVAL;
     rc = rc < 0 ? rc : pons_critic_judge_plan(critic, plan, &now, &verdict, &err);
     if (rc >= 0) {
         json_array_extend(rules, (json_t *)pons_verdict_rules(verdict));
@@ -724,19 +726,19 @@ static bool same_steps(const pons_plan *p, const pons_value *goals)
     return same;
 }
 
-static int plan_of_goals(pons_cx *cx, const pons_value *task, pons_plan **ret, pons_error *err)
+static int plan_of_goals(pons_cx *cx, const pons__task *task, const pons_value *goals,
+                         pons_plan **ret, pons_error *err)
 {
     pons_autovalue steps = json_array();
     size_t i;
     json_t *goal;
-    json_array_foreach(pons_get(task, "goals"), i, goal)
+    json_array_foreach(goals, i, goal)
     {
         json_array_append_new(steps, step_of_goal(goal, i));
     }
-    pons_autovalue reply =
-        pons_object("plan_id", json_sprintf("plan_%s", pons_get_str(task, "id", "")), "goal",
-                    json_string(pons_get_str(task, "text", "several goals")), "steps",
-                    pons_value_ref(steps), NULL);
+    pons_autovalue reply = pons_object("plan_id", json_sprintf("plan_%s", task->id), "goal",
+                                       json_string(*task->text ? task->text : "several goals"),
+                                       "steps", pons_value_ref(steps), NULL);
     const pons_plan_origin from = {.now_s = (double)pons_cx_wall_ms(cx) / 1e3};
     return pons_plan_from_llm_response(reply, "rule_engine", &from, ret, err);
 }
@@ -758,49 +760,52 @@ static void move_plan(pons_brain *b, pons_cx *cx, pons_plan *p, pons_plan_status
     }
 }
 
-static pons_value *keep(pons_value *react, const pons_plan *p, const char *kind)
+static void keep(pons__react *r, const pons_plan *p, const char *kind)
 {
     pons_autovalue value = NULL;
     pons_error ignored = PONS_ERROR_INIT;
-    if (pons_plan_to_value(p, &value, &ignored) < 0) {
-        return react;
+    if (pons_plan_to_value(p, &value, &ignored) >= 0 &&
+        !(r->plan && json_equal(value, (json_t *)r->plan->plan))) {
+        pons__record_free(&pons__task_plan_record, r->plan);
+        r->plan = pons__task_plan_new(kind, value);
     }
-    if (json_equal(value, (json_t *)pons_get(pons_get(react, "plan"), "plan"))) {
-        return react;
-    }
-    pons_value *next = pons__with(react, "plan", pons__task_plan_state(kind, value));
-    pons_value_unref(react);
-    return next;
 }
 
-pons_value *pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react)
+// The view's plan as it is, or one that is made anew for goals that were patched. NULL: none.
+static pons_plan *view_of(pons_brain *b, pons_cx *cx, const pons__react *r, const pons_value *goals)
 {
-    const pons_value *state = pons_get(react, "plan"), *task = pons_get(react, "task");
-    const pons_value *goals = pons_get(task, "goals");
     pons_error ignored = PONS_ERROR_INIT;
     pons_plan *p = NULL;
-    const bool mine =
-        !json_is_object(state) || strcmp(pons_get_str(state, "kind", ""), "goals") == 0;
-    if (!mine || json_array_size(goals) < 2) {
-        return react;
+    if (r->plan && pons_plan_from_value(r->plan->plan, 0, &p, &ignored) >= 0 &&
+        same_steps(p, goals)) {
+        return p;
     }
-    if (json_is_object(state) &&
-        pons_plan_from_value(pons_get(state, "plan"), 0, &p, &ignored) >= 0 &&
-        !same_steps(p, goals)) { // the goals were patched: it is another plan
-        pons_plan_destroy(p);
-        p = NULL;
+    pons_plan_destroy(p);
+    p = NULL;
+    if (plan_of_goals(cx, r->task, goals, &p, &ignored) < 0) {
+        return NULL;
     }
+    pons_autovalue value = NULL;
+    if (pons_plan_to_value(p, &value, &ignored) >= 0) {
+        pons__task_plan *fresh = pons__task_plan_new("goals", value);
+        pons__task_plan_created(b, cx, fresh);
+        pons__record_free(&pons__task_plan_record, fresh);
+    }
+    move_plan(b, cx, p, PONS_PLAN_APPROVED);
+    move_plan(b, cx, p, PONS_PLAN_EXECUTING);
+    return p;
+}
+
+void pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons__react *r)
+{
+    const bool mine = !r->plan || strcmp(r->plan->kind, "goals") == 0;
+    if (!mine || !r->task || r->task->goals.n < 2) {
+        return;
+    }
+    pons_autovalue goals = pons__list_write(&pons__goal_record, &r->task->goals);
+    pons_plan *p = view_of(b, cx, r, goals);
     if (!p) {
-        if (plan_of_goals(cx, task, &p, &ignored) < 0) {
-            return react;
-        }
-        pons_autovalue value = NULL;
-        if (pons_plan_to_value(p, &value, &ignored) >= 0) {
-            pons_autovalue fresh = pons__task_plan_state("goals", value);
-            pons__task_plan_created(b, cx, fresh);
-        }
-        move_plan(b, cx, p, PONS_PLAN_APPROVED);
-        move_plan(b, cx, p, PONS_PLAN_EXECUTING);
+        return;
     }
     bool open = false;
     for (size_t i = 0; i < p->n_steps; i++) {
@@ -813,19 +818,16 @@ pons_value *pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons_value *react
         }
         open = open || !done;
     }
-    react = keep(react, p, "goals");
+    keep(r, p, "goals");
     pons_plan_destroy(p);
-    return react;
 }
 
-pons_value *pons__task_plan_end(pons_brain *b, pons_cx *cx, pons_value *react, const char *status)
+void pons__task_plan_end(pons_brain *b, pons_cx *cx, pons__react *r, const char *status)
 {
-    const pons_value *state = pons_get(react, "plan");
     pons_error ignored = PONS_ERROR_INIT;
     pons_plan *p = NULL;
-    if (!json_is_object(state) ||
-        pons_plan_from_value(pons_get(state, "plan"), 0, &p, &ignored) < 0) {
-        return react;
+    if (!r->plan || pons_plan_from_value(r->plan->plan, 0, &p, &ignored) < 0) {
+        return;
     }
     if (!pons_machine_final(&pons_plan_machine, p->status)) {
         const bool well = strcmp(status, "succeeded") == 0;
@@ -841,8 +843,9 @@ pons_value *pons__task_plan_end(pons_brain *b, pons_cx *cx, pons_value *react, c
         }
         move_plan(b, cx, p, well ? PONS_PLAN_COMPLETED : PONS_PLAN_FAILED);
         move_plan(b, cx, p, PONS_PLAN_CANCELLED); // where neither may be
-        react = keep(react, p, pons_get_str(state, "kind", "goals"));
+        char kind[32];
+        snprintf(kind, sizeof kind, "%s", *r->plan->kind ? r->plan->kind : "goals");
+        keep(r, p, kind);
     }
     pons_plan_destroy(p);
-    return react;
 }

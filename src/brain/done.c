@@ -1,0 +1,120 @@
+// done.c - when a run is over, and how it ended.
+//
+// It is over when nothing waits, nothing is under way, and nobody has said anything that was not
+// heard; or when only a person could let it go on and nobody comes. The worst of its tasks names it.
+// The brain's loop thread.
+#include "brain/done.h"
+
+#include <string.h>
+
+static bool people_are_gone(pons_brain *b);
+static bool under_way(pons_brain *b);
+static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
+
+static bool of_the_run(const pons_brain *b, const pons__finished *f)
+{
+    return pons__task_number(f->id) >= b->tasks->run_first;
+}
+
+int pons__done_check(pons_brain *b, pons_error *err)
+{
+    // A tick that a crash cut short may hold goals that are in no queue and no inbox any more.
+    if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
+        return PONS_OK;
+    }
+    if (people_are_gone(b)) {
+        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
+    }
+    if (b->react_run) {
+        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !under_way(b) &&
+            b->tasks->run_first > 0) {
+            return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
+        }
+        return PONS_OK;
+    }
+    int64_t mail = 0;
+    if (b->tasks->queue.n > 0 || b->tasks->react->state != PONS_INNER_IDLE) {
+        return PONS_OK;
+    }
+    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
+    if (rc < 0 || mail > 0) {
+        return rc;
+    }
+    // The worst of the run's tasks names it.
+    static const struct {
+        const char *word;
+        pons_brain_outcome outcome;
+    } ranks[] = {{"failed", PONS_BRAIN_FAILED},
+                 {"aborted", PONS_BRAIN_ABORTED},
+                 {"cancelled", PONS_BRAIN_CANCELLED}};
+    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
+        for (size_t i = 0; i < b->tasks->finished.n; i++) {
+            const pons__finished *f = b->tasks->finished.at[i];
+            const bool theirs = strcmp(f->source, "battery") != 0;
+            if (theirs && of_the_run(b, f) && strcmp(f->status, ranks[k].word) == 0) {
+                return emit_done(b, ranks[k].outcome, ranks[k].word, err);
+            }
+        }
+    }
+    return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
+}
+
+// Is anything that the task began still to end? While a person is asked nobody takes up results, so
+// what has ended at the body still stands among what runs.
+static bool under_way(pons_brain *b)
+{
+    size_t i;
+    json_t *r;
+    json_array_foreach(pons_get(pons_run_get(b->react_run, "skills"), "running"), i, r)
+    {
+        const pons__body_goal *g = pons__port_goal(&b->port, pons_get_str(r, "goal_id", ""));
+        if (g && !g->result) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Only a person lifts a stop or a pause; there is work, and for options.wait_ms nobody has come.
+static bool people_are_gone(pons_brain *b)
+{
+    const bool latched = pons_get_bool(pons_get(b->robot, "stop"), "latched", false);
+    const bool work = b->tasks->queue.n > 0;
+    const int64_t now = pons_now_ns(&b->opts.clock);
+    if (!work || (!latched && !pons__stands(b->tasks))) {
+        b->people_since_ns = 0;
+        return false;
+    }
+    if (!b->people_since_ns) {
+        b->people_since_ns = now;
+    }
+    return b->opts.wait_ms > 0 && now - b->people_since_ns >= b->opts.wait_ms * PONS_NS_PER_MS;
+}
+
+static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err)
+{
+    const pons__totals *totals = b->tasks->totals;
+    const pons__react *open = pons__inner_of(b); // an activation that has not been counted yet
+    pons_value *tasks = json_array();
+    for (size_t i = 0; i < b->tasks->finished.n; i++) {
+        if (of_the_run(b, b->tasks->finished.at[i])) {
+            json_array_append_new(
+                tasks, pons__record_write(&pons__finished_record, b->tasks->finished.at[i]));
+        }
+    }
+    const pons_value *battery = pons_get(b->port.telemetry, "battery_pct");
+    const int rc = pons_thread_emit(
+        b->thread, PONS_NS_KERNEL, "run.done",
+        pons__event(
+            b, pons_object("status", json_string(word), "tasks", tasks, "iterations",
+                           json_integer(totals->iterations + (open ? open->iter : 0)), "replans",
+                           json_integer(totals->replans + (open ? open->replans : 0)), "distance_m",
+                           json_real(totals->distance_m + (open ? open->distance_m : 0.0)),
+                           "battery_pct", pons__or_null(battery), NULL)),
+        err);
+    if (rc >= 0) {
+        b->outcome = outcome;
+        b->done_emitted = true;
+    }
+    return rc;
+}

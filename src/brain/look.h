@@ -1,0 +1,34 @@
+// look.h - looks at what is stored or was told: functions of their arguments, for all files.
+#ifndef PONS_BRAIN_LOOK_H
+#define PONS_BRAIN_LOOK_H
+
+#include "brain/port.h"
+#include "brain/state.h"
+
+// A new object: a shallow copy of old (NULL: empty) in which key is value (taken).
+pons_value *pons__with(const pons_value *old, const char *key, pons_value *value);
+// *obj becomes a copy with key = value (taken).
+void pons__set(pons_value **obj, const char *key, pons_value *value);
+pons_value *pons__event(pons_brain *b, pons_value *payload); // adds robot_ms; takes and returns
+pons_value *pons__or_null(const pons_value *v);              // a reference, or null
+// The first, and the last, of a list of objects whose member is this text; NULL: none.
+const pons_value *pons__find(const pons_value *list, const char *key, const char *value);
+const pons_value *pons__last_of(const pons_value *list, const char *key, const char *value);
+bool pons__has(const pons_value *list, const char *text); // of texts
+
+const pons_value *pons__skill(const pons_brain *b, const char *name);   // registry item or NULL
+const pons_value *pons__zone(const pons_brain *b, const char *name);    // by id or any name
+const char *pons__zone_at(const pons_value *world, double x, double y); // id or NULL
+
+// The reducer of `trace`: the newest entries.
+int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
+                       pons_value **ret, pons_error *err);
+
+// A person said stop or pause, and nobody has said continue: nothing is taken up.
+bool pons__stands(const pons__tasks *tasks);
+bool pons__latch_lifts_itself(const pons_brain *b);
+bool pons__task_plan_drives(const pons__task_plan *state); // R2 asks it, not a model or the rules
+// A person has taken back what R6 is about to send: the reason, or NULL.
+const pons_value *pons__answer_veto(const pons_brain *b);
+
+#endif

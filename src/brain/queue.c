@@ -1,0 +1,481 @@
+// queue.c - K5: what people, other processes and the inner loop have said becomes the queue.
+//
+//     say, run     words --policy--> control words and goals --> a task, or more of one that waits
+//     control      stop, pause, continue, cancel, raise, reset, yes, no
+//     answer       to the open question (react/approve.c)
+//     task_result  the inner loop is done with a task, or was made to let go of it
+//
+// Then, at every tick: deadlines, what a stop leaves, charging, and who is active. A task's life:
+//
+//     queued --> active --> succeeded, failed, aborted, cancelled
+//                 |  ^
+//                 v  |
+//                paused        another one goes first; it keeps its place and what it has reached
+//
+// One task is active at a time. Who it is follows from the mode, the priorities, and a switch that the
+// decision maker asked for and the priorities allow (tasks.c).
+#include "brain/queue.h"
+
+#include "brain/react/approve.h"
+#include "brain/react/task_plan.h"
+#include "brain/self.h"
+#include "brain/stopped.h"
+
+#include <string.h>
+
+#define FINISHED_KEPT 50
+
+typedef struct saying { // what a message says of the tasks that it makes
+    pons_brain *b;
+    pons_cx *cx;
+    pons__tasks *t;
+    pons_value **hci;
+    const pons_value *msg;
+} saying;
+
+static void handle_message(saying *s, const char *kind);
+static void handle_words(saying *s, const char *text);
+static void handle_control(saying *s, const char *word);
+static void handle_run(saying *s);
+static void handle_result(saying *s);
+static void cancel_tasks(saying *s, const char *only);
+static void raise_task(saying *s, const char *id);
+static void ignored(saying *s, const char *word, const char *reason);
+static void push_task(saying *s, const char *text, const pons_value *goals, const pons_value *plan,
+                      const char *source, int64_t priority);
+static void finish_task(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *id,
+                        const char *status, const char *reason, const pons_value *verified);
+static void keep_deadlines(saying *s);
+static void charge(saying *s);
+static void choose_active(saying *s);
+
+int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons_brain *b = user;
+    const pons_value *hci = pons_cx_get(cx, "hci"), *pending = pons_get(hci, "pending");
+    pons_value *hci_next = NULL;
+    saying s = {.b = b, .cx = cx, .t = pons__tasks_of(b, pons_cx_get(cx, "tasks"))};
+    s.hci = &hci_next;
+    if (json_array_size(pending) > 0) {
+        hci_next = pons__with(hci, "pending", json_array());
+        size_t i;
+        json_t *msg;
+        json_array_foreach(pending, i, msg)
+        {
+            s.msg = pons_get(msg, "value");
+            handle_message(&s, pons_get_str(msg, "kind", ""));
+        }
+    }
+    s.msg = NULL;
+    pons__stopped_look(b, cx, s.t, pons__charge_wanted(b, s.t->mode));
+    keep_deadlines(&s);
+    charge(&s);
+    choose_active(&s);
+    if (hci_next) {
+        pons_cx_put(cx, "hci", hci_next);
+    }
+    return pons__tasks_put(b, cx);
+}
+
+static void handle_message(saying *s, const char *kind)
+{
+    if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0) {
+        handle_words(s, pons_get_str(s->msg, "text", ""));
+    } else if (strcmp(kind, "control") == 0) {
+        handle_control(s, pons_get_str(s->msg, "word", ""));
+    } else if (strcmp(kind, "stopped") == 0) {
+        pons__stopped_hear(s->t, pons_get_int(s->msg, "activation", 0),
+                           pons_get_str(s->msg, "reason", "stop"));
+    } else if (strcmp(kind, "run") == 0) {
+        handle_run(s);
+    } else if (strcmp(kind, "answer") == 0) {
+        pons__answer_hear(s->b, s->cx, *s->hci, s->msg);
+    } else if (strcmp(kind, "task_result") == 0) {
+        handle_result(s);
+    }
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+// A wish may hold both, "cancel, go to the bedroom": the control word first, then its goals.
+static void handle_words(saying *s, const char *text)
+{
+    pons_brain *b = s->b;
+    pons_autovalue parsed = NULL;
+    pons_error why = PONS_ERROR_INIT;
+    const pons_value *world = pons_get(b->port.hello, "world");
+    const int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
+    const char *word = pons_get_str(parsed, "control", "");
+    if (*word) {
+        handle_control(s, word);
+        if (json_array_size(pons_get(parsed, "goals")) == 0) {
+            return;
+        }
+    }
+    const bool urgent = pons_get_bool(parsed, "urgent", false);
+    push_task(s, text, pons_get(parsed, "goals"), NULL, "user",
+              urgent ? b->rules.priority_urgent : b->rules.priority_user);
+    if (rc < 0 && !b->opts.llm) {
+        // Nobody here understands it: the task was queued and is ended at once, so that it is never
+        // lost.
+        char id[32];
+        snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
+        finish_task(b, s->cx, s->t, id, "failed", why.message, NULL);
+    }
+}
+
+// control: {word, task? (cancel, raise), priority? (raise), seen_free? (continue: the body was not
+// latched when it was said)}
+static void handle_control(saying *s, const char *word)
+{
+    pons__tasks *t = s->t;
+    if (strcmp(word, "pause") == 0 || strcmp(word, "continue") == 0) {
+        t->paused = strcmp(word, "pause") == 0;
+        t->changed = true;
+    }
+    if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
+        const char *why =
+            pons__stopped_release(s->b, s->cx, t, pons_get_bool(s->msg, "seen_free", false));
+        if (why) {
+            ignored(s, word, why);
+        }
+    } else if (strcmp(word, "stop") == 0) {
+        pons__stopped_say(s->b, t, "a person said stop");
+    } else if (strcmp(word, "cancel") == 0) {
+        cancel_tasks(s, pons_get_str(s->msg, "task", NULL));
+    } else if (strcmp(word, "raise") == 0) {
+        raise_task(s, pons_get_str(s->msg, "task", ""));
+    } else if (strcmp(word, "reset") == 0) {
+        pons__stopped_reset(s->b, t);
+    } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
+        const bool yes = strcmp(word, "yes") == 0;
+        pons_autovalue said = pons_object(
+            "action", json_string(yes ? "approve" : "reject"), "reason", json_string(word), "by",
+            json_string(pons_get_str(s->msg, "by", "a person")), NULL);
+        pons__answer_hear(s->b, s->cx, *s->hci, said);
+    }
+}
+
+// Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
+// let go of by K6's preempt. Charging is the kernel's own and goes on.
+static void cancel_tasks(saying *s, const char *only)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->t->queue.n;) {
+        const pons__task *task = s->t->queue.at[i];
+        const bool theirs = strcmp(task->source, "battery") != 0;
+        if (theirs && (!only || strcmp(task->id, only) == 0)) {
+            finish_task(s->b, s->cx, s->t, task->id, "cancelled", "the user said cancel", NULL);
+            any = true;
+        } else {
+            i++;
+        }
+    }
+    if (!any) {
+        ignored(s, "cancel", only ? "there is no such task" : "there is no task");
+    }
+}
+
+// A person gives one task another priority; without a number it goes before all that wait.
+static void raise_task(saying *s, const char *id)
+{
+    pons__task *task = pons__queue_find(s->t, id);
+    if (!task || strcmp(task->source, "battery") == 0) {
+        ignored(s, "raise", "there is no such task");
+        return;
+    }
+    int64_t top = task->priority;
+    for (size_t i = 0; i < s->t->queue.n; i++) {
+        const pons__task *other = s->t->queue.at[i];
+        const bool theirs = strcmp(other->source, "battery") != 0;
+        top = theirs && other != task && other->priority >= top ? other->priority + 1 : top;
+    }
+    const int64_t most = s->b->rules.priority_charge - 1; // charging stays above all of them
+    top = pons_get_int(s->msg, "priority", top);
+    task->priority = top > most ? most : top < 0 ? 0 : top;
+    s->t->changed = true;
+    pons_cx_emit(s->cx, "task.raised",
+                 pons__event(s->b, pons_object("task_id", json_string(task->id), "priority",
+                                               json_integer(task->priority), NULL)));
+}
+
+static void ignored(saying *s, const char *word, const char *reason)
+{
+    pons_cx_emit(s->cx, "control",
+                 pons__event(s->b, pons_object("word", json_string(word), "ignored",
+                                               json_string(reason), NULL)));
+}
+
+// A run begins: what it will be judged by starts here.
+static void handle_run(saying *s)
+{
+    pons__tasks *t = s->t;
+    t->run_first = t->next;
+    pons__record_free(&pons__totals_record, t->totals);
+    t->totals = pons__record_new(&pons__totals_record);
+    t->changed = true;
+    size_t i;
+    json_t *goal;
+    json_array_foreach(pons_get(s->msg, "goals"), i, goal)
+    {
+        handle_words(s, json_is_string(goal) ? json_string_value(goal) : "");
+    }
+    const pons_value *plan = pons_get(s->msg, "plan");
+    if (plan) { // a task of its own: its goal is what the task says
+        push_task(s, pons_get_str(plan, "goal", ""), NULL, plan, "user", s->b->rules.priority_user);
+        const pons__task *task =
+            pons__queue_find(t, t->queue.n ? ((pons__task *)t->queue.at[t->queue.n - 1])->id : "");
+        if (task && task->plan) {
+            pons__task_plan_created(s->b, s->cx, task->plan);
+        }
+    }
+}
+
+// ---- results of the inner loop ------------------------------------------------------------------
+
+// It keeps its place, what it has reached, how often it got nowhere, and what it has cost.
+static void keep_reached(pons__task *task, pons__outcome *o)
+{
+    pons__list_clear(&pons__goal_record, &task->goals);
+    task->goals = o->goals;
+    o->goals = (pons__list){0};
+    pons__record_free(&pons__task_plan_record, task->plan);
+    pons__record_free(&pons__ladder_record, task->ladder);
+    pons__record_free(&pons__spent_record, task->spent);
+    task->plan = o->plan;
+    task->ladder = o->ladder;
+    task->spent = o->spent;
+    o->plan = NULL;
+    o->ladder = NULL;
+    o->spent = NULL;
+}
+
+// The inner loop has let go of its task for another one; the priorities are asked again.
+static void switch_task(saying *s, const pons__outcome *o)
+{
+    pons__tasks *t = s->t;
+    const pons__task *to = NULL;
+    char why[160];
+    const char *refused = pons__tasks_switch(t, o->switch_to, &to, why, sizeof why);
+    if (refused) {
+        ignored(s, "switch", refused);
+        return;
+    }
+    pons_cx_emit(s->cx, "task.switched",
+                 pons__event(s->b, pons_object("from", json_string(t->active_task_id), "to",
+                                               json_string(to->id), "reason",
+                                               json_string(o->reason), NULL)));
+    pons__set_text(&t->switch_to, to->id);
+    pons__task *from = pons__queue_active(t);
+    from->status = PONS_TASK_PAUSED;
+    pons__set_text(&t->active_task_id, ""); // the choice is made anew, and the switch decides it
+}
+
+static void handle_result(saying *s)
+{
+    pons__tasks *t = s->t;
+    pons__outcome *o = pons__record_read(&pons__outcome_record, s->msg);
+    if (o->activation != t->react->activation) { // of an activation that was given up
+        pons__record_free(&pons__outcome_record, o);
+        return;
+    }
+    t->changed = true;
+    t->react->state = PONS_INNER_IDLE;
+    t->safe_handled =
+        t->safe_handled || t->react->mode == PONS_MODE_SAFE || o->mode == PONS_MODE_SAFE;
+    t->totals->iterations += o->iterations;
+    t->totals->replans += o->replans;
+    t->totals->distance_m += o->distance_m;
+    pons__task *task = pons__queue_find(t, o->task_id);
+    const bool switched = strcmp(o->status, "switched") == 0;
+    if (task && (switched || strcmp(o->status, "preempted") == 0)) {
+        if (pons_get(s->msg, "goals") && !json_is_null(pons_get(s->msg, "goals"))) {
+            keep_reached(task, o);
+        }
+        if (switched && strcmp(t->active_task_id, task->id) == 0) {
+            switch_task(s, o);
+        }
+    } else if (task) {
+        finish_task(s->b, s->cx, t, o->task_id, o->status, o->reason, o->verified);
+    }
+    pons__record_free(&pons__outcome_record, o);
+}
+
+// ---- the queue ----------------------------------------------------------------------------------
+
+// Said twice in a row, and it is the same wherever the robot is: that is one task.
+static bool said_again(saying *s, const pons__task *task)
+{
+    static const char *const once[] = {"go_to", "charge", "bring", "put", "patrol"};
+    pons__tasks *t = s->t;
+    pons__task *last = t->queue.n ? t->queue.at[t->queue.n - 1] : NULL;
+    if (!last || strcmp(last->source, task->source) != 0 || last->plan || task->plan ||
+        task->goals.n == 0 || last->unverified != task->unverified ||
+        last->priority != task->priority || last->deadline_ms != task->deadline_ms ||
+        !pons__list_equal(&pons__goal_record, &last->goals, &task->goals)) {
+        return false;
+    }
+    for (size_t i = 0; i < task->goals.n; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        bool known = false;
+        for (size_t k = 0; k < sizeof once / sizeof once[0]; k++) {
+            known = known || strcmp(once[k], goal->intent) == 0;
+        }
+        if (!known) {
+            return false;
+        }
+    }
+    last->said++;
+    t->changed = true;
+    pons_cx_emit(s->cx, "task.merged",
+                 pons__event(s->b, pons_object("task_id", json_string(last->id), "said",
+                                               json_integer(last->said), NULL)));
+    return true;
+}
+
+static void push_task(saying *s, const char *text, const pons_value *goals, const pons_value *plan,
+                      const char *source, int64_t priority)
+{
+    pons__tasks *t = s->t;
+    pons__task *task = pons__record_new(&pons__task_record);
+    pons__set_textf(&task->id, "task-%lld", (long long)t->next);
+    pons__set_text(&task->text, text);
+    pons__set_text(&task->source, source);
+    pons__list_read(&pons__goal_record, goals, &task->goals);
+    task->priority = pons_get_int(s->msg, "priority", priority);
+    task->deadline_ms = pons_get_int(s->msg, "deadline_ms", 0);
+    pons__json(&task->resources, json_pack("[s]", "base"));
+    task->preemptible = true;
+    task->created_ms = pons_cx_wall_ms(s->cx);
+    task->plan = plan ? pons__task_plan_new("given", plan) : NULL;
+    task->unverified = !plan && task->goals.n == 0;
+    const int64_t most = s->b->rules.priority_charge - 1;
+    if (strcmp(source, "battery") != 0 && task->priority > most) {
+        task->priority = most; // nobody's wish goes before charging
+    }
+    if (said_again(s, task)) {
+        pons__record_free(&pons__task_record, task);
+        return;
+    }
+    pons__list_add(&t->queue, task);
+    t->next++;
+    t->changed = true;
+    pons_value *v = pons__record_write(&pons__task_record, task);
+    pons_cx_emit(s->cx, "task.queued", pons__event(s->b, pons_object("task", v, NULL)));
+    // What a person said may be more than a task can be: it is never lost, and ends at once.
+    pons_error why = PONS_ERROR_INIT;
+    if (pons__door_check(s->b, PONS_DOOR_TASK, v, &why) < 0) {
+        finish_task(s->b, s->cx, t, task->id, "failed", why.message, NULL);
+    }
+}
+
+static void finish_task(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *id,
+                        const char *status, const char *reason, const pons_value *verified)
+{
+    const size_t place = pons__tasks_place(t, id);
+    if (place == t->queue.n) {
+        return;
+    }
+    pons__task *task = pons__list_take(&t->queue, place);
+    pons__finished *f = pons__record_new(&pons__finished_record);
+    pons__set_text(&f->id, task->id);
+    pons__set_text(&f->text, task->text);
+    pons__set_text(&f->status, status);
+    pons__set_text(&f->reason, reason);
+    pons__set_text(&f->source, task->source);
+    pons__json(&f->verified, pons_value_ref(verified));
+    while (t->finished.n >= FINISHED_KEPT) {
+        pons__record_free(&pons__finished_record, pons__list_take(&t->finished, 0));
+    }
+    pons__list_add(&t->finished, f);
+    if (strcmp(t->active_task_id, task->id) == 0) {
+        pons__set_text(&t->active_task_id, "");
+    }
+    if (strcmp(t->switch_to, task->id) == 0) {
+        pons__set_text(&t->switch_to, "");
+    }
+    t->changed = true;
+    pons_cx_emit(
+        cx, "task.done",
+        pons__event(b, pons_object("task_id", json_string(f->id), "status", json_string(f->status),
+                                   "reason", json_string(f->reason), "text", json_string(f->text),
+                                   "verified", verified ? pons_value_ref(verified) : NULL, NULL)));
+    pons__record_free(&pons__task_record, task);
+}
+
+// ---- every tick ---------------------------------------------------------------------------------
+
+// A task whose deadline has passed is over: what was wished for then is not wished for now.
+static void keep_deadlines(saying *s)
+{
+    const int64_t now_ms = pons_cx_wall_ms(s->cx);
+    for (size_t i = 0; i < s->t->queue.n;) {
+        pons__task *task = s->t->queue.at[i];
+        if (!task->deadline_ms || now_ms < task->deadline_ms || task->overdue) {
+            i++;
+            continue;
+        }
+        pons_cx_emit(s->cx, "task.overdue",
+                     pons__event(s->b, pons_object("task_id", json_string(task->id), "deadline_ms",
+                                                   json_integer(task->deadline_ms), NULL)));
+        if (s->b->rules.overdue_goes_on) {
+            task->overdue = true;
+            s->t->changed = true;
+            i++;
+        } else {
+            finish_task(s->b, s->cx, s->t, task->id, "failed",
+                        task->status == PONS_TASK_QUEUED
+                            ? "its deadline passed before it could begin"
+                            : "its deadline has passed",
+                        NULL);
+        }
+    }
+}
+
+// The kernel makes the charge task, and the kernel ends it when the battery is charged.
+static void charge(saying *s)
+{
+    pons__tasks *t = s->t;
+    const char *battery = pons_get_str(s->b->robot, "battery_state", "");
+    const bool charging = strcmp(battery, "charging") == 0 || strcmp(battery, "full") == 0;
+    if (t->mode == PONS_MODE_CHARGE && !charging && !pons__tasks_pick(t, t->mode)) {
+        pons_autovalue goals = json_pack("[{s:s, s:s, s:b}]", "intent", "charge", "text",
+                                         "battery low: charge", "done", 0);
+        push_task(s, "battery low: charge", goals, NULL, "battery", s->b->rules.priority_charge);
+    }
+    for (size_t i = 0; (t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_IDLE) && i < t->queue.n;
+         i++) {
+        const pons__task *task = t->queue.at[i];
+        if (strcmp(task->source, "battery") == 0) {
+            char reason[64];
+            snprintf(reason, sizeof reason, "charged to %.0f %%",
+                     pons_get_num(s->b->robot, "battery_pct", 0.0));
+            finish_task(s->b, s->cx, t, task->id, "succeeded", reason, NULL);
+            break;
+        }
+    }
+}
+
+// Outside EXEC and CHARGE the active one keeps its place.
+static void choose_active(saying *s)
+{
+    pons__tasks *t = s->t;
+    pons__task *active = pons__queue_active(t), *pick = pons__tasks_pick(t, t->mode);
+    if (active && !active->preemptible && t->mode == PONS_MODE_EXEC &&
+        strcmp(active->source, "battery") != 0) {
+        return;
+    }
+    if (!pick || pick == active) {
+        return;
+    }
+    if (active) {
+        active->status = PONS_TASK_PAUSED;
+    }
+    pick->status = PONS_TASK_ACTIVE;
+    pons__set_text(&t->active_task_id, pick->id);
+    t->changed = true;
+    pons_cx_emit(
+        s->cx, "task.active",
+        pons__event(s->b, pons_object("task", pons__record_write(&pons__task_record, pick), NULL)));
+}

@@ -1,0 +1,185 @@
+// answer.c - the check of what a model answers.
+//
+// A model may be wrong in every way and for ever. Only a complete answer of at most DECISION_MAX
+// bytes that validates against schemas/decision.json, names known skills and known zones, and
+// leaves the task with no more goals than one may have, is a decision; anything else goes back
+// once with the exact reason, and then the rules decide. Of what a model says no more is stored
+// than a decision may have.
+//
+// What models put around their JSON is taken off: a thought in <think>…</think>, a fence of ```, a
+// sentence before and after. What is left is one JSON object, or it is refused.
+#include "brain/react/answer.h"
+
+#include <string.h>
+
+#define DECISION_MAX   (16 * 1024) // bytes of an answer
+#define TASK_GOALS_MAX 100         // as schemas/task.json
+
+static int check_ops(const pons_brain *b, const pons_value *ops, pons_error *err);
+static int check_goals(const pons_brain *b, const pons__task *task, const pons_value *patch,
+                       pons_error *err);
+static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err);
+
+// ---- what is around it --------------------------------------------------------------------------
+
+// The end of the object that begins at text[from] (behind its brace), or 0 when it has none.
+static size_t object_end(const char *text, size_t from)
+{
+    bool quoted = false;
+    int depth = 0;
+    for (size_t i = from; text[i]; i++) {
+        if (quoted) {
+            quoted = text[i] != '"';
+            i += text[i] == '\\' && text[i + 1];
+        } else if (text[i] == '"') {
+            quoted = true;
+        } else if (text[i] == '{' || text[i] == '[') {
+            depth++;
+        } else if ((text[i] == '}' || text[i] == ']') && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+// The one JSON object of an answer: behind its thoughts, the first that parses. *ret stays NULL when
+// there is none, and err has what is wrong with the first.
+static int find_object(const char *content, pons_value **ret, pons_error *err)
+{
+    static const char thought_end[] = "</think>";
+    const char *text = content;
+    for (const char *at; (at = strstr(text, thought_end));) {
+        text = at + sizeof thought_end - 1;
+    }
+    int rc = PONS_EINVAL;
+    bool told = false;
+    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
+        const size_t end = object_end(at, 0);
+        pons_error why = PONS_ERROR_INIT;
+        rc = pons_value_parse(at, end ? end : strlen(at), ret, &why);
+        if (rc >= 0 && pons_get(*ret, "type")) {
+            return PONS_OK;
+        }
+        if (rc >= 0) { // an object in the prose
+            pons_value_unref(*ret);
+            *ret = NULL;
+            rc = pons_error_set(&why, PONS_EINVAL, "brain", "an object without type");
+        }
+        if (!told) {
+            *err = why;
+            told = true;
+        }
+        if (!end) {
+            break; // it was cut: what is inside of it is no answer
+        }
+        at += end - 1;
+    }
+    return told ? pons_error_context(err, "not one JSON object")
+                : pons_error_set(err, PONS_EINVAL, "brain", "not one JSON object: there is none");
+}
+
+// ---- the decision -------------------------------------------------------------------------------
+
+int pons__decision_parse(pons_brain *b, const pons__task *task, const char *content,
+                         pons__decision **ret, pons_error *err)
+{
+    pons_autovalue decision = NULL;
+    const size_t n = strlen(content);
+    if (n > DECISION_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "brain", "an answer of %zu bytes; at most %d", n,
+                              DECISION_MAX);
+    }
+    int rc = find_object(content, &decision, err);
+    rc = rc < 0 ? rc : pons__door_check(b, PONS_DOOR_DECISION, decision, err);
+    rc = rc < 0 ? rc : check_ops(b, pons_get(decision, "ops"), err);
+    rc = rc < 0 ? rc
+                : check_goals(b, task, pons_get(pons_get(decision, "plan_patch"), "goals"), err);
+    if (rc >= 0) {
+        *ret = pons__record_read(&pons__decision_record, decision);
+    }
+    return rc;
+}
+
+static int check_ops(const pons_brain *b, const pons_value *ops, pons_error *err)
+{
+    size_t i;
+    json_t *op;
+    json_array_foreach(ops, i, op)
+    {
+        const char *skill = pons_get_str(op, "skill", NULL);
+        if (skill && strcmp(pons_get_str(op, "op", ""), "dispatch") == 0 &&
+            !pons__skill(b, skill)) {
+            return pons_error_set(err, PONS_EINVAL, "brain", "/ops/%zu/skill: unknown skill %s", i,
+                                  skill);
+        }
+    }
+    return PONS_OK;
+}
+
+pons_value *pons__decision_answer(const pons_value *answer)
+{
+    const char *content = pons_get_str(answer, "content", "");
+    const size_t n = strlen(content);
+    if (n > DECISION_MAX) {
+        return pons_object("content", json_string(""), "too_long", json_integer((json_int_t)n),
+                           NULL);
+    }
+    const pons_value *usage = pons_get(answer, "usage");
+    return pons_object("content", json_string(content), "usage",
+                       usage ? pons_value_ref(usage) : NULL, NULL);
+}
+
+// A person's own goals stay whatever a patch says, so they count.
+static int check_goals(const pons_brain *b, const pons__task *task, const pons_value *patch,
+                       pons_error *err)
+{
+    size_t i, own = 0;
+    json_t *goal;
+    for (i = 0; task && i < task->goals.n; i++) {
+        own += !((const pons__goal *)task->goals.at[i])->added;
+    }
+    if (own + json_array_size(patch) > TASK_GOALS_MAX) {
+        return pons_error_set(
+            err, PONS_EINVAL, "brain",
+            "/plan_patch/goals: %zu goals beside the task's %zu; at most %d in all",
+            json_array_size(patch), own, TASK_GOALS_MAX);
+    }
+    int rc = PONS_OK;
+    json_array_foreach(patch, i, goal)
+    {
+        rc = rc < 0 ? rc : check_goal(b, goal, i, err);
+    }
+    return rc;
+}
+
+// What the schema cannot say: what each intent needs, and the zones of this world.
+static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err)
+{
+    static const struct {
+        const char *intent, *needs;
+    } rows[] = {{"go_to", "zone"},   {"bring", "object"}, {"put", "object"},
+                {"wait", "seconds"}, {"say", "text"},     {"patrol", "zones"}};
+    const char *intent = pons_get_str(goal, "intent", "");
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        if (strcmp(rows[k].intent, intent) == 0 && !pons_get(goal, rows[k].needs)) {
+            return pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s",
+                                  i, intent, rows[k].needs);
+        }
+    }
+    const char *zone = pons_get_str(goal, "zone", NULL);
+    if (zone && !pons__zone(b, zone)) {
+        return pons_error_set(err, PONS_EINVAL, "brain",
+                              "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, zone);
+    }
+    size_t k;
+    json_t *stop;
+    json_array_foreach(pons_get(goal, "zones"), k, stop)
+    {
+        if (!pons__zone(b, json_string_value(stop))) {
+            return pons_error_set(err, PONS_EINVAL, "brain",
+                                  "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
+                                  json_string_value(stop));
+        }
+    }
+    return PONS_OK;
+}

@@ -1,0 +1,13 @@
+// answer.h - the check of what a model answers (answer.c).
+#ifndef PONS_BRAIN_REACT_ANSWER_H
+#define PONS_BRAIN_REACT_ANSWER_H
+
+#include "brain/self.h"
+
+// PONS_EINVAL with the exact reason.
+int pons__decision_parse(pons_brain *b, const pons__task *task, const char *content,
+                         pons__decision **ret, pons_error *err);
+// A model's answer as it is kept: what is used of it, and no more than a decision may have.
+pons_value *pons__decision_answer(const pons_value *answer);
+
+#endif

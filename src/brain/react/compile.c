@@ -1,0 +1,223 @@
+// compile.c - R3: a decision becomes operations: what to cancel, to send, to ask.
+//
+// A patch of the goals may add sub-goals and put goals in another order; it can neither take away a
+// goal that a person gave nor say that one is met. What runs, and the last result, serve a goal by its
+// place: they follow it to its new one.
+#include "brain/react/nodes.h"
+#include "brain/react/observe.h"
+#include "brain/react/task_plan.h"
+
+#include <string.h>
+
+static void compile_op(const pons__react *r, pons__proposed *p, const pons_value *op);
+static void compile_words(pons__proposed *p);
+static void ask(pons__proposed *p, const char *question, const pons_value *options);
+static void patch_goals(pons__turn *t, const pons_value *patch);
+static void propose_plan(pons__turn *t, const pons_value *patch);
+
+int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    pons__react *r = t.react;
+    pons__proposed *p = pons__record_new(&pons__proposed_record);
+    pons_value *to_cancel = json_array();
+    pons__json(&p->to_cancel, to_cancel);
+    pons__json(&p->to_speak, json_array());
+    for (size_t i = 0; pons__releases_all(pons__decided(r)) && i < t.skills->running.n; i++) {
+        const pons__running *running = t.skills->running.at[i];
+        json_array_append_new(to_cancel, json_string(running->goal_id));
+    }
+    size_t i;
+    json_t *op;
+    json_array_foreach(r->decision ? r->decision->ops : NULL, i, op)
+    {
+        compile_op(r, p, op);
+    }
+    if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
+        ask(p, r->decision->reason, NULL);
+    }
+    compile_words(p);
+    pons__record_free(&pons__proposed_record, r->proposed_ops);
+    r->proposed_ops = p;
+    const pons_value *patch = r->decision ? r->decision->plan_patch : NULL;
+    if (json_is_array(pons_get(patch, "goals")) && r->task) {
+        patch_goals(&t, pons_get(patch, "goals"));
+    }
+    if (json_is_array(pons_get(patch, "steps"))) {
+        propose_plan(&t, patch);
+    }
+    return pons__turn_end(&t, PONS_OK);
+}
+
+// ---- operations ---------------------------------------------------------------------------------
+
+static void compile_op(const pons__react *r, pons__proposed *p, const pons_value *op)
+{
+    const bool all = pons__releases_all(pons__decided(r));
+    switch (pons__word_find(pons__op_words, pons_get_str(op, "op", ""), -1)) {
+    case PONS_OP_CANCEL:
+        if (!all) {
+            json_array_append_new((json_t *)p->to_cancel,
+                                  json_string(pons_get_str(op, "goal_id", "")));
+        }
+        break;
+    case PONS_OP_DISPATCH: {
+        pons__op *send = pons__record_read(&pons__op_record, op);
+        if (!pons_get(op, "goal_index")) {
+            send->goal_index = pons__goal_open(r->task);
+        }
+        if (!send->args) {
+            pons__json(&send->args, json_object());
+        }
+        pons__set_text(&send->goal_id, ""); // it has none yet, whatever it says
+        pons__list_add(&p->to_dispatch, send);
+        break;
+    }
+    case PONS_OP_SPEAK:
+        json_array_append_new((json_t *)p->to_speak, json_string(pons_get_str(op, "text", "")));
+        break;
+    case PONS_OP_APPROVAL:
+        ask(p, pons_get_str(op, "question", r->decision->reason), pons_get(op, "options"));
+        break;
+    default:
+        break;
+    }
+}
+
+static void ask(pons__proposed *p, const char *question, const pons_value *options)
+{
+    if (p->need_approval) {
+        return; // one question at a time: the first
+    }
+    p->need_approval = true;
+    p->approval_payload = pons__record_new(&pons__payload_record);
+    pons__set_text(&p->approval_payload->question, question);
+    if (json_array_size(options) > 0) {
+        pons__json(&p->approval_payload->options, pons_value_ref(options));
+    }
+}
+
+// Words go out like every other operation: as a goal of the skill `speak`.
+static void compile_words(pons__proposed *p)
+{
+    size_t i;
+    json_t *text;
+    json_array_foreach(p->to_speak, i, text)
+    {
+        pons__op *send = pons__record_new(&pons__op_record);
+        pons__set_text(&send->skill, "speak");
+        pons__json(&send->args, pons_object("text", pons_value_ref(text), NULL));
+        pons__list_add(&p->to_dispatch, send);
+    }
+}
+
+// A model's steps become a plan of the protocol, or the reason why not; R4 holds either against the
+// rules.
+static void propose_plan(pons__turn *t, const pons_value *patch)
+{
+    pons__proposed *p = t->react->proposed_ops;
+    pons_error why = PONS_ERROR_INIT;
+    if (pons__task_plan_of_patch(t->b, t->cx, t->react->task, patch, &p->plan, &why) < 0) {
+        pons__set_text(&p->plan_fault, why.message);
+    }
+}
+
+// ---- patches of the goals -----------------------------------------------------------------------
+
+// The same wish, however far it is met. Of `say` the text counts; of the others it is how it was said.
+static bool same_goal(const pons__goal *a, const pons__goal *b)
+{
+    const bool say = strcmp(a->intent, "say") == 0;
+    return strcmp(a->intent, b->intent) == 0 && strcmp(a->zone, b->zone) == 0 &&
+           strcmp(a->object, b->object) == 0 && strcmp(a->place, b->place) == 0 &&
+           strcmp(a->skill, b->skill) == 0 && !(a->seconds < b->seconds) &&
+           !(a->seconds > b->seconds) &&
+           (a->zones ? b->zones && json_equal(a->zones, b->zones) : !b->zones) &&
+           (a->args ? b->args && json_equal(a->args, b->args) : !b->args) &&
+           (!say || strcmp(a->text, b->text) == 0);
+}
+
+static pons__goal *copy_of(const pons__goal *goal)
+{
+    return pons__record_copy(&pons__goal_record, goal);
+}
+
+static bool has_from(const pons__list *list, size_t from, const pons__goal *goal)
+{
+    for (size_t k = from; k < list->n; k++) {
+        if (same_goal(goal, list->at[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The goals met so far, then the patch's, then what it left out of a person's. Sub-goals of an
+// earlier patch that are not in this one are gone, so that patches without end leave no more than
+// one does.
+static pons__list patched(const pons__list *goals, const pons_value *patch)
+{
+    pons__list list = {0};
+    for (size_t i = 0; i < goals->n; i++) {
+        const pons__goal *goal = goals->at[i];
+        if (goal->done && !goal->added) {
+            pons__list_add(&list, copy_of(goal));
+        }
+    }
+    const size_t met = list.n;
+    size_t i;
+    json_t *asked;
+    json_array_foreach(patch, i, asked)
+    {
+        pons__goal *fresh = pons__record_read(&pons__goal_record, asked);
+        fresh->done = false;
+        fresh->added = true; // by a model: its end is no progress
+        pons__json(&fresh->visited, NULL);
+        for (size_t k = 0; k < goals->n; k++) { // one of the task's own keeps what it has reached
+            if (!((pons__goal *)goals->at[k])->done && same_goal(goals->at[k], fresh)) {
+                pons__record_free(&pons__goal_record, fresh);
+                fresh = copy_of(goals->at[k]);
+                break;
+            }
+        }
+        pons__list_add(&list, fresh);
+    }
+    for (size_t k = 0; k < goals->n; k++) {
+        const pons__goal *goal = goals->at[k];
+        if (!goal->done && !goal->added && !has_from(&list, met, goal)) {
+            pons__list_add(&list, copy_of(goal));
+        }
+    }
+    return list;
+}
+
+static int64_t new_place(int64_t old, const pons__list *from, const pons__list *to)
+{
+    const pons__goal *goal = old >= 0 && (size_t)old < from->n ? from->at[old] : NULL;
+    for (size_t i = 0; goal && i < to->n; i++) {
+        const pons__goal *there = to->at[i];
+        if (goal->done == there->done && same_goal(goal, there)) {
+            return (int64_t)i;
+        }
+    }
+    return -1;
+}
+
+static void patch_goals(pons__turn *t, const pons_value *patch)
+{
+    pons__task *task = t->react->task;
+    pons__list list = patched(&task->goals, patch);
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        pons__running *r = t->skills->running.at[i];
+        r->goal_index = new_place(r->goal_index, &task->goals, &list);
+    }
+    if (t->skills->last_result) {
+        pons__result *last = t->skills->last_result;
+        last->goal_index = new_place(last->goal_index, &task->goals, &list);
+    }
+    t->skills_changed = true;
+    pons__list_clear(&pons__goal_record, &task->goals);
+    task->goals = list;
+}

@@ -1,0 +1,279 @@
+// dispatch.c - R6: the one node that sends.
+//
+// Cancels go first and together, then each one's end is awaited: what follows may need what they hold.
+// Then each operation: the link is awaited, the robot is looked at once more (a recorded verdict),
+// DISPATCHED is made durable, the goal is sent, and the body's word on it awaited. Running this node
+// again does no harm: a cancel may be repeated, verdicts and answers are recorded, and the ledger of
+// effects sends nothing twice.
+#include "brain/react/guard.h"
+#include "brain/react/nodes.h"
+#include "brain/react/settle.h"
+#include "brain/react/task_plan.h"
+
+#include <string.h>
+
+#define CANCEL_WAIT_MS 10000 // host time for a body to confirm a cancel
+
+static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err);
+static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err);
+static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcome, pons_error *err);
+static int rejected(pons__turn *t, const pons__op *op, const pons_value *outcome, pons_error *err);
+static pons_value *dispatch_details(pons_brain *b);
+static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err);
+static int send_goal(void *user, const pons_effect *e, pons_error *err);
+
+int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    bool clear = true;
+    int rc = cancel_all(&t, &clear, err);
+    pons__list sent = t.skills->to_dispatch;
+    t.skills->to_dispatch = (pons__list){0};
+    for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
+        const pons__op *op = sent.at[i];
+        if (!clear && strcmp(op->skill, "stop_base") != 0) {
+            pons__effect_event(t.b, cx, op->goal_id, op->skill, op->args, "refused",
+                               "what it needs is not free yet");
+            rc = pons__settle(cx, op->goal_id, PONS_EFFECT_REFUSED, NULL, err);
+        } else {
+            rc = dispatch_one(&t, op, err);
+        }
+    }
+    if (rc >= 0 && sent.n + json_array_size(t.skills->to_cancel) > 0) {
+        pons_cx_put(cx, "trace",
+                    pons_object("ts_ms", json_integer(pons_cx_wall_ms(cx)), "dispatched",
+                                pons__list_write(&pons__op_record, &sent), "cancelled",
+                                pons_value_ref(t.skills->to_cancel), NULL));
+    }
+    pons__list_clear(&pons__op_record, &sent);
+    pons__json(&t.skills->to_cancel, json_array());
+    t.skills_changed = true;
+    pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
+    pons__set_text(&t.react->answered, "");
+    return pons__turn_end(&t, rc);
+}
+
+static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
+{
+    size_t i;
+    json_t *id;
+    json_array_foreach(t->skills->to_cancel, i, id)
+    {
+        pons__body_goal *g = pons__port_goal(&t->b->port, json_string_value(id));
+        if (g && !g->result) {
+            pons__port_cancel(&t->b->port, g->id);
+        }
+    }
+    json_array_foreach(t->skills->to_cancel, i, id)
+    {
+        if (!pons__running_find(t->skills, json_string_value(id))) {
+            continue;
+        }
+        const pons_value *end = NULL;
+        const int rc =
+            pons_await(t->cx, "body",
+                       pons_object("wait", json_string("end"), "goal_id", pons_value_ref(id), NULL),
+                       CANCEL_WAIT_MS, &end, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (!pons_get(end, "status")) { // detached, or the body is silent: it stays where it is
+            *ret_clear = false;
+            continue;
+        }
+        const int settled = pons__settle_result(t, end, err);
+        if (settled < 0) {
+            return settled;
+        }
+    }
+    return PONS_OK;
+}
+
+// ---- one operation ------------------------------------------------------------------------------
+
+static const pons_value *or_empty(const pons_value *v, json_t *empty)
+{
+    const pons_value *ret = v ? pons_value_ref(v) : pons_value_ref(empty);
+    pons_value_unref(empty);
+    return ret;
+}
+
+static void now_running(pons__turn *t, const pons__op *op)
+{
+    const pons_value *skill = pons__skill(t->b, op->skill);
+    pons__running *r = pons__record_new(&pons__running_record);
+    pons__set_text(&r->goal_id, op->goal_id);
+    pons__set_text(&r->skill, op->skill);
+    pons__json(&r->args, pons_value_ref(op->args));
+    pons__json(&r->resources, or_empty(pons_get(skill, "resources_required"), json_array()));
+    pons__json(&r->step_id, pons_value_ref(op->step_id));
+    pons__json(&r->fallback, pons_value_ref(op->fallback));
+    r->goal_index = op->goal_index;
+    r->started_ms = pons_cx_wall_ms(t->cx);
+    r->started_robot_ms = pons__port_robot_ms(&t->b->port);
+    r->timeout_s = pons_get_num(skill, "timeout_s", 0.0);
+    pons__list_add(&t->skills->running, r);
+}
+
+static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
+{
+    const pons_value *outcome = NULL;
+    int rc = send(t, op, &outcome, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (pons_get_bool(outcome, "rejected", false)) {
+        rc = rejected(t, op, outcome, err);
+    } else {
+        now_running(t, op);
+        // Only the body's own "accepted" is recorded as that; a result or a detachment leaves
+        // DISPATCHED.
+        if (pons_get(outcome, "state") && !pons_get(outcome, "status")) {
+            pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "accepted", NULL);
+            rc = pons__settle(t->cx, op->goal_id, PONS_EFFECT_ACCEPTED, NULL, err);
+        }
+    }
+    pons_value_unref(outcome);
+    return rc;
+}
+
+// *ret_outcome: what the body said of it, or {rejected, code, message}; the caller's.
+static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcome, pons_error *err)
+{
+    pons_cx *cx = t->cx;
+    pons_brain *b = t->b;
+    const char *id = op->goal_id;
+    const pons_value *link = NULL, *verdict = NULL, *word = NULL;
+    int rc = pons_await(cx, "body",
+                        pons_object("wait", json_string("link"), "for", json_string(id), NULL),
+                        (int64_t)b->rules.link_wait_ms, &link, err);
+    if (rc < 0) {
+        return rc;
+    }
+    // Much may have happened since R4: the verdict is taken once, and recorded.
+    const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
+    pons_autovalue question =
+        pons_object("link", pons_value_ref(link), "op", pons__record_write(&pons__op_record, op),
+                    "mode", json_string(pons__mode_words[mode]), NULL);
+    rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *refusal = pons_get_str(verdict, "refused", NULL);
+    if (refusal) {
+        *ret_outcome = pons_object("rejected", json_true(), "code", json_string("rearbitrated"),
+                                   "message", json_string(refusal), NULL);
+        return PONS_OK;
+    }
+    pons_effect_state found = PONS_EFFECT_INTENDED;
+    rc = pons_effect_dispatch(cx, id, dispatch_details(b), send_goal, b, &found, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (found == PONS_EFFECT_REFUSED) { // of a fork, and a person said no
+        *ret_outcome = pons_object("rejected", json_true(), "code", json_string("not_confirmed"),
+                                   "message", json_string("a person did not confirm it"), NULL);
+        return PONS_OK;
+    }
+    rc = pons_await(cx, "body",
+                    pons_object("wait", json_string("accept"), "goal_id", json_string(id), NULL), 0,
+                    &word, err);
+    if (rc >= 0) {
+        pons__effect_event(b, cx, id, op->skill, op->args, "dispatched", NULL);
+        *ret_outcome = pons_value_ref(word);
+    }
+    return rc;
+}
+
+static int rejected(pons__turn *t, const pons__op *op, const pons_value *outcome, pons_error *err)
+{
+    const char *message = pons_get_str(outcome, "message", "");
+    const pons_value *veto = pons__answer_veto(t->b);
+    if (veto) { // it was approved, and that was taken back
+        pons__human_say(t->react, "may I do this?", "no", pons_get_str(veto, "reason", ""));
+    }
+    pons__result *last = pons__record_new(&pons__result_record);
+    pons__set_text(&last->skill, op->skill);
+    pons__set_text(&last->goal_id, op->goal_id);
+    pons__json(&last->args, pons_value_ref(op->args));
+    pons__json(&last->metrics, json_object());
+    last->goal_index = op->goal_index;
+    last->status = PONS_END_REJECTED;
+    last->recovery = veto ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
+    pons__set_textf(&last->error_msg, "%s: %s", pons_get_str(outcome, "code", ""), message);
+    pons__record_free(&pons__result_record, t->skills->last_result);
+    t->skills->last_result = last;
+    t->react->refused = true;
+    pons__task_plan_note_result(t->react, op->step_id, op->fallback, last, NULL);
+    pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "refused", message);
+    return pons__settle(t->cx, op->goal_id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
+}
+
+// Of this moment, not of the recorded answer: a brain that died before DISPATCHED was durable sends
+// under its next life's epoch, perhaps to another boot.
+static pons_value *dispatch_details(pons_brain *b)
+{
+    const pons_value *hello = b->port.hello;
+    const int64_t boot_ms = b->opts.clock.boot_ns(b->opts.clock.ctx) / PONS_NS_PER_MS;
+    return pons_object("epoch", json_integer(pons_get_int(hello, "epoch", 0)), "boot_id",
+                       json_string(pons_get_str(hello, "boot_id", "")), "robot_id",
+                       json_string(pons_get_str(hello, "robot_id", "")), "expires_ms",
+                       json_integer(boot_ms + (int64_t)b->rules.goal_expires_ms), NULL);
+}
+
+// A recorded task: {refused: why} or {ok}. Approvals are bound to the arguments that R4
+// saw, so what remains to be asked again is the state of the robot.
+static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err)
+{
+    (void)err;
+    pons_brain *b = user;
+    const pons_value *link = pons_get(args, "link"), *op = pons_get(args, "op");
+    if (!pons_get_bool(link, "ready", false)) {
+        const bool detached = pons_get_bool(link, "detached", false);
+        *ret = pons_object(
+            "refused", json_string(detached ? "the kernel took over" : "no body answers"), NULL);
+        return PONS_OK;
+    }
+    const char *skill = pons_get_str(op, "skill", "");
+    pons_autovalue none = json_array();
+    pons_autovalue broken = pons__guard_kernel(b, skill);
+    if (!broken) {
+        const int mode =
+            pons__word_find(pons__mode_words, pons_get_str(args, "mode", "EXEC"), PONS_MODE_EXEC);
+        broken = pons__guard_check(b, mode, skill, pons_get(op, "args"), none, none, none);
+    }
+    *ret = json_array_size(broken) > 0 ? pons_object("refused", pons__guard_says(broken), NULL)
+                                       : pons_object("ok", json_true(), NULL);
+    return PONS_OK;
+}
+
+// Called once, after DISPATCHED is on disk.
+static int send_goal(void *user, const pons_effect *e, pons_error *err)
+{
+    (void)err;
+    pons_brain *b = user;
+    pons__body_goal *g = pons__port_track(&b->port, e->id);
+    const pons_message_goal goal = {.goal_id = e->id,
+                                    .epoch = pons_get_int(e->details, "epoch", 0),
+                                    .expires_ms = pons_get_int(e->details, "expires_ms", 0),
+                                    .robot_id = pons_get_str(e->details, "robot_id", ""),
+                                    .skill = json_string_value(e->skill),
+                                    .args = e->args,
+                                    .args_hash = e->args_hash,
+                                    .thread = b->opts.thread,
+                                    .task_id = pons_get_str(e->tag, "task_id", ""),
+                                    .attempt = e->attempt};
+    pons__port_keep(g, &goal, pons_get_str(e->details, "boot_id", ""));
+    // The recorded verdict may be of a life before this one: the robot is looked at once more.
+    pons_autovalue broken = pons__guard_now(b, &g->message.as.goal);
+    if (json_array_size(broken) > 0) {
+        pons_autovalue why = pons__guard_says(broken);
+        pons__port_refuse(g, json_string_value(why));
+        return PONS_OK;
+    }
+    // A link that breaks now leaves DISPATCHED; the next hello asks about the goal.
+    pons__port_send(&b->port, &g->message);
+    g->recovering = b->port.link == NULL;
+    return PONS_OK;
+}

@@ -1,0 +1,150 @@
+// guard.c - what R4 asks the critic, and how the brain's own words become the critic's facts.
+//
+// The rules are pons/critic.h's, the same for everybody who wants something of a robot. The brain
+// brings what it knows: the registry, the map and the limits of the body's hello, the newest
+// telemetry and its age, what is running, and the policy of config/kernel.yaml. Nothing that a
+// model says lifts a rule; an approval lifts only the rule that asks for one.
+#include "brain/react/guard.h"
+
+#include "pons/buf.h"
+#include "pons/critic.h"
+
+#include <string.h>
+
+static pons_value *embodiment_of(const pons_brain *b);
+
+// One critic for as long as the body is the same: its registry's schemas are compiled once.
+const pons_critic *pons__guard_critic(pons_brain *b)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (b->critic && b->critic_of == b->port.hello) {
+        return b->critic;
+    }
+    pons_critic_destroy(b->critic);
+    b->critic = NULL;
+    pons_autovalue none = json_array();
+    pons_autovalue embodiment = embodiment_of(b);
+    pons_autovalue policy = pons_brain_critic_policy(b->config);
+    const pons_value *skills = pons_get(b->port.hello, "skills");
+    const pons_critic_options o = {.skills = skills ? skills : none,
+                                   .embodiment = embodiment,
+                                   .world = pons_get(b->port.hello, "world"),
+                                   .policy = policy};
+    if (pons__door_check(b, PONS_DOOR_EMBODIMENT, embodiment, &err) < 0 ||
+        pons__door_check(b, PONS_DOOR_POLICY, policy, &err) < 0 ||
+        pons_critic_create(&o, &b->critic, &err) < 0) {
+        snprintf(b->critic_fault, sizeof b->critic_fault, "%.250s", err.message);
+        b->critic = NULL;
+        return NULL;
+    }
+    pons_value_unref(b->critic_of);
+    b->critic_of = pons_value_ref(b->port.hello);
+    return b->critic;
+}
+
+// The facts of this moment. What they point to lives until the next message of the body.
+pons_critic_situation pons__guard_situation(pons_brain *b, int mode)
+{
+    return (pons_critic_situation){
+        .live = true,
+        .mode = mode >= 0 ? pons__mode_words[mode] : NULL,
+        .robot = b->port.telemetry,
+        .telemetry_age_ms =
+            (double)(pons_now_ns(&b->opts.clock) - b->port.telemetry_ns) / (double)PONS_NS_PER_MS,
+    };
+}
+
+pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const pons_value *args,
+                              const pons_value *running, const pons_value *to_cancel,
+                              const pons_value *batch)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autoverdict verdict = NULL;
+    pons_critic_situation now = pons__guard_situation(b, mode);
+    now.running = running;
+    now.released = to_cancel;
+    now.batch = batch;
+    const pons_critic *critic = pons__guard_critic(b);
+    if (!critic || pons_critic_judge(critic, skill, args, &now, &verdict, &err) < 0) {
+        // No judge, no motion.
+        const char *why = critic ? err.message : b->critic_fault;
+        return json_pack("[{s:s, s:s, s:s}]", "rule", "critic", "skill", skill, "message", why);
+    }
+    return pons_value_ref(pons_verdict_rules(verdict));
+}
+
+pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal)
+{
+    pons_autovalue none = json_array();
+    pons_value *held = pons__guard_kernel(b, goal->skill);
+    return held ? held
+                : pons__guard_check(b, b->tasks->mode, goal->skill, goal->args, none, none, none);
+}
+
+// A stop or a preemption that the kernel has committed and the inner loop has not read yet.
+pons_value *pons__guard_kernel(const pons_brain *b, const char *skill)
+{
+    const bool stopped = b->tasks->stopped;
+    if (strcmp(skill, "stop_base") != 0 && pons__answer_veto(b)) {
+        return json_pack("[{s:s, s:s, s:s}]", "rule", "approval", "skill", skill, "message",
+                         "a person said no after all");
+    }
+    if (strcmp(skill, "stop_base") == 0 ||
+        (!stopped && b->tasks->react->state != PONS_INNER_STOPPING)) {
+        return NULL;
+    }
+    return json_pack("[{s:s, s:s, s:s}]", "rule", "kernel", "skill", skill, "message",
+                     stopped ? "a stop is in force until a reset and continue"
+                             : "the kernel took over");
+}
+
+pons_value *pons__guard_says(const pons_value *rules)
+{
+    pons_autobuf text = PONS_BUF_INIT;
+    size_t i;
+    json_t *rule;
+    json_array_foreach(rules, i, rule)
+    {
+        pons_buf_printf(&text, "%s%s", i ? "; " : "", pons_get_str(rule, "message", ""));
+    }
+    return json_string(text.data ? text.data : "");
+}
+
+// Which rules want a person's word for it: [{rule, message, …}], empty when none does.
+pons_value *pons__guard_approvals(pons_brain *b, const char *skill, const pons_value *args)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autoverdict verdict = NULL;
+    const pons_critic_situation now = pons__guard_situation(b, -1);
+    const pons_critic *critic = pons__guard_critic(b);
+    const bool judged = critic && pons_critic_judge(critic, skill, args, &now, &verdict, &err) >= 0;
+    return judged ? json_copy((json_t *)pons_verdict_approvals(verdict)) : json_array();
+}
+
+// A body that says what it can do is believed; else its registry and limits say it.
+static pons_value *embodiment_of(const pons_brain *b)
+{
+    const pons_value *told = pons_get(b->port.hello, "embodiment");
+    if (json_is_object(told)) {
+        return pons_value_ref(told);
+    }
+    const pons_value *limits = pons_get(b->port.hello, "limits");
+    const pons_value *radius = pons_get(limits, "radius_m");
+    return pons_object("name", json_string(pons_get_str(b->port.hello, "robot_id", "this robot")),
+                       "radius_m", radius ? pons_value_ref(radius) : NULL, "limits",
+                       limits ? pons_value_ref(limits) : NULL, NULL);
+}
+
+pons_value *pons_brain_critic_policy(const pons_value *config)
+{
+    pons__rules_kernel rules;
+    const pons_value *own = pons_get(config, "critic");
+    pons_value *policy = own ? json_copy((json_t *)own) : json_object();
+    pons__rules_read(config, &rules);
+    json_object_set_new(policy, "telemetry_age_max_ms", json_real(rules.telemetry_age_max_ms));
+    json_object_set_new(policy, "battery_min_pct", json_real(rules.battery_safe_pct));
+    if (rules.approval_skills) {
+        json_object_set_new(policy, "approval", pons_value_ref(rules.approval_skills));
+    }
+    return policy;
+}

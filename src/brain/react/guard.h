@@ -1,0 +1,21 @@
+// guard.h - the critic with the brain's facts (guard.c). A list of violated rules is empty when all is
+// well: [{rule, skill, message, …numbers}].
+#ifndef PONS_BRAIN_REACT_GUARD_H
+#define PONS_BRAIN_REACT_GUARD_H
+
+#include "brain/self.h"
+
+const pons_critic *pons__guard_critic(pons_brain *b); // NULL: it could not be made
+pons_critic_situation pons__guard_situation(pons_brain *b, int mode);
+// running, to_cancel, batch: lists as the channel has them.
+pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const pons_value *args,
+                              const pons_value *running, const pons_value *to_cancel,
+                              const pons_value *batch);
+// Why the kernel lets no goal of this skill out now, whatever was decided: one rule, or NULL.
+pons_value *pons__guard_kernel(const pons_brain *b, const char *skill);
+// The same for a goal message that is about to be sent, by the kernel's mode as it is now.
+pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal);
+pons_value *pons__guard_says(const pons_value *rules); // all their messages, on one line
+pons_value *pons__guard_approvals(pons_brain *b, const char *skill, const pons_value *args);
+
+#endif

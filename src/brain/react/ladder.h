@@ -1,0 +1,24 @@
+// ladder.h - the budget of a task that gets nowhere (ladder.c).
+#ifndef PONS_BRAIN_REACT_LADDER_H
+#define PONS_BRAIN_REACT_LADDER_H
+
+#include "brain/self.h"
+
+void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *skills); // R1
+void pons__ladder_progress(pons_brain *b, pons__react *r); // something else was gained
+// R2: what must be done before anybody is asked; NULL: nothing.
+pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__skills *skills);
+void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source);
+bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model
+void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answer); // R5
+// R6, R7: a goal has ended.
+void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *running,
+                        const pons__result *result);
+// {step, failures, tries_left, decisions_left, best_m, why}, or null.
+pons_value *pons__ladder_brief(const pons__task *task);
+
+// What asking a model costs the task.
+void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens);
+bool pons__budget_over(const pons_brain *b, const pons__react *r);
+
+#endif

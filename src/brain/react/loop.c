@@ -1,0 +1,186 @@
+// loop.c - R8: is the task over, and what all nodes share.
+//
+// A task is over when the decision says FINISH (R4 has held it against the world) or ABORT, when it is
+// let go of for another one (SWITCH_TASK, and R4 has asked the priorities), or when the kernel wants
+// the inner loop back and nothing runs any more. The kernel is told with one message, in the step that
+// ends the run.
+#include "brain/react/ladder.h"
+#include "brain/react/nodes.h"
+#include "brain/react/task_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGES_KEPT  40 // older ones are removed from the channel in halves
+#define STEPS_LEFT_MIN 16 // a run with fewer supersteps left hands over to a fresh one
+
+typedef struct ending {
+    const char *status, *stop; // NULL: it goes on
+} ending;
+
+static ending ending_of(const pons__react *r, const pons__skills *skills);
+static const char *plan_status(const pons__task_plan *state);
+static void tell_kernel(pons_cx *cx, const pons__react *r, const char *status);
+
+int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    const ending end = ending_of(t.react, t.skills);
+    if (!end.status && pons_cx_remaining_steps(cx) < STEPS_LEFT_MIN) {
+        // A long task outlives a run: the state stays, and a message to itself begins the next one.
+        pons_cx_post(cx, PONS_NS_REACT, "go_on", json_object());
+        t.react->rollover = true;
+    }
+    if (end.status) {
+        const bool over =
+            strcmp(end.status, "preempted") != 0 && strcmp(end.status, "switched") != 0;
+        if (over) {
+            pons__task_plan_end(t.b, cx, t.react, end.status);
+        }
+        tell_kernel(cx, t.react, end.status);
+        pons__set_text(&t.react->stop_reason, end.stop);
+    }
+    return pons__turn_end(&t, PONS_OK);
+}
+
+static ending ending_of(const pons__react *r, const pons__skills *skills)
+{
+    const pons__decision_type type = pons__decided(r);
+    if (r->preempt) {
+        const bool safe = r->preempt->mode == PONS_MODE_SAFE;
+        return (ending){skills->running.n == 0 ? "preempted" : NULL,
+                        safe ? "safety_override" : "preempted"};
+    }
+    if (type == PONS_FINISH) {
+        return (ending){"succeeded", "done"};
+    }
+    if (type == PONS_ABORT) {
+        const char *of_plan = plan_status(r->plan);
+        return (ending){of_plan          ? of_plan
+                        : *r->end_status ? r->end_status
+                                         : "aborted",
+                        "impossible"};
+    }
+    if (type == PONS_SWITCH_TASK && skills->running.n == 0) {
+        return (ending){"switched", "preempted"};
+    }
+    return (ending){NULL, NULL};
+}
+
+// How a task ends whose plan it was; NULL: it was not the plan that ended it.
+static const char *plan_status(const pons__task_plan *state)
+{
+    const char *status = pons_get_str(state ? state->plan : NULL, "status", "");
+    if (!state || strcmp(state->kind, "given") != 0) {
+        return NULL;
+    }
+    return strcmp(status, "failed") == 0      ? "failed"
+           : strcmp(status, "cancelled") == 0 ? "cancelled"
+                                              : NULL;
+}
+
+static void tell_kernel(pons_cx *cx, const pons__react *r, const char *status)
+{
+    static const pons__list none = {0};
+    const pons__task *task = r->task;
+    const bool finished = pons__decided(r) == PONS_FINISH && !r->preempt;
+    const pons_value *verified = NULL;
+    if (finished && task) {
+        const bool claimed = json_array_size(r->decision->claims) > 0;
+        verified = json_boolean(!task->unverified || claimed);
+    }
+    pons__outcome o = {.activation = r->activation,
+                       .task_id = task ? task->id : "",
+                       .status = status,
+                       .reason = r->decision ? r->decision->reason : "",
+                       .mode = r->preempt ? r->preempt->mode : r->mode,
+                       .iterations = r->iter,
+                       .replans = r->replans,
+                       .distance_m = r->distance_m,
+                       .switch_to = r->decision ? r->decision->task_id : "",
+                       .verified = verified,
+                       .goals = task ? task->goals : none,
+                       .ladder = task ? task->ladder : NULL,
+                       .spent = task ? task->spent : NULL,
+                       .plan = r->plan};
+    pons_cx_post(cx, PONS_NS_KERNEL, "task_result", pons__record_write(&pons__outcome_record, &o));
+    pons_value_unref(verified);
+}
+
+int pons__after_loop(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    const pons_value *react = pons_cx_get(cx, "react");
+    const bool ended =
+        json_is_string(pons_get(react, "stop_reason")) || pons_get_bool(react, "rollover", false);
+    pons_cx_goto(cx, ended ? PONS_END : "build_observation");
+    return PONS_OK;
+}
+
+// ---- what the nodes share -----------------------------------------------------------------------
+
+void pons__turn_begin(pons__turn *t, pons_cx *cx, pons_brain *b)
+{
+    const pons_value *skills = pons_cx_get(cx, "skills");
+    *t = (pons__turn){.b = b,
+                      .cx = cx,
+                      .react = pons__record_read(&pons__react_record, pons_cx_get(cx, "react")),
+                      .skills = pons__record_read(&pons__skills_record, skills),
+                      .skills_changed = !skills};
+    if (!t->react->approved) {
+        pons__json(&t->react->approved, json_array());
+    }
+}
+
+int pons__turn_end(pons__turn *t, int rc)
+{
+    if (rc >= 0 && t->skills_changed) {
+        rc = pons_cx_put(t->cx, "skills", pons__record_write(&pons__skills_record, t->skills));
+    }
+    if (rc >= 0) {
+        rc = pons_cx_put(t->cx, "react", pons__record_write(&pons__react_record, t->react));
+    }
+    pons__record_free(&pons__react_record, t->react);
+    pons__record_free(&pons__skills_record, t->skills);
+    return rc;
+}
+
+bool pons__releases_all(pons__decision_type type)
+{
+    return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK;
+}
+
+void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
+{
+    char *text = NULL;
+    if (!content || pons_value_line(content, &text) < 0) {
+        return;
+    }
+    const pons_value *old = pons_cx_get(cx, "messages");
+    const size_t n = json_array_size(old);
+    pons_value *update = json_array();
+    for (size_t i = 0; n > MESSAGES_KEPT && i < n / 2; i++) {
+        json_array_append_new(
+            update, pons_object("type", json_string("remove"), "id",
+                                json_string(pons_get_str(json_array_get(old, i), "id", "")), NULL));
+    }
+    char id[PONS_ID_MAX];
+    pons_cx_id(cx, id);
+    json_array_append_new(update, pons_object("id", json_string(id), "role", json_string(role),
+                                              "content", json_string(text), NULL));
+    free(text);
+    pons_cx_put(cx, "messages", update);
+}
+
+void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
+                        const pons_value *args, const char *state, const char *why)
+{
+    pons_value *payload =
+        pons_object("goal_id", json_string(id), "skill", json_string(skill), "args",
+                    args ? pons_value_ref(args) : json_object(), "state", json_string(state),
+                    "reason", why && *why ? json_string(why) : NULL, NULL);
+    pons_cx_emit(cx, "effect", pons__event(b, payload));
+}

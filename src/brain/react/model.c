@@ -1,0 +1,107 @@
+// model.c - R2's await of a model: one request at a time, its tokens shown as they come.
+//
+// The request is made when the await starts (prompt.c); of the answer is kept what a decision may have
+// (answer.c). A model that is called again after a restart has done nothing yet: only its answer is
+// ever used. The brain's loop thread; the provider has its own.
+#include "brain/react/model.h"
+
+#include "brain/react/answer.h"
+#include "brain/react/prompt.h"
+
+#include <string.h>
+
+void pons__model_start(void *user, pons_run *run, const char *id, const pons_value *request,
+                       bool restarted)
+{
+    (void)restarted; // an answer that never arrived is asked for again: models may be
+    pons_brain *b = user;
+    pons_error err = PONS_ERROR_INIT;
+    pons_error ignored = PONS_ERROR_INIT;
+    int rc = PONS_EUNSUPPORTED;
+    if (b->opts.llm) {
+        const pons_value *react = pons_run_get(run, "react");
+        pons_autovalue full = pons__decision_request(
+            b, pons_run_get(run, "messages"), pons_get(react, "observation"),
+            pons_get_str(request, "complaint", NULL), pons_get_str(request, "previous", NULL));
+        // The provider counts the calls of an activation: a model that goes in circles ends here,
+        // and the rules go on.
+        json_object_set_new(full, "run",
+                            json_sprintf("%s#%lld", pons_thread_id(b->thread),
+                                         (long long)pons_get_int(react, "activation", 0)));
+        rc = b->opts.llm->ops->start(b->opts.llm->self, ++b->llm_call, full, &err);
+    } else {
+        pons_error_set(&err, rc, "brain", "no model is configured any more");
+    }
+    if (rc < 0) {
+        char line[512];
+        pons_run_answer(
+            run, id,
+            pons_object("error", json_string(pons_error_line(&err, line, sizeof line)), NULL),
+            &ignored);
+        return;
+    }
+    snprintf(b->llm_await, sizeof b->llm_await, "%s", id);
+    b->llm_run = run;
+}
+
+void pons__model_cancel(void *user, pons_run *run, const char *id)
+{
+    (void)run;
+    pons_brain *b = user;
+    if (b->opts.llm && strcmp(b->llm_await, id) == 0) {
+        b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);
+        b->llm_await[0] = '\0';
+    }
+}
+
+// A token as LangGraph's clients know it; durable, so it has a number.
+static int emit_message(pons_brain *b, const char *text, pons_error *err)
+{
+    pons_value *chunk =
+        pons_object("type", json_string("AIMessageChunk"), "content", json_string(text), NULL);
+    pons_value *meta =
+        pons_object("langgraph_step", json_integer(pons_run_supersteps(b->react_run) + 1), "node",
+                    json_string("react_decide"), "ns", json_array(), NULL);
+    return pons_thread_emit(b->thread, PONS_NS_REACT, "stream.messages",
+                            json_pack("[oo]", chunk, meta), err);
+}
+
+int pons__model_poll(pons_brain *b, pons_error *err)
+{
+    int did = 0;
+    pons_llm_event ev = {0};
+    while (b->opts.llm && b->opts.llm->ops->next(b->opts.llm->self, &ev)) {
+        const bool wanted = ev.call == b->llm_call && b->llm_await[0] && b->react_run == b->llm_run;
+        did = 1;
+        if (wanted && ev.kind == PONS_LLM_TOKEN) {
+            pons_thread_emit_live(b->thread, PONS_NS_REACT, "token",
+                                  pons_object("content", json_string(ev.text), NULL));
+            const int rc =
+                b->opts.stream & PONS_STREAM_MESSAGES ? emit_message(b, ev.text, err) : PONS_OK;
+            if (rc < 0) {
+                pons_llm_event_clear(&ev);
+                return rc;
+            }
+        } else if (wanted && (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR)) {
+            char line[512];
+            char id[64];
+            pons_value *answer =
+                ev.kind == PONS_LLM_DONE
+                    ? pons__decision_answer(ev.value)
+                    : pons_object("error",
+                                  json_string(pons_error_line(&ev.error, line, sizeof line)), NULL);
+            if (ev.kind == PONS_LLM_DONE) {
+                pons__prompt_learn(b, pons_get(ev.value, "usage"));
+            }
+            memcpy(id, b->llm_await, sizeof id);
+            b->llm_await[0] = '\0';
+            const int rc = pons_run_answer(b->react_run, id, answer, err);
+            if (rc < 0 && rc != PONS_ENOTPENDING) {
+                pons_llm_event_clear(&ev);
+                return rc;
+            }
+        }
+        pons_llm_event_clear(&ev);
+    }
+    return did;
+}

@@ -1,0 +1,12 @@
+// model.h - awaits of kind "llm": the model is asked (model.c).
+#ifndef PONS_BRAIN_REACT_MODEL_H
+#define PONS_BRAIN_REACT_MODEL_H
+
+#include "brain/self.h"
+
+void pons__model_start(void *user, pons_run *run, const char *id, const pons_value *request,
+                       bool restarted);
+void pons__model_cancel(void *user, pons_run *run, const char *id);
+int pons__model_poll(pons_brain *b, pons_error *err); // > 0: something came
+
+#endif

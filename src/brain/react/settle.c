@@ -1,0 +1,252 @@
+// settle.c - R7: news of what runs, and what a goal's end does to the state.
+//
+// R7 parks until there is news: a skill has ended, or gets nowhere. The rules, a plan and the ladder
+// also look in every check_in_s; a model is woken by news alone, or at the time that its last decision
+// set (wake_s). A goal's end settles its effect, in the same commit as what it changes: what runs, the
+// last result, the goals of the task, the counters, the ladder, the plan.
+#include "brain/react/settle.h"
+
+#include "brain/react/ladder.h"
+#include "brain/react/task_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REST_MS       500  // host time between two tries that were refused at once
+#define ERROR_STOPPED 9902 // docs/link.md: a protective stop latched
+#define ERROR_LOST    9907 // and the robot does not know where it has been
+#define WAKE_MIN_S    1.0  // the soonest that a decision can ask to be woken
+
+static pons_value *await_of(const pons__turn *t);
+static double look_again_s(const pons__turn *t);
+static bool note_stop(pons__turn *t, const pons__running *running, const char *why);
+static void count_failure(pons__react *r, const char *skill, bool done, bool counts);
+static void mark_goal(pons__react *r, const pons__running *running);
+static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
+
+// ---- R7 observe_execution_result ----------------------------------------------------------------
+
+int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    pons__react *r = t.react;
+    const pons_value *news = NULL;
+    if (t.skills->running.n == 0 && (!r->refused || pons__releases_all(pons__decided(r)))) {
+        return pons__turn_end(&t, PONS_OK);
+    }
+    int rc = pons_await(cx, "body", await_of(&t), 0, &news, err);
+    const char *event = pons_get_str(news, "event", "detached");
+    const pons_value *results = pons_get(news, "results");
+    size_t i;
+    json_t *result;
+    json_array_foreach(rc >= 0 ? results : NULL, i, result)
+    {
+        rc = rc >= 0 ? pons__settle_result(&t, result, err) : rc;
+    }
+    const bool look = strcmp(event, "check_in") == 0;
+    const bool own =
+        look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
+    r->no_progress = r->no_progress || strcmp(event, "no_progress") == 0;
+    r->checked_in = look;
+    r->refused = false;
+    pons__set_text(&r->woke, own ? "time_out" : event);
+    if (rc >= 0 && json_array_size(results) > 0) {
+        pons_autovalue last = pons__record_write(&pons__result_record, t.skills->last_result);
+        pons__say_message(cx, "user", last);
+    }
+    return pons__turn_end(&t, rc);
+}
+
+static pons_value *await_of(const pons__turn *t)
+{
+    if (t->skills->running.n == 0) { // refused at once: rest, so that trying again is no busy loop
+        return pons_object("wait", json_string("rest"), "ms", json_integer(REST_MS), NULL);
+    }
+    pons_value *ids = json_array();
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        json_array_append_new(
+            ids, json_string(((const pons__running *)t->skills->running.at[i])->goal_id));
+    }
+    return pons_object("wait", json_string("skill"), "goals", ids, "look_s",
+                       json_real(look_again_s(t)), NULL);
+}
+
+// After how long of robot time R7 wakes without news; 0: never.
+static double look_again_s(const pons__turn *t)
+{
+    const pons__react *r = t->react;
+    const bool model = t->b->opts.llm && r->source == PONS_SOURCE_LLM;
+    if (!model) {
+        return t->b->rules.check_in_s;
+    }
+    const double wake_s = r->decision ? r->decision->wake_s : 0.0;
+    return wake_s > 0.0 ? fmax(wake_s, WAKE_MIN_S) : 0.0;
+}
+
+// ---- a goal's end -------------------------------------------------------------------------------
+
+int pons__settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
+                 pons_error *err)
+{
+    pons_effect e;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_effect_get(cx, id, &e, &none) >= 0 && e.state >= PONS_EFFECT_DONE) {
+        pons_value_unref(result);
+        return PONS_OK;
+    }
+    return pons_effect_settle(cx, id, to, result, err);
+}
+
+// Out of the list of what runs, the caller's; NULL: it is not there.
+static pons__running *take_running(pons__skills *s, const char *goal_id)
+{
+    for (size_t i = 0; i < s->running.n; i++) {
+        if (strcmp(((const pons__running *)s->running.at[i])->goal_id, goal_id) == 0) {
+            return pons__list_take(&s->running, i);
+        }
+    }
+    return NULL;
+}
+
+static pons__result *result_of(const pons__running *running, const pons_value *told, int status)
+{
+    const pons_value *metrics = pons_get(told, "metrics");
+    pons__result *last = pons__record_new(&pons__result_record);
+    pons__set_text(&last->skill, running->skill);
+    pons__set_text(&last->goal_id, running->goal_id);
+    pons__set_text(&last->error_msg, pons_get_str(told, "error_msg", ""));
+    pons__json(&last->args, pons_value_ref(running->args));
+    pons__json(&last->metrics, metrics ? pons_value_ref(metrics) : json_object());
+    last->goal_index = running->goal_index;
+    last->error_code = pons_get_int(told, "error_code", 0);
+    last->status = status;
+    return last;
+}
+
+// How far it drove: as the skill says, or, where a body died with it, as it had said last.
+static double driven_m(const pons__turn *t, const pons__result *last)
+{
+    const pons__body_goal *g = pons__port_goal(&t->b->port, last->goal_id);
+    const double told = pons_get_num(last->metrics, "distance_m", NAN);
+    return isfinite(told) ? told : pons_get_num(g ? g->feedback : NULL, "distance_m", 0.0);
+}
+
+int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
+{
+    static const pons_effect_state states[] = {[PONS_END_DONE] = PONS_EFFECT_DONE,
+                                               [PONS_END_FAILED] = PONS_EFFECT_FAILED,
+                                               [PONS_END_CANCELED] = PONS_EFFECT_CANCELED,
+                                               [PONS_END_UNKNOWN] = PONS_EFFECT_OUTCOME_UNKNOWN};
+    const char *id = pons_get_str(told, "goal_id", "");
+    int status = pons__word_find(pons__end_words, pons_get_str(told, "status", ""), 0);
+    if (!pons__running_find(t->skills, id)) {
+        return PONS_OK;
+    }
+    if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
+        status = PONS_END_UNKNOWN;
+    }
+    const bool lost = pons_get_int(told, "error_code", 0) == ERROR_LOST;
+    const int rc = pons__settle(t->cx, id, states[lost ? PONS_END_UNKNOWN : status],
+                                pons_value_ref(told), err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__react *r = t->react;
+    pons__running *running = take_running(t->skills, id);
+    pons__result *last = result_of(running, told, status);
+    pons__effect_event(t->b, t->cx, id, running->skill, running->args, pons__end_words[status],
+                       last->error_msg);
+    // A person has typed resume after that stop: the answer to "shall I try again?" is given.
+    const bool go_on = last->error_code == ERROR_STOPPED && !note_stop(t, running, last->error_msg);
+    const bool done = status == PONS_END_DONE;
+    if (done) {
+        mark_goal(r, running);
+    }
+    count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
+    pons__ladder_ended(t->b, r, running, last);
+    r->distance_m += driven_m(t, last);
+    last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
+    pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
+    pons__record_free(&pons__result_record, t->skills->last_result);
+    t->skills->last_result = last;
+    t->skills_changed = true;
+    pons__record_free(&pons__running_record, running);
+    return PONS_OK;
+}
+
+// The body ended it by a stop, which may be lifted again before any telemetry shows it: the kernel
+// hears of it from here as well. What ended in an earlier life is over when a person typed resume.
+// Whether the kernel was told.
+static bool note_stop(pons__turn *t, const pons__running *running, const char *why)
+{
+    const pons__body_goal *g = pons__port_goal(&t->b->port, running->goal_id);
+    if (g && g->old && t->b->opts.resumed) {
+        return false;
+    }
+    t->b->tick_now = true;
+    pons_cx_post(t->cx, PONS_NS_KERNEL, "stopped",
+                 pons_object("activation", json_integer(t->react->activation), "reason",
+                             json_string(why), NULL));
+    return true;
+}
+
+// Consecutive failures of one skill. A pause or a look between two tries ends well, and says
+// nothing of what failed: only the skill itself clears its count.
+static void count_failure(pons__react *r, const char *skill, bool done, bool counts)
+{
+    const bool same = strcmp(r->failed_skill, skill) == 0;
+    if (counts) {
+        r->failures = same ? r->failures + 1 : 1;
+        pons__set_text(&r->failed_skill, skill);
+    } else if (done && same) {
+        r->failures = 0;
+        pons__set_text(&r->failed_skill, "");
+    }
+}
+
+static void mark_visited(pons__goal *goal, const pons_value *args)
+{
+    pons_value *visited = goal->visited ? json_copy((json_t *)goal->visited) : json_array();
+    json_array_append_new(visited, json_string(pons_get_str(args, "zone", "")));
+    pons__json(&goal->visited, visited);
+    goal->done = json_array_size(visited) >= json_array_size(goal->zones);
+}
+
+// Goals that are not about a place are met by their own skill's success.
+static void mark_goal(pons__react *r, const pons__running *running)
+{
+    static const struct {
+        const char *intent, *skill;
+    } met_by[] = {{"wait", "wait"}, {"say", "speak"}, {"bring", "place"}, {"put", "place"}};
+    const int64_t index = running->goal_index;
+    if (!r->task || index < 0 || (size_t)index >= r->task->goals.n) {
+        return;
+    }
+    pons__goal *goal = r->task->goals.at[index];
+    for (size_t i = 0; i < sizeof met_by / sizeof met_by[0]; i++) {
+        goal->done = goal->done || (strcmp(goal->intent, met_by[i].intent) == 0 &&
+                                    strcmp(running->skill, met_by[i].skill) == 0);
+    }
+    goal->done = goal->done || (*goal->skill && strcmp(running->skill, goal->skill) == 0);
+    if (strcmp(goal->intent, "patrol") == 0 && strcmp(running->skill, "navigate_to_pose") == 0) {
+        mark_visited(goal, running->args);
+    }
+}
+
+static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
+{
+    if (last->status == PONS_END_DONE) {
+        return PONS_RECOVER_NONE;
+    }
+    const pons_value *skill = pons__skill(b, last->skill);
+    if (last->status == PONS_END_UNKNOWN) {
+        const bool person = pons__has(b->rules.unknown_ask, last->skill);
+        return person ? PONS_RECOVER_ASK : PONS_RECOVER_REPLAN;
+    }
+    const pons_value *map = pons_get(skill, "error_map");
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)last->error_code);
+    const char *word = pons_get_str(map, key, pons_get_str(map, "default", "retry"));
+    return (pons__recovery)pons__word_find(pons__recovery_words, word, PONS_RECOVER_RETRY);
+}

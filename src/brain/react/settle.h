@@ -1,0 +1,14 @@
+// settle.h - what a goal's end does to the state (settle.c).
+#ifndef PONS_BRAIN_REACT_SETTLE_H
+#define PONS_BRAIN_REACT_SETTLE_H
+
+#include "brain/react/nodes.h"
+
+// What has ended stays as it ended: in a fork the effect may have gone on in the branch that it comes
+// from, and a person may have refused it. Takes result.
+int pons__settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
+                 pons_error *err);
+// One goal has ended: the ledger, what runs, the last result, the task's goals, the counters.
+int pons__settle_result(pons__turn *t, const pons_value *result, pons_error *err);
+
+#endif

@@ -1,0 +1,27 @@
+// task_plan.h - a task's plan, as pons/plan.h runs it (task_plan.c).
+#ifndef PONS_BRAIN_REACT_TASK_PLAN_H
+#define PONS_BRAIN_REACT_TASK_PLAN_H
+
+#include "brain/self.h"
+
+pons__task_plan *pons__task_plan_new(const char *kind, const pons_value *plan); // new
+// For a new activation: a copy; what was asked and has no outcome will be asked again.
+pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state);
+pons_value *pons__task_plan_brief(const pons__task_plan *state); // for people and models, or null
+void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons__task_plan *s); // the event
+// R2. *ret stays NULL when a model's plan has ended: others decide.
+int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pons__skills *skills,
+                           pons__decision **ret, pons_error *err);
+// What became of an operation that a plan's step asked for; rules: why it was refused, or NULL.
+void pons__task_plan_note_result(pons__react *r, const pons_value *step_id,
+                                 const pons_value *fallback, const pons__result *last,
+                                 const pons_value *rules);
+void pons__task_plan_note_answer(pons__react *r, const pons_value *answer);
+int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
+                             const pons_value *patch, pons__task_plan **ret, pons_error *err);
+void pons__task_plan_judge(pons_brain *b, int mode, const pons__task_plan *state,
+                           const pons__skills *skills, pons_value *rules);
+void pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons__react *r);
+void pons__task_plan_end(pons_brain *b, pons_cx *cx, pons__react *r, const char *status);
+
+#endif

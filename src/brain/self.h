@@ -1,0 +1,74 @@
+// self.h - the brain: what its one loop thread owns.
+//
+// State that must survive lives in the two namespaces' channels and in the effect ledger; what is in
+// this struct can be thrown away at any instruction.
+#ifndef PONS_BRAIN_SELF_H
+#define PONS_BRAIN_SELF_H
+
+#include "brain/doors.h"
+#include "brain/heart.h"
+#include "brain/look.h"
+#include "brain/port.h"
+#include "brain/rules.h"
+#include "brain/state.h"
+#include "brain/tasks.h"
+#include "pons/critic.h"
+
+#define PONS_NS_KERNEL "kernel"
+#define PONS_NS_REACT  "react"
+
+struct pons_brain {
+    pons_brain_options opts;
+    pons__rules_kernel rules;
+    pons_value *config;
+    pons_thread *thread;
+    pons_graph *kernel, *react;
+    pons_run *kernel_run, *react_run; // NULL between runs
+    pons__port port;
+    pons__heart heart;
+    pons__doors doors;
+    pons_critic *critic;    // of the hello in critic_of; NULL: not made yet, or critic_fault
+    pons_value *critic_of;  // the hello that it was made from
+    char critic_fault[256]; // why there is none
+
+    pons_value *robot, *world;  // K2's and K3's newest, for R1 and the status
+    pons__tasks *tasks;         // the kernel's channel after its last tick, never NULL
+    const pons_value *tasks_of; // what it was read from, or written as
+    pons_value *hci;            // the kernel's channel after its last tick
+    pons__react *inner;         // the inner loop's channel, when somebody looked last
+    const pons_value *inner_of; // what it was read from
+    bool kernel_unfinished;     // a tick was cut short by a crash: it is resumed, not begun anew
+    char confirm_id[64];        // the await of a forked effect that a person was asked about
+    char approval_id[64];       // of the question that the inner loop waits with; empty: none
+    int64_t next_tick_ns;
+    bool tick_now;             // an event asks for a tick before its time
+    int64_t collision_seen_ns; // host; 0: never
+    bool wake;
+    bool reset_wanted;    // a person asked to lift the latch
+    int64_t stop_sent_ms; // host; 0: the stop that was said is still to be sent
+    bool heard;           // a tick has taken what was said while nobody was here
+
+    long prompt_tokens;  // of the newest request, as estimated
+    double prompt_ratio; // what a server counts for each token that is estimated
+    uint64_t llm_call;   // the newest call's number
+    char llm_await[64];  // whom it answers; empty: none
+    pons_run *llm_run;
+
+    pons_tools knowledge;    // ops NULL: not opened yet
+    uint64_t knowledge_call; // the newest
+    char knowledge_await[64];
+    pons_run *knowledge_run;
+
+    bool step_granted; // options.step: the superstep at hand may run
+    int64_t
+        people_since_ns; // host: a latched stop or a pause holds all up since then; 0: none does
+
+    pons_brain_outcome outcome;
+    bool done_emitted;
+    int away_tries; // to take the thread again, since the store is away (thread is NULL then)
+};
+
+// The inner loop's state as it is in the run; NULL: there is none. Borrowed until the next look.
+const pons__react *pons__inner_of(pons_brain *b);
+
+#endif
