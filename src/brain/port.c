@@ -658,7 +658,8 @@ static pons_value *skill_answer(pons__port *p, const port_wait *w)
                            json_real(p->brain->rules.no_progress_s), NULL);
     }
     const double waited_ms = (double)(pons__port_robot_ms(p) - w->since_robot_ms);
-    if (p->ready && waited_ms >= p->brain->rules.check_in_s * 1e3) {
+    const double look_s = pons_get_num(w->request, "look_s", p->brain->rules.check_in_s);
+    if (p->ready && look_s > 0.0 && waited_ms >= look_s * 1e3) { // 0: woken by news alone
         return pons_object("event", json_string("check_in"), "feedback", pons_value_ref(feedback),
                            NULL);
     }

@@ -89,7 +89,8 @@ static void a_resource_has_one_user(void **state)
 {
     (void)state;
     bench b;
-    bench_open(&b, "[" CONTINUE TO_KITCHEN END "," CONTINUE
+    bench_open(&b, "[{'decision':{'type':'CONTINUE','reason':'r','wake_s':2,'ops':[" TO_KITCHEN
+                   "]}}," CONTINUE
                    "{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'bedroom'}}" END
                    "," CONTINUE "{'op':'dispatch','skill':'speak','args':{'text':'on my way'}}" END
                    ",{'repeat':true,'decision':{'type':'CONTINUE','reason':'r'}}]");
@@ -112,9 +113,9 @@ static void what_is_cancelled_with_it_is_free(void **state)
     (void)state;
     bench b;
     bench_open(&b,
-               "[" CONTINUE TO_KITCHEN END
-               ",{'decision':{'type':'SWITCH_TASK','reason':'r','ops':[{'op':'dispatch','skill':"
-               "'navigate_to_pose','args':{'zone':'bedroom'}}]}}"
+               "[{'decision':{'type':'CONTINUE','reason':'r','wake_s':2,'ops':[" TO_KITCHEN "]}}"
+               ",{'decision':{'type':'REPLAN','reason':'r','ops':[{'op':'cancel','goal_id':'all'},"
+               "{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'bedroom'}}]}}"
                ",{'repeat':true,'decision':{'type':'CONTINUE','reason':'r'}}]");
     bench_brain(&b);
     b.base_ms = 60000;

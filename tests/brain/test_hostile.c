@@ -137,6 +137,8 @@ static void a_model_that_decides_without_end_is_slowed_down(void **state)
                          goals) > 0);
     begin(&b, script);
     json_object_set_new(json_object_get(b.config, "limits"), "iterations_max", json_integer(9999));
+    json_object_set_new(json_object_get(b.config, "model"), "decisions_max", json_integer(9999));
+    json_object_set_new(json_object_get(b.config, "model"), "calls_max", json_integer(0));
     bench_kill(&b);
     bench_brain(&b);
     bench_run(&b, 0.5);

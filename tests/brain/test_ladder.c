@@ -214,12 +214,10 @@ static void a_cancel_by_the_policy_is_a_failure(void **state)
 {
     (void)state;
     bench b;
-    bench_open(&b, "[{'decision':{'type':'CONTINUE','reason':'go'," GO "}},"
-                   "{'decision':{'type':'SWITCH_TASK','reason':'no'}},"
-                   "{'decision':{'type':'CONTINUE','reason':'go'," GO "}},"
-                   "{'decision':{'type':'SWITCH_TASK','reason':'no'}},"
-                   "{'decision':{'type':'CONTINUE','reason':'go'," GO "}},"
-                   "{'repeat':true,'decision':{'type':'SWITCH_TASK','reason':'no'}}]");
+#define GO_2_S "{'decision':{'type':'CONTINUE','reason':'go','wake_s':2," GO "}}"
+#define LET_GO                                                                                     \
+    "{'decision':{'type':'REPLAN','reason':'no','ops':[{'op':'cancel','goal_id':'all'}]}}"
+    bench_open(&b, "[" GO_2_S "," LET_GO "," GO_2_S "," LET_GO "," GO_2_S "," LET_GO "]");
     bench_brain(&b);
     bench_run(&b, 0.5);
     b.base_ms = BENCH_NEVER;

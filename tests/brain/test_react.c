@@ -14,6 +14,8 @@
 #define SOON 2.0
 #define GO   "'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}}]"
 #define GOES "{'decision':{'type':'CONTINUE','reason':'go'," GO "}}"
+// … and it wants to look in while the skill runs
+#define LOOKS "{'decision':{'type':'CONTINUE','reason':'go','wake_s':5," GO "}}"
 
 static void begin(bench *b, const char *script)
 {
@@ -133,12 +135,13 @@ static void tokens_are_shown_as_they_come(void **state)
     bench_close(&b);
 }
 
+// A task that the rules do not understand either: nobody but a person is left.
 static void twenty_idle_decisions_ask_a_person(void **state)
 {
     (void)state;
     bench b;
     begin(&b, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'thinking'}}]");
-    bench_goal_text(&b, "去厨房");
+    bench_goal_text(&b, "water the plants");
     const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 30.0);
     assert_true(says(asked, "question", "20 decisions without progress"));
     assert_int_equal(bench_count(&b, "decision", "source", "llm"), 20);
@@ -151,6 +154,25 @@ static void twenty_idle_decisions_ask_a_person(void **state)
     const pons_value *done = bench_await(&b, "task.done", "status", "aborted", 30.0);
     assert_true(says(done, "reason", "40 decisions without progress"));
     assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
+// Where the rules understand the goal they take over from a model that leads nowhere, and say so.
+static void the_rules_take_over_from_a_foolish_model(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'thinking'}}]");
+    json_object_set_new(json_object_get(b.config, "model"), "decisions_max", json_integer(5));
+    bench_kill(&b);
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    bench_goal_text(&b, "去厨房");
+    const pons_value *d = bench_await(&b, "decision", "source", "rule_engine", 30.0);
+    assert_true(says(d, "fallback", "led nowhere: the rules decide"));
+    bench_await(&b, "task.done", "status", "succeeded", 60.0);
+    assert_int_equal(bench_count(&b, "decision", "source", "llm"), 5);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
     bench_close(&b);
 }
 
@@ -174,7 +196,7 @@ static void a_mode_change_aborts_a_thinking_model(void **state)
 {
     (void)state;
     bench b;
-    begin(&b, "[" GOES ",{'delay_ms':60000,'decision':{'type':'CONTINUE','reason':'late'}}]");
+    begin(&b, "[" LOOKS ",{'delay_ms':60000,'decision':{'type':'CONTINUE','reason':'late'}}]");
     b.base_ms = BENCH_NEVER;
     bench_goal_text(&b, "去厨房");
     bench_await(&b, "effect", "state", "accepted", SOON);
@@ -388,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_lost_model_is_tried_again_later),
         cmocka_unit_test(tokens_are_shown_as_they_come),
         cmocka_unit_test(twenty_idle_decisions_ask_a_person),
+        cmocka_unit_test(the_rules_take_over_from_a_foolish_model),
         cmocka_unit_test(a_model_may_abort_and_speak),
         cmocka_unit_test(a_mode_change_aborts_a_thinking_model),
         cmocka_unit_test(a_word_aborts_a_thinking_model),

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static void compile_op(const pons__react *r, pons__proposed *p, const pons_value *op);
+static void compile_op(const pons__turn *t, pons__proposed *p, const pons_value *op);
 static void compile_words(pons__proposed *p);
 static void ask(pons__proposed *p, const char *question, const pons_value *options);
 static void patch_goals(pons__turn *t, const pons_value *patch);
@@ -33,7 +33,7 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     json_t *op;
     json_array_foreach(r->decision ? r->decision->ops : NULL, i, op)
     {
-        compile_op(r, p, op);
+        compile_op(&t, p, op);
     }
     if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
         ask(p, r->decision->reason, NULL);
@@ -53,15 +53,28 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
 
 // ---- operations ---------------------------------------------------------------------------------
 
-static void compile_op(const pons__react *r, pons__proposed *p, const pons_value *op)
+// "all": whatever runs; a small model copies no ids.
+static void cancel(const pons__turn *t, pons__proposed *p, const char *goal_id)
 {
-    const bool all = pons__releases_all(pons__decided(r));
+    const bool all = strcmp(goal_id, "all") == 0;
+    if (pons__releases_all(pons__decided(t->react))) {
+        return; // it lets go of everything anyway
+    }
+    if (!all) {
+        json_array_append_new((json_t *)p->to_cancel, json_string(goal_id));
+    }
+    for (size_t i = 0; all && i < t->skills->running.n; i++) {
+        const pons__running *running = t->skills->running.at[i];
+        json_array_append_new((json_t *)p->to_cancel, json_string(running->goal_id));
+    }
+}
+
+static void compile_op(const pons__turn *t, pons__proposed *p, const pons_value *op)
+{
+    const pons__react *r = t->react;
     switch (pons__word_find(pons__op_words, pons_get_str(op, "op", ""), -1)) {
     case PONS_OP_CANCEL:
-        if (!all) {
-            json_array_append_new((json_t *)p->to_cancel,
-                                  json_string(pons_get_str(op, "goal_id", "")));
-        }
+        cancel(t, p, pons_get_str(op, "goal_id", ""));
         break;
     case PONS_OP_DISPATCH: {
         pons__op *send = pons__record_read(&pons__op_record, op);

@@ -311,8 +311,10 @@ static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64
     if (pons__task_plan_drives(r->plan) && tries <= b->rules.failures_max) {
         tries = b->rules.failures_max + 1; // a plan ends by its own rules first
     }
+    const bool rules = r->task->ladder && r->task->ladder->rules_decide; // for the whole task
     pons__record_free(&pons__ladder_record, r->task->ladder);
     pons__ladder *l = pons__record_new(&pons__ladder_record);
+    l->rules_decide = rules;
     pons__set_text(&l->step, "go");
     l->tries = tries;
     l->decisions_max = b->rules.iterations_max;
