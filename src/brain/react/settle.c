@@ -48,9 +48,9 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     const bool own =
         look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
     r->no_progress = r->no_progress || strcmp(event, "no_progress") == 0;
-    r->checked_in = look;
+    r->checked_in = look && !refused;
     r->refused = false;
-    pons__set_text(&r->woke, own ? "time_out" : event);
+    pons__set_text(&r->woke, refused && look ? "refused" : own ? "time_out" : event);
     if (rc >= 0 && json_array_size(results) > 0) {
         pons_autovalue last = pons__record_write(&pons__result_record, t.skills->last_result);
         pons__say_message(cx, "user", last);
@@ -79,6 +79,9 @@ static double look_again_s(const pons__turn *t)
     const bool model = t->b->opts.llm && r->source == PONS_SOURCE_LLM;
     if (!model) {
         return t->b->rules.check_in_s;
+    }
+    if (r->refused) {
+        return REST_MS / 1e3;
     }
     const double wake_s = r->decision ? r->decision->wake_s : 0.0;
     return wake_s > 0.0 ? fmax(wake_s, WAKE_MIN_S) : 0.0;
