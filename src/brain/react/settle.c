@@ -45,6 +45,7 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
         rc = rc >= 0 ? pons__settle_result(&t, result, err) : rc;
     }
     const bool look = strcmp(event, "check_in") == 0;
+    const bool refused = r->refused; // nothing was sent: it is asked again, soon
     const bool own =
         look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
     r->no_progress = r->no_progress || strcmp(event, "no_progress") == 0;
