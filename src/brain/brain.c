@@ -22,10 +22,10 @@
 // the kernel's stored state again and again until the inner loop has them, so there is no message
 // to lose.
 #include "brain/away.h"
+#include "brain/documents.h"
 #include "brain/done.h"
 #include "brain/graphs.h"
-#include "brain/react/documents.h"
-#include "brain/react/model.h"
+#include "brain/model.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
 #include "pons/log.h"

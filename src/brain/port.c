@@ -20,7 +20,7 @@
 // Nothing here decides: the port carries words between the ledger's two ends.
 #include "brain/port.h"
 
-#include "brain/react/guard.h"
+#include "brain/guard.h"
 #include "brain/self.h"
 #include "pons/log.h"
 #include "pons/memory.h"

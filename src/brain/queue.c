@@ -16,10 +16,10 @@
 // decision maker asked for and the priorities allow (tasks.c).
 #include "brain/queue.h"
 
-#include "brain/react/approve.h"
-#include "brain/react/task_plan.h"
+#include "brain/approve.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
+#include "brain/task_plan.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 // store.
 #include "brain/status.h"
 
-#include "brain/react/ladder.h"
-#include "brain/react/task_plan.h"
+#include "brain/ladder.h"
 #include "brain/self.h"
+#include "brain/task_plan.h"
 
 #include <string.h>
 

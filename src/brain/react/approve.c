@@ -25,12 +25,12 @@
 // An edit is an approval of what it says, if R4 lets it pass. If not it is no answer: the inner loop
 // is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
 // a goal of the task is about, that is the goal from then on.
-#include "brain/react/approve.h"
+#include "brain/approve.h"
 
-#include "brain/react/guard.h"
-#include "brain/react/ladder.h"
+#include "brain/guard.h"
+#include "brain/ladder.h"
 #include "brain/react/nodes.h"
-#include "brain/react/task_plan.h"
+#include "brain/task_plan.h"
 #include "pons/geometry.h"
 
 #include <math.h>

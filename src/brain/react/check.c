@@ -5,11 +5,11 @@
 // REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
 // a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
 // again before it switches.
-#include "brain/react/approve.h"
-#include "brain/react/guard.h"
+#include "brain/approve.h"
+#include "brain/guard.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
-#include "brain/react/task_plan.h"
+#include "brain/task_plan.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 // place: they follow it to its new one.
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
-#include "brain/react/task_plan.h"
+#include "brain/task_plan.h"
 
 #include <string.h>
 

@@ -5,10 +5,10 @@
 // DISPATCHED is made durable, the goal is sent, and the body's word on it awaited. Running this node
 // again does no harm: a cancel may be repeated, verdicts and answers are recorded, and the ledger of
 // effects sends nothing twice.
-#include "brain/react/guard.h"
+#include "brain/guard.h"
 #include "brain/react/nodes.h"
 #include "brain/react/settle.h"
-#include "brain/react/task_plan.h"
+#include "brain/task_plan.h"
 
 #include <string.h>
 

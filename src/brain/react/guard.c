@@ -4,7 +4,7 @@
 // brings what it knows: the registry, the map and the limits of the body's hello, the newest
 // telemetry and its age, what is running, and the policy of config/kernel.yaml. Nothing that a
 // model says lifts a rule; an approval lifts only the rule that asks for one.
-#include "brain/react/guard.h"
+#include "brain/guard.h"
 
 #include "pons/buf.h"
 #include "pons/critic.h"

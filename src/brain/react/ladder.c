@@ -34,7 +34,7 @@
 //
 //   tries: failures at which a person is asked; granted: more of them, by people; want: what the
 //   ladder does next, "", "wait", "pause" (it waits), "ask" or "abort"; met: the goals that were.
-#include "brain/react/ladder.h"
+#include "brain/ladder.h"
 
 #include "brain/react/observe.h"
 

@@ -4,9 +4,9 @@
 // let go of for another one (SWITCH_TASK, and R4 has asked the priorities), or when the kernel wants
 // the inner loop back and nothing runs any more. The kernel is told with one message, in the step that
 // ends the run.
-#include "brain/react/ladder.h"
+#include "brain/ladder.h"
 #include "brain/react/nodes.h"
-#include "brain/react/task_plan.h"
+#include "brain/task_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

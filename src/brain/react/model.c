@@ -3,7 +3,7 @@
 // The request is made when the await starts (prompt.c); of the answer is kept what a decision may have
 // (answer.c). A model that is called again after a restart has done nothing yet: only its answer is
 // ever used. The brain's loop thread; the provider has its own.
-#include "brain/react/model.h"
+#include "brain/model.h"
 
 #include "brain/react/answer.h"
 #include "brain/react/prompt.h"

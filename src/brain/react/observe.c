@@ -6,9 +6,9 @@
 // what the body said last.
 #include "brain/react/observe.h"
 
-#include "brain/react/ladder.h"
+#include "brain/ladder.h"
 #include "brain/react/nodes.h"
-#include "brain/react/task_plan.h"
+#include "brain/task_plan.h"
 #include "pons/geometry.h"
 
 #include <math.h>

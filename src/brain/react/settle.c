@@ -6,8 +6,8 @@
 // last result, the goals of the task, the counters, the ladder, the plan.
 #include "brain/react/settle.h"
 
-#include "brain/react/ladder.h"
-#include "brain/react/task_plan.h"
+#include "brain/ladder.h"
+#include "brain/task_plan.h"
 
 #include <math.h>
 #include <string.h>

@@ -24,10 +24,10 @@
 // survives what everything else survives: statuses, cursor and `pend` are committed with the
 // decision that they belong to. What became of a skill is noted in `pend` with the very step that
 // settles its effect; a step is asked for again only when that says that it did not happen.
-#include "brain/react/task_plan.h"
+#include "brain/task_plan.h"
 
-#include "brain/react/guard.h"
-#include "brain/react/ladder.h"
+#include "brain/guard.h"
+#include "brain/ladder.h"
 #include "pons/plan.h"
 
 #include <stdlib.h>

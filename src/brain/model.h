@@ -1,6 +1,6 @@
 // model.h - awaits of kind "llm": the model is asked (model.c).
-#ifndef PONS_BRAIN_REACT_MODEL_H
-#define PONS_BRAIN_REACT_MODEL_H
+#ifndef PONS_BRAIN_MODEL_H
+#define PONS_BRAIN_MODEL_H
 
 #include "brain/self.h"
 

@@ -1,6 +1,6 @@
 // task_plan.h - a task's plan, as pons/plan.h runs it (task_plan.c).
-#ifndef PONS_BRAIN_REACT_TASK_PLAN_H
-#define PONS_BRAIN_REACT_TASK_PLAN_H
+#ifndef PONS_BRAIN_TASK_PLAN_H
+#define PONS_BRAIN_TASK_PLAN_H
 
 #include "brain/self.h"
 

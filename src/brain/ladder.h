@@ -1,6 +1,6 @@
 // ladder.h - the budget of a task that gets nowhere (ladder.c).
-#ifndef PONS_BRAIN_REACT_LADDER_H
-#define PONS_BRAIN_REACT_LADDER_H
+#ifndef PONS_BRAIN_LADDER_H
+#define PONS_BRAIN_LADDER_H
 
 #include "brain/self.h"
 

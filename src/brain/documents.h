@@ -1,6 +1,6 @@
 // documents.h - awaits of kind "knowledge": the host searches (documents.c).
-#ifndef PONS_BRAIN_REACT_DOCUMENTS_H
-#define PONS_BRAIN_REACT_DOCUMENTS_H
+#ifndef PONS_BRAIN_DOCUMENTS_H
+#define PONS_BRAIN_DOCUMENTS_H
 
 #include "brain/self.h"
 

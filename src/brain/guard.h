@@ -1,7 +1,7 @@
 // guard.h - the critic with the brain's facts (guard.c). A list of violated rules is empty when all is
 // well: [{rule, skill, message, …numbers}].
-#ifndef PONS_BRAIN_REACT_GUARD_H
-#define PONS_BRAIN_REACT_GUARD_H
+#ifndef PONS_BRAIN_GUARD_H
+#define PONS_BRAIN_GUARD_H
 
 #include "brain/self.h"
 

@@ -1,6 +1,6 @@
 // approve.h - a question to a person, and which answer to it counts (approve.c).
-#ifndef PONS_BRAIN_REACT_APPROVE_H
-#define PONS_BRAIN_REACT_APPROVE_H
+#ifndef PONS_BRAIN_APPROVE_H
+#define PONS_BRAIN_APPROVE_H
 
 #include "brain/self.h"
 
