@@ -44,8 +44,10 @@ static int make(const char *path, pons__tokens *ret, pons_error *err)
     }
     bool ok = true;
     for (int role = PONS__VIEWER; role < PONS__ROLES; role++) {
-        ok = ok && fresh(ret->text[role]) &&
-             dprintf(fd, "%s %s\n", names[role], ret->text[role]) > 0;
+        char line[LINE_MAX_BYTES];
+        ok = ok && fresh(ret->text[role]);
+        const int n = snprintf(line, sizeof line, "%s %s\n", names[role], ret->text[role]);
+        ok = ok && write(fd, line, (size_t)n) == n;
     }
     ok = ok && fsync(fd) == 0;
     const int saved = errno;
