@@ -120,6 +120,9 @@ int cli_value(const char *text, const char *option, pons_value **ret, pons_error
     } else {
         pons_buf_str(&all, text);
     }
+    if (all.failed) { // what was read is not what was meant
+        return pons_error_set(err, PONS_ENOMEM, "cli", "%s: no memory for %s", option, from);
+    }
     if (all.len > VALUE_BYTES_MAX) {
         return cli_bad(err, "%s: %s is longer than %d MB", option, from, VALUE_BYTES_MAX >> 20);
     }

@@ -231,6 +231,9 @@ void cli_answer_sign(pons_value *answer, const char *where);
 // asks.
 void cli_question_show(const pons_value *question, void (*show)(void *user, const char *text),
                        void *user);
+// Of a list of open questions: that with this id, or NULL; and bad input that names each of them.
+const pons_value *cli_question_named(const pons_value *open, const char *id);
+int cli_question_which(const char *thread, const pons_value *open, pons_error *err);
 // cmd_word.c: a brain of this workspace looks into its inboxes.
 void cli_ring(const cli *c);
 

@@ -177,11 +177,44 @@ static void test_who_may_write(void **state)
     nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+// What is not looked at may be anybody's: more than is looked at is refused, and it says so.
+static void test_more_than_is_looked_at(void **state)
+{
+    (void)state;
+    char deep[256] = "above/ws/run";
+    snprintf(root, sizeof root, "/tmp/pons-protect-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    static const char *const dirs[] = {"above", "above/ws", "above/ws/run", "above/ws/lib"};
+    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
+        assert_int_equal(mkdir(at(dirs[i]), 0700), 0);
+    }
+    for (int i = 0; i < 15; i++) {
+        strcat(deep, "/d");
+        assert_int_equal(mkdir(at(deep), 0700), 0);
+    }
+    check(PONS_OK, NULL);
+    strcat(deep, "/open");
+    file(deep, 0666);
+    check(PONS_EREFUSED, "/d/open may be written by everybody");
+    assert_int_equal(unlink(at(deep)), 0);
+    assert_int_equal(mkdir(at(deep), 0700), 0);
+    check(PONS_EREFUSED, "folders deep");
+    assert_int_equal(rmdir(at(deep)), 0);
+    char name[64];
+    for (int i = 0; i < 20001; i++) {
+        snprintf(name, sizeof name, "above/ws/lib/%d", i);
+        file(name, 0600);
+    }
+    check(PONS_EREFUSED, "more than 20000");
+    nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_who_may_write),
+        cmocka_unit_test(test_more_than_is_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 // The run asks and ends (exit 4), so nobody lives while people answer; or it goes on in another
 // process and hears them. Either way one answer counts, and each teller learns which.
 #include "cli_bench.h"
+#include "pons/graph.h"
+#include "pons/store.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -176,6 +178,43 @@ static void only_the_owner_may_write_an_answer(void **state)
     bench_close(&b);
 }
 
+// A second question in the log of t, as a fork of a run that asks has it.
+static void asks_more(bench *b, const char *id)
+{
+    char path[256];
+    pons_store store = {0};
+    pons_thread *t = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/pons.db", b->workspace);
+    assert_int_equal(pons_store_sqlite_open(path, &store, &err), PONS_OK);
+    const pons_thread_options opts = {.clock = pons_clock_real()};
+    assert_int_equal(pons_thread_open(store, "t", &opts, &t, &err), PONS_OK);
+    pons_value *question = json_pack("{s:s, s:s, s:[{s:s, s:{}}]}", "id", id, "question",
+                                     "Was it done?", "ops", "skill", "navigate_to_pose", "args");
+    assert_int_equal(pons_thread_emit(t, "react", "approval.requested", question, &err), PONS_OK);
+    pons_thread_close(t);
+    pons_store_close(&store);
+}
+
+static void of_several_questions_one_is_named(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    asks_more(&b, "second-question");
+    proc p = {0};
+    bench_start(&b, &p, NULL, "approve t");
+    assert_int_equal(bench_finish(&p), 4);
+    assert_non_null(strstr(p.text, "approve t --id second-question approve"));
+    bench_free(&p);
+    bench_must_fail(&b, "approve t approve", 2, "t has 2 open questions");
+    bench_must_fail(&b, "approve t reject no", 2, "second-question (Was it done?)");
+    bench_must_fail(&b, "say yes", 2, "t has 2 open questions");
+    bench_must_fail(&b, "approve t --id nobody approve", 2, "waits for nobody");
+    assert_int_equal(bench_run(&b, "approve t --id second-question approve"), 0);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +224,7 @@ int main(void)
         cmocka_unit_test_teardown(a_stop_takes_an_approve_back, bench_teardown),
         cmocka_unit_test_teardown(an_edit_replaces_the_goal, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_shown_whole, bench_teardown),
+        cmocka_unit_test_teardown(of_several_questions_one_is_named, bench_teardown),
         cmocka_unit_test_teardown(only_the_owner_may_write_an_answer, bench_teardown),
     };
     pons_value_init();

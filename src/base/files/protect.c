@@ -21,9 +21,11 @@
 #include <unistd.h>
 
 #define WHERE   "workspace"
-#define DEPTH   4 // of folders of the table that are looked into
-#define ENTRIES 4096
-#define LINKS   16 // that lead to one another
+#define DEPTH   16    // of folders of the table that are looked into,
+#define ENTRIES 20000 // and entries in them; a workspace that has more is refused
+#define LINKS   16    // that lead to one another
+
+static int check_child(const char *path, const char *name, int depth, int *left, pons_error *err);
 
 static const pons_guard_entry table[] = {
 #define ENTRY(pattern, guard, what) {pattern, guard, what},
@@ -228,7 +230,7 @@ static int check_links(const char *path, pons_error *err)
 }
 
 // An entry of the table, and what a folder of it holds. Links are followed: what they lead to is
-// what is read.
+// what is read. What is not looked at may be anybody's, so more than can be is refused.
 static int check_entry(const char *path, int depth, int *left, pons_error *err)
 {
     struct stat st;
@@ -237,23 +239,46 @@ static int check_entry(const char *path, int depth, int *left, pons_error *err)
         return rc; // not there
     }
     rc = judge(path, &st, false, err);
-    DIR *dir = rc >= 0 && S_ISDIR(st.st_mode) && depth > 0 ? opendir(path) : NULL;
-    for (const struct dirent *d = dir ? readdir(dir) : NULL; d && rc >= 0 && --*left > 0;
-         d = readdir(dir)) {
-        char child[PATH_MAX];
-        const bool self = strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
-        if (!self && snprintf(child, sizeof child, "%s/%s", path, d->d_name) < PATH_MAX) {
-            // A socket's mode is its own protocol; run/ above it is closed to others.
-            struct stat own;
-            rc = lstat(child, &own) == 0 && (S_ISSOCK(own.st_mode) || S_ISFIFO(own.st_mode))
-                     ? PONS_OK
-                     : check_entry(child, depth - 1, left, err);
+    if (rc < 0 || !S_ISDIR(st.st_mode)) {
+        return rc;
+    }
+    if (depth == 0) {
+        return pons_error_set(err, PONS_EREFUSED, WHERE,
+                              "%s lies more than %d folders deep in what pons reads: who may write "
+                              "below it is not looked at; move it out of the workspace",
+                              path, DEPTH);
+    }
+    DIR *dir = opendir(path);
+    for (const struct dirent *d = dir ? readdir(dir) : NULL; d && rc >= 0; d = readdir(dir)) {
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0) {
+            rc = check_child(path, d->d_name, depth, left, err);
         }
     }
     if (dir) {
         closedir(dir);
     }
     return rc;
+}
+
+static int check_child(const char *path, const char *name, int depth, int *left, pons_error *err)
+{
+    char child[PATH_MAX];
+    struct stat own;
+    if (--*left < 0) {
+        return pons_error_set(
+            err, PONS_EREFUSED, WHERE,
+            "the files that pons reads are more than %d with those of %s: who may "
+            "write them all is not looked at; move some out of the workspace",
+            ENTRIES, path);
+    }
+    if (snprintf(child, sizeof child, "%s/%s", path, name) >= PATH_MAX) {
+        return pons_error_set(err, PONS_EREFUSED, WHERE, "what is in %s has names too long", path);
+    }
+    // A socket's mode is its own protocol; run/ above it is closed to others.
+    if (lstat(child, &own) == 0 && (S_ISSOCK(own.st_mode) || S_ISFIFO(own.st_mode))) {
+        return PONS_OK;
+    }
+    return check_entry(child, depth - 1, left, err);
 }
 
 int pons_file_check(const char *path, pons_error *err)

@@ -15,29 +15,26 @@
 static int open_thread(const pons_agent_options *opts, const char *path, pons_agent **ret,
                        pons_error *err);
 static bool listens(const char *path);
-static void show(const char *thread, const pons_value *question, bool json);
+static void show(const char *thread, const pons_value *open, bool json);
 static int post(pons_store store, const char *thread, const char *path, const pons_value *question,
-                const pons_value *answer, const char *id, pons_error *err);
+                const pons_value *answer, pons_error *err);
 
-typedef struct newest {
-    pons_value *question; // of the newest event, when that is one
-} newest;
-
-// A run that asks waits, so its question is the newest durable event there is.
+// A run that asks waits, so its questions are the newest durable events there are.
 static int newest_event(void *user, const pons_event_row *row)
 {
-    newest *n = user;
+    pons_value *questions = user;
     const bool plan = strcmp(row->type, "plan_approval_request") == 0;
     const bool tool = strcmp(row->type, "approval_request") == 0;
     pons_value *payload = NULL;
-    pons_value_unref(n->question);
-    n->question = NULL;
+    if (!plan && !tool) {
+        json_array_clear(questions);
+    }
     if ((plan || tool) &&
         pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         const pons_value *id = pons_get(payload, plan ? "plan_id" : "request_id");
         json_object_set_new(payload, "type", json_string(plan ? "plan_approval" : "tool_approval"));
         json_object_set_new(payload, "id", pons_value_ref(id));
-        n->question = payload;
+        json_array_append_new(questions, payload);
     }
     return 0;
 }
@@ -59,25 +56,26 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
                                          .offline = true};
         rc = open_thread(&opts, path, &a, err);
     }
-    pons_autovalue question = NULL;
+    pons_autovalue open = NULL;
     if (rc >= 0) {
-        pons_autovalue questions = pons_agent_questions(a);
-        question = pons_value_ref(json_array_get(questions, 0));
+        open = pons_agent_questions(a);
     } else if (rc == PONS_EBUSY) {
-        newest n = {0};
-        rc = store.ops->events(store.self, thread, 0, 0, newest_event, &n, err);
-        question = n.question;
+        open = json_array();
+        rc = store.ops->events(store.self, thread, 0, 0, newest_event, open, err);
     }
+    const pons_value *question = id ? cli_question_named(open, id) : json_array_get(open, 0);
     if (rc >= 0 && !answer) {
-        show(thread, question, c->json);
-        rc = question ? CLI_WAITING : PONS_OK;
-    } else if (rc >= 0 && !question) {
+        show(thread, open, c->json);
+        rc = json_array_size(open) > 0 ? CLI_WAITING : PONS_OK;
+    } else if (rc >= 0 && json_array_size(open) == 0) {
         rc = cli_bad(err, "approve: %s waits for nobody", thread);
+    } else if (rc >= 0 && (!question || (!id && json_array_size(open) > 1))) {
+        rc = cli_question_which(thread, open, err);
     } else if (rc >= 0) {
         rc = pons_agent_answer_check(question, answer, err);
         rc = rc < 0 ? rc
-             : a    ? pons_agent_answer(a, id, answer, err)
-                    : post(store, thread, path, question, answer, id, err);
+             : a    ? pons_agent_answer(a, pons_get_str(question, "id", ""), answer, err)
+                    : post(store, thread, path, question, answer, err);
         if (rc >= 0 && a && !c->json) {
             cli_err("pons: kept for %s; `pons resume %s` goes on\n", thread, thread);
         }
@@ -87,30 +85,25 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
     return rc;
 }
 
-static void show(const char *thread, const pons_value *question, bool json)
+static void show(const char *thread, const pons_value *open, bool json)
 {
     if (json) {
-        pons_autovalue list = json_array();
-        if (question) {
-            json_array_append(list, (pons_value *)(uintptr_t)question);
-        }
-        cli_print_json(list);
-        return;
-    }
-    if (!question) {
+        cli_print_json(open);
+    } else if (json_array_size(open) == 0) {
         cli_out("%s waits for nobody\n", thread);
-        return;
+    } else {
+        cli_out("%s asks:\n", thread);
+        for (size_t i = 0; i < json_array_size(open); i++) {
+            cli_print_json(json_array_get(open, i));
+        }
     }
-    cli_out("%s asks:\n", thread);
-    cli_print_json(question);
 }
 
 static int post(pons_store store, const char *thread, const char *path, const pons_value *question,
-                const pons_value *answer, const char *id, pons_error *err)
+                const pons_value *answer, pons_error *err)
 {
     pons_autovalue bound = json_copy((pons_value *)(uintptr_t)answer);
-    json_object_set_new(bound, "id",
-                        id ? json_string(id) : pons_value_ref(pons_get(question, "id")));
+    json_object_set_new(bound, "id", pons_value_ref(pons_get(question, "id")));
     const int rc = pons_inbox_post(store, thread, PONS_AGENT_NS, "answer", bound, err);
     if (rc < 0) {
         return rc;

@@ -79,7 +79,7 @@ int cmd_approve(cli *c, pons_error *err)
     return rc;
 }
 
-// The question that is open, when it is the one that is meant.
+// The question that is open, when it is the one that is meant. Of several one must be named.
 static int answer_open(cli *c, pons_store store, const char *thread, pons_value *answer,
                        const char *id, pons_error *err)
 {
@@ -87,12 +87,40 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
     if (!open) {
         return err->status;
     }
-    const pons_value *question = json_array_get(open, 0);
-    if (question && (!id || strcmp(id, pons_get_str(question, "id", "")) == 0)) {
+    if (!id && json_array_size(open) > 1) {
+        return cli_question_which(thread, open, err);
+    }
+    const pons_value *question = id ? cli_question_named(open, id) : json_array_get(open, 0);
+    if (question) {
         return answer_question(c, store, thread, question, answer, err);
     }
     pons_autovalue last = last_answer(store, thread, id);
     return last ? already(thread, last, err) : cli_bad(err, "approve: %s waits for nobody", thread);
+}
+
+const pons_value *cli_question_named(const pons_value *open, const char *id)
+{
+    for (size_t i = 0; i < json_array_size(open); i++) {
+        const pons_value *q = json_array_get(open, i);
+        if (strcmp(pons_get_str(q, "id", ""), id) == 0 ||
+            strcmp(pons_get_str(q, "request_id", ""), id) == 0) { // an agent's
+            return q;
+        }
+    }
+    return NULL;
+}
+
+int cli_question_which(const char *thread, const pons_value *open, pons_error *err)
+{
+    char list[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < json_array_size(open) && used < sizeof list; i++) {
+        const pons_value *q = json_array_get(open, i);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s (%.60s)", i ? ", " : "",
+                                 pons_get_str(q, "id", ""), pons_get_str(q, "question", ""));
+    }
+    return cli_bad(err, "approve: %s has %zu open questions; --id says which: %s", thread,
+                   json_array_size(open), list);
 }
 
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
@@ -109,7 +137,9 @@ int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_as
     pons_autovalue open = rc < 0 ? NULL : questions(store, thread, &none);
     *ret_asked = json_array_size(open) > 0;
     rc = *ret_asked ? same_person(c, err) : PONS_OK;
-    if (rc >= 0 && *ret_asked) {
+    if (rc >= 0 && json_array_size(open) > 1) { // "yes" to which?
+        rc = cli_question_which(thread, open, err);
+    } else if (rc >= 0 && *ret_asked) {
         rc = answer_question(c, store, thread, json_array_get(open, 0), answer, err);
     }
     pons_store_close(&store);
@@ -308,7 +338,7 @@ static int scan_question(void *user, const pons_event_row *row)
 }
 
 // What the thread waits for a person with: the inner loop's own question is in its state, that of a
-// forked effect only in the log. A list, the caller's; NULL: the error.
+// forked effect, which comes later, only in the log. A list, the caller's; NULL: the error.
 static pons_value *questions(pons_store store, const char *thread, pons_error *err)
 {
     pons_autovalue status = NULL;
@@ -316,15 +346,16 @@ static pons_value *questions(pons_store store, const char *thread, pons_error *e
     if (pons_status_read(store, thread, NULL, NULL, &status, err) < 0) {
         return NULL;
     }
-    const pons_value *approvals = pons_get(status, "approvals");
-    if (json_array_size(approvals) > 0) {
-        return pons_value_ref(approvals);
-    }
     if (store.ops->events(store.self, thread, 0, 0, scan_question, &open, err) < 0) {
         return NULL;
     }
     pons_value *list = json_array();
-    if (open && json_is_array(pons_get(open, "ops"))) {
+    const pons_value *own = pons_get(status, "approvals");
+    for (size_t i = 0; i < json_array_size(own); i++) {
+        json_array_append(list, json_array_get(own, i));
+    }
+    if (open && json_is_array(pons_get(open, "ops")) &&
+        !cli_question_named(list, pons_get_str(open, "id", ""))) {
         json_array_append(list, open);
     }
     return list;
@@ -368,13 +399,19 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
         cli_print_json(approvals);
         return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
     }
+    const bool several = json_array_size(approvals) > 1;
     size_t i;
     json_t *question;
     json_array_foreach(approvals, i, question)
     {
         cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
         cli_question_show(question, print_line, NULL);
-        cli_out("pons approve %s approve | edit [N] JSON | reject REASON\n", thread);
+        if (several) {
+            cli_out("pons approve %s --id %s approve | edit [N] JSON | reject REASON\n", thread,
+                    pons_get_str(question, "id", ""));
+        } else {
+            cli_out("pons approve %s approve | edit [N] JSON | reject REASON\n", thread);
+        }
     }
     if (json_array_size(approvals) == 0) {
         cli_out("%s waits for nobody\n", thread);
