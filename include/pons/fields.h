@@ -48,7 +48,7 @@ typedef struct pons_field {
     int64_t min, max;  // bytes of a string, items of a list, value of a number; both 0: any
     int64_t preset;    // default of an integer or a word; of a number it is NAN, of a boolean false
     const char *words; // default of a string; NULL: ""
-    const char *const *choices;      // of a word: by index, ending with NULL; "" cannot be said
+    const char *const *choices;      // of a word: by index, ending with NULL; "": nothing is said
     const struct pons_field *fields; // of a group, of an object's members or of a list's items
     size_t n_fields;
     bool any_bytes;    // what is no UTF-8 in a string is written as '?', not left out

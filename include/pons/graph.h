@@ -264,9 +264,9 @@ typedef enum pons_run_state {
 // back with its last number reads what it missed (pons_stream_read). Payloads:
 //   values       the whole state, after the input and after each step that wrote
 //   updates      {node: {channel: value}}, a list of them when a channel was written twice, null
-//   when
-//                nothing was; with "__metadata__":{"cached":true} when the cache gave it;
-//                {"__interrupt__": [{id, value}]}, of a graph and of the subgraphs inside it
+//                when nothing was; with "__metadata__":{"cached":true} when the cache gave it;
+//                {"__interrupt__": [{id, value}]}, of a graph and of the subgraphs inside it, an
+//                empty list where interrupt_before or interrupt_after holds it
 //   messages     [chunk, {langgraph_step, node, ns, …}], from pons_cx_message
 //   custom       whatever pons_cx_custom got
 //   tasks        {id, name, input} at the start; {id, name, result, error} at the end
@@ -316,8 +316,8 @@ typedef struct pons_command {
 int pons_run_start(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *input,
                    const pons_run_options *opts, pons_run **ret, pons_error *err);
 // Continues what was left unfinished: after a crash, a failure or an interrupt. Unanswered awaits
-// are started again with restarted = true. PONS_ENOTFOUND when the namespace has nothing
-// unfinished.
+// are started again with restarted = true. Of a namespace that has nothing unfinished it is a run
+// that is DONE, with the state; PONS_ENOTFOUND when there is no checkpoint.
 int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
                     const pons_run_options *opts, pons_run **ret, pons_error *err);
 // A command as input. With a resume: the update is applied (durably) to the unfinished run, which
@@ -346,8 +346,9 @@ int pons_run_submit(pons_thread *t, const pons_graph *g, const char *ns, const p
 // people had answered after it is dropped, so interrupts fire again, and every effect waits for a
 // person: its dispatch interrupts with {"type":"confirm_effect","effect_id","skill","args"}, and
 // anything but true,
-// {"confirm":true}, "yes" or "approve" makes it REFUSED. The head's own id without input is
-// pons_run_resume.
+// {"confirm":true}, "yes" or "approve" makes it REFUSED. Subgraphs that keep their state (own), at
+// any depth, go back to where they were at that checkpoint, with a "fork" of their own. The head's
+// own id without input is pons_run_resume.
 int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const char *checkpoint,
                   const pons_value *input, const pons_run_options *opts, pons_run **ret,
                   pons_error *err);
@@ -359,10 +360,14 @@ bool pons_run_drained(const pons_run *r);
 // Changes the state as if as_node had written values ({channel: value}, or NULL: nothing): its
 // routers and edges say what comes next. Finished siblings' writes of an unfinished step are
 // applied as well. What had not run of it stays next when as_node is a node of that step; when
-// as_node had its turn before, its routers decide anew, and what had not run is given up. as_node
-// may be PONS_START (what was next is dropped) or PONS_END (nothing is next); NULL: the node that
-// wrote last, and a tie is PONS_EAMBIGUOUS. One checkpoint with the source "update"; its id is in
-// ret_checkpoint (may be NULL; empty without a store).
+// as_node had its turn before, its routers decide anew, and what had not run is given up, but for
+// deferred nodes, which stay next. as_node may be PONS_START (an input: what was next is dropped,
+// and with it what finished siblings wrote) or PONS_END (values must be NULL: what had finished is
+// applied, and nothing is next); NULL: the node that wrote last, and a tie is PONS_EAMBIGUOUS. One
+// checkpoint with the source "update"; its id is in ret_checkpoint (may be NULL; empty without a
+// store). It counts one step, as START two: an input's checkpoint is step -1, the first node's 1. An
+// answer that comes right after it (pons_run_command, pons_run_resume_value) is kept for the first
+// question that the next step asks.
 typedef struct pons_state_change {
     const pons_value *values;
     const char *as_node;
@@ -370,7 +375,7 @@ typedef struct pons_state_change {
 int pons_state_update(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *values,
                       const char *as_node, char ret_checkpoint[32], pons_error *err);
 // Several supersteps of several changes each, a checkpoint a superstep. On failure those before
-// stay.
+// stay. None, an empty superstep, and START or END beside another change are PONS_EINVAL.
 typedef struct pons_state_step {
     const pons_state_change *changes;
     size_t n;
@@ -489,7 +494,9 @@ int pons_cx_post(pons_cx *cx, const char *ns, const char *kind, pons_value *valu
 // Asks the host for something that takes time. PONS_OK: *ret_answer is borrowed until the node
 // returns. PONS_EPARKED: return it. Takes request. deadline_ms: host time from now, 0 none; then
 // the answer is {"timeout":true}. Identity: call order, kind and the request's hash; a mismatch on
-// replay is PONS_ENONDETERMINISM with both.
+// replay is PONS_ENONDETERMINISM with both, and so is a node that ends without having made every call
+// that is recorded. A node that asks and returns PONS_OK all the same is parked: its question is
+// asked. A kind without a handler waits for pons_run_answer, and a warning in the log says so.
 int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadline_ms,
                const pons_value **ret_answer, pons_error *err);
 // Asks a person: an await of kind "human" with its own id. The same returns.

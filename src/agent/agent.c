@@ -208,8 +208,12 @@ static int read_state(pons_agent *a, pons_error *err)
 static int resume(pons_agent *a, pons_error *err)
 {
     pons_error none = PONS_ERROR_INIT;
-    const int rc =
-        pons_run_resume(a->thread, a->graph, PONS_AGENT_NS, &run_options, &a->run, &none);
+    int rc = pons_run_resume(a->thread, a->graph, PONS_AGENT_NS, &run_options, &a->run, &none);
+    if (rc == PONS_OK && pons_run_state_get(a->run) == PONS_RUN_DONE) { // nothing is under way
+        pons_run_destroy(a->run);
+        a->run = NULL;
+        rc = PONS_ENOTFOUND;
+    }
     if (rc < 0 && rc != PONS_ENOTFOUND) {
         *err = none;
         return rc;

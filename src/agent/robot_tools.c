@@ -17,8 +17,10 @@
 #include "agent/shown.h"
 #include "pons/agent.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 #include "pons/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -60,8 +62,8 @@ typedef struct robot {
     int64_t eye_retry_ms, hand_retry_ms, beat_ms;
     bool in_control; // the controller's hello was answered
     int64_t epoch;
-    pons_value *hello, *telemetry; // the newest; hello stays when the body goes
-    int64_t telemetry_ms;          // host time of its arrival
+    pons_report hello, telemetry; // the newest; of no type: none. hello stays when the body goes
+    int64_t telemetry_ms;         // host time of its arrival
     pons_critic *critic;
     pons_value *policy, *list;
     uint64_t generation;
@@ -72,17 +74,18 @@ typedef struct robot {
 static void look(robot *r);
 static void watch(robot *r, pons_link *link, int *fd);
 static void lose(robot *r, pons_link **link, int *fd);
-static void on_eye(robot *r, const pons_value *msg);
-static void on_hand(robot *r, const pons_value *msg);
-static void on_status(robot *r, goal *g, const pons_value *msg);
+static void on_eye(robot *r, const pons_report *msg);
+static void on_hand(robot *r, const pons_report *msg);
+static void on_goal(robot *r, goal *g, const pons_report *msg);
+static void on_status(robot *r, goal *g, const pons_report_status *s);
 static void goal_send(robot *r, goal *g);
 static void goal_ask(robot *r, goal *g);
 static void send_about(robot *r, const goal *g, pons_message_type type);
-static void goal_progress(robot *r, const goal *g, const pons_value *msg);
+static void goal_progress(robot *r, const goal *g, const pons_report_feedback *f);
 static void goal_end(robot *r, goal *g, pons_tool_event e);
 static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-static void goal_result(robot *r, goal *g, const pons_value *msg);
+static void goal_result(robot *r, goal *g, int status, const pons_report_end *end);
 static void remake(robot *r);
 static int64_t now_ms(const robot *r);
 static const pons_value *skill_of(const robot *r, const char *name);
@@ -150,8 +153,8 @@ static void robot_close(void *self)
         close(r->timer);
     }
     pons_critic_destroy(r->critic);
-    pons_value_unref(r->hello);
-    pons_value_unref(r->telemetry);
+    pons_report_clear(&r->hello);
+    pons_report_clear(&r->telemetry);
     pons_value_unref(r->policy);
     pons_value_unref(r->list);
     free(r);
@@ -181,12 +184,12 @@ static pons_value *query_tool(void)
 static void remake(robot *r)
 {
     pons_value *list = json_array();
-    const pons_value *skills = pons_get(r->hello, "skills");
+    const pons_value *skills = r->hello.as.hello.skills;
     pons_error err = PONS_ERROR_INIT;
     pons_critic_destroy(r->critic);
     r->critic = NULL;
     const pons_critic_options o = {
-        .skills = skills, .world = pons_get(r->hello, "world"), .policy = r->policy};
+        .skills = skills, .world = r->hello.as.hello.world, .policy = r->policy};
     if (skills) {
         pons_critic_create(&o, &r->critic, &err);
     }
@@ -238,7 +241,7 @@ int pons_robot_tools_judge(void *self, const char *tool, const pons_value *args,
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there is no skill %.64s", action);
     }
     const pons_critic_situation s = {.live = true,
-                                     .robot = r->telemetry,
+                                     .robot = r->telemetry.held,
                                      .telemetry_age_ms = (double)(now_ms(r) - r->telemetry_ms)};
     if (tool) {
         return pons_critic_judge(r->critic, tool, args, &s, ret, err);
@@ -276,19 +279,19 @@ pons_value *pons_robot_tools_status(void *self)
     look(r);
     pons_value *robot_now = json_object(), *world = json_object();
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        const pons_value *v = pons_get(r->telemetry, shown[i]);
+        const pons_value *v = pons_get(r->telemetry.held, shown[i]);
         if (v && r->eye) {
             json_object_set_new(robot_now, shown[i], pons_value_ref(v));
         }
     }
     for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
-        const pons_value *v = pons_get(pons_get(r->hello, "world"), map[i]);
+        const pons_value *v = pons_get(r->hello.as.hello.world, map[i]);
         if (v) {
             json_object_set_new(world, map[i], pons_value_ref(v));
         }
     }
-    return pons_object("connected", json_boolean(r->eye != NULL && r->telemetry != NULL), "robot",
-                       robot_now, "world", world, NULL);
+    return pons_object("connected", json_boolean(r->eye != NULL && r->telemetry.held != NULL),
+                       "robot", robot_now, "world", world, NULL);
 }
 
 // ---- calls --------------------------------------------------------------------------------------
@@ -439,7 +442,7 @@ static bool connect_as(robot *r, const char *role, pons_link **link, int *fd)
     return true;
 }
 
-static void receive(robot *r, pons_link **link, int *fd, void (*take)(robot *, const pons_value *))
+static void receive(robot *r, pons_link **link, int *fd, void (*take)(robot *, const pons_report *))
 {
     for (int n = 0; *link && n < MESSAGES_PER_LOOK; n++) {
         pons_autovalue msg = NULL;
@@ -449,7 +452,11 @@ static void receive(robot *r, pons_link **link, int *fd, void (*take)(robot *, c
             return;
         }
         if (rc > 0) {
-            take(r, msg);
+            pons_report report;
+            if (pons_report_decode(msg, &report, &bad) == PONS_OK) {
+                take(r, &report);
+            }
+            pons_report_clear(&report);
         } else if (rc != PONS_EPROTOCOL) {
             lose(r, link, fd);
         }
@@ -554,34 +561,28 @@ static void lose(robot *r, pons_link **link, int *fd)
 
 // ---- messages -----------------------------------------------------------------------------------
 
-static void on_eye(robot *r, const pons_value *msg)
+static void on_eye(robot *r, const pons_report *msg)
 {
-    const char *type = pons_get_str(msg, "type", "");
-    if (strcmp(type, "hello") == 0) {
-        const bool same = json_equal((pons_value *)(uintptr_t)pons_get(r->hello, "skills"),
-                                     (pons_value *)(uintptr_t)pons_get(msg, "skills"));
-        pons_value_unref(r->hello);
-        r->hello = pons_value_ref(msg);
+    if (msg->type == PONS_REPORT_HELLO) {
+        const pons_value *had = r->hello.as.hello.skills, *has = msg->as.hello.skills;
+        const bool same = json_equal((pons_value *)(uintptr_t)had, (pons_value *)(uintptr_t)has);
+        pons_report_clear(&r->hello);
+        r->hello = pons_report_share(msg);
         if (!same || !r->critic) {
             remake(r);
         }
-    } else if (strcmp(type, "telemetry") == 0) {
-        pons_value_unref(r->telemetry);
-        r->telemetry = pons_value_ref(msg);
+    } else if (msg->type == PONS_REPORT_TELEMETRY) {
+        pons_report_clear(&r->telemetry);
+        r->telemetry = pons_report_share(msg);
         r->telemetry_ms = now_ms(r);
     }
 }
 
-static void on_hand(robot *r, const pons_value *msg)
+static void on_hand(robot *r, const pons_report *msg)
 {
-    const char *type = pons_get_str(msg, "type", ""), *id = pons_get_str(msg, "goal_id", "");
-    goal *g = r->goals;
-    while (g && strcmp(g->key, id) != 0) {
-        g = g->next;
-    }
-    if (strcmp(type, "hello") == 0) {
+    if (msg->type == PONS_REPORT_HELLO) {
         r->in_control = true;
-        r->epoch = pons_get_int(msg, "epoch", 0);
+        r->epoch = msg->as.hello.epoch;
         r->beat_ms = 0;
         for (goal *each = r->goals; each; each = each->next) {
             if (each->state == WANTED && !each->adopted) {
@@ -590,43 +591,61 @@ static void on_hand(robot *r, const pons_value *msg)
                 goal_ask(r, each);
             }
         }
-    } else if (strcmp(type, "error") == 0 && !r->in_control) {
+    } else if (msg->type == PONS_REPORT_ERROR && !r->in_control) {
         for (goal *each = r->goals; each; each = each->next) {
             if (each->state == WANTED && !each->adopted) {
                 goal_fail(r, each, PONS_EBUSY, "the body has another controller: %s",
-                          pons_get_str(msg, "message", "busy"));
+                          msg->as.error.message);
             }
         }
         lose(r, &r->hand, &r->hand_fd);
-    } else if (!g || g->state == OVER) {
-        return;
-    } else if (strcmp(type, "accepted") == 0 || strcmp(type, "adopted") == 0) {
-        g->state = RUNNING;
-    } else if (strcmp(type, "rejected") == 0) {
-        goal_fail(r, g, PONS_EREFUSED, "the body refuses %s: %s", g->skill,
-                  pons_get_str(msg, "message", pons_get_str(msg, "code", "")));
-    } else if (strcmp(type, "feedback") == 0) {
-        goal_progress(r, g, msg);
-    } else if (strcmp(type, "result") == 0) {
-        goal_result(r, g, msg);
-    } else if (strcmp(type, "status") == 0 && g->state == ASKED) {
-        on_status(r, g, msg);
+    } else {
+        goal *g = r->goals;
+        while (g && strcmp(g->key, pons_report_goal_id(msg)) != 0) {
+            g = g->next;
+        }
+        if (g && g->state != OVER) {
+            on_goal(r, g, msg);
+        }
     }
 }
 
-static void on_status(robot *r, goal *g, const pons_value *msg)
+static void on_goal(robot *r, goal *g, const pons_report *msg)
 {
-    const char *state = pons_get_str(msg, "state", "");
-    const bool ended = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
-                       strcmp(state, "canceled") == 0;
-    if (!pons_get_bool(msg, "known", false) && g->adopted) {
+    switch (msg->type) {
+    case PONS_REPORT_ACCEPTED:
+    case PONS_REPORT_ADOPTED:
+        g->state = RUNNING;
+        break;
+    case PONS_REPORT_REJECTED:
+        goal_fail(r, g, PONS_EREFUSED, "the body refuses %s: %s", g->skill,
+                  *msg->as.rejected.message ? msg->as.rejected.message : msg->as.rejected.code);
+        break;
+    case PONS_REPORT_FEEDBACK:
+        goal_progress(r, g, &msg->as.feedback);
+        break;
+    case PONS_REPORT_RESULT:
+        goal_result(r, g, msg->as.result.status, &msg->as.result.end);
+        break;
+    case PONS_REPORT_STATUS:
+        if (g->state == ASKED) {
+            on_status(r, g, &msg->as.status);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_status(robot *r, goal *g, const pons_report_status *s)
+{
+    if (!s->known && g->adopted) {
         goal_fail(r, g, PONS_ENOTFOUND, "the body has never heard of this %s", g->skill);
-    } else if (!pons_get_bool(msg, "known", false)) {
+    } else if (!s->known) {
         goal_send(r, g);
-    } else if (ended) {
-        pons_autovalue result = pons__agent_put_in(msg, "status", json_string(state));
-        goal_result(r, g, result);
-    } else if (!pons_get_bool(msg, "same_boot", true)) {
+    } else if (pons_goal_over((pons_goal_state)s->state)) {
+        goal_result(r, g, s->state, &s->end);
+    } else if (!s->same_boot) {
         goal_fail(r, g, PONS_ECLOSED, "the body was restarted while %s was under way", g->skill);
     } else {
         g->state = RUNNING;
@@ -649,7 +668,7 @@ static void goal_send(robot *r, goal *g)
                               .as.goal = {.goal_id = g->key,
                                           .epoch = r->epoch,
                                           .expires_ms = boot_ms + EXPIRES_MS,
-                                          .robot_id = pons_get_str(r->hello, "robot_id", ""),
+                                          .robot_id = r->hello.as.hello.robot_id,
                                           .skill = g->skill,
                                           .args = pons_get(named, "args"),
                                           .args_hash = hash,
@@ -699,14 +718,13 @@ static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
 }
 
 // Seconds of the robot's clock: so many have passed, and of how many, when the skill can tell.
-static void goal_progress(robot *r, const goal *g, const pons_value *msg)
+static void goal_progress(robot *r, const goal *g, const pons_report_feedback *f)
 {
-    const pons_value *eta = pons_get(msg, "eta_s"), *left = pons_get(msg, "distance_remaining_m");
-    const double elapsed = pons_get_num(msg, "elapsed_s", 0.0);
     char metres[48] = "";
-    if (json_is_number(left)) {
-        snprintf(metres, sizeof metres, ", %.2f m to go", json_number_value(left));
+    if (!isnan(f->distance_remaining_m)) {
+        snprintf(metres, sizeof metres, ", %.2f m to go", f->distance_remaining_m);
     }
+    const double elapsed = isnan(f->elapsed_s) ? 0.0 : f->elapsed_s;
     char *text = NULL;
     if (asprintf(&text, "%s: %.1f s%s", g->skill, elapsed, metres) < 0) {
         text = NULL;
@@ -715,9 +733,8 @@ static void goal_progress(robot *r, const goal *g, const pons_value *msg)
         .call = g->call,
         .kind = PONS_TOOL_PROGRESS,
         .text = text,
-        .value = pons_object(
-            "progress", json_real(elapsed), "total",
-            json_is_number(eta) ? json_real(elapsed + json_number_value(eta)) : NULL, NULL)};
+        .value = pons_object("progress", json_real(elapsed), "total",
+                             isnan(f->eta_s) ? NULL : json_real(elapsed + f->eta_s), NULL)};
     if (g->quiet) {
         pons_tool_event_clear(&ev);
     } else {
@@ -725,15 +742,14 @@ static void goal_progress(robot *r, const goal *g, const pons_value *msg)
     }
 }
 
-static void goal_result(robot *r, goal *g, const pons_value *msg)
+static void goal_result(robot *r, goal *g, int status, const pons_report_end *end)
 {
-    const char *status = pons_get_str(msg, "status", "failed");
-    if (strcmp(status, "done") != 0) {
-        goal_fail(r, g, strcmp(status, "canceled") == 0 ? PONS_ECANCELED : PONS_EIO, "%s %s: %s",
-                  g->skill, status, pons_get_str(msg, "error_msg", ""));
+    if (status != PONS_GOAL_DONE) {
+        goal_fail(r, g, status == PONS_GOAL_CANCELED ? PONS_ECANCELED : PONS_EIO, "%s %s: %s",
+                  g->skill, pons_goal_states[status], end->error_msg);
         return;
     }
-    const pons_value *metrics = pons_get(msg, "metrics");
+    const pons_value *metrics = end->metrics;
     char *text = NULL;
     if (!metrics || pons_value_line(metrics, &text) < 0) {
         text = NULL;
@@ -756,7 +772,7 @@ static int64_t now_ms(const robot *r)
 
 static const pons_value *skill_of(const robot *r, const char *name)
 {
-    const pons_value *skills = pons_get(r->hello, "skills");
+    const pons_value *skills = r->hello.as.hello.skills;
     for (size_t i = 0; i < json_array_size(skills); i++) {
         if (strcmp(pons_get_str(json_array_get(skills, i), "name", ""), name) == 0) {
             return json_array_get(skills, i);

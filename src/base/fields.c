@@ -226,7 +226,8 @@ static bool set_value(const pons_field *f, const pons_value *v, void *at)
 static bool set_word(const pons_field *f, const pons_value *v, int *at)
 {
     const char *word = json_string_value(v);
-    for (int i = 0; word && *word && f->choices[i]; i++) {
+    const bool empty = f->use != REQUIRED; // may be said by "" too
+    for (int i = 0; word && (*word || empty) && f->choices[i]; i++) {
         if (strcmp(f->choices[i], word) == 0) {
             *at = i;
             return true;

@@ -71,7 +71,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->prompt_ratio = 1.0;
     pons__heart_init(&b->heart, &opts->clock);
     pons__port_init(&b->port, b);
-    int rc = pons__doors_open(&b->doors, err);
+    int rc = pons__doors_open(err);
     if (rc >= 0) {
         rc = pons__kernel_graph(b, &b->kernel, err);
     }
@@ -167,6 +167,10 @@ static int load(pons_brain *b, pons_error *err)
     if (rc < 0 && rc != PONS_ENOTFOUND) {
         *err = none;
         return rc;
+    }
+    if (b->react_run && pons_run_state_get(b->react_run) == PONS_RUN_DONE) { // nothing is under way
+        pons_run_destroy(b->react_run);
+        b->react_run = NULL;
     }
     // An answer may be in the inbox already: the first tick must know to which question.
     if (b->react_run) {
@@ -443,6 +447,11 @@ static int kernel_tick(pons_brain *b, pons_error *err)
         pons_error none = PONS_ERROR_INIT;
         rc = pons_run_resume(b->thread, b->kernel, PONS_NS_KERNEL, &sync, &b->kernel_run, &none);
         b->kernel_unfinished = false;
+        if (rc == PONS_OK && pons_run_state_get(b->kernel_run) == PONS_RUN_DONE) {
+            pons_run_destroy(b->kernel_run);
+            b->kernel_run = NULL;
+            rc = PONS_ENOTFOUND;
+        }
     }
     if (rc == PONS_ENOTFOUND) {
         rc = pons_run_start(b->thread, b->kernel, PONS_NS_KERNEL, NULL, &sync, &b->kernel_run, err);

@@ -10,6 +10,9 @@
 #include "pons/log.h"
 #include "pons/module.h"
 
+#include <limits.h>
+#include <string.h>
+
 static const char *const files[PONS_DOORS] = {
     [PONS_DOOR_DECISION] = "schemas/decision.json",
     [PONS_DOOR_OBSERVATION] = "schemas/observation.json",
@@ -21,14 +24,14 @@ static const char *const files[PONS_DOORS] = {
     [PONS_DOOR_EMBODIMENT] = "schemas/embodiment.json",
 };
 
-int pons__doors_open(pons__doors *d, pons_error *err)
+// All of them are there; each is read when something first passes its door: a run that decides
+// nothing has compiled nothing, and none of it is in the way of a start.
+int pons__doors_open(pons_error *err)
 {
     int rc = PONS_OK;
     for (int i = 0; rc >= 0 && i < PONS_DOORS; i++) {
-        char path[512];
+        char path[PATH_MAX];
         rc = pons_share_path(files[i], path, sizeof path, err);
-        rc = rc < 0 ? rc : pons_value_load(path, &d->values[i], err);
-        rc = rc < 0 ? rc : pons_schema_compile(d->values[i], &d->schemas[i], err);
     }
     return rc;
 }
@@ -42,14 +45,43 @@ void pons__doors_close(pons__doors *d)
     *d = (pons__doors){0};
 }
 
-int pons__door_check(const pons_brain *b, pons__door door, const pons_value *v, pons_error *err)
+static int ready(pons__doors *d, pons__door door, pons_error *err)
 {
-    return pons_schema_check(b->doors.schemas[door], v, err);
+    if (d->schemas[door]) {
+        return PONS_OK;
+    }
+    char path[PATH_MAX];
+    pons_autovalue value = NULL;
+    int rc = pons_share_path(files[door], path, sizeof path, err);
+    rc = rc < 0 ? rc : pons_value_load(path, &value, err);
+    rc = rc < 0 ? rc : pons_schema_compile(value, &d->schemas[door], err);
+    if (rc < 0) {
+        return pons_error_context(err, "%s", files[door]);
+    }
+    d->values[door] = pons_value_ref(value);
+    return PONS_OK;
+}
+
+int pons__door_check(pons_brain *b, pons__door door, const pons_value *v, pons_error *err)
+{
+    const int rc = ready(&b->doors, door, err);
+    return rc < 0 ? rc : pons_schema_check(b->doors.schemas[door], v, err);
+}
+
+const pons_value *pons__door_schema(pons_brain *b, pons__door door)
+{
+    pons_error why = PONS_ERROR_INIT;
+    if (ready(&b->doors, door, &why) < 0) {
+        pons_log(PONS_LOG_ERROR, "brain", "%s", why.message);
+    }
+    return b->doors.values[door];
 }
 
 static pons_value *fault(pons_brain *b, pons__door door, const pons_error *why)
 {
-    pons_log(PONS_LOG_ERROR, "brain", "%s: %s", files[door], why->message);
+    const bool named = strncmp(why->message, files[door], strlen(files[door])) == 0;
+    pons_log(PONS_LOG_ERROR, "brain", "%s%s%s", named ? "" : files[door], named ? "" : ": ",
+             why->message);
     return pons__event(b, pons_object("schema", json_string(files[door]), "message",
                                       json_string(why->message), NULL));
 }

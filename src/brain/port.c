@@ -40,20 +40,28 @@ typedef struct pons__port_wait port_wait;
 
 static void port_connect(pons__port *p);
 static void port_disconnect(pons__port *p, const char *why);
-static void on_message(pons__port *p, const pons_value *msg);
-static void on_hello(pons__port *p, const pons_value *msg);
-static void on_telemetry(pons__port *p, const pons_value *msg);
-static void on_status(pons__port *p, const pons_value *msg);
-static void on_feedback(pons__port *p, const pons_value *msg);
+static void on_line(pons__port *p, const pons_value *json);
+static void on_report(pons__port *p, const pons_report *r);
+static void on_hello(pons__port *p, const pons_report *r);
+static void on_telemetry(pons__port *p, const pons_report *r);
+static void on_held(pons__port *p, const char *goal_id);
+static void on_error(pons__port *p, const char *code, const char *message);
+static void on_accepted(pons__body_goal *g, int state);
+static void on_rejected(pons__body_goal *g, const char *code, const char *message);
+static void on_status(pons__port *p, pons__body_goal *g, const pons_report_status *s);
+static void on_feedback(pons__port *p, pons__body_goal *g, const pons_report *r);
+static void show(pons__port *p, const char *ns, const char *event, const pons_report *r);
+static int64_t epoch_of(const pons__port *p);
+static const char *boot_of(const pons__port *p);
 static void ask_about(pons__port *p, pons__body_goal *g);
 static void send_about(pons__port *p, pons_message_type type, const char *goal_id);
-static void goal_finish(pons__body_goal *g, const char *status, const pons_value *from);
+static void goal_finish(pons__body_goal *g, const char *status, const pons_report_end *end);
 static void goal_unknown(pons__body_goal *g, const char *why);
 static void goal_free(pons__body_goal *g);
 static void drop_finished(pons__port *p);
 static pons_value *wait_answer(pons__port *p, const port_wait *w);
 static pons_value *skill_answer(pons__port *p, const port_wait *w);
-static void show_stop(pons__port *p, const pons_value *stop);
+static void show_stop(pons__port *p, const pons_report_stop *stop);
 
 void pons__port_init(pons__port *p, pons_brain *b)
 {
@@ -65,7 +73,8 @@ void pons__port_fini(pons__port *p)
     pons__heart_detach(&p->brain->heart);
     pons_link_close(p->link);
     pons_value_unref(p->hello);
-    pons_value_unref(p->telemetry);
+    pons_report_clear(&p->greeting);
+    pons_report_clear(&p->newest);
     for (pons__body_goal *g = p->goals; g;) {
         pons__body_goal *next = g->next;
         goal_free(g);
@@ -129,7 +138,7 @@ int pons__port_poll(pons__port *p, pons_error *err)
             break;
         }
         if (rc > 0) {
-            on_message(p, msg);
+            on_line(p, msg);
             progressed = 1;
         } else if (rc == PONS_EPROTOCOL && n + 1 < MESSAGES_PER_POLL) {
             pons_log(PONS_LOG_WARN, "link", "%s", bad.message);
@@ -193,9 +202,8 @@ void pons__port_cancel(pons__port *p, const char *goal_id)
 // Cancel, adopt, status.
 static void send_about(pons__port *p, pons_message_type type, const char *goal_id)
 {
-    const int64_t epoch = pons_get_int(p->hello, "epoch", 0);
     pons__port_send(
-        p, &(pons_message){.type = type, .as.about = {.goal_id = goal_id, .epoch = epoch}});
+        p, &(pons_message){.type = type, .as.about = {.goal_id = goal_id, .epoch = epoch_of(p)}});
 }
 
 // Of its own: what goal points to may go.
@@ -314,65 +322,109 @@ static void port_disconnect(pons__port *p, const char *why)
 
 // ---- messages -----------------------------------------------------------------------------------
 
-static void on_message(pons__port *p, const pons_value *msg)
+// A bad report is of no use, and no reason to let go of the body; nothing is done by it.
+static void on_line(pons__port *p, const pons_value *json)
 {
-    const char *type = pons_get_str(msg, "type", "");
-    const char *id = pons_get_str(msg, "goal_id", "");
+    pons_report r;
+    pons_error bad = PONS_ERROR_INIT;
+    const int rc = pons_report_decode(json, &r, &bad);
+    if (rc == PONS_OK) {
+        on_report(p, &r);
+    } else {
+        pons_log(rc == PONS_ENOTFOUND ? PONS_LOG_INFO : PONS_LOG_WARN, "link", "%s", bad.message);
+    }
+    pons_report_clear(&r);
+}
+
+static void on_report(pons__port *p, const pons_report *r)
+{
+    const char *id = pons_report_goal_id(r);
     pons__body_goal *g = *id ? pons__port_goal(p, id) : NULL;
-    if (strcmp(type, "telemetry") == 0) {
-        on_telemetry(p, msg);
-    } else if (strcmp(type, "feedback") == 0) {
-        on_feedback(p, msg);
-    } else if (strcmp(type, "hello") == 0) {
-        on_hello(p, msg);
-    } else if (strcmp(type, "status") == 0) {
-        on_status(p, msg);
-    } else if (strcmp(type, "speak") == 0) {
-        pons_error err = PONS_ERROR_INIT;
+    pons_error ignored = PONS_ERROR_INIT;
+    switch (r->type) {
+    case PONS_REPORT_TELEMETRY:
+        on_telemetry(p, r);
+        return;
+    case PONS_REPORT_HELLO:
+        on_hello(p, r);
+        return;
+    case PONS_REPORT_SPEAK:
         pons_thread_emit(
             p->brain->thread, PONS_NS_REACT, "speak",
-            pons__event(p->brain,
-                        pons_object("text", json_string(pons_get_str(msg, "text", "")), NULL)),
-            &err);
-    } else if (strcmp(type, "error") == 0) {
-        const char *code = pons_get_str(msg, "code", "");
-        pons_log(p->ready ? PONS_LOG_WARN : PONS_LOG_INFO, "link", "the body says %s: %s", code,
-                 pons_get_str(msg, "message", ""));
-        if (!p->ready) { // it has another controller: wait for it to go
-            const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
-            p->busy_since_ms = p->busy_since_ms ? p->busy_since_ms : now_ms;
-            snprintf(p->busy, sizeof p->busy, "%s", pons_get_str(msg, "message", code));
-            port_disconnect(p, pons_get_str(msg, "message", code));
-            p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_MAX_MS * PONS_NS_PER_MS;
-        }
-    } else if (!g) {
+            pons__event(p->brain, pons_object("text", json_string(r->as.speak.text), NULL)),
+            &ignored);
         return;
-    } else if (strcmp(type, "accepted") == 0 || strcmp(type, "adopted") == 0) {
-        g->accepted = true;
-        g->recovering = false;
-        if (!g->accept) {
-            g->accept =
-                pons_object("state", json_string(pons_get_str(msg, "state", "accepted")), NULL);
-        }
-    } else if (strcmp(type, "rejected") == 0) {
-        g->recovering = false;
-        pons_value_unref(g->accept);
-        g->accept =
-            pons_object("rejected", json_true(), "code", json_string(pons_get_str(msg, "code", "")),
-                        "message", json_string(pons_get_str(msg, "message", "")), NULL);
-        if (!g->result) { // nothing more will come of it, and it must never be sent again
-            g->result = pons_value_ref(g->accept);
-        }
-    } else if (strcmp(type, "result") == 0) {
-        goal_finish(g, pons_get_str(msg, "status", "failed"), msg);
+    case PONS_REPORT_ERROR:
+        on_error(p, r->as.error.code, r->as.error.message);
+        return;
+    default:
+        break;
+    }
+    if (!g) {
+        return;
+    }
+    switch (r->type) {
+    case PONS_REPORT_FEEDBACK:
+        on_feedback(p, g, r);
+        return;
+    case PONS_REPORT_STATUS:
+        on_status(p, g, &r->as.status);
+        return;
+    case PONS_REPORT_ACCEPTED:
+    case PONS_REPORT_ADOPTED:
+        on_accepted(g, r->as.answer.state);
+        return;
+    case PONS_REPORT_REJECTED:
+        on_rejected(g, r->as.rejected.code, r->as.rejected.message);
+        return;
+    case PONS_REPORT_RESULT:
+        goal_finish(g, pons_goal_states[r->as.result.status], &r->as.result.end);
         p->brain->tick_now = true; // it is judged by the world as it is now, not a tick ago
+        return;
+    default:
+        return;
     }
 }
 
-static void on_hello(pons__port *p, const pons_value *msg)
+static void on_error(pons__port *p, const char *code, const char *message)
+{
+    pons_log(p->ready ? PONS_LOG_WARN : PONS_LOG_INFO, "link", "the body says %s: %s", code,
+             message);
+    if (!p->ready) { // it has another controller: wait for it to go
+        const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
+        p->busy_since_ms = p->busy_since_ms ? p->busy_since_ms : now_ms;
+        snprintf(p->busy, sizeof p->busy, "%s", *message ? message : code);
+        port_disconnect(p, p->busy);
+        p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_MAX_MS * PONS_NS_PER_MS;
+    }
+}
+
+static void on_accepted(pons__body_goal *g, int state)
+{
+    g->accepted = true;
+    g->recovering = false;
+    if (!g->accept) {
+        g->accept = pons_object("state", json_string(pons_goal_states[state]), NULL);
+    }
+}
+
+static void on_rejected(pons__body_goal *g, const char *code, const char *message)
+{
+    g->recovering = false;
+    pons_value_unref(g->accept);
+    g->accept = pons_object("rejected", json_true(), "code", json_string(code), "message",
+                            json_string(message), NULL);
+    if (!g->result) { // nothing more will come of it, and it must never be sent again
+        g->result = pons_value_ref(g->accept);
+    }
+}
+
+static void on_hello(pons__port *p, const pons_report *r)
 {
     pons_value_unref(p->hello);
-    p->hello = pons__with(msg, "skills", pons__door_skills(p->brain, pons_get(msg, "skills")));
+    pons_report_clear(&p->greeting);
+    p->greeting = pons_report_share(r);
+    p->hello = pons__with(r->held, "skills", pons__door_skills(p->brain, r->as.hello.skills));
     p->ready = true;
     pons__heart_attach(&p->brain->heart, p->link);
     p->busy_since_ms = 0;
@@ -381,6 +433,17 @@ static void on_hello(pons__port *p, const pons_value *msg)
         pons__port_heard(p);
     }
     p->brain->tick_now = true;
+}
+
+// Of the newest hello; 0 and "" before the first.
+static int64_t epoch_of(const pons__port *p)
+{
+    return p->hello ? p->greeting.as.hello.epoch : 0;
+}
+
+static const char *boot_of(const pons__port *p)
+{
+    return p->hello ? p->greeting.as.hello.boot_id : "";
 }
 
 void pons__port_heard(pons__port *p)
@@ -392,110 +455,106 @@ void pons__port_heard(pons__port *p)
     }
 }
 
-static void on_telemetry(pons__port *p, const pons_value *msg)
+static void on_telemetry(pons__port *p, const pons_report *r)
 {
     pons_brain *b = p->brain;
-    pons_value_unref(p->telemetry);
-    p->telemetry = pons_value_ref(msg);
+    const pons_report_telemetry *t = &r->as.telemetry;
+    pons_report_clear(&p->newest);
+    p->newest = pons_report_share(r);
+    p->telemetry = r->held;
     p->telemetry_ns = pons_now_ns(&b->opts.clock);
-    const pons_value *stop = pons_get(msg, "stop");
-    if (pons_get_bool(stop, "latched", false) != p->latched) {
-        show_stop(p, stop);
+    if (t->stop.latched != p->latched) {
+        show_stop(p, &t->stop);
     }
-    const bool risk = pons_get_bool(msg, "collision_risk", false);
-    b->tick_now = b->tick_now || risk != pons_get_bool(b->robot, "collision_risk", false);
+    b->tick_now =
+        b->tick_now || t->collision_risk != pons_get_bool(b->robot, "collision_risk", false);
     // The latch of an unclean boot lifts itself in simulation when the rules say so.
     if (p->latched && !p->reset_sent && p->ready && pons__latch_lifts_itself(b)) {
         p->reset_sent = true;
         pons__port_send(
             p, &(pons_message){.type = PONS_MESSAGE_RESET, .as.reset = {.automatic = true}});
     }
-    // After a pause of this process the body holds a goal that is still ours: take it up again.
-    const pons_value *goal = pons_get(msg, "goal");
-    if (strcmp(pons_get_str(goal, "state", ""), "held") == 0) {
-        pons__body_goal *g = pons__port_goal(p, pons_get_str(goal, "goal_id", ""));
-        if (g && !g->recovering && !g->result) {
-            ask_about(p, g);
-        } else if (!g && p->ready) {
-            // Held for a brain that is gone, and this one is in control now: let go of it. When
-            // that brain comes back, the ledger tells it that the goal was canceled.
-            pons__port_cancel(p, pons_get_str(goal, "goal_id", ""));
-        }
+    if (t->goal.state == PONS_GOAL_HELD) {
+        on_held(p, t->goal.goal_id);
     }
     if (p->telemetry_ns - p->telemetry_shown_ns >= TELEMETRY_SHOWN_EVERY_MS * PONS_NS_PER_MS) {
         p->telemetry_shown_ns = p->telemetry_ns;
-        pons_value *shown = json_copy((json_t *)msg);
-        json_object_del(shown, "type");
-        pons_thread_emit_live(b->thread, PONS_NS_KERNEL, "telemetry", shown);
+        show(p, PONS_NS_KERNEL, "telemetry", r);
     }
 }
 
-static void show_stop(pons__port *p, const pons_value *stop)
+// After a pause of this process the body holds a goal that is still ours: take it up again.
+static void on_held(pons__port *p, const char *goal_id)
+{
+    pons__body_goal *g = pons__port_goal(p, goal_id);
+    if (g && !g->recovering && !g->result) {
+        ask_about(p, g);
+    } else if (!g && p->ready) {
+        // Held for a brain that is gone, and this one is in control now: let go of it. When
+        // that brain comes back, the ledger tells it that the goal was canceled.
+        pons__port_cancel(p, goal_id);
+    }
+}
+
+// As it came, for who watches.
+static void show(pons__port *p, const char *ns, const char *event, const pons_report *r)
+{
+    pons_value *shown = json_copy((json_t *)r->held);
+    json_object_del(shown, "type");
+    pons_thread_emit_live(p->brain->thread, ns, event, shown);
+}
+
+static void show_stop(pons__port *p, const pons_report_stop *stop)
 {
     pons_error err = PONS_ERROR_INIT;
-    p->latched = pons_get_bool(stop, "latched", false);
+    p->latched = stop->latched;
     p->reset_sent = p->latched && p->reset_sent;
     p->brain->tick_now = true;
-    pons_thread_emit(
-        p->brain->thread, PONS_NS_KERNEL, "stop",
-        pons__event(p->brain, pons_object("latched", json_boolean(p->latched), "reason",
-                                          json_string(pons_get_str(stop, "reason", "")), NULL)),
-        &err);
+    pons_thread_emit(p->brain->thread, PONS_NS_KERNEL, "stop",
+                     pons__event(p->brain, pons_object("latched", json_boolean(p->latched),
+                                                       "reason", json_string(stop->reason), NULL)),
+                     &err);
 }
 
-static void on_feedback(pons__port *p, const pons_value *msg)
+static void on_feedback(pons__port *p, pons__body_goal *g, const pons_report *r)
 {
-    pons__body_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
-    if (!g) {
-        return;
-    }
     pons_value_unref(g->feedback);
-    g->feedback = pons_value_ref(msg);
+    g->feedback = pons_value_ref(r->held);
 
     // Progress: the remaining distance must change by no_progress_m within no_progress_s.
     const pons__rules_kernel *rules = &p->brain->rules;
-    const int64_t robot_ms = pons_get_int(msg, "robot_ms", pons__port_robot_ms(p));
-    const pons_value *distance = pons_get(msg, "distance_remaining_m");
-    if (json_is_number(distance)) {
-        const double d = json_number_value(distance);
-        if (g->window_distance < 0.0 || fabs(d - g->window_distance) >= rules->no_progress_m) {
-            g->window_distance = d;
-            g->window_robot_ms = robot_ms;
-        } else if ((double)(robot_ms - g->window_robot_ms) >= rules->no_progress_s * 1e3) {
-            g->no_progress = true;
-            g->window_robot_ms = robot_ms; // say it again only after another such time
-        }
-    } else {
+    const int64_t robot_ms = r->as.feedback.robot_ms;
+    const double d = r->as.feedback.distance_remaining_m;
+    if (isnan(d)) {
         g->window_distance = -1.0; // no way is followed now (a recovery): nothing to measure
+    } else if (g->window_distance < 0.0 || fabs(d - g->window_distance) >= rules->no_progress_m) {
+        g->window_distance = d;
+        g->window_robot_ms = robot_ms;
+    } else if ((double)(robot_ms - g->window_robot_ms) >= rules->no_progress_s * 1e3) {
+        g->no_progress = true;
+        g->window_robot_ms = robot_ms; // say it again only after another such time
     }
     const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
     if (now_ms - p->feedback_shown_ms >= FEEDBACK_SHOWN_EVERY_MS) {
         p->feedback_shown_ms = now_ms;
-        pons_value *shown = json_copy((json_t *)msg);
-        json_object_del(shown, "type");
-        pons_thread_emit_live(p->brain->thread, PONS_NS_REACT, "skill.feedback", shown);
+        show(p, PONS_NS_REACT, "skill.feedback", r);
     }
 }
 
-static void on_status(pons__port *p, const pons_value *msg)
+static void on_status(pons__port *p, pons__body_goal *g, const pons_report_status *s)
 {
-    pons__body_goal *g = pons__port_goal(p, pons_get_str(msg, "goal_id", ""));
-    if (!g || g->result) {
+    if (g->result) {
         return;
     }
-    const char *state = pons_get_str(msg, "state", "");
-    const bool terminal = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
-                          strcmp(state, "canceled") == 0;
-    const char *boot_now = pons_get_str(p->hello, "boot_id", "");
-    if (pons_get_bool(msg, "known", false)) {
-        if (terminal) {
-            goal_finish(g, state, msg);
-        } else if (pons_get_bool(msg, "same_boot", false) && pons__stands(p->brain->tasks)) {
+    if (s->known) {
+        if (pons_goal_over((pons_goal_state)s->state)) {
+            goal_finish(g, pons_goal_states[s->state], &s->end);
+        } else if (s->same_boot && pons__stands(p->brain->tasks)) {
             // A stop or a pause was said meanwhile: it is not set in motion again for a moment.
             g->recovering = false;
             g->accepted = true;
             pons__port_cancel(p, g->id);
-        } else if (pons_get_bool(msg, "same_boot", false)) {
+        } else if (s->same_boot) {
             send_about(p, PONS_MESSAGE_ADOPT, g->id);
             g->recovering = false;
         } else {
@@ -504,10 +563,10 @@ static void on_status(pons__port *p, const pons_value *msg)
         return;
     }
     const int64_t boot_ms = p->brain->opts.clock.boot_ns(p->brain->opts.clock.ctx) / PONS_NS_PER_MS;
-    if (!g->accepted && strcmp(boot_now, g->boot_id) == 0 &&
+    if (!g->accepted && strcmp(boot_of(p), g->boot_id) == 0 &&
         boot_ms < g->message.as.goal.expires_ms) {
         pons_message again = g->message;
-        again.as.goal.epoch = pons_get_int(p->hello, "epoch", 0);
+        again.as.goal.epoch = epoch_of(p);
         g->recovering = false;
         pons_autovalue broken = pons__guard_now(p->brain, &g->message.as.goal);
         if (json_array_size(broken) > 0) { // much has happened since: it was never started
@@ -538,15 +597,14 @@ static void ask_about(pons__port *p, pons__body_goal *g)
 
 // ---- goals --------------------------------------------------------------------------------------
 
-// status: done, failed, canceled or outcome_unknown; from carries code, message and metrics.
-static void goal_finish(pons__body_goal *g, const char *status, const pons_value *from)
+// status: done, failed, canceled or outcome_unknown.
+static void goal_finish(pons__body_goal *g, const char *status, const pons_report_end *end)
 {
     if (!g->result) {
-        const pons_value *metrics = pons_get(from, "metrics");
         g->result = pons_object("goal_id", json_string(g->id), "status", json_string(status),
-                                "error_code", json_integer(pons_get_int(from, "error_code", 0)),
-                                "error_msg", json_string(pons_get_str(from, "error_msg", "")),
-                                "metrics", metrics ? pons_value_ref(metrics) : json_object(), NULL);
+                                "error_code", json_integer(end->error_code), "error_msg",
+                                json_string(end->error_msg), "metrics",
+                                end->metrics ? pons_value_ref(end->metrics) : json_object(), NULL);
     }
     g->recovering = false;
     if (!g->accept) {
@@ -556,8 +614,7 @@ static void goal_finish(pons__body_goal *g, const char *status, const pons_value
 
 static void goal_unknown(pons__body_goal *g, const char *why)
 {
-    pons_autovalue from = pons_object("error_msg", json_string(why), NULL);
-    goal_finish(g, "outcome_unknown", from);
+    goal_finish(g, "outcome_unknown", &(pons_report_end){.error_msg = why});
 }
 
 // The list is newest first: what is finished and beyond the count is old enough to forget.
@@ -593,10 +650,9 @@ static pons_value *wait_answer(pons__port *p, const port_wait *w)
         if (!p->ready || !p->telemetry) {
             return NULL;
         }
-        return pons_object("ready", json_true(), "epoch",
-                           json_integer(pons_get_int(p->hello, "epoch", 0)), "boot_id",
-                           json_string(pons_get_str(p->hello, "boot_id", "")), "robot_id",
-                           json_string(pons_get_str(p->hello, "robot_id", "")), NULL);
+        return pons_object("ready", json_true(), "epoch", json_integer(epoch_of(p)), "boot_id",
+                           json_string(boot_of(p)), "robot_id",
+                           json_string(p->greeting.as.hello.robot_id), NULL);
     }
     if (strcmp(w->kind, "accept") == 0) {
         const pons__body_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));

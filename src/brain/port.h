@@ -4,6 +4,7 @@
 
 #include "pons/brain.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 
 // A goal that went out and is not settled yet, as the port follows it. The durable truth is the
 // effect.
@@ -30,10 +31,12 @@ typedef struct pons__port {
     bool ready;       // hello was answered
     int64_t retry_ns; // host time of the next attempt
     int retries;
-    pons_value *hello;     // of the body; kept over a reconnect
-    pons_value *telemetry; // the newest, or NULL
-    int64_t telemetry_ns;  // host time of its arrival
-    int64_t looked_ns;     // host time up to which all that the body said has been read
+    pons_report greeting;        // the body's hello, kept over a reconnect; of no type: none yet
+    pons_report newest;          // its newest telemetry, the same
+    pons_value *hello;           // the greeting's JSON, with valid skills only; NULL: none yet
+    const pons_value *telemetry; // the newest's JSON; NULL: none yet
+    int64_t telemetry_ns;        // host time of its arrival
+    int64_t looked_ns;           // host time up to which all that the body said has been read
     int64_t telemetry_shown_ns;
     int64_t feedback_shown_ms; // host
     int64_t busy_since_ms;     // host; another controller has the body since then; 0: no

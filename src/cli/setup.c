@@ -4,6 +4,7 @@
 #include "pons/companion.h"
 #include "pons/drivers.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 #include "pons/llm.h"
 #include "pons/module.h"
 #include "pons/policy.h"
@@ -338,13 +339,15 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
             poll(&p, 1, (int)(until - pons_now_ms(&clock)));
             continue;
         }
-        const char *type = pons_get_str(msg, "type", "");
-        pons_value **into = strcmp(type, "hello") == 0       ? ret_hello
-                            : strcmp(type, "telemetry") == 0 ? ret_telemetry
-                                                             : NULL;
-        if (into && !*into) {
+        pons_report r;
+        const bool good = pons_report_decode(msg, &r, NULL) == PONS_OK;
+        pons_value **into = r.type == PONS_REPORT_HELLO       ? ret_hello
+                            : r.type == PONS_REPORT_TELEMETRY ? ret_telemetry
+                                                              : NULL;
+        if (good && into && !*into) {
             *into = pons_value_ref(msg);
         }
+        pons_report_clear(&r);
     }
     pons_link_close(link);
     return *ret_hello && *ret_telemetry ? PONS_OK : PONS_EAGAIN;

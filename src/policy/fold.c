@@ -1,6 +1,6 @@
 // fold.c - making what people type comparable: folding, words, numbers.
 //
-// Everything the rules look at is folded first (rules_internal.h says how), the names of the world
+// Everything the rules look at is folded first (intents.h says how), the names of the world
 // and the words of config/intents.yaml included, so that matching is a comparison of bytes. Each
 // folded byte remembers where it came from, because what the robot is to say must keep its case.
 #include "policy/intents.h"
@@ -16,6 +16,7 @@ typedef struct numeral {
 } numeral;
 
 static uint32_t decode(const char *text, size_t len, size_t *ret_bytes);
+static char fold_ascii(unsigned char c);
 static uint32_t fold_char(uint32_t c);
 static size_t encode(uint32_t c, char out[4]);
 static void drop_spaces(pons__fold *f);
@@ -37,21 +38,27 @@ static bool is_ascii(char c)
 
 int pons__fold_init(pons__fold *f, const char *text, size_t len)
 {
-    // Folding never makes a character longer.
-    *f = (pons__fold){.s = malloc(len + 1),
-                      .at = malloc((len + 1) * sizeof *f->at),
-                      .quoted = calloc(len + 1, sizeof *f->quoted)};
-    if (!f->s || !f->at || !f->quoted) {
-        pons__fold_fini(f);
+    // Folding never makes a character longer. One block: the offsets, then the text, then the marks.
+    f->at = malloc((len + 1) * (sizeof *f->at + 2));
+    if (!f->at) {
+        *f = (pons__fold){0};
         return PONS_ENOMEM;
     }
+    f->s = (char *)(f->at + len + 1);
+    f->quoted = (bool *)(f->s + len + 1);
+    f->n = 0;
+    memset(f->quoted, false, len + 1);
     for (size_t i = 0; i < len;) {
-        size_t bytes;
+        size_t bytes = 1, n = 1;
         char out[4];
-        size_t n = encode(fold_char(decode(text + i, len - i, &bytes)), out);
+        if (is_ascii(text[i])) {
+            out[0] = fold_ascii((unsigned char)text[i]);
+        } else {
+            n = encode(fold_char(decode(text + i, len - i, &bytes)), out);
+        }
         // A stop, bang or question mark ends a sentence where white space follows it.
-        bool last = i + bytes >= len || isspace((unsigned char)text[i + bytes]);
-        if (last && strchr(".!?", out[0]) && out[0]) {
+        if ((out[0] == '.' || out[0] == '!' || out[0] == '?') &&
+            (i + bytes >= len || isspace((unsigned char)text[i + bytes]))) {
             out[0] = ';';
         }
         for (size_t k = 0; k < n; k++) {
@@ -70,9 +77,7 @@ int pons__fold_init(pons__fold *f, const char *text, size_t len)
 
 void pons__fold_fini(pons__fold *f)
 {
-    free(f->s);
-    free(f->at);
-    free(f->quoted);
+    free(f->at); // and the rest of its block
     *f = (pons__fold){0};
 }
 
@@ -178,6 +183,14 @@ static size_t encode(uint32_t c, char out[4])
     return n;
 }
 
+static char fold_ascii(unsigned char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c - 'A' + 'a');
+    }
+    return c == '_' || c < ' ' || c == 0x7F ? ' ' : (char)c;
+}
+
 static uint32_t fold_char(uint32_t c)
 {
     if (c >= 0xFF01 && c <= 0xFF5E) { // full-width ASCII
@@ -187,7 +200,7 @@ static uint32_t fold_char(uint32_t c)
         }
     }
     if (c < 0x80) {
-        return c == '_' || c < ' ' || c == 0x7F ? ' ' : (uint32_t)tolower((int)c);
+        return (unsigned char)fold_ascii((unsigned char)c);
     }
     switch (c) {
     case 0x3002: // 。

@@ -123,11 +123,13 @@ static void words_fini(pons__words *w)
     *w = (pons__words){0};
 }
 
-static void pattern_fini(pons__pattern *p)
+static void literals_fini(pons__literals *l)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        free(p->item[i].literal);
+    for (size_t i = 0; i < l->room; i++) {
+        free(l->slot[i].source);
     }
+    free(l->slot);
+    *l = (pons__literals){0};
 }
 
 void pons__intents_destroy(pons__intents *r)
@@ -144,9 +146,7 @@ void pons__intents_destroy(pons__intents *r)
     for (size_t i = 0; i < CONTROL_COUNT; i++) {
         words_fini(&r->control[i]);
     }
-    for (size_t i = 0; i < r->patterns_n; i++) {
-        pattern_fini(&r->pattern[i]);
-    }
+    literals_fini(&r->literals);
     free(r->pattern);
     free(r->by_first);
     free(r->unit_s);
@@ -341,18 +341,77 @@ static const char *closing(const char *s, const char *end)
     return NULL;
 }
 
+// The slot of a text, where it is or where it goes; there is room.
+static pons__literal *literal_slot(const pons__literals *l, const char *s, size_t len)
+{
+    uint64_t hash = 14695981039346656037u; // FNV-1a
+    for (size_t i = 0; i < len; i++) {
+        hash = (hash ^ (unsigned char)s[i]) * 1099511628211u;
+    }
+    size_t at = (size_t)(hash >> 32) & (l->room - 1);
+    while (l->slot[at].source &&
+           (l->slot[at].len != len || memcmp(l->slot[at].source, s, len) != 0)) {
+        at = (at + 1) & (l->room - 1);
+    }
+    return &l->slot[at];
+}
+
+static bool literals_grow(pons__literals *l)
+{
+    pons__literals more = {.room = l->room ? 2 * l->room : 64};
+    more.slot = calloc(more.room, sizeof *more.slot);
+    if (!more.slot) {
+        return false;
+    }
+    for (size_t i = 0; i < l->room; i++) {
+        if (l->slot[i].source) {
+            *literal_slot(&more, l->slot[i].source, l->slot[i].len) = l->slot[i];
+        }
+    }
+    more.n = l->n;
+    free(l->slot);
+    *l = more;
+    return true;
+}
+
+// The folded form of a piece of a pattern, kept once however many flat patterns it is in: there are
+// some hundred pieces in thousands of patterns. NULL on no memory.
+static const char *literal_of(pons__literals *l, const char *s, size_t len)
+{
+    if (2 * l->n >= l->room && !literals_grow(l)) {
+        return NULL;
+    }
+    pons__literal *slot = literal_slot(l, s, len);
+    if (!slot->source) {
+        pons__fold f;
+        if (pons__fold_init(&f, s, len) != PONS_OK) {
+            return NULL;
+        }
+        char *both = malloc(len + f.n + 1); // the source, and behind it the folded form
+        if (both) {
+            memcpy(both, s, len);
+            memcpy(both + len, f.s, f.n + 1);
+            *slot = (pons__literal){.source = both, .len = len};
+            l->n++;
+        }
+        pons__fold_fini(&f);
+    }
+    return slot->source ? slot->source + slot->len : NULL;
+}
+
 static int add_literal(const expansion *x, pons__pattern *p, const char *s, size_t len)
 {
-    char *literal = folded(s, len);
+    if (len == 0) {
+        return PONS_OK;
+    }
+    const char *literal = literal_of(&x->r->literals, s, len);
     if (!literal) {
         return no_memory(x->err);
     }
     if (!*literal) {
-        free(literal);
         return PONS_OK;
     }
     if (p->n == PONS__PATTERN_ITEMS_MAX) {
-        free(literal);
         return bad_pattern(x, "too many pieces");
     }
     p->item[p->n++] = (pons__item){SLOT_LITERAL, literal};
@@ -413,12 +472,10 @@ static int add_flat(expansion *x, const char *s, size_t len)
         r->pattern = grown ? grown : r->pattern;
         rc = grown ? PONS_OK : no_memory(x->err);
     }
-    if (rc != PONS_OK) {
-        pattern_fini(&p);
-        return rc;
+    if (rc == PONS_OK) {
+        r->pattern[r->patterns_n++] = p;
     }
-    r->pattern[r->patterns_n++] = p;
-    return PONS_OK;
+    return rc;
 }
 
 // Visits each alternative of the group [s, end), then what follows it.
@@ -454,9 +511,13 @@ static int expand(expansion *x, const rest *k, char *buf, size_t len)
     if (c == ')' || c == ']') {
         return bad_pattern(x, "a bracket is closed that was not opened");
     }
-    if (c != '(' && c != '[') {
-        buf[len] = c;
-        return expand(x, &(rest){k->s + 1, k->end, k->next}, buf, len + 1);
+    if (c != '(' && c != '[') { // what stands before the next bracket
+        size_t n = 0;
+        while (k->s + n < k->end && !strchr("()[]", k->s[n])) {
+            buf[len + n] = k->s[n];
+            n++;
+        }
+        return expand(x, &(rest){k->s + n, k->end, k->next}, buf, len + n);
     }
     const char *close = closing(k->s, k->end);
     if (!close || *close != (c == '(' ? ')' : ']')) {

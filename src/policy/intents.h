@@ -16,7 +16,7 @@
 // length.
 typedef struct pons__fold {
     char *s;      // (n + 1) with a zero
-    uint32_t *at; // (n + 1)
+    uint32_t *at; // (n + 1); owns the block that all three are in
     bool *quoted; // (n) inside a pair of quotes
     size_t n;
 } pons__fold;
@@ -43,7 +43,7 @@ size_t pons__number_at(const char *s, size_t pos, size_t end, double *ret);
 size_t pons__skip_spaces(const char *s, size_t pos, size_t end);
 size_t pons__char_len(const char *s, size_t pos); // bytes of the UTF-8 character at pos, ≥ 1
 
-// ---- the compiled intents document (rules.c) ----------------------------------------------------
+// ---- the compiled intents document (intents.c) ----------------------------------------------------
 
 typedef enum pons__intent {
     INTENT_GO_TO,
@@ -84,8 +84,18 @@ typedef enum pons__slot {
 
 typedef struct pons__item {
     pons__slot slot;
-    char *literal; // SLOT_LITERAL, folded
+    const char *literal; // SLOT_LITERAL, folded; of pons__literals
 } pons__item;
+
+// The pieces of all patterns: a hash table with open addressing, by what stands in the document.
+typedef struct pons__literal {
+    char *source; // (len), then its folded form with a zero
+    size_t len;
+} pons__literal;
+typedef struct pons__literals {
+    pons__literal *slot; // (room), a power of two
+    size_t room, n;
+} pons__literals;
 
 #define PONS__PATTERN_ITEMS_MAX 8
 typedef struct pons__pattern {
@@ -104,6 +114,7 @@ typedef struct pons__intents {
     double *moment_s; // (moments.n)
     double wait_max_s;
     size_t goals_max;
+    pons__literals literals;
     pons__pattern *pattern; // (patterns_n)
     size_t patterns_n;
     // An index: the patterns that begin with a literal are by_first[first_at[k]..first_at[k + 1])

@@ -4,7 +4,7 @@
 // the n-th is there or is not, and nothing comes after. Every later call fails, so that whatever
 // the brain would still have done on this side of the kill does not happen either: nothing is sent,
 // since whatever is sent is sent after a commit.
-#include "scenario/scenario_internal.h"
+#include "scenario/fault.h"
 
 static int killed(pons_error *err);
 

@@ -4,18 +4,24 @@
 // The same link, the same messages: hello, heartbeats every 100 ms of simulated host time, goals
 // with ids from the file. A run that has a brain is watched by the same object, as an observer,
 // when the file asks for nodes of the navigator's tree.
-#include "pons/link_message.h"
-#include "scenario/scenario_internal.h"
+#include "scenario/hand.h"
 
+#include "pons/link_message.h"
+#include "pons/link_report.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define HEARTBEAT_NS (100 * PONS_NS_PER_MS)
 #define EXPIRES_MS   5000
 
-static void hear(pons__hand *h, const pons_value *msg);
-static void hear_tree(pons__hand *h, const pons_value *msg);
-static void note_result(pons__hand *h, const pons_value *msg, const char *status);
+static void hear(pons__hand *h, const pons_value *json);
+static void on_report(pons__hand *h, const pons_report *r);
+static void hear_tree(pons__hand *h, const pons_report_tree *t);
+static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t);
+static void note_result(pons__hand *h, const char *goal_id, const char *status, int64_t code,
+                        const char *text);
 static const char *leaf_name(const char *path);
 
 int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches, pons_error *err)
@@ -123,56 +129,76 @@ bool pons__hand_saw(const pons__hand *h, const char *node)
     return false;
 }
 
-static void hear(pons__hand *h, const pons_value *msg)
+static void hear(pons__hand *h, const pons_value *json)
 {
-    const char *type = pons_get_str(msg, "type", "");
-    if (strcmp(type, "hello") == 0) {
-        h->epoch = pons_get_int(msg, "epoch", 0);
+    pons_report r;
+    if (pons_report_decode(json, &r, NULL) == PONS_OK) {
+        on_report(h, &r);
+    }
+    pons_report_clear(&r);
+}
+
+static void on_report(pons__hand *h, const pons_report *r)
+{
+    switch (r->type) {
+    case PONS_REPORT_HELLO:
+        h->epoch = r->as.hello.epoch;
         h->ready = true;
-        snprintf(h->robot_id, sizeof h->robot_id, "%s", pons_get_str(msg, "robot_id", ""));
-    } else if (strcmp(type, "result") == 0) {
-        note_result(h, msg, pons_get_str(msg, "status", ""));
-    } else if (strcmp(type, "rejected") == 0) {
-        note_result(h, msg, "rejected");
-    } else if (strcmp(type, "tree") == 0) {
-        hear_tree(h, msg);
-    } else if (strcmp(type, "telemetry") == 0) {
-        const pons_value *d = pons_get(msg, "distance_remaining_m");
-        h->distance_m = json_is_number(d) ? json_number_value(d) : -1.0;
-        h->told = true;
-        h->latched = pons_get_bool(pons_get(msg, "stop"), "latched", false);
-        h->risk = pons_get_bool(msg, "collision_risk", false);
-        h->battery_pct = pons_get_num(msg, "battery_pct", 100.0);
-        const char *battery = pons_get_str(msg, "battery_state", "");
-        h->charging = strcmp(battery, "charging") == 0 || strcmp(battery, "full") == 0;
+        snprintf(h->robot_id, sizeof h->robot_id, "%s", r->as.hello.robot_id);
+        break;
+    case PONS_REPORT_RESULT:
+        note_result(h, r->as.result.goal_id, pons_goal_states[r->as.result.status],
+                    r->as.result.end.error_code, r->as.result.end.error_msg);
+        break;
+    case PONS_REPORT_REJECTED:
+        note_result(h, r->as.rejected.goal_id, "rejected", r->as.rejected.error_code,
+                    r->as.rejected.message);
+        break;
+    case PONS_REPORT_TREE:
+        hear_tree(h, &r->as.tree);
+        break;
+    case PONS_REPORT_TELEMETRY:
+        hear_telemetry(h, &r->as.telemetry);
+        break;
+    default:
+        break;
     }
 }
 
-static void note_result(pons__hand *h, const pons_value *msg, const char *status)
+static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t)
+{
+    h->distance_m = isnan(t->distance_remaining_m) ? -1.0 : t->distance_remaining_m;
+    h->told = true;
+    h->latched = t->stop.latched;
+    h->risk = t->collision_risk;
+    h->battery_pct = isnan(t->battery_pct) ? 100.0 : t->battery_pct;
+    h->charging =
+        strcmp(t->battery_state, "charging") == 0 || strcmp(t->battery_state, "full") == 0;
+}
+
+static void note_result(pons__hand *h, const char *goal_id, const char *status, int64_t code,
+                        const char *text)
 {
     if (!h->controls) {
         return;
     }
     h->open--;
-    const char *text = pons_get_str(msg, "error_msg", pons_get_str(msg, "message", ""));
     json_array_append_new(h->results,
-                          pons_object("goal", json_string(pons_get_str(msg, "goal_id", "")),
-                                      "status", json_string(status), "error_code",
-                                      json_integer(pons_get_int(msg, "error_code", 0)), "error_msg",
+                          pons_object("goal", json_string(goal_id), "status", json_string(status),
+                                      "error_code", json_integer(code), "error_msg",
                                       json_string(text), NULL));
 }
 
 // A leaf has begun when it leaves IDLE, whatever it answers.
-static void hear_tree(pons__hand *h, const pons_value *msg)
+static void hear_tree(pons__hand *h, const pons_report_tree *t)
 {
-    const pons_value *changes = pons_get(msg, "changes");
-    const int64_t tree = pons_get_int(msg, "tree", 0);
-    h->trees += tree != h->tree;
-    h->tree = tree;
-    for (size_t i = 0; i < json_array_size(changes); i++) {
-        const pons_value *x = json_array_get(changes, i);
-        const char *name = leaf_name(pons_get_str(x, "path", ""));
-        if (name && strcmp(pons_get_str(x, "from", ""), "IDLE") == 0) {
+    h->trees += t->tree != h->tree;
+    h->tree = t->tree;
+    for (size_t i = 0; i < json_array_size(t->changes); i++) {
+        pons_report_change x;
+        pons_report_change_read(json_array_get(t->changes, i), &x);
+        const char *name = leaf_name(x.path);
+        if (name && strcmp(x.from, "IDLE") == 0) {
             json_array_append_new(h->nodes, json_string(name));
             json_array_append_new(h->now_nodes, json_string(name));
         }

@@ -2,7 +2,10 @@
 //
 // The judge reads three things that no brain can touch up: the events as they were shown, the
 // body's ledger, and the simulated truth.
-#include "scenario/scenario_internal.h"
+
+#include "scenario/judge.h"
+
+#include "pons/ledger_line.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -184,6 +187,45 @@ static void expect_words(const pons_value *wanted, const pons_value *counts, con
     }
 }
 
+// One transition of a goal. started: {goal id: true}; open_goal: {task id: {goal_id, boot_id}} of a
+// goal without an end.
+static void judge_line(const pons_ledger_line *l, pons_value *started, pons_value *open_goal,
+                       pons_value *results, pons_value *misses)
+{
+    const bool base = pons__judge_moves(l->skill);
+    const pons_value *before = base ? pons_get(open_goal, l->task_id) : NULL;
+    if (l->state == PONS_GOAL_STARTED) {
+        if (pons_get(started, l->goal_id)) {
+            miss(misses, json_sprintf("goal %s started twice", l->goal_id));
+        }
+        json_object_set_new(started, l->goal_id, json_true());
+        if (before && strcmp(pons_get_str(before, "boot_id", ""), l->boot_id) == 0) {
+            miss(misses, json_sprintf("goal %s of task %s started while goal %s was under way",
+                                      l->goal_id, l->task_id, pons_get_str(before, "goal_id", "")));
+        }
+        if (base) {
+            json_object_set_new(open_goal, l->task_id,
+                                pons_object("goal_id", json_string(l->goal_id), "boot_id",
+                                            json_string(l->boot_id), NULL));
+        }
+        return;
+    }
+    if (!pons_goal_over((pons_goal_state)l->state)) {
+        return;
+    }
+    if (results) {
+        json_array_append_new(results,
+                              pons_object("skill", json_string(l->skill), "status",
+                                          json_string(pons_goal_states[l->state]), "error_code",
+                                          json_integer(l->end.error_code), "error_msg",
+                                          json_string(l->end.error_msg), NULL));
+    }
+    before = pons_get(open_goal, l->task_id);
+    if (strcmp(pons_get_str(before, "goal_id", ""), l->goal_id) == 0) {
+        json_object_del(open_goal, l->task_id);
+    }
+}
+
 int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_value *misses)
 {
     FILE *f = fopen(ledger_path, "r");
@@ -191,6 +233,7 @@ int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_va
     pons_autovalue open_goal =
         json_object(); // task id → {goal_id, boot_id} of a goal without an end
     int64_t starts = 0;
+    pons_error err = PONS_ERROR_INIT;
     char *line = NULL;
     size_t cap = 0;
     ssize_t n;
@@ -204,41 +247,16 @@ int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_va
             miss(misses, json_string("the ledger has a line that is not JSON"));
             continue;
         }
-        const char *state = pons_get_str(row, "state", ""),
-                   *goal = pons_get_str(row, "goal_id", "");
-        const char *task = pons_get_str(row, "task_id", ""),
-                   *boot = pons_get_str(row, "boot_id", "");
-        const bool base = pons__judge_moves(pons_get_str(row, "skill", ""));
-        if (strcmp(state, "started") == 0) {
-            starts++;
-            if (pons_get(started, goal)) {
-                miss(misses, json_sprintf("goal %s started twice", goal));
-            }
-            json_object_set_new(started, goal, json_true());
-            const pons_value *before = base ? pons_get(open_goal, task) : NULL;
-            if (before && strcmp(pons_get_str(before, "boot_id", ""), boot) == 0) {
-                miss(misses, json_sprintf("goal %s of task %s started while goal %s was under way",
-                                          goal, task, pons_get_str(before, "goal_id", "")));
-            }
-            if (base) {
-                json_object_set_new(
-                    open_goal, task,
-                    pons_object("goal_id", json_string(goal), "boot_id", json_string(boot), NULL));
-            }
-        } else if (strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
-                   strcmp(state, "canceled") == 0) {
-            if (results) {
-                json_array_append_new(
-                    results,
-                    pons_object("skill", json_string(pons_get_str(row, "skill", "")), "status",
-                                json_string(state), "error_code",
-                                json_integer(pons_get_int(row, "error_code", 0)), "error_msg",
-                                json_string(pons_get_str(row, "error_msg", "")), NULL));
-            }
-            if (strcmp(pons_get_str(pons_get(open_goal, task), "goal_id", ""), goal) == 0) {
-                json_object_del(open_goal, task);
-            }
+        if (!pons_ledger_about_goal(row)) {
+            continue;
         }
+        pons_ledger_line l;
+        if (pons_ledger_line_decode(row, &l, &err) < 0) {
+            miss(misses, json_string(err.message));
+            continue;
+        }
+        starts += l.state == PONS_GOAL_STARTED;
+        judge_line(&l, started, open_goal, results, misses);
     }
     free(line);
     fclose(f);

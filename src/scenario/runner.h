@@ -4,9 +4,12 @@
 #ifndef PONS_SCENARIO_RUNNER_H
 #define PONS_SCENARIO_RUNNER_H
 
+#include "scenario/fault.h"
+#include "scenario/hand.h"
+#include "scenario/judge.h"
 #include "scenario/model.h"
-#include "scenario/scenario_internal.h"
 #include "scenario/watch.h"
+#include "scenario/wheels.h"
 
 #define PONS__STORY_THREAD    "scenario"
 #define PONS__STORY_STEP_NS   (10 * PONS_NS_PER_MS)

@@ -13,7 +13,8 @@
 // at which it was: a robot that moves while it is latched does so at every step.
 #include "scenario/watch.h"
 
-#include "scenario/scenario_internal.h"
+#include "pons/ledger_line.h"
+#include "scenario/judge.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -155,16 +156,23 @@ static void look_at_ledger(pons__watch *w)
 
 static void ledger_row(pons__watch *w, const pons_value *row)
 {
-    const char *state = pons_get_str(row, "state", ""), *goal = pons_get_str(row, "goal_id", "");
-    const char *skill = pons_get_str(row, "skill", "");
-    if (strcmp(pons_get_str(row, "kind", ""), "boot") == 0) {
-        json_object_clear(w->moving);
+    pons_ledger_line line;
+    if (!pons_ledger_about_goal(row)) {
+        pons_ledger_note note;
+        if (pons_ledger_note_decode(row, &note, NULL) == PONS_OK && note.kind == PONS_LEDGER_BOOT) {
+            json_object_clear(w->moving);
+        }
+        return;
     }
-    if (strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
-        strcmp(state, "canceled") == 0) {
+    if (pons_ledger_line_decode(row, &line, NULL) < 0) {
+        broken(w, "ledger", "the ledger has a bad line");
+        return;
+    }
+    const char *goal = line.goal_id, *skill = line.skill;
+    if (pons_goal_over((pons_goal_state)line.state)) {
         json_object_del(w->moving, goal);
     }
-    if (strcmp(state, "started") != 0) {
+    if (line.state != PONS_GOAL_STARTED) {
         return;
     }
     if (pons_get(w->started, goal)) {

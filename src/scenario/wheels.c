@@ -9,7 +9,8 @@
 // So the fault sits between the body and any driver, and its odometry, scans and physics stay the
 // driver's own. The body's contract has no room for who is being opened; one thread opens one robot
 // at a time, and the proxy of that moment is kept for it.
-#include "scenario/scenario_internal.h"
+
+#include "scenario/wheels.h"
 
 #include <math.h>
 

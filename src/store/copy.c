@@ -13,7 +13,6 @@ typedef struct carver {
     size_t used;
 } carver;
 
-static void *carve(carver *k, const void *from, size_t n, size_t align);
 static pons_commit *carve_commit(carver *k, const pons_commit *c);
 
 void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, size_t *ret_bytes)
@@ -32,9 +31,10 @@ void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, si
 
 // ---- helpers ------------------------------------------------------------------------------------
 
-static void *carve(carver *k, const void *from, size_t n, size_t align)
+// align is a power of two.
+static inline void *carve(carver *k, const void *from, size_t n, size_t align)
 {
-    k->used = (k->used + align - 1) / align * align;
+    k->used = (k->used + align - 1) & ~(align - 1);
     void *to = k->at ? k->at + k->used : NULL;
     if (to && n) {
         memcpy(to, from, n);

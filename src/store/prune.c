@@ -3,10 +3,18 @@
 // A store knows nothing of what a checkpoint means, so it can't make a snapshot of one. It keeps
 // what the caller wants and, with each of these, the chain that it is read from. Parents are older
 // than their children, so one pass from the newest to the oldest finds all of them.
+//
+// `prune` looks at all of a namespace and is for a person who waits. `trim` is for a program that
+// goes on meanwhile: it knows where to cut and looks at the oldest rows only,
+//
+//     S......S.....S........S....B.....   S: snapshots, B: `before`, which is read from the last S
+//     \_____/                             before it; the oldest stretch goes first, from its end, so
+//     <-----                              that what is left of it can be read
 
 #include "store/store.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool wanted(const prune_rows *rows, size_t at, const pons_prune *what);
 
@@ -73,6 +81,34 @@ prune_row *pons__prune_find(const prune_rows *rows, int64_t key)
         }
     }
     return low < rows->n && rows->at[low].key == key ? &rows->at[low] : NULL;
+}
+
+int pons__trim_check(const pons_trim *what, pons_error *err)
+{
+    if (!what->lease || what->limit <= 0 || (what->before && !what->ns)) {
+        return pons_error_set(
+            err, PONS_EINVAL, "store",
+            "trimming needs a lease, a limit, and a namespace with its checkpoint");
+    }
+    return what->ns ? pons__store_check_ns(what->ns, err) : PONS_OK;
+}
+
+bool pons__trim_names(const char *const *names, const char *name)
+{
+    for (; names && *names; names++) {
+        const size_t n = strlen(*names);
+        const bool open = n > 0 && (*names)[n - 1] == '*';
+        if (open ? strncmp(*names, name, n - 1) == 0 : strcmp(*names, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int pons__trim_lost(const pons_trim *what, pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s",
+                          what->lease->thread, what->before);
 }
 
 // ---- helpers ------------------------------------------------------------------------------------

@@ -69,4 +69,11 @@ size_t pons__prune_plan(prune_rows *rows, const pons_prune *what);
 // The row of a key, or NULL.
 prune_row *pons__prune_find(const prune_rows *rows, int64_t key);
 
+#define PONS__PRUNED_JSON "{\"pruned\":true}" // the payload of an event that lost its own
+
+int pons__trim_check(const pons_trim *what, pons_error *err);
+// Whether a name is among those, where a '*' stands for the rest. NULL: none.
+bool pons__trim_names(const char *const *names, const char *name);
+int pons__trim_lost(const pons_trim *what, pons_error *err); // there is no checkpoint `before`
+
 #endif

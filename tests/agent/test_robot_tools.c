@@ -305,8 +305,8 @@ static void a_key_of_an_earlier_life(void **state)
         int goals;
     } rows[] = {
         {NULL, true, PONS_ENOTFOUND, 0},     {"done", true, 0, 0}, {"done", false, 0, 0},
-        {"failed", true, PONS_EIO, 0},       {"held", true, 1, 0}, {"running", true, 1, 0},
-        {"running", false, PONS_ECLOSED, 0},
+        {"failed", true, PONS_EIO, 0},       {"held", true, 1, 0}, {"started", true, 1, 0},
+        {"started", false, PONS_ECLOSED, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rig r = {0};

@@ -232,9 +232,39 @@ static void a_skill_that_is_not_as_published_is_not_there(void **state)
     bench_close(&b);
 }
 
+// Schemas are read when something first passes their door. One that is damaged, or goes away while
+// the brain runs, closes that door with its own name.
+static void a_damaged_schema_closes_its_door(void **state)
+{
+    (void)state;
+    char share[] = "/tmp/pons-brain-XXXXXX", command[1024];
+    assert_non_null(mkdtemp(share));
+    snprintf(command, sizeof command,
+             "cp -r '%s/schemas' '%s/config' '%s/worlds' '%s/trees' '%s' && "
+             "echo '{\"type\": 7}' >'%s/schemas/decision.json'",
+             PONS_SOURCE_DIR, PONS_SOURCE_DIR, PONS_SOURCE_DIR, PONS_SOURCE_DIR, share, share);
+    assert_int_equal(system(command), 0);
+    char *before = getenv("PONS_SHARE") ? strdup(getenv("PONS_SHARE")) : NULL;
+    bench b;
+    bench_open(&b, "[{'decision':{'type':'FINISH','reason':'it is done'},'repeat':true}]");
+    setenv("PONS_SHARE", share, 1);
+    b.schemas_fail = true;
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    bench_goal_text(&b, "去厨房");
+    const pons_value *decided = bench_await(&b, "decision", NULL, NULL, 60.0);
+    assert_non_null(strstr(pons_get_str(decided, "fallback", ""), "schemas/decision.json: /type"));
+    before ? setenv("PONS_SHARE", before, 1) : unsetenv("PONS_SHARE");
+    free(before);
+    bench_close(&b);
+    snprintf(command, sizeof command, "rm -r '%s'", share);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_damaged_schema_closes_its_door),
         cmocka_unit_test(a_bad_patch_never_costs_the_task),
         cmocka_unit_test(hundreds_of_goals_are_refused),
         cmocka_unit_test(a_model_that_decides_without_end_is_slowed_down),

@@ -128,9 +128,9 @@ static void the_three_persistences(void **state)
                              "[[-1,'input',['__start__'],{}],[0,'loop',['count'],{}],"
                              "[1,'loop',['tell'],{'sum':1}],[2,'loop',[],{'sum':1,'log':[1]}],"
                              "[3,'input',['__start__'],{'sum':1,'log':[1]}],"
-                             "[4,'loop',['count'],{'sum':1,'log':[1]}],"
-                             "[5,'loop',['tell'],{'sum':2,'log':[1]}],"
-                             "[6,'loop',[],{'sum':2,'log':[1,2]}]]");
+                             "[4,'loop',['count'],{'sum':1,'log':[1,1]}],"
+                             "[5,'loop',['tell'],{'sum':2,'log':[1,1]}],"
+                             "[6,'loop',[],{'sum':2,'log':[1,1,2]}]]");
         }
         pons_graph_destroy(g);
         pons_graph_destroy(sub);
@@ -147,7 +147,7 @@ static void two_sends_are_two_children(void **state)
     bed_open(&b);
     spec_node in[] = {{"ask", "ask 'who?'", "END"}, {NULL}};
     pons_graph *sub = spec_compile(&(spec_graph){"ask", in});
-    spec_node n[] = {{"split", "send sub 1; send sub 2", ""},
+    spec_node n[] = {{"split", "send sub {}; send sub {}", ""},
                      {"sub", NULL, "END", .sub = sub, .mode = PONS_SUBGRAPH_INHERIT},
                      {NULL}};
     pons_graph *g = spec_compile(&(spec_graph){"split", n});

@@ -1069,6 +1069,192 @@ static void test_prune_refused(void **state)
 }
 
 // Space comes back, and is not asked of those who are left.
+static pons_trim_result trim(pons_store s, pons_trim *what)
+{
+    pons_trim_result done = {0};
+    OK(s.ops->trim(s.self, what, &done, &err));
+    return done;
+}
+
+// The oldest goes first, stretch by stretch, each from its end: what is left can always be read.
+static void test_trim_checkpoints(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    ten(s, &lease, "a");
+    ten(s, &lease, "b");
+    OK(commit_one(s, &lease, "a", "fork", "c1", 2, true, "f", &err)); // from afar
+    OK(s.ops->thread_copy(s.self, "t1", "copy", &err));
+    pons_trim what = {.lease = &lease, .limit = 2, .ns = "a", .before = "c8"};
+    pons_trim_result done = trim(s, &what);
+    assert_int_equal(done.checkpoints, 2); // c8 is read from c6; c0 to c2 go first, from their end
+    assert_true(done.more);
+    SHOWS("c0<@0!=d", AT(s, "t1", "a", "c0"));
+    REFUSED(PONS_ENOTFOUND, AT(s, "t1", "a", "c1"));
+    SHOWS("c3<c2@3!=d c4<c3@4=d", AT(s, "t1", "a", "c4"));
+    SHOWS("", RECORDS(s, "t1", "a", "c2"));
+    SHOWS("c0/t/0=r", RECORDS(s, "t1", "a", "c0"));
+    done = trim(s, &what);
+    assert_int_equal(done.checkpoints, 1);
+    assert_true(done.more);
+    what.limit = 100;
+    done = trim(s, &what);
+    assert_int_equal(done.checkpoints, 3);
+    assert_false(done.more);
+    done = trim(s, &what);
+    assert_int_equal(done.checkpoints, 0);
+    assert_false(done.more);
+    SHOWS("fork<c1@2!=f c9<c8@9!=d c8<c7@8=d c7<c6@7=d c6<c5@6!=d", HISTORY(s, "t1", "a", "", 0));
+    SHOWS("c6<c5@6!=d c7<c6@7=d c8<c7@8=d", AT(s, "t1", "a", "c8"));
+    SHOWS("fork<c1@2!=f", HEAD(s, "t1", "a"));
+    // The rest of the thread, and a copy from before, have all that they had.
+    SHOWS("c0<@0!=d c1<c0@1=d c2<c1@2=d", AT(s, "t1", "b", "c2"));
+    SHOWS("c0<@0!=d c1<c0@1=d c2<c1@2=d", AT(s, "copy", "a", "c2"));
+    SHOWS("c2/t/0=r", RECORDS(s, "copy", "a", "c2"));
+    assert_int_equal(event_last(s, "t1"), 20);
+    OK(commit_one(s, &lease, "a", "d1", "fork", 3, false, "e", &err)); // the run goes on
+    SHOWS("fork<c1@2!=f d1<fork@3=e", HEAD(s, "t1", "a"));
+    what.before = "d1";
+    done = trim(s, &what);
+    assert_int_equal(done.checkpoints, 3); // a stretch a call
+    assert_true(done.more);
+    done = trim(s, &what);
+    assert_int_equal(done.checkpoints, 1);
+    SHOWS("d1<fork@3=e fork<c1@2!=f", HISTORY(s, "t1", "a", "", 0));
+    let_go(s, &lease);
+}
+
+static void event_of(pons_store s, const pons_lease *lease, const char *type)
+{
+    static const char payload[] = "{\"words\":\"as many as there are\"}";
+    pons_event_row e = {.ns = "n", .ts_ms = 5, .type = type, .payload = bytes_of(payload)};
+    pons_commit c = {.lease = lease, .events = &e, .n_events = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+}
+
+// Events keep their numbers: some lose their payload, and later all go.
+static void test_trim_events(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    static const char *const thin[] = {"look", "stream.*", NULL};
+    static const char *const types[] = {"look", "approval", "stream.x", "streams", "look", "look"};
+    pons_lease lease = hold(s, "t1");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        event_of(s, &lease, types[i]);
+    }
+    pons_trim what = {.lease = &lease, .limit = 2, .thin_before = 6, .thin_types = thin};
+    pons_trim_result done = trim(s, &what);
+    assert_int_equal(done.thinned, 1);
+    assert_int_equal(what.thin_at, 2);
+    assert_true(done.more);
+    SHOWS("1:n:5:look={\"pruned\":true} "
+          "2:n:5:approval={\"words\":\"as many as there are\"} "
+          "3:n:5:stream.x={\"words\":\"as many as there are\"}",
+          EVENTS(s, "t1", 0, 3));
+    what.limit = 10;
+    done = trim(s, &what);
+    assert_int_equal(done.thinned, 2);
+    assert_int_equal(what.thin_at, 5);
+    assert_false(done.more);
+    SHOWS("3:n:5:stream.x={\"pruned\":true} "
+          "4:n:5:streams={\"words\":\"as many as there are\"} 5:n:5:look={\"pruned\":true} "
+          "6:n:5:look={\"words\":\"as many as there are\"}",
+          EVENTS(s, "t1", 2, 0));
+    what = (pons_trim){.lease = &lease, .limit = 2, .events_before = 4};
+    done = trim(s, &what);
+    assert_int_equal(done.events, 2);
+    assert_true(done.more);
+    what.events_before = INT64_MAX;
+    what.limit = 10;
+    done = trim(s, &what);
+    assert_int_equal(done.events, 3);
+    assert_false(done.more);
+    SHOWS("6:n:5:look={\"words\":\"as many as there are\"}",
+          EVENTS(s, "t1", 0, 0)); // numbers go on
+    event_of(s, &lease, "approval");
+    assert_int_equal(event_last(s, "t1"), 7);
+    what = (pons_trim){
+        .lease = &lease, .limit = 10, .thin_before = INT64_MAX, .thin_types = thin, .thin_at = 1};
+    done = trim(s, &what);
+    assert_int_equal(done.thinned, 1);
+    assert_int_equal(what.thin_at, 7);
+    let_go(s, &lease);
+}
+
+static void effect_of(pons_store s, const pons_lease *lease, const char *id, int state,
+                      int64_t created, int64_t updated)
+{
+    pons_effect_row e = {.ns = "n", .state = state, .created = created, .updated = updated};
+    snprintf(e.id, sizeof e.id, "%s", id);
+    e.data = bytes_of("{}");
+    pons_commit c = {.lease = lease, .effects = &e, .n_effects = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+}
+
+// What has not ended stays however old it is, and a clock that was set back takes nothing along.
+static void test_trim_effects(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    enum { OPEN = 1, DONE = 3, ENDED = 1 << DONE };
+    pons_lease lease = hold(s, "t1");
+    effect_of(s, &lease, "e1", DONE, 100, 110);
+    effect_of(s, &lease, "e2", OPEN, 110, 110);
+    effect_of(s, &lease, "e3", DONE, 120, 500); // ended late
+    effect_of(s, &lease, "e4", DONE, 130, 140);
+    effect_of(s, &lease, "e5", DONE, 300, 310);
+    effect_of(s, &lease, "e6", DONE, 50, 60); // the clock was set back
+    effect_of(s, &lease, "e7", DONE, 55, 65);
+    pons_trim what = {
+        .lease = &lease, .limit = 1, .effects_before_ms = 200, .effect_states = ENDED};
+    pons_trim_result done = trim(s, &what);
+    assert_int_equal(done.effects, 1);
+    assert_true(done.more);
+    what.limit = 10;
+    done = trim(s, &what);
+    assert_int_equal(done.effects, 1);
+    assert_false(done.more);
+    REFUSED(PONS_ENOTFOUND, EFFECT(s, "t1", "e1"));
+    REFUSED(PONS_ENOTFOUND, EFFECT(s, "t1", "e4"));
+    SHOWS("e2:n:1:110:110={} e3:n:3:120:500={} e5:n:3:300:310={} e6:n:3:50:60={} "
+          "e7:n:3:55:65={}",
+          EFFECTS(s, "t1", ALL_STATES));
+    what.effects_before_ms = 400;
+    done = trim(s, &what);
+    assert_int_equal(done.effects, 2); // e5, e6; the newest stays
+    SHOWS("e2:n:1:110:110={} e3:n:3:120:500={} e7:n:3:55:65={}", EFFECTS(s, "t1", ALL_STATES));
+    effect_of(s, &lease, "e2", DONE, 110, 120); // those that stay go on
+    effect_of(s, &lease, "e8", DONE, 600, 610);
+    SHOWS("e2:n:3:110:120={} e3:n:3:120:500={} e7:n:3:55:65={} e8:n:3:600:610={}",
+          EFFECTS(s, "t1", ALL_STATES));
+    let_go(s, &lease);
+}
+
+static void test_trim_refused(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    ten(s, &lease, "a");
+    pons_trim what = {.lease = &lease, .limit = 10, .ns = "a", .before = "none"};
+    pons_trim_result done;
+    REFUSED(PONS_ENOTFOUND, s.ops->trim(s.self, &what, &done, &err));
+    what.ns = "nowhere";
+    REFUSED(PONS_ENOTFOUND, s.ops->trim(s.self, &what, &done, &err));
+    what.ns = NULL;
+    REFUSED(PONS_EINVAL, s.ops->trim(s.self, &what, &done, &err));
+    what = (pons_trim){.lease = &lease, .events_before = 5};
+    REFUSED(PONS_EINVAL, s.ops->trim(s.self, &what, &done, &err)); // no limit
+    what.limit = 5;
+    pons_lease stale = lease;
+    let_go(s, &lease);
+    lease = hold(s, "t1");
+    what.lease = &stale;
+    REFUSED(PONS_ESTALE, s.ops->trim(s.self, &what, &done, &err));
+    what.lease = NULL;
+    REFUSED(PONS_EINVAL, s.ops->trim(s.self, &what, &done, &err));
+    SHOWS("t1:10:10*", THREADS(s));
+    let_go(s, &lease);
+}
+
 static void test_prune_space(void **state)
 {
     pons_store s = *(pons_store *)*state;
@@ -1353,6 +1539,10 @@ int conformance_run(const conformance_backend *b)
         TEST(test_prune_whole),
         TEST(test_prune_refused),
         TEST(test_prune_space),
+        TEST(test_trim_checkpoints),
+        TEST(test_trim_events),
+        TEST(test_trim_effects),
+        TEST(test_trim_refused),
         TEST(test_names_and_bytes),
         TEST(test_large),
         TEST(test_long_history),

@@ -6,6 +6,7 @@
 
 #include "conformance.h"
 #include "pons/rand.h"
+#include "pons/store.h"
 #include "unit.h"
 
 #include <sqlite3.h>
@@ -807,6 +808,89 @@ static void test_prune_killed(void **state)
     pons_store_close(&s);
 }
 
+enum { TRIM_TO = 1900, TRIM_LIMIT = 7 };
+
+static int trim_one(const place *p, int report)
+{
+    pons_store s;
+    pons_lease lease;
+    pons_trim_result done = {.more = true};
+    if (pons_store_sqlite_open(p->path, &s, NULL) ||
+        s.ops->lease_acquire(s.self, "t1", &lease, NULL)) {
+        return 1;
+    }
+    char before[16];
+    snprintf(before, sizeof before, "c%05d", TRIM_TO);
+    pons_trim what = {.lease = &lease, .limit = TRIM_LIMIT, .ns = "n", .before = before};
+    tell(report, 1);
+    while (done.more) {
+        if (s.ops->trim(s.self, &what, &done, NULL)) {
+            return 2;
+        }
+    }
+    return 0;
+}
+
+static int count(void *user, const pons_checkpoint_row *row)
+{
+    (void)row;
+    ++*(int64_t *)user;
+    return 0;
+}
+
+static void say_damage(void *user, bool damage, const char *line)
+{
+    (void)user;
+    if (damage) {
+        fail_msg("%s", line);
+    }
+}
+
+// The same of trimming, which begins at the other end; and no look finds anything lost.
+static void test_trim_killed(void **state)
+{
+    const place *p = *state;
+    const uint64_t seed = 78;
+    print_message("seed %" PRIu64 "\n", seed);
+    pons_rand rand;
+    pons_rand_seed(&rand, seed);
+    fill(p);
+    int64_t rows[3] = {0}, left = PRUNE_STEPS, damage = 0;
+    for (int round = 0; round < 8; round++) {
+        child c = start(p, trim_one);
+        assert_int_equal(hear(&c), 1);
+        struct timespec nap = {.tv_nsec = (long)pons_rand_below(&rand, 8 * PONS_NS_PER_MS)};
+        nanosleep(&nap, NULL); // a place to die at, nothing to wait for
+        kill(c.pid, SIGKILL);
+        end(&c);
+        pons_store s = open_store(p);
+        OK(s.ops->history(s.self, "t1", "n", "", 0, readable, &s, &err));
+        assert_int_equal(head_step(s, "t1"), PRUNE_STEPS - 1);
+        memset(rows, 0, sizeof rows);
+        OK(s.ops->history(s.self, "t1", "n", "", 0, count, rows, &err));
+        assert_in_range(rows[0], 1, left);
+        left = rows[0];
+        pons_store_close(&s);
+        OK(pons_store_check(p->path, say_damage, NULL, &damage, &err));
+    }
+    child c = start(p, trim_one);
+    assert_int_equal(hear(&c), 1);
+    assert_int_equal(end(&c), 0);
+    pons_store s = open_store(p);
+    memset(rows, 0, sizeof rows);
+    OK(s.ops->history(s.self, "t1", "n", "", 0, count, rows, &err));
+    assert_int_equal(rows[0], PRUNE_STEPS - TRIM_TO); // it is a snapshot itself
+    pons_lease mine;
+    pons_trim what = {.lease = &mine, .limit = 1, .ns = "n", .before = "c01999"};
+    mine = hold(s, "t1");
+    pons_lease stale = mine;
+    s.ops->lease_release(s.self, &mine);
+    what.lease = &stale; // who has let go of the thread may not
+    assert_int_equal(s.ops->trim(s.self, &what, NULL, NULL), PONS_ESTALE);
+    pons_store_close(&s);
+    OK(pons_store_check(p->path, say_damage, NULL, &damage, &err));
+}
+
 // Others commit while a long thread is pruned.
 static void test_prune_beside_others(void **state)
 {
@@ -871,6 +955,109 @@ static void test_older_schema(void **state)
     assert_int_equal(number(p, "PRAGMA auto_vacuum"), 2);
     s = open_store(p);
     pons_store_close(&s);
+}
+
+// All tables and indexes with their columns, as text; the caller frees.
+static char *definitions(const char *path)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db,
+                           "SELECT m.type||' '||m.name||'.'||c.name||' '||c.type||' '||"
+                           "c.\"notnull\"||' '||c.pk FROM sqlite_master m JOIN "
+                           "pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid",
+                           -1, &st, NULL),
+        SQLITE_OK);
+    while (sqlite3_step(st) == SQLITE_ROW) {
+        fprintf(out, "%s\n", (const char *)sqlite3_column_text(st, 0));
+    }
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    fclose(out);
+    return text;
+}
+
+// A new file is made in the newest schema at once; one that was brought up has the same tables.
+static void test_new_as_brought_up(void **state)
+{
+    const place *p = *state;
+    char command[512];
+    pons_store s = open_store(p);
+    pons_store_close(&s);
+    char *fresh = definitions(p->path);
+    assert_int_equal(number(p, "PRAGMA user_version"), 3);
+    assert_int_equal(number(p, "SELECT count(*) FROM meta WHERE key='plain'"), 0);
+    snprintf(command, sizeof command, "rm -f '%s'*; cp '%s/tests/store/data/schema1.db' '%s'",
+             p->path, PONS_SOURCE_DIR, p->path);
+    assert_int_equal(system(command), 0);
+    s = open_store(p);
+    pons_store_close(&s);
+    char *brought_up = definitions(p->path);
+    assert_non_null(strstr(fresh, "table checkpoint.sum"));
+    assert_string_equal(fresh, brought_up);
+    free(fresh);
+    free(brought_up);
+}
+
+// The checksum as docs/store.md has it, bit by bit.
+static uint32_t crc_slowly(uint32_t crc, const void *bytes, size_t n)
+{
+    const uint8_t *at = bytes;
+    crc = ~crc;
+    for (; n > 0; at++, n--) {
+        crc ^= *at;
+        for (int bit = 0; bit < 8; bit++) {
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+        }
+    }
+    return ~crc;
+}
+
+static uint32_t text_slowly(uint32_t crc, const char *text)
+{
+    const size_t n = strlen(text);
+    const uint8_t head[2] = {SQLITE_TEXT | 1 << 4, (uint8_t)n}; // a length of one byte
+    assert_in_range(n, 1, 255);
+    return crc_slowly(crc_slowly(crc, head, sizeof head), text, n);
+}
+
+// Words of every length from 1 to 63: what the program writes is what other programs, and older and
+// newer ones, read.
+static void test_sums_are_the_documented_ones(void **state)
+{
+    const place *p = *state;
+    pons_store s = open_store(p);
+    pons_lease lease = hold(s, "t");
+    for (int n = 1; n < PONS_NAME_MAX; n++) {
+        char type[PONS_NAME_MAX] = "";
+        for (int i = 0; i < n; i++) {
+            type[i] = (char)('a' + (i * 7 + n) % 26);
+        }
+        pons_event_row e = {.ns = "", .ts_ms = n, .type = type, .payload = {"{}", 2}};
+        pons_commit c = {.lease = &lease, .ns = "", .events = &e, .n_events = 1};
+        OK(s.ops->commit(s.self, &c, &err));
+    }
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    int words = 0;
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT text, sum FROM word", -1, &st, NULL),
+                     SQLITE_OK);
+    for (; sqlite3_step(st) == SQLITE_ROW; words++) {
+        const uint32_t sum =
+            text_slowly(text_slowly(0, "word"), (const char *)sqlite3_column_text(st, 0));
+        assert_int_equal(sqlite3_column_int(st, 1), (int32_t)sum);
+    }
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    assert_true(words >= PONS_NAME_MAX - 1);
 }
 
 static void test_foreign_files(void **state)
@@ -1118,7 +1305,10 @@ int main(void)
         TEST(test_newer_schema),
         TEST(test_older_schema),
         TEST(test_prune_killed),
+        TEST(test_trim_killed),
         TEST(test_prune_beside_others),
+        TEST(test_new_as_brought_up),
+        TEST(test_sums_are_the_documented_ones),
         TEST(test_foreign_files),
         TEST(test_damaged),
         TEST(test_directory_not_writable),

@@ -255,6 +255,13 @@ static void story(void)
     READ(s.ops->namespaces(s.self, "t1", on_ns, NULL, &err));
     AGAIN(s.ops->thread_copy(s.self, "t1", "t2", &err));
     READ(s.ops->threads(s.self, on_thread, NULL, &err));
+    static const char *const thin[] = {"*", NULL};
+    pons_trim old = {.lease = &lease, .limit = 2, .ns = "n", .before = "c3", .thin_before = 3};
+    old.thin_types = thin;
+    old.effects_before_ms = INT64_MAX;
+    old.effect_states = UINT32_MAX;
+    AGAIN(s.ops->trim(s.self, &old, NULL, &err));
+    READ(s.ops->history(s.self, "t1", "n", "", 0, on_checkpoint, NULL, &err));
     pons_prune what = {.lease = &lease, .events_since_ms = 2, .keep_last = 1};
     AGAIN(s.ops->prune(s.self, "t1", &what, NULL, &err));
     READ(s.ops->threads(s.self, on_thread, NULL, &err));

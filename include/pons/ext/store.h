@@ -142,6 +142,36 @@ typedef struct pons_prune_result {
     int64_t bytes_after;
 } pons_prune_result;
 
+// What is old, for `trim`, which takes a little of it away at a time: in the order of commits, the
+// oldest first, whatever clocks say.
+typedef struct pons_trim {
+    const pons_lease *lease; // the caller's
+    int32_t limit;           // rows that may go in this call; > 0
+    // The checkpoints of a namespace that were committed before this one, with their records. It
+    // stays, as do those that it is read from, back to its snapshot. Rows that are no snapshots must
+    // be read from the row before them, as the engine's are. NULL: none.
+    const char *ns, *before;
+    // Events with smaller numbers whose type is named (a '*' at its end stands for the rest;
+    // NULL-terminated) keep their number, time and type, and lose their payload, which becomes
+    // {"pruned":true}. 0: none.
+    int64_t thin_before;
+    const char *const *thin_types;
+    int64_t thin_at; // in and out: events up to this number have been seen to
+    // Events with smaller numbers go, but never the newest. 0: none.
+    int64_t events_before;
+    // Effects of these states (1 << state), made and last changed before this wall time, go, up to
+    // the first of them that was made since then; but never the newest. 0: none.
+    int64_t effects_before_ms;
+    uint32_t effect_states;
+} pons_trim;
+
+typedef struct pons_trim_result {
+    int64_t checkpoints, events, effects; // that went in this call
+    int64_t thinned;                      // events that lost their payload
+    int64_t bytes;                        // that the whole store uses, about
+    bool more;                            // another call would take more away
+} pons_trim_result;
+
 // Return 0 to go on, anything else to stop early (the op then returns PONS_OK).
 typedef int (*pons_checkpoint_fn)(void *user, const pons_checkpoint_row *row);
 typedef int (*pons_record_fn)(void *user, const pons_record_row *row);
@@ -223,6 +253,11 @@ typedef struct pons_store_ops {
     // PONS_ESTALE.
     int (*prune)(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
                  pons_error *err);
+    // Takes a little of what is old away, in one transaction: for a program that has other things to
+    // do. Killed at any moment, all that is there can be read as before; numbers of events go on.
+    // Space is given back by calls that find nothing else. PONS_ESTALE; PONS_ENOTFOUND when there is
+    // no checkpoint `before` (then nothing went). what->thin_at is set, also for nothing.
+    int (*trim)(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
     // A descriptor that gets readable when messages or events of others may have come, on any
     // thread; reading its 8 bytes clears it. The store's own, to the close; < 0: a status. A store
     // without this op has to be looked at.

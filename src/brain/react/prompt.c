@@ -67,7 +67,8 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
     room left = whole;
     pons_autobuf system = PONS_BUF_INIT, refused = PONS_BUF_INIT;
     char *schema = NULL;
-    if (pons_value_line(b->doors.values[PONS_DOOR_DECISION], &schema) > 0) {
+    const pons_value *form = pons__door_schema(b, PONS_DOOR_DECISION);
+    if (form && pons_value_line(form, &schema) > 0) {
         take(&left, schema);
     }
     free(schema);
@@ -109,9 +110,8 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
         json_array_append_new(list, message("user", refused.data));
     }
     b->prompt_tokens = whole.tokens - left.tokens;
-    return pons_object("messages", list, "schema",
-                       pons_value_ref(b->doors.values[PONS_DOOR_DECISION]), "schema_name",
-                       json_string("decision"), "observation",
+    return pons_object("messages", list, "schema", form ? pons_value_ref(form) : NULL,
+                       "schema_name", json_string("decision"), "observation",
                        observation ? pons_value_ref(observation) : json_null(), NULL);
 }
 

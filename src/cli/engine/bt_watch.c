@@ -6,6 +6,7 @@
 // soon as it is heard. It ends with the body, or with Ctrl-C, and changes nothing.
 #include "cli/cli.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 
 #include <poll.h>
 #include <string.h>
@@ -18,9 +19,9 @@ static volatile sig_atomic_t quit;
 static void on_signal(int number);
 static int attach(const cli *c, pons_link **ret, pons_error *err);
 static int look(const cli *c, pons_link *link, pons_error *err);
-static void show_hello(const cli *c, const pons_value *msg);
-static void show_tree(const cli *c, const pons_value *msg);
-static void show_changes(const cli *c, const pons_value *msg);
+static void show_hello(const cli *c, const pons_report_hello *h);
+static void show_outline(const cli *c, const pons_report_tree *t);
+static void show_changes(const cli *c, const pons_report_tree *t);
 
 int cli_bt_watch(cli *c, pons_error *err)
 {
@@ -77,16 +78,20 @@ static int look(const cli *c, pons_link *link, pons_error *err)
     do {
         pons_autovalue msg = NULL;
         rc = pons_link_recv(link, &msg, err);
-        const char *type = rc > 0 ? pons_get_str(msg, "type", "") : "";
-        if (strcmp(type, "hello") == 0) {
-            show_hello(c, msg);
-        } else if (strcmp(type, "tree") == 0) {
-            show_tree(c, msg);
-            show_changes(c, msg);
-        } else if (strcmp(type, "error") == 0) {
-            rc = pons_error_set(err, PONS_EUNSUPPORTED, "bt", "the body refuses: %s",
-                                pons_get_str(msg, "message", ""));
+        pons_report r = {.type = PONS_REPORT_NONE};
+        if (rc > 0 && pons_report_decode(msg, &r, NULL) < 0) {
+            r.type = PONS_REPORT_NONE; // of another version
         }
+        if (r.type == PONS_REPORT_HELLO) {
+            show_hello(c, &r.as.hello);
+        } else if (r.type == PONS_REPORT_TREE) {
+            show_outline(c, &r.as.tree);
+            show_changes(c, &r.as.tree);
+        } else if (r.type == PONS_REPORT_ERROR) {
+            rc = pons_error_set(err, PONS_EUNSUPPORTED, "bt", "the body refuses: %s",
+                                r.as.error.message);
+        }
+        pons_report_clear(&r);
     } while (rc > 0 && !quit && !cli_out_broken());
     cli_flush();
     if (rc == 0) {
@@ -96,15 +101,19 @@ static int look(const cli *c, pons_link *link, pons_error *err)
     return rc;
 }
 
-// One line: for programs an object with the tree's number and goal, for people TEXT.
-static void show(const cli *c, const pons_value *msg, pons_value *line, const char *text)
+// One line: for programs an object with the tree's number and goal, for people TEXT. of: NULL, or
+// the tree that it is about.
+static void show(const cli *c, const pons_report_tree *of, pons_value *line, const char *text)
 {
     const pons_clock clock = pons_clock_real();
     const int64_t ms = pons_wall_ms(&clock);
     if (c->json) {
         json_object_set_new(line, "ts_ms", json_integer(ms));
-        json_object_set(line, "tree", (json_t *)pons_get(msg, "tree"));
-        json_object_set(line, "goal_id", (json_t *)pons_get(msg, "goal_id"));
+        if (of) {
+            json_object_set_new(line, "tree", json_integer(of->tree));
+            json_object_set_new(line, "goal_id",
+                                *of->goal_id ? json_string(of->goal_id) : json_null());
+        }
         cli_print_json(line);
     } else {
         const time_t s = (time_t)(ms / 1000);
@@ -116,67 +125,56 @@ static void show(const cli *c, const pons_value *msg, pons_value *line, const ch
     pons_value_unref(line);
 }
 
-static void show_hello(const cli *c, const pons_value *msg)
+static void show_hello(const cli *c, const pons_report_hello *h)
 {
-    const char *robot = pons_get_str(msg, "robot_id", "?");
     char text[256];
-    snprintf(text, sizeof text, "watching %.100s", robot);
-    show(c, msg, pons_object("type", json_string("watching"), "robot_id", json_string(robot), NULL),
+    snprintf(text, sizeof text, "watching %.100s", h->robot_id);
+    show(c, NULL,
+         pons_object("type", json_string("watching"), "robot_id", json_string(h->robot_id), NULL),
          text);
 }
 
-static void show_tree(const cli *c, const pons_value *msg)
+static void show_outline(const cli *c, const pons_report_tree *t)
 {
-    const pons_value *nodes = pons_get(msg, "nodes");
     char text[1024];
-    size_t i;
-    pons_value *n;
-    if (pons_get_int(json_array_get(nodes, 0), "node", -1) == 0) { // its first part
-        snprintf(text, sizeof text, "tree %lld: %s, %d nodes, goal %s",
-                 (long long)pons_get_int(msg, "tree", 0), pons_get_str(msg, "file", "?"),
-                 (int)pons_get_int(msg, "of", 0), pons_get_str(msg, "goal_id", "-"));
-        show(c, msg,
-             pons_object("type", json_string("tree"), "file",
-                         json_string(pons_get_str(msg, "file", "")), "nodes",
-                         json_integer(pons_get_int(msg, "of", 0)), NULL),
-             text);
-    }
-    json_array_foreach((pons_value *)nodes, i, n)
-    {
-        const char *path = pons_get_str(n, "path", ""), *state = pons_get_str(n, "state", "");
-        if (strcmp(state, "IDLE") != 0) {
-            snprintf(text, sizeof text, "%12s%s: is %s", "", path, state);
-            show(c, msg,
-                 pons_object("type", json_string("state"), "node",
-                             json_integer(pons_get_int(n, "node", 0)), "path", json_string(path),
-                             "state", json_string(state), NULL),
+    for (size_t i = 0; i < json_array_size(t->nodes); i++) {
+        pons_report_node n;
+        pons_report_node_read(json_array_get(t->nodes, i), &n);
+        if (i == 0 && n.node == 0) { // its first part
+            snprintf(text, sizeof text, "tree %lld: %s, %d nodes, goal %s", (long long)t->tree,
+                     t->file, (int)t->of, *t->goal_id ? t->goal_id : "-");
+            show(c, t,
+                 pons_object("type", json_string("tree"), "file", json_string(t->file), "nodes",
+                             json_integer(t->of), NULL),
+                 text);
+        }
+        if (strcmp(n.state, "IDLE") != 0) {
+            snprintf(text, sizeof text, "%12s%s: is %s", "", n.path, n.state);
+            show(c, t,
+                 pons_object("type", json_string("state"), "node", json_integer(n.node), "path",
+                             json_string(n.path), "state", json_string(n.state), NULL),
                  text);
         }
     }
 }
 
-static void show_changes(const cli *c, const pons_value *msg)
+static void show_changes(const cli *c, const pons_report_tree *t)
 {
     char text[1024];
-    size_t i;
-    pons_value *x;
-    const long long lost = pons_get_int(msg, "lost", 0);
-    if (lost > 0) {
-        snprintf(text, sizeof text, "%12s%lld changes were lost", "", lost);
-        show(c, msg, pons_object("type", json_string("lost"), "changes", json_integer(lost), NULL),
+    if (t->lost > 0) {
+        snprintf(text, sizeof text, "%12s%lld changes were lost", "", (long long)t->lost);
+        show(c, t, pons_object("type", json_string("lost"), "changes", json_integer(t->lost), NULL),
              text);
     }
-    json_array_foreach((pons_value *)pons_get(msg, "changes"), i, x)
-    {
-        const int64_t robot_ms = pons_get_int(x, "robot_ms", 0);
-        const char *path = pons_get_str(x, "path", ""), *from = pons_get_str(x, "from", ""),
-                   *to = pons_get_str(x, "to", "");
-        snprintf(text, sizeof text, "%8.3f s  %s: %s -> %s", (double)robot_ms / 1000.0, path, from,
-                 to);
-        show(c, msg,
-             pons_object("type", json_string("change"), "robot_ms", json_integer(robot_ms), "node",
-                         json_integer(pons_get_int(x, "node", 0)), "path", json_string(path),
-                         "from", json_string(from), "to", json_string(to), NULL),
+    for (size_t i = 0; i < json_array_size(t->changes); i++) {
+        pons_report_change x;
+        pons_report_change_read(json_array_get(t->changes, i), &x);
+        snprintf(text, sizeof text, "%8.3f s  %s: %s -> %s", (double)x.robot_ms / 1000.0, x.path,
+                 x.from, x.to);
+        show(c, t,
+             pons_object("type", json_string("change"), "robot_ms", json_integer(x.robot_ms),
+                         "node", json_integer(x.node), "path", json_string(x.path), "from",
+                         json_string(x.from), "to", json_string(x.to), NULL),
              text);
     }
 }

@@ -316,6 +316,14 @@ static int go_on(session *s, pons_error *err)
         *err = (pons_error)PONS_ERROR_INIT;
         return PONS_OK;
     }
+    if (rc == PONS_OK && pons_run_state_get(s->run) == PONS_RUN_DONE) {
+        pons_run_destroy(s->run);
+        s->run = NULL;
+        return s->answer || s->answers
+                   ? pons_error_set(err, PONS_ENOTFOUND, "graph",
+                                    "thread %s has nothing unfinished", s->thread)
+                   : PONS_OK;
+    }
     if (rc < 0 || (!s->answer && !s->answers)) {
         return rc;
     }

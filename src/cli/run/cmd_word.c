@@ -6,6 +6,7 @@
 // safety thread's own socket.
 #include "cli/agent/agent_cli.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 #include "pons/log.h"
 #include "pons/policy.h"
 
@@ -287,11 +288,17 @@ static int await_reset(pons_link *link, pons_error *err)
         if (rc == 0) {
             struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
             poll(&p, 1, (int)(until - pons_now_ms(&clock)));
-        } else if (rc > 0 && strcmp(pons_get_str(msg, "type", ""), "ok") == 0 &&
-                   strcmp(pons_get_str(msg, "re", ""), "reset") == 0) {
-            return PONS_OK;
-        } else if (rc > 0 && strcmp(pons_get_str(msg, "type", ""), "error") == 0) {
-            return cli_lacks(err, "the body refuses: %s", pons_get_str(msg, "message", ""));
+        }
+        pons_report r = {.type = PONS_REPORT_NONE};
+        const bool heard = rc > 0 && pons_report_decode(msg, &r, NULL) == PONS_OK;
+        const bool done = heard && r.type == PONS_REPORT_OK && strcmp(r.as.ok.re, "reset") == 0;
+        const bool refused = heard && r.type == PONS_REPORT_ERROR;
+        if (refused) {
+            rc = cli_lacks(err, "the body refuses: %s", r.as.error.message);
+        }
+        pons_report_clear(&r);
+        if (done || refused) {
+            return done ? PONS_OK : rc;
         }
     }
     return cli_lacks(err, "the body did not answer the reset");

@@ -13,6 +13,8 @@
 #include "graph/core/chance.h"
 #include "graph/core/holding.h"
 #include "graph/core/runs.h"
+#include "graph/engine.h"
+#include "pons/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +137,12 @@ int pons__awaits_start(pons_run *r)
             }
             c->start_due = false;
             const pons_await_handler *h = pons__handler(r->t, c->name);
+            if (!h && !pons__call_is_human(c)) {
+                pons_log(PONS_LOG_WARN, PONS__MODULE,
+                         "thread %s: node '%s' awaits '%s' (%s), which no handler serves: it waits "
+                         "until the program answers",
+                         r->t->id, cx->node->name, c->name, c->id);
+            }
             if (!h || !h->start) {
                 continue;
             }
@@ -146,6 +154,16 @@ int pons__awaits_start(pons_run *r)
 }
 
 // ---- what a task waits for ----------------------------------------------------------------------
+
+bool pons__task_asks(const pons_cx *cx)
+{
+    for (size_t i = 0; i < cx->n_calls; i++) {
+        if (pons__call_outstanding(&cx->calls[i]) && !cx->calls[i].saved) {
+            return true;
+        }
+    }
+    return false;
+}
 
 bool pons__task_pending(const pons_cx *cx)
 {

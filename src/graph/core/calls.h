@@ -20,6 +20,7 @@ void pons__call_id(pons_cx *cx, pons__call *c, size_t n);
 void pons__call_pop(pons_cx *cx);                   // forgets the last one
 void pons__call_cancel(pons_run *r, pons__call *c); // tells the handler, once
 
+bool pons__task_asks(const pons_cx *cx);       // has asked in this pass what nobody has recorded
 bool pons__task_pending(const pons_cx *cx);    // has an unanswered await of its own
 size_t pons__task_answered(const pons_cx *cx); // how many have an answer
 bool pons__task_waits_for_people(const pons_cx *cx);

@@ -63,6 +63,7 @@ void pons_run_destroy(pons_run *r)
     pons__queue_leave(r);
     pons_value_unref(r->queued_input);
     pons_value_unref(r->ran);
+    pons_value_unref(r->early);
     pons__run_release(r);
     if (r->parent_task && r->parent_task->node->mode != PONS_SUBGRAPH_OWN) {
         pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process

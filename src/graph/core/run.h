@@ -54,8 +54,11 @@ struct pons_run {
     bool starting;   // the input is being applied
     bool input_row;  // the start's first checkpoint is still to be stored
     char source;
-    pons_cx *escaped; // the task whose command to the parent has ended this run
-    bool drain;       // stop before the next superstep
+    pons_cx *escaped;  // the task whose command to the parent has ended this run
+    pons_value *early; // an answer that came before its question: the first one asked in this step
+    bool early_used;   // takes it
+    bool stop_shown;   // the stream has said so
+    bool drain;        // stop before the next superstep
     bool drained;
     bool wrote;               // the newest apply had a write
     int stepping;             // inside pons_run_step

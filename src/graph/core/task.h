@@ -35,6 +35,7 @@ typedef struct pons__call { // the n-th await, interrupt or task of a task
     bool start_due; // the handler is to be called
     bool restarted;
     bool canceled; // its handler was told that nobody waits any more
+    bool early;    // its answer had come before it was asked
     bool detached; // scratch of a detach under way
     uint8_t shown; // a bit for each run around it, by depth, that has streamed it
 } pons__call;

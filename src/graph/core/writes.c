@@ -106,6 +106,15 @@ void pons__task_drop(pons_cx *cx)
     cx->router = NULL;
 }
 
+void pons__task_drop_routes(pons_cx *cx)
+{
+    for (size_t i = 0; i < cx->n_sends; i++) {
+        pons_value_unref(cx->sends[i].arg);
+    }
+    cx->n_sends = cx->n_gotos = 0;
+    cx->bare = true;
+}
+
 void pons__task_drop_writes(pons_cx *cx)
 {
     for (size_t i = 0; i < cx->n_writes; i++) {

@@ -16,7 +16,8 @@
 // "c" how many calls the newest one began with (a later call of an older round counts for nothing),
 // "y" failed attempts, "d" when the next one is due.
 //
-// The task "command" has, by index, [[channel,value]...]: updates that came together with a resume.
+// The task "command" has, by index, [[channel,value]...]: updates that came together with a resume;
+// or {"early": value}, an answer to the first question that this step asks ("early":true there).
 //
 // A task's id is a hash of namespace, checkpoint id and node, so a reader finds whose they are.
 #include "graph/keep/record.h"
@@ -147,7 +148,8 @@ static pons_value *call_of(const pons__call *c)
                              "name", json_string(c->name), "hash", json_string(c->hash), "req",
                              pons_optional(c->request), "ans", pons_optional(c->answer), "dl",
                              c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : PONS_ABSENT,
-                             "t", c->round ? json_integer(c->round) : PONS_ABSENT, NULL);
+                             "t", c->round ? json_integer(c->round) : PONS_ABSENT, "early",
+                             c->early ? json_true() : PONS_ABSENT, NULL);
 }
 
 static pons_value *result_of(const pons_cx *cx)
@@ -224,6 +226,10 @@ static int load_row(void *user, const pons_record_row *row)
         pons_autovalue writes = NULL;
         l->st = pons_value_parse(row->data.data, row->data.len, &writes, NULL);
         l->r->commands = row->idx + 1;
+        if (l->st == PONS_OK && json_is_object(writes)) {
+            l->r->early = l->r->early_used ? NULL : pons_value_ref(pons_get(writes, "early"));
+            return PONS_OK;
+        }
         return l->st = l->st == PONS_OK ? pons__ns_patch(l->r->ns, writes, NULL) : l->st;
     }
     for (size_t i = 0; i < l->r->n_tasks && !cx; i++) {
@@ -289,11 +295,18 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
         .answer = pons_value_ref(pons_get(v, "ans")),
         .deadline_wall_ms = pons_get_int(v, "dl", 0),
         .saved = true,
+        .early = pons_get_bool(v, "early", false),
         .restarted = true,
         .shown = UINT8_MAX, // by who asked
     };
     snprintf(c->hash, sizeof c->hash, "%s", pons_get_str(v, "hash", ""));
     pons__call_id(cx, c, n);
+    if (c->early) {
+        pons_run *root = pons__run_root(cx->run);
+        pons_value_unref(root->early);
+        root->early = NULL;
+        root->early_used = true;
+    }
     c->start_due = c->kind == PONS__CALL_AWAIT && !c->answer;
     if (c->deadline_wall_ms) {
         c->deadline_ns = pons_now_ns(&cx->run->t->clock) +

@@ -199,6 +199,13 @@ void pons__stream_interrupts(pons_run *r)
     }
 }
 
+void pons__stream_stop(pons_run *r)
+{
+    if (r->opts.stream & PONS_STREAM_UPDATES) {
+        put(r, PONS_STREAM_UPDATES, pons_object_whole("__interrupt__", json_array(), NULL));
+    }
+}
+
 // ---- what a node says ---------------------------------------------------------------------------
 
 void pons_cx_message(pons_cx *cx, pons_value *chunk, pons_value *metadata)

@@ -10,5 +10,6 @@ void pons__stream_input(pons_run *r, pons_value *before);
 pons_value *pons__stream_snapshot(const pons_run *r); // the state; NULL when nobody wants it
 void pons__stream_task(pons_cx *cx, bool start);
 void pons__stream_interrupts(pons_run *r);
+void pons__stream_stop(pons_run *r); // held by interrupt_before or interrupt_after
 
 #endif

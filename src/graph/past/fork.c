@@ -6,12 +6,15 @@
 // again. Its run has a new run id, so its effects are new ones, and the mark `forked` makes each of
 // them wait for a person.
 //
+// Subgraphs that keep their state go back with it (run/below.c).
+//
 // The checkpoint of an input holds the state before it, as LangGraph's does, and nothing to run: a
 // fork of it that brings no input of its own goes on from what that input made, which is its child.
 #include "graph/core/holding.h"
 #include "graph/engine.h"
 #include "graph/keep/commit.h"
 #include "graph/run/begin.h"
+#include "graph/run/below.h"
 #include "graph/run/superstep.h"
 
 #include <stdio.h>
@@ -69,6 +72,8 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
     if (st != PONS_OK) {
         return st;
     }
+    char from[32];
+    snprintf(from, sizeof from, "%s", ns->head);
     ns->step++;
     ns->run_id = pons_rand_u64(&t->rand);
     ns->forked = true;
@@ -77,8 +82,9 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
     r->source = 'l';
     if (st != PONS_OK) {
         pons__ns_forget(ns);
+        return st;
     }
-    return st;
+    return pons__below_rewind(r, from, err);
 }
 
 typedef struct child_search {

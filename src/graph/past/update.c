@@ -3,7 +3,11 @@
 // An update is a superstep in which the named nodes did not run but wrote what they are told to
 // have written. When it speaks for a node of an unfinished step, what else had not run goes to
 // itself again: a task without writes whose only route is its own node. When it speaks for another,
-// which had its turn, its routers decide anew: what had not run is given up.
+// which had its turn, its routers decide anew: what had not run is given up, but for deferred nodes,
+// whose turn does not depend on who goes where.
+//
+// As END it only ends: what had finished counts, where it would have gone does not.
+#include "graph/base/bits.h"
 #include "graph/core/holding.h"
 #include "graph/core/life.h"
 #include "graph/core/writes.h"
@@ -20,7 +24,9 @@
 
 #define AS_END (PONS__NONE - 1) // no node, and nothing is next
 
+static int check_step(const pons_state_step *step, size_t i, pons_error *err);
 static int update_step(pons_run *r, const pons_state_step *step, pons_error *err);
+static int apply_step(pons_run *r, const uint32_t *as, pons_error *err);
 static int load_unfinished(pons_run *r, const pons_state_step *step, const uint32_t *as,
                            pons_error *err);
 static int write_as(pons_run *r, uint32_t node, const pons_value *values, pons_error *err);
@@ -39,7 +45,15 @@ int pons_state_update_bulk(pons_thread *t, const pons_graph *g, const char *ns,
                            pons_error *err)
 {
     pons_run *r;
-    int st = pons__run_open(t, g, ns, NULL, &pons__supersteps, &r, err);
+    int st = n > 0 ? PONS_OK
+                   : pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                    "an update of several supersteps has none");
+    for (size_t i = 0; i < n && st == PONS_OK; i++) {
+        st = check_step(&steps[i], i, err);
+    }
+    if (st == PONS_OK) {
+        st = pons__run_open(t, g, ns, NULL, &pons__supersteps, &r, err);
+    }
     if (st != PONS_OK) {
         return st;
     }
@@ -52,6 +66,28 @@ int pons_state_update_bulk(pons_thread *t, const pons_graph *g, const char *ns,
     r->state = PONS_RUN_DONE;
     pons_run_destroy(r);
     return st;
+}
+
+// What can be told without the state, before anything is changed.
+static int check_step(const pons_state_step *step, size_t i, pons_error *err)
+{
+    if (step->n == 0) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "superstep %zu has no changes", i);
+    }
+    for (size_t k = 0; k < step->n; k++) {
+        const char *as = step->changes[k].as_node;
+        const bool end = as && strcmp(as, PONS_END) == 0;
+        if (step->n > 1 && as && (end || strcmp(as, PONS_START) == 0)) {
+            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                  "superstep %zu has a change as %s beside others", i,
+                                  end ? "END" : "START");
+        }
+        if (end && step->changes[k].values) {
+            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                  "END writes no values: an update as END only ends what is next");
+        }
+    }
+    return PONS_OK;
 }
 
 static int update_step(pons_run *r, const pons_state_step *step, pons_error *err)
@@ -73,10 +109,11 @@ static int update_step(pons_run *r, const pons_state_step *step, pons_error *err
     for (size_t i = 0; i < step->n && st == PONS_OK; i++) {
         st = as[i] == AS_END ? PONS_OK : write_as(r, as[i], step->changes[i].values, err);
     }
-    free(as);
+    const bool input = st == PONS_OK && as[0] == PONS__END;
     if (st == PONS_OK) {
-        st = pons__apply(r, err);
+        st = apply_step(r, as, err);
     }
+    free(as);
     for (size_t i = 0; i < r->n_pool; i++) {
         pons__task_clear(r->tasks[i]);
     }
@@ -84,7 +121,7 @@ static int update_step(pons_run *r, const pons_state_step *step, pons_error *err
     if (st != PONS_OK) {
         return st;
     }
-    ns->step++;
+    ns->step += input || ns->step == PONS__STEP_NONE ? 2 : 1; // an input and START's step count
     r->cp_id[0] = '\0';
     r->cp_stored = false;
     r->source = 'u';
@@ -92,6 +129,32 @@ static int update_step(pons_run *r, const pons_state_step *step, pons_error *err
     st = pons__run_commit(r, &(pons__extra){0}, err);
     ns->wrote = NULL;
     r->spoiled = r->spoiled || st != PONS_OK; // memory is ahead: it is read again
+    return st;
+}
+
+// Deferred nodes that were released and had no turn yet keep it, unless they are triggered anew.
+static int apply_step(pons_run *r, const uint32_t *as, pons_error *err)
+{
+    pons__ns *ns = r->ns;
+    uint64_t *keep = r->g->deferred ? calloc(r->g->n_words, sizeof *keep) : NULL;
+    if (r->g->deferred && !keep) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to update the state");
+    }
+    for (size_t w = 0; keep && w < r->g->n_words; w++) {
+        keep[w] = as[0] == AS_END || as[0] == PONS__END ? 0 : ns->next[w] & r->g->deferred[w];
+        ns->waiting[w] = as[0] == AS_END ? 0 : ns->waiting[w];
+    }
+    for (size_t i = 0; keep && i < r->n_tasks; i++) { // those that have been spoken for, or had run
+        if (r->tasks[i]->state == PONS__TASK_DONE && r->tasks[i]->node_ix < r->g->n_nodes) {
+            keep[r->tasks[i]->node_ix / PONS__WORD_BITS] &=
+                ~(1ULL << r->tasks[i]->node_ix % PONS__WORD_BITS);
+        }
+    }
+    int st = pons__apply(r, err);
+    for (size_t w = 0; keep && st == PONS_OK && w < r->g->n_words; w++) {
+        ns->next[w] |= keep[w] & ~ns->waiting[w];
+    }
+    free(keep);
     return st;
 }
 
@@ -108,15 +171,14 @@ static bool speaks_for(const pons_state_step *step, const uint32_t *as, uint32_t
 }
 
 // The tasks of the step that the checkpoint is in: finished ones bring what they wrote, the others
-// stay next, unless the changes speak for them, or for no task of the step at all.
+// stay next, unless the changes speak for them, or for no task of the step at all. (Deferred ones
+// stay in any case: apply_step.)
 static int load_unfinished(pons_run *r, const pons_state_step *step, const uint32_t *as,
                            pons_error *err)
 {
     r->n_tasks = 0;
-    for (size_t i = 0; i < step->n; i++) {
-        if (as[i] == AS_END || as[i] == PONS__END) {
-            return PONS_OK;
-        }
+    if (as[0] == PONS__END) {
+        return PONS_OK;
     }
     if (r->ns->step == PONS__STEP_NONE || !pons__ns_more(r->ns)) {
         return PONS_OK;
@@ -136,11 +198,14 @@ static int load_unfinished(pons_run *r, const pons_state_step *step, const uint3
         pons_cx *cx = r->tasks[i];
         const bool spoken = speaks_for(step, as, cx->node_ix);
         if (cx->state == PONS__TASK_DONE && !spoken) {
+            if (as[0] == AS_END) {
+                pons__task_drop_routes(cx);
+            }
             continue;
         }
         pons__task_drop(cx);
         cx->bare = true;
-        if (!spoken && within) {
+        if (!spoken && within && (!cx->node->deferred || cx->send_ix)) {
             st = pons__cx_route(cx, cx->node_ix, pons_value_ref(cx->arg));
         }
     }

@@ -279,6 +279,40 @@ static bool pass_stop(pons_run *r)
     return any;
 }
 
+// Right after an update nothing has been asked yet: the answer is kept, with the checkpoint, for
+// the first question of this step.
+static int answer_early(pons_run *r, const pons_value *value, pons_error *err)
+{
+    pons_value *v = value ? pons_value_ref(value) : json_null();
+    pons__rows rows = {0};
+    int st = PONS_OK;
+    if (r->durable) {
+        st = pons__rows_add(&rows, r, PONS__COMMAND_TASK, r->commands,
+                            pons_object_whole("early", pons_value_ref(v), NULL), err);
+    }
+    if (st == PONS_OK && r->durable) {
+        st = pons__run_commit(r, &(pons__extra){.rows = &rows}, err);
+    }
+    pons__rows_fini(&rows);
+    if (st != PONS_OK) {
+        pons_value_unref(v);
+        return st;
+    }
+    r->commands++;
+    r->early = v;
+    return PONS_OK;
+}
+
+// Whether the run stands on an update and has asked nothing since.
+static bool may_be_early(const pons_run *r)
+{
+    bool asked = r->early || r->early_used || r->state != PONS_RUN_READY || r->ns->source != 'u';
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        asked = asked || r->tasks[i]->n_calls > 0 || r->tasks[i]->child;
+    }
+    return !asked;
+}
+
 int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
 {
     pons_autovalue pending = pons_run_pending(r);
@@ -295,6 +329,9 @@ int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
     }
     if (n == 0 && pass_stop(r)) {
         return PONS_OK;
+    }
+    if (n == 0 && may_be_early(r)) {
+        return answer_early(r, value, err);
     }
     if (n == 0) {
         return pons_error_set(err, PONS_ENOTPENDING, PONS__MODULE,

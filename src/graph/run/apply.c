@@ -18,6 +18,7 @@
 
 static int gather(pons_run *r, size_t *ret_staged, pons_error *err);
 static int stage(pons_run *r, pons__stage *s, pons_error *err);
+static void blame(pons_run *r, const pons__stage *s, pons_error *err);
 static void unstage(pons_run *r, size_t n);
 static int check_effects(pons_run *r, pons_error *err);
 static bool set_staged(pons_run *r, pons__stage *st);
@@ -148,7 +149,34 @@ static int stage(pons_run *r, pons__stage *s, pons_error *err)
         return PONS_OK;
     }
     s->how = PONS__STAGE_SET;
-    return pons__channel_fold(ch, slot->v, r->updates, n, &s->v, &s->keep, err);
+    int st = pons__channel_fold(ch, slot->v, r->updates, n, &s->v, &s->keep, err);
+    if (st != PONS_OK && st != PONS_ENOMEM) {
+        blame(r, s, err);
+    }
+    return st;
+}
+
+// Says which channel did not take which node's write: the first with which the fold fails.
+static void blame(pons_run *r, const pons__stage *s, pons_error *err)
+{
+    const pons__channel *ch = &r->g->channels[s->ch];
+    const pons__slot *slot = &r->ns->slots[s->ch];
+    uint32_t at = slot->first;
+    for (size_t n = 1; r->flat[at].next != PONS__NONE; n++, at = r->flat[at].next) {
+        pons_error ignored = PONS_ERROR_INIT;
+        pons_value *v = NULL;
+        size_t keep;
+        int st = pons__channel_fold(ch, slot->v, r->updates, n, &v, &keep, &ignored);
+        if (st != PONS_OK) {
+            break;
+        }
+        pons_value_unref(v);
+    }
+    if (err) {
+        pons_error e = *err;
+        pons_error_set(err, e.status, PONS__MODULE, "node '%s' wrote channel '%s': %s",
+                       r->tasks[r->flat[at].task]->node->name, ch->name, e.message);
+    }
 }
 
 static void unstage(pons_run *r, size_t n)

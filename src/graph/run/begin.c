@@ -14,6 +14,7 @@
 #include "graph/core/life.h"
 #include "graph/core/runs.h"
 #include "graph/engine.h"
+#include "graph/keep/commit.h"
 #include "graph/keep/record.h"
 #include "graph/keep/stream.h"
 #include "graph/node/route.h"
@@ -147,9 +148,9 @@ static int parents_of(const pons_run *r, pons_value **ret, pons_error *err)
 int pons__run_continue(pons_run *r, pons_error *err)
 {
     pons__ns *ns = r->ns;
-    if (ns->step == PONS__STEP_NONE || (!pons__ns_more(ns) && !ns->lost[0])) {
+    if (ns->step == PONS__STEP_NONE) {
         return pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
-                              "namespace '%s' of thread %s has nothing unfinished", ns->name,
+                              "namespace '%s' of thread %s has nothing to go on from", ns->name,
                               r->t->id);
     }
     if (ns->lost[0]) {
@@ -160,6 +161,13 @@ int pons__run_continue(pons_run *r, pons_error *err)
     snprintf(r->cp_id, sizeof r->cp_id, "%s", ns->head);
     r->cp_stored = true;
     r->source = 'l';
+    if (!pons__ns_more(ns)) { // it had ended: its state is there to be read
+        r->state = PONS_RUN_DONE;
+        if (r->opts.stream) {
+            pons__stream_state(r, true, false);
+        }
+        return pons__run_commit(r, &(pons__extra){0}, err);
+    }
     int st = pons__run_prepare(r, err);
     if (st == PONS_OK && r->durable) {
         st = pons__records_load(r, err);

@@ -27,6 +27,12 @@ int pons_run_command(pons_thread *t, const pons_graph *g, const char *ns, const 
     pons_run *r = NULL;
     pons_error e = PONS_ERROR_INIT;
     int st = routes ? PONS_ENOTFOUND : pons_run_resume(t, g, ns, opts, &r, &e);
+    if (st == PONS_OK && r->state == PONS_RUN_DONE) { // had ended
+        pons_run_destroy(r);
+        r = NULL;
+        st = pons_error_set(&e, PONS_ENOTFOUND, PONS__MODULE,
+                            "namespace '%s' of thread %s has nothing unfinished", ns, t->id);
+    }
     if (st == PONS_ENOTFOUND && !resume) {
         st = pons__run_open(t, g, ns, opts, &pons__supersteps, &r, &e);
         if (st == PONS_OK) {

@@ -15,6 +15,7 @@
 #include "graph/engine.h"
 #include "graph/keep/commit.h"
 #include "graph/run/begin.h"
+#include "graph/run/below.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,31 +98,13 @@ int pons__run_give_way(pons_run *old, bool roll_back, pons_error *err)
 
 // ---- rolling back -------------------------------------------------------------------------------
 
-// The graph of a namespace below a run's: "sub" or "sub:task|own", one name a level.
-static const pons_graph *graph_below(const pons_run *r, const char *name)
-{
-    const pons_graph *g = r->g;
-    size_t outer = strlen(r->ns->name);
-    if (strncmp(name, r->ns->name, outer) != 0 || (outer && name[outer] != '|')) {
-        return NULL;
-    }
-    for (name += outer + (outer > 0); g && *name; name += *name == '|') {
-        char node[PONS_NAME_MAX];
-        snprintf(node, sizeof node, "%.*s", (int)strcspn(name, ":|"), name);
-        uint32_t ix = pons__graph_node_find(g, node);
-        g = ix < g->n_nodes ? g->nodes[ix].sub : NULL;
-        name += strcspn(name, "|");
-    }
-    return g;
-}
-
 // Subgraphs that keep their state go back as well; the others nobody finds again.
 static int roll_back_subgraphs(pons_run *old, pons_error *err)
 {
     int st = PONS_OK;
     for (pons__ns *ns = old->t->namespaces; ns && st == PONS_OK; ns = ns->next_ns) {
         const pons_graph *g =
-            ns->base_serial == old->serial && !ns->active ? graph_below(old, ns->name) : NULL;
+            ns->base_serial == old->serial && !ns->active ? pons__below(old, ns->name) : NULL;
         if (!g) {
             continue;
         }

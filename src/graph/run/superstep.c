@@ -29,8 +29,11 @@
 #include "graph/keep/stream.h"
 #include "graph/run/apply.h"
 #include "graph/run/begin.h"
+#include "graph/run/below.h"
 #include "graph/run/queue.h"
 #include "graph/task/pass.h"
+
+#include <stdio.h>
 
 const pons__loop pons__supersteps = {
     .begin = pons__run_begin,
@@ -108,6 +111,10 @@ static int settle_step(pons_run *r, pons_error *err)
         r->stopped = r->drained = true;
     }
     if (r->stopped) {
+        if (r->opts.stream && !r->drained && !r->stop_shown) {
+            pons__stream_stop(r);
+            r->stop_shown = true;
+        }
         return finish(r, PONS_RUN_INTERRUPTED, err);
     }
     if (r->supersteps >= r->limit) {
@@ -134,9 +141,29 @@ static bool must_store(const pons_run *r)
     return !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out);
 }
 
+// A subgraph that ends under `exit` is stored with the outermost run's end, or not at all: what it
+// made is its parent's by then.
+static bool leaves_to_root(const pons_run *r, pons_run_state state)
+{
+    return r->parent && r->durable && state == PONS_RUN_DONE && !r->cp_stored &&
+           r->opts.durability == PONS_DURABILITY_EXIT && pons__out_empty(&r->out);
+}
+
 // Brings the store level with the run's end. Wholly quiet runs leave no trace.
 static int finish(pons_run *r, pons_run_state state, pons_error *err)
 {
+    if (leaves_to_root(r, state)) {
+        const bool own = r->parent_task->node->mode == PONS_SUBGRAPH_OWN;
+        snprintf(r->ns->unstored, sizeof r->ns->unstored, "%s", own ? pons__run_cp(r) : "");
+        r->state = state;
+        return PONS_OK;
+    }
+    if (r->durable && r->opts.durability == PONS_DURABILITY_EXIT && !r->parent) {
+        int stored = pons__below_store(r, err);
+        if (stored != PONS_OK) {
+            return stored;
+        }
+    }
     bool trace = !r->g->quiet || r->ns->n_dirty > 0 || !pons__out_empty(&r->out) ||
                  r->ns->head_unfinished || state != PONS_RUN_DONE;
     int st = PONS_OK;
@@ -199,6 +226,9 @@ static int conclude_parked(pons_run *r, bool failed, pons_error *err)
     if (r->opts.stream) {
         pons__stream_interrupts(r);
     }
+    if (r->durable && r->opts.durability == PONS_DURABILITY_EXIT) {
+        st = pons__below_store(pons__run_root(r), err);
+    }
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK && r->durable; i++) {
         st = pons__rows_task(&rows, r->tasks[i], err);
     }
@@ -240,6 +270,9 @@ static int conclude_step(pons_run *r, pons_error *err)
         return finish(r, PONS_RUN_FAILED, err);
     }
     r->stopped = r->g->stops && pons__run_stop_due(r);
+    r->stop_shown = false;
+    pons_value_unref(r->early);
+    r->early = NULL;
     r->prepared = false;
     r->gap = r->durable && !r->cp_stored;
     r->ns->step++;

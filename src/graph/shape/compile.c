@@ -372,7 +372,7 @@ static bool take_shares(pons_graph *g)
         for (uint32_t inner = 0; inner < n->sub->n_channels; inner++) {
             uint32_t outer = pons__graph_channel_find(g, n->sub->channels[inner].name);
             if (outer != PONS__NONE) {
-                n->shares[n->n_shares++] = (pons__share){outer, inner};
+                n->shares[n->n_shares++] = (pons__share){outer, inner, true, true};
             }
         }
     }

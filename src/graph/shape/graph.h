@@ -31,8 +31,9 @@ typedef struct pons__router {
     size_t n_targets;
 } pons__router;
 
-typedef struct pons__share { // a channel that a subgraph and its parent both have
+typedef struct pons__share { // a channel of a subgraph, and the parent's that it stands for
     uint32_t outer, inner;
+    bool in, out; // which way it flows
 } pons__share;
 
 typedef struct pons__arm { // one leg of a join

@@ -73,7 +73,6 @@ static int fold_updates(const pons__channel *ch, const pons_value *old, pons_val
         int st = ch->reduce(ch->reduce_user, acc, updates[i], &next, err);
         pons_value_unref(acc);
         if (st != PONS_OK) {
-            pons_error_source(err, "channel %s", ch->name);
             return st;
         }
         acc = next;

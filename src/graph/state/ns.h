@@ -49,15 +49,18 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     int64_t step;         // of the state in slots; PONS__STEP_NONE before the first
     uint64_t run_id;
     bool run_id_stored;
-    char owner[40];           // the parent's task that runs a subgraph
-    pons_value *parents;      // {ns: checkpoint} of the graphs around it; NULL: none
-    bool queued;              // commits of it may still be on their way
-    bool ahead;               // some of those were lost: memory is not to be trusted
-    char base[32];            // of an own subgraph: the head before the root run
-    uint64_t base_serial;     // of this number
-    bool forked;              // its newest run goes on from an older checkpoint
-    pons_value *wrote;        // as which nodes the update being stored was made; or NULL
-    pons_run *queue;          // runs that wait for the namespace
+    char owner[40];       // the parent's task that runs a subgraph
+    pons_value *parents;  // {ns: checkpoint} of the graphs around it; NULL: none
+    pons_value *began;    // of an own subgraph: pons__subgraph's marks of its run's begin; or NULL
+    char source;          // of the stored head; 0: none
+    bool queued;          // commits of it may still be on their way
+    bool ahead;           // some of those were lost: memory is not to be trusted
+    char base[32];        // of an own subgraph: the head before the root run
+    uint64_t base_serial; // of this number
+    char unstored[32];    // id of a state that is stored when the outermost run ends, or empty
+    bool forked;          // its newest run goes on from an older checkpoint
+    pons_value *wrote;    // as which nodes the update being stored was made; or NULL
+    pons_run *queue;      // runs that wait for the namespace
     char lost[PONS_NAME_MAX]; // a node to run that the graph does not have, or empty
     size_t snapshot_bytes;    // of the newest snapshot
     size_t tail_bytes;        // of the rows after it

@@ -21,6 +21,7 @@
 //   r  run, in a snapshot and when it changed; then also
 //      o  the parent's task, of a subgraph
 //      P  {namespace: checkpoint} of the graphs around it
+//      B  {channel: mark} of a subgraph that keeps its state: what its run began with
 //      F  the run goes on from an older one
 //   a  who wrote last, where the checkpoint before this one does not tell: of an update, and of a
 //      step whose predecessor is not stored
@@ -77,8 +78,10 @@ bool pons__pack(pons__ns *ns, char source, pons_buf *b)
     return snapshot;
 }
 
-void pons__packed(pons__ns *ns, const char *id, bool snapshot, size_t bytes)
+void pons__packed(pons__ns *ns, char source, const char *id, bool snapshot, size_t bytes)
 {
+    ns->source = source;
+    ns->unstored[0] = '\0';
     for (size_t i = 0; i < ns->n_dirty; i++) {
         pons__slot *s = &ns->slots[ns->dirty[i]];
         s->dirty = false;
@@ -146,6 +149,10 @@ static void pack_header(const pons__ns *ns, char source, int format, bool snapsh
     if (ns->parents) {
         pons_buf_str(b, ",\"P\":");
         pons__json_value(b, ns->parents);
+    }
+    if (ns->began) {
+        pons_buf_str(b, ",\"B\":");
+        pons__json_value(b, ns->began);
     }
 }
 

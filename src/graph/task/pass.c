@@ -20,6 +20,7 @@
 #include "graph/task/subgraph.h"
 
 static void pass(pons_cx *cx, const pons_value *input);
+static int too_few(const pons_cx *cx, pons_error *err);
 static int run_node(pons_cx *cx, pons_error *err);
 static int run_routers(pons_cx *cx, pons_error *err);
 
@@ -53,6 +54,13 @@ static void pass(pons_cx *cx, const pons_value *input)
     if (cx->fault != PONS_OK && st != PONS_EPARKED) {
         st = cx->fault;
         err = cx->fault_error;
+    }
+    if (st == PONS_OK && cx->call_at < cx->n_calls && !cx->cached) {
+        st = too_few(cx, &err);
+    }
+    if (st == PONS_OK && pons__task_asks(cx)) {
+        st =
+            PONS_EPARKED; // it did not return what the await did: its question is asked all the same
     }
     if (st == PONS_OK && cx->inbox) {
         for (size_t i = 0; i < json_array_size(cx->inbox) && st == PONS_OK; i++) {
@@ -92,6 +100,16 @@ static void pass(pons_cx *cx, const pons_value *input)
     }
     cx->error = err;
     cx->state = PONS__TASK_FAILED;
+}
+
+// A replay that ends before it has made every call that is recorded.
+static int too_few(const pons_cx *cx, pons_error *err)
+{
+    const pons__call *c = &cx->calls[cx->call_at];
+    return pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
+                          "call %zu of node '%s' was %s '%s' (%.8s), and is not made any more",
+                          cx->call_at, cx->node->name,
+                          c->kind == PONS__CALL_TASK ? "task" : "await", c->name, c->hash);
 }
 
 static int run_node(pons_cx *cx, pons_error *err)

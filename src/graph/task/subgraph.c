@@ -1,14 +1,23 @@
 // subgraph.c - a run inside a task.
 //
 // The child is a run of its own in a namespace below its parent's: "outer|node:task" fresh for each
-// parent task (inherit, none), "outer|node" for one that keeps its state (own). Its checkpoints
-// name the parent's task that it belongs to, so a parent task that is run again after a crash finds
-// its child unfinished (and goes on with it) or finished (and takes its result), never a
-// stranger's.
+// parent task (inherit, none), "outer|node" for one that keeps its state (own); when several tasks
+// of a step are that node, those after the first have "outer|node:#1", ":#2", … of their own. Its
+// checkpoints name the parent's task that it belongs to, so a parent task that is run again after a
+// crash finds its child unfinished (and goes on with it) or finished (and takes its result), never
+// a stranger's.
 //
-// Channels that both graphs have are copied in when the child starts. When it ends, what it changed
-// is written to the parent as one update each: the appended tail of a list, the messages that are
-// new, changed or gone, the difference of a sum, an overwrite where nothing smaller is known.
+//   triggered: shared channels --copied (own: folded into what it remembers)--+
+//                                                                             v
+//   a Send:    the argument, as an input ----------------------------> the child's state
+//                                                                             |
+//   the parent's channels <-- one update a shared channel: what it changed <--+
+//
+// What it changed since it began is the appended tail of a list, the messages that are new, changed
+// or gone, the difference of a sum, an overwrite where nothing smaller is known. Nothing of the
+// parent flows into the child of a Send or into a mapped output, so there the whole value is the
+// update; a list or a sum that the child remembers from earlier runs is left out by a *mark* of what
+// it was when the run began, which is stored with the child's run (`began`).
 //
 // The child is driven as its parent's run is (`loop`), so nothing here knows what drives runs.
 #include "graph/task/subgraph.h"
@@ -21,17 +30,26 @@
 #include "graph/core/writes.h"
 #include "graph/engine.h"
 #include "graph/node/route.h"
+#include "graph/state/channels.h"
+#include "pons/log.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err);
-static int copy_in(pons_cx *cx);
+static int copy_in(pons_cx *cx, pons_error *err);
+static int input_of(pons_cx *cx, pons_value **ret, pons_error *err);
+static int mark_begin(pons_cx *cx, pons_error *err);
+static int begin(pons_cx *cx, pons_error *err);
 static int escape(pons_cx *cx, pons_error *err);
 static int copy_out(pons_cx *cx, pons_error *err);
+static pons_value *update_of(const pons_cx *cx, const pons__share *sh);
+static pons_value *since(const pons__channel *ch, const pons_value *mark, bool flowed,
+                         const pons_value *inner);
 static pons_value *difference(const pons__channel *ch, const pons_value *outer,
                               const pons_value *inner);
 static pons_value *overwrite(const pons_value *v);
+static pons_value *checked(pons_value *update, bool ok);
 static pons_value *tail_of(const pons_value *outer, const pons_value *inner);
 static pons_value *keys_of(const pons_value *outer, const pons_value *inner);
 static pons_value *messages_difference(const pons_value *outer, const pons_value *inner);
@@ -121,10 +139,7 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     if (mine) {
         st = child->loop->go_on(child, err);
     } else {
-        st = copy_in(cx);
-        if (st == PONS_OK) {
-            st = child->loop->begin(child, NULL, pons__task_id(cx), NULL, err);
-        }
+        st = begin(cx, err);
     }
     if (st != PONS_OK) {
         pons_run_destroy(child);
@@ -137,8 +152,18 @@ static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err)
 {
     const char *outer = cx->run->ns->name;
     bool own = cx->node->mode == PONS_SUBGRAPH_OWN;
-    int n = snprintf(ret, PONS_NAME_MAX, "%s%s%s%s%s", outer, outer[0] ? "|" : "", cx->node->name,
-                     own ? "" : ":", own ? "" : pons__task_id(cx));
+    char place[PONS_NAME_MAX] = "";
+    size_t before = 0; // tasks of this step that are the same node
+    for (size_t i = 0; i < cx->run->n_tasks && cx->run->tasks[i] != cx; i++) {
+        before += cx->run->tasks[i]->node_ix == cx->node_ix;
+    }
+    if (!own) {
+        snprintf(place, sizeof place, ":%s", pons__task_id(cx));
+    } else if (before > 0) {
+        snprintf(place, sizeof place, ":#%zu", before);
+    }
+    int n =
+        snprintf(ret, PONS_NAME_MAX, "%s%s%s%s", outer, outer[0] ? "|" : "", cx->node->name, place);
     if (n < PONS_NAME_MAX) {
         return PONS_OK;
     }
@@ -147,18 +172,121 @@ static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err)
                           PONS_NAME_MAX - 1);
 }
 
-static int copy_in(pons_cx *cx)
+// What flows in, then the child's first superstep.
+static int begin(pons_cx *cx, pons_error *err)
 {
+    pons_autovalue input = NULL;
+    int st = cx->send_ix ? input_of(cx, &input, err) : copy_in(cx, err);
+    if (st == PONS_OK) {
+        st = mark_begin(cx, err);
+    }
+    return st == PONS_OK ? cx->child->loop->begin(cx->child, input, pons__task_id(cx), NULL, err)
+                         : st;
+}
+
+// Fresh ones take the parent's values; one that remembers folds them into its own, as an input.
+static int copy_in(pons_cx *cx, pons_error *err)
+{
+    pons__ns *ns = cx->child->ns;
     for (size_t i = 0; i < cx->node->n_shares; i++) {
         const pons__share *sh = &cx->node->shares[i];
-        pons__ns *ns = cx->child->ns;
-        pons_value *v = cx->run->ns->slots[sh->outer].v;
-        if (!v || v == ns->slots[sh->inner].v) {
+        const pons__channel *ch = &ns->g->channels[sh->inner];
+        pons_value *v = sh->in ? cx->run->ns->slots[sh->outer].v : NULL;
+        pons_value *own = ns->slots[sh->inner].v, *folded = NULL;
+        if (!v || (v == own && !ch->folds)) {
             continue;
         }
-        pons__ns_set(ns, sh->inner, pons_value_ref(v), 0);
+        size_t keep = 0;
+        int st = PONS_OK;
+        if (own && ns->step != PONS__STEP_NONE && ch->folds) {
+            st = pons__channel_fold(ch, own, &v, 1, &folded, &keep, err);
+        } else {
+            folded = pons_value_ref(v);
+        }
+        if (st != PONS_OK) {
+            return st;
+        }
+        pons__ns_set(ns, sh->inner, folded, keep);
     }
     return PONS_OK;
+}
+
+// A Send's argument, without what the child has no channel for.
+static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
+{
+    const char *name;
+    pons_value *v, *input = json_object();
+    if (!json_is_object(cx->arg)) {
+        pons_value_unref(input);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "the argument of a Send to subgraph '%s' is its input: an object "
+                              "{channel: value}",
+                              cx->node->name);
+    }
+    bool ok = input != NULL;
+    json_object_foreach(cx->arg, name, v)
+    {
+        if (pons__graph_channel_find(cx->node->sub, name) != PONS__NONE) {
+            ok = ok && json_object_set_new(input, name, pons_value_ref(v)) == 0;
+            continue;
+        }
+        pons_log(PONS_LOG_WARN, PONS__MODULE,
+                 "thread %s step %lld: a Send to subgraph '%s' names unknown channel '%s': dropped",
+                 cx->run->t->id, (long long)cx->run->ns->step + 1, cx->node->name, name);
+    }
+    if (!ok) {
+        pons_value_unref(input);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
+    }
+    *ret = input;
+    return PONS_OK;
+}
+
+// ---- marks --------------------------------------------------------------------------------------
+
+static bool is_list(const pons__channel *ch)
+{
+    return ch->appends && ch->kind != PONS_CHANNEL_MESSAGES;
+}
+
+// The first n items of a list, as a hash.
+static void front_hash(const pons_value *list, size_t n, char ret[33])
+{
+    pons_autovalue front = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(front, pons_value_ref(json_array_get(list, i)));
+    }
+    pons_value_hash(front, ret);
+}
+
+// What lists and sums that flow out are when the run of an own subgraph begins.
+static int mark_begin(pons_cx *cx, pons_error *err)
+{
+    pons__ns *ns = cx->child->ns;
+    pons_value_unref(ns->began);
+    ns->began = NULL;
+    if (cx->node->mode != PONS_SUBGRAPH_OWN) {
+        return PONS_OK;
+    }
+    bool ok = true;
+    for (size_t i = 0; i < cx->node->n_shares; i++) {
+        const pons__channel *ch = &ns->g->channels[cx->node->shares[i].inner];
+        const pons_value *v = ns->slots[cx->node->shares[i].inner].v;
+        pons_value *mark = NULL;
+        if (ch->reduce == pons_reduce_add && json_is_number(v)) {
+            mark = pons_value_ref(v);
+        } else if (is_list(ch) && json_is_array(v)) {
+            char hash[33];
+            front_hash(v, json_array_size(v), hash);
+            mark = json_pack("[Is]", (json_int_t)json_array_size(v), hash);
+        } else {
+            continue;
+        }
+        ns->began = ns->began ? ns->began : json_object();
+        ok = json_object_set_new(ns->began, ch->name, mark) == 0 && ok;
+    }
+    return ok ? PONS_OK
+              : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
 }
 
 // ---- ending -------------------------------------------------------------------------------------
@@ -180,18 +308,77 @@ static int copy_out(pons_cx *cx, pons_error *err)
 {
     for (size_t i = 0; i < cx->node->n_shares; i++) {
         const pons__share *sh = &cx->node->shares[i];
-        const pons_value *outer = cx->run->ns->slots[sh->outer].v;
-        const pons_value *inner = cx->child->ns->slots[sh->inner].v;
-        if (!inner || inner == outer || json_equal(inner, outer)) {
+        pons_value *update = sh->out ? update_of(cx, sh) : PONS_ABSENT;
+        if (update == PONS_ABSENT) {
             continue;
         }
-        pons_value *update = difference(&cx->run->g->channels[sh->outer], outer, inner);
         int st = update ? pons__cx_write(cx, sh->outer, update, err) : PONS_ENOMEM;
         if (st != PONS_OK) {
             return st;
         }
     }
     return pons__out_move(&cx->out, &cx->child->out); // of one that is not checkpointed
+}
+
+// What the child made of a shared channel, as an update; PONS_ABSENT when it changed nothing.
+static pons_value *update_of(const pons_cx *cx, const pons__share *sh)
+{
+    const pons__channel *ch = &cx->run->g->channels[sh->outer];
+    const pons__channel *in = &cx->node->sub->channels[sh->inner];
+    const pons_value *outer = cx->run->ns->slots[sh->outer].v;
+    const pons_value *inner = cx->child->ns->slots[sh->inner].v;
+    const pons_value *mark = json_object_get(cx->child->ns->began, in->name);
+    const bool flowed = sh->in && !cx->send_ix;
+    if (!inner) {
+        return PONS_ABSENT;
+    }
+    if (mark) {
+        return since(ch, mark, flowed, inner);
+    }
+    if (flowed) {
+        return inner == outer || json_equal(inner, outer) ? PONS_ABSENT
+                                                          : difference(ch, outer, inner);
+    }
+    const pons_value *given = cx->send_ix ? json_object_get(cx->arg, in->name) : NULL;
+    if (given && !in->folds && json_equal(given, inner)) {
+        return PONS_ABSENT; // its input, as it came
+    }
+    return pons_value_ref(inner);
+}
+
+// What a list or a sum got since its mark.
+static pons_value *since(const pons__channel *ch, const pons_value *mark, bool flowed,
+                         const pons_value *inner)
+{
+    if (!ch->folds) {
+        return pons_value_ref(inner);
+    }
+    if (json_is_integer(mark) && json_is_integer(inner)) {
+        json_int_t d = json_integer_value(inner) - json_integer_value(mark);
+        return d ? json_integer(d) : PONS_ABSENT;
+    }
+    if (json_is_number(mark) && json_is_number(inner)) {
+        double d = json_number_value(inner) - json_number_value(mark);
+        return d < 0 || d > 0 ? json_real(d) : PONS_ABSENT;
+    }
+    size_t had = (size_t)json_integer_value(json_array_get(mark, 0));
+    if (!json_is_array(mark) || !json_is_array(inner) || json_array_size(inner) < had) {
+        return flowed ? overwrite(inner) : pons_value_ref(inner);
+    }
+    char hash[33];
+    front_hash(inner, had, hash);
+    if (strcmp(hash, json_string_value(json_array_get(mark, 1))) != 0) {
+        return flowed ? overwrite(inner) : pons_value_ref(inner);
+    }
+    if (json_array_size(inner) == had) {
+        return PONS_ABSENT;
+    }
+    pons_value *tail = json_array();
+    bool ok = tail != NULL;
+    for (size_t i = had; i < json_array_size(inner) && ok; i++) {
+        ok = json_array_append_new(tail, pons_value_ref(json_array_get(inner, i))) == 0;
+    }
+    return checked(tail, ok);
 }
 
 // The update that makes inner of outer.

@@ -134,5 +134,6 @@ static const pons_store_ops memory_ops = {
     .thread_delete = pons__mem_thread_delete,
     .thread_copy = pons__mem_thread_copy,
     .prune = pons__mem_prune,
+    .trim = pons__mem_trim,
     .flush = pons__mem_flush,
 };

@@ -6,6 +6,7 @@
 //   commit.c   commits: staged, then applied
 //   read.c     everything that only reads; posts to the inbox
 //   thread.c   threads listed, copied, deleted, pruned
+//   trim.c     a little of what is old, taken away at once
 #ifndef PONS_STORE_MEMORY_H
 #define PONS_STORE_MEMORY_H
 
@@ -147,6 +148,7 @@ int pons__mem_thread_delete(void *self, const char *thread, pons_error *err);
 int pons__mem_thread_copy(void *self, const char *from, const char *to, pons_error *err);
 int pons__mem_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
                     pons_error *err);
+int pons__mem_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
 int pons__mem_flush(void *self, const pons_lease *lease, pons_error *err);
 
 #endif

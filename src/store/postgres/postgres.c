@@ -138,6 +138,7 @@ static const pons_store_ops postgres_ops = {
     .thread_delete = pons__pg_thread_delete,
     .thread_copy = pons__pg_thread_copy,
     .prune = pons__pg_prune,
+    .trim = pons__pg_trim,
     .notify_fd = pons__pg_notify_fd,
     .away = pons__pg_away,
 };

@@ -106,6 +106,44 @@
                   " WHERE c.nid=$1::int8 ORDER BY c.n")                                            \
     X(PRUNE, "SELECT pons.prune($1::int8,$2::int8,$3::int8,$4::text::int8[])")                     \
     X(PRUNE_EVENTS, "SELECT pons.prune_events($1::int8,$2::int8,$3::int8)")                        \
+    X(TRIM_CP, "WITH s AS (SELECT nid FROM pons.ns WHERE tid=$1::int8 AND name=$2::text),"         \
+               " b AS (SELECT c.nid, c.n FROM pons.checkpoint c JOIN s USING(nid)"                 \
+               "  WHERE c.id=$3::bytea),"                                                          \
+               " f AS (SELECT c.n FROM pons.checkpoint c JOIN b ON c.nid=b.nid AND c.n<=b.n"       \
+               "  WHERE c.snapshot ORDER BY c.n DESC LIMIT 1),"                                    \
+               " o AS (SELECT min(c.n) n FROM pons.checkpoint c JOIN b USING(nid)),"               \
+               " e AS (SELECT c.n FROM pons.checkpoint c, b, o, f WHERE c.nid=b.nid"               \
+               "  AND c.n>o.n AND c.n<=f.n AND c.snapshot ORDER BY c.n LIMIT 1),"                  \
+               " d AS (SELECT c.n, c.id FROM pons.checkpoint c, b, e WHERE c.nid=b.nid"            \
+               "  AND c.n<e.n ORDER BY c.n DESC LIMIT $4::int8),"                                  \
+               " r AS (DELETE FROM pons.record r USING b, d WHERE r.nid=b.nid"                     \
+               "  AND r.checkpoint=d.id),"                                                         \
+               " x AS (DELETE FROM pons.checkpoint c USING b, d WHERE c.nid=b.nid AND c.n=d.n"     \
+               "  RETURNING c.n)"                                                                  \
+               " SELECT (SELECT count(*) FROM b), (SELECT count(*) FROM x),"                       \
+               " (SELECT count(*) FROM (SELECT 1 FROM pons.checkpoint c, b, f WHERE c.nid=b.nid"   \
+               "  AND c.n<f.n LIMIT (SELECT count(*)+1 FROM x)) y)")                               \
+    X(THIN, "WITH w AS (SELECT seq, type, length(payload) AS size FROM pons.event"                 \
+            "  WHERE tid=$1::int8 AND seq>$2::int8 AND seq<$3::int8 ORDER BY seq"                  \
+            "  LIMIT $4::int8)"                                                                    \
+            " SELECT seq, type, size FROM w ORDER BY seq")                                         \
+    X(THIN_EVENT, "UPDATE pons.event SET payload=$3::bytea WHERE tid=$1::int8 AND seq=$2::int8")   \
+    X(TRIM_EVENTS, "WITH d AS (SELECT seq FROM pons.event WHERE tid=$1::int8 AND seq<$2::int8"     \
+                   "  AND seq<(SELECT max(seq) FROM pons.event WHERE tid=$1::int8)"                \
+                   "  ORDER BY seq LIMIT $3::int8+1),"                                             \
+                   " x AS (DELETE FROM pons.event e USING (SELECT seq FROM d ORDER BY seq"         \
+                   "  LIMIT $3::int8) k WHERE e.tid=$1::int8 AND e.seq=k.seq RETURNING 1)"         \
+                   " SELECT (SELECT count(*) FROM x), (SELECT count(*) FROM d)")                   \
+    X(TRIM_EFFECTS, "WITH y AS (SELECT n FROM pons.effect WHERE tid=$1::int8"                      \
+                    "  AND ($4::int8>>state)&1=1 AND created_ms>=$2::int8 ORDER BY n LIMIT 1),"    \
+                    " g AS (SELECT n FROM pons.effect WHERE tid=$1::int8"                          \
+                    "  AND ($4::int8>>state)&1=1 AND updated_ms<$2::int8"                          \
+                    "  AND n<coalesce((SELECT n FROM y),9223372036854775807)"                      \
+                    "  AND n<(SELECT max(n) FROM pons.effect WHERE tid=$1::int8)"                  \
+                    "  ORDER BY n LIMIT $3::int8+1),"                                              \
+                    " x AS (DELETE FROM pons.effect e USING (SELECT n FROM g ORDER BY n"           \
+                    "  LIMIT $3::int8) k WHERE e.tid=$1::int8 AND e.n=k.n RETURNING 1)"            \
+                    " SELECT (SELECT count(*) FROM x), (SELECT count(*) FROM g)")                  \
     X(BYTES, "SELECT sum(pg_total_relation_size(c.oid))::int8 FROM pg_class c"                     \
              " JOIN pg_namespace n ON n.oid=c.relnamespace"                                        \
              " WHERE n.nspname='pons' AND c.relkind='r'")
@@ -245,6 +283,9 @@ int pons__pg_notify_fd(void *self);
 void pons__pg_keeper_stop(pg *s);
 void pons__pg_let_go(pg *s, pg_holding *h); // frees it
 bool pons__pg_away(void *self);
+
+// trim.c
+int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
 
 // read.c
 int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,

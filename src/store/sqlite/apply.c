@@ -12,7 +12,6 @@
 
 #define STEP_SNAPSHOT 1 // meta = step * 2 + snapshot
 
-static int check_epoch(sq *s, const holding *h, pons_error *err);
 static int learn(sq *s, holding *h, pons_error *err);
 static int last_seq(sq *s, sql_id statement, int64_t owner, int64_t *ret, pons_error *err);
 static int space_get(sq *s, holding *h, const char *ns, space **ret, pons_error *err);
@@ -29,7 +28,7 @@ int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
 {
     const pons_commit *c = r->c;
     holding *h = (holding *)r->line;
-    int rc = check_epoch(s, h, err);
+    int rc = pons__sql_fence(s, h, err);
     if (!rc && !h->known) {
         rc = learn(s, h, err);
     }
@@ -272,7 +271,7 @@ int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret,
 
 // ---- helpers ------------------------------------------------------------------------------------
 
-static int check_epoch(sq *s, const holding *h, pons_error *err)
+int pons__sql_fence(sq *s, const holding *h, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_EPOCH, err);
     if (!st) {
@@ -399,9 +398,12 @@ static int check_new(sq *s, holding *h, space *sp, const char *id, pons_error *e
     return pons__sql_run(&s->w, st, err);
 }
 
-static int bind_parent(sq *s, sqlite3_stmt *st, row_sum *sum, const space *sp, const char *parent,
-                       pons_error *err)
+// A distance, which is short. A snapshot from afar (a fork) has the id, which stays true when what
+// it came from is trimmed.
+static int bind_parent(sq *s, sqlite3_stmt *st, row_sum *sum, const space *sp,
+                       const pons_checkpoint_row *row, pons_error *err)
 {
+    const char *parent = row->parent;
     if (!parent[0]) {
         pons__sum_null(sum, st, 3);
         return PONS_OK;
@@ -411,8 +413,11 @@ static int bind_parent(sq *s, sqlite3_stmt *st, row_sum *sum, const space *sp, c
     if (strcmp(parent, sp->last) != 0) {
         rc = pons__checkpoint_key(&s->w, sp->nid, parent, &key, err);
     }
-    if (!rc) {
-        pons__sum_int(sum, st, 3, key_of(sp->nid, sp->next) - key);
+    const int64_t back = key_of(sp->nid, sp->next) - key;
+    if (!rc && (back <= PONS__PARENT_NEAR || !row->snapshot)) {
+        pons__sum_int(sum, st, 3, back);
+    } else if (!rc) {
+        pons__sum_id(sum, st, 3, parent);
     } else if (rc == PONS_ENOTFOUND) {
         pons__sum_id(sum, st, 3, parent); // not here: kept as it is named
     }
@@ -440,7 +445,7 @@ static int put_checkpoint(sq *s, holding *h, space *sp, const pons_checkpoint_ro
     pons__sum_start(&sum, "checkpoint");
     pons__sum_int(&sum, st, 1, key_of(sp->nid, sp->next));
     pons__sum_id(&sum, st, 2, row->id);
-    rc = bind_parent(s, st, &sum, sp, row->parent, err);
+    rc = bind_parent(s, st, &sum, sp, row, err);
     if (rc) {
         return rc;
     }

@@ -87,8 +87,11 @@ static const char *const rules[] = {
     // Numbers without gaps.
     "SELECT (max(key)-min(key)+1-count(*))||' events" OF_THREAD " are lost' FROM event"
     " GROUP BY key>>36 HAVING max(key)-min(key)+1<>count(*)",
-    "SELECT ((max(key)&" KEY_MASK ")-count(*))||' effects" OF_THREAD " are lost' FROM effect"
-    " GROUP BY key>>36 HAVING max(key)&" KEY_MASK "<>count(*)",
+    "SELECT ((max(key)&" KEY_MASK ")-count(*)-ifnull((SELECT value FROM meta"
+    "  WHERE meta.key='effects.'||(effect.key>>36)),0))||' effects" OF_THREAD
+    " are lost' FROM effect"
+    " GROUP BY key>>36 HAVING (max(key)&" KEY_MASK ")-count(*)>ifnull((SELECT value FROM meta"
+    "  WHERE meta.key='effects.'||(effect.key>>36)),0)",
     // What is read as text or by its parents.
     "SELECT 'checkpoint '||(key&" KEY_MASK ")||' of namespace '||(key>>36)||' has lost its parent'"
     " FROM checkpoint c WHERE NOT meta&1 AND parent IS NOT NULL AND NOT CASE typeof(parent)"

@@ -233,6 +233,9 @@ static int delete_rows(sq *s, const char *thread, pons_error *err)
         rc = pons__del_range(s, ranges[i], tid, err);
     }
     if (!rc) {
+        rc = pons__del_one(s, SQL_EFFECTS_FORGET, tid, err);
+    }
+    if (!rc) {
         rc = pons__del_one(s, SQL_DEL_NS, tid, err);
     }
     return rc ? rc : pons__del_one(s, SQL_DEL_THREAD, tid, err);

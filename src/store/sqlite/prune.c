@@ -36,7 +36,6 @@ static int keep_parents(sq *s, const prune_rows *plan, pons_error *err);
 static int prune_events(sq *s, int64_t tid, int64_t since_ms, int64_t *ret, pons_error *err);
 static int give_back(sq *s, pons_error *err);
 static int64_t file_bytes(sq *s);
-static int run2(sq *s, sql_id id, int64_t a, int64_t b, pons_error *err);
 
 int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_error *err)
 {
@@ -136,7 +135,7 @@ static int copy_rows(sq *s, const char *from, const char *to, pons_error *err)
         rc = pons__thread_id(s, to, &target, err);
     }
     if (!rc) {
-        rc = run2(s, SQL_COPY_NS, source, target, err);
+        rc = pons__sql_run2(s, SQL_COPY_NS, source, target, err);
     }
     static const sql_id tables[] = {SQL_COPY_CP, SQL_COPY_EVENT, SQL_COPY_EFFECT};
     for (size_t i = 0; !rc && i < sizeof tables / sizeof *tables; i++) {
@@ -149,7 +148,8 @@ static int copy_rows(sq *s, const char *from, const char *to, pons_error *err)
         sqlite3_bind_int64(st, 3, KEY_SEQ_MAX);
         rc = pons__sql_run(&s->w, st, err);
     }
-    return rc ? rc : run2(s, SQL_COPY_RECORD, source, target, err);
+    rc = rc ? rc : pons__sql_run2(s, SQL_EFFECTS_COPY, source, target, err);
+    return rc ? rc : pons__sql_run2(s, SQL_COPY_RECORD, source, target, err);
 }
 
 // ---- pruning ------------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ static int keep_parents(sq *s, const prune_rows *plan, pons_error *err)
         const prune_row *parent =
             row->keep && row->parent ? pons__prune_find(plan, row->parent) : NULL;
         if (parent && !parent->keep) {
-            rc = run2(s, SQL_PRUNE_PARENT, row->key, parent->key, err);
+            rc = pons__sql_run2(s, SQL_PRUNE_PARENT, row->key, parent->key, err);
         }
     }
     return rc;
@@ -327,7 +327,7 @@ static int delete_rows(sq *s, int64_t nid, const prune_rows *plan, size_t *at, p
             continue;
         }
         n++;
-        rc = run2(s, SQL_PRUNE_RECORDS, nid, row->key, err);
+        rc = pons__sql_run2(s, SQL_PRUNE_RECORDS, nid, row->key, err);
         if (!rc) {
             rc = pons__del_one(s, SQL_PRUNE_CP, row->key, err);
         }
@@ -365,7 +365,7 @@ static int prune_events(sq *s, int64_t tid, int64_t since_ms, int64_t *ret, pons
         rc = event_key(s, SQL_EVENT_SINCE, tid, since_ms, &first, err);
     }
     if (!rc && last) {
-        rc = run2(s, SQL_DEL_EVENT, key_of(tid, 0), (first ? first : last) - 1, err);
+        rc = pons__sql_run2(s, SQL_DEL_EVENT, key_of(tid, 0), (first ? first : last) - 1, err);
         *ret = rc ? 0 : sqlite3_changes64(s->w.db);
     }
     pons__writer_leave(s);
@@ -426,7 +426,7 @@ static int give_back(sq *s, pons_error *err)
     return rc;
 }
 
-static int run2(sq *s, sql_id id, int64_t a, int64_t b, pons_error *err)
+int pons__sql_run2(sq *s, sql_id id, int64_t a, int64_t b, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql(&s->w, id, err);
     if (!st) {

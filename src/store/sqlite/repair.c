@@ -132,7 +132,7 @@ static const struct mend {
      "UPDATE effect SET key=(SELECT at FROM place p WHERE p.key=effect.key) WHERE key IN"
      " (SELECT key FROM place WHERE at<>key); DROP TABLE place",
      NULL, false},
-    {"DELETE FROM meta WHERE key='plain'", NULL, false},
+    {"DELETE FROM meta WHERE key='plain' OR key LIKE 'effects.%'", NULL, false},
 };
 
 static int nobody_there(const char *path, pons_error *err);

@@ -16,29 +16,37 @@
 #define WAIT_STEP_US 500   // between two tries for a lock of the file
 #define WAIT_MAX_MS  30000 // then another process is stuck
 
+// The tables of every schema; since the third, each has a last column for the row's checksum.
+#define TABLES(SUM)                                                                                \
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value" SUM ") WITHOUT ROWID;"                         \
+    "CREATE TABLE thread(tid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"                      \
+    " created_ms INTEGER NOT NULL, touched_ms INTEGER NOT NULL, epoch INTEGER NOT NULL,"           \
+    " inbox_seq INTEGER NOT NULL" SUM ");"                                                         \
+    "CREATE TABLE ns(nid INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT NOT NULL, top" SUM   \
+    ", UNIQUE(tid, name));"                                                                        \
+    "CREATE TABLE word(wid INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE" SUM ");"                \
+    "CREATE TABLE checkpoint(key INTEGER PRIMARY KEY, id NOT NULL, parent,"                        \
+    " meta INTEGER NOT NULL, data BLOB NOT NULL" SUM ");"                                          \
+    "CREATE TABLE record(nid INTEGER NOT NULL, checkpoint NOT NULL, task TEXT NOT NULL,"           \
+    " idx INTEGER NOT NULL, data BLOB NOT NULL" SUM                                                \
+    ", PRIMARY KEY(nid, checkpoint, task, idx)) WITHOUT ROWID;"                                    \
+    "CREATE TABLE inbox(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, kind INTEGER NOT NULL,"     \
+    " value BLOB NOT NULL" SUM ");"                                                                \
+    "CREATE TABLE event(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, ts_ms INTEGER NOT NULL,"    \
+    " type INTEGER NOT NULL, payload BLOB NOT NULL" SUM ");"                                       \
+    "CREATE TABLE effect(key INTEGER PRIMARY KEY, id NOT NULL, nid INTEGER NOT NULL,"              \
+    " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL,"           \
+    " data BLOB NOT NULL" SUM ");"                                                                 \
+    "CREATE INDEX effect_id ON effect(id);"
+
+// A new file is made in the newest schema at once: the steps would make SQLite write each table's
+// definition twice. tests/store/sqlite compare the two ways.
+static const char newest_schema[] =
+    TABLES(", sum") "INSERT INTO meta VALUES('epoch',0,pons_sum('meta','epoch',0));";
+
 // schema_steps[v] turns version v into v + 1.
 static const char *const schema_steps[] = {
-    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "INSERT INTO meta VALUES('epoch',0);"
-    "CREATE TABLE thread(tid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-    " created_ms INTEGER NOT NULL, touched_ms INTEGER NOT NULL, epoch INTEGER NOT NULL,"
-    " inbox_seq INTEGER NOT NULL);"
-    "CREATE TABLE ns(nid INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT NOT NULL, top,"
-    " UNIQUE(tid, name));"
-    "CREATE TABLE word(wid INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
-    "CREATE TABLE checkpoint(key INTEGER PRIMARY KEY, id NOT NULL, parent, meta INTEGER NOT NULL,"
-    " data BLOB NOT NULL);"
-    "CREATE TABLE record(nid INTEGER NOT NULL, checkpoint NOT NULL, task TEXT NOT NULL,"
-    " idx INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(nid, checkpoint, task, idx))"
-    " WITHOUT ROWID;"
-    "CREATE TABLE inbox(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, kind INTEGER NOT NULL,"
-    " value BLOB NOT NULL);"
-    "CREATE TABLE event(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, ts_ms INTEGER NOT NULL,"
-    " type INTEGER NOT NULL, payload BLOB NOT NULL);"
-    "CREATE TABLE effect(key INTEGER PRIMARY KEY, id NOT NULL, nid INTEGER NOT NULL,"
-    " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL,"
-    " data BLOB NOT NULL);"
-    "CREATE INDEX effect_id ON effect(id);",
+    TABLES("") "INSERT INTO meta VALUES('epoch',0);",
     // 2: free pages can be given back step by step. The layout is the file's, see migrate.
     "",
     // 3: each row has a checksum of its columns. Rows from before have none, as 'plain' says.
@@ -302,6 +310,10 @@ static int migrate(sql_conn *c, const char *path, pons_error *err)
     if (code == SQLITE_OK && version > SCHEMA_VERSION) {
         sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
         return too_new(err, path, version);
+    }
+    if (code == SQLITE_OK && version == 0) {
+        code = sqlite3_exec(c->db, newest_schema, NULL, NULL, NULL);
+        version = SCHEMA_VERSION;
     }
     for (; code == SQLITE_OK && version < SCHEMA_VERSION; version++) {
         code = sqlite3_exec(c->db, schema_steps[version], NULL, NULL, NULL);

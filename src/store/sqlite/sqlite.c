@@ -151,4 +151,5 @@ static const pons_store_ops sqlite_ops = {
     .thread_delete = pons__sq_thread_delete,
     .thread_copy = pons__sq_thread_copy,
     .prune = pons__sq_prune,
+    .trim = pons__sq_trim,
 };

@@ -10,6 +10,7 @@
 //   read.c          everything that only reads
 //   lease.c         leases in the database; the end of a thread
 //   prune.c         copies of threads; pruning, and space given back
+//   trim.c          a little of what is old, taken away in one small transaction
 //   check.c         looking for damage
 //   log.c           whether the log beside the file is whole
 //   repair.c        a sound file from a damaged one
@@ -186,7 +187,34 @@ static inline int64_t key_seq(int64_t key)
     X(EVENT_SINCE, "SELECT min(key) FROM event WHERE key BETWEEN ?1 AND ?2 AND ts_ms>=?3")         \
     X(PAGES_FREE, "SELECT freelist_count, page_count, page_size FROM pragma_freelist_count,"       \
                   " pragma_page_count, pragma_page_size")                                          \
-    X(PAGES_GIVE, "PRAGMA incremental_vacuum(256)")
+    X(PAGES_GIVE, "PRAGMA incremental_vacuum(256)")                                                \
+    X(PAGES_GIVE_FEW, "PRAGMA incremental_vacuum(32)")                                             \
+    X(TRIM_FLOOR, "SELECT key FROM checkpoint WHERE key BETWEEN ?1 AND ?2 AND meta&1"              \
+                  " ORDER BY key DESC LIMIT 1")                                                    \
+    X(TRIM_FIRST, "SELECT min(key) FROM checkpoint WHERE key BETWEEN ?1 AND ?2")                   \
+    X(TRIM_LAST, "SELECT max(key) FROM checkpoint WHERE key BETWEEN ?1 AND ?2")                    \
+    X(TRIM_END, "SELECT key FROM checkpoint WHERE key>?1 AND key<=?2 AND meta&1"                   \
+                " ORDER BY key LIMIT 1")                                                           \
+    X(TRIM_PARENT, "UPDATE checkpoint AS c SET parent=p.id,"                                       \
+                   " sum=pons_sum('checkpoint',c.key,c.id,p.id,c.meta,c.data)"                     \
+                   " FROM checkpoint p WHERE p.key=?1 AND c.key BETWEEN ?1+1 AND ?1+2"             \
+                   " AND typeof(c.parent)='integer' AND c.key-c.parent=?1")                        \
+    X(THIN_NEXT, "SELECT e.key, w.text, length(e.payload) FROM event e"                            \
+                 " JOIN word w ON w.wid=e.type WHERE e.key BETWEEN ?1 AND ?2"                      \
+                 " ORDER BY e.key LIMIT 1")                                                        \
+    X(THIN_EVENT, "UPDATE event SET payload=?2, sum=pons_sum('event',key,nid,ts_ms,type,?2)"       \
+                  " WHERE key=?1")                                                                 \
+    X(EVENT_FIRST, "SELECT min(key) FROM event WHERE key BETWEEN ?1 AND ?2")                       \
+    X(TRIM_EVENT, "DELETE FROM event WHERE key=?1")                                                \
+    X(TRIM_EFFECT_NEXT, "SELECT key, created_ms, updated_ms FROM effect"                           \
+                        " WHERE key BETWEEN ?1 AND ?2 AND (?3>>state)&1 ORDER BY key LIMIT 1")     \
+    X(EFFECTS_GONE, "INSERT INTO meta(key,value,sum) VALUES('effects.'||?1,?2,"                    \
+                    " pons_sum('meta','effects.'||?1,?2)) ON CONFLICT(key) DO UPDATE SET"          \
+                    " value=value+?2, sum=pons_sum('meta',key,value+?2)")                          \
+    X(EFFECTS_FORGET, "DELETE FROM meta WHERE key='effects.'||?1")                                 \
+    X(EFFECTS_COPY, "INSERT INTO meta(key,value,sum) SELECT 'effects.'||?2, value,"                \
+                    " pons_sum('meta','effects.'||?2,value) FROM meta WHERE key='effects.'||?1")   \
+    X(TRIM_EFFECT, "DELETE FROM effect WHERE key=?1")
 
 // A checkpoint's parent as an id: stored as a distance back, or as the id itself.
 #define SQL_PARENT                                                                                 \
@@ -278,6 +306,9 @@ void pons__sum_end(row_sum *s, sqlite3_stmt *st, int at); // binds it
 
 #define PONS__WAL_TEND 2000 // pages of the log (4 MiB) at which it is moved to the file
 
+#define PONS__PARENT_NEAR                                                                          \
+    2 // places: a snapshot whose parent is further back has its id (apply.c, trim.c)
+
 #define SPACES_CACHED 32 // a power of two
 #define WORDS_CACHED  64 // a power of two
 
@@ -348,6 +379,7 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
 
 // apply.c; [writing], inside a transaction
 int pons__sql_apply(sq *s, commit_request *r, pons_error *err);
+int pons__sql_fence(sq *s, const holding *h, pons_error *err); // PONS_ESTALE: the lease is over
 int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err);
 int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *err);
 // tid of a thread, making it when it is new. ret_epoch may be NULL.
@@ -395,9 +427,13 @@ int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err);        
 void pons__holding_destroy(holding *h);                                          // unlocks
 
 // prune.c
+int pons__sql_run2(sq *s, sql_id id, int64_t a, int64_t b, pons_error *err); // [writing]
 int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_error *err);
 int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
                    pons_error *err);
+
+// trim.c
+int pons__sq_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
 
 // ---- lock files ---------------------------------------------------------------------------------
 

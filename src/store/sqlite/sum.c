@@ -5,20 +5,20 @@
 // Rows of a commit are summed here while they are bound, since a function call inside a statement takes
 // longer than the sum; all others by the SQL function pons_sum(table, column...).
 
+#include "store/sqlite/crc.h"
 #include "store/sqlite/sqlite.h"
 
 #include <endian.h>
 #include <string.h>
-#include <zlib.h>
 
 static void empty(row_sum *s)
 {
-    s->crc = (uint32_t)crc32(s->crc, s->at, s->n);
+    s->crc = pons__crc(s->crc, s->at, s->n);
     s->n = 0;
 }
 
 // The type and how many bytes its number has, that number - an integer's value, else the length -, the
-// bytes. Gathered, because a small call of crc32 takes longer than its bytes.
+// bytes. Gathered, because a small call takes longer than its bytes.
 static void add_value(row_sum *s, int type, uint64_t head, const void *bytes)
 {
     if (s->n + 1 + sizeof head > sizeof s->at) {
@@ -36,7 +36,7 @@ static void add_value(row_sum *s, int type, uint64_t head, const void *bytes)
         empty(s);
     }
     if (head > sizeof s->at) {
-        s->crc = (uint32_t)crc32_z(s->crc, bytes, head);
+        s->crc = pons__crc(s->crc, bytes, head);
     } else {
         memcpy(s->at + s->n, bytes, head);
         s->n += (unsigned)head;
@@ -45,7 +45,7 @@ static void add_value(row_sum *s, int type, uint64_t head, const void *bytes)
 
 static int32_t result(row_sum *s) // signed: four bytes in the file
 {
-    return (int32_t)(uint32_t)crc32(s->crc, s->at, s->n);
+    return (int32_t)pons__crc(s->crc, s->at, s->n);
 }
 
 void pons__sum_start(row_sum *s, const char *table)
@@ -121,6 +121,7 @@ static void sum_of(sqlite3_context *cx, int n, sqlite3_value **v)
 
 int pons__sum_register(sqlite3 *db)
 {
+    pons__crc_init();
     return sqlite3_create_function_v2(db, "pons_sum", -1,
                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
                                       sum_of, NULL, NULL, NULL);

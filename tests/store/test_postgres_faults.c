@@ -1,0 +1,23 @@
+// test_postgres_faults.c - every case of graph/faults.h on a private PostgreSQL, in a new database
+// each. Skipped where there is no server.
+#include "graph/faults.h"
+#include "pons/value.h"
+#include "store/cluster.h"
+
+static int open_cluster(const char *path, pons_store *ret, pons_error *err)
+{
+    (void)path;
+    return cluster_open(cluster_empty(""), ret, err);
+}
+
+int main(void)
+{
+    pons_value_init();
+    static const fault_store kind = {"postgres", open_cluster};
+    if (!cluster_start()) {
+        return 0;
+    }
+    int failed = faults_run(&kind);
+    cluster_stop();
+    return failed;
+}
