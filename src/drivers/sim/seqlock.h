@@ -57,11 +57,19 @@ static inline void pons__seqlock_write(pons__seqlock *l, const void *value)
     const uint64_t n = atomic_load_explicit(&l->done, memory_order_relaxed) + 1;
     _Atomic uint64_t *slot = l->payload + (n % PONS_SEQLOCK_SLOTS) * l->words;
     atomic_store_explicit(&l->begun, n, memory_order_relaxed);
-    for (size_t i = 0, at = 0; i < l->words; i++, at += sizeof(uint64_t)) {
-        const size_t left = l->size - at;
-        uint64_t word = 0;
-        memcpy(&word, (const char *)value + at, left < sizeof word ? left : sizeof word);
+    // Each copy of a whole word is one move. __builtin_, because of memcpy _FORTIFY_SOURCE would make
+    // a call with a check, for each word; what is left comes last.
+    const char *from = value;
+    const size_t whole = l->size / sizeof(uint64_t), left = l->size % sizeof(uint64_t);
+    for (size_t i = 0; i < whole; i++, from += sizeof(uint64_t)) {
+        uint64_t word;
+        __builtin_memcpy(&word, from, sizeof word);
         atomic_store_explicit(&slot[i], word, memory_order_release);
+    }
+    if (left > 0) {
+        uint64_t word = 0;
+        memcpy(&word, from, left);
+        atomic_store_explicit(&slot[whole], word, memory_order_release);
     }
     atomic_store_explicit(&l->done, n, memory_order_release);
 }
@@ -76,10 +84,15 @@ static inline bool pons__seqlock_read(const pons__seqlock *lock, void *ret)
             return false;
         }
         _Atomic uint64_t *slot = l->payload + (n % PONS_SEQLOCK_SLOTS) * l->words;
-        for (size_t i = 0, at = 0; i < l->words; i++, at += sizeof(uint64_t)) {
-            const size_t left = l->size - at;
+        char *to = ret;
+        const size_t whole = l->size / sizeof(uint64_t), left = l->size % sizeof(uint64_t);
+        for (size_t i = 0; i < whole; i++, to += sizeof(uint64_t)) {
             const uint64_t word = atomic_load_explicit(&slot[i], memory_order_acquire);
-            memcpy((char *)ret + at, &word, left < sizeof word ? left : sizeof word);
+            __builtin_memcpy(to, &word, sizeof word);
+        }
+        if (left > 0) {
+            const uint64_t word = atomic_load_explicit(&slot[whole], memory_order_acquire);
+            memcpy(to, &word, left);
         }
         if (atomic_load_explicit(&l->begun, memory_order_relaxed) - n < PONS_SEQLOCK_SLOTS) {
             return true;
