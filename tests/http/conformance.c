@@ -1,10 +1,13 @@
-// The HTTP client against a server that answers exactly what the test wrote: the order of events,
-// limits of time and size, redirects judged one by one, addresses that may not be connected to, and
-// calls that are cancelled or closed at any moment, also from another thread. Limits of time are
-// small numbers; what is asserted is what happened, never how long it took.
+// conformance.c - the one suite for HTTP clients; see conformance.h.
+//
+// A server answers exactly what the test wrote: the order of events, limits of time and size,
+// redirects judged one by one, addresses that may not be connected to, and calls that are cancelled
+// or closed at any moment, also from another thread. Limits of time are small numbers; what is
+// asserted is what happened, never how long it took.
+#include "http/conformance.h"
+
 #include "llm/fake_server.h"
 #include "pons/buf.h"
-#include "pons/ext/http.h"
 #include "pons/rand.h"
 #include "unit.h"
 
@@ -596,19 +599,7 @@ static void test_slow_names(void **state)
     close_bench(&b);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    setenv("PONS_MODULE_PATH", PONS_BINARY_DIR "/lib/pons", 0);
-    pons_error err = PONS_ERROR_INIT;
-    if (pons_http_load(&http, &err) != PONS_OK) {
-        print_error("%s\n", err.message);
-        return -1;
-    }
-    return 0;
-}
-
-int main(void)
+int http_conformance(const char *name, const pons_http_ops *ops)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),         cmocka_unit_test(test_what_cannot_be_asked),
@@ -618,5 +609,8 @@ int main(void)
         cmocka_unit_test(test_cancel_storm),  cmocka_unit_test(test_close),
         cmocka_unit_test(test_turns),         cmocka_unit_test(test_slow_names),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    http = ops;
+    look_ups = 0;
+    look_up_on = false;
+    return cmocka_run_group_tests_name(name, tests, NULL, NULL);
 }
