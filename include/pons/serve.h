@@ -42,6 +42,8 @@ typedef struct pons_serve_host {
     int (*reset)(void *user, pons_error *err);
     // PONS_OK when the robot has stopped and the latch is on the disk, as pons_stop_send.
     int (*stop)(void *user, const char *reason, pons_error *err);
+    // A world as its file has it, with its boxes; name as the body says it.
+    int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
     // An observer's link to the body, its hello sent. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
     int (*observe)(void *user, pons_link **ret, pons_error *err);
 } pons_serve_host;

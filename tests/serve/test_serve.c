@@ -92,6 +92,13 @@ static int stop(void *user, const char *reason, pons_error *err)
     return PONS_OK;
 }
 
+static int world(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    (void)ret;
+    return pons_error_set(err, PONS_ENOTFOUND, "world", "no world %s", name);
+}
+
 static int observe(void *user, pons_link **ret, pons_error *err)
 {
     (void)user;
@@ -120,12 +127,13 @@ static void bench_open(bench *b)
     snprintf(b->tokens, sizeof b->tokens, "%s/tokens", b->dir);
     assert_int_equal(pons_store_memory_open(&b->store, &err), PONS_OK);
     assert_int_equal(b->store.ops->lease_acquire(b->store.self, "main", &b->lease, &err), PONS_OK);
-    b->o = (pons_serve_options){.store = b->store,
-                                .clock = pons_clock_real(),
-                                .host = {b, status, say, control, answer, reset, stop, observe},
-                                .thread = "main",
-                                .stop_port = 0,
-                                .token_file = b->tokens};
+    b->o =
+        (pons_serve_options){.store = b->store,
+                             .clock = pons_clock_real(),
+                             .host = {b, status, say, control, answer, reset, stop, world, observe},
+                             .thread = "main",
+                             .stop_port = 0,
+                             .token_file = b->tokens};
     if (pons_http_server_load(&b->o.http, &err) < 0) {
         fail_msg("%s", err.message);
     }

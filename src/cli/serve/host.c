@@ -160,6 +160,12 @@ static int stop(void *user, const char *reason, pons_error *err)
     return pons_stop_send(h->c->run_dir, reason, STOP_MS, err);
 }
 
+static int world(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    return cli_world(name, ret, err);
+}
+
 static int observe(void *user, pons_link **ret, pons_error *err)
 {
     const cli_host *h = user;
@@ -190,5 +196,6 @@ pons_serve_host cli_host_of(cli_host *h)
                              .answer = answer,
                              .reset = reset,
                              .stop = stop,
+                             .world = world,
                              .observe = observe};
 }

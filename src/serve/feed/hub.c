@@ -28,10 +28,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define RING        512  // events that a feed keeps as text
-#define BATCH       256  // events read from the store at once
-#define LOOK_MS     250  // a store without a descriptor, or another process's commit
-#define BEAT_MS     1000 // heartbeats
+#define RING        512 // events that a feed keeps as text
+#define BATCH       256 // events read from the store at once
+#define LOOK_MS     250 // a store without a descriptor, or another process's commit
+#define BEAT_MS     500 // heartbeats
 #define UNSENT_MAX  (64 * 1024)
 #define SLOW_MS     20000
 #define CLIENTS_MAX 1024

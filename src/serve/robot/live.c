@@ -296,6 +296,21 @@ static pons_value *body_hello(pons__live *l)
     return hello;
 }
 
+// The body tells zones and things; walls are in the world's file, where that can be found.
+static pons_value *with_walls(const pons_serve *s, const pons_value *world)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue file = NULL;
+    pons_value *all = json_copy((json_t *)(uintptr_t)world);
+    if (all &&
+        s->o.host.world(s->o.host.user, pons_get_str(world, "name", ""), &file, &none) >= 0 &&
+        pons_get(pons_get(file, "map"), "boxes")) {
+        json_object_set(all, "boxes",
+                        (json_t *)(uintptr_t)pons_get(pons_get(file, "map"), "boxes"));
+    }
+    return all;
+}
+
 static void map(pons__request *r)
 {
     pons_autovalue hello = body_hello(r->s->live);
@@ -304,7 +319,7 @@ static void map(pons__request *r)
         return;
     }
     pons__reply_json(r, 200,
-                     pons_object("world", pons_value_ref(pons_get(hello, "world")), "skills",
+                     pons_object("world", with_walls(r->s, pons_get(hello, "world")), "skills",
                                  pons_value_ref(pons_get(hello, "skills")), "limits",
                                  pons_value_ref(pons_get(hello, "limits")), "driver",
                                  json_string(pons_get_str(hello, "driver", "")), "robot_id",

@@ -1,0 +1,15 @@
+export default {
+  skip: 'To the robot', bar: 'State of the robot', now: 'Now, and why', next: 'Next', map: 'Map', happens: 'What happens',
+  goal: 'Say a goal', send: 'Send', pause: 'Pause', continue: 'Continue', cancel: 'Cancel all', reset: 'Hold to reset',
+  stop: 'STOP', stopped: 'stopped', pressed: 'stopping', hold: 'protective stop',
+  unconfirmed: 'NOT CONFIRMED: use the hardware stop', unreachable: 'STOP UNREACHABLE: use the hardware stop',
+  live: 'live', slow: 'slow', lost: 'lost: last known', connecting: 'connecting', denied: 'no access',
+  key: 'Token', key_why: 'The line that pons serve printed has it; it is also in run/serve.token.', token: 'Token', enter: 'Enter',
+  asks: 'It needs you', approve: 'Approve', reject: 'Reject', edit: 'Edit', why_not: 'Why not?', answered: 'answered',
+  idle: 'Nothing to do', task: 'Task', decision: 'Decision', by: 'decided by', model: 'model', rules: 'rules',
+  skill: 'Skill', distance: 'to go', eta: 'arrives in', failure: 'Last failure', none: 'nothing', robot: 'Robot',
+  battery: 'battery', nowhere: 'no zone', no_body: 'no body answers', latched: 'stop latched', charging: 'charging',
+  said: 'heard', restarted: 'the server was restarted', go_here: 'Go there?', language: '中文', reason: 'reason',
+  unreal: 'not in real time', position: 'position', speed: 'speed', lostpose: 'not sure where it is',
+  modes: { IDLE: 'idle', EXEC: 'working', CHARGE: 'charging', SAFE: 'safe' },
+};

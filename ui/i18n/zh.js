@@ -1,0 +1,15 @@
+export default {
+  skip: '跳到机器人', bar: '机器人状态', now: '现在和原因', next: '接下来', map: '地图', happens: '正在发生',
+  goal: '说一个目标', send: '发送', pause: '暂停', continue: '继续', cancel: '全部取消', reset: '按住以复位',
+  stop: '停止', stopped: '已停止', pressed: '正在停止', hold: '保护性停止',
+  unconfirmed: '未确认：请使用硬件停止', unreachable: '停止按钮连不上：请使用硬件停止',
+  live: '在线', slow: '缓慢', lost: '断开：最后已知', connecting: '连接中', denied: '没有权限',
+  key: '令牌', key_why: 'pons serve 打印的那一行里有；也在 run/serve.token 里。', token: '令牌', enter: '进入',
+  asks: '需要你决定', approve: '批准', reject: '拒绝', edit: '修改', why_not: '为什么不？', answered: '已回答',
+  idle: '没有任务', task: '任务', decision: '决定', by: '决定者', model: '模型', rules: '规则',
+  skill: '技能', distance: '剩余', eta: '预计', failure: '上次失败', none: '无', robot: '机器人',
+  battery: '电量', nowhere: '不在任何区域', no_body: '没有机体应答', latched: '停止已锁定', charging: '充电中',
+  said: '收到', restarted: '服务器重启了', go_here: '去那里？', language: 'English', reason: '原因',
+  unreal: '不是实时', position: '位置', speed: '速度', lostpose: '不确定自己在哪里',
+  modes: { IDLE: '空闲', EXEC: '执行', CHARGE: '充电', SAFE: '安全' },
+};
