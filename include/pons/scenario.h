@@ -34,6 +34,12 @@ typedef struct pons_scenario pons_scenario;
 // Reads and checks a file: PONS_EINVAL with file:line:col.
 int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err);
 void pons_scenario_destroy(pons_scenario *s); // NULL-safe
+// A story drawn from a seed, in the house: goals, who decides, and what happens to them. The same
+// seed, the same story.
+int pons_scenario_random(uint64_t seed, pons_scenario **ret, pons_error *err);
+// Writes it as a file that pons_scenario_load reads.
+int pons_scenario_save(const pons_scenario *s, const char *path, pons_error *err);
+const pons_value *pons_scenario_value(const pons_scenario *s); // as the file says it; borrowed
 const char *pons_scenario_name(const pons_scenario *s);
 const char *pons_scenario_world(const pons_scenario *s);  // "house"
 const char *pons_scenario_driver(const pons_scenario *s); // "kinematic"
@@ -56,6 +62,12 @@ typedef struct pons_scenario_options {
 // expectations are missed; an error only when the simulation itself could not run.
 int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
                       const pons_scenario_options *opts, pons_value **ret_report, pons_error *err);
+
+// Of a story that missed something: the least of it that still misses the same first thing.
+// *ret_runs: how often it was played for that.
+int pons_scenario_shrink(const pons_scenario *s, const pons_scenario_env *env,
+                         const pons_scenario_options *opts, pons_scenario **ret, int64_t *ret_runs,
+                         pons_error *err);
 
 #ifdef __cplusplus
 }

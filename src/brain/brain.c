@@ -53,6 +53,7 @@ static int ask_confirmation(pons_brain *b, const pons_value *pending, const char
                             pons_error *err);
 static int give_preempt(pons_brain *b, pons_error *err);
 static int give_answer(pons_brain *b, pons_error *err);
+static void waits_no_more(pons_brain *b);
 static const char *find_human(pons_brain *b, pons_value **pending);
 static void brain_free(pons_brain *b);
 
@@ -643,6 +644,7 @@ static int give_preempt(pons_brain *b, pons_error *err)
                                                    json_string("the kernel took over"), "detached",
                                                    json_true(), NULL),
                                        err);
+        waits_no_more(b);
         return rc < 0 ? rc : 1;
     }
     pons_autovalue value = pons_object("detached", json_true(), NULL);
@@ -682,9 +684,16 @@ static int give_answer(pons_brain *b, pons_error *err)
             err);
     }
     const int rc = pons_run_answer(b->react_run, human, answer, err);
-    b->done_emitted = false; // it was waiting, and is not any more
-    b->outcome = PONS_BRAIN_RUNNING;
+    waits_no_more(b);
     return rc < 0 ? rc : 1;
+}
+
+// The question that it may have said it waits for is closed, by a person or by the kernel: the run
+// goes on, and ends with a word of its own.
+static void waits_no_more(pons_brain *b)
+{
+    b->done_emitted = false;
+    b->outcome = PONS_BRAIN_RUNNING;
 }
 
 // The id of the await that a person must answer, or NULL; lives as long as *pending.

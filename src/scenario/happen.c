@@ -293,6 +293,9 @@ bool pons__happen_done(const pons__runner *r)
 // Is there a person in the story who has not spoken yet, or was not heard?
 bool pons__happen_answer_to_come(const pons__runner *r)
 {
+    if (pons_get(r->s->value, "peace_s")) {
+        return true;
+    }
     for (size_t i = 0; i < r->n_events; i++) {
         const pons_value *what = pons_get(r->events[i].value, "do");
         if (!r->events[i].done && (pons_get(what, "answer") || pons_get(what, "say"))) {

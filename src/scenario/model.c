@@ -4,7 +4,7 @@
 //                           |                 or policy.decide(observation), as JSON text in two
 //                           |                 pieces, 400 ms later
 //                           +---away------> an error after 50 ms, as of a server that is down
-//                           +---silent----> nothing, for as long as the brain waits
+//                           +---silent----> an error after 30 s, as of a server that does not answer
 //
 // With the rules' own decisions a story takes the whole path of a model - prompt, stream, parse,
 // time - and must come out as it does without one. A call that was begun keeps its fate: a model
@@ -16,6 +16,7 @@
 
 #define TELLS_NS   (400 * PONS_NS_PER_MS)
 #define REFUSES_NS (50 * PONS_NS_PER_MS)
+#define SILENT_NS  (30 * PONS_NS_PER_S)
 
 static int wait_with(pons__model *m, int64_t after_ns, pons_llm_event ev, pons_error *err);
 static int tell(pons__model *m, uint64_t call, const pons_value *request, pons_error *err);
@@ -23,13 +24,12 @@ static int tell(pons__model *m, uint64_t call, const pons_value *request, pons_e
 static int model_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
 {
     pons__model *m = self;
-    if (m->state == PONS__MODEL_SILENT) {
-        return PONS_OK;
-    }
-    if (m->state == PONS__MODEL_AWAY) {
+    if (m->state != PONS__MODEL_THERE) {
+        const bool away = m->state == PONS__MODEL_AWAY;
         pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
-        pons_error_set(&ev.error, PONS_EIO, "llm", "connection refused");
-        return wait_with(m, REFUSES_NS, ev, err);
+        pons_error_set(&ev.error, PONS_EIO, "llm",
+                       away ? "connection refused" : "no byte for 30 s");
+        return wait_with(m, away ? REFUSES_NS : SILENT_NS, ev, err);
     }
     return m->inner.ops ? m->inner.ops->start(m->inner.self, call, request, err)
                         : tell(m, call, request, err);

@@ -10,7 +10,7 @@
 typedef enum pons__model_state {
     PONS__MODEL_THERE,
     PONS__MODEL_AWAY,  // refuses each call, as a server that is down
-    PONS__MODEL_SILENT // takes calls and answers none
+    PONS__MODEL_SILENT // takes calls and never answers: they end by a time-out
 } pons__model_state;
 
 typedef struct pons__model { // the caller's storage; one thread

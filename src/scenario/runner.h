@@ -68,6 +68,9 @@ typedef struct pons__runner {
     int64_t reborn_ns;
     int64_t paused_until_ns;
     int64_t answered_ns; // a person's newest answer; 0: none
+    bool peace;          // all is well from here on (peace.c)
+    int64_t care_ns;     // host: when the person looks again
+    int agreed;          // how often they have said yes
     pons_rand fuzz;
     int fuzz_kills;
     pons__story story;
@@ -85,6 +88,9 @@ int pons__lives_step(pons__runner *r, pons_error *err); // who is due comes back
 void pons__told_kill(pons__runner *r, bool before);     // the story kills at the next commit
 void pons__fuzz_next(pons__runner *r);
 void pons__kill_aim(pons__runner *r);
+
+// peace.c
+int pons__peace_step(pons__runner *r, pons_error *err);
 
 // happen.c
 int pons__happen_fits(const pons__runner *r, pons_error *err);

@@ -71,6 +71,24 @@ void pons_scenario_destroy(pons_scenario *s)
     }
 }
 
+int pons_scenario_save(const pons_scenario *s, const char *path, pons_error *err)
+{
+    char *text = NULL;
+    FILE *f = fopen(path, "we");
+    const long n = pons_value_dump(s->value, &text); // JSON is YAML
+    const bool written = f && n > 0 && fprintf(f, "%s\n", text) > 0;
+    free(text);
+    if ((f && fclose(f) != 0) || !written) {
+        return pons_error_set(err, PONS_EIO, "scenario", "cannot write %s", path);
+    }
+    return PONS_OK;
+}
+
+const pons_value *pons_scenario_value(const pons_scenario *s)
+{
+    return s->value;
+}
+
 const char *pons_scenario_name(const pons_scenario *s)
 {
     return pons_get_str(s->value, "name", "");
@@ -147,10 +165,11 @@ static int runner_init(pons__runner *r, pons_error *err)
 static int open_model(pons__runner *r, pons_error *err)
 {
     const pons_value *replies = pons_get(r->s->value, "model");
+    const bool scripted = json_is_array(replies);
     if (!replies && !r->opts->as_model) {
         return PONS_OK;
     }
-    return pons__model_open(&r->model, replies ? r->env->script : NULL, replies, r->env->policy,
+    return pons__model_open(&r->model, scripted ? r->env->script : NULL, replies, r->env->policy,
                             r->clock, err);
 }
 
@@ -198,6 +217,7 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
         return rc;
     }
     rc = pons__happen_check(r, err);
+    rc = rc < 0 ? rc : pons__peace_step(r, err);
     rc = rc < 0 ? rc : pons__lives_step(r, err);
     if (rc >= 0 && r->brainless) {
         *ret_over = r->hand.open == 0 && pons__happen_done(r);

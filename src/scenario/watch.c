@@ -28,6 +28,7 @@
 #define STANDS_M       0.02                   // and what that may still be off
 #define THERE_M        0.35                   // the localiser may be this wrong about a zone's edge
 #define STEP_S         0.01
+#define KERNELS_OWN    "-" // no zone's name: a task of the battery's
 
 static void broken(pons__watch *w, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -190,18 +191,23 @@ static void ledger_row(pons__watch *w, const pons_value *row)
     if (other) {
         broken(w, "base", "%s started while goal %s had the base", skill, other);
     }
-    json_object_set_new(w->moving, goal, json_string(skill));
+    const char *task = pons_get_str(row, "task_id", "");
+    if (w->seq > 0 && *task && !pons_get(w->tasks, task)) {
+        broken(w, "over", "%s started for %s, which is over", skill, task);
+    }
+    json_object_set_new(w->moving, goal, json_string(task));
 }
 
 // ---- the wheels ---------------------------------------------------------------------------------
 
-// A stop counts from the moment at which it was said to the body; its end is seen in telemetry.
+// A stop counts from the moment at which it was said to the body; from the next telemetry on that
+// says what is so.
 static void look_at_wheels(pons__watch *w, const pons__watch_step *step)
 {
     const bool before = w->latched;
     if (step->told) {
         w->latched = step->latched;
-        w->said = w->said && !step->latched;
+        w->said = false;
     }
     w->latched = w->latched || w->said;
     if (!w->latched) {
@@ -351,7 +357,11 @@ static void queued_event(pons__watch *w, const pons_value *payload)
     if (pons_get(w->tasks, id)) {
         broken(w, "queued", "%s was queued twice", id);
     }
-    json_object_set_new(w->tasks, id, json_string(goes ? pons_get_str(last, "zone", "") : ""));
+    const bool own = strcmp(pons_get_str(task, "source", ""), "battery") == 0;
+    json_object_set_new(w->tasks, id,
+                        json_string(own    ? KERNELS_OWN
+                                    : goes ? pons_get_str(last, "zone", "")
+                                           : ""));
 }
 
 // A task ends once; and one that says it went somewhere is there, unless it was carried off.
@@ -363,10 +373,20 @@ static void done_event(pons__watch *w, const pons_value *payload)
         broken(w, "done", "%s ended, and it was not queued, or had ended", id);
         return;
     }
-    if (*zone && strcmp(pons_get_str(payload, "status", ""), "succeeded") == 0 && !w->carried &&
-        !w->edited && !near_zone(w->world, zone, w->truth)) {
+    const bool own = strcmp(zone, KERNELS_OWN) == 0; // the kernel ends it, and lets go after that
+    if (*zone && !own && strcmp(pons_get_str(payload, "status", ""), "succeeded") == 0 &&
+        !w->carried && !w->edited && !near_zone(w->world, zone, w->truth)) {
         broken(w, "there", "%s succeeded, and the robot is at %.2f, %.2f, not in %s", id,
                w->truth.x, w->truth.y, zone);
+    }
+    const char *goal;
+    json_t *task;
+    const char *status = pons_get_str(payload, "status", "");
+    json_object_foreach(w->moving, goal, task)
+    {
+        if (strcmp(json_string_value(task), id) == 0 && !own && strcmp(status, "cancelled") != 0) {
+            broken(w, "left", "%s %s, and its goal %s still has the base", id, status, goal);
+        }
     }
     json_object_del(w->tasks, id);
 }

@@ -31,7 +31,7 @@ typedef struct pons__watch {  // the caller's storage
     const char *ledger;  // path; borrowed
     int64_t read_bytes;  // of it
     pons_value *started; // {goal id: true}
-    pons_value *moving;  // {goal id: skill} that have the base in this boot
+    pons_value *moving;  // {goal id: task id} that have the base in this boot
     // the latch, and what else demands SAFE
     bool said;           // a stop, which telemetry does not show yet
     bool latched;        // said, or as telemetry says

@@ -405,10 +405,39 @@ static void an_edited_step_leaves_the_goal(void **state)
     bench_close(&b);
 }
 
+// A run that said that it waits is not waiting for ever: who takes its question away ends it.
+static void a_run_that_waited_ends_when_its_task_does(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"cancel", "stop"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench b;
+        bench_open(&b, NULL);
+        ask_first(&b);
+        b.keep_running = false;
+        bench_brain(&b);
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "run.done", "status", "waiting", SOON);
+        assert_int_equal(pons_brain_outcome_get(b.brain), PONS_BRAIN_WAITING);
+        bench_say(&b, words[i]);
+        bench_await(&b, "approval.resolved", "action", "reject", SOON);
+        bench_run(&b, SOON);
+        if (strcmp(words[i], "stop") == 0) { // it still has a task, which waits for continue
+            assert_int_equal(pons_brain_outcome_get(b.brain), PONS_BRAIN_RUNNING);
+            bench_say(&b, "cancel");
+        }
+        bench_await(&b, "run.done", "status", "cancelled", SOON);
+        assert_int_equal(pons_brain_outcome_get(b.brain), PONS_BRAIN_CANCELLED);
+        assert_int_equal(motions(&b), 0);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_question_shows_every_operation),
+        cmocka_unit_test(a_run_that_waited_ends_when_its_task_does),
         cmocka_unit_test(the_first_answer_binds),
         cmocka_unit_test(what_was_told_survives_every_kill),
         cmocka_unit_test(a_reject_wins_over_an_approve_that_has_not_started),

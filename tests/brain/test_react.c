@@ -58,6 +58,31 @@ static void finish_is_held_against_the_world(void **state)
     bench_close(&b);
 }
 
+static void what_ends_a_task_starts_nothing(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"FINISH", "ABORT"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        char script[512];
+        bench b;
+        snprintf(script, sizeof script,
+                 "[" GOES ",{'decision':{'type':'%s','reason':'over','ops':[{'op':'dispatch',"
+                 "'skill':'dock_to_charger','args':{}}]}},"
+                 "{'repeat':true,'decision':{'type':'%s','reason':'over','ops':[{'op':'speak',"
+                 "'text':'there'}]}}]",
+                 types[i], types[i]);
+        begin(&b, script);
+        bench_goal_text(&b, "去厨房");
+        const pons_value *refused = bench_await(&b, "guard.refused", "rule", "ends", 10.0);
+        assert_true(
+            says(json_array_get(pons_get(refused, "rules"), 0), "message", "dock_to_charger"));
+        bench_await(&b, "task.done", NULL, NULL, 10.0);
+        assert_int_equal(bench_starts(&b, "dock_to_charger"), 0);
+        assert_int_equal(bench_starts(&b, "speak"), 1);
+        bench_close(&b);
+    }
+}
+
 static void a_bad_answer_goes_back_once(void **state)
 {
     (void)state;
@@ -406,6 +431,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finish_is_held_against_the_world),
+        cmocka_unit_test(what_ends_a_task_starts_nothing),
         cmocka_unit_test(a_bad_answer_goes_back_once),
         cmocka_unit_test(a_lost_model_is_tried_again_later),
         cmocka_unit_test(tokens_are_shown_as_they_come),

@@ -23,6 +23,7 @@ static void judge(pons__turn *t, judgement *j);
 static void judge_cancels(const pons__turn *t, pons_value *rules);
 static void judge_finish(const pons__turn *t, pons_value *rules);
 static void judge_claims(const pons__turn *t, pons_value *rules);
+static void judge_end(const pons__turn *t, pons_value *rules);
 static void judge_switch(const pons__turn *t, pons_value *rules);
 static void refuse(pons__turn *t, const pons_value *rules);
 static int intend_all(pons__turn *t, pons_error *err);
@@ -73,6 +74,7 @@ static void judge(pons__turn *t, judgement *j)
     }
     judge_finish(t, j->rules);
     judge_claims(t, j->rules);
+    judge_end(t, j->rules);
     judge_switch(t, j->rules);
     judge_cancels(t, j->rules);
     j->asks = p->need_approval;
@@ -225,6 +227,21 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
             rule(rules, "claim",
                  json_sprintf("the battery is at %.0f %%, not at %.0f %%", pct,
                               json_number_value(battery)));
+        }
+    }
+}
+
+// What ends a task starts nothing: it would go on without one. Words may be said.
+static void judge_end(const pons__turn *t, pons_value *rules)
+{
+    const pons__proposed *p = t->react->proposed_ops;
+    const int type = pons__decided(t->react);
+    for (size_t i = 0; (type == PONS_FINISH || type == PONS_ABORT) && i < p->to_dispatch.n; i++) {
+        const pons__op *op = p->to_dispatch.at[i];
+        if (strcmp(op->skill, "speak") != 0) {
+            rule(rules, "ends",
+                 json_sprintf("%s ends the task: %s cannot be started with it",
+                              type == PONS_FINISH ? "FINISH" : "ABORT", op->skill));
         }
     }
 }

@@ -3,7 +3,12 @@
 // run NAME|FILE…|all    plays scenarios and prints a row for each; exit 1 when one missed something
 //   --sweep             also kills the brain at every commit of each, before and after it
 //   --driver NAME       instead of the file's
-// fuzz --seeds A..B     the same scenarios with random kills
+//   --as rules|model    of files without a model: who decides, the rules as they are, or in a
+//                       model's clothes; default both, one after the other
+// fuzz --seeds A..B     a story drawn from each seed; one that fails is cut down to the least that
+//                       still does, and written as a file that `run` plays
+//   --seed N            that one, with its events
+// fuzz NAME… --seeds A..B  these scenarios with random kills
 #include "cli/cli.h"
 #include "pons/llm.h"
 #include "pons/module.h"
@@ -24,6 +29,8 @@ typedef struct player {
     pons_policy policy;
     char dir[64];
     bool trace;
+    bool as_model, as_rules; // of files without a model
+    const char *out;         // where stories that failed are written
     int passed, failed;
     cli_display *display;
 } player;
@@ -35,16 +42,29 @@ static int play(player *p, const pons_scenario *s, const pons_scenario_options *
                 pons_error *err);
 static int play_file(player *p, const char *path, bool sweep, int64_t seed_from, int64_t seed_to,
                      pons_error *err);
+static int play_as(player *p, const pons_scenario *s, pons_value **ret, pons_error *err);
+static int fuzz_all(player *p, long long from, long long to, pons_error *err);
+static int fuzz_one(player *p, uint64_t seed, pons_error *err);
+static int explain(player *p, const pons_scenario *s, const pons_scenario_env *env,
+                   const pons_value *report, pons_error *err);
+static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pons_value **ret_world,
+                  pons_error *err);
+static double now_s(void);
 static void show_row(player *p, const pons_value *report, const char *variant);
 static void show_event(void *user, const pons_event *ev);
 
 int cmd_scenario(cli *c, pons_error *err)
 {
-    const char *driver = NULL, *sweep = NULL, *seeds = NULL, *trace = NULL;
+    const char *driver = NULL, *sweep = NULL, *seeds = NULL, *trace = NULL, *seed = NULL;
+    const char *as = NULL, *out = ".";
     const cli_option options[] = {
         {"--driver", "NAME", "instead of the one that the file names", &driver},
         {"--sweep", NULL, "kill the brain at every commit, before and after it", &sweep},
-        {"--seeds", "A..B", "fuzz: random kills from these seeds", &seeds},
+        {"--as", "rules|model", "files without a model: who decides (default: both in turn)", &as},
+        {"--seeds", "A..B", "fuzz: a story for each seed; with names, random kills in these",
+         &seeds},
+        {"--seed", "N", "fuzz: the story of one seed, with its events", &seed},
+        {"--out", "DIR", "fuzz: where a story that failed is written (default: here)", &out},
         {"--trace", NULL, "show the events of each run", &trace},
         {NULL, NULL, NULL, NULL},
     };
@@ -58,8 +78,15 @@ int cmd_scenario(cli *c, pons_error *err)
                        "scenario: use `pons scenario run NAME|FILE…|all` or `pons scenario fuzz "
                        "--seeds A..B`");
     }
+    if (as && strcmp(as, "rules") != 0 && strcmp(as, "model") != 0) {
+        return cli_bad(err, "scenario: --as takes rules or model, not '%s'", as);
+    }
     long long from = 0, to = -1;
-    char rest = '\0';
+    char rest = '\0', range[64];
+    if (fuzz && seed && !seeds) {
+        snprintf(range, sizeof range, "%s..%s", seed, seed);
+        seeds = range;
+    }
     if (fuzz && (!seeds || sscanf(seeds, "%lld..%lld%c", &from, &to, &rest) != 2 || from < 1 ||
                  to < from)) {
         return cli_bad(err, "scenario fuzz: --seeds takes A..B with 1 <= A <= B, not '%s'",
@@ -67,17 +94,26 @@ int cmd_scenario(cli *c, pons_error *err)
     }
     static char paths[SCENARIOS_MAX][PATH_MAX];
     size_t n = 0;
-    player p = {.c = c, .driver = driver, .trace = trace != NULL};
+    player p = {.c = c,
+                .driver = driver,
+                .trace = trace || seed,
+                .as_model = !as || strcmp(as, "model") == 0,
+                .as_rules = !as || strcmp(as, "rules") == 0,
+                .out = out};
     // In memory where there is such a place: the ledger is synced at every line.
     snprintf(p.dir, sizeof p.dir, "%s/pons-scenario-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(p.dir)) {
         return pons_error_set(err, PONS_EENV, "scenario", "cannot make a directory like %s", p.dir);
     }
-    int rc = collect(c, paths, &n, err);
+    const bool stories = fuzz && c->argc == 1;
+    int rc = stories ? PONS_OK : collect(c, paths, &n, err);
     rc = rc < 0 ? rc : cli_config(c, &p.config, err);
     rc = rc < 0 ? rc : cli_policy(c, &p.policy, err);
     p.display = cli_display_create(c, false);
+    if (rc >= 0 && stories) {
+        rc = fuzz_all(&p, from, to, err);
+    }
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         rc = play_file(&p, paths[i], sweep != NULL, from, to, err);
     }
@@ -94,7 +130,7 @@ int cmd_scenario(cli *c, pons_error *err)
     return p.failed ? CLI_NO_SUCCESS : PONS_OK;
 }
 
-// Names are looked for in scenarios/; "all", and fuzz without names, are all of them.
+// Names are looked for in scenarios/; "all" are all of them.
 static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err)
 {
     char dir[PATH_MAX];
@@ -164,10 +200,7 @@ static int play_file(player *p, const char *path, bool sweep, int64_t seed_from,
         return rc;
     }
     if (seed_to < seed_from) {
-        rc = play(p, s, &o, &report, err);
-        if (rc >= 0) {
-            show_row(p, report, "");
-        }
+        rc = play_as(p, s, &report, err);
     }
     for (int64_t seed = seed_from; rc >= 0 && seed <= seed_to; seed++) {
         char variant[48];
@@ -196,23 +229,126 @@ static int play_file(player *p, const char *path, bool sweep, int64_t seed_from,
     return rc;
 }
 
+// By the rules, and where the file has no model again in a model's clothes. *ret: the first report.
+static int play_as(player *p, const pons_scenario *s, pons_value **ret, pons_error *err)
+{
+    const pons_value *v = pons_scenario_value(s);
+    const bool both = !pons_get(v, "model") && pons_get(v, "goals");
+    int rc = PONS_OK;
+    for (int as_model = 0; as_model <= 1 && rc >= 0; as_model++) {
+        const pons_scenario_options o = {.as_model = as_model == 1};
+        pons_autovalue report = NULL;
+        if (both ? !(as_model ? p->as_model : p->as_rules) : as_model == 1) {
+            continue;
+        }
+        rc = play(p, s, &o, &report, err);
+        if (rc >= 0) {
+            show_row(p, report, as_model ? "as a model" : "");
+            pons_value_unref(*ret);
+            *ret = pons_value_ref(report);
+        }
+    }
+    return rc;
+}
+
 static int play(player *p, const pons_scenario *s, const pons_scenario_options *o, pons_value **ret,
                 pons_error *err)
 {
-    pons_scenario_env env = {.config = p->config,
-                             .policy = p->policy,
-                             .script = &pons_llm_script,
-                             .dir = p->dir,
-                             .on_event = p->trace ? show_event : NULL,
-                             .user = p};
+    pons_scenario_env env;
     pons_value *world = NULL;
-    int rc = cli_driver(p->driver ? p->driver : pons_scenario_driver(s), &env.robot, err);
-    rc = rc < 0 ? rc : cli_world(pons_scenario_world(s), &world, err);
-    env.world = world;
+    int rc = env_of(p, s, &env, &world, err);
     rc = rc < 0 ? rc : pons_scenario_run(s, &env, o, ret, err);
     pons_value_unref(world);
     return rc;
 }
+
+static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pons_value **ret_world,
+                  pons_error *err)
+{
+    *ret = (pons_scenario_env){.config = p->config,
+                               .policy = p->policy,
+                               .script = &pons_llm_script,
+                               .dir = p->dir,
+                               .on_event = p->trace ? show_event : NULL,
+                               .user = p};
+    int rc = cli_driver(p->driver ? p->driver : pons_scenario_driver(s), &ret->robot, err);
+    rc = rc < 0 ? rc : cli_world(pons_scenario_world(s), ret_world, err);
+    ret->world = *ret_world;
+    return rc;
+}
+
+// ---- stories of seeds ---------------------------------------------------------------------------
+
+static int fuzz_all(player *p, long long from, long long to, pons_error *err)
+{
+    const double began_s = now_s();
+    int rc = PONS_OK;
+    for (long long seed = from; seed <= to && rc >= 0; seed++) {
+        rc = fuzz_one(p, (uint64_t)seed, err);
+    }
+    const double took_s = now_s() - began_s;
+    if (rc >= 0 && !p->c->json) {
+        cli_out("%lld seeds in %.1f s, %.1f a second\n", to - from + 1, took_s,
+                (double)(to - from + 1) / (took_s > 0.0 ? took_s : 1.0));
+    }
+    return rc;
+}
+
+static int fuzz_one(player *p, uint64_t seed, pons_error *err)
+{
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_scenario *s = NULL;
+    pons_scenario_env env;
+    pons_value *world = NULL;
+    pons_autovalue report = NULL;
+    char variant[32];
+    int rc = pons_scenario_random(seed, &s, err);
+    if (rc < 0) {
+        return rc;
+    }
+    snprintf(variant, sizeof variant, "seed %llu", (unsigned long long)seed);
+    rc = env_of(p, s, &env, &world, err);
+    rc = rc < 0 ? rc : pons_scenario_run(s, &env, &o, &report, err);
+    if (rc >= 0) {
+        show_row(p, report, variant);
+        if (!pons_get_bool(report, "passed", false)) {
+            rc = explain(p, s, &env, report, err);
+        }
+    }
+    pons_value_unref(world);
+    pons_scenario_destroy(s);
+    return rc;
+}
+
+// What failed, cut down, as a file.
+static int explain(player *p, const pons_scenario *s, const pons_scenario_env *env,
+                   const pons_value *report, pons_error *err)
+{
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_scenario *small = NULL;
+    int64_t runs = 0;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s.yaml", p->out, pons_get_str(report, "name", "story"));
+    int rc = pons_scenario_shrink(s, env, &o, &small, &runs, err);
+    rc = rc < 0 ? rc : pons_scenario_save(small, path, err);
+    if (rc >= 0 && !p->c->json) {
+        const pons_value *v = pons_scenario_value(small);
+        cli_out("     cut down in %lld runs to %zu goals, %zu events, %zu replies: %s\n",
+                (long long)runs, json_array_size(pons_get(v, "goals")),
+                json_array_size(pons_get(v, "events")), json_array_size(pons_get(v, "model")),
+                path);
+    }
+    pons_scenario_destroy(small);
+    return rc;
+}
+
+static double now_s(void)
+{
+    const pons_clock clock = pons_clock_real();
+    return (double)pons_now_ns(&clock) / 1e9;
+}
+
+// ---- shown --------------------------------------------------------------------------------------
 
 static void show_row(player *p, const pons_value *report, const char *variant)
 {
