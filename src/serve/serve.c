@@ -120,7 +120,7 @@ static int may_listen(const pons_serve_options *o, const char *address, pons_err
     if (!is_loopback(address) && !o->certificate) {
         return pons_error_set(err, PONS_EREFUSED, PONS__SERVE,
                               "%s can be reached from other machines: that takes a certificate "
-                              "(--cert FILE --key FILE, or --self-signed)",
+                              "(--cert FILE --key FILE)",
                               address);
     }
     if (!is_loopback(address) && o->open_doors) {

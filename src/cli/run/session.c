@@ -107,10 +107,11 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         s.display = cli_display_create(c, !o->step);
         s.store = store;
         s.policy = o->policy ? o->policy : &policy;
-        rc = o->guest ? o->guest->open(o->guest->user, store, err) : PONS_OK;
-        rc = rc < 0 ? rc
-                    : session_open(&s, store, config, o->policy ? *o->policy : policy,
-                                   model->ops ? model : NULL, about, err);
+        rc = session_open(&s, store, config, o->policy ? *o->policy : policy,
+                          model->ops ? model : NULL, about, err);
+        if (rc >= 0 && o->guest) { // the thread is ours by now
+            rc = o->guest->open(o->guest->user, store, err);
+        }
     }
     if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
         cli_prompt_start("pons", on_prompt_line, &s);

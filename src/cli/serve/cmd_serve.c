@@ -10,6 +10,7 @@
 #include "cli/serve/host.h"
 #include "pons/policy.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,10 @@ static int listen_at(const char *text, serving *s, pons_error *err)
     snprintf(s->address, sizeof s->address, "%.*s", n ? (int)n : 9, n ? text : "127.0.0.1");
     if (strcmp(s->address, "localhost") == 0) {
         snprintf(s->address, sizeof s->address, "127.0.0.1");
+    }
+    struct in6_addr any;
+    if (inet_pton(AF_INET, s->address, &any) != 1 && inet_pton(AF_INET6, s->address, &any) != 1) {
+        return cli_bad(err, "--listen: '%s' is no IP address", s->address);
     }
     const int rc = cli_number(port, "--listen", 0.0, 65535.0, &number, err);
     s->port = (int)number;
