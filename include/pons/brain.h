@@ -58,6 +58,10 @@ typedef struct pons_brain_options {
     // For how long a latched stop or a pause may keep everything waiting [host ms]; then the run is
     // over as WAITING. 0: for ever.
     int64_t wait_ms;
+    // Of the tasks that pons_brain_add_goals makes. priority: a number, or user, urgent or background
+    // as config/kernel.yaml has them; NULL: as usual. deadline_ms: Unix time; 0: none.
+    const char *priority;
+    int64_t deadline_ms;
 } pons_brain_options;
 
 // Takes the thread's lease (PONS_EBUSY with the holder) and loads what is there. Does no I/O on the

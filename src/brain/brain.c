@@ -67,6 +67,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     }
     b->opts = *opts;
     b->opts.thread = strdup(opts->thread);
+    b->opts.priority = opts->priority ? strdup(opts->priority) : NULL;
     b->config = pons_value_ref(opts->config);
     pons__rules_read(b->config, &b->rules);
     b->prompt_ratio = 1.0;
@@ -202,7 +203,10 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
             return pons_error_set(err, PONS_EINVAL, "brain", "goal %zu is not valid UTF-8", i + 1);
         }
     }
-    pons_autovalue value = pons_object("goals", pons_value_ref(list), NULL);
+    pons_autovalue value =
+        pons_object("goals", pons_value_ref(list), "priority",
+                    b->opts.priority ? json_string(b->opts.priority) : NULL, "deadline_ms",
+                    b->opts.deadline_ms > 0 ? json_integer(b->opts.deadline_ms) : NULL, NULL);
     pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
     // One commit: a thread with goals always says how they were started, for a resume.
     const int rc = pons_thread_post(
@@ -301,6 +305,7 @@ static void brain_free(pons_brain *b)
     pons_value_unref(b->inner_of);
     pons_value_unref(b->hci);
     free((char *)b->opts.thread);
+    free((char *)b->opts.priority);
     free(b);
 }
 

@@ -92,10 +92,13 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     json_array_foreach(inbox, i, msg)
     {
         const char *kind = pons_get_str(msg, "kind", "");
-        if (strcmp(kind, "say") != 0 && strcmp(kind, "goal") != 0) {
+        const pons_value *value = pons_get(msg, "value"), *goals = pons_get(value, "goals");
+        const size_t n = strcmp(kind, "run") == 0 ? json_array_size(goals) : 0;
+        if (strcmp(kind, "say") != 0 && strcmp(kind, "goal") != 0 && n == 0) {
             continue;
         }
-        said = pons_get_str(pons_get(msg, "value"), "text", "");
+        const char *last = n > 0 ? json_string_value(json_array_get(goals, n - 1)) : NULL;
+        said = last ? last : pons_get_str(value, "text", "");
         pons_autovalue parsed = NULL;
         pons_error ignored = PONS_ERROR_INIT;
         const pons_value *world = pons_get(b->port.hello, "world");

@@ -21,7 +21,9 @@
 #include "brain/stopped.h"
 #include "brain/task_plan.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define FINISHED_KEPT 50
 
@@ -34,12 +36,15 @@ typedef struct saying { // what a message says of the tasks that it makes
 } saying;
 
 static void handle_message(saying *s, const char *kind);
+static bool answers_question(saying *s, const char *text, const char *control);
+static void refuse_late(saying *s, const pons_value *hci);
 static void handle_words(saying *s, const char *text);
 static void handle_control(saying *s, const char *word);
 static void handle_run(saying *s);
 static void handle_result(saying *s);
 static void cancel_tasks(saying *s, const char *only);
 static void raise_task(saying *s, const char *id);
+static int64_t priority_of(const saying *s, int64_t usual);
 static void ignored(saying *s, const char *word, const char *reason);
 static void push_task(saying *s, const char *text, const pons_value *goals, const pons_value *plan,
                       const char *source, int64_t priority);
@@ -68,6 +73,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         }
     }
     s.msg = NULL;
+    refuse_late(&s, hci_next ? hci_next : hci);
     pons__stopped_look(b, cx, s.t, pons__charge_wanted(b, s.t->mode));
     keep_deadlines(&s);
     charge(&s);
@@ -107,6 +113,9 @@ static void handle_words(saying *s, const char *text)
     const pons_value *world = pons_get(b->port.hello, "world");
     const int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
     const char *word = pons_get_str(parsed, "control", "");
+    if (answers_question(s, text, word)) {
+        return;
+    }
     if (*word) {
         handle_control(s, word);
         if (json_array_size(pons_get(parsed, "goals")) == 0) {
@@ -123,6 +132,58 @@ static void handle_words(saying *s, const char *text)
         snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
         finish_task(b, s->cx, s->t, id, "failed", why.message, NULL);
     }
+}
+
+// The option that a text names, by its words or its number; NULL: none.
+static const char *option_of(const pons_value *options, const char *text)
+{
+    size_t i;
+    json_t *option;
+    char number[24];
+    json_array_foreach(options, i, option)
+    {
+        snprintf(number, sizeof number, "%zu", i + 1);
+        const char *words = json_is_string(option) ? json_string_value(option) : "";
+        if (strcasecmp(words, text) == 0 || strcmp(number, text) == 0) {
+            return words;
+        }
+    }
+    return NULL;
+}
+
+// Words that are said while a question is open answer it where it asks for words, or has options;
+// what controls the robot does so all the same.
+static bool answers_question(saying *s, const char *text, const char *control)
+{
+    const pons__react *inner = s->b->approval_id[0] ? pons__inner_of(s->b) : NULL;
+    const pons__question *q = inner ? inner->approval : NULL;
+    const char *option = q ? option_of(q->options, text) : NULL;
+    if (!q || (!option && (!q->words || *control))) {
+        return false;
+    }
+    pons_autovalue said = pons_object(
+        "action", json_string("approve"), "answer", json_string(option ? option : text), "reason",
+        json_string(""), "by", json_string(pons_get_str(s->msg, "by", "a person")), NULL);
+    pons__answer_hear(s->b, s->cx, *s->hci, said);
+    return true;
+}
+
+// A question whose deadline has passed is answered with no.
+static void refuse_late(saying *s, const pons_value *hci)
+{
+    const pons__react *inner = s->b->approval_id[0] ? pons__inner_of(s->b) : NULL;
+    const pons__question *q = inner ? inner->approval : NULL;
+    if (!q || !q->deadline_ms || pons_cx_wall_ms(s->cx) < q->deadline_ms ||
+        pons__last_of(pons_get(hci, "answers"), "question", q->id)) {
+        return;
+    }
+    if (!*s->hci) {
+        *s->hci = pons__with(hci, "pending", json_array());
+    }
+    pons_autovalue said = pons_object("action", json_string("reject"), "reason",
+                                      json_string("nobody answered before the deadline"), "by",
+                                      json_string("the deadline"), NULL);
+    pons__answer_hear(s->b, s->cx, *s->hci, said);
 }
 
 // control: {word, task? (cancel, raise), priority? (raise), seen_free? (continue: the body was not
@@ -192,7 +253,7 @@ static void raise_task(saying *s, const char *id)
         top = theirs && other != task && other->priority >= top ? other->priority + 1 : top;
     }
     const int64_t most = s->b->rules.priority_charge - 1; // charging stays above all of them
-    top = pons_get_int(s->msg, "priority", top);
+    top = priority_of(s, top);
     task->priority = top > most ? most : top < 0 ? 0 : top;
     s->t->changed = true;
     pons_cx_emit(s->cx, "task.raised",
@@ -334,6 +395,22 @@ static bool said_again(saying *s, const pons__task *task)
     return true;
 }
 
+// A message may give one, as a number or in the words of the config.
+static int64_t priority_of(const saying *s, int64_t usual)
+{
+    const pons__rules_kernel *rules = &s->b->rules;
+    const pons_value *said = pons_get(s->msg, "priority");
+    const char *word = json_is_string(said) ? json_string_value(said) : "";
+    char *end = NULL;
+    const long long number = strtoll(word, &end, 10);
+    return json_is_integer(said)             ? json_integer_value(said)
+           : strcmp(word, "background") == 0 ? rules->priority_background
+           : strcmp(word, "user") == 0       ? rules->priority_user
+           : strcmp(word, "urgent") == 0     ? rules->priority_urgent
+           : end && end != word && *end == 0 ? (int64_t)number
+                                             : usual;
+}
+
 static void push_task(saying *s, const char *text, const pons_value *goals, const pons_value *plan,
                       const char *source, int64_t priority)
 {
@@ -343,7 +420,10 @@ static void push_task(saying *s, const char *text, const pons_value *goals, cons
     pons__set_text(&task->text, text);
     pons__set_text(&task->source, source);
     pons__list_read(&pons__goal_record, goals, &task->goals);
-    task->priority = pons_get_int(s->msg, "priority", priority);
+    task->priority = priority_of(s, priority);
+    if (task->priority <= s->b->rules.priority_background && strcmp(source, "user") == 0) {
+        pons__set_text(&task->source, "background");
+    }
     task->deadline_ms = pons_get_int(s->msg, "deadline_ms", 0);
     pons__json(&task->resources, json_pack("[s]", "base"));
     task->preemptible = true;

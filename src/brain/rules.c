@@ -25,6 +25,7 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .overdue_goes_on = strcmp(pons_get_str(limits, "overdue", "end"), "go_on") == 0,
         .priority_charge = (int)pons_get_int(priorities, "charge", 90),
         .priority_urgent = (int)pons_get_int(priorities, "urgent", 80),
+        .priority_background = (int)pons_get_int(priorities, "background", 10),
         .priority_user = (int)pons_get_int(priorities, "user", 50),
         .iterations_max = (int)pons_get_int(limits, "iterations_max", 20),
         .failures_max = (int)pons_get_int(limits, "failures_max", 3),

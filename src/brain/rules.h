@@ -20,7 +20,7 @@ typedef struct pons__rules_kernel {
     double approval_deadline_s; // host; then an open question is answered with no. 0: never
     int64_t model_calls_max, model_tokens_max; // of a task; 0: no limit
     int prompt_bytes_max, prompt_tokens_max;
-    int priority_user, priority_urgent, priority_charge;
+    int priority_background, priority_user, priority_urgent, priority_charge;
     bool auto_reset_sim, after_reset_continue;
     bool overdue_goes_on;              // a task whose deadline has passed is not ended
     const pons_value *approval_skills; // names that need a person; borrowed from the config

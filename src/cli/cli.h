@@ -210,8 +210,10 @@ typedef struct cli_session_options {
     const pons_llm *opened; // a provider that the caller opened and closes; NULL: llm says which
     uint32_t stream;        // PONS_STREAM_… of the inner loop
     bool stream_kernel;
-    bool step;       // hold before each superstep of the inner loop
-    int64_t wait_ms; // how long a stop or a pause may hold all up; 0: for ever
+    bool step;            // hold before each superstep of the inner loop
+    const char *priority; // of the goals; NULL: as usual
+    int64_t deadline_ms;  // of the goals, Unix time; 0: none
+    int64_t wait_ms;      // how long a stop or a pause may hold all up; 0: for ever
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
@@ -221,6 +223,8 @@ void cli_stop_word(cli *c, const pons_policy *policy, const char *text);
 // The same file: lifts the latch; PONS_OK when the body says so.
 int cli_reset_body(cli *c, pons_error *err);
 // cmd_approve.c: a person's answer from its words.
+// What --priority and --deadline say; either may be NULL. *ret_ms: Unix time, 0: none.
+int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_error *err);
 int cli_answer(const char *action, const char *rest, pons_value **ret, pons_error *err);
 // The same of an answer that is said ("yes"): to the question that is open, if one is.
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
@@ -258,6 +262,7 @@ int cmd_reset(cli *c, pons_error *err);
 int cmd_pause(cli *c, pons_error *err);
 int cmd_continue(cli *c, pons_error *err);
 int cmd_cancel(cli *c, pons_error *err);
+int cmd_raise(cli *c, pons_error *err);
 int cmd_approve(cli *c, pons_error *err);
 int cmd_body(cli *c, pons_error *err);
 int cmd_scenario(cli *c, pons_error *err);

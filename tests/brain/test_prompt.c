@@ -129,6 +129,7 @@ static void a_servers_count_corrects_the_estimate(void **state)
                  "'repeat':true}]",
                  i ? 10500 : 2500);
         bench_open(&b, script);
+        json_object_set_new(json_object_get(b.config, "model"), "decisions_max", json_integer(99));
         bench_brain(&b);
         bench_run(&b, 0.5);
         bench_goal_text(&b, "go to the kitchen");

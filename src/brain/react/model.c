@@ -66,6 +66,16 @@ static int emit_message(pons_brain *b, const char *text, pons_error *err)
                             json_pack("[oo]", chunk, meta), err);
 }
 
+// What a call has cost, as the server counts it; else as the prompt was estimated, and the answer.
+static int64_t tokens_of(const pons_brain *b, const pons_value *answer)
+{
+    const pons_value *usage = pons_get(answer, "usage");
+    const int64_t in = pons_get_int(usage, "prompt_tokens", b->prompt_tokens);
+    const size_t said = strlen(pons_get_str(answer, "content", ""));
+    const int64_t out = pons_get_int(usage, "completion_tokens", (int64_t)said / 3 + 1);
+    return pons_get_int(usage, "total_tokens", in + out);
+}
+
 int pons__model_poll(pons_brain *b, pons_error *err)
 {
     int did = 0;
@@ -91,6 +101,7 @@ int pons__model_poll(pons_brain *b, pons_error *err)
                     : pons_object("error",
                                   json_string(pons_error_line(&ev.error, line, sizeof line)), NULL);
             if (ev.kind == PONS_LLM_DONE) {
+                json_object_set_new(answer, "tokens", json_integer(tokens_of(b, ev.value)));
                 pons__prompt_learn(b, pons_get(ev.value, "usage"));
             }
             memcpy(id, b->llm_await, sizeof id);

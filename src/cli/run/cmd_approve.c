@@ -206,7 +206,8 @@ int cli_answer(const char *action, const char *rest, pons_value **ret, pons_erro
 {
     pons_autovalue answer = pons_object("action", json_string(action), NULL);
     if (strcmp(action, "approve") == 0 && rest) {
-        return cli_bad(err, "approve takes nothing more; edit [N] JSON and reject REASON do");
+        return cli_bad(
+            err, "approve takes nothing more; answer WORDS, edit [N] JSON and reject REASON do");
     }
     if (strcmp(action, "reject") == 0) {
         json_object_set_new(answer, "reason", json_string(rest ? rest : ""));
@@ -215,8 +216,14 @@ int cli_answer(const char *action, const char *rest, pons_value **ret, pons_erro
         if (rc < 0) {
             return rc;
         }
+    } else if (strcmp(action, "answer") == 0 && rest) { // words: what the question wants to know
+        json_object_set_new(answer, "action", json_string("approve"));
+        json_object_set_new(answer, "answer", json_string(rest));
+    } else if (strcmp(action, "answer") == 0) {
+        return cli_bad(err, "approve: answer needs words");
     } else if (strcmp(action, "approve") != 0) {
-        return cli_bad(err, "approve: %s; use approve, edit [N] JSON, or reject REASON",
+        return cli_bad(err,
+                       "approve: %s; use approve, answer WORDS, edit [N] JSON, or reject REASON",
                        strcmp(action, "edit") == 0 ? "edit needs JSON" : action);
     }
     *ret = pons_value_ref(answer);
@@ -406,12 +413,11 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
     {
         cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
         cli_question_show(question, print_line, NULL);
-        if (several) {
-            cli_out("pons approve %s --id %s approve | edit [N] JSON | reject REASON\n", thread,
-                    pons_get_str(question, "id", ""));
-        } else {
-            cli_out("pons approve %s approve | edit [N] JSON | reject REASON\n", thread);
-        }
+        const bool words = pons_get_bool(question, "words", false) || pons_get(question, "options");
+        cli_out("pons approve %s%s%s%s\n", thread, several ? " --id " : "",
+                several ? pons_get_str(question, "id", "") : "",
+                words ? " answer WORDS | reject REASON"
+                      : " approve | edit [N] JSON | reject REASON");
     }
     if (json_array_size(approvals) == 0) {
         cli_out("%s waits for nobody\n", thread);
@@ -453,6 +459,12 @@ void cli_question_show(const pons_value *question, void (*show)(void *user, cons
             pons_buf_printf(&b, "%s%s: %s", k ? "; " : "   <- ", pons_get_str(rule, "rule", ""),
                             pons_get_str(rule, "message", ""));
         }
+        show(user, b.data);
+    }
+    json_array_foreach(pons_get(question, "options"), i, op)
+    {
+        pons_autobuf b = PONS_BUF_INIT;
+        pons_buf_printf(&b, "%zu) %s", i + 1, json_string_value(op));
         show(user, b.data);
     }
     json_array_foreach(pons_get(question, "cancels"), i, op)

@@ -10,7 +10,7 @@
 
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
     const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
-        *step, *wait;
+        *step, *wait, *priority, *deadline;
 } run_words;
 
 typedef struct run_parts { // what is opened before a session is
@@ -94,6 +94,10 @@ static int read_words(cli *c, run_words *w, pons_error *err)
          "exit 4 when a stop or a pause has held all up for so long; 0: never; default 60 without "
          "a terminal",
          &w->wait},
+        {"--priority", "P", "of the goals: background, user, urgent, or a number", &w->priority},
+        {"--deadline", "T",
+         "the goals are over T from now, done or not: seconds, or with m or h behind it",
+         &w->deadline},
         {NULL, NULL, NULL, NULL},
     };
     return cli_parse(c, options, err);
@@ -111,6 +115,8 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
     rc = rc >= 0 && w->thread ? cli_thread_name(w->thread, err) : rc;
     rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->stream, err) : rc;
     rc = rc < 0 ? rc : wait_option(w->wait, &o->wait_ms, err);
+    rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->deadline_ms, err);
+    o->priority = w->priority;
     if (rc >= 0 && w->kernel && !w->stream) {
         rc = cli_bad(err, "--stream-kernel goes with --stream");
     }

@@ -31,10 +31,16 @@ static int answer_word(cli *c, const char *thread, const char *text, bool *ret_a
 
 int cmd_say(cli *c, pons_error *err)
 {
-    const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
+    const char *thread = NULL, *priority = NULL, *deadline = NULL;
+    const cli_option options[] = {
+        {"--thread", "ID", "default: the newest thread", &thread},
+        {"--priority", "P", "of a goal: background, user, urgent, or a number", &priority},
+        {"--deadline", "T", "a goal is over T from now: seconds, or with m or h behind it",
+         &deadline},
+        {NULL, NULL, NULL, NULL}};
+    int64_t deadline_ms = 0;
+    int parsed = cli_parse(c, options, err);
+    parsed = parsed < 0 ? parsed : cli_wish(priority, deadline, &deadline_ms, err);
     if (parsed < 0) {
         return parsed;
     }
@@ -50,7 +56,9 @@ int cmd_say(cli *c, pons_error *err)
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return cli_bad(err, "say: nothing to say");
     }
-    pons_autovalue value = pons_object("text", json_string(text), NULL);
+    pons_autovalue value =
+        pons_object("text", json_string(text), "priority", priority ? json_string(priority) : NULL,
+                    "deadline_ms", deadline_ms ? json_integer(deadline_ms) : NULL, NULL);
     if (!value || !pons_get(value, "text")) {
         return cli_bad(err, "say: the text is not valid UTF-8");
     }
@@ -145,6 +153,53 @@ int cmd_cancel(cli *c, pons_error *err)
     return post(c, thread, "control", value, err);
 }
 
+// Gives one task another priority: before all that wait, or as the second argument says.
+int cmd_raise(cli *c, pons_error *err)
+{
+    const char *thread = NULL;
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
+                                  {NULL, NULL, NULL, NULL}};
+    int rc = cli_parse(c, options, err);
+    if (rc >= 0 && (c->argc < 1 || c->argc > 2)) {
+        rc = cli_bad(err, "raise takes a task (see `pons status`), and its priority or none");
+    }
+    const char *priority = rc >= 0 && c->argc > 1 ? c->argv[1] : NULL;
+    int64_t none = 0;
+    rc = rc < 0 ? rc : cli_wish(priority, NULL, &none, err);
+    rc = rc < 0 ? rc : task_known(c, thread, c->argv[0], err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue value =
+        pons_object("word", json_string("raise"), "task", json_string(c->argv[0]), "priority",
+                    priority ? json_string(priority) : NULL, NULL);
+    return post(c, thread, "control", value, err);
+}
+
+int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_error *err)
+{
+    static const char *const words[] = {"background", "user", "urgent"};
+    bool known = !priority;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        known = known || strcmp(priority, words[i]) == 0;
+    }
+    double number = 0.0, s = 0.0;
+    int rc = known ? PONS_OK : cli_number(priority, "--priority", 0.0, 1000.0, &number, err);
+    if (rc < 0 || !deadline) {
+        return rc;
+    }
+    const size_t n = strlen(deadline);
+    const char unit = n > 1 ? deadline[n - 1] : '\0';
+    const double each = unit == 'm' ? 60.0 : unit == 'h' ? 3600.0 : 1.0;
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.*s",
+             (int)(n - (unit == 'm' || unit == 'h' || unit == 's' ? 1 : 0)), deadline);
+    rc = cli_number(digits, "--deadline", 0.001, 1e7, &s, err);
+    const pons_clock clock = pons_clock_real();
+    *ret_ms = clock.wall_ms(clock.ctx) + (int64_t)(s * each * 1e3);
+    return rc;
+}
+
 // A task that nobody knows is a slip of the hand, and nothing is cancelled for it.
 static int task_known(cli *c, const char *thread, const char *task, pons_error *err)
 {
@@ -175,8 +230,7 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? " " : "", id);
         }
     }
-    return cli_bad(err, "cancel: %s has no task %s; there are: %s", thread, task,
-                   *known ? known : "none");
+    return cli_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");
 }
 
 // Whether the body was latched when a word was said: looked at now, because what the brain has is

@@ -194,7 +194,9 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .stream = s->o->stream,
                                      .stream_kernel = s->o->stream_kernel,
                                      .step = s->o->step,
-                                     .wait_ms = s->o->wait_ms};
+                                     .wait_ms = s->o->wait_ms,
+                                     .priority = s->o->priority,
+                                     .deadline_ms = s->o->deadline_ms};
     int rc = pons_brain_open(&opts, &s->brain, err);
     // The goal is committed before a body is started.
     if (rc >= 0 && s->o->n_goals > 0) {
@@ -596,7 +598,7 @@ static void say_line(session *s, char *text)
         interrupted = 1;
         return;
     }
-    static const char *const answers[] = {"approve", "reject", "edit"};
+    static const char *const answers[] = {"approve", "answer", "reject", "edit"};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         const size_t n = strlen(answers[i]);
         if (strncmp(text, answers[i], n) == 0 && (text[n] == '\0' || text[n] == ' ')) {

@@ -167,8 +167,19 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     } else if (strcmp(ev->type, "task.active") == 0) {
         line(d, "task", "%s", pons_get_str(pons_get(p, "task"), "text", ""));
     } else if (strcmp(ev->type, "task.done") == 0) {
-        line(d, "task", "%s: %s. %s", pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
-             pons_get_str(p, "reason", ""));
+        const bool unsure = json_is_false(pons_get(p, "verified"));
+        line(d, "task", "%s: %s%s. %s", pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
+             unsure ? " (nothing could check it)" : "", pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "task.switched") == 0) {
+        line(d, "task", "%s is left for %s: %s", pons_get_str(p, "from", ""),
+             pons_get_str(p, "to", ""), pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "task.merged") == 0) {
+        line(d, "task", "%s: said again", pons_get_str(p, "task_id", ""));
+    } else if (strcmp(ev->type, "task.overdue") == 0) {
+        line(d, "task", "%s: its deadline has passed", pons_get_str(p, "task_id", ""));
+    } else if (strcmp(ev->type, "task.raised") == 0) {
+        line(d, "task", "%s: has priority %lld now", pons_get_str(p, "task_id", ""),
+             (long long)pons_get_int(p, "priority", 0));
     } else if (strcmp(ev->type, "decision") == 0) {
         const pons_value *decision = pons_get(p, "decision");
         const char *fallback = pons_get_str(p, "fallback", NULL);

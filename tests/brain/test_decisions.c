@@ -1,0 +1,385 @@
+// test_decisions.c - what decisions, words and messages may say beyond one task: switching, words as
+// answers, claims, budgets, deadlines, priorities, and answers of a model that talks around its JSON.
+//
+// What is read is what a person would see: events, the status, and what the body was sent.
+#include "brain_bench.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SOON    10.0
+#define KITCHEN "'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}}]"
+#define BEDROOM "'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'bedroom'}}]"
+#define IDLE    "{'repeat':true,'decision':{'type':'CONTINUE','reason':'nothing to do'}}"
+
+static void begin(bench *b, const char *script)
+{
+    bench_open(b, script);
+    bench_brain(b);
+    bench_run(b, 0.5);
+}
+
+// A brain with another configuration.
+static void begin_anew(bench *b, const char *group, const char *key, json_t *value)
+{
+    json_object_set_new(json_object_get(b->config, group), key, value);
+    bench_kill(b);
+    bench_brain(b);
+    bench_run(b, 0.5);
+}
+
+static bool says(const pons_value *v, const char *key, const char *part)
+{
+    return strstr(pons_get_str(v, key, ""), part) != NULL;
+}
+
+static void assert_refused(bench *b, const char *part)
+{
+    const pons_value *refused = bench_await(b, "guard.refused", NULL, NULL, SOON);
+    const char *got = pons_get_str(json_array_get(pons_get(refused, "rules"), 0), "message", "");
+    if (!strstr(got, part)) {
+        fail_msg("“%s” does not say “%s”", got, part);
+    }
+}
+
+static void assert_status_of(bench *b, const char *id, const char *status)
+{
+    pons_autovalue s = pons_brain_status(b->brain);
+    size_t i;
+    json_t *task;
+    json_array_foreach(pons_get(s, "queue"), i, task)
+    {
+        if (strcmp(pons_get_str(task, "id", ""), id) == 0) {
+            assert_string_equal(pons_get_str(task, "status", ""), status);
+            return;
+        }
+    }
+    fail_msg("there is no %s in the queue", id);
+}
+
+// ---- several tasks ------------------------------------------------------------------------------
+
+// The model sees the queue and takes up the other one; the first keeps its place.
+static void a_model_switches_between_tasks(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'go','wake_s':2," KITCHEN "}},"
+              "{'decision':{'type':'SWITCH_TASK','reason':'that one first','task_id':'task-2'}},"
+              "{'decision':{'type':'CONTINUE','reason':'go'," BEDROOM "}},"
+              "{'decision':{'type':'FINISH','reason':'there'}},"
+              "{'decision':{'type':'CONTINUE','reason':'go'," KITCHEN "}},"
+              "{'decision':{'type':'FINISH','reason':'there'}}," IDLE "]");
+    b.base_ms = 8000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_say(&b, "去卧室");
+    const pons_value *to = bench_await(&b, "task.switched", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(to, "to", ""), "task-2");
+    bench_run(&b, 0.5);
+    assert_status_of(&b, "task-1", "paused");
+    assert_status_of(&b, "task-2", "active");
+    const pons_value *done = bench_await(&b, "task.done", "status", "succeeded", 30.0);
+    assert_string_equal(pons_get_str(done, "task_id", ""), "task-2");
+    done = bench_await(&b, "task.done", "status", "succeeded", 30.0);
+    assert_string_equal(pons_get_str(done, "task_id", ""), "task-1");
+    assert_int_equal(bench_count(&b, "guard.refused", NULL, NULL), 0);
+    bench_close(&b);
+}
+
+static void priorities_decide_what_may_be_switched_to(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'go','wake_s':2," KITCHEN "}},"
+              "{'decision':{'type':'SWITCH_TASK','reason':'x','task_id':'task-2'}},"
+              "{'decision':{'type':'SWITCH_TASK','reason':'x','task_id':'task-9'}}," IDLE "]");
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_post(&b, "say", "{'text':'go to the bedroom','priority':'background'}");
+    assert_refused(&b, "task-2 has priority 10, below the 50 of task-1");
+    const pons_value *d = bench_await(&b, "decision", "source", "guard", SOON); // it left a REPLAN
+    assert_string_equal(pons_get_str(pons_get(d, "decision"), "type", ""), "REPLAN");
+    assert_refused(&b, "there is no task task-9 in the queue");
+    assert_int_equal(bench_count(&b, "task.switched", NULL, NULL), 0);
+    bench_close(&b);
+}
+
+static void a_preempted_task_is_paused_and_the_reason_names_both(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = 5000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_say(&b, "马上去卧室");
+    const pons_value *d = bench_await(&b, "decision", "type", "SWITCH_TASK", SOON);
+    assert_true(says(pons_get(d, "decision"), "reason", "task-2 has priority 80, task-1 has 50"));
+    bench_run(&b, 0.5);
+    assert_status_of(&b, "task-1", "paused");
+    assert_status_of(&b, "task-2", "active");
+    bench_await(&b, "task.done", "task_id", "task-2", 30.0);
+    bench_run(&b, 0.5);
+    assert_status_of(&b, "task-1", "active");
+    bench_close(&b);
+}
+
+static void a_task_is_raised_and_another_cancelled(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_say(&b, "去客厅");
+    bench_say(&b, "去卧室");
+    bench_run(&b, 0.5);
+    bench_post(&b, "control", "{'word':'raise','task':'task-3'}");
+    const pons_value *active = bench_await(&b, "task.active", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(pons_get(active, "task"), "id", ""), "task-3");
+    bench_post(&b, "control", "{'word':'cancel','task':'task-2'}");
+    bench_await(&b, "task.done", "task_id", "task-2", SOON);
+    assert_status_of(&b, "task-3", "active");
+    assert_status_of(&b, "task-1", "paused");
+    bench_post(&b, "control", "{'word':'raise','task':'task-7'}");
+    assert_true(says(bench_await(&b, "control", "word", "raise", SOON), "ignored", "no such task"));
+    bench_close(&b);
+}
+
+static void what_is_said_twice_is_one_task(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = 3000;
+    bench_goal_text(&b, "去厨房");
+    bench_say(&b, "去厨房");
+    bench_await(&b, "task.merged", "task_id", "task-1", SOON);
+    bench_await(&b, "task.done", "status", "succeeded", 30.0);
+    bench_run(&b, 2.0);
+    assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 1);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+static void a_task_ends_at_its_deadline(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = BENCH_NEVER;
+    char said[160];
+    const long long soon_ms = (long long)pons_wall_ms(&b.clock) + 4000;
+    snprintf(said, sizeof said, "{'text':'go to the kitchen','deadline_ms':%lld}", soon_ms);
+    bench_post(&b, "say", said);
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    pons_autovalue s = pons_brain_status(b.brain);
+    assert_int_equal(pons_get_int(json_array_get(pons_get(s, "queue"), 0), "deadline", 0), soon_ms);
+    bench_await(&b, "task.overdue", "task_id", "task-1", SOON);
+    const pons_value *done = bench_await(&b, "task.done", "status", "failed", SOON);
+    assert_true(says(done, "reason", "its deadline has passed"));
+    bench_await(&b, "effect", "state", "canceled", SOON);
+    bench_close(&b);
+}
+
+// ---- people -------------------------------------------------------------------------------------
+
+// Words answer a model's question, and reach it.
+static void words_answer_a_question(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *message, *answer;
+    } rows[] = {
+        {"say", "{'text':'2'}", "right"},
+        {"say", "{'text':'LEFT'}", "left"},
+        {"answer", "{'action':'approve','answer':'neither'}", "neither"},
+        {"say", "{'text':'the green one'}", "the green one"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b, "[{'decision':{'type':'ASK_HUMAN','reason':'two doors','ops':[{'op':'approval',"
+                  "'question':'which door?','options':['left','right']}]}}," IDLE "]");
+        bench_goal_text(&b, "water the plants");
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(asked, "question", ""), "which door?");
+        assert_int_equal(json_array_size(pons_get(asked, "options")), 2);
+        bench_post(&b, rows[i].kind, rows[i].message);
+        const pons_value *seen = bench_await(&b, "observation", NULL, NULL, SOON);
+        const pons_value *human = pons_get(pons_get(seen, "observation"), "human");
+        assert_string_equal(pons_get_str(human, "question", ""), "which door?");
+        assert_string_equal(pons_get_str(human, "answer", ""), rows[i].answer);
+        assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 1); // it is no new wish
+        bench_close(&b);
+    }
+}
+
+static void a_question_has_a_deadline(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+    begin_anew(&b, "approval", "deadline_s", json_real(3.0));
+    b.keep_running = true;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    const pons_value *no = bench_await(&b, "approval.resolved", "action", "reject", SOON);
+    assert_string_equal(pons_get_str(no, "by", ""), "the deadline");
+    bench_await(&b, "task.done", "status", "aborted", 60.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
+// ---- FINISH -------------------------------------------------------------------------------------
+
+static void a_finish_that_nobody_can_check_says_so(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'FINISH','reason':'done, trust me'}}," IDLE "]");
+    bench_goal_text(&b, "water the plants");
+    const pons_value *done = bench_await(&b, "task.done", "status", "succeeded", SOON);
+    assert_true(json_is_false(pons_get(done, "verified")));
+    bench_close(&b);
+}
+
+static void claims_are_checked(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'FINISH','reason':'a','claims':[{'in_zone':'bedroom'}]}},"
+              "{'decision':{'type':'FINISH','reason':'b','claims':[{'holding':'apple'}]}},"
+              "{'decision':{'type':'FINISH','reason':'c','claims':[{'battery':99.5}]}},"
+              "{'decision':{'type':'CONTINUE','reason':'go'," KITCHEN "}},"
+              "{'decision':{'type':'FINISH','reason':'d','claims':[{'in_zone':'kitchen'},"
+              "{'battery':10}]}}," IDLE "]");
+    b.battery = 70.0;
+    b.base_ms = 500;
+    bench_run(&b, 0.5);
+    bench_goal_text(&b, "look after the stove");
+    assert_refused(&b, "the robot is not in bedroom");
+    assert_refused(&b, "the robot does not hold apple");
+    assert_refused(&b, "the battery is at 70 %, not at 100 %");
+    const pons_value *done = bench_await(&b, "task.done", "status", "succeeded", SOON);
+    assert_true(json_is_true(pons_get(done, "verified")));
+    bench_close(&b);
+}
+
+// ---- the model ----------------------------------------------------------------------------------
+
+static void what_models_put_around_their_json_is_taken_off(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "```json\\n{\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"}\\n```",
+        "Sure! Here it is: {\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"} I hope it "
+        "helps.",
+        "<think>the map {x} says {\\\"type\\\":\\\"FINISH\\\",\\\"reason\\\":\\\"no\\\"}</think>"
+        "{\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"}",
+        "{\\\"a\\\":1} and {\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        bench b;
+        char script[512];
+        snprintf(script, sizeof script, "[{'content':'%s'}," IDLE "]", texts[i]);
+        begin(&b, script);
+        bench_goal_text(&b, "去厨房");
+        const pons_value *done = bench_await(&b, "task.done", "status", "aborted", SOON);
+        assert_string_equal(pons_get_str(done, "reason", ""), "found");
+        assert_int_equal(b.llm_starts, 1);
+        bench_close(&b);
+    }
+}
+
+static void a_cancel_of_nothing_is_answered(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'REPLAN','reason':'x','ops':[{'op':'cancel','goal_id':"
+              "'abc'}]}}," IDLE "]");
+    bench_goal_text(&b, "去厨房");
+    assert_refused(&b, "there is no running skill with the goal_id abc");
+    bench_close(&b);
+}
+
+// Nothing happens, and nobody is asked; a decision that wants to be woken is.
+static void a_model_is_asked_on_events_not_by_the_clock(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'go'," KITCHEN "}}," IDLE "]");
+    b.base_ms = 60000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_run(&b, 50.0);
+    assert_int_equal(b.llm_starts, 1);
+    bench_await(&b, "task.done", "status", "succeeded", 60.0);
+    assert_true(b.llm_starts <= 12); // then the rules see that it is there
+    bench_close(&b);
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'go','wake_s':10," KITCHEN "}}," IDLE "]");
+    b.base_ms = 60000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_run(&b, 15.0);
+    assert_int_equal(b.llm_starts, 2);
+    bench_close(&b);
+}
+
+// The budget is the task's: neither a restart nor another activation begins it anew. What runs may end.
+static void a_task_has_a_budget_of_calls(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','wake_s':1,'ops':[{"
+              "'op':'dispatch','skill':'wait','args':{'s':2}}]}}]");
+    b.keep_running = true;
+    json_object_set_new(json_object_get(b.config, "model"), "decisions_max", json_integer(999));
+    json_object_set_new(json_object_get(b.config, "limits"), "iterations_max", json_integer(999));
+    begin_anew(&b, "model", "calls_max", json_integer(6));
+    bench_goal_text(&b, "water the plants");
+    for (int i = 0; i < 500 && b.llm_starts < 3; i++) {
+        bench_run(&b, 0.1);
+    }
+    bench_kill(&b);
+    bench_brain(&b);
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+    assert_true(says(asked, "question", "the task's budget of the model is used up: 6 calls"));
+    assert_in_range(b.llm_starts, 6, 7); // one was under way when it died
+    bench_post(&b, "answer", "{'action':'approve'}");
+    bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+    assert_in_range(b.llm_starts, 12, 13); // as many again
+    bench_post(&b, "answer", "{'action':'reject'}");
+    bench_await(&b, "task.done", "status", "aborted", SOON);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_switches_between_tasks),
+        cmocka_unit_test(priorities_decide_what_may_be_switched_to),
+        cmocka_unit_test(a_preempted_task_is_paused_and_the_reason_names_both),
+        cmocka_unit_test(a_task_is_raised_and_another_cancelled),
+        cmocka_unit_test(what_is_said_twice_is_one_task),
+        cmocka_unit_test(a_task_ends_at_its_deadline),
+        cmocka_unit_test(words_answer_a_question),
+        cmocka_unit_test(a_question_has_a_deadline),
+        cmocka_unit_test(a_finish_that_nobody_can_check_says_so),
+        cmocka_unit_test(claims_are_checked),
+        cmocka_unit_test(what_models_put_around_their_json_is_taken_off),
+        cmocka_unit_test(a_cancel_of_nothing_is_answered),
+        cmocka_unit_test(a_model_is_asked_on_events_not_by_the_clock),
+        cmocka_unit_test(a_task_has_a_budget_of_calls),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("decisions", tests, NULL, NULL);
+}
