@@ -79,6 +79,7 @@ typedef struct pons_message {
         } stop;
         struct {
             bool automatic; // "auto"
+            int64_t number; // of the latch that is meant; 0: the one that is in force
         } reset;
         struct {
             bool stop_body;

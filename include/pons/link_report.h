@@ -137,6 +137,7 @@ typedef struct pons_report_stop {
     bool latched;
     const char *reason;
     const char *origin;  // boot, unknown, fault, stop; "": nothing is latched
+    int64_t number;      // rises with every stop of this boot, also of what is latched already
     const char *unsaved; // why what is in force is not on the disk; "": it is, or is not tried yet
 } pons_report_stop;
 

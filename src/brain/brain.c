@@ -144,6 +144,7 @@ static void let_go(pons_brain *b)
     pons_critic_destroy(b->critic);
     b->critic = NULL;
     b->reset_wanted = b->heard = false;
+    b->stop_sent_ms = b->reset_sent_ms = 0;
     b->opts.resumed = false; // what happens from here on happened after that word
     b->people_since_ns = 0;
 }

@@ -44,9 +44,10 @@ struct pons_brain {
     bool tick_now;             // an event asks for a tick before its time
     int64_t collision_seen_ns; // host; 0: never
     bool wake;
-    bool reset_wanted;    // a person asked to lift the latch
-    int64_t stop_sent_ms; // host; 0: the stop that was said is still to be sent
-    bool heard;           // a tick has taken what was said while nobody was here
+    bool reset_wanted;     // a person asked to lift the latch
+    int64_t stop_sent_ms;  // host; 0: the stop that was said is still to be sent
+    int64_t reset_sent_ms; // the same of a reset
+    bool heard;            // a tick has taken what was said while nobody was here
 
     long prompt_tokens;  // of the newest request, as estimated
     double prompt_ratio; // what a server counts for each token that is estimated

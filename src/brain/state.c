@@ -132,6 +132,8 @@ static const pons__field stopped_fields[] = {
     {"reason",      TEXT,   NEVER, offsetof(pons__stopped, reason), .means = "for people"},
     {"wanted",      BOOL,   NEVER, offsetof(pons__stopped, wanted), .means = "said here, not yet seen latched"},
     {"reset",       BOOL,   NEVER, offsetof(pons__stopped, reset), .means = "a person said reset since"},
+    {"reset_boot",  TEXT,   KEY,   offsetof(pons__stopped, reset_boot), .means = "of the body whose latch the reset means to lift, until that is free"},
+    {"reset_number", INT,   KEY,   offsetof(pons__stopped, reset_number), .means = "and the number of that latch"},
     {"released_ms", INT,    NEVER, offsetof(pons__stopped, released_ms), .means = "wall: a person let it go on; 0: not yet"},
 };
 TABLE(stopped, "a stop in force (docs/safety.md)");

@@ -163,6 +163,9 @@ extern const pons__record pons__finished_record;
 typedef struct pons__stopped {
     const char *reason;
     bool wanted, reset;
+    const char
+        *reset_boot;      // the latch that the reset means to lift, until it is free: of this body,
+    int64_t reset_number; // with this number; "": none
     int64_t released_ms;
 } pons__stopped;
 extern const pons__record pons__stopped_record;

@@ -4,11 +4,15 @@
 // The body latches; the brain remembers. From the moment at which somebody said stop, or a latch was
 // seen, `tasks.stopped` is an object, stored with the step that made it:
 //
-//     {reason, wanted, reset, released_ms}
+//     {reason, wanted, reset, reset_boot, reset_number, released_ms}
 //
 //     wanted       said here, not yet seen latched: the loop sends `stop` until the body's telemetry
 //                  says so, over reconnects and lives of the brain
 //     reset        a person said reset since
+//     reset_boot, reset_number
+//                  the latch that this meant, which the body has numbered: the loop sends `reset` for
+//                  it until the telemetry shows it lifted, over lives of the brain; never for
+//                  another latch, so a stop that came later stays
 //     released_ms  wall: a person let it go on (continue, resume), and the telemetry that shows the
 //                  latch lifted is still to come; 0: not yet
 //
@@ -24,16 +28,22 @@
 
 #include "brain/self.h"
 
+#include <string.h>
+
 #define STOP_AGAIN_MS 200 // host time between two stops that are sent for one word
-#define STALE_MS      500 // telemetry that is this much younger than a release is not stale
+#define RESET_AGAIN_MS                                                                             \
+    3000             // between two resets for one word: the body takes two seconds to give up
+#define STALE_MS 500 // telemetry that is this much younger than a release is not stale
 
 static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted);
 static void let_go(pons__tasks *t);
 static bool latched_now(const pons_brain *b);
+static void bind_reset(const pons_brain *b, pons__tasks *t);
+static bool reset_due(const pons_brain *b, const pons__stopped *s);
 
 void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason)
 {
-    b->stop_sent_ms = 0;
+    b->stop_sent_ms = b->reset_sent_ms = 0;
     fresh(t, reason, !latched_now(b));
 }
 
@@ -50,7 +60,9 @@ static void seen(pons_brain *b, pons_cx *cx, pons__tasks *t)
 {
     t->stopped->wanted = false;
     t->changed = true;
-    b->reset_wanted = b->reset_wanted || t->stopped->reset;
+    if (t->stopped->reset) {
+        bind_reset(b, t);
+    }
     if (t->stopped->released_ms > 0) {
         t->stopped->released_ms = pons_cx_wall_ms(cx);
     }
@@ -104,25 +116,53 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t, bo
 // A person says reset: the loop sends it, and not before the stop that was said first is seen.
 void pons__stopped_reset(pons_brain *b, pons__tasks *t)
 {
-    b->reset_wanted = !t->stopped || !t->stopped->wanted; // nodes of the kernel touch nothing
-    if (t->stopped) {
-        t->stopped->reset = true;
-        t->changed = true;
+    if (!t->stopped) {          // there is none that anybody knows of: the body has the last word
+        b->reset_wanted = true; // nodes of the kernel touch nothing
+        return;
+    }
+    t->stopped->reset = true;
+    t->changed = true;
+    if (!t->stopped->wanted) {
+        bind_reset(b, t);
     }
 }
 
-// The loop: a stop that was said is sent until it is seen.
+// It means the latch that is in force now.
+static void bind_reset(const pons_brain *b, pons__tasks *t)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    pons__set_text(&t->stopped->reset_boot, now->boot_id);
+    t->stopped->reset_number = now->stop.number;
+    t->changed = true;
+}
+
+static bool reset_due(const pons_brain *b, const pons__stopped *s)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    return *s->reset_boot && b->port.telemetry && now->stop.latched &&
+           strcmp(now->boot_id, s->reset_boot) == 0 && now->stop.number == s->reset_number;
+}
+
+// The loop: a stop that was said is sent until it is seen, a reset while its latch is in force.
 void pons__stopped_send(pons_brain *b)
 {
     const pons__stopped *stopped = b->tasks->stopped;
     const int64_t now = pons_now_ms(&b->opts.clock);
-    if (!stopped || !stopped->wanted || !b->port.ready ||
-        (b->stop_sent_ms && now - b->stop_sent_ms < STOP_AGAIN_MS)) {
+    if (!b->port.ready || !stopped) {
         return;
     }
-    b->stop_sent_ms = now;
-    pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_STOP,
-                                              .as.stop = {.reason = stopped->reason}});
+    if (stopped->wanted) {
+        if (!b->stop_sent_ms || now - b->stop_sent_ms >= STOP_AGAIN_MS) {
+            b->stop_sent_ms = now;
+            pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_STOP,
+                                                      .as.stop = {.reason = stopped->reason}});
+        }
+    } else if (reset_due(b, stopped) &&
+               (!b->reset_sent_ms || now - b->reset_sent_ms >= RESET_AGAIN_MS)) {
+        b->reset_sent_ms = now;
+        pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_RESET,
+                                                  .as.reset = {.number = stopped->reset_number}});
+    }
 }
 
 static bool latched_now(const pons_brain *b)

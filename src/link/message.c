@@ -59,7 +59,8 @@ static const pons_field stop_fields[] = {
 };
 
 static const pons_field reset_fields[] = {
-    {"auto", BOOLEAN, OPTIONAL, AT(reset.automatic), .means = "only a latch of the origin `boot`"},
+    {"auto",   BOOLEAN, OPTIONAL, AT(reset.automatic), .means = "only a latch of the origin `boot`"},
+    {"number", INTEGER, OPTIONAL, AT(reset.number), .means = "only the latch of this number (`stop.number`)"},
 };
 
 static const pons_field bye_fields[] = {

@@ -157,6 +157,7 @@ static const pons_field stop_fields[] = {
     {"latched", BOOLEAN, REQUIRED, AT(telemetry.stop.latched), .means = "a protective stop is in force"},
     {"reason",  STRING,  USUAL,    AT(telemetry.stop.reason), .any_bytes = true, .means = "for people"},
     {"origin",  STRING,  USUAL,    AT(telemetry.stop.origin), .means = "who latched, below"},
+    {"number",  INTEGER, USUAL,    AT(telemetry.stop.number), .means = "rises with every stop of this boot"},
     {"unsaved", STRING,  OPTIONAL, AT(telemetry.stop.unsaved), .any_bytes = true, .means = "why that is not on the disk"},
 };
 

@@ -260,7 +260,19 @@ static void an_observer_commands_nothing_but_may_stop(void **state)
     bench_step(&t, 0.02);
     pons_autovalue no = heard(l, "rejected");
     assert_string_equal(pons_get_str(no, "code", ""), "not_controller");
+    pons_link_send(l, about("adopt", "g", t.epoch), NULL);
+    bench_step(&t, 0.02);
+    pons_autovalue nor = heard(l, "rejected");
+    assert_string_equal(pons_get_str(nor, "code", ""), "not_controller");
     assert_string_equal(pons_get_str(bench_status(&t, "g"), "state", ""), "started");
+    int told = 0; // once, of heartbeats that are in vain
+    for (int i = 0; i < 5; i++) {
+        pons_link_send(l, word("heartbeat"), NULL);
+        bench_step(&t, 0.02);
+        pons_autovalue vain = heard(l, "error");
+        told += strcmp(pons_get_str(vain, "code", ""), "not_controller") == 0;
+    }
+    assert_int_equal(told, 1);
     pons_link_send(l, word("stop"), NULL);
     bench_step(&t, 0.2);
     assert_true(latched());
@@ -340,6 +352,26 @@ static void a_bad_line_that_is_no_stop_stops_nothing(void **state)
     bench_step(&t, 0.2);
     assert_false(latched());
     close(fds[0]);
+}
+
+// A reset that names a stop lifts that one and no later one.
+static void a_reset_lifts_the_stop_that_it_names(void **state)
+{
+    (void)state;
+    bench_send(&t, word("stop"));
+    bench_step(&t, 0.2);
+    const int64_t first = pons_get_int(pons_get(t.telemetry, "stop"), "number", -1);
+    bench_send(&t, word("stop"));
+    bench_step(&t, 0.2);
+    const int64_t second = pons_get_int(pons_get(t.telemetry, "stop"), "number", -1);
+    assert_true(first > 0 && second > first);
+    bench_send(&t, json_pack("{s:s, s:I}", "type", "reset", "number", (json_int_t)first));
+    bench_step(&t, 0.2);
+    assert_string_equal(pons_get_str(bench_last(&t, "error"), "code", ""), "latched");
+    assert_true(latched());
+    bench_send(&t, json_pack("{s:s, s:I}", "type", "reset", "number", (json_int_t)second));
+    bench_step(&t, 0.2);
+    assert_false(latched());
 }
 
 // ---- duplicates ---------------------------------------------------------------------------------
@@ -740,6 +772,7 @@ int main(void)
         WITH_CONTROLLER(a_faulty_stop_stops_and_a_faulty_goal_is_fenced_first),
         WITH_CONTROLLER(a_stop_in_a_line_that_cannot_be_read_stops),
         WITH_CONTROLLER(a_bad_line_that_is_no_stop_stops_nothing),
+        WITH_CONTROLLER(a_reset_lifts_the_stop_that_it_names),
         WITH_CONTROLLER(a_known_goal_is_answered_and_never_started_again),
         WITH_CONTROLLER(a_lost_link_holds_and_a_new_brain_adopts),
         WITH_CONTROLLER(a_late_heartbeat_holds_as_well),

@@ -475,8 +475,9 @@ static void body_message(bench *b, const pons_value *msg)
             send_result(b, g);
         }
     } else if (strcmp(type, "reset") == 0) {
+        const int64_t number = pons_get_int(msg, "number", 0);
         b->resets++;
-        b->latched = b->latched && !b->lifts;
+        b->latched = b->latched && (!b->lifts || (number && number != b->latches));
     } else if (strcmp(type, "stop") == 0) {
         b->stops++;
         bench_latch(b, "a person said stop");
@@ -498,6 +499,7 @@ void bench_latch(bench *b, const char *reason)
         }
     }
     b->latched = true;
+    b->latches++;
     b->stop_reason = reason;
 }
 
@@ -607,8 +609,9 @@ static void body_telemetry(bench *b)
                 "battery_state", json_string(b->battery_state), "docked", json_boolean(b->docked),
                 "distance_remaining_m", json_null(), "goal", json_null(), "resources",
                 json_pack("{s:b}", "base_busy", busy), "stop",
-                json_pack("{s:b,s:s,s:s}", "latched", b->latched, "reason", b->stop_reason,
-                          "origin", strncmp(b->stop_reason, "boot", 4) == 0 ? "boot" : "stop"),
+                json_pack("{s:b,s:s,s:I,s:s}", "latched", b->latched, "reason", b->stop_reason,
+                          "number", (json_int_t)b->latches, "origin",
+                          strncmp(b->stop_reason, "boot", 4) == 0 ? "boot" : "stop"),
                 "held", json_false(), "nearest_m", json_real(2.0), "obstacles", json_array(),
                 "collision_risk", json_boolean(b->risk), "boot_id", json_string(b->boot), NULL));
 }

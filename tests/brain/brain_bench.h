@@ -57,6 +57,7 @@ typedef struct bench {
     bool deaf;   // does not even take goals
     double battery, x, y;
     const char *battery_state;
+    int64_t latches; // so far; a reset may name one
     bool docked, latched, risk;
     bool lifts; // a reset lifts the latch; else the test does
     const char *stop_reason;

@@ -227,6 +227,86 @@ static void a_stop_that_was_said_survives_every_kill(void **state)
     }
 }
 
+// The same of a reset: the next brain lifts the latch that was meant, and starts nothing.
+static void a_reset_that_was_said_survives_every_kill(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 8; n++) {
+        for (int before = 0; before <= 1; before++) {
+            bench b;
+            under_way(&b);
+            b.lifts = true;
+            bench_latch(&b, "a person pressed stop");
+            bench_await(&b, "mode", "mode", "SAFE", SOON);
+            const int started = motions(&b);
+            b.kill_at = b.commits + n;
+            b.kill_before = before;
+            bench_post(&b, "say", "{'text':'reset'}");
+            bench_run(&b, 0.3);
+            bench_kill(&b);
+            bench_run(&b, SOON);
+            bench_brain(&b);
+            bench_run(&b, LONG);
+            if (b.latched || b.resets < 1) {
+                fail_msg("commit %lld, %s: the reset was lost", (long long)n,
+                         before ? "before" : "after");
+            }
+            assert_int_equal(motions(&b), started);
+            bench_close(&b);
+        }
+    }
+}
+
+// The loop heard the word, stored it, and died with the message in its hand.
+static void a_reset_that_was_heard_and_not_sent_is_sent(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_say(&b, "reset"); // the body does not do it
+    bench_run(&b, SOON);
+    assert_true(b.latched && b.resets >= 1);
+    bench_kill(&b);
+    const int sent = b.resets;
+    b.lifts = true;
+    bench_brain(&b);
+    bench_run(&b, SOON);
+    assert_true(b.resets > sent);
+    assert_false(b.latched);
+    stands(&b, "IDLE");
+    bench_close(&b);
+}
+
+// It means the stop that was in force when it was said, whoever has pressed another one since.
+static void an_old_reset_lifts_no_later_stop(void **state)
+{
+    (void)state;
+    for (int dies = 0; dies <= 1; dies++) {
+        bench b;
+        under_way(&b);
+        bench_latch(&b, "a person pressed stop");
+        bench_await(&b, "mode", "mode", "SAFE", SOON);
+        bench_say(&b, "reset"); // the body does not do it
+        bench_run(&b, 0.5);
+        if (dies) {
+            bench_kill(&b);
+        }
+        bench_latch(&b, "another person pressed stop");
+        b.lifts = true;
+        if (dies) {
+            bench_brain(&b);
+        }
+        stands(&b, "SAFE");
+        assert_true(b.latched);
+        bench_say(&b, "reset");
+        bench_run(&b, SOON);
+        assert_false(b.latched);
+        bench_close(&b);
+    }
+}
+
 // Nobody ran the thread when it was said: not even a goal that was held is taken up for a moment.
 static void a_stop_that_was_said_to_nobody(void **state)
 {
@@ -428,6 +508,9 @@ int main(void)
         cmocka_unit_test(the_word_stop_latches_and_keeps_the_task),
         cmocka_unit_test(words_in_one_breath),
         cmocka_unit_test(a_stop_that_was_said_survives_every_kill),
+        cmocka_unit_test(a_reset_that_was_said_survives_every_kill),
+        cmocka_unit_test(a_reset_that_was_heard_and_not_sent_is_sent),
+        cmocka_unit_test(an_old_reset_lifts_no_later_stop),
         cmocka_unit_test(a_stop_that_was_said_to_nobody),
         cmocka_unit_test(resume_after_the_reset_goes_on),
         cmocka_unit_test(resume_before_the_reset_waits),

@@ -40,11 +40,12 @@
 #define PONS__RESET_NS      (2 * PONS_NS_PER_S)    // host time in which a reset must be on the disk
 
 typedef struct pons__client {
-    pons_link *link;  // NULL: a free place
-    bool greeted;     // has said hello
-    bool gone;        // to be closed at the end of this poll
-    bool tree;        // wants to see the navigator's tree at work,
-    uint64_t tree_id; // and has been told the outline of this one
+    pons_link *link;      // NULL: a free place
+    bool greeted;         // has said hello
+    bool gone;            // to be closed at the end of this poll
+    bool told_no_control; // that its heartbeats are in vain
+    bool tree;            // wants to see the navigator's tree at work,
+    uint64_t tree_id;     // and has been told the outline of this one
     int64_t pid;
     char name[64];
     int64_t since_host_ns; // of the connection

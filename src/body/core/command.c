@@ -44,6 +44,11 @@ void pons__body_stop_request(pons_body *b, pons__origin origin, const char *reas
     pons__body_send_command(b);
 }
 
+uint64_t pons__body_latch_number(const pons_body *b)
+{
+    return b->safety.latch_count + (b->cmd.stop_count - b->safety.stops_seen);
+}
+
 void pons__body_send_command(pons_body *b)
 {
     pons__body_publish(b);

@@ -11,6 +11,8 @@ void pons__body_stop_request(pons_body *b, pons__origin origin, const char *reas
 void pons__body_settle(pons_body *b);
 void pons__body_send_command(pons_body *b);  // now, not at the next control step
 bool pons__body_latched(const pons_body *b); // or about to be
-double pons__body_rate(const pons_body *b);  // robot seconds in a host second, lately
+// Of the newest stop, those on their way to the gate included; a reset names it.
+uint64_t pons__body_latch_number(const pons_body *b);
+double pons__body_rate(const pons_body *b); // robot seconds in a host second, lately
 
 #endif

@@ -187,6 +187,7 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
         c->pid = hello->pid;
     }
     snprintf(c->name, sizeof c->name, "%s", hello->name);
+    c->told_no_control = false;
     c->tree = hello->tree;
     c->tree_id = 0;
     int64_t epoch = 0;
@@ -255,6 +256,10 @@ static void on_heartbeat(pons_body *b, pons__client *c, const pons_message *msg)
     (void)msg;
     if (b->controller == c) {
         b->beat_host_ns = b->host_ns;
+    } else if (!c->told_no_control) { // once: it comes ten times a second
+        c->told_no_control = true;
+        pons__client_error(c, "heartbeat", "not_controller",
+                           "this client is not the controller: its heartbeats keep nothing alive");
     }
 }
 

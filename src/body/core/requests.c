@@ -51,9 +51,14 @@ void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
                            b->safety.reason);
         return;
     }
+    const uint64_t number = pons__body_latch_number(b);
+    if (msg->as.reset.number != 0 && msg->as.reset.number != (int64_t)number) {
+        pons__client_error(c, "reset", "latched", "another stop came: %s", b->safety.reason);
+        return;
+    }
     c->resets = true;
     c->reset_sent = false;
-    c->reset_latch = b->safety.latch_count + (b->cmd.stop_count - b->safety.stops_seen);
+    c->reset_latch = number;
     c->reset_until_ns = b->host_ns + PONS__RESET_NS;
     send_reset(b, c);
     answer_reset(b, c);

@@ -190,6 +190,7 @@ static pons_report_stop stop_now(const pons_body *b)
                                         : by_gate ? b->safety.reason
                                                   : b->cmd.reason,
                               .origin = pons__origin_word(origin),
+                              .number = (int64_t)pons__body_latch_number(b),
                               .unsaved = b->safety.unsaved};
 }
 
