@@ -38,6 +38,7 @@ typedef struct commit_request {
     pons_error err;
 
     int64_t *nids; // the backend's, in the time of a batch
+    size_t *order; // of its items, the same
     int sent;
 } commit_request;
 

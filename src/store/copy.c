@@ -71,6 +71,7 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
     pons_inbox_row *posts = CARVE_ARRAY(k, c, posts);
     pons_effect_row *effects = CARVE_ARRAY(k, c, effects);
     pons_event_row *events = CARVE_ARRAY(k, c, events);
+    pons_item_write *items = CARVE_ARRAY(k, c, items);
     const char *ns = NULL;
     carve_text(k, &ns, c->ns);
     for (size_t i = 0; i < c->n_checkpoints; i++) {
@@ -93,6 +94,14 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
         carve_text(k, mine ? &events[i].ns : NULL, c->events[i].ns);
         carve_text(k, mine ? &events[i].type : NULL, c->events[i].type);
     }
+    for (size_t i = 0; i < c->n_items; i++) {
+        pons_item_row *to = mine ? &items[i].row : NULL;
+        carve_text(k, to ? &to->ns : NULL, c->items[i].row.ns);
+        carve_text(k, to ? &to->key : NULL, c->items[i].row.key);
+        carve_text(k, to ? &to->words : NULL, c->items[i].row.words);
+        carve_bytes(k, to ? &to->value : NULL, c->items[i].row.value);
+        carve_bytes(k, to ? &to->vectors : NULL, c->items[i].row.vectors);
+    }
     if (!mine) {
         return NULL;
     }
@@ -104,5 +113,6 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
     mine->posts = posts;
     mine->effects = effects;
     mine->events = events;
+    mine->items = items;
     return mine;
 }

@@ -99,7 +99,7 @@ int pons__store_check_commit(const pons_commit *c, pons_error *err)
             rc = pons_error_set(err, PONS_EINVAL, "store", "an event needs a type");
         }
     }
-    return rc;
+    return rc ? rc : pons__store_check_items(c->items, c->n_items, err);
 }
 
 int64_t pons__store_wall_ms(void)

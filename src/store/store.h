@@ -40,6 +40,21 @@ void pons__id_unpack(const uint8_t *bytes, size_t n, char *ret, size_t cap);
 // Wall clock of a time-sortable id in ms; 0 when it is none.
 int64_t pons__id_wall_ms(const char *id);
 
+// ---- items (items.c) ----------------------------------------------------------------------------
+
+// PONS_EINVAL for a namespace or key that can't be one.
+int pons__store_check_item(const char *ns, const char *key, pons_error *err);
+int pons__store_check_items(const pons_item_write *items, size_t n, pons_error *err);
+// Is a namespace one that begins with these labels?
+bool pons__item_under(const char *ns, const char *prefix);
+// Does one of the words occur among those of an item? Both have a space between two words.
+bool pons__item_has_word(const char *have, const char *wanted);
+// Places of n writes by namespace and key; writes of one item stay in their order. The caller frees
+// it; NULL: out of memory. So two that write the same items never wait for each other in a circle.
+size_t *pons__items_order(const pons_item_write *items, size_t n);
+int pons__item_not_found(pons_error *err, const char *ns, const char *key);
+int pons__note_changed(pons_error *err, const char *thread);
+
 // ---- copies (copy.c) ----------------------------------------------------------------------------
 
 // A commit and all that it refers to, in one block that begins with `head` bytes of zeros for the

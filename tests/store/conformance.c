@@ -1550,7 +1550,8 @@ int conformance_run(const conformance_backend *b)
         TEST(test_close_twice),
     };
 #undef TEST
-    return cmocka_run_group_tests_name(b->name, tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests_name(b->name, tests, NULL, NULL);
+    return failed + conformance_items_run(b);
 }
 
 // ---- two stores, one story ----------------------------------------------------------------------
@@ -1681,6 +1682,21 @@ static void twin_commit(twins *t, int thread)
                                         .payload = bytes_of(pick(t, texts, 4))};
         events[1][i] = events[0][i];
     }
+    pons_item_write items[3] = {0};
+    c.items = items;
+    c.n_items = CHANCE(3);
+    for (size_t i = 0; i < c.n_items; i++) {
+        static const char *const names[] = {"a", "a.b", "ab", "a.b.c"};
+        static const char *const found[] = {"", "one", "one two", "three"};
+        items[i].what = CHANCE(3) ? PONS_ITEM_PUT : CHANCE(1) ? PONS_ITEM_DELETE : PONS_ITEM_TOUCH;
+        const int64_t now = (int64_t)CHANCE(100);
+        items[i].row = (pons_item_row){.ns = pick(t, names, 4),
+                                       .key = pick(t, words, 4),
+                                       .value = bytes_of(pick(t, texts, 4)),
+                                       .words = pick(t, found, 4),
+                                       .updated_ms = now,
+                                       .expires_ms = CHANCE(2) ? 0 : now + (int64_t)CHANCE(60) + 1};
+    }
 #undef CHANCE
     int rc[2];
     for (int i = 0; i < 2; i++) {
@@ -1692,6 +1708,40 @@ static void twin_commit(twins *t, int thread)
     for (size_t i = 0; i < c.n_events; i++) {
         assert_int_equal(events[0][i].seq, events[1][i].seq);
     }
+}
+
+static int text_of_item(void *user, const pons_item_row *row)
+{
+    fprintf(user, "%s/%s=", row->ns, row->key);
+    put_bytes(user, row->value);
+    fprintf(user, "[%s]%" PRId64 " %" PRId64 " %" PRId64 "\n", row->words, row->created_ms,
+            row->updated_ms, row->expires_ms);
+    return 0;
+}
+
+// Every prefix, some words, some moments.
+static void twin_items(twins *t, uint64_t seed, int step)
+{
+    static const char *const prefixes[] = {NULL, "a", "a.b", "a.b.c", "ab", "b"};
+    static const char *const words[] = {NULL, "one", "two three", "four"};
+    char *text[2];
+    for (int i = 0; i < 2; i++) {
+        size_t len;
+        FILE *out = open_memstream(&text[i], &len);
+        for (size_t k = 0; k < 6 * 4 * 3; k++) {
+            const pons_item_find find = {.prefix = prefixes[k % 6],
+                                         .words = words[k / 6 % 4],
+                                         .now_ms = (int64_t)(k / 24) * 60};
+            fprintf(out, "%zu\n", k);
+            OK(t->s[i].ops->items(t->s[i].self, &find, text_of_item, out, &err));
+        }
+        fclose(out);
+    }
+    if (strcmp(text[0], text[1]) != 0) {
+        fail_msg("seed %" PRIu64 " step %d items:\n%s\n---\n%s", seed, step, text[0], text[1]);
+    }
+    free(text[0]);
+    free(text[1]);
 }
 
 static void twin_step(twins *t)
@@ -1733,6 +1783,7 @@ void store_twins(pons_store a, pons_store b, uint64_t seed, int steps)
         if (i % 50 && i != steps - 1) {
             continue;
         }
+        twin_items(&t, seed, i);
         for (int thread = 0; thread < TWIN_THREADS; thread++) {
             char name[8];
             snprintf(name, sizeof name, "t%d", thread);

@@ -153,6 +153,19 @@ static void fill_thread(pons_store s, const char *thread, bool fat)
                          .n_effects = i % 2,
                          .events = ev,
                          .n_events = 2};
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        const pons_item_write item = {.what = PONS_ITEM_PUT,
+                                      .row = {.ns = thread[1] == '1' ? "robots.one" : "people",
+                                              .key = key,
+                                              .value = cp.data,
+                                              .words = i % 2 ? "charger kitchen odd" : "door even",
+                                              .vectors = {text, i % 4 ? 0 : 8},
+                                              .updated_ms = i,
+                                              .ttl_ms = i % 3 ? 0 : 500,
+                                              .expires_ms = i % 3 ? 0 : 9000000 + i}};
+        c.items = &item;
+        c.n_items = 1;
         OK(s.ops->commit(s.self, &c, &err));
         snprintf(parent, sizeof parent, "%s", id);
         if (i % 5 == 0) {
@@ -162,6 +175,7 @@ static void fill_thread(pons_store s, const char *thread, bool fat)
         }
     }
     s.ops->lease_release(s.self, &lease);
+    OK(s.ops->thread_note(s.self, thread, (pons_bytes){"{\"of\":\"mara\"}", 13}, NULL, &err));
 }
 
 // With free pages, and closed: one file. Or, as a killed process leaves it, with a log and an index.
@@ -213,10 +227,20 @@ static char *content(const char *path)
         "SELECT id, key FROM effect INDEXED BY effect_id ORDER BY id",
         "SELECT name, tid FROM thread INDEXED BY sqlite_autoindex_thread_1 ORDER BY name",
         "SELECT tid, name, nid FROM ns INDEXED BY sqlite_autoindex_ns_1 ORDER BY tid, name",
-        "SELECT text, wid FROM word INDEXED BY sqlite_autoindex_word_1 ORDER BY text"};
+        "SELECT text, wid FROM word INDEXED BY sqlite_autoindex_word_1 ORDER BY text",
+        "SELECT * FROM item",
+        "SELECT * FROM note",
+        "SELECT ns, key, iid FROM item INDEXED BY sqlite_autoindex_item_1 ORDER BY ns, key",
+        "SELECT expires_ms, iid FROM item INDEXED BY item_expires WHERE expires_ms<>0"
+        " ORDER BY expires_ms, iid",
+        "SELECT term, doc FROM temp.v ORDER BY term, doc"};
     sqlite3 *db = NULL;
     pons_buf b = PONS_BUF_INIT;
     bool good = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK;
+    good = good && sqlite3_exec(db,
+                                "CREATE VIRTUAL TABLE temp.v USING fts5vocab('main','item_words',"
+                                "'instance')",
+                                NULL, NULL, NULL) == SQLITE_OK;
     for (size_t i = 0; good && i < sizeof reads / sizeof *reads; i++) {
         sqlite3_stmt *st = NULL;
         int code = sqlite3_prepare_v2(db, reads[i], -1, &st, NULL);
@@ -452,6 +476,20 @@ static const char *const sql_ways[] = {
     // An event as a snapshot: every rule holds, and the sum would, were it of the columns alone.
     "INSERT INTO checkpoint SELECT key,nid,ts_ms,type,payload,sum FROM event WHERE type%2=1 AND"
     " key>>36=1 ORDER BY key DESC LIMIT 1",
+    "UPDATE item SET value=x'7b7d' WHERE key='k3'",
+    "UPDATE item SET words='window' WHERE key='k4'",
+    "UPDATE item SET expires_ms=expires_ms+1 WHERE key='k3'",
+    "UPDATE item SET ns='people.' WHERE ns='people' AND key='k9'",
+    "UPDATE item SET vectors=substr(vectors,2) WHERE key='k4'",
+    "DELETE FROM item WHERE key='k7'", // its words are in the index still
+    "INSERT INTO item_words(rowid,words) VALUES(9999,'nobody')",
+    "INSERT INTO item_words(item_words,rowid,words) SELECT 'delete',iid,words FROM item LIMIT 1",
+    "DROP TABLE item_words",
+    "DROP INDEX item_expires",
+    "DROP TABLE item",
+    "DROP TABLE note",
+    "UPDATE note SET data=x'7b7d'",
+    "UPDATE note SET key=key+100",
     "PRAGMA user_version=9",
     "PRAGMA user_version=1048579",
     "PRAGMA application_id=1",

@@ -143,6 +143,8 @@ static void refuses(const char *path, int status, const char *part)
     }
 }
 
+static bool with_items; // each step also puts the item `step`, whose words change
+
 // Steps "c00000", "c00001", … of thread t; each a commit with one event. Returns a status.
 static int step(pons_store s, const pons_lease *lease, int i, pons_sync sync, pons_error *err)
 {
@@ -159,7 +161,35 @@ static int step(pons_store s, const pons_lease *lease, int i, pons_sync sync, po
                      .n_checkpoints = 1,
                      .events = &e,
                      .n_events = 1};
+    char value[32];
+    snprintf(value, sizeof value, "{\"step\":%d}", i);
+    const pons_item_write item = {.what = PONS_ITEM_PUT,
+                                  .row = {.ns = "n",
+                                          .key = "step",
+                                          .value = {value, strlen(value)},
+                                          .words = i % 2 ? "odd" : "even"}};
+    c.items = &item;
+    c.n_items = with_items;
     return s.ops->commit(s.self, &c, err);
+}
+
+static int step_of_item(void *user, const pons_item_row *row)
+{
+    *(int64_t *)user = atoi((const char *)row->value.data + strlen("{\"step\":"));
+    return 0;
+}
+
+// The step that the item tells, found by its words alone; -1: there is none.
+static int64_t item_step(pons_store s)
+{
+    int64_t steps[2] = {-1, -1};
+    for (int odd = 0; odd < 2; odd++) {
+        const pons_item_find find = {.words = odd ? "odd" : "even"};
+        OK(s.ops->items(s.self, &find, step_of_item, &steps[odd], &err));
+        assert_true(steps[odd] < 0 || steps[odd] % 2 == odd);
+    }
+    assert_true(steps[0] < 0 || steps[1] < 0);
+    return steps[0] < 0 ? steps[1] : steps[0];
 }
 
 // rows[0]: how many; rows[1]: the last one's step; rows[2]: how many did not follow their parent.
@@ -951,7 +981,7 @@ static void test_older_schema(void **state)
     OK(commit_one(s, &lease, "kernel", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "", 60, true, "new", &err));
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
-    assert_int_equal(number(p, "PRAGMA user_version"), 3);
+    assert_int_equal(number(p, "PRAGMA user_version"), 4);
     assert_int_equal(number(p, "PRAGMA auto_vacuum"), 2);
     s = open_store(p);
     pons_store_close(&s);
@@ -1253,6 +1283,7 @@ static void test_every_write_fails_once(void **state)
     const place *p = *state;
     bool reached = true;
     int swept = 0;
+    with_items = true;
     for (int at = 1; reached; at++, swept++) {
         faults_on();
         fault_code = at % 2 ? SQLITE_FULL : SQLITE_IOERR_WRITE;
@@ -1274,14 +1305,19 @@ static void test_every_write_fails_once(void **state)
         reached = fault_writes >= fault_at;
         fault_at = 0;
         assert_int_equal(head_step(s, "t1"), told);
+        assert_int_equal(item_step(s), told);
         s.ops->lease_release(s.self, &lease);
         pons_store_close(&s);
         faults_off();
         s = open_store(p);
         assert_int_equal(head_step(s, "t1"), told);
+        assert_int_equal(item_step(s), told);
+        const pons_item_write gone = {.what = PONS_ITEM_DELETE, .row = {.ns = "n", .key = "step"}};
+        OK(s.ops->items_write(s.self, &gone, 1, PONS_SYNC_NORMAL, &err));
         OK(s.ops->thread_delete(s.self, "t1", &err));
         pons_store_close(&s);
     }
+    with_items = false;
     print_message("%d writes swept\n", swept - 1);
     assert_true(swept > 12);
 }

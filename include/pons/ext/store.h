@@ -27,8 +27,11 @@
 extern "C" {
 #endif
 
-#define PONS_STORE_ABI 1u
-#define PONS_NAME_MAX  128 // thread and namespace names, bytes with the zero
+#define PONS_STORE_ABI      2u
+#define PONS_NAME_MAX       128    // thread and namespace names, bytes with the zero
+#define PONS_ITEM_MAX       512    // an item's namespace, and its key: bytes with the zero
+#define PONS_ITEM_WORD_MAX  256    // bytes of one of its words
+#define PONS_ITEM_WORDS_MAX 524288 // of all of them
 
 typedef struct pons_bytes { // borrowed, unless a function says that it gives one
     const void *data;
@@ -93,6 +96,38 @@ typedef struct pons_effect_row {
     pons_bytes data; // JSON text, the engine's
 } pons_effect_row;
 
+// An item: a document that belongs to no thread, found by its namespace and key, by its words, or by
+// its vectors (pons/items.h). Namespaces are labels joined by '.', none of them empty.
+typedef struct pons_item_row {
+    const char *ns;
+    const char *key;
+    pons_bytes value;   // JSON text, the caller's
+    const char *words;  // what a search for words finds it by, a space between two; "": nothing
+    pons_bytes vectors; // the caller's; may be empty
+    int64_t created_ms; // wall; filled by the store
+    int64_t updated_ms; // wall: when it was put, by the clock of who puts it
+    int64_t ttl_ms;     // 0: for ever
+    int64_t expires_ms; // wall: from then on it is not there any more; 0: never
+} pons_item_row;
+
+typedef enum pons_item_do {
+    PONS_ITEM_PUT,    // a new one, or in the place of an old one, whose created_ms it keeps
+    PONS_ITEM_DELETE, // only ns and key count; one that is not there is gone already
+    PONS_ITEM_TOUCH   // only ns, key, updated_ms (now) and expires_ms: lives until then
+} pons_item_do;
+
+typedef struct pons_item_write {
+    pons_item_do what;
+    pons_item_row row;
+} pons_item_write;
+
+// Which items. An item is in a namespace that begins with the labels of `prefix`.
+typedef struct pons_item_find {
+    const char *prefix; // NULL or "": any
+    const char *words;  // with at least one of these, a space between two; NULL: any
+    int64_t now_ms;     // wall: what has expired by then is not there
+} pons_item_find;
+
 // Everything that becomes true at once. Arrays may be NULL when their count is 0.
 typedef struct pons_commit {
     const pons_lease *lease; // whose epoch fences it
@@ -110,6 +145,8 @@ typedef struct pons_commit {
     size_t n_effects;
     pons_event_row *events; // seq is filled in
     size_t n_events;
+    const pons_item_write *items; // in this order
+    size_t n_items;
 } pons_commit;
 
 typedef struct pons_thread_info {
@@ -118,6 +155,7 @@ typedef struct pons_thread_info {
     int64_t checkpoints, events, bytes; // bytes: what it occupies, about
     int64_t holder_pid;                 // 0: nobody
     const char *holder_host;
+    pons_bytes note; // what thread_note has set; empty: nothing
 } pons_thread_info;
 
 // What stays of a thread, and so what goes. A checkpoint stays when any rule keeps it: it is the
@@ -179,6 +217,7 @@ typedef int (*pons_inbox_fn)(void *user, const pons_inbox_row *row);
 typedef int (*pons_event_fn)(void *user, const pons_event_row *row);
 typedef int (*pons_effect_fn)(void *user, const pons_effect_row *row);
 typedef int (*pons_thread_fn)(void *user, const pons_thread_info *info);
+typedef int (*pons_item_fn)(void *user, const pons_item_row *row);
 
 typedef struct pons_store_ops {
     uint32_t abi; // PONS_STORE_ABI
@@ -269,6 +308,30 @@ typedef struct pons_store_ops {
     // without what had not been synced. Nothing that was synced is lost: release the thread, take
     // it again until that succeeds, and go on from its head. Without this op a failure is for good.
     bool (*away)(void *self);
+
+    // Items. Needs no lease, from any process: all of them or none, durable as a commit is. Where
+    // an item and the state of a thread belong together, it goes into the commit.
+    int (*items_write)(void *self, const pons_item_write *items, size_t n, pons_sync sync,
+                       pons_error *err);
+    int (*item_get)(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
+                    void *user, pons_error *err); // PONS_ENOTFOUND
+    // Newest put first, then by namespace and key, in the order of bytes.
+    int (*items)(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
+                 pons_error *err);
+    // The namespaces that have items, in the order of bytes.
+    int (*item_spaces)(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
+                       void *user, pons_error *err);
+    // Removes what has expired. ret may be NULL.
+    int (*items_sweep)(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
+    // Writes what is known of a thread as a whole (its metadata: the caller's bytes), which goes
+    // with it and is copied with it. Makes the thread when it is new. `was`: only if that is what
+    // stands there, else PONS_EEXIST; NULL: whatever stands there. Needs no lease.
+    int (*thread_note)(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
+                       pons_error *err);
+    // Threads as `threads` tells them, or that one alone (PONS_ENOTFOUND). Without sizes it reads
+    // one row a thread: checkpoints, events and bytes are 0, updated_ms is that of the row.
+    int (*thread_list)(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
+                       pons_error *err);
 } pons_store_ops;
 
 // A store at work: copied by value; `self` outlives every copy.
@@ -282,7 +345,7 @@ typedef struct pons_store {
 //     const void *ops;
 //     pons_module_load("store", "postgres", &ops, &err);
 //     ((const pons_store_driver *)ops)->open(url, &store, &err);
-#define PONS_STORE_DRIVER_ABI 1u
+#define PONS_STORE_DRIVER_ABI 2u
 typedef struct pons_store_driver {
     uint32_t abi;     // PONS_STORE_DRIVER_ABI
     const char *name; // "postgres"

@@ -8,7 +8,9 @@
 // What a commit has made and not yet shown.
 typedef struct staged {
     rows checkpoints, records, posts, events, effects;
-    mem_ns *space; // of the checkpoints and records, NULL without any
+    mem_ns *space;    // of the checkpoints and records, NULL without any
+    mem_item **items; // NULL without any
+    size_t n_items;
 } staged;
 
 static int stage(mem_thread *t, const pons_commit *c, staged *ret, pons_error *err);
@@ -34,7 +36,12 @@ int pons__mem_commit(void *self, const pons_commit *c, pons_error *err)
         rc = stage(t, c, &s, err);
     }
     if (!rc) {
+        s.n_items = c->n_items;
+        rc = pons__mem_items_stage(m, c->items, c->n_items, &s.items, err);
+    }
+    if (!rc) {
         apply(t, c, &s);
+        pons__mem_items_apply(m, c->items, c->n_items, s.items);
     } else {
         unstage(&s);
     }

@@ -42,6 +42,7 @@ void pons__mem_close(void *self)
         pons__mem_thread_free(m->threads[i]);
     }
     free(m->threads);
+    pons__mem_items_free(m);
     pthread_mutex_destroy(&m->mtx);
     free(m);
 }
@@ -136,4 +137,11 @@ static const pons_store_ops memory_ops = {
     .prune = pons__mem_prune,
     .trim = pons__mem_trim,
     .flush = pons__mem_flush,
+    .items_write = pons__mem_items_write,
+    .item_get = pons__mem_item_get,
+    .items = pons__mem_items,
+    .item_spaces = pons__mem_item_spaces,
+    .items_sweep = pons__mem_items_sweep,
+    .thread_note = pons__mem_thread_note,
+    .thread_list = pons__mem_thread_list,
 };

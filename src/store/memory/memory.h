@@ -7,6 +7,7 @@
 //   read.c     everything that only reads; posts to the inbox
 //   thread.c   threads listed, copied, deleted, pruned
 //   trim.c     a little of what is old, taken away at once
+//   items.c    items, which belong to no thread
 #ifndef PONS_STORE_MEMORY_H
 #define PONS_STORE_MEMORY_H
 
@@ -82,17 +83,27 @@ typedef struct mem_thread {
     int64_t events_gone; // pruned, from the front
     rows effects;
     map effect_by_id;
+    row *note; // as a record; NULL: none
 } mem_thread;
+
+typedef struct mem_item { // counted; what the row points to lies in data
+    int refs;             // [mtx]
+    pons_item_row row;    // [mtx] expires_ms, which a touch changes; the rest is const
+    char data[];
+} mem_item;
 
 typedef struct mem {
     pthread_mutex_t mtx;
     uint64_t epoch;       // [mtx] of all threads: rises with each acquisition
     mem_thread **threads; // [mtx]
     size_t n_threads, cap_threads;
+    mem_item **items; // [mtx] by namespace and key
+    size_t n_items, cap_items;
 } mem;
 
 // ---- rows.c -------------------------------------------------------------------------------------
 
+bool pons__mem_grow(void *array, size_t *cap, size_t need, size_t item); // *(T **)array
 bool pons__mem_rows_reserve(rows *r, size_t more);
 void pons__mem_rows_push(rows *r, row *x);
 void pons__mem_rows_clear(rows *r);
@@ -112,6 +123,14 @@ mem_ns *pons__mem_space_make(mem_thread *t, const char *name);
 group *pons__mem_group_find(const mem_ns *s, const char *checkpoint);
 group *pons__mem_group_make(mem_ns *s, const char *checkpoint);
 int pons__mem_no_memory(pons_error *err);
+
+// ---- items.c; the lock is held ------------------------------------------------------------------
+
+int pons__mem_items_stage(mem *m, const pons_item_write *items, size_t n, mem_item ***ret,
+                          pons_error *err);
+void pons__mem_items_apply(mem *m, const pons_item_write *items, size_t n, mem_item **list);
+void pons__mem_items_unstage(mem_item **list, size_t n); // frees it; NULL-safe
+void pons__mem_items_free(mem *m);
 
 // ---- the contract -------------------------------------------------------------------------------
 
@@ -149,6 +168,19 @@ int pons__mem_thread_copy(void *self, const char *from, const char *to, pons_err
 int pons__mem_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
                     pons_error *err);
 int pons__mem_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
+int pons__mem_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
+                          pons_error *err);
+int pons__mem_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
+                          pons_error *err);
+int pons__mem_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
+                          pons_error *err);
+int pons__mem_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
+                       void *user, pons_error *err);
+int pons__mem_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
+                    pons_error *err);
+int pons__mem_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
+                          void *user, pons_error *err);
+int pons__mem_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
 int pons__mem_flush(void *self, const pons_lease *lease, pons_error *err);
 
 #endif

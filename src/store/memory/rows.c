@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool grow(void *array, size_t *cap, size_t need, size_t item);
 static uint32_t hash_of(const char *key);
 static void space_free(mem_ns *s);
 
@@ -16,7 +15,7 @@ int pons__mem_no_memory(pons_error *err)
 }
 
 // Room for `need` items in *(T **)array; doubles.
-static bool grow(void *array, size_t *cap, size_t need, size_t item)
+bool pons__mem_grow(void *array, size_t *cap, size_t need, size_t item)
 {
     if (need <= *cap) {
         return true;
@@ -38,7 +37,7 @@ static bool grow(void *array, size_t *cap, size_t need, size_t item)
 
 bool pons__mem_rows_reserve(rows *r, size_t more)
 {
-    return grow(&r->at, &r->cap, r->n + more, sizeof *r->at);
+    return pons__mem_grow(&r->at, &r->cap, r->n + more, sizeof *r->at);
 }
 
 void pons__mem_rows_push(rows *r, row *x)
@@ -211,7 +210,7 @@ mem_thread *pons__mem_thread_find(mem *m, const char *name)
 
 mem_thread *pons__mem_thread_make(mem *m, const char *name)
 {
-    if (!grow(&m->threads, &m->cap_threads, m->n_threads + 1, sizeof *m->threads)) {
+    if (!pons__mem_grow(&m->threads, &m->cap_threads, m->n_threads + 1, sizeof *m->threads)) {
         return NULL;
     }
     mem_thread *t = calloc(1, sizeof *t);
@@ -235,6 +234,9 @@ void pons__mem_thread_free(mem_thread *t)
     pons__mem_rows_clear(&t->events);
     pons__mem_rows_clear(&t->effects);
     free(t->effect_by_id.slots);
+    if (t->note) {
+        pons__mem_row_unref(t->note);
+    }
     free(t);
 }
 
@@ -247,7 +249,7 @@ mem_ns *pons__mem_space_find(const mem_thread *t, const char *name)
 mem_ns *pons__mem_space_make(mem_thread *t, const char *name)
 {
     if (!pons__mem_map_reserve(&t->space_by_name, 1) ||
-        !grow(&t->spaces, &t->cap_spaces, t->n_spaces + 1, sizeof *t->spaces)) {
+        !pons__mem_grow(&t->spaces, &t->cap_spaces, t->n_spaces + 1, sizeof *t->spaces)) {
         return NULL;
     }
     mem_ns *s = calloc(1, sizeof *s);
@@ -282,7 +284,7 @@ group *pons__mem_group_find(const mem_ns *s, const char *checkpoint)
 group *pons__mem_group_make(mem_ns *s, const char *checkpoint)
 {
     if (!pons__mem_map_reserve(&s->group_by_id, 1) ||
-        !grow(&s->groups, &s->cap_groups, s->n_groups + 1, sizeof *s->groups)) {
+        !pons__mem_grow(&s->groups, &s->cap_groups, s->n_groups + 1, sizeof *s->groups)) {
         return NULL;
     }
     group *g = calloc(1, sizeof *g);

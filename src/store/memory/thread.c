@@ -10,7 +10,15 @@
 typedef struct info_copy {
     pons_thread_info info;
     char name[PONS_NAME_MAX];
+    row *note; // a reference, or NULL
 } info_copy;
+
+static void note_unref(row *x) // the lock is held; NULL-safe
+{
+    if (x) {
+        pons__mem_row_unref(x);
+    }
+}
 
 static void describe(const mem_thread *t, const char *host, info_copy *ret)
 {
@@ -25,6 +33,11 @@ static void describe(const mem_thread *t, const char *host, info_copy *ret)
     };
     for (size_t i = 0; i < t->n_spaces; i++) {
         ret->info.checkpoints += (int64_t)t->spaces[i]->checkpoints.n;
+    }
+    ret->note = t->note;
+    if (t->note) {
+        t->note->refs++;
+        ret->info.note = t->note->u.record.data;
     }
 }
 
@@ -49,8 +62,79 @@ int pons__mem_threads(void *self, pons_thread_fn fn, void *user, pons_error *err
             break;
         }
     }
+    pthread_mutex_lock(&m->mtx);
+    for (size_t i = 0; i < n; i++) {
+        note_unref(list[i].note);
+    }
+    pthread_mutex_unlock(&m->mtx);
     free(list);
     return PONS_OK;
+}
+
+// Here sizes cost nothing.
+int pons__mem_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
+                          pons_error *err)
+{
+    mem *m = self;
+    (void)sizes;
+    if (!thread) {
+        return pons__mem_threads(self, fn, user, err);
+    }
+    int rc = pons__store_check_thread(thread, err);
+    if (rc) {
+        return rc;
+    }
+    char host[PONS__HOST_MAX];
+    info_copy one = {0};
+    pons__store_host(host);
+    pthread_mutex_lock(&m->mtx);
+    const mem_thread *t = pons__mem_thread_find(m, thread);
+    if (t) {
+        describe(t, host, &one);
+    }
+    pthread_mutex_unlock(&m->mtx);
+    if (!t) {
+        return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+    }
+    one.info.thread = one.name;
+    fn(user, &one.info);
+    pthread_mutex_lock(&m->mtx);
+    note_unref(one.note);
+    pthread_mutex_unlock(&m->mtx);
+    return PONS_OK;
+}
+
+int pons__mem_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
+                          pons_error *err)
+{
+    mem *m = self;
+    int rc = pons__store_check_thread(thread, err);
+    if (rc) {
+        return rc;
+    }
+    row *x = note.len ? pons__mem_row_make(ROW_RECORD, NULL, NULL, note) : NULL;
+    if (note.len && !x) {
+        return pons__mem_no_memory(err);
+    }
+    pthread_mutex_lock(&m->mtx);
+    mem_thread *t = pons__mem_thread_find(m, thread);
+    const pons_bytes have = t && t->note ? t->note->u.record.data : (pons_bytes){0};
+    if (was && (was->len != have.len || (have.len && memcmp(was->data, have.data, have.len)))) {
+        rc = pons__note_changed(err, thread);
+    } else if (!t) {
+        t = pons__mem_thread_make(m, thread);
+        rc = t ? PONS_OK : pons__mem_no_memory(err);
+    }
+    if (!rc) {
+        t->bytes += (int64_t)note.len - (int64_t)have.len;
+        note_unref(t->note);
+        t->note = x;
+        t->updated_ms = pons__store_wall_ms();
+    } else {
+        note_unref(x);
+    }
+    pthread_mutex_unlock(&m->mtx);
+    return rc;
 }
 
 int pons__mem_thread_delete(void *self, const char *thread, pons_error *err)
@@ -116,6 +200,10 @@ static bool copy_thread(const mem_thread *from, mem_thread *to)
         return false;
     }
     to->events_gone = from->events_gone;
+    to->note = from->note;
+    if (to->note) {
+        to->note->refs++;
+    }
     for (size_t i = 0; i < to->effects.n; i++) {
         pons__mem_map_put(&to->effect_by_id, to->effects.at[i]->u.effect.id, i);
     }

@@ -106,14 +106,16 @@ static void write_batch(void *self, commit_request **batch, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         free(batch[i]->nids);
+        free(batch[i]->order);
     }
 }
 
 static int writer_ready(pg *s, pons_error *err)
 {
-    static const pg_sql used[] = {PG_BEGIN,   PG_COMMIT,     PG_SYNC,       PG_FLUSH,
-                                  PG_FENCE,   PG_CP_ADD,     PG_RECORD_PUT, PG_INBOX_DEL,
-                                  PG_POST_TO, PG_EFFECT_PUT, PG_EVENT_ADD,  PG_NOTIFY};
+    static const pg_sql used[] = {PG_BEGIN,    PG_COMMIT,     PG_SYNC,       PG_FLUSH,
+                                  PG_FENCE,    PG_CP_ADD,     PG_RECORD_PUT, PG_INBOX_DEL,
+                                  PG_POST_TO,  PG_EFFECT_PUT, PG_EVENT_ADD,  PG_NOTIFY,
+                                  PG_ITEM_PUT, PG_ITEM_TOUCH, PG_ITEM_DEL};
     int rc = PONS_OK;
     if (!pons__pg_alive(&s->w)) {
         writer_lost(s);
@@ -192,7 +194,8 @@ static int resolve(pg *s, commit_request *r, pons_error *err)
         return PONS_OK;
     }
     r->nids = calloc(1 + c->n_effects + c->n_events, sizeof *r->nids);
-    if (!r->nids) {
+    r->order = r->nids && c->n_items ? pons__items_order(c->items, c->n_items) : NULL;
+    if (!r->nids || (c->n_items && !r->order)) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     }
     int64_t *to = r->nids;
@@ -274,6 +277,11 @@ static bool send_rows(pg_conn *w, commit_request *r)
         pons__pg_text(&p, row->type);
         pons__pg_bytes(&p, row->payload);
         ok = pons__pg_send(w, PG_EVENT_ADD, &p);
+    }
+    for (size_t i = 0; ok && i < c->n_items; i++, r->sent++) {
+        pg_params p = {0};
+        const pg_sql id = pons__pg_item_params(&c->items[r->order[i]], &p);
+        ok = pons__pg_send(w, id, &p);
     }
     return ok;
 }

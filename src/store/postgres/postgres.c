@@ -141,6 +141,13 @@ static const pons_store_ops postgres_ops = {
     .trim = pons__pg_trim,
     .notify_fd = pons__pg_notify_fd,
     .away = pons__pg_away,
+    .items_write = pons__pg_items_write,
+    .item_get = pons__pg_item_get,
+    .items = pons__pg_items,
+    .item_spaces = pons__pg_item_spaces,
+    .items_sweep = pons__pg_items_sweep,
+    .thread_note = pons__pg_thread_note,
+    .thread_list = pons__pg_thread_list,
 };
 
 static const pons_store_driver postgres_driver = {

@@ -6,6 +6,7 @@
 //   commit.c  commits as pipelines; posts
 //   commit_queue.c     who writes when (shared with sqlite)
 //   read.c    everything that only reads
+//   items.c   items; notes of threads
 //   lease.c   leases and their keeper; copies, pruning, the end of a thread
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
@@ -34,6 +35,8 @@
     " WHERE NOT c.snapshot AND p.nid=(SELECT nid FROM s) AND p.id=c.parent AND p.n<c.n)"           \
     " SELECT d.id, d.parent, d.step, d.snapshot, d.data FROM c JOIN pons.checkpoint d"             \
     " ON d.nid=(SELECT nid FROM s) AND d.n=c.n ORDER BY d.n"
+
+#define SQL_ITEM "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms"
 
 // X(name, text): every statement, prepared once a connection, on first use.
 #define PG_TABLE(X)                                                                                \
@@ -86,7 +89,36 @@
               " JOIN pons.ns n ON n.nid=e.nid WHERE e.tid=" SQL_THREAD " AND e.seq>$2::int8"       \
               " ORDER BY e.seq LIMIT $3::int8")                                                    \
     X(EVENT_LAST, "SELECT coalesce(max(seq),0) FROM pons.event WHERE tid=" SQL_THREAD)             \
-    X(THREADS, "SELECT * FROM pons.thread_sizes()")                                                \
+    X(THREADS, "SELECT s.*, n.data FROM pons.thread_sizes() s"                                     \
+               " JOIN pons.thread t ON t.name=s.o_name LEFT JOIN pons.note n ON n.tid=t.tid"       \
+               " WHERE $1::text IS NULL OR t.name=$1::text ORDER BY t.tid")                        \
+    X(THREAD_LIST, "SELECT t.name, t.created_ms, t.touched_ms, 0::int8, 0::int8, 0::int8,"         \
+                   " CASE WHEN t.until>clock_timestamp() THEN t.pid ELSE 0 END, t.host, n.data"    \
+                   " FROM pons.thread t LEFT JOIN pons.note n ON n.tid=t.tid"                      \
+                   " WHERE $1::text IS NULL OR t.name=$1::text ORDER BY t.tid")                    \
+    X(NOTE, "SELECT pons.note_put($1::text,$2::bytea,$3::bytea,$4::int8)")                         \
+    X(ITEM_PUT, "INSERT INTO pons.item AS i(" SQL_ITEM ",found)"                                   \
+                " VALUES($1::text,$2::text,$3::bytea,$4::text,$5::bytea,$6::int8,$6::int8,"        \
+                "$7::int8,$8::int8,array_to_tsvector(string_to_array($4::text,' ')))"              \
+                " ON CONFLICT (ns,key) DO UPDATE SET value=excluded.value, words=excluded.words,"  \
+                " found=excluded.found, vectors=excluded.vectors, created_ms=CASE WHEN"            \
+                " i.expires_ms=0 OR i.expires_ms>excluded.updated_ms THEN i.created_ms"            \
+                " ELSE excluded.created_ms END, updated_ms=excluded.updated_ms,"                   \
+                " ttl_ms=excluded.ttl_ms, expires_ms=excluded.expires_ms")                         \
+    X(ITEM_TOUCH, "UPDATE pons.item SET expires_ms=$3::int8 WHERE ns=$1::text AND key=$2::text"    \
+                  " AND (expires_ms=0 OR expires_ms>$4::int8)")                                    \
+    X(ITEM_DEL, "DELETE FROM pons.item WHERE ns=$1::text AND key=$2::text")                        \
+    X(ITEM_SWEEP, "DELETE FROM pons.item WHERE (ns,key) IN (SELECT ns,key FROM pons.item"          \
+                  " WHERE expires_ms<>0 AND expires_ms<=$1::int8 FOR UPDATE SKIP LOCKED)")         \
+    X(ITEM_GET, "SELECT " SQL_ITEM " FROM pons.item WHERE ns=$1::text AND key=$2::text"            \
+                " AND (expires_ms=0 OR expires_ms>$3::int8)")                                      \
+    X(ITEMS, "SELECT " SQL_ITEM " FROM pons.item WHERE ($1::text='' OR ns=$1::text"                \
+             " OR (ns>=$1::text||'.' AND ns<$1::text||'/'))"                                       \
+             " AND (expires_ms=0 OR expires_ms>$2::int8)"                                          \
+             " AND ($3::text IS NULL OR found @@ $3::text::tsquery)"                               \
+             " ORDER BY updated_ms DESC, ns, key")                                                 \
+    X(ITEM_SPACES, "SELECT DISTINCT ns FROM pons.item"                                             \
+                   " WHERE expires_ms=0 OR expires_ms>$1::int8 ORDER BY ns")                       \
     X(TAKE, "SELECT * FROM pons.lease_take($1::text,$2::int8,$3::text,$4::int8,$5::int8,"          \
             "$6::text,$7::int8)")                                                                  \
     X(RELEASE, "UPDATE pons.thread SET until=NULL, pid=0, host=''"                                 \
@@ -286,8 +318,34 @@ bool pons__pg_away(void *self);
 
 // trim.c
 int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
+// items.c
+pg_sql pons__pg_item_params(const pons_item_write *w, pg_params *p); // which statement writes it
+int pons__pg_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
+                         pons_error *err);
+int pons__pg_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
+int pons__pg_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
+                         pons_error *err);
+int pons__pg_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
+                      void *user, pons_error *err);
+int pons__pg_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
+                   pons_error *err);
+int pons__pg_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
+                         void *user, pons_error *err);
 
 // read.c
+typedef struct pg_reading { // a statement under way. What may fail has filled err.
+    pg *s;
+    pg_conn *c;
+    PGresult *r; // the row, NULL before the first and after the last
+    pons_error *err;
+    pons_error own;
+    int status;
+} pg_reading;
+bool pons__pg_read_begin(pg_reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err);
+bool pons__pg_read_next(pg_reading *r);
+int pons__pg_read_finish(pg_reading *r);
+int pons__pg_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
+                         pons_error *err);
 int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
                   pons_error *err);
 int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const char *id,

@@ -9,22 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A statement under way. What may fail has filled err.
-typedef struct reading {
-    pg *s;
-    pg_conn *c;
-    PGresult *r; // the row, NULL before the first and after the last
-    pons_error *err;
-    pons_error own;
-    int status;
-} reading;
-
-static bool begin(reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err);
-static bool next(reading *r);
-static int finish(reading *r);
-static int give_chain(reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any);
-static void column_checkpoint(const reading *r, pons_checkpoint_row *ret);
-static int column_effect(const reading *r, pons_effect_fn fn, void *user);
+static int give_chain(pg_reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any);
+static void column_checkpoint(const pg_reading *r, pons_checkpoint_row *ret);
+static int column_effect(const pg_reading *r, pons_effect_fn fn, void *user);
 
 int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
                   pons_error *err)
@@ -32,16 +19,16 @@ int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoin
     pg_params p = {0};
     pons__pg_text(&p, thread);
     pons__pg_text(&p, ns);
-    reading r;
+    pg_reading r;
     bool any = false;
-    if (begin(&r, self, PG_HEAD, &p, err)) {
+    if (pons__pg_read_begin(&r, self, PG_HEAD, &p, err)) {
         r.status = give_chain(&r, fn, user, &any);
     }
     if (!r.status && !any) {
         r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store",
                                   "thread %s has no checkpoint in '%s'", thread, ns);
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const char *id,
@@ -51,16 +38,16 @@ int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const ch
     pons__pg_text(&p, thread);
     pons__pg_text(&p, ns);
     pons__pg_id(&p, id);
-    reading r;
+    pg_reading r;
     bool any = false;
-    if (begin(&r, self, PG_CHECKPOINT, &p, err)) {
+    if (pons__pg_read_begin(&r, self, PG_CHECKPOINT, &p, err)) {
         r.status = give_chain(&r, fn, user, &any);
     }
     if (!r.status && !any) {
         r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s",
                                   thread, id);
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 // The place of a checkpoint in its namespace.
@@ -102,16 +89,16 @@ int pons__pg_history(void *self, const char *thread, const char *ns, const char 
     } else {
         pons__pg_null(&p);
     }
-    reading r;
-    begin(&r, self, PG_HISTORY, &p, err);
-    while (next(&r)) {
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_HISTORY, &p, err);
+    while (pons__pg_read_next(&r)) {
         pons_checkpoint_row row;
         column_checkpoint(&r, &row);
         if (fn(user, &row)) {
             break;
         }
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_records(void *self, const char *thread, const char *ns, const char *checkpoint,
@@ -121,11 +108,11 @@ int pons__pg_records(void *self, const char *thread, const char *ns, const char 
     pons__pg_text(&p, thread);
     pons__pg_text(&p, ns);
     pons__pg_id(&p, checkpoint);
-    reading r;
-    begin(&r, self, PG_RECORDS, &p, err);
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_RECORDS, &p, err);
     pons_record_row row = {0};
     strncpy(row.checkpoint, checkpoint, sizeof row.checkpoint - 1);
-    while (next(&r)) {
+    while (pons__pg_read_next(&r)) {
         memset(row.task, 0, sizeof row.task);
         strncpy(row.task, pons__pg_col_text(r.r, 0, 0), sizeof row.task - 1);
         row.idx = (int32_t)pons__pg_col_int(r.r, 0, 1);
@@ -134,7 +121,7 @@ int pons__pg_records(void *self, const char *thread, const char *ns, const char 
             break;
         }
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
@@ -142,14 +129,14 @@ int pons__pg_namespaces(void *self, const char *thread, int (*fn)(void *user, co
 {
     pg_params p = {0};
     pons__pg_text(&p, thread);
-    reading r;
-    begin(&r, self, PG_SPACES, &p, err);
-    while (next(&r)) {
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_SPACES, &p, err);
+    while (pons__pg_read_next(&r)) {
         if (fn(user, pons__pg_col_text(r.r, 0, 0))) {
             break;
         }
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
@@ -159,9 +146,9 @@ int pons__pg_inbox_read(void *self, const char *thread, const char *ns, int64_t 
     pons__pg_text(&p, thread);
     pons__pg_int(&p, after);
     pons__pg_text(&p, ns);
-    reading r;
-    begin(&r, self, PG_INBOX, &p, err);
-    while (next(&r)) {
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_INBOX, &p, err);
+    while (pons__pg_read_next(&r)) {
         pons_inbox_row row = {
             .seq = pons__pg_col_int(r.r, 0, 0),
             .ns = pons__pg_col_text(r.r, 0, 1),
@@ -172,7 +159,7 @@ int pons__pg_inbox_read(void *self, const char *thread, const char *ns, int64_t 
             break;
         }
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
@@ -181,15 +168,15 @@ int pons__pg_effect_get(void *self, const char *thread, const char *id, pons_eff
     pg_params p = {0};
     pons__pg_text(&p, thread);
     pons__pg_id(&p, id);
-    reading r;
-    begin(&r, self, PG_EFFECT, &p, err);
-    if (next(&r)) {
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_EFFECT, &p, err);
+    if (pons__pg_read_next(&r)) {
         column_effect(&r, fn, user);
     } else if (!r.status) {
         r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store", "thread %s has no effect %s",
                                   thread, id);
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_effects(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
@@ -198,14 +185,14 @@ int pons__pg_effects(void *self, const char *thread, uint32_t state_mask, pons_e
     pg_params p = {0};
     pons__pg_text(&p, thread);
     pons__pg_int(&p, state_mask);
-    reading r;
-    begin(&r, self, PG_EFFECTS, &p, err);
-    while (next(&r)) {
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_EFFECTS, &p, err);
+    while (pons__pg_read_next(&r)) {
         if (column_effect(&r, fn, user)) {
             break;
         }
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_events(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
@@ -219,9 +206,9 @@ int pons__pg_events(void *self, const char *thread, int64_t after, int64_t limit
     } else {
         pons__pg_null(&p);
     }
-    reading r;
-    begin(&r, self, PG_EVENTS, &p, err);
-    while (next(&r)) {
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_EVENTS, &p, err);
+    while (pons__pg_read_next(&r)) {
         pons_event_row row = {
             .seq = pons__pg_col_int(r.r, 0, 0),
             .ns = pons__pg_col_text(r.r, 0, 1),
@@ -233,26 +220,39 @@ int pons__pg_events(void *self, const char *thread, int64_t after, int64_t limit
             break;
         }
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err)
 {
     pg_params p = {0};
     pons__pg_text(&p, thread);
-    reading r;
-    begin(&r, self, PG_EVENT_LAST, &p, err);
-    if (next(&r)) {
+    pg_reading r;
+    pons__pg_read_begin(&r, self, PG_EVENT_LAST, &p, err);
+    if (pons__pg_read_next(&r)) {
         *ret_seq = pons__pg_col_int(r.r, 0, 0);
     }
-    return finish(&r);
+    return pons__pg_read_finish(&r);
 }
 
 int pons__pg_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
 {
-    reading r;
-    begin(&r, self, PG_THREADS, NULL, err);
-    while (next(&r)) {
+    return pons__pg_thread_list(self, NULL, true, fn, user, err);
+}
+
+int pons__pg_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
+                         pons_error *err)
+{
+    int rc = thread ? pons__store_check_thread(thread, err) : PONS_OK;
+    if (rc) {
+        return rc;
+    }
+    pg_params p = {0};
+    pons__pg_text(&p, thread);
+    pg_reading r;
+    bool any = false;
+    pons__pg_read_begin(&r, self, sizes ? PG_THREADS : PG_THREAD_LIST, &p, err);
+    while (pons__pg_read_next(&r)) {
         pons_thread_info info = {
             .thread = pons__pg_col_text(r.r, 0, 0),
             .created_ms = pons__pg_col_int(r.r, 0, 1),
@@ -263,18 +263,25 @@ int pons__pg_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
             .holder_pid = pons__pg_col_int(r.r, 0, 6),
         };
         info.holder_host = info.holder_pid ? pons__pg_col_text(r.r, 0, 7) : "";
+        if (!PQgetisnull(r.r, 0, 8)) {
+            info.note = pons__pg_col_bytes(r.r, 0, 8);
+        }
+        any = true;
         if (fn(user, &info)) {
             break;
         }
     }
-    return finish(&r);
+    if (thread && !any && !r.status) {
+        r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+    }
+    return pons__pg_read_finish(&r);
 }
 
 // ---- helpers ------------------------------------------------------------------------------------
 
-static bool begin(reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err)
+bool pons__pg_read_begin(pg_reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err)
 {
-    *r = (reading){.s = s};
+    *r = (pg_reading){.s = s};
     r->err = err ? err : &r->own;
     r->c = pons__pg_take(s, r->err);
     if (!r->c) {
@@ -292,7 +299,7 @@ static bool begin(reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *
     return !r->status;
 }
 
-static bool next(reading *r)
+bool pons__pg_read_next(pg_reading *r)
 {
     PQclear(r->r);
     r->r = NULL;
@@ -313,7 +320,7 @@ static bool next(reading *r)
 }
 
 // Rows that nobody wants any more are read and dropped.
-static int finish(reading *r)
+int pons__pg_read_finish(pg_reading *r)
 {
     PQclear(r->r);
     for (PGresult *res; r->c && (res = PQgetResult(r->c->c));) {
@@ -324,9 +331,9 @@ static int finish(reading *r)
 }
 
 // A chain is whole when its first row is a snapshot or has no parent.
-static int give_chain(reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any)
+static int give_chain(pg_reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any)
 {
-    while (next(r)) {
+    while (pons__pg_read_next(r)) {
         pons_checkpoint_row row;
         column_checkpoint(r, &row);
         if (!*ret_any && !row.snapshot && row.parent[0]) {
@@ -341,7 +348,7 @@ static int give_chain(reading *r, pons_checkpoint_fn fn, void *user, bool *ret_a
     return r->status;
 }
 
-static void column_checkpoint(const reading *r, pons_checkpoint_row *ret)
+static void column_checkpoint(const pg_reading *r, pons_checkpoint_row *ret)
 {
     *ret = (pons_checkpoint_row){.step = pons__pg_col_int(r->r, 0, 2),
                                  .snapshot = pons__pg_col_int(r->r, 0, 3),
@@ -350,7 +357,7 @@ static void column_checkpoint(const reading *r, pons_checkpoint_row *ret)
     pons__pg_col_id(r->r, 0, 1, ret->parent, sizeof ret->parent);
 }
 
-static int column_effect(const reading *r, pons_effect_fn fn, void *user)
+static int column_effect(const pg_reading *r, pons_effect_fn fn, void *user)
 {
     pons_effect_row row = {
         .ns = pons__pg_col_text(r->r, 0, 1),

@@ -44,6 +44,14 @@ static const char *const steps[] = {
     // 3: which process of its host a holder is (life.c), so that a dead one is known at once.
     "ALTER TABLE pons.thread ADD COLUMN IF NOT EXISTS life text NOT NULL DEFAULT '';"
     "DROP FUNCTION IF EXISTS pons.lease_take(text,int8,text,int8,int8);",
+    // 4: items, and what is noted of threads.
+    "CREATE TABLE pons.item(ns text COLLATE \"C\", key text COLLATE \"C\", value bytea NOT NULL,"
+    " words text NOT NULL, vectors bytea NOT NULL, created_ms int8 NOT NULL,"
+    " updated_ms int8 NOT NULL, ttl_ms int8 NOT NULL, expires_ms int8 NOT NULL,"
+    " found tsvector NOT NULL, PRIMARY KEY(ns,key));"
+    "CREATE INDEX item_found ON pons.item USING gin(found);"
+    "CREATE INDEX item_expires ON pons.item(expires_ms) WHERE expires_ms<>0;"
+    "CREATE TABLE pons.note(tid int8 PRIMARY KEY, data bytea NOT NULL);",
 };
 #define SCHEMA_VERSION ((int)(sizeof steps / sizeof *steps))
 
@@ -128,6 +136,7 @@ static const char *const functions[] = {
     " DELETE FROM pons.record WHERE nid IN (SELECT nid FROM pons.ns WHERE tid=me);"
     " DELETE FROM pons.inbox WHERE tid=me; DELETE FROM pons.event WHERE tid=me;"
     " DELETE FROM pons.effect WHERE tid=me; DELETE FROM pons.ns WHERE tid=me;"
+    " DELETE FROM pons.note WHERE tid=me;"
     " DELETE FROM pons.thread WHERE tid=me;"
     " RETURN QUERY SELECT 0::int8, 0::int8, ''; END $$;",
 
@@ -158,7 +167,24 @@ static const char *const functions[] = {
     " INSERT INTO pons.effect(tid,n,nid,state,created_ms,updated_ms,id,data)"
     "  SELECT t,e.n,y.nid,e.state,e.created_ms,e.updated_ms,e.id,e.data FROM pons.effect e"
     "  JOIN pons.ns x ON x.nid=e.nid JOIN pons.ns y ON y.tid=t AND y.name=x.name WHERE e.tid=f;"
+    " INSERT INTO pons.note(tid,data) SELECT t,data FROM pons.note WHERE tid=f;"
     " RETURN 0; END $$;",
+
+    // 0: it was not what it should have been. was NULL: whatever it was.
+    "CREATE OR REPLACE FUNCTION pons.note_put(who text, v bytea, was bytea, ms int8) RETURNS int8"
+    " LANGUAGE plpgsql AS $$"
+    " DECLARE id int8; have bytea; BEGIN LOOP"
+    "  SELECT tid INTO id FROM pons.thread WHERE name=who FOR UPDATE;"
+    "  IF NOT FOUND THEN"
+    "   IF was<>'' THEN RETURN 0; END IF;"
+    "   PERFORM pons.thread_of(who,ms); CONTINUE; END IF;"
+    "  SELECT data INTO have FROM pons.note WHERE tid=id;"
+    "  IF was<>coalesce(have,'') THEN RETURN 0; END IF;"
+    "  DELETE FROM pons.note WHERE tid=id;"
+    "  IF v<>'' THEN INSERT INTO pons.note(tid,data) VALUES(id,v); END IF;"
+    "  UPDATE pons.thread SET touched_ms=ms WHERE tid=id;"
+    "  RETURN 1;"
+    " END LOOP; END $$;",
 
     "CREATE OR REPLACE FUNCTION pons.prune(t int8, e int8, s int8, gone int8[]) RETURNS void"
     " LANGUAGE plpgsql AS $$ BEGIN"

@@ -238,6 +238,7 @@ static int delete_rows(sq *s, const char *thread, pons_error *err)
     if (!rc) {
         rc = pons__del_one(s, SQL_DEL_NS, tid, err);
     }
+    rc = rc ? rc : pons__del_one(s, SQL_NOTE_DEL, tid, err);
     return rc ? rc : pons__del_one(s, SQL_DEL_THREAD, tid, err);
 }
 

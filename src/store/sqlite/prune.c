@@ -149,7 +149,8 @@ static int copy_rows(sq *s, const char *from, const char *to, pons_error *err)
         rc = pons__sql_run(&s->w, st, err);
     }
     rc = rc ? rc : pons__sql_run2(s, SQL_EFFECTS_COPY, source, target, err);
-    return rc ? rc : pons__sql_run2(s, SQL_COPY_RECORD, source, target, err);
+    rc = rc ? rc : pons__sql_run2(s, SQL_COPY_RECORD, source, target, err);
+    return rc ? rc : pons__sql_run2(s, SQL_COPY_NOTE, source, target, err);
 }
 
 // ---- pruning ------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ static int give_chain(reading *r, const int64_t *keys, size_t n, pons_checkpoint
 static void column_checkpoint(reading *r, pons_checkpoint_row *ret);
 static int column_effect(reading *r, pons_effect_fn fn, void *user, int *code);
 static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pons_error *err);
+static int read_note(const sq *s, sql_conn *c, int64_t tid, pons_bytes *ret, sqlite3_stmt **ret_st,
+                     pons_error *err);
 
 sql_conn *pons__reader_take(sq *s, pons_error *err)
 {
@@ -359,13 +361,24 @@ int pons__sq_event_last(void *self, const char *thread, int64_t *ret_seq, pons_e
 
 int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
 {
+    return pons__sq_thread_list(self, NULL, true, fn, user, err);
+}
+
+int pons__sq_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
+                         pons_error *err)
+{
     sq *s = self;
     reading r;
-    int rc = open_reading(&r, s, SQL_THREAD_LIST, err);
+    int rc = thread ? pons__store_check_thread(thread, err) : PONS_OK;
+    rc = rc ? rc : open_reading(&r, s, thread ? SQL_THREAD_ONE : SQL_THREAD_LIST, err);
     if (rc) {
         return rc;
     }
+    if (thread) {
+        sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
+    }
     int code;
+    bool any = false;
     while ((code = next(&r)) == SQLITE_ROW) {
         pons_thread_info info = {
             .thread = pons__text_column(r.st, 1),
@@ -373,17 +386,28 @@ int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
             .updated_ms = sqlite3_column_int64(r.st, 3),
         };
         lock_holder holder = {0};
+        any = true;
         if (pons__lock_peek(s->locks, info.thread, &holder)) {
             info.holder_pid = holder.pid ? holder.pid : -1;
         }
         info.holder_host = holder.host;
-        rc = describe(s, r.c, &info, sqlite3_column_int64(r.st, 0), r.err);
+        sqlite3_stmt *note = NULL;
+        rc = sizes ? describe(s, r.c, &info, sqlite3_column_int64(r.st, 0), r.err) : PONS_OK;
+        rc = rc ? rc : read_note(s, r.c, sqlite3_column_int64(r.st, 0), &info.note, &note, r.err);
         if (rc) {
             return abandon(&r, rc);
         }
-        if (lost(&r, &code) || fn(user, &info)) {
+        const bool over = lost(&r, &code) || fn(user, &info);
+        if (note) {
+            sqlite3_reset(note);
+        }
+        if (over) {
             break;
         }
+    }
+    if (thread && !any && code == SQLITE_DONE) {
+        return abandon(
+            &r, pons_error_set(r.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread));
     }
     return finish(&r, code);
 }
@@ -599,5 +623,26 @@ static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pon
         }
         sqlite3_reset(st);
     }
+    return PONS_OK;
+}
+
+// What is noted of a thread: borrowed from *ret_st until that is reset.
+static int read_note(const sq *s, sql_conn *c, int64_t tid, pons_bytes *ret, sqlite3_stmt **ret_st,
+                     pons_error *err)
+{
+    if (!pons__sq_has_items(s)) {
+        return PONS_OK;
+    }
+    sqlite3_stmt *st = pons__sql(c, SQL_NOTE_GET, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, tid);
+    const int code = pons__sql_step(c, st, err);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return err->status;
+    }
+    *ret = code == SQLITE_ROW ? pons__bytes_column(st, 0) : (pons_bytes){0};
+    *ret_st = st;
     return PONS_OK;
 }

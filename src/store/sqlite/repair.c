@@ -34,6 +34,7 @@ typedef struct repair {
     char kept[PATH_MAX], fresh[PATH_MAX];
     sql_conn from, into;
     bool plain; // rows without a checksum are from before there were any
+    bool early; // the file is of a schema without items
     pons_store_say_fn say;
     void *user;
     pons_error *err;
@@ -63,7 +64,11 @@ static const table tables[] = {
     {"inbox", "key", "key,nid,kind,value", 4, NULL},
     {"event", "key", "key,nid,ts_ms,type,payload", 5, NULL},
     {"effect", "key", "key,id,nid,state,created_ms,updated_ms,data", 7, NULL},
+    {"item", "iid", "iid,ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms", 10,
+     NULL},
+    {"note", "key", "key,data", 2, NULL},
 };
+#define TABLES_BEFORE_4 9
 
 // What makes the rest true again, in this order; what is said when rows were changed, or NULL.
 static const struct mend {
@@ -83,7 +88,11 @@ static const struct mend {
      "DELETE FROM event WHERE typeof(nid)||typeof(ts_ms)||typeof(type)||typeof(payload)<>"
      "'integerintegerintegerblob';"
      "DELETE FROM effect WHERE typeof(nid)||typeof(state)||typeof(created_ms)||typeof(updated_ms)||"
-     "typeof(data)<>'integerintegerintegerintegerblob'",
+     "typeof(data)<>'integerintegerintegerintegerblob';"
+     "DELETE FROM item WHERE typeof(ns)||typeof(key)||typeof(value)||typeof(words)||"
+     "typeof(vectors)||typeof(created_ms)||typeof(updated_ms)||typeof(ttl_ms)||typeof(expires_ms)"
+     "<>'texttextblobtextblobintegerintegerintegerinteger';"
+     "DELETE FROM note WHERE typeof(data)<>'blob'",
      "rows that cannot be of their table are left out", false},
     {"INSERT INTO meta(key,value) SELECT 'epoch',0 WHERE NOT EXISTS(SELECT 1 FROM meta WHERE"
      " key='epoch' AND typeof(value)='integer')",
@@ -132,6 +141,9 @@ static const struct mend {
      "UPDATE effect SET key=(SELECT at FROM place p WHERE p.key=effect.key) WHERE key IN"
      " (SELECT key FROM place WHERE at<>key); DROP TABLE place",
      NULL, false},
+    {"DELETE FROM note WHERE key NOT IN (SELECT tid FROM thread)",
+     "notes of threads that are lost are left out", false},
+    {"INSERT INTO item_words(item_words) VALUES('rebuild')", NULL, false},
     {"DELETE FROM meta WHERE key='plain' OR key LIKE 'effects.%'", NULL, false},
 };
 
@@ -160,7 +172,8 @@ int pons_store_repair(const char *path, char *kept, size_t cap, pons_store_say_f
     int rc = nobody_there(path, r.err);
     rc = rc ? rc : keep_copy(&r);
     rc = rc ? rc : open_both(&r);
-    for (size_t i = 0; !rc && i < sizeof tables / sizeof *tables; i++) {
+    const size_t n_tables = sizeof tables / sizeof *tables;
+    for (size_t i = 0; !rc && i < (r.early ? TABLES_BEFORE_4 : n_tables); i++) {
         rc = move_rows(&r, &tables[i]);
     }
     rc = rc ? rc : mend_all(&r);
@@ -256,6 +269,9 @@ static int open_both(repair *r)
         r->plain = sqlite3_step(st) == SQLITE_ROW;
     }
     sqlite3_finalize(st);
+    int version = 0;
+    pons_error ignored;
+    r->early = !rc && !pons__schema_of(&r->from, &version, &ignored) && version >= 1 && version < 4;
     if (!rc) {
         sqlite3_exec(r->into.db, "DELETE FROM meta; BEGIN IMMEDIATE", NULL, NULL, NULL);
     }
@@ -373,7 +389,7 @@ static int move_rows(repair *r, const table *t)
              "SELECT %s, ifnull(sum=pons_sum('%s',%s),%d) FROM %s WHERE ?1=0 ORDER BY %s DESC",
              t->columns, t->name, summed, r->plain, t->name, key);
     snprintf(put, sizeof put, "INSERT OR IGNORE INTO %s(%s) VALUES(%.*s)", t->name, t->columns,
-             t->n * 3 - 1, "?1,?2,?3,?4,?5,?6,?7");
+             t->n * 2 - 1, "?,?,?,?,?,?,?,?,?,?");
     mover m = {.r = r, .t = t, .last = INT64_MIN};
     if (sqlite3_prepare_v2(r->into.db, put, -1, &m.put, NULL) != SQLITE_OK) {
         return fail(r, "cannot write the repaired store", 0);

@@ -39,10 +39,21 @@
     " data BLOB NOT NULL" SUM ");"                                                                 \
     "CREATE INDEX effect_id ON effect(id);"
 
+// Of the fourth: items, their full-text index, and what is noted of threads.
+#define ITEM_TABLES                                                                                \
+    "CREATE TABLE item(iid INTEGER PRIMARY KEY, ns TEXT NOT NULL, key TEXT NOT NULL,"              \
+    " value BLOB NOT NULL, words TEXT NOT NULL, vectors BLOB NOT NULL,"                            \
+    " created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, ttl_ms INTEGER NOT NULL,"          \
+    " expires_ms INTEGER NOT NULL, sum, UNIQUE(ns, key));"                                         \
+    "CREATE INDEX item_expires ON item(expires_ms) WHERE expires_ms<>0;"                           \
+    "CREATE VIRTUAL TABLE item_words USING fts5(words, content='item', content_rowid='iid',"       \
+    " tokenize='ascii', detail=none, columnsize=0);"                                               \
+    "CREATE TABLE note(key INTEGER PRIMARY KEY, data BLOB NOT NULL, sum);"
+
 // A new file is made in the newest schema at once: the steps would make SQLite write each table's
 // definition twice. tests/store/sqlite compare the two ways.
 static const char newest_schema[] =
-    TABLES(", sum") "INSERT INTO meta VALUES('epoch',0,pons_sum('meta','epoch',0));";
+    TABLES(", sum") ITEM_TABLES "INSERT INTO meta VALUES('epoch',0,pons_sum('meta','epoch',0));";
 
 // schema_steps[v] turns version v into v + 1.
 static const char *const schema_steps[] = {
@@ -57,6 +68,8 @@ static const char *const schema_steps[] = {
     "ALTER TABLE effect ADD COLUMN sum;"
     "INSERT INTO meta(key,value) SELECT 'plain',1 WHERE EXISTS(SELECT 1 FROM thread);"
     "UPDATE meta SET sum=pons_sum('meta',key,value);",
+    // 4: items, their full-text index, and what is noted of threads.
+    ITEM_TABLES,
 };
 #define SCHEMA_VERSION ((int)(sizeof schema_steps / sizeof *schema_steps))
 
@@ -240,6 +253,12 @@ int pons__schema_readable(sql_conn *c, const char *path, pons_error *err)
         return err->status;
     }
     return version > SCHEMA_VERSION ? too_new(err, path, version) : PONS_OK;
+}
+
+int pons__schema_of(sql_conn *c, int *ret, pons_error *err)
+{
+    const int code = number(c, "PRAGMA user_version", ret);
+    return code == SQLITE_OK ? PONS_OK : pons__sql_fail(c, code, err, "cannot read the store");
 }
 
 int pons__schema_newest(void)

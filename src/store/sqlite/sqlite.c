@@ -16,6 +16,7 @@
 //     checkpoint   key = namespace << 36 | place      event, effect, inbox   key = thread << 36 | n
 //     record       (namespace, checkpoint, task, idx)
 //     thread, ns, word   names to numbers             meta   the epoch
+//     item, item_words   documents of no thread       note   what is known of a thread
 //
 // docs/store.md has the tables, the bytes and the protocol of leases; sqlite.h says which
 // file does what.
@@ -70,6 +71,7 @@ static int open_file(const char *path, bool reads, pons_store *ret, pons_error *
                  ? pons__schema_readable(&s->w, path, err)
                  : pons__schema_check(&s->w, path, err);
     }
+    rc = rc ? rc : pons__schema_of(&s->w, &s->schema, err);
     if (!rc) {
         sqlite3_wal_hook(s->w.db, note_wal, s);
         // The path as SQLite resolved it: all who open this file must meet at the same locks.
@@ -152,4 +154,11 @@ static const pons_store_ops sqlite_ops = {
     .thread_copy = pons__sq_thread_copy,
     .prune = pons__sq_prune,
     .trim = pons__sq_trim,
+    .items_write = pons__sq_items_write,
+    .item_get = pons__sq_item_get,
+    .items = pons__sq_items,
+    .item_spaces = pons__sq_item_spaces,
+    .items_sweep = pons__sq_items_sweep,
+    .thread_note = pons__sq_thread_note,
+    .thread_list = pons__sq_thread_list,
 };

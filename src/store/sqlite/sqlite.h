@@ -2,13 +2,13 @@
 //
 //   sqlite.c        essay; opening, closing, the table of ops
 //   schema.c        connections, statements, the schema and its versions, SQLite's errors
-//   bind.c          what is bound to and read from statements
-//   sum.c           checksums of rows
+//   bind.c          what is bound to and read from statements; checksums of rows
 //   apply.c         one commit inside a transaction
 //   commit.c        commits as transactions, alone and in groups; the log; inbox posts
 //   commit_queue.c  who writes when (shared with postgres)
 //   read.c          everything that only reads
 //   lease.c         leases in the database; the end of a thread
+//   items.c         items; notes of threads
 //   prune.c         copies of threads; pruning, and space given back
 //   trim.c          a little of what is old, taken away in one small transaction
 //   check.c         looking for damage
@@ -50,6 +50,11 @@ static inline int64_t key_seq(int64_t key)
 }
 
 // ---- statements ---------------------------------------------------------------------------------
+
+#define SQL_ITEM "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms"
+#define SQL_ITEM_WANTED                                                                            \
+    "(expires_ms=0 OR expires_ms>?1) AND (?2 IS NULL OR iid IN"                                    \
+    " (SELECT rowid FROM item_words WHERE item_words MATCH ?2))"
 
 // X(name, text): every statement, prepared once a connection, on first use.
 #define SQL_TABLE(X)                                                                               \
@@ -146,6 +151,31 @@ static inline int64_t key_seq(int64_t key)
     X(DEL_EFFECT, "DELETE FROM effect WHERE key BETWEEN ?1 AND ?2")                                \
     X(DEL_NS, "DELETE FROM ns WHERE tid=?1")                                                       \
     X(DEL_THREAD, "DELETE FROM thread WHERE tid=?1")                                               \
+    X(COPY_NOTE, "INSERT INTO note(key,data,sum)"                                                  \
+                 " SELECT ?2, data, pons_sum('note',?2,data) FROM note WHERE key=?1")              \
+    X(NOTE_GET, "SELECT data FROM note WHERE key=?1")                                              \
+    X(NOTE_SET, "INSERT OR REPLACE INTO note(key,data,sum) VALUES(?1,?2,?3)")                      \
+    X(NOTE_DEL, "DELETE FROM note WHERE key=?1")                                                   \
+    X(ITEM_OLD, "SELECT iid, words, created_ms, expires_ms FROM item WHERE ns=?1 AND key=?2")      \
+    X(ITEM_ADD, "INSERT INTO item(" SQL_ITEM ",sum) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)")       \
+    X(ITEM_SET, "UPDATE item SET ns=?1, key=?2, value=?3, words=?4, vectors=?5, created_ms=?6,"    \
+                " updated_ms=?7, ttl_ms=?8, expires_ms=?9, sum=?10 WHERE iid=?11")                 \
+    X(ITEM_TOUCH, "UPDATE item SET expires_ms=?3, sum=pons_sum('item',ns,key,value,words,vectors," \
+                  "created_ms,updated_ms,ttl_ms,?3)"                                               \
+                  " WHERE ns=?1 AND key=?2 AND (expires_ms=0 OR expires_ms>?4)")                   \
+    X(ITEM_DEL, "DELETE FROM item WHERE iid=?1")                                                   \
+    X(ITEM_OVER, "SELECT iid, words FROM item WHERE expires_ms<>0 AND expires_ms<=?1 LIMIT 1")     \
+    X(ITEM_GET, "SELECT " SQL_ITEM " FROM item"                                                    \
+                " WHERE ns=?1 AND key=?2 AND (expires_ms=0 OR expires_ms>?3)")                     \
+    X(ITEM_ALL,                                                                                    \
+      "SELECT " SQL_ITEM " FROM item WHERE " SQL_ITEM_WANTED " ORDER BY updated_ms DESC, ns, key") \
+    X(ITEM_UNDER, "SELECT " SQL_ITEM " FROM item WHERE (ns=?3 OR (ns>=?3||'.' AND ns<?3||'/'))"    \
+                  " AND " SQL_ITEM_WANTED " ORDER BY updated_ms DESC, ns, key")                    \
+    X(ITEM_SPACES, "SELECT DISTINCT ns FROM item WHERE expires_ms=0 OR expires_ms>?1 ORDER BY ns") \
+    X(WORDS_ADD, "INSERT INTO item_words(rowid,words) VALUES(?1,?2)")                              \
+    X(WORDS_DEL, "INSERT INTO item_words(item_words,rowid,words) VALUES('delete',?1,?2)")          \
+    X(WORDS_ANEW, "INSERT INTO item_words(item_words) VALUES('rebuild')")                          \
+    X(THREAD_ONE, "SELECT tid, name, created_ms, touched_ms FROM thread WHERE name=?1")            \
     X(NS_OF, "SELECT nid FROM ns WHERE tid=?1")                                                    \
     X(NS_NAMED, "SELECT nid, name FROM ns WHERE tid=?1 ORDER BY nid")                              \
     X(COPY_NS, "INSERT INTO ns(tid,name,top,sum)"                                                  \
@@ -273,6 +303,7 @@ int pons__schema_check(sql_conn *c, const char *path, pons_error *err);
 int pons__schema_readable(sql_conn *c, const char *path,
                           pons_error *err); // the same, makes nothing
 int pons__schema_newest(void);
+int pons__schema_of(sql_conn *c, int *ret, pons_error *err); // the file's version
 
 // ---- ids ----------------------------------------------------------------------------------------
 
@@ -287,7 +318,7 @@ const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
 
 // ---- checksums ----------------------------------------------------------------------------------
 
-typedef struct row_sum { // sum.c; of a row that is being bound, in the order of its columns
+typedef struct row_sum { // of a row that is being bound, in the order of its columns
     uint32_t crc;
     unsigned n; // bytes of at
     uint8_t at[240];
@@ -343,6 +374,7 @@ typedef struct sq {
     char *locks;     // "<path>-locks"
     char name[64];   // the file's, for messages
     char host[PONS__HOST_MAX];
+    int schema; // of the file; older than ours where it may only be read
 
     commit_queue q; // who has its right to write may use everything marked [writing]
 
@@ -415,6 +447,8 @@ int pons__sq_events(void *self, const char *thread, int64_t after, int64_t limit
                     void *user, pons_error *err);
 int pons__sq_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err);
 int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err);
+int pons__sq_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
+                         pons_error *err);
 
 // lease.c
 int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err);
@@ -425,6 +459,21 @@ int pons__thread_find(sq *s, const char *thread, int64_t *ret, pons_error *err);
 int pons__del_range(sq *s, sql_id statement, int64_t owner, pons_error *err);    // [writing]
 int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err);         // [writing]
 void pons__holding_destroy(holding *h);                                          // unlocks
+
+// items.c
+int pons__sql_items(sq *s, const pons_item_write *items, size_t n, pons_error *err); // [writing]
+bool pons__sq_has_items(const sq *s); // the file's schema has them, and notes
+int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
+                         pons_error *err);
+int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
+int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
+                         pons_error *err);
+int pons__sq_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
+                      void *user, pons_error *err);
+int pons__sq_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
+                   pons_error *err);
+int pons__sq_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
+                         void *user, pons_error *err);
 
 // prune.c
 int pons__sql_run2(sq *s, sql_id id, int64_t a, int64_t b, pons_error *err); // [writing]

@@ -1,6 +1,6 @@
 // crc.h - CRC-32, the one of Ethernet and of zip files, of short texts.
-#ifndef PONS_STORE_SQLITE_CRC_H
-#define PONS_STORE_SQLITE_CRC_H
+#ifndef PONS_STORE_CRC_H
+#define PONS_STORE_CRC_H
 
 #include <stddef.h>
 #include <stdint.h>

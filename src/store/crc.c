@@ -3,7 +3,7 @@
 // A row of a store is mostly shorter than two hundred bytes, and zlib takes what is shorter than 47 of
 // them one by one. Eight tables say what eight bytes, each at its distance from the end of the step,
 // do to the sum ("slicing", Kounavis and Berry, 2005); they are made from the polynomial, once.
-#include "store/sqlite/crc.h"
+#include "store/crc.h"
 
 #include <endian.h>
 #include <pthread.h>

@@ -1,0 +1,13 @@
+// names.h - namespaces of items as paths of labels.
+#ifndef PONS_ITEMS_NAMES_H
+#define PONS_ITEMS_NAMES_H
+
+#include "pons/error.h"
+#include "pons/value.h"
+
+// PONS_EINVAL for a namespace that an item can't be put into.
+int pons__item_ns_check(const char *ns, pons_error *err);
+// A path as a list of labels: a new reference; NULL: no memory. "" has none.
+pons_value *pons__item_labels(const char *ns);
+
+#endif
