@@ -132,7 +132,7 @@ int pons_verdict_refuse(pons_verdict *v, const char *by, const char *rule, const
 int pons_verdict_refuse_value(pons_verdict *v, const char *by, const pons_value *refusals);
 int pons_verdict_add(pons_verdict *v, const pons_verdict *other); // the rules of both
 
-// {ok, rules[], approvals[], unjudged[]}; new reference.
+// {ok, rules[], approvals[], unjudged[]}; new reference. NULL: no memory, also while it was made.
 pons_value *pons_verdict_to_value(const pons_verdict *v);
 // "ok", or all rules on one line: "step 2 move_to: reach: …; payload: …". Returns its length or
 // PONS_ENOMEM; the caller frees *ret.

@@ -344,7 +344,7 @@ typedef struct pons_plan_cursor {
     bool fallback;  // its action has failed, its fallback runs
     char failure[PONS_PLAN_MESSAGE_MAX];
 } pons_plan_cursor;
-pons_value *pons_plan_cursor_to_value(const pons_plan_cursor *c);
+pons_value *pons_plan_cursor_to_value(const pons_plan_cursor *c); // new; NULL: no memory
 void pons_plan_cursor_from_value(const pons_value *v, pons_plan_cursor *ret);
 
 // Settles one step. PONS_OK: a step was settled, or the plan has come to its end (see its status).

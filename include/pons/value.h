@@ -68,6 +68,9 @@ pons_value *pons_object(const char *key, ...) __attribute__((sentinel));
 pons_value *pons_object_whole(const char *key, ...) __attribute__((sentinel));
 extern pons_value pons__absent;
 #define PONS_ABSENT (&pons__absent)
+// A string of what may hold anything, cut where a buffer ended: what is not UTF-8 becomes '?', so that
+// NULL means no memory.
+pons_value *pons_string(const char *text);
 // A reference to an optional value: absent when v is NULL.
 static inline pons_value *pons_optional(const pons_value *v)
 {

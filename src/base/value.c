@@ -299,6 +299,31 @@ bool pons_get_bool(const pons_value *obj, const char *key, bool fallback)
     return json_is_boolean(v) ? json_is_true(v) : fallback;
 }
 
+pons_value *pons_string(const char *text)
+{
+    const size_t len = strlen(text);
+    size_t good = 0;
+    while (good < len) {
+        const size_t n = pons_utf8_sequence(text + good, len - good);
+        if (n == 0) {
+            break;
+        }
+        good += n;
+    }
+    if (good == len) {
+        return json_stringn(text, len);
+    }
+    char *copy = malloc(len);
+    for (size_t i = 0; copy && i < len;) {
+        const size_t n = pons_utf8_sequence(text + i, len - i);
+        memcpy(copy + i, n ? text + i : "?", n ? n : 1);
+        i += n ? n : 1;
+    }
+    pons_value *v = copy ? json_stringn(copy, len) : NULL;
+    free(copy);
+    return v;
+}
+
 // The object that takes these members, or NULL. A NULL value is a loss, or is absent.
 static json_t *with_members(const char *key, va_list ap, bool null_is_lost)
 {

@@ -11,8 +11,6 @@
 
 enum { WORD_BYTES_MAX = 64 };
 
-static pons_value *text(const char *s);
-
 pons_verdict *pons_verdict_create(void)
 {
     pons_verdict *v = calloc(1, sizeof *v);
@@ -70,9 +68,10 @@ pons_value *pons__verdict_note(pons_verdict *v, pons_value *list, const char *ru
     va_start(ap, fmt);
     pons_buf_vprintf(&message, fmt, ap);
     va_end(ap);
-    pons_value *note = pons_object("rule", text(rule), "skill", skill ? text(skill) : NULL,
-                                   "message", text(message.data ? message.data : ""), "step_id",
-                                   step_id >= 0 ? json_integer(step_id) : NULL, NULL);
+    pons_value *note = pons_object_whole("rule", pons_string(rule), "skill",
+                                         skill ? pons_string(skill) : PONS_ABSENT, "message",
+                                         pons_string(message.data ? message.data : ""), "step_id",
+                                         step_id >= 0 ? json_integer(step_id) : PONS_ABSENT, NULL);
     if (message.failed) { // half a message is none
         pons_value_unref(note);
         note = NULL;
@@ -98,7 +97,7 @@ int pons_verdict_refuse(pons_verdict *v, const char *by, const char *rule, const
     snprintf(word, sizeof word, "%s", rule && *rule ? rule : "refused");
     pons_value *note = pons__verdict_note(v, v->rules, word, NULL, -1, "%s",
                                           message && *message ? message : "refused");
-    if (!note || json_object_set_new(note, "by", text(by ? by : "")) < 0) {
+    if (!note || json_object_set_new(note, "by", pons_string(by ? by : "")) < 0) {
         v->failed = true;
         return PONS_ENOMEM;
     }
@@ -146,9 +145,12 @@ int pons_verdict_add(pons_verdict *v, const pons_verdict *other)
 pons_value *pons_verdict_to_value(const pons_verdict *v)
 {
     // Copies: a value that was given away does not change when the verdict does.
-    return pons_object("ok", json_boolean(pons_verdict_ok(v)), "rules", json_copy(v->rules),
-                       "approvals", json_copy(v->approvals), "unjudged", json_copy(v->unjudged),
-                       NULL);
+    if (v->failed) { // what it would say is not all
+        return NULL;
+    }
+    return pons_object_whole("ok", json_boolean(pons_verdict_ok(v)), "rules", json_copy(v->rules),
+                             "approvals", json_copy(v->approvals), "unjudged",
+                             json_copy(v->unjudged), NULL);
 }
 
 long pons_verdict_line(const pons_verdict *v, char **ret)
@@ -192,29 +194,6 @@ int pons_verdict_error(const pons_verdict *v, pons_error *err)
     const int rc = pons_error_set(err, PONS_EREFUSED, "critic", "%s", line);
     free(line);
     return rc;
-}
-
-// What a model, a telemetry or a file says may hold anything: what is not UTF-8 becomes '?', so
-// that a verdict can always be written down.
-static pons_value *text(const char *s)
-{
-    pons_value *v = json_string(s);
-    if (v) {
-        return v;
-    }
-    const size_t len = strlen(s);
-    char *copy = malloc(len + 1);
-    for (size_t i = 0; copy && i < len;) {
-        const size_t n = pons_utf8_sequence(s + i, len - i);
-        memcpy(copy + i, n ? s + i : "?", n ? n : 1);
-        i += n ? n : 1;
-    }
-    if (copy) {
-        copy[len] = '\0';
-        v = json_string(copy);
-    }
-    free(copy);
-    return v;
 }
 
 // ---- what a judgement finds ---------------------------------------------------------------------

@@ -190,7 +190,7 @@ static int hold(run *r, pons_plan_step *step)
             rc = move_step(r, step, PONS_STEP_RUNNING);
             return rc < 0 || r->cursor->fallback
                        ? rc
-                       : settle(r, step, PONS_STEP_FAILED, r->cursor->failure, NULL);
+                       : settle(r, step, PONS_STEP_FAILED, r->cursor->failure, PONS_ABSENT);
         }
         if (rc < 0) {
             if (r->err) {
@@ -222,7 +222,7 @@ static int ask(run *r, pons_plan_step *step)
         return rc;
     }
     if (!yes) {
-        rc = settle(r, step, PONS_STEP_SKIPPED, "not confirmed", NULL);
+        rc = settle(r, step, PONS_STEP_SKIPPED, "not confirmed", PONS_ABSENT);
         rc = rc < 0 ? rc : skip_rest(r, "the plan was cancelled");
         return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
     }
@@ -231,9 +231,14 @@ static int ask(run *r, pons_plan_step *step)
     rc = rc < 0 ? rc : move_step(r, step, PONS_STEP_RUNNING);
     if (rc >= 0 && step->tool_call_type == PONS_TOOL_ASK_USER) {
         rc = settle(r, step, PONS_STEP_SUCCESS, "confirmed",
-                    pons_object("confirmed", json_true(), NULL));
+                    pons_object_whole("confirmed", json_true(), NULL));
     }
     return rc;
+}
+
+static pons_value *given(const pons_plan_outcome *out)
+{
+    return out->output ? out->output : PONS_ABSENT;
 }
 
 static int perform(run *r, pons_plan_step *step)
@@ -247,10 +252,11 @@ static int perform(run *r, pons_plan_step *step)
         return rc;
     }
     if (out.success) {
-        return settle(r, step, PONS_STEP_SUCCESS, out.message, out.output);
+        return settle(r, step, PONS_STEP_SUCCESS, out.message, given(&out));
     }
     if (!step->fallback) {
-        return settle(r, step, PONS_STEP_FAILED, *out.message ? out.message : "failed", out.output);
+        return settle(r, step, PONS_STEP_FAILED, *out.message ? out.message : "failed",
+                      given(&out));
     }
     pons_value_unref(out.output);
     snprintf(r->cursor->failure, sizeof r->cursor->failure, "%s",
@@ -267,12 +273,12 @@ static int fall_back(run *r, pons_plan_step *step)
     if (rc < 0) {
         return rc;
     }
-    pons_value *output =
-        pons_object("fallback",
-                    pons_object("action", json_string(step->fallback), "success",
-                                json_boolean(out.success), "message", json_string(out.message),
-                                "output", out.output ? out.output : json_object(), NULL),
-                    "failure", json_string(r->cursor->failure), NULL);
+    pons_value *output = pons_object_whole(
+        "fallback",
+        pons_object_whole("action", pons_string(step->fallback), "success",
+                          json_boolean(out.success), "message", pons_string(out.message), "output",
+                          out.output ? out.output : json_object(), NULL),
+        "failure", pons_string(r->cursor->failure), NULL);
     const bool recovered = out.success && r->ops->fallback_recovers;
     return settle(r, step, recovered ? PONS_STEP_SUCCESS : PONS_STEP_FAILED,
                   recovered ? out.message : r->cursor->failure, output);
@@ -309,14 +315,14 @@ static int call(run *r, const pons_plan_step *step, bool fallback, pons_plan_out
 }
 
 // The end of a step. Takes output.
+// Takes output: PONS_ABSENT is none, NULL one that was lost.
 static int settle(run *r, pons_plan_step *step, pons_step_status status, const char *message,
                   pons_value *output)
 {
     char *text = NULL;
     const double now_s = r->ops->now_s ? r->ops->now_s(r->ops->user) : 0;
-    int rc = output && pons_value_dump(output, &text) < 0
-                 ? pons_error_set(r->err, PONS_ENOMEM, "plan", "out of memory")
-                 : PONS_OK;
+    const bool lost = !output || (output != PONS_ABSENT && pons_value_dump(output, &text) < 0);
+    int rc = lost ? pons_error_set(r->err, PONS_ENOMEM, "plan", "out of memory") : PONS_OK;
     const pons_execution_result fields = {.plan_id = r->plan->plan_id,
                                           .step_id = step->step_id,
                                           .success = status != PONS_STEP_FAILED,
@@ -334,7 +340,9 @@ static int settle(run *r, pons_plan_step *step, pons_step_status status, const c
         }
     }
     pons_execution_result_destroy(result);
-    pons_value_unref(output);
+    if (output != PONS_ABSENT) {
+        pons_value_unref(output);
+    }
     free(text);
     return rc;
 }
@@ -344,7 +352,7 @@ static int skip_rest(run *r, const char *why)
     int rc = PONS_OK;
     for (size_t i = 0; rc >= 0 && i < r->plan->n_steps; i++) {
         if (!pons_machine_final(&pons_step_machine, r->plan->steps[i].status)) {
-            rc = settle(r, &r->plan->steps[i], PONS_STEP_SKIPPED, why, NULL);
+            rc = settle(r, &r->plan->steps[i], PONS_STEP_SKIPPED, why, PONS_ABSENT);
         }
     }
     return rc;
@@ -372,8 +380,8 @@ int pons_plan_cancel(pons_plan *p, const pons_plan_ops *ops, pons_error *err)
 
 pons_value *pons_plan_cursor_to_value(const pons_plan_cursor *c)
 {
-    return pons_object("confirmed", json_boolean(c->confirmed), "fallback",
-                       json_boolean(c->fallback), "failure", json_string(c->failure), NULL);
+    return pons_object_whole("confirmed", json_boolean(c->confirmed), "fallback",
+                             json_boolean(c->fallback), "failure", pons_string(c->failure), NULL);
 }
 
 void pons_plan_cursor_from_value(const pons_value *v, pons_plan_cursor *ret)

@@ -42,6 +42,25 @@ static int judge(const void *user, char **ret, pons_error *err)
     return st;
 }
 
+// A model's refusals beside those of another verdict, as a value, whole or not at all.
+static int tell(const void *user, char **ret, pons_error *err)
+{
+    pons_verdict *v = pons_verdict_create(), *other = pons_verdict_create();
+    int st = v && other ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "test", "out of memory");
+    st = st < 0 ? st : pons_verdict_refuse(v, "a person", NULL, "cut inside a character: \xe4\xb8");
+    st = st < 0 ? st : pons_verdict_refuse_value(other, "a model", user);
+    st = st < 0 ? st : pons_verdict_add(v, other);
+    if (st >= 0) {
+        pons_value *whole = pons_verdict_to_value(v);
+        const long n = whole ? pons_value_dump(whole, ret) : PONS_ENOMEM;
+        st = n < 0 ? (int)n : PONS_OK;
+        pons_value_unref(whole);
+    }
+    pons_verdict_destroy(other);
+    pons_verdict_destroy(v);
+    return st;
+}
+
 static void verdicts(void **state)
 {
     (void)state;
@@ -56,6 +75,10 @@ static void verdicts(void **state)
     pons_value *far = json_of("{\"target_pose\":[1.8,0.75,0.8]}"), *none = json_of("{}");
     oom_sweep("an action that breaks several rules", judge, far);
     oom_sweep("an action without its argument", judge, none);
+    pons_value *refusals =
+        json_of("{\"refusals\":[\"too far\",{\"rule\":\"r\",\"message\":\"m\"}]}");
+    oom_sweep("refusals of a model", tell, refusals);
+    pons_value_unref(refusals);
     pons_value_unref(far);
     pons_value_unref(none);
     pons_value_unref(skills);

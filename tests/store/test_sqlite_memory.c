@@ -118,6 +118,7 @@ static void sq_shutdown(void *user)
 // ---- the story ----------------------------------------------------------------------------------
 
 static char path[64];
+static bool in_process; // the memory store's turn
 static pons_error err;
 
 // Calls again what found no memory. Anything else is a fault.
@@ -262,7 +263,7 @@ static void story(void)
     pons_store s = {0};
     pons_lease lease = {0};
     seen[0] = '\0';
-    AGAIN(pons_store_sqlite_open(path, &s, &err));
+    AGAIN(in_process ? pons_store_memory_open(&s, &err) : pons_store_sqlite_open(path, &s, &err));
     pons_inbox_row mail = {.ns = "n", .kind = "first", .value = {"{}", 2}};
     AGAIN(s.ops->inbox_post(s.self, "t1", &mail, NULL, &err));
     AGAIN(s.ops->lease_acquire(s.self, "t1", &lease, &err));
@@ -357,6 +358,31 @@ static void every_allocation_fails_once(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// The same of the store that lives in the process.
+static void every_allocation_of_the_memory_store(void **state)
+{
+    (void)state;
+    char want[sizeof seen];
+    long n = 0;
+    in_process = true;
+    for (long i = -1; i < n; i++) {
+        oom.count = 0;
+        oom.fail = i;
+        oom.off = false;
+        story();
+        oom.off = true;
+        if (i < 0) {
+            n = oom.count;
+            memcpy(want, seen, sizeof want);
+        } else if (strcmp(seen, want) != 0) {
+            fail_msg("allocation %ld: %s instead of %s", i, seen, want);
+        }
+    }
+    print_message("  each of %ld allocations failed\n", n);
+    assert_true(n > 50);
+    in_process = false;
+}
+
 int main(void)
 {
     const sqlite3_mem_methods methods = {sq_malloc, sq_free, sq_realloc,  sq_size,
@@ -364,6 +390,7 @@ int main(void)
     if (sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) != SQLITE_OK) {
         return 1;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_once),
+                                       cmocka_unit_test(every_allocation_of_the_memory_store)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 // world given with --world). A plan with other steps is refused before anything is done.
 #include "cli/agent/agent_cli.h"
 #include "pons/buf.h"
+#include "pons/memory.h"
 #include "pons/module.h"
 #include "pons/plan.h"
 #include "pons/schema.h"
@@ -260,6 +261,9 @@ static int judge(cli *c, const pons_plan *p, const char *world, const char *embo
     cli_plan_verdict(verdict);
     if (c->json) {
         pons_autovalue v = pons_verdict_to_value(verdict);
+        if (!v) {
+            pons_end_no_memory("a verdict");
+        }
         cli_print_json(v);
     }
     return pons_verdict_ok(verdict) ? PONS_OK : CLI_NO_SUCCESS;
