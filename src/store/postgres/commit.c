@@ -322,7 +322,7 @@ static bool send_request(pg *s, commit_request *r, bool alone)
 // Reads the results of one statement: its status, PONS_ECANCELED when the server skipped it.
 static int read_one(pg *s, commit_request *r, pons_error *err)
 {
-    PGresult *res = PQgetResult(s->w.c);
+    PGresult *res = pons__pg_result(&s->w);
     ExecStatusType status = PQresultStatus(res);
     int rc = PONS_OK;
     if (!res || (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)) {
@@ -345,7 +345,7 @@ static int read_one(pg *s, commit_request *r, pons_error *err)
         r->event_first = pons__pg_col_int(res, 0, 0);
     }
     PQclear(res);
-    while (res && (res = PQgetResult(s->w.c))) {
+    while (res && (res = pons__pg_result(&s->w))) {
         PQclear(res);
     }
     return rc;
@@ -372,7 +372,7 @@ static int read_sync(pg *s, pons_error *err)
 {
     int rc = PONS_OK;
     for (;;) {
-        PGresult *res = PQgetResult(s->w.c);
+        PGresult *res = pons__pg_result(&s->w);
         ExecStatusType status = PQresultStatus(res);
         bool end = !res || status == PGRES_PIPELINE_SYNC;
         if (!res && PQstatus(s->w.c) != CONNECTION_OK && !rc) {

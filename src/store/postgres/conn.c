@@ -3,12 +3,20 @@
 // Numbers and bytes travel in binary, both ways. An id is 16 or 17 bytes (id.c), or a byte 0xff and
 // its text. A session commits without waiting for the disk unless a transaction asks for it, and
 // plans by indexes, whatever the statistics say: a store that was filled a second ago has none.
+//
+// A server that is gone without a word (its host is off, a network swallows what is sent, its
+// processes stand still) is an error in bounded time: connecting has a time limit, TCP looks after a
+// silent peer, and whoever waits for a result ends the connection when no byte came for answer_ms.
+// All of these are defaults: what the URL says counts.
 
 #include "store/postgres/postgres.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define IDLE_MAX 4    // connections kept
 #define TEXT_ID  0xff // before an id that has no bytes; in no UTF-8 text
@@ -61,10 +69,22 @@ static void quiet(void *user, const char *message);
 
 // ---- connections --------------------------------------------------------------------------------
 
+// What stands before the URL is overruled by it; the limits of TCP mean nothing on a Unix socket.
+static PGconn *connect_to(const char *url)
+{
+    static const char *const names[] = {
+        "connect_timeout",  "keepalives",       "keepalives_idle", "keepalives_interval",
+        "keepalives_count", "tcp_user_timeout", "dbname",          NULL};
+    const char *own = getenv("PGCONNECT_TIMEOUT"); // libpq's own way to say it
+    const char *const values[] = {
+        own && *own ? own : "10", "1", "10", "5", "4", "30000", url, NULL};
+    return PQconnectdbParams(names, values, 1);
+}
+
 int pons__pg_open(pg *s, pg_conn *c, pons_error *err)
 {
-    *c = (pg_conn){.c = PQconnectdb(s->url)};
-    if (PQstatus(c->c) == CONNECTION_OK) {
+    *c = (pg_conn){.c = connect_to(s->url), .answer_ms = s->answer_ms};
+    if (PQstatus(c->c) == CONNECTION_OK && PQsetnonblocking(c->c, 1) == 0) {
         atomic_store(&s->away, false);
         PQsetNoticeProcessor(c->c, quiet, NULL);
         return pons__pg_exec(c, session, err);
@@ -162,12 +182,66 @@ void pons__pg_idle_close(pg *s)
 
 // ---- statements ---------------------------------------------------------------------------------
 
+// Until PQgetResult would not block. Any byte is a sign of life.
+static void await_result(pg_conn *c)
+{
+    for (;;) {
+        const int more = PQflush(c->c);
+        if (more < 0 || (more == 0 && !PQisBusy(c->c)) || PQstatus(c->c) != CONNECTION_OK) {
+            return;
+        }
+        struct pollfd look = {.fd = PQsocket(c->c),
+                              .events = (short)(POLLIN | (more ? POLLOUT : 0))};
+        const int n = poll(&look, 1, c->answer_ms > 0 ? (int)c->answer_ms : -1);
+        if (n < 0 && errno != EINTR) {
+            return;
+        }
+        if (n == 0) { // libpq finds the end of the connection, and makes an error of it
+            c->late = true;
+            shutdown(look.fd, SHUT_RDWR);
+            PQconsumeInput(c->c);
+            return;
+        }
+        if (n > 0 && (look.revents & ~POLLOUT) && !PQconsumeInput(c->c)) {
+            return;
+        }
+    }
+}
+
+PGresult *pons__pg_result(pg_conn *c)
+{
+    await_result(c);
+    return PQgetResult(c->c);
+}
+
+// The last one, or the first that failed.
+static PGresult *all_results(pg_conn *c)
+{
+    PGresult *kept = NULL;
+    for (PGresult *r; (r = pons__pg_result(c));) {
+        const ExecStatusType was = PQresultStatus(kept);
+        if (kept && was != PGRES_COMMAND_OK && was != PGRES_TUPLES_OK) {
+            PQclear(r);
+        } else {
+            PQclear(kept);
+            kept = r;
+        }
+    }
+    return kept;
+}
+
+PGresult *pons__pg_query(pg_conn *c, const char *sql)
+{
+    return PQsendQuery(c->c, sql) == 1 ? all_results(c) : NULL;
+}
+
 int pons__pg_prepare(pg_conn *c, pg_sql id, pons_error *err)
 {
     if (c->prepared[id]) {
         return PONS_OK;
     }
-    PGresult *r = PQprepare(c->c, sql_name[id], sql_text[id], 0, NULL);
+    PGresult *r =
+        PQsendPrepare(c->c, sql_name[id], sql_text[id], 0, NULL) == 1 ? all_results(c) : NULL;
     int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? PONS_OK : pons__pg_fail(c, r, err);
     PQclear(r);
     c->prepared[id] = !rc;
@@ -192,7 +266,7 @@ int pons__pg_run(pg_conn *c, pg_sql id, const pg_params *p, PGresult **ret, pons
     if (rc) {
         return rc;
     }
-    PGresult *r = PQexecPrepared(c->c, sql_name[id], p->n, p->values, p->lengths, p->formats, 1);
+    PGresult *r = pons__pg_send(c, id, p) ? all_results(c) : NULL;
     ExecStatusType status = PQresultStatus(r);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
         rc = pons__pg_fail(c, r, err);
@@ -221,7 +295,7 @@ int pons__pg_once(pg *s, pg_sql id, const pg_params *p, PGresult **ret, pons_err
 
 int pons__pg_exec(pg_conn *c, const char *sql, pons_error *err)
 {
-    PGresult *r = PQexec(c->c, sql);
+    PGresult *r = pons__pg_query(c, sql);
     ExecStatusType status = PQresultStatus(r);
     int rc = PONS_OK;
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
@@ -241,6 +315,9 @@ int pons__pg_fail(const pg_conn *c, const PGresult *r, pons_error *err)
         strncpy(why, said ? said : c->c ? PQerrorMessage(c->c) : "not connected", sizeof why - 1);
         why[sizeof why - 1] = '\0';
         first_line(why);
+        if (c->late) {
+            snprintf(why, sizeof why, "it did not answer for %lld ms", (long long)c->answer_ms);
+        }
         pons_error_set(err, PONS_EIO, "store", "the connection to the store was lost");
         return pons_error_cause(err, "%s", why);
     }

@@ -31,14 +31,17 @@
 
 #include "pons/module.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define LEASE_MS_DEFAULT 10000
-#define LEASE_MS_MIN     300
+#define LEASE_MS_DEFAULT  10000
+#define LEASE_MS_MIN      300
+#define ANSWER_MS_DEFAULT 60000
+#define ANSWER_MS_MIN     100
 
 static const pons_store_ops postgres_ops;
 
@@ -159,26 +162,49 @@ PONS_MODULE_EXPORT("store", "postgres", &postgres_driver);
 
 // ---- helpers ------------------------------------------------------------------------------------
 
-// Behind a '#', which is never sent anywhere, stands what is ours: lease_ms=N.
+// Behind a '#', which is never sent anywhere, stands what is ours: lease_ms=N&answer_ms=N.
+static int parse_own(pg *s, const char *text, pons_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t *into;
+        long long least;
+    } own[] = {{"lease_ms=", &s->lease_ms, LEASE_MS_MIN},
+               {"answer_ms=", &s->answer_ms, ANSWER_MS_MIN}};
+    for (const char *at = text; *at;) {
+        size_t k = 0;
+        while (k < sizeof own / sizeof own[0] &&
+               strncmp(at, own[k].name, strlen(own[k].name)) != 0) {
+            k++;
+        }
+        char *end = NULL;
+        const bool known = k < sizeof own / sizeof own[0];
+        const long long ms = known ? strtoll(at + strlen(own[k].name), &end, 10) : 0;
+        if (!known || (*end && *end != '&') || ms < own[k].least || ms > INT_MAX) {
+            return pons_error_set(
+                err, PONS_EINVAL, "store",
+                "'%s' is not lease_ms=N with at least %d, answer_ms=N with at least %d, or both "
+                "with & between",
+                text, LEASE_MS_MIN, ANSWER_MS_MIN);
+        }
+        *own[k].into = ms;
+        at = *end ? end + 1 : end;
+    }
+    return PONS_OK;
+}
+
 static int parse_url(pg *s, const char *url, pons_error *err)
 {
-    static const char lease[] = "lease_ms=";
     s->lease_ms = LEASE_MS_DEFAULT;
+    s->answer_ms = ANSWER_MS_DEFAULT;
     const char *hash = strchr(url, '#');
     s->url = strndup(url, hash ? (size_t)(hash - url) : strlen(url));
     if (!s->url) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     }
-    if (hash) {
-        char *end = NULL;
-        bool ours = strncmp(hash + 1, lease, strlen(lease)) == 0;
-        long long ms = ours ? strtoll(hash + 1 + strlen(lease), &end, 10) : 0;
-        if (!ours || *end || ms < LEASE_MS_MIN) {
-            return pons_error_set(err, PONS_EINVAL, "store",
-                                  "'%s' is not lease_ms=N with at least %d", hash + 1,
-                                  LEASE_MS_MIN);
-        }
-        s->lease_ms = ms;
+    const int rc = hash ? parse_own(s, hash + 1, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
     }
     snprintf(s->name, sizeof s->name, "postgres");
     // The name without its words of entry.

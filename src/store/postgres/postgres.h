@@ -190,7 +190,9 @@ typedef enum pg_sql {
 // ---- connections --------------------------------------------------------------------------------
 
 typedef struct pg_conn { // one thread at a time
-    PGconn *c;           // NULL: not open
+    PGconn *c;           // NULL: not open; never blocks in a send
+    int64_t answer_ms;   // without a byte from the server: it is as good as dead; 0: for ever
+    bool late;           // which has come to pass
     bool prepared[PG_COUNT];
     struct pg_conn *next; // in the list of idle ones
 } pg_conn;
@@ -223,6 +225,10 @@ int pons__pg_prepare(pg_conn *c, pg_sql id, pons_error *err);
 bool pons__pg_send(pg_conn *c, pg_sql id, const pg_params *p); // prepared; in or out of a pipeline
 // Runs a statement: *ret, when not NULL, is cleared by the caller, also NULL on failure.
 int pons__pg_run(pg_conn *c, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err);
+// The next result of what was sent, as PQgetResult, but of a server that is silent for answer_ms the
+// connection is ended, and then the result is that.
+PGresult *pons__pg_result(pg_conn *c);
+PGresult *pons__pg_query(pg_conn *c, const char *sql);           // the last result; the caller's
 int pons__pg_exec(pg_conn *c, const char *sql, pons_error *err); // text, several statements
 // Fills err from a result, or from the connection when there is none. Returns the status.
 int pons__pg_fail(const pg_conn *c, const PGresult *r, pons_error *err);
@@ -264,7 +270,7 @@ struct pg {
     char name[64]; // of the server, for messages
     char host[PONS__HOST_MAX];
     char life[PG_LIFE_MAX]; // which process of this host this is
-    int64_t lease_ms;
+    int64_t lease_ms, answer_ms;
     atomic_bool away; // the last that was heard of the server is that it is not there
 
     commit_queue q; // who has its right to write may use w

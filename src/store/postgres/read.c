@@ -306,7 +306,7 @@ bool pons__pg_read_next(pg_reading *r)
     if (r->status) {
         return false;
     }
-    PGresult *res = PQgetResult(r->c->c);
+    PGresult *res = pons__pg_result(r->c);
     ExecStatusType status = PQresultStatus(res);
     if (res && status == PGRES_SINGLE_TUPLE) {
         r->r = res;
@@ -323,7 +323,7 @@ bool pons__pg_read_next(pg_reading *r)
 int pons__pg_read_finish(pg_reading *r)
 {
     PQclear(r->r);
-    for (PGresult *res; r->c && (res = PQgetResult(r->c->c));) {
+    for (PGresult *res; r->c && (res = pons__pg_result(r->c));) {
         PQclear(res);
     }
     pons__pg_give(r->s, r->c);

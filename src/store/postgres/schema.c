@@ -248,16 +248,16 @@ static int version_of(pg_conn *c, int *ret, pons_error *err)
 {
     *ret = 0;
     // A scan of the catalogue: a look-up by name may remember what was before we waited.
-    PGresult *r = PQexec(c->c, "SELECT count(*)>0 FROM pg_class c JOIN pg_namespace n"
-                               " ON n.oid=c.relnamespace"
-                               " WHERE n.nspname='pons' AND c.relname='meta'");
+    PGresult *r = pons__pg_query(c, "SELECT count(*)>0 FROM pg_class c JOIN pg_namespace n"
+                                    " ON n.oid=c.relnamespace"
+                                    " WHERE n.nspname='pons' AND c.relname='meta'");
     bool there = PQresultStatus(r) == PGRES_TUPLES_OK && PQgetvalue(r, 0, 0)[0] == 't';
     int rc = PQresultStatus(r) == PGRES_TUPLES_OK ? PONS_OK : pons__pg_fail(c, r, err);
     PQclear(r);
     if (rc || !there) {
         return rc;
     }
-    r = PQexec(c->c, "SELECT value FROM pons.meta WHERE key='version'");
+    r = pons__pg_query(c, "SELECT value FROM pons.meta WHERE key='version'");
     if (PQresultStatus(r) != PGRES_TUPLES_OK) {
         rc = pons__pg_fail(c, r, err);
     } else if (PQntuples(r) == 1) {
