@@ -83,7 +83,7 @@ int pons_step_status_find(const char *word);
 int pons_plan_status_find(const char *word);
 int pons_tool_call_find(const char *word);
 
-// Where a status may go. Drawn in src/plan/words.c.
+// Where a status may go. Drawn in src/plan/enums.c.
 extern const pons_machine pons_step_machine; // of pons_step_status
 extern const pons_machine pons_plan_machine; // of pons_plan_status
 

@@ -2,7 +2,7 @@
 //
 // The whole of src/bt in one picture:
 //
-//     mdsl/text.c, mdsl/json.c --> ast --> mdsl/build.c ------------+
+//     mdsl/parse.c, mdsl/json.c -> ast --> mdsl/build.c ------------+
 //     xml/elements.c, xml/files.c --> elements --> xml/build.c -----+
 //                                                                   v
 //     pons_bt (core/definition.h): nodes in pre-order, children by index, names interned, one
@@ -27,7 +27,7 @@
 
 #include "bt/core/definition.h"
 #include "bt/core/faults.h"
-#include "bt/core/text.h"
+#include "bt/core/source.h"
 #include "bt/mdsl/read.h"
 
 #include <stdlib.h>

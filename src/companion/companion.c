@@ -5,7 +5,7 @@
 //        |  what is over is ended, energy flows                           executor.c
 //        v
 //     the tree's guards ask the world and the blackboard                  leaves.c, moment.c
-//        |  emergency > model > routine; every proposal passes the filter policy.c, safety.c
+//        |  emergency > model > routine; every proposal passes the filter suggest.c, safety_filter.c
 //        v
 //     the decision is recorded, what it decided is started                events.c, executor.c
 //        |
@@ -29,7 +29,7 @@
 #include "companion/leaves.h"
 #include "companion/life.h"
 #include "companion/moment.h"
-#include "companion/policy.h"
+#include "companion/suggest.h"
 #include "companion/view_ask.h"
 
 #include <stdlib.h>

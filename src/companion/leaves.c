@@ -13,8 +13,8 @@
 #include "companion/events.h"
 #include "companion/executor.h"
 #include "companion/moment.h"
-#include "companion/policy.h"
-#include "companion/safety.h"
+#include "companion/safety_filter.h"
+#include "companion/suggest.h"
 #include "companion/view_ask.h"
 
 #include <assert.h>

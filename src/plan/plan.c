@@ -3,14 +3,14 @@
 // The protocol stands between who plans and who acts: a planner writes a plan, an executor runs it,
 // and neither knows the other. This folder, file by file:
 //
-//     plan.c     the three structs, their checks, queries and factories
-//     words.c    the enumerations, and the tables of where a status may go
-//     tape.c     strict JSON as a flat array of nodes; canonical text of a value
-//     read.c     a tape into a plan: types, defaults, paths in errors
-//     write.c    a plan into canonical text
-//     repair.c   what a model wrote into JSON, telling every repair
-//     calls.c    tool calls, wrappers and lists into the one shape of a plan
-//     run.c      the engine that runs a plan step by step
+//     plan.c         the three structs, their checks, queries and factories
+//     enums.c        the enumerations, and the tables of where a status may go
+//     tape.c         strict JSON as a flat array of nodes; canonical text of a value
+//     read.c         a tape into a plan: types, defaults, paths in errors
+//     write.c        a plan into canonical text
+//     json_repair.c  what a model wrote into JSON, telling every repair
+//     unwrap.c       tool calls, wrappers and lists into the one shape of a plan
+//     run.c          the engine that runs a plan step by step
 //
 // One step from end to end: its text is one run of nodes on the tape; read.c copies five or six
 // strings of it into the plan's arena, the free objects as canonical text; write.c copies them out

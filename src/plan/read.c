@@ -6,9 +6,9 @@
 // text too (dumped), so that there is one way in.
 #include "plan/read.h"
 
+#include "plan/enums.h"
 #include "plan/parts.h"
 #include "plan/tape.h"
-#include "plan/words.h"
 #include "pons/plan.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // files.c - trees and models, gathered over a file and all that it includes.
 #include "bt/xml/files.h"
 
-#include "bt/core/text.h"
+#include "bt/core/source.h"
 #include "bt/xml/elements.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
 //
 // Five looks, from the file to its meaning, and none stops the next:
 //
-//   the log        sqlite_log.c
+//   the log        wal.c
 //   the header     a store of pons, of a schema that is known, with pages and log of its kind
 //   SQLite         integrity_check (each page, each index) and foreign_key_check
 //   checksums      each row's, by pons_sum (schema.c)

@@ -12,7 +12,7 @@
 //   prune.c         copies of threads; pruning, and space given back
 //   trim.c          a little of what is old, taken away in one small transaction
 //   check.c         looking for damage
-//   log.c           whether the log beside the file is whole
+//   wal.c           whether the log beside the file is whole
 //   repair.c        a sound file from a damaged one
 //   backup.c        copies while others write
 //   read_only.c     opening what may not be written

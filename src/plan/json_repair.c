@@ -1,4 +1,4 @@
-// repair.c - JSON out of what a model wrote, with every repair told.
+// json_repair.c - JSON out of what a model wrote, with every repair told.
 //
 // The reader walks over prose until it meets what looks like a plan: `{` and a key, `[` and such an
 // object or a call, or a call with named arguments that has its lines to itself. From there on it
@@ -13,10 +13,10 @@
 //
 // When there are fenced blocks that hold candidates, only those count. Several calls in a row are a
 // list of calls.
-#include "plan/repair.h"
+#include "plan/json_repair.h"
 
+#include "plan/enums.h"
 #include "plan/tape.h"
-#include "plan/words.h"
 #include "pons/buf.h"
 #include "pons/plan.h"
 

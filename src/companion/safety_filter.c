@@ -1,4 +1,4 @@
-// safety.c - the safety filter: every proposal, the routine's and the model's alike, passes all of
+// safety_filter.c - the safety filter: every proposal, the routine's and the model's alike, passes all of
 // these rules or is refused with the name of the first that it breaks.
 //
 //   reality           it would cross into the real world
@@ -21,7 +21,7 @@
 //
 // Place and device are those of the *target*: where the action leads and what it is done with, at
 // the minute when it gets there.
-#include "companion/safety.h"
+#include "companion/safety_filter.h"
 
 #include "companion/moment.h"
 #include "companion/view_ask.h"

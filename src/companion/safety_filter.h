@@ -1,6 +1,6 @@
-// safety.h - the safety filter.
-#ifndef PONS_COMPANION_SAFETY_H
-#define PONS_COMPANION_SAFETY_H
+// safety_filter.h - the safety filter.
+#ifndef PONS_COMPANION_SAFETY_FILTER_H
+#define PONS_COMPANION_SAFETY_FILTER_H
 
 #include "companion/life.h"
 

@@ -1,4 +1,4 @@
-// policy.c - the model's part: when it may be asked, one question, and what becomes of the answer.
+// suggest.c - the model's part: when it may be asked, one question, and what becomes of the answer.
 //
 // A window of some minutes has at most one request. Its suggestion is cached for the window; one
 // that was refused, or carried out a moment ago, is not looked at again before its cool-down ends.
@@ -13,11 +13,11 @@
 //
 // A life in real time does not wait in its tick. A simulated one does (its host gives `wait`):
 // there a minute takes no time, and the answer belongs to the minute in which it was asked for.
-#include "companion/policy.h"
+#include "companion/suggest.h"
 
 #include "companion/calendar.h"
 #include "companion/events.h"
-#include "companion/safety.h"
+#include "companion/safety_filter.h"
 #include "companion/view_ask.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-// policy.h - suggestions of a model.
-#ifndef PONS_COMPANION_POLICY_H
-#define PONS_COMPANION_POLICY_H
+// suggest.h - suggestions of a model.
+#ifndef PONS_COMPANION_SUGGEST_H
+#define PONS_COMPANION_SUGGEST_H
 
 #include "companion/life.h"
 

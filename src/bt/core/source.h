@@ -1,6 +1,6 @@
-// text.h - files and bytes before they are read as a tree.
-#ifndef PONS_BT_CORE_TEXT_H
-#define PONS_BT_CORE_TEXT_H
+// source.h - files and bytes before they are read as a tree.
+#ifndef PONS_BT_CORE_SOURCE_H
+#define PONS_BT_CORE_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

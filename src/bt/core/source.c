@@ -1,5 +1,5 @@
-// text.c - files and bytes before they are read as a tree.
-#include "bt/core/text.h"
+// source.c - files and bytes before they are read as a tree.
+#include "bt/core/source.h"
 
 #include "pons/buf.h"
 

@@ -1,4 +1,4 @@
-// calls.c - the reader's last mile: from JSON in any of the shapes that models and APIs use to the
+// unwrap.c - the reader's last mile: from JSON in any of the shapes that models and APIs use to the
 // one shape of a plan.
 //
 //     "…"                              JSON in a string: read what is in it
@@ -10,8 +10,8 @@
 // A call is known by the members that the APIs give it (the table below). Its step has the call's
 // name and arguments, its place in the list as step_id, and nothing else; the goal must come from
 // the caller. The new text is read like any other, and marks lead its positions back.
+#include "plan/json_repair.h"
 #include "plan/read.h"
-#include "plan/repair.h"
 #include "plan/tape.h"
 #include "pons/buf.h"
 #include "pons/plan.h"

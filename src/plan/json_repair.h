@@ -1,6 +1,6 @@
-// repair.h - JSON out of what a model wrote.
-#ifndef PONS_PLAN_REPAIR_H
-#define PONS_PLAN_REPAIR_H
+// json_repair.h - JSON out of what a model wrote.
+#ifndef PONS_PLAN_JSON_REPAIR_H
+#define PONS_PLAN_JSON_REPAIR_H
 
 #include "plan/tape.h"
 #include "pons/buf.h"

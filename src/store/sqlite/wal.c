@@ -1,4 +1,4 @@
-// sqlite_log.c - whether the write-ahead log beside a store is whole.
+// wal.c - whether the write-ahead log beside a store is whole.
 //
 // SQLite takes the first frame whose checksum does not fit for the log's end, as it must after a
 // power cut, and says nothing: a damaged frame costs all that was committed in it and after it. So

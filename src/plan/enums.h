@@ -1,6 +1,6 @@
-// words.h - the protocol's enumerations as lists of words.
-#ifndef PONS_PLAN_WORDS_H
-#define PONS_PLAN_WORDS_H
+// enums.h - the protocol's enumerations as lists of words.
+#ifndef PONS_PLAN_ENUMS_H
+#define PONS_PLAN_ENUMS_H
 
 #include <stddef.h>
 

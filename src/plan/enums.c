@@ -1,4 +1,4 @@
-// words.c - the protocol's enumerations as words, and where a status may go.
+// enums.c - the protocol's enumerations as words, and where a status may go.
 //
 //   a step    pending ------------> running ----------> success, failed, skipped
 //                |                   |   ^                 ^
@@ -14,7 +14,7 @@
 //
 // success, failed and skipped end a step; completed, failed and cancelled end a plan. A running
 // step that must ask goes to wait_confirmation and comes back.
-#include "plan/words.h"
+#include "plan/enums.h"
 
 #include "pons/plan.h"
 
