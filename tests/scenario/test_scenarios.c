@@ -195,6 +195,35 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+// By the rules, and again with their decisions over a model's wire, where the file has no model.
+static bool ends_as_it_says(const char *name, bool as_model)
+{
+    const pons_scenario_options o = {.as_model = as_model};
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL;
+    must(pons_scenario_load(in_scenarios(name), &s, &err), &err, name);
+    const pons_value *v = pons_scenario_value(s);
+    const bool again = pons_get(v, "goals") && !pons_get(v, "model");
+    pons_scenario_destroy(s);
+    if (as_model && !again) {
+        return true;
+    }
+    pons_autovalue report = play(in_scenarios(name), &o, NULL);
+    const bool passed = pons_get_bool(report, "passed", false);
+    print_message(
+        "%s %s%s: %lld commits, %lld kills, %lld starts, %.1f s of robot time\n",
+        passed ? "ok " : "BAD", name, as_model ? " as a model" : "",
+        (long long)pons_get_int(report, "commits", 0), (long long)pons_get_int(report, "kills", 0),
+        (long long)pons_get_int(report, "starts", 0), pons_get_num(report, "robot_s", 0.0));
+    size_t k;
+    json_t *miss;
+    json_array_foreach(pons_get(report, "misses"), k, miss)
+    {
+        print_error("  %s\n", json_string_value(miss));
+    }
+    return passed;
+}
+
 static void every_story_ends_as_it_says(void **state)
 {
     (void)state;
@@ -212,23 +241,11 @@ static void every_story_ends_as_it_says(void **state)
     closedir(d);
     assert_true(n >= 2);
     qsort(names, n, sizeof names[0], by_name);
-    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
     bool good = true;
     for (size_t i = 0; i < n; i++) {
-        pons_autovalue report = play(in_scenarios(names[i]), &o, NULL);
-        const bool passed = pons_get_bool(report, "passed", false);
-        print_message(
-            "%s %s: %lld commits, %lld kills, %lld starts, %.1f s of robot time\n",
-            passed ? "ok " : "BAD", names[i], (long long)pons_get_int(report, "commits", 0),
-            (long long)pons_get_int(report, "kills", 0),
-            (long long)pons_get_int(report, "starts", 0), pons_get_num(report, "robot_s", 0.0));
-        size_t k;
-        json_t *miss;
-        json_array_foreach(pons_get(report, "misses"), k, miss)
-        {
-            print_error("  %s\n", json_string_value(miss));
+        for (int as_model = 0; as_model <= 1; as_model++) {
+            good = ends_as_it_says(names[i], as_model == 1) && good;
         }
-        good = good && passed;
     }
     assert_true(good);
 }
@@ -345,6 +362,79 @@ static void added_kills_come_beside_the_storys_own(void **state)
     assert_int_equal(pons_get_int(random, "kills_told", -1), 5);
 }
 
+// ---- stories of seeds ---------------------------------------------------------------------------
+
+// The file of a seed's story, which is read back.
+static const char *story_of(uint64_t seed)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL;
+    const char *path = write_story("");
+    must(pons_scenario_random(seed, &s, &err), &err, "a story");
+    must(pons_scenario_save(s, path, &err), &err, "a story");
+    pons_scenario_destroy(s);
+    return path;
+}
+
+static void a_seed_is_a_story_that_repeats(void **state)
+{
+    (void)state;
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        char what[32];
+        pons_autobuf first = PONS_BUF_INIT;
+        pons_autobuf second = PONS_BUF_INIT;
+        snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
+        pons_autovalue report = play(story_of(seed), &o, &first);
+        must_pass(report, what);
+        if (seed % 4 == 0) {
+            pons_autovalue again = play(story_of(seed), &o, &second);
+            assert_true(first.len > 0);
+            assert_string_equal(first.data, second.data);
+            assert_true(json_equal(report, again));
+        }
+    }
+}
+
+// Of three goals, three things that happen and a model, one goal is what breaks the rule.
+static void a_story_that_fails_is_cut_down(void **state)
+{
+    (void)state;
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL, *small = NULL;
+    pons_value *world = NULL;
+    int64_t runs = 0;
+    must(pons_scenario_load(write_story("name: long\nseed: 1\n"
+                                        "goals: [wait 1 second, 去厨房, say hello]\n"
+                                        "model:\n  - content: hm\n"
+                                        "events:\n"
+                                        "  - at_s: 1\n    do: {battery: 70}\n"
+                                        "  - at_s: 2\n    do: {say: wait 1 second}\n"
+                                        "  - at_s: 3\n    do: {pause_brain_s: 0.2}\n"
+                                        "always: {outside: corridor}\n"
+                                        "expect: {status: over}\n"),
+                            &s, &err),
+         &err, "a story");
+    must(pons_world_load(PONS_SOURCE_DIR "/worlds/house.yaml", &world, &err), &err, "house");
+    const pons_scenario_env env = {.robot = &pons_robot_kinematic,
+                                   .world = world,
+                                   .config = shop.config,
+                                   .policy = shop.policy,
+                                   .script = &pons_llm_script,
+                                   .dir = shop.dir};
+    must(pons_scenario_shrink(s, &env, &o, &small, &runs, &err), &err, "cut down");
+    const pons_value *v = pons_scenario_value(small);
+    assert_int_equal(json_array_size(pons_get(v, "goals")), 1);
+    assert_string_equal(json_string_value(json_array_get(pons_get(v, "goals"), 0)), "去厨房");
+    assert_null(pons_get(v, "events"));
+    assert_null(pons_get(v, "model"));
+    assert_true(runs >= 6);
+    pons_scenario_destroy(s);
+    pons_scenario_destroy(small);
+    pons_value_unref(world);
+}
+
 // ---- the judge ----------------------------------------------------------------------------------
 
 static void a_wrong_expectation_is_missed(void **state)
@@ -453,6 +543,8 @@ int main(void)
         cmocka_unit_test(another_seed_gives_another_trace),
         cmocka_unit_test(random_kills_lose_nothing),
         cmocka_unit_test(added_kills_come_beside_the_storys_own),
+        cmocka_unit_test(a_seed_is_a_story_that_repeats),
+        cmocka_unit_test(a_story_that_fails_is_cut_down),
         cmocka_unit_test(a_wrong_expectation_is_missed),
         cmocka_unit_test(a_story_that_does_not_end_is_missed),
         cmocka_unit_test(a_bad_file_is_refused_with_its_place),

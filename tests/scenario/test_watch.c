@@ -1,0 +1,258 @@
+// The watch, step by step: each rule is broken once on purpose and must be told once, with its time;
+// what is as it should be is not told. The ledger is a file that the test writes, the events lie in
+// a store in memory.
+#include "pons/drivers.h"
+#include "pons/yaml.h"
+#include "scenario/watch.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOUSE   PONS_SOURCE_DIR "/worlds/house.yaml"
+#define STEP_NS (10 * PONS_NS_PER_MS)
+
+static struct bench {
+    char ledger[64];
+    pons_value *world, *config, *always;
+    pons__watch w;
+    pons__watch_step step;
+    double s; // robot time
+} t;
+
+static int open_bench(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    t = (struct bench){.ledger = "/tmp/pons-watch-XXXXXX"};
+    const int fd = mkstemp(t.ledger);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_true(pons_world_load(HOUSE, &t.world, &err) >= 0);
+    t.config = json_pack("{s:{s:[s]}}", "approval", "skills", "dock_to_charger");
+    t.always = json_pack("{s:f, s:s, s:f, s:[s,s]}", "speed_max_mps", 0.7, "outside", "kitchen",
+                         "battery_above_pct", 20.0, "skills", "navigate_to_pose", "wait");
+    pons__watch_init(&t.w, t.ledger, t.world, t.config, t.always);
+    t.step = (pons__watch_step){.dt_ns = STEP_NS,
+                                .body = true,
+                                .told = true,
+                                .battery_pct = 90.0,
+                                .truth = {.x = 2.0, .y = 1.6}};
+    return 0;
+}
+
+static int close_bench(void **state)
+{
+    (void)state;
+    pons__watch_fini(&t.w);
+    pons_value_unref(t.world);
+    pons_value_unref(t.config);
+    pons_value_unref(t.always);
+    unlink(t.ledger);
+    return 0;
+}
+
+static void row(const char *json)
+{
+    FILE *f = fopen(t.ledger, "a");
+    assert_non_null(f);
+    for (; *json; json++) {
+        fputc(*json == '\'' ? '"' : *json, f);
+    }
+    fputc('\n', f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void look(double seconds)
+{
+    for (double until = t.s + seconds; t.s < until; t.s += 0.01) {
+        t.step.robot_s = t.s;
+        pons__watch_look(&t.w, &t.step, NULL, (pons_store){0}, "t");
+    }
+}
+
+static void expect_misses(size_t n, const char *last)
+{
+    const size_t got = json_array_size(t.w.misses);
+    const char *text = got ? json_string_value(json_array_get(t.w.misses, got - 1)) : "";
+    if (got != n || (last && !strstr(text, last))) {
+        fail_msg("%zu misses, the last is “%s”; %zu expected, with “%s”", got, text, n,
+                 last ? last : "");
+    }
+}
+
+static void one_goal_has_the_base(void **state)
+{
+    (void)state;
+    row("{'kind':'boot','boot_id':'b1'}");
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'started','task_id':'t1'}");
+    row("{'goal_id':'g2','skill':'wait','state':'started','task_id':'t1'}"); // needs no base
+    look(0.02);
+    expect_misses(0, NULL);
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'canceled','task_id':'t1'}");
+    row("{'goal_id':'g3','skill':'navigate_to_pose','state':'started','task_id':'t2'}");
+    look(0.02);
+    expect_misses(0, NULL);
+    row("{'goal_id':'g4','skill':'navigate_to_pose','state':'started','task_id':'t2'}");
+    look(0.02);
+    expect_misses(1, "while goal g3 had the base");
+}
+
+static void another_boot_has_no_goals(void **state)
+{
+    (void)state;
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'started','task_id':'t1'}");
+    row("{'kind':'boot','boot_id':'b2'}");
+    row("{'goal_id':'g2','skill':'navigate_to_pose','state':'started','task_id':'t1'}");
+    look(0.02);
+    expect_misses(0, NULL);
+    row("{'goal_id':'g1','skill':'wait','state':'started','task_id':'t1'}");
+    look(0.02);
+    expect_misses(1, "g1 started twice");
+}
+
+static void a_latched_robot_is_told_nothing_and_stands(void **state)
+{
+    (void)state;
+    t.w.always = NULL; // its jumps are no speed here
+    t.step.written.v = 0.5;
+    look(0.1);
+    expect_misses(0, NULL);
+    t.step.told = false;
+    pons__watch_stopped(&t.w); // said just now; no telemetry yet
+    t.step.written.v = 0.0;
+    look(0.02);
+    expect_misses(0, NULL);
+    t.step.told = t.step.latched = true;
+    t.step.truth.x += 0.1; // it brakes
+    look(1.0);
+    expect_misses(0, NULL);
+    t.step.truth.x += 0.03;
+    look(0.02);
+    expect_misses(1, "latched, and the robot moved");
+    t.step.written.w = 0.1;
+    look(0.05);
+    expect_misses(2, "latched, and the wheels are told 0.000 m/s, 0.100 rad/s");
+}
+
+static void a_stop_that_nobody_saw_yet_counts(void **state)
+{
+    (void)state;
+    t.step.told = false;
+    t.step.written.v = 0.5;
+    pons__watch_stopped(&t.w);
+    look(0.01);
+    expect_misses(1, "latched, and the wheels");
+}
+
+static void the_files_own_rules(void **state)
+{
+    (void)state;
+    t.step.battery_pct = 19.0;
+    look(0.01);
+    expect_misses(1, "the battery has 19.0");
+    t.step.truth = (pons_pose2){.x = 6.7, .y = 6.4};
+    pons__watch_moved(&t.w); // carried there: that is no speed
+    look(0.01);
+    expect_misses(2, "the robot is in kitchen");
+    row("{'goal_id':'g1','skill':'spin','state':'started','task_id':'t1'}");
+    look(0.02);
+    expect_misses(3, "spin started, which may not");
+    look(1.0);
+    expect_misses(3, NULL); // once a kind
+}
+
+// ---- the events ---------------------------------------------------------------------------------
+
+static pons_store memory;
+static pons_lease lease;
+
+static void event(const char *type, const char *json)
+{
+    char text[512];
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(text, sizeof text, "%s", json);
+    for (char *c = text; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    pons_event_row e = {.ns = "kernel", .type = type, .payload = {text, strlen(text)}};
+    const pons_commit c = {.lease = &lease, .ns = "kernel", .events = &e, .n_events = 1};
+    if (memory.ops->commit(memory.self, &c, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    t.step.robot_s = t.s += 0.01;
+    pons__watch_look(&t.w, &t.step, NULL, memory, "t");
+}
+
+static int open_events(void **state)
+{
+    pons_error err = PONS_ERROR_INIT;
+    open_bench(state);
+    assert_true(pons_store_memory_open(&memory, &err) >= 0);
+    assert_true(memory.ops->lease_acquire(memory.self, "t", &lease, &err) >= 0);
+    return 0;
+}
+
+static int close_events(void **state)
+{
+    memory.ops->lease_release(memory.self, &lease);
+    pons_store_close(&memory);
+    return close_bench(state);
+}
+
+#define DOCK "'skill':'dock_to_charger','args':{}"
+
+static void an_approval_is_for_one_dispatch(void **state)
+{
+    (void)state;
+    event("approval.requested", "{'id':'q1','ops':[{" DOCK "}]}");
+    event("approval.resolved", "{'id':'q1','action':'approve'}");
+    event("effect", "{'goal_id':'g1'," DOCK ",'state':'dispatched'}");
+    event("effect", "{'goal_id':'g1'," DOCK ",'state':'dispatched'}"); // sent again: the same
+    expect_misses(0, NULL);
+    event("effect", "{'goal_id':'g2'," DOCK ",'state':'dispatched'}");
+    expect_misses(1, "nobody had agreed");
+    event("approval.requested", "{'id':'q2','ops':[{" DOCK "}]}");
+    event("effect", "{'goal_id':'g3'," DOCK ",'state':'dispatched'}");
+    expect_misses(2, "while question q2 about it was open");
+}
+
+static void a_task_ends_once_and_where_it_says(void **state)
+{
+    (void)state;
+    const char *queued = "{'task':{'id':'task-1','source':'user','goals':"
+                         "[{'intent':'go_to','zone':'study'}]}}";
+    event("task.queued", queued);
+    event("task.done", "{'task_id':'task-1','status':'succeeded'}");
+    expect_misses(1, "not in study");
+    event("task.done", "{'task_id':'task-1','status':'failed'}");
+    expect_misses(2, "had ended");
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'started','task_id':'task-1'}");
+    look(0.02);
+    expect_misses(3, "which is over");
+    event("schema.failed", "{'what':'observation'}");
+    expect_misses(4, "not as published");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_goal_has_the_base, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(another_boot_has_no_goals, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(a_latched_robot_is_told_nothing_and_stands, open_bench,
+                                        close_bench),
+        cmocka_unit_test_setup_teardown(a_stop_that_nobody_saw_yet_counts, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(the_files_own_rules, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(an_approval_is_for_one_dispatch, open_events, close_events),
+        cmocka_unit_test_setup_teardown(a_task_ends_once_and_where_it_says, open_events,
+                                        close_events),
+    };
+    pons_value_init();
+    setenv("PONS_SHARE", PONS_SOURCE_DIR, 0);
+    return cmocka_run_group_tests_name("the watch", tests, NULL, NULL);
+}
