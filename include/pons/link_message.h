@@ -33,6 +33,7 @@ typedef enum pons_message_type {
     PONS_MESSAGE_BYE,
     PONS_MESSAGE_SPAWN,
     PONS_MESSAGE_BATTERY,
+    PONS_MESSAGE_SET_POSE,
     PONS_MESSAGE_TYPES
 } pons_message_type;
 
@@ -88,6 +89,9 @@ typedef struct pons_message {
         struct {
             double pct;
         } battery;
+        struct {
+            double x, y, yaw; // in the map [m, rad]; NAN: was of another kind
+        } set_pose;
     } as;
     pons_field_fault fault; // of a decode: the first field that is wrong
     const pons_value *held; // of a decode: what strings and args lie in

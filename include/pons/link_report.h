@@ -146,6 +146,11 @@ typedef struct pons_report_telemetry {
     pons_report_pose pose;
     double pose_std_m;
     struct {
+        const char *state; // sure, doubtful, ambiguous, lost
+        double agreement;  // of the newest scan with the map there, 0 … 1; NAN: it cannot tell
+        const char *why;   // in doubt: what is known, for people; ""
+    } localization;
+    struct {
         double v, w; // [m/s], [rad/s]
     } twist;
     double battery_pct;

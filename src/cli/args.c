@@ -22,7 +22,8 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
     bool ended = false;
     for (int i = 0; i < c->argc; i++) {
         char *word = c->argv[i];
-        if (ended || word[0] != '-' || word[1] == '\0') {
+        const bool number = word[1] == '.' || (word[1] >= '0' && word[1] <= '9'); // -1.5 is a word
+        if (ended || word[0] != '-' || word[1] == '\0' || number) {
             c->argv[kept++] = word;
             continue;
         }

@@ -88,6 +88,10 @@ int cli_lacks(pons_error *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3))); // PONS_EENV
 // Makes a failure to reach something the environment's, whatever it was: PONS_EENV.
 int cli_unreached(pons_error *err);
+// cmd_word.c: sends one message to the body of this workspace, without a hello, and waits for its
+// ok. What the body refuses, and that there is none, are PONS_EENV.
+struct pons_message;
+int cli_ask_body(cli *c, const struct pons_message *what, pons_error *err);
 // The error as one line on stderr; for main.c, and where a command goes on after it.
 void cli_tell(const pons_error *err);
 

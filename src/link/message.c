@@ -82,6 +82,12 @@ static const pons_field battery_fields[] = {
     {"pct", NUMBER, REQUIRED, AT(battery.pct), .min = 0, .max = 100, .means = "charge, per cent"},
 };
 
+static const pons_message_field set_pose_fields[] = {
+    {"x",   NUMBER, REQUIRED, AT(set_pose.x), .means = "where the robot is, in the map, m"},
+    {"y",   NUMBER, REQUIRED, AT(set_pose.y), .means = "m"},
+    {"yaw", NUMBER, REQUIRED, AT(set_pose.yaw), .means = "how it is turned, rad"},
+};
+
 #define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
 static const struct {
     const char *word;
@@ -99,6 +105,7 @@ static const struct {
     [PONS_MESSAGE_BYE]       = {"bye", FIELDS(bye_fields)},
     [PONS_MESSAGE_SPAWN]     = {"world.spawn", FIELDS(spawn_fields)},
     [PONS_MESSAGE_BATTERY]   = {"world.battery", FIELDS(battery_fields)},
+    [PONS_MESSAGE_SET_POSE]  = {"set_pose", FIELDS(set_pose_fields)},
 };
 // clang-format on
 

@@ -141,6 +141,12 @@ static const pons_field twist_fields[] = {
     {"w", NUMBER, NULLABLE, AT(telemetry.twist.w), .means = "rad/s"},
 };
 
+static const pons_field localization_fields[] = {
+    {"state",     STRING, USUAL,    AT(telemetry.localization.state), .words = "sure", .means = "`sure`, `doubtful`, `ambiguous`, `lost`"},
+    {"agreement", NUMBER, NULLABLE, AT(telemetry.localization.agreement), .means = "share, 0 to 1, of the beams that can tell which agree with the map there"},
+    {"why",       STRING, OPTIONAL, AT(telemetry.localization.why), .means = "in doubt: what is known, for people"},
+};
+
 static const pons_field active_fields[] = {
     {"goal_id",    STRING,  REQUIRED, AT(telemetry.goal.goal_id), .means = "its id"},
     {"skill",      STRING,  USUAL,    AT(telemetry.goal.skill), .means = "its skill"},
@@ -171,6 +177,7 @@ static const pons_field telemetry_fields[] = {
     {"robot_ms",             INTEGER, REQUIRED, AT(telemetry.robot_ms), .means = "the robot's clock"},
     {"pose",                 GROUP,   USUAL,    ALWAYS, WITH(telemetry_pose), .means = "of the robot, in the map"},
     {"pose_std_m",           NUMBER,  NULLABLE, AT(telemetry.pose_std_m), .means = "how sure that is"},
+    {"localization",         GROUP,   USUAL,    ALWAYS, WITH(localization_fields), .means = "and whether the scans bear it out, below"},
     {"twist",                GROUP,   USUAL,    ALWAYS, WITH(twist_fields), .means = "as measured"},
     {"battery_pct",          NUMBER,  NULLABLE, AT(telemetry.battery_pct), .means = "charge, per cent"},
     {"battery_state",        STRING,  USUAL,    AT(telemetry.battery_state), .words = "unknown", .means = "`unknown`, `charging`, `discharging`, `not_charging`, `full`"},

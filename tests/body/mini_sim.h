@@ -4,6 +4,7 @@
 #define PONS_TESTS_MINI_SIM_H
 
 #include "body/nav/nav.h"
+#include "body/where/localizer.h"
 
 typedef struct mini_sim {
     void *robot;

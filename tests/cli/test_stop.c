@@ -1,4 +1,4 @@
-// `pons stop` and `pons reset` as programs, and what the body's process holds: the stop returns 0 only
+// `pons stop`, `pons reset` and `pons body pose` as programs, and what the body's process holds: the stop returns 0 only
 // when the latch is on the disk, and 3 with the reason while the disk takes nothing; a body has no key
 // in its environment, is root's in /proc, and keeps two capabilities. The full disk is a limit on the
 // size of the body's files, set from outside.
@@ -90,6 +90,30 @@ static bool holds(const char *path, const char *text)
     return strstr(all, text) != NULL;
 }
 
+// `pons body pose`: what is no pose, a body that is not there, a place in a wall, and one that is
+// told.
+static void a_person_says_where_the_robot_is(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_must_fail(&b, "body pose 1.5 2", 2, "X and Y in metres and YAW in radians");
+    bench_must_fail(&b, "body pose 1.5 2 north", 2, "YAW takes a number");
+    bench_must_fail(&b, "body pose 2.0 1.6 0", 3, "body.sock");
+    start_body(&b, &p);
+    bench_must_fail(&b, "body pose 5.0 0.05 0", 3, "outside the map or in a wall");
+    bench_must_fail(&b, "body pose -2.0 1.6 0", 3, "outside the map or in a wall");
+    pons_autovalue said = NULL;
+    assert_int_equal(bench_run_json(&b, "body pose 2.1 1.5 -0.1 --json", &said), 0);
+    assert_string_equal(pons_get_str(said, "type", ""), "set_pose");
+    assert_true(pons_get_num(said, "yaw", 0.0) < -0.05);
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void a_body_holds_no_key_and_two_capabilities(void **state)
 {
     (void)state;
@@ -126,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_stop_that_cannot_be_saved_ends_with_3, bench_teardown),
+        cmocka_unit_test_teardown(a_person_says_where_the_robot_is, bench_teardown),
         cmocka_unit_test_teardown(a_body_holds_no_key_and_two_capabilities, bench_teardown),
     };
     pons_value_init();

@@ -32,12 +32,13 @@
 #include <string.h>
 #include <strings.h>
 
-#define MODULE   "body"
-#define STEP_NS  (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
-#define BLOBS_NS (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
-#define RATE_NS  PONS_NS_PER_S          // host time over which the real-time factor is taken
-#define LATE_NS  (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
-#define MOVED_M  1.0                    // a restored pose further off than this is not believed
+#define MODULE        "body"
+#define STEP_NS       (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
+#define BLOBS_NS      (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
+#define RATE_NS       PONS_NS_PER_S          // host time over which the real-time factor is taken
+#define LATE_NS       (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
+#define THINK_LOOKUPS 200000 // of a search for the pose, in one poll: a millisecond or two
+#define MOVED_M       1.0    // a restored pose further off than this is not believed
 
 static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err);
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err);
@@ -51,6 +52,7 @@ static char *beside(const char *path, const char *name);
 static void sense(pons_body *b);
 static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns);
 static void sense_scan(pons_body *b);
+static void watch_place(pons_body *b);
 static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns);
 static void watch_latch(pons_body *b);
 static void control(pons_body *b);
@@ -201,6 +203,12 @@ int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err)
     return PONS_OK;
 }
 
+void pons__body_placed(pons_body *b, pons_pose2 pose_in_map)
+{
+    pons__localizer_told(b->localizer, pose_in_map, b->state.odom_from_base);
+    watch_place(b);
+}
+
 // ---- the poll -----------------------------------------------------------------------------------
 
 void pons__body_poll(pons_body *b)
@@ -261,7 +269,8 @@ static void sense(pons_body *b)
     }
     pons__localizer_predict(b->localizer, odom);
     sense_scan(b);
-    b->pose = pons__localizer_pose(b->localizer);
+    b->thinking = pons__localizer_think(b->localizer, THINK_LOOKUPS);
+    watch_place(b);
 
     if (b->host_ns - b->rate_host_ns >= RATE_NS) {
         b->realtime =
@@ -298,11 +307,26 @@ static void sense_scan(pons_body *b)
     b->scans++;
     const pons_pose2 at = odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
+    // What is seen from a place that is in doubt would be drawn where it is not.
+    const pons__pose_watch *where = pons__localizer_watch(b->localizer);
+    if (where->trust != PONS__POSE_SURE || where->contradicted) {
+        return;
+    }
     // Where the robot was when it looked: now, less the motion since then.
     const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
     const pons_pose2 then = pons_pose_compose(pons__localizer_pose(b->localizer), since);
     pons__costmap_observe(b->grid, then, &b->scan);
     pons__nav_observe(b->nav, then, &b->scan);
+}
+
+static void watch_place(pons_body *b)
+{
+    const uint32_t jumps = pons__localizer_watch(b->localizer)->jumps;
+    b->pose = pons__localizer_pose(b->localizer);
+    if (jumps != b->jumps_seen) {
+        b->jumps_seen = jumps;
+        pons__nav_displaced(b->nav);
+    }
 }
 
 // Odometry at a stamp, between the two samples around it.

@@ -6,7 +6,7 @@
 //   command.c    what the loop asks of the gate
 //   messages.c   what clients say, and who is in control; clients.c: who is connected
 //   goals.c      the goal protocol and the life of a goal; shown.c: what others see of it
-//   requests.c   stop and reset over a link: when they are answered
+//   requests.c   stop, reset and set_pose over a link: when they are answered
 //   telemetry.c  what is told to everybody
 //   boot.c       what the last body left
 //   latch.c      the latch thread, which writes what outlives the process
@@ -18,6 +18,7 @@
 #include "body/safety/gate.h"
 #include "body/safety/latch.h"
 #include "body/skills/skills.h"
+#include "body/where/localizer.h"
 #include "pons/body.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
@@ -124,6 +125,8 @@ struct pons_body {
     pons__costmap *grid;
     pons__nav *nav;
     pons__localizer *localizer;
+    uint32_t jumps_seen; // of the localiser
+    bool thinking;       // there is more to search or plan: the next poll comes at once
     pons_pose2 pose;
     pons__odom_sample odom[PONS__ODOM_RING];
     int odom_n, odom_head;
@@ -153,6 +156,7 @@ struct pons_body {
 };
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);
+void pons__body_placed(pons_body *b, pons_pose2 pose_in_map); // a person says where it is
 void pons__body_poll(pons_body *b); // everything that is due on the loop thread
 int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err); // takes state
 

@@ -2,7 +2,7 @@
 //
 //   observer      hears telemetry and speech; may ask for a goal's status, and stop
 //   controller    one at a time, with an epoch of its own; only it sends goals, cancels, adopts
-//   who resets    the controller, or a process of the same user (requests.c)
+//   who resets    the controller, or a process of the same user; as who sets the pose (requests.c)
 //
 // There are PONS__CLIENTS_MAX places. Observers that said hello take PONS__OBSERVERS_MAX of them at
 // the most; who has said nothing for PONS__HELLO_NS is closed, and earlier when a place is needed.
@@ -61,6 +61,7 @@ static const struct {
     [PONS_MESSAGE_BYE] = {on_bye, true, false},
     [PONS_MESSAGE_SPAWN] = {on_spawn, true, false},
     [PONS_MESSAGE_BATTERY] = {on_battery, true, false},
+    [PONS_MESSAGE_SET_POSE] = {pons__pose_told, false, false},
 };
 
 void pons__clients_pump(pons_body *b)

@@ -397,6 +397,7 @@ static void wait_for_work(process *p)
     if (b->telemetry_due_ns - host_ns < wait_ns) {
         wait_ns = b->telemetry_due_ns - host_ns;
     }
+    wait_ns = b->thinking ? 0 : wait_ns;
     wait_ns = wait_ns < LOOP_MIN_NS ? LOOP_MIN_NS : wait_ns > LOOP_MAX_NS ? LOOP_MAX_NS : wait_ns;
     const struct timespec wait = {.tv_nsec = wait_ns};
     if (ppoll(fds, n, &wait, NULL) > 0 && (fds[1].revents & POLLIN)) {

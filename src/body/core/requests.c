@@ -1,4 +1,5 @@
-// requests.c - stop and reset over a link: each is answered when what it says has happened.
+// requests.c - stop and reset over a link: each is answered when what it says has happened; and
+// set_pose, by which a person tells a robot that has lost itself where it is.
 //
 //   stop  -> gate: zero is written -> stopped -> disk -> latched
 //                                                 +-fails-> unsaved{message}, once; latched later
@@ -62,6 +63,25 @@ void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
     c->reset_until_ns = b->host_ns + PONS__RESET_NS;
     send_reset(b, c);
     answer_reset(b, c);
+}
+
+// Only what may be: in the map, and where the robot has room by the map. Whether it is true, the
+// scans say.
+void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const pons_pose2 at = {msg->as.set_pose.x, msg->as.set_pose.y,
+                           pons_wrap_angle(msg->as.set_pose.yaw)};
+    if (!may_reset(b, c)) {
+        pons__client_error(c, "set_pose", "not_permitted",
+                           "set_pose needs the controller, or the user that the body runs as");
+    } else if (!isfinite(at.x + at.y + at.yaw) ||
+               !(pons__costmap_clearance(b->grid, at.x, at.y) > 0.0)) {
+        pons__client_error(c, "set_pose", "bad_args",
+                           "(%.2f, %.2f) is outside the map or in a wall", at.x, at.y);
+    } else {
+        pons__body_placed(b, at);
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "set_pose"}});
+    }
 }
 
 void pons__requests_step(pons_body *b)

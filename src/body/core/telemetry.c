@@ -58,11 +58,15 @@ void pons__body_tell(pons_body *b, pons__client *c)
     const pons__goal *shown = pons__goal_shown(b);
     const pons__safety_status *s = &b->safety;
     pons_autovalue obstacles = blobs_value(b);
+    const pons__pose_watch *where = pons__localizer_watch(b->localizer);
     pons_report r = {.type = PONS_REPORT_TELEMETRY};
     r.as.telemetry = (pons_report_telemetry){
         .robot_ms = b->robot_ns / PONS_NS_PER_MS,
         .pose = pons__pose_shown(b->pose),
         .pose_std_m = pons__localizer_std_m(b->localizer),
+        .localization = {.state = pons__trust_word(where->trust),
+                         .agreement = where->agreement,
+                         .why = where->why},
         .twist = {.v = b->state.twist.v, .w = b->state.twist.w},
         .battery_pct = b->state.battery_pct,
         .battery_state = battery_word(b->state.battery),

@@ -229,6 +229,15 @@ void pons__nav_cancel(pons__nav *n)
     pons__nav_follow_reset(n);
 }
 
+void pons__nav_displaced(pons__nav *n)
+{
+    pons__nav_forget(n);
+    pons__nav_plan_forget(n);
+    if (n->tree && n->status == PONS_NAV_RUNNING) {
+        pons_bt_set(n->tree, "path", pons__nav_path_value(json_array(), 0.0, 0.0), NULL);
+    }
+}
+
 void pons__nav_hold(pons__nav *n, int64_t now_ns)
 {
     if (n->status == PONS_NAV_RUNNING && n->hold_from_ns < 0) {

@@ -1,4 +1,4 @@
-// nav.h - occupancy grid, navigator, localiser: pure step functions.
+// nav.h - occupancy grid and navigator: pure step functions.
 // Poses are in map, [m] and [rad]; grids are row-major, cell (0,0) at the origin's corner.
 #ifndef PONS_BODY_NAV_NAV_H
 #define PONS_BODY_NAV_NAV_H
@@ -121,6 +121,9 @@ int pons__nav_go(pons__nav *n, const pons__nav_goal *goal, int64_t now_ns, pons_
 void pons__nav_start(pons__nav *n, pons_pose2 goal_in_map, bool with_yaw, int64_t now_ns);
 void pons__nav_cancel(pons__nav *n); // halts the tree, wherever it is
 // Nobody steps it until resume: the tree keeps its place, its timers stand still.
+// The pose has turned out to be another one: the path that is followed begins nowhere near, and what
+// scans have shown is elsewhere. Both are forgotten; the goal stays.
+void pons__nav_displaced(pons__nav *n);
 void pons__nav_hold(pons__nav *n, int64_t now_ns);
 void pons__nav_resume(pons__nav *n, int64_t now_ns);
 
@@ -183,18 +186,5 @@ const char *pons__nav_tree_at(pons__nav *n);
 // Takes the changes of state since the last call, oldest first; *ret_lost: how many more there
 // were.
 int pons__nav_changes(pons__nav *n, pons__nav_change *ret, int cap, uint64_t *ret_lost);
-
-typedef struct pons__localizer
-    pons__localizer; // odometry corrected by matching scans to the static map
-pons__localizer *pons__localizer_create(const pons__costmap *grid, pons_pose2 start_in_map);
-void pons__localizer_destroy(pons__localizer *l);
-void pons__localizer_predict(pons__localizer *l, pons_pose2 odom_from_base); // odometry, any rate
-// odom_at_scan: odometry at the scan's stamp. Corrects the map → odom transform.
-void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pose2 odom_at_scan);
-pons_pose2 pons__localizer_pose(const pons__localizer *l); // base in map
-double pons__localizer_std_m(const pons__localizer *l);    // position, 1 sigma, about
-void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base);
-// Doubts the pose: the next scans search around it as if they had long disagreed.
-void pons__localizer_doubt(pons__localizer *l);
 
 #endif

@@ -76,6 +76,22 @@ static inline float pons__costmap_dist(const pons__costmap *g, double x, double 
     return g->dist[(size_t)(int)fy * (size_t)g->w + (size_t)(int)fx];
 }
 
+// The map's boxes alone: does one cover the cell's centre, and how far is the nearest such cell [m]?
+static inline bool pons__costmap_is_static(const pons__costmap *g, int cx, int cy)
+{
+    return g->is_static[(size_t)cy * (size_t)g->w + (size_t)cx] != 0;
+}
+static inline float pons__costmap_static_m(const pons__costmap *g, int cx, int cy)
+{
+    return g->static_dist[(size_t)cy * (size_t)g->w + (size_t)cx];
+}
+
+// Signed distance to the nearest box's face [m], at most PONS__SURFACE_MAX_M.
+static inline float pons__costmap_surface(const pons__costmap *g, int cx, int cy)
+{
+    return g->surface[(size_t)cy * (size_t)g->w + (size_t)cx];
+}
+
 // Memory for g->w × g->h cells, all free; and the disc of distances.
 int pons__costmap_alloc(pons__costmap *g, pons_error *err);
 void pons__costmap_make_disc(pons__costmap *g);

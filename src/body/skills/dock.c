@@ -61,13 +61,15 @@ const pons__skill pons__skill_dock = {
     .args_schema = NO_ARGS,
     .needs_base = true,
     .moves = true,
+    .needs_pose = true,
     .preemptible = true,
     .cancel_supported = true,
     .timeout_s = 300.0,
     .success = "the contacts touch and the battery is charging",
-    .error_map = "{\"901\":\"abort\",\"902\":\"abort\",\"903\":\"replan\",\"904\":\"retry\","
-                 "\"905\":\"retry\",\"906\":\"retry\",\"9901\":\"retry\",\"9902\":\"ask_human\","
-                 "\"9903\":\"replan\",\"9904\":\"ask_human\",\"default\":\"retry\"}",
+    .error_map =
+        "{\"901\":\"abort\",\"902\":\"abort\",\"903\":\"replan\",\"904\":\"retry\","
+        "\"905\":\"retry\",\"906\":\"retry\",\"9901\":\"retry\",\"9902\":\"ask_human\","
+        "\"9903\":\"replan\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":\"retry\"}",
     .check = check,
     .start = start,
     .step = step,

@@ -44,6 +44,7 @@ const pons__skill pons__skill_navigate = {
                    "\"oneOf\":[{\"required\":[\"pose\"]},{\"required\":[\"zone\"]}]}",
     .needs_base = true,
     .moves = true,
+    .needs_pose = true,
     .preemptible = true,
     .cancel_supported = true,
     .timeout_s = 300.0,
@@ -54,7 +55,8 @@ const pons__skill pons__skill_navigate = {
                  "\"207\":\"retry\",\"208\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
                  "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9000\":\"replan\","
                  "\"9001\":\"abort\",\"9003\":\"replan\",\"9901\":\"retry\","
-                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"default\":\"retry\"}",
+                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
+                 "\"retry\"}",
     .check = check,
     .start = start,
     .step = step,
@@ -73,6 +75,7 @@ const pons__skill pons__skill_navigate_through = {
                    "\"oneOf\":[{\"required\":[\"poses\"]},{\"required\":[\"zones\"]}]}",
     .needs_base = true,
     .moves = true,
+    .needs_pose = true,
     .preemptible = true,
     .cancel_supported = true,
     .timeout_s = 600.0,
@@ -83,7 +86,8 @@ const pons__skill pons__skill_navigate_through = {
                  "\"307\":\"retry\",\"308\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
                  "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9100\":\"replan\","
                  "\"9101\":\"abort\",\"9103\":\"replan\",\"9901\":\"retry\","
-                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"default\":\"retry\"}",
+                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
+                 "\"retry\"}",
     .check = check,
     .start = start,
     .step = step,

@@ -17,6 +17,11 @@
 // Times are robot time. While a goal is held its clocks stand still: resume moves them forward by
 // the time that was spent.
 //
+// A skill that means places of the map is not stepped while the pose is in doubt: it stands, as if
+// it were held, and is not done, whatever its own measure says. When the pose is found again it goes
+// on; when it is not, or not soon, the skill fails with LOCALIZATION_LOST, for nobody knows where
+// the robot has been.
+//
 // error_map answers what a decision maker should try for an error number: retry, replan, ask_human
 // or abort; "default" is for all others.
 #include "body/skills/skills.h"
@@ -26,7 +31,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define SCAN_WAIT_S 3.0 // a silent lidar ends a motion after this long
+#define SCAN_WAIT_S 3.0  // a silent lidar ends a motion after this long
+#define DOUBT_MAX_S 20.0 // and a pose that is not found again, one that needs it
 
 static const pons__skill *const own[] = {
     &pons__skill_navigate,  &pons__skill_navigate_through,
@@ -39,6 +45,8 @@ static const pons__skill *const own[] = {
 #define N_OWN (sizeof own / sizeof own[0])
 _Static_assert(N_OWN + PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");
 
+static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
+                     pons__skill_output *ret);
 static int add(pons__skills *s, const pons__skill *k, pons_error *err);
 static pons_value *registry_item(const pons__skill *k);
 static pons_value *parse_constant(const char *text);
@@ -116,6 +124,7 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
                            .start_ns = env->robot_ns,
                            .phase_ns = env->robot_ns,
                            .held_ns = -1,
+                           .doubt_ns = -1,
                            .stuck_since_ns = -1,
                            .from = env->odom,
                            .last_yaw = env->odom.yaw,
@@ -129,7 +138,17 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
                       pons__skill_output *ret)
 {
     *ret = (pons__skill_output){.status = PONS__SKILL_RUNNING, .distance_m = NAN, .eta_s = NAN};
+    if (in_doubt(k, r, env, ret)) {
+        return;
+    }
     k->step(r, env, ret);
+    if (ret->status == PONS__SKILL_DONE && k->needs_pose && env->where && env->where->pending) {
+        // The last scans do not bear it out: not done before the next ones do, or it is in doubt.
+        ret->status = PONS__SKILL_RUNNING;
+        ret->cmd = (pons_twist2){0};
+        r->undecided = true;
+        return;
+    }
     if (ret->status == PONS__SKILL_RUNNING) {
         const double run_s = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
         if (run_s > k->timeout_s) {
@@ -145,6 +164,34 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
         ret->cmd = (pons_twist2){0};
         pons__skill_stop(k, r, env);
     }
+}
+
+// Stands and waits; or gives up. False: the pose is not in doubt, and the skill goes on.
+static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
+                     pons__skill_output *ret)
+{
+    const pons__pose_watch *w = env->where;
+    if (!k->needs_pose || !w || w->trust == PONS__POSE_SURE) {
+        if (r->doubt_ns >= 0) {
+            r->doubt_ns = -1;
+            pons__skill_resume(k, r, env);
+            if (r->undecided && k->start) { // it was done, where the robot was not
+                r->undecided = false;
+                k->start(r, env);
+            }
+        }
+        return false;
+    }
+    if (r->doubt_ns < 0) {
+        r->doubt_ns = env->robot_ns;
+        pons__skill_hold(k, r, env);
+    }
+    const double for_s = (double)(env->robot_ns - r->doubt_ns) / (double)PONS_NS_PER_S;
+    if (w->trust != PONS__POSE_DOUBTFUL || for_s > DOUBT_MAX_S) {
+        pons__skill_fail(ret, PONS__LOCALIZATION_LOST, "LOCALIZATION_LOST: %.120s", w->why);
+        pons__skill_stop(k, r, env);
+    }
+    return true;
 }
 
 void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)

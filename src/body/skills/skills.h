@@ -5,6 +5,7 @@
 #include "body/nav/motion.h"
 #include "body/nav/nav.h"
 #include "body/safety/safety.h"
+#include "body/where/localizer.h"
 #include "pons/body.h"
 #include "pons/ext/skill.h"
 #include "pons/schema.h"
@@ -23,22 +24,24 @@ enum {
     PONS__DOCK_FAILED_TO_CONTROL = 905,
     PONS__DOCK_FAILED_TO_CHARGE = 906,
     PONS__DOCK_UNKNOWN = 999,
-    PONS__BRAIN_LOST = 9901, // held for too long
-    PONS__STOPPED = 9902,    // a protective stop latched
-    PONS__TIMED_OUT = 9903,  // the skill's own time is over
-    PONS__NO_SCAN = 9904,    // the lidar is silent
-    PONS__PREEMPTED = 9905,  // stop_base, or another navigation, took the base
-    PONS__SKILL_FAULT = 9906 // a module's skill answered what makes no sense
+    PONS__BRAIN_LOST = 9901,  // held for too long
+    PONS__STOPPED = 9902,     // a protective stop latched
+    PONS__TIMED_OUT = 9903,   // the skill's own time is over
+    PONS__NO_SCAN = 9904,     // the lidar is silent
+    PONS__PREEMPTED = 9905,   // stop_base, or another navigation, took the base
+    PONS__SKILL_FAULT = 9906, // a module's skill answered what makes no sense
+    PONS__LOCALIZATION_LOST = 9907
 };
 
 // What a skill sees, and the few things it may use. Filled anew at each control step.
 typedef struct pons__skill_env {
     int64_t robot_ns;
-    pons_pose2 pose;       // in map, by the localiser
-    pons_pose2 odom;       // odom_from_base
-    pons_twist2 twist;     // measured
-    const pons_scan *scan; // NULL before the first
-    uint64_t scans;        // scans seen since boot
+    pons_pose2 pose;               // in map, by the localiser
+    const pons__pose_watch *where; // how sure that is; NULL: quite
+    pons_pose2 odom;               // odom_from_base
+    pons_twist2 twist;             // measured
+    const pons_scan *scan;         // NULL before the first
+    uint64_t scans;                // scans seen since boot
     double battery_pct;
     pons_battery_state battery;
     bool on_charger;
@@ -77,6 +80,8 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     int recoveries, recoveries_before; // of the navigator, now and before it was started anew
     int tries;
     int64_t away_ns;      // robot time of the last hold
+    int64_t doubt_ns;     // robot time since which the pose is in doubt; -1
+    bool undecided;       // done by its own measure, but the last scan does not believe the pose
     pons_twist2 last_cmd; // of the motion
     pons__motion motion;  // of spin, back_up, drive_on_heading
     _Alignas(max_align_t) unsigned char state[PONS_SKILL_STATE_MAX]; // of a module's skill
@@ -108,6 +113,7 @@ struct pons__skill {
     const char *args_schema; // JSON Schema
     bool needs_base;         // holds the resource "base" while it runs
     bool moves;              // refused while a stop is latched
+    bool needs_pose;         // means places of the map: waits while the pose is in doubt
     bool preemptible, cancel_supported, requires_approval, ask_on_unknown;
     double timeout_s;         // robot time
     int timeout_code;         // 0: PONS__TIMED_OUT

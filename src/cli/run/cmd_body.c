@@ -1,5 +1,7 @@
-// cmd_body.c - `pons body`: a robot's owner, as a process of its own.
+// cmd_body.c - `pons body`: a robot's owner, as a process of its own; and `pons body pose`, which
+// tells the one that runs where it is.
 #include "cli/cli.h"
+#include "pons/link_message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +14,38 @@ static void on_signal(int number)
 {
     (void)number;
     quit = 1;
+}
+
+// Half a metre and 20 degrees are near enough: the scans do the rest, or contradict.
+static int pose(cli *c, pons_error *err)
+{
+    static const char *const names[] = {"X", "Y", "YAW"};
+    static const double most[] = {1e6, 1e6, 100.0};
+    double at[3];
+    if (c->argc != 4) {
+        return cli_bad(err, "body pose takes X and Y in metres and YAW in radians, in the map");
+    }
+    for (int i = 0; i < 3; i++) {
+        const int rc = cli_number(c->argv[1 + i], names[i], -most[i], most[i], &at[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    const pons_message what = {.type = PONS_MESSAGE_SET_POSE,
+                               .as.set_pose = {.x = at[0], .y = at[1], .yaw = at[2]}};
+    const int rc = cli_ask_body(c, &what, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->json) {
+        pons_autovalue out = pons_object("type", json_string("set_pose"), "x", json_real(at[0]),
+                                         "y", json_real(at[1]), "yaw", json_real(at[2]), NULL);
+        cli_print_json(out);
+    } else {
+        cli_out("the robot takes itself to be at %.2f %.2f, turned %.2f rad\n", at[0], at[1],
+                at[2]);
+    }
+    return PONS_OK;
 }
 
 int cmd_body(cli *c, pons_error *err)
@@ -32,8 +66,11 @@ int cmd_body(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
+    if (c->argc > 0 && strcmp(c->argv[0], "pose") == 0) {
+        return pose(c, err);
+    }
     if (c->argc > 0) {
-        return cli_bad(err, "body takes no words, only options; got '%s'", c->argv[0]);
+        return cli_bad(err, "body takes options, or pose X Y YAW; got '%s'", c->argv[0]);
     }
     double speed = 1.0, seed = 0.0, battery = -1.0;
     int rc = speed_text ? cli_number(speed_text, "--speed", 0.1, 100.0, &speed, err) : PONS_OK;

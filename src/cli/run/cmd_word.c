@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define STOP_TIMEOUT_MS    1000
-#define RESET_TIMEOUT_MS   4000 // the body gives the disk two seconds
+#define ANSWER_TIMEOUT_MS  4000 // the body gives the disk two seconds
 #define OBSERVE_TIMEOUT_MS 500
 
 static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
@@ -331,11 +331,12 @@ int cmd_stop(cli *c, pons_error *err)
 }
 
 // The body's own yes; or why there is none.
-static int await_reset(pons_link *link, pons_error *err)
+static int await_ok(pons_link *link, const pons_message *what, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
-    const int64_t until = pons_now_ms(&clock) + RESET_TIMEOUT_MS;
-    int rc = pons_message_send(link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
+    const int64_t until = pons_now_ms(&clock) + ANSWER_TIMEOUT_MS;
+    const char *word = pons_message_word(what->type);
+    int rc = pons_message_send(link, what, err);
     while (rc >= 0 && pons_now_ms(&clock) < until) {
         pons_autovalue msg = NULL;
         rc = pons_link_recv(link, &msg, err);
@@ -345,7 +346,7 @@ static int await_reset(pons_link *link, pons_error *err)
         }
         pons_report r = {.type = PONS_REPORT_NONE};
         const bool heard = rc > 0 && pons_report_decode(msg, &r, NULL) == PONS_OK;
-        const bool done = heard && r.type == PONS_REPORT_OK && strcmp(r.as.ok.re, "reset") == 0;
+        const bool done = heard && r.type == PONS_REPORT_OK && strcmp(r.as.ok.re, word) == 0;
         const bool refused = heard && r.type == PONS_REPORT_ERROR;
         if (refused) {
             rc = cli_lacks(err, "the body refuses: %s", r.as.error.message);
@@ -355,10 +356,10 @@ static int await_reset(pons_link *link, pons_error *err)
             return done ? PONS_OK : rc;
         }
     }
-    return cli_lacks(err, "the body did not answer the reset");
+    return cli_lacks(err, "the body did not answer the %s", word);
 }
 
-int cli_reset_body(cli *c, pons_error *err)
+int cli_ask_body(cli *c, const pons_message *what, pons_error *err)
 {
     char path[PATH_MAX + 16];
     pons_link *link = NULL;
@@ -367,9 +368,14 @@ int cli_reset_body(cli *c, pons_error *err)
         return cli_unreached(err);
     }
     // Without a hello: the body knows by the socket whose process this is.
-    const int rc = await_reset(link, err);
+    const int rc = await_ok(link, what, err);
     pons_link_close(link);
     return rc;
+}
+
+int cli_reset_body(cli *c, pons_error *err)
+{
+    return cli_ask_body(c, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
 }
 
 int cmd_reset(cli *c, pons_error *err)

@@ -59,6 +59,8 @@ typedef struct mujoco {
     char *load_error;              // (PONS__MJ_ERROR_BYTES)
 } mujoco;
 
+static const double CARRIED_M = 1e-6, CARRIED_RAD = 1e-6;
+
 typedef struct saved_state { // MuJoCo's state, read and checked before any of it is used
     double *reals;           // the arrays of `fields`, one after the other
     double time;
@@ -81,6 +83,8 @@ static int bad_model(mujoco *m, char *why, pons_error *err);
 static int find_names(mujoco *m, pons_error *err);
 static int check_sizes(mujoco *m, pons_error *err);
 static void put_at_start(mujoco *m);
+static void put(mujoco *m, pons_pose2 at);
+static void carry(mujoco *m, const pons_value *pose);
 static void advance(mujoco *m);
 static void drive(mujoco *m, double dt_s);
 static void measure(mujoco *m, const double wheels_before[2], double dt_s);
@@ -191,11 +195,16 @@ static int mujoco_save(void *self, pons_value **ret, pons_error *err)
     const char *fault = pons__sim_get_fault(m);
     pons_value *v = fault ? NULL : pons__sim_save(&m->sim, MODULE);
     pons_value *fields = v ? save_fields(m) : NULL;
+    pons_value *pose = fields ? pons__sim_save_pose(true_pose(m)) : NULL;
     pthread_mutex_unlock(&m->sim.step_lock);
     if (fault) {
         return pons_error_set(err, PONS_EIO, MODULE, "cannot save a failed simulation: %s", fault);
     }
-    if (!fields || json_object_set_new(v, "mujoco", fields)) {
+    const bool whole = fields && pose && !json_object_set_new(v, "mujoco", fields);
+    if (!whole || json_object_set_new(v, "pose", pose)) {
+        if (!whole) {
+            pons_value_unref(pose);
+        }
         pons_value_unref(v);
         return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot save the world's state");
     }
@@ -216,6 +225,7 @@ static int mujoco_restore(void *self, const pons_value *saved, pons_error *err)
     }
     if (rc == PONS_OK) {
         use_fields(m, &state);
+        carry(m, pons_get(saved, "pose"));
         for (int i = 0; i < m->at.n_obstacles; i++) {
             place_obstacle(m, i);
         }
@@ -378,15 +388,31 @@ static int check_sizes(mujoco *m, pons_error *err)
     return PONS_OK;
 }
 
+static void put(mujoco *m, pons_pose2 at)
+{
+    mjtNum *q = m->data->qpos + m->at.base_qpos; // x, y, z, then the quaternion; z is the model's
+    q[0] = at.x;
+    q[1] = at.y;
+    q[3] = cos(0.5 * at.yaw);
+    q[4] = q[5] = 0.0;
+    q[6] = sin(0.5 * at.yaw);
+}
+
+// A saved pose that is not that of the saved state: somebody has carried the robot.
+static void carry(mujoco *m, const pons_value *pose)
+{
+    const pons_pose2 here = true_pose(m);
+    pons_pose2 to;
+    if (pons__sim_load_pose(pose, &to) &&
+        (hypot(to.x - here.x, to.y - here.y) > CARRIED_M ||
+         fabs(pons_wrap_angle(to.yaw - here.yaw)) > CARRIED_RAD)) {
+        put(m, to);
+    }
+}
+
 static void put_at_start(mujoco *m)
 {
-    const pons_pose2 start = m->sim.p.start;
-    mjtNum *q = m->data->qpos + m->at.base_qpos; // x, y, z, then the quaternion; z is the model's
-    q[0] = start.x;
-    q[1] = start.y;
-    q[3] = cos(0.5 * start.yaw);
-    q[4] = q[5] = 0.0;
-    q[6] = sin(0.5 * start.yaw);
+    put(m, m->sim.p.start);
     m->data->qpos[m->at.wheel_qpos[0]] = m->data->qpos[m->at.wheel_qpos[1]] = 0.0;
 }
 

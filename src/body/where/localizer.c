@@ -16,10 +16,28 @@
 // P⁻¹ is what keeps the estimate still where the scan says nothing, as along a corridor. A
 // correction is bounded in a single scan.
 //
-// When few beams agree with the map for a while (the robot was lifted, or an error has grown beyond
-// the reach of the gradient), a coarse search over the neighbourhood looks for a better start.
-#include "body/nav/parts.h"
+// When few beams agree with the map for a while (an error has grown beyond the reach of the
+// gradient), a coarse search over the neighbourhood looks for a better start.
+//
+// Every scan is also asked whether it agrees with the map at the pose (agreement.c), for a robot
+// that was lifted matches the wrong walls well enough to feel sure:
+//
+//             DOUBT_SCANS contradict, and        one place fits: taken over
+//             nowhere near is better            +-----------------------------+
+//     SURE --------------------------> DOUBTFUL | whole map (relocate.c)      | AGREE_SCANS agree
+//       ^                                  |    +-----------------------------+-------------> SURE
+//       |                                  +--> several fit --> AMBIGUOUS --+ again after a
+//       |                                  +--> none fits ----> LOST -------+ while: DOUBTFUL
+//       +-- a person says where (told), and AGREE_SCANS agree there
+//
+// While in doubt the pose follows odometry alone. Several places that fit are not guessed between.
+#include "body/where/localizer.h"
 
+#include "body/nav/parts.h"
+#include "body/where/agreement.h"
+#include "body/where/relocate.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +46,10 @@ enum {
     LOST_SCANS = 5,   // badly explained scans in a row before the coarse search
     SEARCH_STEPS = 4, // to each side, in x, y and yaw
     SEARCH_BEAMS = 40,
-    BEAMS_MIN = 8
+    BEAMS_MIN = 8,
+    DOUBT_SCANS = 5, // that contradict, in a row
+    AGREE_SCANS = 3, // that agree, in a row, with a pose that was found or told
+    THINK_LOOKUPS = 20000
 };
 static const double SCALE_FIRST_M = 0.30, SCALE_LAST_M = 0.08; // of ρ
 static const double SIGMA_M = 0.15; // of one beam: wide, for a scan's errors are alike
@@ -42,6 +63,14 @@ static const double STILL_M = 0.005, STILL_RAD = 0.003;
 static const int64_t STILL_PERIOD_NS = PONS_NS_PER_S; // a robot at rest looks once in a while
 static const double STD_START_M = 0.05, STD_START_RAD = 0.05;
 static const double STD_MAX_M = 1.0, STD_MAX_RAD = 0.5;
+// The whole map: shares of the ends that a place must explain, from strict to lax, in the search and
+// after the match; how much worse a place must be to be none; how soon to search again.
+static const double SHARES[] = {0.85, 0.70, 0.55};
+enum { N_SHARES = sizeof SHARES / sizeof *SHARES };
+static const double FIT_TO_CORRECT = 0.35, FITS = 0.5, FITS_NEAR = 0.85, FITS_ASIDE = 0.88,
+                    BETTER = 0.15, RIVAL = 0.10, RIVAL_COARSE = 0.15;
+static const double SAME_M = 0.3, SAME_RAD = 0.2;
+static const int64_t AGAIN_NS = 3 * PONS_NS_PER_S;
 // A scan's errors are not independent of the last one's: a hundred scans are not ten times as good.
 static const double FLOOR_STD_M = 0.005, FLOOR_STD_RAD = 0.004;
 // Growth of the variances: 1 sigma after a metre and after a radian, and of yaw after a metre.
@@ -63,8 +92,23 @@ struct pons__localizer {
     pons_pose2 odom; // odom_from_base, the newest
     bool has_odom;
     sym3 cov;
-    int lost;     // badly explained scans in a row
-    bool doubted; // somebody says that the pose is wrong
+    int lost; // badly explained scans in a row
+
+    pons__pose_watch watch;
+    int against, in_favour; // scans in a row
+    bool told;              // look around at the next scan
+    bool found;             // doubtful, but there is a place: scans decide
+    bool aside;             // the search is on suspicion: the pose is still believed
+    int weak;               // scans in a row of which the map explains little,
+    double fit;             // how much of the newest,
+    bool looked;            // and since when the whole map has been searched
+    pons__relocate *search; // NULL: none
+    int pass;               // of SHARES; N_SHARES: the last, for rivals
+    pons_pose2 searched_at; // odometry of the scan that is searched for
+    int64_t scan_ns;        // of the newest scan, and when to search again
+    int64_t again_ns;
+    int n_kept; // its ends
+    float kx[PONS_SCAN_MAX], ky[PONS_SCAN_MAX];
 
     pons_pose2 corrected_at; // odometry at the last correction
     int64_t corrected_ns;
@@ -79,14 +123,19 @@ struct pons__localizer {
     float px[PONS_SCAN_MAX], py[PONS_SCAN_MAX];
 };
 
+static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odom);
+static void suspect(pons__localizer *l, const pons_scan *scan, pons_pose2 odom);
+static void doubt(pons__localizer *l);
+static void begin_search(pons__localizer *l, pons_pose2 odom);
+static void end_pass(pons__localizer *l);
 static void learn_beams(pons__localizer *l, const pons_scan *scan);
 static void take_points(pons__localizer *l, const pons_scan *scan);
 static bool is_no_news(const pons__localizer *l, const pons_scan *scan, pons_pose2 odom);
 static void move_to(pons__localizer *l, pons_pose2 predicted, const match_result *f,
                     pons_pose2 odom, bool jump);
-static bool search_around(pons__localizer *l, pons_pose2 predicted, match_result *ret);
+static bool search_around(pons__localizer *l, pons_pose2 predicted, bool better, match_result *ret);
 static bool match(const pons__localizer *l, match_result *f);
-static bool coarse_search(const pons__localizer *l, pons_pose2 *pose);
+static bool coarse_search(const pons__localizer *l, bool better, pons_pose2 *pose);
 static bool sym3_inverse(const sym3 *a, sym3 *ret);
 static void grow(sym3 *cov, double moved, double turned);
 static double share_explained(const pons__localizer *l, pons_pose2 pose, int stride);
@@ -105,7 +154,19 @@ pons__localizer *pons__localizer_create(const pons__costmap *grid, pons_pose2 st
 
 void pons__localizer_destroy(pons__localizer *l)
 {
-    free(l);
+    if (l) {
+        pons__relocate_destroy(l->search);
+        free(l);
+    }
+}
+
+const char *pons__trust_word(pons__trust t)
+{
+    static const char *const words[] = {[PONS__POSE_SURE] = "sure",
+                                        [PONS__POSE_DOUBTFUL] = "doubtful",
+                                        [PONS__POSE_AMBIGUOUS] = "ambiguous",
+                                        [PONS__POSE_LOST] = "lost"};
+    return words[t];
 }
 
 void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base)
@@ -116,8 +177,23 @@ void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose
     l->cov = (sym3){.xx = STD_START_M * STD_START_M,
                     .yy = STD_START_M * STD_START_M,
                     .tt = STD_START_RAD * STD_START_RAD};
-    l->lost = 0;
-    l->corrected = false;
+    l->lost = l->against = l->in_favour = 0;
+    l->corrected = l->found = l->told = false;
+    pons__relocate_destroy(l->search);
+    l->search = NULL;
+    l->watch = (pons__pose_watch){.agreement = NAN, .jumps = l->watch.jumps};
+}
+
+void pons__localizer_told(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base)
+{
+    pons__localizer_reset(l, pose_in_map, odom_from_base);
+    l->cov = (sym3){.xx = LOST_STD_M * LOST_STD_M,
+                    .yy = LOST_STD_M * LOST_STD_M,
+                    .tt = LOST_STD_RAD * LOST_STD_RAD};
+    l->watch.trust = PONS__POSE_DOUBTFUL;
+    l->watch.jumps++;
+    snprintf(l->watch.why, sizeof l->watch.why, "a person said where it is: scans must agree");
+    l->told = l->found = true;
 }
 
 void pons__localizer_predict(pons__localizer *l, pons_pose2 odom_from_base)
@@ -143,22 +219,32 @@ void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pos
     if (!l->has_odom) {
         pons__localizer_predict(l, odom_at_scan);
     }
-    if (is_no_news(l, scan, odom_at_scan)) {
-        return;
-    }
+    l->scan_ns = scan->stamp_ns;
     learn_beams(l, scan);
     take_points(l, scan);
+    if (l->n_points < BEAMS_MIN || !watch_scan(l, scan, odom_at_scan) ||
+        is_no_news(l, scan, odom_at_scan)) {
+        return;
+    }
     const pons_pose2 predicted = pons_pose_compose(l->map_from_odom, odom_at_scan);
     match_result f = {.pose = predicted};
-    if (l->n_points < BEAMS_MIN || !match(l, &f)) {
+    if (!match(l, &f)) {
         return;
     }
     bool jump = false;
     l->lost = f.share < INLIERS_ENOUGH ? l->lost + 1 : 0;
-    if (l->lost >= LOST_SCANS || l->doubted) {
+    if (l->lost >= LOST_SCANS || l->told) {
+        match_result near = f;
+        const sym3 cov = l->cov;
+        if (search_around(l, predicted, !l->told, &near) &&
+            !pons__agreement_of(l->grid, near.pose, l->px, l->py, l->n_points).weak) {
+            f = near;
+            jump = true;
+        } else {
+            l->cov = cov;
+        }
         l->lost = 0;
-        l->doubted = false;
-        jump = search_around(l, predicted, &f);
+        l->told = false;
     }
     move_to(l, predicted, &f, odom_at_scan, jump);
     l->corrected = true;
@@ -173,13 +259,219 @@ pons_pose2 pons__localizer_pose(const pons__localizer *l)
 
 void pons__localizer_doubt(pons__localizer *l)
 {
-    l->doubted = true;
-    l->corrected = false; // also at rest
+    doubt(l);
+    snprintf(l->watch.why, sizeof l->watch.why, "it was asked to look for itself");
+}
+
+const pons__pose_watch *pons__localizer_watch(const pons__localizer *l)
+{
+    return &l->watch;
+}
+
+bool pons__localizer_think(pons__localizer *l, int64_t lookups)
+{
+    if (l->search && pons__relocate_step(l->search, lookups)) {
+        end_pass(l);
+    }
+    return l->search != NULL;
 }
 
 double pons__localizer_std_m(const pons__localizer *l)
 {
     return sqrt(fmax(l->cov.xx, 0.0) + fmax(l->cov.yy, 0.0));
+}
+
+// ---- doubt --------------------------------------------------------------------------------------
+
+// Looks whether a scan agrees with the map. False: the pose is in doubt, and not to be corrected.
+static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
+{
+    pons__pose_watch *w = &l->watch;
+    const pons_pose2 at = pons_pose_compose(l->map_from_odom, odom);
+    const pons__agreement a = pons__agreement_of(l->grid, at, l->px, l->py, l->n_points);
+    w->agreement = a.share;
+    w->contradicted = a.contradicts;
+    l->against = a.contradicts ? l->against + 1 : 0;
+    l->in_favour = a.contradicts ? 0 : l->in_favour + 1;
+    if (w->trust == PONS__POSE_SURE || l->found) {
+        if (l->found && l->in_favour >= AGREE_SCANS && !l->told) {
+            w->trust = PONS__POSE_SURE;
+            w->why[0] = '\0';
+            l->found = false;
+        }
+        l->weak = a.weak && !l->found ? l->weak + 1 : 0;
+        l->looked = l->looked && l->weak > 0;
+        l->fit = a.fit;
+        if (l->against < DOUBT_SCANS) {
+            suspect(l, scan, odom);
+            // What is not the map cannot correct: it would drag the pose to walls that are hidden.
+            return a.fit >= FIT_TO_CORRECT || a.contradicts || l->found;
+        }
+        // Near first: an error that has grown is no reason to search a map.
+        match_result f = {.pose = at};
+        if (w->trust == PONS__POSE_SURE && search_around(l, at, true, &f) &&
+            pons__agreement_of(l->grid, f.pose, l->px, l->py, l->n_points).fit >= FITS_NEAR) {
+            move_to(l, at, &f, odom, true);
+            l->against = 0;
+            return false;
+        }
+        doubt(l);
+        snprintf(w->why, sizeof w->why, "of the beams that can tell, %.0f %% agree with the map",
+                 100.0 * w->agreement);
+    }
+    if (!l->search && scan->stamp_ns >= l->again_ns) {
+        begin_search(l, odom);
+    }
+    pons__localizer_think(l, THINK_LOOKUPS);
+    return false;
+}
+
+// What is seen ends early all around: people, boxes, or a smaller room than this. The map is searched
+// while the pose is still believed; until that has ended, nothing is done because of it.
+static void suspect(pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
+{
+    if (l->weak == 0 && l->search) {
+        pons__relocate_destroy(l->search);
+        l->search = NULL;
+    }
+    if (l->weak >= DOUBT_SCANS && !l->search && scan->stamp_ns >= l->again_ns) {
+        begin_search(l, odom);
+        l->aside = true;
+    }
+    l->watch.contradicted = l->watch.contradicted ||
+                            (!l->looked && (l->search || (l->weak > 0 && l->weak <= DOUBT_SCANS)));
+    pons__localizer_think(l, THINK_LOOKUPS);
+}
+
+static void doubt(pons__localizer *l)
+{
+    const double var = STD_MAX_M * STD_MAX_M;
+    pons__relocate_destroy(l->search);
+    l->search = NULL;
+    l->watch.trust = PONS__POSE_DOUBTFUL;
+    l->found = l->told = l->corrected = false;
+    l->against = l->in_favour = 0;
+    l->again_ns = INT64_MIN;
+    l->cov = (sym3){.xx = var, .yy = var, .tt = STD_MAX_RAD * STD_MAX_RAD};
+}
+
+// For the newest scan, whose ends are kept: the search takes a while.
+static void begin_search(pons__localizer *l, pons_pose2 odom)
+{
+    l->pass = 0;
+    l->aside = false;
+    l->search = pons__relocate_create(l->grid, l->px, l->py, l->n_points, SHARES[0]);
+    l->searched_at = odom;
+    l->n_kept = l->n_points;
+    memcpy(l->kx, l->px, sizeof l->kx);
+    memcpy(l->ky, l->py, sizeof l->ky);
+    l->again_ns = l->scan_ns + AGAIN_NS;
+}
+
+// The places of a pass, matched and tried: how many fit. Best first; of those that a match brought
+// together one is kept.
+static int fitting(pons__localizer *l, match_result ret[PONS__PLACES_MAX], double *ret_coarse)
+{
+    const pons__place *places;
+    bool more;
+    const int n = pons__relocate_places(l->search, &places, &more);
+    const sym3 cov = l->cov;
+    int found = 0;
+    l->n_points = l->n_kept;
+    memcpy(l->px, l->kx, sizeof l->px);
+    memcpy(l->py, l->ky, sizeof l->py);
+    l->cov = (sym3){.xx = LOST_STD_M * LOST_STD_M,
+                    .yy = LOST_STD_M * LOST_STD_M,
+                    .tt = LOST_STD_RAD * LOST_STD_RAD};
+    *ret_coarse = 0.0;
+    for (int i = 0; i < n; i++) {
+        match_result f = {.pose = places[i].pose};
+        if (!match(l, &f)) {
+            continue;
+        }
+        const pons__agreement a = pons__agreement_of(l->grid, f.pose, l->px, l->py, l->n_points);
+        f.share = a.fit;
+        if (a.contradicts || f.share < (l->aside ? fmax(FITS_ASIDE, l->fit + BETTER) : FITS)) {
+            continue;
+        }
+        int at = 0;
+        while (at < found &&
+               (hypot(ret[at].pose.x - f.pose.x, ret[at].pose.y - f.pose.y) > SAME_M ||
+                fabs(pons_wrap_angle(ret[at].pose.yaw - f.pose.yaw)) > SAME_RAD)) {
+            at++;
+        }
+        if (at < found && ret[at].share >= f.share) {
+            continue;
+        }
+        found = at == found ? found + 1 : found;
+        for (; at > 0 && ret[at - 1].share < f.share; at--) {
+            ret[at] = ret[at - 1];
+        }
+        ret[at] = f;
+        *ret_coarse = fmax(*ret_coarse, places[i].share);
+    }
+    l->cov = cov;
+    return found;
+}
+
+static void say_where(pons__localizer *l, const match_result *f, int n)
+{
+    pons__pose_watch *w = &l->watch;
+    if (n == 0) {
+        w->trust = PONS__POSE_LOST;
+        snprintf(w->why, sizeof w->why, "no place of the map fits what the lidar sees");
+    } else if (n > 1) {
+        w->trust = PONS__POSE_AMBIGUOUS;
+        snprintf(w->why, sizeof w->why,
+                 "%d places fit what the lidar sees, as (%.1f, %.1f) and (%.1f, %.1f)", n,
+                 f[0].pose.x, f[0].pose.y, f[1].pose.x, f[1].pose.y);
+    } else {
+        w->trust = PONS__POSE_DOUBTFUL;
+        w->jumps++;
+        snprintf(w->why, sizeof w->why, "found at (%.1f, %.1f): scans must agree", f->pose.x,
+                 f->pose.y);
+        l->map_from_odom = pons_pose_compose(f->pose, pons_pose_inverse(l->searched_at));
+        l->cov = (sym3){.xx = LOST_STD_M * LOST_STD_M,
+                        .yy = LOST_STD_M * LOST_STD_M,
+                        .tt = LOST_STD_RAD * LOST_STD_RAD};
+        l->found = true;
+        l->against = l->in_favour = 0;
+    }
+}
+
+// One place that fits, by so much better than any other, is where the robot is.
+static void end_pass(pons__localizer *l)
+{
+    match_result f[PONS__PLACES_MAX];
+    double coarse = 0.0;
+    int n = fitting(l, f, &coarse);
+    if (n == 0 && l->pass + 1 < N_SHARES) {
+        pons__relocate_restart(l->search, SHARES[++l->pass]);
+        return;
+    }
+    // What is left out at this share might be as good after its match.
+    if (n > 0 && l->pass < N_SHARES && coarse - RIVAL_COARSE < SHARES[l->pass]) {
+        l->pass = N_SHARES;
+        pons__relocate_restart(l->search, coarse - RIVAL_COARSE);
+        return;
+    }
+    while (n > 1 && f[n - 1].share < f[0].share - RIVAL) {
+        n--;
+    }
+    pons__relocate_destroy(l->search);
+    l->search = NULL;
+    if (l->aside && n == 0) {
+        l->looked = true; // nowhere better: it is as it was
+        l->watch.pending = l->watch.contradicted;
+        return;
+    }
+    if (l->aside) {
+        const pons_pose2 here = pons_pose_compose(l->map_from_odom, l->searched_at);
+        doubt(l);
+        snprintf(l->watch.why, sizeof l->watch.why, "(%.1f, %.1f) fits better than (%.1f, %.1f)",
+                 f[0].pose.x, f[0].pose.y, here.x, here.y);
+    }
+    say_where(l, f, n);
 }
 
 // ---- helpers ------------------------------------------------------------------------------------
@@ -216,12 +508,12 @@ static void move_to(pons__localizer *l, pons_pose2 predicted, const match_result
 }
 
 // Lost: admits how little is known, and looks for a better place; false leaves *ret as it was.
-static bool search_around(pons__localizer *l, pons_pose2 predicted, match_result *ret)
+static bool search_around(pons__localizer *l, pons_pose2 predicted, bool better, match_result *ret)
 {
     const double var = fmax(fmax(l->cov.xx, l->cov.yy), LOST_STD_M * LOST_STD_M);
     l->cov = (sym3){.xx = var, .yy = var, .tt = fmax(l->cov.tt, LOST_STD_RAD * LOST_STD_RAD)};
     match_result f = {.pose = predicted};
-    if (!coarse_search(l, &f.pose) || !match(l, &f)) {
+    if (!coarse_search(l, better, &f.pose) || !match(l, &f)) {
         return false;
     }
     *ret = f;
@@ -366,11 +658,12 @@ static double share_explained(const pons__localizer *l, pons_pose2 pose, int str
     return n > 0 ? (double)near / n : 0.0;
 }
 
-static bool coarse_search(const pons__localizer *l, pons_pose2 *pose)
+// better: by so much that it is worth a jump.
+static bool coarse_search(const pons__localizer *l, bool better, pons_pose2 *pose)
 {
     const int stride = l->n_points / SEARCH_BEAMS > 1 ? l->n_points / SEARCH_BEAMS : 1;
     const pons_pose2 centre = *pose;
-    double best = share_explained(l, centre, stride) + SEARCH_BETTER;
+    double best = share_explained(l, centre, stride) + (better ? SEARCH_BETTER : 0.0);
     bool found = false;
     for (int it = -SEARCH_STEPS; it <= SEARCH_STEPS; it++) {
         for (int iy = -SEARCH_STEPS; iy <= SEARCH_STEPS; iy++) {

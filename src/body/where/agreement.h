@@ -1,0 +1,21 @@
+// agreement.h - does a scan agree with the map at a pose?
+#ifndef PONS_BODY_WHERE_AGREEMENT_H
+#define PONS_BODY_WHERE_AGREEMENT_H
+
+#include "body/nav/parts.h"
+
+typedef struct pons__agreement {
+    int n;        // ends that were looked at
+    int hits;     // on a mapped face
+    int through;  // behind one: the beam would have gone through a wall
+    double share; // hits of hits and through; NAN: too few to tell
+    bool contradicts;
+    double fit; // (hits - through) of all, at most 1
+    bool weak;  // the map explains too little of it to be quite sure that the pose is right
+} pons__agreement;
+
+// px, py (n): the ends in base [m].
+pons__agreement pons__agreement_of(const pons__costmap *g, pons_pose2 pose, const float *px,
+                                   const float *py, int n);
+
+#endif
