@@ -10,6 +10,9 @@
 //                 nothing but wait for it, with the safety thread's priority and its memory locked,
 //                 until it is awake.
 //   body.pss      `pons body` with the default driver, after a goal.
+//   body.plan.*   a body in a map of 200 × 200 m at 5 cm that is sent from one corner to the other:
+//                 until it says how far it is, the longest that anybody waits for telemetry
+//                 meanwhile, and its peak memory above that of one in the house.
 #include "bench.h"
 #include "pons/body.h"
 #include "pons/drivers.h"
@@ -17,6 +20,7 @@
 #include "pons/module.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -42,9 +46,11 @@ typedef struct controller {
     int64_t epoch;
     char robot_id[64];
     int goals;
-    bool busy;      // a goal is under way
-    bool resetting; // and that is not done yet
-    bool fifo;      // the safety thread's scheduling, from telemetry
+    bool busy;             // a goal is under way
+    bool resetting;        // and that is not done yet
+    bool fifo;             // the safety thread's scheduling, from telemetry
+    double heard_s, gap_s; // telemetry: when it came last, the longest time between two
+    double way_s;          // when it first said how far it is; 0: not yet
 } controller;
 
 static void sim(const char *figure, const pons_robot_ops *robot);
@@ -61,9 +67,12 @@ static void pss(void);
 static void say(controller *c, pons_value *msg);
 static void hello(controller *c);
 static void goal(controller *c);
+static void goal_with(controller *c, pons_value *args);
 static void listen_all(controller *c);
+static void plan(void);
 static pons_value *house(void);
-static pid_t start_body(const char *dir);
+static pons_value *building(void);
+static pid_t start_body(const char *dir, const pons_value *world);
 static void burn(pid_t *pids, long n);
 static void reap(pid_t pid);
 static void await_hello(controller *c, const char *run_dir, pid_t body);
@@ -82,6 +91,9 @@ int main(int argc, char **argv)
     }
     if (bench_wants(argc, argv, "body.pss")) {
         pss();
+    }
+    if (bench_wants(argc, argv, "body.plan.")) {
+        plan();
     }
     return 0;
 }
@@ -150,7 +162,9 @@ static void stop(void)
     controller c = {.clock = pons_clock_real()};
 
     bench_folder(dir, sizeof dir);
-    const pid_t body = start_body(dir);
+    pons_value *world = house();
+    const pid_t body = start_body(dir, world);
+    pons_value_unref(world);
     await_hello(&c, dir, body);
     int bare_fd = -1;
     const pid_t bare = start_bare(&bare_fd);
@@ -317,8 +331,8 @@ static void on_term(int signal)
     quit = 1;
 }
 
-// A body of the kinematic house in a process of its own.
-static pid_t start_body(const char *dir)
+// A body of the kinematic robot in a process of its own.
+static pid_t start_body(const char *dir, const pons_value *world)
 {
     const pid_t pid = fork();
     if (pid != 0) {
@@ -331,7 +345,7 @@ static pid_t start_body(const char *dir)
     signal(SIGTERM, on_term);
     snprintf(ledger, sizeof ledger, "%s/body.ledger", dir);
     opts.robot = &pons_robot_kinematic;
-    opts.world = house();
+    opts.world = world;
     opts.ledger_path = ledger;
     opts.clock = pons_clock_real();
     opts.auto_reset_sim = true;
@@ -397,6 +411,129 @@ static void pss(void)
     bench_remove(dir);
 }
 
+// ---- planning in a large map --------------------------------------------------------------------
+
+#define SIDE_M 200.0
+#define ROOM_M 10.0
+
+static void add_box(pons_value *list, double x, double y, double sx, double sy)
+{
+    char id[32];
+    snprintf(id, sizeof id, "b%zu", json_array_size(list));
+    json_array_append_new(list, pons_object("id", json_string(id), "x", json_real(x), "y",
+                                            json_real(y), "sx", json_real(sx), "sy", json_real(sy),
+                                            "kind", json_string("wall"), NULL));
+}
+
+// A wall of a room with a door of 1.2 m in it, somewhere else in each.
+static void add_wall(pons_value *list, double x, double y, bool upright, int number)
+{
+    const double door = 2.0 + number * 7 % 11 * 0.5, left = door - 0.6, right = ROOM_M - door - 0.6;
+    if (upright) {
+        add_box(list, x, y + 0.5 * left, 0.1, left);
+        add_box(list, x, y + ROOM_M - 0.5 * right, 0.1, right);
+    } else {
+        add_box(list, x + 0.5 * left, y, left, 0.1);
+        add_box(list, x + ROOM_M - 0.5 * right, y, right, 0.1);
+    }
+}
+
+// 400 rooms of 10 × 10 m, with doors to all neighbours and two things in each.
+static pons_value *building(void)
+{
+    pons_value *world = house(), *list = json_array();
+    const int rooms = (int)(SIDE_M / ROOM_M);
+    for (int k = 0; k < 4; k++) {
+        const double across = k % 2 ? 0.05 : SIDE_M - 0.05;
+        add_box(list, k < 2 ? 0.5 * SIDE_M : across, k < 2 ? across : 0.5 * SIDE_M,
+                k < 2 ? SIDE_M : 0.1, k < 2 ? 0.1 : SIDE_M);
+    }
+    for (int r = 0; r < rooms * rooms; r++) {
+        const double x = r % rooms * ROOM_M, y = r / rooms * ROOM_M;
+        if (r % rooms > 0) {
+            add_wall(list, x, y, true, r);
+        }
+        if (r / rooms > 0) {
+            add_wall(list, x, y, false, 3 * r + 1);
+        }
+        add_box(list, x + 2.5 + r % 3, y + 7.0, 1.6, 0.8);
+        add_box(list, x + 7.0, y + 2.5 + r % 4, 0.8, 1.6);
+    }
+    json_object_set_new(world, "bounds", json_pack("[i,i,f,f]", 0, 0, SIDE_M, SIDE_M));
+    json_object_set_new(world, "start", json_pack("{s:f,s:f,s:f}", "x", 1.5, "y", 1.5, "yaw", 0.0));
+    json_object_set_new(json_object_get(world, "map"), "boxes", list);
+    json_object_del(world, "mjcf");
+    return world;
+}
+
+// The most memory that a process has had [MiB].
+static double peak_mib(pid_t pid)
+{
+    char path[64], line[256];
+    double kib = 0.0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        sscanf(line, "VmHWM: %lf", &kib);
+    }
+    if (f) {
+        fclose(f);
+    }
+    return kib / 1024.0;
+}
+
+// Sends a robot to (x, y) and listens until it has a path. Returns its body's peak memory.
+static double plan_once(const pons_value *world, double x, double y, double *ret_first_ms,
+                        double *ret_gap_ms)
+{
+    char dir[256];
+    controller c = {.clock = pons_clock_real()};
+    bench_folder(dir, sizeof dir);
+    const pid_t body = start_body(dir, world);
+    await_hello(&c, dir, body);
+    settle(&c, false, 1.0);
+    for (const double until = bench_now_s() + 1.0; bench_now_s() < until; bench_sleep_s(0.002)) {
+        say(&c, pons_object("type", json_string("heartbeat"), NULL));
+        listen_all(&c);
+    }
+    const double sent = bench_now_s();
+    double beat = sent;
+    c.gap_s = 0.0;
+    c.heard_s = sent;
+    c.way_s = 0.0;
+    goal_with(&c, json_pack("{s:{s:f,s:f}}", "pose", "x", x, "y", y));
+    while (c.busy && bench_now_s() < sent + 10.0 &&
+           (c.way_s == 0.0 || bench_now_s() < sent + 3.0)) {
+        if (bench_now_s() > beat) {
+            beat += 0.05;
+            say(&c, pons_object("type", json_string("heartbeat"), NULL));
+        }
+        listen_all(&c);
+        bench_sleep_s(0.0005);
+    }
+    *ret_first_ms = c.way_s > 0.0 ? (c.way_s - sent) * 1e3 : 1e4;
+    *ret_gap_ms = c.gap_s * 1e3;
+    const double peak = peak_mib(body);
+    reap(body);
+    pons_link_close(c.link);
+    bench_remove(dir);
+    return peak;
+}
+
+static void plan(void)
+{
+    double first_ms, gap_ms, unused;
+    pons_value *small = house();
+    const double house_mib = plan_once(small, 6.7, 6.4, &unused, &unused);
+    pons_value *large = building(); // not before: the other body would have it, too
+    const double large_mib = plan_once(large, 195.0, 195.0, &first_ms, &gap_ms);
+    bench_print("body.plan.first", first_ms, "ms");
+    bench_print("body.plan.gap", gap_ms, "ms");
+    bench_print("body.plan.memory", large_mib - house_mib, "MiB");
+    pons_value_unref(small);
+    pons_value_unref(large);
+}
+
 // ---- a controller -------------------------------------------------------------------------------
 
 static void say(controller *c, pons_value *msg)
@@ -438,10 +575,15 @@ static void await_hello(controller *c, const char *run_dir, pid_t body)
 // The kitchen and the living room in turn.
 static void goal(controller *c)
 {
+    goal_with(
+        c, pons_object("zone", json_string(c->goals % 2 == 0 ? "kitchen" : "living_room"), NULL));
+}
+
+// Takes args.
+static void goal_with(controller *c, pons_value *args)
+{
     char id[33];
     char hash[33];
-    pons_value *args =
-        pons_object("zone", json_string(c->goals % 2 == 0 ? "kitchen" : "living_room"), NULL);
     pons_value_hash(args, hash);
     snprintf(id, sizeof id, "%08x%024x", (unsigned)getpid(), (unsigned)++c->goals);
     const int64_t boot_ms = c->clock.boot_ns(c->clock.ctx) / PONS_NS_PER_MS;
@@ -469,7 +611,13 @@ static void listen_all(controller *c)
         } else if (strcmp(type, "ok") == 0) {
             c->resetting = false;
         } else if (strcmp(type, "telemetry") == 0) {
+            const double now_s = bench_now_s();
             c->fifo = pons_get_bool(msg, "fifo", false);
+            c->gap_s = fmax(c->gap_s, now_s - c->heard_s);
+            c->heard_s = now_s;
+            if (c->way_s == 0.0 && json_is_number(pons_get(msg, "distance_remaining_m"))) {
+                c->way_s = now_s;
+            }
         } else if (strcmp(type, "error") == 0) {
             fprintf(stderr, "bench: the body says: %s\n", pons_get_str(msg, "message", "?"));
         } else if (strcmp(type, "rejected") == 0) {

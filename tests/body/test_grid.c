@@ -253,7 +253,12 @@ static void check_field(const pons__costmap *g, double w, double h)
                 near = fmin(near, hypot(x - ox[i], y - oy[i]));
             }
             near = near < 1e-9 ? 0.0 : fmin(near - 0.5 * RES_M, 2.0);
-            close_to(pons__costmap_clearance(g, x, y), near, 1e-5);
+            // Exact where it matters; further out never more, and little less.
+            const double got = pons__costmap_clearance(g, x, y);
+            const double less = 0.03 * fmax(near - 0.45, 0.0) + 1e-5;
+            if (got > near + 1e-5 || got < near - less) {
+                fail_msg("%.4f, not %.4f at (%.2f, %.2f)", got, near, x, y);
+            }
         }
     }
 }

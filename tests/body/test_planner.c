@@ -3,6 +3,7 @@
 // a path is the distance to the boxes, walked in steps of a centimetre.
 #include "body/mini_sim.h"
 #include "body/nav/parts.h"
+#include "body/nav/search.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -258,6 +259,200 @@ static void random_clutter(void **state)
     assert_true(found >= 8);
 }
 
+// ---- large maps ---------------------------------------------------------------------------------
+
+// 10 × 10 rooms of 10 m, with a door of 1.2 m to each neighbour and a thing in each; the room at
+// (50 … 60, 50 … 60) has none. 4 million cells.
+static bench building(void)
+{
+    enum { ROOMS = 10, BOXES = 5 * ROOMS * ROOMS + 4 };
+    static double boxes[BOXES][4];
+    int n = 0;
+    for (int k = 0; k < 4; k++) {
+        const double across = k % 2 ? 0.05 : 99.95;
+        memcpy(boxes[n++],
+               (double[4]){k < 2 ? 50 : across, k < 2 ? across : 50, k < 2 ? 100 : 0.1,
+                           k < 2 ? 0.1 : 100},
+               sizeof boxes[0]);
+    }
+    for (int r = 0; r < ROOMS * ROOMS; r++) {
+        const int cx = r % ROOMS, cy = r / ROOMS;
+        const double x = 10.0 * cx, y = 10.0 * cy, door = 2.0 + r * 7 % 11 * 0.5;
+        const double left = door - 0.6, right = 10.0 - door - 0.6;
+        const bool shut_x = cy == 5 && (cx == 5 || cx == 6),
+                   shut_y = cx == 5 && (cy == 5 || cy == 6);
+        if (cx > 0) {
+            memcpy(boxes[n++],
+                   (double[4]){x, y + (shut_x ? 5.0 : 0.5 * left), 0.1, shut_x ? 10.0 : left},
+                   sizeof boxes[0]);
+            memcpy(boxes[n++], (double[4]){x, y + 10.0 - 0.5 * right, 0.1, right}, sizeof boxes[0]);
+        }
+        if (cy > 0) {
+            memcpy(boxes[n++],
+                   (double[4]){x + (shut_y ? 5.0 : 0.5 * left), y, shut_y ? 10.0 : left, 0.1},
+                   sizeof boxes[0]);
+            memcpy(boxes[n++], (double[4]){x + 10.0 - 0.5 * right, y, right, 0.1}, sizeof boxes[0]);
+        }
+        memcpy(boxes[n++], (double[4]){x + 2.5 + r % 3, y + 7.0, 1.6, 0.8}, sizeof boxes[0]);
+    }
+    bench b = {.world = mini_sim_world("empty.yaml", NULL, 0, (pons_pose2){1.5, 1.5, 0.0})};
+    json_object_set_new(b.world, "bounds", json_pack("[i,i,i,i]", 0, 0, 100, 100));
+    pons_value *list = json_array();
+    for (int i = 0; i < n; i++) {
+        json_array_append_new(list, json_pack("{s:f,s:f,s:f,s:f}", "x", boxes[i][0], "y",
+                                              boxes[i][1], "sx", boxes[i][2], "sy", boxes[i][3]));
+    }
+    json_object_set_new(json_object_get(b.world, "map"), "boxes", list);
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons__costmap_from_world(b.world, &b.grid, &err), PONS_OK);
+    b.planner = pons__planner_create(b.grid, RADIUS_M);
+    b.path = calloc(1, sizeof *b.path);
+    assert_non_null(b.planner);
+    assert_non_null(b.path);
+    assert_true(pons__planner_is_large(b.planner));
+    return b;
+}
+
+// In steps of `cells`; no step searches more. Returns the code; *ret_steps: how many it took.
+static int plan_in_steps(bench *b, pons_pose2 from, pons_pose2 to, int cells, int *ret_steps)
+{
+    *ret_steps = 0;
+    int searched = 0;
+    int code = pons__planner_begin(b->planner, from, to, b->msg, sizeof b->msg);
+    while (code == PONS__PLAN_GOES_ON) {
+        code = pons__planner_step(b->planner, cells, b->path, b->msg, sizeof b->msg);
+        const int now = pons__planner_searched(b->planner);
+        assert_true(now - searched <= cells);
+        searched = code == PONS__PLAN_GOES_ON ? now : searched;
+        assert_true(++*ret_steps < 100000);
+    }
+    return code;
+}
+
+static void a_large_map_is_planned_in_small_steps(void **state)
+{
+    (void)state;
+    bench b = building();
+    static const pons_pose2 from = {1.5, 1.5, 0.0}, to = {98.0, 98.0, 0.0};
+    int steps, more;
+    assert_int_equal(plan_in_steps(&b, from, to, 30000, &steps), PONS_NAV_OK);
+    print_message("%d steps of 30000 cells, %.1f m\n", steps, pons__path_length(b.path));
+    assert_true(steps <= 30); // a tenth of the map's cells, and some
+    assert_true(path_clearance(&b) >= RADIUS_M + 0.10 - 1e-6);
+    const double straight = hypot(96.5, 96.5), length = pons__path_length(b.path);
+    assert_true(length > straight && length < 1.3 * straight);
+    // Smaller steps, the same path.
+    const double mid_x = b.path->x[b.path->n / 2], mid_y = b.path->y[b.path->n / 2];
+    const int n = b.path->n;
+    assert_int_equal(plan_in_steps(&b, from, to, 2000, &more), PONS_NAV_OK);
+    assert_true(more > steps);
+    assert_int_equal(b.path->n, n);
+    assert_true(b.path->x[n / 2] == mid_x && b.path->y[n / 2] == mid_y);
+    // Into the room without doors, and out of it: known without searching a cell.
+    assert_int_equal(plan_in_steps(&b, from, (pons_pose2){55.0, 52.0, 0.0}, 30000, &steps),
+                     PONS_PLAN_NO_VALID_PATH);
+    assert_non_null(strstr(b.msg, "regions searched"));
+    assert_int_equal(plan_in_steps(&b, (pons_pose2){55.0, 52.0, 0.0}, to, 30000, &steps),
+                     PONS_PLAN_NO_VALID_PATH);
+    assert_true(steps <= 3);
+    assert_int_equal(plan_in_steps(&b, (pons_pose2){55.0, 52.0, 0.0}, (pons_pose2){58.0, 58.5, 0.0},
+                                   30000, &steps),
+                     PONS_NAV_OK);
+    // Given up in the middle, and begun anew.
+    assert_int_equal(pons__planner_begin(b.planner, from, to, b.msg, sizeof b.msg),
+                     PONS__PLAN_GOES_ON);
+    pons__planner_step(b.planner, 5000, b.path, b.msg, sizeof b.msg);
+    assert_int_equal(plan_in_steps(&b, from, to, 30000, &steps), PONS_NAV_OK);
+    assert_int_equal(b.path->n, n);
+    bench_end(&b);
+}
+
+// A door that something stands in is seen by the regions, and so is that it has gone.
+static void what_appears_changes_the_regions(void **state)
+{
+    (void)state;
+    bench b = building();
+    static const pons_pose2 from = {1.5, 1.5, 0.0}, to = {15.0, 1.5, 0.0};
+    assert_int_equal(plan(&b, from.x, from.y, to.x, to.y), PONS_NAV_OK);
+    const double before = pons__path_length(b.path);
+    double dx = 0.0, dy = 0.0; // where it goes through the wall between
+    for (int i = 1; i < b.path->n; i++) {
+        if (b.path->x[i - 1] < 10.0 && b.path->x[i] >= 10.0) {
+            dx = 10.0;
+            dy = b.path->y[i];
+        }
+    }
+    assert_true(dx > 0.0);
+    pons_scan scan = mini_scan(360, INFINITY, 0);
+    for (int i = 0; i < 6; i++) { // a wall of returns across the door, 1 m before the robot
+        scan.stamp_ns += PONS_NS_PER_S;
+        for (int k = 0; k < 360; k++) {
+            const double a = (double)scan.angle_min + k * (double)scan.angle_increment;
+            const double r = 1.0 / cos(a);
+            scan.ranges[k] = fabs(a) < 1.0 && fabs(r * sin(a)) < 0.7 ? (float)r : INFINITY;
+        }
+        pons__costmap_observe(b.grid, (pons_pose2){dx - 1.2, dy, 0.0}, &scan);
+    }
+    assert_int_equal(plan(&b, from.x, from.y, to.x, to.y), PONS_NAV_OK);
+    assert_true(pons__path_length(b.path) > before + 5.0); // through another room
+    pons__costmap_clear_obstacles(b.grid);
+    assert_int_equal(plan(&b, from.x, from.y, to.x, to.y), PONS_NAV_OK);
+    assert_true(fabs(pons__path_length(b.path) - before) < 1e-9);
+    bench_end(&b);
+}
+
+// Clutter of all densities: the regions know of a way exactly when a search of all cells finds one.
+static void regions_know_whether_there_is_a_way(void **state)
+{
+    (void)state;
+    const uint64_t seed = 77;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    pons_rand r;
+    pons_rand_seed(&r, seed);
+    int ways = 0, none = 0;
+    for (int world = 0; world < 24; world++) {
+        enum { BOXES = 60 };
+        double boxes[BOXES][4];
+        for (int i = 0; i < BOXES; i++) {
+            const bool upright = pons_rand_unit(&r) < 0.5;
+            const double length = 0.3 + 2.5 * pons_rand_unit(&r);
+            boxes[i][0] = 6.0 * pons_rand_unit(&r);
+            boxes[i][1] = 6.0 * pons_rand_unit(&r);
+            boxes[i][2] = upright ? 0.05 : length;
+            boxes[i][3] = upright ? length : 0.05;
+        }
+        bench b = bench_of("empty.yaml", (const double(*)[4])boxes, 5 + world);
+        uint16_t cost[PONS__LEVELS];
+        for (int k = 0; k < PONS__LEVELS; k++) {
+            cost[k] = (double)b.grid->metres[k] < 0.1 ? 0 : 16;
+        }
+        pons__regions *regions = pons__regions_create(b.grid, cost, 16);
+        pons__search *search = pons__search_create(b.grid, cost, 16);
+        pons__search_allow_all(search);
+        for (int i = 0; i < 40; i++) {
+            int c[4];
+            for (int k = 0; k < 4; k++) {
+                c[k] = (int)pons_rand_below(&r, 120);
+            }
+            if (!cost[pons__costmap_level(b.grid, (size_t)(c[1] * b.grid->w + c[0]))] ||
+                !cost[pons__costmap_level(b.grid, (size_t)(c[3] * b.grid->w + c[2]))]) {
+                continue;
+            }
+            assert_true(pons__regions_begin(regions, c[0], c[1], c[2], c[3], NULL, NULL));
+            assert_true(pons__search_begin(search, c[0], c[1], c[2], c[3], NULL, NULL));
+            const int coarse = pons__regions_step(regions, 1000000);
+            assert_int_equal(pons__search_step(search, 1000000), coarse);
+            ways += coarse > 0;
+            none += coarse < 0;
+        }
+        pons__regions_destroy(regions);
+        pons__search_destroy(search);
+        bench_end(&b);
+    }
+    print_message("%d ways, %d times none\n", ways, none);
+    assert_true(ways > 50 && none > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +463,9 @@ int main(void)
         cmocka_unit_test(goals_and_starts_that_are_too_near_are_moved),
         cmocka_unit_test(a_wide_way_beats_a_short_narrow_one),
         cmocka_unit_test(random_clutter),
+        cmocka_unit_test(a_large_map_is_planned_in_small_steps),
+        cmocka_unit_test(what_appears_changes_the_regions),
+        cmocka_unit_test(regions_know_whether_there_is_a_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,7 @@
 #define RATE_NS       PONS_NS_PER_S          // host time over which the real-time factor is taken
 #define LATE_NS       (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
 #define THINK_LOOKUPS 200000 // of a search for the pose, in one poll: a millisecond or two
+#define THINK_CELLS   30000  // of a plan, in one poll: some milliseconds
 #define MOVED_M       1.0    // a restored pose further off than this is not believed
 
 static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err);
@@ -222,6 +223,7 @@ void pons__body_poll(pons_body *b)
     if (due(b->robot_ns, &b->control_due_ns, PONS__CONTROL_NS)) {
         control(b);
     }
+    b->thinking = pons__nav_think(b->nav, THINK_CELLS) || b->thinking;
     const int64_t now_ns = b->threaded ? b->host_ns : b->robot_ns;
     if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS)) {
         pons__body_tell(b, NULL);

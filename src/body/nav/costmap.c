@@ -17,15 +17,19 @@
 // Clearing walks over the cells that hold evidence and asks which beam passes each, instead of
 // walking along every beam: a quiet house has no such cells, and then a scan costs only its hits.
 //
-// Three fields are kept over the cells, all in metres:
+// How far the nearest occupied cell is, is kept as a level, a byte a cell (a building of 200 × 200 m
+// has 16 million cells):
 //
-//   static_dist  exact Euclidean distance to the nearest static cell (Felzenszwalb & Huttenlocher,
-//                "Distance Transforms of Sampled Functions", 2012), made once.
-//   dist         the same with obstacles. A new obstacle lowers it by stamping a disc of distances;
-//                one that goes gives back what it was nearest to, and what is left is stamped
-//                there, at most twice a second or when a planner asks.
-//   surface      signed distance to the boxes themselves, not to cells, so that scan matching is
-//                not limited by the size of a cell.
+//   fixed   to the nearest static cell: exact Euclidean distance (Felzenszwalb & Huttenlocher,
+//           "Distance Transforms of Sampled Functions", 2012), made once, a band of rows at a time.
+//   near    to the nearest obstacle, upside down, so that where none ever was the memory is not even
+//           touched. A new obstacle lowers the distance by stamping a disc; one that goes gives back
+//           what it was nearest to, and what is left is stamped there, at most twice a second or
+//           when a planner asks.
+//
+// There are few distances between cells: each near one has a level of its own, further out several
+// share one, which stands for the shortest of them. So a level never promises room that is not
+// there. The signed distance to the boxes themselves, which scan matching wants, is surface.c's.
 //
 // Distances run from a cell's centre to the near edge of the occupied cell: half a cell less than
 // between the centres.
@@ -37,6 +41,9 @@
 #include <string.h>
 
 enum { HIT = 2, MISS = 1, OCCUPIED_AT = 4, EVIDENCE_MAX = 10, CELLS_MAX = 16 * 1024 * 1024 };
+enum { OBSTACLE = PONS__OBSTACLE, OPEN = 0x40, FAR = PONS__LEVELS - 1, BAND = 256 };
+static const double EXACT_M =
+    0.45; // distances to here have levels of their own, if there are enough
 static const double HIT_RANGE_MAX_M = 4.0;   // an obstacle further away can wait
 static const double CLEAR_RANGE_MAX_M = 6.0; // beams clear further than they mark
 static const double EXPLAINED_M = 0.12;      // so near a mapped face, a hit is that face
@@ -46,24 +53,22 @@ static const double SELF_M = 0.15;           // what is this near the robot's ce
 static const int64_t REFILL_PERIOD_NS = PONS_NS_PER_S / 2;
 static const double BLOB_GAP_M = 0.15; // cells nearer than this to each other are one blob
 
-typedef struct box {
-    double x, y, c, s, hx, hy; // centre, cos and sin of yaw, half sizes
-} box;
-
 typedef struct window {
     int x0, y0, x1, y1; // cells, both ends in it; empty: x1 < x0
 } window;
 
 static int read_frame(pons__costmap *g, const pons_value *world, pons_error *err);
-static int read_box(const pons_value *v, size_t i, box *ret, pons_error *err);
-static void add_box(pons__costmap *g, const box *b);
-static int make_static_dist(pons__costmap *g, pons_error *err);
+static int read_boxes(pons__costmap *g, const pons_value *list, pons_error *err);
+static void add_box(pons__costmap *g, const pons__box *b);
+static int make_fixed(pons__costmap *g, pons_error *err);
+static bool push(int32_t **list, int32_t *n, int32_t *cap, int32_t cell);
 static void mark_hits(pons__costmap *g, pons_pose2 pose, const pons_scan *scan);
 static void clear_passed(pons__costmap *g, pons_pose2 pose, const pons_scan *scan);
 static int clamp_int(int v, int lo, int hi);
 static void show_fresh(pons__costmap *g);
 static void stamp_disc(pons__costmap *g, int32_t cell, window in);
 static void unstamp(pons__costmap *g, int32_t cell);
+static void wipe(pons__costmap *g, int32_t cell);
 static void obstacle_gone(pons__costmap *g, int32_t cell);
 
 int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_error *err)
@@ -77,23 +82,16 @@ int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_
     if (rc == PONS_OK) {
         rc = pons__costmap_alloc(g, err);
     }
-    const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(boxes); i++) {
-        box b = {0};
-        rc = read_box(json_array_get(boxes, i), i, &b, err);
-        if (rc == PONS_OK) {
-            add_box(g, &b);
-        }
+    if (rc == PONS_OK) {
+        rc = read_boxes(g, pons_get(pons_get(world, "map"), "boxes"), err);
     }
     if (rc == PONS_OK) {
-        rc = make_static_dist(g, err);
+        rc = make_fixed(g, err);
     }
     if (rc != PONS_OK) {
         pons__costmap_destroy(g);
         return rc;
     }
-    memcpy(g->dist, g->static_dist, sizeof *g->dist * (size_t)g->w * (size_t)g->h);
-    pons__costmap_make_disc(g);
     *ret = g;
     return PONS_OK;
 }
@@ -103,12 +101,12 @@ void pons__costmap_destroy(pons__costmap *g)
     if (!g) {
         return;
     }
-    free(g->is_static);
-    free(g->is_obstacle);
+    free(g->fixed);
+    free(g->near);
     free(g->evidence);
-    free(g->static_dist);
-    free(g->dist);
-    free(g->surface);
+    free(g->level_of);
+    free(g->changed);
+    pons__surface_destroy(g->surface);
     free(g->seen);
     free(g->fresh);
     free(g->gone);
@@ -139,16 +137,21 @@ void pons__costmap_observe(pons__costmap *g, pons_pose2 pose_in_map, const pons_
 
 void pons__costmap_clear_obstacles(pons__costmap *g)
 {
-    if (g->n_seen == 0) {
+    if (g->n_seen == 0 && g->n_gone == 0) {
         return;
     }
+    g->generation++;
+    // What is told of as gone has left its disc, too.
     for (int32_t i = 0; i < g->n_seen; i++) {
+        if (pons__costmap_is_obstacle(g, g->seen[i])) {
+            wipe(g, g->seen[i]);
+        }
         g->evidence[g->seen[i]] = 0;
-        g->is_obstacle[g->seen[i]] = 0;
+    }
+    for (int32_t i = 0; i < g->n_gone; i++) {
+        wipe(g, g->gone[i]);
     }
     g->n_seen = g->n_obstacles = g->n_fresh = g->n_gone = 0;
-    memcpy(g->dist, g->static_dist, sizeof *g->dist * (size_t)g->w * (size_t)g->h);
-    g->generation++;
     g->openings++;
 }
 
@@ -163,8 +166,9 @@ void pons__costmap_clear_region(pons__costmap *g, double x, double y, double hal
             g->seen[kept++] = cell;
             continue;
         }
+        const bool was = pons__costmap_is_obstacle(g, cell);
         g->evidence[cell] = 0;
-        if (g->is_obstacle[cell]) {
+        if (was) {
             obstacle_gone(g, cell);
         }
     }
@@ -177,14 +181,14 @@ void pons__costmap_clear_region(pons__costmap *g, double x, double y, double hal
 void pons__costmap_restamp(pons__costmap *g)
 {
     const window all = {0, 0, g->w - 1, g->h - 1};
-    memcpy(g->dist, g->static_dist, sizeof *g->dist * (size_t)g->w * (size_t)g->h);
+    memset(g->near, 0, (size_t)g->w * (size_t)g->h);
+    g->generation++;
     for (int32_t i = 0; i < g->n_seen; i++) {
-        if (g->is_obstacle[g->seen[i]]) {
+        if (pons__costmap_is_obstacle(g, g->seen[i])) {
             stamp_disc(g, g->seen[i], all);
         }
     }
     g->n_fresh = g->n_gone = 0;
-    g->generation++;
     g->openings++;
 }
 
@@ -194,14 +198,14 @@ static int by_cell(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Floods from an obstacle cell over gaps of BLOB_GAP_M. `open` marks the obstacle cells that belong
-// to no blob yet, `todo` has room for all of them.
-static pons__blob flood(const pons__costmap *g, int32_t from, uint8_t *open, int32_t *todo)
+// Floods from an obstacle cell over gaps of BLOB_GAP_M. The obstacle cells that belong to no blob
+// yet have OPEN in their evidence; `todo` has room for all of them.
+static pons__blob flood(pons__costmap *g, int32_t from, int32_t *todo)
 {
     const int gap = (int)lround(BLOB_GAP_M / g->res);
     int x0 = INT_MAX, y0 = INT_MAX, x1 = 0, y1 = 0, n = 0;
     todo[n++] = from;
-    open[from] = 0;
+    g->evidence[from] &= (uint8_t)~OPEN;
     for (int i = 0; i < n; i++) {
         const int cx = todo[i] % g->w, cy = todo[i] / g->w;
         x0 = cx < x0 ? cx : x0;
@@ -210,8 +214,8 @@ static pons__blob flood(const pons__costmap *g, int32_t from, uint8_t *open, int
         y1 = cy > y1 ? cy : y1;
         for (int y = clamp_int(cy - gap, 0, cy); y <= clamp_int(cy + gap, cy, g->h - 1); y++) {
             for (int x = clamp_int(cx - gap, 0, cx); x <= clamp_int(cx + gap, cx, g->w - 1); x++) {
-                if (open[y * g->w + x]) {
-                    open[y * g->w + x] = 0;
+                if (g->evidence[y * g->w + x] & OPEN) {
+                    g->evidence[y * g->w + x] &= (uint8_t)~OPEN;
                     todo[n++] = y * g->w + x;
                 }
             }
@@ -221,36 +225,37 @@ static pons__blob flood(const pons__costmap *g, int32_t from, uint8_t *open, int
                         0.5 * hypot(x1 - x0 + 1, y1 - y0 + 1) * g->res};
 }
 
-int pons__costmap_blobs(const pons__costmap *g, pons__blob *ret, int cap)
+int pons__costmap_blobs(const pons__costmap *grid, pons__blob *ret, int cap)
 {
+    pons__costmap *g =
+        (pons__costmap *)(uintptr_t)grid; // marks cells, and takes the marks away again
     if (g->n_obstacles == 0 || cap <= 0) {
         return 0;
     }
     // In the order of their first cells in the map, whatever order they were seen in.
     const size_t n = (size_t)g->n_obstacles;
     int32_t *cells = malloc(sizeof *cells * n), *todo = malloc(sizeof *todo * n);
-    uint8_t *open = calloc((size_t)g->w * (size_t)g->h, 1);
     int found = 0;
-    if (!cells || !todo || !open) {
+    if (!cells || !todo) {
         goto done;
     }
     int32_t k = 0;
     for (int32_t i = 0; i < g->n_seen; i++) {
-        if (g->is_obstacle[g->seen[i]]) {
-            open[g->seen[i]] = 1;
+        if (pons__costmap_is_obstacle(g, g->seen[i])) {
+            g->evidence[g->seen[i]] |= OPEN;
             cells[k++] = g->seen[i];
         }
     }
     qsort(cells, n, sizeof *cells, by_cell);
-    for (int32_t i = 0; i < k && found < cap; i++) {
-        if (open[cells[i]]) {
-            ret[found++] = flood(g, cells[i], open, todo);
+    for (int32_t i = 0; i < k; i++) {
+        if (found < cap && (g->evidence[cells[i]] & OPEN)) {
+            ret[found++] = flood(g, cells[i], todo);
         }
+        g->evidence[cells[i]] &= (uint8_t)~OPEN;
     }
 done:
     free(cells);
     free(todo);
-    free(open);
     return found;
 }
 
@@ -262,14 +267,14 @@ double pons__costmap_clearance(const pons__costmap *g, double x, double y)
 void pons__costmap_refresh(pons__costmap *g)
 {
     if (g->n_gone > 0) {
+        g->generation++;
         for (int32_t i = 0; i < g->n_gone; i++) {
-            if (!g->is_obstacle[g->gone[i]]) { // not back again
+            if (!pons__costmap_is_obstacle(g, g->gone[i])) { // not back again
                 unstamp(g, g->gone[i]);
             }
         }
         g->n_gone = 0;
         g->refill_stamp_ns = g->scan_stamp_ns;
-        g->generation++;
         g->openings++;
     }
     show_fresh(g);
@@ -309,33 +314,93 @@ static int read_frame(pons__costmap *g, const pons_value *world, pons_error *err
     return PONS_OK;
 }
 
+// How many levels distances up to reach take when those that differ by less than a tolerance share
+// one; with level_of, which.
+static int count_levels(pons__costmap *g, const uint8_t *is_sum, double tolerance, bool fill)
+{
+    int n = 0;
+    double from = -1.0;
+    const int most = g->reach * g->reach;
+    for (int k = 1; k <= most; k++) {
+        const double d = (sqrt(k) - 0.5) * g->res;
+        if (!is_sum[k] || d >= (double)PONS__DIST_MAX_M) {
+            continue;
+        }
+        if (from < 0.0 || d - from > tolerance * (0.02 + fmax(from - EXACT_M, 0.0))) {
+            from = d;
+            n++;
+            if (fill) {
+                g->metres[n] = (float)d;
+            }
+        }
+        if (fill) {
+            g->level_of[k] = (uint8_t)n;
+        }
+    }
+    return n;
+}
+
+// The finest tolerance that there are levels for.
+static int make_levels(pons__costmap *g)
+{
+    const int most = g->reach * g->reach;
+    uint8_t *is_sum = calloc((size_t)most + 1, 1);
+    g->level_of = calloc((size_t)most + 1, 1);
+    if (!is_sum || !g->level_of) {
+        free(is_sum);
+        return PONS_ENOMEM;
+    }
+    for (int y = 0; y <= g->reach; y++) {
+        for (int x = 0; x * x + y * y <= most && x <= g->reach; x++) {
+            is_sum[x * x + y * y] = 1;
+        }
+    }
+    double low = 0.0, high = 1.0;
+    while (high - low > 1e-4) {
+        const double middle = 0.5 * (low + high);
+        *(count_levels(g, is_sum, middle, false) < FAR ? &high : &low) = middle;
+    }
+    memset(g->level_of, FAR, (size_t)most + 1);
+    g->level_of[0] = 0;
+    g->metres[0] = 0.0f;
+    for (int k = count_levels(g, is_sum, high, true) + 1; k < PONS__LEVELS; k++) {
+        g->metres[k] = PONS__DIST_MAX_M;
+    }
+    free(is_sum);
+    return PONS_OK;
+}
+
+static void make_disc(pons__costmap *g)
+{
+    const int side = 2 * g->reach + 1, most = g->reach * g->reach;
+    for (int y = 0; y < side; y++) {
+        for (int x = 0; x < side; x++) {
+            const int k = (x - g->reach) * (x - g->reach) + (y - g->reach) * (y - g->reach);
+            g->disc[y * side + x] = (uint8_t)(FAR - (k <= most ? g->level_of[k] : FAR));
+        }
+    }
+}
+
 int pons__costmap_alloc(pons__costmap *g, pons_error *err)
 {
     const size_t n = (size_t)g->w * (size_t)g->h;
     g->reach = (int32_t)ceil((double)PONS__DIST_MAX_M / g->res) + 1;
     const size_t side = 2 * (size_t)g->reach + 1;
-    g->is_static = calloc(n, sizeof *g->is_static);
-    g->is_obstacle = calloc(n, sizeof *g->is_obstacle);
-    g->evidence = calloc(n, sizeof *g->evidence);
-    g->static_dist = calloc(n, sizeof *g->static_dist);
-    g->dist = calloc(n, sizeof *g->dist);
-    g->surface = calloc(n, sizeof *g->surface);
-    g->seen = calloc(n, sizeof *g->seen);
-    g->fresh = calloc(n, sizeof *g->fresh);
-    g->gone = calloc(n, sizeof *g->gone);
-    g->disc = calloc(side * side, sizeof *g->disc);
-    if (!g->is_static || !g->is_obstacle || !g->evidence || !g->static_dist || !g->dist ||
-        !g->surface || !g->seen || !g->fresh || !g->gone || !g->disc) {
+    g->patches_w = (g->w - 1) / PONS__PATCH + 1;
+    g->patches_h = (g->h - 1) / PONS__PATCH + 1;
+    g->fixed = calloc(n, 1);
+    g->near = calloc(n, 1);
+    g->evidence = calloc(n, 1);
+    g->disc = calloc(side * side, 1);
+    if (!g->fixed || !g->near || !g->evidence || !g->disc || make_levels(g) < 0) {
         return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory for %d × %d cells", g->w,
                               g->h);
     }
-    for (size_t i = 0; i < n; i++) {
-        g->surface[i] = PONS__SURFACE_MAX_M;
-    }
+    make_disc(g);
     return PONS_OK;
 }
 
-static int read_box(const pons_value *v, size_t i, box *ret, pons_error *err)
+static int read_box(const pons_value *v, size_t i, pons__box *ret, pons_error *err)
 {
     const double x = pons_get_num(v, "x", NAN), y = pons_get_num(v, "y", NAN);
     const double sx = pons_get_num(v, "sx", NAN), sy = pons_get_num(v, "sy", NAN);
@@ -344,17 +409,27 @@ static int read_box(const pons_value *v, size_t i, box *ret, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, "grid",
                               "map.boxes[%zu] needs finite x, y and positive sx, sy", i);
     }
-    *ret = (box){x, y, cos(yaw), sin(yaw), 0.5 * sx, 0.5 * sy};
+    *ret = (pons__box){x, y, cos(yaw), sin(yaw), 0.5 * sx, 0.5 * sy};
     return PONS_OK;
 }
 
-// Signed distance from a box's faces, in its own frame (negative inside).
-static double box_distance(double px, double py, double hx, double hy)
+static int read_boxes(pons__costmap *g, const pons_value *list, pons_error *err)
 {
-    const double dx = fabs(px) - hx, dy = fabs(py) - hy;
-    const double ox = dx > 0.0 ? dx : 0.0, oy = dy > 0.0 ? dy : 0.0;
-    const double in = dx > dy ? dx : dy;
-    return sqrt(ox * ox + oy * oy) + (in < 0.0 ? in : 0.0);
+    const size_t n = json_array_size(list);
+    pons__box *boxes = calloc(n + 1, sizeof *boxes);
+    g->changed = calloc((size_t)g->patches_w * (size_t)g->patches_h, sizeof *g->changed);
+    int rc = boxes && g->changed ? PONS_OK : PONS_ENOMEM;
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
+        rc = read_box(json_array_get(list, i), i, &boxes[i], err);
+        if (rc == PONS_OK) {
+            add_box(g, &boxes[i]);
+        }
+    }
+    if (rc == PONS_OK && !(g->surface = pons__surface_create(g, boxes, (int)n))) {
+        rc = PONS_ENOMEM;
+    }
+    free(boxes);
+    return rc == PONS_ENOMEM ? pons_error_set(err, rc, "grid", "out of memory") : rc;
 }
 
 static int clamp_int(int v, int lo, int hi)
@@ -368,27 +443,24 @@ static int clamp_cell(double v, int n)
     return v < 0.0 ? 0 : v > n - 1 ? n - 1 : (int)v;
 }
 
-static void add_box(pons__costmap *g, const box *b)
+// Marks the cells that it covers, for make_fixed.
+static void add_box(pons__costmap *g, const pons__box *b)
 {
-    const double reach = (double)PONS__SURFACE_MAX_M;
-    const double ex = fabs(b->c) * b->hx + fabs(b->s) * b->hy + reach;
-    const double ey = fabs(b->s) * b->hx + fabs(b->c) * b->hy + reach;
+    // A box thinner than a cell still covers one centre in each row.
+    const double cover_x = fmax(b->hx, 0.5 * g->res) + 1e-9;
+    const double cover_y = fmax(b->hy, 0.5 * g->res) + 1e-9;
+    const double ex = fabs(b->c) * cover_x + fabs(b->s) * cover_y;
+    const double ey = fabs(b->s) * cover_x + fabs(b->c) * cover_y;
     const int x0 = clamp_cell((b->x - ex - g->x0) * g->inv_res, g->w);
     const int x1 = clamp_cell((b->x + ex - g->x0) * g->inv_res, g->w);
     const int y0 = clamp_cell((b->y - ey - g->y0) * g->inv_res, g->h);
     const int y1 = clamp_cell((b->y + ey - g->y0) * g->inv_res, g->h);
-    // A box thinner than a cell still covers one centre in each row.
-    const double cover_x = fmax(b->hx, 0.5 * g->res) + 1e-9;
-    const double cover_y = fmax(b->hy, 0.5 * g->res) + 1e-9;
     for (int cy = y0; cy <= y1; cy++) {
         for (int cx = x0; cx <= x1; cx++) {
             const double dx = pons__costmap_x(g, cx) - b->x, dy = pons__costmap_y(g, cy) - b->y;
             const double px = b->c * dx + b->s * dy, py = -b->s * dx + b->c * dy;
-            const size_t i = (size_t)cy * (size_t)g->w + (size_t)cx;
-            const float d = (float)box_distance(px, py, b->hx, b->hy);
-            g->surface[i] = d < g->surface[i] ? d : g->surface[i];
             if (fabs(px) <= cover_x && fabs(py) <= cover_y) {
-                g->is_static[i] = 1;
+                g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] = 1;
             }
         }
     }
@@ -436,61 +508,106 @@ static void edt_line(edt_scratch *e, int n)
     }
 }
 
-// Squared distance in cells to metres from the near edge.
-static float field_metres(const pons__costmap *g, float cells2)
+typedef struct band_scratch {
+    uint16_t *below; // (BAND + reach + 1, w) cells to the next static one upwards in y
+    uint16_t *above; // (w) and to the last one
+    edt_scratch e;
+} band_scratch;
+
+// `below` for the rows from y0 on, of those that are in reach of the band.
+static int look_below(const pons__costmap *g, band_scratch *b, int y0)
 {
-    if (cells2 <= 0.0f) {
-        return 0.0f;
+    const int end = y0 + BAND + g->reach < g->h ? y0 + BAND + g->reach : g->h;
+    for (int y = end - 1; y >= y0; y--) {
+        const uint8_t *mark = g->fixed + (size_t)y * (size_t)g->w;
+        uint16_t *row = b->below + (size_t)(y - y0) * (size_t)g->w;
+        for (int x = 0; x < g->w; x++) {
+            const int next = y + 1 < end ? row[g->w + x] + 1 : g->reach + 1;
+            row[x] = (uint16_t)(mark[x] ? 0 : next < g->reach + 1 ? next : g->reach + 1);
+        }
     }
-    const double d = (sqrt((double)cells2) - 0.5) * g->res;
-    return d < (double)PONS__DIST_MAX_M ? (float)d : PONS__DIST_MAX_M;
+    return y0 + BAND < g->h ? y0 + BAND : g->h;
 }
 
-static int make_static_dist(pons__costmap *g, pons_error *err)
+// A row of levels, from how far the next static cells of each column are.
+static void make_row(pons__costmap *g, band_scratch *b, const uint16_t *below, uint8_t *ret)
 {
-    const size_t side = (size_t)(g->w > g->h ? g->w : g->h);
-    edt_scratch e = {calloc(side, sizeof *e.f), calloc(side, sizeof *e.d),
-                     calloc(side, sizeof *e.v), calloc(side + 1, sizeof *e.z)};
-    int rc = PONS_OK;
-    if (!e.f || !e.d || !e.v || !e.z) {
-        rc = pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
-        goto done;
+    const int most = g->reach * g->reach;
+    bool any = false;
+    for (int x = 0; x < g->w; x++) {
+        const int up = below[x] == 0 ? 0 : b->above[x] + 1;
+        b->above[x] = (uint16_t)(up < g->reach + 1 ? up : g->reach + 1);
+        const int d = below[x] < b->above[x] ? below[x] : b->above[x];
+        b->e.f[x] = d > g->reach ? FLT_MAX : (float)(d * d);
+        any = any || d <= g->reach;
     }
-    for (int cx = 0; cx < g->w; cx++) {
-        for (int cy = 0; cy < g->h; cy++) {
-            e.f[cy] = g->is_static[(size_t)cy * (size_t)g->w + (size_t)cx] ? 0.0f : FLT_MAX;
-        }
-        edt_line(&e, g->h);
-        for (int cy = 0; cy < g->h; cy++) {
-            g->static_dist[(size_t)cy * (size_t)g->w + (size_t)cx] = e.d[cy];
+    if (!any) {
+        memset(ret, FAR, (size_t)g->w);
+        return;
+    }
+    edt_line(&b->e, g->w);
+    for (int x = 0; x < g->w; x++) {
+        ret[x] = b->e.d[x] <= (float)most ? g->level_of[(int)b->e.d[x]] : (uint8_t)FAR;
+    }
+}
+
+// From the marks of add_box, in their place.
+static int make_fixed(pons__costmap *g, pons_error *err)
+{
+    const size_t w = (size_t)g->w;
+    band_scratch b = {calloc(((size_t)BAND + (size_t)g->reach + 1) * w, sizeof *b.below),
+                      calloc(w, sizeof *b.above),
+                      {calloc(w, sizeof *b.e.f), calloc(w, sizeof *b.e.d), calloc(w, sizeof *b.e.v),
+                       calloc(w + 1, sizeof *b.e.z)}};
+    const bool good = b.below && b.above && b.e.f && b.e.d && b.e.v && b.e.z;
+    for (size_t x = 0; good && x < w; x++) {
+        b.above[x] = (uint16_t)(g->reach + 1);
+    }
+    for (int y = 0; good && y < g->h;) {
+        const int y0 = y, end = look_below(g, &b, y0);
+        for (; y < end; y++) {
+            make_row(g, &b, b.below + (size_t)(y - y0) * w, g->fixed + (size_t)y * w);
         }
     }
-    for (int cy = 0; cy < g->h; cy++) {
-        float *row = g->static_dist + (size_t)cy * (size_t)g->w;
-        memcpy(e.f, row, sizeof *row * (size_t)g->w);
-        edt_line(&e, g->w);
-        for (int cx = 0; cx < g->w; cx++) {
-            row[cx] = field_metres(g, e.d[cx]);
-        }
-    }
-done:
-    free(e.f);
-    free(e.d);
-    free(e.v);
-    free(e.z);
-    return rc;
+    free(b.below);
+    free(b.above);
+    free(b.e.f);
+    free(b.e.d);
+    free(b.e.v);
+    free(b.e.z);
+    return good ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
 }
 
 // ---- the obstacle layer -------------------------------------------------------------------------
 
-void pons__costmap_make_disc(pons__costmap *g)
+static bool push(int32_t **list, int32_t *n, int32_t *cap, int32_t cell)
 {
-    const int side = 2 * g->reach + 1;
-    for (int y = 0; y < side; y++) {
-        for (int x = 0; x < side; x++) {
-            const int dx = x - g->reach, dy = y - g->reach;
-            g->disc[y * side + x] = field_metres(g, (float)(dx * dx + dy * dy));
+    if (*n == *cap) {
+        const int32_t more = *cap ? 2 * *cap : 256;
+        int32_t *grown = realloc(*list, sizeof **list * (size_t)more);
+        if (!grown) {
+            return false;
         }
+        *list = grown;
+        *cap = more;
+    }
+    (*list)[(*n)++] = cell;
+    return true;
+}
+
+// What there is no memory to remember has not been seen.
+static void hit(pons__costmap *g, int32_t cell)
+{
+    const uint8_t was = g->evidence[cell];
+    if (was == 0 && !push(&g->seen, &g->n_seen, &g->cap_seen, cell)) {
+        return;
+    }
+    const int more = clamp_int((was & ~OBSTACLE) + HIT, 0, EVIDENCE_MAX);
+    g->evidence[cell] = (uint8_t)((was & OBSTACLE) | more);
+    if (!(was & OBSTACLE) && more >= OCCUPIED_AT &&
+        push(&g->fresh, &g->n_fresh, &g->cap_fresh, cell)) {
+        g->evidence[cell] |= OBSTACLE;
+        g->n_obstacles++;
     }
 }
 
@@ -515,22 +632,10 @@ static void mark_hits(pons__costmap *g, pons_pose2 pose, const pons_scan *scan)
             continue;
         }
         const int32_t cell = cy * g->w + cx;
-        if ((double)g->surface[cell] <= EXPLAINED_M + EXPLAINED_PER_M * (double)r) {
+        if ((double)pons__costmap_surface(g, cx, cy) <= EXPLAINED_M + EXPLAINED_PER_M * (double)r) {
             continue;
         }
-        if (g->evidence[cell] == 0) {
-            g->seen[g->n_seen++] = cell;
-        }
-        g->evidence[cell] = (int8_t)clamp_int(g->evidence[cell] + HIT, 0, EVIDENCE_MAX);
-        if (!g->is_obstacle[cell] && g->evidence[cell] >= OCCUPIED_AT) {
-            g->is_obstacle[cell] = 1;
-            g->n_obstacles++;
-            // A cell that came, went and came again between two refreshes may be listed twice.
-            if (g->n_fresh == g->w * g->h) {
-                show_fresh(g);
-            }
-            g->fresh[g->n_fresh++] = cell;
-        }
+        hit(g, cell);
     }
 }
 
@@ -574,25 +679,29 @@ static void clear_passed(pons__costmap *g, pons_pose2 pose, const pons_scan *sca
         const double dx = pons__costmap_x(g, cell % g->w) - pose.x;
         const double dy = pons__costmap_y(g, cell / g->w) - pose.y;
         if (beam_passes(scan, yaw, dx, dy, 0.5 * g->res)) {
-            g->evidence[cell] = (int8_t)clamp_int(g->evidence[cell] - MISS, 0, EVIDENCE_MAX);
+            const uint8_t was = g->evidence[cell];
+            const int left = clamp_int((was & ~OBSTACLE) - MISS, 0, EVIDENCE_MAX);
+            g->evidence[cell] = left ? (uint8_t)((was & OBSTACLE) | left) : 0;
+            if (left == 0 && (was & OBSTACLE)) {
+                obstacle_gone(g, cell);
+            }
         }
-        if (g->evidence[cell] > 0) {
+        if (g->evidence[cell] != 0) {
             g->seen[kept++] = cell;
-        } else if (g->is_obstacle[cell]) {
-            obstacle_gone(g, cell);
         }
     }
     g->n_seen = kept;
 }
 
+// Its evidence is gone already.
 static void obstacle_gone(pons__costmap *g, int32_t cell)
 {
-    g->is_obstacle[cell] = 0;
     g->n_obstacles--;
-    if (g->n_gone == g->w * g->h) {
-        pons__costmap_refresh(g);
+    if (!push(&g->gone, &g->n_gone, &g->cap_gone, cell)) {
+        unstamp(g, cell); // now, then
+        g->generation++;
+        g->openings++;
     }
-    g->gone[g->n_gone++] = cell;
 }
 
 static window disc_window(const pons__costmap *g, int32_t cell)
@@ -603,27 +712,50 @@ static window disc_window(const pons__costmap *g, int32_t cell)
 }
 
 // The disc's entries beside the cells of row y from x0 on.
-static const float *disc_row(const pons__costmap *g, int32_t cell, int x0, int y)
+static const uint8_t *disc_row(const pons__costmap *g, int32_t cell, int x0, int y)
 {
     const int r = g->reach, side = 2 * r + 1, cx = cell % g->w, cy = cell / g->w;
     return g->disc + (y - cy + r) * side + (x0 - cx + r);
 }
 
-// dist falls to what the cell leaves of it, within the window. Most of the field's work: four
-// cells at a time where the compiler can.
+// Something there is not as it was at the present generation.
+static void note_change(pons__costmap *g, window in)
+{
+    for (int y = in.y0 / PONS__PATCH; g->changed && y <= in.y1 / PONS__PATCH; y++) {
+        for (int x = in.x0 / PONS__PATCH; x <= in.x1 / PONS__PATCH; x++) {
+            g->changed[y * g->patches_w + x] = g->generation;
+        }
+    }
+}
+
+// What the cell leaves of the distance, within the window. Most of the field's work: many cells at
+// a time where the compiler can. The caller has raised the generation.
 __attribute__((optimize("O3"))) static void stamp_disc(pons__costmap *g, int32_t cell, window in)
 {
     const window disc = disc_window(g, cell);
     const int x0 = in.x0 > disc.x0 ? in.x0 : disc.x0, x1 = in.x1 < disc.x1 ? in.x1 : disc.x1;
     const int y0 = in.y0 > disc.y0 ? in.y0 : disc.y0, y1 = in.y1 < disc.y1 ? in.y1 : disc.y1;
     for (int y = y0; y <= y1; y++) {
-        float *restrict out = g->dist + (size_t)y * (size_t)g->w + x0;
-        const float *restrict from = disc_row(g, cell, x0, y);
+        uint8_t *restrict out = g->near + (size_t)y * (size_t)g->w + x0;
+        const uint8_t *restrict from = disc_row(g, cell, x0, y);
         const int n = x1 - x0 + 1;
         for (int i = 0; i < n; i++) {
-            out[i] = from[i] < out[i] ? from[i] : out[i];
+            out[i] = from[i] > out[i] ? from[i] : out[i];
         }
     }
+    if (x1 >= x0 && y1 >= y0) {
+        note_change(g, (window){x0, y0, x1, y1});
+    }
+}
+
+// Nothing is near any more, wherever this cell was: only when all obstacles go.
+static void wipe(pons__costmap *g, int32_t cell)
+{
+    const window disc = disc_window(g, cell);
+    for (int y = disc.y0; y <= disc.y1; y++) {
+        memset(g->near + (size_t)y * (size_t)g->w + disc.x0, 0, (size_t)(disc.x1 - disc.x0 + 1));
+    }
+    note_change(g, disc);
 }
 
 static void show_fresh(pons__costmap *g)
@@ -632,41 +764,44 @@ static void show_fresh(pons__costmap *g)
         return;
     }
     const window all = {0, 0, g->w - 1, g->h - 1};
+    g->generation++;
     for (int32_t i = 0; i < g->n_fresh; i++) {
-        if (g->is_obstacle[g->fresh[i]]) {
+        if (pons__costmap_is_obstacle(g, g->fresh[i])) {
             stamp_disc(g, g->fresh[i], all);
         }
     }
     g->n_fresh = 0;
-    g->generation++;
 }
 
 // Takes an obstacle that has gone out of dist: the cells that were nearest to it, known by holding
-// exactly its distance, go back to the static field, and what is left near them is stamped anew.
+// exactly its level, are far from all, and what is left near them is stamped anew.
 static void unstamp(pons__costmap *g, int32_t cell)
 {
     const window disc = disc_window(g, cell);
     window hole = {g->w, g->h, -1, -1};
     for (int y = disc.y0; y <= disc.y1; y++) {
-        const size_t row = (size_t)y * (size_t)g->w;
-        const float *from = disc_row(g, cell, disc.x0, y);
+        uint8_t *row = g->near + (size_t)y * (size_t)g->w;
+        const uint8_t *from = disc_row(g, cell, disc.x0, y);
         for (int x = disc.x0; x <= disc.x1; x++) {
-            const size_t i = row + (size_t)x;
-            if (g->dist[i] != from[x - disc.x0] || g->dist[i] >= g->static_dist[i]) {
+            if (row[x] == 0 || row[x] != from[x - disc.x0]) {
                 continue;
             }
-            g->dist[i] = g->static_dist[i];
+            row[x] = 0;
             hole.x0 = x < hole.x0 ? x : hole.x0;
             hole.x1 = x > hole.x1 ? x : hole.x1;
             hole.y0 = y < hole.y0 ? y : hole.y0;
             hole.y1 = y > hole.y1 ? y : hole.y1;
         }
     }
+    if (hole.x1 < hole.x0) {
+        return;
+    }
+    note_change(g, hole);
     const int r = g->reach;
-    for (int32_t i = 0; i < g->n_seen && hole.x1 >= hole.x0; i++) {
+    for (int32_t i = 0; i < g->n_seen; i++) {
         const int32_t near = g->seen[i], cx = near % g->w, cy = near / g->w;
-        if (g->is_obstacle[near] && cx >= hole.x0 - r && cx <= hole.x1 + r && cy >= hole.y0 - r &&
-            cy <= hole.y1 + r) {
+        if (pons__costmap_is_obstacle(g, near) && cx >= hole.x0 - r && cx <= hole.x1 + r &&
+            cy >= hole.y0 - r && cy <= hole.y1 + r) {
             stamp_disc(g, near, hole);
         }
     }

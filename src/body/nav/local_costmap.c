@@ -36,7 +36,6 @@ pons__costmap *pons__local_costmap_create(const pons__costmap *map, double reach
         pons__costmap_destroy(w);
         return NULL;
     }
-    pons__costmap_make_disc(w);
     copy_map(w, map);
     pons__costmap_restamp(w);
     return w;
@@ -67,15 +66,16 @@ static void copy_map(pons__costmap *w, const pons__costmap *map)
 {
     const int cx0 = (int)lround((w->x0 - map->x0) * map->inv_res);
     const int cy0 = (int)lround((w->y0 - map->y0) * map->inv_res);
+    w->of = map;
+    w->of_x = cx0;
+    w->of_y = cy0;
     for (int cy = 0; cy < w->h; cy++) {
         for (int cx = 0; cx < w->w; cx++) {
             const size_t to = (size_t)cy * (size_t)w->w + (size_t)cx;
             const int mx = cx0 + cx, my = cy0 + cy;
             const bool in = pons__costmap_inside(map, mx, my);
-            const size_t from = in ? (size_t)my * (size_t)map->w + (size_t)mx : 0;
-            w->is_static[to] = in ? map->is_static[from] : 1;
-            w->static_dist[to] = in ? map->static_dist[from] : 0.0f;
-            w->surface[to] = in ? map->surface[from] : -PONS__SURFACE_MAX_M;
+            // The same resolution has the same levels.
+            w->fixed[to] = in ? map->fixed[(size_t)my * (size_t)map->w + (size_t)mx] : 0;
         }
     }
 }
@@ -83,26 +83,27 @@ static void copy_map(pons__costmap *w, const pons__costmap *map)
 // The evidence of all cells is taken out first, as a cell may move onto one that is yet to move.
 static void move_evidence(pons__costmap *w, int dx, int dy)
 {
+    uint8_t *had = malloc((size_t)w->n_seen + 1);
+    int32_t kept = 0;
     for (int32_t i = 0; i < w->n_seen; i++) {
         const int32_t cell = w->seen[i];
-        w->fresh[i] = (int32_t)(uint8_t)w->evidence[cell]; // free: the distances are made anew
-        w->gone[i] = w->is_obstacle[cell];
+        if (had) { // without memory it is forgotten, and seen again
+            had[i] = w->evidence[cell];
+        }
         w->evidence[cell] = 0;
-        w->is_obstacle[cell] = 0;
     }
-    int32_t kept = 0;
     w->n_obstacles = 0;
-    for (int32_t i = 0; i < w->n_seen; i++) {
+    for (int32_t i = 0; had && i < w->n_seen; i++) {
         const int cx = w->seen[i] % w->w - dx, cy = w->seen[i] / w->w - dy;
         if (!pons__costmap_inside(w, cx, cy)) {
             continue;
         }
         const int32_t cell = cy * w->w + cx;
-        w->evidence[cell] = (int8_t)w->fresh[i];
-        w->is_obstacle[cell] = (uint8_t)w->gone[i];
-        w->n_obstacles += w->gone[i];
+        w->evidence[cell] = had[i];
+        w->n_obstacles += pons__costmap_is_obstacle(w, cell);
         w->seen[kept++] = cell; // never beyond i
     }
+    free(had);
     w->n_fresh = w->n_gone = 0;
     w->n_seen = kept;
 }

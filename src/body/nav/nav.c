@@ -222,6 +222,7 @@ void pons__nav_cancel(pons__nav *n)
     if (n->tree && n->status == PONS_NAV_RUNNING) {
         pons_bt_halt(n->tree, NULL);
     }
+    pons__nav_plan_drop(n);
     n->status = PONS_NAV_IDLE;
     n->cmd = (pons_twist2){0.0, 0.0};
     n->hold_from_ns = -1;
@@ -231,6 +232,7 @@ void pons__nav_cancel(pons__nav *n)
 
 void pons__nav_displaced(pons__nav *n)
 {
+    pons__nav_plan_drop(n);
     pons__nav_forget(n);
     pons__nav_plan_forget(n);
     if (n->tree && n->status == PONS_NAV_RUNNING) {

@@ -165,6 +165,8 @@ typedef struct pons__nav_output {
 // else has; scan may be NULL.
 void pons__nav_step(pons__nav *n, int64_t now_ns, pons_pose2 pose_in_map, pons_twist2 twist,
                     const pons_scan *scan, pons__nav_output *ret);
+// Between steps: goes on with a plan that is under way, for about so many cells. True: there is more.
+bool pons__nav_think(pons__nav *n, int cells);
 // The path in use, for display: up to cap points; returns how many.
 int pons__nav_path(const pons__nav *n, pons_pose2 *ret, int cap);
 

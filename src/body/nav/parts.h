@@ -14,33 +14,44 @@
 #define PONS__DIST_MAX_M    2.0f // distance fields stop here
 #define PONS__SURFACE_MAX_M 1.0f // the surface field is right out to here
 
+#define PONS__LEVELS       256 // of distance, a byte a cell: 0 occupied … 255 DIST_MAX or more
+#define PONS__PATCH        64  // cells of a side of a patch of the surface field
+#define PONS__PATCH_STRIDE (PONS__PATCH + 1) // it has the next patch's first row and column too
+
+typedef struct pons__surface pons__surface; // surface.c
+
 struct pons__costmap {
     double x0, y0; // corner of cell (0,0) in map [m]
     double res;    // edge of a cell [m]
     double inv_res;
     int w, h;
 
-    uint8_t *is_static;   // (h,w) a box of the map covers the cell's centre
-    uint8_t *is_obstacle; // (h,w) the obstacle layer's verdict
-    int8_t *evidence;     // (h,w) hits against passing beams, 0 … EVIDENCE_MAX
-    float *static_dist;   // (h,w) [m] to the nearest static cell
-    float *dist;          // (h,w) [m] to the nearest static or obstacle cell
-    float *surface;       // (h,w) [m] signed distance to the nearest box's face, inside negative
+    uint8_t *fixed;    // (h,w) level of the distance to the nearest static cell
+    uint8_t *near;     // (h,w) 255 - level of that to the nearest obstacle; 0: none in reach
+    uint8_t *evidence; // (h,w) hits against passing beams, and PONS__OBSTACLE
+    float metres[PONS__LEVELS]; // [m] what a level means: never more than the distance
+    uint8_t *level_of;          // (reach² + 1) by squared distance in cells, between middles
 
     int32_t *seen; // (n_seen) cells whose evidence is not 0
-    int32_t n_seen;
+    int32_t n_seen, cap_seen;
     int32_t n_obstacles;
 
-    float *disc;   // (2·reach+1, 2·reach+1) [m] distance from the middle cell
+    uint8_t *disc; // (2·reach+1, 2·reach+1) level of the distance from the middle cell
     int32_t reach; // PONS__DIST_MAX_M in cells
 
     int32_t *fresh; // (n_fresh) cells that became obstacles since dist was brought up to date
-    int32_t n_fresh;
+    int32_t n_fresh, cap_fresh;
     int32_t *gone; // (n_gone) and cells that stopped being obstacles
-    int32_t n_gone;
+    int32_t n_gone, cap_gone;
     int64_t refill_stamp_ns, scan_stamp_ns; // of the last refill, of the last scan; robot time
     uint32_t generation;                    // of dist: rises whenever it changes,
     uint32_t openings;                      // and this when some of it may have risen
+    uint32_t *changed; // (of patches) generation at which some of it changed last; NULL: not kept
+    int patches_w, patches_h;
+
+    pons__surface *surface;         // of the boxes; NULL: a window's, which looks into its map's
+    const struct pons__costmap *of; // a window's map,
+    int of_x, of_y;                 // and where its cell (0,0) lies in there
 };
 
 // Brings dist up to date now, whatever the rate limit says.
@@ -66,6 +77,12 @@ static inline double pons__costmap_y(const pons__costmap *g, int cy)
 {
     return g->y0 + (cy + 0.5) * g->res;
 }
+// Level of the distance to the nearest occupied cell, of either layer.
+static inline uint8_t pons__costmap_level(const pons__costmap *g, size_t cell)
+{
+    const uint8_t near = (uint8_t)(PONS__LEVELS - 1 - g->near[cell]);
+    return g->fixed[cell] < near ? g->fixed[cell] : near;
+}
 // dist at a point; 0 outside the map.
 static inline float pons__costmap_dist(const pons__costmap *g, double x, double y)
 {
@@ -73,28 +90,48 @@ static inline float pons__costmap_dist(const pons__costmap *g, double x, double 
     if (!(fx >= 0.0 && fy >= 0.0 && fx < g->w && fy < g->h)) {
         return 0.0f;
     }
-    return g->dist[(size_t)(int)fy * (size_t)g->w + (size_t)(int)fx];
+    return g->metres[pons__costmap_level(g, (size_t)(int)fy * (size_t)g->w + (size_t)(int)fx)];
+}
+
+#define PONS__OBSTACLE 0x80 // in evidence
+static inline bool pons__costmap_is_obstacle(const pons__costmap *g, int32_t cell)
+{
+    return (g->evidence[cell] & PONS__OBSTACLE) != 0;
 }
 
 // The map's boxes alone: does one cover the cell's centre, and how far is the nearest such cell [m]?
 static inline bool pons__costmap_is_static(const pons__costmap *g, int cx, int cy)
 {
-    return g->is_static[(size_t)cy * (size_t)g->w + (size_t)cx] != 0;
+    return g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] == 0;
 }
 static inline float pons__costmap_static_m(const pons__costmap *g, int cx, int cy)
 {
-    return g->static_dist[(size_t)cy * (size_t)g->w + (size_t)cx];
+    return g->metres[g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx]];
 }
 
-// Signed distance to the nearest box's face [m], at most PONS__SURFACE_MAX_M.
+// surface.c: signed distance to the nearest box's face [m], inside negative, at most
+// PONS__SURFACE_MAX_M. Worked out patch by patch where somebody looks; the newest are kept.
+typedef struct pons__box {
+    double x, y, c, s, hx, hy; // centre, cos and sin of yaw, half sizes
+} pons__box;
+pons__surface *pons__surface_create(const pons__costmap *g, const pons__box *boxes,
+                                    int n);   // copies
+void pons__surface_destroy(pons__surface *f); // NULL-safe
+// The field at a cell, and from there on to the right and up (by PONS__PATCH_STRIDE) as far as the
+// patch goes, which is one cell at least. Until the next call.
+const float *pons__surface_at(pons__surface *f, int cx, int cy);
 static inline float pons__costmap_surface(const pons__costmap *g, int cx, int cy)
 {
-    return g->surface[(size_t)cy * (size_t)g->w + (size_t)cx];
+    if (!g->of) {
+        return *pons__surface_at(g->surface, cx, cy);
+    }
+    const int x = cx + g->of_x, y = cy + g->of_y;
+    return pons__costmap_inside(g->of, x, y) ? *pons__surface_at(g->of->surface, x, y)
+                                             : -PONS__SURFACE_MAX_M;
 }
 
-// Memory for g->w × g->h cells, all free; and the disc of distances.
+// Memory for g->w × g->h cells, all free; what levels mean, and the disc of them.
 int pons__costmap_alloc(pons__costmap *g, pons_error *err);
-void pons__costmap_make_disc(pons__costmap *g);
 // Forgets the evidence within half_m of a point, to each side; or all but that.
 void pons__costmap_clear_region(pons__costmap *g, double x, double y, double half_m, bool except);
 // Makes dist anew from static_dist and the obstacles.
@@ -154,7 +191,18 @@ void pons__planner_destroy(pons__planner *p);                              // NU
 // time it is, before planning.
 void pons__planner_avoid(pons__planner *p, double x, double y, int64_t now_ns);
 void pons__planner_now(pons__planner *p, int64_t now_ns);
-// PONS_NAV_OK and *ret_path, or a number of 203–208 and a message; *ret_path untouched then.
+// A plan in steps of about so many cells. PONS__PLAN_GOES_ON, and then: PONS_NAV_OK and *ret_path,
+// or a number of 200–208 and a message; *ret_path untouched then. Memory that a search needs goes back
+// at its end, and when it is dropped. What changes in the grid meanwhile may be seen or not.
+#define PONS__PLAN_GOES_ON (-1)
+int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, char *ret_msg,
+                        size_t msg_cap);
+int pons__planner_step(pons__planner *p, int cells, pons__path *ret_path, char *ret_msg,
+                       size_t msg_cap);
+void pons__planner_drop(pons__planner *p);
+int pons__planner_searched(const pons__planner *p);  // cells, since it began
+bool pons__planner_is_large(const pons__planner *p); // the map: more than a step may be needed
+// All of it at once.
 int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
                        char *ret_msg, size_t msg_cap);
 // Rounds a path towards the middle of its neighbours where that costs no clearance that matters.

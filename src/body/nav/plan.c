@@ -9,6 +9,13 @@
 // not clearly cheaper: two equal ways must not alternate. A path that is given again has the very
 // same list of poses, by which FollowPath knows it.
 //
+// A plan takes its time in a large map, and nothing else may wait for it: it is a job that goes on in
+// steps, one in each tick that asks for it and as many between the ticks as there is time for
+// (pons__nav_think). Meanwhile the answer is RUNNING, and FollowPath goes on with what it has. In a
+// house a step is enough. Another request, or a halt, drops the job.
+//
+//     asked --> begin leg 1 --> step … --> begin leg 2 … --> measured: the candidate
+//
 // While the global costmap waits for its first scans after it was cleared, the answer is RUNNING; a
 // lidar that says nothing for CURRENT_MAX_S ends that with TIMEOUT.
 #include "body/nav/tree.h"
@@ -21,24 +28,20 @@ static const double OFF_PATH_M = 0.40;
 static const double CLEARLY_CHEAPER = 0.85, DEARER = 1.1;
 static const double SEARCH_M = 3.0; // how far along the kept path the robot may have come
 static const double CURRENT_MAX_S = 3.0;
+enum { STEP_CELLS = 60000 }; // of a tick: some milliseconds, and more than a house has
 static const char *const planners[] = {"GridBased", "grid_based", "pons", NULL};
 static const char *const smoothers[] = {
     "SmoothPath", "simple_smoother", "smooth_path", "route_smoother", "pons", NULL};
 
-typedef struct request {
-    pons_pose2 start;
-    bool from_here; // start is where the robot is
-    pons_pose2 goals[PONS_NAV_POSES_MAX];
-    int n;
-    bool any_yaw; // at the last
-    const pons_value *list;
-} request;
+typedef pons__nav_request request;
 
 static int compute(pons__nav *n, const pons_bt_call *call, bool through);
 static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, pons_value *list,
                          request *ret);
 static int path_for(pons__nav *n, const request *r, char *msg, size_t cap);
 static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap);
+static void begin_job(pons__nav *n, const request *r);
+static void step_job(pons__nav *n, int cells);
 static void append(pons__path *path, const pons__path *leg);
 static void keep(pons__nav *n, const request *r);
 static int to_pose(pons_bt_call *call, void *user, pons_error *err);
@@ -57,6 +60,7 @@ int pons__nav_plan_init(pons__nav *n)
 
 void pons__nav_plan_fini(pons__nav *n)
 {
+    pons__nav_plan_drop(n);
     pons__nav_plan_forget(n);
     pons__planner_destroy(n->plan.planner);
     free(n->plan.kept);
@@ -97,6 +101,7 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
 {
     const int more = through ? PONS_NAV_THROUGH : 0;
     if (call->reason == PONS_BT_HALT) {
+        pons__nav_plan_drop(n);
         return PONS_BT_READY;
     }
     if (call->reason == PONS_BT_START) {
@@ -124,6 +129,9 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
                                                          "the goal is no pose in the map");
     }
     const int code = path_for(n, &r, msg, sizeof msg);
+    if (code == PONS__PLAN_GOES_ON) {
+        return pons__nav_running(n, call);
+    }
     if (code != PONS_NAV_OK) {
         return pons__nav_fail_leaf(n, call, code + more, "%s", msg);
     }
@@ -198,6 +206,9 @@ static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
         }
     }
     const int code = plan_legs(n, r, msg, cap);
+    if (code == PONS__PLAN_GOES_ON) {
+        return code;
+    }
     p->planned = grid->generation;
     p->openings = grid->openings;
     if (same && isfinite(left)) {
@@ -231,30 +242,105 @@ static void keep(pons__nav *n, const request *r)
     p->dearer = false;
 }
 
+// The candidate, or why there is none; or that it goes on.
 static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap)
 {
+    pons__nav_job *j = &n->plan.job;
+    const request *of = &j->asked;
+    const bool same = j->active && of->from_here == r->from_here && json_equal(of->list, r->list) &&
+                      (r->from_here || memcmp(&of->start, &r->start, sizeof r->start) == 0);
+    if (!same) {
+        begin_job(n, r);
+    }
+    if (j->code == PONS__PLAN_GOES_ON) {
+        step_job(n, STEP_CELLS);
+    }
+    if (j->code == PONS__PLAN_GOES_ON) {
+        return j->code;
+    }
+    snprintf(msg, cap, "%s", j->msg);
+    const int code = j->code;
+    pons__nav_plan_drop(n);
+    return code;
+}
+
+// Of several goals the message says which one it is about.
+static void end_leg(pons__nav_job *j, int code)
+{
+    const size_t at = strlen(j->msg);
+    j->code = code;
+    if (code != PONS__PLAN_GOES_ON && code != PONS_NAV_OK && j->asked.n > 1) {
+        snprintf(j->msg + at, sizeof j->msg - at, " (goal %d of %d)", j->leg + 1, j->asked.n);
+    }
+}
+
+static void begin_leg(pons__nav *n)
+{
+    const pons__nav_plan *p = &n->plan;
+    pons__nav_job *j = &n->plan.job;
+    pons_pose2 from = j->asked.start;
+    if (j->leg > 0) {
+        const pons__path *before = p->candidate; // what there is so far
+        from = (pons_pose2){before->x[before->n - 1], before->y[before->n - 1], 0.0};
+    }
+    end_leg(j,
+            pons__planner_begin(p->planner, from, j->asked.goals[j->leg], j->msg, sizeof j->msg));
+}
+
+static void begin_job(pons__nav *n, const request *r)
+{
+    pons__nav_job *j = &n->plan.job;
+    pons__nav_plan_drop(n);
+    *j = (pons__nav_job){.active = true, .asked = *r};
+    pons_value_ref(r->list);
+    pons__planner_now(n->plan.planner, n->now_ns);
+    begin_leg(n);
+}
+
+// A house's legs are short: all of them in one step.
+static void step_job(pons__nav *n, int cells)
+{
     pons__nav_plan *p = &n->plan;
-    pons_pose2 from = r->start;
-    pons__planner_now(p->planner, n->now_ns);
-    for (int i = 0; i < r->n; i++) {
-        pons__path *to = i == 0 ? p->candidate : p->leg;
-        const int code = pons__planner_plan(p->planner, from, r->goals[i], to, msg, cap);
-        if (code != PONS_NAV_OK) {
-            const size_t at = strlen(msg);
-            if (r->n > 1) {
-                snprintf(msg + at, cap - at, " (goal %d of %d)", i + 1, r->n);
-            }
-            return code;
+    pons__nav_job *j = &p->job;
+    do {
+        pons__path *to = j->leg == 0 ? p->candidate : p->leg;
+        end_leg(j, pons__planner_step(p->planner, cells, to, j->msg, sizeof j->msg));
+        if (j->code != PONS_NAV_OK) {
+            return;
         }
-        if (i > 0) {
+        if (j->leg > 0) {
             append(p->candidate, to);
         }
-        from = (pons_pose2){to->x[to->n - 1], to->y[to->n - 1], 0.0};
-    }
-    if (r->n > 1) {
+        if (++j->leg < j->asked.n) {
+            begin_leg(n);
+        }
+    } while (j->code == PONS__PLAN_GOES_ON && !pons__planner_is_large(p->planner));
+    if (j->code == PONS_NAV_OK && j->asked.n > 1) {
         pons__planner_measure(p->planner, p->candidate);
     }
-    return PONS_NAV_OK;
+}
+
+bool pons__nav_think(pons__nav *n, int cells)
+{
+    const pons__nav_job *j = &n->plan.job;
+    if (n->status != PONS_NAV_RUNNING || n->hold_from_ns >= 0) {
+        return false;
+    }
+    if (j->active && j->code == PONS__PLAN_GOES_ON) {
+        step_job(n, cells);
+    }
+    return j->active && j->code == PONS__PLAN_GOES_ON;
+}
+
+void pons__nav_plan_drop(pons__nav *n)
+{
+    pons__nav_job *j = &n->plan.job;
+    if (j->active) {
+        pons__planner_drop(n->plan.planner);
+        pons_value_unref((pons_value *)(uintptr_t)j->asked.list);
+    }
+    j->active = false;
+    j->asked.list = NULL;
 }
 
 // Joins a leg to a path; when there is no room, every second point of both goes.

@@ -11,11 +11,10 @@
 //    where progress failed costs SPOT_COST more for SPOT_S, so that another way is taken if there
 //    is one.
 //
-// 2. Search. A* over eight neighbours with the octile distance as its heuristic. Costs are integers
-//    (16ths), and a step raises f by a bounded amount, so the open list is a ring of buckets with a
-//    doubly linked list in each (Dial 1969): push, pop and decrease-key in constant time. Last in
-//    first out inside a bucket: the search goes deep among equals, and its order depends on nothing
-//    but the map.
+// 2. Search. A* over the cells (search.c). A house is searched whole. In a map of more than WHOLE
+//    tiles, which parts hang together is looked at first (regions.c): that says at once whether there
+//    is a way at all, and through which tiles; only those and the ones beside them are searched, in
+//    legs of at most LEG tiles, so that neither time nor memory grow with the map's area.
 //
 // 3. Straighten. From each kept point, the furthest later one whose straight line costs no more
 //    than the path between them: the same cost decides, so clearance is kept.
@@ -24,19 +23,24 @@
 //    not cost clearance that matters.
 //
 // A start or goal that is too near to something is moved to the nearest free place (0.4 m, 0.3 m).
+//
+//     begin -> REGIONS -> SEARCH, leg by leg -> SHAPE -> path      each step: so much, and no more
+//                 | no way                          straighten, round
+//                 v
+//                208
 #include "body/nav/parts.h"
+#include "body/nav/search.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    UNIT = 16,     // cost of a metre in the open
-    STRAIGHT = 10, // length of a step to a side, and
-    DIAGONAL = 14, // to a corner
-    LEVELS = 256,  // of the cost table, over 0 … PONS__DIST_MAX_M
-    BUCKETS = 512,
+    UNIT = 16,      // cost of a metre in the open
+    WHOLE = 256,    // tiles of a map that is searched whole
+    LEG = 400,      // tiles of the way that are searched at a time
+    REGION = 16,    // cells that a region counts as, in a step
+    LOOK_MAX = 400, // cells that straightening looks ahead: more would take a square of time
     SPOTS = 8,
     RELAXATIONS = 40
 };
@@ -51,25 +55,31 @@ static const double EASY_M = 0.45; // clearance that rounding a corner may come 
 static const double SPACING_M = 0.05;
 static const double SHORTCUT_SLACK = 1.02; // rounding of the lattice is no reason to keep a corner
 
-typedef struct cell_state {
-    uint32_t g; // cost so far
-    uint32_t f;
-    int32_t prev, next; // in the bucket; −1: end
-    int32_t parent;
-    uint8_t open, closed;
-} cell_state;
+typedef struct place {
+    int cx, cy;
+    double x, y;
+    bool moved;
+} place;
+
+typedef enum stage { IDLE, REGIONS, SEARCH, SHAPE } stage;
 
 struct pons__planner {
     pons__costmap *grid; // borrowed
     double radius, forbidden;
-    uint16_t cost[LEVELS + 1]; // by dist; 0: forbidden
-    float metre[LEVELS + 1];   // the same as a factor, for smoothing
-    cell_state *cells;         // (h,w)
-    int32_t head[BUCKETS];
-    int32_t *lattice; // (n_lattice) the cells of the path, start first
-    double *px, *py;  // (n_lattice) and as points
-    double *qx, *qy;  // (PONS__PATH_MAX) scratch
-    int expanded;     // by the last search
+    uint16_t cost[PONS__LEVELS]; // by level of distance; 0: forbidden
+    float metre[PONS__LEVELS];   // the same as a factor, for smoothing
+    pons__regions *regions;      // NULL: the map is searched whole
+    pons__search *search;
+
+    // the search that is under way
+    stage stage;
+    pons_pose2 start, goal;
+    place from, to;
+    int leg_from; // of the regions' way, where this leg begins
+    int n_lattice, cap_lattice;
+    double *px, *py; // (n_lattice) the cells of the path, as points
+    double *qx, *qy; // (PONS__PATH_MAX) scratch
+    int expanded;    // cells, by this search
     struct {
         double x, y;
         int64_t until_ns;
@@ -77,16 +87,12 @@ struct pons__planner {
     int n_spots;
 };
 
-typedef struct place {
-    int cx, cy;
-    double x, y;
-    bool moved;
-} place;
-
 static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap);
 static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, size_t cap);
-static bool search(pons__planner *p, const place *from, const place *to);
-static int take_lattice(pons__planner *p, const place *from, const place *to);
+static double spot_cost(const void *planner, double x, double y);
+static bool next_leg(pons__planner *p);
+static bool take_leg(pons__planner *p);
+static void shape(pons__planner *p, pons__path *ret);
 static int straighten(pons__planner *p, int n);
 static void resample(pons__planner *p, int n, pons__path *ret);
 
@@ -96,25 +102,23 @@ pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
     if (!p) {
         return NULL;
     }
-    const size_t n = (size_t)grid->w * (size_t)grid->h;
     p->grid = grid;
     p->radius = radius_m;
     p->forbidden = radius_m + MARGIN_M;
-    p->cells = calloc(n, sizeof *p->cells);
-    p->lattice = calloc(n + 2, sizeof *p->lattice);
-    p->px = calloc(n + 2, sizeof *p->px);
-    p->py = calloc(n + 2, sizeof *p->py);
-    p->qx = calloc(PONS__PATH_MAX, sizeof *p->qx);
-    p->qy = calloc(PONS__PATH_MAX, sizeof *p->qy);
-    if (!p->cells || !p->lattice || !p->px || !p->py || !p->qx || !p->qy) {
-        pons__planner_destroy(p);
-        return NULL;
-    }
-    for (int k = 0; k <= LEVELS; k++) {
-        const double d = k * (double)PONS__DIST_MAX_M / LEVELS;
+    for (int k = 0; k < PONS__LEVELS; k++) {
+        const double d = (double)grid->metres[k];
         const double near = exp(-(d - p->forbidden) / NEAR_FALLOFF_M);
         p->metre[k] = d < p->forbidden ? INFINITY : (float)(1.0 + NEAR_COST * near);
         p->cost[k] = d < p->forbidden ? 0 : (uint16_t)lround(UNIT * (1.0 + NEAR_COST * near));
+    }
+    const int tiles = ((grid->w - 1) / PONS__TILE + 1) * ((grid->h - 1) / PONS__TILE + 1);
+    p->search = pons__search_create(grid, p->cost, UNIT);
+    p->regions = tiles > WHOLE ? pons__regions_create(grid, p->cost, UNIT) : NULL;
+    p->qx = calloc(PONS__PATH_MAX, sizeof *p->qx);
+    p->qy = calloc(PONS__PATH_MAX, sizeof *p->qy);
+    if (!p->search || (tiles > WHOLE && !p->regions) || !p->qx || !p->qy) {
+        pons__planner_destroy(p);
+        return NULL;
     }
     return p;
 }
@@ -124,8 +128,8 @@ void pons__planner_destroy(pons__planner *p)
     if (!p) {
         return;
     }
-    free(p->cells);
-    free(p->lattice);
+    pons__regions_destroy(p->regions);
+    pons__search_destroy(p->search);
     free(p->px);
     free(p->py);
     free(p->qx);
@@ -133,14 +137,20 @@ void pons__planner_destroy(pons__planner *p)
     free(p);
 }
 
-static inline int level(float dist)
+// The level at a point; 0 outside the map.
+static inline uint8_t level_at(const pons__costmap *g, double x, double y)
 {
-    return (int)(dist * (LEVELS / PONS__DIST_MAX_M));
+    const double fx = (x - g->x0) * g->inv_res, fy = (y - g->y0) * g->inv_res;
+    if (!(fx >= 0.0 && fy >= 0.0 && fx < g->w && fy < g->h)) {
+        return 0;
+    }
+    return pons__costmap_level(g, (size_t)(int)fy * (size_t)g->w + (size_t)(int)fx);
 }
 
 // What a metre here costs more, after what has happened.
-static double spot_cost(const pons__planner *p, double x, double y)
+static double spot_cost(const void *planner, double x, double y)
 {
+    const pons__planner *p = planner;
     for (int i = 0; i < p->n_spots; i++) {
         const double dx = x - p->spots[i].x, dy = y - p->spots[i].y;
         if (dx * dx + dy * dy < SPOT_M * SPOT_M) {
@@ -153,7 +163,7 @@ static double spot_cost(const pons__planner *p, double x, double y)
 // Cost of a metre here; INFINITY where forbidden.
 static inline double metre_cost(const pons__planner *p, double x, double y)
 {
-    return (double)p->metre[level(pons__costmap_dist(p->grid, x, y))] + spot_cost(p, x, y);
+    return (double)p->metre[level_at(p->grid, x, y)] + spot_cost(p, x, y);
 }
 
 void pons__planner_now(pons__planner *p, int64_t now_ns)
@@ -178,46 +188,157 @@ void pons__planner_avoid(pons__planner *p, double x, double y, int64_t now_ns)
     p->spots[p->n_spots++].until_ns = now_ns + (int64_t)(SPOT_S * 1e9);
 }
 
-int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
-                       char *ret_msg, size_t msg_cap)
+static int no_memory(char *msg, size_t cap)
 {
+    snprintf(msg, cap, "no memory for a search");
+    return PONS_PLAN_UNKNOWN;
+}
+
+int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, char *ret_msg,
+                        size_t msg_cap)
+{
+    pons__planner_drop(p);
     pons__costmap_refresh(p->grid);
-    place from = {0}, to = {0};
-    int code = check_start(p, start, &from, ret_msg, msg_cap);
+    int code = check_start(p, start, &p->from, ret_msg, msg_cap);
     if (code == PONS_NAV_OK) {
-        code = check_goal(p, goal, &to, ret_msg, msg_cap);
+        code = check_goal(p, goal, &p->to, ret_msg, msg_cap);
     }
     if (code != PONS_NAV_OK) {
         return code;
     }
-    if (!search(p, &from, &to)) {
-        snprintf(ret_msg, msg_cap,
-                 "no way from (%.2f, %.2f) to (%.2f, %.2f) for a radius of %.2f m: %d cells "
-                 "searched, %d cells of obstacles",
-                 start.x, start.y, goal.x, goal.y, p->radius, p->expanded, p->grid->n_obstacles);
-        return PONS_PLAN_NO_VALID_PATH;
+    p->start = start;
+    p->goal = goal;
+    p->expanded = 0;
+    if (p->regions) {
+        p->stage = REGIONS;
+        return pons__regions_begin(p->regions, p->from.cx, p->from.cy, p->to.cx, p->to.cy,
+                                   p->n_spots > 0 ? spot_cost : NULL, p)
+                   ? PONS__PLAN_GOES_ON
+                   : no_memory(ret_msg, msg_cap);
     }
-    int n = take_lattice(p, &from, &to);
-    n = straighten(p, n);
-    // A start that had to be moved is walked to in a straight line.
-    if (from.moved) {
-        memmove(p->px + 1, p->px, sizeof *p->px * (size_t)n);
-        memmove(p->py + 1, p->py, sizeof *p->py * (size_t)n);
-        p->px[0] = start.x;
-        p->py[0] = start.y;
-        n++;
+    p->stage = SEARCH;
+    pons__search_allow_all(p->search);
+    return pons__search_begin(p->search, p->from.cx, p->from.cy, p->to.cx, p->to.cy,
+                              p->n_spots > 0 ? spot_cost : NULL, p)
+               ? PONS__PLAN_GOES_ON
+               : no_memory(ret_msg, msg_cap);
+}
+
+void pons__planner_drop(pons__planner *p)
+{
+    if (p->stage != IDLE) {
+        pons__search_end(p->search);
+        if (p->regions) {
+            pons__regions_end(p->regions);
+        }
     }
-    resample(p, n, ret_path);
-    pons__planner_smooth(p, ret_path);
-    pons__planner_measure(p, ret_path);
-    ret_path->moved_goal = to.moved;
+    p->stage = IDLE;
+    p->n_lattice = p->leg_from = 0;
+}
+
+int pons__planner_searched(const pons__planner *p)
+{
+    return p->expanded + (p->stage == SEARCH ? pons__search_searched(p->search) : 0);
+}
+
+bool pons__planner_is_large(const pons__planner *p)
+{
+    return p->regions != NULL;
+}
+
+static int no_way(pons__planner *p, char *msg, size_t cap)
+{
+    char where[64];
+    if (p->stage == REGIONS) {
+        snprintf(where, sizeof where, "%d regions", pons__regions_searched(p->regions));
+    } else {
+        snprintf(where, sizeof where, "%d cells", pons__planner_searched(p));
+    }
+    snprintf(msg, cap,
+             "no way from (%.2f, %.2f) to (%.2f, %.2f) for a radius of %.2f m: %s searched, %d "
+             "cells of obstacles",
+             p->start.x, p->start.y, p->goal.x, p->goal.y, p->radius, where, p->grid->n_obstacles);
+    pons__planner_drop(p);
+    return PONS_PLAN_NO_VALID_PATH;
+}
+
+int pons__planner_step(pons__planner *p, int cells, pons__path *ret_path, char *ret_msg,
+                       size_t msg_cap)
+{
+    if (p->stage == REGIONS) {
+        const int regions = cells / REGION > 1 ? cells / REGION : 1;
+        const int found = pons__regions_step(p->regions, regions);
+        if (found < 0) {
+            return no_way(p, ret_msg, msg_cap);
+        }
+        if (found > 0) {
+            p->stage = SEARCH;
+            return next_leg(p) ? PONS__PLAN_GOES_ON : no_memory(ret_msg, msg_cap);
+        }
+        return PONS__PLAN_GOES_ON;
+    }
+    if (p->stage == SEARCH) {
+        const int before = pons__search_searched(p->search);
+        const int found = pons__search_step(p->search, cells);
+        if (found < 0) {
+            return no_way(p, ret_msg, msg_cap);
+        }
+        if (found == 0) {
+            return PONS__PLAN_GOES_ON;
+        }
+        const bool small = pons__search_searched(p->search) - before < cells / 2;
+        if (!take_leg(p)) {
+            return no_memory(ret_msg, msg_cap);
+        }
+        if (p->regions && p->leg_from < pons__regions_way(p->regions) - 1) {
+            return next_leg(p) ? PONS__PLAN_GOES_ON : no_memory(ret_msg, msg_cap);
+        }
+        p->stage = SHAPE;
+        if (p->regions && !small) {
+            return PONS__PLAN_GOES_ON; // the rest is a slice of its own
+        }
+    }
+    shape(p, ret_path);
+    pons__planner_drop(p);
     return PONS_NAV_OK;
 }
 
-// Cost of the way from point i − 1 to point i.
-static double leg_cost(const pons__planner *p, const pons__path *path, int i, float dist)
+int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
+                       char *ret_msg, size_t msg_cap)
 {
-    const float m = p->metre[level(dist)];
+    int code = pons__planner_begin(p, start, goal, ret_msg, msg_cap);
+    while (code == PONS__PLAN_GOES_ON) {
+        code = pons__planner_step(p, 1000000, ret_path, ret_msg, msg_cap);
+    }
+    return code;
+}
+
+static void shape(pons__planner *p, pons__path *ret)
+{
+    int n = p->n_lattice;
+    p->px[0] = p->from.x;
+    p->py[0] = p->from.y;
+    p->px[n - 1] = p->to.x;
+    p->py[n - 1] = p->to.y;
+    n = straighten(p, n);
+    // A start that had to be moved is walked to in a straight line.
+    if (p->from.moved) {
+        memmove(p->px + 1, p->px, sizeof *p->px * (size_t)n);
+        memmove(p->py + 1, p->py, sizeof *p->py * (size_t)n);
+        p->px[0] = p->start.x;
+        p->py[0] = p->start.y;
+        n++;
+    }
+    resample(p, n, ret);
+    pons__planner_smooth(p, ret);
+    pons__planner_measure(p, ret);
+    ret->moved_goal = p->to.moved;
+}
+
+// Cost of the way from point i − 1 to point i.
+static double leg_cost(const pons__planner *p, const pons__path *path, int i)
+{
+    const float m = p->metre[level_at(p->grid, path->x[i], path->y[i])];
     return (path->s[i] - path->s[i - 1]) *
            ((isinf(m) ? 1.0 + NEAR_COST : (double)m) + spot_cost(p, path->x[i], path->y[i]));
 }
@@ -241,7 +362,7 @@ double pons__planner_cost_from(const pons__planner *p, const pons__path *path, d
         if ((double)d < (leaving ? p->grid->res : p->radius)) {
             return INFINITY;
         }
-        cost += leg_cost(p, path, i, d);
+        cost += leg_cost(p, path, i);
     }
     return cost;
 }
@@ -272,7 +393,7 @@ void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y)
 
 static bool is_free(const pons__planner *p, int cx, int cy)
 {
-    return (double)p->grid->dist[(size_t)cy * (size_t)p->grid->w + (size_t)cx] >= p->forbidden;
+    return p->cost[pons__costmap_level(p->grid, (size_t)cy * (size_t)p->grid->w + (size_t)cx)] != 0;
 }
 
 // Is there no occupied cell on the straight line? (Being too near to one is no matter here.)
@@ -374,140 +495,69 @@ static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, 
     return PONS_NAV_OK;
 }
 
-// ---- search -------------------------------------------------------------------------------------
+// ---- legs ---------------------------------------------------------------------------------------
 
-static void open_push(pons__planner *p, int32_t cell)
+// Begins the next leg: through the tiles of the regions' way, and those beside them.
+static bool next_leg(pons__planner *p)
 {
-    cell_state *c = &p->cells[cell];
-    int32_t *head = &p->head[c->f % BUCKETS];
-    c->prev = -1;
-    c->next = *head;
-    if (*head >= 0) {
-        p->cells[*head].prev = cell;
+    const int way = pons__regions_way(p->regions);
+    const int end = p->leg_from + LEG < way - 1 ? p->leg_from + LEG : way - 1;
+    int ax = p->from.cx, ay = p->from.cy, bx = p->to.cx, by = p->to.cy;
+    if (p->leg_from > 0) {
+        pons__regions_cell(p->regions, p->leg_from, &ax, &ay);
     }
-    *head = cell;
-    c->open = 1;
+    if (end < way - 1) {
+        pons__regions_cell(p->regions, end, &bx, &by);
+    }
+    pons__search_allow_none(p->search);
+    for (int i = p->leg_from; i <= end; i++) {
+        pons__search_allow(p->search, pons__regions_tile(p->regions, i));
+    }
+    p->leg_from = end;
+    return pons__search_begin(p->search, ax, ay, bx, by, p->n_spots > 0 ? spot_cost : NULL, p);
 }
 
-static void open_remove(pons__planner *p, int32_t cell)
+// Room for the points of one leg more, and two besides.
+static bool grow_lattice(pons__planner *p, int more)
 {
-    cell_state *c = &p->cells[cell];
-    if (c->prev >= 0) {
-        p->cells[c->prev].next = c->next;
-    } else {
-        p->head[c->f % BUCKETS] = c->next;
+    const int need = p->n_lattice + more + 2;
+    if (need <= p->cap_lattice) {
+        return true;
     }
-    if (c->next >= 0) {
-        p->cells[c->next].prev = c->prev;
-    }
-    c->open = 0;
+    double *x = realloc(p->px, sizeof *x * (size_t)need);
+    p->px = x ? x : p->px;
+    double *y = x ? realloc(p->py, sizeof *y * (size_t)need) : NULL;
+    p->py = y ? y : p->py;
+    p->cap_lattice = y ? need : p->cap_lattice;
+    return y != NULL;
 }
 
-static uint32_t octile(int dx, int dy)
-{
-    dx = abs(dx);
-    dy = abs(dy);
-    const int lo = dx < dy ? dx : dy, hi = dx < dy ? dy : dx;
-    return (uint32_t)(STRAIGHT * (hi - lo) + DIAGONAL * lo);
-}
-
-static void expand(pons__planner *p, int32_t cell, const place *to, int *n_open)
-{
-    static const int8_t step[8][2] = {{1, 0}, {-1, 0}, {0, 1},  {0, -1},
-                                      {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
-    const pons__costmap *g = p->grid;
-    const int cx = cell % g->w, cy = cell / g->w;
-    const uint32_t g_here = p->cells[cell].g;
-    for (int k = 0; k < 8; k++) {
-        const int nx = cx + step[k][0], ny = cy + step[k][1];
-        if (!pons__costmap_inside(g, nx, ny)) {
-            continue;
-        }
-        const int32_t next = ny * g->w + nx;
-        cell_state *c = &p->cells[next];
-        if (c->closed) {
-            continue;
-        }
-        uint32_t m = p->cost[level(g->dist[next])];
-        if (m == 0) {
-            c->closed = 1;
-            continue;
-        }
-        if (p->n_spots > 0) {
-            m += (uint32_t)(UNIT * spot_cost(p, pons__costmap_x(g, nx), pons__costmap_y(g, ny)));
-        }
-        const uint32_t g_next = g_here + (k < 4 ? STRAIGHT : DIAGONAL) * m / UNIT;
-        if (c->open) {
-            if (g_next >= c->g) {
-                continue;
-            }
-            open_remove(p, next);
-            (*n_open)--;
-        }
-        c->g = g_next;
-        c->f = g_next + octile(to->cx - nx, to->cy - ny);
-        c->parent = cell;
-        open_push(p, next);
-        (*n_open)++;
-    }
-}
-
-static bool search(pons__planner *p, const place *from, const place *to)
-{
-    const pons__costmap *g = p->grid;
-    memset(p->cells, 0, sizeof *p->cells * (size_t)g->w * (size_t)g->h);
-    for (int i = 0; i < BUCKETS; i++) {
-        p->head[i] = -1;
-    }
-    const int32_t first = from->cy * g->w + from->cx, last = to->cy * g->w + to->cx;
-    p->cells[first].f = octile(to->cx - from->cx, to->cy - from->cy);
-    p->cells[first].parent = -1;
-    open_push(p, first);
-    p->expanded = 0;
-    // The dearest step costs DIAGONAL·(1 + NEAR_COST + SPOT_COST) and may go straight away from the goal: f
-    // rises by less than a turn of the ring, so bucket f % BUCKETS holds one value of f at a time.
-    int n_open = 1;
-    for (uint32_t f = p->cells[first].f; n_open > 0; f++) {
-        while (p->head[f % BUCKETS] >= 0) {
-            const int32_t cell = p->head[f % BUCKETS];
-            open_remove(p, cell);
-            n_open--;
-            p->cells[cell].closed = 1;
-            if (cell == last) {
-                return true;
-            }
-            p->expanded++;
-            expand(p, cell, to, &n_open);
-        }
-    }
-    return false;
-}
-
-// ---- from cells to a path -----------------------------------------------------------------------
-
-static int take_lattice(pons__planner *p, const place *from, const place *to)
+// The cells of the leg that was found, behind those that there are.
+static bool take_leg(pons__planner *p)
 {
     const pons__costmap *g = p->grid;
     int n = 0;
-    for (int32_t c = to->cy * g->w + to->cx; c >= 0; c = p->cells[c].parent) {
-        p->lattice[n++] = c;
+    int32_t *way = pons__search_way(p->search, &n);
+    if (!way || !grow_lattice(p, n)) {
+        free(way);
+        return false;
     }
-    for (int i = 0; i < n; i++) {
-        const int32_t c = p->lattice[n - 1 - i];
-        p->px[i] = pons__costmap_x(g, c % g->w);
-        p->py[i] = pons__costmap_y(g, c / g->w);
+    p->expanded += pons__search_searched(p->search);
+    pons__search_end(p->search);
+    for (int i = p->n_lattice > 0 ? 1 : 0; i < n; i++) { // a later leg begins where the last ended
+        p->px[p->n_lattice] = pons__costmap_x(g, way[i] % g->w);
+        p->py[p->n_lattice++] = pons__costmap_y(g, way[i] / g->w);
     }
-    if (n == 1) { // start and goal share a cell
+    free(way);
+    if (p->n_lattice == 1) { // start and goal share a cell
         p->px[1] = p->px[0];
         p->py[1] = p->py[0];
-        n = 2;
+        p->n_lattice = 2;
     }
-    p->px[0] = from->x;
-    p->py[0] = from->y;
-    p->px[n - 1] = to->x;
-    p->py[n - 1] = to->y;
-    return n;
+    return true;
 }
+
+// ---- from cells to a path -----------------------------------------------------------------------
 
 // Cost of a straight line; INFINITY when it is forbidden anywhere, or when it passes `limit`.
 static double line_cost(const pons__planner *p, double ax, double ay, double bx, double by,
@@ -537,7 +587,7 @@ static int straighten(pons__planner *p, int n)
         for (int to = from + 1; to < n; to++) {
             along += line_cost(p, p->px[to - 1], p->py[to - 1], p->px[to], p->py[to], INFINITY);
             // Look a little past a miss: the lattice's zigzag makes single ones.
-            if (to > best + 8) {
+            if (to > best + 8 || to > from + LOOK_MAX) {
                 break;
             }
             if (isfinite(
@@ -614,7 +664,6 @@ void pons__planner_measure(const pons__planner *p, pons__path *path)
     }
     path->left[path->n - 1] = 0.0;
     for (int i = path->n - 1; i > 0; i--) {
-        const float d = pons__costmap_dist(p->grid, path->x[i], path->y[i]);
-        path->left[i - 1] = path->left[i] + leg_cost(p, path, i, d);
+        path->left[i - 1] = path->left[i] + leg_cost(p, path, i);
     }
 }

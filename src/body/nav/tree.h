@@ -24,8 +24,26 @@ typedef struct pons__nav_run { // of one leaf's node, from its start on
     pons__motion motion;
 } pons__nav_run;
 
+typedef struct pons__nav_request { // what a tree asks the planner for
+    pons_pose2 start;
+    bool from_here; // start is where the robot is
+    pons_pose2 goals[PONS_NAV_POSES_MAX];
+    int n;
+    bool any_yaw; // at the last
+    const pons_value *list;
+} pons__nav_request;
+
+typedef struct pons__nav_job { // a plan that is under way, between the ticks
+    bool active;
+    pons__nav_request asked; // its list is held
+    int leg;                 // being planned
+    int code;                // PONS__PLAN_GOES_ON, or how it has ended
+    char msg[PONS__NAV_TEXT_MAX];
+} pons__nav_job;
+
 typedef struct pons__nav_plan { // the planner's memory of the path it gave last
     pons__planner *planner;
+    pons__nav_job job;
     pons__path *kept, *candidate, *leg;
     pons_value *poses; // of kept, as the board has them; NULL: none
     pons_value *goals; // the list that it leads through
@@ -168,6 +186,7 @@ static inline pons_pose2 pons__nav_odom(const pons__nav *n)
 int pons__nav_plan_init(pons__nav *n);
 void pons__nav_plan_fini(pons__nav *n);
 void pons__nav_plan_forget(pons__nav *n); // the next path is planned afresh
+void pons__nav_plan_drop(pons__nav *n);   // and what is under way is given up
 int pons__nav_plan_leaves(pons__nav *n, pons_error *err);
 
 // ---- follow.c -----------------------------------------------------------------------------------

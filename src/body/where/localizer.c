@@ -559,9 +559,9 @@ static bool surface_at(const pons__costmap *g, double x, double y, double *ret, 
     }
     const int cx = (int)fx, cy = (int)fy;
     const double tx = fx - cx, ty = fy - cy;
-    const float *c = g->surface + (size_t)cy * (size_t)g->w + (size_t)cx;
+    const float *c = pons__surface_at(g->surface, cx, cy);
     const double a = (double)c[0], b = (double)c[1];
-    const double d = (double)c[g->w], e = (double)c[g->w + 1];
+    const double d = (double)c[PONS__PATCH_STRIDE], e = (double)c[PONS__PATCH_STRIDE + 1];
     const double low = a + tx * (b - a), high = d + tx * (e - d);
     *ret = low + ty * (high - low);
     *ret_gx = ((b - a) + ty * ((e - d) - (b - a))) * g->inv_res;
