@@ -82,7 +82,7 @@ static const pons_field battery_fields[] = {
     {"pct", NUMBER, REQUIRED, AT(battery.pct), .min = 0, .max = 100, .means = "charge, per cent"},
 };
 
-static const pons_message_field set_pose_fields[] = {
+static const pons_field set_pose_fields[] = {
     {"x",   NUMBER, REQUIRED, AT(set_pose.x), .means = "where the robot is, in the map, m"},
     {"y",   NUMBER, REQUIRED, AT(set_pose.y), .means = "m"},
     {"yaw", NUMBER, REQUIRED, AT(set_pose.yaw), .means = "how it is turned, rad"},
