@@ -37,6 +37,7 @@ typedef struct saying { // what a message says of the tasks that it makes
 
 static void handle_message(saying *s, const char *kind);
 static bool answers_question(saying *s, const char *text, const char *control);
+static int come_back(saying *s, pons_value **parsed, pons_error *err);
 static void refuse_late(saying *s, const pons_value *hci);
 static void handle_words(saying *s, const char *text);
 static void handle_control(saying *s, const char *word);
@@ -110,8 +111,10 @@ static void handle_words(saying *s, const char *text)
     pons_brain *b = s->b;
     pons_autovalue parsed = NULL;
     pons_error why = PONS_ERROR_INIT;
-    const pons_value *world = pons_get(b->port.hello, "world");
-    const int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
+    pons_autovalue world = pons__with(pons_get(b->port.hello, "world"), "skills",
+                                      pons__or_null(pons_get(b->port.hello, "skills")));
+    int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
+    rc = rc < 0 ? rc : come_back(s, &parsed, &why);
     const char *word = pons_get_str(parsed, "control", "");
     if (answers_question(s, text, word)) {
         return;
@@ -132,6 +135,32 @@ static void handle_words(saying *s, const char *text)
         snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
         finish_task(b, s->cx, s->t, id, "failed", why.message, NULL);
     }
+}
+
+// "Come back" means the place where the robot stood when its last task began; behind other goals of
+// the same wish it is where it stands now.
+static int come_back(saying *s, pons_value **parsed, pons_error *err)
+{
+    pons_autovalue goals = json_array();
+    size_t i;
+    json_t *goal;
+    json_array_foreach(pons_get(*parsed, "goals"), i, goal)
+    {
+        pons_value *next = pons_value_ref(goal);
+        if (strcmp(pons_get_str(goal, "intent", ""), "come_back") == 0) {
+            const pons_value *to = i > 0 ? pons_get(s->b->robot, "pose") : s->t->left_at;
+            if (!to) {
+                pons_value_unref(next);
+                return pons_error_set(err, PONS_EINVAL, "brain",
+                                      "there is nowhere to come back to: no task has begun yet");
+            }
+            pons__set(&next, "intent", json_string("go_to"));
+            pons__set(&next, "pose", pons_value_ref(to));
+        }
+        json_array_append_new(goals, next);
+    }
+    pons__set(parsed, "goals", pons_value_ref(goals));
+    return PONS_OK;
 }
 
 // The option that a text names, by its words or its number; NULL: none.
@@ -551,6 +580,9 @@ static void choose_active(saying *s)
     }
     if (active) {
         active->status = PONS_TASK_PAUSED;
+    }
+    if (pick->status == PONS_TASK_QUEUED && pons_get(s->b->robot, "pose")) {
+        pons__json(&t->left_at, pons_value_ref(pons_get(s->b->robot, "pose")));
     }
     pick->status = PONS_TASK_ACTIVE;
     pons__set_text(&t->active_task_id, pick->id);

@@ -195,10 +195,11 @@ typedef struct pons__tasks {
     pons__told *react;
     pons__stopped *stopped; // NULL: no stop is in force
     pons__totals *totals;
-    int64_t let_go;        // the activation at which a stop was let go of
-    int64_t run_first;     // the first task of the run; 0: there was no run
-    const char *switch_to; // a task that the active one let go for, until it is over
-    bool changed;          // not stored: there is something to write
+    int64_t let_go;            // the activation at which a stop was let go of
+    int64_t run_first;         // the first task of the run; 0: there was no run
+    const pons_value *left_at; // {x, y, yaw} where the robot stood when the last task began
+    const char *switch_to;     // a task that the active one let go for, until it is over
+    bool changed;              // not stored: there is something to write
 } pons__tasks;
 extern const pons__record pons__tasks_record;
 

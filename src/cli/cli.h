@@ -267,6 +267,7 @@ int cmd_pause(cli *c, pons_error *err);
 int cmd_continue(cli *c, pons_error *err);
 int cmd_cancel(cli *c, pons_error *err);
 int cmd_raise(cli *c, pons_error *err);
+int cmd_do(cli *c, pons_error *err);
 int cmd_approve(cli *c, pons_error *err);
 int cmd_body(cli *c, pons_error *err);
 int cmd_scenario(cli *c, pons_error *err);

@@ -17,6 +17,8 @@
 static const cli_command commands[] = {
     {"run", "pons run [GOAL…|--plan FILE]",
      "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
+    {"do", "pons do SKILL [NAME=VALUE…|JSON]",
+     "one skill by its name, said to the brain that runs or as a run of its own", cmd_do},
     {"serve", "pons serve [--listen ADDR:PORT] [--open]",
      "the page and the API: a browser, LangGraph's clients", cmd_serve},
     {"resume", "pons resume [THREAD] [--step]", "go on with what was cut short", cmd_resume},

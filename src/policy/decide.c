@@ -60,7 +60,7 @@ static pons_value *decision(const char *type, pons_value *ops, const char *fmt, 
 int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
                         pons_error *err)
 {
-    view v = {.rules = self};
+    view v = {.rules = ((const pons__rules *)self)->base};
     int rc = look_at(&v, observation, err);
     if (rc != PONS_OK) {
         return rc;
@@ -283,6 +283,30 @@ static void charge_step(const view *v, step *ret)
     snprintf(ret->what, sizeof ret->what, "charge (battery %.0f %%)", pct);
 }
 
+// Says where it is, in the language of the question.
+static void where_step(const view *v, step *ret)
+{
+    const pons_value *robot = pons_get(v->obs, "robot"), *pose = pons_get(robot, "pose");
+    const char *zone = pons_get_str(robot, "zone", NULL);
+    const char *asked = pons_get_str(v->goal, "text", "");
+    const double x = pons_get_num(pose, "x", 0), y = pons_get_num(pose, "y", 0);
+    bool ascii = true;
+    for (const char *c = asked; *c; c++) {
+        ascii = ascii && (unsigned char)*c < 0x80;
+    }
+    char text[200];
+    snprintf(text, sizeof text,
+             ascii ? "I am in %.80s, at (%.2f, %.2f)." : "我在 %.80s，坐标 (%.2f, %.2f)。",
+             zone    ? zone
+             : ascii ? "no zone"
+                     : "区域之外",
+             x, y);
+    ret->skill = "speak";
+    ret->args = pons_object("text", json_string(text), NULL);
+    ret->satisfied = last_is(v, "done", "speak");
+    snprintf(ret->what, sizeof ret->what, "say where it is");
+}
+
 static void goal_step(const view *v, step *ret)
 {
     const char *intent = pons_get_str(v->goal, "intent", "");
@@ -294,7 +318,12 @@ static void goal_step(const view *v, step *ret)
         ret->args = json_is_object(pose) ? pons_object("pose", pons_value_ref(pose), NULL)
                                          : pons_object("zone", json_string(zone), NULL);
         ret->satisfied = last_is(v, "done", NULL) && !pose && strcmp(here, zone) == 0;
-        snprintf(ret->what, sizeof ret->what, "go to %s", pose ? "the place of the edit" : zone);
+        if (pose) {
+            snprintf(ret->what, sizeof ret->what, "go to (%.2f, %.2f)", pons_get_num(pose, "x", 0),
+                     pons_get_num(pose, "y", 0));
+        } else {
+            snprintf(ret->what, sizeof ret->what, "go to %s", zone);
+        }
     } else if (strcmp(intent, "charge") == 0) {
         charge_step(v, ret);
     } else if (strcmp(intent, "wait") == 0) {
@@ -310,6 +339,14 @@ static void goal_step(const view *v, step *ret)
         ret->args = pons_object("text", json_string(pons_get_str(v->goal, "text", "")), NULL);
         ret->satisfied = last_is(v, "done", "speak");
         snprintf(ret->what, sizeof ret->what, "speak");
+    } else if (strcmp(intent, "where") == 0) {
+        where_step(v, ret);
+    } else if (strcmp(intent, "do") == 0) {
+        const pons_value *args = pons_get(v->goal, "args");
+        ret->skill = pons_get_str(v->goal, "skill", "?");
+        ret->args = args ? json_incref((pons_value *)args) : json_object();
+        ret->satisfied = last_is(v, "done", ret->skill);
+        snprintf(ret->what, sizeof ret->what, "%s", ret->skill);
     } else if (strcmp(intent, "patrol") == 0) {
         patrol_step(v, ret);
     } else if (strcmp(intent, "bring") == 0 || strcmp(intent, "put") == 0) {

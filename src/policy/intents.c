@@ -15,16 +15,17 @@
 #define PATTERN_LEN_MAX 512
 #define RULES_VERSION   1
 
-static const char *const intent_words[INTENT_COUNT] = {"go_to", "bring", "put",   "charge",
-                                                       "wait",  "say",   "patrol"};
+static const char *const intent_words[INTENT_COUNT] = {
+    "go_to", "bring", "put", "charge", "wait", "say", "patrol", "do", "where", "come_back"};
 static const char *const control_words[CONTROL_COUNT] = {"stop",     "cancel", "pause", "reset",
                                                          "continue", "no",     "yes"};
 
 static const struct {
     const char *name;
     pons__slot slot;
-} slot_names[] = {{"zone", SLOT_ZONE},   {"zones", SLOT_ZONES},       {"object", SLOT_OBJECT},
-                  {"place", SLOT_PLACE}, {"duration", SLOT_DURATION}, {"text", SLOT_TEXT}};
+} slot_names[] = {{"zone", SLOT_ZONE},     {"zones", SLOT_ZONES},       {"object", SLOT_OBJECT},
+                  {"place", SLOT_PLACE},   {"duration", SLOT_DURATION}, {"text", SLOT_TEXT},
+                  {"number", SLOT_NUMBER}, {"coords", SLOT_COORDS}};
 
 static int load_document(pons__intents *r, const pons_value *doc, pons_error *err);
 static int no_memory(pons_error *err);
@@ -35,6 +36,7 @@ int pons__intents_load(const pons_value *doc, pons__intents **ret, pons_error *e
     if (!r) {
         return no_memory(err);
     }
+    r->doc = pons_value_ref(doc); // patterns of skills point into it
     const int rc = load_document(r, doc, err);
     if (rc != PONS_OK) {
         pons__intents_destroy(r);
@@ -151,6 +153,7 @@ void pons__intents_destroy(pons__intents *r)
     free(r->by_first);
     free(r->unit_s);
     free(r->moment_s);
+    pons_value_unref(r->doc);
     free(r);
 }
 
@@ -310,6 +313,7 @@ static int times_load(pons__words *w, double **seconds, const pons_value *doc, c
 typedef struct expansion {
     pons__intents *r;
     pons__intent intent;
+    const pons_value *about;
     bool known_only;
     const char *path;
     size_t made;
@@ -429,7 +433,9 @@ static int add_slot(const expansion *x, pons__pattern *p, const char *name, size
             return PONS_OK;
         }
     }
-    return bad_pattern(x, "unknown slot; there are zone, zones, object, place, duration and text");
+    return bad_pattern(
+        x, "unknown slot; there are zone, zones, object, place, duration, number, coords "
+           "and text");
 }
 
 // Splits a flat text, "go to {zones}", into items.
@@ -461,7 +467,7 @@ static int add_flat(expansion *x, const char *s, size_t len)
     if (++x->made > EXPANSIONS_MAX) {
         return bad_pattern(x, "too many choices");
     }
-    pons__pattern p = {.intent = x->intent, .known_only = x->known_only};
+    pons__pattern p = {.intent = x->intent, .about = x->about, .known_only = x->known_only};
     int rc = flat_items(x, &p, s, len);
     if (rc == PONS_OK && p.n == 0) {
         rc = bad_pattern(x, "everything in it may be left out");
@@ -528,10 +534,10 @@ static int expand(expansion *x, const rest *k, char *buf, size_t len)
     return rc == PONS_OK && c == '[' ? expand(x, &after, buf, len) : rc;
 }
 
-static int pattern_load(pons__intents *r, pons__intent intent, const pons_value *text,
-                        const char *path, pons_error *err)
+static int pattern_load(pons__intents *r, pons__intent intent, const pons_value *about,
+                        const pons_value *text, const char *path, pons_error *err)
 {
-    expansion x = {.r = r, .intent = intent, .path = path, .err = err};
+    expansion x = {.r = r, .intent = intent, .about = about, .path = path, .err = err};
     const char *s = json_string_value(text);
     if (!s || !*s || strlen(s) > PATTERN_LEN_MAX) {
         return bad_pattern(&x, "expected a pattern of 1 to 512 bytes");
@@ -544,7 +550,7 @@ static int pattern_load(pons__intents *r, pons__intent intent, const pons_value 
 
 static int intent_load(pons__intents *r, const pons_value *entry, size_t index, pons_error *err)
 {
-    static const char *const keys[] = {"intent", "patterns", NULL};
+    static const char *const keys[] = {"intent", "patterns", "skill", "args", NULL};
     char path[96];
     snprintf(path, sizeof path, "/intents/%zu", index);
     int rc = known_keys(entry, path, keys, err);
@@ -559,7 +565,7 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
     if (intent == INTENT_COUNT) {
         return pons_error_set(err, PONS_EINVAL, "rules",
                               "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
-                              "put, charge, wait, say and patrol",
+                              "put, charge, wait, say, patrol, do, where and come_back",
                               path, word);
     }
     const pons_value *patterns = pons_get(entry, "patterns");
@@ -572,7 +578,7 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
     json_array_foreach((pons_value *)patterns, i, text)
     {
         snprintf(path, sizeof path, "/intents/%zu/patterns/%zu", index, i);
-        rc = pattern_load(r, intent, text, path, err);
+        rc = pattern_load(r, intent, intent == INTENT_DO ? entry : NULL, text, path, err);
         if (rc != PONS_OK) {
             return rc;
         }

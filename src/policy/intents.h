@@ -53,6 +53,9 @@ typedef enum pons__intent {
     INTENT_WAIT,
     INTENT_SAY,
     INTENT_PATROL,
+    INTENT_DO,        // a skill by its name, or in the words of its registry entry
+    INTENT_WHERE,     // where are you
+    INTENT_COME_BACK, // to where the robot stood before its last task
     INTENT_COUNT,
     INTENT_NONE = -1
 } pons__intent;
@@ -79,6 +82,8 @@ typedef enum pons__slot {
     SLOT_OBJECT,
     SLOT_PLACE,
     SLOT_DURATION,
+    SLOT_NUMBER, // 1.5, -2, one and a half is two words too many
+    SLOT_COORDS, // "1.5 2.0", "(1.5, 2)": in the map, and perhaps a yaw
     SLOT_TEXT
 } pons__slot;
 
@@ -100,13 +105,15 @@ typedef struct pons__literals {
 #define PONS__PATTERN_ITEMS_MAX 8
 typedef struct pons__pattern {
     pons__intent intent;
-    bool known_only; // written with "=": matches known names alone
+    const pons_value *about; // of INTENT_DO: {skill, args}; borrowed from the document
+    bool known_only;         // written with "=": matches known names alone
     size_t n;
     pons__item item[PONS__PATTERN_ITEMS_MAX];
 } pons__pattern;
 
 #define PONS__BUCKETS 256
 typedef struct pons__intents {
+    pons_value *doc; // referenced
     pons__words leading, trailing, articles, hard, soft, joins, urgent, urgent_alone, anywhere;
     pons__words control[CONTROL_COUNT];
     pons__words units, moments;
@@ -136,12 +143,26 @@ const pons__pattern *pons__candidates_next(pons__candidates *c); // NULL at the 
 int pons__intents_load(const pons_value *doc, pons__intents **ret, pons_error *err);
 void pons__intents_destroy(pons__intents *r); // NULL-safe
 
+// ---- the policy (rules.c) -----------------------------------------------------------------------
+
+// What people may say is the document's, and beside it what the skills' registry says for each skill
+// (its `phrases`). The two are compiled once for as long as the registry is the same.
+typedef struct pons__rules {
+    pons__intents *base;      // owned
+    const pons_value *skills; // referenced; what `with` was compiled for
+    pons__intents *with;      // owned; NULL: none
+} pons__rules;
+// For this world, whose `skills` may be a registry. Never NULL.
+const pons__intents *pons__rules_for(pons__rules *p, const pons_value *world);
+
 // ---- the two halves of the policy ---------------------------------------------------------------
 
 int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
                        pons_error *err); // parse.c
 int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
                         pons_error *err); // decide.c
+// "do SKILL {…}" as a goal. PONS_ENOTFOUND: it is not that; PONS_EINVAL: it is, and wrong (call.c).
+int pons__call_parse(const char *text, const pons_value *world, pons_value **ret, pons_error *err);
 // The control word that a text is or holds as a wish, or CONTROL_NONE: how decide reads a person's
 // answer.
 pons__control pons__policy_control(const pons__intents *r, const char *text);

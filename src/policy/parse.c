@@ -42,6 +42,10 @@ typedef struct capture {
     const name *object, *place;
     bool has_seconds;
     double seconds;
+    bool has_number;
+    double number;
+    size_t coords_n; // 2: x, y; 3: and the yaw
+    double coords[3];
     span text;
     size_t unknown_n; // slots that were filled loosely
     pons__slot unknown_slot;
@@ -84,11 +88,16 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
                        pons_error *err)
 {
     session s;
-    int rc = session_init(&s, self, text, world, err);
+    int rc = session_init(&s, pons__rules_for(self, world), text, world, err);
     if (rc != PONS_OK) {
         return rc;
     }
-    rc = parse_sentence(&s);
+    pons_value *called = NULL; // the whole text is a call, and no sentence
+    rc = pons__call_parse(text, world, &called, err);
+    if (rc == PONS_OK) {
+        rc = json_array_append_new(s.goals, called) == 0 ? PONS_OK : no_memory(err);
+    }
+    rc = rc == PONS_ENOTFOUND ? parse_sentence(&s) : rc;
     if (rc == PONS_EINVAL && stop_anywhere(&s)) {
         // To stop is never wrong; what else was wished for is left.
         json_array_clear(s.goals);
@@ -589,10 +598,12 @@ static int parse_strictly(session *s, span w, size_t depth)
 static int not_understood(const session *s, span w)
 {
     span o = source_span(s, w);
-    return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
-                          "PLACE, charge, wait 5 seconds, say TEXT, patrol, stop, pause, continue",
-                          quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
+    return pons_error_set(
+        s->err, PONS_EINVAL, "rules",
+        "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
+        "PLACE, charge, wait 5 seconds, say TEXT, patrol, where are you, come back, "
+        "do SKILL, stop, pause, continue",
+        quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
 }
 
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
@@ -799,6 +810,65 @@ static size_t duration_at(const session *s, size_t pos, size_t end, double *ret)
     return good;
 }
 
+// A number with a sign: 0, or the position after it.
+static size_t signed_at(const session *s, size_t pos, size_t end, double *ret)
+{
+    static const char *const minus[] = {"minus", "负"};
+    const char *t = s->f.s;
+    pos = pons__skip_spaces(t, pos, end);
+    bool negative = pos < end && t[pos] == '-';
+    size_t at = negative ? pos + 1 : pos;
+    for (size_t i = 0; !negative && i < sizeof minus / sizeof minus[0]; i++) {
+        const size_t behind = pons__literal_at(t, pos, end, minus[i]);
+        negative = behind != 0;
+        at = behind ? behind : at;
+    }
+    const size_t after = pons__number_at(t, at, end, ret);
+    *ret = negative ? -*ret : *ret;
+    return after;
+}
+
+// "1.5 2.0", "(1.5, 2.0)", "x=1.5 y=2", "1.5，2.0 90度": the yaw is in degrees.
+static bool match_coords(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
+                         unsigned m, capture *c)
+{
+    static const char before[] = " ,()[]xyXY=:";
+    static const char *const degrees[] = {"degrees", "degree", "deg", "度", "°"};
+    const char *t = s->f.s;
+    capture saved = *c;
+    size_t at[3] = {0}, n = 0, from = pos;
+    while (n < 3) {
+        size_t q = from;
+        while (q < end && (strchr(before, t[q]) || strncmp(t + q, "，", strlen("，")) == 0)) {
+            q += strchr(before, t[q]) ? 1 : strlen("，");
+        }
+        size_t after = signed_at(s, q, end, &c->coords[n]);
+        if (!after) {
+            break;
+        }
+        if (n == 2) {
+            size_t unit = 0;
+            for (size_t k = 0; !unit && k < sizeof degrees / sizeof degrees[0]; k++) {
+                unit = pons__literal_at(t, after, end, degrees[k]);
+            }
+            after = unit ? unit : after;
+            c->coords[n] *= 3.14159265358979 / 180.0;
+        }
+        while (after < end && strchr(")]", t[after])) {
+            after++;
+        }
+        at[n++] = from = after;
+    }
+    for (; n >= 2; n--) {
+        c->coords_n = n;
+        if (match(s, p, i + 1, at[n - 1], end, m, c)) {
+            return true;
+        }
+    }
+    *c = saved;
+    return false;
+}
+
 // The rest of the wish, its quotes taken off.
 static bool match_text(const session *s, size_t pos, size_t end, capture *c)
 {
@@ -838,6 +908,12 @@ static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos
         after = duration_at(s, pos, end, &c->seconds);
         c->has_seconds = after != 0;
         return after && match(s, p, i + 1, after, end, m, c);
+    case SLOT_NUMBER:
+        after = signed_at(s, pos, end, &c->number);
+        c->has_number = after != 0;
+        return after && match(s, p, i + 1, after, end, m, c);
+    case SLOT_COORDS:
+        return match_coords(s, p, i, pos, end, m, c);
     case SLOT_TEXT:
         return i + 1 == p->n && match_text(s, pos, end, c);
     }
@@ -908,6 +984,24 @@ static int wait_add(session *s, const capture *c, span wish)
     return goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
 }
 
+// The arguments of a phrase, its {"number": factor} replaced by what was said times the factor.
+static pons_value *args_of(const pons_value *args, const capture *c)
+{
+    pons_value *ret = json_object();
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)args, key, v)
+    {
+        const pons_value *factor = pons_get(v, "number");
+        if (json_is_number(factor)) {
+            json_object_set_new(ret, key, json_real(c->number * json_number_value(factor)));
+        } else {
+            json_object_set(ret, key, v);
+        }
+    }
+    return ret;
+}
+
 static pons_value *id_of(const name *n)
 {
     return n ? json_string(n->id) : NULL;
@@ -927,7 +1021,17 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         }
     }
     switch (p->intent) {
-    case INTENT_GO_TO: // a list is a goal each; the last zone only, for "from A to B"
+    case INTENT_GO_TO:
+        if (c->coords_n >= 2) {
+            pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
+            return goal_add(s, INTENT_GO_TO,
+                            pons_object("pose",
+                                        pons_object("x", json_real(c->coords[0]), "y",
+                                                    json_real(c->coords[1]), "yaw", yaw, NULL),
+                                        NULL),
+                            wish);
+        }
+        // a list is a goal each; the last zone only, for "from A to B"
         for (size_t i = 0; i < c->zones_n; i++) {
             int rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
             if (rc != PONS_OK) {
@@ -942,6 +1046,11 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
                         wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
+    case INTENT_DO:
+        return goal_add(s, INTENT_DO,
+                        pons_object("skill", pons_value_ref(pons_get(p->about, "skill")), "args",
+                                    args_of(pons_get(p->about, "args"), c), NULL),
+                        wish);
     case INTENT_SAY:
         return goal_add(s, INTENT_SAY, json_object(), c->text);
     case INTENT_PATROL:

@@ -90,6 +90,10 @@ typedef struct pons_skill {
     // JSON object: what to try after an error code: "retry", "replan", "ask_human" or "abort";
     // "default" is for all that it does not name. {"703": "replan", "default": "retry"}
     const char *error_map;
+    // JSON list: how people call it, in patterns as of config/intents.yaml, and with which arguments;
+    // {"number": f} is the pattern's {number} times f. NULL: by its name alone (`do NAME {…}`).
+    // [{"say": ["wave [your hand]", "挥手"], "args": {"times": 3}}]
+    const char *phrases;
 
     // What the schema cannot say. False: *ret_why gets one line, and the goal is refused. NULL: true.
     bool (*check)(const pons_skill_view *now, char *ret_why, size_t cap);

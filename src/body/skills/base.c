@@ -56,6 +56,18 @@ const pons__skill pons__skill_spin = {
     .timeout_code = PONS_SPIN_TIMEOUT,
     .success = "the base has turned by the angle",
     .error_map = "{\"703\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
+    .phrases = "[{\"say\":[\"(turn|spin|rotate) (around|round)\",\"(掉头|转身|向后转|转过身来)\"],"
+               "\"args\":{\"angle_rad\":3.14159}},"
+               "{\"say\":[\"(turn|spin|rotate) [to the] left [by] {number} [degrees|degree|deg]\","
+               "\"[向|往]左(转|转动|旋转|拐){number}[度]\"],\"args\":{\"angle_rad\":{\"number\":0."
+               "0174533}}},"
+               "{\"say\":[\"(turn|spin|rotate) [to the] right [by] {number} [degrees|degree|deg]\","
+               "\"[向|往]右(转|转动|旋转|拐){number}[度]\"],\"args\":{\"angle_rad\":{\"number\":-0."
+               "0174533}}},"
+               "{\"say\":[\"(turn|spin|rotate) [to the] "
+               "left\",\"[向|往]左(转|拐)\"],\"args\":{\"angle_rad\":1.5708}},"
+               "{\"say\":[\"(turn|spin|rotate) [to the] "
+               "right\",\"[向|往]右(转|拐)\"],\"args\":{\"angle_rad\":-1.5708}}]",
     .start = spin_start,
     .step = spin_step,
     .resume = resume,
@@ -73,6 +85,12 @@ const pons__skill pons__skill_back_up = {
     .timeout_code = PONS_BACKUP_TIMEOUT,
     .success = "the base has moved back by the distance",
     .error_map = "{\"714\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
+    .phrases =
+        "[{\"say\":[\"(go|drive|move) (back|backward|backwards) [by] {number} "
+        "[m|meter|meters|metre|metres]\","
+        "\"(back up|reverse) [by] {number} [m|meter|meters|metre|metres]\","
+        "\"[向|往](后退|后走|后移动|后开|倒退){number}[米]\",\"(后退|倒车|倒退){number}[米]\"],"
+        "\"args\":{\"distance_m\":{\"number\":1}}}]",
     .start = back_up_start,
     .step = back_up_step,
     .resume = resume,
@@ -90,6 +108,13 @@ const pons__skill pons__skill_drive = {
     .timeout_code = PONS_DRIVE_TIMEOUT,
     .success = "the base has moved ahead by the distance",
     .error_map = "{\"723\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
+    .phrases =
+        "[{\"say\":[\"(go|drive|move) (forward|forwards|ahead|straight|straight ahead) [by] "
+        "{number} "
+        "[m|meter|meters|metre|metres]\","
+        "\"(go|drive|move) {number} (m|meter|meters|metre|metres) (forward|forwards|ahead)\","
+        "\"[向|往](前走|前进|前开|前移动){number}[米]\",\"(前进|直走){number}[米]\"],"
+        "\"args\":{\"distance_m\":{\"number\":1}}}]",
     .start = drive_start,
     .step = drive_step,
     .resume = resume,

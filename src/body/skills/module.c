@@ -57,6 +57,7 @@ int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err)
                          .timeout_s = m->timeout_s,
                          .success = m->success_criteria,
                          .error_map = m->error_map,
+                         .phrases = m->phrases,
                          .module = m,
                          .check = check,
                          .start = start,

@@ -251,7 +251,8 @@ static pons_value *registry_item(const pons__skill *k)
         "cancel_supported", json_boolean(k->cancel_supported), "timeout_s", json_real(k->timeout_s),
         "success_criteria", json_string(k->success), "error_map", parse_constant(k->error_map),
         "requires_approval", json_boolean(k->requires_approval), "ask_on_unknown",
-        json_boolean(k->ask_on_unknown), NULL);
+        json_boolean(k->ask_on_unknown), "phrases", k->phrases ? parse_constant(k->phrases) : NULL,
+        NULL);
 }
 
 static pons_value *parse_constant(const char *text)

@@ -115,10 +115,11 @@ struct pons__skill {
     bool moves;              // refused while a stop is latched
     bool needs_pose;         // means places of the map: waits while the pose is in doubt
     bool preemptible, cancel_supported, requires_approval, ask_on_unknown;
-    double timeout_s;         // robot time
-    int timeout_code;         // 0: PONS__TIMED_OUT
-    const char *success;      // success_criteria
-    const char *error_map;    // JSON object
+    double timeout_s;      // robot time
+    int timeout_code;      // 0: PONS__TIMED_OUT
+    const char *success;   // success_criteria
+    const char *error_map; // JSON object
+    const char *phrases;   // JSON list of {say: [pattern…], args}; NULL: called by its name alone
     const pons_skill *module; // NULL: the body's own
     // Says what is wrong with arguments that fit the schema; NULL: nothing can be.
     bool (*check)(const pons__skill *k, const pons_value *args, const pons__skill_env *env,

@@ -112,7 +112,9 @@ static void refuse(pons__turn *t, const pons_value *rules)
     pons__json(&last->metrics, json_object());
     last->goal_index = first ? first->goal_index : -1;
     last->status = PONS_END_REFUSED;
-    last->recovery = PONS_RECOVER_REPLAN;
+    // Arguments that fit no schema fit none later, and rules have no others.
+    const bool never = pons__find(rules, "rule", "args_schema") && r->source == PONS_SOURCE_RULES;
+    last->recovery = never ? PONS_RECOVER_ABORT : PONS_RECOVER_REPLAN;
     pons__set_text(&last->error_msg, json_string_value(says));
     pons__record_free(&pons__result_record, t->skills->last_result);
     t->skills->last_result = last;

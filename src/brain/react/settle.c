@@ -21,7 +21,7 @@ static pons_value *await_of(const pons__turn *t);
 static double look_again_s(const pons__turn *t);
 static bool note_stop(pons__turn *t, const pons__running *running, const char *why);
 static void count_failure(pons__react *r, const char *skill, bool done, bool counts);
-static void mark_goal(pons__react *r, const pons__running *running);
+static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *running);
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
 
 // ---- R7 observe_execution_result ----------------------------------------------------------------
@@ -165,7 +165,7 @@ int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
     const bool go_on = last->error_code == ERROR_STOPPED && !note_stop(t, running, last->error_msg);
     const bool done = status == PONS_END_DONE;
     if (done) {
-        mark_goal(r, running);
+        mark_goal(t->b, r, running);
     }
     count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
     pons__ladder_ended(t->b, r, running, last);
@@ -218,11 +218,15 @@ static void mark_visited(pons__goal *goal, const pons_value *args)
 }
 
 // Goals that are not about a place are met by their own skill's success.
-static void mark_goal(pons__react *r, const pons__running *running)
+static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *running)
 {
     static const struct {
         const char *intent, *skill;
-    } met_by[] = {{"wait", "wait"}, {"say", "speak"}, {"bring", "place"}, {"put", "place"}};
+    } met_by[] = {{"wait", "wait"},
+                  {"say", "speak"},
+                  {"where", "speak"},
+                  {"bring", "place"},
+                  {"put", "place"}};
     const int64_t index = running->goal_index;
     if (!r->task || index < 0 || (size_t)index >= r->task->goals.n) {
         return;
@@ -232,6 +236,8 @@ static void mark_goal(pons__react *r, const pons__running *running)
         goal->done = goal->done || (strcmp(goal->intent, met_by[i].intent) == 0 &&
                                     strcmp(running->skill, met_by[i].skill) == 0);
     }
+    goal->done =
+        goal->done || pons__has(pons_get(pons__skill(b, running->skill), "meets"), goal->intent);
     goal->done = goal->done || (*goal->skill && strcmp(running->skill, goal->skill) == 0);
     if (strcmp(goal->intent, "patrol") == 0 && strcmp(running->skill, "navigate_to_pose") == 0) {
         mark_visited(goal, running->args);

@@ -23,8 +23,8 @@ static int read_words(cli *c, run_words *w, pons_error *err);
 static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err);
 static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err);
 static void close_parts(run_parts *p);
-static int check_goals(const pons_policy *policy, const char *world, bool model, char *const *goals,
-                       int n, pons_error *err);
+static int check_goals(const pons_policy *policy, const char *world, const cli_skills *modules,
+                       bool model, char *const *goals, int n, pons_error *err);
 static int wait_option(const char *text, int64_t *ret_ms, pons_error *err);
 static int read_plan(cli *c, const run_words *w, pons_plan **ret, pons_error *err);
 
@@ -137,9 +137,9 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
     const bool has_model =
         p->model.ops || (!w->llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
     rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
-    rc = rc < 0 ? rc : check_goals(&p->policy, w->world, has_model, c->argv, c->argc, err);
-    cli_skills skills;
+    cli_skills skills = {0};
     rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
+    rc = rc < 0 ? rc : check_goals(&p->policy, w->world, &skills, has_model, c->argv, c->argc, err);
     rc = rc >= 0 && w->plan ? read_plan(c, w, &p->plan, err) : rc;
     // A name that nobody knows is found out here; the physics library is the body's to load.
     const pons_robot_ops *robot = NULL;
@@ -185,8 +185,8 @@ static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
 
 // A goal is held against the world before anything is made: an unknown zone is bad input. What the
 // rules do not understand is the model's to understand, when there is one.
-static int check_goals(const pons_policy *policy, const char *world_name, bool model,
-                       char *const *goals, int n, pons_error *err)
+static int check_goals(const pons_policy *policy, const char *world_name, const cli_skills *modules,
+                       bool model, char *const *goals, int n, pons_error *err)
 {
     pons_autovalue world = NULL;
     for (int i = 0; i < n; i++) {
@@ -195,10 +195,17 @@ static int check_goals(const pons_policy *policy, const char *world_name, bool m
         }
     }
     int rc = cli_world(world_name, &world, err);
+    pons_value *skills = NULL; // of the body that this starts; one that runs may have others
+    rc = rc < 0 ? rc : pons_body_skills(modules->at, modules->n, &skills, err);
+    if (rc >= 0) {
+        json_object_set_new(world, "skills", skills);
+    }
     for (int i = 0; i < n && rc >= 0; i++) {
         pons_autovalue parsed = NULL;
         rc = policy->ops->parse(policy->self, goals[i], world, &parsed, err);
-        if (rc < 0 && model && strncmp(err->message, "unknown", strlen("unknown")) != 0) {
+        if (rc < 0 && strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0) {
+            rc = PONS_OK; // a body that runs already may have it
+        } else if (rc < 0 && model && strncmp(err->message, "unknown", strlen("unknown")) != 0) {
             rc = PONS_OK;
         } else if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
             rc = cli_bad(err,

@@ -1,0 +1,136 @@
+// test_goals.c - goals that are no place by name: coordinates, moves, questions, skills by their name,
+// and the words that a skill's registry entry brings along. The registry is the body's own.
+#include "llm/llm_fixture.h"
+#include "pons/body.h"
+#include "pons/policy.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *said, *expected; // the goals, canonical, without their text; "? …": a refusal
+} table[] = {
+    {"go to 1.5 2.0", "{\"intent\":\"go_to\",\"pose\":{\"x\":1.5,\"y\":2.0}}"},
+    {"drive to (1.5, -2)", "{\"intent\":\"go_to\",\"pose\":{\"x\":1.5,\"y\":-2.0}}"},
+    {"go to the point x=1 y=2", "{\"intent\":\"go_to\",\"pose\":{\"x\":1.0,\"y\":2.0}}"},
+    {"去坐标 2.0，1.6", "{\"intent\":\"go_to\",\"pose\":{\"x\":2.0,\"y\":1.6}}"},
+    {"请去1.5 2", "{\"intent\":\"go_to\",\"pose\":{\"x\":1.5,\"y\":2.0}}"},
+    {"turn around", "{\"args\":{\"angle_rad\":3.14159},\"intent\":\"do\",\"skill\":\"spin\"}"},
+    {"please turn left", "{\"args\":{\"angle_rad\":1.5708},\"intent\":\"do\",\"skill\":\"spin\"}"},
+    {"掉头", "{\"args\":{\"angle_rad\":3.14159},\"intent\":\"do\",\"skill\":\"spin\"}"},
+    {"go forward 1 m",
+     "{\"args\":{\"distance_m\":1.0},\"intent\":\"do\",\"skill\":\"drive_on_heading\"}"},
+    {"move forward by 0.5 metres",
+     "{\"args\":{\"distance_m\":0.5},\"intent\":\"do\",\"skill\":\"drive_on_heading\"}"},
+    {"向前走一米",
+     "{\"args\":{\"distance_m\":1.0},\"intent\":\"do\",\"skill\":\"drive_on_heading\"}"},
+    {"后退0.5米", "{\"args\":{\"distance_m\":0.5},\"intent\":\"do\",\"skill\":\"back_up\"}"},
+    {"where are you?", "{\"intent\":\"where\"}"},
+    {"你在哪里", "{\"intent\":\"where\"}"},
+    {"come back", "{\"intent\":\"come_back\"}"},
+    {"回来吧", "{\"intent\":\"come_back\"}"},
+    {"go to the kitchen and come back",
+     "{\"intent\":\"go_to\",\"zone\":\"kitchen\"}{\"intent\":\"come_back\"}"},
+    {"去厨房然后掉头", "{\"intent\":\"go_to\",\"zone\":\"kitchen\"}"
+                       "{\"args\":{\"angle_rad\":3.14159},\"intent\":\"do\",\"skill\":\"spin\"}"},
+    {"do look", "{\"args\":{},\"intent\":\"do\",\"skill\":\"look\"}"},
+    {"do wait {\"s\": 2}", "{\"args\":{\"s\":2},\"intent\":\"do\",\"skill\":\"wait\"}"},
+    {"do fly", "? unknown skill \"fly\"; known skills: navigate_to_pose"},
+    {"do wait {\"s\": }", "? the arguments of wait"},
+    {"go to 1.5", "? "},
+    {"go to the moon 7", "? unknown zone"},
+};
+
+static pons_policy rules;
+static pons_value *world;
+
+static int open_rules(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue doc = fixture_intents();
+    pons_value *skills = NULL;
+    assert_int_equal(pons_rules_open(doc, &rules, &err), PONS_OK);
+    assert_int_equal(pons_body_skills(NULL, 0, &skills, &err), PONS_OK);
+    world = json_pack("{s:[{s:s, s:{s:[s]}}], s:o}", "zones", "id", "kitchen", "names", "zh",
+                      "厨房", "skills", skills);
+    return 0;
+}
+
+static int close_rules(void **state)
+{
+    (void)state;
+    pons_rules_close(&rules);
+    pons_value_unref(world);
+    return 0;
+}
+
+static void words_become_goals(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        pons_autovalue parsed = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        char got[1024] = "";
+        const int rc = rules.ops->parse(rules.self, table[i].said, world, &parsed, &err);
+        size_t k;
+        json_t *goal;
+        json_array_foreach(pons_get(parsed, "goals"), k, goal)
+        {
+            pons_autovalue bare = json_copy(goal);
+            char *text = NULL;
+            json_object_del(bare, "text");
+            assert_true(pons_value_dump(bare, &text) > 0);
+            strncat(got, text, sizeof got - strlen(got) - 1);
+            free(text);
+        }
+        if (rc < 0) {
+            snprintf(got, sizeof got, "? %s", err.message);
+        }
+        const bool refused = table[i].expected[0] == '?';
+        if (refused ? rc >= 0 || !strstr(got, table[i].expected + 2)
+                    : strcmp(got, table[i].expected) != 0) {
+            print_error("\"%s\"\n  became   %s\n  expected %s\n", table[i].said, got,
+                        table[i].expected);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+// A skill that nobody has heard of brings its own words.
+static void a_registry_entry_brings_its_words(void **state)
+{
+    (void)state;
+    pons_autovalue own = NULL;
+    pons_autovalue parsed = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const char text[] = "{\"zones\":[],\"skills\":[{\"name\":\"wave\",\"phrases\":[{\"say\":"
+                        "[\"wave {number} times\",\"挥{number}次手\"],\"args\":{\"hand\":\"left\","
+                        "\"times\":{\"number\":1}}}]}]}";
+    assert_int_equal(pons_value_parse(text, strlen(text), &own, &err), PONS_OK);
+    assert_int_equal(rules.ops->parse(rules.self, "挥三次手", own, &parsed, &err), PONS_OK);
+    const pons_value *goal = json_array_get(pons_get(parsed, "goals"), 0);
+    assert_string_equal(pons_get_str(goal, "skill", ""), "wave");
+    assert_int_equal((int)pons_get_num(pons_get(goal, "args"), "times", 0), 3);
+    assert_string_equal(pons_get_str(pons_get(goal, "args"), "hand", ""), "left");
+    pons_autovalue again = NULL; // and another body's are not remembered
+    assert_int_equal(rules.ops->parse(rules.self, "wave 3 times", world, &again, &err),
+                     PONS_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_become_goals),
+        cmocka_unit_test(a_registry_entry_brings_its_words),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("goals", tests, open_rules, close_rules);
+}
