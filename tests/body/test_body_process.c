@@ -329,6 +329,63 @@ static void the_stop_socket_does_one_thing(void **state)
     close_host(&h);
 }
 
+// As `echo … | socat - UNIX:run/body.sock` does: what is said, and the end of all that is said.
+static void say_and_shut(const host *h, const char *bytes, size_t n, const char *wants)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    snprintf(to.sun_path, sizeof to.sun_path, "%.*s", (int)sizeof to.sun_path - 1,
+             in_dir(h, "body.sock"));
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+    for (size_t at = 0; at < n;) {
+        const ssize_t done = write(fd, bytes + at, n - at);
+        assert_true(done > 0);
+        at += (size_t)done;
+    }
+    shutdown(fd, SHUT_WR);
+    FILE *f = fdopen(fd, "r");
+    char *line = NULL;
+    size_t cap = 0;
+    bool heard = false;
+    while (!heard && getline(&line, &cap, f) > 0) { // to the end, which comes in any case
+        heard = strstr(line, wants) != NULL;
+    }
+    if (!heard) {
+        fail_msg("no %s for %.40s", wants, bytes);
+    }
+    free(line);
+    fclose(f);
+}
+
+static void who_closes_his_half_is_answered(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    static const char stop[] = "{\"type\":\"stop\"}\n", reset[] = "{\"type\":\"reset\"}\n",
+                      cut[] = "{\"type\":\"stop\",\"reason\":\"cut";
+    say_and_shut(&h, stop, sizeof stop - 1, "\"latched\"");
+    say_and_shut(&h, reset, sizeof reset - 1, "\"ok\"");
+    say_and_shut(&h, cut, sizeof cut - 1, "\"latched\"");
+    say_and_shut(&h, reset, sizeof reset - 1, "\"ok\"");
+    // The same of a line that is too long, wherever its stop is.
+    for (int behind = 0; behind <= 1; behind++) {
+        const size_t n = 400000;
+        char *line = malloc(n + 64);
+        assert_non_null(line);
+        int at = snprintf(line, 64, "{%s\"text\":\"", behind ? "" : "\"type\":\"stop\",");
+        memset(line + at, 'x', n);
+        at += (int)n;
+        at += snprintf(line + at, 32, "\"%s}\n", behind ? ",\"type\":\"stop\"" : "");
+        say_and_shut(&h, line, (size_t)at, "\"latched\"");
+        free(line);
+        say_and_shut(&h, reset, sizeof reset - 1, "\"ok\"");
+    }
+    bye(&h);
+    close_host(&h);
+}
+
 static void await_durable(host *h, bool durable)
 {
     do {
@@ -545,6 +602,7 @@ int main(void)
         cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
         cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
         cmocka_unit_test(the_stop_socket_does_one_thing),
+        cmocka_unit_test(who_closes_his_half_is_answered),
         cmocka_unit_test(a_stop_that_cannot_be_saved_says_so_and_is_saved_later),
         cmocka_unit_test(a_reset_that_races_with_a_stop_loses),
         cmocka_unit_test(a_reset_of_another_user_is_refused),

@@ -38,12 +38,14 @@
 #define PONS__SAVE_NS       (250 * PONS_NS_PER_MS) // between saves of a simulated world
 #define PONS__GAP_NS        (500 * PONS_NS_PER_MS) // host or robot time between polls: a gap
 #define PONS__HELLO_NS      (2 * PONS_NS_PER_S)    // host time in which a client says hello
-#define PONS__RESET_NS      (2 * PONS_NS_PER_S)    // host time in which a reset must be on the disk
+#define PONS__ENDED_NS      (3 * PONS_NS_PER_S) // host time for which who says no more is answered
+#define PONS__RESET_NS      (2 * PONS_NS_PER_S) // host time in which a reset must be on the disk
 
 typedef struct pons__client {
-    pons_link *link;      // NULL: a free place
-    bool greeted;         // has said hello
-    bool gone;            // to be closed at the end of this poll
+    pons_link *link;  // NULL: a free place
+    bool greeted;     // has said hello
+    bool gone;        // to be closed at the end of this poll
+    int64_t ended_ns; // host time since when it says no more, but is owed answers; 0: it may speak
     bool told_no_control; // that its heartbeats are in vain
     bool tree;            // wants to see the navigator's tree at work,
     uint64_t tree_id;     // and has been told the outline of this one
@@ -151,6 +153,7 @@ struct pons_body {
     int64_t save_due_ns;      // robot time
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;
+    bool unread;     // a client has said more than one poll takes
     bool quit;       // a bye asked for the process's end
     bool sim_failed; // the simulation cannot go on
 };

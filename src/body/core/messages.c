@@ -35,6 +35,7 @@
 typedef void handler(pons_body *b, pons__client *c, const pons_message *msg);
 
 static void pump(pons_body *b, pons__client *c);
+static void says_no_more(pons_body *b, pons__client *c);
 static void stop_of_a_bad_line(pons_body *b, pons__client *c);
 static void dispatch(pons_body *b, pons__client *c, const pons_value *json);
 static handler on_hello, on_heartbeat, on_bye, on_spawn, on_battery;
@@ -66,6 +67,7 @@ static const struct {
 
 void pons__clients_pump(pons_body *b)
 {
+    b->unread = false;
     // The controller first: whether it has gone decides what the others may.
     pons__client *first = b->controller;
     if (first && !first->gone) {
@@ -104,7 +106,9 @@ void pons__clients_flush(pons_body *b)
         if (!c->link) {
             continue;
         }
-        if (pons_link_flush(c->link, NULL) < 0) {
+        if (pons_link_flush(c->link, NULL) < 0 ||
+            (c->ended_ns &&
+             (!pons__requests_owed(c) || b->host_ns - c->ended_ns > PONS__ENDED_NS))) {
             c->gone = true;
         }
         if (!c->gone) {
@@ -124,7 +128,7 @@ void pons__clients_flush(pons_body *b)
 
 static void pump(pons_body *b, pons__client *c)
 {
-    for (int i = 0; i < MESSAGES_MAX && c->link && !c->gone; i++) {
+    for (int i = 0; i < MESSAGES_MAX && c->link && !c->gone && !c->ended_ns; i++) {
         pons_value *msg = NULL;
         pons_error err = PONS_ERROR_INIT;
         const int rc = pons_link_recv(c->link, &msg, &err);
@@ -139,9 +143,25 @@ static void pump(pons_body *b, pons__client *c)
         } else if (rc == PONS_EPROTOCOL) {
             pons__client_error(c, NULL, "protocol", "%s", err.message);
         } else {
-            c->gone = true;
+            says_no_more(b, c);
         }
         pons_value_unref(msg);
+    }
+    b->unread = b->unread || (c->link && !c->gone && !c->ended_ns);
+}
+
+// Who sends a stop and closes his half, as a line of a shell does, still hears what became of it. He
+// is in control no more.
+static void says_no_more(pons_body *b, pons__client *c)
+{
+    if (!pons__requests_owed(c)) {
+        c->gone = true;
+        return;
+    }
+    c->ended_ns = b->host_ns;
+    if (b->controller == c) {
+        b->controller = NULL;
+        b->epoch = 0;
     }
 }
 

@@ -385,10 +385,11 @@ static void wait_for_work(process *p)
     fds[n++] = (struct pollfd){.fd = p->latch_fd, .events = POLLIN};
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
         const pons_link *l = b->clients[i].link;
-        if (l) {
-            fds[n++] = (struct pollfd){
-                .fd = pons_link_fd(l),
-                .events = (short)(POLLIN | (pons_link_wants_write(l) ? POLLOUT : 0))};
+        const bool reads = l && !b->clients[i].ended_ns, writes = l && pons_link_wants_write(l);
+        if (reads || writes) { // the end of what is said would wake us for ever
+            fds[n++] =
+                (struct pollfd){.fd = pons_link_fd(l),
+                                .events = (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0))};
         }
     }
     const int64_t robot_ns = b->robot->time_ns(b->self);
@@ -399,7 +400,7 @@ static void wait_for_work(process *p)
     }
     wait_ns = b->thinking ? 0 : wait_ns;
     wait_ns = wait_ns < LOOP_MIN_NS ? LOOP_MIN_NS : wait_ns > LOOP_MAX_NS ? LOOP_MAX_NS : wait_ns;
-    const struct timespec wait = {.tv_nsec = wait_ns};
+    const struct timespec wait = {.tv_nsec = b->unread ? 0 : wait_ns};
     if (ppoll(fds, n, &wait, NULL) > 0 && (fds[1].revents & POLLIN)) {
         drain_fd(p->latch_fd);
     }

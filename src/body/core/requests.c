@@ -97,6 +97,11 @@ void pons__requests_step(pons_body *b)
     }
 }
 
+bool pons__requests_owed(const pons__client *c)
+{
+    return c->stops > 0 || c->latches > 0 || c->resets;
+}
+
 void pons__note_latch(pons_body *b)
 {
     if (b->safety.latch_count == b->noted_latch || b->host_ns < b->note_retry_ns) {

@@ -10,4 +10,6 @@ void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg);
 void pons__requests_step(pons_body *b); // sends what waited, answers what has happened
 void pons__note_latch(pons_body *b);    // the ledger's witness of a new latch
 
+bool pons__requests_owed(const pons__client *c); // it waits for an answer to a stop or a reset
+
 #endif
