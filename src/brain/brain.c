@@ -136,7 +136,7 @@ static void let_go(pons_brain *b)
     b->llm_run = b->knowledge_run = NULL;
     pons__tasks_forget(b);
     pons__tasks_of(b, NULL);
-    pons_value **const learnt[] = {&b->robot, &b->world, &b->hci, &b->critic_of};
+    pons_value **const learnt[] = {&b->robot, &b->world, &b->hci, &b->critic_of, &b->unreachable};
     for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
         pons_value_unref(*learnt[i]);
         *learnt[i] = NULL;
@@ -304,6 +304,7 @@ static void brain_free(pons_brain *b)
     pons__tasks_forget(b);
     pons__record_free(&pons__react_record, b->inner);
     pons_value_unref(b->inner_of);
+    pons_value_unref(b->unreachable);
     pons_value_unref(b->hci);
     free((char *)b->opts.thread);
     free((char *)b->opts.priority);

@@ -27,6 +27,8 @@
 #include "brain/graphs.h"
 #include "brain/queue.h"
 #include "brain/self.h"
+#include "pons/buf.h"
+#include "pons/geometry.h"
 
 #include <string.h>
 
@@ -161,6 +163,58 @@ static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
 
 // ---- K3 world_model_update ----------------------------------------------------------------------
 
+// The zones, each with its state as far as it is seen: whether unmapped obstacles stand in it, and
+// whether the last way there was none.
+static pons_value *zones_seen(const pons_brain *b, const pons_value *zones,
+                              const pons_value *obstacles)
+{
+    pons_value *seen = json_array();
+    size_t i, k;
+    json_t *zone, *o;
+    json_array_foreach(zones, i, zone)
+    {
+        const char *id = pons_get_str(zone, "id", "");
+        const char *shut = pons_get_str(b->unreachable, id, NULL);
+        size_t inside = 0;
+        json_array_foreach(obstacles, k, o)
+        {
+            inside += pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(o, "x", 1e9),
+                                            pons_get_num(o, "y", 1e9));
+        }
+        pons_value *state = shut         ? json_sprintf("unreachable: %s", shut)
+                            : inside > 0 ? json_sprintf("%zu obstacles in it", inside)
+                                         : json_string("clear");
+        json_array_append_new(seen, pons__with(zone, "state", state));
+    }
+    return seen;
+}
+
+// "robot in corridor; 1 unmapped obstacle; on the way to kitchen (clear, 3.2 m); off the charger"
+static pons_value *summary_of(const pons_brain *b, const pons_value *zones, size_t obstacles)
+{
+    const pons__task *active = pons__queue_active(b->tasks);
+    const char *zone = pons_get_str(b->robot, "zone", NULL), *target = "";
+    for (size_t i = 0; active && i < active->goals.n && !*target; i++) {
+        const pons__goal *goal = active->goals.at[i];
+        target = goal->done ? "" : goal->zone;
+    }
+    pons_autobuf text = PONS_BUF_INIT;
+    pons_buf_printf(&text, "robot in %s; %zu unmapped obstacle%s; ", zone ? zone : "no zone",
+                    obstacles, obstacles == 1 ? "" : "s");
+    if (*target) {
+        const pons_value *to = pons__find(zones, "id", target);
+        const pons_value *left = pons_get(b->robot, "distance_to_target");
+        pons_buf_printf(&text, "the goal is %s (%s", target, pons_get_str(to, "state", "unknown"));
+        if (json_is_number(left)) {
+            pons_buf_printf(&text, ", %.1f m left", json_number_value(left));
+        }
+        pons_buf_printf(&text, "); ");
+    }
+    pons_buf_printf(&text, "%s the charger",
+                    pons_get_bool(b->robot, "docked", false) ? "on" : "off");
+    return json_string(text.data);
+}
+
 static int world_model_update(pons_cx *cx, void *user, pons_error *err)
 {
     (void)err;
@@ -170,16 +224,12 @@ static int world_model_update(pons_cx *cx, void *user, pons_error *err)
         return PONS_OK;
     }
     const pons_value *obstacles = pons_get(b->port.telemetry, "obstacles");
-    char summary[256];
-    const char *zone = pons_get_str(b->robot, "zone", NULL);
-    snprintf(summary, sizeof summary, "robot in %s; %zu unmapped obstacles; %s",
-             zone ? zone : "no zone", json_array_size(obstacles),
-             pons_get_bool(b->robot, "docked", false) ? "on the charger" : "off the charger");
-    const pons_value *zones = pons_get(map, "zones"), *objects = pons_get(map, "objects");
-    pons_value *world = pons_object("summary", json_string(summary), "zones",
-                                    zones ? pons_value_ref(zones) : json_array(), "objects",
-                                    objects ? pons_value_ref(objects) : json_array(), "obstacles",
-                                    obstacles ? pons_value_ref(obstacles) : json_array(), NULL);
+    const pons_value *objects = pons_get(map, "objects");
+    pons_value *zones = zones_seen(b, pons_get(map, "zones"), obstacles);
+    pons_value *world =
+        pons_object("summary", summary_of(b, zones, json_array_size(obstacles)), "zones", zones,
+                    "objects", objects ? pons_value_ref(objects) : json_array(), "obstacles",
+                    obstacles ? pons_value_ref(obstacles) : json_array(), NULL);
     pons_value_unref(b->world);
     b->world = pons_value_ref(world);
     return pons_cx_put(cx, "world", world);

@@ -37,9 +37,10 @@ struct pons_brain {
     pons_value *hci;            // the kernel's channel after its last tick
     pons__react *inner;         // the inner loop's channel, when somebody looked last
     const pons_value *inner_of; // what it was read from
-    bool kernel_unfinished;     // a tick was cut short by a crash: it is resumed, not begun anew
-    char confirm_id[64];        // the await of a forked effect that a person was asked about
-    char approval_id[64];       // of the question that the inner loop waits with; empty: none
+    pons_value *unreachable; // zone: why the last way there was none; what ended well is not in it
+    bool kernel_unfinished;  // a tick was cut short by a crash: it is resumed, not begun anew
+    char confirm_id[64];     // the await of a forked effect that a person was asked about
+    char approval_id[64];    // of the question that the inner loop waits with; empty: none
     int64_t next_tick_ns;
     bool tick_now;             // an event asks for a tick before its time
     int64_t collision_seen_ns; // host; 0: never

@@ -120,6 +120,8 @@ static void refuse(pons__turn *t, const pons_value *rules)
     t->skills->last_result = last;
     pons_cx_emit(t->cx, "guard.refused",
                  pons__event(t->b, pons_object("rules", pons_value_ref(rules), NULL)));
+    pons_cx_custom(t->cx, pons_object("node", json_string("guardrails_and_resource_check"), "rules",
+                                      pons_value_ref(rules), NULL));
     if (r->decision) {
         r->decision->type = PONS_REPLAN;
         r->replans++;

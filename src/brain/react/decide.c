@@ -113,6 +113,10 @@ static void show(pons__turn *t, verdict *v)
             t->b, pons_object("decision", pons__record_write(&pons__decision_record, v->decision),
                               "source", json_string(source), "iter", json_integer(t->react->iter),
                               "fallback", v->fallback ? pons_value_ref(v->fallback) : NULL, NULL)));
+    pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
+                                      json_string(pons__decision_words[v->decision->type]),
+                                      "reason", json_string(v->decision->reason), "source",
+                                      json_string(source), NULL));
     pons_cx_put(t->cx, "trace",
                 pons_object("ts_ms", json_integer(pons_cx_wall_ms(t->cx)), "decision",
                             json_string(pons__decision_words[v->decision->type]), "reason",

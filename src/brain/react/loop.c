@@ -182,5 +182,6 @@ void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *
         pons_object("goal_id", json_string(id), "skill", json_string(skill), "args",
                     args ? pons_value_ref(args) : json_object(), "state", json_string(state),
                     "reason", why && *why ? json_string(why) : NULL, NULL);
+    pons_cx_custom(cx, pons__with(payload, "node", json_string("effect")));
     pons_cx_emit(cx, "effect", pons__event(b, payload));
 }

@@ -19,6 +19,7 @@
 // the next.
 #include "brain/react/prompt.h"
 
+#include "brain/guard.h"
 #include "pons/buf.h"
 
 #include <string.h>
@@ -36,22 +37,29 @@ typedef struct room { // what is left
 static const char SYSTEM_PROMPT[] =
     "You decide for a mobile robot, one step at a time. Each user message carries an observation "
     "as "
-    "JSON. Answer with one JSON object that validates against the schema, nothing else.\n"
+    "JSON (metres, radians, seconds, per cent). Answer with one JSON object that validates against "
+    "the schema, nothing else.\n"
     "type: CONTINUE (go on, or start the next operation), RETRY (the same again after a failure), "
-    "REPLAN (another way), SWITCH_TASK, ASK_HUMAN, FINISH (every goal of the task is met), ABORT "
-    "(impossible).\n"
+    "REPLAN (another way), SWITCH_TASK (another task of the queue, task_id), ASK_HUMAN, FINISH "
+    "(every goal of the task is met), ABORT (impossible).\n"
     "ops: {\"op\":\"dispatch\",\"skill\",\"args\",\"goal_index\"}, "
-    "{\"op\":\"cancel\",\"goal_id\"}, "
-    "{\"op\":\"speak\",\"text\"}, {\"op\":\"approval\",\"question\"}. Leave ops out while a "
-    "running "
-    "skill is doing well. A skill that needs the base can start only when nothing else uses it.\n"
-    "A hard kernel checks everything; what it refuses comes back as last_result.";
+    "{\"op\":\"cancel\",\"goal_id\" (or \"all\")}, {\"op\":\"speak\",\"text\"}, "
+    "{\"op\":\"approval\",\"question\",\"options\"}. Leave ops out while a running skill is doing "
+    "well: you are asked again when it ends or gets nowhere, or after wake_s. A skill that needs "
+    "the "
+    "base can start only when nothing else uses it.\n"
+    "When the task has no goals, say in FINISH's claims what is true now: in_zone, holding, "
+    "battery.\n"
+    "A hard kernel checks everything; what it refuses comes back as last_result.\n"
+    "Example: {\"type\":\"CONTINUE\",\"reason\":\"to the kitchen\",\"ops\":[{\"op\":\"dispatch\","
+    "\"skill\":\"navigate_to_pose\",\"args\":{\"zone\":\"kitchen\"},\"goal_index\":0}]}";
 
 static room size_of(const char *text);
 static bool fits(room r, const char *text);
 static void take(room *r, const char *text);
 static room part_of(room r, int parts);
 static size_t cut_at(const char *text, size_t max);
+static pons_value *answer_form(pons_brain *b, room *left);
 static char *skills_text(const pons_brain *b, room max);
 static char *observation_text(const pons_value *observation, room max);
 static void add_context(const pons_brain *b, pons_buf *out, room max);
@@ -66,12 +74,7 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
                         .tokens = (long)(b->rules.prompt_tokens_max / b->prompt_ratio)};
     room left = whole;
     pons_autobuf system = PONS_BUF_INIT, refused = PONS_BUF_INIT;
-    char *schema = NULL;
-    const pons_value *form = pons__door_schema(b, PONS_DOOR_DECISION);
-    if (form && pons_value_line(form, &schema) > 0) {
-        take(&left, schema);
-    }
-    free(schema);
+    pons_autovalue form = answer_form(b, &left);
     take(&left, SYSTEM_PROMPT);
     if (complaint) {
         pons_buf_printf(&refused,
@@ -263,12 +266,130 @@ static char *observation_text(const pons_value *observation, room max)
     return pons_value_line(least, &text) < 0 ? NULL : text;
 }
 
+// ---- the form of an answer ----------------------------------------------------------------------
+
+// Names of things of the world, by their key; NULL: none.
+static pons_value *ids_of(const pons_value *things)
+{
+    pons_value *ids = json_array();
+    size_t i;
+    json_t *thing;
+    json_array_foreach(things, i, thing)
+    {
+        json_array_append_new(ids, json_string(pons_get_str(thing, "id", "")));
+    }
+    return ids;
+}
+
+// A skill's arguments with the zones and objects that there are.
+static pons_value *legal_args(const pons_brain *b, const pons_value *schema)
+{
+    const struct {
+        const char *name;
+        const pons_value *things;
+    } rows[] = {{"zone", pons_get(b->world, "zones")}, {"object", pons_get(b->world, "objects")}};
+    pons_value *args = json_deep_copy((json_t *)schema);
+    pons_value *properties = json_object_get(args, "properties");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_value *property = json_object_get(properties, rows[i].name);
+        if (property && json_array_size(rows[i].things) > 0 && !pons_get(property, "enum")) {
+            json_object_set_new(property, "enum", ids_of(rows[i].things));
+        }
+    }
+    return args;
+}
+
+// The skills that R4 would let go out now, and what each may be given.
+static pons_value *menu_of(pons_brain *b)
+{
+    pons_value *menu = json_array();
+    size_t i;
+    json_t *skill;
+    json_array_foreach(pons_get(b->port.hello, "skills"), i, skill)
+    {
+        const char *name = pons_get_str(skill, "name", "");
+        pons_autovalue held = pons__guard_kernel(b, name);
+        if (held || !pons_get(skill, "args_schema")) {
+            continue;
+        }
+        json_array_append_new(
+            menu, json_pack("{s:s, s:{s:{s:s}, s:{s:s}, s:o, s:{s:s, s:i}}, s:[s,s,s], s:b}",
+                            "type", "object", "properties", "op", "const", "dispatch", "skill",
+                            "const", name, "args", legal_args(b, pons_get(skill, "args_schema")),
+                            "goal_index", "type", "integer", "minimum", 0, "required", "op",
+                            "skill", "args", "additionalProperties", 0));
+    }
+    return menu;
+}
+
+// The schema of the answer. What may be dispatched now is enumerated in it, so that a server that
+// forces answers into a schema lets a small model name nothing that there is not; where that does not
+// fit the published schema is sent.
+static pons_value *answer_form(pons_brain *b, room *left)
+{
+    const pons_value *published = pons__door_schema(b, PONS_DOOR_DECISION);
+    if (!published) {
+        return NULL;
+    }
+    pons_value *form = json_deep_copy((json_t *)published);
+    pons_autovalue menu = menu_of(b);
+    char *text = NULL;
+    if (json_array_size(menu) > 0) {
+        json_object_set_new(json_object_get(form, "$defs"), "dispatch",
+                            json_pack("{s:O}", "anyOf", menu));
+    }
+    if (pons_value_line(form, &text) > 0 && !fits(part_of(*left, 2), text)) {
+        pons_value_unref(form);
+        form = pons_value_ref(published);
+        free(text);
+        text = NULL;
+        pons_value_line(form, &text);
+    }
+    take(left, text ? text : "");
+    free(text);
+    return form;
+}
+
 // ---- parts --------------------------------------------------------------------------------------
 
-// Names and argument schemas; the longest schemas go first. The caller frees.
+// "103 replan, default retry": what its failures advise.
+static pons_value *advice_of(const pons_value *error_map)
+{
+    pons_autobuf text = PONS_BUF_INIT;
+    const char *code;
+    json_t *word;
+    json_object_foreach((json_t *)error_map, code, word)
+    {
+        pons_buf_printf(&text, "%s%s %s", text.len ? ", " : "", code,
+                        json_is_string(word) ? json_string_value(word) : "");
+    }
+    return text.data ? json_string(text.data) : NULL;
+}
+
+// As much of a skill as there is room for: level 0 has all of it.
+static pons_value *skill_told(const pons_value *skill, size_t level, long schema_max)
+{
+    const pons_value *args = pons_get(skill, "args_schema");
+    const pons_value *needs = pons_get(skill, "resources_required");
+    const char *about = pons_get_str(skill, "description", NULL);
+    char *line = NULL;
+    const long n = args ? pons_value_line(args, &line) : 0;
+    free(line);
+    return pons_object(
+        "name", json_string(pons_get_str(skill, "name", "")), "does",
+        about && level < 3 ? json_string(about) : NULL, "needs",
+        json_array_size(needs) > 0 && level < 3 ? pons_value_ref(needs) : NULL, "args_schema",
+        !args             ? json_object()
+        : n <= schema_max ? pons_value_ref(args)
+                          : json_string("left out to fit"),
+        "failures", level < 1 ? advice_of(pons_get(skill, "error_map")) : NULL, NULL);
+}
+
+// Names, what they do, argument schemas, advice; advice goes first, then the longest schemas. The caller
+// frees.
 static char *skills_text(const pons_brain *b, room max)
 {
-    static const long schema_max[] = {1L << 30, 4096, 1024, 256, 0};
+    static const long schema_max[] = {1L << 30, 1L << 30, 4096, 1024, 256, 0};
     char *text = NULL;
     for (size_t k = 0; k < sizeof schema_max / sizeof schema_max[0]; k++) {
         pons_autovalue skills = json_array();
@@ -276,17 +397,7 @@ static char *skills_text(const pons_brain *b, room max)
         json_t *skill;
         json_array_foreach(pons_get(b->port.hello, "skills"), i, skill)
         {
-            const pons_value *args = pons_get(skill, "args_schema");
-            char *line = NULL;
-            const long n = args ? pons_value_line(args, &line) : 0;
-            free(line);
-            json_array_append_new(skills,
-                                  pons_object("name", json_string(pons_get_str(skill, "name", "")),
-                                              "args_schema",
-                                              !args                ? json_object()
-                                              : n <= schema_max[k] ? pons_value_ref(args)
-                                                                   : json_string("left out to fit"),
-                                              NULL));
+            json_array_append_new(skills, skill_told(skill, k, schema_max[k]));
         }
         free(text);
         text = NULL;
@@ -348,6 +459,22 @@ static void add_context(const pons_brain *b, pons_buf *out, room max)
                                                        json_integer(task->priority), NULL));
         }
     }
+    pons_autovalue places = json_array();
+    size_t i;
+    json_t *zone;
+    json_array_foreach(pons_get(b->world, "zones"), i, zone)
+    {
+        const pons_value *target = pons_get(zone, "target");
+        json_array_append_new(places,
+                              pons_object("zone", json_string(pons_get_str(zone, "id", "")), "x",
+                                          target ? pons_optional(pons_get(target, "x")) : NULL, "y",
+                                          target ? pons_optional(pons_get(target, "y")) : NULL,
+                                          "state", pons_optional(pons_get(zone, "state")), NULL));
+    }
+    const pons_value *bounds = pons_get(pons_get(b->port.hello, "world"), "bounds");
+    pons_autovalue map = bounds ? json_pack("[O]", bounds) : json_array();
+    add_list(out, "Map, its bounds", map, part_of(max, 4));
+    add_list(out, "Zones", places, part_of(max, 2));
     add_list(out, "Waiting tasks", waiting, part_of(max, 2));
     add_list(out, "Objects", pons_get(b->world, "objects"), part_of(max, 2));
 }

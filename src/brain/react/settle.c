@@ -15,7 +15,9 @@
 #define REST_MS       500  // host time between two tries that were refused at once
 #define ERROR_STOPPED 9902 // docs/link.md: a protective stop latched
 #define ERROR_LOST    9907 // and the robot does not know where it has been
-#define WAKE_MIN_S    1.0  // the soonest that a decision can ask to be woken
+#define NO_PATH_FIRST 200  // Nav2's numbers of its planners
+#define NO_PATH_LAST  299
+#define WAKE_MIN_S    1.0 // the soonest that a decision can ask to be woken
 
 static pons_value *await_of(const pons__turn *t);
 static double look_again_s(const pons__turn *t);
@@ -136,6 +138,23 @@ static double driven_m(const pons__turn *t, const pons__result *last)
     return isfinite(told) ? told : pons_get_num(g ? g->feedback : NULL, "distance_m", 0.0);
 }
 
+// What a way to a zone says of the zone, for the world's summary (K3).
+static void note_reach(pons_brain *b, const pons__result *last)
+{
+    const char *zone = pons_get_str(last->args, "zone", NULL);
+    const bool no_path = last->status == PONS_END_FAILED && last->error_code >= NO_PATH_FIRST &&
+                         last->error_code <= NO_PATH_LAST;
+    if (zone && no_path) {
+        pons__set(&b->unreachable, zone,
+                  json_sprintf("%s (%lld)", last->error_msg, (long long)last->error_code));
+    } else if (zone && last->status == PONS_END_DONE && pons_get(b->unreachable, zone)) {
+        pons_value *left = json_copy(b->unreachable);
+        json_object_del(left, zone);
+        pons_value_unref(b->unreachable);
+        b->unreachable = left;
+    }
+}
+
 int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
 {
     static const pons_effect_state states[] = {[PONS_END_DONE] = PONS_EFFECT_DONE,
@@ -169,6 +188,7 @@ int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
     }
     count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
     pons__ladder_ended(t->b, r, running, last);
+    note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
     pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
