@@ -6,6 +6,10 @@
 //   brain.tick.*  one call of pons_brain_poll in which the 10 Hz kernel tick is due, in this
 //                 process: a brain with a SQLite store and a kinematic body on the virtual clock,
 //                 the robot driving.
+//   brain.cancel.*  the same brain: from the poll that sees a latched stop to the end of the one in
+//                   which the motion is let go of and stop_base is sent.
+//   brain.resume.*  a thread whose brain was killed in mid-motion: from its opening until it follows
+//                   the motion again, all that the brain itself does.
 #include "bench.h"
 #include "pons/body.h"
 #include "pons/brain.h"
@@ -16,15 +20,35 @@
 
 #include <sys/prctl.h>
 
-#define STARTS     20
-#define TICKS      3000
-#define STEP_NS    (10 * PONS_NS_PER_MS)
-#define TICK_NS    (100 * PONS_NS_PER_MS)
-#define LINE_BYTES 65536
+#define STARTS         20
+#define TICKS          3000
+#define STEP_NS        (10 * PONS_NS_PER_MS)
+#define TICK_NS        (100 * PONS_NS_PER_MS)
+#define LINE_BYTES     65536
+#define CANCELS        200
+#define RESUMES        100
+#define PATIENCE       6000 // steps
+#define STEPS_OF_A_WAY 80
+
+// A brain with a SQLite store and a kinematic body, on a clock of their own.
+typedef struct rig {
+    char dir[256];
+    pons_clock_manual manual;
+    pons_body *body;
+    pons_brain *brain;
+    pons_store store;
+    pons_policy rules;
+    pons_value *intents, *config, *house;
+    bool accepted, safe, stop_sent, adopted; // what its events have told
+} rig;
 
 static void start(void);
 static void pss(void);
 static void tick(void);
+static void cancel(void);
+static void resume(void);
+static void on_event(void *user, const pons_event *ev);
+static void say(rig *r, const char *text);
 static FILE *run(const char *workspace, const char *const *words, pid_t *ret_pid);
 static pons_value *load(const char *relative);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
@@ -40,6 +64,12 @@ int main(int argc, char **argv)
     }
     if (bench_wants(argc, argv, "brain.tick.")) {
         tick();
+    }
+    if (bench_wants(argc, argv, "brain.cancel.")) {
+        cancel();
+    }
+    if (bench_wants(argc, argv, "brain.resume.")) {
+        resume();
     }
     return 0;
 }
@@ -123,83 +153,198 @@ static FILE *run(const char *workspace, const char *const *words, pid_t *ret_pid
 
 // ---- the kernel tick ----------------------------------------------------------------------------
 
-static void tick(void)
+static void rig_open(rig *r)
 {
-    char dir[256];
-    char path[300];
+    char path[300], world[4096];
     pons_error err = PONS_ERROR_INIT;
-    pons_clock_manual manual = {.wall_epoch_ms = 1700000000000};
-    pons_body_options body_opts = PONS_BODY_OPTIONS_INIT;
-    pons_body *body = NULL;
-    pons_brain *brain = NULL;
-    pons_store store = {0};
-    pons_policy rules = {0};
-    static double took_us[TICKS];
-    const char *goals[] = {"patrol the kitchen and the bedroom and the living room",
-                           "go to the study", "go to the kitchen", "go to the living room"};
-
-    bench_folder(dir, sizeof dir);
-    snprintf(path, sizeof path, "%s/pons.db", dir);
-    bench_must(pons_store_sqlite_open(path, &store, &err), &err);
-    pons_value *intents = load("config/intents.yaml");
-    pons_value *config = load("config/kernel.yaml");
-    bench_must(pons_rules_open(intents, &rules, &err), &err);
-
-    char world[4096];
-    pons_value *house = NULL;
+    *r = (rig){.manual = {.wall_epoch_ms = 1700000000000}};
+    bench_folder(r->dir, sizeof r->dir);
+    snprintf(path, sizeof path, "%s/pons.db", r->dir);
+    bench_must(pons_store_sqlite_open(path, &r->store, &err), &err);
+    r->intents = load("config/intents.yaml");
+    r->config = load("config/kernel.yaml");
+    bench_must(pons_rules_open(r->intents, &r->rules, &err), &err);
     bench_must(pons_share_path("worlds/house.yaml", world, sizeof world, &err), &err);
-    bench_must(pons_world_load(world, &house, &err), &err);
-    body_opts.robot = &pons_robot_kinematic;
-    body_opts.world = house;
-    body_opts.clock = pons_clock_from_manual(&manual);
-    body_opts.seed = 1;
-    bench_must(pons_body_create(&body_opts, &body, &err), &err);
+    bench_must(pons_world_load(world, &r->house, &err), &err);
+    pons_body_options body = PONS_BODY_OPTIONS_INIT;
+    body.robot = &pons_robot_kinematic;
+    body.world = r->house;
+    body.clock = pons_clock_from_manual(&r->manual);
+    body.seed = 1;
+    bench_must(pons_body_create(&body, &r->body, &err), &err);
+}
 
+static void rig_brain(rig *r)
+{
+    pons_error err = PONS_ERROR_INIT;
     const pons_brain_options opts = {
-        .store = store,
+        .store = r->store,
         .thread = "bench",
-        .clock = pons_clock_from_manual(&manual),
-        .seed = 1,
-        .config = config,
-        .policy = rules,
+        .clock = pons_clock_from_manual(&r->manual),
+        .seed = (uint64_t)r->manual.now_ns + 1,
+        .config = r->config,
+        .policy = r->rules,
         .connect = connect_body,
-        .user = body,
+        .on_event = on_event,
+        .user = r,
         .keep_running = true,
     };
-    bench_must(pons_brain_open(&opts, &brain, &err), &err);
-    bench_must(pons_brain_add_goals(brain, goals, sizeof goals / sizeof *goals, &err), &err);
+    bench_must(pons_brain_open(&opts, &r->brain, &err), &err);
+}
 
+// Many goals, so that the robot always has one.
+static void rig_goals(rig *r, size_t times)
+{
+    const char *goals[] = {"patrol the kitchen and the bedroom and the living room",
+                           "go to the study", "go to the kitchen", "go to the living room"};
+    pons_error err = PONS_ERROR_INIT;
+    for (size_t i = 0; i < times; i++) {
+        bench_must(pons_brain_add_goals(r->brain, goals, sizeof goals / sizeof *goals, &err), &err);
+    }
+}
+
+// 10 ms of the body, and the brain's turn: how long that took [s].
+static double rig_step(rig *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    r->manual.now_ns += STEP_NS;
+    bench_must(pons_body_step(r->body, STEP_NS, &err), &err);
+    const double from = bench_now_s();
+    bench_must(pons_brain_poll(r->brain, &err), &err);
+    return bench_now_s() - from;
+}
+
+static void rig_close(rig *r)
+{
+    pons_brain_close(r->brain);
+    pons_body_destroy(r->body);
+    pons_rules_close(&r->rules);
+    pons_store_close(&r->store);
+    pons_value_unref(r->house);
+    pons_value_unref(r->intents);
+    pons_value_unref(r->config);
+    bench_remove(r->dir);
+}
+
+static void tick(void)
+{
+    static double took_us[TICKS];
     int64_t due_ns = 0;
+    rig r;
+    rig_open(&r);
+    rig_brain(&r);
+    rig_goals(&r, 1);
     for (int n = 0; n < TICKS;) {
-        manual.now_ns += STEP_NS;
-        bench_must(pons_body_step(body, STEP_NS, &err), &err);
-        const double from = bench_now_s();
-        bench_must(pons_brain_poll(brain, &err), &err);
-        const double took = bench_now_s() - from;
-        if (manual.now_ns < due_ns) {
+        const double took = rig_step(&r);
+        if (r.manual.now_ns < due_ns) {
             continue;
         }
-        due_ns = manual.now_ns + TICK_NS;
+        due_ns = r.manual.now_ns + TICK_NS;
         took_us[n++] = took * 1e6;
     }
     bench_print("brain.tick.p50", bench_quantile(took_us, TICKS, 0.5), "us");
     bench_print("brain.tick.p99", bench_quantile(took_us, TICKS, 0.99), "us");
+    rig_close(&r);
+}
 
-    pons_brain_close(brain);
-    pons_body_destroy(body);
-    pons_rules_close(&rules);
-    pons_store_close(&store);
-    pons_value_unref(house);
-    pons_value_unref(intents);
-    pons_value_unref(config);
-    bench_remove(dir);
+// ---- a mode that changes, a brain that died -----------------------------------------------------
+
+// Steps until the navigation is under way.
+static void drive(rig *r)
+{
+    r->accepted = false;
+    for (int i = 0; i < PATIENCE && !r->accepted; i++) {
+        rig_step(r);
+    }
+    for (int i = 0; i < STEPS_OF_A_WAY; i++) {
+        rig_step(r);
+    }
+}
+
+// The body is told to stop; the brain sees it in telemetry. Its turn from there to the end of the
+// poll in which the mode is SAFE and the cancel and stop_base are sent.
+static void cancel(void)
+{
+    static double took_ms[CANCELS];
+    rig r;
+    rig_open(&r);
+    rig_brain(&r);
+    rig_goals(&r, CANCELS / 4);
+    for (int n = 0; n < CANCELS; n++) {
+        drive(&r);
+        pons_body_stop(r.body, "bench");
+        r.safe = r.stop_sent = false;
+        double spent = 0.0;
+        for (int i = 0; i < PATIENCE && !r.stop_sent; i++) {
+            const double took = rig_step(&r);
+            spent = r.safe ? spent + took : 0.0; // from the poll that changed the mode on
+        }
+        took_ms[n] = spent * 1e3;
+        say(&r, "reset");
+        for (int i = 0; i < STEPS_OF_A_WAY; i++) {
+            rig_step(&r);
+        }
+        say(&r, "continue");
+    }
+    bench_print("brain.cancel.p50", bench_quantile(took_ms, CANCELS, 0.5), "ms");
+    bench_print("brain.cancel.p99", bench_quantile(took_ms, CANCELS, 0.99), "ms");
+    rig_close(&r);
+}
+
+// From the opening of a thread whose brain was killed while the robot drove to the poll after which
+// it has adopted the motion, on its store: what the brain itself takes of a resume.
+static void resume(void)
+{
+    static double took_ms[RESUMES];
+    rig r;
+    rig_open(&r);
+    rig_brain(&r);
+    rig_goals(&r, RESUMES / 4);
+    for (int n = 0; n < RESUMES; n++) {
+        drive(&r);
+        pons_brain_kill(r.brain);
+        r.adopted = false;
+        double spent = bench_now_s();
+        rig_brain(&r);
+        spent = bench_now_s() - spent;
+        for (int i = 0; i < PATIENCE && !r.adopted; i++) {
+            spent += rig_step(&r);
+            pons_autovalue status = pons_brain_status(r.brain);
+            r.adopted = json_array_size(pons_get(status, "skills")) > 0;
+        }
+        took_ms[n] = spent * 1e3;
+    }
+    bench_print("brain.resume.p50", bench_quantile(took_ms, RESUMES, 0.5), "ms");
+    bench_print("brain.resume.p99", bench_quantile(took_ms, RESUMES, 0.99), "ms");
+    rig_close(&r);
+}
+
+static void say(rig *r, const char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    bench_must(pons_brain_say(r->brain, text, &err), &err);
+}
+
+static void on_event(void *user, const pons_event *ev)
+{
+    rig *r = user;
+    const char *state = pons_get_str(ev->payload, "state", "");
+    const char *skill = pons_get_str(ev->payload, "skill", "");
+    if (strcmp(ev->type, "mode") == 0) {
+        r->safe = r->safe || strcmp(pons_get_str(ev->payload, "mode", ""), "SAFE") == 0;
+    } else if (strcmp(ev->type, "effect") == 0) {
+        r->accepted = r->accepted ||
+                      (strcmp(skill, "navigate_to_pose") == 0 && strcmp(state, "accepted") == 0);
+        r->stop_sent =
+            r->stop_sent || (strcmp(skill, "stop_base") == 0 && strcmp(state, "dispatched") == 0);
+    }
 }
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     pons_link *theirs = NULL;
     const int status = pons_link_pair(ret, &theirs, err);
-    return status < 0 ? status : pons_body_attach(user, theirs, err);
+    return status < 0 ? status : pons_body_attach(((rig *)user)->body, theirs, err);
 }
 
 // A configuration file as a value; the caller's.
