@@ -397,6 +397,9 @@ int pons_state_prune_as(pons_store store, const char *thread, const pons_prune *
 // The same for a thread that is open here.
 int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
                       int64_t *ret_removed, pons_error *err);
+// Takes a little of what is old away from a thread that is open here: the store's `trim` with the
+// thread's lease. PONS_EUNSUPPORTED without a store, or one that can't.
+int pons_thread_trim(pons_thread *t, pons_trim *what, pons_trim_result *ret, pons_error *err);
 // What was streamed in those modes after a number, as {seq, ns, ts_ms, mode, payload}, at most
 // limit (0: all).
 int pons_stream_read(pons_store store, const char *thread, uint32_t modes, int64_t after,

@@ -42,6 +42,7 @@ static int take(pons_brain *b, pons_error *err);
 static void let_go(pons_brain *b);
 static int load(pons_brain *b, pons_error *err);
 static int work(pons_brain *b, pons_error *err);
+static int take_away(pons_brain *b, pons_error *err);
 static int kernel_tick(pons_brain *b, pons_error *err);
 static bool preempts_itself(const pons_brain *b);
 static int react_work(pons_brain *b, pons_error *err);
@@ -70,6 +71,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->opts.priority = opts->priority ? strdup(opts->priority) : NULL;
     b->config = pons_value_ref(opts->config);
     pons__rules_read(b->config, &b->rules);
+    pons__keep_init(&b->keep, b->config, opts->store, b->opts.thread, &opts->clock);
     b->prompt_ratio = 1.0;
     pons__heart_init(&b->heart, &opts->clock);
     pons__port_init(&b->port, b);
@@ -136,6 +138,7 @@ static void let_go(pons_brain *b)
     b->llm_run = b->knowledge_run = NULL;
     pons__tasks_forget(b);
     pons__tasks_of(b, NULL);
+    pons__keep_forget(&b->keep);
     pons_value **const learnt[] = {&b->robot, &b->world, &b->hci, &b->critic_of, &b->unreachable};
     for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
         pons_value_unref(*learnt[i]);
@@ -160,6 +163,7 @@ static int load(pons_brain *b, pons_error *err)
         return rc;
     }
     pons__tasks_of(b, pons_get(state, "tasks"));
+    pons__keep_hear(&b->keep, pons_get(state, "keep"));
     b->hci = pons_value_ref(pons_get(state, "hci"));
     rc = pons__port_load(&b->port, err);
     if (rc < 0) {
@@ -302,6 +306,7 @@ static void brain_free(pons_brain *b)
     pons_value_unref(b->robot);
     pons_value_unref(b->world);
     pons__tasks_forget(b);
+    pons__keep_forget(&b->keep);
     pons__record_free(&pons__react_record, b->inner);
     pons_value_unref(b->inner_of);
     pons_value_unref(b->unreachable);
@@ -329,6 +334,7 @@ int pons_brain_poll(pons_brain *b, pons_error *err)
 // All that is due.
 static int work(pons_brain *b, pons_error *err)
 {
+    bool ticked = false;
     for (int round = 0; round < POLL_ROUNDS_MAX; round++) {
         int did = pons__port_poll(&b->port, err);
         if (did < 0) {
@@ -347,6 +353,7 @@ static int work(pons_brain *b, pons_error *err)
             if (rc < 0) {
                 return rc;
             }
+            ticked = true;
             pons__stopped_send(b);
             if (!b->heard) {
                 b->heard = true;
@@ -371,7 +378,26 @@ static int work(pons_brain *b, pons_error *err)
         b->reset_wanted = false;
         pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_RESET});
     }
-    return pons__done_check(b, err);
+    const int rc = ticked ? take_away(b, err) : PONS_OK;
+    return rc < 0 ? rc : pons__done_check(b, err);
+}
+
+// What ended tasks have left, a little a tick. That it can't be done now is no reason to stop.
+static int take_away(pons_brain *b, pons_error *err)
+{
+    char line[512];
+    pons_error own = PONS_ERROR_INIT;
+    const int rc = pons__keep_work(&b->keep, b->thread, &own);
+    const pons_store *s = &b->opts.store;
+    if (rc == PONS_ESTALE || (rc < 0 && s->ops->away && s->ops->away(s->self))) {
+        *err = own;
+        return rc;
+    }
+    if (rc < 0) {
+        pons_log(PONS_LOG_WARN, "brain", "old rows stay for now: %s",
+                 pons_error_line(&own, line, sizeof line));
+    }
+    return PONS_OK;
 }
 
 int64_t pons_brain_next_due_ns(pons_brain *b)
@@ -474,6 +500,7 @@ static int kernel_tick(pons_brain *b, pons_error *err)
     }
     if (rc >= 0) {
         pons__tasks_of(b, pons_run_get(b->kernel_run, "tasks"));
+        pons__keep_hear(&b->keep, pons_run_get(b->kernel_run, "keep"));
         pons_value *hci = pons_value_ref(pons_run_get(b->kernel_run, "hci"));
         pons_value_unref(b->hci);
         b->hci = hci;

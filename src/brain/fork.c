@@ -16,13 +16,17 @@
 
 typedef struct line { // one of the two, at the moment of the fork
     const char *ns;
-    char id[32];  // the checkpoint to go on from; empty: it had none yet
-    bool is_head; // nothing came after it
-    bool later;   // something did
+    char id[32];     // the checkpoint to go on from; empty: it had none yet
+    bool is_head;    // nothing came after it
+    bool later;      // something did
+    bool pruned;     // what there was at that moment is gone
+    char oldest[32]; // that is there and can be read by itself
 } line;
 
 static int find(pons_store store, const char *thread, const char *at, line *ret, bool *ret_known,
                 pons_error *err);
+static int refuse(const char *from, const char *at, bool known, const line *kernel,
+                  const line *react, pons_error *err);
 static int fork_line(pons_thread *t, const line *l, pons_error *err);
 static int mend(pons_store store, pons_thread *t, const line *react, pons_error *err);
 static int say_started(pons_store store, pons_thread *t, const char *from, const char *checkpoint,
@@ -35,10 +39,7 @@ int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
     bool known = checkpoint == NULL;
     int rc = find(store, from, checkpoint, &kernel, &known, err);
     rc = rc < 0 ? rc : find(store, from, checkpoint, &react, &known, err);
-    if (rc >= 0 && !known) {
-        rc = pons_error_set(err, PONS_ENOTFOUND, "brain", "thread %s has no checkpoint %s", from,
-                            checkpoint);
-    }
+    rc = rc < 0 ? rc : refuse(from, checkpoint, known, &kernel, &react, err);
     rc = rc < 0 ? rc : pons_state_copy(store, from, to, err);
     if (rc < 0 || !checkpoint) {
         return rc;
@@ -63,6 +64,25 @@ int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
     return rc;
 }
 
+// What was pruned can't be gone on from: neither the checkpoint itself, nor one of a graph when the
+// other's of that moment is gone.
+static int refuse(const char *from, const char *at, bool known, const line *kernel,
+                  const line *react, pons_error *err)
+{
+    const bool pruned = kernel->pruned || react->pruned;
+    if (!at || (known && !pruned)) {
+        return PONS_OK;
+    }
+    return pruned ? pons_error_set(err, PONS_ENOTFOUND, "brain",
+                                   "thread %s as it was at %s is pruned: %s is the oldest that it "
+                                   "can be forked at",
+                                   from, at,
+                                   strcmp(kernel->oldest, react->oldest) > 0 ? kernel->oldest
+                                                                             : react->oldest)
+                  : pons_error_set(err, PONS_ENOTFOUND, "brain", "thread %s has no checkpoint %s",
+                                   from, at);
+}
+
 typedef struct finding {
     line *l;
     const char *at;
@@ -74,8 +94,11 @@ static int find_row(void *user, const pons_checkpoint_row *row)
     finding *f = user;
     if (strcmp(row->id, f->at) > 0) {
         f->any = true;
+        f->l->pruned = row->parent[0]; // of the oldest: something was before it
+        memcpy(f->l->oldest, row->id, sizeof f->l->oldest);
         return 0;
     }
+    f->l->pruned = false;
     memcpy(f->l->id, row->id, sizeof f->l->id);
     f->l->is_head = !f->any;
     return 1;

@@ -38,6 +38,7 @@ static int world_model_update(pons_cx *cx, void *user, pons_error *err);
 static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err);
 static int kernel_route(pons_cx *cx, void *user, pons_error *err);
 
+static void note_ends(pons_brain *b, pons_cx *cx, const pons__tasks *t);
 static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason);
 static const char *safe_reason(pons_brain *b, int mode_now);
 
@@ -57,6 +58,7 @@ int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
     pons_graph_channel(g, "world", &untracked);
     pons_graph_channel(g, "robot", &untracked);
     pons_graph_channel(g, "tasks", &queue);
+    pons_graph_channel(g, "keep", &last);
     pons_graph_channel(g, "trace", &trace);
     pons_graph_node(g, "hci_ingress", hci_ingress, b);
     pons_graph_node(g, "sim_telemetry_sync", sim_telemetry_sync, b);
@@ -401,5 +403,25 @@ static int kernel_route(pons_cx *cx, void *user, pons_error *err)
     } else if (t->react->state == PONS_INNER_IDLE && ((safe && !t->safe_handled) || active)) {
         activate(cx, t, active);
     }
+    note_ends(b, cx, t);
     return pons__tasks_put(b, cx);
+}
+
+static bool waits(const void *user, const char *task)
+{
+    const pons__tasks *t = user;
+    return pons__tasks_place(t, task) < t->queue.n;
+}
+
+// Where tasks ended: what they leave can be cut off there (keep/).
+static void note_ends(pons_brain *b, pons_cx *cx, const pons__tasks *t)
+{
+    const pons__keep_facts facts = {.ended = t->next - 1 - (int64_t)t->queue.n,
+                                    .active = t->active_task_id,
+                                    .waits = waits,
+                                    .user = t};
+    pons_value *next = pons__keep_note(&b->keep, pons_cx_get(cx, "keep"), &facts);
+    if (next) {
+        pons_cx_put(cx, "keep", next);
+    }
 }

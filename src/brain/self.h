@@ -7,6 +7,7 @@
 
 #include "brain/doors.h"
 #include "brain/heart.h"
+#include "brain/keep/keep.h"
 #include "brain/look.h"
 #include "brain/port.h"
 #include "brain/rules.h"
@@ -27,6 +28,7 @@ struct pons_brain {
     pons__port port;
     pons__heart heart;
     pons__doors doors;
+    pons__keep keep;
     pons_critic *critic;    // of the hello in critic_of; NULL: not made yet, or critic_fault
     pons_value *critic_of;  // the hello that it was made from
     char critic_fault[256]; // why there is none

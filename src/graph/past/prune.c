@@ -65,6 +65,16 @@ int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
     return st;
 }
 
+int pons_thread_trim(pons_thread *t, pons_trim *what, pons_trim_result *ret, pons_error *err)
+{
+    if (!t->store.ops || !t->store.ops->trim) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "store %s can't trim a thread",
+                              t->store.ops ? t->store.ops->name : "none");
+    }
+    what->lease = &t->lease;
+    return t->store.ops->trim(t->store.self, what, ret, err);
+}
+
 static int prune(pons_store store, const char *thread, pons_thread *holder, const pons_prune *what,
                  pons_prune_result *ret, pons_error *err)
 {

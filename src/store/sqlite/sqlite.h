@@ -229,11 +229,11 @@ static inline int64_t key_seq(int64_t key)
                    " sum=pons_sum('checkpoint',c.key,c.id,p.id,c.meta,c.data)"                     \
                    " FROM checkpoint p WHERE p.key=?1 AND c.key BETWEEN ?1+1 AND ?1+2"             \
                    " AND typeof(c.parent)='integer' AND c.key-c.parent=?1")                        \
-    X(THIN_NEXT, "SELECT e.key, w.text, length(e.payload) FROM event e"                            \
+    X(THIN_NEXT, "SELECT e.key, w.text, length(e.payload), e.nid, e.ts_ms, e.type FROM event e"    \
                  " JOIN word w ON w.wid=e.type WHERE e.key BETWEEN ?1 AND ?2"                      \
                  " ORDER BY e.key LIMIT 1")                                                        \
-    X(THIN_EVENT, "UPDATE event SET payload=?2, sum=pons_sum('event',key,nid,ts_ms,type,?2)"       \
-                  " WHERE key=?1")                                                                 \
+    X(THIN_PUT, "INSERT INTO event(key,nid,ts_ms,type,payload,sum)"                                \
+                " VALUES(?1,?2,?3,?4,?5,pons_sum('event',?1,?2,?3,?4,?5))")                        \
     X(EVENT_FIRST, "SELECT min(key) FROM event WHERE key BETWEEN ?1 AND ?2")                       \
     X(TRIM_EVENT, "DELETE FROM event WHERE key=?1")                                                \
     X(TRIM_EFFECT_NEXT, "SELECT key, created_ms, updated_ms FROM effect"                           \

@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+typedef struct thin_row {
+    int64_t key, nid, ts_ms, type;
+} thin_row;
+
 #define FREE_PAGES 512 // 1 MiB may stay free for the next rows
 
 static int trim_all(sq *s, const holding *h, pons_trim *what, pons_trim_result *ret,
@@ -145,14 +149,20 @@ static int trim_checkpoints(sq *s, int64_t tid, const pons_trim *what, int32_t *
 
 // ---- events -------------------------------------------------------------------------------------
 
-static int thin_one(sq *s, int64_t key, pons_error *err)
+// An event without its payload. It is put anew: a row that only shrinks leaves its page as empty as
+// it makes it, while pages that lose rows are joined.
+static int thin_one(sq *s, const thin_row *row, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THIN_EVENT, err);
+    const int rc = pons__del_one(s, SQL_TRIM_EVENT, row->key, err);
+    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_THIN_PUT, err);
     if (!st) {
         return err->status;
     }
-    sqlite3_bind_int64(st, 1, key);
-    sqlite3_bind_blob(st, 2, PONS__PRUNED_JSON, sizeof PONS__PRUNED_JSON - 1, SQLITE_STATIC);
+    sqlite3_bind_int64(st, 1, row->key);
+    sqlite3_bind_int64(st, 2, row->nid);
+    sqlite3_bind_int64(st, 3, row->ts_ms);
+    sqlite3_bind_int64(st, 4, row->type);
+    sqlite3_bind_blob(st, 5, PONS__PRUNED_JSON, sizeof PONS__PRUNED_JSON - 1, SQLITE_STATIC);
     return pons__sql_run(&s->w, st, err);
 }
 
@@ -167,23 +177,27 @@ static int thin_events(sq *s, int64_t tid, pons_trim *what, int32_t *left, pons_
         sqlite3_bind_int64(st, 1, key_of(tid, what->thin_at + 1));
         sqlite3_bind_int64(st, 2, key_of(tid, what->thin_before) - 1);
         const int code = pons__sql_step(&s->w, st, err);
-        const int64_t key = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
-        const bool thin = code == SQLITE_ROW &&
-                          sqlite3_column_int64(st, 2) >= (int64_t)sizeof PONS__PRUNED_JSON &&
-                          pons__trim_names(what->thin_types, pons__text_column(st, 1));
+        thin_row row = {0};
+        bool thin = false;
+        if (code == SQLITE_ROW) {
+            row = (thin_row){sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 3),
+                             sqlite3_column_int64(st, 4), sqlite3_column_int64(st, 5)};
+            thin = sqlite3_column_int64(st, 2) >= (int64_t)sizeof PONS__PRUNED_JSON &&
+                   pons__trim_names(what->thin_types, pons__text_column(st, 1));
+        }
         sqlite3_reset(st);
         if (code != SQLITE_ROW && code != SQLITE_DONE) {
             return err->status;
         }
-        if (!key) {
+        if (!row.key) {
             return PONS_OK;
         }
-        const int rc = thin ? thin_one(s, key, err) : PONS_OK;
+        const int rc = thin ? thin_one(s, &row, err) : PONS_OK;
         if (rc) {
             return rc;
         }
         ret->thinned += thin;
-        what->thin_at = key_seq(key);
+        what->thin_at = key_seq(row.key);
         (*left)--;
     }
     int64_t next = 0;
