@@ -171,11 +171,12 @@ void cli_step_show(cli_display *d, const cli *c, const char *thread, const char 
 
 // prompt.c: the line that a person types in. said gets each line, NULL at the end of input.
 void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user);
-void cli_prompt_stop(void);             // idempotent
-bool cli_prompt_active(void);           // false when the terminal would not be prompted on
-void cli_prompt_read(void);             // standard input is readable
-void cli_prompt_hide(void);             // before something is printed
-void cli_prompt_show(const char *text); // after; NULL keeps the text
+void cli_prompt_words(pons_value *words); // an array of strings, for Tab; takes it; NULL: none
+void cli_prompt_stop(void);               // idempotent
+bool cli_prompt_active(void);             // false when the terminal would not be prompted on
+void cli_prompt_read(void);               // standard input is readable
+void cli_prompt_hide(void);               // before something is printed
+void cli_prompt_show(const char *text);   // after; NULL keeps the text
 
 // cmd_plan.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
 // *ret is the caller's to destroy. defaults: what was absent is told too.

@@ -200,11 +200,41 @@ static void status_needs_no_thread(void **state)
     bench_close(&b);
 }
 
+// Tab: what several words share, what they are, a word in its own spelling, one of a script without
+// spaces; where nothing begins so, nothing is put in. The line means what it shows.
+static void tab_completes(void **state)
+{
+    (void)state;
+    static prompt p;
+    bench b;
+    bench_open(&b);
+    open_prompt(&b, &p);
+    shows(&p, "Say a goal");
+    type(&p, "go to hal\t");
+    shows(&p, "go to hall");
+    type(&p, "\t");
+    shows(&p, "hallway  hall");
+    shows(&p, "go to hall");
+    type(&p, "\025xyz\t"); // Ctrl-U empties the line
+    shows(&p, "xyz");
+    type(&p, "\025go to KIT\t");
+    shows(&p, "kitchen ");
+    type(&p, "\025去厨\t\r");
+    shows(&p, "accepted");
+    type(&p, "sta\t\r");
+    shows(&p, "\"queue\"");
+    type(&p, "qui\t\r");
+    shows(&p, "pons resume t");
+    ends(&p, 4);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(left_with_goals, bench_teardown),
         cmocka_unit_test_teardown(left_with_nothing, bench_teardown),
+        cmocka_unit_test_teardown(tab_completes, bench_teardown),
         cmocka_unit_test_teardown(stop_is_the_stop, bench_teardown),
         cmocka_unit_test_teardown(status_needs_no_thread, bench_teardown),
     };

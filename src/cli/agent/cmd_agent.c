@@ -165,6 +165,7 @@ static int talk(chat *s, const char *words, bool resume, pons_error *err)
         show_history(s);
         cli_prompt_start("agent", said_line, s);
         s->prompting = cli_prompt_active();
+        cli_prompt_words(json_pack("[ss]", "/exit", "/quit"));
         s->view.prompting = s->prompting;
     }
     cli_agent_view_plan(&s->view,
@@ -376,7 +377,9 @@ static int take_line(chat *s, const char *line)
     if (!*line) {
         return PONS_OK;
     }
-    if (strcmp(line, "/quit") == 0 || strcmp(line, "/exit") == 0) {
+    const size_t word = strcspn(line, " \t\r"); // behind which Tab puts a space
+    if (line[0] == '/' && line[word + strspn(line + word, " \t\r")] == '\0' && word == 5 &&
+        (strncmp(line, "/quit", word) == 0 || strncmp(line, "/exit", word) == 0)) {
         s->quit = true;
         return PONS_OK;
     }

@@ -8,6 +8,7 @@
 // Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
 // once.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/prompt_words.h"
 #include "pons/module.h"
 #include "pons/policy.h"
 
@@ -117,6 +118,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         cli_prompt_start("pons", on_prompt_line, &s);
         s.prompting = cli_prompt_active();
         if (s.prompting) {
+            cli_prompt_words(cli_run_words(o->world, o->skills));
             cli_display_prompting(s.display);
         }
     }
@@ -591,6 +593,10 @@ static void say_line(session *s, char *text)
 {
     pons_error err = PONS_ERROR_INIT;
     text += strspn(text, " \t\r");
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t\r", text[length - 1])) { // Tab puts a space behind a word
+        text[--length] = '\0';
+    }
     if (!*text) {
         return;
     }

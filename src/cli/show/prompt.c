@@ -2,8 +2,9 @@
 //
 // libedit edits the line, a key at a time; events are printed over it and the line is drawn again
 // below them. The prompt itself carries what a person wants to see all the time: mode, battery,
-// zone, distance, decision.
+// zone, distance, decision. Tab completes the words that the prompt was given (complete.c).
 #include "cli/cli.h"
+#include "cli/show/complete.h"
 #include "pons/plain.h"
 
 #include <histedit.h>
@@ -23,11 +24,13 @@ static struct {
     void (*said)(void *user, const char *line);
     void *user;
     char text[256];
-    bool ended; // by Ctrl-D
+    bool ended;        // by Ctrl-D
+    pons_value *words; // for Tab, or NULL
 } prompt; // libedit asks for the prompt's text without a user pointer, and there is one terminal
 
 static char *prompt_text(EditLine *e);
 static int read_key(EditLine *e, wchar_t *ret);
+static unsigned char complete(EditLine *e, int key);
 
 // libedit writes it as it is.
 static void set_text(const char *text)
@@ -61,6 +64,9 @@ void cli_prompt_start(const char *text, void (*said)(void *user, const char *lin
     el_set(prompt.edit, EL_HIST, history, prompt.history);
     el_set(prompt.edit, EL_PROMPT, prompt_text);
     el_set(prompt.edit, EL_GETCFN, read_key);
+    // Wide, because of narrow names libedit keeps copies that it never frees.
+    el_wset(prompt.edit, EL_ADDFN, L"pons-complete", L"Complete a word", complete);
+    el_set(prompt.edit, EL_BIND, "\t", "pons-complete", NULL);
     el_set(prompt.edit, EL_UNBUFFERED, 1); // el_gets returns after each key
     cli_prompt_show(NULL);
 }
@@ -78,6 +84,13 @@ void cli_prompt_stop(void)
     }
     prompt.edit = NULL;
     prompt.history = NULL;
+    cli_prompt_words(NULL);
+}
+
+void cli_prompt_words(pons_value *words)
+{
+    pons_value_unref(prompt.words);
+    prompt.words = words;
 }
 
 bool cli_prompt_active(void)
@@ -134,6 +147,39 @@ static int read_key(EditLine *e, wchar_t *ret)
             return 1;
         }
     }
+}
+
+// Puts in what all matches have in common; where that is nothing more, shows them above the line.
+static unsigned char complete(EditLine *e, int key)
+{
+    (void)key;
+    const LineInfo *typed = el_line(e);
+    const size_t n = (size_t)(typed->cursor - typed->buffer);
+    const cli_completion c = cli_complete(prompt.words, typed->buffer, n);
+    const size_t found = json_array_size(c.matches);
+    unsigned char after = CC_ERROR; // the bell
+    if (found == 1 || c.common > c.typed) {
+        const char *word = json_string_value(json_array_get(c.matches, 0));
+        char text[256]; // a word of letters is followed by another
+        snprintf(text, sizeof text, "%.*s%s", (int)cli_cut(word, c.common), word,
+                 found == 1 && !((unsigned char)word[c.common - 1] & 0x80u) ? " " : "");
+        int characters = 0;
+        for (size_t i = n - c.typed; i < n; i++) {
+            characters += ((unsigned char)typed->buffer[i] & 0xc0u) != 0x80u;
+        }
+        el_deletestr(e, characters);
+        after = el_insertstr(e, text) < 0 ? CC_ERROR : CC_REFRESH;
+    } else if (found > 1) {
+        cli_erase_line();
+        for (size_t i = 0; i < found; i++) {
+            cli_out("%s%s", i ? "  " : "", json_string_value(json_array_get(c.matches, i)));
+        }
+        cli_out("\n");
+        cli_flush();
+        after = CC_REDISPLAY;
+    }
+    pons_value_unref(c.matches);
+    return after;
 }
 
 void cli_prompt_hide(void)
