@@ -9,6 +9,8 @@
 // by a decode.
 #include "pons/fields.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -21,7 +23,6 @@
 #define OPTIONAL PONS_FIELD_OPTIONAL
 
 #define PATH_MAX_BYTES 80 // of a field's name with its groups'
-#define UTF8_MAX       4  // bytes of a character
 #define PLAIN_MAX      1024
 
 // What a kind is called, with its article.
@@ -51,6 +52,7 @@ static void wrong(const reader *r, const pons_field *f, const char *fmt, ...)
 static const char *found(const pons_value *v);
 static int said(const pons_field *f, const void *from, pons_value **ret);
 static int said_string(const pons_field *f, const char *s, pons_value **ret);
+static size_t valid(const char *text, size_t n);
 static int describe(const pons_field *fields, size_t n, const char *word, const char *path,
                     pons_buf *out);
 
@@ -375,27 +377,28 @@ static int said_string(const pons_field *f, const char *s, pons_value **ret)
         *ret = json_null();
         return PONS_OK;
     }
-    *ret = f->any_bytes ? pons_text(s) : json_string(s);
-    if (!*ret && !f->any_bytes) { // bytes that are no UTF-8, or no memory?
-        pons_value *other = pons_text(s);
-        const bool bytes = other && strcmp(json_string_value(other), s) != 0;
-        pons_value_unref(other);
-        return bytes ? PONS_OK : PONS_ENOMEM;
+    if (!f->any_bytes && valid(s, strlen(s)) < strlen(s)) {
+        return PONS_OK; // left out
     }
+    *ret = pons_text(s);
     return *ret ? PONS_OK : PONS_ENOMEM;
+}
+
+// How many of the first n bytes are whole characters.
+static size_t valid(const char *text, size_t n)
+{
+    size_t at = 0;
+    for (size_t k = 1; at < n && k > 0; at += k) {
+        k = pons_utf8_sequence(text + at, n - at);
+    }
+    return at;
 }
 
 pons_value *pons_text(const char *text)
 {
-    const size_t n = strlen(text);
-    for (size_t cut = 0; cut < UTF8_MAX && cut <= n; cut++) { // a character cut at the end
-        pons_value *v = json_stringn(text, n - cut);
-        if (v) {
-            return v;
-        }
-        if (cut < n && (unsigned char)text[n - cut - 1] < 0x80) {
-            break; // no part of a longer character
-        }
+    const size_t n = strlen(text), good = valid(text, n);
+    if (pons__utf8_cut(text, n) == good) { // all, or all but a cut character
+        return json_stringn_nocheck(text, good);
     }
     char plain[PLAIN_MAX];
     size_t i = 0;

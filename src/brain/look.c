@@ -76,12 +76,12 @@ bool pons__has(const pons_value *list, const char *text)
 
 int64_t pons__port_robot_ms(const pons__port *p)
 {
-    return pons_get_int(p->telemetry, "robot_ms", 0);
+    return p->newest.as.telemetry.robot_ms; // 0 before the first
 }
 
 const pons_value *pons__skill(const pons_brain *b, const char *name)
 {
-    return pons__find(pons_get(b->port.hello, "skills"), "name", name);
+    return pons__find(b->port.greeting.as.hello.skills, "name", name);
 }
 
 static bool is_called(const pons_value *zone, const char *name)
@@ -108,7 +108,7 @@ const pons_value *pons__zone(const pons_brain *b, const char *name)
 {
     size_t i;
     json_t *zone;
-    json_array_foreach(pons_get(pons_get(b->port.hello, "world"), "zones"), i, zone)
+    json_array_foreach(pons_get(b->port.greeting.as.hello.world, "zones"), i, zone)
     {
         if (is_called(zone, name)) {
             return zone;
@@ -132,9 +132,8 @@ const char *pons__zone_at(const pons_value *world, double x, double y)
 
 bool pons__latch_lifts_itself(const pons_brain *b)
 {
-    const pons_value *stop = pons_get(b->port.telemetry, "stop");
-    return b->rules.auto_reset_sim && pons_get_bool(b->port.hello, "simulated", false) &&
-           strcmp(pons_get_str(stop, "origin", ""), "boot") == 0;
+    return b->rules.auto_reset_sim && b->port.greeting.as.hello.simulated && b->port.telemetry &&
+           strcmp(b->port.newest.as.telemetry.stop.origin, "boot") == 0;
 }
 
 // ---- the brain's own ----------------------------------------------------------------------------

@@ -425,6 +425,7 @@ static void on_hello(pons__port *p, const pons_report *r)
     pons_report_clear(&p->greeting);
     p->greeting = pons_report_share(r);
     p->hello = pons__with(r->held, "skills", pons__door_skills(p->brain, r->as.hello.skills));
+    p->greeting.as.hello.skills = pons_get(p->hello, "skills");
     p->ready = true;
     pons__heart_attach(&p->brain->heart, p->link);
     p->busy_since_ms = 0;

@@ -111,8 +111,8 @@ static void handle_words(saying *s, const char *text)
     pons_brain *b = s->b;
     pons_autovalue parsed = NULL;
     pons_error why = PONS_ERROR_INIT;
-    pons_autovalue world = pons__with(pons_get(b->port.hello, "world"), "skills",
-                                      pons__or_null(pons_get(b->port.hello, "skills")));
+    pons_autovalue world = pons__with(b->port.greeting.as.hello.world, "skills",
+                                      pons__or_null(b->port.greeting.as.hello.skills));
     int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
     rc = rc < 0 ? rc : come_back(s, &parsed, &why);
     const char *word = pons_get_str(parsed, "control", "");

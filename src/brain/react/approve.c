@@ -347,7 +347,7 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
 {
     const char *to = pons_get_str(args, "zone", NULL);
     const pons_value *pose = pons_get(args, "pose");
-    const pons_value *world = pons_get(b->port.hello, "world");
+    const pons_value *world = b->port.greeting.as.hello.world;
     const char *zone =
         to ? pons_get_str(pons__zone(b, to), "id", to)
            : pons__zone_at(world, pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));

@@ -214,11 +214,11 @@ static int rejected(pons__turn *t, const pons__op *op, const pons_value *outcome
 // under its next life's epoch, perhaps to another boot.
 static pons_value *dispatch_details(pons_brain *b)
 {
-    const pons_value *hello = b->port.hello;
+    const pons_report_hello *hello = &b->port.greeting.as.hello;
     const int64_t boot_ms = b->opts.clock.boot_ns(b->opts.clock.ctx) / PONS_NS_PER_MS;
-    return pons_object("epoch", json_integer(pons_get_int(hello, "epoch", 0)), "boot_id",
-                       json_string(pons_get_str(hello, "boot_id", "")), "robot_id",
-                       json_string(pons_get_str(hello, "robot_id", "")), "expires_ms",
+    return pons_object("epoch", json_integer(hello->epoch), "boot_id",
+                       json_string(hello->boot_id ? hello->boot_id : ""), "robot_id",
+                       json_string(hello->robot_id ? hello->robot_id : ""), "expires_ms",
                        json_integer(boot_ms + (int64_t)b->rules.goal_expires_ms), NULL);
 }
 

@@ -25,10 +25,10 @@ const pons_critic *pons__guard_critic(pons_brain *b)
     pons_autovalue none = json_array();
     pons_autovalue embodiment = embodiment_of(b);
     pons_autovalue policy = pons_brain_critic_policy(b->config);
-    const pons_value *skills = pons_get(b->port.hello, "skills");
+    const pons_value *skills = b->port.greeting.as.hello.skills;
     const pons_critic_options o = {.skills = skills ? skills : none,
                                    .embodiment = embodiment,
-                                   .world = pons_get(b->port.hello, "world"),
+                                   .world = b->port.greeting.as.hello.world,
                                    .policy = policy};
     if (pons__door_check(b, PONS_DOOR_EMBODIMENT, embodiment, &err) < 0 ||
         pons__door_check(b, PONS_DOOR_POLICY, policy, &err) < 0 ||
@@ -124,13 +124,13 @@ pons_value *pons__guard_approvals(pons_brain *b, const char *skill, const pons_v
 // A body that says what it can do is believed; else its registry and limits say it.
 static pons_value *embodiment_of(const pons_brain *b)
 {
-    const pons_value *told = pons_get(b->port.hello, "embodiment");
-    if (json_is_object(told)) {
-        return pons_value_ref(told);
+    const pons_report_hello *hello = &b->port.greeting.as.hello;
+    if (hello->embodiment) {
+        return pons_value_ref(hello->embodiment);
     }
     const pons_value *limits = pons_get(b->port.hello, "limits");
     const pons_value *radius = pons_get(limits, "radius_m");
-    return pons_object("name", json_string(pons_get_str(b->port.hello, "robot_id", "this robot")),
+    return pons_object("name", json_string(b->port.hello ? hello->robot_id : "this robot"),
                        "radius_m", radius ? pons_value_ref(radius) : NULL, "limits",
                        limits ? pons_value_ref(limits) : NULL, NULL);
 }

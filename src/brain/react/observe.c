@@ -189,7 +189,7 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
     pons_value *names = json_array();
     size_t i;
     json_t *skill;
-    json_array_foreach(pons_get(b->port.hello, "skills"), i, skill)
+    json_array_foreach(b->port.greeting.as.hello.skills, i, skill)
     {
         json_array_append_new(names, json_string(pons_get_str(skill, "name", "")));
     }
