@@ -331,6 +331,49 @@ static void drive_on_heading_drives_and_looks_ahead(void **state)
     assert_int_equal(t.risks, 0);
 }
 
+// The allowance is for the way at its speed: the last decimetres take no longer than the others.
+static void drive_on_heading_keeps_its_allowance(void **state)
+{
+    (void)state;
+    pons_pose2 p;
+    assert_string_equal(run("back_up", "{\"distance_m\":0.9,\"speed_mps\":0.3}", 20.0), "done 0");
+    pons_body_truth(t.body, &p, NULL);
+    assert_string_equal(run("drive_on_heading",
+                            "{\"distance_m\":1.2,\"speed_mps\":0.2,\"time_allowance_s\":7.5}",
+                            20.0),
+                        "done 0");
+    bench_step(&t, 1.0);
+    assert_true(fabs(bench_truth_to(&t, p.x, p.y) - 1.2) < 0.02);
+    // Longer than any time-out of the skill's own, when the goal allows it.
+    bench_goal(&t, "slow", "back_up",
+               "{\"distance_m\":0.9,\"speed_mps\":0.01,\"time_allowance_s\":120}");
+    assert_string_equal(bench_until_result(&t, "slow", 110.0), "done 0");
+}
+
+static double timeout_told(void)
+{
+    return pons_get_num(pons_get(t.telemetry, "goal"), "timeout_s", NAN);
+}
+
+// As the goal says, or as long as its way is worth.
+static void a_journeys_time_follows_from_its_way(void **state)
+{
+    (void)state;
+    bench_goal(&t, "short", "navigate_to_pose", "{\"zone\":\"kitchen\",\"timeout_s\":3}");
+    bench_step(&t, 1.0);
+    assert_true(timeout_told() == 3.0);
+    assert_string_equal(bench_until_result(&t, "short", 4.0), "failed 9003");
+    bench_goal(&t, "near", "navigate_to_pose", "{\"pose\":{\"x\":2.2,\"y\":2.7}}");
+    bench_step(&t, 0.5);
+    assert_true(timeout_told() == 180.0);
+    bench_until_result(&t, "near", 60.0);
+    bench_goal(&t, "far", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    bench_step(&t, 0.5);
+    const double way = pons_get_num(t.telemetry, "distance_remaining_m", NAN);
+    assert_true(way > 6.0);
+    assert_true(fabs(timeout_told() - fmax(180.0, 120.0 + 5.0 * way / 0.6)) < 5.0);
+}
+
 static void the_registry_is_complete(void **state)
 {
     (void)state;
@@ -386,6 +429,8 @@ int main(void)
         IN_HOUSE(a_watcher_who_comes_later_misses_nothing),
         IN_HOUSE(a_tree_that_cannot_be_had_refuses_the_goal),
         IN_HOUSE(drive_on_heading_drives_and_looks_ahead),
+        IN_HOUSE(drive_on_heading_keeps_its_allowance),
+        IN_HOUSE(a_journeys_time_follows_from_its_way),
         IN_HOUSE(the_registry_is_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ void pons__body_tell(pons_body *b, pons__client *c)
         r.as.telemetry.goal.skill = shown->skill->name;
         r.as.telemetry.goal.state = shown->state;
         r.as.telemetry.goal.started_ms = shown->started_wall_ms;
-        r.as.telemetry.goal.timeout_s = shown->skill->timeout_s;
+        r.as.telemetry.goal.timeout_s = shown->run.timeout_s;
     }
     if (c) {
         pons__client_say(c, &r);

@@ -23,7 +23,9 @@ static const double NEARER_M = 0.01;
 static const double BLOCKED_S = 1.5;
 static const double STILL = 1e-3;    // a velocity below this is none
 static const double TURN_GAIN = 1.5; // [1/s] towards the end
-static const double TURN_MIN_RADPS = 0.2, DRIVE_GAIN = 1.0, DRIVE_MIN_MPS = 0.02;
+static const double TURN_MIN_RADPS = 0.2, DRIVE_MIN_MPS = 0.02;
+static const double BRAKE_MPS2 =
+    0.3; // of the way's end: short, so that the allowance is for the way
 
 static bool blocked_by_gate(pons__motion *m, const pons__motion_input *in);
 static double free_ahead(const pons__motion *m, const pons__motion_input *in);
@@ -80,7 +82,7 @@ pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input 
                  g->by < 0.0 ? "behind" : "ahead", left);
         return PONS__MOTION_COLLISION;
     }
-    const double speed = fmin(fmax(DRIVE_GAIN * left, DRIVE_MIN_MPS), g->rate);
+    const double speed = fmin(fmax(sqrt(2.0 * BRAKE_MPS2 * left), DRIVE_MIN_MPS), g->rate);
     ret_want->v = copysign(speed, g->by);
     return PONS__MOTION_RUNNING;
 }

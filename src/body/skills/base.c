@@ -134,6 +134,7 @@ static void start(pons__skill_run *r, const pons__skill_env *env, pons__motion_g
 {
     goal.allowance_s =
         pons_get_num(r->args, "time_allowance_s", fabs(goal.by) / goal.rate + ALLOWANCE_S);
+    r->timeout_s = goal.allowance_s + 1.0; // the motion's own number comes first
     pons__motion_start(&r->motion, &goal, env->robot_ns, env->odom);
 }
 

@@ -4,6 +4,10 @@
 // A goal whose tree cannot be had is refused before anything moves, with Nav2's
 // FAILED_TO_LOAD_BEHAVIOR_TREE and where in the file the first fault is. While a goal is held the
 // tree keeps its place, and goes on there when it is adopted.
+//
+// How long it may take is said by the goal (timeout_s), or follows from its way: five times what the
+// longest path so far would take at full speed, and two minutes for recoveries, but never less than
+// the least. Nothing is known of the way before the first path, so the least counts until then.
 #include "body/skills/skills.h"
 
 #include <stdio.h>
@@ -11,7 +15,10 @@
 
 enum { PHASE_UNDOCK, PHASE_DRIVE };
 
-#define NEAR_M 0.3 // a goal this near to where the robot is docked needs no backing off
+#define TIME_LEAST_S 180.0 // more than all the recoveries of the tree take
+#define TIME_MORE_S  120.0
+#define TIME_FACTOR  5.0
+#define NEAR_M       0.3 // a goal this near to where the robot is docked needs no backing off
 
 typedef struct journey {
     pons_pose2 poses[PONS_NAV_POSES_MAX];
@@ -27,6 +34,7 @@ static void stop(pons__skill_run *r, const pons__skill_env *env);
 static void hold(pons__skill_run *r, const pons__skill_env *env);
 static void resume(pons__skill_run *r, const pons__skill_env *env);
 static void drive(pons__skill_run *r, const pons__skill_env *env);
+static void allow(pons__skill_run *r, const pons__skill_env *env, double way_m);
 static bool read_journey(const pons_value *args, const pons_value *world, journey *ret, char *msg,
                          size_t cap);
 
@@ -34,20 +42,22 @@ static bool read_journey(const pons_value *args, const pons_value *world, journe
     "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"                         \
     "\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"},\"yaw\":{\"type\":\"number\"}},"      \
     "\"required\":[\"x\",\"y\"]}"
-#define TREE "\"behavior_tree\":{\"type\":\"string\",\"maxLength\":1024}"
+#define TIMEOUT "\"timeout_s\":{\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":86400}"
+#define TREE    "\"behavior_tree\":{\"type\":\"string\",\"maxLength\":1024}"
 
 const pons__skill pons__skill_navigate = {
     .name = "navigate_to_pose",
     .description = "Drive to a zone or to a pose in the map, around obstacles.",
-    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-                   "\"pose\":" POSE ",\"zone\":{\"type\":\"string\",\"minLength\":1}," TREE "},"
-                   "\"oneOf\":[{\"required\":[\"pose\"]},{\"required\":[\"zone\"]}]}",
+    .args_schema =
+        "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+        "\"pose\":" POSE ",\"zone\":{\"type\":\"string\",\"minLength\":1}," TREE "," TIMEOUT "},"
+        "\"oneOf\":[{\"required\":[\"pose\"]},{\"required\":[\"zone\"]}]}",
     .needs_base = true,
     .moves = true,
     .needs_pose = true,
     .preemptible = true,
     .cancel_supported = true,
-    .timeout_s = 300.0,
+    .timeout_s = TIME_LEAST_S,
     .timeout_code = PONS_NAVIGATE_TIMEOUT,
     .success = "the robot stands within 0.15 m of the pose, turned within 0.25 rad",
     .error_map = "{\"103\":\"replan\",\"104\":\"replan\",\"105\":\"replan\",\"106\":\"replan\","
@@ -71,14 +81,14 @@ const pons__skill pons__skill_navigate_through = {
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"poses\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":" POSE
                    "},\"zones\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":"
-                   "{\"type\":\"string\",\"minLength\":1}}," TREE "},"
+                   "{\"type\":\"string\",\"minLength\":1}}," TREE "," TIMEOUT "},"
                    "\"oneOf\":[{\"required\":[\"poses\"]},{\"required\":[\"zones\"]}]}",
     .needs_base = true,
     .moves = true,
     .needs_pose = true,
     .preemptible = true,
     .cancel_supported = true,
-    .timeout_s = 600.0,
+    .timeout_s = TIME_LEAST_S,
     .timeout_code = PONS_NAVIGATE_TIMEOUT + PONS_NAV_THROUGH,
     .success = "the robot has been near each pose and stands at the last",
     .error_map = "{\"103\":\"replan\",\"104\":\"replan\",\"105\":\"replan\",\"106\":\"replan\","
@@ -122,6 +132,7 @@ static void start(pons__skill_run *r, const pons__skill_env *env)
         r->goal = j.poses[0];
     }
     const double away = hypot(r->goal.x - env->pose.x, r->goal.y - env->pose.y);
+    r->timeout_s = pons_get_num(r->args, "timeout_s", TIME_LEAST_S);
     r->phase = env->on_charger && away > NEAR_M ? PHASE_UNDOCK : PHASE_DRIVE;
     if (r->phase == PHASE_DRIVE) {
         drive(r, env);
@@ -149,6 +160,7 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
     ret->navigating = true;
     ret->nav_time_s = out.time_s;
     ret->poses_remaining = out.poses_remaining;
+    allow(r, env, out.distance_remaining_m);
     ret->node = pons__nav_tree_at(env->nav);
     if (out.status == PONS_NAV_SUCCEEDED) {
         ret->status = PONS__SKILL_DONE;
@@ -176,6 +188,15 @@ static void resume(pons__skill_run *r, const pons__skill_env *env)
 {
     if (r->phase == PHASE_DRIVE) {
         pons__nav_resume(env->nav, env->robot_ns);
+    }
+}
+
+// The time for a way of this length, if it is the longest so far.
+static void allow(pons__skill_run *r, const pons__skill_env *env, double way_m)
+{
+    const double s = TIME_MORE_S + TIME_FACTOR * way_m / env->caps->speed_max_mps;
+    if (isfinite(s) && s > r->timeout_s && !pons_get(r->args, "timeout_s")) {
+        r->timeout_s = s;
     }
 }
 

@@ -14,6 +14,9 @@
 //                v |
 //               held
 //
+// A skill's time-out is that of its record, or what its run has come to know: a journey's follows
+// from its way, a motion's from what the goal allows.
+//
 // Times are robot time. While a goal is held its clocks stand still: resume moves them forward by
 // the time that was spent.
 //
@@ -121,6 +124,7 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
 {
     *r = (pons__skill_run){.skill = k,
                            .args = args,
+                           .timeout_s = k->timeout_s,
                            .start_ns = env->robot_ns,
                            .phase_ns = env->robot_ns,
                            .held_ns = -1,
@@ -151,9 +155,9 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     }
     if (ret->status == PONS__SKILL_RUNNING) {
         const double run_s = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
-        if (run_s > k->timeout_s) {
+        if (run_s > r->timeout_s) {
             pons__skill_fail(ret, k->timeout_code ? k->timeout_code : PONS__TIMED_OUT,
-                             "not done after %.0f s", k->timeout_s);
+                             "not done after %.0f s", r->timeout_s);
         } else if (k->moves && env->safety->zone == PONS__ZONE_OLD_SCAN &&
                    pons__skill_stuck_s(r, env, ret->cmd) > SCAN_WAIT_S) {
             pons__skill_fail(ret, PONS__NO_SCAN, "no scan for %.1f s",

@@ -68,6 +68,7 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     const pons__skill *skill;
     const pons_value *args; // borrowed
     int phase;
+    double timeout_s;       // robot time; the skill's, until its own functions know better
     int64_t start_ns;       // robot time at which it started
     int64_t phase_ns;       // robot time at which the phase began
     int64_t held_ns;        // robot time at which it was held; -1
@@ -115,7 +116,7 @@ struct pons__skill {
     bool moves;              // refused while a stop is latched
     bool needs_pose;         // means places of the map: waits while the pose is in doubt
     bool preemptible, cancel_supported, requires_approval, ask_on_unknown;
-    double timeout_s;      // robot time
+    double timeout_s;      // robot time, unless the run has one of its own
     int timeout_code;      // 0: PONS__TIMED_OUT
     const char *success;   // success_criteria
     const char *error_map; // JSON object

@@ -178,8 +178,8 @@ int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
     pons__react *r = t->react;
     pons__running *running = take_running(t->skills, id);
     pons__result *last = result_of(running, told, status);
-    pons__effect_event(t->b, t->cx, id, running->skill, running->args, pons__end_words[status],
-                       last->error_msg);
+    pons__effect_event(t->b, t->cx, id, running->skill, running->args,
+                       pons__end_words[lost ? PONS_END_UNKNOWN : status], last->error_msg);
     // A person has typed resume after that stop: the answer to "shall I try again?" is given.
     const bool go_on = last->error_code == ERROR_STOPPED && !note_stop(t, running, last->error_msg);
     const bool done = status == PONS_END_DONE;
