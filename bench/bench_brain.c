@@ -6,8 +6,8 @@
 //   brain.tick.*  one call of pons_brain_poll in which the 10 Hz kernel tick is due, in this
 //                 process: a brain with a SQLite store and a kinematic body on the virtual clock,
 //                 the robot driving.
-//   brain.cancel.*  the same brain: from the poll that sees a latched stop to the end of the one in
-//                   which the motion is let go of and stop_base is sent.
+//   brain.cancel.*  the same brain: from the poll that changes the mode to CHARGE to the end of the one
+//                   after which its cancel of the motion is on the link.
 //   brain.resume.*  a thread whose brain was killed in mid-motion: from its opening until it follows
 //                   the motion again, all that the brain itself does.
 #include "bench.h"
@@ -29,6 +29,8 @@
 #define RESUMES        100
 #define PATIENCE       6000 // steps
 #define STEPS_OF_A_WAY 80
+#define LOW_PCT        18.0
+#define FULL_PCT       95.0
 
 // A brain with a SQLite store and a kinematic body, on a clock of their own.
 typedef struct rig {
@@ -36,19 +38,21 @@ typedef struct rig {
     pons_clock_manual manual;
     pons_body *body;
     pons_brain *brain;
+    pons_link *brain_end, *body_end; // between them: what is said goes through here
     pons_store store;
     pons_policy rules;
     pons_value *intents, *config, *house;
-    bool accepted, safe, stop_sent, adopted; // what its events have told
+    bool accepted, changed, cancelled, adopted; // what it has told
 } rig;
 
 static void start(void);
 static void pss(void);
 static void tick(void);
+static void pass_on(pons_link *from, pons_link *to, bool *ret_cancelled);
 static void cancel(void);
 static void resume(void);
 static void on_event(void *user, const pons_event *ev);
-static void say(rig *r, const char *text);
+static void battery(rig *r, double pct);
 static FILE *run(const char *workspace, const char *const *words, pid_t *ret_pid);
 static pons_value *load(const char *relative);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
@@ -211,12 +215,31 @@ static double rig_step(rig *r)
     bench_must(pons_body_step(r->body, STEP_NS, &err), &err);
     const double from = bench_now_s();
     bench_must(pons_brain_poll(r->brain, &err), &err);
-    return bench_now_s() - from;
+    const double took = bench_now_s() - from;
+    pass_on(r->brain_end, r->body_end, &r->cancelled);
+    pass_on(r->body_end, r->brain_end, NULL);
+    return took;
+}
+
+// Everything that is said from one end to the other; notes a cancel.
+static void pass_on(pons_link *from, pons_link *to, bool *ret_cancelled)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *msg = NULL;
+    while (from && to && pons_link_recv(from, &msg, &err) == 1) {
+        if (ret_cancelled && strcmp(pons_get_str(msg, "type", ""), "cancel") == 0) {
+            *ret_cancelled = true;
+        }
+        pons_link_send(to, msg, &err);
+        msg = NULL;
+    }
 }
 
 static void rig_close(rig *r)
 {
     pons_brain_close(r->brain);
+    pons_link_close(r->brain_end);
+    pons_link_close(r->body_end);
     pons_body_destroy(r->body);
     pons_rules_close(&r->rules);
     pons_store_close(&r->store);
@@ -261,8 +284,8 @@ static void drive(rig *r)
     }
 }
 
-// The body is told to stop; the brain sees it in telemetry. Its turn from there to the end of the
-// poll in which the mode is SAFE and the cancel and stop_base are sent.
+// The battery falls: the brain's turn from the poll that changes the mode to the one after which its
+// cancel of the motion is on the link.
 static void cancel(void)
 {
     static double took_ms[CANCELS];
@@ -272,19 +295,18 @@ static void cancel(void)
     rig_goals(&r, CANCELS / 4);
     for (int n = 0; n < CANCELS; n++) {
         drive(&r);
-        pons_body_stop(r.body, "bench");
-        r.safe = r.stop_sent = false;
+        battery(&r, LOW_PCT);
+        r.changed = r.cancelled = false;
         double spent = 0.0;
-        for (int i = 0; i < PATIENCE && !r.stop_sent; i++) {
+        for (int i = 0; i < PATIENCE && !r.cancelled; i++) {
             const double took = rig_step(&r);
-            spent = r.safe ? spent + took : 0.0; // from the poll that changed the mode on
+            spent = r.changed ? spent + took : 0.0;
         }
         took_ms[n] = spent * 1e3;
-        say(&r, "reset");
+        battery(&r, FULL_PCT);
         for (int i = 0; i < STEPS_OF_A_WAY; i++) {
             rig_step(&r);
         }
-        say(&r, "continue");
     }
     bench_print("brain.cancel.p50", bench_quantile(took_ms, CANCELS, 0.5), "ms");
     bench_print("brain.cancel.p99", bench_quantile(took_ms, CANCELS, 0.99), "ms");
@@ -319,10 +341,14 @@ static void resume(void)
     rig_close(&r);
 }
 
-static void say(rig *r, const char *text)
+static void battery(rig *r, double pct)
 {
     pons_error err = PONS_ERROR_INIT;
-    bench_must(pons_brain_say(r->brain, text, &err), &err);
+    bench_must(pons_link_send(
+                   r->body_end,
+                   pons_object("type", json_string("world.battery"), "pct", json_real(pct), NULL),
+                   &err),
+               &err);
 }
 
 static void on_event(void *user, const pons_event *ev)
@@ -331,20 +357,23 @@ static void on_event(void *user, const pons_event *ev)
     const char *state = pons_get_str(ev->payload, "state", "");
     const char *skill = pons_get_str(ev->payload, "skill", "");
     if (strcmp(ev->type, "mode") == 0) {
-        r->safe = r->safe || strcmp(pons_get_str(ev->payload, "mode", ""), "SAFE") == 0;
+        r->changed = true;
     } else if (strcmp(ev->type, "effect") == 0) {
         r->accepted = r->accepted ||
                       (strcmp(skill, "navigate_to_pose") == 0 && strcmp(state, "accepted") == 0);
-        r->stop_sent =
-            r->stop_sent || (strcmp(skill, "stop_base") == 0 && strcmp(state, "dispatched") == 0);
     }
 }
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
+    rig *r = user;
     pons_link *theirs = NULL;
-    const int status = pons_link_pair(ret, &theirs, err);
-    return status < 0 ? status : pons_body_attach(((rig *)user)->body, theirs, err);
+    pons_link_close(r->brain_end);
+    pons_link_close(r->body_end);
+    r->brain_end = r->body_end = NULL;
+    int status = pons_link_pair(ret, &r->brain_end, err);
+    status = status < 0 ? status : pons_link_pair(&r->body_end, &theirs, err);
+    return status < 0 ? status : pons_body_attach(r->body, theirs, err);
 }
 
 // A configuration file as a value; the caller's.
