@@ -93,6 +93,15 @@ void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_chan
 void pons_graph_node(pons_graph_builder *b, const char *name, pons_node_fn fn, void *user);
 void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_graph *sub,
                          pons_subgraph_mode mode); // shares the channels whose names both have
+// The same with only what is named: in flows from a channel of this graph to one of sub when it
+// starts, out back when it ends. Each list ends with {NULL}; NULL: nothing. What flows both ways
+// comes back as what changed, what only comes out as a whole (docs/graph.md).
+typedef struct pons_share {
+    const char *outer, *inner;
+} pons_share;
+void pons_graph_subgraph_mapped(pons_graph_builder *b, const char *name, const pons_graph *sub,
+                                pons_subgraph_mode mode, const pons_share *in,
+                                const pons_share *out);
 void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to);
 void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, const char *to);
 // targets: every name that the router may go to, NULL-terminated (for validation and drawings).
@@ -361,7 +370,7 @@ bool pons_run_drained(const pons_run *r);
 // routers and edges say what comes next. Finished siblings' writes of an unfinished step are
 // applied as well. What had not run of it stays next when as_node is a node of that step; when
 // as_node had its turn before, its routers decide anew, and what had not run is given up, but for
-// deferred nodes, which stay next. as_node may be PONS_START (an input: what was next is dropped,
+// deferred nodes and those that a join has triggered, which stay next. as_node may be PONS_START (an input: what was next is dropped,
 // and with it what finished siblings wrote) or PONS_END (values must be NULL: what had finished is
 // applied, and nothing is next); NULL: the node that wrote last, and a tie is PONS_EAMBIGUOUS. One
 // checkpoint with the source "update"; its id is in ret_checkpoint (may be NULL; empty without a

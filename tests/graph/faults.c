@@ -319,6 +319,70 @@ static void an_edit_before_a_deferred_node_keeps_it(void **state)
     }
 }
 
+// The same before a node that a join has triggered.
+static void an_edit_before_a_join_keeps_it(void **state)
+{
+    place p;
+    open_place(&p, state);
+    static const char *const before[] = {"d", NULL};
+    spec_node n[] = {
+        {"a", "put log 'a'", "b"}, {"b", "put log 'b'", ""}, {"d", "put log 'd'", "END"}, {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){
+        "a", n, .join = "a+b>d", .opts = &(pons_graph_options){.interrupt_before = before}});
+    pons_run_destroy(spec_run(&p.b, g, NULL, 0, PONS_RUN_INTERRUPTED));
+    reopen(&p);
+    update(&p.b, g, "{'log':'x'}", NULL);
+    reopen(&p);
+    update(&p.b, g, "{'log':'y'}", NULL);
+    pons_run_destroy(spec_resume(&p.b, g, 0, PONS_RUN_DONE));
+    spec_state(&p.b, "", "{'log':['a','b','x','y','d']}");
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+// What a fork's input makes is stored before the first node runs, and an input's own checkpoint can
+// be gone on from with another input.
+static void a_fork_with_an_input_is_stored(void **state)
+{
+    place p;
+    open_place(&p, state);
+    static const char *const before[] = {"a", NULL};
+    spec_node n[] = {{"a", "put log 'a'", "END"}, {NULL}};
+    pons_graph *g = spec_compile(
+        &(spec_graph){"a", n, .opts = &(pons_graph_options){.interrupt_before = before}});
+    pons_run_destroy(spec_run(&p.b, g, "{'last':1}", 0, PONS_RUN_INTERRUPTED));
+    fork_at(&p, g, -1, "{'last':2}", PONS_RUN_INTERRUPTED);
+    spec_state(&p.b, "", "{'last':2}");
+    pons_run_destroy(spec_resume(&p.b, g, 0, PONS_RUN_DONE));
+    spec_state(&p.b, "", "{'last':2,'log':['a']}");
+    // Of an input without another one: before its first nodes, as the first time.
+    fork_at(&p, g, -1, NULL, PONS_RUN_INTERRUPTED);
+    spec_state(&p.b, "", "{'last':1}");
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+// An own subgraph that runs in two steps of one run, beside nodes that change its task's place.
+static void an_own_subgraph_runs_step_after_step(void **state)
+{
+    place p;
+    open_place(&p, state);
+    spec_node in[] = {{"more", "put sum 1", "END"}, {NULL}};
+    pons_graph *sub = spec_compile(&(spec_graph){"more", in});
+    spec_node n[] = {{"a", "put log 'a'", "sub"},
+                     {"b", "put log 'b'", "END"},
+                     {"sub", NULL, "END", .sub = sub, .mode = PONS_SUBGRAPH_OWN},
+                     {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"a,b,sub", n});
+    pons_run_destroy(spec_run(&p.b, g, NULL, 0, PONS_RUN_DONE));
+    pons_autovalue s = NULL;
+    assert_ok(pons_state_read(p.store, "t1", "", &s, &p.b.err));
+    assert_json(pons_get(s, "sum"), "2");
+    pons_graph_destroy(g);
+    pons_graph_destroy(sub);
+    close_place(&p);
+}
+
 // ---- answers ------------------------------------------------------------------------------------
 
 // An answer that comes right after an update goes to the question that is asked next; once, also
@@ -579,6 +643,9 @@ int faults_run(const fault_store *kind)
         cmocka_unit_test(an_update_of_several_says_what_it_means),
         cmocka_unit_test(an_update_counts_steps_as_a_run_does),
         cmocka_unit_test(an_edit_before_a_deferred_node_keeps_it),
+        cmocka_unit_test(an_edit_before_a_join_keeps_it),
+        cmocka_unit_test(a_fork_with_an_input_is_stored),
+        cmocka_unit_test(an_own_subgraph_runs_step_after_step),
         cmocka_unit_test(an_answer_right_after_an_update),
         cmocka_unit_test(what_has_ended_gives_its_state),
         cmocka_unit_test(a_question_is_asked_whatever_its_node_returns),

@@ -16,6 +16,10 @@ static inline void pons__bit_set(uint64_t *w, size_t i)
 {
     w[i / PONS__WORD_BITS] |= 1ULL << (i % PONS__WORD_BITS);
 }
+static inline void pons__bit_clear(uint64_t *w, size_t i)
+{
+    w[i / PONS__WORD_BITS] &= ~(1ULL << (i % PONS__WORD_BITS));
+}
 static inline bool pons__bits_any(const uint64_t *w, size_t n_words)
 {
     for (size_t i = 0; i < n_words; i++) {

@@ -62,7 +62,8 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
     if (st == PONS_OK) {
         st = pons__image_at(t->store, t->id, ns->name, checkpoint, &im, err);
     }
-    if (st == PONS_OK && replay && im.source == 'i') {
+    const bool of_input = st == PONS_OK && replay && im.source == 'i';
+    if (of_input) {
         st = after_input(r, &im, err);
     }
     if (st == PONS_OK) {
@@ -84,6 +85,7 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
         pons__ns_forget(ns);
         return st;
     }
+    r->stopped = of_input && r->g->stops && pons__run_stop_due(r); // before the first nodes
     return pons__below_rewind(r, from, err);
 }
 

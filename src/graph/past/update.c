@@ -3,8 +3,8 @@
 // An update is a superstep in which the named nodes did not run but wrote what they are told to
 // have written. When it speaks for a node of an unfinished step, what else had not run goes to
 // itself again: a task without writes whose only route is its own node. When it speaks for another,
-// which had its turn, its routers decide anew: what had not run is given up, but for deferred nodes,
-// whose turn does not depend on who goes where.
+// which had its turn, its routers decide anew: what had not run is given up, but for deferred nodes
+// and those that a join has triggered.
 //
 // As END it only ends: what had finished counts, where it would have gone does not.
 #include "graph/base/bits.h"
@@ -132,27 +132,39 @@ static int update_step(pons_run *r, const pons_state_step *step, pons_error *err
     return st;
 }
 
-// Deferred nodes that were released and had no turn yet keep it, unless they are triggered anew.
+// Nodes that a join has triggered, or that were deferred and are released, and that had no turn
+// yet: what led to them is over, so that no router can decide it anew. They keep their turn, but for
+// deferred ones that are triggered again.
 static int apply_step(pons_run *r, const uint32_t *as, pons_error *err)
 {
     pons__ns *ns = r->ns;
-    uint64_t *keep = r->g->deferred ? calloc(r->g->n_words, sizeof *keep) : NULL;
-    if (r->g->deferred && !keep) {
+    const pons_graph *g = r->g;
+    if (!g->deferred && g->n_joins == 0) {
+        return pons__apply(r, err);
+    }
+    uint64_t *keep = calloc(2 * g->n_words, sizeof *keep), *fired = keep + g->n_words;
+    if (!keep) {
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to update the state");
     }
-    for (size_t w = 0; keep && w < r->g->n_words; w++) {
-        keep[w] = as[0] == AS_END || as[0] == PONS__END ? 0 : ns->next[w] & r->g->deferred[w];
-        ns->waiting[w] = as[0] == AS_END ? 0 : ns->waiting[w];
+    for (size_t w = 0; w < g->n_words && as[0] != AS_END && as[0] != PONS__END; w++) {
+        fired[w] = ns->fired ? ns->next[w] & ns->fired[w] : 0;
+        keep[w] = fired[w] | (g->deferred ? ns->next[w] & g->deferred[w] : 0);
     }
-    for (size_t i = 0; keep && i < r->n_tasks; i++) { // those that have been spoken for, or had run
-        if (r->tasks[i]->state == PONS__TASK_DONE && r->tasks[i]->node_ix < r->g->n_nodes) {
-            keep[r->tasks[i]->node_ix / PONS__WORD_BITS] &=
-                ~(1ULL << r->tasks[i]->node_ix % PONS__WORD_BITS);
+    for (size_t w = 0; ns->waiting && as[0] == AS_END && w < g->n_words; w++) {
+        ns->waiting[w] = 0;
+    }
+    for (size_t i = 0; i < r->n_tasks; i++) { // those that have been spoken for, or had run
+        if (r->tasks[i]->state == PONS__TASK_DONE && r->tasks[i]->node_ix < g->n_nodes &&
+            !r->tasks[i]->send_ix) {
+            pons__bit_clear(keep, r->tasks[i]->node_ix);
         }
     }
     int st = pons__apply(r, err);
-    for (size_t w = 0; keep && st == PONS_OK && w < r->g->n_words; w++) {
-        ns->next[w] |= keep[w] & ~ns->waiting[w];
+    for (size_t w = 0; st == PONS_OK && w < g->n_words; w++) {
+        ns->next[w] |= keep[w] & ~(ns->waiting ? ns->waiting[w] : 0);
+        if (ns->fired) {
+            ns->fired[w] |= fired[w] & keep[w];
+        }
     }
     free(keep);
     return st;
@@ -170,9 +182,15 @@ static bool speaks_for(const pons_state_step *step, const uint32_t *as, uint32_t
     return false;
 }
 
+static bool kept_anyway(const pons_run *r, const pons_cx *cx)
+{
+    return !cx->send_ix &&
+           (cx->node->deferred || (r->ns->fired && pons__bit_get(r->ns->fired, cx->node_ix)));
+}
+
 // The tasks of the step that the checkpoint is in: finished ones bring what they wrote, the others
 // stay next, unless the changes speak for them, or for no task of the step at all. (Deferred ones
-// stay in any case: apply_step.)
+// and a join's stay in any case: apply_step.)
 static int load_unfinished(pons_run *r, const pons_state_step *step, const uint32_t *as,
                            pons_error *err)
 {
@@ -205,7 +223,7 @@ static int load_unfinished(pons_run *r, const pons_state_step *step, const uint3
         }
         pons__task_drop(cx);
         cx->bare = true;
-        if (!spoken && within && (!cx->node->deferred || cx->send_ix)) {
+        if (!spoken && within && (!kept_anyway(r, cx))) {
             st = pons__cx_route(cx, cx->node_ix, pons_value_ref(cx->arg));
         }
     }

@@ -310,6 +310,9 @@ static void trigger(pons_run *r)
 {
     pons__ns *ns = r->ns;
     memset(ns->next, 0, r->g->n_words * sizeof *ns->next);
+    if (ns->fired) {
+        memset(ns->fired, 0, r->g->n_words * sizeof *ns->fired);
+    }
     if (ns->n_sends > 0) {
         pons__ns_sends_clear(ns);
     }
@@ -350,6 +353,7 @@ static void trigger(pons_run *r)
         ns->arrived[j] = 0;
         if (r->g->joins[j].to != PONS__END) {
             pons__bit_set(ns->next, r->g->joins[j].to);
+            pons__bit_set(ns->fired, r->g->joins[j].to);
         }
     }
     if (r->g->deferred) {

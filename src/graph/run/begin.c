@@ -111,8 +111,11 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     ns->run_id_stored = false;
     snprintf(ns->owner, sizeof ns->owner, "%s", owner);
     ns->forked = false;
+    ns->lost[0] = '\0'; // what was to run is not any more
     r->stopped = r->g->stops && pons__run_stop_due(r);
     r->n_tasks = 0;
+    r->cp_id[0] = '\0';
+    r->cp_stored = false; // what a fork has stored is the state before its input
     r->source = 'l';
     r->input_row = !r->g->quiet && r->opts.durability != PONS_DURABILITY_EXIT;
     r->commit_due = true;

@@ -43,6 +43,11 @@ void pons_graph_builder_destroy(pons_graph_builder *b)
         free(b->nodes[i].error_handler);
         names_fini(&b->nodes[i].goes);
         names_fini(&b->nodes[i].cache_on);
+        for (size_t k = 0; k < b->nodes[i].n_shares; k++) {
+            free(b->nodes[i].shares[k].outer);
+            free(b->nodes[i].shares[k].inner);
+        }
+        free(b->nodes[i].shares);
     }
     pons_value_unref(b->misplaced);
     for (size_t i = 0; i < b->n_edges; i++) {
@@ -115,6 +120,43 @@ void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_gra
     if (recording(b)) {
         b->nodes[b->n_nodes - 1].sub = sub;
         b->nodes[b->n_nodes - 1].mode = mode;
+    }
+}
+
+static void record_shares(pons_graph_builder *b, pons__node_spec *n, const pons_share *list,
+                          bool in)
+{
+    for (const pons_share *s = list; s && s->outer && !b->failed; s++) {
+        size_t at = 0;
+        while (at < n->n_shares && (strcmp(n->shares[at].outer, s->outer) != 0 ||
+                                    strcmp(n->shares[at].inner, s->inner ? s->inner : "") != 0)) {
+            at++;
+        }
+        if (at == n->n_shares) {
+            pons__share_spec *v = realloc(n->shares, (at + 1) * sizeof *v);
+            if (!v) {
+                b->failed = true;
+                return;
+            }
+            n->shares = v;
+            v[n->n_shares++] =
+                (pons__share_spec){copy(b, s->outer), copy(b, s->inner), false, false};
+        }
+        n->shares[at].in = n->shares[at].in || in;
+        n->shares[at].out = n->shares[at].out || !in;
+    }
+}
+
+void pons_graph_subgraph_mapped(pons_graph_builder *b, const char *name, const pons_graph *sub,
+                                pons_subgraph_mode mode, const pons_share *in,
+                                const pons_share *out)
+{
+    pons_graph_subgraph(b, name, sub, mode);
+    if (recording(b)) {
+        pons__node_spec *n = &b->nodes[b->n_nodes - 1];
+        n->mapped = true;
+        record_shares(b, n, in, true);
+        record_shares(b, n, out, false);
     }
 }
 

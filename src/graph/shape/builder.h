@@ -11,12 +11,19 @@ typedef struct pons__names { // a list of copied strings
     char **v;
     size_t n;
 } pons__names;
+typedef struct pons__share_spec {
+    char *outer, *inner;
+    bool in, out;
+} pons__share_spec;
 typedef struct pons__node_spec {
     char *name;
     pons_node_fn fn;
     void *user;
     const pons_graph *sub;
     pons_subgraph_mode mode;
+    bool mapped; // only these are shared
+    pons__share_spec *shares;
+    size_t n_shares;
     pons_blocking_fn blocking;
     pons_node_options opts; // with the names below instead of its own
     pons__names goes, cache_on;

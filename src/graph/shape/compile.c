@@ -30,7 +30,7 @@ static bool take_nodes(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_edges(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_joins(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_shares(pons_graph *g);
+static bool take_shares(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f);
 static void take_interrupts(pons_graph *g, const pons_graph_options *opts, faults *f);
 static bool check_paths(const pons_graph *g, faults *f);
@@ -90,7 +90,7 @@ static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults
     g->quiet = o.quiet;
     g->name = strdup(b->name);
     if (!g->name || !take_channels(g, b, f) || !take_nodes(g, b, f) || !take_edges(g, b, f) ||
-        !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g) ||
+        !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g, b, f) ||
         !take_options(g, b, f)) {
         goto nomem;
     }
@@ -358,11 +358,44 @@ static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f)
     return true;
 }
 
-static bool take_shares(pons_graph *g)
+static bool take_mapped(const pons_graph *g, pons__node *n, const pons__node_spec *from, faults *f)
+{
+    n->shares = calloc(from->n_shares + 1, sizeof *n->shares);
+    for (size_t i = 0; i < from->n_shares && n->shares; i++) {
+        const pons__share_spec *s = &from->shares[i];
+        const uint32_t outer = pons__graph_channel_find(g, s->outer);
+        const uint32_t inner = pons__graph_channel_find(n->sub, s->inner);
+        if (outer == PONS__NONE || inner == PONS__NONE) {
+            fault(f, "subgraph '%s' maps '%s' to '%s', and %s has no such channel", n->name,
+                  s->outer, s->inner, outer == PONS__NONE ? "this graph" : "it");
+            continue;
+        }
+        n->shares[n->n_shares++] = (pons__share){outer, inner, s->in, s->out};
+    }
+    return n->shares != NULL;
+}
+
+static const pons__node_spec *spec_of(const pons_graph_builder *b, const char *name)
+{
+    size_t i = 0;
+    while (strcmp(b->nodes[i].name, name) != 0) {
+        i++;
+    }
+    return &b->nodes[i];
+}
+
+static bool take_shares(pons_graph *g, const pons_graph_builder *b, faults *f)
 {
     for (size_t i = 0; i < g->n_nodes; i++) {
         pons__node *n = &g->nodes[i];
-        if (!n->sub) {
+        if (!n->sub || n->shares) {
+            continue;
+        }
+        const pons__node_spec *from = spec_of(b, n->name);
+        if (from->mapped && from->sub == n->sub) {
+            if (!take_mapped(g, n, from, f)) {
+                return false;
+            }
             continue;
         }
         n->shares = calloc(n->sub->n_channels + 1, sizeof *n->shares);

@@ -22,6 +22,7 @@ void pons__image_fini(pons__image *im)
     pons_value_unref(im->joins);
     pons_value_unref(im->sends);
     pons_value_unref(im->waiting);
+    pons_value_unref(im->fired);
     pons_value_unref(im->wrote);
     pons_value_unref(im->parents);
     pons_value_unref(im->began);
@@ -53,7 +54,9 @@ static int apply_row(pons__image *im, const pons_checkpoint_row *row, pons_error
     pons_value_unref(im->joins);
     pons_value_unref(im->sends);
     pons_value_unref(im->waiting);
+    pons_value_unref(im->fired);
     pons_value_unref(im->wrote);
+    im->fired = pons_value_ref(pons_get(v, "t"));
     im->wrote = pons_value_ref(pons_get(v, "a"));
     im->next = pons_value_ref(pons_get(v, "n"));
     im->sends = pons_value_ref(pons_get(v, "s"));

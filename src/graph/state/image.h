@@ -16,6 +16,7 @@ typedef struct pons__image { // a checkpoint unpacked, knowing no graph
     pons_value *joins;       // {label: [names]}
     pons_value *sends;       // [[name, arg]...]
     pons_value *waiting;     // [names]
+    pons_value *fired;       // [names] of next that a join has triggered
     pons_value *wrote;       // [names] of an update
     uint64_t run_id;
     bool forked;

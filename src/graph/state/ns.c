@@ -208,10 +208,11 @@ static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error 
     ns->live = calloc(g->n_channels + 1, sizeof *ns->live);
     ns->next = calloc(g->n_words, sizeof *ns->next);
     ns->arrived = calloc(g->n_joins + 1, sizeof *ns->arrived);
+    ns->fired = g->n_joins ? calloc(g->n_words, sizeof *ns->fired) : NULL;
     ns->waiting = g->deferred ? calloc(g->n_words, sizeof *ns->waiting) : NULL;
     ns->g = pons__graph_ref(g);
-    if ((g->deferred && !ns->waiting) || !ns->slots || !ns->dirty || !ns->live || !ns->next ||
-        !ns->arrived) {
+    if ((g->deferred && !ns->waiting) || (g->n_joins && !ns->fired) || !ns->slots || !ns->dirty ||
+        !ns->live || !ns->next || !ns->arrived) {
         unshape(ns);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
     }
@@ -256,6 +257,13 @@ static bool shape_next(pons__ns *ns, const pons__image *im)
             pons__bit_set(ns->next, ix);
         } else { // a resume says so; a new run does not care
             snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
+        }
+    }
+    json_array_foreach(im->fired, i, v)
+    {
+        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
+        if (ix < ns->g->n_nodes && ns->fired) {
+            pons__bit_set(ns->fired, ix);
         }
     }
     json_array_foreach(im->waiting, i, v)
@@ -306,6 +314,7 @@ static void unshape(pons__ns *ns)
     free(ns->next);
     free(ns->arrived);
     free(ns->waiting);
+    free(ns->fired);
     pons__ns_sends_clear(ns);
     free(ns->sends);
     pons_value_unref(ns->extra);
@@ -313,7 +322,7 @@ static void unshape(pons__ns *ns)
     ns->slots = NULL;
     ns->dirty = ns->live = NULL;
     ns->next = ns->arrived = NULL;
-    ns->waiting = NULL;
+    ns->waiting = ns->fired = NULL;
     ns->sends = NULL;
     ns->cap_sends = 0;
     ns->extra = NULL;
@@ -338,6 +347,12 @@ static pons__image image_of(const pons__ns *ns)
         }
     }
     im.waiting = json_array();
+    im.fired = json_array();
+    for (size_t i = 0; ns->fired && i < ns->g->n_nodes; i++) {
+        if (pons__bit_get(ns->fired, i)) {
+            json_array_append_new(im.fired, json_string(ns->g->nodes[i].name));
+        }
+    }
     im.sends = json_array();
     for (size_t i = 0; i < ns->g->n_nodes; i++) {
         if (ns->waiting && pons__bit_get(ns->waiting, i)) {

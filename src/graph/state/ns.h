@@ -38,6 +38,7 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     size_t n_live;
     uint64_t *next;    // (n_words) nodes to run
     uint64_t *arrived; // (n_joins) legs that have arrived
+    uint64_t *fired;   // (n_words) which of next a join has triggered; NULL without joins
     uint64_t *waiting; // (n_words) deferred nodes that were triggered; NULL without any
     pons__sent *sends; // to run after them
     size_t n_sends, cap_sends;

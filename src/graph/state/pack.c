@@ -12,6 +12,7 @@
 //   n  nodes to run; absent: none
 //   s  sends to run after n
 //   d  deferred nodes that wait
+//   t  which of n a join has triggered
 //   j  joins that some legs have reached
 //   c  whole values
 //   l  the first `keep` items as before, then these
@@ -49,6 +50,7 @@ enum { FORMAT = 1, FORMAT_PATCH = 2, ROWS_MIN = 64, TAIL_FACTOR = 8, ROW_BYTES =
 static void pack_header(const pons__ns *ns, char source, int format, bool snapshot, pons_buf *b);
 static void pack_later(const pons__ns *ns, pons_buf *b);
 static void pack_joins(const pons__ns *ns, pons_buf *b);
+static void pack_fired(const pons__ns *ns, pons_buf *b);
 static void pack_whole(const pons__ns *ns, pons_buf *b);
 static void pack_changed(const pons__ns *ns, pons_buf *b);
 static bool make_patches(const pons__ns *ns);
@@ -135,6 +137,9 @@ static void pack_header(const pons__ns *ns, char source, int format, bool snapsh
         pack_later(ns, b);
     }
     pack_joins(ns, b);
+    if (ns->fired && pons__bits_any(ns->fired, ns->g->n_words)) {
+        pack_fired(ns, b);
+    }
     if (ns->wrote) {
         pons_buf_str(b, ",\"a\":");
         pons__json_value(b, ns->wrote);
@@ -176,6 +181,19 @@ static void pack_later(const pons__ns *ns, pons_buf *b)
         first = false;
     }
     pons_buf_str(b, first ? "" : "]");
+}
+
+static void pack_fired(const pons__ns *ns, pons_buf *b)
+{
+    const char *sep = ",\"t\":[";
+    for (size_t i = 0; i < ns->g->n_nodes; i++) {
+        if (pons__bit_get(ns->fired, i) && pons__bit_get(ns->next, i)) {
+            pons_buf_str(b, sep);
+            pons__json_quoted(b, ns->g->nodes[i].name);
+            sep = ",";
+        }
+    }
+    pons_buf_str(b, sep[1] ? "" : "]");
 }
 
 static void pack_joins(const pons__ns *ns, pons_buf *b)

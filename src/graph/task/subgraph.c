@@ -98,6 +98,10 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     if (!ns) {
         return PONS_EINVAL;
     }
+    if (ns->active &&
+        (ns->active->state == PONS_RUN_DONE || ns->active->state == PONS_RUN_FAILED)) {
+        pons__run_release(ns->active); // of an earlier step, whose task nobody has cleared yet
+    }
     if (ns->active) {
         return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
                               "subgraph namespace '%s' has a run under way", name);
