@@ -36,7 +36,7 @@ static const cli_command commands[] = {
      "give one task another priority; without PRIORITY: before all that wait", cmd_raise},
     {"approve", "pons approve [THREAD] [approve | answer WORDS | edit [N] JSON | reject REASON]",
      "show or answer what a run waits for", cmd_approve},
-    {"body", "pons body [--driver NAME] [--world NAME] | pose X Y YAW",
+    {"body", "pons body [--driver NAME] [--skills NAME,…] [--world NAME] | pose X Y YAW",
      "own a robot and serve it; or tell it where it is", cmd_body},
     {"scenario", "pons scenario run NAME|FILE…|all", "run scenarios: what each must show",
      cmd_scenario},

@@ -137,6 +137,43 @@ static void a_stop_ends_it_and_a_resume_brings_it_again(void **state)
     bench_close(&b);
 }
 
+static bool doctor_said(const proc *p, const char *check, const char *state, const char *detail)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(p->events, i, line)
+    {
+        if (strcmp(pons_get_str(line, "check", ""), check) == 0 &&
+            strcmp(pons_get_str(line, "state", ""), state) == 0 &&
+            strstr(pons_get_str(line, "detail", ""), detail)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void doctor_looks_at_each(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bring(&b, "skill-wiggle");
+    bring(&b, "skill-old");
+    bring(&b, "tool-shelf");
+    bench_file(&b, "ws/lib/llm-broken.so", "no library");
+    bench_file(&b, "ws/lib/shelf.so", "of no kind");
+    bench_start(&b, &p, NULL, "doctor --json");
+    bench_must_exit(&p, 0);
+    assert_true(doctor_said(&p, "skill wiggle", "ok", "lib/skill-wiggle.so loads, ABI 1"));
+    assert_true(doctor_said(&p, "tool shelf", "ok", "lib/tool-shelf.so"));
+    assert_true(doctor_said(&p, "skill old", "absent", "ABI 2"));
+    assert_true(doctor_said(&p, "llm broken", "absent", "llm-broken.so"));
+    assert_true(doctor_said(&p, "module", "note", "shelf.so"));
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void a_bad_skill_is_refused_at_the_start(void **state)
 {
     (void)state;
@@ -308,6 +345,7 @@ int main(void)
         cmocka_unit_test_teardown(a_driver_of_the_workspace_drives, bench_teardown),
         cmocka_unit_test_teardown(a_skill_of_the_workspace_moves_the_robot, bench_teardown),
         cmocka_unit_test_teardown(a_stop_ends_it_and_a_resume_brings_it_again, bench_teardown),
+        cmocka_unit_test_teardown(doctor_looks_at_each, bench_teardown),
         cmocka_unit_test_teardown(a_bad_skill_is_refused_at_the_start, bench_teardown),
         cmocka_unit_test_teardown(a_store_of_the_workspace_keeps, bench_teardown),
         cmocka_unit_test_teardown(a_model_of_the_workspace_answers, bench_teardown),

@@ -1,7 +1,7 @@
 // cmd_doctor.c - `pons doctor`: what is installed, reachable, missing, and what to do about it.
 //
 // Each line is looked at, not assumed: modules are loaded, files are read, the store and the body's
-// files are verified (doctor_data.c), the body is asked. Exit 0 when all is well, 1 when something
+// files are verified (doctor_data.c), so are modules of the workspace (doctor_modules.c), the body is asked. Exit 0 when all is well, 1 when something
 // is damaged, else 3 when something that the default run needs is missing.
 #include "cli/agent/agent_cli.h"
 #include "cli/keep/doctor.h"
@@ -56,7 +56,8 @@ int cmd_doctor(cli *c, pons_error *err)
     check_model(&d);
     check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
                  "install libpq-dev and build again to use PostgreSQL");
-    if (private) { // else its servers may be another user's
+    if (private) { // else its servers and modules may be another user's
+        doctor_modules(&d);
         check_mcp(&d);
     }
     check_wall(&d);

@@ -19,4 +19,7 @@ void doctor_say(doctor *d, const char *what, const char *state, const char *deta
 void doctor_store(doctor *d);
 void doctor_body_files(doctor *d);
 
+// doctor_modules.c: the modules in lib/ of the workspace.
+void doctor_modules(doctor *d);
+
 #endif
