@@ -240,6 +240,60 @@ int pons_state_read(pons_store store, const char *thread, const char *ns, pons_v
 int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,
                        bool with_values, pons_value **ret_list, pons_error *err);
 
+// What a graph is at a checkpoint, from any process, while whoever holds the thread goes on:
+//   {thread, ns, checkpoint_id, parent_id|null, ts_ms, values, next: [node...],
+//    tasks: [{id, name, error|null, interrupts: [{id, value}], awaits: [{id, kind, request,
+//             deadline_ms?}], result|null, arg?, ns?, state?}],
+//    interrupts: [{id, value}...], metadata: {source, step, run_id, parents, …}}
+// tasks are those of the step that comes next. One that has finished while others have not has its
+// result ({channel: value}, a list of them when a channel was written twice) and is not in next; a
+// Send has its arg. One that is a subgraph at work has its namespace, its questions as its own, and,
+// with subgraphs, a snapshot of it as state. metadata also has what the run was given
+// (pons_run_options). PONS_ENOTFOUND.
+typedef struct pons_snapshot_options {
+    const char *checkpoint; // NULL: the head
+    bool subgraphs;
+    bool bare; // without values
+} pons_snapshot_options;
+int pons_state_snapshot(pons_store store, const char *thread, const char *ns,
+                        const pons_snapshot_options *opts, pons_value **ret, pons_error *err);
+// Snapshots, newest first, of the checkpoints that fit.
+typedef struct pons_history_query {
+    const char *before;       // those committed before this one: a cursor; NULL: all
+    int64_t limit;            // 0: none
+    const pons_value *filter; // of their metadata, as that of items (pons/items.h); NULL: all
+    bool bare;
+} pons_history_query;
+int pons_state_history_find(pons_store store, const char *thread, const char *ns,
+                            const pons_history_query *q, pons_value **ret_list, pons_error *err);
+
+// What is known of a thread as a whole: an object, which goes and is copied with it. Makes the
+// thread when it is new; needs no lease. merge: other members stay as they are.
+int pons_thread_metadata_set(pons_store store, const char *thread, const pons_value *metadata,
+                             bool merge, pons_error *err);
+typedef enum pons_threads_by {
+    PONS_THREADS_BY_CREATED,
+    PONS_THREADS_BY_UPDATED,
+    PONS_THREADS_BY_ID,
+    PONS_THREADS_BY_STATUS
+} pons_threads_by;
+typedef struct pons_threads_query {
+    const char *thread;         // this one alone (PONS_ENOTFOUND); NULL: all
+    const pons_value *metadata; // filters, as that of items; NULL: all
+    const pons_value *values;   // of the state of ns
+    const char *status;         // "idle", "busy", "interrupted", "error"; NULL: any
+    const char *ns;             // NULL: its only namespace, or, of several, none
+    pons_threads_by by;
+    bool ascending;
+    int64_t limit; // 0: 10; < 0: none
+    int64_t offset;
+} pons_threads_query;
+// *ret: [{thread_id, created_ms, updated_ms, metadata, status, values|null, interrupts: {task:
+// [{id, value}]}}]. busy: somebody holds it and it has something to do that no person must answer;
+// error: a task failed; interrupted: people must answer, or it was left before its end; else idle.
+int pons_threads_find(pons_store store, const pons_threads_query *q, pons_value **ret_list,
+                      pons_error *err);
+
 // Posts to a namespace's inbox, from any process and thread; needs no lease.
 int pons_inbox_post(pons_store store, const char *thread, const char *ns, const char *kind,
                     const pons_value *value, pons_error *err);
@@ -297,6 +351,10 @@ typedef struct pons_run_options {
     int recursion_limit;        // 0: the graph's
     uint32_t stream;            // PONS_STREAM_…; 0: nothing
     bool stream_subgraphs;      // of its subgraphs as well
+    // What the program knows of the run: an object, stored with its checkpoints and shown with them
+    // (pons_state_snapshot), "tags" a list of texts among them if it likes. NULL: nothing; a resume
+    // keeps what the run has. Borrowed, referenced.
+    const pons_value *metadata;
 } pons_run_options;
 #define PONS_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \

@@ -117,6 +117,9 @@ int pons_items_write_delete(const char *ns, const char *key, pons_item_write **r
 // A write as JSON and back, for who keeps it until it is committed.
 pons_value *pons_items_write_json(const pons_item_write *w); // a new reference; NULL: no memory
 int pons_items_write_parse(const pons_value *v, pons_item_write **ret, pons_error *err);
+// Whether a value is what a filter (as that of a query) asks for. An operator that there is not fits
+// nothing.
+bool pons_items_fits(const pons_value *value, const pons_value *filter);
 // An item as pons_items_get gives it.
 int pons_items_row_json(const pons_item_row *row, pons_value **ret, pons_error *err);
 // A list of labels as a namespace, as people and protocols give it. PONS_EINVAL.

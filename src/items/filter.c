@@ -5,6 +5,8 @@
 // of operators, all of which hold. A member that is not there is null.
 #include "items/filter.h"
 
+#include "pons/items.h"
+
 #include <string.h>
 
 typedef enum compare { IS_LESS = -1, IS_EQUAL, IS_GREATER, IS_OTHER } compare;
@@ -66,6 +68,11 @@ bool pons__item_fits(const pons_value *value, const pons_value *filter)
         }
     }
     return true;
+}
+
+bool pons_items_fits(const pons_value *value, const pons_value *filter)
+{
+    return pons__item_fits(value, filter);
 }
 
 // ---- helpers ------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
     r->loop = loop;
     r->serial = ++t->serial;
     r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
+    pons_value_ref(r->opts.metadata);
     r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
     r->state = PONS_RUN_READY;
     ns->active = r;
@@ -62,6 +63,7 @@ void pons_run_destroy(pons_run *r)
     }
     pons__queue_leave(r);
     pons_value_unref(r->queued_input);
+    pons_value_unref((pons_value *)(uintptr_t)r->opts.metadata);
     pons_value_unref(r->ran);
     pons_value_unref(r->early);
     pons__run_release(r);

@@ -78,6 +78,10 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
     ns->step++;
     ns->run_id = pons_rand_u64(&t->rand);
     ns->forked = true;
+    if (r->opts.metadata) {
+        pons_value_unref(ns->metadata);
+        ns->metadata = pons_value_ref(r->opts.metadata);
+    }
     r->source = 'f';
     st = pons__run_commit(r, &(pons__extra){0}, err);
     r->source = 'l';

@@ -106,6 +106,8 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     }
     pons_value_unref(ns->parents);
     ns->parents = parents;
+    pons_value_unref(ns->metadata);
+    ns->metadata = pons_value_ref(r->opts.metadata);
     enum { INPUT_AND_START = 2 };
     ns->step += INPUT_AND_START;
     ns->run_id_stored = false;
@@ -164,6 +166,11 @@ int pons__run_continue(pons_run *r, pons_error *err)
     snprintf(r->cp_id, sizeof r->cp_id, "%s", ns->head);
     r->cp_stored = true;
     r->source = 'l';
+    if (r->opts.metadata && pons__ns_more(ns)) { // with the next checkpoint
+        pons_value_unref(ns->metadata);
+        ns->metadata = pons_value_ref(r->opts.metadata);
+        ns->run_id_stored = false;
+    }
     if (!pons__ns_more(ns)) { // it had ended: its state is there to be read
         r->state = PONS_RUN_DONE;
         if (r->opts.stream) {

@@ -25,6 +25,7 @@ void pons__image_fini(pons__image *im)
     pons_value_unref(im->fired);
     pons_value_unref(im->wrote);
     pons_value_unref(im->parents);
+    pons_value_unref(im->metadata);
     pons_value_unref(im->began);
     *im = (pons__image){0};
 }
@@ -72,6 +73,8 @@ static int apply_row(pons__image *im, const pons_checkpoint_row *row, pons_error
         im->forked = pons_get_bool(v, "F", false);
         pons_value_unref(im->parents);
         im->parents = pons_value_ref(pons_get(v, "P"));
+        pons_value_unref(im->metadata);
+        im->metadata = pons_value_ref(pons_get(v, "M"));
         pons_value_unref(im->began);
         im->began = pons_value_ref(pons_get(v, "B"));
         snprintf(im->owner, sizeof im->owner, "%s", pons_get_str(v, "o", ""));

@@ -22,7 +22,8 @@ typedef struct pons__image { // a checkpoint unpacked, knowing no graph
     bool forked;
     char owner[40];
     pons_value *parents;
-    pons_value *began; // marks of a subgraph's run
+    pons_value *metadata; // of the run, or NULL
+    pons_value *began;    // marks of a subgraph's run
     char id[32], parent[32];
     int64_t step;
     char source;

@@ -37,6 +37,7 @@ void pons__ns_destroy(pons__ns *ns)
 {
     unshape(ns);
     pons_value_unref(ns->parents);
+    pons_value_unref(ns->metadata);
     pons_value_unref(ns->began);
     free(ns);
 }
@@ -73,6 +74,8 @@ int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_erro
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
     pons_value_unref(ns->parents);
     ns->parents = pons_value_ref(im->parents);
+    pons_value_unref(ns->metadata);
+    ns->metadata = pons_value_ref(im->metadata);
     pons_value_unref(ns->began);
     ns->began = pons_value_ref(im->began);
     ns->source = im->source;
@@ -104,6 +107,8 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
     pons_value_unref(ns->parents);
     ns->parents = pons_value_ref(im->parents);
+    pons_value_unref(ns->metadata);
+    ns->metadata = pons_value_ref(im->metadata);
     pons_value_unref(ns->began);
     ns->began = pons_value_ref(im->began);
     ns->source = im->source;

@@ -52,6 +52,7 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     bool run_id_stored;
     char owner[40];       // the parent's task that runs a subgraph
     pons_value *parents;  // {ns: checkpoint} of the graphs around it; NULL: none
+    pons_value *metadata; // of its newest run; NULL: none
     pons_value *began;    // of an own subgraph: pons__subgraph's marks of its run's begin; or NULL
     char source;          // of the stored head; 0: none
     bool queued;          // commits of it may still be on their way

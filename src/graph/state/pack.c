@@ -22,6 +22,7 @@
 //   r  run, in a snapshot and when it changed; then also
 //      o  the parent's task, of a subgraph
 //      P  {namespace: checkpoint} of the graphs around it
+//      M  what the program knows of the run
 //      B  {channel: mark} of a subgraph that keeps its state: what its run began with
 //      F  the run goes on from an older one
 //   a  who wrote last, where the checkpoint before this one does not tell: of an update, and of a
@@ -154,6 +155,10 @@ static void pack_header(const pons__ns *ns, char source, int format, bool snapsh
     if (ns->parents) {
         pons_buf_str(b, ",\"P\":");
         pons__json_value(b, ns->parents);
+    }
+    if (ns->metadata) {
+        pons_buf_str(b, ",\"M\":");
+        pons__json_value(b, ns->metadata);
     }
     if (ns->began) {
         pons_buf_str(b, ",\"B\":");
