@@ -17,6 +17,7 @@
 
 #include "pons/clock.h"
 #include "pons/ext/store.h"
+#include "pons/items.h"
 #include "pons/rand.h"
 #include "pons/value.h"
 
@@ -217,6 +218,7 @@ typedef struct pons_thread_options {
     size_t n_handlers;
     pons_event_cb on_event; // may be NULL
     void *user;
+    const pons_items_options *items; // of what nodes write and search; copied. NULL: none
 } pons_thread_options;
 
 // Takes the lease. PONS_EBUSY names the holder's pid and host.
@@ -560,6 +562,23 @@ void pons_cx_custom(pons_cx *cx, pons_value *payload);
 const pons_value *pons_cx_inbox(pons_cx *cx, pons_error *err);
 // Posts to a namespace of this thread, in this step's commit. Takes value.
 int pons_cx_post(pons_cx *cx, const char *ns, const char *kind, pons_value *value);
+
+// Items (pons/items.h) of the thread's store. What a node writes is in its superstep's commit, in task
+// order: killed before, nothing of it is there; after, it is there with the checkpoint, once. Until
+// then the node, and later nodes of its run, read it, and nobody else does. A write of an attempt that
+// failed is dropped; one of a task that has finished waits with it for its siblings. Under `async` such
+// a step is not queued; under `exit` items come with the one commit. A fork, a rollback or a pruning
+// takes no item back. What a node reads is what is there then, also when it is run again.
+// The embedding function is called here, on the loop's thread. PONS_EUNSUPPORTED without a store.
+int pons_cx_item_put(pons_cx *cx, const char *ns, const char *key, const pons_value *value,
+                     const pons_item_put *opts, pons_error *err);
+int pons_cx_item_delete(pons_cx *cx, const char *ns, const char *key, pons_error *err);
+// As pons_items_get and pons_items_search (over is the engine's own); *ret is borrowed until the node
+// returns.
+int pons_cx_item_get(pons_cx *cx, const char *ns, const char *key, const pons_value **ret,
+                     pons_error *err);
+int pons_cx_item_search(pons_cx *cx, const pons_items_query *q, const pons_value **ret,
+                        pons_error *err);
 
 // Asks the host for something that takes time. PONS_OK: *ret_answer is borrowed until the node
 // returns. PONS_EPARKED: return it. Takes request. deadline_ms: host time from now, 0 none; then

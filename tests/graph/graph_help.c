@@ -337,6 +337,26 @@ static int f_events(void *self, const char *thread, int64_t after, int64_t limit
                    : INNER(f)->events(f->inner.self, thread, after, limit, fn, user, err);
 }
 
+static int f_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
+                         pons_error *err)
+{
+    fuse *f = self;
+    return f->dead ? dead(f, err) : INNER(f)->items_write(f->inner.self, items, n, sync, err);
+}
+static int f_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
+                      void *user, pons_error *err)
+{
+    fuse *f = self;
+    return f->dead ? dead(f, err)
+                   : INNER(f)->item_get(f->inner.self, ns, key, now_ms, fn, user, err);
+}
+static int f_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
+                   pons_error *err)
+{
+    fuse *f = self;
+    return f->dead ? dead(f, err) : INNER(f)->items(f->inner.self, find, fn, user, err);
+}
+
 pons_store fuse_store(fuse *f)
 {
     static const pons_store_ops ops = {
@@ -357,6 +377,9 @@ pons_store fuse_store(fuse *f)
         .effect_get = f_effect_get,
         .effects = f_effects,
         .events = f_events,
+        .items_write = f_items_write,
+        .item_get = f_item_get,
+        .items = f_items,
     };
     return (pons_store){&ops, f};
 }

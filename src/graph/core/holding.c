@@ -38,6 +38,7 @@ int pons_thread_open(pons_store store, const char *id, const pons_thread_options
     t->user = opts->user;
     t->handlers = handlers;
     t->n_handlers = opts->n_handlers;
+    t->items = opts->items ? *opts->items : (pons_items_options){0};
     if (opts->n_handlers > 0) {
         memcpy(handlers, opts->handlers, opts->n_handlers * sizeof *handlers);
     }

@@ -18,10 +18,11 @@ struct pons_thread {
     pons_event_cb on_event;
     void *user;
     pons__ns *namespaces;
-    pons_buf buf;            // of the checkpoint being packed
-    pons__pool *pool;        // of blocking nodes; NULL until there is one
-    pons_value *mem_inbox;   // without a store: [{seq, ns, kind, value}]
-    pons_value *mem_effects; // without a store: {id: {state, ...}}
+    pons_buf buf;             // of the checkpoint being packed
+    pons__pool *pool;         // of blocking nodes; NULL until there is one
+    pons_items_options items; // of what nodes write; fields and user are the program's
+    pons_value *mem_inbox;    // without a store: [{seq, ns, kind, value}]
+    pons_value *mem_effects;  // without a store: {id: {state, ...}}
     int64_t mem_seq;
     uint64_t serial; // of the newest run
 };

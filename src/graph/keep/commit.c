@@ -22,6 +22,7 @@ typedef struct commit_parts { // a commit's rows, which borrow from the run and 
     pons_inbox_row *posts;
     pons_effect_row *effects;
     pons_event_row *events;
+    pons_item_write *items;
     char **texts;
     size_t n_texts;
     char first[192]; // the input checkpoint's text; the only member that is not zeroed
@@ -82,9 +83,11 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
         .n_effects = r->out.n_changes + (x->effect ? 1 : 0),
         .events = p.events,
         .n_events = r->out.n_emits,
+        .items = p.items,
+        .n_items = r->out.n_items,
     };
     bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC && c.n_events == 0 &&
-                  c.n_effects == 0 && n_rows == 0;
+                  c.n_effects == 0 && c.n_items == 0 && n_rows == 0;
     int st = pons__thread_commit(r->t, r->ns, &c, queued, err);
     if (st == PONS_OK) {
         committed(r, &p);
@@ -140,8 +143,12 @@ static bool put_out(commit_parts *p, const pons__out *o, const pons__change *ext
     p->effects = calloc(o->n_changes + 1, sizeof *p->effects);
     p->events = calloc(o->n_emits + 1, sizeof *p->events);
     p->texts = calloc(o->n_posts + o->n_changes + o->n_emits + 1, sizeof *p->texts);
-    if (!p->posts || !p->effects || !p->events || !p->texts) {
+    p->items = calloc(o->n_items + 1, sizeof *p->items);
+    if (!p->posts || !p->effects || !p->events || !p->texts || !p->items) {
         return false;
+    }
+    for (size_t i = 0; i < o->n_items; i++) { // what they point to is the run's
+        p->items[i] = *o->items[i];
     }
     for (size_t i = 0; i < o->n_posts; i++) {
         p->posts[i] = (pons_inbox_row){.ns = o->posts[i].ns, .kind = o->posts[i].kind};
@@ -178,6 +185,7 @@ static void parts_fini(commit_parts *p)
     free(p->posts);
     free(p->effects);
     free(p->events);
+    free(p->items);
 }
 
 // ---- afterwards ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 //   0      {"node","seed","wall","inbox"?,"seen"}
 //          fixed at the first run; answers seen when parked
 //   1      {"w":[[channel,value]...], "g":[node...], "p":[[ns,kind,value]...],
-//           "e":[[type,payload,ts]...], "f":[effect...], "i":[seq...]}
+//           "e":[[type,payload,ts]...], "f":[effect...], "i":[seq...], "m":[item...]}
 //          a finished task: all that it brings out; also "s":[[node,arg]...] sends, "b":true when
 //          its edges are not followed; {"error":"..."} of a failed one
 //   2 + n  {"k":"await"|"task","name","hash","req"?,"ans"?,"dl"?,"t"?}
@@ -28,6 +28,7 @@
 #include "graph/core/runs.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
+#include "pons/items.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -184,13 +185,18 @@ static pons_value *result_of(const pons_cx *cx)
     for (size_t i = 0; i < o->n_taken; i++) {
         bad |= json_array_append_new(taken, json_integer(o->taken[i]));
     }
+    pons_value *items = o->n_items > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < o->n_items; i++) {
+        bad |= json_array_append_new(items, pons_items_write_json(o->items[i]));
+    }
     pons_value *sends = cx->n_sends > 0 ? json_array() : NULL;
     for (size_t i = 0; i < cx->n_sends; i++) {
         bad |= json_array_append_new(
             sends, json_pack("[sO]", g->nodes[cx->sends[i].node].name, cx->sends[i].arg));
     }
     pons_value *v = pons_object_whole("w", w, "g", gotos, "p", posts, "e", emits, "f", effects, "i",
-                                      taken, "s", cx->n_sends > 0 ? sends : PONS_ABSENT, "b",
+                                      taken, "m", o->n_items > 0 ? items : PONS_ABSENT, "s",
+                                      cx->n_sends > 0 ? sends : PONS_ABSENT, "b",
                                       cx->bare ? json_true() : PONS_ABSENT, NULL);
     if (bad) { // a record with a hole must not be stored
         pons_value_unref(v);
@@ -349,6 +355,12 @@ static int load_out(pons_cx *cx, const pons_value *v)
     json_array_foreach(pons_get(v, "i"), i, p)
     {
         st = st ? st : pons__out_take(&cx->out, json_integer_value(p));
+    }
+    json_array_foreach(pons_get(v, "m"), i, p)
+    {
+        pons_item_write *w = NULL;
+        st = st ? st : pons_items_write_parse(p, &w, NULL);
+        st = st ? st : pons__out_item(&cx->out, w);
     }
     return st;
 }

@@ -12,7 +12,7 @@
 
 bool pons__out_empty(const pons__out *o)
 {
-    return o->n_posts + o->n_emits + o->n_changes + o->n_taken == 0;
+    return o->n_posts + o->n_emits + o->n_changes + o->n_taken + o->n_items == 0;
 }
 
 void pons__out_clear(pons__out *o)
@@ -29,7 +29,10 @@ void pons__out_clear(pons__out *o)
     for (size_t i = 0; i < o->n_changes; i++) {
         pons_value_unref(o->changes[i].data);
     }
-    o->n_posts = o->n_emits = o->n_changes = o->n_taken = 0;
+    for (size_t i = 0; i < o->n_items; i++) {
+        free(o->items[i]);
+    }
+    o->n_posts = o->n_emits = o->n_changes = o->n_taken = o->n_items = 0;
 }
 
 void pons__out_committed(pons__out *o)
@@ -49,6 +52,7 @@ void pons__out_fini(pons__out *o)
     free(o->emits);
     free(o->changes);
     free(o->taken);
+    free(o->items);
     *o = (pons__out){0};
 }
 
@@ -92,6 +96,16 @@ int pons__out_take(pons__out *o, int64_t seq)
         return PONS_ENOMEM;
     }
     o->taken[o->n_taken++] = seq;
+    return PONS_OK;
+}
+
+int pons__out_item(pons__out *o, pons_item_write *w)
+{
+    if (!pons__reserve(&o->items, &o->cap_items, o->n_items + 1, sizeof(pons_item_write *))) {
+        free(w);
+        return PONS_ENOMEM;
+    }
+    o->items[o->n_items++] = w;
     return PONS_OK;
 }
 
@@ -146,7 +160,9 @@ int pons__out_move(pons__out *dst, pons__out *src)
         !pons__reserve(&dst->changes, &dst->cap_changes, dst->n_changes + src->n_changes,
                        sizeof *dst->changes) ||
         !pons__reserve(&dst->taken, &dst->cap_taken, dst->n_taken + src->n_taken,
-                       sizeof *dst->taken)) {
+                       sizeof *dst->taken) ||
+        !pons__reserve(&dst->items, &dst->cap_items, dst->n_items + src->n_items,
+                       sizeof(pons_item_write *))) {
         return PONS_ENOMEM;
     }
     for (size_t i = 0; i < src->n_posts; i++) {
@@ -161,6 +177,9 @@ int pons__out_move(pons__out *dst, pons__out *src)
     for (size_t i = 0; i < src->n_taken; i++) {
         pons__out_take(dst, src->taken[i]);
     }
-    src->n_posts = src->n_emits = src->n_changes = src->n_taken = 0;
+    for (size_t i = 0; i < src->n_items; i++) {
+        dst->items[dst->n_items++] = src->items[i];
+    }
+    src->n_posts = src->n_emits = src->n_changes = src->n_taken = src->n_items = 0;
     return PONS_OK;
 }

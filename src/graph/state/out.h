@@ -1,4 +1,5 @@
-// out.h - what a task brings out besides channel writes: posts, events, effects, taken messages.
+// out.h - what a task brings out besides channel writes: posts, events, effects, taken messages,
+// items.
 #ifndef PONS_GRAPH_STATE_OUT_H
 #define PONS_GRAPH_STATE_OUT_H
 
@@ -31,6 +32,8 @@ typedef struct pons__out { // everything but channel writes
     size_t n_changes, cap_changes;
     int64_t *taken;
     size_t n_taken, cap_taken;
+    pons_item_write **items; // owned, free()
+    size_t n_items, cap_items;
 } pons__out;
 
 bool pons__out_empty(const pons__out *o);
@@ -40,6 +43,7 @@ void pons__out_fini(pons__out *o);
 int pons__out_post(pons__out *o, const char *ns, const char *kind, pons_value *value); // takes
 int pons__out_emit(pons__out *o, const char *type, pons_value *payload, int64_t ts_ms);
 int pons__out_take(pons__out *o, int64_t seq);
+int pons__out_item(pons__out *o, pons_item_write *w);         // takes
 pons__change *pons__out_change(pons__out *o, const char *id); // borrowed, or NULL
 // Takes c's data; replaces one of the same id.
 int pons__out_change_put(pons__out *o, const pons__change *c);
