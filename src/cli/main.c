@@ -55,6 +55,8 @@ static const cli_command commands[] = {
      "offer the robot to MCP clients, or look at servers", cmd_mcp},
     {"doctor", "pons doctor [--repair]",
      "what is installed, reachable, missing, damaged, and what to do", cmd_doctor},
+    {"items", "pons items [list|search|namespaces|get|put|delete|sweep …]",
+     "what the store keeps beside threads: long-term memory", cmd_items},
     {"backup", "pons backup FILE", "copy the store at one moment, also while a run writes it",
      cmd_backup},
     {NULL, NULL, NULL, NULL},
