@@ -28,6 +28,7 @@ static at ready(bench *b, proc *p)
     at a = {.port = 0};
     char path[160], role[16];
     const pons_value *r = bench_await(p, "serve.ready", NULL, NULL);
+    assert_ptr_equal(r, json_array_get(p->events, 0)); // the first line
     assert_int_equal(sscanf(pons_get_str(r, "url", ""), "http://127.0.0.1:%d", &a.port), 1);
     assert_int_equal(sscanf(pons_get_str(r, "stop_url", ""), "http://127.0.0.1:%d", &a.stop_port),
                      1);

@@ -110,9 +110,6 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         s.policy = o->policy ? o->policy : &policy;
         rc = session_open(&s, store, config, o->policy ? *o->policy : policy,
                           model->ops ? model : NULL, about, err);
-        if (rc >= 0 && o->guest) { // the thread is ours by now
-            rc = o->guest->open(o->guest->user, store, err);
-        }
     }
     if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
         cli_prompt_start("pons", on_prompt_line, &s);
@@ -200,6 +197,9 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .priority = s->o->priority,
                                      .deadline_ms = s->o->deadline_ms};
     int rc = pons_brain_open(&opts, &s->brain, err);
+    if (rc >= 0 && s->o->guest) { // the thread is ours by now, and no event has been
+        rc = s->o->guest->open(s->o->guest->user, store, err);
+    }
     // The goal is committed before a body is started.
     if (rc >= 0 && s->o->n_goals > 0) {
         rc = pons_brain_add_goals(s->brain, s->o->goals, s->o->n_goals, err);

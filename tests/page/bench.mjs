@@ -1,0 +1,91 @@
+// bench.mjs - `pons serve` in a workspace of its own, and a browser that looks at it.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const peers = process.env.PONS_PAGE_PEERS;
+export const { chromium } = await import(path.join(peers, 'node_modules/playwright-core/index.mjs'));
+export const axeSource = fs.readFileSync(path.join(peers, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const pons = process.env.PONS_PROGRAM;
+export const HANG_MS = 60000; // whoever waits so long has failed
+
+const servers = new Set();
+process.on('exit', () => { for (const s of servers) s.end(); });
+
+export class Server {
+  constructor({ share = '', args = [] } = {}) {
+    this.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'pons-page-'));
+    this.workspace = path.join(this.dir, 'ws');
+    servers.add(this);
+    this.args = args;
+    this.ports = ['--listen', '127.0.0.1:0'];
+    this.env = share ? { ...process.env, PONS_SHARE: share } : process.env;
+  }
+
+  // Resolves with the ready line. The ports of the first start are kept.
+  async start() {
+    this.child = spawn(pons, ['serve', '--workspace', this.workspace, '--json', '--driver', 'kinematic', '--seed', '3', ...this.ports, ...this.args],
+      { env: this.env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.ended = new Promise((go) => this.child.once('exit', go));
+    const ready = await new Promise((go, fail) => {
+      let text = '';
+      this.child.stdout.on('data', (d) => {
+        text += d;
+        const end = text.indexOf('\n');
+        if (end >= 0 && !this.told) { this.told = true; go(JSON.parse(text.slice(0, end))); }
+      });
+      this.child.once('exit', (code) => fail(new Error(`pons serve ended with ${code}`)));
+    });
+    this.told = false;
+    this.url = ready.url;
+    this.stopUrl = ready.stop_url;
+    const stopPort = new URL(ready.stop_url).port;
+    this.ports = ['--listen', new URL(ready.url).host, '--stop-port', stopPort];
+    this.token = /operator (\w+)/.exec(fs.readFileSync(ready.token_file, 'utf8'))[1];
+    return ready;
+  }
+
+  async kill(signal = 'SIGKILL') {
+    this.child.kill(signal);
+    await this.ended;
+  }
+
+  async ask(method, where, body) {
+    const r = await fetch(this.url + where, { method, headers: { 'x-api-key': this.token, 'content-type': 'application/json' }, body: body && JSON.stringify(body) });
+    return { status: r.status, body: await r.json() };
+  }
+
+  // Ends the server, and the body that it started, by its pid.
+  async close() {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.kill('SIGTERM');
+    this.end();
+  }
+
+  // Also of a test that threw.
+  end() {
+    servers.delete(this);
+    this.child?.kill('SIGKILL');
+    try {
+      process.kill(JSON.parse(fs.readFileSync(path.join(this.workspace, 'run/body.json'), 'utf8')).pid, 'SIGTERM');
+    } catch { /* it is gone */ }
+    fs.rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+export const browser = () => chromium.launch({
+  executablePath: process.env.PONS_CHROMIUM || '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+export async function until(what, condition) {
+  const end = Date.now() + HANG_MS;
+  for (;;) {
+    const got = await condition();
+    if (got) return got;
+    if (Date.now() > end) throw new Error(`it did not happen: ${what}`);
+    await new Promise((go) => setTimeout(go, 50));
+  }
+}
+
+export { finish, must, test } from './plain.mjs';

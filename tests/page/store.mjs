@@ -1,0 +1,52 @@
+// store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
+import { reduce, start, ROWS_MAX } from '../../ui/store.js';
+import { sseParser } from '../../ui/wire.js';
+import { finish, must, test } from './plain.mjs';
+
+const hello = (boot, seq = 0) => ({ kind: 'hello', now: 1000, data: { boot_id: boot, seq, role: 'operator', stop_port: 2025, snapshot: { mode: 'IDLE' } } });
+const event = (seq, type = 'mode', payload = {}) => ({ kind: 'event', now: 2000, data: { seq, ts_ms: seq, type, payload } });
+
+await test('an event that comes twice is shown once', () => {
+  let s = reduce(start(), hello('a'));
+  for (const m of [event(1), event(2), event(2), event(1), event(3)]) s = reduce(s, m);
+  must(s.rows.map((r) => r.seq).join() === '1,2,3', s.rows.map((r) => r.seq).join());
+});
+await test('another boot id is a restart, and a divider stands before the next row', () => {
+  let s = reduce(reduce(start(), hello('a')), event(1));
+  s = reduce(reduce(s, hello('b')), event(2));
+  must(s.restarts === 1 && s.rows[1].again && !s.rows[0].again, JSON.stringify(s.rows));
+});
+await test('rows are bounded', () => {
+  let s = reduce(start(), hello('a'));
+  for (let i = 1; i <= 5 * ROWS_MAX; i++) s = reduce(s, event(i));
+  must(s.rows.length === ROWS_MAX && s.rows.at(-1).seq === 5 * ROWS_MAX, String(s.rows.length));
+});
+await test('silence is slow, then lost, then live again', () => {
+  let s = reduce(start(), hello('a'));
+  const at = (now) => (s = reduce(s, { kind: 'tick', now })).wire;
+  must(at(2000) === 'live' && at(2600) === 'slow' && at(4100) === 'lost', s.wire);
+  s = reduce(s, { kind: 'hb', now: 5000 });
+  must(s.wire === 'live', s.wire);
+});
+await test('a latch that the body tells of is shown, whoever set it', () => {
+  let s = reduce(start(), { kind: 'telemetry', now: 1, data: { pose: { x: 0, y: 0, yaw: 0 }, stop: { latched: true } } });
+  must(s.stop === 'latched', s.stop);
+  s = reduce(s, { kind: 'telemetry', now: 1, data: { pose: { x: 0, y: 0, yaw: 0 }, stop: { latched: false } } });
+  must(s.stop === 'ready', s.stop);
+});
+await test('telemetry does not take back a press that is not confirmed', () => {
+  let s = reduce(start(), { kind: 'stop', state: 'unconfirmed' });
+  s = reduce(s, { kind: 'telemetry', now: 1, data: { stop: { latched: false } } });
+  must(s.stop === 'unconfirmed', s.stop);
+});
+await test('a stream that is cut anywhere is read the same', () => {
+  const text = 'id: 1\nevent: mode\ndata: {"a":"x\\n\\ny"}\n\nevent: hb\ndata: {}\n\n: note\n\nid: 2\nevent: task.done\ndata: {"b":"去"}\n\n';
+  for (let cut = 0; cut <= text.length; cut++) {
+    const got = [];
+    const feed = sseParser((e) => got.push(e));
+    feed(text.slice(0, cut));
+    feed(text.slice(cut));
+    must(got.length === 3 && got[0].id === '1' && got[1].event === 'hb' && got[2].data.b === '去', `cut at ${cut}`);
+  }
+});
+finish();
