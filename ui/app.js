@@ -62,21 +62,34 @@ async function readMap() {
   } catch { /* as above */ }
 }
 
+// What a listener hears, its own or the tabs' common one (worker.js).
+function heard(message) {
+  if (message.kind === 'telemetry' && state.mapFor !== message.data.boot_id) {
+    state.mapFor = message.data.boot_id;
+    readMap();
+  }
+  apply(message);
+  if (message.kind === 'denied') askToken();
+  if (message.kind === 'hello') stop.ping();
+}
+
 function listen() {
+  const key = `pons ${wire.token} ${query}`;
+  if (globalThis.SharedWorker && globalThis.BroadcastChannel) {
+    const worker = new SharedWorker('/ui/worker.js', { type: 'module', name: 'pons' });
+    new BroadcastChannel(key).onmessage = (e) => heard(e.data);
+    worker.port.onmessage = (e) => heard(e.data);
+    worker.port.start();
+    worker.port.postMessage({ key, token: wire.token, query });
+    return;
+  }
   wire.listen('/v1/events' + query, { on: (what, e) => {
-    if (what === 'denied') { apply({ kind: 'denied' }); askToken(); }
-    if (what !== 'event') return;
-    if (e.event === 'hello') { apply({ kind: 'hello', data: e.data }); stop.ping(); }
-    else if (e.event === 'hb') apply({ kind: 'hb' });
-    else if (e.event !== 'dropped') apply({ kind: 'event', data: e.data });
+    if (what === 'denied') heard({ kind: 'denied' });
+    else if (what !== 'event' || e.event === 'dropped') return;
+    else if (e.event === 'hello' || e.event === 'hb') heard({ kind: e.event, data: e.data });
+    else heard({ kind: 'event', data: e.data });
   } });
-  wire.listen('/v1/live?hz=10', { on: (what, e) => {
-    if (what !== 'event') return;
-    if (e.event === 'telemetry') {
-      apply({ kind: 'telemetry', data: e.data });
-      if (state.mapFor !== e.data.boot_id) { state.mapFor = e.data.boot_id; readMap(); }
-    } else if (e.event === 'body') apply({ kind: 'body', data: e.data });
-  } });
+  wire.listen('/v1/live?hz=10', { on: (what, e) => { if (what === 'event') heard({ kind: e.event, data: e.data }); } });
 }
 
 // ---- drawing ----

@@ -33,6 +33,7 @@ export function reduce(state, message) {
   switch (message.kind) {
     case 'hello': {
       const restarted = state.bootId !== '' && state.bootId !== message.data.boot_id;
+      if (state.bootId === message.data.boot_id && state.wire === 'live') return state; // told twice
       return {
         ...state, wire: 'live', bootId: message.data.boot_id, role: message.data.role, stopPort: message.data.stop_port,
         restarts: state.restarts + (restarted ? 1 : 0), status: message.data.snapshot ?? state.status, heardMs: message.now,

@@ -1,0 +1,45 @@
+// worker.js - one listener for all tabs: it holds the streams, the tabs hear what comes.
+//
+// A browser gives a server six connections, for all tabs together; two streams a tab would use them up
+// at the third. So a SharedWorker listens once for each token and thread, keeps the newest events, and
+// tells every tab by a BroadcastChannel, which needs no list of tabs that may have died. A tab that
+// joins is first told what the others know; the reducer drops what comes twice.
+import { Wire } from '/ui/wire.js';
+
+const KEEP = 500;
+const feeds = new Map();
+
+function open(key, token, query) {
+  const feed = { hello: null, rows: [], telemetry: null, denied: false };
+  const channel = new BroadcastChannel(key);
+  const say = (message) => channel.postMessage(message);
+  const wire = new Wire({ token });
+  feeds.set(key, feed);
+  wire.listen('/v1/events' + query, { on: (what, e) => {
+    if (what === 'denied') { feed.denied = true; feeds.delete(key); say({ kind: 'denied' }); }
+    if (what !== 'event' || e.event === 'dropped') return;
+    if (e.event === 'hello') { feed.hello = { kind: 'hello', data: e.data }; say(feed.hello); }
+    else if (e.event === 'hb') say({ kind: 'hb' });
+    else {
+      const message = { kind: 'event', data: e.data };
+      if (e.data.seq) feed.rows = feed.rows.concat([message]).slice(-KEEP);
+      say(message);
+    }
+  } });
+  wire.listen('/v1/live?hz=10', { on: (what, e) => {
+    if (what !== 'event') return;
+    feed.telemetry = { kind: e.event, data: e.data };
+    say(feed.telemetry);
+  } });
+  return feed;
+}
+
+self.onconnect = (connection) => {
+  const port = connection.ports[0];
+  port.onmessage = ({ data: { key, token, query } }) => {
+    const feed = feeds.get(key) ?? open(key, token, query);
+    if (feed.hello) port.postMessage(feed.hello);
+    for (const row of feed.rows) port.postMessage(row);
+    if (feed.telemetry) port.postMessage(feed.telemetry);
+  };
+};
