@@ -132,6 +132,26 @@ static int fault_effects(void *self, const char *thread, uint32_t mask, pons_eff
                    : f->inner.ops->effects(f->inner.self, thread, mask, fn, user, err);
 }
 
+static int fault_events(void *self, const char *thread, int64_t after, int64_t limit,
+                        pons_event_fn fn, void *user, pons_error *err)
+{
+    pons__fault_store *f = self_of(self);
+    return f->dead ? killed(err)
+                   : f->inner.ops->events(f->inner.self, thread, after, limit, fn, user, err);
+}
+
+static int fault_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err)
+{
+    pons__fault_store *f = self_of(self);
+    return f->dead ? killed(err) : f->inner.ops->event_last(f->inner.self, thread, ret_seq, err);
+}
+
+static int fault_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
+{
+    pons__fault_store *f = self_of(self);
+    return f->dead ? killed(err) : f->inner.ops->trim(f->inner.self, what, ret, err);
+}
+
 pons_store pons__fault_store_wrap(pons__fault_store *f, pons_store inner)
 {
     f->inner = inner;
@@ -151,7 +171,10 @@ pons_store pons__fault_store_wrap(pons__fault_store *f, pons_store inner)
                               .inbox_post = fault_inbox_post,
                               .inbox_read = fault_inbox_read,
                               .effect_get = fault_effect_get,
-                              .effects = fault_effects};
+                              .effects = fault_effects,
+                              .events = fault_events,
+                              .event_last = fault_event_last,
+                              .trim = inner.ops->trim ? fault_trim : NULL};
     return (pons_store){.ops = &f->ops, .self = f};
 }
 

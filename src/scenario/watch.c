@@ -103,7 +103,6 @@ void pons__watch_stopped(pons__watch *w)
 void pons__watch_moved(pons__watch *w)
 {
     w->stands = w->has_before = false;
-    w->carried = true;
     w->latched_s = w->now_s;
 }
 
@@ -364,7 +363,7 @@ static void queued_event(pons__watch *w, const pons_value *payload)
                                            : ""));
 }
 
-// A task ends once; and one that says it went somewhere is there, unless it was carried off.
+// A task ends once; and one that says it went somewhere is there, also a robot that was carried off.
 static void done_event(pons__watch *w, const pons_value *payload)
 {
     const char *id = pons_get_str(payload, "task_id", "");
@@ -375,7 +374,7 @@ static void done_event(pons__watch *w, const pons_value *payload)
     }
     const bool own = strcmp(zone, KERNELS_OWN) == 0; // the kernel ends it, and lets go after that
     if (*zone && !own && strcmp(pons_get_str(payload, "status", ""), "succeeded") == 0 &&
-        !w->carried && !w->edited && !near_zone(w->world, zone, w->truth)) {
+        !w->edited && !near_zone(w->world, zone, w->truth)) {
         broken(w, "there", "%s succeeded, and the robot is at %.2f, %.2f, not in %s", id,
                w->truth.x, w->truth.y, zone);
     }

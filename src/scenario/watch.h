@@ -26,7 +26,6 @@ typedef struct pons__watch {  // the caller's storage
     double now_s;             // robot time of this step
     pons_pose2 truth, before; // now, and a step ago
     bool has_before;
-    bool carried; // by a teleport, sometime
     // the ledger
     const char *ledger;  // path; borrowed
     int64_t read_bytes;  // of it
