@@ -130,6 +130,10 @@ int pons_status_read(pons_store store, const char *thread, const pons_value *tel
 // there is no thread `to`.
 int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
                     const char *checkpoint, const char *to, pons_error *err);
+// What store.keep has taken away of a thread so far: {tasks (whose details are gone), tasks_kept,
+// checkpoints, events (gone or without their payload), effects, at_ms (the last time)}.
+// PONS_ENOTFOUND: nothing. *ret is the caller's.
+int pons_brain_pruned(pons_store store, const char *thread, pons_value **ret, pons_error *err);
 // The critic's policy (schemas/critic-policy.json) that config/kernel.yaml says; new reference.
 pons_value *pons_brain_critic_policy(const pons_value *config);
 // The registry of graphs for `pons graph show kernel|react`. *ret is the caller's to destroy.

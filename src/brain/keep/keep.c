@@ -11,7 +11,7 @@
 //     each tick, when due:   choose a mark to cut at                       |  work
 //       -> kernel's checkpoints, events and effects before it, 32 rows a tick
 //       -> the inner loop's checkpoints
-//       -> event store.pruned; the channel tells so with its next change
+//       -> event store.pruned; the next tick writes the channel
 //
 // Marks are places in the store (checkpoints, event numbers), so what is older than a task follows
 // from the order of commits and not from clocks. Days are those of the thread's life: the time that a
@@ -23,6 +23,8 @@
 // cut short is begun anew. A thread that another process holds is that one's to prune: the lease is
 // asked for with every row.
 #include "brain/keep/keep.h"
+
+#include "pons/brain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +79,7 @@ void pons__keep_forget(pons__keep *k)
     pons_value_unref(k->heard);
     pons_value_unref(k->pass.started);
     k->heard = NULL;
-    k->known = false;
+    k->known = k->news = false;
     k->pass = (struct pons__keep_pass){0};
 }
 
@@ -86,7 +88,7 @@ void pons__keep_forget(pons__keep *k)
 pons_value *pons__keep_note(pons__keep *k, const pons_value *old, const pons__keep_facts *facts)
 {
     pons__ends e;
-    if (!k->known || (facts->ended == k->ends.ended && !begins(k, facts))) {
+    if (!k->known || (facts->ended == k->ends.ended && !k->news && !begins(k, facts))) {
         return NULL; // a quiet tick costs two comparisons
     }
     live(k);
@@ -182,6 +184,7 @@ void pons__keep_hear(pons__keep *k, const pons_value *channel)
     }
     pons__ends_fini(&k->ends);
     k->ends = e;
+    k->news = false;
     pons_value_unref(k->heard);
     k->heard = pons_value_ref(channel);
     k->known = true;
@@ -415,6 +418,7 @@ static int say(pons__keep *k, pons_thread *t, pons_error *err)
     pons_value_unref(k->pass.started);
     k->pass = (struct pons__keep_pass){0};
     k->look_ns = 0; // there may be more at once
+    k->news = true; // of the next tick
     if (p.checkpoints + p.thinned + p.events + p.effects == 0) {
         return PONS_OK;
     }
@@ -427,4 +431,28 @@ static int say(pons__keep *k, pons_thread *t, pons_error *err)
                     "effects", json_integer(p.effects), "bytes", json_integer(e->bytes), "by",
                     json_string(p.forced ? "size" : "age"), NULL),
         err);
+}
+
+// ---- for people ---------------------------------------------------------------------------------
+
+int pons_brain_pruned(pons_store store, const char *thread, pons_value **ret, pons_error *err)
+{
+    pons_autovalue state = NULL;
+    pons__ends e;
+    int rc = pons_state_read(store, thread, NS_KERNEL, &state, err);
+    rc = rc < 0 ? rc : pons__ends_read(pons_get(state, "keep"), &e);
+    if (rc < 0) {
+        return rc;
+    }
+    if (e.pruned_ms) {
+        *ret = pons_object("tasks", json_integer(e.cut), "tasks_kept",
+                           json_integer(e.ended - e.cut), "checkpoints",
+                           json_integer(e.checkpoints), "events", json_integer(e.events), "effects",
+                           json_integer(e.effects), "at_ms", json_integer(e.pruned_ms), NULL);
+    } else {
+        rc =
+            pons_error_set(err, PONS_ENOTFOUND, "brain", "nothing of thread %s was pruned", thread);
+    }
+    pons__ends_fini(&e);
+    return rc;
 }

@@ -27,6 +27,7 @@ typedef struct pons__keep {
     pons__ends ends;         // as the channel has it, with what has been done since
     bool known;              // the channel was read
     const pons_value *heard; // its value; NULL: it had none
+    bool news;               // ends has something that the channel has not
     int64_t lived_ms;        // now
     int64_t host_ns;         // at the last look
     int64_t look_ns;         // host: no pass begins before this

@@ -5,6 +5,7 @@
 // commits. What a running brain would be hurt by (rm, prune) is refused with its pid.
 #include "cli/cli.h"
 #include "pons/agent.h"
+#include "pons/brain.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static int read_options(threads_options *o, pons_error *err);
 static int list_threads(cli *c, pons_store store, const threads_options *o, pons_error *err);
 static int show_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
 static int show_history(cli *c, pons_store store, const threads_options *o, pons_error *err);
+static void show_pruned(cli *c, pons_store store);
 static int show_events(cli *c, pons_store store, const threads_options *o, pons_error *err);
 static int fork_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
 static int copy_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
@@ -259,7 +261,31 @@ static int show_history(cli *c, pons_store store, const threads_options *o, pons
             }
         }
     }
+    if (rc >= 0) {
+        show_pruned(c, store);
+    }
     return rc;
+}
+
+// What is not in a history any more, if it is a brain's.
+static void show_pruned(cli *c, pons_store store)
+{
+    pons_autovalue gone = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_brain_pruned(store, c->argv[1], &gone, &none) < 0) {
+        return;
+    }
+    if (c->json) {
+        pons_autovalue out = json_copy(gone);
+        json_object_set_new(out, "type", json_string("pruned"));
+        cli_print_json(out);
+        return;
+    }
+    cli_out("pruned: %lld checkpoints of %lld ended tasks are gone (store.keep); %lld keep all of "
+            "theirs\n",
+            (long long)pons_get_int(gone, "checkpoints", 0),
+            (long long)pons_get_int(gone, "tasks", 0),
+            (long long)pons_get_int(gone, "tasks_kept", 0));
 }
 
 // ---- events -------------------------------------------------------------------------------------

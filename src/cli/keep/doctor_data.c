@@ -2,6 +2,7 @@
 // whole and held against its checksums; nothing is changed unless --repair asks for it.
 #include "cli/keep/doctor.h"
 #include "pons/body.h"
+#include "pons/brain.h"
 #include "pons/graph.h"
 #include "pons/store.h"
 
@@ -158,6 +159,16 @@ static void read_threads(doctor *d)
                      ? rc
                      : pons_state_history(store, name, json_string_value(ns), 0, true, &list, &err);
             checkpoints += (int64_t)json_array_size(list);
+        }
+        pons_autovalue gone = NULL;
+        pons_error none = PONS_ERROR_INIT;
+        if (rc >= 0 && pons_brain_pruned(store, name, &gone, &none) >= 0) {
+            snprintf(detail, sizeof detail,
+                     "thread %s: %lld checkpoints and %lld effects of %lld ended tasks were pruned",
+                     name, (long long)pons_get_int(gone, "checkpoints", 0),
+                     (long long)pons_get_int(gone, "effects", 0),
+                     (long long)pons_get_int(gone, "tasks", 0));
+            doctor_say(d, "store", "note", detail, NULL);
         }
         if (rc < 0) {
             snprintf(detail, sizeof detail, "thread %s: %s", name,
