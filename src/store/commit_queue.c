@@ -67,8 +67,9 @@ void pons__commitq_fini(commit_queue *q)
 
 // ---- commits ------------------------------------------------------------------------------------
 
-int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err)
+int pons__commitq_commit(void *store, const pons_commit *c, pons_error *err)
 {
+    commit_queue *q = store;
     pons_error own;
     err = err ? err : &own;
     int rc = pons__store_check_commit(c, err);
@@ -102,8 +103,9 @@ int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err)
     return PONS_OK;
 }
 
-int pons__commitq_commit_async(commit_queue *q, const pons_commit *c, pons_error *err)
+int pons__commitq_commit_async(void *store, const pons_commit *c, pons_error *err)
 {
+    commit_queue *q = store;
     pons_error own;
     err = err ? err : &own;
     int rc = pons__store_check_commit(c, err);
@@ -141,8 +143,9 @@ int pons__commitq_commit_async(commit_queue *q, const pons_commit *c, pons_error
     return rc;
 }
 
-int pons__commitq_drain(commit_queue *q, pons_error *err)
+int pons__commitq_drain(void *store, pons_error *err)
 {
+    commit_queue *q = store;
     pons_error own;
     err = err ? err : &own;
     int rc = PONS_OK;
@@ -165,8 +168,9 @@ int pons__commitq_drain(commit_queue *q, pons_error *err)
     return rc;
 }
 
-int pons__commitq_flush(commit_queue *q, const pons_lease *lease, pons_error *err)
+int pons__commitq_flush(void *store, const pons_lease *lease, pons_error *err)
 {
+    commit_queue *q = store;
     pons_error own;
     err = err ? err : &own;
     int rc = PONS_OK;

@@ -76,11 +76,11 @@ void pons__commitq_init(commit_queue *q, const commit_queue_ops *ops, void *back
 void pons__commitq_stop(commit_queue *q); // writes what is queued, ends the thread
 void pons__commitq_fini(commit_queue *q); // stopped; the lines are the backend's
 
-// The ops of a store. err may be NULL.
-int pons__commitq_commit(commit_queue *q, const pons_commit *c, pons_error *err);
-int pons__commitq_commit_async(commit_queue *q, const pons_commit *c, pons_error *err);
-int pons__commitq_drain(commit_queue *q, pons_error *err);
-int pons__commitq_flush(commit_queue *q, const pons_lease *lease, pons_error *err);
+// The ops of a store whose first member is its queue. err may be NULL.
+int pons__commitq_commit(void *store, const pons_commit *c, pons_error *err);
+int pons__commitq_commit_async(void *store, const pons_commit *c, pons_error *err);
+int pons__commitq_drain(void *store, pons_error *err);
+int pons__commitq_flush(void *store, const pons_lease *lease, pons_error *err);
 
 // Lines. Whoever takes or returns one of a lease waits for its async commits first; NULL: the lease
 // is not, or no longer, this store's.

@@ -61,6 +61,20 @@ int pons__store_check_ns(const char *ns, pons_error *err)
     return PONS_OK;
 }
 
+static int check_mail(const pons_inbox_row *row, pons_error *err)
+{
+    const int rc = pons__store_check_ns(row->ns, err);
+    return !rc && !row->kind
+               ? pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind")
+               : rc;
+}
+
+int pons__store_check_post(const char *thread, const pons_inbox_row *row, pons_error *err)
+{
+    const int rc = pons__store_check_thread(thread, err);
+    return rc ? rc : check_mail(row, err);
+}
+
 int pons__store_check_commit(const pons_commit *c, pons_error *err)
 {
     if (!c || !c->lease) {
@@ -77,10 +91,7 @@ int pons__store_check_commit(const pons_commit *c, pons_error *err)
         rc = check_record(&c->records[i], err);
     }
     for (size_t i = 0; !rc && i < c->n_posts; i++) {
-        rc = pons__store_check_ns(c->posts[i].ns, err);
-        if (!rc && !c->posts[i].kind) {
-            rc = pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind");
-        }
+        rc = check_mail(&c->posts[i], err);
     }
     for (size_t i = 0; !rc && i < c->n_effects; i++) {
         rc = pons__store_check_ns(c->effects[i].ns, err);

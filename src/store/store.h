@@ -10,6 +10,7 @@
 // PONS_EINVAL, with the reason, for a name that is NULL, empty (threads only) or too long.
 int pons__store_check_thread(const char *thread, pons_error *err);
 int pons__store_check_ns(const char *ns, pons_error *err);
+int pons__store_check_post(const char *thread, const pons_inbox_row *row, pons_error *err);
 // The rows of a commit: terminated ids, names present, sane counts.
 int pons__store_check_commit(const pons_commit *c, pons_error *err);
 

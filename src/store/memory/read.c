@@ -215,13 +215,7 @@ int pons__mem_inbox_post(void *self, const char *thread, const pons_inbox_row *i
                          pons_error *err)
 {
     mem *m = self;
-    int rc = pons__store_check_thread(thread, err);
-    if (!rc) {
-        rc = pons__store_check_ns(in->ns, err);
-    }
-    if (!rc && !in->kind) {
-        rc = pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind");
-    }
+    int rc = pons__store_check_post(thread, in, err);
     if (rc) {
         return rc;
     }

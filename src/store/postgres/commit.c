@@ -20,39 +20,13 @@ static void settle(pg *s, commit_request *r, int status);
 
 const commit_queue_ops pons__pg_queue_ops = {.write = write_batch};
 
-int pons__pg_commit(void *self, const pons_commit *c, pons_error *err)
-{
-    return pons__commitq_commit(&((pg *)self)->q, c, err);
-}
-
-int pons__pg_commit_async(void *self, const pons_commit *c, pons_error *err)
-{
-    return pons__commitq_commit_async(&((pg *)self)->q, c, err);
-}
-
-int pons__pg_drain(void *self, pons_error *err)
-{
-    return pons__commitq_drain(&((pg *)self)->q, err);
-}
-
-int pons__pg_flush(void *self, const pons_lease *lease, pons_error *err)
-{
-    return pons__commitq_flush(&((pg *)self)->q, lease, err);
-}
-
 int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err)
 {
     pg *s = self;
     pons_error own;
     err = err ? err : &own;
-    int rc = pons__store_check_thread(thread, err);
-    if (!rc) {
-        rc = pons__store_check_ns(row->ns, err);
-    }
-    if (!rc && !row->kind) {
-        rc = pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind");
-    }
+    int rc = pons__store_check_post(thread, row, err);
     if (rc) {
         return rc;
     }

@@ -32,6 +32,7 @@
 #include "pons/module.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,7 @@ static void pg_store_close(void *self)
     free(s);
 }
 
+_Static_assert(offsetof(pg, q) == 0, "the ops of its queue take the store");
 static const pons_store_ops postgres_ops = {
     .abi = PONS_STORE_ABI,
     .name = "postgres",
@@ -122,10 +124,10 @@ static const pons_store_ops postgres_ops = {
     .lease_acquire = pons__pg_lease_acquire,
     .lease_release = pons__pg_lease_release,
     .lease_peek = pons__pg_lease_peek,
-    .commit = pons__pg_commit,
-    .commit_async = pons__pg_commit_async,
-    .drain = pons__pg_drain,
-    .flush = pons__pg_flush,
+    .commit = pons__commitq_commit,
+    .commit_async = pons__commitq_commit_async,
+    .drain = pons__commitq_drain,
+    .flush = pons__commitq_flush,
     .head = pons__pg_head,
     .checkpoint = pons__pg_checkpoint,
     .history = pons__pg_history,

@@ -266,6 +266,8 @@ typedef struct pg_untold {
 #define PG_LIFE_MAX 96
 
 struct pg {
+    commit_queue q; // first; who has its right to write may use w
+
     char *url;     // for libpq
     char name[64]; // of the server, for messages
     char host[PONS__HOST_MAX];
@@ -273,8 +275,7 @@ struct pg {
     int64_t lease_ms, answer_ms;
     atomic_bool away; // the last that was heard of the server is that it is not there
 
-    commit_queue q; // who has its right to write may use w
-    pg_conn w;      // [writing]
+    pg_conn w; // [writing]
 
     pthread_mutex_t keeper_mtx;
     bool keeper_on; // [keeper_mtx] the keeper's thread exists
@@ -298,10 +299,6 @@ int pons__pg_once(pg *s, pg_sql id, const pg_params *p, PGresult **ret, pons_err
 
 // commit.c
 extern const commit_queue_ops pons__pg_queue_ops;
-int pons__pg_commit(void *self, const pons_commit *c, pons_error *err);
-int pons__pg_commit_async(void *self, const pons_commit *c, pons_error *err);
-int pons__pg_drain(void *self, pons_error *err);
-int pons__pg_flush(void *self, const pons_lease *lease, pons_error *err);
 int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err);
 

@@ -29,39 +29,13 @@ static void move_log(void *self);
 
 const commit_queue_ops pons__sq_queue_ops = {.write = write_batch, .aside = move_log};
 
-int pons__sq_commit(void *self, const pons_commit *c, pons_error *err)
-{
-    return pons__commitq_commit(&((sq *)self)->q, c, err);
-}
-
-int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err)
-{
-    return pons__commitq_commit_async(&((sq *)self)->q, c, err);
-}
-
-int pons__sq_drain(void *self, pons_error *err)
-{
-    return pons__commitq_drain(&((sq *)self)->q, err);
-}
-
-int pons__sq_flush(void *self, const pons_lease *lease, pons_error *err)
-{
-    return pons__commitq_flush(&((sq *)self)->q, lease, err);
-}
-
 int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err)
 {
     sq *s = self;
     pons_error own;
     err = err ? err : &own;
-    int rc = pons__store_check_thread(thread, err);
-    if (!rc) {
-        rc = pons__store_check_ns(row->ns, err);
-    }
-    if (!rc && !row->kind) {
-        rc = pons_error_set(err, PONS_EINVAL, "store", "an inbox message needs a kind");
-    }
+    int rc = pons__store_check_post(thread, row, err);
     if (rc) {
         return rc;
     }

@@ -26,6 +26,7 @@
 
 #include "store/sqlite/sqlite.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static int note_wal(void *user, sqlite3 *db, const char *schema, int pages)
     return SQLITE_OK;
 }
 
+_Static_assert(offsetof(sq, q) == 0, "the ops of its queue take the store");
 static const pons_store_ops sqlite_ops = {
     .abi = PONS_STORE_ABI,
     .name = "sqlite",
@@ -134,10 +136,10 @@ static const pons_store_ops sqlite_ops = {
     .lease_acquire = pons__sq_lease_acquire,
     .lease_release = pons__sq_lease_release,
     .lease_peek = pons__sq_lease_peek,
-    .commit = pons__sq_commit,
-    .commit_async = pons__sq_commit_async,
-    .drain = pons__sq_drain,
-    .flush = pons__sq_flush,
+    .commit = pons__commitq_commit,
+    .commit_async = pons__commitq_commit_async,
+    .drain = pons__commitq_drain,
+    .flush = pons__commitq_flush,
     .head = pons__sq_head,
     .checkpoint = pons__sq_checkpoint,
     .history = pons__sq_history,

@@ -369,14 +369,14 @@ typedef struct word {
 } word;
 
 typedef struct sq {
+    commit_queue q; // first; who has its right to write may use everything marked [writing]
+
     char *path;      // as SQLite resolved it
     sql_where where; // how it is read; without a path: as usual
     char *locks;     // "<path>-locks"
     char name[64];   // the file's, for messages
     char host[PONS__HOST_MAX];
     int schema; // of the file; older than ours where it may only be read
-
-    commit_queue q; // who has its right to write may use everything marked [writing]
 
     pthread_mutex_t log_mtx;  // one at a time moves the log
     sql_conn tender;          // [log_mtx] the queue's thread's: moves the log while others commit
@@ -402,10 +402,6 @@ void pons__tx_rollback(sq *s);
 void pons__forget(sq *s, holding *h); // [writing] after a rollback; h may be NULL
 void pons__wal_tend(sq *s);           // [writing] after a commit
 void pons__wal_move(sq *s);           // [writing] moves the log into the file, as far as may be
-int pons__sq_commit(void *self, const pons_commit *c, pons_error *err);
-int pons__sq_commit_async(void *self, const pons_commit *c, pons_error *err);
-int pons__sq_drain(void *self, pons_error *err);
-int pons__sq_flush(void *self, const pons_lease *lease, pons_error *err);
 int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err);
 
