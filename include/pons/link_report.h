@@ -250,7 +250,7 @@ int pons_report_send(pons_link *l, const pons_report *r, pons_error *err);
 // Its goal_id; "": it is about no goal.
 const char *pons_report_goal_id(const pons_report *r);
 
-// ---- what lies in a report as JSON ---------------------------------------------------------------
+// ---- what lies in a report as JSON --------------------------------------------------------------
 
 // The structs borrow from what they are read from; what is wrong has its default.
 void pons_report_obstacle_read(const pons_value *item, pons_report_obstacle *ret);
