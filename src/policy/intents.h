@@ -152,7 +152,7 @@ typedef struct pons__rules {
     const pons_value *skills; // referenced; what `with` was compiled for
     pons__intents *with;      // owned; NULL: none
 } pons__rules;
-// For this world, whose `skills` may be a registry. Never NULL.
+// phrases.c. For this world, whose `skills` may be a registry. Never NULL.
 const pons__intents *pons__rules_for(pons__rules *p, const pons_value *world);
 
 // ---- the two halves of the policy ---------------------------------------------------------------
