@@ -71,7 +71,7 @@ int cmd_items(cli *c, pons_error *err)
     pons_items it = {.clock = pons_clock_real()};
     int rc = read_options(&o, err);
     if (rc >= 0 && verbs[v].writes) {
-        rc = cli_workspace(c, false, err);
+        rc = cli_workspace(c, verbs[v].run == put_item, err); // the first item makes it
         rc = rc < 0 ? rc : cli_store(c, &it.store, err);
     } else if (rc >= 0) {
         rc = cli_store_read(c, &it.store, err);

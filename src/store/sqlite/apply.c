@@ -68,7 +68,7 @@ int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
     for (size_t i = 0; !rc && i < c->n_events; i++) {
         rc = put_event(s, h, &c->events[i], err);
     }
-    return rc || !c->n_items ? rc : pons__sql_items(s, c->items, c->n_items, err);
+    return rc;
 }
 
 int pons__thread_id(sq *s, const char *name, int64_t *ret, pons_error *err)

@@ -22,6 +22,9 @@ static bool write_together(sq *s, commit_request **batch, size_t n);
 static void write_alone(sq *s, commit_request *r);
 static void settle(sq *s, commit_request *r, int status);
 static void say_what(commit_request *r);
+static int apply(sq *s, commit_request *r, pons_error *err);
+static bool transact(sq *s, pons_sync sync, pons_error *err);
+static int finish_write(sq *s, int rc, pons_error *err);
 static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                 pons_error *err);
 static bool wal_tend_aside(sq *s);
@@ -59,6 +62,55 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
         *ret_seq = seq;
     }
     return rc;
+}
+
+int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
+                         pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__store_check_items(items, n, err);
+    if (rc) {
+        return rc;
+    }
+    rc = transact(s, sync, err) ? pons__sql_items(s, items, n, err) : err->status;
+    return finish_write(s, rc, err);
+}
+
+// In small transactions: others write in between.
+int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int64_t removed = 0, before;
+    int rc;
+    do {
+        before = removed;
+        rc = transact(s, PONS_SYNC_NORMAL, err) ? pons__sql_sweep(s, now_ms, &removed, err)
+                                                : err->status;
+        rc = finish_write(s, rc, err);
+    } while (!rc && removed - before == PONS__SWEEP_BATCH);
+    if (!rc && ret_removed) {
+        *ret_removed = removed;
+    }
+    return rc;
+}
+
+int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
+                         pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__store_check_thread(thread, err);
+    if (rc) {
+        return rc;
+    }
+    rc = transact(s, PONS_SYNC_NORMAL, err) ? pons__sql_note(s, thread, note, was, err)
+                                            : err->status;
+    return finish_write(s, rc, err);
 }
 
 void pons__writer_enter(sq *s)
@@ -204,7 +256,7 @@ static bool write_together(sq *s, commit_request **batch, size_t n)
         if (rc) {
             break;
         }
-        int mine = pons__sql_apply(s, r, &r->err);
+        int mine = apply(s, r, &r->err);
         r->status = mine;
         if (mine && sqlite3_get_autocommit(s->w.db)) {
             rc = mine; // SQLite gave up the whole transaction
@@ -244,7 +296,7 @@ static void write_alone(sq *s, commit_request *r)
     }
     int rc = pons__tx_begin(s, &r->err);
     if (!rc) {
-        rc = pons__sql_apply(s, r, &r->err);
+        rc = apply(s, r, &r->err);
         if (!rc) {
             rc = pons__tx_commit(s, &r->err);
         }
@@ -254,6 +306,12 @@ static void write_alone(sq *s, commit_request *r)
         }
     }
     settle(s, r, rc);
+}
+
+static int apply(sq *s, commit_request *r, pons_error *err)
+{
+    int rc = pons__sql_apply(s, r, err);
+    return rc || !r->c->n_items ? rc : pons__sql_items(s, r->c->items, r->c->n_items, err);
 }
 
 static void settle(sq *s, commit_request *r, int status)
@@ -316,4 +374,21 @@ static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *r
         rc = pons__inbox_seq(s, tid, 1, ret_seq, err);
     }
     return rc ? rc : pons__inbox_put(s, tid, *ret_seq, nid, kind, row->value, err);
+}
+
+// Takes the right to write and begins; finish_write gives it back in any case.
+static bool transact(sq *s, pons_sync sync, pons_error *err)
+{
+    pons__writer_enter(s);
+    return !pons__sync_set(s, sync, err) && !pons__tx_begin(s, err);
+}
+
+static int finish_write(sq *s, int rc, pons_error *err)
+{
+    rc = rc ? rc : pons__tx_commit(s, err);
+    if (rc) {
+        pons__tx_rollback(s);
+    }
+    pons__writer_leave(s);
+    return rc;
 }

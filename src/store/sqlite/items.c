@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS_SCHEMA = 4, SWEEP_BATCH = 256 };
-
 typedef struct old_item { // the row in the way of a write
     int64_t iid;          // 0: none
     char *words;
@@ -39,8 +37,6 @@ static char *any_of(const char *words);
 static int find_old(sq *s, const char *ns, const char *key, old_item *ret, pons_error *err);
 static int drop_words(sq *s, int64_t iid, const char *words, pons_error *err);
 static int drop_item(sq *s, int64_t iid, const char *words, pons_error *err);
-static bool transact(sq *s, pons_sync sync, pons_error *err);
-static int finish_write(sq *s, int rc, pons_error *err);
 
 // ---- writing; [writing], inside a transaction ---------------------------------------------------
 
@@ -135,23 +131,9 @@ int pons__sql_items(sq *s, const pons_item_write *items, size_t n, pons_error *e
     return rc;
 }
 
-int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
-                         pons_error *err)
+int pons__sql_sweep(sq *s, int64_t now_ms, int64_t *removed, pons_error *err)
 {
-    sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__store_check_items(items, n, err);
-    if (rc) {
-        return rc;
-    }
-    rc = transact(s, sync, err) ? pons__sql_items(s, items, n, err) : err->status;
-    return finish_write(s, rc, err);
-}
-
-static int sweep_some(sq *s, int64_t now_ms, int64_t *removed, pons_error *err)
-{
-    for (int i = 0; i < SWEEP_BATCH; i++) {
+    for (int i = 0; i < PONS__SWEEP_BATCH; i++) {
         sqlite3_stmt *st = pons__sql(&s->w, SQL_ITEM_OVER, err);
         if (!st) {
             return err->status;
@@ -175,26 +157,6 @@ static int sweep_some(sq *s, int64_t now_ms, int64_t *removed, pons_error *err)
     return PONS_OK;
 }
 
-// In small transactions: others write in between.
-int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err)
-{
-    sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int64_t removed = 0, before;
-    int rc;
-    do {
-        before = removed;
-        rc =
-            transact(s, PONS_SYNC_NORMAL, err) ? sweep_some(s, now_ms, &removed, err) : err->status;
-        rc = finish_write(s, rc, err);
-    } while (!rc && removed - before == SWEEP_BATCH);
-    if (!rc && ret_removed) {
-        *ret_removed = removed;
-    }
-    return rc;
-}
-
 // ---- notes --------------------------------------------------------------------------------------
 
 // Whether the note is what it was; *ret_rc when that can't be told.
@@ -215,8 +177,8 @@ static bool note_is(sq *s, int64_t tid, const pons_bytes *was, int *ret_rc, pons
     return same;
 }
 
-static int put_note(sq *s, const char *thread, pons_bytes note, const pons_bytes *was,
-                    pons_error *err)
+int pons__sql_note(sq *s, const char *thread, pons_bytes note, const pons_bytes *was,
+                   pons_error *err)
 {
     int64_t tid = 0;
     int rc = pons__thread_id(s, thread, &tid, err);
@@ -235,20 +197,6 @@ static int put_note(sq *s, const char *thread, pons_bytes note, const pons_bytes
         pons__sum_end(&sum, st, 3);
     }
     return pons__sql_run(&s->w, st, err);
-}
-
-int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
-                         pons_error *err)
-{
-    sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__store_check_thread(thread, err);
-    if (rc) {
-        return rc;
-    }
-    rc = transact(s, PONS_SYNC_NORMAL, err) ? put_note(s, thread, note, was, err) : err->status;
-    return finish_write(s, rc, err);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -367,29 +315,12 @@ static int drop_words(sq *s, int64_t iid, const char *words, pons_error *err)
 static int drop_item(sq *s, int64_t iid, const char *words, pons_error *err)
 {
     int rc = drop_words(s, iid, words, err);
-    return rc ? rc : pons__del_one(s, SQL_ITEM_DEL, iid, err);
-}
-
-// Takes the right to write and begins; finish_write gives it back in any case.
-static bool transact(sq *s, pons_sync sync, pons_error *err)
-{
-    pons__writer_enter(s);
-    return !pons__sync_set(s, sync, err) && !pons__tx_begin(s, err);
-}
-
-static int finish_write(sq *s, int rc, pons_error *err)
-{
-    rc = rc ? rc : pons__tx_commit(s, err);
-    if (rc) {
-        pons__tx_rollback(s);
+    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_ITEM_DEL, err);
+    if (!st) {
+        return err->status;
     }
-    pons__writer_leave(s);
-    return rc;
-}
-
-bool pons__sq_has_items(const sq *s)
-{
-    return s->schema >= ITEMS_SCHEMA;
+    sqlite3_bind_int64(st, 1, iid);
+    return pons__sql_run(&s->w, st, err);
 }
 
 static int begin(item_reading *r, sq *s, sql_id id, pons_error *err)

@@ -4,7 +4,7 @@
 //   schema.c        connections, statements, the schema and its versions, SQLite's errors
 //   bind.c          what is bound to and read from statements; checksums of rows
 //   apply.c         one commit inside a transaction
-//   commit.c        commits as transactions, alone and in groups; the log; inbox posts
+//   commit.c        commits as transactions, alone and in groups; the log; posts, items, notes
 //   commit_queue.c  who writes when (shared with postgres)
 //   read.c          everything that only reads
 //   lease.c         leases in the database; the end of a thread
@@ -402,6 +402,11 @@ void pons__tx_rollback(sq *s);
 void pons__forget(sq *s, holding *h); // [writing] after a rollback; h may be NULL
 void pons__wal_tend(sq *s);           // [writing] after a commit
 void pons__wal_move(sq *s);           // [writing] moves the log into the file, as far as may be
+int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
+                         pons_error *err);
+int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
+int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
+                         pons_error *err);
 int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err);
 
@@ -456,14 +461,16 @@ int pons__del_range(sq *s, sql_id statement, int64_t owner, pons_error *err);   
 int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err);         // [writing]
 void pons__holding_destroy(holding *h);                                          // unlocks
 
-// items.c
-int pons__sql_items(sq *s, const pons_item_write *items, size_t n, pons_error *err); // [writing]
-bool pons__sq_has_items(const sq *s); // the file's schema has them, and notes
-int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
-                         pons_error *err);
-int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
-int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
-                         pons_error *err);
+// items.c; what writes: [writing], inside a transaction
+#define PONS__SWEEP_BATCH 256 // items removed in one
+int pons__sql_items(sq *s, const pons_item_write *items, size_t n, pons_error *err);
+int pons__sql_sweep(sq *s, int64_t now_ms, int64_t *removed, pons_error *err); // at most a batch
+int pons__sql_note(sq *s, const char *thread, pons_bytes note, const pons_bytes *was,
+                   pons_error *err);
+static inline bool pons__sq_has_items(const sq *s) // and notes
+{
+    return s->schema >= 4;
+}
 int pons__sq_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
                       void *user, pons_error *err);
 int pons__sq_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
