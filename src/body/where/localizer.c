@@ -49,7 +49,8 @@ enum {
     BEAMS_MIN = 8,
     DOUBT_SCANS = 5, // that contradict, in a row
     AGREE_SCANS = 3, // that agree, in a row, with a pose that was found or told
-    THINK_LOOKUPS = 20000
+    THINK_LOOKUPS = 20000,
+    MATCHES = 4 // in one slice: the map around each may have to be worked out
 };
 static const double SCALE_FIRST_M = 0.30, SCALE_LAST_M = 0.08; // of ρ
 static const double SIGMA_M = 0.15; // of one beam: wide, for a scan's errors are alike
@@ -104,6 +105,10 @@ struct pons__localizer {
     bool looked;            // and since when the whole map has been searched
     pons__relocate *search; // NULL: none
     int pass;               // of SHARES; N_SHARES: the last, for rivals
+    bool matching;          // the places that it found are matched, a few at a time:
+    int at, n_fits;         // the next, and those that fit, best first
+    double coarse;          // the best share of theirs before the match
+    match_result fits[PONS__PLACES_MAX];
     pons_pose2 searched_at; // odometry of the scan that is searched for
     int64_t scan_ns;        // of the newest scan, and when to search again
     int64_t again_ns;
@@ -127,6 +132,7 @@ static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odo
 static void suspect(pons__localizer *l, const pons_scan *scan, pons_pose2 odom);
 static void doubt(pons__localizer *l);
 static void begin_search(pons__localizer *l, pons_pose2 odom);
+static bool match_places(pons__localizer *l);
 static void end_pass(pons__localizer *l);
 static void learn_beams(pons__localizer *l, const pons_scan *scan);
 static void take_points(pons__localizer *l, const pons_scan *scan);
@@ -270,7 +276,12 @@ const pons__pose_watch *pons__localizer_watch(const pons__localizer *l)
 
 bool pons__localizer_think(pons__localizer *l, int64_t lookups)
 {
-    if (l->search && pons__relocate_step(l->search, lookups)) {
+    if (l->search && !l->matching && pons__relocate_step(l->search, lookups)) {
+        l->matching = true;
+        l->at = l->n_fits = 0;
+        l->coarse = 0.0;
+    } else if (l->search && l->matching && match_places(l)) {
+        l->matching = false;
         end_pass(l);
     }
     return l->search != NULL;
@@ -359,6 +370,7 @@ static void doubt(pons__localizer *l)
 static void begin_search(pons__localizer *l, pons_pose2 odom)
 {
     l->pass = 0;
+    l->matching = false;
     l->aside = false;
     l->search = pons__relocate_create(l->grid, l->px, l->py, l->n_points, SHARES[0]);
     l->searched_at = odom;
@@ -368,50 +380,54 @@ static void begin_search(pons__localizer *l, pons_pose2 odom)
     l->again_ns = l->scan_ns + AGAIN_NS;
 }
 
-// The places of a pass, matched and tried: how many fit. Best first; of those that a match brought
+// A place that was matched, among those that fit: best first; of those that a match brought
 // together one is kept.
-static int fitting(pons__localizer *l, match_result ret[PONS__PLACES_MAX], double *ret_coarse)
+static void add_fit(pons__localizer *l, const match_result *f)
+{
+    match_result *all = l->fits;
+    int at = 0;
+    while (at < l->n_fits &&
+           (hypot(all[at].pose.x - f->pose.x, all[at].pose.y - f->pose.y) > SAME_M ||
+            fabs(pons_wrap_angle(all[at].pose.yaw - f->pose.yaw)) > SAME_RAD)) {
+        at++;
+    }
+    if (at < l->n_fits && all[at].share >= f->share) {
+        return;
+    }
+    l->n_fits += at == l->n_fits;
+    for (; at > 0 && all[at - 1].share < f->share; at--) {
+        all[at] = all[at - 1];
+    }
+    all[at] = *f;
+}
+
+// Matches and tries the next places of a pass. True: that were all.
+static bool match_places(pons__localizer *l)
 {
     const pons__place *places;
     bool more;
     const int n = pons__relocate_places(l->search, &places, &more);
     const sym3 cov = l->cov;
-    int found = 0;
     l->n_points = l->n_kept;
     memcpy(l->px, l->kx, sizeof l->px);
     memcpy(l->py, l->ky, sizeof l->py);
     l->cov = (sym3){.xx = LOST_STD_M * LOST_STD_M,
                     .yy = LOST_STD_M * LOST_STD_M,
                     .tt = LOST_STD_RAD * LOST_STD_RAD};
-    *ret_coarse = 0.0;
-    for (int i = 0; i < n; i++) {
-        match_result f = {.pose = places[i].pose};
+    for (int k = 0; k < MATCHES && l->at < n; k++, l->at++) {
+        match_result f = {.pose = places[l->at].pose};
         if (!match(l, &f)) {
             continue;
         }
         const pons__agreement a = pons__agreement_of(l->grid, f.pose, l->px, l->py, l->n_points);
         f.share = a.fit;
-        if (a.contradicts || f.share < (l->aside ? fmax(FITS_ASIDE, l->fit + BETTER) : FITS)) {
-            continue;
+        if (!a.contradicts && f.share >= (l->aside ? fmax(FITS_ASIDE, l->fit + BETTER) : FITS)) {
+            add_fit(l, &f);
+            l->coarse = fmax(l->coarse, places[l->at].share);
         }
-        int at = 0;
-        while (at < found &&
-               (hypot(ret[at].pose.x - f.pose.x, ret[at].pose.y - f.pose.y) > SAME_M ||
-                fabs(pons_wrap_angle(ret[at].pose.yaw - f.pose.yaw)) > SAME_RAD)) {
-            at++;
-        }
-        if (at < found && ret[at].share >= f.share) {
-            continue;
-        }
-        found = at == found ? found + 1 : found;
-        for (; at > 0 && ret[at - 1].share < f.share; at--) {
-            ret[at] = ret[at - 1];
-        }
-        ret[at] = f;
-        *ret_coarse = fmax(*ret_coarse, places[i].share);
     }
     l->cov = cov;
-    return found;
+    return l->at >= n;
 }
 
 static void say_where(pons__localizer *l, const match_result *f, int n)
@@ -442,9 +458,9 @@ static void say_where(pons__localizer *l, const match_result *f, int n)
 // One place that fits, by so much better than any other, is where the robot is.
 static void end_pass(pons__localizer *l)
 {
-    match_result f[PONS__PLACES_MAX];
-    double coarse = 0.0;
-    int n = fitting(l, f, &coarse);
+    const match_result *f = l->fits;
+    const double coarse = l->coarse;
+    int n = l->n_fits;
     if (n == 0 && l->pass + 1 < N_SHARES) {
         pons__relocate_restart(l->search, SHARES[++l->pass]);
         return;
