@@ -223,7 +223,12 @@ void pons__body_poll(pons_body *b)
     if (due(b->robot_ns, &b->control_due_ns, PONS__CONTROL_NS)) {
         control(b);
     }
-    b->thinking = pons__nav_think(b->nav, THINK_CELLS) || b->thinking;
+    const bool planning = pons__nav_think(b->nav, THINK_CELLS);
+    if (b->planning && !planning) {
+        b->control_due_ns = b->robot_ns; // who waits for the path has it at once
+    }
+    b->planning = planning;
+    b->thinking = b->thinking || planning;
     const int64_t now_ns = b->threaded ? b->host_ns : b->robot_ns;
     if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS)) {
         pons__body_tell(b, NULL);

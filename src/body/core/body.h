@@ -128,6 +128,7 @@ struct pons_body {
     pons__nav *nav;
     pons__localizer *localizer;
     uint32_t jumps_seen; // of the localiser
+    bool planning;       // a plan is under way between control steps
     bool thinking;       // there is more to search or plan: the next poll comes at once
     pons_pose2 pose;
     pons__odom_sample odom[PONS__ODOM_RING];

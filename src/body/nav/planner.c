@@ -39,7 +39,7 @@ enum {
     UNIT = 16,      // cost of a metre in the open
     WHOLE = 256,    // tiles of a map that is searched whole
     LEG = 400,      // tiles of the way that are searched at a time
-    REGION = 16,    // cells that a region counts as, in a step
+    REGION = 8,     // cells that a region counts as, in a step
     LOOK_MAX = 400, // cells that straightening looks ahead: more would take a square of time
     SPOTS = 8,
     RELAXATIONS = 40

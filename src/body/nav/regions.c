@@ -333,7 +333,8 @@ static void relax(pons__regions *r, int32_t node, int32_t to)
     const double metre =
         0.5 * (r->tiles[node / 16].metre[node % 16 - 1] + r->tiles[to / 16].metre[to % 16 - 1]) /
         r->unit;
-    const double x = pons__costmap_x(r->g, (ax + bx) / 2), y = pons__costmap_y(r->g, (ay + by) / 2);
+    const int mx = (ax + bx) / 2, my = (ay + by) / 2;
+    const double x = pons__costmap_x(r->g, mx), y = pons__costmap_y(r->g, my);
     const double extra = r->extra ? r->extra(r->user, x, y) : 0.0;
     const double way = hypot(ax - bx, ay - by) * r->g->res * (metre + extra);
     const double cost = (double)r->cost_to[node] + way;

@@ -131,8 +131,8 @@ static double box_distance(double px, double py, double hx, double hy)
 
 static void work_out(const pons__surface *f, int patch, float *ret)
 {
-    const double x0 = f->x0 + patch % f->w * PONS__PATCH * f->res;
-    const double y0 = f->y0 + patch / f->w * PONS__PATCH * f->res;
+    const int first_x = patch % f->w * PONS__PATCH, first_y = patch / f->w * PONS__PATCH;
+    const double x0 = f->x0 + first_x * f->res, y0 = f->y0 + first_y * f->res;
     memcpy(ret, f->far, sizeof f->far);
     for (int32_t i = f->first[patch]; i < f->first[patch + 1]; i++) {
         const pons__box *b = &f->boxes[f->of[i]];
