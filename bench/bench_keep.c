@@ -2,6 +2,8 @@
 //
 //   brain.task.bytes      the file, log included, after 1,000 tasks that drive, by the task
 //   brain.task.pss        what the process's memory grew by over the second half of them
+//   brain.task.poll.max   the longest poll of those, in processor time: rows are taken away in them
+//   brain.task.poll.slow  how many in a million took more than 5 ms
 //   brain.queue300.bytes  the file after 300 goals that were said at once have been met
 //   brain.year.bytes      the largest the file gets in a year of ten tasks a day (a hundredth of 1,000),
 //                         when the last 10 keep everything and the rest stays for 30 days
@@ -25,6 +27,7 @@
 #define YEAR_DAYS  365
 #define YEAR_EARLY 100
 #define DAY_TASKS  10
+#define SLOW_MS    5.0
 #define POLLS      4000000
 
 typedef struct rig {
@@ -36,6 +39,8 @@ typedef struct rig {
     pons_body *body;
     pons_brain *brain;
     int ended, said;
+    double poll_ms; // the longest, in processor time
+    int64_t polls, slow;
 } rig;
 
 static void task(void);
@@ -183,7 +188,12 @@ static void run_until(rig *r, int ended)
         }
         r->clock.now_ns += STEP_NS;
         bench_must(pons_body_step(r->body, STEP_NS, &err), &err);
+        const double from = bench_cpu_s();
         bench_must(pons_brain_poll(r->brain, &err), &err);
+        const double took_ms = (bench_cpu_s() - from) * 1e3;
+        r->poll_ms = took_ms > r->poll_ms ? took_ms : r->poll_ms;
+        r->slow += took_ms > SLOW_MS;
+        r->polls++;
     }
 }
 
@@ -218,6 +228,8 @@ static void task(void)
         add(&r, 1);
         half = i == n / 2 ? bench_pss_mib(getpid()) : half;
     }
+    bench_print("brain.task.poll.max", r.poll_ms, "ms");
+    bench_print("brain.task.poll.slow", (double)r.slow / (double)r.polls * 1e6, "ppm");
     bench_print("brain.task.pss", bench_pss_mib(getpid()) - half, "MiB");
     bench_print("brain.task.bytes", rig_close(&r) / TASKS, "B");
 }

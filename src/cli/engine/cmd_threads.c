@@ -281,11 +281,11 @@ static void show_pruned(cli *c, pons_store store)
         cli_print_json(out);
         return;
     }
-    cli_out("pruned: %lld checkpoints of %lld ended tasks are gone (store.keep); %lld keep all of "
-            "theirs\n",
-            (long long)pons_get_int(gone, "checkpoints", 0),
-            (long long)pons_get_int(gone, "tasks", 0),
-            (long long)pons_get_int(gone, "tasks_kept", 0));
+    cli_out(
+        "pruned: %lld checkpoints that %lld ended tasks left are gone (store.keep); %lld keep all "
+        "of theirs\n",
+        (long long)pons_get_int(gone, "checkpoints", 0), (long long)pons_get_int(gone, "tasks", 0),
+        (long long)pons_get_int(gone, "tasks_kept", 0));
 }
 
 // ---- events -------------------------------------------------------------------------------------
