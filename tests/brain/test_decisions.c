@@ -221,6 +221,26 @@ static void words_answer_a_question(void **state)
     }
 }
 
+// An operation waits with the question: an option that is said, even "no", is no yes to it.
+static void words_approve_no_operation(void **state)
+{
+    (void)state;
+    static const char *const messages[] = {"{'text':'no'}", "{'text':'left'}"};
+    for (size_t i = 0; i < 2; i++) {
+        bench b;
+        begin(&b, "[{'decision':{'type':'CONTINUE','reason':'x','ops':[{'op':'approval','question':"
+                  "'shall I?','options':['no','left']},{'op':'dispatch','skill':"
+                  "'navigate_to_pose','args':{'zone':'kitchen'}}]}},"
+                  "{'repeat':true,'decision':{'type':'ABORT','reason':'as you wish'}}]");
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_post(&b, "say", messages[i]);
+        bench_await(&b, "task.done", "status", "aborted", SOON);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+        bench_close(&b);
+    }
+}
+
 static void a_question_has_a_deadline(void **state)
 {
     (void)state;
@@ -372,6 +392,7 @@ int main(void)
         cmocka_unit_test(what_is_said_twice_is_one_task),
         cmocka_unit_test(a_task_ends_at_its_deadline),
         cmocka_unit_test(words_answer_a_question),
+        cmocka_unit_test(words_approve_no_operation),
         cmocka_unit_test(a_question_has_a_deadline),
         cmocka_unit_test(a_finish_that_nobody_can_check_says_so),
         cmocka_unit_test(claims_are_checked),

@@ -123,7 +123,9 @@ int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
     pons_autovalue question = json_string(r->approval ? r->approval->question : "");
     const char *action = pons_get_str(answer, "action", "reject");
     const bool edit = strcmp(action, "edit") == 0;
-    const bool no = strcmp(action, "approve") != 0 && !edit;
+    // Words are for whoever asked: they are no yes to operations that wait with the question.
+    const bool words = pons_get(answer, "answer") && r->proposed_ops->to_dispatch.n > 0;
+    const bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
     if (edit) {
         pons__list list = {0};
         const char *fault = edited_ops(answer, &r->proposed_ops->to_dispatch, &list);
