@@ -117,6 +117,7 @@ typedef struct pons_report_feedback {
     const char *goal_id, *skill;
     int64_t robot_ms;
     double distance_remaining_m, eta_s, elapsed_s;
+    double distance_m; // driven since the start
     int64_t recoveries;
     pons_report_pose pose;
     bool navigates; // the rest is told, by Nav2's names

@@ -343,6 +343,33 @@ static const pons__field react_fields[] = {
 };
 TABLE(react, "the inner loop's channel `react`");
 
+const pons__record *const pons__state_records[] = {
+    &pons__tasks_record,
+    &pons__task_record,
+    &pons__goal_record,
+    &pons__ladder_record,
+    &pons__spent_record,
+    &pons__task_plan_record,
+    &pons__pend_record,
+    &pons__finished_record,
+    &pons__stopped_record,
+    &pons__told_record,
+    &pons__totals_record,
+    &pons__react_record,
+    &pons__decision_record,
+    &pons__proposed_record,
+    &pons__payload_record,
+    &pons__op_record,
+    &pons__question_record,
+    &pons__human_record,
+    &pons__preempt_record,
+    &pons__pace_record,
+    &pons__skills_record,
+    &pons__running_record,
+    &pons__result_record,
+    &pons__activate_record,
+    &pons__outcome_record,
+    NULL};
 // clang-format on
 
 // ---- what is done often -------------------------------------------------------------------------

@@ -349,6 +349,8 @@ typedef struct pons__react {
 } pons__react;
 extern const pons__record pons__react_record;
 
+extern const pons__record *const pons__state_records[]; // all of them, for docs/brain.md; ends with NULL
+
 // ---- what is done often -------------------------------------------------------------------------
 
 pons__task *pons__queue_find(const pons__tasks *t, const char *id); // NULL: not there

@@ -120,6 +120,7 @@ static const pons_field feedback_fields[] = {
     {"skill",                STRING,  USUAL,    AT(feedback.skill), .means = "of the goal"},
     {"robot_ms",             INTEGER, USUAL,    AT(feedback.robot_ms), .means = "the robot's clock"},
     {"distance_remaining_m", NUMBER,  NULLABLE, AT(feedback.distance_remaining_m), .means = "of the way"},
+    {"distance_m",           NUMBER,  USUAL,    AT(feedback.distance_m), .means = "driven since the start"},
     {"eta_s",                NUMBER,  NULLABLE, AT(feedback.eta_s), .means = "to the end"},
     {"elapsed_s",            NUMBER,  USUAL,    AT(feedback.elapsed_s), .means = "since the start"},
     {"recoveries",           INTEGER, USUAL,    AT(feedback.recoveries), .means = "so far"},

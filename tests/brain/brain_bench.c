@@ -248,6 +248,7 @@ void bench_brain(bench *b)
                                   .on_event = on_event,
                                   .user = b,
                                   .keep_running = b->keep_running,
+                                  .stream = b->stream,
                                   .resumed = b->resumed,
                                   .stop_body = true};
     must(pons_brain_open(&o, &b->brain, &err), &err);
@@ -550,7 +551,8 @@ static void body_work(bench *b)
             tell(b, pons_object("type", json_string("feedback"), "goal_id", json_string(g->id),
                                 "skill", json_string(g->skill), "robot_ms",
                                 json_integer(b->time.now_ns / PONS_NS_PER_MS),
-                                "distance_remaining_m", json_real(ROUTE_M + left * 1e-3), NULL));
+                                "distance_remaining_m", json_real(ROUTE_M + left * 1e-3),
+                                "distance_m", json_real(b->driven_m), NULL));
         }
         if (g->left_ms == BENCH_NEVER) {
             continue;

@@ -38,6 +38,7 @@ typedef struct bench {
     pons_value *events;
     size_t mark;
     bool keep_running, resumed;
+    uint32_t stream;   // PONS_STREAM_…
     bool bad_skill;    // the body's registry has one that is not as published
     bool schemas_fail; // the test wants that; else an event schema.failed fails it at the end
 
@@ -65,6 +66,7 @@ typedef struct bench {
     const char *reject; // code for every goal but stop_base; NULL: accepts
     int64_t base_ms;    // how long a skill of the base takes; BENCH_NEVER
     int fail_code;      // how navigate_to_pose ends; 0: well
+    double driven_m;    // what feedback says was driven so far
     bool stuck;         // feedback never gets closer
     // what it has seen
     pons_link *link;

@@ -382,6 +382,47 @@ static void a_task_has_a_budget_of_calls(void **state)
     bench_close(&b);
 }
 
+// What was driven when a body died with its goal was driven.
+static void a_bodys_death_forgets_no_metres(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    b.keep_running = false;
+    bench_brain(&b);
+    bench_run(&b, 0.1);
+    b.base_ms = BENCH_NEVER;
+    b.driven_m = 3.25;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_run(&b, 2.0);
+    bench_drop(&b);
+    b.boot = "boot-2";
+    b.base_ms = 500;
+    bench_await(&b, "effect", "state", "outcome_unknown", 30.0);
+    const pons_value *done = bench_await(&b, "run.done", NULL, NULL, 60.0);
+    assert_true(pons_get_num(done, "distance_m", 0.0) >= 3.25);
+    bench_close(&b);
+}
+
+// What the nodes say as they go, for who streams it.
+static void the_custom_stream_says_what_was_decided(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    b.stream = PONS_STREAM_CUSTOM;
+    b.keep_running = false;
+    bench_brain(&b);
+    b.base_ms = 500;
+    bench_goal_text(&b, "去厨房");
+    const pons_value *said = bench_await(&b, "stream.custom", NULL, NULL, SOON);
+    assert_non_null(said);
+    bench_await(&b, "run.done", "status", "succeeded", 60.0);
+    assert_true(bench_count(&b, "stream.custom", NULL, NULL) >= 4);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +441,8 @@ int main(void)
         cmocka_unit_test(a_cancel_of_nothing_is_answered),
         cmocka_unit_test(a_model_is_asked_on_events_not_by_the_clock),
         cmocka_unit_test(a_task_has_a_budget_of_calls),
+        cmocka_unit_test(a_bodys_death_forgets_no_metres),
+        cmocka_unit_test(the_custom_stream_says_what_was_decided),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("decisions", tests, NULL, NULL);

@@ -531,6 +531,7 @@ static void send_feedback(pons_body *b, pons__goal *g)
         .skill = g->skill->name,
         .robot_ms = b->robot_ns / PONS_NS_PER_MS,
         .distance_remaining_m = o->distance_m,
+        .distance_m = b->odometer_m - g->odometer_m,
         .eta_s = o->eta_s,
         .elapsed_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S,
         .recoveries = o->recoveries,

@@ -88,6 +88,11 @@ static int check_record(const pons_skill *m, pons_error *err)
     if (!isfinite(m->timeout_s) || m->timeout_s <= 0.0) {
         return refuse(err, "its timeout_s is no time");
     }
+    pons_autovalue phrases = NULL;
+    if (m->phrases && (pons_value_parse(m->phrases, strlen(m->phrases), &phrases, NULL) < 0 ||
+                       !json_is_array(phrases))) {
+        return refuse(err, "its phrases are no JSON list");
+    }
     const int rc = check_args_schema(m->args_schema, err);
     return rc < 0 ? rc : check_error_map(m->error_map, err);
 }

@@ -112,7 +112,7 @@ static void now_running(pons__turn *t, const pons__op *op)
     r->goal_index = op->goal_index;
     r->started_ms = pons_cx_wall_ms(t->cx);
     r->started_robot_ms = pons__port_robot_ms(&t->b->port);
-    r->timeout_s = pons_get_num(skill, "timeout_s", 0.0);
+    r->timeout_s = pons_get_num(op->args, "timeout_s", pons_get_num(skill, "timeout_s", 0.0));
     pons__list_add(&t->skills->running, r);
 }
 

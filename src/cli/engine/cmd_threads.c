@@ -4,6 +4,7 @@
 // All of it works beside a brain that is running: reading takes nothing, a copy is made between two
 // commits. What a running brain would be hurt by (rm, prune) is refused with its pid.
 #include "cli/cli.h"
+#include "cli/engine/why.h"
 #include "pons/agent.h"
 #include "pons/brain.h"
 
@@ -19,7 +20,7 @@
 #define MS_PER_DAY      86400000.0
 
 typedef struct threads_options {
-    const char *keep_text, *events_text, *limit_text, *after_text, *stream, *at, *ns, *follow;
+    const char *keep_text, *events_text, *limit_text, *after_text, *stream, *at, *ns, *follow, *why;
     int64_t keep, events_since_ms, limit, after;
     uint32_t modes;
 } threads_options;
@@ -64,6 +65,7 @@ int cmd_threads(cli *c, pons_error *err)
         {"--stream", "MODE,…", "events: only what was streamed in these modes", &o.stream},
         {"--follow", NULL, "events: and what comes, until nobody runs the thread", &o.follow},
         {"--at", "CHECKPOINT", "fork: as it was there (see history); default: as it stands", &o.at},
+        {"--why", NULL, "show: what was decided, and why, as prose", &o.why},
         {"--keep", "N", "prune: checkpoints of each namespace that stay; default 1", &o.keep_text},
         {"--events", "DAYS", "prune: events that are older go as well", &o.events_text},
         {NULL, NULL, NULL, NULL}};
@@ -216,6 +218,9 @@ static int show_thread(cli *c, pons_store store, const threads_options *o, pons_
         pons_value *state = NULL;
         rc = pons_state_read(store, c->argv[1], ns, &state, err);
         json_object_set_new(out, ns, state);
+    }
+    if (rc >= 0 && o->why) {
+        return cli_why(store, c->argv[1], err);
     }
     if (rc >= 0) {
         cli_print_json(out);

@@ -1,0 +1,112 @@
+// test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
+// stored is understood, and docs/brain.md has the tables as they are.
+#include "brain/state.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pons_value *parsed(const char *text)
+{
+    pons_value *v = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_value_parse(text, strlen(text), &v, &err), PONS_OK);
+    return v;
+}
+
+static void what_is_written_is_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; pons__state_records[i]; i++) {
+        const pons__record *r = pons__state_records[i];
+        pons_error err = PONS_ERROR_INIT;
+        void *fresh = pons__record_new(r);
+        pons_autovalue written = pons__record_write(r, fresh);
+        void *again = pons__record_read(r, written);
+        pons_autovalue twice = pons__record_write(r, again);
+        assert_true(json_equal(written, twice));
+        assert_int_equal(pons__record_check(r, written, &err), PONS_OK);
+        pons__record_free(r, fresh);
+        pons__record_free(r, again);
+    }
+}
+
+// As a thread of before the tables has it, with members that are gone and without those that are new.
+static void an_earlier_task_is_understood(void **state)
+{
+    (void)state;
+    pons_autovalue old = parsed(
+        "{\"id\":\"task-7\",\"text\":\"去厨房\",\"goals\":[{\"intent\":\"go_to\",\"zone\":\"kitchen\","
+        "\"text\":\"去厨房\",\"done\":false}],\"priority\":50,\"deadline_ms\":null,\"resources\":[\"base\"],"
+        "\"preemptible\":true,\"status\":\"active\",\"created_ms\":5,\"source\":\"user\",\"attempt\":1,"
+        "\"plan\":null,\"ladder\":{\"step\":\"wait\",\"failures\":2,\"best_m\":null},\"gone\":1}");
+    pons__task *task = pons__record_read(&pons__task_record, old);
+    assert_string_equal(task->id, "task-7");
+    assert_int_equal(task->status, PONS_TASK_ACTIVE);
+    assert_int_equal(task->deadline_ms, 0);
+    assert_null(task->plan);
+    assert_int_equal(task->ladder->failures, 2);
+    assert_int_equal(task->ladder->tries, 1);
+    assert_string_equal(((pons__goal *)task->goals.at[0])->zone, "kitchen");
+    pons__task *copy = pons__record_copy(&pons__task_record, task);
+    pons__set_text(&copy->id, "other");
+    assert_string_equal(task->id, "task-7");
+    pons__record_free(&pons__task_record, copy);
+    pons__record_free(&pons__task_record, task);
+}
+
+static void what_is_of_another_kind_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } rows[] = {{"[]", "task is not an object"},
+                {"{\"priority\":\"high\"}", "task: /priority is of another kind"},
+                {"{\"status\":\"asleep\"}", "task: /status is of another kind"},
+                {"{\"goals\":[{\"done\":1}]}", "goal: /done is of another kind"},
+                {"{\"ladder\":{\"tries\":[]}}", "ladder: /tries is of another kind"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_autovalue v = parsed(rows[i].text);
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(pons__record_check(&pons__task_record, v, &err), PONS_EINVAL);
+        assert_string_equal(err.message, rows[i].says);
+        void *lenient = pons__record_read(&pons__task_record, v); // and what is read has its preset
+        pons__record_free(&pons__task_record, lenient);
+    }
+}
+
+static void the_document_has_the_tables(void **state)
+{
+    (void)state;
+    FILE *f = fopen(PONS_SOURCE_DIR "/docs/brain.md", "re");
+    assert_non_null(f);
+    pons_autobuf doc = PONS_BUF_INIT;
+    char chunk[4096];
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) {
+        assert_true(pons_buf_bytes(&doc, chunk, n) >= 0);
+    }
+    fclose(f);
+    for (size_t i = 0; pons__state_records[i]; i++) {
+        pons_autobuf table = PONS_BUF_INIT;
+        assert_true(pons__record_describe(pons__state_records[i], &table) >= 0);
+        if (!strstr(doc.data, table.data)) {
+            fail_msg("docs/brain.md has not this table:\n%s", table.data);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(an_earlier_task_is_understood),
+        cmocka_unit_test(what_is_of_another_kind_is_named),
+        cmocka_unit_test(the_document_has_the_tables),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("state", tests, NULL, NULL);
+}
