@@ -349,7 +349,8 @@ typedef struct pons__react {
 } pons__react;
 extern const pons__record pons__react_record;
 
-extern const pons__record *const pons__state_records[]; // all of them, for docs/brain.md; ends with NULL
+extern const pons__record
+    *const pons__state_records[]; // all of them, for docs/brain.md; ends with NULL
 
 // ---- what is done often -------------------------------------------------------------------------
 

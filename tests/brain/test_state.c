@@ -40,9 +40,12 @@ static void an_earlier_task_is_understood(void **state)
 {
     (void)state;
     pons_autovalue old = parsed(
-        "{\"id\":\"task-7\",\"text\":\"去厨房\",\"goals\":[{\"intent\":\"go_to\",\"zone\":\"kitchen\","
-        "\"text\":\"去厨房\",\"done\":false}],\"priority\":50,\"deadline_ms\":null,\"resources\":[\"base\"],"
-        "\"preemptible\":true,\"status\":\"active\",\"created_ms\":5,\"source\":\"user\",\"attempt\":1,"
+        "{\"id\":\"task-7\",\"text\":\"去厨房\",\"goals\":[{\"intent\":\"go_to\",\"zone\":"
+        "\"kitchen\","
+        "\"text\":\"去厨房\",\"done\":false}],\"priority\":50,\"deadline_ms\":null,\"resources\":["
+        "\"base\"],"
+        "\"preemptible\":true,\"status\":\"active\",\"created_ms\":5,\"source\":\"user\","
+        "\"attempt\":1,"
         "\"plan\":null,\"ladder\":{\"step\":\"wait\",\"failures\":2,\"best_m\":null},\"gone\":1}");
     pons__task *task = pons__record_read(&pons__task_record, old);
     assert_string_equal(task->id, "task-7");
