@@ -330,9 +330,9 @@ static void relax(pons__regions *r, int32_t node, int32_t to)
     int ax, ay, bx, by;
     middle(r, node, &ax, &ay);
     middle(r, to, &bx, &by);
-    const double metre =
-        0.5 * (r->tiles[node / 16].metre[node % 16 - 1] + r->tiles[to / 16].metre[to % 16 - 1]) /
-        r->unit;
+    const tile *a = &r->tiles[node / 16], *b = &r->tiles[to / 16];
+    const int here = node % 16 - 1, there = to % 16 - 1;
+    const double metre = 0.5 * (a->metre[here] + b->metre[there]) / r->unit;
     const int mx = (ax + bx) / 2, my = (ay + by) / 2;
     const double x = pons__costmap_x(r->g, mx), y = pons__costmap_y(r->g, my);
     const double extra = r->extra ? r->extra(r->user, x, y) : 0.0;
