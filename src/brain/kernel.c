@@ -280,7 +280,7 @@ static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
         *reason = "stopped: waits for continue";
         return PONS_MODE_IDLE;
     }
-    if (pons__charge_wanted(b, t->mode)) {
+    if (pons__charge_wanted(&b->rules, b->robot, t->mode == PONS_MODE_CHARGE)) {
         *reason = "battery low";
         return PONS_MODE_CHARGE;
     }
@@ -324,13 +324,6 @@ static const char *safe_reason(pons_brain *b, int mode_now)
         return "battery at its end";
     }
     return NULL;
-}
-
-bool pons__charge_wanted(const pons_brain *b, int mode_now)
-{
-    const double pct = b->robot ? pons_get_num(b->robot, "battery_pct", 100.0) : 100.0;
-    return mode_now == PONS_MODE_CHARGE ? pct < b->rules.battery_charged_pct
-                                        : pct <= b->rules.battery_charge_pct;
 }
 
 // ---- K6 kernel_route ----------------------------------------------------------------------------

@@ -75,7 +75,8 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
     }
     s.msg = NULL;
     refuse_late(&s, hci_next ? hci_next : hci);
-    pons__stopped_look(b, cx, s.t, pons__charge_wanted(b, s.t->mode));
+    pons__stopped_look(b, cx, s.t,
+                       pons__charge_wanted(&b->rules, b->robot, s.t->mode == PONS_MODE_CHARGE));
     keep_deadlines(&s);
     charge(&s);
     choose_active(&s);

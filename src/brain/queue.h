@@ -5,6 +5,5 @@
 #include "brain/tasks.h"
 
 int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err);
-bool pons__charge_wanted(const pons_brain *b, int mode_now); // by the battery, with hysteresis (K4)
 
 #endif

@@ -51,3 +51,9 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .unknown_ask = pons_get(approval, "ask_on_unknown"),
     };
 }
+
+bool pons__charge_wanted(const pons__rules_kernel *rules, const pons_value *robot, bool charging)
+{
+    const double pct = robot ? pons_get_num(robot, "battery_pct", 100.0) : 100.0;
+    return charging ? pct < rules->battery_charged_pct : pct <= rules->battery_charge_pct;
+}

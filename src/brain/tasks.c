@@ -140,6 +140,16 @@ const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons_
     return why;
 }
 
+int pons__goal_open(const pons__task *task)
+{
+    for (size_t i = 0; task && i < task->goals.n; i++) {
+        if (!((const pons__goal *)task->goals.at[i])->done) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 int64_t pons__task_number(const char *id)
 {
     return strncmp(id, "task-", strlen("task-")) == 0 ? strtoll(id + strlen("task-"), NULL, 10) : 0;

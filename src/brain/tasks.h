@@ -20,6 +20,8 @@ size_t pons__tasks_place(const pons__tasks *t, const char *id); // in the queue;
 // Whether the active task may be left for another one: NULL, or why not. id "": for the next.
 const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons__task **ret_to,
                                char *why, size_t cap);
+// Which of a task's goals is next, in their order; -1: all are done.
+int pons__goal_open(const pons__task *task);
 int64_t
 pons__task_number(const char *id); // of "task-7"; 0 when a damaged store says something else
 

@@ -23,6 +23,7 @@
 #include "body/core/command.h"
 #include "body/core/goals.h"
 #include "body/core/messages.h"
+#include "body/core/place.h"
 #include "body/core/requests.h"
 #include "body/core/shown.h"
 #include "body/core/telemetry.h"
@@ -53,7 +54,6 @@ static char *beside(const char *path, const char *name);
 static void sense(pons_body *b);
 static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns);
 static void sense_scan(pons_body *b);
-static void watch_place(pons_body *b);
 static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns);
 static void watch_latch(pons_body *b);
 static void control(pons_body *b);
@@ -204,12 +204,6 @@ int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err)
     return PONS_OK;
 }
 
-void pons__body_placed(pons_body *b, pons_pose2 pose_in_map)
-{
-    pons__localizer_told(b->localizer, pose_in_map, b->state.odom_from_base);
-    watch_place(b);
-}
-
 // ---- the poll -----------------------------------------------------------------------------------
 
 void pons__body_poll(pons_body *b)
@@ -277,7 +271,7 @@ static void sense(pons_body *b)
     pons__localizer_predict(b->localizer, odom);
     sense_scan(b);
     b->thinking = pons__localizer_think(b->localizer, THINK_LOOKUPS);
-    watch_place(b);
+    pons__place_watch(b);
 
     if (b->host_ns - b->rate_host_ns >= RATE_NS) {
         b->realtime =
@@ -324,16 +318,6 @@ static void sense_scan(pons_body *b)
     const pons_pose2 then = pons_pose_compose(pons__localizer_pose(b->localizer), since);
     pons__costmap_observe(b->grid, then, &b->scan);
     pons__nav_observe(b->nav, then, &b->scan);
-}
-
-static void watch_place(pons_body *b)
-{
-    const uint32_t jumps = pons__localizer_watch(b->localizer)->jumps;
-    b->pose = pons__localizer_pose(b->localizer);
-    if (jumps != b->jumps_seen) {
-        b->jumps_seen = jumps;
-        pons__nav_displaced(b->nav);
-    }
 }
 
 // Odometry at a stamp, between the two samples around it.

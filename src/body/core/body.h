@@ -160,7 +160,6 @@ struct pons_body {
 };
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);
-void pons__body_placed(pons_body *b, pons_pose2 pose_in_map); // a person says where it is
 void pons__body_poll(pons_body *b); // everything that is due on the loop thread
 int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err); // takes state
 

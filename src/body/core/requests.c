@@ -15,6 +15,7 @@
 #include "body/core/body.h"
 #include "body/core/clients.h"
 #include "body/core/command.h"
+#include "body/core/place.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -79,7 +80,7 @@ void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg)
         pons__client_error(c, "set_pose", "bad_args",
                            "(%.2f, %.2f) is outside the map or in a wall", at.x, at.y);
     } else {
-        pons__body_placed(b, at);
+        pons__place_told(b, at);
         pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "set_pose"}});
     }
 }

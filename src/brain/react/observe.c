@@ -154,16 +154,6 @@ bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
     return goal->done;
 }
 
-int pons__goal_open(const pons__task *task)
-{
-    for (size_t i = 0; task && i < task->goals.n; i++) {
-        if (!((const pons__goal *)task->goals.at[i])->done) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
 bool pons__goal_running(const pons__skills *skills, size_t index)
 {
     for (size_t i = 0; i < skills->running.n; i++) {

@@ -1,0 +1,21 @@
+// place.c - where the body takes itself to be: the localizer's pose, and what follows when it jumps.
+//
+// A jump is no motion: the robot was carried, has found itself elsewhere, or was told where it is. The
+// navigator's plan was made for another place, and is made again. The body's loop.
+#include "body/core/place.h"
+
+void pons__place_watch(pons_body *b)
+{
+    const uint32_t jumps = pons__localizer_watch(b->localizer)->jumps;
+    b->pose = pons__localizer_pose(b->localizer);
+    if (jumps != b->jumps_seen) {
+        b->jumps_seen = jumps;
+        pons__nav_displaced(b->nav);
+    }
+}
+
+void pons__place_told(pons_body *b, pons_pose2 pose_in_map)
+{
+    pons__localizer_told(b->localizer, pose_in_map, b->state.odom_from_base);
+    pons__place_watch(b);
+}
