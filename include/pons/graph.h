@@ -11,7 +11,12 @@
 // before an await must give the same result again: read time, randomness and ids from the pons_cx,
 // which fixes them, and the inbox through pons_cx_inbox().
 //
-// Threads: all functions on one pons_thread, its runs and cxs belong to one loop thread.
+// Threads: all functions on one pons_thread, its runs and cxs belong to one loop thread. What may be
+// shared by any number of threads at once: a compiled pons_graph (pons_graph_name, pons_graph_draw,
+// and as what runs of different pons_threads run; its caches are locked inside), a pons_store, and
+// values that nobody changes. The functions and user pointers that a graph was built with are called
+// on each thread that runs it. A builder belongs to one thread. pons_inbox_post, pons_state_read,
+// pons_state_history, pons_stream_read and pons_effects_read may be called on any thread.
 #ifndef PONS_GRAPH_H
 #define PONS_GRAPH_H
 
@@ -161,12 +166,16 @@ typedef struct pons_node_options {
 void pons_graph_node_options(pons_graph_builder *b, const char *name,
                              const pons_node_options *opts);
 
+// Policies for every node: a retry, time-outs and a cache that a node's own options leave out. The
+// rest of o is not looked at.
+void pons_graph_defaults(pons_graph_builder *b, const pons_node_options *o);
+
 typedef struct pons_graph_options {
     int recursion_limit; // supersteps per run, default 100
     // Supersteps that change no stored channel, take no input and emit nothing durable write
     // nothing: they are stored together with the next one that does, or never.
     bool quiet;
-    const char *const *interrupt_before; // NULL-terminated node names, or NULL
+    const char *const *interrupt_before; // NULL-terminated node names, "*" for all; or NULL
     const char *const *interrupt_after;
 } pons_graph_options;
 #define PONS_GRAPH_OPTIONS_INIT                                                                    \
@@ -334,7 +343,9 @@ typedef enum pons_run_state {
 //                empty list where interrupt_before or interrupt_after holds it
 //   messages     [chunk, {langgraph_step, node, ns, …}], from pons_cx_message
 //   custom       whatever pons_cx_custom got
-//   tasks        {id, name, input} at the start; {id, name, result, error} at the end
+//   tasks        {id, name, input, triggers} at the start ("__send__" of a Send, else
+//                "branch:to:NAME" or "join:NAME"); {id, name, result, error, cached, interrupts} at
+//                the end, or where it waits for people: interrupts is a list of {id, value}
 //   checkpoints  {checkpoint_id, parent_id, step, source, next, parents, values}
 //   debug        tasks and checkpoints as {step, timestamp, type: task | task_result | checkpoint,
 //                payload}
@@ -357,6 +368,13 @@ typedef struct pons_run_options {
     // (pons_state_snapshot), "tags" a list of texts among them if it likes. NULL: nothing; a resume
     // keeps what the run has. Borrowed, referenced.
     const pons_value *metadata;
+    // Breakpoints of this run alone, beside the graph's: NULL-terminated names, "*" for all nodes;
+    // not of subgraphs. PONS_EINVAL names an unknown one. Borrowed until the run has begun.
+    const char *const *interrupt_before, *const *interrupt_after;
+    // What the nodes of this run, and of its subgraphs, find beside the state: a value (referenced)
+    // and a pointer of the caller's. Neither is stored: a resume gives them again.
+    const pons_value *context;
+    void *context_user;
 } pons_run_options;
 #define PONS_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -479,6 +497,13 @@ int pons_stream_read(pons_store store, const char *thread, uint32_t modes, int64
 pons_value *pons_stream_shape(const pons_event *ev, uint32_t modes, bool subgraphs);
 // "values", … of one mode; 0 for another word.
 uint32_t pons_stream_mode(const char *word);
+// One call for a program that wants no more: opens the thread on the real clock, runs input (NULL:
+// goes on; answer: to its one open question, may be NULL) until the run has ended or waits
+// (pons_run_wait), and closes. store.ops NULL: nothing is kept. *ret_state is {channel: value}, with
+// "__interrupt__": [{id, value}] when it waits for people; a failed run is its error.
+int pons_graph_invoke(const pons_graph *g, pons_store store, const char *thread,
+                      const pons_value *input, const pons_value *answer,
+                      const pons_run_options *opts, pons_value **ret_state, pons_error *err);
 void pons_run_destroy(pons_run *r); // NULL-safe; an unfinished run can be resumed later
 
 // Executes supersteps until the state is not READY. Returns PONS_OK whatever the state, and an
@@ -548,6 +573,8 @@ int pons_cx_remaining_steps(const pons_cx *cx);
 const char *pons_cx_node(const pons_cx *cx);
 const char *pons_cx_ns(const pons_cx *cx);
 pons_thread *pons_cx_thread(pons_cx *cx);
+const pons_value *pons_cx_context(const pons_cx *cx); // of the run's options; borrowed, or NULL
+void *pons_cx_context_user(const pons_cx *cx);
 
 // Durable event, committed with the step and then shown. Takes payload.
 int pons_cx_emit(pons_cx *cx, const char *type, pons_value *payload);

@@ -104,12 +104,14 @@ static void each_mode(void **state)
         {PONS_STREAM_CUSTOM, false, "[{'half':true}]"},
         {PONS_STREAM_CUSTOM, true, "[[['sub'],'custom',{'half':true}]]"},
         {PONS_STREAM_TASKS, false,
-         "[{'id':'#1','name':'a','input':{'sum':1}},"
-         "{'id':'#1','name':'a','result':{'log':'a'},'error':null},"
-         "{'id':'#2','name':'sub','input':{'sum':1}},"
-         "{'id':'#2','name':'sub','result':{'log':['says','yes']},'error':null},"
-         "{'id':'#3','name':'z','input':{'sum':1,'log':['a','says','yes']}},"
-         "{'id':'#3','name':'z','result':null,'error':null}]"},
+         "[{'id':'#1','name':'a','input':{'sum':1},'triggers':['branch:to:a']},"
+         "{'id':'#1','name':'a','result':{'log':'a'},'error':null,'cached':false,'interrupts':[]},"
+         "{'id':'#2','name':'sub','input':{'sum':1},'triggers':['branch:to:sub']},"
+         "{'id':'#2','name':'sub','result':{'log':['says','yes']},'error':null,'cached':false,'"
+         "interrupts':[]},"
+         "{'id':'#3','name':'z','input':{'sum':1,'log':['a','says','yes']},'triggers':['branch:to:"
+         "z']},"
+         "{'id':'#3','name':'z','result':null,'error':null,'cached':false,'interrupts':[]}]"},
         {PONS_STREAM_CHECKPOINTS, false,
          "[{'checkpoint_id':'#1','parent_id':null,'step':-1,'source':'input',"
          "'next':['__start__'],'parents':{},'values':{}},"
@@ -127,20 +129,20 @@ static void each_mode(void **state)
          "'parent_id':'#1','step':0,'source':'loop','next':['a','sub'],'parents':{},"
          "'values':{'sum':1}}},"
          "{'step':1,'timestamp':0,'type':'task','payload':{'id':'#3','name':'a',"
-         "'input':{'sum':1}}},"
+         "'input':{'sum':1},'triggers':['branch:to:a']}},"
          "{'step':1,'timestamp':0,'type':'task_result','payload':{'id':'#3','name':'a',"
-         "'result':{'log':'a'},'error':null}},"
+         "'result':{'log':'a'},'error':null,'cached':false,'interrupts':[]}},"
          "{'step':1,'timestamp':0,'type':'task','payload':{'id':'#4','name':'sub',"
-         "'input':{'sum':1}}},"
+         "'input':{'sum':1},'triggers':['branch:to:sub']}},"
          "{'step':1,'timestamp':0,'type':'task_result','payload':{'id':'#4','name':'sub',"
-         "'result':{'log':['says','yes']},'error':null}},"
+         "'result':{'log':['says','yes']},'error':null,'cached':false,'interrupts':[]}},"
          "{'step':1,'timestamp':0,'type':'checkpoint','payload':{'checkpoint_id':'#5',"
          "'parent_id':'#2','step':1,'source':'loop','next':['z'],'parents':{},"
          "'values':{'sum':1,'log':['a','says','yes']}}},"
          "{'step':2,'timestamp':0,'type':'task','payload':{'id':'#6','name':'z',"
-         "'input':{'sum':1,'log':['a','says','yes']}}},"
+         "'input':{'sum':1,'log':['a','says','yes']},'triggers':['branch:to:z']}},"
          "{'step':2,'timestamp':0,'type':'task_result','payload':{'id':'#6','name':'z',"
-         "'result':null,'error':null}},"
+         "'result':null,'error':null,'cached':false,'interrupts':[]}},"
          "{'step':2,'timestamp':0,'type':'checkpoint','payload':{'checkpoint_id':'#7',"
          "'parent_id':'#5','step':2,'source':'loop','next':[],'parents':{},"
          "'values':{'sum':1,'log':['a','says','yes']}}}]"},

@@ -31,6 +31,7 @@ pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
     r->serial = ++t->serial;
     r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
     pons_value_ref(r->opts.metadata);
+    pons_value_ref(r->opts.context);
     r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
     r->state = PONS_RUN_READY;
     ns->active = r;
@@ -66,6 +67,9 @@ void pons_run_destroy(pons_run *r)
     pons_value_unref((pons_value *)(uintptr_t)r->opts.metadata);
     pons_value_unref(r->ran);
     pons_value_unref(r->early);
+    pons_value_unref((pons_value *)(uintptr_t)r->opts.context);
+    free(r->before);
+    free(r->after);
     pons__run_release(r);
     if (r->parent_task && r->parent_task->node->mode != PONS_SUBGRAPH_OWN) {
         pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process

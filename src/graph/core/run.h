@@ -37,6 +37,7 @@ struct pons_run {
     const pons__loop *loop; // what drives it, and what is inside it
     bool durable;           // false: no store, or a subgraph that is not checkpointed
     pons_run_options opts;
+    uint64_t *before, *after; // (n_words) breakpoints of this run; NULL: none
     int limit;
     int supersteps;
     pons_run_state state;

@@ -33,6 +33,7 @@ static void put(pons_run *r, uint32_t mode, pons_value *payload);
 static void put_debug(pons_run *r, const char *type, const pons_value *payload);
 static pons_value *state_of(const pons_run *r);
 static pons_value *update_of(const pons_cx *cx);
+static pons_value *triggers_of(const pons_cx *cx);
 static pons_value *namespace_of(const char *ns);
 
 // ---- what the engine shows ----------------------------------------------------------------------
@@ -124,7 +125,8 @@ void pons__stream_task(pons_cx *cx, bool start)
             show_task(r, "task",
                       pons_object_whole("id", json_string(pons__task_id(cx)), "name",
                                         json_string(cx->node->name), "input",
-                                        cx->arg ? pons_value_ref(cx->arg) : state_of(r), NULL));
+                                        cx->arg ? pons_value_ref(cx->arg) : state_of(r), "triggers",
+                                        triggers_of(cx), NULL));
         }
         cx->begun = true;
         return;
@@ -146,7 +148,44 @@ void pons__stream_task(pons_cx *cx, bool start)
                   pons_object_whole("id", json_string(pons__task_id(cx)), "name",
                                     json_string(cx->node->name), "result", pons_value_ref(update),
                                     "error", failed ? json_string(cx->error.message) : json_null(),
+                                    "cached", json_boolean(cx->cached), "interrupts", json_array(),
                                     NULL));
+    }
+}
+
+// As what a task was triggered: LangGraph's words, but that a join is called one.
+static pons_value *triggers_of(const pons_cx *cx)
+{
+    const pons__ns *ns = cx->run->ns;
+    char text[PONS_NAME_MAX + sizeof "branch:to:"];
+    const bool joined = ns->fired && pons__bit_get(ns->fired, cx->node_ix);
+    snprintf(text, sizeof text, "%s%s", joined ? "join:" : "branch:to:", cx->node->name);
+    return json_pack("[s]", cx->send_ix ? "__send__" : text);
+}
+
+// A task that waits for people tells its questions, once each.
+static void show_waiting(pons_run *r, uint8_t bit)
+{
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons_cx *cx = r->tasks[i];
+        pons_value *asked = cx->state == PONS__TASK_PARKED ? json_array() : NULL;
+        for (size_t k = 0; asked && k < cx->n_calls; k++) {
+            const pons__call *c = &cx->calls[k];
+            if (c->kind == PONS__CALL_AWAIT && !c->answer && !(c->shown & bit) &&
+                strcmp(c->name, PONS__HUMAN) == 0) {
+                json_array_append_new(asked, pons_object_whole("id", json_string(c->id), "value",
+                                                               pons_value_ref(c->request), NULL));
+            }
+        }
+        if (json_array_size(asked) > 0) {
+            show_task(r, "task_result",
+                      pons_object_whole("id", json_string(pons__task_id(cx)), "name",
+                                        json_string(cx->node->name), "result", json_null(), "error",
+                                        json_null(), "cached", json_false(), "interrupts", asked,
+                                        NULL));
+        } else {
+            pons_value_unref(asked);
+        }
     }
 }
 
@@ -181,18 +220,21 @@ static bool collect_interrupts(pons_run *r, uint8_t bit, pons_value *list)
 void pons__stream_interrupts(pons_run *r)
 {
     enum { DEPTH_MAX = 7 };
-    if (!(r->opts.stream & PONS_STREAM_UPDATES)) {
+    if (!(r->opts.stream & (PONS_STREAM_UPDATES | PONS_STREAM_TASKS | PONS_STREAM_DEBUG))) {
         return;
     }
     int depth = 0;
     for (const pons_run *p = r->parent; p && depth < DEPTH_MAX; p = p->parent) {
         depth++;
     }
+    if (r->opts.stream & (PONS_STREAM_TASKS | PONS_STREAM_DEBUG)) {
+        show_waiting(r, (uint8_t)(1u << depth));
+    }
     pons_value *list = json_array();
     if (!collect_interrupts(r, (uint8_t)(1u << depth), list)) {
         pons_value_unref(list);
         put(r, PONS_STREAM_UPDATES, NULL);
-    } else if (json_array_size(list) > 0) {
+    } else if (json_array_size(list) > 0 && (r->opts.stream & PONS_STREAM_UPDATES)) {
         put(r, PONS_STREAM_UPDATES, pons_object_whole("__interrupt__", list, NULL));
     } else {
         pons_value_unref(list);

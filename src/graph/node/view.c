@@ -137,6 +137,16 @@ pons_thread *pons_cx_thread(pons_cx *cx)
     return cx->run->t;
 }
 
+const pons_value *pons_cx_context(const pons_cx *cx)
+{
+    return cx->run->opts.context;
+}
+
+void *pons_cx_context_user(const pons_cx *cx)
+{
+    return cx->run->opts.context_user;
+}
+
 const pons_value *pons_cx_arg(const pons_cx *cx)
 {
     return cx->arg;

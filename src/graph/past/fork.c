@@ -89,7 +89,7 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
         pons__ns_forget(ns);
         return st;
     }
-    r->stopped = of_input && r->g->stops && pons__run_stop_due(r); // before the first nodes
+    r->stopped = of_input && pons__run_stop_due(r); // before the first nodes
     return pons__below_rewind(r, from, err);
 }
 

@@ -24,9 +24,13 @@
 #include "graph/task/subgraph.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int parents_of(const pons_run *r, pons_value **ret, pons_error *err);
 static void park(pons_cx *cx);
+static int breakpoints(const pons_graph *g, const char *const *names, const char *what,
+                       uint64_t **ret, pons_error *err);
 
 int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
                    const pons_run_options *opts, const pons__loop *loop, pons_run **ret,
@@ -59,7 +63,39 @@ int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
     }
     r->durable = t->store.ops != NULL;
     snprintf(r->base, sizeof r->base, "%s", ns->exists ? ns->head : "");
+    st = breakpoints(g, r->opts.interrupt_before, "before", &r->before, err);
+    if (st == PONS_OK) {
+        st = breakpoints(g, r->opts.interrupt_after, "after", &r->after, err);
+    }
+    if (st != PONS_OK) {
+        r->state = PONS_RUN_DONE; // nothing was begun
+        pons_run_destroy(r);
+        return st;
+    }
     *ret = r;
+    return PONS_OK;
+}
+
+// The names of a run's options as bits; *ret stays NULL when there are none.
+static int breakpoints(const pons_graph *g, const char *const *names, const char *what,
+                       uint64_t **ret, pons_error *err)
+{
+    for (const char *const *s = names; s && *s; s++) {
+        const bool all = strcmp(*s, "*") == 0;
+        const uint32_t ix = all ? 0 : pons__graph_node_find(g, *s);
+        if (!all && ix >= g->n_nodes) {
+            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                  "interrupt_%s names '%s', which is no node of graph %s", what, *s,
+                                  g->name);
+        }
+        *ret = *ret ? *ret : calloc(g->n_words, sizeof **ret);
+        if (!*ret) {
+            return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+        }
+        for (size_t i = all ? 0 : ix; i < (all ? g->n_nodes : ix + 1); i++) {
+            pons__bit_set(*ret, i);
+        }
+    }
     return PONS_OK;
 }
 
@@ -114,7 +150,7 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     snprintf(ns->owner, sizeof ns->owner, "%s", owner);
     ns->forked = false;
     ns->lost[0] = '\0'; // what was to run is not any more
-    r->stopped = r->g->stops && pons__run_stop_due(r);
+    r->stopped = pons__run_stop_due(r);
     r->n_tasks = 0;
     r->cp_id[0] = '\0';
     r->cp_stored = false; // what a fork has stored is the state before its input
@@ -234,20 +270,30 @@ int pons__run_prepare(pons_run *r, pons_error *err)
     return PONS_OK;
 }
 
+static bool stops_before(const pons_run *r, size_t node)
+{
+    return r->g->nodes[node].before || (r->before && pons__bit_get(r->before, node));
+}
+
 // Whether interrupt_before or interrupt_after holds the run here.
 bool pons__run_stop_due(const pons_run *r)
 {
     bool due = false, more = false;
+    if (!r->g->stops && !r->before && !r->after) {
+        return false;
+    }
     for (size_t i = 0; i < r->n_tasks; i++) {
-        due = due || r->tasks[i]->node->after;
+        const uint32_t ix = r->tasks[i]->node_ix;
+        due = due || r->tasks[i]->node->after ||
+              (r->after && ix < r->g->n_nodes && pons__bit_get(r->after, ix));
     }
     for (size_t i = 0; i < r->g->n_nodes; i++) {
         bool next = pons__bit_get(r->ns->next, i);
         more = more || next;
-        due = due || (next && r->g->nodes[i].before);
+        due = due || (next && stops_before(r, i));
     }
     for (size_t i = 0; i < r->ns->n_sends; i++) {
-        due = due || r->g->nodes[r->ns->sends[i].node].before;
+        due = due || stops_before(r, r->ns->sends[i].node);
     }
     return (more || r->ns->n_sends > 0) && due;
 }

@@ -45,6 +45,9 @@ int pons__queue_begin(pons_run *r, pons_error *err)
     int st = pons__run_open(t, r->g, ns->name, &r->opts, r->loop, &fresh, &r->error);
     if (st == PONS_OK) { // r takes its place
         memcpy(r->base, fresh->base, sizeof r->base);
+        r->before = fresh->before;
+        r->after = fresh->after;
+        fresh->before = fresh->after = NULL;
         fresh->ns = NULL;
         pons_run_destroy(fresh);
         r->ns = ns;

@@ -108,6 +108,8 @@ static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons
     r->g = pons__graph_ref(g);
     r->loop = &pons__supersteps;
     r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
+    pons_value_ref(r->opts.metadata);
+    pons_value_ref(r->opts.context);
     r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
     r->durable = t->store.ops != NULL;
     r->state = PONS_RUN_PARKED;

@@ -269,7 +269,7 @@ static int conclude_step(pons_run *r, pons_error *err)
         }
         return finish(r, PONS_RUN_FAILED, err);
     }
-    r->stopped = r->g->stops && pons__run_stop_due(r);
+    r->stopped = pons__run_stop_due(r);
     r->stop_shown = false;
     pons_value_unref(r->early);
     r->early = NULL;

@@ -196,6 +196,17 @@ void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons
     n->cache_on = names_copy(opts->cache_on, &b->failed);
 }
 
+void pons_graph_defaults(pons_graph_builder *b, const pons_node_options *o)
+{
+    if (recording(b) && o) {
+        b->defaults = (pons_node_options){.retry = o->retry,
+                                          .run_timeout_ms = o->run_timeout_ms,
+                                          .idle_timeout_ms = o->idle_timeout_ms,
+                                          .cache = o->cache,
+                                          .cache_ttl_ms = o->cache_ttl_ms};
+    }
+}
+
 void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to)
 {
     if (!recording(b)) {

@@ -52,8 +52,9 @@ struct pons_graph_builder {
     size_t n_joins, cap_joins;
     pons__router_spec *routers;
     size_t n_routers, cap_routers;
-    pons_value *misplaced; // [faults] of recording, or NULL
-    bool failed;           // a record found no memory
+    pons_node_options defaults; // of what a node's own options leave out
+    pons_value *misplaced;      // [faults] of recording, or NULL
+    bool failed;                // a record found no memory
 };
 
 #endif

@@ -425,9 +425,25 @@ static bool take_names(const pons_graph *g, const pons__names *from, uint32_t **
     return *ret != NULL;
 }
 
-static bool take_policy(pons_graph *g, pons__node *n, const pons__node_spec *from, faults *f)
+// A node's own policies, with the builder's where it has none.
+static pons_node_options policies_of(const pons_graph_builder *b, const pons__node_spec *from)
 {
-    const pons_node_options *o = &from->opts;
+    pons_node_options o = from->opts;
+    const pons_node_options *d = &b->defaults;
+    o.retry = o.retry.attempts == 0 ? d->retry : o.retry;
+    o.run_timeout_ms = o.run_timeout_ms == 0 ? d->run_timeout_ms : o.run_timeout_ms;
+    o.idle_timeout_ms = o.idle_timeout_ms == 0 ? d->idle_timeout_ms : o.idle_timeout_ms;
+    if (!o.cache && d->cache) {
+        o.cache = true;
+        o.cache_ttl_ms = d->cache_ttl_ms;
+    }
+    return o;
+}
+
+static bool take_policy(pons_graph *g, const pons_graph_builder *b, pons__node *n,
+                        const pons__node_spec *from, faults *f)
+{
+    const pons_node_options policies = policies_of(b, from), *o = &policies;
     if (o->retry.attempts <= 1 && o->run_timeout_ms <= 0 && o->idle_timeout_ms <= 0 &&
         !from->error_handler && !o->cache) {
         return true;
@@ -482,7 +498,8 @@ static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
             continue; // twice the same name: said already
         }
         pons__node *n = &g->nodes[ix];
-        if (!take_names(g, &from->goes, &n->goes, &n->n_goes, f) || !take_policy(g, n, from, f)) {
+        if (!take_names(g, &from->goes, &n->goes, &n->n_goes, f) ||
+            !take_policy(g, b, n, from, f)) {
             return false;
         }
         n->deferred = from->opts.deferred;
@@ -505,6 +522,14 @@ static void take_interrupts(pons_graph *g, const pons_graph_options *opts, fault
     for (int after = 0; after < 2; after++) {
         for (const char *const *s = lists[after]; s && *s; s++) {
             uint32_t ix = pons__graph_node_find(g, *s);
+            for (size_t i = 0; strcmp(*s, "*") == 0 && i < g->n_nodes; i++) {
+                g->stops = true;
+                g->nodes[i].before = g->nodes[i].before || !after;
+                g->nodes[i].after = g->nodes[i].after || after;
+            }
+            if (strcmp(*s, "*") == 0) {
+                continue;
+            }
             if (ix >= g->n_nodes) {
                 fault(f, "unknown node '%s' in interrupt_%s", *s, after ? "after" : "before");
             } else if (after) {

@@ -1,0 +1,153 @@
+// test_shared.c - what the header says may be shared between threads: one compiled graph, one value
+// as its input, one store. Eight threads each open a thread of their own and run the same graph,
+// with a cache, a subgraph, Sends, a blocking node and retries. ThreadSanitizer looks on (./dev
+// test); the outcome is compared in any case.
+#include "graph/graph_help.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS = 8, RUNS = 12 };
+
+static const pons_graph *shared;
+static pons_value *input; // one for all
+static pons_store store;
+static atomic_int cached_runs;
+
+static int node_cached(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    atomic_fetch_add(&cached_runs, 1);
+    return pons_cx_put(cx, "log", json_string("cached"));
+}
+
+static int node_split(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    for (int i = 0; i < 3; i++) {
+        pons_cx_send(cx, "sub", json_pack("{si}", "sum", i));
+    }
+    return PONS_OK;
+}
+
+static int node_work(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    if (pons_cx_attempt(cx) == 1) {
+        return pons_error_set(err, PONS_EIO, "test", "the first attempt fails");
+    }
+    return pons_cx_put(cx, "log", pons_value_ref(pons_cx_get(cx, "sum")));
+}
+
+static int node_blocks(pons_work *w, void *user, const pons_value *in, pons_value **ret,
+                       pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons_work_progress(w);
+    *ret = json_pack("{si}", "sum", (int)json_array_size(pons_get(in, "log")));
+    return PONS_OK;
+}
+
+static int route(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons_cx_goto(cx, json_array_size(pons_cx_get(cx, "log")) < 100 ? "last" : PONS_END);
+    return PONS_OK;
+}
+
+static pons_graph *inner_graph(void)
+{
+    pons_graph_builder *b = pons_graph_builder_create("inner");
+    channel(b, "sum", PONS_CHANNEL_REDUCE, pons_reduce_add);
+    channel(b, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    pons_graph_node(b, "work", node_work, NULL);
+    pons_graph_node_options(b, "work", &(pons_node_options){.retry = {.attempts = 2}});
+    pons_graph_edge(b, PONS_START, "work");
+    pons_graph_edge(b, "work", PONS_END);
+    return compile(b, NULL);
+}
+
+static pons_graph *outer_graph(const pons_graph *inner)
+{
+    static const char *const goes[] = {"sub", NULL}, *const log_only[] = {"given", NULL};
+    static const char *const to[] = {"last", PONS_END, NULL};
+    pons_graph_builder *b = pons_graph_builder_create("outer");
+    channel(b, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    channel(b, "given", PONS_CHANNEL_LAST, NULL);
+    channel(b, "sum", PONS_CHANNEL_LAST, NULL);
+    pons_graph_node(b, "cached", node_cached, NULL);
+    pons_graph_node_options(b, "cached", &(pons_node_options){.cache = true, .cache_on = log_only});
+    pons_graph_node(b, "split", node_split, NULL);
+    pons_graph_node_options(b, "split", &(pons_node_options){.goes = goes});
+    pons_graph_subgraph_mapped(b, "sub", inner, PONS_SUBGRAPH_INHERIT, NULL,
+                               (pons_share[]){{"log", "log"}, {NULL, NULL}});
+    pons_graph_blocking(b, "last", node_blocks, NULL);
+    pons_graph_edge(b, PONS_START, "cached");
+    pons_graph_edge(b, "cached", "split");
+    pons_graph_router(b, "sub", route, NULL, to);
+    pons_graph_edge(b, "last", PONS_END);
+    return compile(b, NULL);
+}
+
+static void *one_thread(void *arg)
+{
+    char id[32];
+    snprintf(id, sizeof id, "t%d", (int)(intptr_t)arg);
+    pons_error err = PONS_ERROR_INIT;
+    pons_thread *t = NULL;
+    pons_thread_options o = {.clock = pons_clock_real(), .seed = 1};
+    int bad = pons_thread_open(store, id, &o, &t, &err) != PONS_OK;
+    for (int i = 0; i < RUNS && !bad; i++) {
+        pons_run *r = NULL;
+        char *drawn = NULL;
+        char ns[16];
+        snprintf(ns, sizeof ns, "n%d", i);
+        bad = pons_run_start(t, shared, ns, input, NULL, &r, &err) != PONS_OK ||
+              pons_run_wait(r, &err) != PONS_OK || pons_run_state_get(r) != PONS_RUN_DONE ||
+              pons_graph_draw(shared, "mermaid", &drawn, &err) != PONS_OK;
+        pons_autovalue want = json("['cached',0,1,2]");
+        bad = bad || !json_equal((pons_value *)(uintptr_t)pons_run_get(r, "log"), want);
+        bad = bad || json_integer_value(pons_run_get(r, "sum")) != 4;
+        free(drawn);
+        pons_run_destroy(r);
+    }
+    pons_thread_close(t);
+    return (void *)(intptr_t)(bad ? 1 : 0);
+}
+
+static void one_graph_in_eight_threads(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_graph *inner = inner_graph(), *outer = outer_graph(inner);
+    pons_graph_destroy(inner); // the outer one holds it
+    shared = outer;
+    input = json("{'given':['the','same']}");
+    assert_ok(pons_store_memory_open(&store, &err));
+    pthread_t threads[THREADS];
+    for (intptr_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, one_thread, (void *)i), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *bad = NULL;
+        pthread_join(threads[i], &bad);
+        assert_null(bad);
+    }
+    assert_in_range(atomic_load(&cached_runs), 1, THREADS * RUNS);
+    pons_value_unref(input);
+    pons_graph_destroy(outer);
+    pons_store_close(&store);
+}
+
+int main(void)
+{
+    pons_value_init();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_graph_in_eight_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
