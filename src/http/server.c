@@ -5,13 +5,13 @@
 int pons_http_server_load(const pons_http_server_ops **ret, pons_error *err)
 {
     const void *loaded = NULL;
-    const int rc = pons_module_load("http", "microhttpd", &loaded, err);
+    const int rc = pons_module_load("server", "microhttpd", &loaded, err);
     const pons_http_server_ops *ops = loaded;
     if (rc < 0) {
         return rc;
     }
     if (ops->abi != PONS_HTTP_SERVER_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "http", "http-microhttpd has ABI %u, not %u",
+        return pons_error_set(err, PONS_EUNSUPPORTED, "http", "server-microhttpd has ABI %u, not %u",
                               ops->abi, PONS_HTTP_SERVER_ABI);
     }
     *ret = ops;

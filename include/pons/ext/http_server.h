@@ -1,6 +1,6 @@
 // ext/http_server.h - the contract of an HTTP server: requests come in, a reply or a stream goes out.
 //
-// One implementation, the module http-microhttpd (src/http/microhttpd). A server has one thread of
+// One implementation, the module server-microhttpd (src/http/microhttpd). A server has one thread of
 // its own for all connections, and `workers` for requests:
 //
 //     connections --> the server's thread --> queue --> a worker: handle(user, x)

@@ -308,4 +308,4 @@ static const pons_http_server_ops ops = {
     .stream_end = pons__stream_end,
 };
 
-PONS_MODULE_EXPORT("http", "microhttpd", &ops);
+PONS_MODULE_EXPORT("server", "microhttpd", &ops);

@@ -297,19 +297,21 @@ static int graft_schema(repair *r)
         }
     }
     sqlite3_finalize(st);
-    struct stat old = {0};
+    struct stat old = {0}, fresh = {0};
     uint8_t page[PAGE_BYTES];
     drop(work);
     bool good = copy_file(r->path, work);
     const int from = open(r->fresh, O_RDONLY | O_CLOEXEC), to = open(work, O_RDWR | O_CLOEXEC);
-    good = good && from >= 0 && to >= 0 && fstat(to, &old) == 0 && old.st_size >= PAGE_BYTES;
+    good = good && from >= 0 && to >= 0 && fstat(to, &old) == 0 && old.st_size >= PAGE_BYTES &&
+           fstat(from, &fresh) == 0;
     for (int i = 1; good && i < 256; i++) {
         const off_t at = (off_t)(i - 1) * PAGE_BYTES;
         if (pread(from, page, sizeof page, at) != (ssize_t)sizeof page) {
             break;
         }
-        if (i == 1) { // as many pages as there are, none of them free
-            const uint32_t pages = (uint32_t)(old.st_size / PAGE_BYTES);
+        if (i == 1) { // as many pages as there are, the schema's own among them, none of them free
+            const off_t most = old.st_size > fresh.st_size ? old.st_size : fresh.st_size;
+            const uint32_t pages = (uint32_t)(most / PAGE_BYTES);
             const uint8_t n[4] = {(uint8_t)(pages >> 24), (uint8_t)(pages >> 16),
                                   (uint8_t)(pages >> 8), (uint8_t)pages};
             memcpy(page + 28, n, sizeof n);
