@@ -11,8 +11,9 @@ int pons_http_server_load(const pons_http_server_ops **ret, pons_error *err)
         return rc;
     }
     if (ops->abi != PONS_HTTP_SERVER_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "http", "server-microhttpd has ABI %u, not %u",
-                              ops->abi, PONS_HTTP_SERVER_ABI);
+        return pons_error_set(err, PONS_EUNSUPPORTED, "http",
+                              "server-microhttpd has ABI %u, not %u", ops->abi,
+                              PONS_HTTP_SERVER_ABI);
     }
     *ret = ops;
     return PONS_OK;
