@@ -357,7 +357,8 @@ def choose(r, spec, last):
         return {"op": "input", "values": values(r)}
     kind = r.random()
     if last["asked"]:
-        keep = kind < 0.85 or not again or any(True for _ in owned(spec))
+        late = any(n["defer"] for n in spec["nodes"].values())  # there, those that waited do so still
+        keep = kind < 0.85 or not again or late or any(True for _ in owned(spec))
         return {"op": "answer", "all": r.random() < 0.6} if keep else {"op": "input", "values": values(r)}
     if kind < 0.25 and not any("|" in path for path in owned(spec)):  # there, those do not go back
         return {"op": "fork", "at": r.randint(0, 99), "values": values(r) if again and not [*owned(spec)] and r.random() < 0.3 else None}
@@ -368,7 +369,8 @@ def choose(r, spec, last):
         if nodes:
             return {"op": "update", "as": r.choice(nodes), "values": values(r)}
     if last["next"]:
-        return {"op": "go"} if kind < 0.95 or not again else {"op": "input", "values": values(r)}
+        late = any(n["defer"] for n in spec["nodes"].values())
+        return {"op": "go"} if kind < 0.95 or not again or late else {"op": "input", "values": values(r)}
     if not again and any("|" in path for path in owned(spec)):
         return None
     if not again:
