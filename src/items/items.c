@@ -1,7 +1,7 @@
 // items.c - one item: put, got, deleted; a write as a store takes it, as one block and as JSON.
 //
-//     value, fields ──leaves──> words ─────────┐
-//                   ──texts───> embed ──> vectors ──> pons_item_write ──> the store, or a superstep
+//     value, fields --leaves--> words ---------+
+//                   --texts---> embed --> vectors --> pons_item_write --> the store, or a superstep
 //
 // Vectors lie one after the other, 4 bytes a number, the smallest first.
 #include "pons/items.h"

@@ -1,8 +1,8 @@
 // search.c - items looked for: by namespace, members, words or meaning.
 //
-//     store ── rows under the prefix, with one of the words, newest first ──> filter ──> score
-//     writes that the store does not have yet stand in the place of its rows ──┘
-//     ──> best first ──> the page that was asked for, as JSON
+//     store -- rows under the prefix, with one of the words, newest first --> filter --> score
+//     writes that the store does not have yet stand in the place of its rows --+
+//     --> best first --> the page that was asked for, as JSON
 //
 // Without a score the store's order is the answer's, so a page ends the reading. With one, each row
 // that fits is kept (as it lies in the store, not as JSON) until the best are known.

@@ -43,7 +43,7 @@ size_t pons__number_at(const char *s, size_t pos, size_t end, double *ret);
 size_t pons__skip_spaces(const char *s, size_t pos, size_t end);
 size_t pons__char_len(const char *s, size_t pos); // bytes of the UTF-8 character at pos, ≥ 1
 
-// ---- the compiled intents document (intents.c) ----------------------------------------------------
+// ---- the compiled intents document (intents.c) --------------------------------------------------
 
 typedef enum pons__intent {
     INTENT_GO_TO,
