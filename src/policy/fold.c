@@ -1,9 +1,11 @@
 // fold.c - making what people type comparable: folding, words, numbers.
 //
-// Everything the rules look at is folded first (intents.h says how), the names of the world
+// Everything the rules look at is folded first (fold.h says how), the names of the world
 // and the words of config/intents.yaml included, so that matching is a comparison of bytes. Each
 // folded byte remembers where it came from, because what the robot is to say must keep its case.
-#include "policy/intents.h"
+#include "policy/fold.h"
+
+#include "pons/error.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -56,6 +56,7 @@ typedef enum mode { STRICT = 0, LOOSE = 1, PREFIX = 2 } mode; // flags
 
 typedef struct session {
     const pons__intents *r;
+    const pons__patterns *phrases; // of skills; NULL: none
     const char *text;
     const pons_value *world;
     pons__fold f;
@@ -88,8 +89,14 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
                        pons_error *err)
 {
     session s;
-    int rc = session_init(&s, pons__rules_for(self, world), text, world, err);
+    pons__rules *rules = self;
+    int rc = session_init(&s, rules->base, text, world, err);
     if (rc != PONS_OK) {
+        return rc;
+    }
+    rc = pons__phrases_for(rules, world, &s.phrases, err);
+    if (rc != PONS_OK) {
+        session_fini(&s);
         return rc;
     }
     pons_value *called = NULL; // the whole text is a call, and no sentence
@@ -295,6 +302,11 @@ static bool only_fillers(const session *s, size_t pos, size_t end)
     }
 }
 
+static pons__candidates candidates(const session *s, size_t pos, size_t end)
+{
+    return pons__candidates_at(&s->r->patterns, s->phrases, s->f.s, pos, end);
+}
+
 // The longest name at pos; 0, or the position after it.
 static size_t name_here(const session *s, size_t pos, size_t end, const name **ret)
 {
@@ -431,7 +443,7 @@ static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool k
             *control = true;
             return INTENT_NONE;
         }
-        pons__candidates list = pons__candidates_at(s->r, s->f.s, at[k], end);
+        pons__candidates list = candidates(s, at[k], end);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             capture c = {0};
             if (p->known_only || p->item[0].slot != SLOT_LITERAL) {
@@ -440,7 +452,7 @@ static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool k
             size_t after = pons__literal_at(s->f.s, at[k], end, p->item[0].literal);
             if (after && (known ? match(s, p, 1, after, end, PREFIX, &c)
                                 : p->n == 1 || pons__skip_spaces(s->f.s, after, end) < end)) {
-                return p->intent;
+                return p->means.intent;
             }
         }
     }
@@ -531,7 +543,7 @@ static const pons__pattern *match_strictly(const session *s, span w, capture *re
     size_t at[STARTS_MAX];
     size_t n = starts(s, w.lo, w.hi, at);
     for (size_t k = 0; k < n; k++) {
-        pons__candidates list = pons__candidates_at(s->r, s->f.s, at[k], w.hi);
+        pons__candidates list = candidates(s, at[k], w.hi);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             *ret = (capture){0};
             if (match(s, p, 0, at[k], w.hi, STRICT, ret)) {
@@ -549,7 +561,7 @@ static bool match_loosely(const session *s, span w, capture *ret)
     size_t n = w.hi - w.lo <= LOOSE_MAX ? starts(s, w.lo, w.hi, at) : 0;
     bool found = false;
     for (size_t k = 0; k < n; k++) {
-        pons__candidates list = pons__candidates_at(s->r, s->f.s, at[k], w.hi);
+        pons__candidates list = candidates(s, at[k], w.hi);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             capture c = {0};
             if (!p->known_only && p->item[0].slot == SLOT_LITERAL &&
@@ -1020,7 +1032,7 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
             return ambiguous(s, c->zone[i]);
         }
     }
-    switch (p->intent) {
+    switch (p->means.intent) {
     case INTENT_GO_TO:
         if (c->coords_n >= 2) {
             pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
@@ -1041,22 +1053,22 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         return PONS_OK;
     case INTENT_BRING:
     case INTENT_PUT:
-        return goal_add(s, p->intent,
+        return goal_add(s, p->means.intent,
                         pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
                         wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
     case INTENT_DO:
         return goal_add(s, INTENT_DO,
-                        pons_object("skill", pons_value_ref(pons_get(p->about, "skill")), "args",
-                                    args_of(pons_get(p->about, "args"), c), NULL),
+                        pons_object("skill", pons_value_ref(p->means.skill), "args",
+                                    args_of(p->means.args, c), NULL),
                         wish);
     case INTENT_SAY:
         return goal_add(s, INTENT_SAY, json_object(), c->text);
     case INTENT_PATROL:
         return patrol_add(s, c, wish);
     default:
-        return goal_add(s, p->intent, json_object(), wish);
+        return goal_add(s, p->means.intent, json_object(), wish);
     }
 }
 

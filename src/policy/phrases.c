@@ -1,50 +1,91 @@
-// phrases.c - what the skills' registry says that people call each skill by, as intents beside those of
+// phrases.c - what the skills' registry says that people call each skill by, as patterns beside those of
 // config/intents.yaml.
 //
-// A body brings its registry in its hello, and it stays the same while the body lives: document and
-// phrases are compiled together when it is first seen, and again when it has changed.
+// A body brings its registry in its hello, and it stays the same while the body lives. Its phrases are
+// compiled when the first words are held against it, and again when it has changed; the document is
+// not compiled again for them, nor is a phrase that is no pattern a reason to lose the others: a skill
+// can always be called by its name.
+//
+//     a body's hello: skills[].phrases[].say --> patterns.c: a set of its own --> parse.c tries the
+//     document's set first, and then this one
+//
+// A registry is what another process says, and a short pattern may stand for many: what is more than
+// people could need is left out.
 #include "policy/intents.h"
 
-// The phrases of one skill as entries of the document.
-static void add_phrases(pons_value *entries, const pons_value *skill)
+#define FLAT_MAX    16384 // patterns of all skills, multiplied out
+#define REFUSED_MAX 64    // phrases that are no patterns
+
+typedef struct reading {
+    pons__patterns *to;
+    size_t refused;
+    pons_error *err;
+} reading;
+
+static int add_skill(reading *in, const pons_value *skill);
+static int add_phrase(reading *in, const pons_value *skill, const pons_value *phrase);
+
+int pons__phrases_for(pons__rules *p, const pons_value *world, const pons__patterns **ret,
+                      pons_error *err)
 {
+    const pons_value *skills = pons_get(world, "skills");
+    *ret = NULL;
+    if (!skills) {
+        return PONS_OK;
+    }
+    int rc = PONS_OK;
+    if (!p->skills || !json_equal((pons_value *)skills, (pons_value *)p->skills)) {
+        size_t i;
+        pons_value *skill;
+        reading in = {.to = &p->phrases, .err = err};
+        pons_value_unref(p->skills);
+        pons__patterns_fini(&p->phrases);
+        p->skills = pons_value_ref(skills);
+        json_array_foreach((pons_value *)skills, i, skill)
+        {
+            rc = rc == PONS_OK ? add_skill(&in, skill) : rc;
+        }
+        rc = rc == PONS_OK ? pons__patterns_index(&p->phrases, err) : rc;
+    }
+    if (rc != PONS_OK) { // half a set is none: the next words try again
+        pons__patterns_fini(&p->phrases);
+        pons_value_unref(p->skills);
+        p->skills = NULL;
+        return rc;
+    }
+    *ret = &p->phrases;
+    return PONS_OK;
+}
+
+static int add_skill(reading *in, const pons_value *skill)
+{
+    int rc = PONS_OK;
     size_t i;
     pons_value *phrase;
     json_array_foreach((pons_value *)pons_get(skill, "phrases"), i, phrase)
     {
-        const pons_value *args = pons_get(phrase, "args"), *say = pons_get(phrase, "say");
-        if (json_is_array(say)) {
-            json_array_append_new(entries,
-                                  pons_object("intent", json_string("do"), "skill",
-                                              pons_value_ref(pons_get(skill, "name")), "args",
-                                              args ? pons_value_ref(args) : json_object(),
-                                              "patterns", pons_value_ref(say), NULL));
-        }
+        rc = rc == PONS_OK ? add_phrase(in, skill, phrase) : rc;
     }
+    return rc;
 }
 
-const pons__intents *pons__rules_for(pons__rules *p, const pons_value *world)
+static int add_phrase(reading *in, const pons_value *skill, const pons_value *phrase)
 {
-    const pons_value *skills = pons_get(world, "skills");
-    if (!skills || (p->skills && json_equal((pons_value *)skills, (pons_value *)p->skills))) {
-        return skills && p->with ? p->with : p->base;
-    }
-    pons__intents_destroy(p->with);
-    pons_value_unref(p->skills);
-    p->with = NULL;
-    p->skills = pons_value_ref(skills);
-    pons_value *doc = json_copy(p->base->doc);
-    pons_value *entries = json_copy((pons_value *)pons_get(doc, "intents"));
+    const pons__meaning means = {
+        .intent = INTENT_DO, .skill = pons_get(skill, "name"), .args = pons_get(phrase, "args")};
     size_t i;
-    pons_value *skill;
-    json_array_foreach((pons_value *)skills, i, skill)
+    pons_value *say;
+    json_array_foreach((pons_value *)pons_get(phrase, "say"), i, say)
     {
-        add_phrases(entries, skill);
+        pons_error why = PONS_ERROR_INIT; // it is no pattern: that one is not said
+        if (in->to->n >= FLAT_MAX || in->refused >= REFUSED_MAX) {
+            break;
+        }
+        const int rc = pons__patterns_add(in->to, &means, say, "phrases", &why);
+        if (rc == PONS_ENOMEM) {
+            return pons_error_set(in->err, rc, "rules", "no memory for what skills are called");
+        }
+        in->refused += rc != PONS_OK;
     }
-    pons_error ignored = PONS_ERROR_INIT; // a body whose words are none: its skills have names
-    if (doc && entries && json_object_set_new(doc, "intents", entries) == 0) {
-        pons__intents_load(doc, &p->with, &ignored);
-    }
-    pons_value_unref(doc);
-    return p->with ? p->with : p->base;
+    return PONS_OK;
 }

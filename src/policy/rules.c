@@ -2,7 +2,8 @@
 //
 // It is the same node as the model's (R2), made of two pure halves over one compiled document:
 //
-//     config/intents.yaml --> intents.c: patterns    phrases.c adds the skills' own
+//     config/intents.yaml --> intents.c ----.
+//     the skills' registry -> phrases.c ----+--> patterns.c: flat lists
 //                                |
 //     a person's words ------> parse.c ---> goals        fold.c makes text comparable
 //     an observation --------> decide.c --> a decision   by the error map of the skills
@@ -38,7 +39,7 @@ void pons_rules_close(pons_policy *p)
     if (p && p->ops == &rules_ops) {
         pons__rules *own = p->self;
         pons__intents_destroy(own->base);
-        pons__intents_destroy(own->with);
+        pons__patterns_fini(&own->phrases);
         pons_value_unref(own->skills);
         free(own);
         *p = (pons_policy){0};

@@ -125,11 +125,67 @@ static void a_registry_entry_brings_its_words(void **state)
                      PONS_EINVAL);
 }
 
+// A body is another process: what it says badly costs it those words and no others, and what it says
+// too much of is left out.
+static void what_is_no_phrase_is_left_out(void **state)
+{
+    (void)state;
+    static const char many[] =
+        "(a|b|c|d|e|f|g|h)(a|b|c|d|e|f|g|h)(a|b|c|d|e|f|g|h)(a|b|c|d|e|f|g|h)";
+    pons_autovalue own = json_pack(
+        "{s:[], s:[{s:s, s:[{s:[s,s,i,s]}, {s:s}, {s:[s]}, {s:[s]}]}, i, {s:s, s:s}]}", "zones",
+        "skills", "name", "wave", "phrases", "say", "wave (at", "[wave]", 7, "wave", "say", "bow",
+        "say", "wave {moon}", "say", "greet me", 3, "name", "sing", "phrases", "sing");
+    static const char *const said[] = {"wave", "greet me"};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        pons_autovalue parsed = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(rules.ops->parse(rules.self, said[i], own, &parsed, &err), PONS_OK);
+        const pons_value *goal = json_array_get(pons_get(parsed, "goals"), 0);
+        assert_string_equal(pons_get_str(goal, "skill", ""), "wave");
+    }
+    pons_autovalue full = json_deep_copy(own);
+    pons_value *phrases =
+        json_object_get(json_array_get(json_object_get(full, "skills"), 0), "phrases");
+    for (int i = 0; i < 64; i++) {
+        char say[192];
+        snprintf(say, sizeof say, "%s x%d", many, i);
+        json_array_append_new(phrases, json_pack("{s:[s]}", "say", say));
+    }
+    json_array_append_new(phrases, json_pack("{s:[s]}", "say", "too late"));
+    pons_autovalue parsed = NULL;
+    pons_autovalue late = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(rules.ops->parse(rules.self, "aaaa x1", full, &parsed, &err), PONS_OK);
+    assert_int_equal(rules.ops->parse(rules.self, "too late", full, &late, &err), PONS_EINVAL);
+}
+
+// The words of the document come first: no body takes them for itself.
+static void the_documents_words_come_first(void **state)
+{
+    (void)state;
+    pons_autovalue own =
+        json_pack("{s:[{s:s}], s:[{s:s, s:[{s:[s,s]}]}]}", "zones", "id", "kitchen", "skills",
+                  "name", "fly", "phrases", "say", "go to the kitchen", "(go|fly) up");
+    pons_autovalue parsed = NULL;
+    pons_autovalue up = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(rules.ops->parse(rules.self, "go to the kitchen", own, &parsed, &err),
+                     PONS_OK);
+    const pons_value *goal = json_array_get(pons_get(parsed, "goals"), 0);
+    assert_string_equal(pons_get_str(goal, "intent", ""), "go_to");
+    assert_int_equal(rules.ops->parse(rules.self, "go up", own, &up, &err), PONS_OK);
+    goal = json_array_get(pons_get(up, "goals"), 0);
+    assert_string_equal(pons_get_str(goal, "skill", ""), "fly");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_become_goals),
         cmocka_unit_test(a_registry_entry_brings_its_words),
+        cmocka_unit_test(what_is_no_phrase_is_left_out),
+        cmocka_unit_test(the_documents_words_come_first),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("goals", tests, open_rules, close_rules);

@@ -183,6 +183,25 @@ static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
     return rc;
 }
 
+// What is no goal without the skills is tried with them: those of the body that this starts, for one
+// that runs already may have others. They are read when they are first wanted.
+static int understand(const pons_policy *policy, const char *goal, pons_value *world,
+                      const cli_skills *modules, pons_value **ret, pons_error *err)
+{
+    pons_error plain = PONS_ERROR_INIT;
+    pons_value *skills = NULL;
+    const bool told = pons_get(world, "skills") != NULL;
+    int rc = policy->ops->parse(policy->self, goal, world, ret, told ? err : &plain);
+    if (rc >= 0 || told) {
+        return rc;
+    }
+    rc = pons_body_skills(modules->at, modules->n, &skills, err);
+    if (rc < 0 || json_object_set_new(world, "skills", skills) < 0) {
+        return rc < 0 ? rc : pons_error_set(err, PONS_ENOMEM, "run", "no memory for the skills");
+    }
+    return policy->ops->parse(policy->self, goal, world, ret, err);
+}
+
 // A goal is held against the world before anything is made: an unknown zone is bad input. What the
 // rules do not understand is the model's to understand, when there is one.
 static int check_goals(const pons_policy *policy, const char *world_name, const cli_skills *modules,
@@ -195,14 +214,9 @@ static int check_goals(const pons_policy *policy, const char *world_name, const 
         }
     }
     int rc = cli_world(world_name, &world, err);
-    pons_value *skills = NULL; // of the body that this starts; one that runs may have others
-    rc = rc < 0 ? rc : pons_body_skills(modules->at, modules->n, &skills, err);
-    if (rc >= 0) {
-        json_object_set_new(world, "skills", skills);
-    }
     for (int i = 0; i < n && rc >= 0; i++) {
         pons_autovalue parsed = NULL;
-        rc = policy->ops->parse(policy->self, goals[i], world, &parsed, err);
+        rc = understand(policy, goals[i], world, modules, &parsed, err);
         if (rc < 0 && strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0) {
             rc = PONS_OK; // a body that runs already may have it
         } else if (rc < 0 && model && strncmp(err->message, "unknown", strlen("unknown")) != 0) {
