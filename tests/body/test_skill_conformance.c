@@ -214,7 +214,12 @@ static void a_hold_takes_no_time_and_a_time_out_ends_it(void **state)
         pons__skill_run run;
         pons__skill_output out = {.status = PONS__SKILL_RUNNING};
         pons__skill_start(k, &run, args, &env);
-        const int64_t limit_ns = (int64_t)(k->timeout_s * (double)PONS_NS_PER_S);
+        pons__skill_step(k, &run, &env, &out); // by then it knows how long it may take
+        const double limit_s = run.timeout_s > 0.0 ? run.timeout_s : k->timeout_s;
+        const int64_t limit_ns = (int64_t)(limit_s * (double)PONS_NS_PER_S);
+        if (out.status != PONS__SKILL_RUNNING) {
+            continue; // done at once
+        }
         pons__skill_hold(k, &run, &env);
         env.robot_ns += 2 * limit_ns;
         pons__skill_resume(k, &run, &env);

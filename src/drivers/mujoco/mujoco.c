@@ -200,11 +200,15 @@ static int mujoco_save(void *self, pons_value **ret, pons_error *err)
     if (fault) {
         return pons_error_set(err, PONS_EIO, MODULE, "cannot save a failed simulation: %s", fault);
     }
-    const bool whole = fields && pose && !json_object_set_new(v, "mujoco", fields);
-    if (!whole || json_object_set_new(v, "pose", pose)) {
-        if (!whole) {
-            pons_value_unref(pose);
-        }
+    bool whole = fields && pose;
+    if (whole) { // takes both, also where it fails
+        const int rc = json_object_set_new(v, "mujoco", fields);
+        whole = (json_object_set_new(v, "pose", pose) | rc) == 0;
+    } else {
+        pons_value_unref(fields);
+        pons_value_unref(pose);
+    }
+    if (!whole) {
         pons_value_unref(v);
         return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot save the world's state");
     }
