@@ -201,6 +201,23 @@ int pons_robot_tools_judge(void *self, const char *tool, const pons_value *args,
 // {connected, robot, world}: what query_world says; new reference.
 pons_value *pons_robot_tools_status(void *self);
 
+// ---- memory tools -------------------------------------------------------------------------------
+
+// save_memory, search_memory and forget_memory over the items of a store (pons/items.h): what one
+// session keeps, every other one finds. A call is done once whatever dies when; calls that changed
+// something are in the log for 30 days, with what stood there before.
+#define PONS_AGENT_MEMORIES   "agent.memories"
+#define PONS_AGENT_MEMORY_LOG "agent.memory_log"
+
+typedef struct pons_memory_tools_options {
+    pons_store store; // outlives the tools
+    pons_clock clock;
+    const char *session; // said in memories; NULL: ""
+} pons_memory_tools_options;
+
+// Closed by its ops, as every provider. Blocks no longer than the store's reads and writes do.
+int pons_memory_tools_open(const pons_memory_tools_options *opts, pons_tools *ret, pons_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -117,6 +117,58 @@ static void a_models_words_command_no_terminal(void **state)
     bench_close(&b);
 }
 
+// What one session keeps another one finds, in another process; a person lists it and puts back what
+// the agent forgot.
+static void a_memory_outlives_its_session(void **state)
+{
+    (void)state;
+    bench b;
+    char *text = NULL;
+    pons_value *item = NULL;
+    bench_open(&b);
+    assert_int_equal(
+        say(&b,
+            "replies:\n"
+            "- tool_calls: [{name: save_memory, arguments: {key: food, text: Mara likes ramen}}]\n"
+            "- content: kept\n",
+            "agent 'remember this'", NULL, NULL),
+        0);
+    assert_int_equal(
+        say(&b,
+            "replies:\n"
+            "- tool_calls: [{name: search_memory, arguments: {query: what does Mara like}}]\n"
+            "- tool_calls: [{name: forget_memory, arguments: {key: food}}]\n"
+            "- tool_calls: [{name: search_memory, arguments: {query: ramen}}]\n"
+            "- content: asked\n",
+            "agent --session other --json 'what does she eat'", &text, NULL),
+        0);
+    assert_non_null(strstr(text, "Mara likes ramen"));
+    assert_non_null(strstr(text, "forgot food"));
+    assert_non_null(strstr(text, "no memory has any of these words"));
+    assert_null(strstr(text, "approval_request"));
+    free(text);
+    assert_int_equal(bench_run(&b, "items get agent.memories food"), 2);
+    assert_int_equal(
+        bench_run_json(&b, "items list agent.memory_log --filter {\"did\":\"forget\"} --json",
+                       &item),
+        0);
+    const pons_value *line = pons_get(item, "value");
+    assert_string_equal(pons_get_str(line, "session", ""), "other");
+    assert_string_equal(pons_get_str(pons_get(line, "was"), "text", ""), "Mara likes ramen");
+    pons_value_unref(item);
+    assert_int_equal(
+        bench_run(&b, "items put agent.memories food '{\"text\":\"Mara likes ramen\"}'"), 0);
+    assert_int_equal(say(&b,
+                         "replies:\n"
+                         "- tool_calls: [{name: search_memory, arguments: {query: ramen}}]\n"
+                         "- content: found\n",
+                         "agent --session third --json again", &text, NULL),
+                     0);
+    assert_non_null(strstr(text, "Mara likes ramen"));
+    free(text);
+    bench_close(&b);
+}
+
 static void a_plan_for_programs(void **state)
 {
     (void)state;
@@ -566,6 +618,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_turn_for_people, bench_teardown),
         cmocka_unit_test_teardown(a_models_words_command_no_terminal, bench_teardown),
+        cmocka_unit_test_teardown(a_memory_outlives_its_session, bench_teardown),
         cmocka_unit_test_teardown(a_plan_for_programs, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_chat_on_a_terminal, bench_teardown),

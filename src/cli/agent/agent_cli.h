@@ -9,7 +9,7 @@
 // ---- agent_parts.c: configuration, prompts and tools of a workspace -----------------------------
 
 #define CLI_TOOL_MODULES_MAX 8                          // as the schema of tools.yaml
-#define CLI_AGENT_TOOLS_MAX  (CLI_TOOL_MODULES_MAX + 3) // the core's, the robot's, MCP servers'
+#define CLI_AGENT_TOOLS_MAX  (CLI_TOOL_MODULES_MAX + 4) // the core's, memory's, the robot's, MCP's
 
 typedef struct cli_agent_parts {
     pons_agent_config *config;
@@ -23,10 +23,11 @@ typedef struct cli_agent_parts {
 } cli_agent_parts;
 
 // The workspace's config/graph_config.yaml or graph_config.yaml, else the one that pons ships; the
-// core tools and those of modules, the body's skills when a body runs there, MCP servers of mcp.json. offline: the
-// configuration alone. parts must not move while it is open.
-int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bool offline,
-                         cli_agent_parts *ret, pons_error *err);
+// core tools, the memory in the store and the tools of modules, the body's skills when a body runs there,
+// MCP servers of mcp.json. store NULL: offline, the configuration alone; else it outlives the parts. parts must
+// not move while it is open.
+int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
+                         const pons_store *store, cli_agent_parts *ret, pons_error *err);
 // Until the MCP servers that start are there, and a body that runs has said what it can do; for a
 // while.
 void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock);

@@ -34,17 +34,23 @@ int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
     return rc < 0 ? rc : pons_agent_config_load(path, ret, err);
 }
 
-int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock, bool offline,
-                         cli_agent_parts *p, pons_error *err)
+int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
+                         const pons_store *store, cli_agent_parts *p, pons_error *err)
 {
     *p = (cli_agent_parts){0};
     int rc = cli_agent_config(c, &p->config, err);
-    if (rc < 0 || offline) {
+    if (rc < 0 || !store) {
         return rc;
     }
     rc = load_prompts(c, &p->prompts, err);
     if (rc >= 0) {
         rc = cli_core_tools(c, clock, &p->tools[p->n_tools], err);
+        p->n_tools += rc >= 0;
+    }
+    if (rc >= 0) {
+        const pons_memory_tools_options memory = {
+            .store = *store, .clock = *clock, .session = thread};
+        rc = pons_memory_tools_open(&memory, &p->tools[p->n_tools], err);
         p->n_tools += rc >= 0;
     }
     pons_autovalue policy = NULL;
