@@ -449,7 +449,8 @@ static pons_value *building(void)
                 k < 2 ? SIDE_M : 0.1, k < 2 ? 0.1 : SIDE_M);
     }
     for (int r = 0; r < rooms * rooms; r++) {
-        const double x = r % rooms * ROOM_M, y = r / rooms * ROOM_M;
+        const int column = r % rooms, row = r / rooms;
+        const double x = column * ROOM_M, y = row * ROOM_M;
         if (r % rooms > 0) {
             add_wall(list, x, y, true, r);
         }

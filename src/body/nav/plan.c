@@ -248,7 +248,8 @@ static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap)
     pons__nav_job *j = &n->plan.job;
     const request *of = &j->asked;
     const bool same = j->active && of->from_here == r->from_here && json_equal(of->list, r->list) &&
-                      (r->from_here || memcmp(&of->start, &r->start, sizeof r->start) == 0);
+                      (r->from_here || (of->start.x == r->start.x && of->start.y == r->start.y &&
+                                        of->start.yaw == r->start.yaw));
     if (!same) {
         begin_job(n, r);
     }

@@ -51,19 +51,18 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
     for (const char *at; (at = strstr(text, thought_end));) {
         text = at + sizeof thought_end - 1;
     }
-    int rc = PONS_EINVAL;
     bool told = false;
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
         const size_t end = object_end(at, 0);
         pons_error why = PONS_ERROR_INIT;
-        rc = pons_value_parse(at, end ? end : strlen(at), ret, &why);
+        const int rc = pons_value_parse(at, end ? end : strlen(at), ret, &why);
         if (rc >= 0 && pons_get(*ret, "type")) {
             return PONS_OK;
         }
         if (rc >= 0) { // an object in the prose
             pons_value_unref(*ret);
             *ret = NULL;
-            rc = pons_error_set(&why, PONS_EINVAL, "brain", "an object without type");
+            pons_error_set(&why, PONS_EINVAL, "brain", "an object without type");
         }
         if (!told) {
             *err = why;
