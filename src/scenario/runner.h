@@ -1,6 +1,8 @@
 // runner.h - one run of a scenario: the system that is simulated, and where the story stands. Of
-// scenario.c (the loop), lives.c (bodies and brains that die and come back) and happen.c (what the
-// file's events do). One thread.
+// scenario.c (the loop), lives.c (bodies and brains that are born and come back), deaths.c (how they
+// die) and happen.c (what the file's events do). One thread. Each uses those to its right:
+//
+//     scenario.c --> lives.c --> happen.c --> deaths.c
 #ifndef PONS_SCENARIO_RUNNER_H
 #define PONS_SCENARIO_RUNNER_H
 
@@ -81,11 +83,13 @@ typedef struct pons__runner {
 
 // lives.c
 int pons__body_birth(pons__runner *r, pons_error *err); // opens the body, and the hand on it
-void pons__body_death(pons__runner *r, double away_s);
 int pons__brain_birth(pons__runner *r, pons_error *err);
-void pons__brain_death(pons__runner *r);
 int pons__lives_step(pons__runner *r, pons_error *err); // who is due comes back
-void pons__told_kill(pons__runner *r, bool before);     // the story kills at the next commit
+
+// deaths.c
+void pons__body_death(pons__runner *r, double away_s);
+void pons__brain_death(pons__runner *r);
+void pons__told_kill(pons__runner *r, bool before); // the story kills at the next commit
 void pons__fuzz_next(pons__runner *r);
 void pons__kill_aim(pons__runner *r);
 

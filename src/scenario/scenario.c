@@ -12,11 +12,8 @@
 //
 // A file without goals has no brain: its events send goals to the body (hand.c), and the story ends
 // when all of them have.
-#include "pons/module.h"
-#include "pons/schema.h"
 #include "scenario/runner.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,75 +31,6 @@ static void watch(pons__runner *r, bool awake);
 static pons_value *config_for(const pons_scenario *s, const pons_value *config);
 static int read_story(void *user, const pons_event_row *row);
 static pons_value *report(pons__runner *r);
-
-// ---- files --------------------------------------------------------------------------------------
-
-int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err)
-{
-    char schema_path[512];
-    pons_yaml *yaml = NULL;
-    pons_autovalue rules = NULL;
-    pons_schema *schema = NULL;
-    int rc = pons_yaml_load(path, &yaml, err);
-    rc = rc < 0 ? rc
-                : pons_share_path("schemas/scenario.json", schema_path, sizeof schema_path, err);
-    rc = rc < 0 ? rc : pons_value_load(schema_path, &rules, err);
-    rc = rc < 0 ? rc : pons_schema_compile(rules, &schema, err);
-    rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
-    if (rc >= 0) {
-        pons_scenario *s = calloc(1, sizeof *s);
-        if (s) {
-            s->value = pons_value_ref(pons_yaml_value(yaml));
-            *ret = s;
-        } else {
-            rc = pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
-        }
-    }
-    pons_schema_destroy(schema);
-    pons_yaml_destroy(yaml);
-    return rc;
-}
-
-void pons_scenario_destroy(pons_scenario *s)
-{
-    if (s) {
-        pons_value_unref(s->value);
-        free(s);
-    }
-}
-
-int pons_scenario_save(const pons_scenario *s, const char *path, pons_error *err)
-{
-    char *text = NULL;
-    FILE *f = fopen(path, "we");
-    const long n = pons_value_dump(s->value, &text); // JSON is YAML
-    const bool written = f && n > 0 && fprintf(f, "%s\n", text) > 0;
-    free(text);
-    if ((f && fclose(f) != 0) || !written) {
-        return pons_error_set(err, PONS_EIO, "scenario", "cannot write %s", path);
-    }
-    return PONS_OK;
-}
-
-const pons_value *pons_scenario_value(const pons_scenario *s)
-{
-    return s->value;
-}
-
-const char *pons_scenario_name(const pons_scenario *s)
-{
-    return pons_get_str(s->value, "name", "");
-}
-
-const char *pons_scenario_world(const pons_scenario *s)
-{
-    return pons_get_str(s->value, "world", "house");
-}
-
-const char *pons_scenario_driver(const pons_scenario *s)
-{
-    return pons_get_str(s->value, "driver", "kinematic");
-}
 
 // ---- running ------------------------------------------------------------------------------------
 
