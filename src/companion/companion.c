@@ -28,6 +28,7 @@
 #include "companion/keep.h"
 #include "companion/leaves.h"
 #include "companion/life.h"
+#include "companion/memories.h"
 #include "companion/moment.h"
 #include "companion/suggest.h"
 #include "companion/view_ask.h"
@@ -91,6 +92,10 @@ void pons_companion_close(pons_companion *c)
     for (size_t i = 0; i < c->world.n_messages; i++) {
         pons__co_message_fini(&c->world.messages[i]);
     }
+    for (size_t i = 0; i < c->n_read; i++) {
+        pons__co_message_fini(&c->read[i]);
+    }
+    free(c->read);
     for (size_t i = 0; i < c->n_texts; i++) {
         free(c->texts[i]);
     }
@@ -221,7 +226,7 @@ static int begin_or_go_on(pons_companion *c, const pons_companion_options *o, po
     pons_rand_seed(&c->rand, c->seed ^ (uint64_t)c->minute << 20 ^ c->lease.epoch);
     c->id_clock = (pons_clock){.now_ns = life_ns, .wall_ms = life_ms, .boot_ns = life_ns, .ctx = c};
     pons_id_source_init(&c->ids, c->id_clock, &c->rand);
-    return rc;
+    return rc >= 0 && c->began ? pons__co_memories_begin(c, err) : rc;
 }
 
 static int64_t life_ms(void *ctx)

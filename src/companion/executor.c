@@ -137,9 +137,17 @@ static void arrive(pons_companion *c, const char *place)
 static void read_messages(pons_companion *c)
 {
     pons_value *list = json_array();
+    const size_t n = c->n_read + c->world.n_messages;
+    pons__co_message *read = realloc(c->read, (n + 1) * sizeof *read);
+    c->read = read ? read : c->read;
+    c->nomem = c->nomem || !read;
     for (size_t i = 0; i < c->world.n_messages; i++) {
         json_array_append_new(list, json_string(c->world.messages[i].text));
-        pons__co_message_fini(&c->world.messages[i]);
+        if (read) {
+            read[c->n_read++] = c->world.messages[i];
+        } else {
+            pons__co_message_fini(&c->world.messages[i]);
+        }
     }
     c->world.n_messages = 0;
     pons__co_event(c, "state.changed", "what", json_string("messages"), "read", list, NULL);

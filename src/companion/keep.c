@@ -1,5 +1,6 @@
 // keep.c - what of a life is kept, and how: one JSON object as a checkpoint of the companion's
-// thread, its events as events, messages from its inbox. A commit has all of a minute, or none.
+// thread, its events as events, messages from its inbox; and what was read as items (memories.c). A
+// commit has all of a minute, or none.
 //
 //     {"v":1, "minute":..., "first":..., "until":..., "seed":..., "simulated":..., "time":"...",
 //      "place":"home", "energy":71.5, "signature":"...",
@@ -11,6 +12,7 @@
 #include "companion/keep.h"
 
 #include "companion/events.h"
+#include "companion/memories.h"
 #include "companion/moment.h"
 #include "companion/view_ask.h"
 
@@ -260,6 +262,10 @@ int pons__co_commit(pons_companion *c, pons_error *err)
     }
     c->quiet = 0;
     c->n_taken = 0;
+    for (size_t i = 0; i < c->n_read; i++) {
+        pons__co_message_fini(&c->read[i]);
+    }
+    c->n_read = 0;
     for (size_t i = 0; i < c->n_events; i++) {
         pons__co_publish(c, c->events[i]);
         pons_value_unref(c->events[i]);
@@ -286,6 +292,8 @@ static int commit_rows(pons_companion *c, const char *state, size_t len, pons_er
                                      .type = pons_get_str(c->events[i], "type", ""),
                                      .payload = {texts[i], n < 0 ? 0 : (size_t)n}};
     }
+    pons__co_memories memories = {0};
+    rc = rc < 0 ? rc : pons__co_memories_make(c, &memories, err);
     if (rc >= 0) {
         pons_id_make(&c->ids, row.id);
         const pons_commit commit = {.lease = &c->lease,
@@ -295,9 +303,12 @@ static int commit_rows(pons_companion *c, const char *state, size_t len, pons_er
                                     .inbox_taken = c->taken,
                                     .n_inbox_taken = c->n_taken,
                                     .events = events,
-                                    .n_events = c->n_events};
+                                    .n_events = c->n_events,
+                                    .items = memories.rows,
+                                    .n_items = memories.n};
         rc = c->store.ops->commit(c->store.self, &commit, err);
     }
+    pons__co_memories_fini(&memories);
     for (size_t i = 0; texts && i < c->n_events; i++) {
         free(texts[i]);
     }

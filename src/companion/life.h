@@ -151,6 +151,8 @@ struct pons_companion {
     size_t n_events, cap_events;
     int64_t *taken; // inbox rows
     size_t n_taken, cap_taken;
+    pons__co_message *read; // (n_read) messages that were read in the minute, to be remembered
+    size_t n_read;
     int quiet; // minutes since the last commit
     pons_id_source ids;
     pons_rand rand;

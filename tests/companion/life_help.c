@@ -90,7 +90,7 @@ int life_try_open(life *l, const char *from, uint64_t seed)
                                       .store = l->store,
                                       .seed = seed,
                                       .start_min = life_minute(l, from),
-                                      .simulated = true,
+                                      .simulated = !l->real,
                                       .llm = l->llm.ops ? &l->llm : NULL,
                                       .clock = &l->model_clock,
                                       .wait = l->by_clock ? NULL : wait_model,

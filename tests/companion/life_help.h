@@ -28,6 +28,7 @@ typedef struct life {
     pons_clock_manual clock;
     pons_clock model_clock;
     pons_llm llm;
+    bool real;          // not simulated
     bool by_clock;      // no tick waits for the model, as in real time
     pons_value *events; // all but ticks
     pons_error err;

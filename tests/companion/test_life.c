@@ -2,6 +2,7 @@
 // days, weekends and holidays, messages at night and in lessons, and a kill at every commit, after
 // which the life must be the one that was never killed.
 #include "life_help.h"
+#include "pons/items.h"
 
 static const char MONDAY[] = "2026-03-02";
 
@@ -238,6 +239,16 @@ static int log_text(void *user, const pons_value *ev)
     return 0;
 }
 
+static pons_value *memories_of(const life *l, const char *ns)
+{
+    const pons_items it = {.store = l->store, .clock = l->model_clock};
+    const pons_items_query q = {.prefix = ns, .limit = -1};
+    pons_value *list = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_items_search(&it, &q, &list, &err), PONS_OK);
+    return list;
+}
+
 // Lives a day, killed once at a commit; what the store then has of it.
 static char *a_life_killed_at(long kill_at, bool before)
 {
@@ -251,6 +262,8 @@ static char *a_life_killed_at(long kill_at, bool before)
     fault.ops.commit = dying_commit;
     l.store.ops = &fault.ops;
     say(&l, "good night", NULL, false); // waits in the inbox from the start
+    say(&l, "are you up?", "mother", true);
+    say(&l, "write to me", "mother", false);
     int rc = 0;
     for (int lives = 0; lives < 2; lives++) {
         life_open(&l, MONDAY, 5);
@@ -275,6 +288,9 @@ static char *a_life_killed_at(long kill_at, bool before)
     assert_int_equal(pons_companion_read(l.store, NULL, &kept, &l.err), PONS_OK);
     log_text(&b, kept);
     pons_value_unref(kept);
+    pons_autovalue memories = memories_of(&l, "companion");
+    assert_int_equal(json_array_size(memories), 2);
+    log_text(&b, memories); // each message was counted once
     l.store = whole;
     life_fini(&l);
     return pons_buf_take(&b, NULL);
@@ -297,6 +313,101 @@ static void killed_at_every_commit(void **state)
         }
     }
     free(whole);
+}
+
+// Draws when the model is told of mother, who has written twice.
+static const char OF_MOTHER[] =
+    "[{\"when\":{\"place\":\"home\",\"memories.0.from\":\"mother\",\"memories.0.messages\":2,"
+    "\"memories.0.text\":\"and eat\"},\"content\":\"{\\\"type\\\":\\\"draw\\\"}\","
+    "\"repeat\":true},"
+    " {\"content\":\"{\\\"type\\\":\\\"none\\\"}\",\"repeat\":true}]";
+
+static void who_wrote_is_remembered(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    l.real = true;
+    life_open(&l, "2026-03-07T09:00", 1);
+    say(&l, "sleep well", "mother", false);
+    life_run(&l, "2026-03-07T10:00");
+    say(&l, "and eat", "mother", false);
+    life_run(&l, "2026-03-07T11:00");
+    life_close(&l);
+    pons_autovalue list = memories_of(&l, "companion.companion.memories");
+    assert_int_equal(json_array_size(list), 1);
+    const pons_value *item = json_array_get(list, 0);
+    assert_string_equal(pons_get_str(item, "key", ""), "mother");
+    assert_string_equal(pons_get_str(pons_get(item, "value"), "since", ""),
+                        "2026-03-07T09:00+08:00");
+    // Another process goes on with the life: its model is told.
+    life_model(&l, OF_MOTHER);
+    life_open(&l, "2026-03-07T09:00", 1);
+    life_run(&l, "2026-03-07T14:00");
+    assert_true(life_count(&l, "action.started", "draw") > 0);
+    life_close(&l);
+    // Until a person takes the memory away.
+    const size_t drawn = life_count(&l, "action.started", "draw");
+    const pons_items it = {.store = l.store, .clock = l.model_clock};
+    assert_int_equal(pons_items_delete(&it, "companion.companion.memories", "mother", &l.err),
+                     PONS_OK);
+    life_open(&l, "2026-03-07T09:00", 1);
+    life_run(&l, "2026-03-07T20:00");
+    assert_int_equal(life_count(&l, "action.started", "draw"), drawn);
+    life_fini(&l);
+}
+
+// A simulation neither begins with what an earlier one knew nor touches what a real life knows.
+static void a_simulation_knows_nobody(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    for (int n = 0; n < 3; n++) {
+        l.real = n == 0;
+        life_open(&l, "2026-03-07T09:00", 1);
+        assert_true(pons_companion_began(l.c));
+        pons_autovalue begun = memories_of(&l, "companion.companion.simulated");
+        assert_int_equal(json_array_size(begun), 0);
+        say(&l, "hello", "mother", false);
+        life_run(&l, "2026-03-07T10:00");
+        life_close(&l);
+        assert_int_equal(l.store.ops->thread_delete(l.store.self, PONS_COMPANION_THREAD, &l.err),
+                         PONS_OK);
+    }
+    pons_autovalue simulated = memories_of(&l, "companion.companion.simulated");
+    pons_autovalue real = memories_of(&l, "companion.companion.memories");
+    assert_int_equal(json_array_size(simulated), 1);
+    assert_int_equal(json_array_size(real), 1);
+    assert_int_equal(pons_get_int(pons_get(json_array_get(simulated, 0), "value"), "messages", 0),
+                     1);
+    life_fini(&l);
+}
+
+// Whoever sends under ever new names fills no disk, and the newest stay.
+static void a_flood_of_senders_is_forgotten(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    l.real = true;
+    life_open(&l, "2026-03-07T09:00", 1);
+    for (int n = 0; n < 300; n++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", n);
+        say(&l, "buy", name, false);
+        if (n % 100 == 99) {
+            char until[32];
+            snprintf(until, sizeof until, "2026-03-07T1%d:00", n / 100);
+            life_run(&l, until);
+        }
+    }
+    say(&l, "hello", "mother", false);
+    life_run(&l, "2026-03-07T13:00");
+    pons_autovalue list = memories_of(&l, "companion.companion.memories");
+    assert_true(json_array_size(list) <= 201);
+    assert_string_equal(pons_get_str(json_array_get(list, 0), "key", ""), "mother");
+    life_fini(&l);
 }
 
 static void one_process_at_a_time(void **state)
@@ -364,6 +475,9 @@ int main(void)
         cmocka_unit_test(a_lesson_is_gone_on_with),
         cmocka_unit_test(sleep_survives),
         cmocka_unit_test(killed_at_every_commit),
+        cmocka_unit_test(who_wrote_is_remembered),
+        cmocka_unit_test(a_simulation_knows_nobody),
+        cmocka_unit_test(a_flood_of_senders_is_forgotten),
         cmocka_unit_test(one_process_at_a_time),
         cmocka_unit_test(missed_minutes_are_lived_without_the_model),
         cmocka_unit_test(why_a_minute_was_as_it_was),
