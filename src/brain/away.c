@@ -17,6 +17,7 @@
 
 #define TRY_FIRST_MS 50
 #define TRY_MAX_MS   1000
+#define BUSY_TRIES   40 // some 35 s: longer than a lease that nobody renews lasts
 
 static void try_later(pons_brain *b)
 {
@@ -59,8 +60,10 @@ int pons__away_poll(pons_brain *b, pons__let_go_fn *let_go, pons__take_fn *take,
     }
     const bool away = is_away(b); // letting go asks it again
     let_go(b);
-    if (!away) {
-        return rc; // another brain has it now, or it is damaged
+    // Held: perhaps by what we had ourselves when the server went once more, which it learns of only
+    // when that lease is over; or another brain has it by now, which still has it then.
+    if (!away && !(rc == PONS_EBUSY && b->away_tries < BUSY_TRIES)) {
+        return rc;
     }
     try_later(b);
     return PONS_OK;

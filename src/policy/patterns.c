@@ -45,7 +45,7 @@ pons__intent pons__intent_of(const char *word)
     return INTENT_NONE;
 }
 
-// ---- one pattern, multiplied out -----------------------------------------------------------------------------------
+// ---- one pattern, multiplied out ----------------------------------------------------------------
 
 // Expands one source pattern: depth-first over its choices, with the flat text so far in buf and
 // the places still to visit on a chain of continuations.
