@@ -29,15 +29,14 @@ export class Server {
       { env: this.env, stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((go) => this.child.once('exit', go));
     const ready = await new Promise((go, fail) => {
-      let text = '';
+      let text = '', told = false;
       this.child.stdout.on('data', (d) => {
         text += d;
         const end = text.indexOf('\n');
-        if (end >= 0 && !this.told) { this.told = true; go(JSON.parse(text.slice(0, end))); }
+        if (end >= 0 && !told) { told = true; go(JSON.parse(text.slice(0, end))); }
       });
       this.child.once('exit', (code) => fail(new Error(`pons serve ended with ${code}`)));
     });
-    this.told = false;
     this.url = ready.url;
     this.stopUrl = ready.stop_url;
     const stopPort = new URL(ready.stop_url).port;
