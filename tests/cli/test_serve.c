@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HANG_MS 150000 // as of a bench
@@ -182,6 +183,48 @@ static void killed_in_the_midst_nothing_is_lost(void **state)
     bench_close(&b);
 }
 
+// A program that opens pages gets a file that only its owner reads, not an address with a token.
+static void open_opens_the_page(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char program[160], text[1024] = "", path[4096], want[160];
+    struct stat st;
+    bench_open(&b);
+    snprintf(program, sizeof program, "%s",
+             bench_file(&b, "xdg-open",
+                        "#!/bin/sh\ncp \"$1\" \"${0%/*}/opened.new\" && mv \"${0%/*}/opened.new\" "
+                        "\"${0%/*}/opened\"\n"));
+    const char *opened = bench_file(&b, "opened", "");
+    assert_int_equal(chmod(program, 0700), 0);
+    const char *was = getenv("PATH");
+    char *kept = strdup(was ? was : "/usr/bin:/bin");
+    snprintf(path, sizeof path, "%s:%s", b.dir, kept);
+    setenv("PATH", path, 1);
+    bench_start(&b, &p, NULL, SERVE "--open " FAST);
+    setenv("PATH", kept, 1);
+    free(kept);
+    const at a = ready(&b, &p);
+    for (int i = 0; i < HANG_MS / 10 && !*text; i++) {
+        FILE *f = fopen(opened, "r");
+        assert_non_null(f);
+        text[fread(text, 1, sizeof text - 1, f)] = '\0';
+        fclose(f);
+        bench_rest(10);
+    }
+    snprintf(want, sizeof want, "location.replace('http://127.0.0.1:%d/#token=%s')", a.port,
+             a.token);
+    assert_non_null(strstr(text, want));
+    snprintf(path, sizeof path, "%s/run/serve.html", b.workspace);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    bench_signal(&p, SIGTERM);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void bad_words_are_refused(void **state)
 {
     (void)state;
@@ -200,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_goal_over_http_reaches_the_wheels, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_midst_nothing_is_lost, bench_teardown),
+        cmocka_unit_test_teardown(open_opens_the_page, bench_teardown),
         cmocka_unit_test_teardown(bad_words_are_refused, bench_teardown),
     };
     return bench_together("serve", tests, sizeof tests / sizeof tests[0]);

@@ -437,6 +437,78 @@ static void test_doors(void **state)
     bench_close(&b);
 }
 
+// A certificate of its own: the page, events and Stop by https, and nothing in the clear.
+static char *by_tls(const bench *b, int port, const char *request)
+{
+    char line[512];
+    pons_buf out = PONS_BUF_INIT;
+    snprintf(line, sizeof line,
+             "printf '%s\\r\\nHost: 127.0.0.1:%d\\r\\n\\r\\n' | openssl s_client -quiet -connect "
+             "127.0.0.1:%d -CAfile %s/cert.pem -verify_return_error 2>/dev/null",
+             request, port, port, b->dir);
+    FILE *f = popen(line, "r");
+    assert_non_null(f);
+    for (int c = fgetc(f); c != EOF; c = fgetc(f)) {
+        pons_buf_byte(&out, (uint8_t)c);
+    }
+    pclose(f);
+    pons_buf_byte(&out, 0);
+    return pons_buf_take(&out, NULL);
+}
+
+static char *text_of(const bench *b, const char *name)
+{
+    char path[128], *text = calloc(1, 8192);
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_true(fread(text, 1, 8191, f) > 0);
+    fclose(f);
+    unlink(path);
+    return text;
+}
+
+static void test_https(void **state)
+{
+    bench b;
+    char line[512], path[128];
+    (void)state;
+    bench_open(&b);
+    pons_serve_close(b.serve);
+    b.serve = NULL;
+    snprintf(line, sizeof line,
+             "cd %s && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "
+             "-keyout key.pem -out cert.pem -days 2 -subj /CN=pons -addext "
+             "subjectAltName=IP:127.0.0.1 2>/dev/null && cp cert.pem served.pem",
+             b.dir);
+    assert_int_equal(system(line), 0);
+    char *cert = text_of(&b, "served.pem"), *key = text_of(&b, "key.pem");
+    b.o.certificate = cert;
+    b.o.key = key;
+    b.o.address = "0.0.0.0"; // which is allowed with a certificate
+    static const char *const hosts[] = {"127.0.0.1"};
+    b.o.hosts = hosts;
+    b.o.n_hosts = 1;
+    start(&b);
+    char *r = by_tls(&b, b.port, "GET / HTTP/1.0");
+    assert_int_equal(code(r), 200);
+    free(r);
+    r = by_tls(&b, b.port, "GET /v1/state HTTP/1.0");
+    assert_int_equal(code(r), 401);
+    free(r);
+    r = by_tls(&b, b.stop_port, "POST /stop HTTP/1.0");
+    assert_int_equal(code(r), 200);
+    free(r);
+    assert_int_equal(b.stops, 1);
+    // In the clear there is no answer.
+    assert_int_equal(status_of(&b, &(ask){"GET", "/", NULL, NULL, NULL, NULL, false}), 0);
+    snprintf(path, sizeof path, "%s/cert.pem", b.dir);
+    unlink(path);
+    bench_close(&b);
+    free(cert);
+    free(key);
+}
+
 // ---- the stream of events -----------------------------------------------------------------------
 
 // Every "id: N" in a text, in order; false when one is not the last one and one.
@@ -636,6 +708,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_route_against_every_attack),
         cmocka_unit_test(test_doors),
+        cmocka_unit_test(test_https),
         cmocka_unit_test(test_a_stream_that_is_cut_anywhere_loses_nothing),
         cmocka_unit_test(test_live_events_and_heartbeats),
         cmocka_unit_test(test_stop_while_everything_else_is_busy),

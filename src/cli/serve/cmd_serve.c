@@ -12,14 +12,18 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NAMES_MAX  16
 #define PEM_MAX    (256L * 1024L)
 #define THREAD     "main"
 #define TOKEN_FILE "serve.token"
+#define PAGE_FILE  "serve.html" // for --open
 
 typedef struct words { // as they were typed; NULL: not given
     const char *listen, *stop_port, *token_file, *origins, *hosts, *cert, *key, *open_doors, *open,
@@ -42,6 +46,7 @@ typedef struct serving {
     int port;
     char *cert, *key;
     pons_serve *serve;
+    pid_t browser; // what --open started; 0: nothing
 } serving;
 
 static int read_words(cli *c, words *w, pons_error *err);
@@ -50,7 +55,37 @@ static int split(const char *text, const char *option, lists *ret, pons_error *e
 static int listen_at(const char *text, serving *s, pons_error *err);
 static int pem(const char *path, char **ret, pons_error *err);
 static int open_server(void *user, pons_store store, pons_error *err);
-static void tell_ready(const serving *s);
+static void tell_ready(serving *s);
+static void open_page(serving *s, const char *url);
+// By way of a file that only its owner reads: everybody of the machine sees a program's words, and the
+// address has the token in it.
+static void open_page(serving *s, const char *url)
+{
+    extern char **environ;
+    char path[PATH_MAX + 32], text[512];
+    posix_spawn_file_actions_t quiet;
+    snprintf(path, sizeof path, "%s/" PAGE_FILE, s->c->run_dir);
+    const int n = snprintf(text, sizeof text,
+                           "<!doctype html><meta charset=\"utf-8\"><title>pons</title>"
+                           "<script>location.replace('%s/#token=%s')</script>\n",
+                           url, pons_serve_token(s->serve, "operator"));
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool written = fd >= 0 && write(fd, text, (size_t)n) == n;
+    if (fd >= 0) {
+        close(fd);
+    }
+    char program[] = "xdg-open";
+    char *argv[] = {program, path, NULL};
+    posix_spawn_file_actions_init(&quiet);
+    for (int i = 0; i < 3; i++) {
+        posix_spawn_file_actions_addopen(&quiet, i, "/dev/null", O_RDWR, 0);
+    }
+    if (!written || posix_spawnp(&s->browser, program, &quiet, NULL, argv, environ) != 0) {
+        cli_err("pons: no browser can be opened (xdg-open); the page is %s\n", url);
+    }
+    posix_spawn_file_actions_destroy(&quiet);
+}
+
 static void on_event(void *user, const pons_event *ev);
 static void close_server(void *user);
 
@@ -238,7 +273,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
 
 // Where it is, for a person with the token that the page takes from the address (a browser sends what
 // stands behind # to nobody), for a program without it.
-static void tell_ready(const serving *s)
+static void tell_ready(serving *s)
 {
     char url[128], stop_url[128];
     const char *scheme = s->cert ? "https" : "http";
@@ -247,6 +282,9 @@ static void tell_ready(const serving *s)
              pons_serve_port(s->serve));
     snprintf(stop_url, sizeof stop_url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
              pons_serve_stop_port(s->serve));
+    if (s->w->open) {
+        open_page(s, url);
+    }
     if (s->c->json) {
         pons_autovalue ready =
             pons_object("type", json_string("serve.ready"), "url", json_string(url), "stop_url",
@@ -275,4 +313,7 @@ static void close_server(void *user)
     serving *s = user;
     pons_serve_close(s->serve);
     s->serve = NULL;
+    if (s->browser > 0) {
+        waitpid(s->browser, NULL, WNOHANG);
+    }
 }

@@ -12,6 +12,7 @@
 #include "http/microhttpd/exchange.h"
 
 #include "http/microhttpd/deadline.h"
+#include "pons/memory.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -218,7 +219,7 @@ void pons__exchange_refuse(pons_http_exchange *x, int status, const char *why)
         r = MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
     }
     if (!r) {
-        abort(); // some 100 bytes are not there
+        pons_end_no_memory("an answer of a few bytes");
     }
     pons__connection_within(x->server, x->seen, PONS__REPLY_MS);
     pons__exchange_answer(x, status, r, NULL);

@@ -147,8 +147,10 @@ static int keep_row(void *user, const pons_event_row *row)
     return 0;
 }
 
-static feed *feed_of(pons__hub *h, const char *thread, int64_t from)
+static feed *feed_of(pons__hub *h, const char *thread)
 {
+    const pons_store store = h->s->o.store;
+    pons_error none = PONS_ERROR_INIT;
     feed *f = h->feeds;
     while (f && strcmp(f->thread, thread) != 0) {
         f = f->next;
@@ -159,7 +161,11 @@ static feed *feed_of(pons__hub *h, const char *thread, int64_t from)
             return NULL;
         }
         snprintf(f->thread, sizeof f->thread, "%s", thread);
-        f->last = from;
+        // From now on: what went before is read from the store by who lacks it.
+        if (store.ops->event_last(store.self, thread, &f->last, &none) < 0) {
+            free(f); // the store is away: the next look tries again
+            return NULL;
+        }
         f->next = h->feeds;
         h->feeds = f;
     }
@@ -224,7 +230,7 @@ static int catch_up(void *user, const pons_event_row *row)
 static bool serve_client(pons__hub *h, client *c, int64_t now)
 {
     const pons_http_server_ops *http = h->s->http;
-    feed *f = feed_of(h, c->thread, c->at);
+    feed *f = feed_of(h, c->thread);
     if (!f) {
         return true;
     }
@@ -278,17 +284,22 @@ static void leave(pons__hub *h, client *c)
     pthread_mutex_unlock(&h->mtx);
 }
 
-static void serve_clients(pons__hub *h, int64_t now)
+// Whether somebody who takes it lacks more than one batch gave.
+static bool serve_clients(pons__hub *h, int64_t now)
 {
+    bool more = false;
     for (client **at = &h->clients; *at;) {
         client *c = *at;
+        const int64_t had = c->at;
         if (serve_client(h, c, now)) {
+            more |= c->at - had >= BATCH && !c->slow_since_ms;
             at = &c->next;
         } else {
             *at = c->next;
             leave(h, c);
         }
     }
+    return more;
 }
 
 // To all clients of a thread (NULL: of any) that keep up.
@@ -352,17 +363,18 @@ static bool closing(pons__hub *h)
 static void *run(void *user)
 {
     pons__hub *h = user;
+    bool more = false;
     while (!closing(h)) {
         struct pollfd p = {.fd = h->wake, .events = POLLIN};
         uint64_t n = 0;
-        poll(&p, 1, LOOK_MS);
+        poll(&p, 1, more ? 0 : LOOK_MS);
         if (p.revents && read(h->wake, &n, sizeof n) < 0) {
             n = 0;
         }
         const int64_t now = pons_now_ms(&h->s->o.clock);
         take_what_came(h);
         look(h);
-        serve_clients(h, now);
+        more = serve_clients(h, now);
         if (now - h->beat_ms >= BEAT_MS) {
             beat(h, now);
             drop_unused(h, now);
