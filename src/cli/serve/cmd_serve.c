@@ -61,7 +61,6 @@ static void open_page(serving *s, const char *url);
 // address has the token in it.
 static void open_page(serving *s, const char *url)
 {
-    extern char **environ;
     char path[PATH_MAX + 32], text[512];
     posix_spawn_file_actions_t quiet;
     snprintf(path, sizeof path, "%s/" PAGE_FILE, s->c->run_dir);
