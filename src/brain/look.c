@@ -79,6 +79,12 @@ int64_t pons__port_robot_ms(const pons__port *p)
     return p->newest.as.telemetry.robot_ms; // 0 before the first
 }
 
+bool pons__place_sure(const pons_brain *b)
+{
+    const char *state = b->port.newest.as.telemetry.localization.state;
+    return !state || !*state || strcmp(state, "sure") == 0; // a body that does not tell is believed
+}
+
 const pons_value *pons__skill(const pons_brain *b, const char *name)
 {
     return pons__find(b->port.greeting.as.hello.skills, "name", name);

@@ -19,6 +19,8 @@ bool pons__has(const pons_value *list, const char *text); // of texts
 const pons_value *pons__skill(const pons_brain *b, const char *name);   // registry item or NULL
 const pons_value *pons__zone(const pons_brain *b, const char *name);    // by id or any name
 const char *pons__zone_at(const pons_value *world, double x, double y); // id or NULL
+// Whether the body's scans bear out where it says it is: a place that is in doubt reaches no goal.
+bool pons__place_sure(const pons_brain *b);
 
 // The reducer of `trace`: the newest entries.
 int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,

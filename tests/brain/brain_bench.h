@@ -60,7 +60,8 @@ typedef struct bench {
     const char *battery_state;
     int64_t latches; // so far; a reset may name one
     bool docked, latched, risk;
-    bool lifts; // a reset lifts the latch; else the test does
+    bool astray; // the scans contradict where it says it is
+    bool lifts;  // a reset lifts the latch; else the test does
     const char *stop_reason;
     const char *boot;
     const char *reject; // code for every goal but stop_base; NULL: accepts

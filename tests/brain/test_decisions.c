@@ -423,6 +423,25 @@ static void the_custom_stream_says_what_was_decided(void **state)
     bench_close(&b);
 }
 
+// A robot that does not know where it is has reached nothing, wherever it believes to be: neither a
+// goal is met nor a claim true, until the scans bear the place out.
+static void a_place_in_doubt_reaches_no_goal(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'FINISH','reason':'I stand in it'},'repeat':true}]");
+    begin_anew(&b, "model", "decisions_max", json_integer(99));
+    b.x = b.y = 7.5; // of the kitchen
+    b.astray = true;
+    bench_run(&b, 0.5);
+    bench_goal_text(&b, "去厨房");
+    assert_refused(&b, "a place that it does not know");
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+    b.astray = false;
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_task_has_a_budget_of_calls),
         cmocka_unit_test(a_bodys_death_forgets_no_metres),
         cmocka_unit_test(the_custom_stream_says_what_was_decided),
+        cmocka_unit_test(a_place_in_doubt_reaches_no_goal),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("decisions", tests, NULL, NULL);

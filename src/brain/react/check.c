@@ -182,6 +182,12 @@ static void judge_cancels(const pons__turn *t, pons_value *rules)
 
 // ---- FINISH -------------------------------------------------------------------------------------
 
+static const char *whereabouts(const pons_brain *b)
+{
+    return pons__place_sure(b) ? pons_get_str(b->robot, "zone", "no zone")
+                               : "a place that it does not know";
+}
+
 static void judge_finish(const pons__turn *t, pons_value *rules)
 {
     const pons__react *r = t->react;
@@ -196,8 +202,7 @@ static void judge_finish(const pons__turn *t, pons_value *rules)
         if (!pons__goal_met(t->b, goal, pons__goal_running(t->skills, i))) {
             rule(rules, "goal_met",
                  json_sprintf("goal %zu (%s) is not met: the robot is in %s", i,
-                              *goal->text ? goal->text : goal->intent,
-                              pons_get_str(t->b->robot, "zone", "no zone")));
+                              *goal->text ? goal->text : goal->intent, whereabouts(t->b)));
             return;
         }
     }
@@ -214,13 +219,13 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
         const char *zone = pons_get_str(claim, "in_zone", NULL);
         const char *holding = pons_get_str(claim, "holding", NULL);
         const pons_value *battery = pons_get(claim, "battery");
-        const pons_value *here = pons__zone(t->b, pons_get_str(t->b->robot, "zone", ""));
+        const pons_value *here =
+            pons__place_sure(t->b) ? pons__zone(t->b, pons_get_str(t->b->robot, "zone", "")) : NULL;
         const char *held = pons_get_str(t->b->port.telemetry, "holding", "");
         const double pct = pons_get_num(t->b->robot, "battery_pct", 0.0);
         if (zone && (!here || pons__zone(t->b, zone) != here)) {
             rule(rules, "claim",
-                 json_sprintf("the robot is not in %s: it is in %s", zone,
-                              pons_get_str(t->b->robot, "zone", "no zone")));
+                 json_sprintf("the robot is not in %s: it is in %s", zone, whereabouts(t->b)));
         }
         if (holding && strcmp(holding, held) != 0) {
             rule(rules, "claim",

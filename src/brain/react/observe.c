@@ -128,14 +128,14 @@ static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills
 
 // ---- goals --------------------------------------------------------------------------------------
 
-// Goals about a place are judged by the world; the others by their skill's own result, which R7 has
-// written into `done`.
+// Goals about a place are judged by the world, and no robot is at a place that is in doubt; the others
+// by their skill's own result, which R7 has written into `done`.
 bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
 {
     if (running) {
         return false;
     }
-    const pons_value *pose = pons_get(b->robot, "pose");
+    const pons_value *pose = pons__place_sure(b) ? pons_get(b->robot, "pose") : NULL;
     const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
     if (strcmp(goal->intent, "go_to") == 0 && goal->pose) { // a person named the very place
         return pose && hypot(x - pons_get_num(goal->pose, "x", 0.0),
