@@ -79,6 +79,8 @@ int pons_serve_stop_port(const pons_serve *s);
 const char *pons_serve_token(const pons_serve *s, const char *role);
 // An event that the host had: a live one goes out at once, a stored one wakes the hub. Any thread.
 void pons_serve_event(pons_serve *s, const pons_event *ev);
+// A commit of the host's store (pons_store_watch), for /metrics. Any thread.
+void pons_serve_commit(pons_serve *s, int rc, int64_t ns);
 
 #ifdef __cplusplus
 }

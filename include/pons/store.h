@@ -3,6 +3,7 @@
 #ifndef PONS_STORE_H
 #define PONS_STORE_H
 
+#include "pons/clock.h"
 #include "pons/ext/store.h"
 
 #ifdef __cplusplus
@@ -39,6 +40,13 @@ int pons_store_repair(const char *path, char *kept, size_t cap, pons_store_say_f
 // `file`, which is never overwritten. PONS_EEXIST: there is such a file. PONS_ECORRUPT: the store
 // is damaged. PONS_EUNSUPPORTED: not a file (a server has its own means).
 int pons_store_backup(const char *url, const char *file, pons_error *err);
+
+// Puts a store before *store that hands everything on and tells of each commit how it ended and how
+// long it took (of an async one: until it was taken). On the thread that commits; must not call the
+// store. Closing it closes the other one. On failure *store is as it was.
+typedef void (*pons_store_commit_fn)(void *user, int rc, int64_t ns);
+int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_commit_fn told,
+                     void *user, pons_error *err);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@
 #include "serve/door/route.h"
 #include "serve/feed/hub.h"
 #include "serve/feed/stop.h"
+#include "serve/metrics/metrics.h"
 #include "serve/page/page.h"
 #include "serve/robot/live.h"
 #include "serve/robot/robot.h"
@@ -32,12 +33,14 @@
 
 #define NAME_MAX_BYTES 300
 
-static const pons__route *const tables[] = {pons__words_routes, pons__live_routes, pons__hub_routes,
-                                            pons__page_routes, NULL};
+static const pons__route *const tables[] = {pons__words_routes, pons__live_routes,
+                                            pons__hub_routes,   pons__metrics_routes,
+                                            pons__page_routes,  NULL};
 
 static void handle(void *user, pons_http_exchange *x)
 {
     pons__request r = {.s = user, .x = x};
+    const int64_t from = pons_now_ns(&r.s->o.clock);
     pons__door_begin(&r);
     if (strcmp(r.s->http->method(x), "OPTIONS") == 0) {
         pons__door_preflight(&r);
@@ -45,6 +48,7 @@ static void handle(void *user, pons_http_exchange *x)
         pons__route_request(&r, tables);
     }
     pons_value_unref(r.body);
+    pons__metrics_request(r.s->metrics, r.status, pons_now_ns(&r.s->o.clock) - from);
 }
 
 // ---- names --------------------------------------------------------------------------------------
@@ -168,6 +172,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
              pons_rand_u64(&rand));
     int rc = may_listen(opts, s->o.address, err);
     rc = rc < 0 ? rc : pons__tokens_load(opts->token_file, &s->tokens, err);
+    rc = rc < 0 ? rc : pons__metrics_open(s, &s->metrics, err);
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
@@ -194,6 +199,7 @@ void pons_serve_close(pons_serve *s)
     pons__hub_close(s->hub);
     pons__live_close(s->live);
     pons__page_close(s->page);
+    pons__metrics_close(s->metrics);
     free_list(s->hosts);
     free_list(s->origins);
     free(s);
@@ -221,5 +227,11 @@ const char *pons_serve_token(const pons_serve *s, const char *role)
 
 void pons_serve_event(pons_serve *s, const pons_event *ev)
 {
+    pons__metrics_event(s->metrics, ev);
     pons__hub_event(s->hub, ev);
+}
+
+void pons_serve_commit(pons_serve *s, int rc, int64_t ns)
+{
+    pons__metrics_commit(s->metrics, rc < 0, ns);
 }

@@ -2,270 +2,14 @@
 // what it was told: every route against every attack, nothing lost or said twice by a stream that is
 // cut anywhere, a stop while everything else is busy.
 #include "pons/buf.h"
-#include "pons/serve.h"
 #include "pons/store.h"
-#include "unit.h"
+#include "serve/serve_bench.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define HANG_MS 120000 // a test that waits so long has failed
-
-typedef struct bench {
-    pons_serve *serve;
-    pons_serve_options o;
-    pons_store store;
-    pons_lease lease;
-    char dir[64], tokens[96];
-    int port, stop_port;
-    atomic_int changes; // calls of the host that change something
-    atomic_int stops;
-    char reason[256];
-} bench;
-
-// ---- a host -------------------------------------------------------------------------------------
-
-static int status(void *user, const char *thread, pons_value **ret, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    *ret = pons_object("thread", json_string(thread ? thread : "main"), "mode", json_string("IDLE"),
-                       NULL);
-    return PONS_OK;
-}
-
-static int say(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err)
-{
-    (void)err;
-    ((bench *)user)->changes++;
-    *ret = pons_object("thread", json_string(thread), "text", json_string(text), NULL);
-    return PONS_OK;
-}
-
-static int control(void *user, const char *thread, const char *word, const char *task,
-                   pons_error *err)
-{
-    (void)thread;
-    (void)word;
-    (void)task;
-    (void)err;
-    ((bench *)user)->changes++;
-    return PONS_OK;
-}
-
-static int answer(void *user, const char *thread, const char *question, pons_value *answer,
-                  const char *by, pons_value **ret, pons_error *err)
-{
-    (void)thread;
-    (void)answer;
-    (void)err;
-    ((bench *)user)->changes++;
-    *ret = pons_object("verdict", json_string(strcmp(question, "late") == 0 ? "late" : "bound"),
-                       "by", json_string(by), NULL);
-    return PONS_OK;
-}
-
-static int reset(void *user, pons_error *err)
-{
-    (void)err;
-    ((bench *)user)->changes++;
-    return PONS_OK;
-}
-
-static int stop(void *user, const char *reason, pons_error *err)
-{
-    bench *b = user;
-    snprintf(b->reason, sizeof b->reason, "%s", reason);
-    if (strcmp(reason, "no disk") == 0) {
-        return pons_error_set(err, PONS_EIO, "stop", "the latch is not on the disk");
-    }
-    b->stops++;
-    return PONS_OK;
-}
-
-static int world(void *user, const char *name, pons_value **ret, pons_error *err)
-{
-    (void)user;
-    (void)ret;
-    return pons_error_set(err, PONS_ENOTFOUND, "world", "no world %s", name);
-}
-
-static int observe(void *user, pons_link **ret, pons_error *err)
-{
-    (void)user;
-    (void)ret;
-    return pons_error_set(err, PONS_ENOTFOUND, "link", "no body");
-}
-
-// ---- a server -----------------------------------------------------------------------------------
-
-static void start(bench *b)
-{
-    pons_error err = PONS_ERROR_INIT;
-    if (pons_serve_open(&b->o, &b->serve, &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    b->port = pons_serve_port(b->serve);
-    b->stop_port = pons_serve_stop_port(b->serve);
-}
-
-static void bench_open(bench *b)
-{
-    pons_error err = PONS_ERROR_INIT;
-    *b = (bench){.serve = NULL};
-    snprintf(b->dir, sizeof b->dir, "/tmp/pons-serve-XXXXXX");
-    assert_non_null(mkdtemp(b->dir));
-    snprintf(b->tokens, sizeof b->tokens, "%s/tokens", b->dir);
-    assert_int_equal(pons_store_memory_open(&b->store, &err), PONS_OK);
-    assert_int_equal(b->store.ops->lease_acquire(b->store.self, "main", &b->lease, &err), PONS_OK);
-    b->o =
-        (pons_serve_options){.store = b->store,
-                             .clock = pons_clock_real(),
-                             .host = {b, status, say, control, answer, reset, stop, world, observe},
-                             .thread = "main",
-                             .stop_port = 0,
-                             .token_file = b->tokens};
-    if (pons_http_server_load(&b->o.http, &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    start(b);
-}
-
-static void bench_close(bench *b)
-{
-    pons_serve_close(b->serve);
-    b->store.ops->lease_release(b->store.self, &b->lease);
-    pons_store_close(&b->store);
-    unlink(b->tokens);
-    rmdir(b->dir);
-}
-
-static void commit_events(bench *b, int n)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_event_row rows[16];
-    assert_in_range(n, 1, 16);
-    for (int i = 0; i < n; i++) {
-        rows[i] = (pons_event_row){
-            .ns = "kernel", .ts_ms = 5, .type = "mode", .payload = {"{\"a\":1}", 7}};
-    }
-    pons_commit c = {.lease = &b->lease, .ns = "kernel", .events = rows, .n_events = (size_t)n};
-    if (b->store.ops->commit(b->store.self, &c, &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    const pons_event ev = {
-        .seq = rows[n - 1].seq, .thread = "main", .ns = "kernel", .type = "mode"};
-    if (b->serve) {
-        pons_serve_event(b->serve, &ev);
-    }
-}
-
-// ---- a client -----------------------------------------------------------------------------------
-
-static int client(int port)
-{
-    const struct sockaddr_in a = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof a), 0);
-    return fd;
-}
-
-static char *get_until(int fd, const char *what)
-{
-    pons_buf b = PONS_BUF_INIT;
-    pons_buf_byte(&b, 0);
-    b.len = 0;
-    while (!what || !strstr(b.data, what)) {
-        char text[4096];
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        assert_int_equal(poll(&p, 1, HANG_MS), 1);
-        const ssize_t n = recv(fd, text, sizeof text, 0);
-        if (n <= 0) {
-            break;
-        }
-        pons_buf_bytes(&b, text, (size_t)n);
-        pons_buf_byte(&b, 0);
-        b.len--;
-    }
-    return pons_buf_take(&b, NULL);
-}
-
-typedef struct ask {
-    const char *method, *path, *host, *token, *headers, *body; // NULL: the usual one, or none
-    bool stop_port;
-} ask;
-
-static int send_ask(const bench *b, const ask *a)
-{
-    pons_autobuf t = PONS_BUF_INIT;
-    const int port = a->stop_port ? b->stop_port : b->port;
-    const int fd = client(port);
-    // Of a stream the bytes as they are, without the lengths of chunks between them.
-    const bool stream = strncmp(a->path, "/v1/events", 10) == 0;
-    pons_buf_printf(&t, "%s %s HTTP/1.%d\r\n", a->method, a->path, stream ? 0 : 1);
-    if (a->host) {
-        pons_buf_printf(&t, "Host: %s\r\n", a->host);
-    } else {
-        pons_buf_printf(&t, "Host: 127.0.0.1:%d\r\n", port);
-    }
-    if (a->token) {
-        pons_buf_printf(&t, "Authorization: Bearer %s\r\n", a->token);
-    }
-    if (a->body) {
-        pons_buf_printf(&t, "Content-Length: %zu\r\n", strlen(a->body));
-        if (!a->headers || !strstr(a->headers, "Content-Type")) {
-            pons_buf_str(&t, "Content-Type: application/json\r\n");
-        }
-    }
-    pons_buf_printf(&t, "%sConnection: close\r\n\r\n%s", a->headers ? a->headers : "",
-                    a->body ? a->body : "");
-    for (size_t at = 0; at < t.len;) {
-        const ssize_t n = send(fd, t.data + at, t.len - at, MSG_NOSIGNAL);
-        if (n <= 0) {
-            break; // the server has had enough
-        }
-        at += (size_t)n;
-    }
-    return fd;
-}
-
-static char *reply_to(const bench *b, const ask *a)
-{
-    const int fd = send_ask(b, a);
-    char *r = get_until(fd, NULL);
-    close(fd);
-    return r;
-}
-
-static int code(const char *reply)
-{
-    return strncmp(reply, "HTTP/1.", 7) == 0 ? (int)strtol(reply + 9, NULL, 10) : 0;
-}
-
-static int status_of(const bench *b, const ask *a)
-{
-    char *r = reply_to(b, a);
-    const int n = code(r);
-    free(r);
-    return n;
-}
-
-static const char *token(const bench *b, const char *role)
-{
-    return pons_serve_token(b->serve, role);
-}
 
 // ---- doors --------------------------------------------------------------------------------------
 
@@ -282,6 +26,7 @@ static const struct {
     {"POST", "/v1/reset", "operator", "{}", 200},
     {"GET", "/v1/threads", "viewer", NULL, 200},
     {"GET", "/v1/threads/main/events", "viewer", NULL, 200},
+    {"GET", "/metrics", "viewer", NULL, 200},
     {"GET", "/v1/map", "viewer", NULL, 503}, // no body in this test
 };
 
@@ -297,7 +42,7 @@ static void test_every_route_against_every_attack(void **state)
     memset(large, ' ', 1100000);
     large[1100000] = '\0';
     for (size_t i = 0; i < ROUTES; i++) {
-        const char *t = token(&b, routes[i].role), *body = routes[i].body;
+        const char *t = bench_token(&b, routes[i].role), *body = routes[i].body;
         const ask plain = {routes[i].method, routes[i].path, NULL, t, NULL, body, false};
         print_message("%s %s\n", plain.method, plain.path);
         const int before = b.changes;
@@ -349,20 +94,20 @@ static void test_every_route_against_every_attack(void **state)
         snprintf(zero, sizeof zero, "%s%%00", routes[i].path);
         attacks[15].a.path = zero;
         for (size_t k = 0; k < sizeof attacks / sizeof attacks[0]; k++) {
-            const int got = status_of(&b, &attacks[k].a);
+            const int got = bench_status(&b, &attacks[k].a);
             if (got != attacks[k].want && got != attacks[k].or) {
                 fail_msg("%s %s, %s: %d", plain.method, plain.path, attacks[k].what, got);
             }
         }
         assert_int_equal(b.changes, before); // nothing of it reached the robot
-        assert_int_equal(status_of(&b, &plain), routes[i].ok);
+        assert_int_equal(bench_status(&b, &plain), routes[i].ok);
         assert_int_equal(b.changes, before + writes);
         // Less than the role that a route wants is not enough, more is.
         ask other = plain;
-        other.token = token(&b, "viewer");
-        assert_int_equal(status_of(&b, &other), writes ? 403 : routes[i].ok);
-        other.token = token(&b, "admin");
-        assert_int_equal(status_of(&b, &other), routes[i].ok);
+        other.token = bench_token(&b, "viewer");
+        assert_int_equal(bench_status(&b, &other), writes ? 403 : routes[i].ok);
+        other.token = bench_token(&b, "admin");
+        assert_int_equal(bench_status(&b, &other), routes[i].ok);
     }
     free(deep);
     free(large);
@@ -380,29 +125,30 @@ static void test_doors(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
     char name[64], kept[65];
     snprintf(name, sizeof name, "localhost:%d", b.port);
-    snprintf(kept, sizeof kept, "%s", token(&b, "viewer"));
+    snprintf(kept, sizeof kept, "%s", bench_token(&b, "viewer"));
     assert_int_equal(strlen(kept), 64);
-    assert_int_equal(status_of(&b, &(ask){"GET", "/v1/state", name, kept, NULL, NULL, false}), 200);
-    assert_int_equal(status_of(&b, &(ask){"GET", "/v1/nothing", NULL, kept, NULL, NULL, false}),
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/state", name, kept, NULL, NULL, false}),
+                     200);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/nothing", NULL, kept, NULL, NULL, false}),
                      404);
     // The page's own origin is told so, and no other is.
     char origin[128];
     snprintf(origin, sizeof origin, "Origin: http://127.0.0.1:%d\r\n", b.port);
-    char *r = reply_to(&b, &(ask){"GET", "/v1/state", NULL, kept, origin, NULL, false});
-    assert_int_equal(code(r), 200);
+    char *r = bench_reply(&b, &(ask){"GET", "/v1/state", NULL, kept, origin, NULL, false});
+    assert_int_equal(bench_code(r), 200);
     assert_non_null(strstr(r, "Access-Control-Allow-Origin: http://127.0.0.1:"));
     assert_non_null(strstr(r, "Content-Security-Policy: default-src 'self'"));
     assert_non_null(strstr(r, "X-Request-Id: "));
     free(r);
-    r = reply_to(&b,
-                 &(ask){"OPTIONS", "/v1/say", NULL, NULL, "Origin: http://evil\r\n", NULL, false});
-    assert_int_equal(code(r), 403);
+    r = bench_reply(
+        &b, &(ask){"OPTIONS", "/v1/say", NULL, NULL, "Origin: http://evil\r\n", NULL, false});
+    assert_int_equal(bench_code(r), 403);
     assert_null(strstr(r, "Access-Control-Allow"));
     free(r);
     // The tokens are kept; a file that others may read is refused.
     pons_serve_close(b.serve);
-    start(&b);
-    assert_string_equal(token(&b, "viewer"), kept);
+    bench_start(&b);
+    assert_string_equal(bench_token(&b, "viewer"), kept);
     pons_serve_close(b.serve);
     b.serve = NULL;
     assert_int_equal(chmod(b.tokens, 0644), 0);
@@ -423,16 +169,17 @@ static void test_doors(void **state)
     b.o.origins = origins;
     b.o.n_origins = 1;
     b.o.open_doors = true;
-    start(&b);
-    r = reply_to(&b, &(ask){"GET", "/v1/state", NULL, NULL, "Origin: https://chat.example\r\n",
-                            NULL, false});
-    assert_int_equal(code(r), 200);
+    bench_start(&b);
+    r = bench_reply(&b, &(ask){"GET", "/v1/state", NULL, NULL, "Origin: https://chat.example\r\n",
+                               NULL, false});
+    assert_int_equal(bench_code(r), 200);
     assert_non_null(strstr(r, "Access-Control-Allow-Origin: https://chat.example"));
     free(r);
     assert_int_equal(
-        status_of(&b, &(ask){"POST", "/v1/say", NULL, NULL, NULL, "{\"text\":\"x\"}", false}), 202);
-    assert_int_equal(status_of(&b, &(ask){"POST", "/v1/say", NULL, NULL, "Origin: http://evil\r\n",
-                                          "{\"text\":\"x\"}", false}),
+        bench_status(&b, &(ask){"POST", "/v1/say", NULL, NULL, NULL, "{\"text\":\"x\"}", false}),
+        202);
+    assert_int_equal(bench_status(&b, &(ask){"POST", "/v1/say", NULL, NULL,
+                                             "Origin: http://evil\r\n", "{\"text\":\"x\"}", false}),
                      403);
     bench_close(&b);
 }
@@ -489,19 +236,19 @@ static void test_https(void **state)
     static const char *const hosts[] = {"127.0.0.1"};
     b.o.hosts = hosts;
     b.o.n_hosts = 1;
-    start(&b);
+    bench_start(&b);
     char *r = by_tls(&b, b.port, "GET / HTTP/1.0");
-    assert_int_equal(code(r), 200);
+    assert_int_equal(bench_code(r), 200);
     free(r);
     r = by_tls(&b, b.port, "GET /v1/state HTTP/1.0");
-    assert_int_equal(code(r), 401);
+    assert_int_equal(bench_code(r), 401);
     free(r);
     r = by_tls(&b, b.stop_port, "POST /stop HTTP/1.0");
-    assert_int_equal(code(r), 200);
+    assert_int_equal(bench_code(r), 200);
     free(r);
     assert_int_equal(b.stops, 1);
     // In the clear there is no answer.
-    assert_int_equal(status_of(&b, &(ask){"GET", "/", NULL, NULL, NULL, NULL, false}), 0);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/", NULL, NULL, NULL, NULL, false}), 0);
     snprintf(path, sizeof path, "%s/cert.pem", b.dir);
     unlink(path);
     bench_close(&b);
@@ -531,8 +278,9 @@ static char *listen_until(const bench *b, const char *query, const char *last, c
     if (last) {
         snprintf(header, sizeof header, "Last-Event-ID: %s\r\n", last);
     }
-    const int fd = send_ask(b, &(ask){"GET", path, NULL, token(b, "viewer"), header, NULL, false});
-    char *r = get_until(fd, what);
+    const int fd =
+        bench_send(b, &(ask){"GET", path, NULL, bench_token(b, "viewer"), header, NULL, false});
+    char *r = bench_until(fd, what);
     close(fd);
     return r;
 }
@@ -544,7 +292,7 @@ static void test_a_stream_that_is_cut_anywhere_loses_nothing(void **state)
     (void)state;
     bench_open(&b);
     for (int i = 0; i < EVENTS; i += 10) {
-        commit_events(&b, 10);
+        bench_commit(&b, 10);
     }
     // From the first on, in one go.
     char want[32];
@@ -567,20 +315,20 @@ static void test_a_stream_that_is_cut_anywhere_loses_nothing(void **state)
         free(r);
     }
     // Who comes without a number hears only what is new; and over a restart of the server.
-    const int fd =
-        send_ask(&b, &(ask){"GET", "/v1/events", NULL, token(&b, "viewer"), NULL, NULL, false});
-    free(get_until(fd, "event: hello"));
-    commit_events(&b, 1);
+    const int fd = bench_send(
+        &b, &(ask){"GET", "/v1/events", NULL, bench_token(&b, "viewer"), NULL, NULL, false});
+    free(bench_until(fd, "event: hello"));
+    bench_commit(&b, 1);
     snprintf(want, sizeof want, "id: %d\n", EVENTS + 1);
-    r = get_until(fd, want);
+    r = bench_until(fd, want);
     assert_non_null(strstr(r, want));
     free(r);
     pons_serve_close(b.serve);
-    free(get_until(fd, NULL)); // it ends
+    free(bench_until(fd, NULL)); // it ends
     close(fd);
     b.serve = NULL;
-    commit_events(&b, 3); // while there is no server
-    start(&b);
+    bench_commit(&b, 3); // while there is no server
+    bench_start(&b);
     snprintf(want, sizeof want, "\nid: %d\n", EVENTS + 4);
     char id[32];
     snprintf(id, sizeof id, "%d", EVENTS + 1);
@@ -589,8 +337,8 @@ static void test_a_stream_that_is_cut_anywhere_loses_nothing(void **state)
     assert_true(ids_follow(r, &last));
     assert_int_equal(last, EVENTS + 4);
     free(r);
-    assert_int_equal(status_of(&b, &(ask){"GET", "/v1/events", NULL, token(&b, "viewer"),
-                                          "Last-Event-ID: abc\r\n", NULL, false}),
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/events", NULL, bench_token(&b, "viewer"),
+                                             "Last-Event-ID: abc\r\n", NULL, false}),
                      422);
     bench_close(&b);
 }
@@ -600,21 +348,21 @@ static void test_live_events_and_heartbeats(void **state)
     bench b;
     (void)state;
     bench_open(&b);
-    const int fd =
-        send_ask(&b, &(ask){"GET", "/v1/events", NULL, token(&b, "viewer"), NULL, NULL, false});
-    const int other = send_ask(
-        &b, &(ask){"GET", "/v1/events?thread=other", NULL, token(&b, "viewer"), NULL, NULL, false});
-    free(get_until(fd, "event: hb"));
-    free(get_until(other, "event: hb"));
+    const int fd = bench_send(
+        &b, &(ask){"GET", "/v1/events", NULL, bench_token(&b, "viewer"), NULL, NULL, false});
+    const int other = bench_send(&b, &(ask){"GET", "/v1/events?thread=other", NULL,
+                                            bench_token(&b, "viewer"), NULL, NULL, false});
+    free(bench_until(fd, "event: hb"));
+    free(bench_until(other, "event: hb"));
     pons_autovalue payload = pons_object("text", json_string("a\nb\r\n\ndata: c"), NULL);
     const pons_event ev = {
         .thread = "main", .ns = "react", .type = "skill.feedback", .payload = payload};
     pons_serve_event(b.serve, &ev);
-    char *r = get_until(fd, "skill.feedback\"");
+    char *r = bench_until(fd, "skill.feedback\"");
     assert_non_null(strstr(r, "a\\nb\\r\\n\\ndata: c"));
     assert_null(strstr(r, "\nid: ")); // it has no number
     free(r);
-    r = get_until(other, "event: hb");
+    r = bench_until(other, "event: hb");
     assert_null(strstr(r, "skill.feedback"));
     free(r);
     close(fd);
@@ -632,13 +380,13 @@ static void test_stop_while_everything_else_is_busy(void **state)
     (void)state;
     bench_open(&b);
     for (int i = 0; i < BUSY; i++) { // streams, and requests that never become whole
-        fds[i] = i % 2 ? client(b.port)
-                       : send_ask(&b, &(ask){"GET", "/v1/events", NULL, token(&b, "viewer"), NULL,
-                                             NULL, false});
+        fds[i] = i % 2 ? bench_connect(b.port)
+                       : bench_send(&b, &(ask){"GET", "/v1/events", NULL, bench_token(&b, "viewer"),
+                                               NULL, NULL, false});
     }
     char *r =
-        reply_to(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, "{\"reason\":\"a hand\"}", true});
-    assert_int_equal(code(r), 200);
+        bench_reply(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, "{\"reason\":\"a hand\"}", true});
+    assert_int_equal(bench_code(r), 200);
     assert_non_null(strstr(r, "\"latched\":true"));
     free(r);
     assert_int_equal(b.stops, 1);
@@ -646,27 +394,31 @@ static void test_stop_while_everything_else_is_busy(void **state)
     // Without a token, without a body, with a token that is none; from the page's origin.
     char origin[64];
     snprintf(origin, sizeof origin, "Origin: http://127.0.0.1:%d\r\n", b.port);
-    assert_int_equal(status_of(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, NULL, true}), 200);
-    assert_int_equal(status_of(&b, &(ask){"POST", "/stop", NULL, "wrong", NULL, NULL, true}), 200);
-    r = reply_to(&b, &(ask){"POST", "/stop", NULL, NULL, origin, "{}", true});
-    assert_int_equal(code(r), 200);
+    assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, NULL, true}), 200);
+    assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, "wrong", NULL, NULL, true}),
+                     200);
+    r = bench_reply(&b, &(ask){"POST", "/stop", NULL, NULL, origin, "{}", true});
+    assert_int_equal(bench_code(r), 200);
     assert_non_null(strstr(r, "Access-Control-Allow-Origin: http://127.0.0.1:"));
     free(r);
     assert_int_equal(b.stops, 4);
-    assert_int_equal(status_of(&b, &(ask){"OPTIONS", "/stop", NULL, NULL, origin, NULL, true}),
+    assert_int_equal(bench_status(&b, &(ask){"OPTIONS", "/stop", NULL, NULL, origin, NULL, true}),
                      204);
-    assert_int_equal(status_of(&b, &(ask){"GET", "/ping", NULL, NULL, NULL, NULL, true}), 200);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/ping", NULL, NULL, NULL, NULL, true}), 200);
     // Foreign pages may not, and nothing else is there.
-    assert_int_equal(
-        status_of(&b, &(ask){"POST", "/stop", NULL, NULL, "Origin: http://evil\r\n", "{}", true}),
-        403);
-    assert_int_equal(status_of(&b, &(ask){"POST", "/stop", "evil", NULL, NULL, NULL, true}), 403);
-    assert_int_equal(
-        status_of(&b, &(ask){"GET", "/v1/state", NULL, token(&b, "admin"), NULL, NULL, true}), 404);
+    assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, NULL, "Origin: http://evil\r\n",
+                                             "{}", true}),
+                     403);
+    assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", "evil", NULL, NULL, NULL, true}),
+                     403);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/state", NULL, bench_token(&b, "admin"),
+                                             NULL, NULL, true}),
+                     404);
     assert_int_equal(b.stops, 4);
     // One that is not on the disk says so.
-    r = reply_to(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, "{\"reason\":\"no disk\"}", true});
-    assert_int_equal(code(r), 500);
+    r = bench_reply(&b,
+                    &(ask){"POST", "/stop", NULL, NULL, NULL, "{\"reason\":\"no disk\"}", true});
+    assert_int_equal(bench_code(r), 500);
     assert_non_null(strstr(r, "\"latched\":false"));
     assert_non_null(strstr(r, "\"stopped\":true"));
     free(r);
@@ -684,20 +436,20 @@ static void test_the_page(void **state)
     char header[128];
     (void)state;
     bench_open(&b);
-    char *r = reply_to(&b, &(ask){"GET", "/", NULL, NULL, NULL, NULL, false});
-    assert_int_equal(code(r), 200);
+    char *r = bench_reply(&b, &(ask){"GET", "/", NULL, NULL, NULL, NULL, false});
+    assert_int_equal(bench_code(r), 200);
     assert_non_null(strstr(r, "Content-Type: text/html; charset=utf-8"));
     const char *etag = strstr(r, "ETag: ");
     assert_non_null(etag);
     snprintf(header, sizeof header, "If-None-Match: %.*s\r\n", (int)strcspn(etag + 6, "\r"),
              etag + 6);
     free(r);
-    assert_int_equal(status_of(&b, &(ask){"GET", "/", NULL, NULL, header, NULL, false}), 304);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/", NULL, NULL, header, NULL, false}), 304);
     static const char *const none[] = {
         "/ui/none.js",       "/ui/..%2findex.html", "/ui/%2e%2e/CMakeLists.txt",
         "/ui/views/../x.js", "/ui//etc/passwd",     "/index.html"};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
-        const int got = status_of(&b, &(ask){"GET", none[i], NULL, NULL, NULL, NULL, false});
+        const int got = bench_status(&b, &(ask){"GET", none[i], NULL, NULL, NULL, NULL, false});
         assert_true(got == 404 || got == 400);
     }
     bench_close(&b);

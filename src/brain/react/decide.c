@@ -25,6 +25,8 @@ typedef struct verdict {      // what R2 comes to
     int source;
     const pons_value *fallback; // owned: why the rules decide and not the model; NULL: no reason
     bool detached;              // what it waited for was taken away: look again first
+    int calls;                  // of the model
+    int64_t tokens;             // of those
 } verdict;
 
 static int decide(pons__turn *t, verdict *v, pons_error *err);
@@ -112,7 +114,11 @@ static void show(pons__turn *t, verdict *v)
         pons__event(
             t->b, pons_object("decision", pons__record_write(&pons__decision_record, v->decision),
                               "source", json_string(source), "iter", json_integer(t->react->iter),
-                              "fallback", v->fallback ? pons_value_ref(v->fallback) : NULL, NULL)));
+                              "fallback", v->fallback ? pons_value_ref(v->fallback) : NULL, "model",
+                              v->calls ? pons_object("calls", json_integer(v->calls), "tokens",
+                                                     json_integer(v->tokens), NULL)
+                                       : NULL,
+                              NULL)));
     pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
                                       json_string(pons__decision_words[v->decision->type]),
                                       "reason", json_string(v->decision->reason), "source",
@@ -213,6 +219,8 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
             v->detached = true;
             return PONS_OK;
         }
+        v->calls++;
+        v->tokens += pons_get_int(answer, "tokens", 0);
         pons__budget_spend(b, t->react, pons_get_int(answer, "tokens", 0));
         const char *lost = pons_get_str(answer, "error", NULL);
         if (lost) {

@@ -11,6 +11,7 @@
 #include "cli/run/prompt_words.h"
 #include "pons/module.h"
 #include "pons/policy.h"
+#include "pons/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,6 +104,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         rc = cli_llm(o->llm, &s.clock, &llm, err);
     }
     rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && o->guest && o->guest->commit) {
+        rc = pons_store_watch(&store, &s.clock, o->guest->commit, o->guest->user, err);
+    }
     if (rc >= 0) {
         const pons_llm *model = o->opened ? o->opened : &llm;
         s.display = cli_display_create(c, !o->step);

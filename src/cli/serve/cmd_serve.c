@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,9 @@ typedef struct serving {
     char address[64], token_file[PATH_MAX + 32];
     int port;
     char *cert, *key;
-    pons_serve *serve;
-    pid_t browser; // what --open started; 0: nothing
+    pthread_mutex_t mtx;
+    pons_serve *serve; // set by the main thread, under mtx
+    pid_t browser;     // what --open started; 0: nothing
 } serving;
 
 static int read_words(cli *c, words *w, pons_error *err);
@@ -86,14 +88,18 @@ static void open_page(serving *s, const char *url)
 }
 
 static void on_event(void *user, const pons_event *ev);
+static void on_commit(void *user, int rc, int64_t ns);
 static void close_server(void *user);
 
 int cmd_serve(cli *c, pons_error *err)
 {
     words w = {.world = "house", .driver = "mujoco", .thread = THREAD};
-    serving s = {.c = c, .w = &w};
-    const cli_session_guest guest = {
-        .open = open_server, .event = on_event, .close = close_server, .user = &s};
+    serving s = {.c = c, .w = &w, .mtx = PTHREAD_MUTEX_INITIALIZER};
+    const cli_session_guest guest = {.open = open_server,
+                                     .event = on_event,
+                                     .close = close_server,
+                                     .commit = on_commit,
+                                     .user = &s};
     cli_session_options o = {.speed = 1.0, .serve = true, .guest = &guest};
     int rc = read_words(c, &w, err);
     rc = rc < 0 ? rc : check(&s, &o, err);
@@ -263,8 +269,12 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .key = s->key,
                             .ui_dir = s->w->ui};
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
-    rc = rc < 0 ? rc : pons_serve_open(&o, &s->serve, err);
+    pons_serve *serve = NULL;
+    rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);
     if (rc >= 0) {
+        pthread_mutex_lock(&s->mtx);
+        s->serve = serve;
+        pthread_mutex_unlock(&s->mtx);
         tell_ready(s);
     }
     return rc;
@@ -307,11 +317,25 @@ static void on_event(void *user, const pons_event *ev)
     }
 }
 
+// The store's writer may be the one who commits: it must not be in here when the server goes.
+static void on_commit(void *user, int rc, int64_t ns)
+{
+    serving *s = user;
+    pthread_mutex_lock(&s->mtx);
+    if (s->serve) {
+        pons_serve_commit(s->serve, rc, ns);
+    }
+    pthread_mutex_unlock(&s->mtx);
+}
+
 static void close_server(void *user)
 {
     serving *s = user;
-    pons_serve_close(s->serve);
+    pons_serve *serve = s->serve;
+    pthread_mutex_lock(&s->mtx);
     s->serve = NULL;
+    pthread_mutex_unlock(&s->mtx);
+    pons_serve_close(serve);
     if (s->browser > 0) {
         waitpid(s->browser, NULL, WNOHANG);
     }

@@ -76,6 +76,7 @@ void pons__reply_bytes(pons__request *r, int status, const char *type, const cha
 {
     headers h;
     usual(&h, r, type, more);
+    r->status = status;
     r->s->http->reply(r->x, status, h.list, data, n);
 }
 
@@ -137,5 +138,6 @@ pons_http_stream *pons__reply_events(pons__request *r, const char *const *more)
     headers h;
     usual(&h, r, "text/event-stream", more);
     add(&h, "X-Accel-Buffering: no");
+    r->status = 200;
     return r->s->http->stream(r->x, 200, h.list);
 }

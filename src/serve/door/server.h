@@ -13,6 +13,7 @@ typedef struct pons__hub pons__hub;
 typedef struct pons__stop_port pons__stop_port;
 typedef struct pons__live pons__live;
 typedef struct pons__page pons__page;
+typedef struct pons__metrics pons__metrics;
 
 struct pons_serve { // const after open, but for what its rooms guard themselves
     pons_serve_options o;
@@ -22,6 +23,7 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__hub *hub;
     pons__live *live;
     pons__page *page;
+    pons__metrics *metrics;
     pons__stop_port *stop;
     int port, stop_port;
     atomic_bool ready; // names are there; before, nobody is let in
@@ -37,6 +39,7 @@ typedef struct pons__request { // one handler's, on a worker's stack
     pons_http_exchange *x;
     pons__role role;
     char id[17];                // in its reply and in the log
+    int status;                 // of its reply; 0: none yet
     const char *origin;         // that may read the reply; NULL: none asked
     pons_value *body;           // of a POST, PUT or PATCH: an object or a list; NULL: none came
     char *args[PONS__ARGS_MAX]; // of the path, decoded, in order

@@ -19,6 +19,7 @@
 #include "pons/buf.h"
 #include "pons/log.h"
 #include "serve/door/reply.h"
+#include "serve/metrics/metrics.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -282,6 +283,7 @@ static void leave(pons__hub *h, client *c)
     pthread_mutex_lock(&h->mtx);
     h->n_clients--;
     pthread_mutex_unlock(&h->mtx);
+    pons__metrics_stream(h->s->metrics, "events", -1);
 }
 
 // Whether somebody who takes it lacks more than one batch gave.
@@ -501,6 +503,7 @@ static bool seat(pons__hub *h)
     const bool free_one = h->n_clients < CLIENTS_MAX && !h->closing;
     h->n_clients += free_one;
     pthread_mutex_unlock(&h->mtx);
+    pons__metrics_stream(h->s->metrics, "events", free_one);
     return free_one;
 }
 
@@ -509,6 +512,7 @@ static void unseat(pons__hub *h)
     pthread_mutex_lock(&h->mtx);
     h->n_clients--;
     pthread_mutex_unlock(&h->mtx);
+    pons__metrics_stream(h->s->metrics, "events", -1);
 }
 
 // A number, or -1 for "from the first on"; whatever else is no place in a stream.

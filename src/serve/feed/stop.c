@@ -13,6 +13,7 @@
 #include "serve/door/door.h"
 #include "serve/door/reply.h"
 #include "serve/door/route.h"
+#include "serve/metrics/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static void handle(void *user, pons_http_exchange *x)
     static const pons__route *const tables[] = {routes, NULL};
     pons__stop_port *p = user;
     pons__request r = {.s = p->s, .x = x};
+    const int64_t from = pons_now_ns(&p->s->o.clock);
     pons__door_begin(&r);
     if (strcmp(p->s->http->method(x), "OPTIONS") == 0) {
         pons__door_preflight(&r);
@@ -77,6 +79,7 @@ static void handle(void *user, pons_http_exchange *x)
         pons__route_request(&r, tables);
     }
     pons_value_unref(r.body);
+    pons__metrics_stop(p->s->metrics, r.status, pons_now_ns(&p->s->o.clock) - from);
 }
 
 int pons__stop_open(pons_serve *s, pons__stop_port **ret, pons_error *err)

@@ -12,6 +12,7 @@
 
 #include "pons/buf.h"
 #include "serve/door/reply.h"
+#include "serve/metrics/metrics.h"
 #include "serve/robot/robot.h"
 
 #include <poll.h>
@@ -142,6 +143,7 @@ static void tell(pons__live *l, int64_t now)
         *at = v->next;
         l->s->http->stream_end(v->stream);
         free(v);
+        pons__metrics_stream(l->s->metrics, "live", -1);
         pthread_mutex_lock(&l->mtx);
         l->n--;
         pthread_mutex_unlock(&l->mtx);
@@ -350,6 +352,7 @@ static void live(pons__request *r)
         v->every_ms = 1000 / hz;
         v->next = l->coming;
         l->coming = v;
+        pons__metrics_stream(l->s->metrics, "live", 1);
     } else if (room) {
         l->n--;
     }
