@@ -193,7 +193,7 @@ void cli_plan_verdict(const pons_verdict *v); // a line a rule on stderr
 typedef struct cli_session_guest {
     int (*open)(void *user, pons_store store, pons_error *err);
     void (*event)(void *user, const pons_event *ev);
-    void (*close)(void *user); // also after an open that failed
+    void (*close)(void *user);                      // also after an open that failed
     void (*commit)(void *user, int rc, int64_t ns); // of each commit, on any thread; or NULL
     void *user;
 } cli_session_guest;
