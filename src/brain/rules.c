@@ -35,6 +35,7 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .recursion_limit = (int)pons_get_int(limits, "recursion_limit", 400),
         .ladder_other_ways = (int)pons_get_int(ladder, "other_ways", 1),
         .ladder_waits = (int)pons_get_int(ladder, "waits", 1),
+        .ladder_swings = (int)pons_get_int(ladder, "swings", 3),
         .ladder_wait_s = pons_get_num(ladder, "wait_s", 20.0),
         .ladder_progress_m = pons_get_num(ladder, "progress_m", 0.5),
         .goal_expires_ms = pons_get_num(limits, "goal_expires_ms", 5000.0),

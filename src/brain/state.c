@@ -66,6 +66,8 @@ static const pons__field ladder_fields[] = {
     {"want",          TEXT,   NEVER, offsetof(pons__ladder, want), .means = "what it does next: nothing, `wait`, `pause`, `ask`, `abort`"},
     {"why",           TEXT,   NEVER, offsetof(pons__ladder, why), .means = "the last failure"},
     {"rules_decide",  BOOL,   KEY,   offsetof(pons__ladder, rules_decide), .means = "and not the model, whose decisions led nowhere"},
+    {"been",          JSON,   KEY,   offsetof(pons__ladder, been), .means = "{x, y} in the map where motions have ended well since the last progress"},
+    {"swings",        INT,    KEY,   offsetof(pons__ladder, swings), .means = "motions that ended well where one had before, without progress"},
 };
 TABLE(ladder, "how far a task is from asking a person (docs/safety.md)");
 

@@ -110,6 +110,8 @@ typedef struct pons__ladder {
     double best_m;     // INFINITY: not measured yet
     bool rules_decide; // and not the model, whose decisions led nowhere
     double battery_pct;
+    const pons_value *been; // [{x, y}] in the map
+    int64_t swings;
 } pons__ladder;
 extern const pons__record pons__ladder_record;
 

@@ -229,6 +229,81 @@ static void a_cancel_by_the_policy_is_a_failure(void **state)
     bench_close(&b);
 }
 
+#define TO(zone)                                                                                   \
+    "{'decision':{'type':'CONTINUE','reason':'there','ops':[{'op':'dispatch','skill':"             \
+    "'navigate_to_pose','args':{'zone':'" zone "'},'goal_index':0}]}}"
+#define TO_AND_FRO TO("living_room") "," TO("bedroom")
+
+static void swing_open(bench *b, const char *goal)
+{
+    bench_open(b, "[" TO_AND_FRO "," TO_AND_FRO "," TO_AND_FRO "," TO_AND_FRO "," TO_AND_FRO
+                  "," TO_AND_FRO "," TO_AND_FRO "]");
+    json_object_set_new(json_object_get(b->config, "model"), "decisions_max", json_integer(100));
+    json_object_set_new(json_object_get(b->config, "limits"), "iterations_max", json_integer(100));
+    bench_brain(b);
+    bench_run(b, 0.5);
+    b->base_ms = 400;
+    bench_goal_text(b, goal);
+}
+
+// Each of its motions ends well, and none leads to the goal. Decisions may be as many as they like
+// here: it is the motions that are counted. The brain dies after each of the first four.
+static void a_model_that_swings_is_seen(void **state)
+{
+    (void)state;
+    for (int deaths = 0; deaths <= 4; deaths += 4) {
+        bench b;
+        swing_open(&b, "去厨房");
+        for (int i = 0; i < deaths; i++) {
+            bench_await(&b, "effect", "state", "done", 40.0);
+            bench_kill(&b);
+            bench_run(&b, 0.6);
+            bench_brain(&b);
+        }
+        bench_await(&b, "decision", "source", "rule_engine", 40.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 5); // A B A B A
+        bench_await(&b, "task.done", "status", "succeeded", 40.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 6);
+        bench_close(&b);
+    }
+}
+
+// The rules may understand the goal and fail as well; and there are wishes that they do not understand.
+static void and_ends_at_a_person(void **state)
+{
+    (void)state;
+    bench b;
+    swing_open(&b, "tidy up a little, would you");
+    bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 5);
+    pons_autovalue l = ladder(&b);
+    assert_non_null(strstr(pons_get_str(l, "why", ""), "ended where one had ended before"));
+    bench_post(&b, "answer", "{'action':'approve'}");
+    bench_await(&b, "approval.requested", NULL, NULL, 60.0); // three more, and not one
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 8);
+    bench_close(&b);
+}
+
+// A patrol is over when each of its zones was seen, not when one was as often as there are zones.
+static void one_zone_over_and_over_is_no_patrol(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, "[" TO("bedroom") "," TO("bedroom") "," TO("bedroom") "," TO("bedroom") "," TO(
+                       "bedroom") "," TO("bedroom") "]");
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.base_ms = 400;
+    bench_goal_text(&b, "patrol kitchen and bedroom");
+    bench_await(&b, "task.done", "status", "succeeded", 60.0);
+    bool kitchen = false;
+    for (size_t i = 0; i < b.n_goals; i++) {
+        kitchen = kitchen || strcmp(pons_get_str(b.goals[i].args, "zone", ""), "kitchen") == 0;
+    }
+    assert_true(kitchen);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +315,9 @@ int main(void)
         cmocka_unit_test(getting_nearer_than_ever_begins_anew),
         cmocka_unit_test(nothing_that_a_model_says_gives_new_tries),
         cmocka_unit_test(a_cancel_by_the_policy_is_a_failure),
+        cmocka_unit_test(a_model_that_swings_is_seen),
+        cmocka_unit_test(and_ends_at_a_person),
+        cmocka_unit_test(one_zone_over_and_over_is_no_patrol),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);

@@ -250,6 +250,32 @@ static void every_story_ends_as_it_says(void **state)
     assert_true(good);
 }
 
+// The same story, with wheels that slip and a body that has mass.
+static void a_swing_is_seen_in_mujoco_too(void **state)
+{
+    (void)state;
+    const void *ops = NULL;
+    if (pons_module_load("driver", "mujoco", &ops, NULL) < 0) {
+        print_message("no mujoco driver here\n");
+        skip();
+    }
+    static const char kinematic[] = "driver: kinematic";
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = fopen(in_scenarios("44-model-that-swings.yaml"), "re");
+    assert_non_null(f);
+    assert_true(getdelim(&text, &n, '\0', f) > 0);
+    fclose(f);
+    char *at = strstr(text, kinematic);
+    assert_non_null(at);
+    memcpy(at, "driver: mujoco   ", sizeof kinematic - 1);
+    const pons_scenario_options o = {0};
+    pons_autovalue report = play(write_story(text), &o, NULL);
+    free(text);
+    must_pass(report, "in mujoco");
+    assert_in_range(pons_get_int(report, "starts", 0), 6, 8);
+}
+
 static void a_navigation_survives_a_kill_at_every_commit(void **state)
 {
     (void)state;
@@ -538,6 +564,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_story_ends_as_it_says),
+        cmocka_unit_test(a_swing_is_seen_in_mujoco_too),
         cmocka_unit_test(a_navigation_survives_a_kill_at_every_commit),
         cmocka_unit_test(the_same_seed_gives_the_same_trace),
         cmocka_unit_test(another_seed_gives_another_trace),

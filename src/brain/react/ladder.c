@@ -16,6 +16,10 @@
 // `decisions` of them without progress a person is asked at once, whatever else was tried. Only a
 // look at a motion under way that says "go on" is not counted, because motions end by themselves.
 //
+// Motions that end well lead nowhere too, when they end where one has ended before: there and back, and
+// there again. `swings` of those without progress, and the rules decide where they understand the
+// goal; `swings` more, and a person is asked.
+//
 // Progress is what cannot be repeated for ever:
 //
 //   - one of the goals that a person gave is met (not one that a model has added);
@@ -30,10 +34,12 @@
 // changes it. The ladder decides in R2, before a plan, a model or the rules are asked, with the
 // source "ladder":
 //
-//   {step, failures, tries, granted, decisions, decisions_max, best_m, met, battery_pct, want, why}
+//   {step, failures, tries, granted, decisions, decisions_max, best_m, met, battery_pct, want, why,
+//    been, swings}
 //
 //   tries: failures at which a person is asked; granted: more of them, by people; want: what the
-//   ladder does next, "", "wait", "pause" (it waits), "ask" or "abort"; met: the goals that were.
+//   ladder does next, "", "wait", "pause" (it waits), "ask" or "abort"; met: the goals that were; been:
+//   where motions have ended well since the last progress.
 #include "brain/ladder.h"
 
 #include "brain/react/observe.h"
@@ -44,11 +50,15 @@
 #define PROGRESS_PCT 1.0  // a charge gained that counts
 #define STOPPED      9902 // a protective stop ended the goal: no failure of the way
 #define WHY_MAX      300
+#define SAME_PLACE_M 0.5 // two motions that end so near to each other have led to one place
+#define BEEN_MAX     32  // places that are remembered; who goes to more has been everywhere
 
 static pons__ladder *ladder_of(const pons__react *r);
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
                        double battery_pct);
 static void climb(const pons_brain *b, pons__ladder *l, const char *why);
+static void swing(const pons_brain *b, pons__react *r);
+static void ask_at_once(pons__ladder *l);
 static bool uses_base(const pons__running *running);
 static int64_t goals_met(const pons__task *task);
 static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills);
@@ -97,6 +107,9 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
     const pons__decision_type type = pons__decided(r);
     const bool canceled = result->status == PONS_END_CANCELED;
     const bool ends_task = type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK;
+    if (result->status == PONS_END_DONE && uses_base(running) && ladder_of(r)) {
+        swing(b, r);
+    }
     if (result->status == PONS_END_DONE || !uses_base(running) || !ladder_of(r) ||
         result->error_code == STOPPED || (canceled && (ends_task || r->preempt))) {
         return;
@@ -126,8 +139,7 @@ void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d
         return;
     }
     if (l->decisions >= l->decisions_max && !*l->want) {
-        pons__set_text(&l->want, "ask");
-        pons__set_text(&l->step, "ask");
+        ask_at_once(l);
         pons__set_textf(&l->why, "%lld decisions without progress", (long long)l->decisions);
     }
 }
@@ -149,6 +161,54 @@ static void climb(const pons_brain *b, pons__ladder *l, const char *why)
     pons__set_text(&l->step, step);
     if (strcmp(l->want, "ask") != 0) { // once wanted, a person is asked
         pons__set_text(&l->want, strcmp(step, "another_way") == 0 ? "" : step);
+    }
+}
+
+static void ask_at_once(pons__ladder *l)
+{
+    pons__set_text(&l->want, "ask");
+    pons__set_text(&l->step, "ask");
+}
+
+// Whether a motion has ended here before; if not, it has now.
+static bool been_here(pons__ladder *l, const pons_value *pose)
+{
+    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
+    pons_value *been = l->been ? json_copy((json_t *)l->been) : json_array();
+    bool known = json_array_size(been) >= BEEN_MAX;
+    size_t i;
+    json_t *place;
+    json_array_foreach(been, i, place)
+    {
+        known = known || hypot(x - pons_get_num(place, "x", 0.0),
+                               y - pons_get_num(place, "y", 0.0)) < SAME_PLACE_M;
+    }
+    if (!known) {
+        json_array_append_new(been, pons_object("x", json_real(x), "y", json_real(y), NULL));
+    }
+    pons__json(&l->been, been);
+    return known;
+}
+
+// A motion has ended well. If the goal is met, the next look at it begins all of this anew.
+static void swing(const pons_brain *b, pons__react *r)
+{
+    pons__ladder *l = ladder_of(r);
+    if (!been_here(l, pons_get(b->port.telemetry, "pose")) ||
+        ++l->swings < b->rules.ladder_swings) {
+        return;
+    }
+    const int64_t swings = l->swings;
+    l->swings = 0;
+    if (b->opts.llm && r->task->goals.n > 0 && !l->rules_decide) {
+        l->rules_decide = true;
+        l->decisions = 0;
+    } else if (!*l->want) {
+        ask_at_once(l);
+        pons__set_textf(&l->why,
+                        "%lld motions ended where one had ended before, and nothing is "
+                        "gained by them",
+                        (long long)swings);
     }
 }
 
@@ -193,8 +253,7 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
     char reason[WHY_MAX + 120];
     if (l && !*l->want && pons__budget_over(b, r)) {
         const pons__spent *s = r->task->spent;
-        pons__set_text(&l->want, "ask");
-        pons__set_text(&l->step, "ask");
+        ask_at_once(l);
         pons__set_textf(&l->why,
                         "the task's budget of the model is used up: %lld calls, %lld tokens",
                         (long long)s->calls, (long long)s->tokens);
@@ -251,6 +310,7 @@ void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answ
     l->decisions_max = l->decisions + b->rules.iterations_max;
     pons__set_text(&l->want, "");
     pons__set_text(&l->step, "another_way");
+    l->swings = 0;
     if (pons__budget_over(b, r)) { // as much again
         r->task->spent->calls_max = r->task->spent->calls + b->rules.model_calls_max;
         r->task->spent->tokens_max = r->task->spent->tokens + b->rules.model_tokens_max;

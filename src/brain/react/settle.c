@@ -229,12 +229,23 @@ static void count_failure(pons__react *r, const char *skill, bool done, bool cou
     }
 }
 
-static void mark_visited(pons__goal *goal, const pons_value *args)
+// A zone of those that were wished counts, and once.
+static void mark_visited(const pons_brain *b, pons__goal *goal, const pons_value *args)
 {
-    pons_value *visited = goal->visited ? json_copy((json_t *)goal->visited) : json_array();
-    json_array_append_new(visited, json_string(pons_get_str(args, "zone", "")));
-    pons__json(&goal->visited, visited);
-    goal->done = json_array_size(visited) >= json_array_size(goal->zones);
+    const char *named = pons_get_str(args, "zone", "");
+    const char *id = pons_get_str(pons__zone(b, named), "id", named);
+    if (pons__has(goal->zones, id) && !pons__has(goal->visited, id)) {
+        pons_value *visited = goal->visited ? json_copy((json_t *)goal->visited) : json_array();
+        json_array_append_new(visited, json_string(id));
+        pons__json(&goal->visited, visited);
+    }
+    size_t i;
+    json_t *zone;
+    goal->done = json_array_size(goal->zones) > 0;
+    json_array_foreach(goal->zones, i, zone)
+    {
+        goal->done = goal->done && pons__has(goal->visited, json_string_value(zone));
+    }
 }
 
 // Goals that are not about a place are met by their own skill's success.
@@ -260,7 +271,7 @@ static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *
         goal->done || pons__has(pons_get(pons__skill(b, running->skill), "meets"), goal->intent);
     goal->done = goal->done || (*goal->skill && strcmp(running->skill, goal->skill) == 0);
     if (strcmp(goal->intent, "patrol") == 0 && strcmp(running->skill, "navigate_to_pose") == 0) {
-        mark_visited(goal, running->args);
+        mark_visited(b, goal, running->args);
     }
 }
 
