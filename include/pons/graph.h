@@ -23,6 +23,7 @@
 #include "pons/clock.h"
 #include "pons/ext/store.h"
 #include "pons/items.h"
+#include "pons/messages.h"
 #include "pons/rand.h"
 #include "pons/value.h"
 
@@ -48,7 +49,8 @@ typedef enum pons_channel_kind {
     PONS_CHANNEL_TOPIC,     // list of this step's values, lists flattened
     PONS_CHANNEL_TOPIC_ACC, // the same, accumulating
     PONS_CHANNEL_REDUCE,    // folded by a reducer in task order
-    PONS_CHANNEL_MESSAGES,  // by id: append, replace in place, {"type":"remove","id"}
+    PONS_CHANNEL_MESSAGES,  // by id: append, replace in place, {"type":"remove","id"}, all of them
+                            // with the id "__remove_all__" (pons/messages.h)
     PONS_CHANNEL_UNTRACKED, // as LAST, never persisted
     // Managed: read only, the engine's own. True in the last superstep that the recursion limit
     // lets end; how many supersteps are left, this one included.
@@ -72,6 +74,9 @@ typedef struct pons_channel_options {
     pons_reducer_fn reduce; // REDUCE only
     void *reduce_user;
     const pons_value *initial; // NULL: empty; borrowed, referenced
+    // MESSAGES: what is written is made LangChain's wire form first, from any form that
+    // pons_message_of takes. Otherwise a message is any object, kept as it is.
+    bool chat;
 } pons_channel_options;
 #define PONS_CHANNEL_OPTIONS_INIT                                                                  \
     {                                                                                              \

@@ -27,7 +27,7 @@ int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
                               cx->run->g->channels[ch].name);
     }
     if (cx->run->g->channels[ch].kind == PONS_CHANNEL_MESSAGES) {
-        int st = pons__messages_prepare(make_id, cx, v, &v, err);
+        int st = pons__messages_prepare(make_id, cx, cx->run->g->channels[ch].chat, v, &v, err);
         if (st != PONS_OK) {
             pons_value_unref(v);
             return st;

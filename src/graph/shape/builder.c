@@ -98,6 +98,7 @@ void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_chan
         .reduce = o.reduce,
         .reduce_user = o.reduce_user,
         .initial = pons_value_ref(o.initial),
+        .chat = o.chat,
     };
 }
 

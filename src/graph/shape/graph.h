@@ -22,6 +22,7 @@ typedef struct pons__channel {
     bool appends;   // a pure append can be done in place and stored as a tail
     bool folds;     // a write is not simply the value
     bool merges;    // objects merged by key, stored by changed key
+    bool chat;      // messages get LangChain's form
 } pons__channel;
 
 typedef struct pons__router {

@@ -14,25 +14,25 @@
 #include "graph/base/hash.h"
 #include "graph/engine.h"
 #include "graph/state/lists.h"
+#include "pons/messages.h"
 #include "pons/rand.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define REMOVE_ALL "__remove_all__"
-
 #define NOWHERE UINT32_MAX
 
 static const char *id_of(const pons_value *msg);
 static bool is_remove(const pons_value *msg);
-static int prepare_one(pons__make_id_fn make, void *ctx, pons_value **msg, pons_error *err);
+static int prepare_one(pons__make_id_fn make, void *ctx, bool chat, pons_value **msg,
+                       pons_error *err);
 static int merge_one(pons_value *list, pons__ids *ids, bool **gone, size_t *cap_gone,
                      const pons_value *msg, size_t *keep, pons_error *err);
 static bool ids_extend(pons__ids *ids, const pons_value *list);
 static uint32_t ids_find(const pons__ids *ids, const pons_value *list, const char *id);
 
-int pons__messages_prepare(pons__make_id_fn make, void *ctx, pons_value *v, pons_value **ret,
-                           pons_error *err)
+int pons__messages_prepare(pons__make_id_fn make, void *ctx, bool chat, pons_value *v,
+                           pons_value **ret, pons_error *err)
 {
     if (pons__overwrite(v)) {
         *ret = v;
@@ -40,7 +40,7 @@ int pons__messages_prepare(pons__make_id_fn make, void *ctx, pons_value *v, pons
     }
     int st = PONS_OK;
     if (!json_is_array(v)) {
-        st = prepare_one(make, ctx, &v, err);
+        st = prepare_one(make, ctx, chat, &v, err);
         *ret = v;
         return st;
     }
@@ -48,12 +48,12 @@ int pons__messages_prepare(pons__make_id_fn make, void *ctx, pons_value *v, pons
     pons_value *list = NULL; // a copy, made when something changes
     for (size_t i = 0; i < n && st == PONS_OK; i++) {
         pons_value *was = json_array_get(v, i), *msg = json_incref(was);
-        st = prepare_one(make, ctx, &msg, err);
+        st = prepare_one(make, ctx, chat, &msg, err);
         if (msg != was && !list) {
             list = json_copy(v);
         }
-        if (msg != was && list) {
-            json_array_set(list, i, msg);
+        if (msg != was && st == PONS_OK && (!list || json_array_set(list, i, msg) != 0)) {
+            st = pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a message");
         }
         pons_value_unref(msg);
     }
@@ -81,7 +81,7 @@ int pons__messages_fold(const pons_value *old, pons_value *const *updates, size_
             const pons_value *m =
                 json_is_array(updates[u]) ? json_array_get(updates[u], i) : updates[u];
             const char *id = is_remove(m) ? id_of(m) : NULL;
-            if (id && strcmp(id, REMOVE_ALL) == 0) {
+            if (id && strcmp(id, PONS_REMOVE_ALL) == 0) {
                 first = i + 1;
             }
         }
@@ -166,8 +166,18 @@ static bool is_remove(const pons_value *msg)
     return type && strcmp(type, "remove") == 0;
 }
 
-static int prepare_one(pons__make_id_fn make, void *ctx, pons_value **msg, pons_error *err)
+static int prepare_one(pons__make_id_fn make, void *ctx, bool chat, pons_value **msg,
+                       pons_error *err)
 {
+    pons_value *formed = NULL;
+    int st = chat ? pons_message_of(*msg, &formed, err) : PONS_OK;
+    if (st != PONS_OK) {
+        return st;
+    }
+    if (formed) {
+        pons_value_unref(*msg);
+        *msg = formed;
+    }
     if (!json_is_object(*msg)) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a message must be an object");
     }

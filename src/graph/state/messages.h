@@ -12,9 +12,10 @@
 // Makes a new id into ret (PONS_ID_MAX bytes): the task's, so that a replay makes the same.
 typedef void (*pons__make_id_fn)(void *ctx, char *ret);
 
-// Gives every message of an update an id. Takes v; *ret is v or a copy, also on failure.
-int pons__messages_prepare(pons__make_id_fn make, void *ctx, pons_value *v, pons_value **ret,
-                           pons_error *err);
+// Gives every message of an update an id, and with chat LangChain's form. Takes v; *ret is v or a
+// copy, also on failure.
+int pons__messages_prepare(pons__make_id_fn make, void *ctx, bool chat, pons_value *v,
+                           pons_value **ret, pons_error *err);
 int pons__messages_fold(const pons_value *old, pons_value *const *updates, size_t n,
                         pons_value **ret, size_t *keep, pons_error *err);
 

@@ -14,6 +14,9 @@
 //
 // A router goes to route[min(n, last)], n being the channel "n" with the node's own writes. A node
 // that asks writes what it was told; its question is "node/k".
+//
+// A line without a graph is a case of messages.py's (messages.c).
+#include "messages.h"
 #include "pons/graph.h"
 
 #include <stdio.h>
@@ -419,7 +422,7 @@ int main(void)
             fprintf(stderr, "a scenario is not JSON: %s\n", err.message);
             return 1;
         }
-        pons_autovalue out = play(scenario);
+        pons_autovalue out = pons_get(scenario, "graph") ? play(scenario) : peer_messages(scenario);
         char *text = NULL;
         if (pons_value_dump(out, &text) < 0) {
             return 1;
