@@ -14,7 +14,7 @@
 // Threads: all functions on one pons_thread, its runs and cxs belong to one loop thread. What may be
 // shared by any number of threads at once: a compiled pons_graph (pons_graph_name, pons_graph_draw,
 // and as what runs of different pons_threads run; its caches are locked inside), a pons_store, and
-// values that nobody changes. The functions and user pointers that a graph was built with are called
+// values that nobody changes, and a pons_cancel. The functions and user pointers that a graph was built with are called
 // on each thread that runs it. A builder belongs to one thread. pons_inbox_post, pons_state_read,
 // pons_state_history, pons_stream_read and pons_effects_read may be called on any thread.
 #ifndef PONS_GRAPH_H
@@ -36,6 +36,7 @@ typedef struct pons_graph pons_graph;
 typedef struct pons_thread pons_thread;
 typedef struct pons_run pons_run;
 typedef struct pons_cx pons_cx;
+typedef struct pons_cancel pons_cancel;
 
 #define PONS_START "__start__"
 #define PONS_END   "__end__"
@@ -142,14 +143,24 @@ typedef struct pons_retry {
     double factor;                                       // < 1: 1
     int64_t max_ms;                                      // 0: no maximum
     double jitter;                                       // 0…1: a wait is up to so much longer
-    bool (*retry_on)(void *user, const pons_error *err); // NULL: every error
+    bool (*retry_on)(void *user, const pons_error *err); // NULL: pons_retry_transient
     void *user;
 } pons_retry;
+// What may pass by itself: EIO, EBUSY, EAGAIN, ETIMEOUT, ECLOSED. An input that is wrong, something
+// that is not there, a refusal stay what they are. And every error, but those that no attempt mends:
+// ENONDETERMINISM, and ECANCELED once the run is.
+bool pons_retry_transient(void *user, const pons_error *err);
+bool pons_retry_any(void *user, const pons_error *err);
 
 typedef struct pons_node_options {
     // Waits, once triggered, until no other node is triggered.
     bool deferred;
     pons_retry retry;
+    // Several policies instead of one: the first whose predicate takes the error counts, with its
+    // own attempts and waits; the attempts are counted over all of them. Borrowed until compiled;
+    // retry must then be empty. NULL when n_retries is 0.
+    const pons_retry *retries;
+    size_t n_retries;
     // PONS_ETIMEOUT when an attempt takes longer in all, or goes so long without an answer or
     // progress. Waiting for people does not count; after a crash the time starts again. 0: none.
     int64_t run_timeout_ms, idle_timeout_ms;
@@ -182,6 +193,12 @@ typedef struct pons_graph_options {
     bool quiet;
     const char *const *interrupt_before; // NULL-terminated node names, "*" for all; or NULL
     const char *const *interrupt_after;
+    // A superstep that takes longer, waits for retries and subgraphs included, ends the run: FAILED
+    // with PONS_ETIMEOUT and the names of the nodes that had not finished. What the others wrote is
+    // kept, a resume runs only those, with the whole time again. No policy of theirs retries it.
+    // Waiting for people alone does not count. A node that does not return is not interrupted; it
+    // was late, and what it wrote does not count. 0: none.
+    int64_t step_timeout_ms;
 } pons_graph_options;
 #define PONS_GRAPH_OPTIONS_INIT                                                                    \
     {                                                                                              \
@@ -380,6 +397,7 @@ typedef struct pons_run_options {
     // and a pointer of the caller's. Neither is stored: a resume gives them again.
     const pons_value *context;
     void *context_user;
+    pons_cancel *cancel; // ends this run when it is requested; referenced. NULL: none
 } pons_run_options;
 #define PONS_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -448,6 +466,29 @@ int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const cha
 // then INTERRUPTED with pons_run_drained, and can be resumed by anybody.
 void pons_run_drain(pons_run *r);
 bool pons_run_drained(const pons_run *r);
+
+// A request to end runs: made by a program, given to the runs that it is for, asked for on any thread
+// or in a signal handler. A run that was asked ends at its next advance, or inside the one under way
+// once the node at work returns, FAILED with PONS_ECANCELED; no retry, no error handler takes that.
+// The state is that of its last whole superstep. A run that has ended is not touched.
+//   interrupt  what its checkpoints and finished tasks are stays, and a resume goes on from there:
+//              the nodes that had not finished are run again
+//   rollback   as PONS_BUSY_ROLLBACK: its checkpoints go, the state is as before it started or was
+//              resumed; items, events and effects stay. Without a store as interrupt
+typedef enum pons_cancel_how {
+    PONS_CANCEL_NONE,
+    PONS_CANCEL_INTERRUPT,
+    PONS_CANCEL_ROLLBACK
+} pons_cancel_how;
+int pons_cancel_create(pons_cancel **ret, pons_error *err);
+void pons_cancel_destroy(pons_cancel *c); // NULL-safe; runs that have it keep what they need
+void pons_cancel_request(pons_cancel *c, pons_cancel_how how); // the first request stays
+pons_cancel_how pons_cancel_requested(const pons_cancel *c);
+// Readable from the request on, for a loop that polls: then pons_run_deadlines and advance.
+// pons_run_wait and pons_run_sleep look at it themselves. Not to be read from.
+int pons_cancel_fd(const pons_cancel *c);
+// The same for one run, on its loop thread, also from inside a node. A run that waits is READY then.
+void pons_run_cancel(pons_run *r, pons_cancel_how how);
 
 // Changes the state as if as_node had written values ({channel: value}, or NULL: nothing): its
 // routers and edges say what comes next. Finished siblings' writes of an unfinished step are
@@ -578,6 +619,9 @@ int pons_cx_remaining_steps(const pons_cx *cx);
 const char *pons_cx_node(const pons_cx *cx);
 const char *pons_cx_ns(const pons_cx *cx);
 pons_thread *pons_cx_thread(pons_cx *cx);
+// Whether the run is to end: a node that takes long looks, and returns PONS_ECANCELED. One that returns
+// PONS_OK has finished, and what it wrote counts. pons_work_canceled says the same to a blocking one.
+bool pons_cx_canceled(const pons_cx *cx);
 const pons_value *pons_cx_context(const pons_cx *cx); // of the run's options; borrowed, or NULL
 void *pons_cx_context_user(const pons_cx *cx);
 

@@ -1,10 +1,12 @@
 // test_shared.c - what the header says may be shared between threads: one compiled graph, one value
 // as its input, one store. Eight threads each open a thread of their own and run the same graph,
-// with a cache, a subgraph, Sends, a blocking node and retries. ThreadSanitizer looks on (./dev
+// with a cache, a subgraph, Sends, a blocking node and retries; and eight runs are ended by one cancel. ThreadSanitizer looks on (./dev
 // test); the outcome is compared in any case.
 #include "graph/graph_help.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,9 +147,101 @@ static void one_graph_in_eight_threads(void **state)
     pons_store_close(&store);
 }
 
+// ---- canceled -----------------------------------------------------------------------------------
+
+static pons_cancel *cancel; // one for all
+static sem_t begun;
+
+static int node_round(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    const int64_t round = json_integer_value(pons_cx_get(cx, "round"));
+    if (round == 3) {
+        sem_post(&begun);
+    }
+    return pons_cx_put(cx, "round", json_integer(round + 1));
+}
+
+static int node_until_told(pons_work *w, void *user, const pons_value *in, pons_value **ret,
+                           pons_error *err)
+{
+    (void)user;
+    (void)in;
+    *ret = NULL;
+    sem_post(&begun);
+    while (!pons_work_canceled(w)) {
+        sched_yield();
+    }
+    return pons_error_set(err, PONS_ECANCELED, "test", "told to end");
+}
+
+// One that goes round for ever, or waits for a worker that does.
+static void *one_canceled(void *arg)
+{
+    const intptr_t i = (intptr_t)arg;
+    char id[32];
+    snprintf(id, sizeof id, "t%d", (int)i);
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *state = NULL;
+    pons_autovalue in = json_pack("{si}", "which", (int)(i % 2));
+    const pons_run_options o = {.cancel = cancel, .recursion_limit = INT32_MAX};
+    const int st = pons_graph_invoke(shared, store, id, in, NULL, &o, &state, &err);
+    pons_value_unref(state);
+    return (void *)(intptr_t)(st == PONS_ECANCELED ? 0 : 1);
+}
+
+static int by_which(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons_cx_goto(cx, json_integer_value(pons_cx_get(cx, "which")) ? "round" : "worker");
+    return PONS_OK;
+}
+
+static void one_cancel_for_eight_threads(void **state)
+{
+    (void)state;
+    static const char *const to[] = {"round", "worker", NULL};
+    pons_error err = PONS_ERROR_INIT;
+    pons_graph_builder *b = pons_graph_builder_create("for ever");
+    channel(b, "round", PONS_CHANNEL_LAST, NULL);
+    channel(b, "which", PONS_CHANNEL_LAST, NULL);
+    pons_graph_node(b, "round", node_round, NULL);
+    pons_graph_edge(b, "round", "round");
+    pons_graph_blocking(b, "worker", node_until_told, NULL);
+    pons_graph_edge(b, "worker", PONS_END);
+    pons_graph_router(b, PONS_START, by_which, NULL, to);
+    pons_graph *g = compile(b, NULL);
+    shared = g;
+    sem_init(&begun, 0, 0);
+    assert_ok(pons_cancel_create(&cancel, &err));
+    assert_ok(pons_store_memory_open(&store, &err));
+    pthread_t threads[THREADS];
+    for (intptr_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, one_canceled, (void *)i), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        sem_wait(&begun);
+    }
+    pons_cancel_request(cancel, PONS_CANCEL_INTERRUPT);
+    for (int i = 0; i < THREADS; i++) {
+        void *bad = NULL;
+        pthread_join(threads[i], &bad);
+        assert_null(bad);
+    }
+    pons_cancel_destroy(cancel);
+    pons_graph_destroy(g);
+    pons_store_close(&store);
+    sem_destroy(&begun);
+}
+
 int main(void)
 {
     pons_value_init();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_graph_in_eight_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_graph_in_eight_threads),
+        cmocka_unit_test(one_cancel_for_eight_threads),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

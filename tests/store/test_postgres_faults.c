@@ -1,6 +1,7 @@
-// test_postgres_faults.c - every case of graph/faults.h and graph/reach.h on a private PostgreSQL, in a
-// new database each. Skipped where there is no server.
+// test_postgres_faults.c - every case of graph/faults.h, graph/reach.h and graph/limits.h on a private
+// PostgreSQL, in a new database each. Skipped where there is no server.
 #include "graph/faults.h"
+#include "graph/limits.h"
 #include "graph/reach.h"
 #include "pons/value.h"
 #include "store/cluster.h"
@@ -18,7 +19,7 @@ int main(void)
     if (!cluster_start()) {
         return 0;
     }
-    int failed = faults_run(&kind) + reach_run(&kind);
+    int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind);
     cluster_stop();
     return failed;
 }

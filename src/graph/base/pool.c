@@ -141,6 +141,7 @@ void pons__work_free(pons_work *w)
 {
     pons_value_unref(w->input);
     pons_value_unref(w->update);
+    pons_cancel_destroy(w->cancel);
     free(w);
 }
 
@@ -189,7 +190,8 @@ static void *worker(void *arg)
 
 bool pons_work_canceled(const pons_work *w)
 {
-    return atomic_load_explicit(&w->canceled, memory_order_acquire);
+    return atomic_load_explicit(&w->canceled, memory_order_acquire) ||
+           (w->cancel && pons_cancel_requested(w->cancel) != PONS_CANCEL_NONE);
 }
 
 void pons_work_progress(pons_work *w)

@@ -13,6 +13,7 @@ struct pons_work {
     void *user;          // const
     pons_value *input;   // the worker's from put to take
     atomic_bool canceled;
+    pons_cancel *cancel;  // of its run; const; or NULL
     atomic_uint progress; // how often it has told
     unsigned seen;        // loop: of those
     int64_t moved_ns;     // loop: when it looked and there was more

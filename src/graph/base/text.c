@@ -2,7 +2,6 @@
 // finds no memory says so by its `failed`.
 #include "graph/base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +25,16 @@ void pons__json_quoted(pons_buf *b, const char *s)
 void pons__json_int(pons_buf *b, int64_t n)
 {
     char text[24];
-    int len = snprintf(text, sizeof text, "%lld", (long long)n);
-    pons_buf_bytes(b, text, (size_t)len);
+    size_t at = sizeof text;
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    do {
+        text[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (n < 0) {
+        text[--at] = '-';
+    }
+    pons_buf_bytes(b, text + at, sizeof text - at);
 }
 
 void pons__json_value(pons_buf *b, const pons_value *v)

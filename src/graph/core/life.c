@@ -4,6 +4,7 @@
 // task, which asked for nothing. A task may hold a run (a subgraph's), which holds tasks.
 #include "graph/core/life.h"
 
+#include "graph/base/cancel.h"
 #include "graph/base/grow.h"
 #include "graph/core/calls.h"
 #include "graph/core/holding.h"
@@ -32,6 +33,7 @@ pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
     r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
     pons_value_ref(r->opts.metadata);
     pons_value_ref(r->opts.context);
+    pons__cancel_ref(r->opts.cancel);
     r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
     r->state = PONS_RUN_READY;
     ns->active = r;
@@ -68,6 +70,7 @@ void pons_run_destroy(pons_run *r)
     pons_value_unref(r->ran);
     pons_value_unref(r->early);
     pons_value_unref((pons_value *)(uintptr_t)r->opts.context);
+    pons_cancel_destroy(r->opts.cancel);
     free(r->before);
     free(r->after);
     pons__run_release(r);

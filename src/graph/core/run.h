@@ -59,7 +59,10 @@ struct pons_run {
     pons_value *early; // an answer that came before its question: the first one asked in this step
     bool early_used;   // takes it
     bool stop_shown;   // the stream has said so
-    bool drain;        // stop before the next superstep
+    pons_cancel_how cancel; // asked of this run alone
+    bool step_timed;        // the superstep's time has begun,
+    int64_t step_began_ns;  // then (host)
+    bool drain;             // stop before the next superstep
     bool drained;
     bool wrote;               // the newest apply had a write
     int stepping;             // inside pons_run_step

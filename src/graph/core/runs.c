@@ -4,7 +4,6 @@
 #include "graph/base/bits.h"
 #include "graph/engine.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- inside -------------------------------------------------------------------------------------
@@ -12,9 +11,7 @@
 const char *pons__run_cp(pons_run *r)
 {
     if (!r->cp_id[0]) {
-        char id[PONS_ID_MAX];
-        pons_id_make(&r->t->ids, id);
-        snprintf(r->cp_id, sizeof r->cp_id, "%s", id);
+        pons_id_make(&r->t->ids, r->cp_id);
     }
     return r->cp_id;
 }
@@ -22,9 +19,7 @@ const char *pons__run_cp(pons_run *r)
 const char *pons__run_input_id(pons_run *r)
 {
     if (!r->input_id[0]) {
-        char id[PONS_ID_MAX];
-        pons_id_make(&r->t->ids, id);
-        snprintf(r->input_id, sizeof r->input_id, "%s", id);
+        pons_id_make(&r->t->ids, r->input_id);
     }
     return r->input_id;
 }
@@ -49,6 +44,17 @@ void pons__run_wake(pons_run *r)
         r->parent_task->moved_ns = 0;
         r->parent_task->state = PONS__TASK_TODO;
     }
+}
+
+pons_cancel_how pons__run_cancel_how(const pons_run *r)
+{
+    while (r->parent) {
+        r = r->parent;
+    }
+    if (r->cancel == PONS_CANCEL_NONE && r->opts.cancel) {
+        return pons_cancel_requested(r->opts.cancel);
+    }
+    return r->cancel;
 }
 
 bool pons__run_at_work(const pons_run *r)

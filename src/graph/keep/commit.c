@@ -6,6 +6,7 @@
 // same commit can be tried again.
 #include "graph/keep/commit.h"
 
+#include "graph/base/ids.h"
 #include "graph/core/holding.h"
 #include "graph/core/runs.h"
 #include "graph/engine.h"
@@ -119,8 +120,8 @@ static void put_checkpoints(pons_run *r, commit_parts *p)
         pons_checkpoint_row *row = &p->cps[p->n_cps++];
         *row = (pons_checkpoint_row){
             .step = ns->step - 1, .snapshot = !ns->exists, .data = {p->first, (size_t)n}};
-        snprintf(row->id, sizeof row->id, "%s", pons__run_input_id(r));
-        snprintf(row->parent, sizeof row->parent, "%s", parent);
+        pons__id_copy(row->id, pons__run_input_id(r));
+        pons__id_copy(row->parent, parent);
         parent = row->id;
     }
     pons_checkpoint_row *row = &p->cps[p->n_cps++];
@@ -133,8 +134,8 @@ static void put_checkpoints(pons_run *r, commit_parts *p)
     p->snapshot = row->snapshot = pons__pack(ns, r->source, &r->t->buf);
     ns->wrote = tell ? NULL : ns->wrote;
     row->data = (pons_bytes){r->t->buf.data, r->t->buf.len};
-    snprintf(row->id, sizeof row->id, "%s", pons__run_cp(r));
-    snprintf(row->parent, sizeof row->parent, "%s", parent);
+    pons__id_copy(row->id, pons__run_cp(r));
+    pons__id_copy(row->parent, parent);
 }
 
 static bool put_out(commit_parts *p, const pons__out *o, const pons__change *extra, const char *ns)

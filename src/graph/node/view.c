@@ -137,6 +137,11 @@ pons_thread *pons_cx_thread(pons_cx *cx)
     return cx->run->t;
 }
 
+bool pons_cx_canceled(const pons_cx *cx)
+{
+    return pons__run_cancel_how(cx->run) != PONS_CANCEL_NONE;
+}
+
 const pons_value *pons_cx_context(const pons_cx *cx)
 {
     return cx->run->opts.context;

@@ -9,6 +9,7 @@
 #include "graph/core/runs.h"
 #include "graph/engine.h"
 #include "graph/keep/commit.h"
+#include "graph/run/cut.h"
 #include "graph/task/policy.h"
 
 #include <string.h>
@@ -219,7 +220,11 @@ static int64_t time_due(pons_cx *cx, int64_t now_ns)
 
 static int64_t deadlines(pons_run *r, int64_t now_ns, pons_error *err, int *st)
 {
-    int64_t next = INT64_MAX;
+    int64_t next = r->state == PONS_RUN_PARKED ? pons__cut_step_ns(r) : INT64_MAX;
+    if (next <= now_ns) {
+        pons__run_wake(r);
+        next = INT64_MAX;
+    }
     for (size_t i = 0; i < r->n_tasks && *st == PONS_OK; i++) {
         pons_cx *cx = r->tasks[i];
         if (cx->state == PONS__TASK_DONE) {
@@ -257,6 +262,10 @@ int64_t pons_run_deadlines(pons_run *r, pons_error *err)
     int st = PONS_OK;
     int64_t now_ns = pons_now_ns(&r->t->clock);
     pons_thread_deliver(r->t);
+    if (pons__run_cancel_how(r) != PONS_CANCEL_NONE) {
+        pons_run_cancel(r, pons__run_cancel_how(r)); // it is READY for that
+        return now_ns;
+    }
     int64_t next = deadlines(r, now_ns, err, &st);
     return st == PONS_OK ? next : now_ns; // due again: its commit had failed
 }

@@ -267,6 +267,7 @@ int pons__run_prepare(pons_run *r, pons_error *err)
         cx->send_ix = (uint32_t)i + 1;
     }
     r->prepared = true;
+    r->step_timed = false;
     return PONS_OK;
 }
 

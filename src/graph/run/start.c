@@ -8,6 +8,7 @@
 //     +--> enqueue --> PARKED in the namespace's list -> the other ended -> READY -> begins
 //     |
 //     +--> interrupt, rollback -> the other gives way (run/queue.c) -> begins
+#include "graph/base/cancel.h"
 #include "graph/core/holding.h"
 #include "graph/core/life.h"
 #include "graph/core/runs.h"
@@ -110,6 +111,7 @@ static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons
     r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
     pons_value_ref(r->opts.metadata);
     pons_value_ref(r->opts.context);
+    pons__cancel_ref(r->opts.cancel);
     r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
     r->durable = t->store.ops != NULL;
     r->state = PONS_RUN_PARKED;
@@ -124,7 +126,17 @@ static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons
     return PONS_OK;
 }
 
-// ---- stopping between steps ---------------------------------------------------------------------
+// ---- stopping -----------------------------------------------------------------------------------
+
+void pons_run_cancel(pons_run *r, pons_cancel_how how)
+{
+    pons_run *root = pons__run_root(r);
+    root->cancel = root->cancel == PONS_CANCEL_NONE ? how : root->cancel;
+    if (root->cancel != PONS_CANCEL_NONE &&
+        (root->state == PONS_RUN_PARKED || root->state == PONS_RUN_INTERRUPTED)) {
+        root->state = PONS_RUN_READY;
+    }
+}
 
 void pons_run_drain(pons_run *r)
 {

@@ -30,6 +30,7 @@
 #include "graph/run/apply.h"
 #include "graph/run/begin.h"
 #include "graph/run/below.h"
+#include "graph/run/cut.h"
 #include "graph/run/queue.h"
 #include "graph/task/pass.h"
 
@@ -46,12 +47,16 @@ static int settle_step(pons_run *r, pons_error *err);
 static bool must_store(const pons_run *r);
 static int finish(pons_run *r, pons_run_state state, pons_error *err);
 static int step_tasks(pons_run *r, pons_error *err);
+static bool all_done(const pons_run *r);
 static int conclude_parked(pons_run *r, bool failed, pons_error *err);
 static int conclude_step(pons_run *r, pons_error *err);
 
 int pons_run_advance(pons_run *r, pons_error *err)
 {
     int st = PONS_OK;
+    if (!r->parent && pons__run_cancel_how(r) != PONS_CANCEL_NONE) {
+        pons_run_cancel(r, pons__run_cancel_how(r)); // also when it waits
+    }
     while (st == PONS_OK && r->state == PONS_RUN_READY) {
         st = pons_run_step(r, err);
     }
@@ -63,14 +68,14 @@ int pons_run_step(pons_run *r, pons_error *err)
     if (r->state != PONS_RUN_READY) {
         return PONS_OK;
     }
-    if (r->queued_ns) {
+    if (r->queued_ns && pons__run_cancel_how(r) == PONS_CANCEL_NONE) {
         int st = pons__queue_begin(r, err);
         if (st != PONS_OK || r->queued_ns || r->state != PONS_RUN_READY) {
             return st;
         }
     }
     r->stepping++;
-    int st = superstep(r, err);
+    int st = pons__cut_due(r) ? pons__cut(r, err) : superstep(r, err);
     r->stepping--;
     if (st != PONS_OK) {
         pons__run_lost(r, err);
@@ -185,6 +190,9 @@ static int step_tasks(pons_run *r, pons_error *err)
 {
     bool failed = false, parked = false;
     pons__awaits_start(r); // those of a resumed run
+    if (pons__cut_step_over(r)) {
+        pons__cut_step(r, r->n_tasks);
+    }
     for (size_t i = 0; i < r->n_tasks; i++) {
         pons_cx *cx = r->tasks[i];
         if (cx->state == PONS__TASK_TODO) {
@@ -197,6 +205,12 @@ static int step_tasks(pons_run *r, pons_error *err)
                     *err = cx->fault_error;
                 }
                 return cx->fault;
+            }
+            if (pons__run_cancel_how(r) != PONS_CANCEL_NONE && !all_done(r)) {
+                return pons__cut(r, err);
+            }
+            if (pons__cut_step_over(r)) {
+                pons__cut_step(r, cx->state == PONS__TASK_FAILED ? r->n_tasks : i);
             }
         }
         if (r->opts.stream && !cx->streamed && !cx->escape) {
@@ -216,6 +230,16 @@ static int step_tasks(pons_run *r, pons_error *err)
         parked = parked || cx->state == PONS__TASK_PARKED;
     }
     return failed || parked ? conclude_parked(r, failed, err) : conclude_step(r, err);
+}
+
+static bool all_done(const pons_run *r)
+{
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        if (r->tasks[i]->state != PONS__TASK_DONE) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // Some wait or have failed: what is done and what was asked is kept, then the handlers are called.
@@ -253,6 +277,7 @@ static int conclude_parked(pons_run *r, bool failed, pons_error *err)
     }
     pons__awaits_start(r);
     r->state = pons__awaits_state(r);
+    r->step_timed = r->step_timed && r->state != PONS_RUN_INTERRUPTED; // people take no time
     return PONS_OK;
 }
 

@@ -37,8 +37,11 @@ int pons_run_sleep(pons_run *r, pons_error *err)
             int64_t ms = (due_ns - pons_now_ns(&t->clock) + PONS_NS_PER_MS - 1) / PONS_NS_PER_MS;
             timeout_ms = ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms;
         }
-        struct pollfd p = {.fd = t->pool ? pons__pool_fd(t->pool) : -1, .events = POLLIN};
-        if (poll(&p, 1, timeout_ms) < 0 && errno != EINTR) {
+        struct pollfd p[] = {
+            {.fd = t->pool ? pons__pool_fd(t->pool) : -1, .events = POLLIN},
+            {.fd = r->opts.cancel ? pons_cancel_fd(r->opts.cancel) : -1, .events = POLLIN},
+        };
+        if (poll(p, sizeof p / sizeof *p, timeout_ms) < 0 && errno != EINTR) {
             return pons_error_set(err, PONS_EIO, PONS__MODULE, "cannot wait for a run");
         }
         pons_thread_deliver(t);

@@ -13,6 +13,8 @@
 static char *copy(pons_graph_builder *b, const char *s);
 static pons__names names_copy(const char *const *v, bool *failed);
 static void names_fini(pons__names *n);
+static void retries_copy(pons_graph_builder *b, const pons_node_options *o, pons_retry **ret,
+                         size_t *ret_n);
 
 // ---- life ---------------------------------------------------------------------------------------
 
@@ -48,7 +50,9 @@ void pons_graph_builder_destroy(pons_graph_builder *b)
             free(b->nodes[i].shares[k].inner);
         }
         free(b->nodes[i].shares);
+        free(b->nodes[i].retries);
     }
+    free(b->retries);
     pons_value_unref(b->misplaced);
     for (size_t i = 0; i < b->n_edges; i++) {
         free(b->edges[i].from);
@@ -195,13 +199,14 @@ void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons
     n->error_handler = opts->error_handler ? copy(b, opts->error_handler) : NULL;
     n->goes = names_copy(opts->goes, &b->failed);
     n->cache_on = names_copy(opts->cache_on, &b->failed);
+    retries_copy(b, opts, &n->retries, &n->n_retries);
 }
 
 void pons_graph_defaults(pons_graph_builder *b, const pons_node_options *o)
 {
     if (recording(b) && o) {
-        b->defaults = (pons_node_options){.retry = o->retry,
-                                          .run_timeout_ms = o->run_timeout_ms,
+        retries_copy(b, o, &b->retries, &b->n_retries);
+        b->defaults = (pons_node_options){.run_timeout_ms = o->run_timeout_ms,
                                           .idle_timeout_ms = o->idle_timeout_ms,
                                           .cache = o->cache,
                                           .cache_ttl_ms = o->cache_ttl_ms};
@@ -283,6 +288,28 @@ static pons__names names_copy(const char *const *v, bool *failed)
         *failed = true;
     }
     return r;
+}
+
+// The one policy or the several, whichever was given; both are found by the compiler.
+static void retries_copy(pons_graph_builder *b, const pons_node_options *o, pons_retry **ret,
+                         size_t *ret_n)
+{
+    const bool one = o->retry.attempts != 0;
+    const size_t n = o->n_retries + one;
+    free(*ret);
+    *ret_n = 0;
+    *ret = n > 0 ? calloc(n, sizeof **ret) : NULL;
+    if (n == 0 || !*ret) {
+        b->failed = b->failed || n > 0;
+        return;
+    }
+    if (one) {
+        (*ret)[0] = o->retry;
+    }
+    for (size_t i = one; i < n; i++) {
+        (*ret)[i] = o->retries[i - one];
+    }
+    *ret_n = n;
 }
 
 static void names_fini(pons__names *n)

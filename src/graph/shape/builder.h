@@ -28,6 +28,8 @@ typedef struct pons__node_spec {
     pons_node_options opts; // with the names below instead of its own
     pons__names goes, cache_on;
     char *error_handler;
+    pons_retry *retries; // instead of those of opts
+    size_t n_retries;
 } pons__node_spec;
 typedef struct pons__join_spec {
     pons__names from;
@@ -53,8 +55,10 @@ struct pons_graph_builder {
     pons__router_spec *routers;
     size_t n_routers, cap_routers;
     pons_node_options defaults; // of what a node's own options leave out
-    pons_value *misplaced;      // [faults] of recording, or NULL
-    bool failed;                // a record found no memory
+    pons_retry *retries;        // of those
+    size_t n_retries;
+    pons_value *misplaced; // [faults] of recording, or NULL
+    bool failed;           // a record found no memory
 };
 
 #endif

@@ -88,6 +88,7 @@ static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults
     atomic_init(&g->refs, 1);
     g->recursion_limit = o.recursion_limit > 0 ? o.recursion_limit : RECURSION_LIMIT_DEFAULT;
     g->quiet = o.quiet;
+    g->step_timeout_ms = o.step_timeout_ms;
     g->name = strdup(b->name);
     if (!g->name || !take_channels(g, b, f) || !take_nodes(g, b, f) || !take_edges(g, b, f) ||
         !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g, b, f) ||
@@ -430,7 +431,6 @@ static pons_node_options policies_of(const pons_graph_builder *b, const pons__no
 {
     pons_node_options o = from->opts;
     const pons_node_options *d = &b->defaults;
-    o.retry = o.retry.attempts == 0 ? d->retry : o.retry;
     o.run_timeout_ms = o.run_timeout_ms == 0 ? d->run_timeout_ms : o.run_timeout_ms;
     o.idle_timeout_ms = o.idle_timeout_ms == 0 ? d->idle_timeout_ms : o.idle_timeout_ms;
     if (!o.cache && d->cache) {
@@ -440,29 +440,52 @@ static pons_node_options policies_of(const pons_graph_builder *b, const pons__no
     return o;
 }
 
+static bool take_retries(pons__node *n, const pons_retry *from, size_t n_from, faults *f)
+{
+    pons__policy *p = n->policy;
+    p->retries = calloc(n_from + 1, sizeof *p->retries);
+    for (size_t i = 0; i < n_from && p->retries; i++) {
+        p->retries[p->n_retries++] = from[i];
+        if (!(from[i].jitter >= 0 && from[i].jitter <= 1) || from[i].initial_ms < 0 ||
+            from[i].max_ms < 0) {
+            fault(f,
+                  "node '%s' has a retry policy with a jitter outside 0 to 1, or a negative time",
+                  n->name);
+        }
+    }
+    return p->retries != NULL;
+}
+
 static bool take_policy(pons_graph *g, const pons_graph_builder *b, pons__node *n,
                         const pons__node_spec *from, faults *f)
 {
     const pons_node_options policies = policies_of(b, from), *o = &policies;
-    if (o->retry.attempts <= 1 && o->run_timeout_ms <= 0 && o->idle_timeout_ms <= 0 &&
-        !from->error_handler && !o->cache) {
+    const bool own = from->n_retries > 0;
+    const pons_retry *retries = own ? from->retries : b->retries;
+    const size_t n_retries = own ? from->n_retries : b->n_retries;
+    bool again = false;
+    for (size_t i = 0; i < n_retries; i++) {
+        again = again || retries[i].attempts > 1;
+    }
+    if (!again && o->run_timeout_ms <= 0 && o->idle_timeout_ms <= 0 && !from->error_handler &&
+        !o->cache) {
         return true;
     }
     pons__policy *p = n->policy = calloc(1, sizeof *p);
     if (!p) {
         return false;
     }
-    *p = (pons__policy){.retry = o->retry,
-                        .run_timeout_ms = o->run_timeout_ms,
+    *p = (pons__policy){.run_timeout_ms = o->run_timeout_ms,
                         .idle_timeout_ms = o->idle_timeout_ms,
                         .handler = PONS__NONE,
                         .cache = o->cache,
                         .cache_ttl_ms = o->cache_ttl_ms};
     pthread_mutex_init(&p->lock, NULL);
-    if (o->retry.jitter < 0 || o->retry.jitter > 1 || o->retry.initial_ms < 0 ||
-        o->retry.max_ms < 0) {
-        fault(f, "node '%s' has a retry policy with a jitter outside 0 to 1, or a negative time",
-              n->name);
+    if (!take_retries(n, retries, n_retries, f)) {
+        return false;
+    }
+    if (own && from->opts.retry.attempts != 0 && from->opts.n_retries > 0) {
+        fault(f, "node '%s' has one retry policy and a list of them", n->name);
     }
     if (from->error_handler) {
         p->handler = destination(g, from->error_handler, f);

@@ -80,6 +80,7 @@ static void policy_destroy(pons__policy *p)
     }
     free(p->entries);
     free(p->cache_on);
+    free(p->retries);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }

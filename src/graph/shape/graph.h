@@ -49,7 +49,8 @@ typedef struct pons__cache_entry {
 } pons__cache_entry;
 
 typedef struct pons__policy { // what most nodes do not have: task/policy.c
-    pons_retry retry;
+    pons_retry *retries;
+    size_t n_retries;
     int64_t run_timeout_ms, idle_timeout_ms;
     uint32_t handler; // or PONS__NONE
     bool cache;
@@ -109,6 +110,7 @@ struct pons_graph {
     pons__index channel_index, node_index;
     int recursion_limit;
     bool quiet;
+    int64_t step_timeout_ms;
     bool stops;         // some node has interrupt_before/after
     bool managed;       // some channel is
     uint64_t *deferred; // (n_words), or NULL: no node is

@@ -40,11 +40,11 @@
 #include "graph/state/pack.h"
 
 #include "graph/base/bits.h"
+#include "graph/base/ids.h"
 #include "graph/base/text.h"
 #include "graph/state/patch.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { FORMAT = 1, FORMAT_PATCH = 2, ROWS_MIN = 64, TAIL_FACTOR = 8, ROW_BYTES = 64 };
 
@@ -102,7 +102,7 @@ void pons__packed(pons__ns *ns, char source, const char *id, bool snapshot, size
     ns->exists = true;
     ns->run_id_stored = true;
     ns->head_unfinished = pons__ns_more(ns);
-    snprintf(ns->head, sizeof ns->head, "%s", id);
+    pons__id_copy(ns->head, id);
     ns->snapshot_bytes = snapshot ? bytes : ns->snapshot_bytes;
     ns->tail_bytes = snapshot ? 0 : ns->tail_bytes + bytes;
     ns->tail_rows = snapshot ? 0 : ns->tail_rows + 1;

@@ -7,6 +7,7 @@
 // has timed out or was cleared is only told so.
 #include "graph/task/blocking.h"
 
+#include "graph/base/cancel.h"
 #include "graph/core/runs.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
@@ -48,6 +49,7 @@ static int queue(pons_cx *cx, pons_error *err)
     }
     *w = (pons_work){
         .fn = cx->node->blocking, .user = cx->node->user, .input = input_of(cx), .cx = cx};
+    w->cancel = pons__cancel_ref(pons__run_root(cx->run)->opts.cancel);
     if (!w->input) {
         pons__work_free(w);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a blocking node");

@@ -1,6 +1,6 @@
 // policy.c - what a node's options ask for when it fails or is slow.
 //
-//   failed --+--> attempts left, and the predicate agrees --> parked for the wait --> run again
+//   failed --+--> of a policy whose predicate agrees, attempts left --> parked for the wait --> again
 //            |
 //            +--> a handler is named --> done: no writes, one Send to the handler, no edges
 //            |
@@ -12,11 +12,12 @@
 #include "graph/task/policy.h"
 
 #include "graph/core/calls.h"
+#include "graph/core/runs.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
 #include "graph/task/blocking.h"
 
-static bool may_retry(const pons_cx *cx, const pons_retry *r, const pons_error *err);
+static const pons_retry *another_attempt(const pons_cx *cx, const pons_error *err);
 static int64_t wait_ms(pons_cx *cx, const pons_retry *r);
 static bool to_handler(pons_cx *cx, uint32_t handler, const pons_error *err);
 
@@ -25,7 +26,10 @@ static bool to_handler(pons_cx *cx, uint32_t handler, const pons_error *err);
 bool pons__policy_failed(pons_cx *cx, const pons_error *err)
 {
     const pons__policy *p = cx->node->policy;
-    bool again = may_retry(cx, &p->retry, err);
+    if (pons__run_cancel_how(cx->run) != PONS_CANCEL_NONE) {
+        return false;
+    }
+    const pons_retry *again = another_attempt(cx, err);
     if (!again && p->handler == PONS__NONE) {
         return false;
     }
@@ -39,7 +43,7 @@ bool pons__policy_failed(pons_cx *cx, const pons_error *err)
     cx->attempt++;
     pons__task_trim(cx);
     cx->started_ns = cx->moved_ns = cx->limit_ns = 0;
-    int64_t ms = wait_ms(cx, &p->retry);
+    int64_t ms = wait_ms(cx, again);
     if (ms <= 0) {
         cx->state = PONS__TASK_TODO;
         return true;
@@ -50,12 +54,34 @@ bool pons__policy_failed(pons_cx *cx, const pons_error *err)
     return true;
 }
 
-static bool may_retry(const pons_cx *cx, const pons_retry *r, const pons_error *err)
+// The first policy that takes the error counts, also when its attempts are used up.
+static const pons_retry *another_attempt(const pons_cx *cx, const pons_error *err)
 {
-    if (cx->attempt + 1 >= r->attempts || err->status == PONS_ENONDETERMINISM) {
-        return false;
+    const pons__policy *p = cx->node->policy;
+    if (err->status == PONS_ENONDETERMINISM) {
+        return NULL;
     }
-    return !r->retry_on || r->retry_on(r->user, err);
+    for (size_t i = 0; i < p->n_retries; i++) {
+        const pons_retry *r = &p->retries[i];
+        if (r->retry_on ? r->retry_on(r->user, err) : pons_retry_transient(NULL, err)) {
+            return cx->attempt + 1 < r->attempts ? r : NULL;
+        }
+    }
+    return NULL;
+}
+
+bool pons_retry_transient(void *user, const pons_error *err)
+{
+    (void)user;
+    return err->status == PONS_EIO || err->status == PONS_EBUSY || err->status == PONS_EAGAIN ||
+           err->status == PONS_ETIMEOUT || err->status == PONS_ECLOSED;
+}
+
+bool pons_retry_any(void *user, const pons_error *err)
+{
+    (void)user;
+    (void)err;
+    return true;
 }
 
 static int64_t wait_ms(pons_cx *cx, const pons_retry *r)

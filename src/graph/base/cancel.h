@@ -1,0 +1,9 @@
+// cancel.h - a request to end runs, which any thread may make and any may see.
+#ifndef PONS_GRAPH_BASE_CANCEL_H
+#define PONS_GRAPH_BASE_CANCEL_H
+
+#include "pons/graph.h"
+
+pons_cancel *pons__cancel_ref(pons_cancel *c); // NULL-safe; given back by pons_cancel_destroy
+
+#endif
