@@ -34,6 +34,7 @@ typedef enum pons_message_type {
     PONS_MESSAGE_SPAWN,
     PONS_MESSAGE_BATTERY,
     PONS_MESSAGE_SET_POSE,
+    PONS_MESSAGE_STEER,
     PONS_MESSAGE_TYPES
 } pons_message_type;
 
@@ -44,6 +45,7 @@ typedef struct pons_message_hello {
     const char *name;
     int64_t pid; // 0: not said
     bool tree;   // wants to see the navigator's tree at work
+    bool view;   // wants to see the way and the scan
 } pons_message_hello;
 
 typedef struct pons_message_goal {
@@ -92,6 +94,10 @@ typedef struct pons_message {
         struct {
             double x, y, yaw; // in the map [m, rad]; NAN: was of another kind
         } set_pose;
+        struct {
+            double v, w; // [m/s, rad/s]; NAN: not said
+            bool let_go;
+        } steer;
     } as;
     pons_field_fault fault; // of a decode: the first field that is wrong
     const pons_value *held; // of a decode: what strings and args lie in

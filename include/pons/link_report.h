@@ -26,6 +26,7 @@ typedef enum pons_report_type {
     PONS_REPORT_RESULT,
     PONS_REPORT_TELEMETRY,
     PONS_REPORT_TREE,
+    PONS_REPORT_VIEW,
     PONS_REPORT_STOPPED,
     PONS_REPORT_LATCHED,
     PONS_REPORT_UNSAVED,
@@ -195,6 +196,13 @@ typedef struct pons_report_tree {
     int64_t of; // nodes, in all
 } pons_report_tree;
 
+// For pictures: x and y by turns, in the map [m].
+typedef struct pons_report_view {
+    int64_t robot_ms;
+    const pons_value *path; // the way ahead; empty: none is followed
+    const pons_value *scan; // where the newest scan's beams ended; empty: there is none
+} pons_report_view;
+
 typedef struct pons_report_change {
     int64_t node;
     const char *path, *from, *to;
@@ -217,6 +225,7 @@ typedef struct pons_report {
         pons_report_result result;
         pons_report_telemetry telemetry;
         pons_report_tree tree;
+        pons_report_view view;
         struct {
             const char *text;
         } speak;

@@ -40,11 +40,13 @@ typedef struct pons_serve_host {
     int (*answer)(void *user, const char *thread, const char *question, pons_value *answer,
                   const char *by, pons_value **ret, pons_error *err);
     int (*reset)(void *user, pons_error *err);
+    // Where the robot is, told by a person: as `pons body pose`.
+    int (*place)(void *user, double x, double y, double yaw, pons_error *err);
     // PONS_OK when the robot has stopped and the latch is on the disk, as pons_stop_send.
     int (*stop)(void *user, const char *reason, pons_error *err);
     // A world as its file has it, with its boxes; name as the body says it.
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
-    // An observer's link to the body, its hello sent. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
+    // An observer's link to the body, its hello sent; it asks for views too. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
     int (*observe)(void *user, pons_link **ret, pons_error *err);
 } pons_serve_host;
 

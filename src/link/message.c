@@ -33,6 +33,7 @@ static const pons_field hello_fields[] = {
     {"name",     STRING,  USUAL,    AT(hello.name), .means = "of the program, for people"},
     {"pid",      INTEGER, OPTIONAL, AT(hello.pid), .means = "where the socket cannot tell it"},
     {"tree",     BOOLEAN, OPTIONAL, AT(hello.tree), .means = "wants `tree` messages too"},
+    {"view",     BOOLEAN, OPTIONAL, AT(hello.view), .means = "wants `view` messages too"},
 };
 
 static const pons_field goal_fields[] = {
@@ -88,6 +89,12 @@ static const pons_field set_pose_fields[] = {
     {"yaw", NUMBER, REQUIRED, AT(set_pose.yaw), .means = "how it is turned, rad"},
 };
 
+static const pons_field steer_fields[] = {
+    {"v",      NUMBER,  USUAL,    AT(steer.v), .min = -10, .max = 10, .means = "ahead, m/s; the body's limits and its gate cut it"},
+    {"w",      NUMBER,  USUAL,    AT(steer.w), .min = -10, .max = 10, .means = "turning to the left, rad/s"},
+    {"let_go", BOOLEAN, OPTIONAL, AT(steer.let_go), .means = "the person has finished: the goal is done"},
+};
+
 #define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
 static const struct {
     const char *word;
@@ -106,6 +113,7 @@ static const struct {
     [PONS_MESSAGE_SPAWN]     = {"world.spawn", FIELDS(spawn_fields)},
     [PONS_MESSAGE_BATTERY]   = {"world.battery", FIELDS(battery_fields)},
     [PONS_MESSAGE_SET_POSE]  = {"set_pose", FIELDS(set_pose_fields)},
+    [PONS_MESSAGE_STEER]     = {"steer", FIELDS(steer_fields)},
 };
 // clang-format on
 

@@ -226,6 +226,12 @@ static const pons_field tree_fields[] = {
     {"of",       INTEGER, OPTIONAL, AT(tree.of), .means = "nodes in all, with the outline"},
 };
 
+static const pons_field view_fields[] = {
+    {"robot_ms", INTEGER, REQUIRED, AT(view.robot_ms), .means = "the robot's clock"},
+    {"path",     LIST,    USUAL,    AT(view.path), .means = "the way ahead, x and y by turns, m; empty: none is followed"},
+    {"scan",     LIST,    USUAL,    AT(view.scan), .means = "where the newest scan's beams ended, the same way"},
+};
+
 static const pons_field speak_fields[] = {
     {"text", STRING, USUAL, AT(speak.text), .any_bytes = true, .means = "what the robot says"},
 };
@@ -258,6 +264,7 @@ static const struct {
     [PONS_REPORT_RESULT]    = {"result", FIELDS(result_fields)},
     [PONS_REPORT_TELEMETRY] = {"telemetry", FIELDS(telemetry_fields)},
     [PONS_REPORT_TREE]      = {"tree", FIELDS(tree_fields)},
+    [PONS_REPORT_VIEW]      = {"view", FIELDS(view_fields)},
     [PONS_REPORT_STOPPED]   = {"stopped", NULL, 0},
     [PONS_REPORT_LATCHED]   = {"latched", NULL, 0},
     [PONS_REPORT_UNSAVED]   = {"unsaved", FIELDS(unsaved_fields)},

@@ -33,9 +33,13 @@
 
 #define NAME_MAX_BYTES 300
 
-static const pons__route *const tables[] = {pons__words_routes, pons__live_routes,
-                                            pons__hub_routes,   pons__metrics_routes,
-                                            pons__page_routes,  NULL};
+static const pons__route *const tables[] = {pons__words_routes,
+                                            pons__live_routes,
+                                            pons__hand_routes,
+                                            pons__hub_routes,
+                                            pons__metrics_routes,
+                                            pons__page_routes,
+                                            NULL};
 
 static void handle(void *user, pons_http_exchange *x)
 {
@@ -176,6 +180,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
+    rc = rc < 0 ? rc : pons__steering_open(s, &s->steering, err);
     rc = rc < 0 ? rc : listen_both(s, err);
     if (rc < 0) {
         pons_serve_close(s);
@@ -198,6 +203,7 @@ void pons_serve_close(pons_serve *s)
     pons__stop_close(s->stop);
     pons__hub_close(s->hub);
     pons__live_close(s->live);
+    pons__steering_close(s->steering);
     pons__page_close(s->page);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);

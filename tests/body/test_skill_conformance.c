@@ -34,6 +34,7 @@ static const struct {
     {"spin", "{\"angle_rad\":6}", 1.0},
     {"back_up", "{\"distance_m\":0.3}", 0.5},
     {"drive_on_heading", "{\"distance_m\":0.3}", 0.5},
+    {"drive_by_hand", "{}", 5.0},
     {"look", "{}", 0.1},
     {"wiggle", "{\"angle_rad\":0.5,\"times\":3}", 1.0},
 };

@@ -387,6 +387,7 @@ static void the_registry_is_complete(void **state)
                                         "spin",
                                         "back_up",
                                         "drive_on_heading",
+                                        "drive_by_hand",
                                         "look"};
     const pons_value *skills = pons_get(bench_last(&t, "hello"), "skills");
     assert_int_equal(json_array_size(skills), sizeof names / sizeof names[0]);

@@ -64,6 +64,16 @@ static int reset(void *user, pons_error *err)
     return PONS_OK;
 }
 
+static int place(void *user, double x, double y, double yaw, pons_error *err)
+{
+    (void)x;
+    (void)y;
+    (void)yaw;
+    (void)err;
+    ((bench *)user)->changes++;
+    return PONS_OK;
+}
+
 static int stop(void *user, const char *reason, pons_error *err)
 {
     bench *b = user;
@@ -84,9 +94,18 @@ static int world(void *user, const char *name, pons_value **ret, pons_error *err
 
 static int observe(void *user, pons_link **ret, pons_error *err)
 {
-    (void)user;
-    (void)ret;
-    return pons_error_set(err, PONS_ENOTFOUND, "link", "no body");
+    bench *b = user;
+    if (!b->body) {
+        return pons_error_set(err, PONS_ENOTFOUND, "link", "no body");
+    }
+    int ends[2];
+    if (b->body_fd != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0) {
+        return pons_error_set(err, PONS_ECLOSED, "link", "the body is gone");
+    }
+    *ret = pons_link_from_fd(ends[0]);
+    b->body_fd = ends[1];
+    return PONS_OK;
 }
 
 // ---- a server -----------------------------------------------------------------------------------
@@ -110,13 +129,13 @@ void bench_open(bench *b)
     snprintf(b->tokens, sizeof b->tokens, "%s/tokens", b->dir);
     assert_int_equal(pons_store_memory_open(&b->store, &err), PONS_OK);
     assert_int_equal(b->store.ops->lease_acquire(b->store.self, "main", &b->lease, &err), PONS_OK);
-    b->o =
-        (pons_serve_options){.store = b->store,
-                             .clock = pons_clock_real(),
-                             .host = {b, status, say, control, answer, reset, stop, world, observe},
-                             .thread = "main",
-                             .stop_port = 0,
-                             .token_file = b->tokens};
+    b->o = (pons_serve_options){
+        .store = b->store,
+        .clock = pons_clock_real(),
+        .host = {b, status, say, control, answer, reset, place, stop, world, observe},
+        .thread = "main",
+        .stop_port = 0,
+        .token_file = b->tokens};
     if (pons_http_server_load(&b->o.http, &err) < 0) {
         fail_msg("%s", err.message);
     }

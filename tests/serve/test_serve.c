@@ -5,6 +5,7 @@
 #include "pons/store.h"
 #include "serve/serve_bench.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static const struct {
     {"POST", "/v1/cancel", "operator", "{}", 202},
     {"POST", "/v1/approvals/q1", "operator", "{\"action\":\"approve\"}", 200},
     {"POST", "/v1/reset", "operator", "{}", 200},
+    {"POST", "/v1/pose", "operator", "{\"x\":1,\"y\":2,\"yaw\":0}", 200},
     {"GET", "/v1/threads", "viewer", NULL, 200},
     {"GET", "/v1/threads/main/events", "viewer", NULL, 200},
     {"GET", "/metrics", "viewer", NULL, 200},
@@ -430,6 +432,89 @@ static void test_stop_while_everything_else_is_busy(void **state)
 
 // ---- the page -----------------------------------------------------------------------------------
 
+// ---- a hand -------------------------------------------------------------------------------------
+
+static int drive(const bench *b, const char *pilot, int n, int64_t tick, int64_t *ret_tick)
+{
+    char body[256];
+    snprintf(body, sizeof body, "{\"pilot\":\"%s\",\"n\":%d,\"tick\":%lld,\"v\":0.25,\"w\":0.5}",
+             pilot, n, (long long)tick);
+    const ask a = {"POST", "/v1/drive", NULL, bench_token(b, "operator"), NULL, body, false};
+    char *reply = bench_reply(b, &a);
+    const char *at = reply ? strstr(reply, "\"tick\":") : NULL;
+    const int code = bench_code(reply);
+    if (at) {
+        *ret_tick = strtoll(at + 7, NULL, 10);
+    }
+    free(reply);
+    return code;
+}
+
+static void body_says(pons_link *body, const char *skill)
+{
+    assert_int_equal(
+        pons_link_send(body,
+                       pons_object("type", json_string("telemetry"), "goal",
+                                   pons_object("skill", json_string(skill), NULL), NULL),
+                       NULL),
+        PONS_OK);
+}
+
+// The velocity of the next steer that comes to the body.
+static double steered(pons_link *body)
+{
+    struct pollfd p = {.fd = pons_link_fd(body), .events = POLLIN};
+    pons_value *m = NULL;
+    while (pons_link_recv(body, &m, NULL) != 1) {
+        assert_true(poll(&p, 1, 120000) > 0);
+    }
+    assert_string_equal(pons_get_str(m, "type", ""), "steer");
+    const double v = pons_get_num(m, "v", -1.0);
+    pons_value_unref(m);
+    return v;
+}
+
+static void test_one_hand_steers_and_only_what_is_fresh(void **state)
+{
+    (void)state;
+    bench b;
+    int64_t tick = 0, none = 0;
+    bench_open(&b);
+    b.body = true;
+    int code = drive(&b, "ann", 1, 0, &none); // which wakes the observer
+    assert_int_equal(code, 409);
+    while (!b.body_fd) {
+        usleep(1000);
+    }
+    pons_link *body = pons_link_from_fd(b.body_fd);
+    body_says(body, "navigate_to_pose");
+    assert_int_equal(drive(&b, "ann", 2, 0, &none), 409); // another goal has the base
+    body_says(body, "drive_by_hand");
+    int n = 3;
+    while ((code = drive(&b, "ann", n++, 0, &tick)) == 409) { // until it is heard
+        usleep(1000);
+    }
+    assert_int_equal(code, 202);
+    assert_true(steered(body) == 0.0); // a velocity without a tick is none
+    assert_int_equal(drive(&b, "ann", n, tick, &tick), 202);
+    const double v = steered(body); // 0.25; on a very slow machine its tick may be old by now
+    assert_true(v == 0.25 || v == 0.0);
+    assert_int_equal(drive(&b, "ann", n, tick, &none), 409);            // overtaken by a later one
+    assert_int_equal(drive(&b, "ann", n + 1, tick - 5000, &none), 202); // held back by a network
+    assert_true(steered(body) == 0.0);
+    assert_int_equal(drive(&b, "ann", n + 2, tick + 100000, &none), 202); // a clock made up
+    assert_true(steered(body) == 0.0);
+    code = drive(&b, "bob", 1, 0, &none); // the seat is taken, for a second of silence
+    while (code == 409) {
+        usleep(50000);
+        code = drive(&b, "bob", 1, 0, &none);
+    }
+    assert_int_equal(code, 202);
+    assert_true(steered(body) == 0.0);
+    pons_link_close(body);
+    bench_close(&b);
+}
+
 static void test_the_page(void **state)
 {
     bench b;
@@ -464,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_a_stream_that_is_cut_anywhere_loses_nothing),
         cmocka_unit_test(test_live_events_and_heartbeats),
         cmocka_unit_test(test_stop_while_everything_else_is_busy),
+        cmocka_unit_test(test_one_hand_steers_and_only_what_is_fresh),
         cmocka_unit_test(test_the_page),
     };
     pons_value_init();

@@ -227,6 +227,9 @@ void pons__body_poll(pons_body *b)
     if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS)) {
         pons__body_tell(b, NULL);
     }
+    if (due(now_ns, &b->view_due_ns, PONS__VIEW_NS)) {
+        pons__body_tell_view(b);
+    }
     pons__clients_flush(b);
 }
 
@@ -308,14 +311,15 @@ static void sense_scan(pons_body *b)
     b->scans++;
     const pons_pose2 at = odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
+    // Where the robot was when it looked: now, less the motion since then.
+    const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
+    const pons_pose2 then = pons_pose_compose(pons__localizer_pose(b->localizer), since);
+    b->scan_pose = then;
     // What is seen from a place that is in doubt would be drawn where it is not.
     const pons__pose_watch *where = pons__localizer_watch(b->localizer);
     if (where->trust != PONS__POSE_SURE || where->contradicted) {
         return;
     }
-    // Where the robot was when it looked: now, less the motion since then.
-    const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
-    const pons_pose2 then = pons_pose_compose(pons__localizer_pose(b->localizer), since);
     pons__costmap_observe(b->grid, then, &b->scan);
     pons__nav_observe(b->nav, then, &b->scan);
 }

@@ -6,8 +6,8 @@
 //   command.c    what the loop asks of the gate
 //   messages.c   what clients say, and who is in control; clients.c: who is connected
 //   goals.c      the goal protocol and the life of a goal; shown.c: what others see of it
-//   requests.c   stop, reset and set_pose over a link: when they are answered
-//   telemetry.c  what is told to everybody
+//   requests.c   stop, reset, set_pose and steer over a link: when they are answered
+//   telemetry.c  what is told to everybody; view.c: the way and the scan, to who asked
 //   boot.c       what the last body left
 //   latch.c      the latch thread, which writes what outlives the process
 //   process.c, stop.c   threads and sockets around the core
@@ -32,6 +32,7 @@
 
 #define PONS__CONTROL_NS    (50 * PONS_NS_PER_MS)  // robot time between control steps
 #define PONS__TELEMETRY_NS  (50 * PONS_NS_PER_MS)  // between telemetry messages
+#define PONS__VIEW_NS       (100 * PONS_NS_PER_MS) // between views
 #define PONS__FEEDBACK_NS   (100 * PONS_NS_PER_MS) // between feedback messages of a goal
 #define PONS__HEARTBEAT_NS  (300 * PONS_NS_PER_MS) // host time without one: the brain is lost
 #define PONS__BRAIN_LOST_NS (30 * PONS_NS_PER_S)   // host time for which a goal is held
@@ -49,6 +50,7 @@ typedef struct pons__client {
     bool told_no_control; // that its heartbeats are in vain
     bool tree;            // wants to see the navigator's tree at work,
     uint64_t tree_id;     // and has been told the outline of this one
+    bool view;            // wants to see the way and the scan
     int64_t pid;
     char name[64];
     int64_t since_host_ns; // of the connection
@@ -123,6 +125,7 @@ struct pons_body {
     int64_t blind_until_ns;    // robot time: a scan from before then is from before a gap
     pons_robot_state state;
     pons_scan scan;
+    pons_pose2 scan_pose; // in map: where the robot was when it looked
     uint64_t scans;
     pons__costmap *grid;
     pons__nav *nav;
@@ -147,10 +150,13 @@ struct pons_body {
     int64_t epoch;            // the controller's; 0: nobody
     int64_t last_epoch;       // issued last
     int64_t beat_host_ns;     // the controller's last sign of life
+    pons__steer steer;        // what a person's hand wants
+    int64_t steer_host_ns;    // and since when
 
     // rhythm
     int64_t control_due_ns;   // robot time
     int64_t telemetry_due_ns; // robot time, or host time when threaded
+    int64_t view_due_ns;      // the same
     int64_t save_due_ns;      // robot time
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;

@@ -2,7 +2,7 @@
 //
 //   observer      hears telemetry and speech; may ask for a goal's status, and stop
 //   controller    one at a time, with an epoch of its own; only it sends goals, cancels, adopts
-//   who resets    the controller, or a process of the same user; as who sets the pose (requests.c)
+//   who resets    the controller, or a process of the same user; as who sets the pose or steers (requests.c)
 //
 // There are PONS__CLIENTS_MAX places. Observers that said hello take PONS__OBSERVERS_MAX of them at
 // the most; who has said nothing for PONS__HELLO_NS is closed, and earlier when a place is needed.
@@ -63,6 +63,7 @@ static const struct {
     [PONS_MESSAGE_SPAWN] = {on_spawn, true, false},
     [PONS_MESSAGE_BATTERY] = {on_battery, true, false},
     [PONS_MESSAGE_SET_POSE] = {pons__pose_told, false, false},
+    [PONS_MESSAGE_STEER] = {pons__steered, true, false},
 };
 
 void pons__clients_pump(pons_body *b)
@@ -210,6 +211,7 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
     snprintf(c->name, sizeof c->name, "%s", hello->name);
     c->told_no_control = false;
     c->tree = hello->tree;
+    c->view = hello->view;
     c->tree_id = 0;
     int64_t epoch = 0;
     if (controls) {

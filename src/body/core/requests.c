@@ -1,5 +1,5 @@
 // requests.c - stop and reset over a link: each is answered when what it says has happened; and
-// set_pose, by which a person tells a robot that has lost itself where it is.
+// set_pose, by which a person tells a robot that has lost itself where it is; and steer, a person's hand.
 //
 //   stop  -> gate: zero is written -> stopped -> disk -> latched
 //                                                 +-fails-> unsaved{message}, once; latched later
@@ -16,6 +16,7 @@
 #include "body/core/clients.h"
 #include "body/core/command.h"
 #include "body/core/place.h"
+#include "body/core/shown.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -82,6 +83,25 @@ void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg)
     } else {
         pons__place_told(b, at);
         pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "set_pose"}});
+    }
+}
+
+// Only while a goal of drive_by_hand runs, which a brain has sent like any other; nothing is answered
+// to what is obeyed, for it comes ten times a second.
+void pons__steered(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const pons__goal *base = pons__goal_base(b);
+    if (!may_reset(b, c)) {
+        pons__client_error(c, "steer", "not_permitted",
+                           "steer needs the controller, or the user that the body runs as");
+    } else if (!base || base->skill != &pons__skill_by_hand || base->state == PONS_GOAL_HELD) {
+        pons__client_error(c, "steer", "not_by_hand", "no goal of drive_by_hand runs");
+    } else {
+        b->steer.v = isnan(msg->as.steer.v) ? 0.0 : msg->as.steer.v;
+        b->steer.w = isnan(msg->as.steer.w) ? 0.0 : msg->as.steer.w;
+        b->steer.let_go = msg->as.steer.let_go;
+        b->steer.n++;
+        b->steer_host_ns = b->host_ns;
     }
 }
 

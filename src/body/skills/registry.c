@@ -43,7 +43,7 @@ static const pons__skill *const own[] = {
     &pons__skill_undock,    &pons__skill_speak,
     &pons__skill_wait,      &pons__skill_spin,
     &pons__skill_back_up,   &pons__skill_drive,
-    &pons__skill_look,
+    &pons__skill_by_hand,   &pons__skill_look,
 };
 #define N_OWN (sizeof own / sizeof own[0])
 _Static_assert(N_OWN + PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");

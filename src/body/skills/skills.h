@@ -33,6 +33,14 @@ enum {
     PONS__LOCALIZATION_LOST = 9907
 };
 
+// What a person's hand wants (the message steer).
+typedef struct pons__steer {
+    double v, w;    // [m/s, rad/s]
+    uint64_t n;     // messages since boot
+    int64_t age_ns; // host time since the last one
+    bool let_go;    // it said that the person has finished
+} pons__steer;
+
 // What a skill sees, and the few things it may use. Filled anew at each control step.
 typedef struct pons__skill_env {
     int64_t robot_ns;
@@ -45,6 +53,7 @@ typedef struct pons__skill_env {
     double battery_pct;
     pons_battery_state battery;
     bool on_charger;
+    pons__steer steer;
     const pons__safety_status *safety;
     pons__nav *nav;
     pons__costmap *grid;
@@ -80,6 +89,7 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     uint64_t first_scan;
     int recoveries, recoveries_before; // of the navigator, now and before it was started anew
     int tries;
+    uint64_t steers;      // of drive_by_hand: messages that came before it
     int64_t away_ns;      // robot time of the last hold
     int64_t doubt_ns;     // robot time since which the pose is in doubt; -1
     bool undecided;       // done by its own measure, but the last scan does not believe the pose
@@ -172,10 +182,10 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
 const pons_value *pons__world_zone(const pons_value *world, const char *name);
 bool pons__pose_read(const pons_value *v, pons_pose2 *ret);
 
-// navigate.c, dock.c, base.c, other.c
+// navigate.c, dock.c, base.c, hand.c, other.c
 extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pons__skill_dock,
     pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
-    pons__skill_drive, pons__skill_speak, pons__skill_wait, pons__skill_look;
+    pons__skill_drive, pons__skill_by_hand, pons__skill_speak, pons__skill_wait, pons__skill_look;
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);

@@ -154,6 +154,15 @@ static int reset(void *user, pons_error *err)
     return cli_reset_body(h->c, err);
 }
 
+static int place(void *user, double x, double y, double yaw, pons_error *err)
+{
+    const cli_host *h = user;
+    return cli_ask_body(
+        h->c,
+        &(pons_message){.type = PONS_MESSAGE_SET_POSE, .as.set_pose = {.x = x, .y = y, .yaw = yaw}},
+        err);
+}
+
 static int stop(void *user, const char *reason, pons_error *err)
 {
     const cli_host *h = user;
@@ -177,7 +186,8 @@ static int observe(void *user, pons_link **ret, pons_error *err)
                 : pons_message_send(link,
                                     &(pons_message){.type = PONS_MESSAGE_HELLO,
                                                     .as.hello = {.protocol = PONS_LINK_PROTOCOL,
-                                                                 .name = "pons serve"}},
+                                                                 .name = "pons serve",
+                                                                 .view = true}},
                                     err);
     if (rc < 0) {
         pons_link_close(link);
@@ -195,6 +205,7 @@ pons_serve_host cli_host_of(cli_host *h)
                              .control = control,
                              .answer = answer,
                              .reset = reset,
+                             .place = place,
                              .stop = stop,
                              .world = world,
                              .observe = observe};

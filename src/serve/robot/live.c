@@ -2,6 +2,7 @@
 //
 //     GET /v1/map              {name, bounds, zones, charger, objects, skills, driver, …}
 //     GET /v1/live?hz=10       telemetry as it comes, at most so often; not stored
+//                  &view=1     and the way ahead and the scan, for pictures
 //
 //     body.sock --observer--> the body's thread: newest telemetry, newest hello --> clients
 //
@@ -11,6 +12,7 @@
 #include "serve/robot/live.h"
 
 #include "pons/buf.h"
+#include "pons/link_message.h"
 #include "serve/door/reply.h"
 #include "serve/metrics/metrics.h"
 #include "serve/robot/robot.h"
@@ -28,11 +30,14 @@
 #define HELLO_MS    2000 // that a map is waited for
 #define UNSENT_MAX  16384
 #define CLIENTS_MAX 1024
+#define JITTER_MS   30 // by which a view may come early
 
 typedef struct viewer {
     struct viewer *next;
     pons_http_stream *stream;
     int64_t every_ms, next_ms;
+    bool view; // wants to see the way and the scan
+    int64_t next_view_ms;
 } viewer;
 
 struct pons__live {
@@ -49,10 +54,14 @@ struct pons__live {
     pons_value *hello;     // [mtx] of the body that is there; NULL: none
     unsigned tries;        // [mtx] connections that were tried
     int64_t failed_ms;     // [mtx] when the last one failed; 0: it did not
+    bool by_hand;          // [mtx] a goal of drive_by_hand runs, by the newest telemetry
+    bool steers;           // [mtx] this waits for the thread:
+    pons_message steer;    // [mtx]
     viewer *viewers;       // the thread
     pons_link *link;       // the thread
     pons_value *telemetry; // the thread: the newest
     int64_t tried_ms;      // the thread
+    pons_value *view;      // the thread: the newest, as far as it was not told
     bool fresh;            // the thread: telemetry that was not told yet
 };
 
@@ -64,7 +73,10 @@ static void lost(pons__live *l)
     l->link = NULL;
     pons_value_unref(l->telemetry);
     l->telemetry = NULL;
+    pons_value_unref(l->view);
+    l->view = NULL;
     pthread_mutex_lock(&l->mtx);
+    l->by_hand = false;
     pons_value_unref(l->hello);
     l->hello = NULL;
     pthread_mutex_unlock(&l->mtx);
@@ -87,6 +99,17 @@ static void try_link(pons__live *l, int64_t now)
     pthread_mutex_unlock(&l->mtx);
 }
 
+static void heard_telemetry(pons__live *l, pons_value *message)
+{
+    pons_value_unref(l->telemetry);
+    l->telemetry = pons_value_ref(message);
+    l->fresh = true;
+    const char *skill = pons_get_str(pons_get(message, "goal"), "skill", "");
+    pthread_mutex_lock(&l->mtx);
+    l->by_hand = strcmp(skill, "drive_by_hand") == 0;
+    pthread_mutex_unlock(&l->mtx);
+}
+
 static void listen_to_body(pons__live *l)
 {
     pons_error none = PONS_ERROR_INIT;
@@ -104,9 +127,10 @@ static void listen_to_body(pons__live *l)
         }
         const char *type = pons_get_str(message, "type", "");
         if (strcmp(type, "telemetry") == 0) {
-            pons_value_unref(l->telemetry);
-            l->telemetry = pons_value_ref(message);
-            l->fresh = true;
+            heard_telemetry(l, message);
+        } else if (strcmp(type, "view") == 0) {
+            pons_value_unref(l->view);
+            l->view = pons_value_ref(message);
         } else if (strcmp(type, "hello") == 0) {
             pthread_mutex_lock(&l->mtx);
             pons_value_unref(l->hello);
@@ -118,25 +142,51 @@ static void listen_to_body(pons__live *l)
     }
 }
 
-static void tell(pons__live *l, int64_t now)
+// One event as text; a value of NULL is none.
+static void put_event(pons_buf *b, const char *name, const pons_value *value)
 {
     char *text = NULL;
-    pons_autobuf b = PONS_BUF_INIT;
-    if (l->telemetry && pons_value_line(l->telemetry, &text) >= 0) {
-        pons_buf_printf(&b, "event: telemetry\ndata: %s\n\n", text);
+    if (value && pons_value_line(value, &text) >= 0) {
+        pons_buf_printf(b, "event: %s\ndata: %s\n\n", name, text);
         free(text);
-    } else {
-        pons_buf_str(&b, "event: body\ndata: {\"link\":false}\n\n");
     }
+}
+
+// What is due for a viewer, as far as it keeps up. False: it is gone.
+static bool tell_viewer(pons__live *l, viewer *v, const pons_buf *state, const pons_buf *view,
+                        int64_t now)
+{
+    const pons_http_server_ops *http = l->s->http;
+    bool there = true;
+    if (http->stream_unsent(v->stream) >= UNSENT_MAX) {
+        return true;
+    }
+    if (now >= v->next_ms && state->len > 0) {
+        there = http->stream_write(v->stream, state->data, state->len) >= 0;
+        v->next_ms = now + (l->telemetry ? v->every_ms : BACK_OFF_MS);
+    }
+    if (there && v->view && now >= v->next_view_ms && view->len > 0) {
+        there = http->stream_write(v->stream, view->data, view->len) >= 0;
+        v->next_view_ms = now + v->every_ms - JITTER_MS;
+    }
+    return there;
+}
+
+static void tell(pons__live *l, int64_t now)
+{
+    pons_autobuf state = PONS_BUF_INIT;
+    pons_autobuf view = PONS_BUF_INIT;
+    put_event(&state, "telemetry", l->fresh ? l->telemetry : NULL);
+    put_event(&view, "view", l->view);
+    if (!l->telemetry) {
+        pons_buf_str(&state, "event: body\ndata: {\"link\":false}\n\n");
+    }
+    l->fresh = false;
+    pons_value_unref(l->view);
+    l->view = NULL;
     for (viewer **at = &l->viewers; *at;) {
         viewer *v = *at;
-        const int64_t every = l->telemetry ? v->every_ms : BACK_OFF_MS;
-        bool there = true;
-        if (now >= v->next_ms && l->s->http->stream_unsent(v->stream) < UNSENT_MAX) {
-            there = l->s->http->stream_write(v->stream, b.data, b.len) >= 0;
-            v->next_ms = now + every;
-        }
-        if (there) {
+        if (tell_viewer(l, v, &state, &view, now)) {
             at = &v->next;
             continue;
         }
@@ -147,6 +197,19 @@ static void tell(pons__live *l, int64_t now)
         pthread_mutex_lock(&l->mtx);
         l->n--;
         pthread_mutex_unlock(&l->mtx);
+    }
+}
+
+// What a hand wants goes out; to no body it goes nowhere.
+static void steer(pons__live *l)
+{
+    pthread_mutex_lock(&l->mtx);
+    const pons_message message = l->steer;
+    const bool wanted = l->steers;
+    l->steers = false;
+    pthread_mutex_unlock(&l->mtx);
+    if (wanted && l->link && pons_message_send(l->link, &message, NULL) < 0) {
+        lost(l);
     }
 }
 
@@ -193,9 +256,9 @@ static void *run(void *user)
         } else if (!wanted && l->link) {
             lost(l);
         }
-        if (l->fresh || !l->telemetry) {
+        steer(l);
+        if (l->fresh || l->view || !l->telemetry) {
             tell(l, now);
-            l->fresh = false;
         }
     }
     while (l->viewers) {
@@ -275,6 +338,21 @@ void pons__live_close(pons__live *l)
     free(l);
 }
 
+bool pons__live_steer(pons__live *l, double v, double w, bool let_go)
+{
+    pthread_mutex_lock(&l->mtx);
+    l->asked_ms = pons_now_ms(&l->s->o.clock);
+    const bool by_hand = l->by_hand && !l->closing;
+    if (by_hand) {
+        l->steer = (pons_message){.type = PONS_MESSAGE_STEER,
+                                  .as.steer = {.v = v, .w = w, .let_go = let_go}};
+        l->steers = true;
+    }
+    pthread_mutex_unlock(&l->mtx);
+    ring(l);
+    return by_hand;
+}
+
 // ---- the routes: workers ------------------------------------------------------------------------
 
 // The hello of the body that is there; waits for one that may be about to come. A new reference, or
@@ -334,6 +412,7 @@ static void live(pons__request *r)
 {
     pons__live *l = r->s->live;
     const char *text = r->s->http->query(r->x, "hz");
+    const char *view = r->s->http->query(r->x, "view");
     long hz = text ? strtol(text, NULL, 10) : 10;
     hz = hz < 1 ? 1 : hz > HZ_MAX ? HZ_MAX : hz;
     pthread_mutex_lock(&l->mtx);
@@ -350,6 +429,7 @@ static void live(pons__request *r)
     pthread_mutex_lock(&l->mtx);
     if (v) {
         v->every_ms = 1000 / hz;
+        v->view = view && strcmp(view, "1") == 0;
         v->next = l->coming;
         l->coming = v;
         pons__metrics_stream(l->s->metrics, "live", 1);

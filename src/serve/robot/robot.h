@@ -6,5 +6,9 @@
 
 extern const pons__route pons__words_routes[]; // state, say, pause, answer, reset …
 extern const pons__route pons__live_routes[];  // map, live
+extern const pons__route pons__hand_routes[];  // drive, pose
+
+int pons__steering_open(pons_serve *s, pons__steering **ret, pons_error *err);
+void pons__steering_close(pons__steering *h); // NULL-safe
 
 #endif
