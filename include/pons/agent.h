@@ -191,6 +191,7 @@ typedef struct pons_robot_tools_options {
     const char *thread;        // in goals; NULL: ""
     const pons_value *policy;  // the critic's (schemas/critic-policy.json), or NULL
     int64_t accept_timeout_ms; // host time for the body to take a goal; 0: 10 s
+    bool look_only;            // query_world alone: somebody else has the body
 } pons_robot_tools_options;
 
 int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret, pons_error *err);

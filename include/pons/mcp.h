@@ -8,6 +8,8 @@
 
 #include "pons/ext/tool.h"
 
+#include <poll.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -65,6 +67,30 @@ typedef struct pons_mcp_server_options {
 // Serves until the client closes its end (PONS_OK), stop_fd is readable (PONS_OK), or the client
 // breaks the framing (PONS_EPROTOCOL). Calls that run are canceled. Blocks; one thread.
 int pons_mcp_serve(const pons_mcp_server_options *o, pons_error *err);
+
+// ---- server, over a transport of the caller's ---------------------------------------------------
+
+// Providers, and any number of clients that share them, each a session. One thread for all of it.
+typedef struct pons_mcp_host pons_mcp_host;
+typedef struct pons_mcp_session pons_mcp_session;
+
+// A message to the client. of: the id of the client's request that it belongs to (the answer, which
+// has no `method`; progress; a question), or NULL. Both borrowed. Must not close the session.
+typedef void (*pons_mcp_say_fn)(void *user, const pons_value *m, const pons_value *of);
+
+// o: descriptors but log_fd are not looked at; its pointers outlive the host.
+int pons_mcp_host_open(const pons_mcp_server_options *o, pons_mcp_host **ret, pons_error *err);
+void pons_mcp_host_close(pons_mcp_host *h); // and its sessions; NULL-safe
+int pons_mcp_session_open(pons_mcp_host *h, pons_mcp_say_fn say, void *user, pons_mcp_session **ret,
+                          pons_error *err);
+void pons_mcp_session_close(pons_mcp_session *s); // its calls are canceled; NULL-safe
+void pons_mcp_session_take(pons_mcp_session *s, const pons_value *m); // a message of the client
+bool pons_mcp_session_busy(const pons_mcp_session *s);                // calls run, or wait
+const char *pons_mcp_session_version(const pons_mcp_session *s); // that was agreed on; "": not yet
+// What to poll for, and for how long; then pons_mcp_host_poll.
+size_t pons_mcp_host_fds(pons_mcp_host *h, struct pollfd *fds, size_t cap, int *ret_wait_ms);
+void pons_mcp_host_poll(pons_mcp_host *h);
+bool pons_mcp_version_known(const char *version); // a revision that pons speaks
 
 #ifdef __cplusplus
 }

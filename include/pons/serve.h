@@ -15,6 +15,7 @@
 #include "pons/ext/store.h"
 #include "pons/graph.h"
 #include "pons/link.h"
+#include "pons/mcp.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,7 +67,10 @@ typedef struct pons_serve_options {
     const char *const *hosts; // names that clients use for this machine, besides its address
     size_t n_hosts;
     const char *certificate,
-        *key;           // PEM texts; both or neither; any other address than loopback needs them
+        *key; // PEM texts; both or neither; any other address than loopback needs them
+    // Tools for clients of the Model Context Protocol, at /mcp; its providers belong to the server's
+    // thread while it is open. NULL: none.
+    const pons_mcp_server_options *mcp;
     const char *ui_dir; // the page's files, read anew for each request; NULL: none
 } pons_serve_options;
 

@@ -194,7 +194,7 @@ static void remake(robot *r)
         pons_critic_create(&o, &r->critic, &err);
     }
     json_array_append_new(list, query_tool());
-    for (size_t i = 0; i < json_array_size(skills); i++) {
+    for (size_t i = 0; i < json_array_size(skills) && !r->o.look_only; i++) {
         const pons_value *s = json_array_get(skills, i), *schema = pons_get(s, "args_schema");
         const char *name = pons_get_str(s, "name", "");
         const bool moves = !r->critic || pons_critic_moves(r->critic, name);

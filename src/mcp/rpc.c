@@ -1,6 +1,8 @@
 // rpc.c - JSON-RPC messages as both ends make them, and the versions that pons speaks.
 #include "mcp/rpc.h"
 
+#include "pons/mcp.h"
+
 #include <string.h>
 
 const char pons__mcp_newest[] = "2025-11-25";
@@ -14,6 +16,11 @@ const char *pons__mcp_version(const char *version)
         }
     }
     return NULL;
+}
+
+bool pons_mcp_version_known(const char *version)
+{
+    return pons__mcp_version(version) != NULL;
 }
 
 static pons_value *envelope(void)

@@ -20,6 +20,7 @@
 #include "serve/door/route.h"
 #include "serve/feed/hub.h"
 #include "serve/feed/stop.h"
+#include "serve/mcp/mcp.h"
 #include "serve/metrics/metrics.h"
 #include "serve/page/page.h"
 #include "serve/robot/live.h"
@@ -38,6 +39,7 @@ static const pons__route *const tables[] = {pons__words_routes,
                                             pons__hand_routes,
                                             pons__hub_routes,
                                             pons__metrics_routes,
+                                            pons__mcp_routes,
                                             pons__page_routes,
                                             NULL};
 
@@ -181,6 +183,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
     rc = rc < 0 ? rc : pons__steering_open(s, &s->steering, err);
+    rc = rc < 0 ? rc : pons__mcp_open(s, &s->mcp, err);
     rc = rc < 0 ? rc : listen_both(s, err);
     if (rc < 0) {
         pons_serve_close(s);
@@ -197,6 +200,7 @@ void pons_serve_close(pons_serve *s)
     }
     pons__hub_stop(s->hub);
     pons__live_stop(s->live);
+    pons__mcp_stop(s->mcp);
     if (s->listener) {
         s->http->close(s->listener);
     }
@@ -204,6 +208,7 @@ void pons_serve_close(pons_serve *s)
     pons__hub_close(s->hub);
     pons__live_close(s->live);
     pons__steering_close(s->steering);
+    pons__mcp_close(s->mcp);
     pons__page_close(s->page);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);

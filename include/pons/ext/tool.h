@@ -62,7 +62,8 @@ typedef struct pons_tools_ops {
     // The tools as they are now, an array; *ret is the caller's reference. Never blocks: a server
     // that is not up yet has none, and the generation changes when it is.
     int (*list)(void *self, pons_value **ret, pons_error *err);
-    uint64_t (*generation)(void *self); // another number when the list has changed
+    // Another number when the list has changed. NULL: it never does.
+    uint64_t (*generation)(void *self);
     // The risk of one call, arguments known (rm -rf is not ls): the host takes the higher of this
     // and the tool's own. `reason` gets one line. NULL: the tool's own.
     pons_tool_risk (*assess)(void *self, const char *tool, const pons_value *args, char *reason,

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "pons/agent.h"
+#include "pons/mcp.h"
 
 // ---- agent_parts.c: configuration, prompts and tools of a workspace -----------------------------
 
@@ -76,6 +77,33 @@ int cli_mcp_wait(const pons_tools *mcp, int timeout_ms, pons_value **ret, pons_e
 #define CLI_MCP_QUESTION "mcp-"
 // Shows or answers one; answer NULL: shows, and CLI_WAITING.
 int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error *err);
+
+// ---- mcp_parts.c: what MCP clients get ----------------------------------------------------------
+
+#define CLI_MCP_PROVIDERS (CLI_AGENT_TOOLS_MAX + 1)
+#define CLI_MCP_ID_MAX    64
+
+typedef struct cli_mcp_parts {
+    cli *c;
+    pons_clock clock;
+    bool look_only; // the brain has the body: no skills, only what is known
+    const char *instructions;
+    pons_tools tools[CLI_MCP_PROVIDERS];
+    size_t n_tools;
+    void *robot; // of the robot's provider, or NULL
+    char body_sock[PATH_MAX + 16];
+} cli_mcp_parts;
+
+// Providers of list ("robot,core,modules,mcp") after those that are there; name: of the controller.
+// The parts must not move. On failure, too, the caller closes them.
+int cli_mcp_parts_open(cli_mcp_parts *p, const char *list, const char *name, pons_error *err);
+void cli_mcp_parts_close(cli_mcp_parts *p);
+pons_mcp_server_options cli_mcp_options(cli_mcp_parts *p); // without descriptors
+bool cli_mcp_wants(const char *list, const char *word);
+void cli_mcp_question_path(const cli *c, const char *id, char *ret, size_t cap);
+bool cli_mcp_question_is(const char *id);
+int cli_mcp_question_write(const cli *c, const char *id, const pons_value *question,
+                           pons_error *err);
 
 // ---- cmd_agent.c, agent_approve.c ---------------------------------------------------------------
 

@@ -4,34 +4,18 @@
 //   tools      starts the servers of the workspace's mcp.json and lists what they offer
 //   questions  what `serve` waits for a person to answer
 //
-// A dangerous call asks a person. Where the client can do that (elicitation) it does; else the
-// question is a file of run/questions, named by what is to be done: it outlives the client and the
-// server, `pons approve mcp-… approve` answers it, and the next call of the same tool with the same
-// arguments runs, once, within ten minutes.
+// What is offered, and how a person is asked, is mcp_parts.c.
 #include "cli/agent/agent_cli.h"
-#include "pons/buf.h"
 #include "pons/mcp.h"
-#include "pons/rand.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME       "mcp.json"
-#define TOOLS_WAIT_MS   60000
-#define ANSWER_GOOD_MS  (10 * 60 * 1000)     // an approval that is not used is void after this
-#define QUESTION_OLD_MS (24 * 3600 * 1000LL) // a question that nobody answered is asked anew
-#define QUESTION_HEX    12
-#define ID_MAX          64
-#define PROVIDERS       CLI_AGENT_TOOLS_MAX
-#define URI_STATUS      "pons://status"
+#define FILE_NAME     "mcp.json"
+#define TOOLS_WAIT_MS 60000
 #define INSTRUCTIONS                                                                               \
     "The tools are a robot's skills. query_world says where the robot is and what it knows of "    \
     "its "                                                                                         \
@@ -140,98 +124,7 @@ static int list_tools(cli *c, pons_error *err)
     return good ? PONS_OK : CLI_LACKING;
 }
 
-// ---- questions that are kept --------------------------------------------------------------------
-
-static void question_path(const cli *c, const char *id, char *ret, size_t cap)
-{
-    snprintf(ret, cap, "%s/questions/%s.json", c->run_dir, id);
-}
-
-// The same for the same call, and for no other.
-static void question_id(const char *tool, const pons_value *args, char ret[ID_MAX])
-{
-    char hash[33];
-    pons_autovalue both =
-        pons_object("tool", json_string(tool), "args", pons_value_ref(args), NULL);
-    pons_value_hash(both, hash);
-    snprintf(ret, ID_MAX, CLI_MCP_QUESTION "%.*s", QUESTION_HEX, hash);
-}
-
-static bool is_question_id(const char *id)
-{
-    const char *hex = id + strlen(CLI_MCP_QUESTION);
-    return strncmp(id, CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0 &&
-           strlen(hex) == QUESTION_HEX && strspn(hex, "0123456789abcdef") == QUESTION_HEX;
-}
-
-// Whole or not at all.
-static int write_question(const cli *c, const char *id, const pons_value *question, pons_error *err)
-{
-    char path[PATH_MAX + 128], fresh[PATH_MAX + 160];
-    char *text = NULL;
-    snprintf(path, sizeof path, "%s/questions", c->run_dir);
-    mkdir(path, 0700);
-    question_path(c, id, path, sizeof path);
-    snprintf(fresh, sizeof fresh, "%s.%ld.new", path, (long)getpid());
-    const long n = pons_value_line(question, &text);
-    const int fd = n < 0 ? -1 : open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool ok =
-        fd >= 0 && write(fd, text, (size_t)n) == n && fsync(fd) == 0 && rename(fresh, path) == 0;
-    const int saved = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    free(text);
-    return ok ? PONS_OK
-              : pons_error_set(err, PONS_EENV, "mcp", "cannot keep the question %s: %s", path,
-                               strerror(saved));
-}
-
-typedef struct server_parts {
-    cli *c;
-    pons_clock clock;
-    pons_tools tools[PROVIDERS];
-    size_t n_tools;
-    void *robot; // of the robot's provider, or NULL
-    char body_sock[PATH_MAX + 16];
-} server_parts;
-
-static int ask(void *user, const char *tool, const pons_value *args, const char *why, char *ret_how,
-               size_t cap, pons_error *err)
-{
-    const server_parts *s = user;
-    char id[ID_MAX], path[PATH_MAX + 128];
-    pons_autovalue question = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    const int64_t now = pons_wall_ms(&s->clock);
-    question_id(tool, args, id);
-    question_path(s->c, id, path, sizeof path);
-    snprintf(ret_how, cap, "pons approve %s approve (or: reject REASON) --workspace %s", id,
-             s->c->workspace);
-    pons_value_load(path, &question, &none);
-    const pons_value *answer = pons_get(question, "answer");
-    const int64_t answered = pons_get_int(question, "answered_ms", 0);
-    if (answer && now - answered < ANSWER_GOOD_MS) {
-        unlink(path); // an answer is used once
-        if (strcmp(pons_get_str(answer, "action", ""), "approve") == 0) {
-            return 1;
-        }
-        const char *reason = pons_get_str(answer, "reason", "");
-        return pons_error_set(err, PONS_EREFUSED, "mcp", "a person rejected %s%s%s", tool,
-                              *reason ? ": " : "", reason);
-    }
-    if (!answer && question && now - pons_get_int(question, "asked_ms", 0) < QUESTION_OLD_MS) {
-        return 0;
-    }
-    pons_autovalue fresh =
-        pons_object("id", json_string(id), "tool", json_string(tool), "args", pons_value_ref(args),
-                    "why", json_string(why), "asked_ms", json_integer(now), NULL);
-    const int rc = write_question(s->c, id, fresh, err);
-    if (rc >= 0) {
-        cli_err("pons: %s waits for a person: %s\n", tool, ret_how);
-    }
-    return rc;
-}
+// ---- questions that are kept ---------------------------------------------------------------------
 
 static void print_question(const cli *c, const pons_value *q)
 {
@@ -251,10 +144,10 @@ int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error
 {
     char path[PATH_MAX + 128];
     pons_autovalue question = NULL;
-    if (!is_question_id(id)) {
+    if (!cli_mcp_question_is(id)) {
         return cli_bad(err, "approve: %s is no question of `pons mcp serve`", id);
     }
-    question_path(c, id, path, sizeof path);
+    cli_mcp_question_path(c, id, path, sizeof path);
     const int rc = pons_value_load(path, &question, err);
     if (rc < 0) {
         return rc == PONS_ENOTFOUND ? cli_bad(err, "approve: %s waits for nobody", id) : rc;
@@ -274,7 +167,7 @@ int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error
     pons_autovalue answered = json_copy(question);
     json_object_set_new(answered, "answer", pons_value_ref(answer));
     json_object_set_new(answered, "answered_ms", json_integer(pons_wall_ms(&clock)));
-    return write_question(c, id, answered, err);
+    return cli_mcp_question_write(c, id, answered, err);
 }
 
 static int list_questions(cli *c, pons_error *err)
@@ -288,15 +181,15 @@ static int list_questions(cli *c, pons_error *err)
     DIR *dir = opendir(path);
     size_t open = 0;
     for (const struct dirent *d = dir ? readdir(dir) : NULL; d; d = readdir(dir)) {
-        char id[ID_MAX];
+        char id[CLI_MCP_ID_MAX];
         pons_autovalue question = NULL;
         pons_error none = PONS_ERROR_INIT;
         const size_t n = strcspn(d->d_name, ".");
         snprintf(id, sizeof id, "%.*s", (int)n, d->d_name);
-        if (strcmp(d->d_name + n, ".json") != 0 || !is_question_id(id)) {
+        if (strcmp(d->d_name + n, ".json") != 0 || !cli_mcp_question_is(id)) {
             continue;
         }
-        question_path(c, id, path, sizeof path);
+        cli_mcp_question_path(c, id, path, sizeof path);
         if (pons_value_load(path, &question, &none) >= 0 && !pons_get(question, "answer")) {
             print_question(c, question);
             open++;
@@ -312,100 +205,6 @@ static int list_questions(cli *c, pons_error *err)
 }
 
 // ---- serving ------------------------------------------------------------------------------------
-
-static int check(void *user, const pons_value *tool, const pons_value *args, pons_error *err)
-{
-    const server_parts *s = user;
-    if (!s->robot || strcmp(pons_get_str(tool, "category", ""), "robot") != 0 ||
-        pons_get_bool(tool, "read_only", false)) {
-        return PONS_OK;
-    }
-    pons_autoverdict verdict = NULL;
-    const int rc =
-        pons_robot_tools_judge(s->robot, pons_get_str(tool, "name", ""), args, NULL, &verdict, err);
-    if (rc == PONS_ENOTFOUND) {
-        return PONS_OK;
-    }
-    return rc < 0 ? rc : pons_verdict_error(verdict, err);
-}
-
-static pons_value *resources(void *user)
-{
-    const server_parts *s = user;
-    pons_value *list = json_array();
-    if (s->robot) {
-        json_array_append_new(
-            list,
-            pons_object("uri", json_string(URI_STATUS), "name", json_string("status"),
-                        "description", json_string("where the robot is, how it is, and its world"),
-                        "mimeType", json_string("application/json"), NULL));
-    }
-    return list;
-}
-
-static int read_resource(void *user, const char *uri, char **ret_text, pons_error *err)
-{
-    const server_parts *s = user;
-    if (!s->robot || strcmp(uri, URI_STATUS) != 0) {
-        return pons_error_set(err, PONS_ENOTFOUND, "mcp", "there is no resource %s", uri);
-    }
-    pons_autovalue status = pons_robot_tools_status(s->robot);
-    const long n = pons_value_line(status, ret_text);
-    return n < 0 ? pons_error_set(err, (int)n, "mcp", "cannot write the status") : PONS_OK;
-}
-
-static int connect_body(void *user, pons_link **ret, pons_error *err)
-{
-    return pons_link_connect(user, ret, err);
-}
-
-static bool wants(const char *list, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = list; *at; at += strspn(at, ", ")) {
-        const size_t len = strcspn(at, ", ");
-        if (len == n && strncmp(at, word, n) == 0) {
-            return true;
-        }
-        at += len;
-    }
-    return false;
-}
-
-static int open_parts(server_parts *s, const char *list, pons_error *err)
-{
-    int rc = PONS_OK;
-    pons_autovalue policy = NULL;
-    if (wants(list, "robot")) {
-        rc = cli_critic_policy(s->c, &policy, err);
-    }
-    if (rc >= 0 && wants(list, "robot")) {
-        snprintf(s->body_sock, sizeof s->body_sock, "%s/body.sock", s->c->run_dir);
-        const pons_robot_tools_options robot = {.clock = s->clock,
-                                                .connect = connect_body,
-                                                .user = s->body_sock,
-                                                .name = "pons mcp serve",
-                                                .thread = "mcp",
-                                                .policy = policy};
-        rc = pons_robot_tools_open(&robot, &s->tools[s->n_tools], err);
-        if (rc >= 0) {
-            s->robot = s->tools[s->n_tools++].self;
-        }
-    }
-    if (rc >= 0 && wants(list, "core")) {
-        rc = cli_core_tools(s->c, &s->clock, &s->tools[s->n_tools], err);
-        s->n_tools += rc >= 0;
-    }
-    if (rc >= 0 && wants(list, "modules")) { // room is kept for the servers' provider
-        rc = cli_tool_modules(s->c, &s->clock, s->tools, PROVIDERS - 1, &s->n_tools, err);
-    }
-    if (rc >= 0 && wants(list, "mcp")) {
-        rc = cli_mcp_tools(s->c, &s->clock, &s->tools[s->n_tools], err);
-        s->n_tools += rc >= 0;
-        rc = rc == PONS_ENOTFOUND ? PONS_OK : rc;
-    }
-    return rc;
-}
 
 static int signals_fd(void)
 {
@@ -434,36 +233,26 @@ static int serve(cli *c, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    if (!wants(list, "robot") && !wants(list, "core") && !wants(list, "modules") &&
-        !wants(list, "mcp")) {
+    if (!cli_mcp_wants(list, "robot") && !cli_mcp_wants(list, "core") &&
+        !cli_mcp_wants(list, "modules") && !cli_mcp_wants(list, "mcp")) {
         return cli_bad(err, "mcp serve: --tools takes robot, core, modules and mcp, not '%s'",
                        list);
     }
-    static const pons_mcp_server_ops ops = {
-        .resources = resources, .read = read_resource, .check = check, .ask = ask};
-    server_parts s = {.c = c, .clock = pons_clock_real()};
+    cli_mcp_parts s = {.c = c, .clock = pons_clock_real()};
     const int stop = signals_fd(); // before any thread, so that no thread takes them
     rc = cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : open_parts(&s, list, err);
+    rc = rc < 0 ? rc : cli_mcp_parts_open(&s, list, "pons mcp serve", err);
     if (rc >= 0) {
-        const pons_mcp_server_options o = {.in_fd = STDIN_FILENO,
-                                           .out_fd = STDOUT_FILENO,
-                                           .stop_fd = stop,
-                                           .tools = s.tools,
-                                           .n_tools = s.n_tools,
-                                           .clock = s.clock,
-                                           .name = "pons",
-                                           .version = PONS_VERSION,
-                                           .instructions = s.robot ? INSTRUCTIONS : NULL,
-                                           .ops = &ops,
-                                           .user = &s,
-                                           .approval_wait_ms = (int64_t)(seconds * 1000.0),
-                                           .log_fd = STDERR_FILENO};
+        s.instructions = s.robot ? INSTRUCTIONS : NULL;
+        pons_mcp_server_options o = cli_mcp_options(&s);
+        o.in_fd = STDIN_FILENO;
+        o.out_fd = STDOUT_FILENO;
+        o.stop_fd = stop;
+        o.approval_wait_ms = (int64_t)(seconds * 1000.0);
+        o.log_fd = STDERR_FILENO;
         rc = pons_mcp_serve(&o, err);
     }
-    for (size_t i = 0; i < s.n_tools; i++) {
-        s.tools[i].ops->close(s.tools[i].self);
-    }
+    cli_mcp_parts_close(&s);
     close(stop);
     return rc;
 }

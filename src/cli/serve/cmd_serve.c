@@ -7,6 +7,8 @@
 //
 // The brain and the server share a process and the store, nothing else: what a client says goes to
 // the inbox that `pons say` of another terminal would use.
+#include "cli/agent/agent_cli.h"
+#include "cli/serve/goal_tools.h"
 #include "cli/serve/host.h"
 #include "pons/policy.h"
 
@@ -28,7 +30,7 @@
 
 typedef struct words { // as they were typed; NULL: not given
     const char *listen, *stop_port, *token_file, *origins, *hosts, *cert, *key, *open_doors, *open,
-        *ui, *thread, *world, *driver, *skills, *llm, *speed, *seed;
+        *ui, *tools, *thread, *world, *driver, *skills, *llm, *speed, *seed;
 } words;
 
 typedef struct lists { // of comma-separated words
@@ -41,6 +43,7 @@ typedef struct serving {
     cli *c;
     const words *w;
     cli_host host;
+    cli_mcp_parts mcp; // what /mcp offers
     pons_policy policy;
     lists origins, hosts;
     char address[64], token_file[PATH_MAX + 32];
@@ -93,7 +96,7 @@ static void close_server(void *user);
 
 int cmd_serve(cli *c, pons_error *err)
 {
-    words w = {.world = "house", .driver = "mujoco", .thread = THREAD};
+    words w = {.tools = "robot", .world = "house", .driver = "mujoco", .thread = THREAD};
     serving s = {.c = c, .w = &w, .mtx = PTHREAD_MUTEX_INITIALIZER};
     const cli_session_guest guest = {.open = open_server,
                                      .event = on_event,
@@ -136,6 +139,9 @@ static int read_words(cli *c, words *w, pons_error *err)
         {"--key", "FILE", "its key (PEM)", &w->key},
         {"--open", NULL, "open the page in a browser", &w->open},
         {"--ui", "DIR", "the page's files, read anew each time", &w->ui},
+        {"--tools", "LIST",
+         "what MCP clients get at /mcp: robot (default), core, modules, mcp; several with commas",
+         &w->tools},
         {"--thread", "ID", "default: main", &w->thread},
         {"--world", "NAME", "a world of worlds/, or a path; default house", &w->world},
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
@@ -240,6 +246,26 @@ static int pem(const char *path, char **ret, pons_error *err)
 
 // ---- along with the session ---------------------------------------------------------------------
 
+// The brain has the body: a client gets its goals done, and no skills beside it.
+static int open_tools(serving *s, pons_store store, pons_error *err)
+{
+    const cli_goal_tools_options goals = {.host = cli_host_of(&s->host),
+                                          .store = store,
+                                          .clock = s->host.clock,
+                                          .thread = s->w->thread};
+    s->mcp = (cli_mcp_parts){.c = s->c,
+                             .clock = s->host.clock,
+                             .look_only = true,
+                             .instructions = "robot_goal gives the robot a goal in plain words; "
+                                             "query_world says what it knows of its world."};
+    int rc = PONS_OK;
+    if (cli_mcp_wants(s->w->tools, "robot")) {
+        rc = cli_goal_tools_open(&goals, &s->mcp.tools[0], err);
+        s->mcp.n_tools = rc >= 0;
+    }
+    return rc < 0 ? rc : cli_mcp_parts_open(&s->mcp, s->w->tools, "pons serve", err);
+}
+
 static int open_server(void *user, pons_store store, pons_error *err)
 {
     serving *s = user;
@@ -252,6 +278,8 @@ static int open_server(void *user, pons_store store, pons_error *err)
     int rc = s->w->stop_port
                  ? cli_number(s->w->stop_port, "--stop-port", 0.0, 65535.0, &stop_port, err)
                  : PONS_OK;
+    rc = rc < 0 ? rc : open_tools(s, store, err);
+    const pons_mcp_server_options tools = cli_mcp_options(&s->mcp);
     pons_serve_options o = {.store = store,
                             .clock = s->host.clock,
                             .host = cli_host_of(&s->host),
@@ -267,6 +295,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .n_hosts = s->hosts.n,
                             .certificate = s->cert,
                             .key = s->key,
+                            .mcp = &tools,
                             .ui_dir = s->w->ui};
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
     pons_serve *serve = NULL;
@@ -336,6 +365,7 @@ static void close_server(void *user)
     s->serve = NULL;
     pthread_mutex_unlock(&s->mtx);
     pons_serve_close(serve);
+    cli_mcp_parts_close(&s->mcp);
     if (s->browser > 0) {
         waitpid(s->browser, NULL, WNOHANG);
     }

@@ -135,7 +135,7 @@ void pons__door_preflight(pons__request *r)
     static const char *const headers[] = {
         "Access-Control-Allow-Methods: GET, POST, PUT, PATCH, DELETE",
         "Access-Control-Allow-Headers: authorization, content-type, last-event-id, x-api-key, "
-        "x-auth-scheme",
+        "x-auth-scheme, mcp-session-id, mcp-protocol-version",
         "Access-Control-Max-Age: 600", NULL};
     if (!host_and_origin(r)) {
         return;

@@ -59,7 +59,7 @@ static void usual(headers *h, const pons__request *r, const char *type, const ch
     if (r->origin) {
         add(h, "Access-Control-Allow-Origin: %s", r->origin);
         add(h, "Access-Control-Expose-Headers: Content-Location, Location, X-Request-Id, "
-               "X-Pagination-Total, X-Pagination-Next");
+               "X-Pagination-Total, X-Pagination-Next, Mcp-Session-Id");
         add(h, "Vary: Origin");
     }
     for (size_t i = 0; more && more[i]; i++) {
@@ -135,8 +135,13 @@ void pons__reply_fault(pons__request *r, const pons_error *err)
 
 pons_http_stream *pons__reply_events(pons__request *r, const char *const *more)
 {
+    return pons__reply_stream(r, "text/event-stream", more);
+}
+
+pons_http_stream *pons__reply_stream(pons__request *r, const char *type, const char *const *more)
+{
     headers h;
-    usual(&h, r, "text/event-stream", more);
+    usual(&h, r, type, more);
     add(&h, "X-Accel-Buffering: no");
     r->status = 200;
     return r->s->http->stream(r->x, 200, h.list);

@@ -13,7 +13,8 @@ void pons__reply_error(pons__request *r, int status, const char *fmt, ...)
 void pons__reply_fault(pons__request *r, const pons_error *err);
 void pons__reply_bytes(pons__request *r, int status, const char *type, const char *const *more,
                        const void *data, size_t n);
-// Begins text/event-stream; NULL: the request is answered, there is no memory. more: headers, or NULL.
+// Begins a body that comes in pieces, and text/event-stream; NULL: the request is answered, there is no memory. more: headers, or NULL.
+pons_http_stream *pons__reply_stream(pons__request *r, const char *type, const char *const *more);
 pons_http_stream *pons__reply_events(pons__request *r, const char *const *more);
 
 #endif

@@ -395,13 +395,13 @@ static void gauge(pons_buf *b, const char *name, const char *help, double value)
 static void write_queue(pons_buf *b, const pons_value *queue)
 {
     static const char *const words[] = {"queued", "active", "paused"};
-    head(b, "pons_tasks", "gauge", "Tasks in the queue, by their status.");
+    head(b, "pons_queue_tasks", "gauge", "Tasks in the queue, by their status.");
     for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
         size_t n = 0;
         for (size_t i = 0; i < json_array_size(queue); i++) {
             n += strcmp(pons_get_str(json_array_get(queue, i), "status", ""), words[w]) == 0;
         }
-        pons_buf_printf(b, "pons_tasks{status=\"%s\"} %zu\n", words[w], n);
+        pons_buf_printf(b, "pons_queue_tasks{status=\"%s\"} %zu\n", words[w], n);
     }
 }
 
