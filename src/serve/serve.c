@@ -34,14 +34,16 @@
 
 #define NAME_MAX_BYTES 300
 
-static const pons__route *const tables[] = {pons__words_routes,
-                                            pons__live_routes,
-                                            pons__hand_routes,
-                                            pons__hub_routes,
-                                            pons__metrics_routes,
-                                            pons__mcp_routes,
-                                            pons__page_routes,
-                                            NULL};
+static const pons__route *const tables[] = {
+    pons__words_routes,   // robot/words.c
+    pons__live_routes,    // robot/live.c
+    pons__hand_routes,    // robot/hand.c
+    pons__hub_routes,     // feed/hub.c
+    pons__metrics_routes, // metrics/metrics.c
+    pons__mcp_routes,     // mcp/mcp.c
+    pons__page_routes,    // page/page.c
+    NULL,
+};
 
 static void handle(void *user, pons_http_exchange *x)
 {
