@@ -27,7 +27,8 @@
 //   speed_limit       speeds, turn rates, accelerations and forces that are asked for are allowed
 //   holding           a full gripper picks nothing; an empty one places nothing
 //   precondition      of the step, or of the skill (registry: "preconditions")
-//   resource          an exclusive resource has one user
+//   resource          an exclusive resource has one user; of one that is counted no more is taken
+//                     than there is
 //   telemetry_age     what moves needs telemetry that is young enough
 //   stop_latched      nothing moves while a protective stop is latched
 //   battery           motion needs charge, but for the policy's charge_actions
@@ -62,6 +63,8 @@ typedef struct pons_critic_options {
     // {bounds, zones[], objects[], keep_out[]} as schemas/world.json has them, frame map.
     const pons_value *world;
     const pons_value *policy; // schemas/critic-policy.json; NULL: its defaults
+    // {name: how much there is} of the resources that skills take so much of (resources_counted).
+    const pons_value *resources;
 } pons_critic_options;
 
 // Compiles. PONS_EINVAL names what is malformed: "embodiment: /max_reach_m: expected …".

@@ -70,6 +70,7 @@ typedef struct pons_report_hello {
         *world; // {name, bounds, zones, charger, objects, keep_out}, of schemas/world.json
     const pons_value *skills;     // of schemas/skill.json
     const pons_value *embodiment; // NULL: not told
+    const pons_value *resources;  // {name: how much there is} of what is counted; NULL: none
     struct pons_report_limits {
         double radius_m, speed_max_mps, reverse_max_mps, yaw_rate_max_radps, brake_max_mps2;
         int64_t heartbeat_ms, held_s, line_max;
@@ -167,6 +168,7 @@ typedef struct pons_report_telemetry {
         double timeout_s;
     } goal;
     bool base_busy;
+    const pons_value *counted; // {name: how much is taken}; NULL: nothing is counted
     pons_report_stop stop;
     bool held;
     double nearest_m;

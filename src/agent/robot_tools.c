@@ -188,8 +188,12 @@ static void remake(robot *r)
     pons_error err = PONS_ERROR_INIT;
     pons_critic_destroy(r->critic);
     r->critic = NULL;
+    pons_autovalue none = json_object();
     const pons_critic_options o = {
-        .skills = skills, .world = r->hello.as.hello.world, .policy = r->policy};
+        .skills = skills,
+        .world = r->hello.as.hello.world,
+        .policy = r->policy,
+        .resources = r->hello.as.hello.resources ? r->hello.as.hello.resources : none};
     if (skills) {
         pons_critic_create(&o, &r->critic, &err);
     }

@@ -90,6 +90,23 @@ const pons_value *pons__skill(const pons_brain *b, const char *name)
     return pons__find(b->port.greeting.as.hello.skills, "name", name);
 }
 
+// The body's, and the config's: of what both count there is the smaller amount.
+pons_value *pons__resources(const pons_brain *b)
+{
+    const pons_value *told = b->port.greeting.as.hello.resources;
+    pons_value *all = told ? json_copy((json_t *)told) : json_object();
+    const char *name;
+    json_t *amount;
+    json_object_foreach((json_t *)b->rules.resources, name, amount)
+    {
+        const pons_value *there = pons_get(all, name);
+        if (!there || json_integer_value(amount) < json_integer_value(there)) {
+            json_object_set(all, name, amount);
+        }
+    }
+    return all;
+}
+
 static bool is_called(const pons_value *zone, const char *name)
 {
     const char *language;

@@ -16,7 +16,9 @@ const pons_value *pons__find(const pons_value *list, const char *key, const char
 const pons_value *pons__last_of(const pons_value *list, const char *key, const char *value);
 bool pons__has(const pons_value *list, const char *text); // of texts
 
-const pons_value *pons__skill(const pons_brain *b, const char *name);   // registry item or NULL
+const pons_value *pons__skill(const pons_brain *b, const char *name); // registry item or NULL
+pons_value *
+pons__resources(const pons_brain *b); // new: {name: how much there is} of what is counted
 const pons_value *pons__zone(const pons_brain *b, const char *name);    // by id or any name
 const char *pons__zone_at(const pons_value *world, double x, double y); // id or NULL
 // Whether the body's scans bear out where it says it is: a place that is in doubt reaches no goal.

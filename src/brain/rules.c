@@ -48,6 +48,7 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .prompt_tokens_max = (int)pons_get_int(model, "prompt_tokens_max", 8000),
         .model_retry_s = pons_get_num(model, "retry_s", 20.0),
         .approval_deadline_s = pons_get_num(approval, "deadline_s", 0.0),
+        .resources = pons_get(config, "resources"),
         .approval_skills = pons_get(approval, "skills"),
         .unknown_ask = pons_get(approval, "ask_on_unknown"),
     };

@@ -23,6 +23,7 @@ typedef struct pons__rules_kernel {
     int priority_background, priority_user, priority_urgent, priority_charge;
     bool auto_reset_sim, after_reset_continue;
     bool overdue_goes_on;              // a task whose deadline has passed is not ended
+    const pons_value *resources;       // {name: amount} of what is counted; borrowed
     const pons_value *approval_skills; // names that need a person; borrowed from the config
     const pons_value *unknown_ask;     // names whose unknown outcome a person must settle
 } pons__rules_kernel;

@@ -216,7 +216,8 @@ int cli_skills_load(const char *names, cli_skills *ret, pons_error *err)
             return rc;
         }
         const pons_skill *s = ret->at[ret->n++] = skill;
-        if (s->abi == PONS_SKILL_ABI && (!s->name || strcmp(s->name, name) != 0)) {
+        if (s->abi >= PONS_SKILL_ABI_FIRST && s->abi <= PONS_SKILL_ABI &&
+            (!s->name || strcmp(s->name, name) != 0)) {
             return cli_bad(err, "the module skill-%s has a skill of another name", name);
         }
     }

@@ -63,6 +63,7 @@ int pons_critic_create(const pons_critic_options *o, pons_critic **ret, pons_err
     c->embodiment = pons_value_ref(o->embodiment);
     c->world = pons_value_ref(o->world);
     c->policy = pons_value_ref(o->policy);
+    c->resources = pons_value_ref(o->resources);
     int rc = pons__critic_limits_read(c->embodiment, &c->limits, err);
     rc = rc < 0 ? rc : read_policy(c, err);
     rc = rc < 0 ? rc : read_skills(c, err);
@@ -88,6 +89,7 @@ void pons_critic_destroy(pons_critic *c)
     pons_value_unref(c->embodiment);
     pons_value_unref(c->world);
     pons_value_unref(c->policy);
+    pons_value_unref(c->resources);
     free(c);
 }
 
@@ -487,12 +489,58 @@ static bool uses(const pons_critic *c, const char *action, const char *resource)
     return skill && pons__lists(pons_get(skill->item, "resources_required"), resource);
 }
 
+// How much of a counted resource a list of [{skill, goal_id?}] takes, without those that are released.
+static int64_t taken(const judgement *j, const pons_value *list, const char *resource)
+{
+    int64_t sum = 0;
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        const critic_skill *skill = find_skill(j->critic, pons_get_str(item, "skill", ""));
+        const char *id = pons_get_str(item, "goal_id", "");
+        if (skill && !(*id && pons__lists(j->now->released, id))) {
+            sum += pons_get_int(pons_get(skill->item, "resources_counted"), resource, 0);
+        }
+    }
+    return sum;
+}
+
+// Of what is counted no more is taken than there is: by the goals that run and stay, and by this batch.
+static void judge_counted(judgement *j)
+{
+    const char *name;
+    json_t *amount;
+    json_object_foreach((json_t *)pons_get(j->skill ? j->skill->item : NULL, "resources_counted"),
+                        name, amount)
+    {
+        const pons_value *all = pons_get(j->critic->resources, name);
+        if (!j->critic->resources) {
+            pons__unjudged(j, "resource");
+            return;
+        }
+        const int64_t needs = json_integer_value(amount), has = json_integer_value(all);
+        const int64_t used = j->state->foreseen ? 0 : taken(j, j->now->running, name);
+        const int64_t batch = j->state->foreseen ? 0 : taken(j, j->now->batch, name);
+        const int64_t wants = used + (batch > needs ? batch : needs);
+        if (wants > has) {
+            pons__violated(
+                j, "resource", (double)wants, (double)has, name,
+                "%s: %s needs %lld, %lld are taken and %lld are asked for at once; there "
+                "are %lld",
+                name, j->action, (long long)needs, (long long)used,
+                (long long)(batch > needs ? batch : needs), (long long)has);
+        }
+    }
+}
+
 // An exclusive resource has one user: of the goals that run and stay, and of this batch.
 static void judge_resources(judgement *j)
 {
     const pons_critic *c = j->critic;
     size_t i, k;
     json_t *resource, *other;
+    judge_counted(j);
     if (j->state->foreseen) { // what runs now has ended by then
         return;
     }

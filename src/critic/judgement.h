@@ -56,7 +56,7 @@ typedef struct critic_limits { // of the embodiment; NAN: not given
 } critic_limits;
 
 struct pons_critic {
-    pons_value *skills_value, *embodiment, *world, *policy;
+    pons_value *skills_value, *embodiment, *world, *policy, *resources;
     critic_skill *skills;
     size_t n_skills;
     critic_limits limits;

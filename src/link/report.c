@@ -60,6 +60,7 @@ static const pons_field hello_fields[] = {
     {"world",      OBJECT,  USUAL,    AT(hello.world), .means = "name, bounds, zones, charger, objects, keep_out, as of the world's file"},
     {"skills",     LIST,    USUAL,    AT(hello.skills), .means = "the registry, below"},
     {"embodiment", OBJECT,  OPTIONAL, AT(hello.embodiment), .means = "what the robot is, for a plan's critic"},
+    {"resources",  OBJECT,  OPTIONAL, AT(hello.resources), .means = "how much there is of each resource that is counted: `{\"gpu\": 2}`"},
     {"limits",     GROUP,   USUAL,    ALWAYS, WITH(limits_fields), .means = "of the robot, and of the link"},
     {"pid",        INTEGER, USUAL,    AT(hello.pid), .means = "of the body; 0 in process"},
 };
@@ -157,7 +158,8 @@ static const pons_field active_fields[] = {
 };
 
 static const pons_field resources_fields[] = {
-    {"base_busy", BOOLEAN, USUAL, AT(telemetry.base_busy), .means = "a goal has the base"},
+    {"base_busy", BOOLEAN, USUAL,    AT(telemetry.base_busy), .means = "a goal has the base"},
+    {"counted",   OBJECT,  OPTIONAL, AT(telemetry.counted), .means = "how much is taken of each resource that is counted"},
 };
 
 static const pons_field stop_fields[] = {

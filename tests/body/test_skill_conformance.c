@@ -388,6 +388,63 @@ static pons_skill odd_skill(void)
     };
 }
 
+static void busy_step(void *state, const pons_skill_view *now, pons_skill_answer *ret)
+{
+    (void)state;
+    ret->status = now->run_ns > (int64_t)(pons_get_num(now->args, "s", 1.0) * 1e9)
+                      ? PONS_SKILL_DONE
+                      : PONS_SKILL_RUNNING;
+}
+
+// Three skills take one each of a resource of which the robot has two. The third may begin when one of
+// the others has ended, and the body itself says so, whoever asks.
+static void a_quota_of_two_lets_two_of_three_run(void **state)
+{
+    (void)state;
+    static pons_skill see[3];
+    static const pons_skill *all[3];
+    static const char *const names[] = {"see_people", "see_cups", "see_doors"};
+    for (size_t i = 0; i < 3; i++) {
+        see[i] = odd_skill();
+        see[i].name = names[i];
+        see[i].args_schema = "{\"type\":\"object\",\"additionalProperties\":false,"
+                             "\"properties\":{\"s\":{\"type\":\"number\"}}}";
+        see[i].needs_base = false;
+        see[i].timeout_s = 60.0;
+        see[i].check = NULL;
+        see[i].start = NULL;
+        see[i].step = busy_step;
+        see[i].stop = NULL;
+        see[i].told = "{\"resources_counted\":{\"gpu\":1}}";
+        all[i] = &see[i];
+    }
+    pons_value *robot = json_object_get(t.world, "robot");
+    json_object_set_new(robot, "resources", json_pack("{s:i}", "gpu", 2));
+    t.opts.skills = all;
+    t.opts.n_skills = 3;
+    bench_reboot(&t);
+    bench_hello(&t);
+    bench_step(&t, 0.2);
+    const char *one = bench_goal(&t, "one", "see_people", "{\"s\":20}");
+    const char *two = bench_goal(&t, "two", "see_cups", "{\"s\":5}");
+    bench_step(&t, 0.2);
+    const pons_value *counted = pons_get(pons_get(t.telemetry, "resources"), "counted");
+    assert_int_equal(pons_get_int(counted, "gpu", 0), 2);
+    bench_goal(&t, NULL, "see_doors", "{\"s\":1}");
+    bench_step(&t, 0.1);
+    const pons_value *no = bench_last(&t, "rejected");
+    assert_string_equal(pons_get_str(no, "code", ""), "busy");
+    assert_string_equal(pons_get_str(no, "message", ""),
+                        "see_doors needs 1 of gpu; 2 of 2 are taken");
+    assert_string_equal(bench_until_result(&t, two, 10.0), "done 0");
+    const char *three = bench_goal(&t, NULL, "see_doors", "{\"s\":1}");
+    assert_string_equal(bench_until_result(&t, three, 5.0), "done 0");
+    assert_string_equal(bench_until_result(&t, one, 30.0), "done 0");
+    counted = pons_get(pons_get(t.telemetry, "resources"), "counted");
+    assert_int_equal(pons_get_int(counted, "gpu", 9), 0);
+    json_object_del(robot, "resources");
+}
+
 static void a_modules_mistake_is_its_goals_failure(void **state)
 {
     (void)state;
@@ -482,7 +539,7 @@ static void a_bad_record_is_refused_with_one_line(void **state)
     expect_refusal(s, PONS_EEXIST, "there is a skill wiggle already");
     s = odd_skill();
     s.abi++;
-    expect_refusal(s, PONS_EUNSUPPORTED, "version 2, this body's is 1");
+    expect_refusal(s, PONS_EUNSUPPORTED, "version 3, this body's is 2");
     s = odd_skill();
     s.step = NULL;
     expect_refusal(s, PONS_EINVAL, "no step");
@@ -496,6 +553,26 @@ static void a_bad_record_is_refused_with_one_line(void **state)
     s = odd_skill();
     s.timeout_s = NAN;
     expect_refusal(s, PONS_EINVAL, "timeout_s");
+    static const struct {
+        const char *told, *says;
+    } tells[] = {{"[]", "no JSON object"},
+                 {"{\"timeout_s\":3}", "said in its record already"},
+                 {"{\"resources_counted\":{\"gpu\":0}}", "whole numbers from 1"},
+                 {"{\"resources_counted\":{\"gpu\":0.5}}", "whole numbers from 1"}};
+    for (size_t i = 0; i < sizeof tells / sizeof tells[0]; i++) {
+        s = odd_skill();
+        s.told = tells[i].told;
+        expect_refusal(s, PONS_EINVAL, tells[i].says);
+    }
+    // A module of the contract's first version has no such member: it is not looked at.
+    pons_value *registry = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    s = odd_skill();
+    s.abi = PONS_SKILL_ABI_FIRST;
+    s.told = "[";
+    const pons_skill *const old[] = {&s};
+    assert_int_equal(pons_body_skills(old, 1, &registry, &err), PONS_OK);
+    pons_value_unref(registry);
 }
 
 #define IN_HOUSE(f) cmocka_unit_test_setup_teardown(f, open_house, close_house)
@@ -519,6 +596,7 @@ int main(void)
         IN_HOUSE(a_stop_at_any_phase_leaves_no_wish),
         IN_HOUSE(a_modules_skill_moves_the_robot_and_brings_it_back),
         IN_HOUSE(arguments_are_held_against_its_schema),
+        IN_HOUSE(a_quota_of_two_lets_two_of_three_run),
         IN_HOUSE(a_modules_mistake_is_its_goals_failure),
         IN_HOUSE(a_bad_record_is_refused_with_one_line),
     };

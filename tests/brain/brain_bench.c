@@ -445,6 +445,13 @@ static void body_message(bench *b, const pons_value *msg)
     json_array_append(b->got, (json_t *)msg);
     if (strcmp(type, "hello") == 0) {
         pons_value *hello = json_of(hello_text);
+        if (b->skills_more) {
+            pons_autovalue more = json_of(b->skills_more);
+            json_array_extend(json_object_get(hello, "skills"), more);
+        }
+        if (b->resources) {
+            json_object_set_new(hello, "resources", json_of(b->resources));
+        }
         complete_skills(hello);
         if (b->objects) {
             json_object_set(json_object_get(hello, "world"), "objects", b->objects);
@@ -529,6 +536,7 @@ static void body_goal(bench *b, const pons_value *msg)
         if (strcmp(skill, "navigate_to_pose") == 0 || strcmp(skill, "dock_to_charger") == 0) {
             g->left_ms = b->base_ms;
         }
+        g->left_ms = pons_get_int(g->args, "ms", g->left_ms);
     }
     if (!b->mute) {
         tell(b, pons_object("type", json_string("accepted"), "goal_id", json_string(id), "state",

@@ -108,6 +108,51 @@ static void a_resource_has_one_user(void **state)
     bench_close(&b);
 }
 
+#define SEES(name)                                                                                 \
+    "{'name':'" name "','interface_type':'internal','resources_required':[],"                      \
+    "'resources_counted':{'gpu':1},'args_schema':{'type':'object'},'timeout_s':60.0,"              \
+    "'error_map':{'default':'retry'}}"
+#define SEE(name, ms) "{'op':'dispatch','skill':'" name "','args':{'ms':" ms "}}"
+#define STAY          "{'repeat':true,'decision':{'type':'CONTINUE','reason':'r','wake_s':1}}"
+
+// Two of the three may run at a time: at once, and one after the other.
+static void a_quota_of_two_lets_two_of_three_run(void **state)
+{
+    (void)state;
+    for (int config = 0; config <= 1; config++) { // the body's, or the config's smaller one
+        bench b;
+        bench_open(&b, "[" CONTINUE SEE("see_people", "900000") "," SEE("see_cups", "9000") "," SEE(
+                           "see_doors", "900000") END
+                   ",{'decision':{'type':'CONTINUE',"
+                   "'reason':'r','wake_s':2,'ops':[" SEE("see_people", "900000") "," SEE(
+                       "see_cups", "9000") "]}}," CONTINUE SEE("see_doors", "900000") END
+                   ",{'decision':{'type':'CONTINUE','reason':'r'}}," CONTINUE SEE(
+                       "see_doors", "900000") END "," STAY "]");
+        b.skills_more = "[" SEES("see_people") "," SEES("see_cups") "," SEES("see_doors") "]";
+        b.resources = config ? "{'gpu':8}" : "{'gpu':2}";
+        if (config) {
+            json_object_set_new(b.config, "resources", json_pack("{s:i}", "gpu", 2));
+        }
+        bench_brain(&b);
+        bench_goal_text(&b, "去厨房");
+        must_refuse(
+            &b, "resource",
+            "gpu: see_people needs 1, 0 are taken and 3 are asked for at once; there are 2");
+        assert_int_equal(bench_sent(&b, "goal", NULL, NULL), 0);
+        must_refuse(&b, "resource", "gpu: see_doors needs 1, 2 are taken and 1 are asked for");
+        assert_int_equal(bench_starts(&b, "see_people") + bench_starts(&b, "see_cups"), 2);
+        const pons_value *seen = bench_await(&b, "observation", NULL, NULL, SOON);
+        const pons_value *gpu = pons_get(
+            pons_get(pons_get(pons_get(seen, "observation"), "robot"), "resources"), "gpu");
+        assert_int_equal(pons_get_int(gpu, "used", -1), 2);
+        assert_int_equal(pons_get_int(gpu, "of", -1), 2);
+        bench_await(&b, "effect", "state", "done", 20.0); // see_cups
+        bench_await(&b, "effect", "state", "accepted", 10.0);
+        assert_int_equal(bench_starts(&b, "see_doors"), 1);
+        bench_close(&b);
+    }
+}
+
 static void what_is_cancelled_with_it_is_free(void **state)
 {
     (void)state;
@@ -243,6 +288,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_in_itself),
         cmocka_unit_test(the_edge_of_the_map_is_inside),
         cmocka_unit_test(a_resource_has_one_user),
+        cmocka_unit_test(a_quota_of_two_lets_two_of_three_run),
         cmocka_unit_test(what_is_cancelled_with_it_is_free),
         cmocka_unit_test(what_is_wrong_at_this_moment),
         cmocka_unit_test(rules_that_only_a_fault_would_meet),

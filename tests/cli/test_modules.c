@@ -165,9 +165,9 @@ static void doctor_looks_at_each(void **state)
     bench_file(&b, "ws/lib/shelf.so", "of no kind");
     bench_start(&b, &p, NULL, "doctor --json");
     bench_must_exit(&p, 0);
-    assert_true(doctor_said(&p, "skill wiggle", "ok", "lib/skill-wiggle.so loads, ABI 1"));
+    assert_true(doctor_said(&p, "skill wiggle", "ok", "lib/skill-wiggle.so loads, ABI 2"));
     assert_true(doctor_said(&p, "tool shelf", "ok", "lib/tool-shelf.so"));
-    assert_true(doctor_said(&p, "skill old", "absent", "ABI 2"));
+    assert_true(doctor_said(&p, "skill old", "absent", "ABI 3"));
     assert_true(doctor_said(&p, "llm broken", "absent", "llm-broken.so"));
     assert_true(doctor_said(&p, "module", "note", "shelf.so"));
     bench_free(&p);

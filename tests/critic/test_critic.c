@@ -25,6 +25,8 @@ static const char skills_text[] =
     "{'name':'cut','resources_required':['arm'],'risk':'blocked'},"
     "{'name':'wash','resources_required':['arm'],'requires_approval':true},"
     "{'name':'pour','resources_required':['arm'],'preconditions':{'cup.full':true}},"
+    "{'name':'see','resources_required':[],'resources_counted':{'gpu':1}},"
+    "{'name':'think','resources_required':[],'resources_counted':{'gpu':2}},"
     "{'name':'broken','resources_required':[],'args_schema':{'type':'nonsense'}}]";
 
 static const char world_text[] =
@@ -95,7 +97,8 @@ static void facts_open(facts *f, const char *change)
         .skills = json_is_false(pons_get(f->change, "skills")) ? NULL : f->skills,
         .embodiment = json_is_false(pons_get(f->change, "embodiment")) ? NULL : f->embodiment,
         .world = json_is_false(pons_get(f->change, "world")) ? NULL : f->world,
-        .policy = f->policy};
+        .policy = f->policy,
+        .resources = pons_get(f->change, "resources")};
     if (pons_critic_create(&o, &f->critic, &err) < 0) {
         fail_msg("%s: %s", change, err.message);
     }
@@ -228,6 +231,27 @@ static const struct {
      "{'running':[{'goal_id':'0123456789','skill':'pick_up'}],'released':['0123456789']}", "ok"},
     {"move_to", "{}", "{'batch':[{'skill':'move_to'},{'skill':'place'}]}",
      "resource: arm is asked for by 2 operations at once (move_to is one)"},
+    // of what is counted, so much as there is
+    {"see", "{}", "{'embodiment':false}", "ok"}, // how much there is was not told: not judged
+    {"see", "{}",
+     "{'embodiment':false,'resources':{'gpu':2},'running':[{'goal_id':'a','skill':'see'}]}", "ok"},
+    {"see", "{}",
+     "{'embodiment':false,'resources':{'gpu':2},'running':[{'goal_id':'a','skill':'see'},{'goal_id'"
+     ":'b','skill':'see'}"
+     "]}",
+     "resource: gpu: see needs 1, 2 are taken and 1 are asked for at once; there are 2"},
+    {"see", "{}",
+     "{'embodiment':false,'resources':{'gpu':2},'running':[{'goal_id':'a','skill':'see'},{'goal_id'"
+     ":'b','skill':'see'}"
+     "],"
+     "'released':['b']}",
+     "ok"},
+    {"think", "{}", "{'embodiment':false,'resources':{'gpu':2},'batch':[{'skill':'think'}]}", "ok"},
+    {"think", "{}",
+     "{'embodiment':false,'resources':{'gpu':2},'batch':[{'skill':'think'},{'skill':'see'}]}",
+     "resource: gpu: think needs 2, 0 are taken and 3 are asked for at once; there are 2"},
+    {"see", "{}", "{'embodiment':false,'resources':{'tpu':2}}",
+     "resource: gpu: see needs 1, 0 are taken and 1 are asked for at once; there are 0"},
     {"move_to", "{}", "{'age_ms':1500}",
      "telemetry_age: telemetry is 1500 ms old; at most 1000 ms"},
     {"move_to", "{}", "{'age_ms':1500,'policy':{'telemetry_age_max_ms':2000}}", "ok"},

@@ -31,7 +31,8 @@
 extern "C" {
 #endif
 
-#define PONS_SKILL_ABI       1u
+#define PONS_SKILL_ABI       2u // 1, which has no `told`, is understood
+#define PONS_SKILL_ABI_FIRST 1u
 #define PONS_SKILL_STATE_MAX 1024 // bytes
 #define PONS_SKILL_TEXT_MAX  200  // bytes of a message, with its zero
 
@@ -102,6 +103,10 @@ typedef struct pons_skill {
     void (*hold)(void *state, const pons_skill_view *now);   // no step until resume; NULL: nothing
     void (*resume)(void *state, const pons_skill_view *now); // after a hold; NULL: nothing
     void (*stop)(void *state, const pons_skill_view *now);   // once, at any end; NULL: nothing
+
+    // JSON object: what else the deciders are told of it, members of schemas/skill.json that stand
+    // nowhere above: resources_counted, …. {"resources_counted": {"gpu": 1}}. NULL: nothing.
+    const char *told;
 } pons_skill;
 
 // Small things every skill needs: inline, so that the contract has no library.

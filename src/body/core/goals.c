@@ -320,12 +320,29 @@ static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *g
     return true;
 }
 
+// The counted resource of which too little is left for another goal of the skill; NULL: none. What `but`
+// takes is free by then. A resource that this robot does not count is somebody else's to share out.
+static const char *lacking(const pons_body *b, const pons__skill *k, const pons__goal *but)
+{
+    const char *name;
+    json_t *all;
+    json_object_foreach((json_t *)pons__body_resources(b), name, all)
+    {
+        const int64_t needs = pons__skills_counted(&b->skills, k, name);
+        if (needs > 0 && needs + pons__goals_counted(b, name, but) > json_integer_value(all)) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 // Is it the time for it, and is what it needs free?
 static bool check_resources(pons_body *b, pons__client *c, const pons_message_goal *goal,
                             const pons__skill *k)
 {
     const int64_t now_ms = b->clock.boot_ns(b->clock.ctx) / PONS_NS_PER_MS;
     const pons__goal *base = pons__goal_base(b);
+    const char *lacks = NULL;
     if (now_ms > goal->expires_ms) {
         reject(c, goal->goal_id, "expired", "the goal expired %lld ms ago",
                (long long)(now_ms - (goal->expires_ms > 0 ? goal->expires_ms : 0)));
@@ -335,6 +352,11 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_message_go
     } else if (k->needs_base && k != &pons__skill_stop_base && base && !preempted(b, goal, k)) {
         reject(c, goal->goal_id, "busy", "the base is busy with %s (goal %.60s)", base->skill->name,
                base->msg.as.goal.goal_id);
+    } else if ((lacks = lacking(b, k, preempted(b, goal, k)))) {
+        reject(c, goal->goal_id, "busy", "%s needs %lld of %s; %lld of %lld are taken", k->name,
+               (long long)pons__skills_counted(&b->skills, k, lacks), lacks,
+               (long long)pons__goals_counted(b, lacks, NULL),
+               (long long)pons_get_int(pons__body_resources(b), lacks, 0));
     } else if (!free_place(b) && !preempted(b, goal, k)) {
         reject(c, goal->goal_id, "busy", "%d goals are active", PONS__GOALS_MAX);
     } else {

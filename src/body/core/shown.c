@@ -41,3 +41,20 @@ const pons__goal *pons__goal_shown(const pons_body *b)
     }
     return shown;
 }
+
+const pons_value *pons__body_resources(const pons_body *b)
+{
+    return pons_get(pons_get(b->world, "robot"), "resources");
+}
+
+int64_t pons__goals_counted(const pons_body *b, const char *resource, const pons__goal *but)
+{
+    int64_t taken = 0;
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        const pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g != but) {
+            taken += pons__skills_counted(&b->skills, g->skill, resource);
+        }
+    }
+    return taken;
+}

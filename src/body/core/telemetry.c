@@ -21,6 +21,7 @@ static pons_report tree_report(const pons_body *b);
 static void tell_outline(pons_body *b, pons__client *c);
 static void tell_changes(pons_body *b, const pons__nav_change *changes, int n, uint64_t lost);
 static pons_value *blobs_value(const pons_body *b);
+static pons_value *counted_value(const pons_body *b);
 static const char *battery_word(pons_battery_state s);
 
 void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
@@ -41,6 +42,7 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
                                      .simulated = b->caps.simulated,
                                      .world = world,
                                      .skills = b->registry,
+                                     .resources = pons__body_resources(b),
                                      .limits = {.radius_m = b->caps.radius_m,
                                                 .speed_max_mps = b->caps.speed_max_mps,
                                                 .reverse_max_mps = b->caps.reverse_max_mps,
@@ -53,11 +55,25 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
     pons__client_say(c, &(pons_report){.type = PONS_REPORT_HELLO, .as.hello = hello});
 }
 
+static pons_value *counted_value(const pons_body *b)
+{
+    const char *name;
+    json_t *amount;
+    const pons_value *all = pons__body_resources(b);
+    pons_value *counted = json_object_size(all) > 0 ? json_object() : NULL;
+    json_object_foreach((json_t *)all, name, amount)
+    {
+        json_object_set_new(counted, name, json_integer(pons__goals_counted(b, name, NULL)));
+    }
+    return counted;
+}
+
 void pons__body_tell(pons_body *b, pons__client *c)
 {
     const pons__goal *shown = pons__goal_shown(b);
     const pons__safety_status *s = &b->safety;
     pons_autovalue obstacles = blobs_value(b);
+    pons_autovalue counted = counted_value(b);
     const pons__pose_watch *where = pons__localizer_watch(b->localizer);
     pons_report r = {.type = PONS_REPORT_TELEMETRY};
     r.as.telemetry = (pons_report_telemetry){
@@ -73,6 +89,7 @@ void pons__body_tell(pons_body *b, pons__client *c)
         .docked = b->state.on_charger,
         .distance_remaining_m = shown ? shown->out.distance_m : NAN,
         .base_busy = pons__goal_base(b) != NULL,
+        .counted = counted,
         .stop = stop_now(b),
         .held = pons__goals_held(b),
         .nearest_m = s->nearest_m,

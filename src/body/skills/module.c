@@ -19,6 +19,8 @@
 static int check_record(const pons_skill *m, pons_error *err);
 static int check_args_schema(const char *text, pons_error *err);
 static int check_error_map(const char *text, pons_error *err);
+static int check_told(const char *text, pons_error *err);
+static const char *told_of(const pons_skill *m);
 static bool is_name(const char *name);
 static int refuse(pons_error *err, const char *what);
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
@@ -35,7 +37,8 @@ static pons_skill_view view_of(const pons__skill_run *r, const pons_value *args,
 
 int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err)
 {
-    if (!m || m->abi != PONS_SKILL_ABI) { // nothing else of it can be read
+    if (!m || m->abi < PONS_SKILL_ABI_FIRST ||
+        m->abi > PONS_SKILL_ABI) { // nothing else of it can be read
         return pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
                               "a skill's contract is version %u, this body's is %u", m ? m->abi : 0,
                               PONS_SKILL_ABI);
@@ -58,6 +61,7 @@ int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err)
                          .success = m->success_criteria,
                          .error_map = m->error_map,
                          .phrases = m->phrases,
+                         .told = told_of(m),
                          .module = m,
                          .check = check,
                          .start = start,
@@ -93,8 +97,53 @@ static int check_record(const pons_skill *m, pons_error *err)
                        !json_is_array(phrases))) {
         return refuse(err, "its phrases are no JSON list");
     }
-    const int rc = check_args_schema(m->args_schema, err);
-    return rc < 0 ? rc : check_error_map(m->error_map, err);
+    int rc = check_args_schema(m->args_schema, err);
+    rc = rc < 0 ? rc : check_error_map(m->error_map, err);
+    return rc < 0 ? rc : check_told(told_of(m), err);
+}
+
+static const char *told_of(const pons_skill *m)
+{
+    return m->abi >= 2 ? m->told : NULL;
+}
+
+// It adds to what the record says, and says nothing else of it.
+static int check_told(const char *text, pons_error *err)
+{
+    static const char *const record[] = {"name",
+                                         "description",
+                                         "interface_type",
+                                         "args_schema",
+                                         "resources_required",
+                                         "timeout_s",
+                                         "success_criteria",
+                                         "error_map",
+                                         "requires_approval",
+                                         "ask_on_unknown",
+                                         "phrases",
+                                         "cancel_supported",
+                                         "preemptible"};
+    pons_autovalue told = NULL;
+    if (!text) {
+        return PONS_OK;
+    }
+    if (pons_value_parse(text, strlen(text), &told, NULL) < 0 || !json_is_object(told)) {
+        return refuse(err, "what it tells is no JSON object");
+    }
+    for (size_t i = 0; i < sizeof record / sizeof record[0]; i++) {
+        if (pons_get(told, record[i])) {
+            return refuse(err, "what it tells is said in its record already");
+        }
+    }
+    const char *name;
+    json_t *amount;
+    json_object_foreach((json_t *)pons_get(told, "resources_counted"), name, amount)
+    {
+        if (!json_is_integer(amount) || json_integer_value(amount) < 1) {
+            return refuse(err, "its resources_counted are whole numbers from 1");
+        }
+    }
+    return PONS_OK;
 }
 
 static int check_args_schema(const char *text, pons_error *err)

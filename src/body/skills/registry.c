@@ -51,7 +51,7 @@ _Static_assert(N_OWN + PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a pla
 static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                      pons__skill_output *ret);
 static int add(pons__skills *s, const pons__skill *k, pons_error *err);
-static pons_value *registry_item(const pons__skill *k);
+static pons_value *registry_item(const pons__skill *k, const pons_value *told);
 static pons_value *parse_constant(const char *text);
 
 int pons__skills_open(pons__skills *s, const pons_skill *const *modules, size_t n, pons_error *err)
@@ -76,6 +76,7 @@ void pons__skills_close(pons__skills *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         pons_schema_destroy(s->schemas[i]);
+        pons_value_unref(s->told[i]);
     }
     *s = (pons__skills){0};
 }
@@ -94,11 +95,21 @@ const pons__skill *pons__skills_find(const pons__skills *s, const char *name,
     return NULL;
 }
 
+int64_t pons__skills_counted(const pons__skills *s, const pons__skill *k, const char *resource)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->at[i] == k) {
+            return pons_get_int(pons_get(s->told[i], "resources_counted"), resource, 0);
+        }
+    }
+    return 0;
+}
+
 pons_value *pons__skills_registry(const pons__skills *s)
 {
     pons_value *all = json_array();
     for (size_t i = 0; all && i < s->n; i++) {
-        if (json_array_append_new(all, registry_item(s->at[i])) < 0) {
+        if (json_array_append_new(all, registry_item(s->at[i], s->told[i])) < 0) {
             pons_value_unref(all);
             return NULL;
         }
@@ -238,17 +249,18 @@ static int add(pons__skills *s, const pons__skill *k, pons_error *err)
         pons_error_context(err, "skill %s", k->name);
         return rc;
     }
+    s->told[s->n] = k->told ? parse_constant(k->told) : NULL;
     s->at[s->n++] = k;
     return PONS_OK;
 }
 
-static pons_value *registry_item(const pons__skill *k)
+static pons_value *registry_item(const pons__skill *k, const pons_value *told)
 {
     pons_value *resources = json_array();
     if (resources && k->needs_base) {
         json_array_append_new(resources, json_string("base"));
     }
-    return pons_object(
+    pons_value *item = pons_object(
         "name", json_string(k->name), "description", json_string(k->description), "interface_type",
         json_string("internal"), "args_schema", parse_constant(k->args_schema),
         "resources_required", resources, "preemptible", json_boolean(k->preemptible),
@@ -257,6 +269,11 @@ static pons_value *registry_item(const pons__skill *k)
         "requires_approval", json_boolean(k->requires_approval), "ask_on_unknown",
         json_boolean(k->ask_on_unknown), "phrases", k->phrases ? parse_constant(k->phrases) : NULL,
         NULL);
+    if (item && told && json_object_update(item, (json_t *)told) < 0) {
+        pons_value_unref(item);
+        return NULL;
+    }
+    return item;
 }
 
 static pons_value *parse_constant(const char *text)

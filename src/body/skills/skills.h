@@ -130,6 +130,7 @@ struct pons__skill {
     int timeout_code;      // 0: PONS__TIMED_OUT
     const char *success;   // success_criteria
     const char *error_map; // JSON object
+    const char *told;      // JSON object: further members of its registry item; NULL: none
     const char *phrases;   // JSON list of {say: [pattern…], args}; NULL: called by its name alone
     const pons_skill *module; // NULL: the body's own
     // Says what is wrong with arguments that fit the schema; NULL: nothing can be.
@@ -146,6 +147,7 @@ typedef struct pons__skills { // all of one body; not to be moved
     size_t n;
     const pons__skill *at[PONS__SKILLS_MAX]; // the body's own first
     pons_schema *schemas[PONS__SKILLS_MAX];  // of their arguments
+    pons_value *told[PONS__SKILLS_MAX];      // parsed; NULL: nothing
     pons__skill modules[PONS_BODY_SKILLS_MAX];
 } pons__skills;
 
@@ -156,6 +158,8 @@ void pons__skills_close(pons__skills *s);
 // NULL: unknown. *ret_schema, unless NULL, is that of its arguments.
 const pons__skill *pons__skills_find(const pons__skills *s, const char *name,
                                      const pons_schema **ret_schema);
+// How much of a counted resource a goal of it takes; 0: none.
+int64_t pons__skills_counted(const pons__skills *s, const pons__skill *k, const char *resource);
 // The registry as the brain reads it; NULL on no memory.
 pons_value *pons__skills_registry(const pons__skills *s);
 

@@ -25,11 +25,13 @@ const pons_critic *pons__guard_critic(pons_brain *b)
     pons_autovalue none = json_array();
     pons_autovalue embodiment = embodiment_of(b);
     pons_autovalue policy = pons_brain_critic_policy(b->config);
+    pons_autovalue resources = pons__resources(b);
     const pons_value *skills = b->port.greeting.as.hello.skills;
     const pons_critic_options o = {.skills = skills ? skills : none,
                                    .embodiment = embodiment,
                                    .world = b->port.greeting.as.hello.world,
-                                   .policy = policy};
+                                   .policy = policy,
+                                   .resources = resources};
     if (pons__door_check(b, PONS_DOOR_EMBODIMENT, embodiment, &err) < 0 ||
         pons__door_check(b, PONS_DOOR_POLICY, policy, &err) < 0 ||
         pons_critic_create(&o, &b->critic, &err) < 0) {

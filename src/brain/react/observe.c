@@ -18,7 +18,7 @@
 
 static void take_inbox(pons__turn *t, pons_error *err);
 static pons__react *activated(const pons__activate *mail);
-static pons_value *observed_robot(pons_brain *b);
+static pons_value *observed_robot(pons_brain *b, const pons__skills *skills);
 static pons_value *observed_world(pons_brain *b);
 static pons_value *observed_task(const pons__react *react);
 static pons_value *observed_queue(const pons_brain *b);
@@ -183,17 +183,18 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
     {
         json_array_append_new(names, json_string(pons_get_str(skill, "name", "")));
     }
-    return pons_object(
-        "iter", json_integer(react->iter), "mode", json_string(pons__mode_words[react->mode]),
-        "task", observed_task(react), "robot", observed_robot(b), "world", observed_world(b),
-        "queue", observed_queue(b), "skills", names, "running", observed_running(b, skills),
-        "last_result", pons__record_write(&pons__result_record, skills->last_result), "failures",
-        json_integer(react->failures), "limits",
-        pons_object("failures_max", json_integer(b->rules.failures_max), "iterations_max",
-                    json_integer(b->rules.iterations_max), NULL),
-        "ladder", pons__ladder_brief(react->task), "no_progress", json_boolean(react->no_progress),
-        "woke", *react->woke ? json_string(react->woke) : NULL, "human",
-        pons__record_write(&pons__human_record, react->human), NULL);
+    return pons_object("iter", json_integer(react->iter), "mode",
+                       json_string(pons__mode_words[react->mode]), "task", observed_task(react),
+                       "robot", observed_robot(b, skills), "world", observed_world(b), "queue",
+                       observed_queue(b), "skills", names, "running", observed_running(b, skills),
+                       "last_result", pons__record_write(&pons__result_record, skills->last_result),
+                       "failures", json_integer(react->failures), "limits",
+                       pons_object("failures_max", json_integer(b->rules.failures_max),
+                                   "iterations_max", json_integer(b->rules.iterations_max), NULL),
+                       "ladder", pons__ladder_brief(react->task), "no_progress",
+                       json_boolean(react->no_progress), "woke",
+                       *react->woke ? json_string(react->woke) : NULL, "human",
+                       pons__record_write(&pons__human_record, react->human), NULL);
 }
 
 static pons_value *observed_world(pons_brain *b)
@@ -210,7 +211,31 @@ static pons_value *observed_world(pons_brain *b)
         json_integer((json_int_t)json_array_size(pons_get(b->world, "obstacles"))), NULL);
 }
 
-static pons_value *observed_robot(pons_brain *b)
+// Whether the base is taken, and of what is counted how much is, as the body says it or by what runs.
+static pons_value *observed_resources(pons_brain *b, const pons__skills *skills)
+{
+    const pons_value *told = pons_get(b->robot, "resources");
+    pons_value *seen = told ? json_copy((json_t *)told) : json_object();
+    pons_autovalue all = pons__resources(b);
+    const char *name;
+    json_t *amount;
+    json_object_foreach(all, name, amount)
+    {
+        int64_t used = 0;
+        for (size_t i = 0; i < skills->running.n; i++) {
+            const pons__running *r = skills->running.at[i];
+            used += pons_get_int(pons_get(pons__skill(b, r->skill), "resources_counted"), name, 0);
+        }
+        const int64_t at_body = pons_get_int(pons_get(told, "counted"), name, 0);
+        json_object_set_new(seen, name,
+                            pons_object("used", json_integer(used > at_body ? used : at_body), "of",
+                                        pons_value_ref(amount), NULL));
+    }
+    json_object_del(seen, "counted");
+    return seen;
+}
+
+static pons_value *observed_robot(pons_brain *b, const pons__skills *skills)
 {
     const pons_value *r = b->robot;
     return pons_object(
@@ -218,8 +243,7 @@ static pons_value *observed_robot(pons_brain *b)
         json_real(pons_get_num(r, "battery_pct", 0.0)), "battery_state",
         json_string(pons_get_str(r, "battery_state", "unknown")), "zone",
         pons__or_null(pons_get(r, "zone")), "docked",
-        json_boolean(pons_get_bool(r, "docked", false)), "resources",
-        pons_get(r, "resources") ? pons_value_ref(pons_get(r, "resources")) : json_object(),
+        json_boolean(pons_get_bool(r, "docked", false)), "resources", observed_resources(b, skills),
         "distance_to_target", pons__or_null(pons_get(r, "distance_to_target")), "stop",
         pons_get(r, "stop") ? pons_value_ref(pons_get(r, "stop"))
                             : pons_object("latched", json_false(), "reason", json_string(""), NULL),

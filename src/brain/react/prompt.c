@@ -46,8 +46,8 @@ static const char SYSTEM_PROMPT[] =
     "{\"op\":\"cancel\",\"goal_id\" (or \"all\")}, {\"op\":\"speak\",\"text\"}, "
     "{\"op\":\"approval\",\"question\",\"options\"}. Leave ops out while a running skill is doing "
     "well: you are asked again when it ends or gets nowhere, or after wake_s. A skill that needs "
-    "the "
-    "base can start only when nothing else uses it.\n"
+    "the base can start only when nothing else uses it, one that takes of a counted resource only "
+    "while enough of it is left (robot.resources).\n"
     "When the task has no goals, say in FINISH's claims what is true now: in_zone, holding, "
     "battery.\n"
     "A hard kernel checks everything; what it refuses comes back as last_result.\n"
@@ -371,18 +371,20 @@ static pons_value *skill_told(const pons_value *skill, size_t level, long schema
 {
     const pons_value *args = pons_get(skill, "args_schema");
     const pons_value *needs = pons_get(skill, "resources_required");
+    const pons_value *takes = pons_get(skill, "resources_counted");
     const char *about = pons_get_str(skill, "description", NULL);
     char *line = NULL;
     const long n = args ? pons_value_line(args, &line) : 0;
     free(line);
-    return pons_object(
-        "name", json_string(pons_get_str(skill, "name", "")), "does",
-        about && level < 3 ? json_string(about) : NULL, "needs",
-        json_array_size(needs) > 0 && level < 3 ? pons_value_ref(needs) : NULL, "args_schema",
-        !args             ? json_object()
-        : n <= schema_max ? pons_value_ref(args)
-                          : json_string("left out to fit"),
-        "failures", level < 1 ? advice_of(pons_get(skill, "error_map")) : NULL, NULL);
+    return pons_object("name", json_string(pons_get_str(skill, "name", "")), "does",
+                       about && level < 3 ? json_string(about) : NULL, "needs",
+                       json_array_size(needs) > 0 && level < 3 ? pons_value_ref(needs) : NULL,
+                       "takes", takes && level < 3 ? pons_value_ref(takes) : NULL, "args_schema",
+                       !args             ? json_object()
+                       : n <= schema_max ? pons_value_ref(args)
+                                         : json_string("left out to fit"),
+                       "failures", level < 1 ? advice_of(pons_get(skill, "error_map")) : NULL,
+                       NULL);
 }
 
 // Names, what they do, argument schemas, advice; advice goes first, then the longest schemas. The caller
