@@ -7,7 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define TRACE_KEPT 20
+#define TRACE_KEPT    20
+#define AGREEMENT_MIN 0.85 // of what a scan shows with the map (docs/navigation.md)
 
 pons_value *pons__with(const pons_value *old, const char *key, pons_value *value)
 {
@@ -79,10 +80,14 @@ int64_t pons__port_robot_ms(const pons__port *p)
     return p->newest.as.telemetry.robot_ms; // 0 before the first
 }
 
+// A body that does not tell is believed. One scan that contradicts is not yet a doubt to the body, but
+// enough to wait with a success until the next ones.
 bool pons__place_sure(const pons_brain *b)
 {
-    const char *state = b->port.newest.as.telemetry.localization.state;
-    return !state || !*state || strcmp(state, "sure") == 0; // a body that does not tell is believed
+    const pons_report_telemetry *t = &b->port.newest.as.telemetry;
+    const char *state = t->localization.state;
+    return (!state || !*state || strcmp(state, "sure") == 0) &&
+           !(t->localization.agreement < AGREEMENT_MIN); // NaN: it cannot tell
 }
 
 const pons_value *pons__skill(const pons_brain *b, const char *name)

@@ -28,6 +28,7 @@
 #define STANDS_M       0.02                   // and what that may still be off
 #define THERE_M        0.35                   // the localiser may be this wrong about a zone's edge
 #define STEP_S         0.01
+#define UNSEEN_S       0.3 // after that no scan may have shown it: one comes every 0.1 s, and is told
 #define KERNELS_OWN    "-" // no zone's name: a task of the battery's
 
 static void broken(pons__watch *w, const char *kind, const char *fmt, ...)
@@ -53,6 +54,7 @@ void pons__watch_init(pons__watch *w, const char *ledger, const pons_value *worl
                       const pons_value *config, const pons_value *always)
 {
     *w = (pons__watch){.always = always,
+                       .carried_s = -INFINITY,
                        .world = world,
                        .asks = pons_get(pons_get(config, "approval"), "skills"),
                        .misses = json_array(),
@@ -103,6 +105,7 @@ void pons__watch_stopped(pons__watch *w)
 void pons__watch_moved(pons__watch *w)
 {
     w->stands = w->has_before = false;
+    w->carried_s = w->now_s;
     w->latched_s = w->now_s;
 }
 
@@ -363,7 +366,8 @@ static void queued_event(pons__watch *w, const pons_value *payload)
                                            : ""));
 }
 
-// A task ends once; and one that says it went somewhere is there, also a robot that was carried off.
+// A task ends once; and one that says it went somewhere is there, also a robot that was carried off,
+// but for the moment in which nothing can have seen it.
 static void done_event(pons__watch *w, const pons_value *payload)
 {
     const char *id = pons_get_str(payload, "task_id", "");
@@ -374,7 +378,7 @@ static void done_event(pons__watch *w, const pons_value *payload)
     }
     const bool own = strcmp(zone, KERNELS_OWN) == 0; // the kernel ends it, and lets go after that
     if (*zone && !own && strcmp(pons_get_str(payload, "status", ""), "succeeded") == 0 &&
-        !w->edited && !near_zone(w->world, zone, w->truth)) {
+        !w->edited && w->now_s - w->carried_s > UNSEEN_S && !near_zone(w->world, zone, w->truth)) {
         broken(w, "there", "%s succeeded, and the robot is at %.2f, %.2f, not in %s", id,
                w->truth.x, w->truth.y, zone);
     }

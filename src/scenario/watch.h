@@ -25,6 +25,7 @@ typedef struct pons__watch {  // the caller's storage
     pons_value *kinds;        // of them
     double now_s;             // robot time of this step
     pons_pose2 truth, before; // now, and a step ago
+    double carried_s;         // when the robot was carried off last
     bool has_before;
     // the ledger
     const char *ledger;  // path; borrowed
