@@ -15,6 +15,9 @@ pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const 
 pons_value *pons__guard_kernel(const pons_brain *b, const char *skill);
 // The same for a goal message that is about to be sent, by the kernel's mode as it is now.
 pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal);
+// Why a task cannot be ended as done now: a text, or NULL.
+pons_value *pons__guard_finish(const pons_brain *b, const pons__task *task,
+                               const pons__skills *skills);
 pons_value *pons__guard_says(const pons_value *rules); // all their messages, on one line
 pons_value *pons__guard_approvals(pons_brain *b, const char *skill, const pons_value *args);
 

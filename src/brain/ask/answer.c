@@ -8,7 +8,7 @@
 //
 // What models put around their JSON is taken off: a thought in <think>…</think>, a fence of ```, a
 // sentence before and after. What is left is one JSON object, or it is refused.
-#include "brain/react/answer.h"
+#include "brain/ask/answer.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // answer.h - the check of what a model answers (answer.c).
-#ifndef PONS_BRAIN_REACT_ANSWER_H
-#define PONS_BRAIN_REACT_ANSWER_H
+#ifndef PONS_BRAIN_ASK_ANSWER_H
+#define PONS_BRAIN_ASK_ANSWER_H
 
 #include "brain/self.h"
 

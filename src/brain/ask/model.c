@@ -5,8 +5,8 @@
 // ever used. The brain's loop thread; the provider has its own.
 #include "brain/model.h"
 
-#include "brain/react/answer.h"
-#include "brain/react/prompt.h"
+#include "brain/ask/answer.h"
+#include "brain/ask/prompt.h"
 
 #include <string.h>
 
@@ -19,15 +19,18 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
     pons_error ignored = PONS_ERROR_INIT;
     int rc = PONS_EUNSUPPORTED;
     if (b->opts.llm) {
-        const pons_value *react = pons_run_get(run, "react");
+        pons__react *react = pons__record_read(&pons__react_record, pons_run_get(run, "react"));
+        pons__skills *skills = pons__record_read(&pons__skills_record, pons_run_get(run, "skills"));
         pons_autovalue full = pons__decision_request(
-            b, pons_run_get(run, "messages"), pons_get(react, "observation"),
+            b, pons_run_get(run, "messages"), react, skills,
             pons_get_str(request, "complaint", NULL), pons_get_str(request, "previous", NULL));
         // The provider counts the calls of an activation: a model that goes in circles ends here,
         // and the rules go on.
-        json_object_set_new(full, "run",
-                            json_sprintf("%s#%lld", pons_thread_id(b->thread),
-                                         (long long)pons_get_int(react, "activation", 0)));
+        json_object_set_new(
+            full, "run",
+            json_sprintf("%s#%lld", pons_thread_id(b->thread), (long long)react->activation));
+        pons__record_free(&pons__react_record, react);
+        pons__record_free(&pons__skills_record, skills);
         rc = b->opts.llm->ops->start(b->opts.llm->self, ++b->llm_call, full, &err);
     } else {
         pons_error_set(&err, rc, "brain", "no model is configured any more");

@@ -7,24 +7,31 @@
 // A server cuts a prompt that is too long in silence, and from the front, where the rules and the
 // skills are. So it is cut here, the least important first, and each cut is said in the prompt:
 //
-//     always      the rules, the schema of the answer, what was refused and why, each skill's name,
-//                 and of the observation the mode, the goal, what failed last
+//     always      the rules, the form of the answer (menu.c), what was refused and why, each skill's
+//                 name, and of the observation the mode, the goal, what failed last
 //     then        the whole observation: shorter texts and lists when it does not fit in half
-//     then        the skills' argument schemas: the longest are left out first
+//     then        the skills' arguments, what they do, what their failures advise
 //     then        what waits in the queue and the world's objects, the first of each
-//     then        the earlier messages, the newest first
+//     then        what went before, the newest first: each decision, and what had happened
+//
+// What is told twice is told once: zones and skills stand in the system message, numbers have three
+// places, and of an earlier observation only what had happened is left. In the shipped house the first
+// request is some 1,400 tokens, and what goes before adds a few hundred, so that a model with a context
+// of 4,096 tokens is enough.
 //
 // Tokens are estimated, on the high side: a third of the bytes of ASCII, half of the others (a
 // Chinese character has three). A server that tells its count of a prompt corrects the estimate of
 // the next.
-#include "brain/react/prompt.h"
+#include "brain/ask/prompt.h"
 
-#include "brain/guard.h"
+#include "brain/ask/menu.h"
 #include "pons/buf.h"
 
+#include <math.h>
 #include <string.h>
 
-#define MESSAGES_SENT_MAX 12   // of the run's messages, the newest
+#define MESSAGES_SENT_MAX 10   // of what went before, the newest
+#define PLACES            1e3  // to which a number is rounded
 #define PREVIOUS_MAX      2000 // bytes of a refused answer that it is reminded of
 #define MESSAGE_TOKENS    8    // that a server adds to each message
 #define RATIO_MIN         0.5  // how far a server's count is believed
@@ -33,6 +40,12 @@
 typedef struct room { // what is left
     long bytes, tokens;
 } room;
+
+typedef struct ask { // who asks, of what
+    pons_brain *b;
+    const pons__react *react;
+    const pons__skills *skills;
+} ask;
 
 static const char SYSTEM_PROMPT[] =
     "You decide for a mobile robot, one step at a time. Each user message carries an observation "
@@ -50,31 +63,34 @@ static const char SYSTEM_PROMPT[] =
     "while enough of it is left (robot.resources).\n"
     "When the task has no goals, say in FINISH's claims what is true now: in_zone, holding, "
     "battery.\n"
-    "A hard kernel checks everything; what it refuses comes back as last_result.\n"
-    "Example: {\"type\":\"CONTINUE\",\"reason\":\"to the kitchen\",\"ops\":[{\"op\":\"dispatch\","
-    "\"skill\":\"navigate_to_pose\",\"args\":{\"zone\":\"kitchen\"},\"goal_index\":0}]}";
+    "A hard kernel checks everything; what it refuses comes back as last_result. rules_would is "
+    "what a simple policy would do now: do the same unless you know better.\n"
+    "Example: {\"type\":\"CONTINUE\",\"reason\":\"WHY\",\"ops\":[{\"op\":\"dispatch\","
+    "\"skill\":\"SKILL\",\"args\":{\"ARGUMENT\":\"VALUE\"},\"goal_index\":0}]}";
 
 static room size_of(const char *text);
 static bool fits(room r, const char *text);
 static void take(room *r, const char *text);
 static room part_of(room r, int parts);
 static size_t cut_at(const char *text, size_t max);
-static pons_value *answer_form(pons_brain *b, room *left);
+static pons_value *answer_form(const ask *a, room *left);
 static char *skills_text(const pons_brain *b, room max);
-static char *observation_text(const pons_value *observation, room max);
+static char *observation_text(const ask *a, room max);
 static void add_context(const pons_brain *b, pons_buf *out, room max);
+static pons_value *seen_now(const ask *a);
 static pons_value *history(const pons_value *messages, room *left);
 static pons_value *message(const char *role, const char *content);
 
 pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
-                                   const pons_value *observation, const char *complaint,
-                                   const char *previous)
+                                   const pons__react *react, const pons__skills *skills,
+                                   const char *complaint, const char *previous)
 {
     const room whole = {.bytes = b->rules.prompt_bytes_max,
                         .tokens = (long)(b->rules.prompt_tokens_max / b->prompt_ratio)};
+    const ask a = {.b = b, .react = react, .skills = skills};
     room left = whole;
     pons_autobuf system = PONS_BUF_INIT, refused = PONS_BUF_INIT;
-    pons_autovalue form = answer_form(b, &left);
+    pons_autovalue form = answer_form(&a, &left);
     take(&left, SYSTEM_PROMPT);
     if (complaint) {
         pons_buf_printf(&refused,
@@ -88,12 +104,12 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
         pons_buf_printf(&reminded, "%.*s", (int)cut_at(previous, PREVIOUS_MAX), previous);
         take(&left, reminded.data);
     }
-    char *seen = observation_text(observation, part_of(left, 2));
+    char *seen = observation_text(&a, part_of(left, 2));
     take(&left, seen ? seen : "");
-    char *skills = skills_text(b, part_of(left, 2));
-    pons_buf_printf(&system, "%s\nSkills: %s", SYSTEM_PROMPT, skills ? skills : "[]");
-    take(&left, skills ? skills : "");
-    free(skills);
+    char *registry = skills_text(b, part_of(left, 2));
+    pons_buf_printf(&system, "%s\nSkills:\n%s", SYSTEM_PROMPT, registry ? registry : "");
+    take(&left, registry ? registry : "");
+    free(registry);
     const size_t before = system.len;
     add_context(b, &system, part_of(left, 3));
     take(&left, system.data + before);
@@ -115,7 +131,7 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
     b->prompt_tokens = whole.tokens - left.tokens;
     return pons_object("messages", list, "schema", form ? pons_value_ref(form) : NULL,
                        "schema_name", json_string("decision"), "observation",
-                       observation ? pons_value_ref(observation) : json_null(), NULL);
+                       react->observation ? pons_value_ref(react->observation) : json_null(), NULL);
 }
 
 void pons__prompt_learn(pons_brain *b, const pons_value *usage)
@@ -230,18 +246,19 @@ static pons_value *task_at_hand(const pons_value *task, size_t list_max)
 
 // As much of it as fits; the last try has the mode, the goal at hand and what failed, and little
 // else. The caller frees.
-static char *observation_text(const pons_value *observation, room max)
+static char *observation_text(const ask *a, room max)
 {
     static const struct {
         size_t text_max, list_max;
     } tries[] = {{1000, 32}, {300, 16}, {120, 8}, {60, 3}};
     char *text = NULL;
-    if (!json_is_object(observation) || pons_value_line(observation, &text) < 0) {
+    pons_autovalue seen = json_is_object(a->react->observation) ? seen_now(a) : NULL;
+    if (!seen || pons_value_line(seen, &text) < 0) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof tries / sizeof tries[0] && !fits(max, text); i++) {
-        pons_autovalue task = task_at_hand(pons_get(observation, "task"), tries[i].list_max);
-        pons_autovalue with_task = pons__with(observation, "task", pons_value_ref(task));
+        pons_autovalue task = task_at_hand(pons_get(seen, "task"), tries[i].list_max);
+        pons_autovalue with_task = pons__with(seen, "task", pons_value_ref(task));
         pons_autovalue cut = shortened(with_task, tries[i].text_max, tries[i].list_max);
         json_object_set_new(cut, "cut",
                             json_sprintf("to fit: texts to %zu bytes, lists to %zu items, no plan",
@@ -257,92 +274,33 @@ static char *observation_text(const pons_value *observation, room max)
     }
     free(text);
     text = NULL;
-    pons_autovalue task = task_at_hand(pons_get(observation, "task"), 1);
-    pons_autovalue rest = pons_object(
-        "mode", pons_value_ref(pons_get(observation, "mode")), "task", pons_value_ref(task),
-        "last_result", pons_value_ref(pons_get(observation, "last_result")), "failures",
-        pons_value_ref(pons_get(observation, "failures")), "cut", json_string("to fit"), NULL);
+    pons_autovalue task = task_at_hand(pons_get(seen, "task"), 1);
+    pons_autovalue rest =
+        pons_object("mode", pons_value_ref(pons_get(seen, "mode")), "task", pons_value_ref(task),
+                    "last_result", pons_value_ref(pons_get(seen, "last_result")), "failures",
+                    pons_value_ref(pons_get(seen, "failures")), "cut", json_string("to fit"), NULL);
     pons_autovalue least = shortened(rest, 60, 1);
     return pons_value_line(least, &text) < 0 ? NULL : text;
 }
 
 // ---- the form of an answer ----------------------------------------------------------------------
 
-// Names of things of the world, by their key; NULL: none.
-static pons_value *ids_of(const pons_value *things)
+// The menu of this moment (menu.c); without what it may be given to a skill where it is too long, and
+// the published schema before the body has said what there is.
+static pons_value *answer_form(const ask *a, room *left)
 {
-    pons_value *ids = json_array();
-    size_t i;
-    json_t *thing;
-    json_array_foreach(things, i, thing)
-    {
-        json_array_append_new(ids, json_string(pons_get_str(thing, "id", "")));
-    }
-    return ids;
-}
-
-// A skill's arguments with the zones and objects that there are.
-static pons_value *legal_args(const pons_brain *b, const pons_value *schema)
-{
-    const struct {
-        const char *name;
-        const pons_value *things;
-    } rows[] = {{"zone", pons_get(b->world, "zones")}, {"object", pons_get(b->world, "objects")}};
-    pons_value *args = json_deep_copy((json_t *)schema);
-    pons_value *properties = json_object_get(args, "properties");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        pons_value *property = json_object_get(properties, rows[i].name);
-        if (property && json_array_size(rows[i].things) > 0 && !pons_get(property, "enum")) {
-            json_object_set_new(property, "enum", ids_of(rows[i].things));
-        }
-    }
-    return args;
-}
-
-// The skills that R4 would let go out now, and what each may be given.
-static pons_value *menu_of(pons_brain *b)
-{
-    pons_value *menu = json_array();
-    size_t i;
-    json_t *skill;
-    json_array_foreach(pons_get(b->port.hello, "skills"), i, skill)
-    {
-        const char *name = pons_get_str(skill, "name", "");
-        pons_autovalue held = pons__guard_kernel(b, name);
-        if (held || !pons_get(skill, "args_schema")) {
-            continue;
-        }
-        json_array_append_new(
-            menu, json_pack("{s:s, s:{s:{s:s}, s:{s:s}, s:o, s:{s:s, s:i}}, s:[s,s,s], s:b}",
-                            "type", "object", "properties", "op", "const", "dispatch", "skill",
-                            "const", name, "args", legal_args(b, pons_get(skill, "args_schema")),
-                            "goal_index", "type", "integer", "minimum", 0, "required", "op",
-                            "skill", "args", "additionalProperties", 0));
-    }
-    return menu;
-}
-
-// The schema of the answer. What may be dispatched now is enumerated in it, so that a server that
-// forces answers into a schema lets a small model name nothing that there is not; where that does not
-// fit the published schema is sent.
-static pons_value *answer_form(pons_brain *b, room *left)
-{
-    const pons_value *published = pons__door_schema(b, PONS_DOOR_DECISION);
-    if (!published) {
-        return NULL;
-    }
-    pons_value *form = json_deep_copy((json_t *)published);
-    pons_autovalue menu = menu_of(b);
+    pons_value *form = pons__menu(a->b, a->react, a->skills);
     char *text = NULL;
-    if (json_array_size(menu) > 0) {
-        json_object_set_new(json_object_get(form, "$defs"), "dispatch",
-                            json_pack("{s:O}", "anyOf", menu));
-    }
-    if (pons_value_line(form, &text) > 0 && !fits(part_of(*left, 2), text)) {
+    if (form && pons_value_line(form, &text) > 0 && !fits(part_of(*left, 2), text)) {
         pons_value_unref(form);
-        form = pons_value_ref(published);
         free(text);
         text = NULL;
+        form = pons__menu_short(a->b);
+    }
+    if (!form) {
+        form = pons_value_ref(pons__door_schema(a->b, PONS_DOOR_DECISION));
+    }
+    if (form && !text) {
         pons_value_line(form, &text);
     }
     take(left, text ? text : "");
@@ -352,68 +310,80 @@ static pons_value *answer_form(pons_brain *b, room *left)
 
 // ---- parts --------------------------------------------------------------------------------------
 
-// "103 replan, default retry": what its failures advise.
-static pons_value *advice_of(const pons_value *error_map)
+// What its failures advise, those of one advice together: " Failures: replan 103 206; abort 204; else
+// retry."
+static void add_advice(pons_buf *out, const pons_value *error_map)
 {
-    pons_autobuf text = PONS_BUF_INIT;
-    const char *code;
-    json_t *word;
-    json_object_foreach((json_t *)error_map, code, word)
-    {
-        pons_buf_printf(&text, "%s%s %s", text.len ? ", " : "", code,
-                        json_is_string(word) ? json_string_value(word) : "");
+    pons_buf_printf(out, " Failures: ");
+    for (int word = PONS_RECOVER_NONE + 1; pons__recovery_words[word]; word++) {
+        const char *code;
+        json_t *advice;
+        bool any = false;
+        json_object_foreach((json_t *)error_map, code, advice)
+        {
+            const char *says = json_is_string(advice) ? json_string_value(advice) : "";
+            if (strcmp(says, pons__recovery_words[word]) == 0 && strcmp(code, "default") != 0) {
+                pons_buf_printf(out, "%s %s", any ? "" : says, code);
+                any = true;
+            }
+        }
+        pons_buf_printf(out, "%s", any ? "; " : "");
     }
-    return text.data ? json_string(text.data) : NULL;
+    pons_buf_printf(out, "else %s.", pons_get_str(error_map, "default", "retry"));
 }
 
-// As much of a skill as there is room for: level 0 has all of it.
-static pons_value *skill_told(const pons_value *skill, size_t level, long schema_max)
+// A line about a skill: "- dock_to_charger(): Drive to the charger. Needs base. Failures: …". Level 0 has
+// all of it, 1 no advice, 2 not what it does, 3 its name alone.
+static void add_skill(pons_buf *out, const pons_value *skill, int level)
 {
-    const pons_value *args = pons_get(skill, "args_schema");
     const pons_value *needs = pons_get(skill, "resources_required");
-    const pons_value *takes = pons_get(skill, "resources_counted");
-    const char *about = pons_get_str(skill, "description", NULL);
-    char *line = NULL;
-    const long n = args ? pons_value_line(args, &line) : 0;
-    free(line);
-    return pons_object("name", json_string(pons_get_str(skill, "name", "")), "does",
-                       about && level < 3 ? json_string(about) : NULL, "needs",
-                       json_array_size(needs) > 0 && level < 3 ? pons_value_ref(needs) : NULL,
-                       "takes", takes && level < 3 ? pons_value_ref(takes) : NULL, "args_schema",
-                       !args             ? json_object()
-                       : n <= schema_max ? pons_value_ref(args)
-                                         : json_string("left out to fit"),
-                       "failures", level < 1 ? advice_of(pons_get(skill, "error_map")) : NULL,
-                       NULL);
+    const pons_value *errors = pons_get(skill, "error_map");
+    pons_buf_printf(out, "- %s", pons_get_str(skill, "name", ""));
+    if (level < 3) {
+        char *arguments = pons__menu_arguments(pons_get(skill, "args_schema"));
+        pons_buf_printf(out, "(%s)", arguments ? arguments : "");
+        free(arguments);
+    }
+    if (level < 2) {
+        pons_buf_printf(out, ": %s", pons_get_str(skill, "description", ""));
+        size_t i;
+        json_t *resource;
+        json_array_foreach(needs, i, resource)
+        {
+            pons_buf_printf(out, "%s%s", i ? ", " : " Needs ", json_string_value(resource));
+        }
+        pons_buf_printf(out, "%s", json_array_size(needs) > 0 ? "." : "");
+        const char *name;
+        json_t *amount;
+        json_object_foreach((json_t *)pons_get(skill, "resources_counted"), name, amount)
+        {
+            pons_buf_printf(out, " Takes %g of %s.", json_number_value(amount), name);
+        }
+    }
+    if (level < 1 && json_object_size(errors) > 1) {
+        add_advice(out, errors);
+    }
+    pons_buf_printf(out, "\n");
 }
 
-// Names, what they do, argument schemas, advice; advice goes first, then the longest schemas. The caller
-// frees.
+// As much of each as fits; advice goes first, then what they do, then their arguments. The caller frees.
 static char *skills_text(const pons_brain *b, room max)
 {
-    static const long schema_max[] = {1L << 30, 1L << 30, 4096, 1024, 256, 0};
-    char *text = NULL;
-    for (size_t k = 0; k < sizeof schema_max / sizeof schema_max[0]; k++) {
-        pons_autovalue skills = json_array();
-        size_t i;
-        json_t *skill;
-        json_array_foreach(pons_get(b->port.hello, "skills"), i, skill)
+    const pons_value *skills = pons_get(b->port.hello, "skills");
+    size_t i;
+    json_t *skill;
+    for (int level = 0; level < 4; level++) {
+        pons_autobuf text = PONS_BUF_INIT;
+        json_array_foreach(skills, i, skill)
         {
-            json_array_append_new(skills, skill_told(skill, k, schema_max[k]));
+            add_skill(&text, skill, level);
         }
-        free(text);
-        text = NULL;
-        if (pons_value_line(skills, &text) < 0) {
-            return NULL;
-        }
-        if (fits(max, text)) {
-            return text;
+        if (!text.data || fits(max, text.data)) {
+            return strdup(text.data ? text.data : "");
         }
     }
     pons_autobuf names = PONS_BUF_INIT; // a body with so many skills that not even their names fit
-    size_t i;
-    json_t *skill;
-    json_array_foreach(pons_get(b->port.hello, "skills"), i, skill)
+    json_array_foreach(skills, i, skill)
     {
         const char *name = pons_get_str(skill, "name", "");
         if (fits(max, name)) {
@@ -421,7 +391,6 @@ static char *skills_text(const pons_brain *b, room max)
             take(&max, name);
         }
     }
-    free(text);
     return strdup(names.data ? names.data : "");
 }
 
@@ -481,30 +450,114 @@ static void add_context(const pons_brain *b, pons_buf *out, room max)
     add_list(out, "Objects", pons_get(b->world, "objects"), part_of(max, 2));
 }
 
-// The run's messages before the newest, which is the observation: the newest of them that fit.
+// A copy with its numbers to three places, which is more than any decision needs.
+static pons_value *rounded(const pons_value *v)
+{
+    size_t i;
+    json_t *item;
+    const char *key;
+    if (json_is_real(v)) {
+        const double x = json_real_value(v);
+        return json_real(isfinite(x) ? round(x * PLACES) / PLACES : 0.0);
+    }
+    if (json_is_array(v)) {
+        pons_value *list = json_array();
+        json_array_foreach(v, i, item)
+        {
+            json_array_append_new(list, rounded(item));
+        }
+        return list;
+    }
+    if (json_is_object(v)) {
+        pons_value *object = json_object();
+        json_object_foreach((json_t *)v, key, item)
+        {
+            json_object_set_new(object, key, rounded(item));
+        }
+        return object;
+    }
+    return pons_value_ref(v);
+}
+
+// What the rules would do, where they understand the task: a weak model may just say so, too.
+static pons_value *rules_would(const ask *a)
+{
+    const pons_policy *rules = &a->b->opts.policy;
+    pons_autovalue said = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (!a->react->task || a->react->task->goals.n == 0 ||
+        rules->ops->decide(rules->self, a->react->observation, &said, &none) < 0) {
+        return NULL;
+    }
+    return pons_object("type", pons_optional(pons_get(said, "type")), "ops",
+                       pons_optional(pons_get(said, "ops")), NULL);
+}
+
+// The observation as it is asked about: without what stands in the system message already.
+static pons_value *seen_now(const ask *a)
+{
+    pons_value *seen = rounded(a->react->observation);
+    pons_value *would = rules_would(a);
+    json_object_del(seen, "skills");
+    json_object_del(seen, "limits");
+    json_object_del(json_object_get(seen, "world"), "zones");
+    if (would) {
+        json_object_set_new(seen, "rules_would", would);
+    }
+    return seen;
+}
+
+// An earlier message as it is remembered: of an observation, where that was and what had happened; a
+// result by itself stands in the observation after it (NULL). The caller frees.
+static char *remembered(const pons_value *earlier)
+{
+    static const char *const kept[] = {"iter", "woke", "last_result", "failures", "human"};
+    const char *content = pons_get_str(earlier, "content", "");
+    pons_autovalue seen = NULL;
+    char *text = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (strcmp(pons_get_str(earlier, "role", "user"), "user") != 0 ||
+        pons_value_parse(content, strlen(content), &seen, &none) < 0) {
+        return strdup(content);
+    }
+    if (!pons_get(seen, "iter")) {
+        return NULL;
+    }
+    pons_autovalue brief =
+        pons_object("zone", pons_optional(pons_get(pons_get(seen, "robot"), "zone")), NULL);
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const pons_value *member = pons_get(seen, kept[i]);
+        if (member && !json_is_null(member)) {
+            json_object_set_new(brief, kept[i], shortened(member, 120, 8));
+        }
+    }
+    json_object_del(json_object_get(brief, "last_result"), "metrics");
+    pons_autovalue round = rounded(brief);
+    return pons_value_line(round, &text) < 0 ? NULL : text;
+}
+
+// What was before the newest message, which is the observation: the newest of it that fits.
 static pons_value *history(const pons_value *messages, room *left)
 {
-    const size_t n = json_array_size(messages), last = n > 0 ? n - 1 : 0;
-    const size_t oldest = last > MESSAGES_SENT_MAX - 1 ? last - (MESSAGES_SENT_MAX - 1) : 0;
     static const char note[] = "(Earlier messages are left out to fit.)";
     pons_value *list = json_array();
-    size_t from = last;
     room r = *left;
     take(&r, note);
-    for (; from > oldest; from--) {
-        const char *text = pons_get_str(json_array_get(messages, from - 1), "content", "");
-        if (!fits(r, text)) {
-            break;
+    bool more = false;
+    for (size_t i = json_array_size(messages); i > 1 && !more; i--) {
+        const pons_value *m = json_array_get(messages, i - 2);
+        char *text = remembered(m);
+        if (text) {
+            more = json_array_size(list) == MESSAGES_SENT_MAX || !fits(r, text);
         }
-        take(&r, text);
+        if (text && !more) {
+            take(&r, text);
+            json_array_insert_new(list, 0, message(pons_get_str(m, "role", "user"), text));
+        }
+        free(text);
     }
-    if (from > oldest) {
-        json_array_append_new(list, message("user", note));
-    }
-    for (size_t k = from; k < last; k++) {
-        const pons_value *m = json_array_get(messages, k);
-        json_array_append_new(
-            list, message(pons_get_str(m, "role", "user"), pons_get_str(m, "content", "")));
+    if (more) {
+        json_array_insert_new(list, 0, message("user", note));
     }
     *left = r;
     return list;

@@ -188,23 +188,35 @@ static const char *whereabouts(const pons_brain *b)
                                : "a place that it does not know";
 }
 
-static void judge_finish(const pons__turn *t, pons_value *rules)
+pons_value *pons__guard_finish(const pons_brain *b, const pons__task *task,
+                               const pons__skills *skills)
 {
-    const pons__react *r = t->react;
-    const size_t n = r->task ? r->task->goals.n : 0;
-    for (size_t i = 0; pons__decided(r) == PONS_FINISH && i < n; i++) {
-        const pons__goal *goal = r->task->goals.at[i];
+    const size_t n = task ? task->goals.n : 0;
+    for (size_t i = 0; i < n; i++) {
+        const pons__goal *goal = task->goals.at[i];
         const bool place = strcmp(goal->intent, "go_to") == 0;
         const bool last = i + 1 == n;
         if (goal->done && !(place && last)) {
             continue;
         }
-        if (!pons__goal_met(t->b, goal, pons__goal_running(t->skills, i))) {
-            rule(rules, "goal_met",
-                 json_sprintf("goal %zu (%s) is not met: the robot is in %s", i,
-                              *goal->text ? goal->text : goal->intent, whereabouts(t->b)));
-            return;
+        if (!pons__goal_met(b, goal, pons__goal_running(skills, i))) {
+            return json_sprintf("goal %zu (%s) is not met: the robot is in %s", i,
+                                *goal->text ? goal->text : goal->intent, whereabouts(b));
         }
+    }
+    return NULL;
+}
+
+// A place that was reached and left since is a goal again: whoever decides sees it, and goes there.
+static void judge_finish(const pons__turn *t, pons_value *rules)
+{
+    pons__task *task = t->react->task;
+    const bool ends = pons__decided(t->react) == PONS_FINISH;
+    pons_value *unmet = ends ? pons__guard_finish(t->b, task, t->skills) : NULL;
+    if (unmet) {
+        pons__goal *last = task->goals.at[task->goals.n - 1];
+        last->done = last->done && strcmp(last->intent, "go_to") != 0;
+        rule(rules, "goal_met", unmet);
     }
 }
 

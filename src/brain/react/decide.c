@@ -10,7 +10,7 @@
 // kernel or a person has said something, or the time has come that the model itself had set (wake_s).
 // It is never asked by the clock: R7 sees to that (settle.c).
 #include "brain/ladder.h"
-#include "brain/react/answer.h"
+#include "brain/ask/answer.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"

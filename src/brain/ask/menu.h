@@ -1,0 +1,14 @@
+// menu.h - what may be decided now, as the form of an answer (menu.c).
+#ifndef PONS_BRAIN_ASK_MENU_H
+#define PONS_BRAIN_ASK_MENU_H
+
+#include "brain/self.h"
+
+// A JSON schema; NULL: the body has told nothing yet, or nothing may be decided.
+pons_value *pons__menu(pons_brain *b, const pons__react *react, const pons__skills *skills);
+// The same without the arguments, and without asking the critic.
+pons_value *pons__menu_short(const pons_brain *b);
+// A skill's arguments as one reads them: "zone | pose{x, y, yaw?}; timeout_s?". The caller frees.
+char *pons__menu_arguments(const pons_value *schema);
+
+#endif
