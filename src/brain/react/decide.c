@@ -9,8 +9,8 @@
 // A model is asked when something has happened: a task begins, a skill has ended or gets nowhere, the
 // kernel or a person has said something, or the time has come that the model itself had set (wake_s).
 // It is never asked by the clock: R7 sees to that (settle.c).
-#include "brain/ladder.h"
 #include "brain/ask/answer.h"
+#include "brain/ladder.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
