@@ -450,6 +450,9 @@ typedef enum pons_busy {
 // nodes, the old run's step is finished first.
 int pons_run_submit(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *input,
                     pons_busy how, const pons_run_options *opts, pons_run **ret, pons_error *err);
+// The same without another one: the run gives way, and its checkpoints go, as PONS_BUSY_ROLLBACK says.
+// Not from inside a node. PONS_EUNSUPPORTED without a store.
+int pons_run_rollback(pons_run *r, pons_error *err);
 // Goes on from an older checkpoint: writes a checkpoint with the source "fork" that has its state,
 // and runs what came next there (of an input's checkpoint: that input again, PONS_ENOTFOUND when
 // what it made was not stored by itself); or with input, a new invocation on that state. What

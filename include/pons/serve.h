@@ -51,6 +51,18 @@ typedef struct pons_serve_host {
     int (*observe)(void *user, pons_link **ret, pons_error *err);
 } pons_serve_host;
 
+// A graph that clients run by its id. Each of its runs has a thread of the process to itself.
+typedef struct pons_serve_graph {
+    const char *id;          // "letters"
+    const char *help;        // one line; may be NULL
+    const pons_graph *graph; // borrowed, until the server is closed
+    const char *ns;          // where its state is, in a thread of the store: "" of a graph of one's own
+    // How its awaits are served: called on the run's thread. A start may answer at once
+    // (pons_run_answer), or anybody later (pons_serve_answer). Borrowed.
+    const pons_await_handler *handlers;
+    size_t n_handlers;
+} pons_serve_graph;
+
 typedef struct pons_serve_options {
     const pons_http_server_ops *http; // pons_http_server_load
     pons_store store;                 // borrowed
@@ -71,6 +83,8 @@ typedef struct pons_serve_options {
     // Tools for clients of the Model Context Protocol, at /mcp; its providers belong to the server's
     // thread while it is open. NULL: none.
     const pons_mcp_server_options *mcp;
+    const pons_serve_graph *graphs; // (n_graphs) borrowed
+    size_t n_graphs;
     const char *ui_dir; // the page's files, read anew for each request; NULL: none
 } pons_serve_options;
 
@@ -87,6 +101,9 @@ const char *pons_serve_token(const pons_serve *s, const char *role);
 void pons_serve_event(pons_serve *s, const pons_event *ev);
 // A commit of the host's store (pons_store_watch), for /metrics. Any thread.
 void pons_serve_commit(pons_serve *s, int rc, int64_t ns);
+// An answer to an await of a served graph's run, from any thread. Takes it. PONS_ENOTFOUND: no run of
+// the thread is at work, and whoever asks again will be told that it is asked again (`restarted`).
+int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, pons_value *answer);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 //                                 403, 401, 415, 400                 one reply, or a stream
 //
 //     hub's thread   events of threads to every client      feed/hub.c
+//     host's threads runs of graphs, each on its own, and who follows them   host/
 //     body's thread  telemetry to every client that looks   robot/live.c
 //     Stop's server  a port of its own                      feed/stop.c
 //
@@ -20,6 +21,8 @@
 #include "serve/door/route.h"
 #include "serve/feed/hub.h"
 #include "serve/feed/stop.h"
+#include "serve/host/host.h"
+#include "serve/langgraph/routes.h"
 #include "serve/mcp/mcp.h"
 #include "serve/metrics/metrics.h"
 #include "serve/page/page.h"
@@ -41,7 +44,14 @@ static const pons__route *const tables[] = {
     pons__hub_routes,     // feed/hub.c
     pons__metrics_routes, // metrics/metrics.c
     pons__mcp_routes,     // mcp/mcp.c
-    pons__page_routes,    // page/page.c
+    // langgraph/
+    pons__lg_info_routes,
+    pons__lg_assistant_routes,
+    pons__lg_thread_routes,
+    pons__lg_state_routes,
+    pons__lg_run_routes,
+    pons__lg_store_routes,
+    pons__page_routes, // page/page.c
     NULL,
 };
 
@@ -186,6 +196,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
     rc = rc < 0 ? rc : pons__steering_open(s, &s->steering, err);
     rc = rc < 0 ? rc : pons__mcp_open(s, &s->mcp, err);
+    rc = rc < 0 ? rc : pons__runhost_open(s, &s->host, err);
     rc = rc < 0 ? rc : listen_both(s, err);
     if (rc < 0) {
         pons_serve_close(s);
@@ -203,6 +214,7 @@ void pons_serve_close(pons_serve *s)
     pons__hub_stop(s->hub);
     pons__live_stop(s->live);
     pons__mcp_stop(s->mcp);
+    pons__runhost_stop(s->host);
     if (s->listener) {
         s->http->close(s->listener);
     }
@@ -211,6 +223,7 @@ void pons_serve_close(pons_serve *s)
     pons__live_close(s->live);
     pons__steering_close(s->steering);
     pons__mcp_close(s->mcp);
+    pons__runhost_close(s->host);
     pons__page_close(s->page);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);
@@ -242,6 +255,14 @@ void pons_serve_event(pons_serve *s, const pons_event *ev)
 {
     pons__metrics_event(s->metrics, ev);
     pons__hub_event(s->hub, ev);
+    if (ev->seq > 0) {
+        pons__runhost_event(s->host, ev->thread);
+    }
+}
+
+int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, pons_value *answer)
+{
+    return pons__runhost_answer(s->host, thread, await_id, answer);
 }
 
 void pons_serve_commit(pons_serve *s, int rc, int64_t ns)

@@ -119,14 +119,11 @@ static void print_graph(const cli *c, const char *name, const char *help)
     }
 }
 
-static int list(const cli *c)
+pons_value *cli_graph_modules(const cli *c)
 {
-    pons_autovalue names = json_object();
+    pons_value *names = json_object();
     const char *path = getenv("PONS_MODULE_PATH");
     char dir[PATH_MAX];
-    print_graph(c, "kernel", "the brain's outer loop; `pons run` runs it");
-    print_graph(c, "react", "the brain's inner loop; `pons run` runs it");
-    print_graph(c, "agent", "the planning agent; `pons agent` runs it");
     while (path && *path) {
         const size_t n = strcspn(path, ":");
         snprintf(dir, sizeof dir, "%.*s", (int)n, path);
@@ -142,6 +139,15 @@ static int list(const cli *c)
     if (own < (int)sizeof dir) {
         add_modules(names, dir);
     }
+    return names;
+}
+
+static int list(const cli *c)
+{
+    pons_autovalue names = cli_graph_modules(c);
+    print_graph(c, "kernel", "the brain's outer loop; `pons run` runs it");
+    print_graph(c, "react", "the brain's inner loop; `pons run` runs it");
+    print_graph(c, "agent", "the planning agent; `pons agent` runs it");
     const char *name;
     json_t *ignored;
     json_object_foreach(names, name, ignored)

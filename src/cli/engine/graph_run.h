@@ -14,6 +14,8 @@ typedef struct graph_words { // the options of `pons graph`, as they were typed;
 int cli_graph_load(const char *name, const pons_graph_module **ret_module, pons_graph **ret,
                    pons_error *err);
 
+// The names of all modules that are found, {name: true}: the caller's.
+pons_value *cli_graph_modules(const cli *c);
 // "a/graph-x.so" as its directory and "x"; false: not such a file.
 bool cli_graph_module(const char *path, char *dir, size_t dir_cap, char *bare, size_t bare_cap);
 // A thread's graph, by name or path; false: no graph of a person's own has begun it.

@@ -9,6 +9,7 @@
 // the inbox that `pons say` of another terminal would use.
 #include "cli/agent/agent_cli.h"
 #include "cli/serve/goal_tools.h"
+#include "cli/serve/graphs.h"
 #include "cli/serve/host.h"
 #include "pons/policy.h"
 
@@ -49,6 +50,7 @@ typedef struct serving {
     char address[64], token_file[PATH_MAX + 32];
     int port;
     char *cert, *key;
+    cli_graphs graphs;
     pthread_mutex_t mtx;
     pons_serve *serve; // set by the main thread, under mtx
     pid_t browser;     // what --open started; 0: nothing
@@ -297,6 +299,9 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .key = s->key,
                             .mcp = &tools,
                             .ui_dir = s->w->ui};
+    cli_graphs_open(s->c, &s->graphs);
+    o.graphs = s->graphs.list;
+    o.n_graphs = s->graphs.n;
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
     pons_serve *serve = NULL;
     rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);
@@ -366,6 +371,7 @@ static void close_server(void *user)
     pthread_mutex_unlock(&s->mtx);
     pons_serve_close(serve);
     cli_mcp_parts_close(&s->mcp);
+    cli_graphs_close(&s->graphs);
     if (s->browser > 0) {
         waitpid(s->browser, NULL, WNOHANG);
     }

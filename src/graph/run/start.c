@@ -93,6 +93,15 @@ int pons_run_submit(pons_thread *t, const pons_graph *g, const char *name, const
     return pons_run_start(t, g, name, input, opts, ret, err);
 }
 
+int pons_run_rollback(pons_run *r, pons_error *err)
+{
+    if (!r->durable) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                              "a thread without a store can't roll back");
+    }
+    return pons__run_give_way(r, true, err);
+}
+
 static bool inside(const pons_run *r)
 {
     return r->stepping > 0;

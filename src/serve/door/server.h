@@ -16,6 +16,7 @@ typedef struct pons__steering pons__steering;
 typedef struct pons__page pons__page;
 typedef struct pons__metrics pons__metrics;
 typedef struct pons__mcp pons__mcp;
+typedef struct pons__runhost pons__runhost;
 
 struct pons_serve { // const after open, but for what its rooms guard themselves
     pons_serve_options o;
@@ -28,6 +29,7 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__page *page;
     pons__metrics *metrics;
     pons__mcp *mcp; // NULL: none is offered
+    pons__runhost *host;
     pons__stop_port *stop;
     int port, stop_port;
     atomic_bool ready; // names are there; before, nobody is let in

@@ -1,0 +1,419 @@
+// host.c - the run host: taking runs, stopping them, telling of them, and taking up at a start what
+// a server before this one had taken.
+//
+//     submit:  put (held) --> the store keeps it --> release --> a worker, in its turn
+//     start:   what the store keeps as open --> put, in the order in which it was taken
+//
+// Threads of runs without one of their own go a minute after the run's end, or later while somebody
+// follows them: a client that lost its connection can still read how it ended.
+#include "serve/host/host.h"
+
+#include "pons/log.h"
+#include "pons/memory.h"
+#include "serve/host/keep.h"
+#include "serve/host/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINGER_MS = 60000, TICK_MS = 1000, SETTLE_MS = 10000 };
+
+// ---- time ---------------------------------------------------------------------------------------
+
+static void forget_doomed(pons__runhost *h, bool all)
+{
+    const int64_t now = pons_now_ms(&h->s->o.clock);
+    pthread_mutex_lock(&h->mtx);
+    for (pons__doomed **at = &h->doomed; *at;) {
+        pons__doomed *d = *at;
+        const bool due = all || now - d->since_ms >= LINGER_MS;
+        if (!due || (!all && pons__watcher_has(h->watcher, d->thread))) {
+            at = &d->next;
+            continue;
+        }
+        *at = d->next;
+        pthread_mutex_unlock(&h->mtx);
+        pons_error err = PONS_ERROR_INIT;
+        if (pons__runhost_thread_delete(h, d->thread, &err) < 0 && err.status != PONS_ENOTFOUND) {
+            pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
+        }
+        free(d);
+        pthread_mutex_lock(&h->mtx);
+        at = &h->doomed;
+    }
+    pthread_mutex_unlock(&h->mtx);
+}
+
+static int64_t tick(void *user)
+{
+    pons__runhost *h = user;
+    const int64_t next = pons__jobs_tick(&h->queue, pons_wall_ms(&h->s->o.clock));
+    forget_doomed(h, false);
+    return next < TICK_MS ? next : TICK_MS;
+}
+
+static void grow(void *user) // under the queue's lock
+{
+    pons__runhost *h = user;
+    if (h->n_workers < PONS__WORKERS_MAX &&
+        pthread_create(&h->workers[h->n_workers], NULL, pons__worker, h) == 0) {
+        h->n_workers++;
+    }
+}
+
+// ---- what has ended -----------------------------------------------------------------------------
+
+static void doom(pons__runhost *h, const char *thread)
+{
+    pons__doomed *d = pons_need_zeroed(1, sizeof *d);
+    memcpy(d->thread, thread, strlen(thread) + 1);
+    d->since_ms = pons_now_ms(&h->s->o.clock);
+    pthread_mutex_lock(&h->mtx);
+    d->next = h->doomed;
+    h->doomed = d;
+    pthread_mutex_unlock(&h->mtx);
+}
+
+void pons__runhost_ended(pons__runhost *h, const pons__job *j)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (pons__kept_end(&h->items, j, j->rollback, &err) < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", j->id, err.message);
+    }
+    if (j->temporary) {
+        doom(h, j->thread);
+    }
+}
+
+static void stopped(pons__runhost *h, pons__job *list)
+{
+    while (list) {
+        pons__job *next = list->next;
+        list->next = NULL;
+        list->updated_ms = pons_wall_ms(&h->s->o.clock);
+        pons__runhost_ended(h, list);
+        pons__watcher_ended(h->watcher, list->thread, list->id);
+        pons__jobs_unref(&h->queue, list);
+        list = next;
+    }
+}
+
+// ---- taking a run -------------------------------------------------------------------------------
+
+static int make(pons__runhost *h, const pons__ask *a, pons__job **ret, pons_error *err)
+{
+    const pons_store store = h->s->o.store;
+    pons__job *j = NULL;
+    const int64_t now = pons_wall_ms(&h->s->o.clock);
+    if (!pons__runhost_graph(h, a->graph)) {
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no graph '%.80s'",
+                              a->graph);
+    }
+    if ((a->thread && (!*a->thread || strlen(a->thread) >= PONS_NAME_MAX)) ||
+        strlen(a->assistant) >= PONS_NAME_MAX || (a->run && strlen(a->run) >= PONS__UUID)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__SERVE, "a thread's name has 1 to %d bytes",
+                              PONS_NAME_MAX - 1);
+    }
+    int rc = pons__job_create(pons_value_ref(a->kwargs), pons_value_ref(a->metadata), &j, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (a->run) {
+        memcpy(j->id, a->run, strlen(a->run) + 1);
+    } else {
+        pons__uuid(now, j->id);
+    }
+    if (a->thread) {
+        memcpy(j->thread, a->thread, strlen(a->thread) + 1);
+        rc = store.ops->event_last(store.self, j->thread, &j->after, err);
+    } else {
+        pons__uuid(now, j->thread);
+    }
+    memcpy(j->assistant, a->assistant, strlen(a->assistant) + 1);
+    memcpy(j->graph, a->graph, strlen(a->graph) + 1);
+    j->multitask = a->multitask;
+    j->created_ms = now;
+    j->due_ms = now + (a->after_ms > 0 ? a->after_ms : 0);
+    j->temporary = !a->thread && !a->keep;
+    if (rc < 0) {
+        pons__job_free(j);
+        return rc;
+    }
+    *ret = j;
+    return PONS_OK;
+}
+
+int pons__runhost_submit(pons__runhost *h, const pons__ask *a, pons_value **ret, pons_error *err)
+{
+    pons__job *j = NULL, *gone = NULL;
+    int rc = make(h, a, &j, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const int64_t due = j->due_ms;
+    rc = pons__jobs_put(&h->queue, j, &gone, err);
+    if (rc < 0) {
+        pons__jobs_unref(&h->queue, j);
+        return rc;
+    }
+    stopped(h, gone);
+    pons_autovalue kept = pons__jobs_look(&h->queue, j);
+    json_object_set_new(kept, "due_ms", json_integer(due));
+    json_object_set_new(kept, "updated_ms", json_integer(j->created_ms));
+    rc = pons__kept_open(&h->items, kept, j->id, err);
+    if (rc < 0) {
+        pons__jobs_withdraw(&h->queue, j);
+    } else if (!pons__jobs_release(&h->queue, j, pons_wall_ms(&h->s->o.clock))) {
+        pons__runhost_ended(h, j); // whoever stopped it was before the store
+    }
+    if (rc >= 0) {
+        pons__watcher_wake(h->watcher); // it may be due later
+        *ret = pons_value_ref(kept);
+    }
+    pons__jobs_unref(&h->queue, j);
+    return rc;
+}
+
+// ---- stopping -----------------------------------------------------------------------------------
+
+int pons__runhost_cancel(pons__runhost *h, const char *thread, const char *run, bool rollback,
+                         pons_error *err)
+{
+    pons__job *gone = NULL;
+    pons_autovalue kept = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons__jobs_stop(&h->queue, thread, run, rollback, &gone, &none) >= 0) {
+        stopped(h, gone);
+        return PONS_OK;
+    }
+    return pons__kept_get(&h->items, thread, run, &kept, err);
+}
+
+void pons__runhost_cancel_all(pons__runhost *h, const char *status, bool rollback)
+{
+    pons_autovalue all = pons__jobs_list(&h->queue, NULL);
+    pons_error none = PONS_ERROR_INIT;
+    size_t i;
+    json_t *one;
+    json_array_foreach(all, i, one)
+    {
+        if (!status || strcmp(status, pons_get_str(one, "status", "")) == 0) {
+            pons__runhost_cancel(h, pons_get_str(one, "thread_id", ""),
+                                 pons_get_str(one, "run_id", ""), rollback, &none);
+        }
+    }
+}
+
+int pons__runhost_forget(pons__runhost *h, const char *thread, const char *run, pons_error *err)
+{
+    pons_autovalue kept = NULL;
+    pons__job *j = pons__jobs_find(&h->queue, thread, run);
+    pons__jobs_unref(&h->queue, j);
+    if (j) {
+        return pons_error_set(err, PONS_EBUSY, PONS__SERVE, "run %s has not ended: cancel it first",
+                              run);
+    }
+    const int rc = pons__kept_get(&h->items, thread, run, &kept, err);
+    return rc < 0 ? rc : pons__kept_delete(&h->items, thread, run, err);
+}
+
+int pons__runhost_thread_delete(pons__runhost *h, const char *thread, pons_error *err)
+{
+    const pons_store store = h->s->o.store;
+    pons__runhost_settle(h, thread);
+    if (pons__jobs_busy(&h->queue, thread)) {
+        return pons_error_set(err, PONS_EBUSY, PONS__SERVE,
+                              "thread %s has runs that have not ended", thread);
+    }
+    const int rc = store.ops->thread_delete(store.self, thread, err);
+    return rc < 0 ? rc : pons__kept_forget(&h->items, thread, err);
+}
+
+// ---- looking ------------------------------------------------------------------------------------
+
+const pons_serve_graph *pons__runhost_graph(const pons__runhost *h, const char *id)
+{
+    for (size_t i = 0; i < h->s->o.n_graphs; i++) {
+        if (strcmp(h->s->o.graphs[i].id, id) == 0) {
+            return &h->s->o.graphs[i];
+        }
+    }
+    return NULL;
+}
+
+const pons_items *pons__runhost_items(const pons__runhost *h)
+{
+    return &h->items;
+}
+
+bool pons__runhost_busy(pons__runhost *h, const char *thread)
+{
+    return pons__jobs_busy(&h->queue, thread);
+}
+
+int pons__runhost_run(pons__runhost *h, const char *thread, const char *run, pons_value **ret,
+                      pons_error *err)
+{
+    if (!thread) {
+        pons_autovalue all = pons__jobs_list(&h->queue, NULL);
+        size_t i;
+        json_t *one;
+        json_array_foreach(all, i, one)
+        {
+            if (strcmp(pons_get_str(one, "run_id", ""), run) == 0) {
+                *ret = pons_value_ref(one);
+                return PONS_OK;
+            }
+        }
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no run %s at work", run);
+    }
+    pons__job *j = pons__jobs_find(&h->queue, thread, run);
+    if (j) {
+        *ret = pons__jobs_look(&h->queue, j);
+        pons__jobs_unref(&h->queue, j);
+        return PONS_OK;
+    }
+    const int rc = pons__kept_get(&h->items, thread, run, ret, err);
+    return rc == PONS_ENOTFOUND
+               ? pons_error_set(err, rc, PONS__SERVE, "thread %s has no run %s", thread, run)
+               : rc;
+}
+
+int pons__runhost_runs(pons__runhost *h, const char *thread, const char *status, int64_t limit,
+                       int64_t offset, pons_value **ret, pons_error *err)
+{
+    pons_autovalue ended = NULL;
+    pons_autovalue live = pons__jobs_list(&h->queue, thread);
+    int rc = pons__kept_list(&h->items, thread, &ended, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_value *list = json_array();
+    const size_t n = json_array_size(live), all = n + json_array_size(ended);
+    for (size_t i = 0; i < all; i++) {
+        json_t *one = i < n ? json_array_get(live, n - 1 - i) : json_array_get(ended, i - n);
+        if (status && strcmp(status, pons_get_str(one, "status", "")) != 0) {
+            continue;
+        }
+        if (offset-- <= 0 && (limit < 0 || (int64_t)json_array_size(list) < limit)) {
+            json_array_append_new(list, pons_value_ref(one));
+        }
+    }
+    *ret = list;
+    return PONS_OK;
+}
+
+// ---- following ----------------------------------------------------------------------------------
+
+int pons__runhost_watch(pons__runhost *h, pons__watch *w, pons_error *err)
+{
+    char thread[PONS_NAME_MAX], run[40];
+    memcpy(thread, w->thread, sizeof thread);
+    memcpy(run, w->run, sizeof run);
+    const int rc = pons__watch_begin(h->watcher, w, err);
+    if (rc >= 0 && *run) { // it may have ended before the watcher knew that somebody wants to hear
+        pons__job *j = pons__jobs_find(&h->queue, thread, run);
+        pons__jobs_unref(&h->queue, j);
+        if (!j) {
+            pons__watcher_ended(h->watcher, thread, run);
+        }
+    }
+    return rc;
+}
+
+void pons__runhost_settle(pons__runhost *h, const char *thread)
+{
+    pons__jobs_settle(&h->queue, thread, SETTLE_MS);
+}
+
+int pons__runhost_answer(pons__runhost *h, const char *thread, const char *await,
+                         pons_value *answer)
+{
+    return pons__jobs_answer(&h->queue, thread, await, answer);
+}
+
+void pons__runhost_event(pons__runhost *h, const char *thread)
+{
+    if (h && h->watcher) {
+        pons__watcher_event(h->watcher, thread);
+    }
+}
+
+// ---- opening and closing ------------------------------------------------------------------------
+
+// A run that was taken by a server before this one.
+static void take_up(pons__runhost *h, const pons_value *kept)
+{
+    pons__job *j = NULL, *gone = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const int64_t now = pons_wall_ms(&h->s->o.clock);
+    if (pons__job_read(kept, &j, &err) < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
+        return;
+    }
+    if (pons__job_ended(j)) { // of a thread that was to go
+        doom(h, j->thread);
+    } else if (!pons__runhost_graph(h, j->graph)) {
+        j->state = PONS__JOB_ERROR;
+        j->updated_ms = now;
+        j->error = pons_object("error", json_string("NotFound"), "message",
+                               json_sprintf("the graph %s is not served any more", j->graph), NULL);
+        pons__runhost_ended(h, j);
+    } else {
+        j->multitask = PONS__MULTITASK_ENQUEUE; // what had to give way has
+        j->taken_up = true;
+        if (pons__jobs_put(&h->queue, j, &gone, &err) >= 0) {
+            pons__jobs_release(&h->queue, j, now);
+        }
+    }
+    pons__jobs_unref(&h->queue, j);
+}
+
+int pons__runhost_open(pons_serve *s, pons__runhost **ret, pons_error *err)
+{
+    pons__runhost *h = pons_need_zeroed(1, sizeof *h);
+    pons_autovalue open = NULL;
+    h->s = s;
+    h->items = (pons_items){.store = s->o.store, .clock = s->o.clock};
+    pthread_mutex_init(&h->mtx, NULL);
+    pons__jobs_init(&h->queue, grow, h);
+    int rc = pons__watcher_open(
+        &(pons__watcher_options){.store = s->o.store, .clock = s->o.clock, .tick = tick, .user = h},
+        &h->watcher, err);
+    rc = rc < 0 ? rc : pons__kept_list(&h->items, NULL, &open, err);
+    if (rc < 0) {
+        pons__runhost_close(h);
+        return rc;
+    }
+    for (size_t i = json_array_size(open); i > 0; i--) {
+        take_up(h, json_array_get(open, i - 1));
+    }
+    *ret = h;
+    return PONS_OK;
+}
+
+void pons__runhost_stop(pons__runhost *h)
+{
+    if (!h) {
+        return;
+    }
+    pons__jobs_close(&h->queue);
+    for (size_t i = 0; i < h->n_workers; i++) { // no more are made once it is closed
+        pthread_join(h->workers[i], NULL);
+    }
+    h->n_workers = 0;
+    pons__watcher_stop(h->watcher);
+}
+
+void pons__runhost_close(pons__runhost *h)
+{
+    if (!h) {
+        return;
+    }
+    pons__runhost_stop(h);
+    forget_doomed(h, true);
+    pons__watcher_close(h->watcher);
+    pons__jobs_fini(&h->queue);
+    pthread_mutex_destroy(&h->mtx);
+    free(h);
+}

@@ -1,0 +1,32 @@
+// parts.h - what the files of the run host share.
+#ifndef PONS_SERVE_HOST_PARTS_H
+#define PONS_SERVE_HOST_PARTS_H
+
+#include "serve/host/host.h"
+#include "serve/host/queue.h"
+
+enum { PONS__WORKERS_MAX = 64 };
+
+typedef struct pons__doomed { // a thread that goes when nobody follows it any more
+    struct pons__doomed *next;
+    char thread[PONS_NAME_MAX];
+    int64_t since_ms;
+} pons__doomed;
+
+struct pons__runhost {
+    pons_serve *s;
+    pons_items items;
+    pons__jobs queue;
+    pons__watcher *watcher;
+    pthread_mutex_t mtx;
+    pthread_t workers[PONS__WORKERS_MAX]; // [queue's lock]
+    size_t n_workers;                     // [queue's lock]
+    pons__doomed *doomed;                 // [mtx]
+};
+
+// worker.c: a thread's main; user is the host.
+void *pons__worker(void *user);
+// What is left to be done with a job that ended: its record, its followers, its thread.
+void pons__runhost_ended(pons__runhost *h, const pons__job *j);
+
+#endif

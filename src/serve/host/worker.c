@@ -1,0 +1,291 @@
+// worker.c - a run, from its first superstep to its last word.
+//
+//     take a session --> lease of its thread --> run.started --> begin --> supersteps --> run.ended
+//                                                                 ^           | parked: sleeps until a
+//                                                                 +-----------+ deadline, a blocking
+//                                                                               node, mail or a stop
+//
+// What "begin" is, is told by the order: an input, a command, an older checkpoint, or nothing, which
+// goes on. A run that a server before this one had begun is told by its run.started in the log, and
+// goes on from its checkpoints; answers that it brought are given again where the same questions are
+// still open. When run.ended is in the log already, only the record was missing.
+//
+// The server's closing is no end of a run: it stays open in the store, for the next server.
+#include "pons/log.h"
+#include "serve/host/begin.h"
+#include "serve/host/parts.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { LEASE_TRIES = 100, LEASE_WAIT_MS = 100 };
+
+typedef struct carried {
+    pons__runhost *h;
+    pons__session *session;
+    const pons__job *job;
+    const pons_serve_graph *graph;
+    pons_thread *t;
+    pons_run *run;
+    int wake, attempt;
+    pons__halt halt;
+} carried;
+
+static void on_event(void *user, const pons_event *ev)
+{
+    const carried *c = user;
+    pons__watcher_event(c->h->watcher, ev->thread);
+}
+
+static int64_t wall(const carried *c)
+{
+    return pons_wall_ms(&c->h->s->o.clock);
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+// Somebody else may have the thread for a moment: a command line, a server that has just died.
+static int open_thread(carried *c, pons_error *err)
+{
+    const pons_thread_options o = {.clock = c->h->s->o.clock,
+                                   .handlers = c->graph->handlers,
+                                   .n_handlers = c->graph->n_handlers,
+                                   .on_event = on_event,
+                                   .user = c,
+                                   .items = &c->h->items.opts};
+    int rc = PONS_EBUSY;
+    for (int i = 0; i < LEASE_TRIES && rc == PONS_EBUSY && !c->halt; i++) {
+        struct pollfd p = {.fd = c->wake, .events = POLLIN};
+        if (i > 0) {
+            poll(&p, 1, LEASE_WAIT_MS);
+        }
+        *err = (pons_error)PONS_ERROR_INIT;
+        rc = pons_thread_open(c->h->s->o.store, c->job->thread, &o, &c->t, err);
+        if (rc == PONS_EBUSY) { // a stop shows in the mail
+            pons__jobs_mail(&c->h->queue, c->session, &c->halt);
+        }
+    }
+    return rc;
+}
+
+static int tell_started(carried *c, pons_error *err)
+{
+    int64_t last = 0;
+    const pons_store store = c->h->s->o.store;
+    int rc = store.ops->event_last(store.self, c->job->thread, &last, err);
+    if (rc >= 0 && last == 0) { // whose thread it is, for the command line
+        rc = pons_thread_emit(c->t, c->graph->ns, "graph.started",
+                              pons_object("graph", json_string(c->graph->id), NULL), err);
+    }
+    return rc < 0 ? rc
+                  : pons_thread_emit(c->t, c->graph->ns, PONS__RUN_STARTED,
+                                     pons_object("run_id", json_string(c->job->id), "graph_id",
+                                                 json_string(c->graph->id), "assistant_id",
+                                                 json_string(c->job->assistant), "attempt",
+                                                 json_integer(c->attempt), NULL),
+                                     err);
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+static void take_mail(carried *c)
+{
+    pons__mail *m = pons__jobs_mail(&c->h->queue, c->session, &c->halt);
+    while (m) {
+        pons__mail *next = m->next;
+        pons_error err = PONS_ERROR_INIT;
+        if (pons_run_answer(c->run, m->await, m->answer, &err) < 0) {
+            pons_log(PONS_LOG_DEBUG, PONS__SERVE, "%s", err.message); // not asked any more
+        }
+        free(m);
+        m = next;
+    }
+}
+
+static void sleep_until(const carried *c, int64_t due_ns)
+{
+    struct pollfd p[2] = {{.fd = c->wake, .events = POLLIN},
+                          {.fd = pons_thread_fd(c->t), .events = POLLIN}};
+    int64_t ms = -1;
+    if (due_ns != INT64_MAX) {
+        ms = (due_ns - pons_now_ns(&c->h->s->o.clock) + PONS_NS_PER_MS - 1) / PONS_NS_PER_MS;
+        ms = ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : ms;
+    }
+    poll(p, 2, (int)ms);
+    eventfd_t ignored;
+    if (p[0].revents) {
+        eventfd_read(c->wake, &ignored);
+    }
+    pons_thread_deliver(c->t);
+}
+
+static int go(carried *c, pons_error *err)
+{
+    int rc = PONS_OK;
+    take_mail(c);
+    while (rc >= 0 && !c->halt) {
+        const pons_run_state state = pons_run_state_get(c->run);
+        if (state == PONS_RUN_READY) {
+            rc = pons_run_step(c->run, err);
+        } else if (state == PONS_RUN_PARKED) {
+            const int64_t due = pons_run_deadlines(c->run, err);
+            if (pons_run_state_get(c->run) == PONS_RUN_PARKED) {
+                sleep_until(c, due);
+            }
+        } else {
+            break;
+        }
+        take_mail(c);
+    }
+    return rc;
+}
+
+// ---- ending -------------------------------------------------------------------------------------
+
+// What a client's program would have called it.
+static const char *error_name(const pons_error *err)
+{
+    switch (err->status) {
+    case PONS_ERECURSION:
+        return "GraphRecursionError";
+    case PONS_ECONCURRENT:
+        return "InvalidUpdateError";
+    case PONS_EINVAL:
+        return "ValueError";
+    case PONS_ETIMEOUT:
+        return "TimeoutError";
+    default:
+        return "RuntimeError";
+    }
+}
+
+static pons_value *error_value(const pons_error *err)
+{
+    char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_CAUSE_MAX];
+    return pons_object("error", json_string(error_name(err)), "message",
+                       pons_string(pons_error_line(err, line, sizeof line)), NULL);
+}
+
+static pons__job_state outcome(const carried *c, int rc, const pons_error *err,
+                               pons_value **ret_error)
+{
+    *ret_error = NULL;
+    if (c->halt) {
+        return PONS__JOB_INTERRUPTED;
+    }
+    if (rc < 0) {
+        *ret_error = error_value(err);
+        return PONS__JOB_ERROR;
+    }
+    if (!c->run || pons_run_state_get(c->run) != PONS_RUN_FAILED) {
+        return PONS__JOB_SUCCESS; // one that waits for people has done what it could
+    }
+    const pons_error *why = pons_run_error(c->run);
+    *ret_error = error_value(why);
+    return why->status == PONS_ETIMEOUT ? PONS__JOB_TIMEOUT : PONS__JOB_ERROR;
+}
+
+// [{id, value}] of what the run asks people; NULL: nothing.
+static pons_value *asked(const carried *c)
+{
+    if (!c->run || pons_run_state_get(c->run) != PONS_RUN_INTERRUPTED) {
+        return NULL;
+    }
+    pons_autovalue pending = pons_run_pending(c->run);
+    pons_value *list = json_array();
+    size_t i;
+    json_t *one;
+    json_array_foreach(pending, i, one)
+    {
+        if (strcmp(pons_get_str(one, "kind", ""), "human") == 0) {
+            json_array_append_new(list,
+                                  pons_object("id", pons_value_ref(pons_get(one, "id")), "value",
+                                              pons_value_ref(pons_get(one, "request")), NULL));
+        }
+    }
+    return list;
+}
+
+static void tell_ended(carried *c, pons__job_state state, const pons_value *error)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (c->t && pons_thread_emit(c->t, c->graph->ns, PONS__RUN_ENDED,
+                                 pons_object("run_id", json_string(c->job->id), "status",
+                                             json_string(pons__job_word(state)), "error",
+                                             error ? pons_value_ref(error) : NULL, "interrupts",
+                                             asked(c), NULL),
+                                 &err) < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, err.message);
+    }
+}
+
+// From the lease to the last superstep.
+static int run(carried *c, bool again, pons_error *err)
+{
+    const pons_serve_options *o = &c->h->s->o;
+    int rc = open_thread(c, err);
+    rc = rc < 0 || c->halt ? rc : tell_started(c, err);
+    rc = rc < 0 || c->halt ? rc : pons__job_begin(o, c->job, c->graph, c->t, again, &c->run, err);
+    return rc < 0 || c->halt || !c->run ? rc : go(c, err);
+}
+
+static void put_away(carried *c)
+{
+    pons_run_destroy(c->run);
+    pons_thread_close(c->t);
+}
+
+static void carry(carried *c)
+{
+    pons__past was = {0};
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *error = NULL;
+    int rc = c->job->taken_up ? pons__job_past(c->h->s->o.store, c->job, &was, &err) : PONS_OK;
+    if (rc >= 0 && was.ended) { // only the record was missing
+        pons__jobs_ending(&c->h->queue, c->session, was.state, was.error, wall(c));
+    } else {
+        c->attempt = was.started + 1;
+        rc = rc < 0 ? rc : run(c, was.started > 0, &err);
+        if (c->halt == PONS__HALT_CLOSING) { // the next server goes on
+            put_away(c);
+            pons__jobs_done(&c->h->queue, c->session, wall(c));
+            return;
+        }
+        pons_error none = PONS_ERROR_INIT;
+        if (c->halt == PONS__HALT_ROLLBACK && c->run && pons_run_rollback(c->run, &none) < 0) {
+            pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, none.message);
+        }
+        const pons__job_state state = outcome(c, rc, &err, &error);
+        pons__jobs_ending(&c->h->queue, c->session, state, error, wall(c));
+        tell_ended(c, state, error);
+        put_away(c);
+    }
+    pons__runhost_ended(c->h, c->job);
+    pons__watcher_ended(c->h->watcher, c->job->thread, c->job->id);
+    pons__jobs_done(&c->h->queue, c->session, wall(c));
+}
+
+void *pons__worker(void *user)
+{
+    pons__runhost *h = user;
+    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    for (;;) {
+        pons__session *s = pons__jobs_take(&h->queue, wake);
+        if (!s) {
+            break;
+        }
+        carried c = {.h = h,
+                     .session = s,
+                     .job = s->jobs,
+                     .graph = pons__runhost_graph(h, s->jobs->graph),
+                     .wake = wake};
+        carry(&c);
+    }
+    if (wake >= 0) {
+        close(wake);
+    }
+    return NULL;
+}

@@ -1,0 +1,417 @@
+// assistants.c - graphs with a name, a config and metadata of their own, which runs are asked of.
+//
+//     POST /assistants      GET, PATCH, DELETE /assistants/A      POST /assistants/search, /count
+//     POST /assistants/A/versions, /latest      GET /assistants/A/graph?xray, /schemas, /subgraphs
+//
+// Every graph has one from the start, whose id is made from the graph's name, the same on every
+// machine; a client may say the name instead. One that a client makes or changes is an item of the
+// store with all of its versions; a change of a graph's own makes it one as well.
+#include "serve/langgraph/assistants.h"
+
+#include "pons/rand.h"
+#include "serve/door/reply.h"
+#include "serve/host/keep.h"
+#include "serve/langgraph/ask.h"
+#include "serve/langgraph/page.h"
+#include "serve/langgraph/routes.h"
+#include "serve/langgraph/shape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPACE PONS__OWN ".assistants"
+
+enum { LIMIT = 10, ID_HASH_BYTES = 16 };
+
+// The parts of an assistant that a version has of its own.
+static const char *const versioned[] = {"graph_id", "config",      "context", "metadata",
+                                        "name",     "description", NULL};
+
+// ---- finding ------------------------------------------------------------------------------------
+
+static void id_of(const char *graph, char ret[PONS__UUID])
+{
+    char text[PONS_NAME_MAX + 16];
+    uint8_t h[32];
+    const int n = snprintf(text, sizeof text, "pons graph %s", graph);
+    pons_sha256(text, (size_t)n, h);
+    h[6] = (uint8_t)((h[6] & 0x0f) | 0x50); // a name's: the same name, the same id
+    h[8] = (uint8_t)((h[8] & 0x3f) | 0x80);
+    snprintf(ret, PONS__UUID,
+             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", h[0], h[1],
+             h[2], h[3], h[4], h[5], h[6], h[7], h[8], h[9], h[10], h[11], h[12], h[13], h[14],
+             h[15]);
+}
+
+static pons_value *of_graph(const pons_serve_graph *g)
+{
+    char id[PONS__UUID];
+    id_of(g->id, id);
+    pons_value *first = pons_object(
+        "graph_id", json_string(g->id), "config", json_object(), "context", json_object(),
+        "metadata", pons_object("created_by", json_string("system"), NULL), "name",
+        json_string(g->id), "description", g->help ? json_string(g->help) : json_null(), "version",
+        json_integer(1), "created_ms", json_integer(1), NULL);
+    pons_value *a = json_copy(first);
+    json_object_set_new(a, "assistant_id", json_string(id));
+    json_object_set_new(a, "updated_ms", json_integer(1));
+    json_object_set_new(a, "versions", json_pack("[o]", first));
+    return a;
+}
+
+int pons__lg_assistant(pons_serve *s, const char *id, pons_value **ret, pons_error *err)
+{
+    pons_autovalue item = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char own[PONS__UUID] = "";
+    for (size_t i = 0; i < s->o.n_graphs; i++) { // a graph's name means its own
+        if (strcmp(s->o.graphs[i].id, id) == 0) {
+            id_of(id, own);
+            id = own;
+            break;
+        }
+    }
+    const int rc = strlen(id) < PONS__UUID
+                       ? pons_items_get(pons__runhost_items(s->host), SPACE, id, &item, &none)
+                       : PONS_ENOTFOUND;
+    if (rc >= 0) {
+        *ret = pons_value_ref(pons_get(item, "value"));
+        return PONS_OK;
+    }
+    if (rc != PONS_ENOTFOUND) {
+        *err = none;
+        return rc;
+    }
+    for (size_t i = 0; i < s->o.n_graphs; i++) {
+        id_of(s->o.graphs[i].id, own);
+        if (strcmp(own, id) == 0) {
+            *ret = of_graph(&s->o.graphs[i]);
+            return PONS_OK;
+        }
+    }
+    return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE,
+                          "there is no assistant %.80s; graphs are assistants by their names", id);
+}
+
+static pons_value *shown(const pons_value *a)
+{
+    pons_value *v = json_object();
+    static const char *const members[] = {"assistant_id", "graph_id", "config",
+                                          "context",      "metadata", "name",
+                                          "description",  "version",  NULL};
+    for (size_t i = 0; members[i]; i++) {
+        const pons_value *m = pons_get(a, members[i]);
+        json_object_set_new(v, members[i], m ? pons_value_ref(m) : json_null());
+    }
+    json_object_set_new(v, "created_at", pons__lg_time_value(pons_get_int(a, "created_ms", 0)));
+    json_object_set_new(
+        v, "updated_at",
+        pons__lg_time_value(pons_get_int(a, "updated_ms", pons_get_int(a, "created_ms", 0))));
+    return v;
+}
+
+// The one that the path names, or the answer that there is none.
+static pons_value *find(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *a = NULL;
+    if (pons__lg_assistant(r->s, r->args[0], &a, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return NULL;
+    }
+    return a;
+}
+
+// ---- making and changing ------------------------------------------------------------------------
+
+static bool keep(pons__request *r, const pons_value *a)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const int rc =
+        pons_items_put(pons__runhost_items(r->s->host), SPACE, pons_get_str(a, "assistant_id", ""),
+                       a, &(pons_item_put){.unsearched = true}, &err);
+    if (rc < 0) {
+        pons__lg_refuse(r, &err);
+    }
+    return rc >= 0;
+}
+
+static bool well_formed(pons__request *r)
+{
+    static const char *const objects[] = {"config", "metadata", NULL};
+    for (size_t i = 0; objects[i]; i++) {
+        const pons_value *v = pons_get(r->body, objects[i]);
+        if (v && !json_is_null(v) && !json_is_object(v)) {
+            pons__reply_error(r, 422, "%s: an object", objects[i]);
+            return false;
+        }
+    }
+    const char *graph = pons_get_str(r->body, "graph_id", NULL);
+    if (graph && !pons__runhost_graph(r->s->host, graph)) {
+        pons__reply_error(r, 404, "there is no graph %.80s", graph);
+        return false;
+    }
+    return true;
+}
+
+static pons_value *or_empty(const pons_value *v)
+{
+    return v && !json_is_null(v) ? pons_value_ref(v) : json_object();
+}
+
+static pons_value *fresh(const pons__request *r, const char *id)
+{
+    const pons_value *b = r->body, *text = pons_get(b, "description");
+    pons_value *first = pons_object(
+        "graph_id", pons_value_ref(pons_get(b, "graph_id")), "config",
+        or_empty(pons_get(b, "config")), "context", or_empty(pons_get(b, "context")), "metadata",
+        or_empty(pons_get(b, "metadata")), "name", json_string(pons_get_str(b, "name", "Untitled")),
+        "description", text ? pons_value_ref(text) : json_null(), "version", json_integer(1),
+        "created_ms", json_integer(pons_wall_ms(&r->s->o.clock)), NULL);
+    pons_value *a = json_copy(first);
+    json_object_set_new(a, "assistant_id", json_string(id));
+    json_object_set_new(a, "updated_ms", json_integer(pons_wall_ms(&r->s->o.clock)));
+    json_object_set_new(a, "versions", json_pack("[o]", first));
+    return a;
+}
+
+static void create(pons__request *r)
+{
+    pons_autovalue there = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char id[PONS__UUID];
+    const char *wanted = pons_get_str(r->body, "assistant_id", NULL);
+    if (!pons_get_str(r->body, "graph_id", NULL) || (wanted && strlen(wanted) >= PONS__UUID)) {
+        pons__reply_error(r, 422, "graph_id: which graph; assistant_id: a UUID, or none");
+        return;
+    }
+    if (!well_formed(r)) {
+        return;
+    }
+    pons__uuid(pons_wall_ms(&r->s->o.clock), id);
+    if (wanted && pons__lg_assistant(r->s, wanted, &there, &none) >= 0) {
+        if (strcmp(pons_get_str(r->body, "if_exists", "raise"), "do_nothing") == 0) {
+            pons__reply_json(r, 200, shown(there));
+        } else {
+            pons__reply_error(r, 409, "there is an assistant %s already", wanted);
+        }
+        return;
+    }
+    pons_autovalue a = fresh(r, wanted ? wanted : id);
+    if (keep(r, a)) {
+        pons__reply_json(r, 200, shown(a));
+    }
+}
+
+static void change(pons__request *r)
+{
+    pons_autovalue was = find(r);
+    if (!was || !well_formed(r)) {
+        return;
+    }
+    pons_autovalue a = json_deep_copy(was);
+    pons_value *versions = json_object_get(a, "versions");
+    int64_t newest = 0;
+    size_t i;
+    json_t *one;
+    json_array_foreach(versions, i, one)
+    {
+        const int64_t n = pons_get_int(one, "version", 0);
+        newest = n > newest ? n : newest;
+    }
+    for (i = 0; versioned[i]; i++) {
+        const pons_value *v = pons_get(r->body, versioned[i]);
+        if (v && !json_is_null(v) && strcmp(versioned[i], "metadata") == 0) {
+            json_object_update(json_object_get(a, "metadata"), (pons_value *)(uintptr_t)v);
+        } else if (v && !json_is_null(v)) {
+            json_object_set_new(a, versioned[i], pons_value_ref(v));
+        }
+    }
+    const int64_t now = pons_wall_ms(&r->s->o.clock);
+    json_object_set_new(a, "version", json_integer(newest + 1));
+    json_object_set_new(a, "updated_ms", json_integer(now));
+    pons_value *version =
+        pons_object("version", json_integer(newest + 1), "created_ms", json_integer(now), NULL);
+    for (i = 0; versioned[i]; i++) {
+        const pons_value *v = pons_get(a, versioned[i]);
+        json_object_set_new(version, versioned[i], v ? json_deep_copy(v) : json_null());
+    }
+    json_array_append_new(versions, version);
+    if (keep(r, a)) {
+        pons__reply_json(r, 200, shown(a));
+    }
+}
+
+static void set_latest(pons__request *r)
+{
+    pons_autovalue was = find(r);
+    const int64_t wanted = pons_get_int(r->body, "version", 0);
+    size_t i;
+    json_t *one;
+    if (!was) {
+        return;
+    }
+    pons_autovalue a = json_deep_copy(was);
+    json_array_foreach(json_object_get(a, "versions"), i, one)
+    {
+        if (pons_get_int(one, "version", 0) != wanted) {
+            continue;
+        }
+        for (size_t k = 0; versioned[k]; k++) {
+            json_object_set_new(a, versioned[k], json_deep_copy(pons_get(one, versioned[k])));
+        }
+        json_object_set_new(a, "version", json_integer(wanted));
+        json_object_set_new(a, "updated_ms", json_integer(pons_wall_ms(&r->s->o.clock)));
+        if (keep(r, a)) {
+            pons__reply_json(r, 200, shown(a));
+        }
+        return;
+    }
+    pons__reply_error(r, 404, "assistant %s has no version %lld", r->args[0], (long long)wanted);
+}
+
+static void forget(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue a = find(r);
+    if (!a) {
+        return;
+    }
+    if (pons_items_delete(pons__runhost_items(r->s->host), SPACE,
+                          pons_get_str(a, "assistant_id", ""), &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    const char *threads = r->s->http->query(r->x, "delete_threads");
+    if (threads && strcmp(threads, "true") == 0) {
+        pons__lg_delete_threads(r->s, pons_get_str(a, "assistant_id", ""));
+    }
+    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+}
+
+// ---- looking ------------------------------------------------------------------------------------
+
+static void get(pons__request *r)
+{
+    pons_autovalue a = find(r);
+    if (a) {
+        pons__reply_json(r, 200, shown(a));
+    }
+}
+
+static bool fits(const pons_value *a, const pons_value *q)
+{
+    const char *graph = pons_get_str(q, "graph_id", NULL), *name = pons_get_str(q, "name", NULL);
+    const pons_value *m = pons_get(q, "metadata");
+    return (!graph || strcmp(graph, pons_get_str(a, "graph_id", "")) == 0) &&
+           (!name || strcasestr(pons_get_str(a, "name", ""), name)) &&
+           (!json_is_object(m) || pons_items_fits(pons_get(a, "metadata"), m));
+}
+
+static int all(pons__request *r, pons_value **ret, pons_error *err)
+{
+    pons_autovalue items = NULL;
+    const pons_serve_options *o = &r->s->o;
+    size_t i;
+    json_t *one;
+    const int rc =
+        pons_items_search(pons__runhost_items(r->s->host),
+                          &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret = json_array();
+    json_array_foreach(items, i, one)
+    {
+        json_array_append_new(*ret, pons_value_ref(pons_get(one, "value")));
+    }
+    for (i = 0; i < o->n_graphs; i++) {
+        char id[PONS__UUID];
+        pons_autovalue changed = NULL;
+        pons_error none = PONS_ERROR_INIT;
+        id_of(o->graphs[i].id, id);
+        if (pons_items_get(pons__runhost_items(r->s->host), SPACE, id, &changed, &none) < 0) {
+            json_array_append_new(*ret, of_graph(&o->graphs[i]));
+        }
+    }
+    return PONS_OK;
+}
+
+static void search(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue list = NULL;
+    size_t i;
+    json_t *one;
+    if (all(r, &list, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons_autovalue found = json_array();
+    json_array_foreach(list, i, one)
+    {
+        if (fits(one, r->body)) {
+            json_array_append_new(found, shown(one));
+        }
+    }
+    pons__lg_reply_page(r, found,
+                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
+                                         .offset = pons_get_int(r->body, "offset", 0),
+                                         .sort_by = pons_get_str(r->body, "sort_by", "created_at"),
+                                         .ascending = pons__lg_ascending(r->body),
+                                         .select = pons_get(r->body, "select")});
+}
+
+static void count(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue list = NULL;
+    size_t i;
+    json_t *one;
+    int64_t n = 0;
+    if (all(r, &list, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    json_array_foreach(list, i, one)
+    {
+        n += fits(one, r->body);
+    }
+    pons__reply_json(r, 200, json_integer(n));
+}
+
+static void versions(pons__request *r)
+{
+    pons_autovalue a = find(r);
+    pons_autovalue found = json_array();
+    const pons_value *list = pons_get(a, "versions");
+    if (!a) {
+        return;
+    }
+    for (size_t i = json_array_size(list); i > 0; i--) { // newest first
+        const pons_value *one = json_array_get(list, i - 1);
+        const pons_value *m = pons_get(r->body, "metadata");
+        if (json_is_object(m) && !pons_items_fits(pons_get(one, "metadata"), m)) {
+            continue;
+        }
+        pons_autovalue whole = json_copy((pons_value *)(uintptr_t)one);
+        json_object_set_new(whole, "assistant_id", pons_value_ref(pons_get(a, "assistant_id")));
+        json_array_append_new(found, shown(whole));
+    }
+    pons__lg_reply_page(r, found,
+                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
+                                         .offset = pons_get_int(r->body, "offset", 0)});
+}
+
+const pons__route pons__lg_assistant_routes[] = {
+    {"POST", "/assistants", PONS__OPERATOR, create},
+    {"POST", "/assistants/search", PONS__VIEWER, search},
+    {"POST", "/assistants/count", PONS__VIEWER, count},
+    {"GET", "/assistants/*", PONS__VIEWER, get},
+    {"PATCH", "/assistants/*", PONS__OPERATOR, change},
+    {"DELETE", "/assistants/*", PONS__OPERATOR, forget},
+    {"POST", "/assistants/*/versions", PONS__VIEWER, versions},
+    {"POST", "/assistants/*/latest", PONS__OPERATOR, set_latest},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};

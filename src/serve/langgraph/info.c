@@ -1,0 +1,32 @@
+// info.c - what a client asks first.
+//
+//     GET /ok        {"ok":true}
+//     GET /info      {"version", "flags": {"assistants", "crons"}, "graphs"}
+#include "serve/door/reply.h"
+#include "serve/langgraph/routes.h"
+
+static void ok(pons__request *r)
+{
+    pons__reply_json(r, 200, pons_object("ok", json_true(), NULL));
+}
+
+static void info(pons__request *r)
+{
+    const pons_serve_options *o = &r->s->o;
+    pons_value *graphs = json_array();
+    for (size_t i = 0; i < o->n_graphs; i++) {
+        json_array_append_new(graphs, json_string(o->graphs[i].id));
+    }
+    pons__reply_json(r, 200,
+                     pons_object("version", json_string(PONS_VERSION), "flags",
+                                 pons_object("assistants", json_true(), "crons", json_true(),
+                                             "langsmith", json_false(), NULL),
+                                 "host", pons_object("kind", json_string("pons"), NULL), "graphs",
+                                 graphs, NULL));
+}
+
+const pons__route pons__lg_info_routes[] = {
+    {"GET", "/ok", PONS__NOBODY, ok},
+    {"GET", "/info", PONS__VIEWER, info},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};

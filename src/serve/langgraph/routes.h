@@ -1,0 +1,14 @@
+// routes.h - the LangGraph API's tables of routes, a noun each.
+#ifndef PONS_SERVE_LANGGRAPH_ROUTES_H
+#define PONS_SERVE_LANGGRAPH_ROUTES_H
+
+#include "serve/door/route.h"
+
+extern const pons__route pons__lg_info_routes[];
+extern const pons__route pons__lg_assistant_routes[];
+extern const pons__route pons__lg_thread_routes[];
+extern const pons__route pons__lg_state_routes[];
+extern const pons__route pons__lg_run_routes[];
+extern const pons__route pons__lg_store_routes[];
+
+#endif

@@ -1,0 +1,279 @@
+// runs.c - runs: asked for, looked at, waited for, canceled, deleted.
+//
+//     POST /threads/T/runs, /runs/stream, /runs/wait         on a thread
+//     POST /runs, /runs/stream, /runs/wait, /runs/batch      on a thread of their own, which goes with them
+//     GET  /threads/T/runs      GET, DELETE /threads/T/runs/R
+//     POST /threads/T/runs/R/cancel?wait&action     POST /runs/cancel
+//     GET  /threads/T/runs/R/join      GET /threads/T/runs/R/stream      GET /threads/T/stream
+//
+// A run that is asked for is in the store when the answer begins.
+#include "serve/langgraph/ask.h"
+#include "serve/langgraph/follow.h"
+#include "serve/langgraph/routes.h"
+#include "serve/langgraph/shape.h"
+
+#include <string.h>
+
+enum { BATCH_MAX = 100, LIMIT = 10, LIMIT_MAX = 1000 };
+
+// ---- asking for one -----------------------------------------------------------------------------
+
+static pons_value *submit(pons__request *r, const char *thread)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *run = NULL;
+    if (pons__lg_submit(r->s, thread, r->body, &run, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return NULL;
+    }
+    return run;
+}
+
+static bool cancels(const pons__request *r)
+{
+    return strcmp(pons_get_str(r->body, "on_disconnect", "continue"), "cancel") == 0;
+}
+
+static void reply_value(pons__request *r, const pons_value *run, pons_value *v)
+{
+    pons__lg_where where;
+    char *text = NULL;
+    const long n = pons_value_line(v, &text);
+    pons_value_unref(v);
+    pons__reply_bytes(r, 200, "application/json", pons__lg_where_of(run, NULL, &where),
+                      n > 0 ? text : "null", n > 0 ? (size_t)n : 4);
+    free(text);
+}
+
+static const char *thread_of(const pons__request *r)
+{
+    return r->n_args > 0 ? r->args[0] : NULL;
+}
+
+static void create(pons__request *r)
+{
+    pons_autovalue run = submit(r, thread_of(r));
+    if (run) {
+        reply_value(r, run, pons__lg_run(run));
+    }
+}
+
+static void create_stream(pons__request *r)
+{
+    pons_autovalue run = submit(r, thread_of(r));
+    if (run) {
+        pons__lg_stream(r, &(pons__lg_follow){.run = run, .cancel = cancels(r)});
+    }
+}
+
+static void create_wait(pons__request *r)
+{
+    pons_autovalue run = submit(r, thread_of(r));
+    if (run) {
+        pons__lg_wait(r, run, cancels(r));
+    }
+}
+
+// All of them, or none: the first that cannot be taken ends those before it.
+static void create_batch(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue runs = json_array();
+    size_t i;
+    json_t *one;
+    int rc = PONS_OK;
+    if (!json_is_array(r->body) || json_array_size(r->body) > BATCH_MAX) {
+        pons__reply_error(r, 422, "a list of at most %d runs", BATCH_MAX);
+        return;
+    }
+    json_array_foreach(r->body, i, one)
+    {
+        pons_value *run = NULL;
+        rc = rc < 0 ? rc : pons__lg_submit(r->s, NULL, one, &run, &err);
+        if (run) {
+            json_array_append_new(runs, run);
+        }
+    }
+    pons_value *shown = json_array();
+    json_array_foreach(runs, i, one)
+    {
+        if (rc < 0) {
+            pons__runhost_cancel(r->s->host, pons_get_str(one, "thread_id", ""),
+                                 pons_get_str(one, "run_id", ""), true, &none);
+        }
+        json_array_append_new(shown, pons__lg_run(one));
+    }
+    if (rc < 0) {
+        pons_value_unref(shown);
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_json(r, 200, shown);
+}
+
+// ---- looking ------------------------------------------------------------------------------------
+
+static pons_value *find(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *run = NULL;
+    if (pons__runhost_run(r->s->host, r->args[0], r->args[1], &run, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return NULL;
+    }
+    return run;
+}
+
+static void list(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue runs = NULL;
+    const char *status = r->s->http->query(r->x, "status");
+    int64_t limit = pons__lg_number(r, "limit", LIMIT);
+    limit = limit < 0 || limit > LIMIT_MAX ? LIMIT_MAX : limit;
+    if (!pons__lg_thread_is(r->s, r->args[0])) {
+        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
+        return;
+    }
+    if (pons__runhost_runs(r->s->host, r->args[0], status, limit, pons__lg_number(r, "offset", 0),
+                           &runs, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons_value *shown = json_array();
+    size_t i;
+    json_t *one;
+    json_array_foreach(runs, i, one)
+    {
+        json_array_append_new(shown, pons__lg_run(one));
+    }
+    pons__reply_json(r, 200, shown);
+}
+
+static void get(pons__request *r)
+{
+    pons_autovalue run = find(r);
+    if (run) {
+        pons__reply_json(r, 200, pons__lg_run(run));
+    }
+}
+
+static void join(pons__request *r)
+{
+    const char *cancel = r->s->http->query(r->x, "cancel_on_disconnect");
+    pons_autovalue run = find(r);
+    if (run) {
+        pons__lg_wait(r, run, cancel && (*cancel == '1' || *cancel == 't'));
+    }
+}
+
+static void join_stream(pons__request *r)
+{
+    const char *cancel = r->s->http->query(r->x, "cancel_on_disconnect");
+    const char *modes = r->s->http->query(r->x, "stream_mode");
+    pons_autovalue words = modes ? json_string(modes) : NULL;
+    pons_autovalue run = find(r);
+    if (run) {
+        pons__lg_stream(
+            r, &(pons__lg_follow){.run = run,
+                                  .modes = words,
+                                  .last_event_id = r->s->http->header(r->x, "Last-Event-ID"),
+                                  .cancel = cancel && (*cancel == '1' || *cancel == 't')});
+    }
+}
+
+static void stream_thread(pons__request *r)
+{
+    const char *modes = r->s->http->query(r->x, "stream_mode");
+    pons_autovalue words =
+        modes ? json_string(modes) : json_pack("[sss]", "values", "updates", "messages-tuple");
+    if (!pons__lg_thread_is(r->s, r->args[0])) {
+        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
+        return;
+    }
+    pons__lg_stream_thread(r, r->args[0], words, r->s->http->header(r->x, "Last-Event-ID"));
+}
+
+// ---- ending -------------------------------------------------------------------------------------
+
+static void cancel(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *wait = r->s->http->query(r->x, "wait");
+    const char *action = r->s->http->query(r->x, "action");
+    const bool rollback = action && strcmp(action, "rollback") == 0;
+    if (action && !rollback && strcmp(action, "interrupt") != 0) {
+        pons__reply_error(r, 422, "action: interrupt or rollback");
+        return;
+    }
+    pons_autovalue run = find(r);
+    if (!run) {
+        return;
+    }
+    if (pons__runhost_cancel(r->s->host, r->args[0], r->args[1], rollback, &err) < 0) {
+        pons__lg_refuse(r, &err);
+    } else if (wait && (*wait == '1' || *wait == 't')) {
+        pons__lg_wait(r, run, false);
+    } else {
+        pons__reply_json(r, 202, json_object());
+    }
+}
+
+// {thread_id, run_ids} or {status: pending | running | all}
+static void cancel_many(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *thread = pons_get_str(r->body, "thread_id", NULL);
+    const char *status = pons_get_str(r->body, "status", NULL);
+    const char *action = r->s->http->query(r->x, "action");
+    const bool rollback = action && strcmp(action, "rollback") == 0;
+    size_t i;
+    json_t *one;
+    if (!status == !thread || (thread && !json_is_array(pons_get(r->body, "run_ids")))) {
+        pons__reply_error(r, 422, "thread_id and run_ids, or status: pending, running or all");
+        return;
+    }
+    json_array_foreach(pons_get(r->body, "run_ids"), i, one)
+    {
+        const char *id = json_is_string(one) ? json_string_value(one) : "";
+        if (thread && pons__runhost_cancel(r->s->host, thread, id, rollback, &err) < 0) {
+            pons__lg_refuse(r, &err);
+            return;
+        }
+    }
+    if (status) {
+        pons__runhost_cancel_all(r->s->host, strcmp(status, "all") == 0 ? NULL : status, rollback);
+    }
+    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+}
+
+static void forget(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons__runhost_settle(r->s->host, r->args[0]);
+    if (pons__runhost_forget(r->s->host, r->args[0], r->args[1], &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+}
+
+const pons__route pons__lg_run_routes[] = {
+    {"POST", "/threads/*/runs", PONS__OPERATOR, create},
+    {"POST", "/threads/*/runs/stream", PONS__OPERATOR, create_stream},
+    {"POST", "/threads/*/runs/wait", PONS__OPERATOR, create_wait},
+    {"POST", "/runs", PONS__OPERATOR, create},
+    {"POST", "/runs/stream", PONS__OPERATOR, create_stream},
+    {"POST", "/runs/wait", PONS__OPERATOR, create_wait},
+    {"POST", "/runs/batch", PONS__OPERATOR, create_batch},
+    {"POST", "/runs/cancel", PONS__OPERATOR, cancel_many},
+    {"GET", "/threads/*/runs", PONS__VIEWER, list},
+    {"GET", "/threads/*/runs/*", PONS__VIEWER, get},
+    {"DELETE", "/threads/*/runs/*", PONS__OPERATOR, forget},
+    {"POST", "/threads/*/runs/*/cancel", PONS__OPERATOR, cancel},
+    {"GET", "/threads/*/runs/*/join", PONS__VIEWER, join},
+    {"GET", "/threads/*/runs/*/stream", PONS__VIEWER, join_stream},
+    {"GET", "/threads/*/stream", PONS__VIEWER, stream_thread},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};

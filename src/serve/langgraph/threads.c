@@ -1,0 +1,283 @@
+// threads.c - threads as wholes: made, looked for, described, copied, forgotten.
+//
+//     POST /threads {thread_id?, metadata, if_exists, supersteps}      GET, PATCH, DELETE /threads/T
+//     POST /threads/T/copy      POST /threads/search, /count, /prune {thread_ids, strategy}
+//
+// Each thread of the workspace's store is one, the robot's own among them. A thread is described from
+// the store and, where it is at work, by the run host.
+#include "pons/memory.h"
+#include "serve/host/begin.h"
+#include "serve/langgraph/ask.h"
+#include "serve/langgraph/page.h"
+#include "serve/langgraph/routes.h"
+#include "serve/langgraph/shape.h"
+#include "serve/langgraph/supersteps.h"
+
+#include <string.h>
+
+enum { LIMIT = 10, ID_MIN = 1 };
+
+static const char *ns_of(pons_serve *s, const char *thread)
+{
+    const pons_serve_graph *g = pons__lg_graph_of(s, thread);
+    return g ? g->ns : NULL;
+}
+
+static int describe(pons_serve *s, const char *thread, pons_value **ret, pons_error *err)
+{
+    pons_autovalue rows = NULL;
+    pons__runhost_settle(s->host, thread);
+    const int rc = pons_threads_find(
+        s->o.store, &(pons_threads_query){.thread = thread, .ns = ns_of(s, thread)}, &rows, err);
+    if (rc == PONS_ENOTFOUND || (rc >= 0 && json_array_size(rows) == 0)) {
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no thread %.80s", thread);
+    }
+    if (rc >= 0) {
+        *ret = pons__lg_thread(json_array_get(rows, 0), pons__runhost_busy(s->host, thread));
+    }
+    return rc;
+}
+
+static void reply(pons__request *r, const char *thread)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *shown = NULL;
+    if (describe(r->s, thread, &shown, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_json(r, 200, shown);
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static bool is_name(const char *id)
+{
+    const size_t n = strlen(id);
+    return n >= ID_MIN && n < PONS_NAME_MAX && strspn(id, ".") != n && !strchr(id, '/');
+}
+
+// A thread's metadata without members that say nothing.
+static pons_value *metadata_of(const pons_value *body)
+{
+    pons_value *m = json_object();
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)pons_get(body, "metadata"), name, v)
+    {
+        if (!json_is_null(v) && strcmp(name, PONS__THREAD_CONFIG) != 0) {
+            json_object_set_new(m, name, pons_value_ref(v));
+        }
+    }
+    return m;
+}
+
+static void create(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char fresh[PONS__UUID];
+    const pons_value *m = pons_get(r->body, "metadata"), *steps = pons_get(r->body, "supersteps");
+    const char *id = pons_get_str(r->body, "thread_id", NULL);
+    if (m && !json_is_null(m) && !json_is_object(m)) {
+        pons__reply_error(r, 422, "metadata: an object");
+        return;
+    }
+    if (id && !is_name(id)) {
+        pons__reply_error(r, 422, "thread_id: 1 to %d bytes, without a slash", PONS_NAME_MAX - 1);
+        return;
+    }
+    if (id && pons__lg_thread_is(r->s, id)) {
+        if (strcmp(pons_get_str(r->body, "if_exists", "raise"), "do_nothing") == 0) {
+            reply(r, id);
+        } else {
+            pons__reply_error(r, 409, "there is a thread %s already", id);
+        }
+        return;
+    }
+    pons__uuid(pons_wall_ms(&r->s->o.clock), fresh);
+    id = id ? id : fresh;
+    pons_autovalue metadata = metadata_of(r->body);
+    int rc = pons_thread_metadata_set(r->s->o.store, id, metadata, true, &err);
+    if (rc >= 0 && json_array_size(steps) > 0) {
+        rc = pons__lg_supersteps(r->s, id, steps, &err);
+        if (rc < 0) {
+            pons_error none = PONS_ERROR_INIT;
+            pons__runhost_thread_delete(r->s->host, id, &none);
+        }
+    }
+    if (rc < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    reply(r, id);
+}
+
+static void get(pons__request *r)
+{
+    reply(r, r->args[0]);
+}
+
+static void change(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_value *m = pons_get(r->body, "metadata");
+    if (!pons__lg_thread_is(r->s, r->args[0])) {
+        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
+        return;
+    }
+    if (m && !json_is_null(m) && !json_is_object(m)) {
+        pons__reply_error(r, 422, "metadata: an object");
+        return;
+    }
+    pons_autovalue metadata = metadata_of(r->body);
+    if (pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    reply(r, r->args[0]);
+}
+
+static void forget(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (!pons__lg_thread_is(r->s, r->args[0])) {
+        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
+        return;
+    }
+    if (pons__runhost_thread_delete(r->s->host, r->args[0], &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+}
+
+static void copy(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char id[PONS__UUID];
+    pons__uuid(pons_wall_ms(&r->s->o.clock), id);
+    if (pons_state_copy(r->s->o.store, r->args[0], id, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    reply(r, id);
+}
+
+// ---- looking ------------------------------------------------------------------------------------
+
+static bool in(const pons_value *ids, const char *id)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(ids, i, one)
+    {
+        if (json_is_string(one) && strcmp(json_string_value(one), id) == 0) {
+            return true;
+        }
+    }
+    return json_array_size(ids) == 0;
+}
+
+// All threads that a body asks for, as clients see them.
+static int find(pons__request *r, pons_value **ret, pons_error *err)
+{
+    const pons_value *b = r->body, *m = pons_get(b, "metadata"), *values = pons_get(b, "values");
+    const char *status = pons_get_str(b, "status", NULL);
+    pons_autovalue rows = NULL;
+    size_t i;
+    json_t *one;
+    const pons_threads_query q = {.metadata = json_object_size(m) ? m : NULL,
+                                  .values = json_object_size(values) ? values : NULL,
+                                  .by = PONS_THREADS_BY_UPDATED,
+                                  .limit = -1};
+    const int rc = pons_threads_find(r->s->o.store, &q, &rows, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret = json_array();
+    json_array_foreach(rows, i, one)
+    {
+        const char *id = pons_get_str(one, "thread_id", "");
+        pons_value *shown = pons__lg_thread(one, pons__runhost_busy(r->s->host, id));
+        const bool wanted = in(pons_get(b, "ids"), id) &&
+                            (!status || strcmp(status, pons_get_str(shown, "status", "")) == 0);
+        if (wanted) {
+            json_array_append_new(*ret, shown);
+        } else {
+            pons_value_unref(shown);
+        }
+    }
+    return rc;
+}
+
+static void search(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue list = NULL;
+    if (find(r, &list, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    const char *by = pons_get_str(r->body, "sort_by", "updated_at");
+    pons__lg_reply_page(r, list,
+                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
+                                         .offset = pons_get_int(r->body, "offset", 0),
+                                         .sort_by = by,
+                                         .ascending = pons__lg_ascending(r->body),
+                                         .select = pons_get(r->body, "select")});
+}
+
+static void count(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue list = NULL;
+    if (find(r, &list, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));
+}
+
+// delete: the threads go. keep_latest: only what they are now stays.
+static void prune(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_value *ids = pons_get(r->body, "thread_ids");
+    const char *how = pons_get_str(r->body, "strategy", "delete");
+    const bool all = strcmp(how, "delete") == 0;
+    size_t i;
+    json_t *one;
+    int64_t n = 0;
+    if (!json_is_array(ids) || (!all && strcmp(how, "keep_latest") != 0)) {
+        pons__reply_error(r, 422, "thread_ids: a list; strategy: delete or keep_latest");
+        return;
+    }
+    json_array_foreach(ids, i, one)
+    {
+        const char *id = json_is_string(one) ? json_string_value(one) : "";
+        if (!*id || !pons__lg_thread_is(r->s, id)) {
+            continue;
+        }
+        pons__runhost_settle(r->s->host, id);
+        const int rc = all ? pons__runhost_thread_delete(r->s->host, id, &err)
+                           : pons_state_prune(r->s->o.store, id, 1, 0, NULL, &err);
+        if (rc < 0) {
+            pons__lg_refuse(r, &err);
+            return;
+        }
+        n++;
+    }
+    pons__reply_json(r, 200, pons_object("pruned_count", json_integer(n), NULL));
+}
+
+const pons__route pons__lg_thread_routes[] = {
+    {"POST", "/threads", PONS__OPERATOR, create},
+    {"POST", "/threads/search", PONS__VIEWER, search},
+    {"POST", "/threads/count", PONS__VIEWER, count},
+    {"POST", "/threads/prune", PONS__OPERATOR, prune},
+    {"GET", "/threads/*", PONS__VIEWER, get},
+    {"PATCH", "/threads/*", PONS__OPERATOR, change},
+    {"DELETE", "/threads/*", PONS__OPERATOR, forget},
+    {"POST", "/threads/*/copy", PONS__OPERATOR, copy},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};
