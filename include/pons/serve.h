@@ -56,7 +56,7 @@ typedef struct pons_serve_graph {
     const char *id;          // "letters"
     const char *help;        // one line; may be NULL
     const pons_graph *graph; // borrowed, until the server is closed
-    const char *ns;          // where its state is, in a thread of the store: "" of a graph of one's own
+    const char *ns; // where its state is, in a thread of the store: "" of a graph of one's own
     // How its awaits are served: called on the run's thread. A start may answer at once
     // (pons_run_answer), or anybody later (pons_serve_answer). Borrowed.
     const pons_await_handler *handlers;
