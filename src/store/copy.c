@@ -76,6 +76,7 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
     carve_text(k, &ns, c->ns);
     for (size_t i = 0; i < c->n_checkpoints; i++) {
         carve_bytes(k, mine ? &checkpoints[i].data : NULL, c->checkpoints[i].data);
+        carve_text(k, mine ? &checkpoints[i].ns : NULL, c->checkpoints[i].ns);
     }
     for (size_t i = 0; i < c->n_records; i++) {
         carve_bytes(k, mine ? &records[i].data : NULL, c->records[i].data);

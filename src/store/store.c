@@ -158,7 +158,7 @@ static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err)
         !terminated(row->parent, sizeof row->parent)) {
         return pons_error_set(err, PONS_EINVAL, "store", "a checkpoint needs an id");
     }
-    return PONS_OK;
+    return row->ns ? pons__store_check_ns(row->ns, err) : PONS_OK;
 }
 
 static int check_record(const pons_record_row *row, pons_error *err)

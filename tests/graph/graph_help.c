@@ -304,6 +304,12 @@ static int f_records(void *self, const char *thread, const char *ns, const char 
     return f->dead ? dead(f, err)
                    : INNER(f)->records(f->inner.self, thread, ns, checkpoint, fn, user, err);
 }
+static int f_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
+                        void *user, pons_error *err)
+{
+    fuse *f = self;
+    return f->dead ? dead(f, err) : INNER(f)->namespaces(f->inner.self, thread, fn, user, err);
+}
 static int f_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err)
 {
@@ -372,6 +378,7 @@ pons_store fuse_store(fuse *f)
         .checkpoint = f_checkpoint,
         .history = f_history,
         .records = f_records,
+        .namespaces = f_namespaces,
         .inbox_post = f_inbox_post,
         .inbox_read = f_inbox_read,
         .effect_get = f_effect_get,

@@ -27,5 +27,9 @@ typedef struct sweep_kind {
 // and events and no effect sent twice. Print how many deaths there were.
 void sweep_stores(const sweep_kind *k);
 void sweep_processes(const sweep_kind *k);
+// The same for what belongs together over several namespaces: a fork, a rollback and a run under
+// `exit` of a graph with subgraphs that keep their state, two levels deep. A life after the death
+// finds them all before or all after it.
+void sweep_together(const sweep_kind *k);
 
 #endif

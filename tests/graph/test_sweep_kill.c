@@ -7,6 +7,11 @@ static void processes_that_end_at_every_commit(void **state)
     sweep_processes(*state);
 }
 
+static void what_belongs_together_stays_together(void **state)
+{
+    sweep_together(*state);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -17,6 +22,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(processes_that_end_at_every_commit, &kinds[0]),
         cmocka_unit_test_prestate(processes_that_end_at_every_commit, &kinds[1]),
+        cmocka_unit_test_prestate(what_belongs_together_stays_together, &kinds[0]),
+        cmocka_unit_test_prestate(what_belongs_together_stays_together, &kinds[1]),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

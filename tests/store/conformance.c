@@ -347,6 +347,63 @@ static void test_chain(void **state)
     let_go(s, &lease);
 }
 
+// A commit may bring checkpoints of several namespaces: all of them or none, in the order given.
+static void test_several_namespaces(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    OK(commit_one(s, &lease, "b", "c1", "", 0, true, "B", &err));
+    pons_checkpoint_row rows[] = {
+        {.id = "c2", .step = 1, .snapshot = true, .data = bytes_of("main")},
+        {.id = "c2", .parent = "c1", .step = 1, .data = bytes_of("b"), .ns = "b"},
+        {.id = "c3", .step = 0, .snapshot = true, .data = bytes_of("new"), .ns = "c"},
+        {.id = "c4", .parent = "c2", .step = 2, .data = bytes_of("more")},
+        {.id = "c4", .parent = "c2", .step = 2, .data = bytes_of("b2"), .ns = "b"},
+    };
+    pons_record_row record = {.checkpoint = "c4", .task = "t", .data = bytes_of("mine")};
+    pons_commit c = {.lease = &lease,
+                     .ns = "",
+                     .checkpoints = rows,
+                     .n_checkpoints = 5,
+                     .records = &record,
+                     .n_records = 1};
+    OK(s.ops->commit(s.self, &c, &err));
+    SHOWS("c2<@1!=main c4<c2@2=more", HEAD(s, "t1", ""));
+    SHOWS("c1<@0!=B c2<c1@1=b c4<c2@2=b2", HEAD(s, "t1", "b"));
+    SHOWS("c3<@0!=new", HEAD(s, "t1", "c"));
+    SHOWS("c4/t/0=mine", RECORDS(s, "t1", "", "c4"));
+    SHOWS("", RECORDS(s, "t1", "b", "c4"));
+    // Queued, what it refers to may go.
+    char other[] = "b";
+    pons_checkpoint_row two[] = {
+        {.id = "c5", .parent = "c4", .step = 3, .data = bytes_of("m")},
+        {.id = "c5", .parent = "c4", .step = 3, .data = bytes_of("q"), .ns = other},
+    };
+    c = (pons_commit){.lease = &lease, .ns = "", .checkpoints = two, .n_checkpoints = 2};
+    OK(s.ops->commit_async(s.self, &c, &err));
+    other[0] = 'x';
+    OK(s.ops->drain(s.self, &err));
+    SHOWS("c1<@0!=B c2<c1@1=b c4<c2@2=b2 c5<c4@3=q", HEAD(s, "t1", "b"));
+    // One that is refused takes the others with it, whichever it is.
+    for (int bad = 0; bad < 3; bad++) {
+        pons_checkpoint_row some[] = {
+            {.id = "d1", .parent = "c5", .step = 4, .data = bytes_of("m")},
+            {.id = "d1", .parent = "c5", .step = 4, .data = bytes_of("b"), .ns = "b"},
+            {.id = "d1", .parent = "c3", .step = 1, .data = bytes_of("c"), .ns = "c"},
+        };
+        snprintf(some[bad].id, sizeof some[bad].id, "%s", bad == 2 ? "c3" : "c5");
+        c.checkpoints = some;
+        c.n_checkpoints = 3;
+        REFUSED(PONS_EEXIST, s.ops->commit(s.self, &c, &err));
+    }
+    SHOWS("c2<@1!=main c4<c2@2=more c5<c4@3=m", HEAD(s, "t1", ""));
+    SHOWS("c1<@0!=B c2<c1@1=b c4<c2@2=b2 c5<c4@3=q", HEAD(s, "t1", "b"));
+    SHOWS("c3<@0!=new", HEAD(s, "t1", "c"));
+    OK(commit_one(s, &lease, "c", "d1", "c3", 1, false, "after", &err));
+    SHOWS("c3<@0!=new d1<c3@1=after", HEAD(s, "t1", "c"));
+    let_go(s, &lease);
+}
+
 static void test_lost_parent(void **state)
 {
     pons_store s = *(pons_store *)*state;
@@ -1517,6 +1574,7 @@ int conformance_run(const conformance_backend *b)
         TEST(test_empty),
         TEST(test_commit_whole),
         TEST(test_chain),
+        TEST(test_several_namespaces),
         TEST(test_lost_parent),
         TEST(test_history),
         TEST(test_clock_set_back),

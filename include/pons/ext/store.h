@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PONS_STORE_ABI      2u
+#define PONS_STORE_ABI      3u
 #define PONS_NAME_MAX       128    // thread and namespace names, bytes with the zero
 #define PONS_ITEM_MAX       512    // an item's namespace, and its key: bytes with the zero
 #define PONS_ITEM_WORD_MAX  256    // bytes of one of its words
@@ -60,6 +60,8 @@ typedef struct pons_checkpoint_row {
     int64_t step;    // -1: input
     bool snapshot;   // readable without its ancestors
     pons_bytes data; // the engine's
+    const char
+        *ns; // in a commit, when it is not that of the commit; NULL: it is. Not filled by reads
 } pons_checkpoint_row;
 
 // A task's record under a checkpoint: pending writes, awaits and their answers, task results. Same
@@ -345,7 +347,7 @@ typedef struct pons_store {
 //     const void *ops;
 //     pons_module_load("store", "postgres", &ops, &err);
 //     ((const pons_store_driver *)ops)->open(url, &store, &err);
-#define PONS_STORE_DRIVER_ABI 2u
+#define PONS_STORE_DRIVER_ABI 3u
 typedef struct pons_store_driver {
     uint32_t abi;     // PONS_STORE_DRIVER_ABI
     const char *name; // "postgres"

@@ -16,10 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct packed_with { // a checkpoint of another namespace
+    pons_run *run;
+    pons_buf buf;
+    bool snapshot;
+} packed_with;
+
 typedef struct commit_parts { // a commit's rows, which borrow from the run and own their texts
-    pons_checkpoint_row cps[2];
+    pons_checkpoint_row *cps; // those below, or with others of other namespaces
+    pons_checkpoint_row own[2];
     size_t n_cps;
     bool snapshot;
+    packed_with *with;
+    size_t n_with;
     pons_inbox_row *posts;
     pons_effect_row *effects;
     pons_event_row *events;
@@ -31,6 +40,7 @@ typedef struct commit_parts { // a commit's rows, which borrow from the run and 
 
 static void put_checkpoints(pons_run *r, commit_parts *p);
 static bool put_out(commit_parts *p, const pons__out *o, const pons__change *extra, const char *ns);
+static bool put_others(const pons__extra *x, commit_parts *p);
 static void parts_fini(commit_parts *p);
 static void committed(pons_run *r, const commit_parts *p);
 static int commit_memory(pons_run *r, const pons__extra *x);
@@ -54,17 +64,19 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
         }
     }
     size_t n_rows = x->rows ? x->rows->n : 0;
-    bool plain = pons__out_empty(&r->out) && !x->effect;
+    bool plain = pons__out_empty(&r->out) && !x->effect && x->n_with == 0;
     if (r->cp_stored && plain && n_rows == 0) {
         return PONS_OK;
     }
     commit_parts p;
     memset(&p, 0, offsetof(commit_parts, first));
+    p.cps = p.own;
     if (!r->cp_stored) {
         put_checkpoints(r, &p);
     }
     if ((!r->cp_stored && r->t->buf.failed) ||
-        (!plain && !put_out(&p, &r->out, x->effect, r->ns->name))) {
+        (!plain && !put_out(&p, &r->out, x->effect, r->ns->name)) ||
+        (x->n_with > 0 && !put_others(x, &p))) {
         parts_fini(&p);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to commit a step");
     }
@@ -97,6 +109,9 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
     return st;
 }
 
+static void pack_one(pons_run *r, pons_buf *b, const char *parent, pons_checkpoint_row *row,
+                     bool *ret_snapshot);
+
 // ---- rows ---------------------------------------------------------------------------------------
 
 static bool text_of(commit_parts *p, const pons_value *v, bool line, pons_bytes *ret)
@@ -124,18 +139,47 @@ static void put_checkpoints(pons_run *r, commit_parts *p)
         pons__id_copy(row->parent, parent);
         parent = row->id;
     }
-    pons_checkpoint_row *row = &p->cps[p->n_cps++];
+    pack_one(r, &r->t->buf, parent, &p->cps[p->n_cps++], &p->snapshot);
+}
+
+static void pack_one(pons_run *r, pons_buf *b, const char *parent, pons_checkpoint_row *row,
+                     bool *ret_snapshot)
+{
+    pons__ns *ns = r->ns;
     *row = (pons_checkpoint_row){.step = ns->step};
     bool tell = r->gap && r->source == 'l' && !ns->wrote;
     if (tell && !r->prepared && r->n_tasks > 0 && !pons__run_note(r, NULL)) {
         tell = false; // a default as_node will then be a tie
     }
     ns->wrote = tell ? r->ran : ns->wrote;
-    p->snapshot = row->snapshot = pons__pack(ns, r->source, &r->t->buf);
+    *ret_snapshot = row->snapshot = pons__pack(ns, r->source, b);
     ns->wrote = tell ? NULL : ns->wrote;
-    row->data = (pons_bytes){r->t->buf.data, r->t->buf.len};
+    row->data = (pons_bytes){b->data, b->len};
     pons__id_copy(row->id, pons__run_cp(r));
     pons__id_copy(row->parent, parent);
+}
+
+static bool put_others(const pons__extra *x, commit_parts *p)
+{
+    p->with = calloc(x->n_with, sizeof *p->with);
+    p->cps = calloc(p->n_cps + x->n_with, sizeof *p->cps);
+    if (!p->with || !p->cps) {
+        return false;
+    }
+    memcpy(p->cps, p->own, p->n_cps * sizeof *p->cps);
+    for (size_t i = 0; i < x->n_with; i++) {
+        packed_with *w = &p->with[p->n_with++];
+        pons_checkpoint_row *row = &p->cps[p->n_cps++];
+        const pons__ns *ns = x->with[i].run->ns;
+        w->run = x->with[i].run;
+        pons_buf_init(&w->buf);
+        pack_one(w->run, &w->buf, ns->exists ? ns->head : "", row, &w->snapshot);
+        row->ns = ns->name;
+        if (w->buf.failed) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool put_out(commit_parts *p, const pons__out *o, const pons__change *extra, const char *ns)
@@ -182,6 +226,13 @@ static void parts_fini(commit_parts *p)
     for (size_t i = 0; i < p->n_texts; i++) {
         free(p->texts[i]);
     }
+    for (size_t i = 0; i < p->n_with; i++) {
+        pons_buf_fini(&p->with[i].buf);
+    }
+    if (p->cps != p->own) {
+        free(p->cps);
+    }
+    free(p->with);
     free(p->texts);
     free(p->posts);
     free(p->effects);
@@ -216,6 +267,11 @@ static void committed(pons_run *r, const commit_parts *p)
         pons__packed(r->ns, r->source, r->cp_id, p->snapshot, r->t->buf.len);
         r->cp_stored = true;
         r->input_row = r->gap = false;
+    }
+    for (size_t i = 0; i < p->n_with; i++) {
+        const packed_with *w = &p->with[i];
+        pons__packed(w->run->ns, w->run->source, w->run->cp_id, w->snapshot, w->buf.len);
+        w->run->cp_stored = true;
     }
     pons__out_committed(&r->out);
     if (r->out.n_emits > 0) {

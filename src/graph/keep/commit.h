@@ -5,10 +5,18 @@
 #include "graph/core/task.h"
 #include "graph/keep/record.h"
 
+// The state of another namespace, which goes into the same commit: both are stored, or neither.
+typedef struct pons__with {
+    pons_run *run; // made for it
+    pons_run *was; // that had the namespace
+} pons__with;
+
 typedef struct pons__extra { // what a commit carries besides the state
     pons_sync sync;
     pons__rows *rows;
     const pons__change *effect;
+    const pons__with *with;
+    size_t n_with;
     bool may_wait; // may be queued
 } pons__extra;
 

@@ -83,14 +83,19 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
         ns->metadata = pons_value_ref(r->opts.metadata);
     }
     r->source = 'f';
-    st = pons__run_commit(r, &(pons__extra){0}, err);
+    pons__others below = {0};
+    st = pons__below_rewind(r, from, &below, err);
+    if (st == PONS_OK) {
+        st = pons__run_commit(r, &(pons__extra){.with = below.v, .n_with = below.n}, err);
+    }
+    pons__others_end(&below, st != PONS_OK);
     r->source = 'l';
     if (st != PONS_OK) {
         pons__ns_forget(ns);
         return st;
     }
     r->stopped = of_input && pons__run_stop_due(r); // before the first nodes
-    return pons__below_rewind(r, from, err);
+    return PONS_OK;
 }
 
 typedef struct child_search {

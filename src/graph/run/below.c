@@ -8,18 +8,21 @@
 //             \         \         \                 a new checkpoint with the state of b
 //   own        a         b         (c: forgotten)
 //
-// What a fork put there (source "fork", standing on F) belongs to F itself. Where the checkpoint
+// The fork and all of them are one commit: killed at any moment, either nothing has gone back or all
+// has. What a fork put there (source "fork", standing on F) belongs to F itself. Where the checkpoint
 // that a run stood on is not stored any more (pruned, or never: `exit`), the ids' order in time
 // decides.
 #include "graph/run/below.h"
 
+#include "graph/base/grow.h"
+#include "graph/base/ids.h"
 #include "graph/core/holding.h"
 #include "graph/core/life.h"
+#include "graph/core/runs.h"
 #include "graph/engine.h"
-#include "graph/keep/commit.h"
-#include "graph/run/superstep.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct lineage { // of a checkpoint
@@ -34,8 +37,8 @@ typedef struct lineage { // of a checkpoint
 
 static int trace(pons_run *r, const char *checkpoint, lineage *l, pons_error *err);
 static int rewind_one(pons_run *r, const char *name, const pons_graph *g, lineage *l,
-                      pons_error *err);
-static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *id,
+                      pons__others *o, pons_error *err);
+static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *id, pons__others *o,
                     pons_error *err);
 
 const pons_graph *pons__below(const pons_run *r, const char *name)
@@ -91,7 +94,7 @@ static bool has_own(const pons_graph *g)
     return false;
 }
 
-int pons__below_rewind(pons_run *r, const char *checkpoint, pons_error *err)
+int pons__below_rewind(pons_run *r, const char *checkpoint, pons__others *o, pons_error *err)
 {
     pons_thread *t = r->t;
     if (!has_own(r->g)) {
@@ -111,7 +114,7 @@ int pons__below_rewind(pons_run *r, const char *checkpoint, pons_error *err)
     st = names.ok ? trace(r, checkpoint, &l, err) : PONS_ENOMEM;
     for (size_t i = 0; i < json_array_size(owned) && st == PONS_OK; i++) {
         const char *name = json_string_value(json_array_get(owned, i));
-        st = rewind_one(r, name, pons__below(r, name), &l, err);
+        st = rewind_one(r, name, pons__below(r, name), &l, o, err);
     }
     return st;
 }
@@ -177,7 +180,7 @@ static int find_row(void *user, const pons_checkpoint_row *row)
 }
 
 static int rewind_one(pons_run *r, const char *name, const pons_graph *g, lineage *l,
-                      pons_error *err)
+                      pons__others *o, pons_error *err)
 {
     pons_store s = r->t->store;
     l->found[0] = l->newest[0] = '\0';
@@ -194,11 +197,12 @@ static int rewind_one(pons_run *r, const char *name, const pons_graph *g, lineag
     if (st != PONS_OK || (ns->exists && strcmp(ns->head, l->found) == 0)) {
         return st;
     }
-    return put_back(r, ns, g, l->found, err);
+    return put_back(r, ns, g, l->found, o, err);
 }
 
 // A fork of a namespace below; id empty: as it was before its first run.
-static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *id, pons_error *err)
+static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *id, pons__others *o,
+                    pons_error *err)
 {
     pons_thread *t = r->t;
     pons__image im = {0};
@@ -213,11 +217,9 @@ static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *
     if (st != PONS_OK) {
         return st;
     }
-    pons_run *old = ns->active; // it has ended
-    pons_run *own = pons__run_create(t, g, ns, NULL, r->loop);
-    pons_value *stands = pons_object_whole(r->ns->name, json_string(r->ns->head), NULL);
-    if (!own || !stands) {
-        ns->active = old;
+    pons_value *stands = pons_object_whole(r->ns->name, json_string(pons__run_cp(r)), NULL);
+    pons_run *own = stands ? pons__others_add(o, t, g, ns, r->loop) : NULL;
+    if (!own) {
         pons_value_unref(stands);
         pons__ns_forget(ns);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a fork");
@@ -226,41 +228,65 @@ static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *
     ns->parents = stands;
     ns->step++;
     ns->forked = true;
-    own->durable = true;
     own->source = 'f';
-    st = pons__run_commit(own, &(pons__extra){0}, err);
-    own->spoiled = st != PONS_OK;
-    own->state = PONS_RUN_DONE;
-    pons_run_destroy(own);
-    ns->active = old;
-    return st;
+    return PONS_OK;
+}
+
+// ---- several in one commit ----------------------------------------------------------------------
+
+pons_run *pons__others_add(pons__others *o, pons_thread *t, const pons_graph *g, pons__ns *ns,
+                           const pons__loop *loop)
+{
+    pons_run *was = ns->active; // it has ended
+    pons_run *own = pons__reserve(&o->v, &o->cap, o->n + 1, sizeof *o->v)
+                        ? pons__run_create(t, g, ns, NULL, loop)
+                        : NULL;
+    if (!own) {
+        return NULL;
+    }
+    own->durable = true;
+    o->v[o->n++] = (pons__with){own, was};
+    return own;
+}
+
+void pons__others_end(pons__others *o, bool forget)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        pons_run *own = o->v[i].run;
+        pons__ns *ns = own->ns;
+        own->spoiled = forget;
+        own->state = PONS_RUN_DONE;
+        pons_run_destroy(own);
+        ns->active = o->v[i].was;
+    }
+    free(o->v);
+    *o = (pons__others){0};
 }
 
 // ---- at the end ---------------------------------------------------------------------------------
 
 int pons__below_store(pons_run *root, pons_error *err)
 {
+    pons__others o = {0};
     int st = PONS_OK;
     for (pons__ns *ns = root->t->namespaces; ns && st == PONS_OK; ns = ns->next_ns) {
         if (!ns->unstored[0] || ns->base_serial != root->serial) {
             continue;
         }
-        pons_run *busy = ns->active;
-        pons_run *own = pons__run_create(root->t, ns->g, ns, NULL, root->loop);
+        pons_run *own = pons__others_add(&o, root->t, ns->g, ns, root->loop);
         if (!own) {
-            return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to end a run");
+            st = pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to end a run");
+            break;
         }
-        own->durable = true;
         own->source = 'l';
-        snprintf(own->cp_id, sizeof own->cp_id, "%s", ns->unstored);
-        st = pons__run_commit(own, &(pons__extra){0}, err);
-        if (st == PONS_OK) {
-            ns->unstored[0] = '\0';
-        }
-        own->spoiled = st != PONS_OK;
-        own->state = PONS_RUN_DONE;
-        pons_run_destroy(own);
-        ns->active = busy;
+        pons__id_copy(own->cp_id, ns->unstored);
     }
+    if (st == PONS_OK && o.n > 0) {
+        st = pons__run_commit(root, &(pons__extra){.with = o.v, .n_with = o.n}, err);
+    }
+    for (size_t i = 0; i < o.n && st == PONS_OK; i++) {
+        o.v[i].run->ns->unstored[0] = '\0';
+    }
+    pons__others_end(&o, false); // after a failure they are stored by the next try
     return st;
 }

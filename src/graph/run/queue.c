@@ -20,8 +20,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static int roll_back_subgraphs(pons_run *old, pons_error *err);
-static int roll_back_to(pons_run *old, const char *base, pons_error *err);
+static int roll_back(pons_run *old, pons_error *err);
+static int restore(pons_run *r, pons__ns *ns, const pons_graph *g, const char *base,
+                   bool *ret_stored, pons_error *err);
 
 // ---- its turn -----------------------------------------------------------------------------------
 
@@ -65,10 +66,10 @@ int pons__queue_begin(pons_run *r, pons_error *err)
 
 // ---- giving way ---------------------------------------------------------------------------------
 
-int pons__run_give_way(pons_run *old, bool roll_back, pons_error *err)
+int pons__run_give_way(pons_run *old, bool back, pons_error *err)
 {
     int st = PONS_OK;
-    if (!roll_back && old->durable && !old->cp_stored && !old->ns->ahead) {
+    if (!back && old->durable && !old->cp_stored && !old->ns->ahead) {
         st = pons__run_commit(old, &(pons__extra){0}, err);
     }
     if (st != PONS_OK) {
@@ -83,12 +84,7 @@ int pons__run_give_way(pons_run *old, bool roll_back, pons_error *err)
         pons__task_clear(old->tasks[i]);
     }
     old->n_tasks = 0;
-    if (roll_back) {
-        st = roll_back_subgraphs(old, err);
-    }
-    if (roll_back && st == PONS_OK) {
-        st = roll_back_to(old, old->base, err);
-    }
+    st = back ? roll_back(old, err) : PONS_OK;
     if (st != PONS_OK) {
         return st;
     }
@@ -101,58 +97,68 @@ int pons__run_give_way(pons_run *old, bool roll_back, pons_error *err)
 
 // ---- rolling back -------------------------------------------------------------------------------
 
-// Subgraphs that keep their state go back as well; the others nobody finds again.
-static int roll_back_subgraphs(pons_run *old, pons_error *err)
+// Subgraphs that keep their state go back as well, in the same commit; the others nobody finds again.
+static int roll_back(pons_run *old, pons_error *err)
 {
-    int st = PONS_OK;
-    for (pons__ns *ns = old->t->namespaces; ns && st == PONS_OK; ns = ns->next_ns) {
+    pons_thread *t = old->t;
+    pons__others below = {0};
+    bool mine = false, stored;
+    pons__out_clear(&old->out);
+    int st = pons__thread_flush(t, err);
+    for (pons__ns *ns = t->namespaces; ns && st == PONS_OK; ns = ns->next_ns) {
         const pons_graph *g =
             ns->base_serial == old->serial && !ns->active ? pons__below(old, ns->name) : NULL;
         if (!g) {
             continue;
         }
-        st = pons__ns_load(old->t, ns, g, true, err);
-        pons_run *r = st == PONS_OK ? pons__run_create(old->t, g, ns, NULL, old->loop) : NULL;
-        if (!r) {
-            return st ? st : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+        st = pons__ns_load(t, ns, g, true, err);
+        st = st == PONS_OK ? restore(old, ns, g, ns->base, &stored, err) : st;
+        if (st != PONS_OK || !stored) {
+            continue;
         }
-        r->durable = true;
-        st = roll_back_to(r, ns->base, err);
-        r->state = PONS_RUN_DONE;
-        pons_run_destroy(r);
+        pons_run *r = pons__others_add(&below, t, g, ns, old->loop);
+        st = r ? PONS_OK : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+        if (r) {
+            r->source = 'b';
+        } else {
+            pons__ns_forget(ns);
+        }
     }
+    if (st == PONS_OK) {
+        st = restore(old, old->ns, old->g, old->base, &mine, err);
+    }
+    if (st == PONS_OK) {
+        old->cp_id[0] = '\0';
+        old->cp_stored = !mine;
+        old->input_row = false;
+        old->source = 'b';
+        st = pons__run_commit(old, &(pons__extra){.with = below.v, .n_with = below.n}, err);
+        old->spoiled = st != PONS_OK;
+    }
+    pons__others_end(&below, st != PONS_OK);
     return st;
 }
 
-static int roll_back_to(pons_run *old, const char *base, pons_error *err)
+// Memory goes back to a checkpoint; *ret_stored: the store has newer ones, so it must be told.
+static int restore(pons_run *r, pons__ns *ns, const pons_graph *g, const char *base,
+                   bool *ret_stored, pons_error *err)
 {
-    pons_thread *t = old->t;
-    pons__ns *ns = old->ns;
+    pons_thread *t = r->t;
     pons__image im = {0};
-    pons__out_clear(&old->out);
-    int st = pons__thread_flush(t, err);
-    bool gone = !ns->exists || strcmp(ns->head, base) == 0; // it has stored nothing
-    if (st == PONS_OK && gone) {
+    int st = PONS_OK;
+    *ret_stored = ns->exists && strcmp(ns->head, base) != 0;
+    if (!*ret_stored) {
         pons__ns_forget(ns);
-        return pons__ns_load(t, ns, old->g, true, err);
+        return pons__ns_load(t, ns, g, true, err);
     }
-    if (st == PONS_OK && base[0]) {
+    if (base[0]) {
         st = pons__image_at(t->store, t->id, ns->name, base, &im, err);
-    }
-    if (st == PONS_OK && !base[0]) {
+    } else {
         im.state = json_object();
     }
     if (st == PONS_OK) {
-        st = pons__ns_restore(ns, old->g, &im, err);
+        st = pons__ns_restore(ns, g, &im, err);
     }
     pons__image_fini(&im);
-    if (st != PONS_OK) {
-        return st;
-    }
-    old->cp_id[0] = '\0';
-    old->cp_stored = old->input_row = false;
-    old->source = 'b';
-    st = pons__run_commit(old, &(pons__extra){0}, err);
-    old->spoiled = st != PONS_OK;
     return st;
 }

@@ -8,7 +8,7 @@
 // What a commit has made and not yet shown.
 typedef struct staged {
     rows checkpoints, records, posts, events, effects;
-    mem_ns *space;    // of the checkpoints and records, NULL without any
+    mem_ns *space;    // of the records, and of checkpoints that name none; NULL without any
     mem_item **items; // NULL without any
     size_t n_items;
 } staged;
@@ -81,6 +81,13 @@ int pons__mem_flush(void *self, const pons_lease *lease, pons_error *err)
     return pons__mem_drain(self, err);
 }
 
+// That of the commit, or the one that a checkpoint names. NULL: no memory.
+static mem_ns *space_of(mem_thread *t, const staged *s, const char *ns)
+{
+    mem_ns *there = ns ? pons__mem_space_find(t, ns) : s->space;
+    return there ? there : pons__mem_space_make(t, ns);
+}
+
 // The room that apply needs. Empty namespaces may stay behind on failure: nobody can see them.
 static int stage_room(mem_thread *t, const pons_commit *c, staged *ret, pons_error *err)
 {
@@ -104,33 +111,38 @@ static int stage_room(mem_thread *t, const pons_commit *c, staged *ret, pons_err
         !pons__mem_map_reserve(&t->effect_by_id, c->n_effects)) {
         return pons__mem_no_memory(err);
     }
-    if (ret->space && (!pons__mem_rows_reserve(&ret->space->checkpoints, c->n_checkpoints) ||
-                       !pons__mem_map_reserve(&ret->space->by_id, c->n_checkpoints))) {
-        return pons__mem_no_memory(err);
+    for (size_t i = 0; i < c->n_checkpoints; i++) {
+        mem_ns *s = space_of(t, ret, c->checkpoints[i].ns);
+        if (!s || !pons__mem_rows_reserve(&s->checkpoints, c->n_checkpoints) ||
+            !pons__mem_map_reserve(&s->by_id, c->n_checkpoints)) {
+            return pons__mem_no_memory(err);
+        }
     }
     return PONS_OK;
 }
 
-static int stage_checkpoints(const mem_thread *t, const pons_commit *c, staged *ret,
-                             pons_error *err)
+static int stage_checkpoints(mem_thread *t, const pons_commit *c, staged *ret, pons_error *err)
 {
     for (size_t i = 0; i < c->n_checkpoints; i++) {
         const pons_checkpoint_row *in = &c->checkpoints[i];
-        bool twice = pons__mem_map_get(&ret->space->by_id, in->id, NULL);
+        const mem_ns *s = space_of(t, ret, in->ns);
+        bool twice = pons__mem_map_get(&s->by_id, in->id, NULL);
         for (size_t j = 0; j < i && !twice; j++) {
-            twice = strcmp(c->checkpoints[j].id, in->id) == 0;
+            twice = strcmp(c->checkpoints[j].id, in->id) == 0 &&
+                    space_of(t, ret, c->checkpoints[j].ns) == s;
         }
         if (twice) {
             return pons_error_set(err, PONS_EEXIST, "store",
                                   "thread %s already has a checkpoint %s", t->name, in->id);
         }
-        row *x = pons__mem_row_make(ROW_CHECKPOINT, NULL, NULL, in->data);
+        row *x = pons__mem_row_make(ROW_CHECKPOINT, in->ns, NULL, in->data);
         if (!x) {
             return pons__mem_no_memory(err);
         }
         const void *data = x->u.checkpoint.data.data;
         x->u.checkpoint = *in;
         x->u.checkpoint.data.data = data;
+        x->u.checkpoint.ns = NULL;
         pons__mem_rows_push(&ret->checkpoints, x);
     }
     return PONS_OK;
@@ -262,8 +274,9 @@ static void apply(mem_thread *t, const pons_commit *c, staged *s)
 {
     for (size_t i = 0; i < s->checkpoints.n; i++) {
         row *x = s->checkpoints.at[i];
-        pons__mem_rows_push(&s->space->checkpoints, x);
-        pons__mem_map_put(&s->space->by_id, x->u.checkpoint.id, s->space->checkpoints.n - 1);
+        mem_ns *space = space_of(t, s, x->ns); // it is there: its room was made
+        pons__mem_rows_push(&space->checkpoints, x);
+        pons__mem_map_put(&space->by_id, x->u.checkpoint.id, space->checkpoints.n - 1);
         t->bytes += pons__mem_row_bytes(x);
     }
     for (size_t i = 0; i < s->records.n; i++) {

@@ -167,7 +167,7 @@ static int resolve(pg *s, commit_request *r, pons_error *err)
     if (r->nids) {
         return PONS_OK;
     }
-    r->nids = calloc(1 + c->n_effects + c->n_events, sizeof *r->nids);
+    r->nids = calloc(1 + c->n_effects + c->n_events + c->n_checkpoints, sizeof *r->nids);
     r->order = r->nids && c->n_items ? pons__items_order(c->items, c->n_items) : NULL;
     if (!r->nids || (c->n_items && !r->order)) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
@@ -184,6 +184,12 @@ static int resolve(pg *s, commit_request *r, pons_error *err)
     for (size_t i = 0; !rc && i < c->n_events; i++) {
         rc = space_id(s, (pg_holding *)r->line, c->events[i].ns, to++, err);
     }
+    for (size_t i = 0; !rc && i < c->n_checkpoints; i++, to++) {
+        *to = r->nids[0];
+        if (c->checkpoints[i].ns) {
+            rc = space_id(s, (pg_holding *)r->line, c->checkpoints[i].ns, to, err);
+        }
+    }
     return rc;
 }
 
@@ -196,7 +202,7 @@ static bool send_rows(pg_conn *w, commit_request *r)
     for (size_t i = 0; ok && i < c->n_checkpoints; i++, r->sent++) {
         const pons_checkpoint_row *row = &c->checkpoints[i];
         pg_params p = {0};
-        pons__pg_int(&p, r->nids[0]);
+        pons__pg_int(&p, r->nids[1 + c->n_effects + c->n_events + i]);
         pons__pg_id(&p, row->id);
         pons__pg_id(&p, row->parent);
         pons__pg_int(&p, row->step);

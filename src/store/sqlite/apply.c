@@ -37,12 +37,11 @@ int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
     }
     r->event_first = h->event_next;
 
-    if (c->n_checkpoints) {
-        space *sp;
-        rc = space_get(s, h, c->ns, &sp, err);
-        for (size_t i = 0; !rc && i < c->n_checkpoints; i++) {
-            rc = put_checkpoint(s, h, sp, &c->checkpoints[i], err);
-        }
+    for (size_t i = 0; !rc && i < c->n_checkpoints; i++) {
+        const pons_checkpoint_row *row = &c->checkpoints[i];
+        space *sp; // looked for each time: two may have one place among the cached
+        rc = space_get(s, h, row->ns ? row->ns : c->ns, &sp, err);
+        rc = rc ? rc : put_checkpoint(s, h, sp, row, err);
     }
     if (!rc && c->n_records) {
         space *sp;
