@@ -6,8 +6,8 @@
 // its turn, or is refused, or takes the place of the first.
 //
 // Prints:
-//   1: ["messages",["to",{"langgraph_step":1,"node":"write","ns":[]}]]
-//   2: ["messages",["ken",{"langgraph_step":1,"node":"write","ns":[]}]]
+//   1: ["messages",["to","write"]]
+//   2: ["messages",["ken","write"]]
 //   3: ["updates",{"write":{"text":"token"}}]
 //   missed 2: "messages"
 //   missed 3: "updates"
@@ -22,6 +22,12 @@ static void on_event(void *user, const pons_event *ev)
     char number[24];
     snprintf(number, sizeof number, "%d", (int)ev->seq);
     pons_autovalue seen = pons_stream_shape(ev, modes, false);
+    if (strcmp(ev->type, "stream.messages") == 0) { // of where it comes from, the node
+        const pons_value *meta = json_array_get(ev->payload, 1);
+        json_array_set_new(seen, 1,
+                           json_pack("[Os]", json_array_get(ev->payload, 0),
+                                     pons_get_str(meta, "langgraph_node", "")));
+    }
     if (seen) {
         show(number, seen);
     }

@@ -358,19 +358,28 @@ typedef enum pons_run_state {
 // What a run shows of itself, as events of the type "stream." and the mode's word. They are
 // durable, numbered like all events and committed before they are shown, so a client that comes
 // back with its last number reads what it missed (pons_stream_read). Payloads:
-//   values       the whole state, after the input and after each step that wrote
+//   values       the whole state, after the input and after each step that wrote, and when a run
+//                goes on; where it waits for people with "__interrupt__": [{id, value}]
 //   updates      {node: {channel: value}}, a list of them when a channel was written twice, null
 //                when nothing was; with "__metadata__":{"cached":true} when the cache gave it;
 //                {"__interrupt__": [{id, value}]}, of a graph and of the subgraphs inside it, an
 //                empty list where interrupt_before or interrupt_after holds it
-//   messages     [chunk, {langgraph_step, node, ns, …}], from pons_cx_message
+//   messages     [chunk, {thread_id, langgraph_step, langgraph_node, langgraph_triggers,
+//                langgraph_path, langgraph_checkpoint_ns, checkpoint_ns, and what the run's metadata
+//                and the call have}], from pons_cx_message
 //   custom       whatever pons_cx_custom got
-//   tasks        {id, name, input, triggers} at the start ("__send__" of a Send, else
-//                "branch:to:NAME" or "join:NAME"); {id, name, result, error, cached, interrupts} at
-//                the end, or where it waits for people: interrupts is a list of {id, value}
-//   checkpoints  {checkpoint_id, parent_id, step, source, next, parents, values}
-//   debug        tasks and checkpoints as {step, timestamp, type: task | task_result | checkpoint,
-//                payload}
+//   tasks        {id, name, input, triggers, metadata?} at the start: triggers are "__pregel_push" of
+//                a Send, else "branch:to:NAME" and "join:A+B:NAME" of each join into the node;
+//                {id, name, result, error, cached, interrupts} at the end, or where it waits for
+//                people: result is {channel: value}, {"$writes": [value...]} of several writes;
+//                interrupts is a list of {id, value}
+//   checkpoints  {config, parent_config|null, values, metadata: {source, step, parents, …}, next:
+//                [node...], tasks: [{id, name, interrupts, state|null, result?, error?}]}; a config
+//                is {"configurable": {thread_id, checkpoint_ns, checkpoint_id, checkpoint_map?}}, a
+//                subgraph's task has one as its state. Where people are waited for once more, with
+//                what the tasks wrote and ask
+//   debug        tasks and checkpoints as {step, timestamp: ISO 8601, type: task | task_result |
+//                checkpoint, payload}
 enum {
     PONS_STREAM_VALUES = 1 << 0,
     PONS_STREAM_UPDATES = 1 << 1,
@@ -386,6 +395,10 @@ typedef struct pons_run_options {
     int recursion_limit;        // 0: the graph's
     uint32_t stream;            // PONS_STREAM_…; 0: nothing
     bool stream_subgraphs;      // of its subgraphs as well
+    // Of tasks only those of these nodes, of any of its graphs, and of the subgraphs that they are:
+    // updates, messages, custom, tasks and debug's. NULL-terminated; NULL: all. PONS_EINVAL names an
+    // unknown one. Borrowed until the run has begun.
+    const char *const *stream_nodes;
     // What the program knows of the run: an object, stored with its checkpoints and shown with them
     // (pons_state_snapshot), "tags" a list of texts among them if it likes. NULL: nothing; a resume
     // keeps what the run has. Borrowed, referenced.

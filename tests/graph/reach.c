@@ -138,6 +138,111 @@ static void a_node_trims_its_conversation(void **state)
     close_place(&p);
 }
 
+// ---- streams ------------------------------------------------------------------------------------
+
+static pons_run *streamed(place *p, const pons_graph *g, const char *input,
+                          const pons_run_options *o, pons_run_state want)
+{
+    pons_autovalue in = input ? json(input) : NULL;
+    pons_run *r = NULL;
+    assert_ok(in ? pons_run_start(p->b.t, g, "", in, o, &r, &p->b.err)
+                 : pons_run_resume(p->b.t, g, "", o, &r, &p->b.err));
+    assert_ok(pons_run_advance(r, &p->b.err));
+    assert_int_equal(pons_run_state_get(r), want);
+    return r;
+}
+
+// By what a task was triggered, what it wrote twice, and what is known of the run.
+static void tasks_say_where_they_come_from(void **state)
+{
+    place p;
+    open_place(&p, state);
+    spec_node n[] = {{"a", "put log 'a'; put log 'A'; send z {'k':1}", "END"},
+                     {"b", "", "END"},
+                     {"z", "", "END"},
+                     {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"a,b", n, "a+b>z"});
+    pons_autovalue meta = json("{'who':'me','tags':['t1']}");
+    pons_run_destroy(streamed(&p, g, "{}",
+                              &(pons_run_options){.stream = PONS_STREAM_TASKS, .metadata = meta},
+                              PONS_RUN_DONE));
+#define WHO "'metadata':{'who':'me','tags':['t1']}"
+    const char *want =
+        "[{'id':'#1','name':'a','input':{},'triggers':['branch:to:a']," WHO "},"
+        "{'id':'#1','name':'a','error':null,'result':{'log':{'$writes':['a','A']}},'cached':false,"
+        "'interrupts':[]},"
+        "{'id':'#2','name':'b','input':{},'triggers':['branch:to:b']," WHO "},"
+        "{'id':'#2','name':'b','error':null,'result':{},'cached':false,'interrupts':[]},"
+        "{'id':'#3','name':'z','input':{'log':['a','A']},'triggers':['branch:to:z',"
+        "'join:a+b:z']," WHO "},"
+        "{'id':'#3','name':'z','error':null,'result':{},'cached':false,'interrupts':[]},"
+        "{'id':'#4','name':'z','input':{'k':1},'triggers':['__pregel_push']," WHO "},"
+        "{'id':'#4','name':'z','error':null,'result':{},'cached':false,'interrupts':[]}]";
+    spec_events(&p.b, PONS_STREAM_TASKS, false, want);
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+// A run that goes on in another process begins with the state, and its checkpoint once more.
+static void a_run_that_goes_on_shows_where_it_is(void **state)
+{
+    place p;
+    open_place(&p, state);
+    spec_node n[] = {{"a", "put log 'a'", "b"}, {"b", "ask 'ok?'", "END"}, {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"a", n});
+    const pons_run_options o = {.durability = PONS_DURABILITY_SYNC,
+                                .stream = PONS_STREAM_VALUES | PONS_STREAM_CHECKPOINTS};
+    pons_run_destroy(streamed(&p, g, "{}", &o, PONS_RUN_INTERRUPTED));
+    json_array_clear(p.b.events);
+    reopen(&p);
+    pons_run *r = streamed(&p, g, NULL, &o, PONS_RUN_INTERRUPTED);
+#define CONFIG(id) "{'configurable':{'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'" id "'}}"
+    spec_events(&p.b, o.stream, false,
+                "[['values',{'log':['a']}],['checkpoints',{'config':" CONFIG(
+                    "#1") ",'parent_config':" CONFIG("#2") ",'values':{'log':['a']},'metadata':{"
+                                                           "'source':'loop','step':1,'parents':{}},"
+                                                           "'next':['b'],'tasks':[{'id':'#3',"
+                                                           "'name':'b','interrupts':[{'id':'#4',"
+                                                           "'value':'ok?'}],'state':null}]}]]");
+    spec_answer(&p.b, r, "'yes'", PONS_RUN_DONE);
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+// Only what tasks of one node do, the subgraph that it is and what is in it.
+static void a_stream_of_some_nodes(void **state)
+{
+    static const char *const sub[] = {"sub", NULL}, *const deep[] = {"in2", NULL},
+                             *const none[] = {"ghost", NULL};
+    place p;
+    open_place(&p, state);
+    spec_node in[] = {{"in1", "custom 1", "in2"}, {"in2", "custom 2", "END"}, {NULL}};
+    pons_graph *inner = spec_compile(&(spec_graph){"in1", in});
+    spec_node n[] = {{"a", "custom 0", "sub"}, {"sub", NULL, "END", .sub = inner}, {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"a", n});
+    pons_run_options o = {.stream = PONS_STREAM_UPDATES | PONS_STREAM_CUSTOM,
+                          .stream_subgraphs = true,
+                          .stream_nodes = sub};
+    pons_run_destroy(streamed(&p, g, "{}", &o, PONS_RUN_DONE));
+    spec_events(&p.b, PONS_STREAM_UPDATES | PONS_STREAM_CUSTOM, false,
+                "[['custom',1],['updates',{'in1':null}],['custom',2],['updates',{'in2':null}],"
+                "['updates',{'sub':null}]]");
+    o.stream_nodes = deep;
+    pons_run_destroy(streamed(&p, g, "{}", &o, PONS_RUN_DONE));
+    spec_events(&p.b, PONS_STREAM_UPDATES | PONS_STREAM_CUSTOM, false,
+                "[['custom',2],['updates',{'in2':null}]]");
+    o.stream_nodes = none;
+    pons_run *r = NULL;
+    assert_int_equal(pons_run_start(p.b.t, g, "", NULL, &o, &r, &p.b.err), PONS_EINVAL);
+    assert_string_equal(p.b.err.message,
+                        "stream_nodes names 'ghost', which is no node of graph spec, nor of its "
+                        "subgraphs");
+    pons_graph_destroy(g);
+    pons_graph_destroy(inner);
+    close_place(&p);
+}
+
 // ---- all of them --------------------------------------------------------------------------------
 
 int reach_run(const fault_store *kind)
@@ -146,6 +251,9 @@ int reach_run(const fault_store *kind)
         cmocka_unit_test(a_conversation_by_ids),
         cmocka_unit_test(a_conversation_refuses),
         cmocka_unit_test(a_node_trims_its_conversation),
+        cmocka_unit_test(tasks_say_where_they_come_from),
+        cmocka_unit_test(a_run_that_goes_on_shows_where_it_is),
+        cmocka_unit_test(a_stream_of_some_nodes),
     };
     struct CMUnitTest of_kind[sizeof tests / sizeof *tests];
     memcpy(of_kind, tests, sizeof tests);

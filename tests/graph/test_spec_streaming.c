@@ -65,7 +65,7 @@ static void stage_run(stage *s, uint32_t modes, bool subgraphs)
 }
 
 // "values (full state after input and each changing step), updates ({node: update} per finished
-// task; {"__interrupt__": […]}), messages ([chunk, metadata{langgraph_step,node,…}]), custom, tasks
+// task; {"__interrupt__": […]}), messages ([chunk, metadata{langgraph_step,…}]), custom, tasks
 // (start and result), checkpoints, debug ({step,timestamp,type,payload})."
 static void each_mode(void **state)
 {
@@ -76,76 +76,114 @@ static void each_mode(void **state)
         const char *want;
     } cases[] = {
         // z changes nothing: no values for its step.
-        {PONS_STREAM_VALUES, false, "[{'sum':1},{'sum':1,'log':['a','says','yes']}]"},
+        {PONS_STREAM_VALUES, false,
+         "[{'sum':1},{'sum':1,'__interrupt__':[{'id':'#1','value':'ok?'}]},{'log':['a','says',"
+         "'yes'],'sum':1}]"},
         {PONS_STREAM_VALUES, true,
-         "[[[],'values',{'sum':1}],[['sub'],'values',{'sum':1}],"
-         "[['sub'],'values',{'sum':1,'log':['says']}],"
-         "[['sub'],'values',{'sum':1,'log':['says','yes']}],"
-         "[[],'values',{'sum':1,'log':['a','says','yes']}]]"},
+         "[[[],'values',{'sum':1}],[['sub'],'values',{'sum':1}],[['sub'],'values',{'log':["
+         "'says'],'sum':1}],[['sub'],'values',{'log':['says'],'sum':1,'__interrupt__':[{'id':"
+         "'#1','value':'ok?'}]}],[[],'values',{'sum':1,'__interrupt__':[{'id':'#1','value':"
+         "'ok?'}]}],[['sub'],'values',{'log':['says','yes'],'sum':1}],[[],'values',{'log':['a',"
+         "'says','yes'],'sum':1}]]"},
         {PONS_STREAM_UPDATES, false,
-         "[{'a':{'log':'a'}},{'__interrupt__':[{'id':'#1','value':'ok?'}]},"
-         "{'sub':{'log':['says','yes']}},{'z':null}]"},
+         "[{'a':{'log':'a'}},{'__interrupt__':[{'id':'#1','value':'ok?'}]},{'sub':{'log':['says',"
+         "'yes']}},{'z':null}]"},
         {PONS_STREAM_UPDATES, true,
-         "[[['sub'],'updates',{'says':{'log':'says'}}],"
-         "[['sub'],'updates',{'__interrupt__':[{'id':'#1','value':'ok?'}]}],"
-         "[[],'updates',{'a':{'log':'a'}}],"
-         "[[],'updates',{'__interrupt__':[{'id':'#1','value':'ok?'}]}],"
-         "[['sub'],'updates',{'ask':{'log':'yes'}}],"
-         "[[],'updates',{'sub':{'log':['says','yes']}}],[[],'updates',{'z':null}]]"},
+         "[[['sub'],'updates',{'says':{'log':'says'}}],[['sub'],'updates',{'__interrupt__':[{"
+         "'id':'#1','value':'ok?'}]}],[[],'updates',{'a':{'log':'a'}}],[[],'updates',{"
+         "'__interrupt__':[{'id':'#1','value':'ok?'}]}],[['sub'],'updates',{'ask':{'log':"
+         "'yes'}}],[[],'updates',{'sub':{'log':['says','yes']}}],[[],'updates',{'z':null}]]"},
         // A node's words are never lost on the way, asked for subgraphs or not.
         {PONS_STREAM_MESSAGES, false,
-         "[[{'content':'hel'},{'langgraph_step':1,'node':'says','ns':['sub']}],"
-         "[{'content':'lo'},{'langgraph_step':1,'node':'says','ns':['sub'],'model':'m'}]]"},
+         "[[{'content':'hel'},{'thread_id':'t1','langgraph_step':1,'langgraph_node':'says',"
+         "'langgraph_triggers':['branch:to:says'],'langgraph_path':['__pregel_pull','says'],"
+         "'langgraph_checkpoint_ns':'sub|says:#1','checkpoint_ns':'sub|says:#1'}],[{'content':"
+         "'lo'},{'thread_id':'t1','langgraph_step':1,'langgraph_node':'says',"
+         "'langgraph_triggers':['branch:to:says'],'langgraph_path':['__pregel_pull','says'],"
+         "'langgraph_checkpoint_ns':'sub|says:#1','checkpoint_ns':'sub|says:#1','model':'m'}]]"},
         {PONS_STREAM_MESSAGES, true,
-         "[[['sub'],'messages',[{'content':'hel'},{'langgraph_step':1,'node':'says','ns':['sub']}]]"
-         ","
-         "[['sub'],'messages',[{'content':'lo'},"
-         "{'langgraph_step':1,'node':'says','ns':['sub'],'model':'m'}]]]"},
+         "[[['sub'],'messages',[{'content':'hel'},{'thread_id':'t1','langgraph_step':1,"
+         "'langgraph_node':'says','langgraph_triggers':['branch:to:says'],'langgraph_path':["
+         "'__pregel_pull','says'],'langgraph_checkpoint_ns':'sub|says:#1','checkpoint_ns':"
+         "'sub|says:#1'}]],[['sub'],'messages',[{'content':'lo'},{'thread_id':'t1',"
+         "'langgraph_step':1,'langgraph_node':'says','langgraph_triggers':['branch:to:says'],"
+         "'langgraph_path':['__pregel_pull','says'],'langgraph_checkpoint_ns':'sub|says:#1',"
+         "'checkpoint_ns':'sub|says:#1','model':'m'}]]]"},
         {PONS_STREAM_CUSTOM, false, "[{'half':true}]"},
         {PONS_STREAM_CUSTOM, true, "[[['sub'],'custom',{'half':true}]]"},
         {PONS_STREAM_TASKS, false,
-         "[{'id':'#1','name':'a','input':{'sum':1},'triggers':['branch:to:a']},"
-         "{'id':'#1','name':'a','result':{'log':'a'},'error':null,'cached':false,'interrupts':[]},"
-         "{'id':'#2','name':'sub','input':{'sum':1},'triggers':['branch:to:sub']},"
-         "{'id':'#2','name':'sub','result':{'log':['says','yes']},'error':null,'cached':false,'"
-         "interrupts':[]},"
-         "{'id':'#3','name':'z','input':{'sum':1,'log':['a','says','yes']},'triggers':['branch:to:"
-         "z']},"
-         "{'id':'#3','name':'z','result':null,'error':null,'cached':false,'interrupts':[]}]"},
+         "[{'id':'#1','name':'a','input':{'sum':1},'triggers':['branch:to:a']},{'id':'#1','name':"
+         "'a','error':null,'result':{'log':'a'},'cached':false,'interrupts':[]},{'id':'#2',"
+         "'name':'sub','input':{'sum':1},'triggers':['branch:to:sub']},{'id':'#2','name':'sub',"
+         "'error':null,'result':{},'cached':false,'interrupts':[{'id':'#3','value':'ok?'}]},{"
+         "'id':'#2','name':'sub','error':null,'result':{'log':['says','yes']},'cached':false,"
+         "'interrupts':[]},{'id':'#4','name':'z','input':{'log':['a','says','yes'],'sum':1},"
+         "'triggers':['branch:to:z']},{'id':'#4','name':'z','error':null,'result':{},'cached':"
+         "false,'interrupts':[]}]"},
+        // Once more where people are waited for, with what the tasks wrote and ask.
         {PONS_STREAM_CHECKPOINTS, false,
-         "[{'checkpoint_id':'#1','parent_id':null,'step':-1,'source':'input',"
-         "'next':['__start__'],'parents':{},'values':{}},"
-         "{'checkpoint_id':'#2','parent_id':'#1','step':0,'source':'loop','next':['a','sub'],"
-         "'parents':{},'values':{'sum':1}},"
-         "{'checkpoint_id':'#3','parent_id':'#2','step':1,'source':'loop','next':['z'],"
-         "'parents':{},'values':{'sum':1,'log':['a','says','yes']}},"
-         "{'checkpoint_id':'#4','parent_id':'#3','step':2,'source':'loop','next':[],"
-         "'parents':{},'values':{'sum':1,'log':['a','says','yes']}}]"},
+         "[{'config':{'configurable':{'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#1'}},"
+         "'parent_config':null,'values':{},'metadata':{'source':'input','step':-1,'parents':{}},"
+         "'next':['__start__'],'tasks':[{'id':'#2','name':'__start__','interrupts':[],'state':"
+         "null}]},{'config':{'configurable':{'thread_id':'t1','checkpoint_ns':'','checkpoint_id':"
+         "'#3'}},'parent_config':{'configurable':{'thread_id':'t1','checkpoint_ns':'',"
+         "'checkpoint_id':'#1'}},'values':{'sum':1},'metadata':{'source':'loop','step':0,"
+         "'parents':{}},'next':['a','sub'],'tasks':[{'id':'#4','name':'a','interrupts':[],"
+         "'state':null},{'id':'#5','name':'sub','interrupts':[],'state':{'configurable':{"
+         "'thread_id':'t1','checkpoint_ns':'sub'}}}]},{'config':{'configurable':{'thread_id':"
+         "'t1','checkpoint_ns':'','checkpoint_id':'#3'}},'parent_config':{'configurable':{"
+         "'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#1'}},'values':{'sum':1},"
+         "'metadata':{'source':'loop','step':0,'parents':{}},'next':['a','sub'],'tasks':[{'id':"
+         "'#4','name':'a','result':{'log':'a'},'interrupts':[],'state':null},{'id':'#5','name':"
+         "'sub','interrupts':[{'id':'#6','value':'ok?'}],'state':{'configurable':{'thread_id':"
+         "'t1','checkpoint_ns':'sub'}}}]},{'config':{'configurable':{'thread_id':'t1',"
+         "'checkpoint_ns':'','checkpoint_id':'#7'}},'parent_config':{'configurable':{'thread_id':"
+         "'t1','checkpoint_ns':'','checkpoint_id':'#3'}},'values':{'log':['a','says','yes'],"
+         "'sum':1},'metadata':{'source':'loop','step':1,'parents':{}},'next':['z'],'tasks':[{"
+         "'id':'#8','name':'z','interrupts':[],'state':null}]},{'config':{'configurable':{"
+         "'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#9'}},'parent_config':{"
+         "'configurable':{'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#7'}},'values':{"
+         "'log':['a','says','yes'],'sum':1},'metadata':{'source':'loop','step':2,'parents':{}},"
+         "'next':[],'tasks':[]}]"},
         {PONS_STREAM_DEBUG, false,
-         "[{'step':-1,'timestamp':0,'type':'checkpoint','payload':{'checkpoint_id':'#1',"
-         "'parent_id':null,'step':-1,'source':'input','next':['__start__'],'parents':{},"
-         "'values':{}}},"
-         "{'step':0,'timestamp':0,'type':'checkpoint','payload':{'checkpoint_id':'#2',"
-         "'parent_id':'#1','step':0,'source':'loop','next':['a','sub'],'parents':{},"
-         "'values':{'sum':1}}},"
-         "{'step':1,'timestamp':0,'type':'task','payload':{'id':'#3','name':'a',"
-         "'input':{'sum':1},'triggers':['branch:to:a']}},"
-         "{'step':1,'timestamp':0,'type':'task_result','payload':{'id':'#3','name':'a',"
-         "'result':{'log':'a'},'error':null,'cached':false,'interrupts':[]}},"
-         "{'step':1,'timestamp':0,'type':'task','payload':{'id':'#4','name':'sub',"
-         "'input':{'sum':1},'triggers':['branch:to:sub']}},"
-         "{'step':1,'timestamp':0,'type':'task_result','payload':{'id':'#4','name':'sub',"
-         "'result':{'log':['says','yes']},'error':null,'cached':false,'interrupts':[]}},"
-         "{'step':1,'timestamp':0,'type':'checkpoint','payload':{'checkpoint_id':'#5',"
-         "'parent_id':'#2','step':1,'source':'loop','next':['z'],'parents':{},"
-         "'values':{'sum':1,'log':['a','says','yes']}}},"
-         "{'step':2,'timestamp':0,'type':'task','payload':{'id':'#6','name':'z',"
-         "'input':{'sum':1,'log':['a','says','yes']},'triggers':['branch:to:z']}},"
-         "{'step':2,'timestamp':0,'type':'task_result','payload':{'id':'#6','name':'z',"
-         "'result':null,'error':null,'cached':false,'interrupts':[]}},"
-         "{'step':2,'timestamp':0,'type':'checkpoint','payload':{'checkpoint_id':'#7',"
-         "'parent_id':'#5','step':2,'source':'loop','next':[],'parents':{},"
-         "'values':{'sum':1,'log':['a','says','yes']}}}]"},
+         "[{'step':-1,'timestamp':0,'type':'checkpoint','payload':{'config':{'configurable':{"
+         "'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#1'}},'parent_config':null,"
+         "'values':{},'metadata':{'source':'input','step':-1,'parents':{}},'next':['__start__'],"
+         "'tasks':[{'id':'#2','name':'__start__','interrupts':[],'state':null}]}},{'step':0,"
+         "'timestamp':0,'type':'checkpoint','payload':{'config':{'configurable':{'thread_id':"
+         "'t1','checkpoint_ns':'','checkpoint_id':'#3'}},'parent_config':{'configurable':{"
+         "'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#1'}},'values':{'sum':1},"
+         "'metadata':{'source':'loop','step':0,'parents':{}},'next':['a','sub'],'tasks':[{'id':"
+         "'#4','name':'a','interrupts':[],'state':null},{'id':'#5','name':'sub','interrupts':[],"
+         "'state':{'configurable':{'thread_id':'t1','checkpoint_ns':'sub'}}}]}},{'step':1,"
+         "'timestamp':0,'type':'task','payload':{'id':'#4','name':'a','input':{'sum':1},"
+         "'triggers':['branch:to:a']}},{'step':1,'timestamp':0,'type':'task_result','payload':{"
+         "'id':'#4','name':'a','error':null,'result':{'log':'a'},'cached':false,'interrupts':["
+         "]}},{'step':1,'timestamp':0,'type':'task','payload':{'id':'#5','name':'sub','input':{"
+         "'sum':1},'triggers':['branch:to:sub']}},{'step':1,'timestamp':0,'type':'task_result',"
+         "'payload':{'id':'#5','name':'sub','error':null,'result':{},'cached':false,'interrupts':"
+         "[{'id':'#6','value':'ok?'}]}},{'step':0,'timestamp':0,'type':'checkpoint','payload':{"
+         "'config':{'configurable':{'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#3'}},"
+         "'parent_config':{'configurable':{'thread_id':'t1','checkpoint_ns':'','checkpoint_id':"
+         "'#1'}},'values':{'sum':1},'metadata':{'source':'loop','step':0,'parents':{}},'next':["
+         "'a','sub'],'tasks':[{'id':'#4','name':'a','result':{'log':'a'},'interrupts':[],'state':"
+         "null},{'id':'#5','name':'sub','interrupts':[{'id':'#6','value':'ok?'}],'state':{"
+         "'configurable':{'thread_id':'t1','checkpoint_ns':'sub'}}}]}},{'step':1,'timestamp':0,"
+         "'type':'task_result','payload':{'id':'#5','name':'sub','error':null,'result':{'log':["
+         "'says','yes']},'cached':false,'interrupts':[]}},{'step':1,'timestamp':0,'type':"
+         "'checkpoint','payload':{'config':{'configurable':{'thread_id':'t1','checkpoint_ns':'',"
+         "'checkpoint_id':'#7'}},'parent_config':{'configurable':{'thread_id':'t1',"
+         "'checkpoint_ns':'','checkpoint_id':'#3'}},'values':{'log':['a','says','yes'],'sum':1},"
+         "'metadata':{'source':'loop','step':1,'parents':{}},'next':['z'],'tasks':[{'id':'#8',"
+         "'name':'z','interrupts':[],'state':null}]}},{'step':2,'timestamp':0,'type':'task',"
+         "'payload':{'id':'#8','name':'z','input':{'log':['a','says','yes'],'sum':1},'triggers':["
+         "'branch:to:z']}},{'step':2,'timestamp':0,'type':'task_result','payload':{'id':'#8',"
+         "'name':'z','error':null,'result':{},'cached':false,'interrupts':[]}},{'step':2,"
+         "'timestamp':0,'type':'checkpoint','payload':{'config':{'configurable':{'thread_id':"
+         "'t1','checkpoint_ns':'','checkpoint_id':'#9'}},'parent_config':{'configurable':{"
+         "'thread_id':'t1','checkpoint_ns':'','checkpoint_id':'#7'}},'values':{'log':['a','says',"
+         "'yes'],'sum':1},'metadata':{'source':'loop','step':2,'parents':{}},'next':[],'tasks':["
+         "]}}]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         stage s;
@@ -165,10 +203,10 @@ static void several_modes(void **state)
     const uint32_t modes = PONS_STREAM_VALUES | PONS_STREAM_UPDATES | PONS_STREAM_CUSTOM;
     stage_run(&s, modes, false);
     spec_events(&s.b, modes, false,
-                "[['values',{'sum':1}],['custom',{'half':true}],['updates',{'a':{'log':'a'}}],"
-                "['updates',{'__interrupt__':[{'id':'#1','value':'ok?'}]}],"
-                "['updates',{'sub':{'log':['says','yes']}}],"
-                "['values',{'sum':1,'log':['a','says','yes']}],['updates',{'z':null}]]");
+                "[['values',{'sum':1}],['custom',{'half':true}],['updates',{'a':{'log':'a'}}],["
+                "'updates',{'__interrupt__':[{'id':'#1','value':'ok?'}]}],['values',{'sum':1,"
+                "'__interrupt__':[{'id':'#1','value':'ok?'}]}],['updates',{'sub':{'log':['says',"
+                "'yes']}}],['values',{'log':['a','says','yes'],'sum':1}],['updates',{'z':null}]]");
     stage_close(&s);
 }
 

@@ -63,8 +63,8 @@ static int emit_message(pons_brain *b, const char *text, pons_error *err)
     pons_value *chunk =
         pons_object("type", json_string("AIMessageChunk"), "content", json_string(text), NULL);
     pons_value *meta =
-        pons_object("langgraph_step", json_integer(pons_run_supersteps(b->react_run) + 1), "node",
-                    json_string("react_decide"), "ns", json_array(), NULL);
+        pons_object("langgraph_step", json_integer(pons_run_supersteps(b->react_run) + 1),
+                    "langgraph_node", json_string("react_decide"), NULL);
     return pons_thread_emit(b->thread, PONS_NS_REACT, "stream.messages",
                             json_pack("[oo]", chunk, meta), err);
 }

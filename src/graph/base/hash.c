@@ -1,6 +1,8 @@
 // hash.c - FNV-1a, and open addressing from names to places.
 #include "graph/base/hash.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,18 @@ uint64_t pons__hash64(uint64_t h, const void *data, size_t n)
         h = (h ^ p[i]) * 0x100000001b3ULL;
     }
     return h;
+}
+
+void pons__task_hash(const char *ns, const char *checkpoint, const char *node, uint32_t send_ix,
+                     char ret[PONS__TASK_ID_MAX])
+{
+    uint64_t h = pons__hash64(PONS__HASH_SEED, ns, strlen(ns));
+    h = pons__hash64(h, checkpoint, strlen(checkpoint) + 1);
+    h = pons__hash64(h, node, strlen(node));
+    if (send_ix) {
+        h = pons__hash64(h, &send_ix, sizeof send_ix);
+    }
+    snprintf(ret, PONS__TASK_ID_MAX, "%016" PRIx64, h);
 }
 
 // At most half full, so that a search ends soon.

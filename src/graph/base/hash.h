@@ -8,6 +8,10 @@
 
 uint64_t pons__hash64(uint64_t seed, const void *data, size_t n); // FNV-1a
 #define PONS__HASH_SEED 0xcbf29ce484222325ULL
+// A task's id: of the node that a namespace runs after a checkpoint; a Send's has its place + 1.
+#define PONS__TASK_ID_MAX 24
+void pons__task_hash(const char *ns, const char *checkpoint, const char *node, uint32_t send_ix,
+                     char ret[PONS__TASK_ID_MAX]);
 
 typedef struct pons__index { // open addressing over names that lie elsewhere
     uint32_t *slots;         // index + 1, 0 empty

@@ -53,14 +53,8 @@ void pons__task_fix(pons_cx *cx)
 const char *pons__task_id(pons_cx *cx)
 {
     if (!cx->id[0]) {
-        const char *cp = pons__run_cp(cx->run);
-        uint64_t h = pons__hash64(PONS__HASH_SEED, cx->run->ns->name, strlen(cx->run->ns->name));
-        h = pons__hash64(h, cp, strlen(cp) + 1);
-        h = pons__hash64(h, cx->node->name, strlen(cx->node->name));
-        if (cx->send_ix) {
-            h = pons__hash64(h, &cx->send_ix, sizeof cx->send_ix);
-        }
-        snprintf(cx->id, sizeof cx->id, "%016" PRIx64, h);
+        pons__task_hash(cx->run->ns->name, pons__run_cp(cx->run), cx->node->name, cx->send_ix,
+                        cx->id);
     }
     return cx->id;
 }

@@ -71,6 +71,7 @@ void pons_run_destroy(pons_run *r)
     pons_value_unref(r->early);
     pons_value_unref((pons_value *)(uintptr_t)r->opts.context);
     pons_cancel_destroy(r->opts.cancel);
+    pons_value_unref(r->only);
     free(r->before);
     free(r->after);
     pons__run_release(r);

@@ -38,6 +38,7 @@ struct pons_run {
     bool durable;           // false: no store, or a subgraph that is not checkpointed
     pons_run_options opts;
     uint64_t *before, *after; // (n_words) breakpoints of this run; NULL: none
+    pons_value *only;         // names of the nodes whose tasks are streamed; NULL: all
     int limit;
     int supersteps;
     pons_run_state state;

@@ -51,7 +51,7 @@ struct pons_cx { // a task, and what its node sees
     uint32_t node_ix;
     pons__task_state state;
     pons_error error;
-    char id[24]; // lazily; names its records
+    char id[PONS__TASK_ID_MAX]; // lazily; names its records
 
     pons__write *writes;
     size_t n_writes, cap_writes;

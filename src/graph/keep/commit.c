@@ -264,6 +264,7 @@ static void show_events(pons_run *r, const pons_event_row *rows, const char *ns)
 static void committed(pons_run *r, const commit_parts *p)
 {
     if (!r->cp_stored) {
+        snprintf(r->ns->head_parent, sizeof r->ns->head_parent, "%s", p->cps[p->n_cps - 1].parent);
         pons__packed(r->ns, r->source, r->cp_id, p->snapshot, r->t->buf.len);
         r->cp_stored = true;
         r->input_row = r->gap = false;

@@ -4,6 +4,9 @@
 
 #include "graph/core/task.h"
 
+#define PONS__STREAM_PREFIX "stream." // of the events' types
+const char *pons__stream_word(uint32_t mode);
+
 void pons__stream_state(pons_run *r, bool wrote, bool stored); // after an apply
 // The input's checkpoint: before is the state without the input (taken).
 void pons__stream_input(pons_run *r, pons_value *before);

@@ -216,18 +216,6 @@ static const pons_value *record_at(const pons_value *rows, size_t idx)
     return pons_get(rows, name);
 }
 
-static void task_id(const char *ns, const char *checkpoint, const char *node, uint32_t send_ix,
-                    char ret[24])
-{
-    uint64_t h = pons__hash64(PONS__HASH_SEED, ns, strlen(ns));
-    h = pons__hash64(h, checkpoint, strlen(checkpoint) + 1);
-    h = pons__hash64(h, node, strlen(node));
-    if (send_ix) {
-        h = pons__hash64(h, &send_ix, sizeof send_ix);
-    }
-    snprintf(ret, 24, "%016" PRIx64, h);
-}
-
 // What a finished task wrote: {channel: value}, or a list of them when a channel was written twice.
 static pons_value *result_of(const pons_value *record)
 {
@@ -432,14 +420,14 @@ static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth,
     json_array_foreach(im->next, i, v)
     {
         seen_task t = {.node = json_string_value(v)};
-        task_id(ns, im->id, t.node, 0, t.id);
+        pons__task_hash(ns, im->id, t.node, 0, t.id);
         st = st ? st : add_task(l, ns, rows.tasks, &t, depth, tasks, next);
     }
     json_array_foreach(im->sends, i, v)
     {
         seen_task t = {.node = json_string_value(json_array_get(v, 0)),
                        .arg = json_array_get(v, 1)};
-        task_id(ns, im->id, t.node, (uint32_t)i + 1, t.id);
+        pons__task_hash(ns, im->id, t.node, (uint32_t)i + 1, t.id);
         st = st ? st : add_task(l, ns, rows.tasks, &t, depth, tasks, next);
     }
     pons_value_unref(rows.tasks);

@@ -31,6 +31,8 @@ static int parents_of(const pons_run *r, pons_value **ret, pons_error *err);
 static void park(pons_cx *cx);
 static int breakpoints(const pons_graph *g, const char *const *names, const char *what,
                        uint64_t **ret, pons_error *err);
+static int streamed_nodes(const pons_graph *g, const char *const *names, pons_value **ret,
+                          pons_error *err);
 
 int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
                    const pons_run_options *opts, const pons__loop *loop, pons_run **ret,
@@ -67,6 +69,9 @@ int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
     if (st == PONS_OK) {
         st = breakpoints(g, r->opts.interrupt_after, "after", &r->after, err);
     }
+    if (st == PONS_OK) {
+        st = streamed_nodes(g, r->opts.stream_nodes, &r->only, err);
+    }
     if (st != PONS_OK) {
         r->state = PONS_RUN_DONE; // nothing was begun
         pons_run_destroy(r);
@@ -94,6 +99,34 @@ static int breakpoints(const pons_graph *g, const char *const *names, const char
         }
         for (size_t i = all ? 0 : ix; i < (all ? g->n_nodes : ix + 1); i++) {
             pons__bit_set(*ret, i);
+        }
+    }
+    return PONS_OK;
+}
+
+static bool has_node(const pons_graph *g, const char *name)
+{
+    bool found = pons__graph_node_find(g, name) < g->n_nodes;
+    for (size_t i = 0; i < g->n_nodes && !found; i++) {
+        found = g->nodes[i].sub && has_node(g->nodes[i].sub, name);
+    }
+    return found;
+}
+
+// The names of a run's options as a list; *ret stays NULL when there is none.
+static int streamed_nodes(const pons_graph *g, const char *const *names, pons_value **ret,
+                          pons_error *err)
+{
+    for (const char *const *s = names; s && *s; s++) {
+        if (!has_node(g, *s)) {
+            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                  "stream_nodes names '%s', which is no node of graph %s, nor of "
+                                  "its subgraphs",
+                                  *s, g->name);
+        }
+        *ret = *ret ? *ret : json_array();
+        if (json_array_append_new(*ret, json_string(*s)) != 0) {
+            return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
         }
     }
     return PONS_OK;
@@ -220,6 +253,9 @@ int pons__run_continue(pons_run *r, pons_error *err)
     }
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
         park(r->tasks[i]);
+    }
+    if (r->opts.stream && st == PONS_OK) {
+        pons__stream_state(r, true, true);
     }
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
         pons_cx *cx = r->tasks[i];

@@ -71,6 +71,7 @@ int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_erro
     ns->tail_bytes = im->tail_bytes;
     ns->tail_rows = im->tail_rows;
     snprintf(ns->head, sizeof ns->head, "%s", im->id);
+    snprintf(ns->head_parent, sizeof ns->head_parent, "%s", im->parent);
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
     pons_value_unref(ns->parents);
     ns->parents = pons_value_ref(im->parents);
@@ -104,6 +105,7 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
     ns->run_id_stored = false;
     ns->snapshot_bytes = 0; // a snapshot is due
     snprintf(ns->head, sizeof ns->head, "%s", im->id);
+    snprintf(ns->head_parent, sizeof ns->head_parent, "%s", im->parent);
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
     pons_value_unref(ns->parents);
     ns->parents = pons_value_ref(im->parents);
@@ -369,5 +371,6 @@ static pons__image image_of(const pons__ns *ns)
             im.sends, json_pack("[sO]", ns->g->nodes[ns->sends[i].node].name, ns->sends[i].arg));
     }
     snprintf(im.id, sizeof im.id, "%s", ns->head);
+    snprintf(im.parent, sizeof im.parent, "%s", ns->head_parent);
     return im;
 }

@@ -46,7 +46,8 @@ typedef struct pons__ns { // a namespace's head, kept between runs
     bool loaded;
     bool exists;          // has a stored checkpoint
     bool head_unfinished; // the stored head has nodes to run
-    char head[32];        // id of the newest stored checkpoint
+    char head[32];        // id of the newest stored checkpoint,
+    char head_parent[32]; // and of the one before it, or empty
     int64_t step;         // of the state in slots; PONS__STEP_NONE before the first
     uint64_t run_id;
     bool run_id_stored;

@@ -124,7 +124,7 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     child->limit =
         r->opts.recursion_limit > 0 ? r->opts.recursion_limit : cx->node->sub->recursion_limit;
     child->durable = durable;
-    child->opts.interrupt_before = child->opts.interrupt_after = NULL;
+    child->opts.interrupt_before = child->opts.interrupt_after = child->opts.stream_nodes = NULL;
     if (!r->opts.stream_subgraphs) {
         child->opts.stream = 0;
     }
