@@ -211,7 +211,9 @@ int bench_send(const bench *b, const ask *a)
     const int fd = bench_connect(port);
     // Of a stream the bytes as they are, without the lengths of chunks between them.
     const bool stream = strncmp(a->path, "/v1/events", 10) == 0 ||
-                        strncmp(a->path, "/mcp", 4) == 0 || strncmp(a->path, "/api/chat", 9) == 0;
+                        strncmp(a->path, "/mcp", 4) == 0 || strncmp(a->path, "/api/chat", 9) == 0 ||
+                        strstr(a->path, "/stream") || strstr(a->path, "wait") ||
+                        strstr(a->path, "/join");
     pons_buf_printf(&t, "%s %s HTTP/1.%d\r\n", a->method, a->path, stream ? 0 : 1);
     if (a->host) {
         pons_buf_printf(&t, "Host: %s\r\n", a->host);

@@ -157,7 +157,7 @@ int pons__runhost_submit(pons__runhost *h, const pons__ask *a, pons_value **ret,
         return rc;
     }
     stopped(h, gone);
-    pons_autovalue kept = pons__jobs_look(&h->queue, j);
+    pons_autovalue kept = pons__jobs_look(&h->queue, j, NULL);
     json_object_set_new(kept, "due_ms", json_integer(due));
     json_object_set_new(kept, "updated_ms", json_integer(j->created_ms));
     rc = pons__kept_open(&h->items, kept, j->id, err);
@@ -267,13 +267,18 @@ int pons__runhost_run(pons__runhost *h, const char *thread, const char *run, pon
         }
         return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no run %s at work", run);
     }
+    bool taken_back = false;
     pons__job *j = pons__jobs_find(&h->queue, thread, run);
     if (j) {
-        *ret = pons__jobs_look(&h->queue, j);
+        pons_value *v = pons__jobs_look(&h->queue, j, &taken_back);
         pons__jobs_unref(&h->queue, j);
-        return PONS_OK;
+        if (!taken_back) {
+            *ret = v;
+            return PONS_OK;
+        }
+        pons_value_unref(v);
     }
-    const int rc = pons__kept_get(&h->items, thread, run, ret, err);
+    const int rc = taken_back ? PONS_ENOTFOUND : pons__kept_get(&h->items, thread, run, ret, err);
     return rc == PONS_ENOTFOUND
                ? pons_error_set(err, rc, PONS__SERVE, "thread %s has no run %s", thread, run)
                : rc;

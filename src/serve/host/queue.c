@@ -434,10 +434,13 @@ pons_value *pons__jobs_list(pons__jobs *q, const char *thread)
     return to;
 }
 
-pons_value *pons__jobs_look(pons__jobs *q, const pons__job *j)
+pons_value *pons__jobs_look(pons__jobs *q, const pons__job *j, bool *ret_gone)
 {
     pthread_mutex_lock(&q->mtx);
     pons_value *v = pons__job_keep(j);
+    if (ret_gone) {
+        *ret_gone = j->rollback && pons__job_ended(j);
+    }
     pthread_mutex_unlock(&q->mtx);
     return v;
 }

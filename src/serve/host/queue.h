@@ -79,8 +79,9 @@ bool pons__jobs_busy(pons__jobs *q, const char *thread); // has jobs that have n
 pons__job *pons__jobs_find(pons__jobs *q, const char *thread, const char *run);
 // The jobs of a thread (NULL: of all), as pons__job_keep, newest last.
 pons_value *pons__jobs_list(pons__jobs *q, const char *thread);
-// What a job is now, as pons__job_keep gives it.
-pons_value *pons__jobs_look(pons__jobs *q, const pons__job *j);
+// What a job is now, as pons__job_keep gives it; *ret_gone (may be NULL): it has ended, and is to be as
+// if it had never been.
+pons_value *pons__jobs_look(pons__jobs *q, const pons__job *j, bool *ret_gone);
 void pons__jobs_unref(pons__jobs *q, pons__job *j); // NULL-safe
 
 #endif

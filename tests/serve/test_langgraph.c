@@ -1,0 +1,516 @@
+// LangGraph's classic API, over real sockets, on a graph that can be held anywhere: what is shown of a
+// run, that a stream which is cut at any event goes on with the next one, that a server's end is not a
+// run's, and what becomes of a second run on a thread that is at work.
+#include "pons/buf.h"
+#include "serve/langgraph_bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH = 256 };
+
+#define AT(buf, ...) (snprintf(buf, PATH, __VA_ARGS__), buf)
+
+// The value of the last line "data: " of an event of that name; the caller's.
+static pons_value *last(const char *stream, const char *event)
+{
+    char line[64];
+    const char *at = NULL;
+    snprintf(line, sizeof line, "event: %s\ndata: ", event);
+    for (const char *p = strstr(stream, line); p; p = strstr(p + 1, line)) {
+        at = p;
+    }
+    if (!at) {
+        fail_msg("no %s in\n%s", event, stream);
+    }
+    at += strlen(line);
+    pons_value *v = json_loadb(at, strcspn(at, "\n"), JSON_DECODE_ANY, NULL);
+    assert_non_null(v);
+    return v;
+}
+
+// "metadata values updates …"
+static void names(const char *stream, char *ret, size_t cap)
+{
+    size_t n = 0;
+    *ret = '\0';
+    for (const char *p = strstr(stream, "event: "); p; p = strstr(p + 1, "event: ")) {
+        p += strlen("event: ");
+        n += (size_t)snprintf(ret + n, cap - n, "%s%.*s", n ? " " : "", (int)strcspn(p, "\n"), p);
+    }
+}
+
+static size_t asked(const pons_value *v)
+{
+    return json_array_size(pons_get(v, "__interrupt__"));
+}
+
+// ---- one run ------------------------------------------------------------------------------------
+
+static void test_a_run_is_streamed(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH], said[512];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    char *s = lg_text(&t, "POST", AT(path, "/threads/%s/runs/stream", thread), NULL,
+                      "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2},\"stream_mode\":"
+                      "[\"values\",\"updates\",\"custom\",\"messages-tuple\"]}");
+    names(s, said, sizeof said);
+    assert_string_equal(said,
+                        "metadata values custom messages updates values custom messages updates "
+                        "values updates values end");
+    pons_autovalue values = last(s, "values");
+    pons_autovalue message = last(s, "messages");
+    assert_int_equal(json_array_size(pons_get(values, "letters")), 2);
+    assert_int_equal(asked(values), 1);
+    assert_string_equal(pons_get_str(json_array_get(message, 0), "content", ""), "2 ");
+    assert_string_equal(pons_get_str(json_array_get(message, 1), "langgraph_node", ""), "write");
+    free(s);
+    pons_autovalue v = lg_call(&t, 200, "GET", AT(path, "/threads/%s", thread), NULL);
+    assert_string_equal(pons_get_str(v, "status", ""), "interrupted");
+    pons_autovalue st = lg_call(&t, 200, "GET", AT(path, "/threads/%s/state", thread), NULL);
+    const pons_value *task = json_array_get(pons_get(st, "tasks"), 0);
+    assert_string_equal(pons_get_str(task, "name", ""), "ask");
+    assert_string_equal(pons_get_str(json_array_get(pons_get(task, "interrupts"), 0), "value", ""),
+                        "post 2 letters?");
+    s = lg_text(&t, "POST", AT(path, "/threads/%s/runs/wait", thread), NULL,
+                "{\"assistant_id\":\"letters\",\"command\":{\"resume\":\"yes\"}}");
+    pons_autovalue end = json_loads(s, 0, NULL);
+    assert_true(json_is_true(pons_get(end, "posted")));
+    assert_int_equal(asked(end), 0);
+    free(s);
+    pons_autovalue runs = lg_call(&t, 200, "GET", AT(path, "/threads/%s/runs", thread), NULL);
+    assert_int_equal(json_array_size(runs), 2);
+    assert_true(pons_get(pons_get(json_array_get(runs, 0), "kwargs"), "command") != NULL); // newest
+    lg_close(&t);
+}
+
+static void test_messages_grow(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH], said[512];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    char *s = lg_text(&t, "POST", AT(path, "/threads/%s/runs/stream", thread), NULL,
+                      "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2},\"stream_mode\":"
+                      "\"messages\"}");
+    names(s, said, sizeof said);
+    assert_string_equal(said, "metadata messages/metadata messages/partial messages/partial end");
+    pons_autovalue whole = last(s, "messages/partial");
+    assert_string_equal(pons_get_str(json_array_get(whole, 0), "content", ""), "1 2 ");
+    free(s);
+    lg_close(&t);
+}
+
+static void test_a_failed_run_says_why(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    char *s = lg_text(&t, "POST", AT(path, "/threads/%s/runs/stream", thread), NULL,
+                      "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2,\"broken\":true}}");
+    pons_autovalue error = last(s, "error");
+    assert_non_null(strstr(pons_get_str(error, "message", ""), "the pen is broken"));
+    free(s);
+    s = lg_text(&t, "POST", "/runs/wait", NULL,
+                "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2,\"broken\":true}}");
+    pons_autovalue v = json_loads(s, 0, NULL);
+    assert_non_null(strstr(pons_get_str(pons_get(v, "__error__"), "message", ""), "pen"));
+    free(s);
+    pons_autovalue thread_now = lg_call(&t, 200, "GET", AT(path, "/threads/%s", thread), NULL);
+    assert_string_equal(pons_get_str(thread_now, "status", ""), "error");
+    lg_close(&t);
+}
+
+// ---- a stream that is cut -----------------------------------------------------------------------
+
+// Wherever a client lost its connection, what it has and what it gets then are what it would have got.
+static void test_a_cut_stream_goes_on(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH], header[64];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    char *whole = lg_text(&t, "POST", AT(path, "/threads/%s/runs/stream", thread), NULL,
+                          "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":3},\"stream_mode\":"
+                          "[\"values\",\"updates\",\"custom\",\"messages\",\"messages-tuple\"]}");
+    pons_autovalue meta = last(whole, "metadata");
+    char run[64];
+    snprintf(run, sizeof run, "%s", pons_get_str(meta, "run_id", ""));
+    snprintf(path, sizeof path, "/threads/%s/runs/%s/stream", thread, run);
+    char *all = lg_text(&t, "GET", path, "Last-Event-ID: -1\r\n", NULL);
+    assert_string_equal(all, whole);
+    free(all);
+    int n = 0;
+    for (const char *p = strstr(whole, "id: "); p; p = strstr(p + 1, "\nid: ")) {
+        const char *id = p + (*p == '\n' ? 5 : 4), *rest = strstr(p + 1, "\n\n") + 2;
+        snprintf(header, sizeof header, "Last-Event-ID: %.*s\r\n", (int)strcspn(id, "\n"), id);
+        char *s = lg_text(&t, "GET", path, header, NULL);
+        assert_string_equal(s, rest);
+        free(s);
+        n++;
+    }
+    assert_in_range(n, 20, 100);
+    free(whole);
+    lg_close(&t);
+}
+
+// ---- a server that goes -------------------------------------------------------------------------
+
+static void test_a_run_outlives_its_server(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    pons_autovalue run =
+        lg_call(&t, 200, "POST", AT(path, "/threads/%s/runs", thread),
+                "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2,\"gated\":true},"
+                "\"stream_mode\":[\"values\",\"updates\"]}");
+    const char *id = pons_get_str(run, "run_id", "");
+    lg_wait_gate(&t, 1);
+    lg_open_gate(&t);
+    lg_wait_gate(&t, 2);
+    lg_restart(&t);
+    lg_wait_gate(&t, 3);
+    assert_int_equal(t.restarted, 1);
+    pons_autovalue again =
+        lg_call(&t, 200, "GET", AT(path, "/threads/%s/runs/%s", thread, id), NULL);
+    assert_string_equal(pons_get_str(again, "status", ""), "running");
+    pons_autovalue busy = lg_call(&t, 200, "GET", AT(path, "/threads/%s", thread), NULL);
+    assert_string_equal(pons_get_str(busy, "status", ""), "busy");
+    lg_open_gate(&t);
+    char *s = lg_text(&t, "GET", AT(path, "/threads/%s/runs/%s/stream", thread, id),
+                      "Last-Event-ID: -1\r\n", NULL);
+    pons_autovalue values = last(s, "values");
+    assert_int_equal(json_array_size(pons_get(values, "letters")), 2);
+    assert_string_equal(json_string_value(json_array_get(pons_get(values, "letters"), 1)),
+                        "letter 2");
+    free(s);
+    pons_autovalue end =
+        lg_until(&t, AT(path, "/threads/%s/runs/%s", thread, id), "status", "success");
+    lg_close(&t);
+}
+
+// ---- a second run -------------------------------------------------------------------------------
+
+#define GATED "\"assistant_id\":\"letters\",\"input\":{\"wanted\":1,\"gated\":true}"
+
+static pons_value *submit(lg *t, int want, const char *thread, const char *strategy)
+{
+    char path[PATH], body[256];
+    snprintf(body, sizeof body, "{" GATED ",\"multitask_strategy\":\"%s\"}", strategy);
+    return lg_call(t, want, "POST", AT(path, "/threads/%s/runs", thread), body);
+}
+
+static void test_a_second_run(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    pons_autovalue first = submit(&t, 200, thread, "enqueue");
+    lg_wait_gate(&t, 1);
+    pons_autovalue no = submit(&t, 409, thread, "reject");
+    pons_autovalue second = submit(&t, 200, thread, "enqueue");
+    assert_string_equal(pons_get_str(second, "status", ""), "pending");
+    pons_autovalue third = submit(&t, 200, thread, "interrupt"); // both others give way
+    lg_wait_gate(&t, 2);
+    pons_autovalue a =
+        lg_until(&t, AT(path, "/threads/%s/runs/%s", thread, pons_get_str(first, "run_id", "")),
+                 "status", "interrupted");
+    pons_autovalue b =
+        lg_until(&t, AT(path, "/threads/%s/runs/%s", thread, pons_get_str(second, "run_id", "")),
+                 "status", "interrupted");
+    pons_autovalue fourth = submit(&t, 200, thread, "rollback");
+    lg_wait_gate(&t, 3);
+    pons_autovalue gone =
+        lg_call(&t, 404, "GET",
+                AT(path, "/threads/%s/runs/%s", thread, pons_get_str(third, "run_id", "")), NULL);
+    pons_autovalue busy = lg_call(&t, 409, "POST", AT(path, "/threads/%s/state", thread),
+                                  "{\"values\":{\"wanted\":5}}");
+    pons_autovalue kept = lg_call(&t, 409, "DELETE", AT(path, "/threads/%s", thread), NULL);
+    lg_open_gate(&t);
+    pons_autovalue end =
+        lg_until(&t, AT(path, "/threads/%s/runs/%s", thread, pons_get_str(fourth, "run_id", "")),
+                 "status", "success");
+    pons_autovalue st = lg_call(&t, 200, "GET", AT(path, "/threads/%s/state", thread), NULL);
+    assert_int_equal(json_array_size(pons_get(pons_get(st, "values"), "letters")), 1);
+    lg_close(&t);
+}
+
+static void test_cancel(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    pons_autovalue one = submit(&t, 200, thread, "enqueue");
+    lg_wait_gate(&t, 1);
+    char *s = lg_text(&t, "POST",
+                      AT(path, "/threads/%s/runs/%s/cancel?wait=1&action=interrupt", thread,
+                         pons_get_str(one, "run_id", "")),
+                      NULL, "{}");
+    free(s);
+    pons_autovalue v =
+        lg_call(&t, 200, "GET",
+                AT(path, "/threads/%s/runs/%s", thread, pons_get_str(one, "run_id", "")), NULL);
+    assert_string_equal(pons_get_str(v, "status", ""), "interrupted");
+    pons_autovalue st = lg_call(&t, 200, "GET", AT(path, "/threads/%s/state", thread), NULL);
+    assert_int_equal(json_array_size(pons_get(st, "next")), 1); // where it was left
+    pons_autovalue two = submit(&t, 200, thread, "enqueue");
+    lg_wait_gate(&t, 2);
+    s = lg_text(&t, "POST",
+                AT(path, "/threads/%s/runs/%s/cancel?wait=1&action=rollback", thread,
+                   pons_get_str(two, "run_id", "")),
+                NULL, "{}");
+    free(s);
+    pons_autovalue gone =
+        lg_call(&t, 404, "GET",
+                AT(path, "/threads/%s/runs/%s", thread, pons_get_str(two, "run_id", "")), NULL);
+    pons_autovalue was = lg_call(&t, 200, "GET", AT(path, "/threads/%s/state", thread), NULL);
+    assert_string_equal(pons_get_str(pons_get(was, "metadata"), "run_id", ""),
+                        pons_get_str(pons_get(st, "metadata"), "run_id", "-"));
+    lg_close(&t);
+}
+
+// A client that said that its run goes with it.
+static void test_a_client_that_goes(void **state)
+{
+    (void)state;
+    lg t;
+    char thread[64], path[PATH];
+    lg_open(&t);
+    lg_thread(&t, thread);
+    const int fd = lg_begin(&t, "POST", AT(path, "/threads/%s/runs/stream", thread), NULL,
+                            "{" GATED ",\"on_disconnect\":\"cancel\"}");
+    lg_wait_gate(&t, 1);
+    free(bench_until(fd, "event: values"));
+    close(fd);
+    pons_autovalue runs = lg_call(&t, 200, "GET", AT(path, "/threads/%s/runs", thread), NULL);
+    const char *id = pons_get_str(json_array_get(runs, 0), "run_id", "");
+    pons_autovalue v =
+        lg_until(&t, AT(path, "/threads/%s/runs/%s", thread, id), "status", "interrupted");
+    lg_close(&t);
+}
+
+// ---- threads ------------------------------------------------------------------------------------
+
+static void test_threads(void **state)
+{
+    (void)state;
+    lg t;
+    char path[PATH];
+    lg_open(&t);
+    pons_autovalue a =
+        lg_call(&t, 200, "POST", "/threads",
+                "{\"thread_id\":\"t1\",\"metadata\":{\"who\":\"mara\",\"none\":null}}");
+    pons_autovalue no = lg_call(&t, 409, "POST", "/threads", "{\"thread_id\":\"t1\"}");
+    pons_autovalue same =
+        lg_call(&t, 200, "POST", "/threads", "{\"thread_id\":\"t1\",\"if_exists\":\"do_nothing\"}");
+    assert_string_equal(pons_get_str(pons_get(same, "metadata"), "who", ""), "mara");
+    assert_int_equal(json_object_size(pons_get(same, "metadata")), 1);
+    pons_autovalue with = lg_call(&t, 200, "PATCH", "/threads/t1", "{\"metadata\":{\"room\":3}}");
+    assert_int_equal(json_object_size(pons_get(with, "metadata")), 2);
+    pons_autovalue found = lg_call(&t, 200, "POST", "/threads/search",
+                                   "{\"metadata\":{\"who\":\"mara\"},\"select\":[\"thread_id\"]}");
+    assert_int_equal(json_array_size(found), 1);
+    assert_int_equal(json_object_size(json_array_get(found, 0)), 1);
+    pons_autovalue n =
+        lg_call(&t, 200, "POST", "/threads/count", "{\"metadata\":{\"who\":\"mara\"}}");
+    assert_int_equal(json_integer_value(n), 1);
+    pons_autovalue run =
+        lg_call(&t, 404, "POST", "/threads/t2/runs", "{\"assistant_id\":\"letters\"}");
+    char *s = lg_text(
+        &t, "POST", "/threads/t2/runs/wait", NULL,
+        "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":1},\"if_not_exists\":\"create\"}");
+    free(s);
+    pons_autovalue copy = lg_call(&t, 200, "POST", "/threads/t2/copy", NULL);
+    const char *id = pons_get_str(copy, "thread_id", "");
+    assert_string_equal(pons_get_str(copy, "status", ""), "interrupted");
+    s = lg_text(&t, "POST", AT(path, "/threads/%s/runs/wait", id), NULL,
+                "{\"assistant_id\":\"letters\",\"command\":{\"resume\":\"yes\"}}");
+    free(s);
+    pons_autovalue still = lg_call(&t, 200, "GET", "/threads/t2", NULL);
+    assert_string_equal(pons_get_str(still, "status", ""), "interrupted"); // the copy went on alone
+    pons_autovalue gone = lg_call(&t, 204, "DELETE", AT(path, "/threads/%s", id), NULL);
+    pons_autovalue none = lg_call(&t, 404, "GET", AT(path, "/threads/%s", id), NULL);
+    pons_autovalue pruned = lg_call(&t, 200, "POST", "/threads/prune",
+                                    "{\"thread_ids\":[\"t1\",\"nobody\"],\"strategy\":\"delete\"}");
+    assert_int_equal(pons_get_int(pruned, "pruned_count", 0), 1);
+    lg_close(&t);
+}
+
+static void test_state(void **state)
+{
+    (void)state;
+    lg t;
+    lg_open(&t);
+    char *s = lg_text(
+        &t, "POST", "/threads/t/runs/wait", NULL,
+        "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":3},\"if_not_exists\":\"create\"}");
+    free(s);
+    pons_autovalue past = lg_call(&t, 200, "POST", "/threads/t/history", "{\"limit\":100}");
+    assert_int_equal(json_array_size(past), 5);
+    const char *second = pons_get_str(json_array_get(past, 2), "checkpoint_id", "");
+    char path[PATH], body[256];
+    pons_autovalue at = lg_call(&t, 200, "GET", AT(path, "/threads/t/state/%s", second), NULL);
+    assert_int_equal(json_array_size(pons_get(pons_get(at, "values"), "letters")), 1);
+    snprintf(body, sizeof body, "{\"before\":\"%s\",\"limit\":100}", second);
+    pons_autovalue older = lg_call(&t, 200, "POST", "/threads/t/history", body);
+    assert_int_equal(json_array_size(older), 2);
+    // A fork of it: other letters, and the question again.
+    snprintf(body, sizeof body,
+             "{\"values\":{\"letters\":[\"by "
+             "hand\"],\"wanted\":2},\"as_node\":\"write\",\"checkpoint\":{"
+             "\"checkpoint_id\":\"%s\"}}",
+             second);
+    pons_autovalue change = lg_call(&t, 200, "POST", "/threads/t/state", body);
+    assert_non_null(pons_get(change, "checkpoint"));
+    s = lg_text(&t, "POST", "/threads/t/runs/wait", NULL,
+                "{\"assistant_id\":\"letters\",\"input\":null}");
+    pons_autovalue end = json_loads(s, 0, NULL);
+    assert_int_equal(json_array_size(pons_get(end, "letters")), 2);
+    assert_string_equal(json_string_value(json_array_get(pons_get(end, "letters"), 1)), "by hand");
+    assert_int_equal(asked(end), 1);
+    free(s);
+    // The same of a run: from a checkpoint on.
+    snprintf(body, sizeof body, "{\"assistant_id\":\"letters\",\"checkpoint_id\":\"%s\"}", second);
+    s = lg_text(&t, "POST", "/threads/t/runs/wait", NULL, body);
+    pons_autovalue forked = json_loads(s, 0, NULL);
+    assert_int_equal(json_array_size(pons_get(forked, "letters")), 3);
+    free(s);
+    pons_autovalue missing = lg_call(&t, 404, "GET", "/threads/t/state/nothing", NULL);
+    pons_autovalue nobody = lg_call(&t, 404, "GET", "/threads/nobody/state", NULL);
+    lg_close(&t);
+}
+
+// ---- assistants, items, runs without a thread ---------------------------------------------------
+
+static void test_assistants(void **state)
+{
+    (void)state;
+    lg t;
+    char path[PATH];
+    lg_open(&t);
+    pons_autovalue all = lg_call(&t, 200, "POST", "/assistants/search", "{}");
+    assert_int_equal(json_array_size(all), 1);
+    char own[64];
+    snprintf(own, sizeof own, "%s", pons_get_str(json_array_get(all, 0), "assistant_id", ""));
+    pons_autovalue by_name = lg_call(&t, 200, "GET", "/assistants/letters", NULL);
+    assert_string_equal(pons_get_str(by_name, "assistant_id", ""), own);
+    pons_autovalue mine =
+        lg_call(&t, 200, "POST", "/assistants",
+                "{\"graph_id\":\"letters\",\"name\":\"mine\",\"metadata\":{\"x\":1}}");
+    const char *id = pons_get_str(mine, "assistant_id", "");
+    snprintf(path, sizeof path, "/assistants/%s", id);
+    pons_autovalue changed = lg_call(&t, 200, "PATCH", path, "{\"name\":\"ours\"}");
+    assert_int_equal(pons_get_int(changed, "version", 0), 2);
+    lg_restart(&t);
+    pons_autovalue kept = lg_call(&t, 200, "GET", path, NULL);
+    assert_string_equal(pons_get_str(kept, "name", ""), "ours");
+    snprintf(path, sizeof path, "/assistants/%s/latest", id);
+    pons_autovalue back = lg_call(&t, 200, "POST", path, "{\"version\":1}");
+    assert_string_equal(pons_get_str(back, "name", ""), "mine");
+    snprintf(path, sizeof path, "/assistants/%s/versions", id);
+    pons_autovalue versions = lg_call(&t, 200, "POST", path, "{}");
+    assert_int_equal(json_array_size(versions), 2);
+    assert_int_equal(pons_get_int(json_array_get(versions, 0), "version", 0), 2);
+    pons_autovalue n = lg_call(&t, 200, "POST", "/assistants/count", "{\"graph_id\":\"letters\"}");
+    assert_int_equal(json_integer_value(n), 2);
+    snprintf(path, sizeof path, "/assistants/%s", id);
+    pons_autovalue gone = lg_call(&t, 204, "DELETE", path, NULL);
+    pons_autovalue none = lg_call(&t, 404, "GET", path, NULL);
+    pons_autovalue no = lg_call(&t, 404, "POST", "/assistants", "{\"graph_id\":\"nothing\"}");
+    lg_close(&t);
+}
+
+static void test_items(void **state)
+{
+    (void)state;
+    lg t;
+    lg_open(&t);
+    pons_autovalue a = lg_call(&t, 204, "PUT", "/store/items",
+                               "{\"namespace\":[\"a\",\"b\"],\"key\":\"k\",\"value\":{\"v\":1}}");
+    pons_autovalue one = lg_call(&t, 200, "GET", "/store/items?namespace=a.b&key=k", NULL);
+    pons_autovalue b = lg_call(&t, 204, "PUT", "/store/items",
+                               "{\"namespace\":[\"a\",\"b\"],\"key\":\"k\",\"value\":{\"v\":2}}");
+    pons_autovalue two = lg_call(&t, 200, "GET", "/store/items?namespace=a.b&key=k", NULL);
+    assert_string_equal(pons_get_str(one, "created_at", "-"), pons_get_str(two, "created_at", ""));
+    assert_int_equal(pons_get_int(pons_get(two, "value"), "v", 0), 2);
+    pons_autovalue made = lg_call(&t, 200, "POST", "/assistants", "{\"graph_id\":\"letters\"}");
+    pons_autovalue spaces = lg_call(&t, 200, "POST", "/store/namespaces", "{}");
+    assert_int_equal(json_array_size(pons_get(spaces, "namespaces")),
+                     1); // what is the server's is not seen
+    pons_autovalue all =
+        lg_call(&t, 200, "POST", "/store/items/search", "{\"namespace_prefix\":[]}");
+    assert_int_equal(json_array_size(pons_get(all, "items")), 1);
+    pons_autovalue no =
+        lg_call(&t, 403, "PUT", "/store/items",
+                "{\"namespace\":[\"pons-serve\",\"open\"],\"key\":\"k\",\"value\":{}}");
+    pons_autovalue hidden =
+        lg_call(&t, 200, "GET", "/store/items?namespace=pons-serve.assistants&key=x", NULL);
+    assert_true(json_is_null(hidden));
+    pons_autovalue gone =
+        lg_call(&t, 204, "DELETE", "/store/items", "{\"namespace\":[\"a\",\"b\"],\"key\":\"k\"}");
+    pons_autovalue none = lg_call(&t, 200, "GET", "/store/items?namespace=a.b&key=k", NULL);
+    assert_true(json_is_null(none));
+    lg_close(&t);
+}
+
+static void test_runs_of_their_own(void **state)
+{
+    (void)state;
+    lg t;
+    lg_open(&t);
+    pons_autovalue batch = lg_call(&t, 200, "POST", "/runs/batch",
+                                   "[{\"assistant_id\":\"letters\",\"input\":{\"wanted\":1}},"
+                                   "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2}}]");
+    assert_int_equal(json_array_size(batch), 2);
+    assert_string_not_equal(pons_get_str(json_array_get(batch, 0), "thread_id", ""),
+                            pons_get_str(json_array_get(batch, 1), "thread_id", ""));
+    pons_autovalue bad = lg_call(&t, 404, "POST", "/runs/batch",
+                                 "[{\"assistant_id\":\"letters\"},{\"assistant_id\":\"nobody\"}]");
+    char *s = lg_text(&t, "POST", "/runs/wait", NULL,
+                      "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2}}");
+    pons_autovalue v = json_loads(s, 0, NULL);
+    assert_int_equal(json_array_size(pons_get(v, "letters")), 2);
+    assert_int_equal(asked(v), 1);
+    free(s);
+    pons_autovalue later =
+        lg_call(&t, 422, "POST", "/runs", "{\"assistant_id\":\"letters\",\"after_seconds\":-1}");
+    pons_autovalue mode = lg_call(&t, 422, "POST", "/runs/stream",
+                                  "{\"assistant_id\":\"letters\",\"stream_mode\":\"nothing\"}");
+    lg_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_run_is_streamed),
+        cmocka_unit_test(test_messages_grow),
+        cmocka_unit_test(test_a_failed_run_says_why),
+        cmocka_unit_test(test_a_cut_stream_goes_on),
+        cmocka_unit_test(test_a_run_outlives_its_server),
+        cmocka_unit_test(test_a_second_run),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_a_client_that_goes),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_state),
+        cmocka_unit_test(test_assistants),
+        cmocka_unit_test(test_items),
+        cmocka_unit_test(test_runs_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
