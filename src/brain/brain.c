@@ -542,7 +542,11 @@ static int react_work(pons_brain *b, pons_error *err)
     did |= rc;
     const pons_run_state state = pons_run_state_get(b->react_run);
     pons_autovalue pending = NULL;
-    const char *human = find_human(b, &pending);
+    // Where nobody was waited for and nothing has happened since, nobody is.
+    const bool look = did || b->human_open || b->human_of != b->react_run;
+    const char *human = look ? find_human(b, &pending) : NULL;
+    b->human_open = human != NULL;
+    b->human_of = b->react_run;
     const pons__react *react = human ? pons__inner_of(b) : NULL;
     const pons__question *approval = react ? react->approval : NULL;
     snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");

@@ -40,7 +40,7 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         .ladder_progress_m = pons_get_num(ladder, "progress_m", 0.5),
         .goal_expires_ms = pons_get_num(limits, "goal_expires_ms", 5000.0),
         .link_wait_ms = pons_get_num(limits, "link_wait_ms", 30000.0),
-        .model_decisions_max = (int)pons_get_int(model, "decisions_max", 8),
+        .model_decisions_max = (int)pons_get_int(model, "decisions_max", 5),
         .model_calls_max = pons_get_int(model, "calls_max", 60),
         .model_tokens_max = pons_get_int(model, "tokens_max", 400000),
         .model_attempts = (int)pons_get_int(model, "attempts", 2),

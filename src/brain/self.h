@@ -46,6 +46,8 @@ struct pons_brain {
     int64_t next_tick_ns;
     bool tick_now;             // an event asks for a tick before its time
     int64_t collision_seen_ns; // host; 0: never
+    const pons_run *human_of;  // the inner loop's run that was searched for an open question last
+    bool human_open;           // and there was one
     bool wake;
     bool reset_wanted;     // a person asked to lift the latch
     int64_t stop_sent_ms;  // host; 0: the stop that was said is still to be sent

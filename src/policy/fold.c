@@ -51,6 +51,11 @@ int pons__fold_init(pons__fold *f, const char *text, size_t len)
     f->n = 0;
     memset(f->quoted, false, len + 1);
     for (size_t i = 0; i < len;) {
+        if (text[i] >= 'a' && text[i] <= 'z') { // most of what there is
+            f->s[f->n] = text[i];
+            f->at[f->n++] = (uint32_t)i++;
+            continue;
+        }
         size_t bytes = 1, n = 1;
         char out[4];
         if (is_ascii(text[i])) {
@@ -71,9 +76,16 @@ int pons__fold_init(pons__fold *f, const char *text, size_t len)
     }
     f->s[f->n] = '\0';
     f->at[f->n] = (uint32_t)len;
-    join_hyphens(f);
-    drop_spaces(f);
-    mark_quotes(f);
+    // Most words have none of these.
+    if (memchr(f->s, '-', f->n)) {
+        join_hyphens(f);
+    }
+    if (memchr(f->s, ' ', f->n)) {
+        drop_spaces(f);
+    }
+    if (memchr(f->s, '"', f->n) || memchr(f->s, '\'', f->n)) {
+        mark_quotes(f);
+    }
     return PONS_OK;
 }
 

@@ -82,6 +82,16 @@ static const char *closing(const char *s, const char *end)
     return NULL;
 }
 
+// How much stands before the next bracket.
+static size_t words_len(const char *s, const char *end)
+{
+    const char *at = s;
+    while (at < end && *at != '(' && *at != ')' && *at != '[' && *at != ']') {
+        at++;
+    }
+    return (size_t)(at - s);
+}
+
 // The slot of a text, where it is or where it goes; there is room.
 static pons__literal *literal_slot(const pons__literals *l, const char *s, size_t len)
 {
@@ -254,11 +264,8 @@ static int expand(expansion *x, const rest *k, char *buf, size_t len)
         return bad_pattern(x, "a bracket is closed that was not opened");
     }
     if (c != '(' && c != '[') { // what stands before the next bracket
-        size_t n = 0;
-        while (k->s + n < k->end && !strchr("()[]", k->s[n])) {
-            buf[len + n] = k->s[n];
-            n++;
-        }
+        const size_t n = words_len(k->s, k->end);
+        memcpy(buf + len, k->s, n);
         return expand(x, &(rest){k->s + n, k->end, k->next}, buf, len + n);
     }
     const char *close = closing(k->s, k->end);

@@ -16,7 +16,7 @@ const GOALS = [
     "go to 1.5 2.0", "go to 7.5 2.4", "turn around", "turn left", "go forward 0.5 m", "back up 0.3 m",
     "where are you", "wait 3 seconds", "say hello", "charge", "patrol the kitchen and the bedroom",
     "go to the kitchen and then the study", "go to the study and come back", "去厨房", "去卧室", "去书房", "去走廊",
-    "去充电", "等三秒", "说你好", "你在哪里", "掉头", "前进一米", "巡逻厨房和书房", "去卧室然后去厨房",
+    "去充电", "等三秒", "说你好", "你在哪里", "掉头", "前进零点三米", "巡逻厨房和书房", "去卧室然后去厨房",
 ];
 
 function events(args, workspace) {
