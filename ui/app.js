@@ -2,7 +2,8 @@
 //
 //     wire (events, telemetry) --> reduce --> state --> one drawing a frame
 //     buttons --> wire: the server's words; Stop: a port of its own (stop.js)
-import { $ } from '/ui/dom.js';
+import { $, el, fill } from '/ui/dom.js';
+import { Hand } from '/ui/hand.js';
 import en from '/ui/i18n/en.js';
 import zh from '/ui/i18n/zh.js';
 import { reduce, start } from '/ui/store.js';
@@ -10,9 +11,11 @@ import { Stop } from '/ui/stop.js';
 import { Wire } from '/ui/wire.js';
 import { asks } from '/ui/views/asks.js';
 import { bar } from '/ui/views/bar.js';
+import { Pad } from '/ui/views/drive.js';
 import { LogView } from '/ui/views/log.js';
 import { MapView } from '/ui/views/map.js';
 import { now, queue } from '/ui/views/now.js';
+import { Tabs } from '/ui/tabs.js';
 
 const texts = { en, zh };
 const saved = (key) => { try { return localStorage.getItem(key) ?? ''; } catch { return ''; } };
@@ -30,13 +33,16 @@ const thread = new URLSearchParams(location.search).get('thread');
 const query = thread ? '?thread=' + encodeURIComponent(thread) : '';
 const wire = new Wire({ token: given?.[1] ?? saved('pons.token') });
 
-let state = start(), drawn = null, reading = false;
+let state = start(), drawn = null, reading = false, wantsDrive = false;
 const log = new LogView($('events'));
-const map = new MapView($('map-body'), { onGoal: propose, t, language: () => language });
+const map = new MapView($('map-body'), { onGoal: proposeGoal, onPose: proposePose, t, language: () => language });
+const hand = new Hand({ wire, told: tell });
+const pad = new Pad($('pad'), { hand, t, end: () => { hand.letGo(); tool('goal'); } });
 const stop = new Stop({
   button: $('stop'), on: apply,
   url: () => (state.stopPort ? `${location.protocol}//${location.hostname}:${state.stopPort}` : ''),
 });
+const tabs = new Tabs($('tabs'), $('main'), { wire, t, query, language: () => language, tell, onShow: () => apply({ kind: 'none' }) });
 
 function apply(message) {
   const before = state;
@@ -51,8 +57,9 @@ async function readState() {
   try {
     const r = await wire.ask('GET', '/v1/state' + query);
     if (r.status === 200) apply({ kind: 'status', data: r.body });
+    else if (r.status >= 500) apply({ kind: 'fault', text: r.body?.detail ?? String(r.status) });
   } catch { /* the stream tells that the server is gone */ }
-  setTimeout(() => { reading = false; if (state.stale) readState(); }, 200);
+  setTimeout(() => { reading = false; if (state.stale || state.fault) readState(); }, state.fault ? 1000 : 200);
 }
 
 async function readMap() {
@@ -83,13 +90,13 @@ function listen() {
     worker.port.postMessage({ key, token: wire.token, query });
     return;
   }
-  wire.listen('/v1/events' + query, { on: (what, e) => {
+  wire.listen('/v1/events' + (query ? query + '&' : '?') + 'last=200', { on: (what, e) => {
     if (what === 'denied') heard({ kind: 'denied' });
     else if (what !== 'event' || e.event === 'dropped') return;
     else if (e.event === 'hello' || e.event === 'hb') heard({ kind: e.event, data: e.data });
     else heard({ kind: 'event', data: e.data });
   } });
-  wire.listen('/v1/live?hz=10', { on: (what, e) => { if (what === 'event') heard({ kind: e.event, data: e.data }); } });
+  wire.listen('/v1/live?hz=10&view=1', { on: (what, e) => { if (what === 'event') heard({ kind: e.event, data: e.data }); } });
 }
 
 // ---- drawing ----
@@ -99,24 +106,37 @@ function zoneName(id) {
   return z ? (z.names?.[language] ?? z.names?.en ?? [id])[0] : id || null;
 }
 
+function drawDrive(lost) {
+  const byHand = state.body?.goal?.skill === 'drive_by_hand' && !state.body.stop?.latched;
+  if (byHand) wantsDrive = true; // somebody asked for it, here or elsewhere
+  else if (wantsDrive && pad.was === 'on') { wantsDrive = false; tool('goal'); } // it is over
+  const gate = state.body?.zone_of_safety;
+  pad.draw(!wantsDrive ? 'off' : byHand && !lost ? 'on' : 'waits', t('gates')[gate] ?? '');
+}
+
 function draw() {
   drawn = null;
+  const lost = state.wire === 'lost' || state.wire === 'denied';
   bar(state, t, zoneName);
   asks($('asks'), state, t, answer);
-  now($('now-body'), state, t);
-  queue($('queue'), state, t);
-  map.draw(state);
-  log.draw(state, t);
+  if (tabs.shown === 'now') {
+    now($('now-body'), state, t);
+    queue($('queue'), state, t);
+    map.draw(state);
+    log.draw(state, t);
+  }
+  tabs.draw(state);
   const latched = state.stop === 'latched' || state.body?.stop?.latched;
   $('stop').classList.toggle('latched', !!latched);
   $('stop-word').textContent = t('stop');
   $('stop-state').textContent = latched ? t('stopped') : state.stop === 'pressed' ? t('pressed') : t('hold');
   $('reset').hidden = !latched;
+  $('continue').classList.toggle('main', !!state.status?.paused);
   const alarm = state.stop === 'unconfirmed' ? t('unconfirmed') : state.stopReachable === false ? t('unreachable') : '';
   $('alarm').hidden = !alarm;
   if ($('alarm').textContent !== alarm) $('alarm').textContent = alarm;
-  const lost = state.wire === 'lost' || state.wire === 'denied';
-  for (const b of document.querySelectorAll('main button, main input')) b.disabled = lost;
+  for (const b of document.querySelectorAll('main button, main input, main select, main textarea')) b.disabled = lost;
+  drawDrive(lost);
 }
 
 function speak() {
@@ -125,6 +145,11 @@ function speak() {
   for (const e of document.querySelectorAll('[data-t-label]')) e.setAttribute('aria-label', t(e.dataset.tLabel));
   $('lang').textContent = t('language');
   for (const e of document.querySelectorAll('[data-key]')) delete e.dataset.key;
+  $('legend').replaceChildren(...t('legend').split('|').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock'][i] }, word)));
+  pad.words();
+  tabs.words();
+  log.again();
+  ask(null);
   draw();
 }
 
@@ -149,12 +174,60 @@ async function send(method, path, body, done) {
 const say = (text) => send('POST', '/v1/say' + query, { text }, `${t('said')}: ${text}`);
 const answer = (id, what) => send('POST', `/v1/approvals/${encodeURIComponent(id)}${query}`, what, t('answered'));
 
-function propose(x, y) {
-  const text = `go to ${x.toFixed(2)} ${y.toFixed(2)}`;
-  $('goal').value = text;
-  $('goal').focus();
-  tell(t('go_here'));
+/** A question under the map: nothing that a finger does there moves the robot before it is answered. */
+function ask(text, yes, run) {
+  const box = $('map-ask');
+  box.hidden = !text;
+  map.place(text && run ? map.ghost : null);
+  if (!text) { box.replaceChildren(); return; }
+  const close = () => ask(null);
+  const go = run && el('button', { type: 'button', class: 'main', onclick: () => { close(); run(); } }, yes);
+  box.replaceChildren(el('span', {}, text), ...(go ? [go, el('button', { type: 'button', onclick: close }, t('no'))] : []));
+  go?.focus({ preventScroll: true });
 }
+
+function zoneAt(x, y) {
+  const inside = (poly) => poly.reduce((odd, [x0, y0], i) => {
+    const [x1, y1] = poly[(i + 1) % poly.length];
+    return (y0 > y) !== (y1 > y) && x < ((x1 - x0) * (y - y0)) / (y1 - y0) + x0 ? !odd : odd;
+  }, false);
+  return zoneName(state.map?.world?.zones?.find((z) => inside(z.polygon))?.id);
+}
+
+function proposeGoal(x, y) {
+  const at = `${x.toFixed(2)} ${y.toFixed(2)}`, zone = zoneAt(x, y);
+  ask(`${t('go_ask')} ${at}${zone ? ` (${zone})` : ''}?`, t('go_here'), () => say(`go to ${at}`));
+}
+
+function proposePose(x, y, yaw) {
+  ask(`${t('pose_ask')} ${Math.round((yaw * 180) / Math.PI)}°: ${x.toFixed(2)} ${y.toFixed(2)}?`, t('yes'), async () => {
+    if (await send('POST', '/v1/pose', { x, y, yaw }, t('placed'))) tool('goal');
+  });
+}
+
+function tool(name) {
+  map.tool = name;
+  for (const k of ['goal', 'drive', 'pose']) $(`tool-${k}`).setAttribute('aria-pressed', String(k === name));
+  if (name !== 'drive' && wantsDrive) {
+    wantsDrive = false;
+    if (pad.was === 'on') hand.letGo();
+  }
+  ask(null);
+  if (name === 'pose') ask(t('pose_help'));
+  if (name === 'drive') {
+    ask(t('drive_ask'), t('drive'), async () => {
+      wantsDrive = true;
+      const busy = state.status?.active_task || state.status?.queue?.length;
+      if (busy && !(await send('POST', '/v1/cancel' + query, {}, t('cancel')))) return;
+      if (!(await say('drive by hand'))) wantsDrive = false;
+    });
+  }
+  apply({ kind: 'tick' });
+}
+for (const k of ['goal', 'drive', 'pose']) $(`tool-${k}`).addEventListener('click', () => tool(k));
+$('zoom-in').addEventListener('click', () => map.zoom(1.6));
+$('zoom-out').addEventListener('click', () => map.zoom(1 / 1.6));
+$('zoom-all').addEventListener('click', () => map.zoom(0));
 
 function askToken() {
   const dialog = $('key');

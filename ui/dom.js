@@ -1,10 +1,16 @@
+// @ts-check
 // dom.js - small helpers: elements from data, never from markup that somebody sent.
-export const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+/** @returns {any} */
+export const $ = (/** @type {string} */ id) => document.getElementById(id);
 
-/** el('li', {class: 'x'}, 'text', child…); a text is a text. */
+const SVG = /^(svg|g|path|circle|polygon|polyline|rect|text|title|line)$/;
+
+/**
+ * el('li', {class: 'x'}, 'text', child…); a text is a text.
+ * @param {string} name @param {Record<string, any>} attributes @param {any[]} children @returns {any}
+ */
 export function el(name, attributes = {}, ...children) {
-  const svg = /^(svg|g|path|circle|polygon|polyline|rect|text|title)$/.test(name);
-  const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name);
+  const e = SVG.test(name) ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name);
   for (const [k, v] of Object.entries(attributes)) {
     if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
     else if (v !== false && v !== null && v !== undefined) e.setAttribute(k, v === true ? '' : String(v));
@@ -14,10 +20,13 @@ export function el(name, attributes = {}, ...children) {
 }
 
 /** Replaces what is inside, only when it would be different: a screen reader hears changes alone. */
-export function fill(parent, key, ...children) {
+export function fill(/** @type {HTMLElement} */ parent, /** @type {string} */ key, /** @type {any[]} */ ...children) {
   if (parent.dataset.key === key) return;
   parent.dataset.key = key;
   parent.replaceChildren(...children);
 }
 
-export const fixed = (n, digits = 1) => (Number.isFinite(n) ? Number(n).toFixed(digits) : '–');
+export const fixed = (/** @type {any} */ n, digits = 1) => (Number.isFinite(n) ? Number(n).toFixed(digits) : '–');
+
+/** A file's worth of text as a clock: 75 -> "1:15". */
+export const clock = (/** @type {number} */ s) => `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, '0')}`;

@@ -1,3 +1,4 @@
+// @ts-check
 // store.js - what the page knows, and how each message changes it: one pure function.
 //
 // Nothing here touches the document, the clock or the network: tests feed it messages and look at what
@@ -6,74 +7,99 @@
 export const ROWS_MAX = 500;
 export const TRAIL_MAX = 600;
 
+/** @typedef {'connecting'|'live'|'slow'|'lost'|'resync'|'denied'} WireState */
+
 export const start = () => ({
-  wire: 'connecting', // connecting, live, slow, lost, denied
-  bootId: '', restarts: 0, seq: 0, stopPort: 0, role: '',
-  heardMs: 0, rttMs: null, stopReachable: null,
-  body: null, // telemetry, or null: no body answers
-  bodyMs: 0,
-  status: null, // as GET /v1/state
-  map: null, mapFor: '',
-  feedback: null,
-  trail: [],
-  rows: [], // newest last: {seq, ts_ms, type, payload, again}
+  wire: /** @type {WireState} */ ('connecting'),
+  bootId: '', restarts: 0, seq: 0, newest: 0, stopPort: 0, role: '', thread: '',
+  heardMs: 0, nowMs: 0, skewMs: 0, /** @type {number|null} */ rttMs: null, /** @type {boolean|null} */ stopReachable: null,
+  /** @type {any} telemetry, or null: no body answers */ body: null,
+  noBody: false, bodyMs: 0,
+  /** @type {any} the way ahead and the scan */ view: null,
+  /** @type {any} the navigator's tree, at work */ tree: null,
+  /** @type {any} as GET /v1/state */ status: null,
+  /** @type {any} */ map: null, mapFor: '',
+  /** @type {any} */ feedback: null,
+  /** @type {number[][]} */ trail: [],
+  /** @type {any[]} newest last: {seq, ts_ms, ns, type, payload, again} */ rows: [],
   stop: 'ready', // ready, pressed, latched, unconfirmed
+  fault: '', // what the store, or the server behind it, cannot do
+  decidedBy: '', llm: '', // who decided last; up, down, or '': no model was heard of
+  again: false, stale: false,
 });
+/** @typedef {ReturnType<typeof start>} State */
 
 /** Events after which what `GET /v1/state` says may be different. */
 const CHANGES = /^(run|task|mode|decision|effect|approval|guard|stop|plan|ladder|system|body|question|pause)/;
 
-function row(state, data, again) {
-  const rows = state.rows.concat({ seq: data.seq, ts_ms: data.ts_ms, type: data.type, payload: data.payload, again });
+function row(/** @type {State} */ state, /** @type {any} */ data) {
+  const rows = state.rows.concat({ seq: data.seq, ts_ms: data.ts_ms, ns: data.ns, type: data.type, payload: data.payload, again: state.again });
   return rows.length > ROWS_MAX ? rows.slice(rows.length - ROWS_MAX) : rows;
 }
 
-/** @returns {any} the next state; `stale` is set when the status should be read again */
+function event(/** @type {State} */ state, /** @type {any} */ data, /** @type {number} */ now) {
+  if (data.seq && data.seq <= state.seq) return state; // it was here
+  const next = { ...state, heardMs: now };
+  if (data.type === 'skill.feedback') return { ...next, feedback: data.payload };
+  if (data.seq) next.seq = data.seq;
+  if (next.wire === 'resync' && next.seq >= next.newest) next.wire = 'live';
+  next.rows = row(state, data);
+  next.again = false;
+  if (CHANGES.test(data.type)) next.stale = true;
+  if (data.type === 'effect' && /done|failed|canceled|unknown/.test(String(data.payload?.state))) next.feedback = null;
+  if (data.type === 'decision' && data.payload?.source) {
+    next.decidedBy = data.payload.source;
+    if (next.decidedBy === 'llm') next.llm = 'up';
+    else if (next.decidedBy !== 'plan' && next.llm === 'up') next.llm = 'down'; // it had decided before
+  }
+  return next;
+}
+
+function telemetry(/** @type {State} */ state, /** @type {any} */ data, /** @type {number} */ now) {
+  const p = data.pose;
+  const last = state.trail[state.trail.length - 1];
+  const far = p && last ? Math.hypot(p.x - last[0], p.y - last[1]) : Infinity;
+  const trail = !p || far <= 0.05 ? state.trail : far > 1.5 ? [[p.x, p.y]] : state.trail.concat([[p.x, p.y]]).slice(-TRAIL_MAX);
+  const stop = data.stop?.latched ? 'latched' : state.stop === 'latched' ? 'ready' : state.stop;
+  return { ...state, body: data, noBody: false, bodyMs: now, trail, stop };
+}
+
+/** @param {State} state @param {any} message @returns {State} the next state; `stale`: the status should be read again */
 export function reduce(state, message) {
   switch (message.kind) {
     case 'hello': {
       const restarted = state.bootId !== '' && state.bootId !== message.data.boot_id;
-      if (state.bootId === message.data.boot_id && state.wire === 'live') return state; // told twice
+      if (state.bootId === message.data.boot_id && (state.wire === 'live' || state.wire === 'resync')) return state; // told twice
+      const newest = message.data.newest ?? 0, behind = state.seq > 0 && newest > state.seq;
       return {
-        ...state, wire: 'live', bootId: message.data.boot_id, role: message.data.role, stopPort: message.data.stop_port,
-        restarts: state.restarts + (restarted ? 1 : 0), status: message.data.snapshot ?? state.status, heardMs: message.now,
-        again: restarted, stale: true,
+        ...state, wire: behind ? 'resync' : 'live', newest, bootId: message.data.boot_id, role: message.data.role, stopPort: message.data.stop_port,
+        thread: message.data.thread ?? state.thread, restarts: state.restarts + (restarted ? 1 : 0), status: message.data.snapshot ?? state.status,
+        heardMs: message.now, again: state.again || restarted, stale: true,
       };
     }
-    case 'event': {
-      const data = message.data;
-      if (data.seq && data.seq <= state.seq) return state; // it was here
-      const next = { ...state, heardMs: message.now };
-      if (data.type === 'skill.feedback') return { ...next, feedback: data.payload };
-      if (data.seq) next.seq = data.seq;
-      next.rows = row(state, data, state.again);
-      next.again = false;
-      if (CHANGES.test(data.type)) next.stale = true;
-      if (data.type === 'effect' && /done|failed|canceled|unknown/.test(String(data.payload?.state))) next.feedback = null;
-      return next;
+    case 'event': return event(state, message.data, message.now);
+    case 'hb': {
+      const wire = state.wire === 'denied' || state.wire === 'resync' ? state.wire : 'live';
+      return { ...state, heardMs: message.now, wire, skewMs: message.data?.ts_ms ? message.data.ts_ms - message.now : state.skewMs };
     }
-    case 'hb': return { ...state, heardMs: message.now, wire: state.wire === 'denied' ? state.wire : 'live' };
-    case 'telemetry': {
-      const p = message.data.pose;
-      const last = state.trail[state.trail.length - 1];
-      const moved = p && (!last || Math.hypot(p.x - last[0], p.y - last[1]) > 0.05);
-      const jumped = p && last && Math.hypot(p.x - last[0], p.y - last[1]) > 1.5;
-      const trail = !moved ? state.trail : jumped ? [[p.x, p.y]] : state.trail.concat([[p.x, p.y]]).slice(-TRAIL_MAX);
-      const latched = !!message.data.stop?.latched;
-      const stop = latched ? 'latched' : state.stop === 'latched' ? 'ready' : state.stop;
-      return { ...state, body: message.data, bodyMs: message.now, trail, stop };
-    }
-    case 'body': return { ...state, body: message.data.link ? state.body : null };
-    case 'status': return { ...state, status: message.data, stale: false };
+    case 'telemetry': return telemetry(state, message.data, message.now);
+    case 'view': return { ...state, view: message.data };
+    case 'tree': return { ...state, tree: message.data };
+    case 'body': return message.data.link ? state : { ...state, body: null, view: null, noBody: true };
+    case 'status': return { ...state, status: message.data, stale: false, fault: '' };
+    case 'fault': return { ...state, stale: false, fault: message.text };
     case 'map': return { ...state, map: message.data, mapFor: message.data.boot_id };
     case 'denied': return { ...state, wire: 'denied' };
     case 'ping': return { ...state, rttMs: message.rttMs, stopReachable: message.rttMs !== null };
     case 'stop': return { ...state, stop: message.state };
     case 'tick': {
-      if (state.wire === 'denied' || state.heardMs === 0) return state;
+      const next = { ...state, nowMs: message.now };
+      if (state.wire === 'denied' || state.heardMs === 0) return next;
       const silent = message.now - state.heardMs;
-      const wire = silent > 3000 ? 'lost' : silent > 1500 || (state.rttMs ?? 0) > 300 ? 'slow' : 'live';
-      return wire === state.wire ? state : { ...state, wire };
+      if (silent > 3000) next.wire = 'lost';
+      else if (silent > 1500 || (state.rttMs ?? 0) > 300) next.wire = 'slow';
+      else if (next.wire !== 'resync') next.wire = 'live';
+      return next;
     }
     default: return state;
   }

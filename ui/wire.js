@@ -1,3 +1,4 @@
+// @ts-check
 // wire.js - the page's way to the server: requests, and streams of events that come back by themselves.
 //
 // A stream is read with fetch, since an EventSource cannot show a token. It remembers the number of the
@@ -9,7 +10,7 @@
 /** Splits a stream of text into events; a text may end anywhere. */
 export function sseParser(/** @type {(e: Sse) => void} */ emit) {
   let rest = '';
-  return (text) => {
+  return (/** @type {string} */ text) => {
     rest += text;
     for (;;) {
       const end = rest.indexOf('\n\n');
@@ -33,16 +34,20 @@ export class Wire {
     this.token = token;
   }
 
+  /** @param {Record<string, string>} more @returns {Record<string, string>} */
   headers(more = {}) {
     return this.token ? { authorization: 'Bearer ' + this.token, ...more } : more;
   }
 
-  /** @returns {Promise<{status: number, body: any}>} */
-  async ask(method, path, body) {
+  /**
+   * @param {string} method @param {string} path @param {any} [body] @param {AbortSignal} [signal]
+   * @returns {Promise<{status: number, body: any}>}
+   */
+  async ask(method, path, body, signal) {
     const reply = await fetch(this.base + path, {
       method,
       headers: this.headers(body === undefined ? {} : { 'content-type': 'application/json' }),
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? undefined : JSON.stringify(body), signal,
     });
     const text = await reply.text();
     let value = null;
@@ -52,6 +57,7 @@ export class Wire {
 
   /**
    * Reads a stream until stop() is called. told: 'open', 'event', 'denied', 'broken'.
+   * @param {string} path @param {{last?: string, on: (what: string, e?: any) => void}} o
    * @returns {{stop: () => void}}
    */
   listen(path, { last = '', on }) {

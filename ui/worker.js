@@ -10,26 +10,27 @@ const KEEP = 500;
 const feeds = new Map();
 
 function open(key, token, query) {
-  const feed = { hello: null, rows: [], telemetry: null, denied: false };
+  const feed = { hello: null, rows: [], newest: new Map(), denied: false };
   const channel = new BroadcastChannel(key);
   const say = (message) => channel.postMessage(message);
   const wire = new Wire({ token });
   feeds.set(key, feed);
-  wire.listen('/v1/events' + query, { on: (what, e) => {
+  wire.listen('/v1/events' + (query ? query + '&' : '?') + 'last=200', { on: (what, e) => {
     if (what === 'denied') { feed.denied = true; feeds.delete(key); say({ kind: 'denied' }); }
     if (what !== 'event' || e.event === 'dropped') return;
     if (e.event === 'hello') { feed.hello = { kind: 'hello', data: e.data }; say(feed.hello); }
-    else if (e.event === 'hb') say({ kind: 'hb' });
+    else if (e.event === 'hb') say({ kind: 'hb', data: e.data });
     else {
       const message = { kind: 'event', data: e.data };
       if (e.data.seq) feed.rows = feed.rows.concat([message]).slice(-KEEP);
       say(message);
     }
   } });
-  wire.listen('/v1/live?hz=10', { on: (what, e) => {
+  wire.listen('/v1/live?hz=10&view=1', { on: (what, e) => {
     if (what !== 'event') return;
-    feed.telemetry = { kind: e.event, data: e.data };
-    say(feed.telemetry);
+    if (e.event === 'body') feed.newest.clear();
+    else feed.newest.set(e.event, { kind: e.event, data: e.data });
+    say({ kind: e.event, data: e.data });
   } });
   return feed;
 }
@@ -40,6 +41,6 @@ self.onconnect = (connection) => {
     const feed = feeds.get(key) ?? open(key, token, query);
     if (feed.hello) port.postMessage(feed.hello);
     for (const row of feed.rows) port.postMessage(row);
-    if (feed.telemetry) port.postMessage(feed.telemetry);
+    for (const message of feed.newest.values()) port.postMessage(message);
   };
 };

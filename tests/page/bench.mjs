@@ -68,7 +68,7 @@ export class Server {
     try {
       process.kill(JSON.parse(fs.readFileSync(path.join(this.workspace, 'run/body.json'), 'utf8')).pid, 'SIGTERM');
     } catch { /* it is gone */ }
-    fs.rmSync(this.dir, { recursive: true, force: true });
+    fs.rmSync(this.dir, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }); // the body may still write
   }
 }
 

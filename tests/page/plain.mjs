@@ -4,6 +4,7 @@ export function must(truth, what) {
   if (!truth) throw new Error(what);
 }
 export async function test(name, run) {
+  if (process.env.PONS_PAGE_ONLY && !name.includes(process.env.PONS_PAGE_ONLY)) return; // for whoever works on one
   try {
     await run();
     passed++;

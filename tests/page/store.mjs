@@ -49,4 +49,32 @@ await test('a stream that is cut anywhere is read the same', () => {
     must(got.length === 3 && got[0].id === '1' && got[1].event === 'hb' && got[2].data.b === '去', `cut at ${cut}`);
   }
 });
+await test('what was missed is caught up with, and then it is live', () => {
+  let s = reduce(reduce(start(), hello('a')), event(3));
+  s = reduce({ ...s, wire: 'lost' }, { kind: 'hello', now: 9000, data: { boot_id: 'a', seq: 3, newest: 5 } });
+  must(s.wire === 'resync', s.wire);
+  must(reduce(s, { kind: 'hb', now: 9100 }).wire === 'resync', 'a heartbeat is not enough');
+  s = reduce(reduce(s, event(4)), event(5));
+  must(s.wire === 'live' && s.rows.length === 3, s.wire);
+});
+await test('a fault of the store is shown until the status can be read again', () => {
+  let s = reduce(start(), { kind: 'fault', text: 'disk full' });
+  must(s.fault === 'disk full', s.fault);
+  must(reduce(s, { kind: 'status', data: {} }).fault === '', 'it stays');
+});
+await test('rules are in charge when a model has decided before, and does no more', () => {
+  const decide = (s, seq, source) => reduce(s, event(seq, 'decision', { source }));
+  let s = decide(reduce(start(), hello('a')), 1, 'rule_engine');
+  must(s.llm === '', 'no model was ever heard of');
+  s = decide(decide(s, 2, 'llm'), 3, 'rule_engine');
+  must(s.llm === 'down', s.llm);
+  must(decide(s, 4, 'llm').llm === 'up', 'it came back');
+});
+await test('a body that is gone takes its picture along; one that was never heard of is not lost', () => {
+  let s = reduce(start(), hello('a'));
+  must(!s.noBody, 'lost before anything was heard');
+  s = reduce(s, { kind: 'telemetry', now: 1, data: { pose: { x: 0, y: 0, yaw: 0 } } });
+  s = reduce(reduce(s, { kind: 'view', data: { path: [1, 2], scan: [] } }), { kind: 'body', data: { link: false } });
+  must(s.noBody && s.body === null && s.view === null, JSON.stringify(s.view));
+});
 finish();

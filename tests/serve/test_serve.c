@@ -432,6 +432,32 @@ static void test_stop_while_everything_else_is_busy(void **state)
 
 // ---- the page -----------------------------------------------------------------------------------
 
+static void test_a_client_begins_some_events_back(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *hello;
+    } table[] = {{"/v1/events", "\"seq\":12,\"newest\":12"},
+                 {"/v1/events?last=5", "\"seq\":7,\"newest\":12"},
+                 {"/v1/events?last=50", "\"seq\":0,\"newest\":12"},
+                 {"/v1/events?last=-3", "\"seq\":12,\"newest\":12"}};
+    bench b;
+    bench_open(&b);
+    bench_commit(&b, 12);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const ask a = {"GET", table[i].path, NULL, bench_token(&b, "viewer"), NULL, NULL, false};
+        const int fd = bench_send(&b, &a);
+        char *text = bench_until(fd, table[i].hello);
+        assert_non_null(strstr(text, table[i].hello));
+        free(text);
+        close(fd);
+    }
+    const ask bad = {"GET", "/v1/events?last=x", NULL, bench_token(&b, "viewer"), NULL, NULL,
+                     false};
+    assert_int_equal(bench_status(&b, &bad), 422);
+    bench_close(&b);
+}
+
 // ---- a hand -------------------------------------------------------------------------------------
 
 static int drive(const bench *b, const char *pilot, int n, int64_t tick, int64_t *ret_tick)
@@ -549,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_a_stream_that_is_cut_anywhere_loses_nothing),
         cmocka_unit_test(test_live_events_and_heartbeats),
         cmocka_unit_test(test_stop_while_everything_else_is_busy),
+        cmocka_unit_test(test_a_client_begins_some_events_back),
         cmocka_unit_test(test_one_hand_steers_and_only_what_is_fresh),
         cmocka_unit_test(test_the_page),
     };

@@ -1,30 +1,56 @@
+// @ts-check
 // log.js - what happens, newest at the bottom; at most ROWS_MAX rows, a batch a frame.
 import { el } from '/ui/dom.js';
 import { ROWS_MAX } from '/ui/store.js';
 
-const SILENT = new Set(['observation', 'telemetry']);
+const SILENT = /^(observation|telemetry|stream\.)/;
+const SMALL = new Set(['intended', 'dispatched', 'accepted', 'started']); // states on the way
+const ENDS = { succeeded: ['✓', 'good'], done: ['✓', 'good'], failed: ['✕', 'bad'], aborted: ['✕', 'bad'], cancelled: ['–', 'quiet'], canceled: ['–', 'quiet'] };
 
-function words(row) {
+/** @returns {[string, string, string] | null} a sign, a tone, words; null: not worth a line */
+export function line(row, t) {
   const p = row.payload ?? {};
+  const task = p.text ?? p.task?.text ?? '';
   switch (row.type) {
-    case 'decision': return `${p.decision?.type ?? ''} ${p.decision?.reason ?? ''}`;
-    case 'effect': return `${p.skill ?? ''} ${p.state ?? ''} ${p.error_msg ?? ''}`;
-    case 'mode': return `${p.from ?? ''} → ${p.mode}: ${p.reason ?? ''}`;
-    case 'task.queued': case 'task.active': case 'task.done': return `${p.task?.text ?? ''} ${p.task?.status ?? ''}`;
-    case 'approval.requested': return p.question ?? '';
-    case 'approval.resolved': return `${p.action ?? ''} ${p.by ?? ''}`;
-    default: {
-      const text = JSON.stringify(p);
-      return text.length > 160 ? text.slice(0, 160) + '…' : text;
+    case 'run.started': return ['●', 'quiet', t('run_started')];
+    case 'task.queued': return ['＋', '', `${t('heard')}: ${task}`];
+    case 'task.active': return ['▶', '', task];
+    case 'task.done': {
+      const [sign, tone] = ENDS[p.status] ?? ['■', ''];
+      return [sign, tone, `${task}${p.status === 'succeeded' || p.status === 'done' ? '' : `: ${p.reason ?? p.status}`}`];
     }
+    case 'mode': return ['◆', 'quiet', `${t('modes')[p.mode] ?? p.mode}: ${p.reason ?? ''}`];
+    case 'decision': return ['…', 'quiet', p.decision?.reason ?? p.decision?.type ?? ''];
+    case 'effect':
+      if (SMALL.has(p.state) && p.state !== 'dispatched') return null;
+      if (p.state === 'dispatched') return ['→', '', `${p.skill} ${brief(p.args)}`];
+      return [...(ENDS[p.state] ?? ['·', '']), `${p.skill} ${p.error_msg ?? ''}`];
+    case 'guard.refused': return ['⛔', 'warn', `${t('refused')}: ${(p.rules ?? []).map((r) => r.message ?? r.rule).join('; ') || p.reason || ''}`];
+    case 'approval.requested': return ['⚠', 'warn', p.question ?? t('asks')];
+    case 'approval.resolved': return ['✓', '', `${t(p.action ?? 'answered')} · ${p.by ?? ''}`];
+    default: return ['·', 'quiet', `${row.type} ${brief(p)}`];
   }
 }
 
+function brief(value) {
+  if (!value || (typeof value === 'object' && !Object.keys(value).length)) return '';
+  const text = typeof value === 'object' && !Array.isArray(value)
+    ? Object.entries(value).map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', ') : JSON.stringify(value);
+  return text.length > 140 ? text.slice(0, 140) + '…' : text;
+}
+
+export function item(row, t) {
+  const said = SILENT.test(row.type) ? null : line(row, t);
+  if (!said) return null;
+  const when = new Date(row.ts_ms);
+  return el('li', { 'data-type': row.type, class: said[1] }, el('time', { datetime: when.toISOString() }, when.toLocaleTimeString([], { hour12: false })),
+    el('span', { class: 'sign', 'aria-hidden': 'true' }, said[0]), el('span', { title: row.type }, said[2].trim()));
+}
+
 export class LogView {
-  constructor(parent) {
+  constructor(/** @type {HTMLElement} */ parent) {
     this.parent = parent;
-    this.shown = 0;
-    this.first = null;
+    this.last = null;
   }
 
   draw(state, t) {
@@ -35,14 +61,18 @@ export class LogView {
     const add = document.createDocumentFragment();
     for (const r of rows.slice(from)) {
       if (r.again) add.append(el('li', { class: 'again' }, el('span', {}, '↻'), el('span', {}, t('restarted'))));
-      if (SILENT.has(r.type)) continue;
-      const when = new Date(r.ts_ms);
-      add.append(el('li', {}, el('time', { datetime: when.toISOString() }, when.toLocaleTimeString([], { hour12: false })),
-        el('span', {}, el('b', {}, r.type), ' ', words(r))));
+      const e = item(r, t);
+      if (e) add.append(e);
     }
     this.parent.append(add);
-    while (this.parent.childElementCount > ROWS_MAX) this.parent.firstElementChild.remove();
+    while (this.parent.childElementCount > ROWS_MAX) this.parent.firstElementChild?.remove();
     if (rows.length) this.last = rows[rows.length - 1];
     if (atEnd) this.parent.scrollTop = this.parent.scrollHeight;
+  }
+
+  /** Another language: all anew. */
+  again() {
+    this.parent.replaceChildren();
+    this.last = null;
   }
 }

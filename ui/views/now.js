@@ -1,3 +1,4 @@
+// @ts-check
 // now.js - what it does, why, who decided, and what comes next.
 import { el, fill, fixed } from '/ui/dom.js';
 
@@ -9,22 +10,26 @@ export function now(parent, state, t) {
   const task = s.active_task, d = s.decision, f = state.feedback, failure = s.last_failure;
   const skill = (s.skills ?? [])[0];
   const rows = [];
-  if (d) rows.push(pair(t('decision'), `${d.type}${d.reason ? ': ' + d.reason : ''}`));
-  if (d?.by || s.decided_by) rows.push(pair(t('by'), t(d?.by ?? s.decided_by)));
+  if (d && task) rows.push(pair(t('decision'), d.reason || d.type));
+  const by = d?.source ?? state.decidedBy;
+  if (by && task) rows.push(pair(t('by'), t(by === 'rule_engine' || by === 'rules' ? 'rules' : 'model')));
   if (skill) rows.push(pair(t('skill'), skill.skill));
-  if (f?.distance_remaining_m !== undefined && f.distance_remaining_m !== null && skill) {
-    rows.push(pair(t('distance'), `${fixed(f.distance_remaining_m)} m`));
-    if (Number.isFinite(f.eta_s)) rows.push(pair(t('eta'), `${fixed(f.eta_s, 0)} s`));
+  const togo = state.body?.distance_remaining_m ?? f?.distance_remaining_m;
+  if (Number.isFinite(togo) && skill) {
+    rows.push(pair(t('distance'), `${fixed(togo)} m`));
+    if (Number.isFinite(f?.eta_s)) rows.push(pair(t('eta'), `${fixed(f.eta_s, 0)} s`));
   }
-  if (failure) rows.push(pair(t('failure'), `${failure.skill}: ${failure.error_msg} → ${failure.recovery ?? ''}`));
-  const headline = task ? task.text : t('idle');
-  fill(parent, JSON.stringify([headline, rows.map((r) => r[1].textContent), t('idle')]),
-    el('p', { class: 'headline' }, headline), el('dl', {}, ...rows.flat()));
+  if (skill && Number.isFinite(f?.elapsed_s)) rows.push(pair(t('elapsed'), `${fixed(f.elapsed_s, 0)} s${skill.timeout_s ? ` / ${fixed(skill.timeout_s, 0)} s` : ''}`));
+  if (failure) rows.push(pair(t('failure'), `${failure.skill}: ${failure.error_msg}${failure.recovery ? ' → ' + failure.recovery : ''}`));
+  const headline = task ? task.text : s.paused ? t('paused') : t('idle');
+  fill(parent, JSON.stringify([headline, rows.map((r) => [r[0].textContent, r[1].textContent])]),
+    el('p', { class: 'headline' + (task ? '' : ' calm') }, headline), el('dl', {}, ...rows.flat()));
 }
 
 export function queue(parent, state, t) {
   const list = (state.status?.queue ?? []).filter((q) => q.id !== state.status?.active_task?.id);
   parent.dataset.none = t('none');
-  fill(parent, JSON.stringify(list), ...list.map((q) =>
-    el('li', {}, `${q.text}${q.deadline ? ' · ' + q.deadline : ''}${q.priority !== undefined ? ' · ' + q.priority : ''}`)));
+  fill(parent, JSON.stringify([list, t('none')]), ...list.map((q) => el('li', {}, q.text,
+    q.deadline ? el('span', { class: 'chip' }, `${t('until')} ${new Date(q.deadline).toLocaleTimeString([], { hour12: false })}`) : null,
+    q.priority !== undefined && q.priority !== 50 ? el('span', { class: 'chip' }, `${t('priority')} ${q.priority}`) : null)));
 }

@@ -522,8 +522,11 @@ static bool place_of(pons__request *r, int64_t newest, int64_t *ret)
     char *end = NULL;
     text = text ? text : r->s->http->query(r->x, "after");
     *ret = newest;
-    if (!text) {
-        return true;
+    if (!text) { // from now on, or from so many before
+        const char *last = r->s->http->query(r->x, "last");
+        const long long back = last ? strtoll(last, &end, 10) : 0;
+        *ret = back <= 0 ? newest : back > newest ? 0 : newest - back;
+        return !last || (end != last && *end == '\0');
     }
     const long long n = strtoll(text, &end, 10);
     *ret = n < 0 ? 0 : n > newest ? newest : n;
@@ -559,10 +562,10 @@ static void events(pons__request *r)
     }
     pons_value *status = NULL;
     s->o.host.status(s->o.host.user, thread, &status, &none);
-    pons_autovalue hello =
-        pons_object("boot_id", json_string(s->boot_id), "seq", json_integer(at), "thread",
-                    json_string(thread), "role", json_string(pons__role_name(r->role)), "stop_port",
-                    json_integer(s->stop_port), "snapshot", status ? status : json_null(), NULL);
+    pons_autovalue hello = pons_object(
+        "boot_id", json_string(s->boot_id), "seq", json_integer(at), "newest", json_integer(newest),
+        "thread", json_string(thread), "role", json_string(pons__role_name(r->role)), "stop_port",
+        json_integer(s->stop_port), "snapshot", status ? status : json_null(), NULL);
     char *text = NULL;
     pons_autobuf b = PONS_BUF_INIT;
     const bool ok = pons_value_line(hello, &text) >= 0;

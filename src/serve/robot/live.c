@@ -36,7 +36,8 @@ typedef struct viewer {
     struct viewer *next;
     pons_http_stream *stream;
     int64_t every_ms, next_ms;
-    bool view; // wants to see the way and the scan
+    bool blind; // the last it was told is that no body answers
+    bool view;  // wants to see the way and the scan
     int64_t next_view_ms;
 } viewer;
 
@@ -161,9 +162,10 @@ static bool tell_viewer(pons__live *l, viewer *v, const pons_buf *state, const p
     if (http->stream_unsent(v->stream) >= UNSENT_MAX) {
         return true;
     }
-    if (now >= v->next_ms && state->len > 0) {
+    if (state->len > 0 && (now >= v->next_ms || (v->blind && l->telemetry))) {
         there = http->stream_write(v->stream, state->data, state->len) >= 0;
-        v->next_ms = now + (l->telemetry ? v->every_ms : BACK_OFF_MS);
+        v->blind = !l->telemetry;
+        v->next_ms = now + (v->blind ? BACK_OFF_MS : v->every_ms);
     }
     if (there && v->view && now >= v->next_view_ms && view->len > 0) {
         there = http->stream_write(v->stream, view->data, view->len) >= 0;

@@ -1,0 +1,65 @@
+// @ts-check
+// tabs.js - the views beside Now; each is loaded when it is first looked at, and asked to draw only
+// while it is shown.
+//
+//     views/NAME.js: export class View { constructor(section, tools); words(); show(); draw(state) }
+//
+// Which one is shown stands in the address (?view=NAME), so a reload and a bookmark keep it.
+import { el } from '/ui/dom.js';
+
+const NAMES = ['now'];
+
+export class Tabs {
+  /** @param {HTMLElement} list @param {HTMLElement} main @param {any} tools */
+  constructor(list, main, tools) {
+    this.list = list;
+    this.main = main;
+    this.tools = tools;
+    /** @type {Map<string, any>} */
+    this.views = new Map();
+    this.shown = 'now';
+    this.buttons = NAMES.map((name) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': `view-${name}`, onclick: () => this.show(name) }));
+    list.append(...this.buttons);
+    list.addEventListener('keydown', (e) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+      if (!step) return;
+      const i = (NAMES.indexOf(this.shown) + step + NAMES.length) % NAMES.length;
+      this.show(NAMES[i]);
+      this.buttons[i].focus();
+    });
+    const wanted = new URLSearchParams(location.search).get('view') ?? 'now';
+    this.show(NAMES.includes(wanted) ? wanted : 'now');
+  }
+
+  words() {
+    this.buttons.forEach((b, i) => { b.textContent = this.tools.t('tabs')[NAMES[i]]; });
+    for (const v of this.views.values()) v.words?.();
+  }
+
+  async show(/** @type {string} */ name) {
+    this.shown = name;
+    const address = new URL(location.href);
+    if (name === 'now') address.searchParams.delete('view');
+    else address.searchParams.set('view', name);
+    history.replaceState(null, '', address);
+    this.buttons.forEach((b, i) => {
+      b.setAttribute('aria-selected', String(NAMES[i] === name));
+      b.tabIndex = NAMES[i] === name ? 0 : -1;
+    });
+    if (name !== 'now' && !this.views.has(name)) {
+      const section = el('section', { class: 'view', id: `view-${name}`, role: 'tabpanel', 'aria-labelledby': `tab-${name}`, tabindex: '0' });
+      this.main.append(section);
+      this.views.set(name, {});
+      const { View } = await import(`/ui/views/${name}.js`);
+      this.views.set(name, new View(section, this.tools));
+      this.views.get(name).words?.();
+    }
+    for (const v of this.main.querySelectorAll('.view')) /** @type {HTMLElement} */ (v).hidden = v.id !== `view-${this.shown}`;
+    this.views.get(this.shown)?.show?.();
+    this.tools.onShow();
+  }
+
+  draw(/** @type {import('/ui/store.js').State} */ state) {
+    this.views.get(this.shown)?.draw?.(state);
+  }
+}
