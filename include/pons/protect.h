@@ -42,6 +42,8 @@ typedef enum pons_guard {
     X("tools.yaml", PONS_GUARD_PROTECTED, "limits of the tools")                                   \
     X("intents.yaml", PONS_GUARD_PROTECTED, "what words mean")                                     \
     X("world-view.yaml", PONS_GUARD_PROTECTED, "a companion's life")                               \
+    X("config.json", PONS_GUARD_PROTECTED, "which robot, which dialect")                           \
+    X(".pons", PONS_GUARD_PROTECTED, "generations of the protocol files")                          \
     X(PONS_DIR_TREES, PONS_GUARD_PROTECTED, "behaviour trees")                                     \
     X(PONS_DIR_WORLDS, PONS_GUARD_PROTECTED, "worlds and their zones")                             \
     X("scenarios", PONS_GUARD_PROTECTED, "scenarios")                                              \

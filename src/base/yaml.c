@@ -16,6 +16,7 @@
 #include "pons/yaml.h"
 
 #include "base/utf8.h"
+#include "base/yaml_scalar.h"
 #include "pons/buf.h"
 
 #include <libfyaml.h>
@@ -73,10 +74,7 @@ typedef struct builder {
     pons_error *err;
 } builder;
 
-typedef struct span {
-    const char *s;
-    size_t len;
-} span;
+typedef pons__span span;
 
 static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err);
 static int build(builder *b, const char *text, size_t len);
@@ -445,11 +443,6 @@ static span text_of(struct fy_token *token)
     return t;
 }
 
-static bool same(span t, const char *word)
-{
-    return t.len == strlen(word) && memcmp(t.s, word, t.len) == 0;
-}
-
 static int quote_len(span t)
 {
     return (int)(t.len <= QUOTE_MAX ? t.len : pons__utf8_cut(t.s, QUOTE_MAX));
@@ -466,7 +459,7 @@ static int take_collection(builder *b, struct fy_event *ev, json_t *container)
     int r = PONS_OK;
     if (in_mapping && !b->frames[b->depth - 1].has_key) {
         r = refuse(b, ev, "a key must be a scalar");
-    } else if (tag.len && !same(tag, expected) && !same(tag, "!")) {
+    } else if (tag.len && !pons__span_same(tag, expected) && !pons__span_same(tag, "!")) {
         r = refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
     } else if (b->depth == DEPTH_MAX) {
         r = refuse(b, ev, "nested deeper than %d", DEPTH_MAX);
@@ -513,13 +506,13 @@ static int take_key(builder *b, struct fy_event *ev, span text)
     frame *f = &b->frames[b->depth - 1];
     const span tag = text_of(ev->scalar.tag);
     const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN;
-    if (tag.len && !same(tag, TAG_PREFIX "str") && !same(tag, "!")) {
+    if (tag.len && !pons__span_same(tag, TAG_PREFIX "str") && !pons__span_same(tag, "!")) {
         return refuse(b, ev, "unsupported tag '%.*s' on a key", quote_len(tag), tag.s);
     }
     if (plain && text.len == 0) {
         return refuse(b, ev, "an empty key");
     }
-    if (plain && same(text, "<<")) {
+    if (plain && pons__span_same(text, "<<")) {
         return refuse(b, ev, "merge keys are not supported");
     }
     json_t *first = NULL;
@@ -572,127 +565,19 @@ static int attach(builder *b, json_t *v, uint32_t line, uint32_t column)
 
 // ---- scalars ------------------------------------------------------------------------------------
 
-static bool one_of(span t, const char *const *words)
-{
-    for (; *words; words++) {
-        if (same(t, *words)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_null(span t)
-{
-    return one_of(t, (const char *const[]){"", "~", "null", "Null", "NULL", NULL});
-}
-
-static bool is_true(span t)
-{
-    return one_of(t, (const char *const[]){"true", "True", "TRUE", NULL});
-}
-
-static bool is_false(span t)
-{
-    return one_of(t, (const char *const[]){"false", "False", "FALSE", NULL});
-}
-
-static size_t skip_sign(span t)
-{
-    return t.len > 0 && (t.s[0] == '-' || t.s[0] == '+');
-}
-
-static size_t skip_set(span t, size_t i, const char *set)
-{
-    while (i < t.len && strchr(set, t.s[i]) && t.s[i]) {
-        i++;
-    }
-    return i;
-}
-
-#define DECIMAL "0123456789"
-
-// The base of an integer of the core schema, or 0. 0o17 and 0x1f take no sign.
-static int int_base(span t)
-{
-    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'o') {
-        return skip_set(t, 2, "01234567") == t.len ? 8 : 0;
-    }
-    if (t.len > 2 && t.s[0] == '0' && t.s[1] == 'x') {
-        return skip_set(t, 2, DECIMAL "abcdefABCDEF") == t.len ? 16 : 0;
-    }
-    const size_t start = skip_sign(t);
-    return t.len > start && skip_set(t, start, DECIMAL) == t.len ? 10 : 0;
-}
-
-// [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
-static bool is_float(span t)
-{
-    const size_t start = skip_sign(t);
-    size_t i = skip_set(t, start, DECIMAL);
-    size_t digits = i - start;
-    if (i < t.len && t.s[i] == '.') {
-        const size_t point = ++i;
-        i = skip_set(t, i, DECIMAL);
-        digits += i - point;
-    }
-    if (digits == 0) {
-        return false;
-    }
-    if (i < t.len && (t.s[i] == 'e' || t.s[i] == 'E')) {
-        i++;
-        if (i < t.len && (t.s[i] == '-' || t.s[i] == '+')) {
-            i++;
-        }
-        const size_t exponent = i;
-        i = skip_set(t, i, DECIMAL);
-        if (i == exponent) {
-            return false;
-        }
-    }
-    return i == t.len;
-}
-
-static bool is_not_finite(span t)
-{
-    const size_t start = skip_sign(t);
-    const span rest = {t.s + start, t.len - start};
-    return one_of(rest, (const char *const[]){".inf", ".Inf", ".INF", NULL}) ||
-           one_of(t, (const char *const[]){".nan", ".NaN", ".NAN", NULL});
-}
-
 static int make_int(builder *b, struct fy_event *ev, span t, int base, json_t **ret)
 {
-    char digits[72]; // 64 bits in any base, a sign, and some leading zeros
-    const size_t skip = base == 10 ? 0 : 2;
-    char *end = NULL;
-    errno = 0;
-    long long v = 0;
-    if (t.len - skip < sizeof digits) {
-        memcpy(digits, t.s + skip, t.len - skip);
-        digits[t.len - skip] = '\0';
-        v = strtoll(digits, &end, base);
-    }
-    if (!end || errno == ERANGE) {
+    if (!pons__yaml_int(t, base, ret)) {
         return refuse(b, ev, "integer out of range: %.*s", quote_len(t), t.s);
     }
-    *ret = json_integer(v);
     return PONS_OK;
 }
 
 static int make_float(builder *b, struct fy_event *ev, span t, json_t **ret)
 {
-    char text[512];
-    double d = INFINITY;
-    if (t.len < sizeof text) {
-        memcpy(text, t.s, t.len);
-        text[t.len] = '\0';
-        d = strtod(text, NULL);
-    }
-    if (!isfinite(d)) {
+    if (!pons__yaml_float(t, ret)) {
         return refuse(b, ev, "number out of range: %.*s", quote_len(t), t.s);
     }
-    *ret = json_real(d);
     return PONS_OK;
 }
 
@@ -701,7 +586,8 @@ static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
     const span tag = text_of(ev->scalar.tag);
     const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN || !ev->scalar.value;
     int r = PONS_OK;
-    if (same(tag, TAG_PREFIX "str") || same(tag, "!") || (!tag.len && !plain)) {
+    if (pons__span_same(tag, TAG_PREFIX "str") || pons__span_same(tag, "!") ||
+        (!tag.len && !plain)) {
         *ret = json_stringn(text.s, text.len);
     } else {
         r = make_plain(b, ev, text, tag, ret);
@@ -716,23 +602,25 @@ static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
 static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json_t **ret)
 {
     const bool any = tag.len == 0;
-    const bool real = same(tag, TAG_PREFIX "float");
-    const int base = int_base(text);
-    if ((any || same(tag, TAG_PREFIX "null")) && is_null(text)) {
+    const bool real = pons__span_same(tag, TAG_PREFIX "float");
+    const int base = pons__yaml_int_base(text);
+    if ((any || pons__span_same(tag, TAG_PREFIX "null")) && pons__yaml_is_null(text)) {
         *ret = json_null();
-    } else if ((any || same(tag, TAG_PREFIX "bool")) && (is_true(text) || is_false(text))) {
-        *ret = json_boolean(is_true(text));
-    } else if ((any || same(tag, TAG_PREFIX "int")) && base) {
+    } else if ((any || pons__span_same(tag, TAG_PREFIX "bool")) &&
+               (pons__yaml_is_true(text) || pons__yaml_is_false(text))) {
+        *ret = json_boolean(pons__yaml_is_true(text));
+    } else if ((any || pons__span_same(tag, TAG_PREFIX "int")) && base) {
         return make_int(b, ev, text, base, ret);
-    } else if ((any || real) && is_float(text)) {
+    } else if ((any || real) && pons__yaml_is_float(text)) {
         return make_float(b, ev, text, ret);
-    } else if ((any || real) && is_not_finite(text)) {
+    } else if ((any || real) && pons__yaml_is_not_finite(text)) {
         return refuse(b, ev, "%.*s is not a number that JSON can hold", quote_len(text), text.s);
     } else if (any) {
         *ret = json_stringn(text.s, text.len);
     } else if (tag.len > strlen(TAG_PREFIX) &&
-               one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
-                                                 TAG_PREFIX "int", TAG_PREFIX "float", NULL})) {
+               pons__span_one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
+                                                            TAG_PREFIX "int", TAG_PREFIX "float",
+                                                            NULL})) {
         return refuse(b, ev, "'%.*s' is not of type %.*s", quote_len(text), text.s,
                       (int)(tag.len - strlen(TAG_PREFIX)), tag.s + strlen(TAG_PREFIX));
     } else {

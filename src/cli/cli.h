@@ -258,6 +258,8 @@ int cli_graph_fork(pons_store store, const char *from, const char *at, const cha
 int cli_bt_watch(cli *c, pons_error *err);
 
 // Commands.
+int cmd_onboard(cli *c, pons_error *err);
+int cmd_workspace(cli *c, pons_error *err);
 int cmd_run(cli *c, pons_error *err);
 int cmd_resume(cli *c, pons_error *err);
 int cmd_threads(cli *c, pons_error *err);

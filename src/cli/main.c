@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 static const cli_command commands[] = {
+    {"onboard", "pons onboard [DIR] [--dialect seed|paos1|paos2]",
+     "make a workspace's protocol files: ENVIRONMENT.md, ACTION.md and their like", cmd_onboard},
     {"run", "pons run [GOAL…|--plan FILE]",
      "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
     {"do", "pons do SKILL [NAME=VALUE…|JSON]",
@@ -53,6 +55,8 @@ static const cli_command commands[] = {
      "a digital partner that lives by its world view", cmd_companion},
     {"mcp", "pons mcp serve | tools | questions",
      "offer the robot to MCP clients, or look at servers", cmd_mcp},
+    {"workspace", "pons workspace check [DIR] | show [FILE] | convert [DIR] --to DIALECT",
+     "check, show and convert a workspace's protocol files", cmd_workspace},
     {"doctor", "pons doctor [--repair]",
      "what is installed, reachable, missing, damaged, and what to do", cmd_doctor},
     {"items", "pons items [list|search|namespaces|get|put|delete|sweep …]",

@@ -1,0 +1,139 @@
+// workspace.h - the files of a workspace: what they say, in three dialects, and how they are written.
+//
+// A workspace is a folder of Markdown files that people, editors, scripts and pons read and write:
+// ENVIRONMENT.md, ACTION.md, SESSIONS.md and their like (docs/workspace.md). A file is a list of
+// records, each with an id; the rest of its text is people's. There is one model: a record's value has the
+// seed's names whatever dialect the file has, then the keys that nobody here knows, as they are.
+//
+//     text --read--> records and faults        a record that is wrong is told with its line and column
+//     text + changes --render--> text          and kept as it is; so is all that no change names
+//     text --convert--> the same in another dialect
+//
+// A program that uses this has pons_memory_of_a_process: without memory it ends. One thread at a time
+// per doc.
+#ifndef PONS_WORKSPACE_H
+#define PONS_WORKSPACE_H
+
+#include "pons/buf.h"
+#include "pons/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pons_ws_file {
+    PONS_WS_ENVIRONMENT,
+    PONS_WS_EMBODIED,
+    PONS_WS_ACTION,
+    PONS_WS_SESSIONS,
+    PONS_WS_TARGETS,
+    PONS_WS_SKILLS,
+    PONS_WS_TASK,
+    PONS_WS_ORCHESTRATOR,
+    PONS_WS_LESSONS,
+    PONS_WS_ROBOTS,
+    PONS_WS_FILES
+} pons_ws_file;
+
+typedef enum pons_ws_dialect {
+    PONS_WS_SEED,
+    PONS_WS_PAOS1,
+    PONS_WS_PAOS2,
+    PONS_WS_DIALECTS
+} pons_ws_dialect;
+
+const char *pons_ws_file_name(pons_ws_file file); // "ACTION.md"
+// By "ACTION.md", "action", or a path that ends so; PONS_ENOTFOUND.
+int pons_ws_file_of(const char *name, pons_ws_file *ret);
+const char *pons_ws_dialect_name(pons_ws_dialect dialect);
+int pons_ws_dialect_of(const char *name, pons_ws_dialect *ret); // PONS_ENOTFOUND
+
+// ---- a file that was read -----------------------------------------------------------------------
+
+typedef struct pons_ws_record {
+    const char *kind;      // "action", "session", "node", "edge", "robot", "object", "lesson", …
+    const char *id;        // unique among its kind in the file
+    pons_value *value;     // the seed's names first, in their order; immutable
+    uint32_t line, column; // from 1
+} pons_ws_record;
+
+typedef struct pons_ws_fault {
+    uint32_t line, column;
+    const char *kind, *id; // of the record; id "": it has none that could be read
+    char what[200];
+} pons_ws_fault;
+
+typedef struct pons_ws_doc pons_ws_doc;
+
+// Reads a text. PONS_EINVAL: nothing of it can be read; the error's source is name:line:col. Records
+// that are wrong are faults of the doc. name: what messages call it. The text is copied.
+int pons_ws_read(pons_ws_file file, const char *text, size_t len, const char *name,
+                 pons_ws_doc **ret, pons_error *err);
+void pons_ws_destroy(pons_ws_doc *doc); // NULL-safe
+
+const pons_ws_record *pons_ws_records(const pons_ws_doc *doc, size_t *ret_n); // in the file's order
+const pons_ws_record *pons_ws_find(const pons_ws_doc *doc, const char *kind, const char *id);
+const pons_ws_fault *pons_ws_faults(const pons_ws_doc *doc, size_t *ret_n);
+pons_ws_dialect pons_ws_doc_dialect(const pons_ws_doc *doc);
+// The generation that its stamp has; 0: none.
+uint64_t pons_ws_generation(const pons_ws_doc *doc);
+const char *pons_ws_text(const pons_ws_doc *doc, size_t *ret_len);
+
+// ---- writing ------------------------------------------------------------------------------------
+
+typedef struct pons_ws_change {
+    const char *kind, *id;
+    const pons_value *value; // the record as it is to be; NULL: it goes
+} pons_ws_change;
+
+// The doc's text with these changes and the generation in its stamp (0: its stamp stays as it is).
+// What no change names stays byte for byte. A record that is not there is added at its list's end.
+// PONS_EINVAL: a kind that the file has not, or a place that cannot be written.
+int pons_ws_render(const pons_ws_doc *doc, const pons_ws_change *changes, size_t n,
+                   uint64_t generation, pons_buf *out, pons_error *err);
+// The doc in another dialect: records, unknown keys and human text stay. PONS_EINVAL when the doc has
+// faults: what cannot be understood cannot be said in other words.
+int pons_ws_convert(const pons_ws_doc *doc, pons_ws_dialect dialect, pons_buf *out,
+                    pons_error *err);
+// An empty file of a dialect.
+int pons_ws_template(pons_ws_file file, pons_ws_dialect dialect, pons_buf *out);
+
+// ---- who may read and write ---------------------------------------------------------------------
+
+typedef enum pons_ws_role {
+    PONS_WS_BY_PLANNER, // also a person's editor
+    PONS_WS_BY_CRITIC,
+    PONS_WS_BY_HAL, // the watchdog of actions
+    PONS_WS_BY_ORCHESTRATOR,
+    PONS_WS_BY_RUNTIME, // the watchdog of sessions
+    PONS_WS_BY_FLEET,
+    PONS_WS_BY_PERSON, // at the command line: onboard, convert; the owner of TARGETS and SKILLS
+    PONS_WS_ROLES
+} pons_ws_role;
+
+const char *pons_ws_role_name(pons_ws_role role);
+bool pons_ws_may_read(pons_ws_role role, pons_ws_file file);
+bool pons_ws_may_write(pons_ws_role role, pons_ws_file file);
+// Whether a role that may write the file may make this change of a record: HAL writes ENVIRONMENT's
+// robots, the Orchestrator only TASK's status, the Planner nothing that runs, has ended or is claimed.
+// before or after NULL: it comes or goes. PONS_EREFUSED says why not.
+int pons_ws_may_change(pons_ws_role role, pons_ws_file file, const char *kind,
+                       const pons_value *before, const pons_value *after, pons_error *err);
+
+// ---- files on disk ------------------------------------------------------------------------------
+
+// Reads DIR/FILE.md. PONS_ENOTFOUND: there is none; PONS_EREFUSED: the role may not; else as
+// pons_ws_read, PONS_EIO.
+int pons_ws_load(pons_ws_role role, const char *dir, pons_ws_file file, pons_ws_doc **ret,
+                 pons_error *err);
+// The only call that writes a file. Its text becomes `text` when it is still `expect` (NULL: when it is
+// not there); else PONS_ESTALE, and it is as somebody else has just written it. Durable when it
+// returns. PONS_EREFUSED: the role may not write that file.
+int pons_ws_write(pons_ws_role role, const char *dir, pons_ws_file file, const char *text,
+                  size_t len, const char *expect, size_t expect_len, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

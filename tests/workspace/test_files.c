@@ -1,0 +1,285 @@
+// test_files.c - the files as people have them: what is read of them, what is wrong and where, and what
+// a change leaves as it was.
+#include "unit.h"
+#include "workspace/ws_help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pons_ws_doc *read_text(pons_ws_file file, const char *text)
+{
+    return help_read(file, text, strlen(text));
+}
+
+static const pons_value *value_of(const pons_ws_doc *d, const char *kind, const char *id)
+{
+    const pons_ws_record *r = pons_ws_find(d, kind, id);
+    if (!r) {
+        fail_msg("no %s %s", kind, id);
+    }
+    return r->value;
+}
+
+static void expect_fault(const pons_ws_doc *d, size_t i, uint32_t line, uint32_t column,
+                         const char *what)
+{
+    size_t n;
+    const pons_ws_fault *f = pons_ws_faults(d, &n);
+    if (n <= i || f[i].line != line || f[i].column != column || !strstr(f[i].what, what)) {
+        fail_msg("%zu faults; wanted %u:%u %s, got %u:%u %s", n, line, column, what,
+                 n > i ? f[i].line : 0, n > i ? f[i].column : 0, n > i ? f[i].what : "none");
+    }
+}
+
+static void the_seeds_files_are_read(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = help_seed(PONS_WS_EMBODIED);
+    const pons_value *limits = value_of(d, "limits", "limits");
+    assert_true(pons_get_num(limits, "max_reach_m", 0) == 0.855);
+    assert_true(pons_get_num(limits, "max_payload_kg", 0) == 3.0);
+    assert_true(pons_get_num(limits, "workspace_volume_m3", 0) == 1.5);
+    assert_non_null(pons_ws_find(d, "action_type", "target_navigation"));
+    pons_ws_destroy(d);
+    d = help_seed(PONS_WS_TASK);
+    assert_string_equal(pons_get_str(value_of(d, "task", "task"), "title", ""), "整理桌面");
+    assert_string_equal(pons_get_str(value_of(d, "subtask", "3"), "status", ""), "running");
+    pons_ws_destroy(d);
+    d = help_seed(PONS_WS_LESSONS);
+    const pons_value *lesson =
+        value_of(d, "lesson", "2025-04-01 12:00:05 抓取失败:物体超出工作空间");
+    assert_string_equal(pons_get_str(lesson, "action", ""), "pick_up apple_01");
+    pons_ws_destroy(d);
+    d = help_seed(PONS_WS_ENVIRONMENT);
+    assert_non_null(pons_ws_find(d, "edge", "apple_01 on table_01"));
+    assert_string_equal(pons_get_str(value_of(d, "robot_state", "franka_001"), "gripper", ""),
+                        "open");
+    pons_ws_destroy(d);
+}
+
+static void other_shapes_are_read(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(PONS_WS_ACTION, "{\"action_type\":\"stop\",\"id\":\"a\"}");
+    assert_string_equal(pons_get_str(value_of(d, "action", "a"), "status", ""), "pending");
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ACTION, "actions:\n- id: a\n  action_type: stop\n  status: canceled\n");
+    assert_string_equal(pons_get_str(value_of(d, "action", "a"), "status", ""), "cancelled");
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ACTION,
+                  "~~~JSON\n[{\"action_id\":\"a\",\"action_type\":\"stop\"}]\n~~~\n");
+    assert_non_null(pons_ws_find(d, "action", "a"));
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ENVIRONMENT, "```json\n{\"apple\":{\"position\":[1,2,3]}}\n```\n");
+    assert_non_null(pons_ws_find(d, "object", "apple"));
+    pons_ws_destroy(d);
+    d = read_text(
+        PONS_WS_ENVIRONMENT,
+        "```json\n{\"schema_version\":\"v1\",\"robot\":{\"robot_id\":\"r\"},"
+        "\"objects\":{\"sim::cup\":{\"name\":\"c\"}},"
+        "\"relations\":[{\"subject\":\"a\",\"relation\":\"on\",\"object\":\"b\"}]}\n```\n");
+    assert_non_null(pons_ws_find(d, "robot_state", "r"));
+    assert_string_equal(pons_get_str(value_of(d, "object", "cup"), "target", ""), "sim");
+    assert_non_null(pons_ws_find(d, "edge", "a on b"));
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_SESSIONS, "# Runtime Sessions\n\n```yaml\nversion: runtime_sessions_v1\n"
+                                    "sessions:\n- session_id: s\n  target_ref: target://t\n"
+                                    "  skillruntime_ref: skillruntime://k\n"
+                                    "  timeouts:\n    execute_timeout_s: 300.0\n"
+                                    "  retry:\n    max_retries: 2\n```\n");
+    const pons_value *s = value_of(d, "session", "s");
+    assert_int_equal(pons_ws_doc_dialect(d), PONS_WS_PAOS2);
+    assert_string_equal(pons_get_str(s, "target_ref", ""), "t");
+    assert_int_equal(pons_get_int(pons_get(s, "retry"), "max_attempts", 0), 3);
+    assert_true(pons_get_num(pons_get(s, "timeouts"), "session", 0) == 300.0);
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_SKILLS, "```text\nskills: none here\n```\n```yml\nskills:\n- id: a\n"
+                                  "  policy_client: /models/x\n```\n");
+    assert_string_equal(
+        pons_get_str(pons_get(value_of(d, "skill", "a"), "policy_client"), "checkpoint", ""),
+        "/models/x");
+    pons_ws_destroy(d);
+}
+
+static void a_fault_names_its_place_and_blocks_nobody(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(
+        PONS_WS_ACTION, "# A\n\n```json\n{\"queue\": [\n"
+                        "  {\"action_id\": \"a\", \"action_type\": \"x\",\n"
+                        "   \"params\": {\"v\": NaN}},\n"
+                        "  {\"action_id\": \"b\", \"action_type\": \"x\"},\n"
+                        "  {\"action_id\": \"c\", \"action_type\": \"x\", \"action_id\": \"d\"},\n"
+                        "  {\"action_id\": \"e\", \"action_type\": \"x\", \"id\": \"f\"},\n"
+                        "  {\"action_id\": \"g\", \"action_type\": \"x\", \"status\": \"odd\"},\n"
+                        "  {\"action_id\": \"b\", \"action_type\": \"y\"},\n"
+                        "  {\"action_id\": \"h\", \"action_type\": \"y\"}\n"
+                        "]}\n```\n");
+    size_t n;
+    pons_ws_records(d, &n);
+    assert_int_equal(n, 2);
+    assert_non_null(pons_ws_find(d, "action", "b"));
+    assert_non_null(pons_ws_find(d, "action", "h"));
+    expect_fault(d, 0, 6, 15, "NaN");
+    expect_fault(d, 1, 8, 42, "given twice");
+    expect_fault(d, 2, 9, 42, "contradict");
+    expect_fault(d, 3, 10, 42, "status cannot be 'odd'");
+    expect_fault(d, 4, 11, 3, "the id 'b' is given twice, first in line 7");
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_EMBODIED, "## Physical Constraints\n- **Max Reach**: far\n");
+    expect_fault(d, 0, 2, 18, "max_reach_m is 'far'");
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_TASK, "| 子任务 | 状态 |\n|--|--|\n| 1 | odd |\n| 2 | ✅ |\n");
+    expect_fault(d, 0, 3, 7, "status cannot be 'odd'");
+    assert_string_equal(pons_get_str(value_of(d, "subtask", "2"), "status", ""), "done");
+    pons_ws_destroy(d);
+}
+
+static void what_cannot_be_read_says_where(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const char *text = "# A\n\n```json\n{\"queue\": [\n```\n";
+    assert_int_equal(pons_ws_read(PONS_WS_ACTION, text, strlen(text), "ACTION.md", &d, &err),
+                     PONS_EINVAL);
+    assert_non_null(strstr(err.source, "ACTION.md:"));
+    text = "sessions:\n  - a: [\n";
+    assert_int_equal(pons_ws_read(PONS_WS_SESSIONS, text, strlen(text), "SESSIONS.md", &d, &err),
+                     PONS_EINVAL);
+    // A file of words has no records, and is no fault.
+    d = read_text(PONS_WS_ACTION, "# Action queue\n\nNothing to do: yet.\n");
+    size_t n;
+    pons_ws_records(d, &n);
+    assert_int_equal(n, 0);
+    pons_ws_destroy(d);
+}
+
+// The text with one record changed; free().
+static char *changed(const pons_ws_doc *d, const char *kind, const char *id, const char *patch)
+{
+    pons_autobuf out = PONS_BUF_INIT;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_record *r = pons_ws_find(d, kind, id);
+    pons_value *value = r ? json_deep_copy(r->value) : json_object();
+    pons_autovalue more = json_loads(patch, 0, NULL);
+    json_object_update(value, more);
+    const pons_ws_change c = {kind, id, value};
+    if (pons_ws_render(d, &c, 1, 0, &out, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    json_decref(value);
+    return pons_buf_take(&out, NULL);
+}
+
+static void a_change_leaves_the_rest(void **state)
+{
+    (void)state;
+    const char *text = "Words before.\r\n```yaml\r\n# a note\r\nsessions:\r\n"
+                       "  - session_id: a   # mine\r\n    target_ref: t\r\n    skill_ref: k\r\n"
+                       "  # between\r\n"
+                       "  - skill_ref: k\r\n    custom: [1,   2]\r\n    session_id: b\r\n"
+                       "    target_ref: target://t\r\nother: 1\r\n```\r\nWords behind.";
+    pons_ws_doc *d = read_text(PONS_WS_SESSIONS, text);
+    char *out = changed(d, "session", "b", "{\"status\":\"running\"}");
+    const char *expect = "Words before.\r\n```yaml\r\n# a note\r\nsessions:\r\n"
+                         "  - session_id: a   # mine\r\n    target_ref: t\r\n    skill_ref: k\r\n"
+                         "  # between\r\n"
+                         "  - skill_ref: k\r\n    custom: [1, 2]\r\n    session_id: b\r\n"
+                         "    target_ref: \"target://t\"\r\n    status: running\r\nother: 1\r\n"
+                         "```\r\nWords behind.";
+    assert_string_equal(out, expect);
+    free(out);
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ACTION,
+                  "{\"queue\": [{\"action_id\":\"a\",\"action_type\":\"x\",\"n\":NaN},"
+                  " {\"action_id\":\"b\",\"action_type\":\"x\"}]}");
+    out = changed(d, "action", "b", "{\"status\":\"running\"}");
+    assert_string_equal(
+        out, "{\"queue\": [{\"action_id\":\"a\",\"action_type\":\"x\",\"n\":NaN},"
+             " {\"action_id\": \"b\", \"action_type\": \"x\", \"status\": \"running\"}]}");
+    free(out);
+    pons_ws_destroy(d);
+    d = help_seed(PONS_WS_TASK);
+    out = changed(d, "subtask", "3", "{\"status\":\"done\"}");
+    assert_non_null(strstr(out, "| 3 | 放置到果篮 | 将苹果放入篮子 | ✅ done | 需要精确定位 |\n"));
+    assert_non_null(strstr(out, "**总体进度**: 3/5 (60%)"));
+    free(out);
+    pons_ws_destroy(d);
+}
+
+static void nothing_changed_is_nothing_written(void **state)
+{
+    (void)state;
+    for (int f = 0; f < PONS_WS_FILES; f++) {
+        pons_ws_doc *d = help_seed((pons_ws_file)f);
+        pons_autobuf out = PONS_BUF_INIT;
+        size_t n, len;
+        const pons_ws_record *r = pons_ws_records(d, &n);
+        pons_ws_change *c = calloc(n, sizeof *c);
+        for (size_t i = 0; i < n; i++) {
+            c[i] = (pons_ws_change){r[i].kind, r[i].id, r[i].value};
+        }
+        assert_int_equal(pons_ws_render(d, c, 0, 0, &out, NULL), PONS_OK);
+        assert_string_equal(out.data, pons_ws_text(d, &len));
+        free(c);
+        pons_ws_destroy(d);
+    }
+}
+
+// Each record of each list, gone, and the others as they were: first, last, the only one.
+static void records_come_and_go(void **state)
+{
+    (void)state;
+    const uint64_t seed = 11;
+    pons_rand r;
+    pons_rand_seed(&r, seed);
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (int round = 0; round < 40; round++) {
+        for (int f = 0; f < PONS_WS_FILES; f++) {
+            const pons_ws_dialect dialect = (pons_ws_dialect)pons_rand_below(&r, PONS_WS_DIALECTS);
+            pons_ws_doc *d = help_made_up(&r, (pons_ws_file)f, dialect);
+            pons_ws_change c[128];
+            size_t n, m, k = 0;
+            const pons_ws_record *rec = pons_ws_records(d, &n);
+            for (size_t i = 0; i < n; i++) {
+                if (strcmp(rec[i].kind, "scene") != 0 && strcmp(rec[i].kind, "task") != 0 &&
+                    pons_rand_below(&r, 2)) {
+                    c[k++] = (pons_ws_change){rec[i].kind, rec[i].id, NULL};
+                }
+            }
+            pons_autobuf out = PONS_BUF_INIT;
+            pons_error err = PONS_ERROR_INIT;
+            if (pons_ws_render(d, c, k, 9, &out, &err) < 0) {
+                fail_msg("%s", err.message);
+            }
+            pons_ws_doc *less = help_read((pons_ws_file)f, out.data, out.len);
+            pons_ws_records(less, &m);
+            if (m + k != n) {
+                fail_msg("%zu less %zu are %zu\n%s\n----\n%s", n, k, m, pons_ws_text(d, &m),
+                         out.data);
+            }
+            for (size_t i = 0; i < n; i++) {
+                const pons_ws_record *is = pons_ws_find(less, rec[i].kind, rec[i].id);
+                assert_true(!is || json_equal(is->value, rec[i].value));
+            }
+            pons_ws_destroy(less);
+            pons_ws_destroy(d);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_seeds_files_are_read),
+        cmocka_unit_test(other_shapes_are_read),
+        cmocka_unit_test(a_fault_names_its_place_and_blocks_nobody),
+        cmocka_unit_test(what_cannot_be_read_says_where),
+        cmocka_unit_test(a_change_leaves_the_rest),
+        cmocka_unit_test(nothing_changed_is_nothing_written),
+        cmocka_unit_test(records_come_and_go),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
