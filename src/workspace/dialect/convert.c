@@ -235,11 +235,35 @@ static int convert_data(const pons_ws_doc *d, pons_ws_dialect to, ws_edits *edit
         const ws_fence *f = &d->page.fences[d->fence];
         pons_autobuf b = PONS_BUF_INIT;
         pons_buf_str(&b, f->end > 0 && d->text[f->end - 1] != '\n' ? "\n" : "");
-        pons_buf_str(&b, f->closed ? "" : "```\n");
+        if (!f->closed) { // by its own marks
+            const size_t start = f->start + strspn(d->text + f->start, " ");
+            pons_buf_printf(&b, "%.*s\n", (int)strspn(d->text + start, "`~"), d->text + start);
+        }
         pons_buf_bytes(&b, comment.data, comment.len);
         pons__ws_doc_edit(d, edits, f->end, f->end, &b);
     }
     return PONS_OK;
+}
+
+// What was written is read again: a text in which a dialect's form would mean something else (an open
+// fence before a table, say) is refused, not changed.
+static int check_meaning(const pons_ws_doc *d, const pons_buf *out, pons_error *err)
+{
+    pons_ws_doc *is = NULL;
+    const char *lost = NULL;
+    if (pons_ws_read(d->file, out->data ? out->data : "", out->len, d->name, &is, NULL) < 0) {
+        lost = "it";
+    }
+    for (size_t i = 0; i < d->n && !lost; i++) {
+        const pons_ws_record *r = pons_ws_find(is, d->records[i].kind, d->records[i].id);
+        lost = r && json_equal(r->value, d->records[i].value) ? NULL : d->records[i].id;
+    }
+    lost = !lost && (is->n != d->n || is->n_faults) ? "its text" : lost;
+    pons_ws_destroy(is);
+    return lost ? pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
+                                 "%s: %.80s cannot be said in this dialect where it stands",
+                                 d->name, lost)
+                : PONS_OK;
 }
 
 int pons_ws_convert(const pons_ws_doc *doc, pons_ws_dialect dialect, pons_buf *out, pons_error *err)
@@ -250,16 +274,23 @@ int pons_ws_convert(const pons_ws_doc *doc, pons_ws_dialect dialect, pons_buf *o
         return PONS_EINVAL;
     }
     ws_edits edits = {.n = 0};
+    pons_autobuf fresh = PONS_BUF_INIT;
     int rc = PONS_OK;
     if (dialect == doc->dialect) {
-        rc = PONS_OK;
-    } else if (doc->data && !doc->info->page) {
+        pons_buf_bytes(out, doc->text, doc->len);
+        return PONS_OK;
+    }
+    if (doc->data && !doc->info->page) {
         rc = convert_data(doc, dialect, &edits, err);
     } else if (doc->info->page) {
         pons__ws_page_convert(doc, dialect, &edits);
     }
-    if (rc == PONS_OK && !pons__ws_edits_apply(&edits, doc->text, doc->len, out)) {
+    if (rc == PONS_OK && !pons__ws_edits_apply(&edits, doc->text, doc->len, &fresh)) {
         rc = pons_error_set(err, PONS_EINVAL, WHERE, "%s cannot be converted in place", doc->name);
+    }
+    rc = rc < 0 ? rc : check_meaning(doc, &fresh, err);
+    if (rc == PONS_OK) {
+        pons_buf_bytes(out, fresh.data, fresh.len);
     }
     pons__ws_edits_fini(&edits);
     return rc;
@@ -275,6 +306,7 @@ int pons_ws_template(pons_ws_file file, pons_ws_dialect dialect, pons_buf *out)
         }
         for (size_t p = 0; p < info->n_places && file != PONS_WS_EMBODIED; p++) {
             if (info->places[p].kind != WS_TASK) {
+                pons__ws_page_heading(out, info->places[p].kind, dialect);
                 pons__ws_page_block(out, file, info->places[p].kind, dialect, NULL, NULL, 0);
             }
         }

@@ -93,6 +93,8 @@ void pons__ws_page_convert(const pons_ws_doc *d, pons_ws_dialect to, ws_edits *e
 // What a page has for all records of one kind: a table or sections.
 void pons__ws_page_block(pons_buf *out, pons_ws_file file, ws_kind kind, pons_ws_dialect to,
                          const pons_ws_record *records, const ws_entry *entries, size_t n);
+// What stands above a kind's table in a new page.
+void pons__ws_page_heading(pons_buf *out, ws_kind kind, pons_ws_dialect to);
 // A label of a field in a dialect.
 const char *pons__ws_label(const ws_field *f, pons_ws_dialect d);
 

@@ -218,6 +218,17 @@ static void put_lesson(pons_buf *out, pons_ws_dialect to, const pons_value *v)
     }
 }
 
+void pons__ws_page_heading(pons_buf *out, ws_kind kind, pons_ws_dialect to)
+{
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
+        const char *h = to == PONS_WS_SEED ? headings[i].seed : headings[i].paos;
+        if (headings[i].kind == kind && h) {
+            pons_buf_printf(out, "\n## %s\n", h);
+        }
+    }
+    pons_buf_byte(out, '\n');
+}
+
 void pons__ws_page_block(pons_buf *out, pons_ws_file file, ws_kind kind, pons_ws_dialect to,
                          const pons_ws_record *records, const ws_entry *entries, size_t n)
 {
@@ -225,13 +236,6 @@ void pons__ws_page_block(pons_buf *out, pons_ws_file file, ws_kind kind, pons_ws
     const bool sections = kind == WS_LESSON || (kind == WS_ROBOT && to == PONS_WS_PAOS2);
     (void)file;
     if (!sections) {
-        for (size_t i = 0; n == 0 && i < sizeof headings / sizeof headings[0]; i++) {
-            const char *h = to == PONS_WS_SEED ? headings[i].seed : headings[i].paos;
-            if (headings[i].kind == kind && h) {
-                pons_buf_printf(out, "\n## %s\n", h);
-            }
-        }
-        pons_buf_str(out, n == 0 ? "\n" : "");
         put_table(out, kind, to, records, entries, n);
         return;
     }
@@ -334,7 +338,7 @@ void pons__ws_page_convert(const pons_ws_doc *d, pons_ws_dialect to, ws_edits *e
             again = again || d->tables[k].kind == t->kind;
         }
         if (!again) {
-            pons__ws_page_block(&b, d->file, t->kind, to, d->records, d->entries, d->n ? d->n : 1);
+            pons__ws_page_block(&b, d->file, t->kind, to, d->records, d->entries, d->n);
         }
         pons__ws_doc_edit(d, edits, d->page.lines[t->header].start, d->page.lines[t->last].next,
                           &b);
