@@ -10,6 +10,7 @@
 #ifndef PONS_SERVE_H
 #define PONS_SERVE_H
 
+#include "pons/agent.h"
 #include "pons/clock.h"
 #include "pons/ext/http_server.h"
 #include "pons/ext/store.h"
@@ -24,6 +25,11 @@ extern "C" {
 #define PONS_SERVE_PORT 2024 // Stop's is the next one
 
 typedef struct pons_serve pons_serve;
+
+typedef struct pons_serve_agent { // a session that is open; its thread's
+    pons_agent *agent;
+    void *parts; // the host's: its tools, its model
+} pons_serve_agent;
 
 // What the server cannot do by itself. Called from the server's workers, several at once; may block.
 // Each *ret is the caller's, and may be NULL where it is not given.
@@ -49,6 +55,16 @@ typedef struct pons_serve_host {
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
     // An observer's link to the body, its hello sent; it asks for views too. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
     int (*observe)(void *user, pons_link **ret, pons_error *err);
+    // Sessions with the planning agent: the same tools, approvals and walls as `pons agent` has. Each
+    // on a thread of its own; NULL: there is no agent here. PONS_EBUSY: another process has it;
+    // PONS_EENV: there is no model.
+    int (*agent_open)(void *user, const char *session, pons_event_cb on_event, void *event_user,
+                      pons_serve_agent *ret, pons_error *err);
+    void (*agent_close)(void *user, pons_serve_agent *a);
+    // The text of graph_config.yaml as it is in force (malloc), and writing another one, which was
+    // checked. Workers, one at a time.
+    int (*graph_config)(void *user, char **ret_text, pons_error *err);
+    int (*graph_config_put)(void *user, const char *text, size_t n, pons_error *err);
 } pons_serve_host;
 
 // A graph that clients run by its id. Each of its runs has a thread of the process to itself.

@@ -16,6 +16,8 @@
 #include "pons/serve.h"
 
 #include "pons/rand.h"
+#include "serve/chat/chat.h"
+#include "serve/chat/desk.h"
 #include "serve/door/door.h"
 #include "serve/door/reply.h"
 #include "serve/door/route.h"
@@ -51,6 +53,8 @@ static const pons__route *const tables[] = {
     pons__lg_state_routes,
     pons__lg_run_routes,
     pons__lg_store_routes,
+    pons__chat_routes, // chat/chat.c
+    pons__graph_config_routes,
     pons__page_routes, // page/page.c
     NULL,
 };
@@ -197,6 +201,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__steering_open(s, &s->steering, err);
     rc = rc < 0 ? rc : pons__mcp_open(s, &s->mcp, err);
     rc = rc < 0 ? rc : pons__runhost_open(s, &s->host, err);
+    rc = rc < 0 ? rc : pons__desk_open(s, &s->desk, err);
     rc = rc < 0 ? rc : listen_both(s, err);
     if (rc < 0) {
         pons_serve_close(s);
@@ -215,6 +220,7 @@ void pons_serve_close(pons_serve *s)
     pons__live_stop(s->live);
     pons__mcp_stop(s->mcp);
     pons__runhost_stop(s->host);
+    pons__desk_stop(s->desk);
     if (s->listener) {
         s->http->close(s->listener);
     }
@@ -224,6 +230,7 @@ void pons_serve_close(pons_serve *s)
     pons__steering_close(s->steering);
     pons__mcp_close(s->mcp);
     pons__runhost_close(s->host);
+    pons__desk_close(s->desk);
     pons__page_close(s->page);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);

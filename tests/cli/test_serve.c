@@ -1,7 +1,7 @@
 // test_serve.c - `pons serve` as a program and a person meet it: a goal over HTTP reaches the wheels,
 // events are the store's own, Stop's port latches, a second server is told who is there, and a server
 // that is killed in the midst of a drive comes back with no event lost or doubled for its client.
-#include "cli_bench.h"
+#include "cli/serve_client.h"
 #include "pons/buf.h"
 #include "unit.h"
 
@@ -17,90 +17,6 @@
 #include <unistd.h>
 
 #define HANG_MS 150000 // as of a bench
-#define SERVE   "serve --listen 127.0.0.1:0 --json "
-
-typedef struct at { // of a server that is ready
-    int port, stop_port;
-    char token[65];
-} at;
-
-static at ready(bench *b, proc *p)
-{
-    at a = {.port = 0};
-    char path[160], role[16];
-    const pons_value *r = bench_await(p, "serve.ready", NULL, NULL);
-    assert_ptr_equal(r, json_array_get(p->events, 0)); // the first line
-    assert_int_equal(sscanf(pons_get_str(r, "url", ""), "http://127.0.0.1:%d", &a.port), 1);
-    assert_int_equal(sscanf(pons_get_str(r, "stop_url", ""), "http://127.0.0.1:%d", &a.stop_port),
-                     1);
-    assert_int_equal(pons_get_int(r, "pid", 0), p->pid);
-    snprintf(path, sizeof path, "%s/run/serve.token", b->workspace);
-    assert_string_equal(pons_get_str(r, "token_file", ""), path);
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    do {
-        assert_int_equal(fscanf(f, "%15s %64s", role, a.token), 2);
-    } while (strcmp(role, "operator") != 0);
-    fclose(f);
-    return a;
-}
-
-static int ask(const at *a, int port, const char *method, const char *path, const char *more,
-               const char *body)
-{
-    char text[2048];
-    const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = htons((uint16_t)port),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
-    const int n = snprintf(text, sizeof text,
-                           "%s %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\nx-api-key: %s\r\n%s"
-                           "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                           method, path, port, a->token, more, strlen(body), body);
-    assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
-    return fd;
-}
-
-// Reads until `what` is there, or the end. The caller frees.
-static char *hear(int fd, const char *what)
-{
-    pons_buf b = PONS_BUF_INIT;
-    pons_buf_byte(&b, 0);
-    b.len = 0;
-    while (!what || !strstr(b.data, what)) {
-        char text[4096];
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        assert_int_equal(poll(&p, 1, HANG_MS), 1);
-        const ssize_t n = recv(fd, text, sizeof text, 0);
-        if (n <= 0) {
-            break;
-        }
-        pons_buf_bytes(&b, text, (size_t)n);
-        pons_buf_byte(&b, 0);
-        b.len--;
-    }
-    return pons_buf_take(&b, NULL);
-}
-
-static char *reply(const at *a, int port, const char *method, const char *path, const char *body)
-{
-    const int fd = ask(a, port, method, path, "", body);
-    char *r = hear(fd, NULL);
-    close(fd);
-    return r;
-}
-
-static void must_say(const at *a, int port, const char *method, const char *path, const char *body,
-                     int status, const char *what)
-{
-    char *r = reply(a, port, method, path, body), start[32];
-    snprintf(start, sizeof start, "HTTP/1.1 %d ", status);
-    if (strncmp(r + 9, start + 9, 4) != 0 || !strstr(r, what)) {
-        fail_msg("%s %s: %s", method, path, r);
-    }
-    free(r);
-}
 
 static int64_t last_id(const char *text)
 {
@@ -118,27 +34,27 @@ static void a_goal_over_http_reaches_the_wheels(void **state)
     proc p = {0};
     bench_open(&b);
     bench_start(&b, &p, NULL, SERVE FAST);
-    const at a = ready(&b, &p);
-    const int events = ask(&a, a.port, "GET", "/v1/events?after=0", "", "");
-    must_say(&a, a.port, "POST", "/v1/say", "{\"text\":\"去厨房\"}", 202, "\"thread\":\"main\"");
-    char *r = hear(events, "\"type\":\"task.done\"");
+    const serve_at a = serve_ready(&b, &p);
+    const int events = serve_ask(&a, a.port, "GET", "/v1/events?after=0", "", "");
+    serve_must(&a, a.port, "POST", "/v1/say", "{\"text\":\"去厨房\"}", 202, "\"thread\":\"main\"");
+    char *r = serve_hear(events, "\"type\":\"task.done\"");
     assert_non_null(strstr(r, "succeeded"));
     free(r);
-    must_say(&a, a.port, "GET", "/v1/state", "", 200, "\"zone\":\"kitchen\"");
-    must_say(&a, a.port, "GET", "/v1/map", "", 200, "\"boxes\"");
+    serve_must(&a, a.port, "GET", "/v1/state", "", 200, "\"zone\":\"kitchen\"");
+    serve_must(&a, a.port, "GET", "/v1/map", "", 200, "\"boxes\"");
     // A second server of the workspace learns who is there.
     char pid[32];
     snprintf(pid, sizeof pid, "%ld", (long)p.pid);
     bench_must_fail(&b, SERVE FAST, 3, pid);
     // Stop: latched, and told; the reset is the other port's.
-    must_say(&a, a.stop_port, "POST", "/stop", "{}", 200, "\"latched\":true");
-    must_say(&a, a.port, "GET", "/v1/state", "", 200, "\"latched\":true");
-    must_say(&a, a.port, "POST", "/v1/continue", "{}", 409, "reset comes first");
-    must_say(&a, a.stop_port, "POST", "/v1/reset", "{}", 404, "no such path");
-    must_say(&a, a.port, "POST", "/v1/reset", "{}", 200, "\"latched\":false");
+    serve_must(&a, a.stop_port, "POST", "/stop", "{}", 200, "\"latched\":true");
+    serve_must(&a, a.port, "GET", "/v1/state", "", 200, "\"latched\":true");
+    serve_must(&a, a.port, "POST", "/v1/continue", "{}", 409, "reset comes first");
+    serve_must(&a, a.stop_port, "POST", "/v1/reset", "{}", 404, "no such path");
+    serve_must(&a, a.port, "POST", "/v1/reset", "{}", 200, "\"latched\":false");
     bench_signal(&p, SIGTERM);
     bench_must_exit(&p, 0);
-    free(hear(events, NULL)); // the stream ends with it
+    free(serve_hear(events, NULL)); // the stream ends with it
     close(events);
     bench_free(&p);
     bench_ledger_check(&b);
@@ -153,20 +69,20 @@ static void killed_in_the_midst_nothing_is_lost(void **state)
     char header[64];
     bench_open(&b);
     bench_start(&b, &p, NULL, SERVE "--driver kinematic --seed 3 --speed 4");
-    at a = ready(&b, &p);
-    int events = ask(&a, a.port, "GET", "/v1/events?after=0", "", "");
-    must_say(&a, a.port, "POST", "/v1/say", "{\"text\":\"go to the bedroom\"}", 202, "bedroom");
-    char *first = hear(events, "\"state\":\"accepted\"");
+    serve_at a = serve_ready(&b, &p);
+    int events = serve_ask(&a, a.port, "GET", "/v1/events?after=0", "", "");
+    serve_must(&a, a.port, "POST", "/v1/say", "{\"text\":\"go to the bedroom\"}", 202, "bedroom");
+    char *first = serve_hear(events, "\"state\":\"accepted\"");
     bench_signal(&p, SIGKILL);
     assert_int_equal(bench_finish(&p), 128 + SIGKILL);
-    free(hear(events, NULL));
+    free(serve_hear(events, NULL));
     close(events);
     bench_free(&p);
     bench_start(&b, &p, NULL, SERVE "--driver kinematic --seed 3 --speed 4");
-    a = ready(&b, &p);
+    a = serve_ready(&b, &p);
     snprintf(header, sizeof header, "Last-Event-ID: %lld\r\n", (long long)last_id(first));
-    events = ask(&a, a.port, "GET", "/v1/events", header, "");
-    char *second = hear(events, "\"type\":\"task.done\"");
+    events = serve_ask(&a, a.port, "GET", "/v1/events", header, "");
+    char *second = serve_hear(events, "\"type\":\"task.done\"");
     assert_non_null(strstr(second, "succeeded"));
     // One after the other, over the kill.
     int64_t seen = last_id(first);
@@ -205,7 +121,7 @@ static void open_opens_the_page(void **state)
     bench_start(&b, &p, NULL, SERVE "--open " FAST);
     setenv("PATH", kept, 1);
     free(kept);
-    const at a = ready(&b, &p);
+    const serve_at a = serve_ready(&b, &p);
     for (int i = 0; i < HANG_MS / 10 && !*text; i++) {
         FILE *f = fopen(opened, "r");
         assert_non_null(f);

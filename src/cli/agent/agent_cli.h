@@ -9,8 +9,9 @@
 
 // ---- agent_parts.c: configuration, prompts and tools of a workspace -----------------------------
 
-#define CLI_TOOL_MODULES_MAX 8                          // as the schema of tools.yaml
-#define CLI_AGENT_TOOLS_MAX  (CLI_TOOL_MODULES_MAX + 4) // the core's, memory's, the robot's, MCP's
+#define CLI_TOOL_MODULES_MAX 8 // as the schema of tools.yaml
+#define CLI_AGENT_TOOLS_MAX                                                                        \
+    (CLI_TOOL_MODULES_MAX + 5) // the core's, memory's, the robot's two, MCP's
 
 typedef struct cli_agent_parts {
     pons_agent_config *config;
@@ -26,13 +27,17 @@ typedef struct cli_agent_parts {
 // The workspace's config/graph_config.yaml or graph_config.yaml, else the one that pons ships; the
 // core tools, the memory in the store and the tools of modules, the body's skills when a body runs there,
 // MCP servers of mcp.json. store NULL: offline, the configuration alone; else it outlives the parts. parts must
-// not move while it is open.
+// not move while it is open. goals: a provider that is there in place of the skills, because a brain has
+// the body; taken, also on failure; NULL: the skills.
 int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
-                         const pons_store *store, cli_agent_parts *ret, pons_error *err);
+                         const pons_store *store, const pons_tools *goals, cli_agent_parts *ret,
+                         pons_error *err);
 // Until the MCP servers that start are there, and a body that runs has said what it can do; for a
 // while.
 void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock);
 void cli_agent_parts_close(cli_agent_parts *p); // zeroed is fine
+// Which file: of the workspace, else what pons ships.
+int cli_agent_config_path(const cli *c, char *ret, size_t cap, pons_error *err);
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
 
 // ---- tools.c: config/tools.yaml of the workspace, else the one that pons ships ------------------

@@ -18,28 +18,39 @@ static int load_prompts(const cli *c, pons_value **ret, pons_error *err);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
 static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err);
 
-int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
+int cli_agent_config_path(const cli *c, char *ret, size_t cap, pons_error *err)
 {
     static const char *const names[] = {PONS_DIR_CONFIG "/" PONS_FILE_GRAPH_CONFIG,
                                         PONS_FILE_GRAPH_CONFIG};
-    char path[PATH_MAX + 64];
     for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", c->workspace, names[i]);
-        if (access(path, F_OK) == 0) {
-            const int rc = pons_workspace_check(c->workspace, err);
-            return rc < 0 ? rc : pons_agent_config_load(path, ret, err);
+        snprintf(ret, cap, "%s/%s", c->workspace, names[i]);
+        if (access(ret, F_OK) == 0) {
+            return pons_workspace_check(c->workspace, err);
         }
     }
-    const int rc = pons_share_path(names[0], path, sizeof path, err);
+    return pons_share_path(names[0], ret, cap, err);
+}
+
+int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
+{
+    char path[PATH_MAX + 64];
+    const int rc = cli_agent_config_path(c, path, sizeof path, err);
     return rc < 0 ? rc : pons_agent_config_load(path, ret, err);
 }
 
 int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
-                         const pons_store *store, cli_agent_parts *p, pons_error *err)
+                         const pons_store *store, const pons_tools *goals, cli_agent_parts *p,
+                         pons_error *err)
 {
     *p = (cli_agent_parts){0};
+    if (goals) {
+        p->tools[p->n_tools++] = *goals;
+    }
     int rc = cli_agent_config(c, &p->config, err);
     if (rc < 0 || !store) {
+        if (rc < 0) {
+            cli_agent_parts_close(p);
+        }
         return rc;
     }
     rc = load_prompts(c, &p->prompts, err);
@@ -61,7 +72,8 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
                                                 .connect = connect_body,
                                                 .user = p->body_sock,
                                                 .thread = thread,
-                                                .policy = policy};
+                                                .policy = policy,
+                                                .look_only = goals != NULL};
         rc = pons_robot_tools_open(&robot, &p->tools[p->n_tools], err);
         if (rc >= 0) {
             p->judge = pons_robot_tools_judge;

@@ -107,7 +107,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
     int rc = open_model(llm_spec, &s.clock, &llm, err);
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
     rc = rc < 0 ? rc : cli_store(c, &store, err);
-    rc = rc < 0 ? rc : cli_agent_parts_open(c, thread, &s.clock, &store, &parts, err);
+    rc = rc < 0 ? rc : cli_agent_parts_open(c, thread, &s.clock, &store, NULL, &parts, err);
     cli_agent_view_init(&s.view, c->json, isatty(STDOUT_FILENO));
     if (rc >= 0) {
         const char *model = getenv("PONS_LLM_MODEL");

@@ -8,6 +8,7 @@
 // The brain and the server share a process and the store, nothing else: what a client says goes to
 // the inbox that `pons say` of another terminal would use.
 #include "cli/agent/agent_cli.h"
+#include "cli/serve/agent_host.h"
 #include "cli/serve/goal_tools.h"
 #include "cli/serve/graphs.h"
 #include "cli/serve/host.h"
@@ -276,6 +277,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
                          .store = store,
                          .policy = &s->policy,
                          .thread = s->w->thread,
+                         .llm = s->w->llm,
                          .clock = pons_clock_real()};
     int rc = s->w->stop_port
                  ? cli_number(s->w->stop_port, "--stop-port", 0.0, 65535.0, &stop_port, err)
@@ -302,6 +304,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
     cli_graphs_open(s->c, &s->graphs);
     o.graphs = s->graphs.list;
     o.n_graphs = s->graphs.n;
+    cli_agent_host(&o.host);
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
     pons_serve *serve = NULL;
     rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);

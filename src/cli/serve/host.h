@@ -10,6 +10,7 @@ typedef struct cli_host { // the server's workers read it, several at once
     pons_store store;
     const pons_policy *policy;
     const char *thread; // the server's own
+    const char *llm;    // as --llm; NULL: the environment's
     pons_clock clock;
 } cli_host;
 

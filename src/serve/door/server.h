@@ -17,6 +17,7 @@ typedef struct pons__page pons__page;
 typedef struct pons__metrics pons__metrics;
 typedef struct pons__mcp pons__mcp;
 typedef struct pons__runhost pons__runhost;
+typedef struct pons__desk pons__desk;
 
 struct pons_serve { // const after open, but for what its rooms guard themselves
     pons_serve_options o;
@@ -30,6 +31,7 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__metrics *metrics;
     pons__mcp *mcp; // NULL: none is offered
     pons__runhost *host;
+    pons__desk *desk; // NULL: there is no agent
     pons__stop_port *stop;
     int port, stop_port;
     atomic_bool ready; // names are there; before, nobody is let in

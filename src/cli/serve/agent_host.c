@@ -1,0 +1,157 @@
+// agent_host.c - sessions with the planning agent in the process of a brain.
+//
+// What `pons agent` is made of, for a caller without a terminal: the same configuration, tools, walls,
+// risks and questions. But the brain has the body, so the robot is one tool, robot_goal, which goes the
+// way of every goal. A session has parts of its own (its MCP servers, its model's connection); it is
+// opened and closed on its own thread.
+#include "cli/serve/agent_host.h"
+
+#include "cli/agent/agent_cli.h"
+#include "cli/serve/goal_tools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONFIG_MAX (256L * 1024L)
+
+typedef struct parts {
+    cli_agent_parts agent;
+    pons_llm llm;
+} parts;
+
+static void agent_close(void *user, pons_serve_agent *a)
+{
+    parts *p = a->parts;
+    (void)user;
+    pons_agent_close(a->agent);
+    if (p) {
+        cli_agent_parts_close(&p->agent);
+        if (p->llm.ops) {
+            p->llm.ops->close(p->llm.self);
+        }
+        free(p);
+    }
+}
+
+static int open_parts(cli_host *h, const char *session, parts *p, pons_error *err)
+{
+    pons_tools goals = {0};
+    const cli_goal_tools_options o = {
+        .host = cli_host_of(h), .store = h->store, .clock = h->clock, .thread = h->thread};
+    int rc = cli_llm(h->llm, &h->clock, &p->llm, err);
+    if (rc >= 0 && !p->llm.ops) {
+        rc = pons_error_set(err, PONS_EENV, "agent",
+                            "no model is configured: set OPENAI_API_KEY and OPENAI_BASE_URL or "
+                            "PONS_LLM_URL, or give --llm URL");
+    }
+    rc = rc < 0 ? rc : cli_goal_tools_open(&o, &goals, err);
+    return rc < 0
+               ? rc
+               : cli_agent_parts_open(h->c, session, &h->clock, &h->store, &goals, &p->agent, err);
+}
+
+static int agent_open(void *user, const char *session, pons_event_cb on_event, void *event_user,
+                      pons_serve_agent *ret, pons_error *err)
+{
+    cli_host *h = user;
+    const char *model = getenv("PONS_LLM_MODEL");
+    parts *p = calloc(1, sizeof *p);
+    pons_serve_agent a = {.parts = p};
+    if (!p) {
+        return pons_error_set(err, PONS_ENOMEM, "agent", "no memory for a session");
+    }
+    int rc = open_parts(h, session, p, err);
+    if (rc >= 0) {
+        const pons_agent_options o = {.store = h->store,
+                                      .thread = session,
+                                      .clock = h->clock,
+                                      .config = p->agent.config,
+                                      .llm = &p->llm,
+                                      .model = model && *model ? model : NULL,
+                                      .tools = p->agent.tools,
+                                      .n_tools = p->agent.n_tools,
+                                      .prompts = p->agent.prompts,
+                                      .judge = p->agent.judge,
+                                      .judge_user = p->agent.judge_user,
+                                      .on_event = on_event,
+                                      .user = event_user};
+        cli_agent_parts_wait(&p->agent, &h->clock);
+        rc = pons_agent_open(&o, &a.agent, err);
+    }
+    if (rc < 0) {
+        agent_close(user, &a);
+        return rc;
+    }
+    *ret = a;
+    return PONS_OK;
+}
+
+// ---- graph_config.yaml --------------------------------------------------------------------------
+
+// The file that cli_agent_config reads: the workspace's, or what pons ships.
+static int graph_config(void *user, char **ret_text, pons_error *err)
+{
+    const cli_host *h = user;
+    char path[PATH_MAX + 64];
+    int rc = cli_agent_config_path(h->c, path, sizeof path, err);
+    FILE *f = rc >= 0 ? fopen(path, "re") : NULL;
+    char *text = f ? calloc(1, CONFIG_MAX + 1) : NULL;
+    if (rc >= 0 && !text) {
+        rc =
+            pons_error_set(err, PONS_EENV, "agent", "%s cannot be read: %s", path, strerror(errno));
+    }
+    if (text && fread(text, 1, CONFIG_MAX + 1, f) > CONFIG_MAX) {
+        rc = pons_error_set(err, PONS_EINVAL, "agent", "%s is longer than %ld bytes", path,
+                            CONFIG_MAX);
+    }
+    if (f) {
+        fclose(f);
+    }
+    if (rc < 0) {
+        free(text);
+        return rc;
+    }
+    *ret_text = text;
+    return PONS_OK;
+}
+
+// Whole or not at all, and into the workspace: what pons ships stays as it is.
+static int graph_config_put(void *user, const char *text, size_t n, pons_error *err)
+{
+    const cli_host *h = user;
+    char path[PATH_MAX + 64], fresh[PATH_MAX + 96], dir[PATH_MAX + 32];
+    const int rc = cli_agent_config_path(h->c, path, sizeof path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (strncmp(path, h->c->workspace, strlen(h->c->workspace)) != 0) {
+        snprintf(dir, sizeof dir, "%s/config", h->c->workspace);
+        mkdir(dir, 0755);
+        snprintf(path, sizeof path, "%s/graph_config.yaml", dir);
+    }
+    snprintf(fresh, sizeof fresh, "%s.%ld.new", path, (long)getpid());
+    const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    const bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
+    const int saved = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (!ok || rename(fresh, path) != 0) {
+        unlink(fresh);
+        return pons_error_set(err, PONS_EENV, "agent", "%s cannot be written: %s", path,
+                              strerror(ok ? errno : saved));
+    }
+    return PONS_OK;
+}
+
+void cli_agent_host(pons_serve_host *h)
+{
+    h->agent_open = agent_open;
+    h->agent_close = agent_close;
+    h->graph_config = graph_config;
+    h->graph_config_put = graph_config_put;
+}

@@ -1,0 +1,336 @@
+// chat.c - the agent's chat: words in, events out, and a person's answers.
+//
+//     POST /api/chat {message, session_id?, stream?, debug?}
+//         -> data: {"type":"token","content":"…"}            lines without event names, to `done`
+//     GET  /api/chat?session_id=S                            the turn that is under way, from its start
+//     POST /api/chat/stop {session_id?}                      ends it, and keeps what was said
+//     POST /api/plan/approve {plan_id, approved, feedback?}
+//     POST /api/approve {request_id, approved, feedback?, action?: approve|deny|instruct}
+//
+// A stream goes on over approvals: the turn waits, the stream stays, whoever answers does it by a
+// request of its own. A page that was closed comes back with GET. Nothing depends on a stream being
+// heard: a turn goes on without, and its events are in the store.
+#include "serve/chat/chat.h"
+
+#include "pons/buf.h"
+#include "serve/chat/desk.h"
+#include "serve/door/reply.h"
+#include "serve/metrics/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SESSION     "main_session"
+#define MESSAGE_MAX (64 * 1024)
+
+// ---- a client that listens ----------------------------------------------------------------------
+
+typedef struct ear {
+    pons__listener l; // first: the desk's is ours
+    const pons_serve *s;
+    pons_http_stream *stream;
+    bool debug;
+    bool whole;         // one JSON object at the end, in place of events
+    bool over;          // `done` was said
+    pons_value *answer; // of `whole`
+    char session[PONS_NAME_MAX];
+} ear;
+
+static bool is_ours(const char *type)
+{
+    static const char *const types[] = {"token",
+                                        "tool_start",
+                                        "tool_end",
+                                        "llm_start",
+                                        "llm_end",
+                                        "plan_created",
+                                        "plan_updated",
+                                        "plan_revised",
+                                        "plan_approval_request",
+                                        "plan_approval_resolved",
+                                        "approval_request",
+                                        "phase",
+                                        "error",
+                                        "done"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(types[i], type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// {type, …the payload}: in that order.
+static pons_value *event_value(const ear *e, const pons_event *ev)
+{
+    pons_value *all = pons_object("type", json_string(ev->type), NULL);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)ev->payload, key, value)
+    {
+        if (strcmp(key, "type") != 0) {
+            json_object_set(all, key, value);
+        }
+    }
+    if (e->debug && all) {
+        json_object_set_new(all, "seq", json_integer(ev->seq));
+        json_object_set_new(all, "ts_ms", json_integer(ev->ts_ms));
+    }
+    return all;
+}
+
+static bool write_line(const ear *e, const char *before, pons_value *value, const char *after)
+{
+    char *text = NULL;
+    pons_autobuf b = PONS_BUF_INIT;
+    const long n = pons_value_line(value, &text);
+    pons_value_unref(value);
+    if (n >= 0) {
+        pons_buf_printf(&b, "%s%s%s", before, text, after);
+    }
+    free(text);
+    return !b.failed && b.len > 0 && e->s->http->stream_write(e->stream, b.data, b.len) >= 0;
+}
+
+static void keep_answer(ear *e, const pons_event *ev)
+{
+    const bool asks =
+        strcmp(ev->type, "plan_approval_request") == 0 || strcmp(ev->type, "approval_request") == 0;
+    if (asks || e->over) {
+        pons_value_unref(e->answer);
+        e->answer =
+            pons_object("session_id", json_string(e->session), "status",
+                        json_string(asks ? "waiting" : pons_get_str(ev->payload, "status", "")),
+                        "content", json_string(pons_get_str(ev->payload, "content", "")), "request",
+                        asks ? event_value(e, ev) : NULL, NULL);
+    }
+}
+
+static bool hear(pons__listener *l, const pons_event *ev)
+{
+    ear *e = (ear *)l;
+    if (!is_ours(ev->type)) {
+        return true;
+    }
+    e->over = strcmp(ev->type, "done") == 0;
+    if (e->whole) { // who does not stream is told of a question, and asks again
+        keep_answer(e, ev);
+        return !e->answer;
+    }
+    return write_line(e, "data: ", event_value(e, ev), "\n\n");
+}
+
+static bool beat(pons__listener *l)
+{
+    const ear *e = (const ear *)l;
+    const char *nothing = e->whole ? "\n" : ": \n\n";
+    return e->s->http->stream_write(e->stream, nothing, strlen(nothing)) >= 0;
+}
+
+// A stream always ends with `done`, also of a turn that the engine could not go on with.
+static void end(pons__listener *l, int rc, const pons_error *err)
+{
+    ear *e = (ear *)l;
+    char line[512] = "";
+    const char *why = rc < 0 ? pons_error_line(err, line, sizeof line) : "";
+    if (e->whole) {
+        write_line(e, "",
+                   e->answer
+                       ? pons_value_ref(e->answer)
+                       : pons_object("session_id", json_string(e->session), "status",
+                                     json_string("failed"), "content", json_string(why), NULL),
+                   "");
+    } else if (!e->over && rc < 0) {
+        write_line(e, "data: ",
+                   pons_object("type", json_string("error"), "content", json_string(why), NULL),
+                   "\n\n");
+        write_line(e, "data: ",
+                   pons_object("type", json_string("done"), "status", json_string("failed"),
+                               "content", json_string(""), NULL),
+                   "\n\n");
+    }
+    pons__metrics_stream(e->s->metrics, "chat", -1);
+    e->s->http->stream_end(e->stream);
+    pons_value_unref(e->answer);
+    free(e);
+}
+
+// ---- chat: workers ------------------------------------------------------------------------------
+
+// The session that is meant; NULL: it is answered.
+static const char *session_of(pons__request *r, const char *name)
+{
+    pons_error err = PONS_ERROR_INIT;
+    name = name ? name : SESSION;
+    if (!r->s->desk) {
+        pons__reply_error(r, 404, "there is no agent here");
+        return NULL;
+    }
+    if (pons__desk_name(r->s->desk, name, &err) < 0) {
+        pons__reply_fault(r, &err);
+        return NULL;
+    }
+    return name;
+}
+
+static bool is_flag(const pons_value *v)
+{
+    return !v || json_is_boolean(v);
+}
+
+// The stream begins before the turn does, so that nothing of it is missed: what is wrong with the
+// turn is said in it, as `error` and `done`.
+static ear *listen_in(pons__request *r, const char *session, bool whole, bool debug)
+{
+    ear *e = calloc(1, sizeof *e);
+    if (!e) {
+        pons__reply_error(r, 503, "no memory");
+        return NULL;
+    }
+    e->l.hear = hear;
+    e->l.beat = beat;
+    e->l.end = end;
+    e->s = r->s;
+    e->whole = whole;
+    e->debug = debug;
+    snprintf(e->session, sizeof e->session, "%s", session);
+    e->stream =
+        whole ? pons__reply_stream(r, "application/json", NULL) : pons__reply_events(r, NULL);
+    if (!e->stream) { // there was no memory for it, and that was said
+        free(e);
+        return NULL;
+    }
+    pons__metrics_stream(r->s->metrics, "chat", 1);
+    return e;
+}
+
+static void chat(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *message = pons_get_str(r->body, "message", "");
+    const pons_value *stream = pons_get(r->body, "stream");
+    const pons_value *name = pons_get(r->body, "session_id");
+    if (message[strspn(message, " \t\r\n")] == '\0' || strlen(message) > MESSAGE_MAX) {
+        pons__reply_error(r, 422, "message: something to say, at most %d bytes", MESSAGE_MAX);
+        return;
+    }
+    if (!is_flag(stream) || !is_flag(pons_get(r->body, "debug")) ||
+        (name && !json_is_string(name))) {
+        pons__reply_error(r, 422, "session_id is a text, stream and debug are true or false");
+        return;
+    }
+    const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
+    ear *e = session ? listen_in(r, session, json_is_false(stream),
+                                 pons_get_bool(r->body, "debug", false))
+                     : NULL;
+    if (e) {
+        pons__desk_say(r->s->desk, session, message, &e->l, &err);
+    }
+}
+
+static void come_back(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *debug = r->s->http->query(r->x, "debug");
+    const char *session = session_of(r, r->s->http->query(r->x, "session_id"));
+    int64_t last = 0;
+    const pons_store store = r->s->o.store;
+    if (!session) {
+        return;
+    }
+    if (store.ops->event_last(store.self, session, &last, &err) < 0 || last == 0) {
+        pons__reply_error(r, 404, "there is no session %s", session);
+        return;
+    }
+    ear *e = listen_in(r, session, false, debug && strcmp(debug, "true") == 0);
+    if (e) {
+        pons__desk_join(r->s->desk, session, &e->l, &err);
+    }
+}
+
+static void halt(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
+    if (session && pons__desk_halt(r->s->desk, session, &err) < 0) {
+        pons__reply_fault(r, &err);
+    } else if (session) {
+        pons__reply_json(
+            r, 200,
+            pons_object("status", json_string("ok"), "session_id", json_string(session), NULL));
+    }
+}
+
+// ---- answers ------------------------------------------------------------------------------------
+
+static pons_value *answer_value(bool yes, const char *feedback)
+{
+    return pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
+                       *feedback ? json_string(feedback) : NULL, NULL);
+}
+
+static void answer(pons__request *r, const char *key, bool yes)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *id = pons_get_str(r->body, key, "");
+    pons_autovalue value = answer_value(yes, pons_get_str(r->body, "feedback", ""));
+    const char *session = pons_get_str(r->body, "session_id", NULL);
+    if (!r->s->desk) {
+        pons__reply_error(r, 404, "there is no agent here");
+        return;
+    }
+    if (!*id || strlen(id) > 200) {
+        pons__reply_error(r, 422, "%s: of the request that is answered", key);
+        return;
+    }
+    if (session && !session_of(r, session)) {
+        return;
+    }
+    const int rc = pons__desk_answer(r->s->desk, session, id, value, &err);
+    if (rc == PONS_ENOTPENDING || rc == PONS_ENOTFOUND) {
+        pons__reply_error(r, 404, "nobody asks %.100s (any more)", id);
+    } else if (rc < 0) {
+        pons__reply_fault(r, &err);
+    } else {
+        pons__reply_json(r, 200,
+                         pons_object("status", json_string("ok"), key, json_string(id), "approved",
+                                     json_boolean(yes), NULL));
+    }
+}
+
+static void approve_plan(pons__request *r)
+{
+    const pons_value *approved = pons_get(r->body, "approved");
+    if (!json_is_boolean(approved)) {
+        pons__reply_error(r, 422, "approved: true or false");
+        return;
+    }
+    answer(r, "plan_id", json_is_true(approved));
+}
+
+// The word says more than the flag, and must not say something else.
+static void approve(pons__request *r)
+{
+    const pons_value *approved = pons_get(r->body, "approved");
+    const char *action = pons_get_str(r->body, "action", NULL);
+    const bool yes = action ? strcmp(action, "approve") == 0 : json_is_true(approved);
+    const bool known =
+        !action || yes || strcmp(action, "deny") == 0 || strcmp(action, "instruct") == 0;
+    if (!known || (!action && !json_is_boolean(approved)) ||
+        (approved && json_is_true(approved) != yes) || (approved && !json_is_boolean(approved))) {
+        pons__reply_error(r, 422,
+                          "approved: true or false; action: approve, deny or instruct, and not the "
+                          "other of the two");
+        return;
+    }
+    answer(r, "request_id", yes);
+}
+
+const pons__route pons__chat_routes[] = {
+    {"POST", "/api/chat", PONS__OPERATOR, chat},
+    {"GET", "/api/chat", PONS__OPERATOR, come_back},
+    {"POST", "/api/chat/stop", PONS__OPERATOR, halt},
+    {"POST", "/api/plan/approve", PONS__OPERATOR, approve_plan},
+    {"POST", "/api/approve", PONS__OPERATOR, approve},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};

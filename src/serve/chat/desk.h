@@ -1,0 +1,41 @@
+// desk.h - sessions with the planning agent: one thread each, for as long as somebody needs it.
+#ifndef PONS_SERVE_CHAT_DESK_H
+#define PONS_SERVE_CHAT_DESK_H
+
+#include "serve/door/server.h"
+
+// Who hears a session's turn. All on the session's thread; the desk owns it from the call that gets
+// it on, also when that fails.
+typedef struct pons__listener {
+    struct pons__listener *next; // the desk's
+    // An event; false: that was enough.
+    bool (*hear)(struct pons__listener *l, const pons_event *ev);
+    bool (*beat)(struct pons__listener *l); // now and then; false: it is gone
+    // The end: of the turn (rc >= 0), or why there is none. Frees l.
+    void (*end)(struct pons__listener *l, int rc, const pons_error *err);
+} pons__listener;
+
+int pons__desk_open(pons_serve *s, pons__desk **ret, pons_error *err);
+void pons__desk_stop(pons__desk *d);  // every session is left as it is; NULL-safe
+void pons__desk_close(pons__desk *d); // after the server's last request; NULL-safe
+
+// Each waits until the session has heard it. Workers.
+
+// Begins a turn; l hears it to its end. PONS_EBUSY: one is under way, or another process has the
+// session; then l has been ended with that.
+int pons__desk_say(pons__desk *d, const char *session, const char *text, pons__listener *l,
+                   pons_error *err);
+// l hears the turn that is under way, from its beginning as far as it is stored; without one, it ends.
+int pons__desk_join(pons__desk *d, const char *session, pons__listener *l, pons_error *err);
+// An answer to the open question with this plan_id or request_id, in whichever session; session NULL:
+// it is looked for. PONS_ENOTFOUND: nobody asks that.
+int pons__desk_answer(pons__desk *d, const char *session, const char *question,
+                      const pons_value *answer, pons_error *err);
+int pons__desk_halt(pons__desk *d, const char *session, pons_error *err); // ends the turn
+// Sessions without a turn are opened anew before their next one: the configuration is another.
+void pons__desk_renew(pons__desk *d);
+
+// Whether a text can be a session's name, and is not the robot's thread or another one's.
+int pons__desk_name(const pons__desk *d, const char *session, pons_error *err);
+
+#endif

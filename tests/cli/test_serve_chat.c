@@ -1,0 +1,308 @@
+// test_serve_chat.c - the agent in `pons serve`, as a chat program meets it: events in their order, a
+// plan and a call that wait for a person in one turn, an answer after the server was killed, a page
+// that was closed and comes back, and the configuration that says when people are asked.
+#include "cli/serve_client.h"
+#include "pons/buf.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PLAN "- tool_calls: [{name: plan_create, arguments: {title: T, steps: [one]}}]\n"
+
+typedef struct talk {
+    bench b;
+    proc p;
+    serve_at a;
+} talk;
+
+static void start(talk *t)
+{
+    char line[512];
+    snprintf(line, sizeof line, SERVE FAST " --llm script:%s/script.yaml", t->b.dir);
+    t->p = (proc){0};
+    bench_start(&t->b, &t->p, NULL, line);
+    t->a = serve_ready(&t->b, &t->p);
+}
+
+static void open_talk(talk *t, const char *config, const char *script)
+{
+    char path[256];
+    *t = (talk){.p = {0}};
+    bench_open(&t->b);
+    mkdir(t->b.workspace, 0700);
+    if (config) {
+        snprintf(path, sizeof path, "%s/graph_config.yaml", t->b.workspace);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(config, f);
+        fclose(f);
+    }
+    bench_file(&t->b, "script.yaml", script);
+    start(t);
+}
+
+static void close_talk(talk *t)
+{
+    bench_signal(&t->p, SIGTERM);
+    bench_must_exit(&t->p, 0);
+    bench_free(&t->p);
+    bench_close(&t->b);
+}
+
+static int chat(const talk *t, const char *body)
+{
+    return serve_ask(&t->a, t->a.port, "POST", "/api/chat", "", body);
+}
+
+// Of the last `"KEY":"…"` in a text.
+static void value_of(const char *text, const char *key, char ret[128])
+{
+    char what[64];
+    const char *last = NULL;
+    snprintf(what, sizeof what, "\"%s\":\"", key);
+    for (const char *at = text; (at = strstr(at, what)); at++) {
+        last = at + strlen(what);
+    }
+    assert_non_null(last);
+    snprintf(ret, 128, "%.*s", (int)strcspn(last, "\""), last);
+}
+
+static void yes(const talk *t, const char *path, const char *key, const char *id, const char *more,
+                int status, const char *says)
+{
+    char body[512];
+    snprintf(body, sizeof body, "{\"%s\":\"%s\",%s}", key, id, more);
+    serve_must(&t->a, t->a.port, "POST", path, body, status, says);
+}
+
+// Until this event is there as a whole; the caller's text.
+static char *hear_event(int fd, const char *what)
+{
+    char *r = serve_hear(fd, what);
+    if (strstr(strstr(r, what), "\n\n")) {
+        return r;
+    }
+    char *rest = serve_hear(fd, "\n\n"), *both = NULL;
+    assert_true(asprintf(&both, "%s%s", r, rest) > 0);
+    free(r);
+    free(rest);
+    return both;
+}
+
+// In this order in the text; the caller's text.
+static void in_order(const char *text, const char *const *what)
+{
+    const char *at = text;
+    for (; *what; what++) {
+        const char *found = strstr(at, *what);
+        if (!found) {
+            fail_msg("no '%s' after\n%.400s\nin\n%s", *what, at, text);
+        }
+        at = found + strlen(*what);
+    }
+}
+
+static void events_of_a_turn(void **state)
+{
+    talk t;
+    (void)state;
+    open_talk(&t, NULL,
+              "replies:\n- tool_calls: [{name: list_dir, arguments: {path: .}}]\n"
+              "- content: hello there\n- content: again\n");
+    int fd = chat(&t, "{\"message\":\"hi\"}");
+    char *r = serve_hear(fd, NULL);
+    close(fd);
+    static const char *const order[] = {"Content-Type: text/event-stream",
+                                        "data: {\"type\":\"llm_start\",",
+                                        "data: {\"type\":\"llm_end\",",
+                                        "data: {\"type\":\"tool_start\",\"tool\":\"list_dir\",",
+                                        "data: {\"type\":\"tool_end\",\"tool\":\"list_dir\",",
+                                        "data: {\"type\":\"token\",\"content\":\"",
+                                        "data: {\"type\":\"done\",\"status\":\"success\"",
+                                        NULL};
+    in_order(r, order);
+    assert_null(strstr(r, "event: ")); // lines without names
+    assert_null(strstr(r, "\"seq\":"));
+    free(r);
+    // Not as a stream; the session is the seed's, and goes on.
+    r = serve_reply(&t.a, t.a.port, "POST", "/api/chat", "{\"message\":\"x\",\"stream\":false}");
+    assert_non_null(strstr(r, "{\"session_id\":\"main_session\",\"status\":\"success\",\"content\":"
+                              "\"again\"}"));
+    free(r);
+    // What is no chat.
+    const int port = t.a.port;
+    serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"  \"}", 422, "message");
+    serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":7}", 422, "message");
+    serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"x\",\"stream\":\"no\"}", 422,
+               "true");
+    serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"x\",\"session_id\":\"../x\"}", 422,
+               "session_id");
+    serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"x\",\"session_id\":\"main\"}", 409,
+               "no session");
+    serve_must(&t.a, port, "GET", "/api/chat?session_id=nobody", "", 404, "no session");
+    yes(&t, "/api/plan/approve", "plan_id", "none", "\"approved\":true", 404, "nobody asks");
+    close_talk(&t);
+}
+
+static const char ASKS[] = "graph:\n  nodes:\n    approval: {enabled: true}\n";
+
+static void two_approvals_in_one_chat(void **state)
+{
+    talk t;
+    char id[128];
+    (void)state;
+    open_talk(&t, ASKS,
+              "replies:\n" PLAN
+              "- tool_calls: [{name: terminal, arguments: {command: 'rm -rf none'}}]\n"
+              "- content: did one\n- content: all done\n");
+    const int fd = chat(&t, "{\"message\":\"do it\",\"session_id\":\"s1\"}");
+    char *r = hear_event(fd, "plan_approval_request");
+    value_of(r, "plan_id", id);
+    free(r);
+    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":\"true\"", 422, "true or false");
+    yes(&t, "/api/approve", "request_id", id, "\"approved\":true,\"action\":\"deny\"", 422,
+        "other");
+    // Meanwhile nobody else's words get between; the question is what the turn waits for.
+    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":true", 200, "\"status\":\"ok\"");
+    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":true", 404, "nobody asks");
+    r = hear_event(fd, "\"type\":\"approval_request\"");
+    static const char *const first[] = {"\"type\":\"plan_approval_resolved\"",
+                                        "\"type\":\"plan_updated\"", NULL};
+    in_order(r, first);
+    value_of(r, "request_id", id);
+    free(r);
+    yes(&t, "/api/approve", "request_id", id, "\"approved\":true,\"action\":\"approve\"", 200,
+        "\"approved\":true");
+    r = serve_hear(fd, NULL);
+    close(fd);
+    static const char *const then[] = {"\"type\":\"tool_end\",\"tool\":\"terminal\"",
+                                       "\"status\":\"completed\"", "\"type\":\"done\"", NULL};
+    in_order(r, then);
+    free(r);
+    close_talk(&t);
+}
+
+static void an_answer_after_a_kill(void **state)
+{
+    talk t;
+    char id[128];
+    (void)state;
+    open_talk(&t, ASKS, "replies:\n" PLAN "- content: did one\n- content: all done\n");
+    int fd = chat(&t, "{\"message\":\"do it\",\"session_id\":\"s2\"}");
+    free(serve_hear(fd, "plan_approval_request"));
+    bench_signal(&t.p, SIGKILL);
+    close(fd);
+    bench_finish(&t.p);
+    bench_free(&t.p);
+    bench_file(&t.b, "script.yaml", "replies:\n- content: did one\n- content: all done\n");
+    start(&t);
+    // The page comes back: what is asked is still asked, in a turn that begins where it began.
+    fd = serve_ask(&t.a, t.a.port, "GET", "/api/chat?session_id=s2", "", "");
+    char *r = hear_event(fd, "plan_approval_request");
+    value_of(r, "plan_id", id);
+    assert_non_null(strstr(r, "\"type\":\"plan_created\""));
+    free(r);
+    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":true", 200, "\"approved\":true");
+    r = serve_hear(fd, NULL);
+    close(fd);
+    assert_non_null(strstr(r, "\"type\":\"done\",\"status\":\"success\""));
+    assert_null(strstr(r, "plan_approval_request")); // each once
+    free(r);
+    // It is over: who comes now hears its end, and nothing else.
+    r = serve_reply(&t.a, t.a.port, "GET", "/api/chat?session_id=s2", "");
+    assert_non_null(strstr(r, "\r\n\r\ndata: {\"type\":\"done\","));
+    free(r);
+    close_talk(&t);
+}
+
+// Nobody is there when the person answers, in a server that has just started: the turn goes on.
+static void an_answer_to_a_page_that_is_closed(void **state)
+{
+    talk t;
+    char id[128];
+    (void)state;
+    open_talk(&t, ASKS, "replies:\n" PLAN "- content: never mind\n");
+    char *r = serve_reply(&t.a, t.a.port, "POST", "/api/chat",
+                          "{\"message\":\"do it\",\"session_id\":\"s3\",\"stream\":false}");
+    assert_non_null(strstr(r, "\"status\":\"waiting\""));
+    value_of(r, "plan_id", id);
+    free(r);
+    bench_signal(&t.p, SIGTERM);
+    bench_must_exit(&t.p, 0);
+    bench_free(&t.p);
+    bench_file(&t.b, "script.yaml", "replies:\n- content: never mind\n");
+    start(&t);
+    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":false,\"feedback\":\"not today\"",
+        200, "\"approved\":false");
+    char *all = NULL;
+    for (int i = 0; i < 15000; i++) { // it goes on without being heard
+        free(all);
+        all = serve_reply(&t.a, t.a.port, "GET", "/api/chat?session_id=s3", "");
+        if (strstr(all, "never mind")) {
+            break;
+        }
+        usleep(10000);
+    }
+    assert_non_null(strstr(all, "never mind"));
+    free(all);
+    close_talk(&t);
+}
+
+static void the_configuration(void **state)
+{
+    talk t;
+    serve_at admin;
+    char path[256], role[16];
+    (void)state;
+    open_talk(&t, "graph:\n  nodes:\n    approval: {enabled: false}\n",
+              "replies:\n- content: one\n" PLAN);
+    admin = t.a;
+    snprintf(path, sizeof path, "%s/run/serve.token", t.b.workspace);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    do {
+        assert_int_equal(fscanf(f, "%15s %64s", role, admin.token), 2);
+    } while (strcmp(role, "admin") != 0);
+    fclose(f);
+    static const char on[] = "{\"text\":\"graph:\\n  nodes:\\n    approval: {enabled: true}\\n\"}";
+    static const char url[] = "/api/graph-config";
+    serve_must(&t.a, t.a.port, "GET", url, "", 200, "approval: {enabled: false}");
+    serve_must(&t.a, t.a.port, "PUT", url, on, 403, "admin");
+    serve_must(&admin, t.a.port, "PUT", url, "{\"text\":\"graph: {nods: 1}\"}", 422, ":1:");
+    serve_must(&admin, t.a.port, "PUT", url, "{\"config\":{\"graph\":{}},\"text\":\"\"}", 422,
+               "either");
+    serve_must(
+        &admin, t.a.port, "PUT", url,
+        "{\"dry_run\":true,\"config\":{\"graph\":{\"nodes\":{\"approval\":{\"enabled\":true}}"
+        "}}}",
+        200, "\"status\":\"dry_run\",\"changed\":true");
+    serve_must(&t.a, t.a.port, "GET", url, "", 200, "approval: {enabled: false}");
+    // A session that is open takes it at its next turn.
+    serve_must(&t.a, t.a.port, "POST", "/api/chat", "{\"message\":\"a\",\"stream\":false}", 200,
+               "\"content\":\"one\"");
+    bench_file(&t.b, "script.yaml", "replies:\n" PLAN);
+    serve_must(&admin, t.a.port, "PUT", url, on, 200,
+               "\"diff\":\"-    approval: {enabled: false}\\n+    approval: {enabled: true}\\n\"");
+    serve_must(&t.a, t.a.port, "POST", "/api/chat", "{\"message\":\"a\",\"stream\":false}", 200,
+               "\"status\":\"waiting\"");
+    serve_must(&admin, t.a.port, "PUT", url, on, 200, "\"changed\":false");
+    close_talk(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(events_of_a_turn, bench_teardown),
+        cmocka_unit_test_teardown(two_approvals_in_one_chat, bench_teardown),
+        cmocka_unit_test_teardown(an_answer_after_a_kill, bench_teardown),
+        cmocka_unit_test_teardown(an_answer_to_a_page_that_is_closed, bench_teardown),
+        cmocka_unit_test_teardown(the_configuration, bench_teardown),
+    };
+    pons_value_init();
+    return bench_together("serve_chat", tests, sizeof tests / sizeof tests[0]);
+}
