@@ -213,9 +213,18 @@ int pons_graph_faults(pons_graph_builder *b, const pons_graph_options *opts, pon
                       pons_error *err);
 void pons_graph_destroy(pons_graph *g); // NULL-safe; no run of it may be alive
 const char *pons_graph_name(const pons_graph *g);
-// A drawing: "mermaid", "dot", "json", or "svg", which graphviz's program `dot` makes (PONS_EENV
-// when it is not installed). The caller frees *ret.
+// A drawing: "mermaid", "dot", "json" ({name, nodes: [id...], channels, edges: [{from, to,
+// conditional}]}), "langgraph" (what LangGraph's HTTP API serves: {nodes: [{id, type, data: {id, name},
+// metadata?}], edges: [{source, target, conditional?}]}), or "svg", which graphviz's program `dot`
+// makes (PONS_EENV when it is not installed). The caller frees *ret.
 int pons_graph_draw(const pons_graph *g, const char *format, char **ret, pons_error *err);
+// The same with subgraphs opened: how many levels of them, < 0 for all. Their nodes are "sub:node".
+typedef struct pons_draw_options {
+    const char *format;
+    int xray;
+} pons_draw_options;
+int pons_graph_draw_as(const pons_graph *g, const pons_draw_options *o, char **ret,
+                       pons_error *err);
 
 // ---- threads and runs ---------------------------------------------------------------------------
 

@@ -16,15 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int show(const cli *c, const char *name, const char *format, pons_error *err);
+static int show(const cli *c, const char *name, const char *format, const char *xray,
+                pons_error *err);
 static int list(const cli *c);
 
 int cmd_graph(cli *c, pons_error *err)
 {
     graph_words w = {.format = "mermaid"};
     const cli_option options[] = {
-        {"--format", "FORMAT", "show: mermaid (default), dot, svg (needs graphviz) or json",
+        {"--format", "FORMAT",
+         "show: mermaid (default), dot, svg (needs graphviz), json or langgraph (its API's)",
          &w.format},
+        {"--xray", "N", "show: with N levels of subgraphs opened, or all", &w.xray},
         {"--thread", "ID", "run: on this thread; default: a new one", &w.thread},
         {"--input", "JSON", "run: {channel: value}; @FILE and - read it from there", &w.input},
         {"--at", "CHECKPOINT", "run: from there instead of from the newest (pons threads history)",
@@ -52,7 +55,7 @@ int cmd_graph(cli *c, pons_error *err)
         return list(c);
     }
     if (strcmp(verb, "show") == 0 && what) {
-        return show(c, what, c->json ? "json" : w.format, err);
+        return show(c, what, c->json ? "json" : w.format, w.xray, err);
     }
     if (strcmp(verb, "run") == 0 && what) {
         return cli_graph_run(c, what, &w, err);
@@ -66,21 +69,28 @@ int cmd_graph(cli *c, pons_error *err)
     return cli_bad(err, "graph: use list, show NAME, run NAME, resume THREAD or update THREAD");
 }
 
-static int show(const cli *c, const char *name, const char *format, pons_error *err)
+static int show(const cli *c, const char *name, const char *format, const char *xray,
+                pons_error *err)
 {
+    enum { LEVELS_MAX = 32 };
+    double levels = xray ? -1 : 0;
     pons_graph *graph = NULL;
     const pons_graph_module *module = NULL;
     char *text = NULL;
     const bool brains = strcmp(name, "kernel") == 0 || strcmp(name, "react") == 0;
     const bool agents = strcmp(name, "agent") == 0; // as this workspace has configured it
     pons_agent_config *config = NULL;
-    int rc = agents ? cli_agent_config(c, &config, err) : PONS_OK;
+    int rc = xray && strcmp(xray, "all") != 0
+                 ? cli_number(xray, "--xray", 0, LEVELS_MAX, &levels, err)
+                 : PONS_OK;
+    rc = rc < 0 ? rc : agents ? cli_agent_config(c, &config, err) : PONS_OK;
     rc = rc < 0   ? rc
          : agents ? pons_agent_graph(config, &graph, err)
          : brains ? pons_brain_graph(name, &graph, err)
                   : cli_graph_load(name, &module, &graph, err);
     pons_agent_config_destroy(config);
-    rc = rc < 0 ? rc : pons_graph_draw(graph, format, &text, err);
+    const pons_draw_options how = {.format = format, .xray = (int)levels};
+    rc = rc < 0 ? rc : pons_graph_draw_as(graph, &how, &text, err);
     if (rc >= 0) {
         cli_out_text(text, SIZE_MAX);
         if (*text && text[strlen(text) - 1] != '\n') {

@@ -7,7 +7,7 @@
 
 typedef struct graph_words { // the options of `pons graph`, as they were typed; NULL: not given
     const char *format, *thread, *input, *at, *answer, *answers, *step, *before, *after, *stream,
-        *quiet, *durability, *limit, *values, *as;
+        *quiet, *durability, *limit, *values, *as, *xray;
 } graph_words;
 
 // By name, or by the path of a module graph-NAME.so. *ret: the caller's.

@@ -378,6 +378,53 @@ def choose(r, spec, last):
     return {"op": "input", "values": values(r)}
 
 
+# ---------------------------------------------------------------- drawings
+
+
+# Graphs of which LangGraph draws what they are: there, an edge to END is left out of a node that has
+# another way on, nodes that only Commands or Sends lead to are tied to whatever ran before them, and a
+# conditional edge beside a static one may win.
+def make_drawn(r, depth=0, prefix=""):
+    names = [prefix + c for c in "abcdef"[: r.randint(1, 5)]]
+    spec = {"channels": dict(ROOT), "nodes": {}, "start": names[:1], "joins": [], "before": [], "after": []}
+    for i, name in enumerate(names):
+        later = names[i + 1 :]
+        node = {"to": [], "route": None, "defer": False, "goes": [], "ops": []}
+        if depth < 2 and r.random() < 0.3:
+            node |= {"mode": "inherit", "in": [], "out": [], "sub": make_drawn(r, depth + 1, name + "_")}
+        if not later:
+            node["to"] = ["__end__"]
+        elif len(later) > 1 and r.random() < 0.4:
+            node["route"] = later[:1] + r.sample(later[1:] + ["__end__"] * (depth == 0), 1)
+        else:
+            node["to"] = later[:1] + (r.sample(later[1:], 1) if len(later) > 1 and r.random() < 0.4 else [])
+        spec["nodes"][name] = node
+    if depth == 0 and r.random() < 0.4:
+        spec["before"] = r.sample(names, 1)
+    if depth == 0 and r.random() < 0.4:
+        spec["after"] = r.sample(names, 1)
+    return spec
+
+
+def drawing(graph):
+    nodes = {n["id"]: n.get("metadata") for n in graph["nodes"]}
+    edges = sorted((e["source"], e["target"], e.get("conditional", False)) for e in graph["edges"])
+    return nodes, edges
+
+
+def draw(runner, seed):
+    spec, xray = make_drawn(random.Random(seed)), seed % 4
+    theirs = drawing(build(spec, InMemorySaver()).get_graph(xray=xray).to_json())
+    runner.stdin.write(json.dumps({"draw": spec, "xray": xray}) + "\n")
+    runner.stdin.flush()
+    ours = drawing(json.loads(runner.stdout.readline()))
+    if theirs == ours:
+        return None
+    there, here = [e for e in theirs[1] if e not in ours[1]], [e for e in ours[1] if e not in theirs[1]]
+    nodes = {k: v for k, v in theirs[0].items() if ours[0].get(k, 0) != v}, {k: v for k, v in ours[0].items() if theirs[0].get(k, 0) != v}
+    return f"drawing: nodes {nodes[0]}, here {nodes[1]}; edges {there}, here {here}"
+
+
 # ---------------------------------------------------------------- comparing
 
 ERRORS = {"recursion": ("recursion",), "conflict": ("concurrent",)}
@@ -439,7 +486,7 @@ def main():
         ops += len(outcomes)
         for op in scenario["do"]:
             seen[op["op"]] = seen.get(op["op"], 0) + 1
-        said = compare(scenario, outcomes, past, json.loads(line))
+        said = compare(scenario, outcomes, past, json.loads(line)) or draw(runner, seed)
         if said:
             different += 1
             print(f"seed {seed}: {said}", flush=True)

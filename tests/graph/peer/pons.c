@@ -375,6 +375,14 @@ static pons_value *outcome(scene *s, int st)
         "own", own, NULL);
 }
 
+static void unmake(void)
+{
+    while (made.n_graphs > 0) {
+        pons_graph_destroy(made.graphs[--made.n_graphs]);
+    }
+    made.n_nodes = 0;
+}
+
 static pons_value *play(const pons_value *scenario)
 {
     pons_clock clock = pons_clock_real();
@@ -403,11 +411,25 @@ static pons_value *play(const pons_value *scenario)
     end_run(&s);
     pons_thread_close(s.t);
     pons_store_close(&s.store);
-    while (made.n_graphs > 0) {
-        pons_graph_destroy(made.graphs[--made.n_graphs]);
-    }
-    made.n_nodes = 0;
+    unmake();
     return out;
+}
+
+// {"draw": G, "xray": n}: the graph as LangGraph's API serves it.
+static pons_value *draw(const pons_value *line)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *v = NULL;
+    char *text = NULL;
+    const pons_draw_options o = {.format = "langgraph", .xray = (int)pons_get_int(line, "xray", 0)};
+    if (pons_graph_draw_as(build(pons_get(line, "draw")), &o, &text, &err) != PONS_OK ||
+        pons_value_parse(text, strlen(text), &v, &err) != PONS_OK) {
+        fprintf(stderr, "no drawing: %s\n", err.message);
+        exit(1);
+    }
+    free(text);
+    unmake();
+    return v;
 }
 
 int main(void)
@@ -422,7 +444,9 @@ int main(void)
             fprintf(stderr, "a scenario is not JSON: %s\n", err.message);
             return 1;
         }
-        pons_autovalue out = pons_get(scenario, "graph") ? play(scenario) : peer_messages(scenario);
+        pons_autovalue out = pons_get(scenario, "graph")  ? play(scenario)
+                             : pons_get(scenario, "draw") ? draw(scenario)
+                                                          : peer_messages(scenario);
         char *text = NULL;
         if (pons_value_dump(out, &text) < 0) {
             return 1;

@@ -117,6 +117,109 @@ static void drawings_name_every_edge(void **state)
     pons_graph_destroy(g);
 }
 
+static pons_graph *nest(const char *name, const pons_graph *sub, const char *node)
+{
+    pons_graph_builder *gb = pons_graph_builder_create(name);
+    pons_graph_node(gb, node, node_log, NULL);
+    pons_graph_node(gb, "end", node_log, NULL);
+    if (sub) {
+        pons_graph_subgraph(gb, "sub", sub, PONS_SUBGRAPH_INHERIT);
+        pons_graph_edge(gb, node, "sub");
+        pons_graph_edge(gb, "sub", "end");
+    } else {
+        pons_graph_edge(gb, node, "end");
+    }
+    pons_graph_edge(gb, PONS_START, node);
+    pons_graph_edge(gb, "end", PONS_END);
+    return compile(gb, NULL);
+}
+
+static void assert_drawn(const pons_graph *g, const char *format, int xray, const char *want)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char *text = NULL;
+    assert_ok(
+        pons_graph_draw_as(g, &(pons_draw_options){.format = format, .xray = xray}, &text, &err));
+    assert_string_equal(text, want);
+    free(text);
+}
+
+// Opened to any depth, each level in its own frame; names that a format would stumble over are
+// written in its own way.
+static void drawings_open_subgraphs(void **state)
+{
+    (void)state;
+    pons_graph *in = nest("in", NULL, "say \"x\"");
+    pons_graph *mid = nest("mid", in, "m");
+    pons_graph *g = nest("g", mid, "a");
+    assert_drawn(g, "mermaid", 0,
+                 "graph TD\n  __start__([start])\n  a[a]\n  \\65nd[end]\n  sub[[sub]]\n"
+                 "  __end__([end])\n  __start__ --> a\n  a --> sub\n  \\65nd --> __end__\n"
+                 "  sub --> \\65nd\n");
+    assert_drawn(g, "mermaid", 1,
+                 "graph TD\n  __start__([start])\n  a[a]\n  \\65nd[end]\n  __end__([end])\n"
+                 "  subgraph sub[sub]\n    sub\\3aend[end]\n    sub\\3am[m]\n"
+                 "    sub\\3asub[[sub]]\n  end\n  __start__ --> a\n  a --> sub\\3am\n"
+                 "  \\65nd --> __end__\n  sub\\3aend --> \\65nd\n"
+                 "  sub\\3am --> sub\\3asub\n  sub\\3asub --> sub\\3aend\n");
+    assert_drawn(
+        g, "dot", -1,
+        "digraph \"g\" {\n  \"__start__\" [shape=oval,label=\"start\"];\n"
+        "  \"a\" [shape=box];\n  \"end\" [shape=box];\n"
+        "  \"__end__\" [shape=oval,label=\"end\"];\n  subgraph \"cluster_sub\" {\n"
+        "    label=\"sub\";\n    \"sub:end\" [shape=box,label=\"end\"];\n"
+        "    \"sub:m\" [shape=box,label=\"m\"];\n    subgraph \"cluster_sub:sub\" {\n"
+        "      label=\"sub\";\n      \"sub:sub:end\" [shape=box,label=\"end\"];\n"
+        "      \"sub:sub:say \\\"x\\\"\" [shape=box,label=\"say \\\"x\\\"\"];\n    }\n  }\n"
+        "  \"__start__\" -> \"a\";\n  \"a\" -> \"sub:m\";\n  \"end\" -> \"__end__\";\n"
+        "  \"sub:end\" -> \"end\";\n  \"sub:m\" -> \"sub:sub:say \\\"x\\\"\";\n"
+        "  \"sub:sub:end\" -> \"sub:end\";\n"
+        "  \"sub:sub:say \\\"x\\\"\" -> \"sub:sub:end\";\n}\n");
+    char *text = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_ok(
+        pons_graph_draw_as(g, &(pons_draw_options){.format = "langgraph", .xray = 1}, &text, &err));
+    pons_autovalue v = json(text);
+    free(text);
+    assert_json(json_array_get(pons_get(v, "nodes"), 0),
+                "{'id':'__start__','type':'runnable','data':{'id':['pons','graph','node'],"
+                "'name':'__start__'}}");
+    assert_json(json_array_get(pons_get(v, "nodes"), 3), "{'id':'__end__'}");
+    assert_json(pons_get(v, "edges"),
+                "[{'source':'__start__','target':'a'},{'source':'a','target':'sub:m'},"
+                "{'source':'end','target':'__end__'},{'source':'sub:end','target':'end'},"
+                "{'source':'sub:m','target':'sub:sub'},{'source':'sub:sub','target':'sub:end'}]");
+    pons_graph_destroy(g);
+    pons_graph_destroy(mid);
+    pons_graph_destroy(in);
+}
+
+// Twice as many nodes at every level: told, not drawn for ever.
+static void a_drawing_has_an_end(void **state)
+{
+    (void)state;
+    enum { LEVELS = 16 };
+    pons_graph *g[LEVELS] = {nest("level", NULL, "n")};
+    for (int i = 1; i < LEVELS; i++) {
+        pons_graph_builder *gb = pons_graph_builder_create("level");
+        pons_graph_subgraph(gb, "a", g[i - 1], PONS_SUBGRAPH_INHERIT);
+        pons_graph_subgraph(gb, "b", g[i - 1], PONS_SUBGRAPH_INHERIT);
+        pons_graph_edge(gb, PONS_START, "a");
+        pons_graph_edge(gb, "a", "b");
+        pons_graph_edge(gb, "b", PONS_END);
+        g[i] = compile(gb, NULL);
+    }
+    pons_error err = PONS_ERROR_INIT;
+    char *text = NULL;
+    const pons_draw_options all = {.format = "json", .xray = -1};
+    assert_int_equal(pons_graph_draw_as(g[LEVELS - 1], &all, &text, &err), PONS_EINVAL);
+    assert_string_equal(err.message, "graph level has more than 5000 nodes with its subgraphs: "
+                                     "open fewer levels");
+    for (int i = 0; i < LEVELS; i++) {
+        pons_graph_destroy(g[i]);
+    }
+}
+
 static void however_many_faults_there_are(void **state)
 {
     (void)state;
@@ -197,6 +300,8 @@ int main(void)
         cmocka_unit_test(paths_are_checked),
         cmocka_unit_test(however_many_faults_there_are),
         cmocka_unit_test(drawings_name_every_edge),
+        cmocka_unit_test(drawings_open_subgraphs),
+        cmocka_unit_test(a_drawing_has_an_end),
         cmocka_unit_test(a_router_may_only_go_where_it_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
