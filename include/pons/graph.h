@@ -177,6 +177,9 @@ typedef struct pons_node_options {
     // NULL-terminated names that the node itself may go or send to (pons_cx_goto, pons_cx_send,
     // pons_cx_command); for a subgraph also those of its commands to the parent.
     const char *const *goes;
+    // NULL-terminated graphs that the node may run (pons_cx_run), each of another name; the graph
+    // keeps a reference. Not of a subgraph or a blocking node.
+    const pons_graph *const *runs;
 } pons_node_options;
 // Sets the options of a node that has been recorded.
 void pons_graph_node_options(pons_graph_builder *b, const char *name,
@@ -696,6 +699,17 @@ int pons_interrupt(pons_cx *cx, pons_value *payload, const pons_value **ret_answ
 typedef int (*pons_task_fn)(void *user, const pons_value *args, pons_value **ret, pons_error *err);
 int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_fn fn, void *user,
               const pons_value **ret, pons_error *err);
+
+// Runs a graph, one of the node's options' `runs`, as a subgraph is run, and gives its state at the
+// end as {channel: value}; borrowed until the node returns. input is {channel: value} or NULL,
+// borrowed. Until then PONS_EPARKED: return it. The child's interrupts and awaits are this run's, its
+// error is what this returns. Recorded as a task's result is: a replay runs nothing again, and a
+// crash goes on with the child where it was. Identity: call order, the graph's name, input and mode.
+// One after the other within a node. INHERIT and NONE: a namespace of its own for each call,
+// "node:ID"; OWN: "node:#GRAPH", which remembers (docs/graph.md). A command to the parent is
+// PONS_EINVAL there.
+int pons_cx_run(pons_cx *cx, const pons_graph *g, const pons_value *input, pons_subgraph_mode mode,
+                const pons_value **ret_state, pons_error *err);
 
 // ---- effects ------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@
 //                 are called
 //   an answer     its record, before anybody sees it
 //   a task result its record, before it is returned
+//   a graph call  its record, before the graph begins; again with its state, before it is returned
 //   a dispatch    DISPATCHED, synced, before anything is sent (node/effect.c)
 //
 // Under `async` only steps that carry nothing but state are queued. A step with durable events or

@@ -1,6 +1,7 @@
-// test_postgres_faults.c - every case of graph/faults.h, graph/reach.h and graph/limits.h on a private
+// test_postgres_faults.c - every case of graph/faults.h, graph/reach.h, graph/limits.h and graph/inner.h on a private
 // PostgreSQL, in a new database each. Skipped where there is no server.
 #include "graph/faults.h"
+#include "graph/inner.h"
 #include "graph/limits.h"
 #include "graph/reach.h"
 #include "pons/value.h"
@@ -19,7 +20,7 @@ int main(void)
     if (!cluster_start()) {
         return 0;
     }
-    int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind);
+    int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind) + inner_run(&kind);
     cluster_stop();
     return failed;
 }

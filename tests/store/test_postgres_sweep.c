@@ -2,7 +2,7 @@
 // PostgreSQL that it starts: a store that refuses everything from the n-th commit on, and processes
 // that end just before or just after it. A killed holder's lease runs out in its time; here that
 // time is made to be over, so that nobody has to wait for it. Skipped where there is no server.
-#include "graph/sweep.h"
+#include "graph/inner.h"
 #include "store/cluster.h"
 
 #include <stdio.h>
@@ -35,6 +35,11 @@ static void what_belongs_together_stays_together(void **state)
     sweep_together(*state);
 }
 
+static void a_graph_inside_a_node(void **state)
+{
+    sweep_inner(*state);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -47,6 +52,7 @@ int main(void)
         cmocka_unit_test_prestate(killed_at_every_commit, &kinds[1]),
         cmocka_unit_test_prestate(processes_that_end_at_every_commit, &kinds[0]),
         cmocka_unit_test_prestate(what_belongs_together_stays_together, &kinds[0]),
+        cmocka_unit_test_prestate(a_graph_inside_a_node, &kinds[0]),
     };
     if (!cluster_start()) {
         return 0;

@@ -21,8 +21,47 @@
 
 // ---- the list -----------------------------------------------------------------------------------
 
+const char *const pons__call_words[] = {"await", "task", "graph"};
+
+pons__call_kind pons__call_kind_of(const char *word)
+{
+    return strcmp(word, "task") == 0    ? PONS__CALL_TASK
+           : strcmp(word, "graph") == 0 ? PONS__CALL_GRAPH
+                                        : PONS__CALL_AWAIT;
+}
+
+// A graph that the node ran has failed, and it goes on all the same: that is what a replay finds.
+static bool keep_failure(pons_cx *cx)
+{
+    const pons_run *child = cx->child;
+    if (!child || cx->node->sub || child->state != PONS_RUN_FAILED) {
+        return true;
+    }
+    for (size_t i = 0; i < cx->n_calls; i++) {
+        pons__call *c = &cx->calls[i];
+        if (c->kind != PONS__CALL_GRAPH || c->answer || strcmp(c->id, child->ns->owner) != 0) {
+            continue;
+        }
+        pons_value *what = pons_object_whole("status", json_integer(child->error.status), "module",
+                                             json_string(child->error.module), "message",
+                                             json_string(child->error.message), "source",
+                                             json_string(child->error.source), NULL);
+        c->answer = pons_object_whole(PONS__CALL_FAILED, what, NULL);
+        c->saved = false;
+        if (!c->answer) {
+            return false;
+        }
+    }
+    pons_run_destroy(cx->child);
+    cx->child = NULL;
+    return true;
+}
+
 pons__call *pons__call_add(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash)
 {
+    if (!keep_failure(cx)) {
+        return NULL;
+    }
     char *own = strdup(name);
     if (!own || !pons__reserve(&cx->calls, &cx->cap_calls, cx->n_calls + 1, sizeof *cx->calls)) {
         free(own);
@@ -65,7 +104,10 @@ void pons__task_trim(pons_cx *cx)
         if (pons__call_outstanding(&cx->calls[i]) && !pons__call_is_human(&cx->calls[i])) {
             break;
         }
-        if (cx->calls[i].kind == PONS__CALL_TASK || pons__call_is_human(&cx->calls[i])) {
+        if (cx->calls[i].kind == PONS__CALL_GRAPH && !cx->calls[i].answer) {
+            break; // the next attempt begins it anew
+        }
+        if (cx->calls[i].kind != PONS__CALL_AWAIT || pons__call_is_human(&cx->calls[i])) {
             keep = i + 1;
         }
     }

@@ -15,6 +15,9 @@ static inline bool pons__call_is_human(const pons__call *c)
     return strcmp(c->name, PONS__HUMAN) == 0;
 }
 
+extern const char *const pons__call_words[]; // by kind
+#define PONS__CALL_FAILED "__failed__" // in the answer of a graph that failed: {status, message, …}
+pons__call_kind pons__call_kind_of(const char *word);
 pons__call *pons__call_add(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash);
 void pons__call_id(pons_cx *cx, pons__call *c, size_t n);
 void pons__call_pop(pons_cx *cx);                   // forgets the last one

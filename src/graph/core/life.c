@@ -75,7 +75,7 @@ void pons_run_destroy(pons_run *r)
     free(r->before);
     free(r->after);
     pons__run_release(r);
-    if (r->parent_task && r->parent_task->node->mode != PONS_SUBGRAPH_OWN) {
+    if (r->parent_task && r->mode != PONS_SUBGRAPH_OWN) {
         pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process
     }
     pons__graph_unref(r->g);

@@ -34,8 +34,9 @@ struct pons_run {
     pons__ns *ns;        // NULL: another run took the namespace after this one had ended
     pons_run *parent;
     pons_cx *parent_task;
-    const pons__loop *loop; // what drives it, and what is inside it
-    bool durable;           // false: no store, or a subgraph that is not checkpointed
+    pons_subgraph_mode mode; // of one inside a task
+    const pons__loop *loop;  // what drives it, and what is inside it
+    bool durable;            // false: no store, or a subgraph that is not checkpointed
     pons_run_options opts;
     uint64_t *before, *after; // (n_words) breakpoints of this run; NULL: none
     pons_value *only;         // names of the nodes whose tasks are streamed; NULL: all

@@ -19,7 +19,12 @@ typedef struct pons__write {
 
 #define PONS__HUMAN "human" // the kind of an await that a person answers
 
-typedef enum pons__call_kind { PONS__CALL_AWAIT, PONS__CALL_TASK } pons__call_kind;
+// Words of a record, by kind: pons__call_words.
+typedef enum pons__call_kind {
+    PONS__CALL_AWAIT,
+    PONS__CALL_TASK,
+    PONS__CALL_GRAPH
+} pons__call_kind;
 
 typedef struct pons__call { // the n-th await, interrupt or task of a task
     pons__call_kind kind;

@@ -9,7 +9,7 @@
 //           "e":[[type,payload,ts]...], "f":[effect...], "i":[seq...], "m":[item...]}
 //          a finished task: all that it brings out; also "s":[[node,arg]...] sends, "b":true when
 //          its edges are not followed; {"error":"..."} of a failed one
-//   2 + n  {"k":"await"|"task","name","hash","req"?,"ans"?,"dl"?,"t"?}
+//   2 + n  {"k":"await"|"task"|"graph","name","hash","req"?,"ans"?,"dl"?,"t"?}
 //          its n-th call
 //
 // A task that had another attempt has in its header also "t" how many rounds of calls there were,
@@ -62,6 +62,11 @@ int pons__rows_call(pons__rows *r, pons_cx *cx, size_t call, pons_error *err)
     int st = PONS_OK;
     if (!cx->header_saved) {
         st = add(r, cx, IDX_HEADER, header_of(cx), err);
+    }
+    for (size_t i = 0; i < call && st == PONS_OK; i++) { // failures that the node went on from
+        if (!cx->calls[i].saved && cx->calls[i].answer) {
+            st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
+        }
     }
     if (st == PONS_OK) {
         st = add(r, cx, (int32_t)(IDX_CALLS + call), call_of(&cx->calls[call]), err);
@@ -145,8 +150,8 @@ static pons_value *header_of(pons_cx *cx)
 
 static pons_value *call_of(const pons__call *c)
 {
-    return pons_object_whole("k", json_string(c->kind == PONS__CALL_AWAIT ? "await" : "task"),
-                             "name", json_string(c->name), "hash", json_string(c->hash), "req",
+    return pons_object_whole("k", json_string(pons__call_words[c->kind]), "name",
+                             json_string(c->name), "hash", json_string(c->hash), "req",
                              pons_optional(c->request), "ans", pons_optional(c->answer), "dl",
                              c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : PONS_ABSENT,
                              "t", c->round ? json_integer(c->round) : PONS_ABSENT, "early",
@@ -294,7 +299,7 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
     }
     pons__call *c = &cx->calls[cx->n_calls++];
     *c = (pons__call){
-        .kind = strcmp(pons_get_str(v, "k", ""), "task") == 0 ? PONS__CALL_TASK : PONS__CALL_AWAIT,
+        .kind = pons__call_kind_of(pons_get_str(v, "k", "")),
         .round = round,
         .name = strdup(pons_get_str(v, "name", "")),
         .request = pons_value_ref(pons_get(v, "req")),

@@ -15,8 +15,6 @@
 #include "graph/keep/commit.h"
 
 static int take_early(pons_cx *cx, pons_error *err);
-static int call_next(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash,
-                     pons__call **ret, pons_error *err);
 
 int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadline_ms,
                const pons_value **ret_answer, pons_error *err)
@@ -25,7 +23,7 @@ int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadl
     char hash[33];
     pons_value_hash(owned, hash);
     pons__call *c;
-    int st = call_next(cx, PONS__CALL_AWAIT, kind, hash, &c, err);
+    int st = pons__call_next(cx, PONS__CALL_AWAIT, kind, hash, &c, err);
     if (st != PONS_OK) {
         return st;
     }
@@ -90,7 +88,7 @@ int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_f
     char hash[33];
     pons_value_hash(args, hash);
     pons__call *c;
-    int st = call_next(cx, PONS__CALL_TASK, name, hash, &c, err);
+    int st = pons__call_next(cx, PONS__CALL_TASK, name, hash, &c, err);
     if (st == PONS_OK && c) {
         *ret = c->answer;
     }
@@ -135,9 +133,8 @@ bool pons__await_expected(const pons_cx *cx, const char *kind, const pons_value 
     return c->kind == PONS__CALL_AWAIT && strcmp(c->name, kind) == 0 && strcmp(c->hash, hash) == 0;
 }
 
-// The call that a replay expects here; NULL when this one is new.
-static int call_next(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash,
-                     pons__call **ret, pons_error *err)
+int pons__call_next(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash,
+                    pons__call **ret, pons_error *err)
 {
     size_t n = cx->call_at++;
     *ret = n < cx->n_calls ? &cx->calls[n] : NULL;
@@ -148,10 +145,10 @@ static int call_next(pons_cx *cx, pons__call_kind kind, const char *name, const 
     if (c->kind == kind && strcmp(c->name, name) == 0 && strcmp(c->hash, hash) == 0) {
         return PONS_OK;
     }
-    static const char *const words[] = {"await", "task"};
     pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
                    "call %zu of node '%s' was %s '%s' (%.8s) and is now %s '%s' (%.8s)", n,
-                   cx->node->name, words[c->kind], c->name, c->hash, words[kind], name, hash);
+                   cx->node->name, pons__call_words[c->kind], c->name, c->hash,
+                   pons__call_words[kind], name, hash);
     pons_error e = PONS_ERROR_INIT;
     pons__cx_fault(cx, PONS_ENONDETERMINISM, err ? err : &e);
     return PONS_ENONDETERMINISM;

@@ -285,6 +285,17 @@ typedef struct owner_search {
     char found[32];
 } owner_search;
 
+// Which call of a task an owner is: 0 for the task itself, 1, 2, … for the graphs that it runs; < 0:
+// none of its.
+static long call_of(const char *owner, const char *task)
+{
+    const size_t n = strlen(task);
+    if (strncmp(owner, task, n) != 0 || (owner[n] && owner[n] != '.')) {
+        return -1;
+    }
+    return owner[n] ? strtol(owner + n + 1, NULL, 10) + 1 : 0;
+}
+
 // Newest first: the row that names a run comes after those of that run.
 static int is_owned(void *user, const pons_checkpoint_row *row)
 {
@@ -297,7 +308,7 @@ static int is_owned(void *user, const pons_checkpoint_row *row)
         !pons_get(data, "r")) {
         return 0;
     }
-    if (strcmp(pons_get_str(data, "o", ""), s->owner) == 0) {
+    if (call_of(pons_get_str(data, "o", ""), s->owner) >= 0) {
         snprintf(s->found, sizeof s->found, "%s", s->newest);
         return 1;
     }
@@ -311,6 +322,7 @@ static int find_child(looker *l, const char *ns, const char *node, const char *i
                       char ret_ns[PONS_NAME_MAX], char ret_at[32])
 {
     const size_t outer = strlen(ns), name = strlen(node);
+    long newest = -1;
     pons_value *space;
     size_t i;
     ret_ns[0] = '\0';
@@ -325,7 +337,8 @@ static int find_child(looker *l, const char *ns, const char *node, const char *i
         owner_search s = {.owner = id};
         pons__image head = {0};
         int st = pons__image_head(l->store, l->thread, text, &head, l->err);
-        if (st == PONS_OK && strcmp(head.owner, id) == 0) {
+        const long call = st == PONS_OK ? call_of(head.owner, id) : -1;
+        if (call >= 0) {
             snprintf(s.found, sizeof s.found, "%s", head.id);
         } else if (st == PONS_OK && l->past) {
             st = l->store.ops->history(l->store.self, l->thread, text, "", 0, is_owned, &s, l->err);
@@ -334,10 +347,10 @@ static int find_child(looker *l, const char *ns, const char *node, const char *i
         if (st && st != PONS_ENOTFOUND) {
             return st;
         }
-        if (s.found[0]) {
+        if (s.found[0] && call >= newest) { // of several, the one that it runs now
+            newest = call;
             snprintf(ret_ns, PONS_NAME_MAX, "%s", text);
             snprintf(ret_at, 32, "%s", s.found);
-            return PONS_OK;
         }
     }
     return PONS_OK;

@@ -19,6 +19,7 @@
 #include "graph/keep/stream.h"
 #include "graph/node/route.h"
 #include "graph/run/apply.h"
+#include "graph/task/graph_call.h"
 #include "graph/task/pass.h"
 #include "graph/task/policy.h"
 #include "graph/task/subgraph.h"
@@ -259,10 +260,14 @@ int pons__run_continue(pons_run *r, pons_error *err)
     }
     for (size_t i = 0; i < r->n_tasks && st == PONS_OK; i++) {
         pons_cx *cx = r->tasks[i];
-        if (!cx->node->sub || cx->state == PONS__TASK_DONE) {
+        if (cx->state == PONS__TASK_DONE) {
             continue;
         }
-        st = pons__subgraph_open(cx, false, err);
+        if (cx->node->sub) {
+            st = pons__subgraph_open(cx, false, err);
+        } else if (cx->node->n_runs > 0) {
+            st = pons__graph_call_open(cx, err);
+        }
     }
     return st;
 }

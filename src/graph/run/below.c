@@ -51,8 +51,13 @@ const pons_graph *pons__below(const pons_run *r, const char *name)
     for (name += outer + (outer > 0); g && *name; name += *name == '|') {
         char node[PONS_NAME_MAX];
         snprintf(node, sizeof node, "%.*s", (int)strcspn(name, ":|"), name);
-        uint32_t ix = pons__graph_node_find(g, node);
-        g = ix < g->n_nodes ? g->nodes[ix].sub : NULL;
+        const uint32_t ix = pons__graph_node_find(g, node);
+        const pons__node *n = ix < g->n_nodes ? &g->nodes[ix] : NULL;
+        const char *place = name + strcspn(name, ":|");
+        g = n ? n->sub : NULL;
+        if (n && !g && strncmp(place, ":#", 2) == 0) { // a graph that the node runs
+            g = pons__graph_run_find(n, place + 2, strcspn(place + 2, "#|"));
+        }
         name += strcspn(name, "|");
     }
     return g;
@@ -87,7 +92,7 @@ static int take_name(void *user, const char *ns)
 static bool has_own(const pons_graph *g)
 {
     for (size_t i = 0; i < g->n_nodes; i++) {
-        if (g->nodes[i].sub && g->nodes[i].mode == PONS_SUBGRAPH_OWN) {
+        if ((g->nodes[i].sub && g->nodes[i].mode == PONS_SUBGRAPH_OWN) || g->nodes[i].n_runs > 0) {
             return true;
         }
     }

@@ -158,7 +158,7 @@ static bool leaves_to_root(const pons_run *r, pons_run_state state)
 static int finish(pons_run *r, pons_run_state state, pons_error *err)
 {
     if (leaves_to_root(r, state)) {
-        const bool own = r->parent_task->node->mode == PONS_SUBGRAPH_OWN;
+        const bool own = r->mode == PONS_SUBGRAPH_OWN;
         snprintf(r->ns->unstored, sizeof r->ns->unstored, "%s", own ? pons__run_cp(r) : "");
         r->state = state;
         return PONS_OK;

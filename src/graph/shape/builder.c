@@ -15,6 +15,7 @@ static pons__names names_copy(const char *const *v, bool *failed);
 static void names_fini(pons__names *n);
 static void retries_copy(pons_graph_builder *b, const pons_node_options *o, pons_retry **ret,
                          size_t *ret_n);
+static void runs_copy(pons_graph_builder *b, pons__node_spec *n, const pons_graph *const *runs);
 
 // ---- life ---------------------------------------------------------------------------------------
 
@@ -51,6 +52,7 @@ void pons_graph_builder_destroy(pons_graph_builder *b)
         }
         free(b->nodes[i].shares);
         free(b->nodes[i].retries);
+        free(b->nodes[i].runs);
     }
     free(b->retries);
     pons_value_unref(b->misplaced);
@@ -200,6 +202,7 @@ void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons
     n->goes = names_copy(opts->goes, &b->failed);
     n->cache_on = names_copy(opts->cache_on, &b->failed);
     retries_copy(b, opts, &n->retries, &n->n_retries);
+    runs_copy(b, n, opts->runs);
 }
 
 void pons_graph_defaults(pons_graph_builder *b, const pons_node_options *o)
@@ -288,6 +291,25 @@ static pons__names names_copy(const char *const *v, bool *failed)
         *failed = true;
     }
     return r;
+}
+
+static void runs_copy(pons_graph_builder *b, pons__node_spec *n, const pons_graph *const *runs)
+{
+    free(n->runs);
+    n->runs = NULL;
+    n->n_runs = 0;
+    while (runs && runs[n->n_runs]) {
+        n->n_runs++;
+    }
+    if (n->n_runs == 0) {
+        return;
+    }
+    n->runs = calloc(n->n_runs, sizeof *n->runs);
+    if (n->runs) {
+        memcpy(n->runs, runs, n->n_runs * sizeof *n->runs);
+    } else {
+        b->failed = true;
+    }
 }
 
 // The one policy or the several, whichever was given; both are found by the compiler.

@@ -30,6 +30,8 @@ typedef struct pons__node_spec {
     char *error_handler;
     pons_retry *retries; // instead of those of opts
     size_t n_retries;
+    const pons_graph **runs; // instead of that of opts
+    size_t n_runs;
 } pons__node_spec;
 typedef struct pons__join_spec {
     pons__names from;

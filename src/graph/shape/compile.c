@@ -506,6 +506,30 @@ static bool take_policy(pons_graph *g, const pons_graph_builder *b, pons__node *
     return p->cache_on != NULL;
 }
 
+static bool take_runs(pons__node *n, const pons__node_spec *from, faults *f)
+{
+    if (from->n_runs == 0) {
+        return true;
+    }
+    if (!n->fn) {
+        fault(f, "node '%s' is given graphs to run, but only a function runs graphs", n->name);
+        return true;
+    }
+    n->runs = calloc(from->n_runs, sizeof *n->runs);
+    for (size_t i = 0; i < from->n_runs && n->runs; i++) {
+        const char *name = from->runs[i]->name;
+        if (name_fault(name) || strchr(name, '#')) {
+            fault(f, "node '%s' runs a graph that %s: '%s'", n->name,
+                  name_fault(name) ? name_fault(name) : "has '#' in its name", name);
+        }
+        if (pons__graph_run_find(n, name, strlen(name))) {
+            fault(f, "node '%s' runs two graphs of the name '%s'", n->name, name);
+        }
+        n->runs[n->n_runs++] = pons__graph_ref(from->runs[i]);
+    }
+    return n->runs != NULL;
+}
+
 static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
 {
     size_t k;
@@ -522,7 +546,7 @@ static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
         }
         pons__node *n = &g->nodes[ix];
         if (!take_names(g, &from->goes, &n->goes, &n->n_goes, f) ||
-            !take_policy(g, b, n, from, f)) {
+            !take_policy(g, b, n, from, f) || !take_runs(n, from, f)) {
             return false;
         }
         n->deferred = from->opts.deferred;

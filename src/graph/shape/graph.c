@@ -68,6 +68,10 @@ static void node_fini(pons__node *n)
     policy_destroy(n->policy);
     free(n->name);
     pons__graph_unref(n->sub);
+    for (size_t i = 0; i < n->n_runs; i++) {
+        pons__graph_unref(n->runs[i]);
+    }
+    free(n->runs);
 }
 
 static void policy_destroy(pons__policy *p)
@@ -128,4 +132,14 @@ uint32_t pons__graph_node_find(const pons_graph *g, const char *name)
 const char *pons__graph_node_name(const pons_graph *g, uint32_t ix)
 {
     return ix == PONS__END ? PONS_END : g->nodes[ix].name;
+}
+
+const pons_graph *pons__graph_run_find(const pons__node *node, const char *name, size_t n)
+{
+    for (size_t i = 0; i < node->n_runs; i++) {
+        if (strlen(node->runs[i]->name) == n && memcmp(node->runs[i]->name, name, n) == 0) {
+            return node->runs[i];
+        }
+    }
+    return NULL;
 }

@@ -85,7 +85,9 @@ typedef struct pons__node { // sorted by name, so that an index is a rank in tas
     uint32_t *goes; // what the node itself may go to
     size_t n_goes;
     pons_blocking_fn blocking; // instead of fn
-    pons__policy *policy;      // NULL: none
+    const pons_graph **runs;   // what fn may run; references
+    size_t n_runs;
+    pons__policy *policy; // NULL: none
 } pons__node;
 
 typedef struct pons__join {
@@ -124,5 +126,7 @@ bool pons__graph_index_nodes(pons_graph *g);
 uint32_t pons__graph_channel_find(const pons_graph *g, const char *name); // or PONS__NONE
 uint32_t pons__graph_node_find(const pons_graph *g, const char *name); // PONS__END, PONS__NONE too
 const char *pons__graph_node_name(const pons_graph *g, uint32_t ix);
+// Of what a node may run, the graph of that name; n: how much of the name counts. NULL: none.
+const pons_graph *pons__graph_run_find(const pons__node *node, const char *name, size_t n);
 
 #endif

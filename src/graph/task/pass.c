@@ -16,6 +16,7 @@
 #include "graph/engine.h"
 #include "graph/task/blocking.h"
 #include "graph/task/cache.h"
+#include "graph/task/graph_call.h"
 #include "graph/task/policy.h"
 #include "graph/task/subgraph.h"
 
@@ -58,7 +59,7 @@ static void pass(pons_cx *cx, const pons_value *input)
     if (st == PONS_OK && cx->call_at < cx->n_calls && !cx->cached) {
         st = too_few(cx, &err);
     }
-    if (st == PONS_OK && pons__task_asks(cx)) {
+    if (st == PONS_OK && (pons__task_asks(cx) || pons__graph_call_waits(cx))) {
         st =
             PONS_EPARKED; // it did not return what the await did: its question is asked all the same
     }
@@ -108,8 +109,7 @@ static int too_few(const pons_cx *cx, pons_error *err)
     const pons__call *c = &cx->calls[cx->call_at];
     return pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
                           "call %zu of node '%s' was %s '%s' (%.8s), and is not made any more",
-                          cx->call_at, cx->node->name,
-                          c->kind == PONS__CALL_TASK ? "task" : "await", c->name, c->hash);
+                          cx->call_at, cx->node->name, pons__call_words[c->kind], c->name, c->hash);
 }
 
 static int run_node(pons_cx *cx, pons_error *err)

@@ -36,7 +36,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err);
+static int name_child(const pons_cx *cx, const char *place, char ret[PONS_NAME_MAX],
+                      pons_error *err);
+static pons_run *make_child(pons_cx *cx, const pons__child *o, pons__ns *ns, bool durable);
 static int copy_in(pons_cx *cx, pons_error *err);
 static int input_of(pons_cx *cx, pons_value **ret, pons_error *err);
 static int mark_begin(pons_cx *cx, pons_error *err);
@@ -87,13 +89,49 @@ int pons__subgraph_run(pons_cx *cx, pons_error *err)
 
 int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
 {
-    pons_run *r = cx->run;
-    char name[PONS_NAME_MAX];
-    bool durable = r->durable && cx->node->mode != PONS_SUBGRAPH_NONE;
-    if (!start && !durable) {
+    const bool own = cx->node->mode == PONS_SUBGRAPH_OWN;
+    const size_t before = pons__child_before(cx);
+    char place[PONS_NAME_MAX] = "";
+    if (!start && (!cx->run->durable || cx->node->mode == PONS_SUBGRAPH_NONE)) {
         return PONS_OK;
     }
-    int st = name_child(cx, name, err);
+    if (!own) {
+        snprintf(place, sizeof place, ":%s", pons__task_id(cx));
+    } else if (before > 0) {
+        snprintf(place, sizeof place, ":#%zu", before);
+    }
+    bool fresh = false;
+    int st = pons__child_open(
+        cx,
+        &(pons__child){
+            .g = cx->node->sub, .mode = cx->node->mode, .place = place, .owner = pons__task_id(cx)},
+        start, &fresh, err);
+    if (st == PONS_OK && fresh) {
+        st = begin(cx, err);
+    }
+    if (st != PONS_OK && cx->child) {
+        pons_run_destroy(cx->child);
+        cx->child = NULL;
+    }
+    return st;
+}
+
+size_t pons__child_before(const pons_cx *cx)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < cx->run->n_tasks && cx->run->tasks[i] != cx; i++) {
+        before += cx->run->tasks[i]->node_ix == cx->node_ix;
+    }
+    return before;
+}
+
+int pons__child_open(pons_cx *cx, const pons__child *o, bool start, bool *ret_fresh,
+                     pons_error *err)
+{
+    pons_run *r = cx->run;
+    char name[PONS_NAME_MAX];
+    const bool durable = r->durable && o->mode != PONS_SUBGRAPH_NONE;
+    int st = name_child(cx, o->place, name, err);
     pons__ns *ns = st == PONS_OK ? pons__ns_get(r->t, name, err) : NULL;
     if (!ns) {
         return PONS_EINVAL;
@@ -106,24 +144,40 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
         return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
                               "subgraph namespace '%s' has a run under way", name);
     }
-    st = pons__ns_load(r->t, ns, cx->node->sub, durable, err);
+    st = pons__ns_load(r->t, ns, o->g, durable, err);
     if (st != PONS_OK) {
         if (start && st != PONS_EINVAL) {
             pons__cx_break(cx, st, err);
         }
         return st;
     }
-    bool mine = ns->exists && strcmp(ns->owner, pons__task_id(cx)) == 0;
+    bool mine = ns->exists && strcmp(ns->owner, o->owner) == 0;
     if (!mine && !start) {
         return PONS_OK;
     }
-    pons_run *child = pons__run_create(r->t, cx->node->sub, ns, &r->opts, r->loop);
+    pons_run *child = make_child(cx, o, ns, durable);
     if (!child) {
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
     }
-    child->limit =
-        r->opts.recursion_limit > 0 ? r->opts.recursion_limit : cx->node->sub->recursion_limit;
+    if (mine && !pons__ns_more(ns)) { // it had ended
+        child->cp_stored = true;
+        child->state = PONS_RUN_DONE;
+        return PONS_OK;
+    }
+    *ret_fresh = !mine;
+    return mine ? child->loop->go_on(child, err) : PONS_OK;
+}
+
+static pons_run *make_child(pons_cx *cx, const pons__child *o, pons__ns *ns, bool durable)
+{
+    pons_run *r = cx->run;
+    pons_run *child = pons__run_create(r->t, o->g, ns, &r->opts, r->loop);
+    if (!child) {
+        return NULL;
+    }
+    child->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : o->g->recursion_limit;
     child->durable = durable;
+    child->mode = o->mode;
     child->opts.interrupt_before = child->opts.interrupt_after = child->opts.stream_nodes = NULL;
     if (!r->opts.stream_subgraphs) {
         child->opts.stream = 0;
@@ -131,42 +185,19 @@ int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
     child->parent = r;
     child->parent_task = cx;
     cx->child = child;
-    if (durable && cx->node->mode == PONS_SUBGRAPH_OWN &&
+    if (durable && o->mode == PONS_SUBGRAPH_OWN &&
         ns->base_serial != pons__run_root(r)->serial) { // where a rollback goes back to
         ns->base_serial = pons__run_root(r)->serial;
         snprintf(ns->base, sizeof ns->base, "%s", ns->exists ? ns->head : "");
     }
-    if (mine && !pons__ns_more(ns)) { // it had ended
-        child->cp_stored = true;
-        child->state = PONS_RUN_DONE;
-        return PONS_OK;
-    }
-    if (mine) {
-        st = child->loop->go_on(child, err);
-    } else {
-        st = begin(cx, err);
-    }
-    if (st != PONS_OK) {
-        pons_run_destroy(child);
-        cx->child = NULL;
-    }
-    return st;
+    return child;
 }
 
-static int name_child(pons_cx *cx, char ret[PONS_NAME_MAX], pons_error *err)
+// "outer|node", and where in it.
+static int name_child(const pons_cx *cx, const char *place, char ret[PONS_NAME_MAX],
+                      pons_error *err)
 {
     const char *outer = cx->run->ns->name;
-    bool own = cx->node->mode == PONS_SUBGRAPH_OWN;
-    char place[PONS_NAME_MAX] = "";
-    size_t before = 0; // tasks of this step that are the same node
-    for (size_t i = 0; i < cx->run->n_tasks && cx->run->tasks[i] != cx; i++) {
-        before += cx->run->tasks[i]->node_ix == cx->node_ix;
-    }
-    if (!own) {
-        snprintf(place, sizeof place, ":%s", pons__task_id(cx));
-    } else if (before > 0) {
-        snprintf(place, sizeof place, ":#%zu", before);
-    }
     int n =
         snprintf(ret, PONS_NAME_MAX, "%s%s%s%s", outer, outer[0] ? "|" : "", cx->node->name, place);
     if (n < PONS_NAME_MAX) {
