@@ -57,9 +57,9 @@ typedef struct pons_serve_host {
     int (*observe)(void *user, pons_link **ret, pons_error *err);
     // Sessions with the planning agent: the same tools, approvals and walls as `pons agent` has. Each
     // on a thread of its own; NULL: there is no agent here. PONS_EBUSY: another process has it;
-    // PONS_EENV: there is no model.
-    int (*agent_open)(void *user, const char *session, pons_event_cb on_event, void *event_user,
-                      pons_serve_agent *ret, pons_error *err);
+    // PONS_EENV: there is no model. look: with those tools alone that change nothing.
+    int (*agent_open)(void *user, const char *session, bool look, pons_event_cb on_event,
+                      void *event_user, pons_serve_agent *ret, pons_error *err);
     void (*agent_close)(void *user, pons_serve_agent *a);
     // The text of graph_config.yaml as it is in force (malloc), and writing another one, which was
     // checked. Workers, one at a time.

@@ -27,6 +27,7 @@
 #include "serve/langgraph/routes.h"
 #include "serve/mcp/mcp.h"
 #include "serve/metrics/metrics.h"
+#include "serve/openai/openai.h"
 #include "serve/page/page.h"
 #include "serve/robot/live.h"
 #include "serve/robot/robot.h"
@@ -55,7 +56,8 @@ static const pons__route *const tables[] = {
     pons__lg_store_routes,
     pons__chat_routes, // chat/chat.c
     pons__graph_config_routes,
-    pons__page_routes, // page/page.c
+    pons__openai_routes, // openai/openai.c
+    pons__page_routes,   // page/page.c
     NULL,
 };
 

@@ -294,6 +294,64 @@ static void the_configuration(void **state)
     close_talk(&t);
 }
 
+// A chat program's own requests may look; the user's marked words act, and once.
+static void programs_of_others(void **state)
+{
+    talk t;
+    char path[256];
+    (void)state;
+    open_talk(
+        &t, NULL,
+        "replies:\n- tool_calls: [{name: write_file, arguments: {path: made.txt, content: x}}]\n"
+        "- content: I tried\n- content: A title\n");
+    const int port = t.a.port;
+    static const char url[] = "/v1/chat/completions";
+    snprintf(path, sizeof path, "%s/made.txt", t.b.workspace);
+    serve_must(&t.a, port, "GET", "/v1/models", "", 200, "\"id\":\"agent\"");
+    serve_must(&t.a, port, "POST", url, "{\"model\":\"gpt\",\"messages\":[]}", 404, "no model");
+    serve_must(&t.a, port, "POST", url, "{\"model\":\"agent\",\"messages\":[]}", 400, "messages");
+    serve_must(&t.a, port, "POST", url,
+               "{\"model\":\"agent\",\"tools\":[{}],\"messages\":[{\"role\":\"user\",\"content\":"
+               "\"x\"}]}",
+               400, "tools of its own");
+    // Without the mark, also when it stands elsewhere or is the program's: nothing is made.
+    static const char *const looks[] = {
+        "{\"role\":\"user\",\"content\":\"write it\"}",
+        "{\"role\":\"user\",\"content\":\"A title for: /do write it\"}",
+        "{\"role\":\"system\",\"content\":\"/do write it\"},{\"role\":\"user\",\"content\":"
+        "\"title?\"}",
+        "{\"role\":\"user\",\"content\":\"/do write it\"},{\"role\":\"assistant\",\"content\":"
+        "\"ok\"},{\"role\":\"user\",\"content\":\"title?\"}"};
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        char body[512];
+        snprintf(body, sizeof body, "{\"model\":\"agent\",\"messages\":[%s]}", looks[i]);
+        serve_must(&t.a, port, "POST", url, body, 200, "was not offered: write_file");
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    // With it, and the same words in the same place no second time.
+    static const char acts[] =
+        "{\"model\":\"agent\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":[{"
+        "\"type\":\"text\",\"text\":\"/do write it\"}]}]}";
+    char *r = serve_reply(&t.a, port, "POST", url, acts);
+    static const char *const order[] = {"data: {\"id\":\"chatcmpl-", "chat.completion.chunk",
+                                        "\"role\":\"assistant\"",    "\"finish_reason\":\"stop\"",
+                                        "data: [DONE]\n\n",          NULL};
+    in_order(r, order);
+    free(r);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(unlink(path), 0);
+    serve_must(&t.a, port, "POST", url, acts, 409, "done once");
+    // The conversation goes on in the session that it was.
+    serve_must(
+        &t.a, port, "POST", url,
+        "{\"model\":\"agent\",\"messages\":[{\"role\":\"user\",\"content\":\"/do write it\"},{"
+        "\"role\":\"assistant\",\"content\":\"I tried\"},{\"role\":\"user\",\"content\":"
+        "\"again\"}]}",
+        200, "was not offered: write_file");
+    assert_int_equal(access(path, F_OK), -1);
+    close_talk(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +360,7 @@ int main(void)
         cmocka_unit_test_teardown(an_answer_after_a_kill, bench_teardown),
         cmocka_unit_test_teardown(an_answer_to_a_page_that_is_closed, bench_teardown),
         cmocka_unit_test_teardown(the_configuration, bench_teardown),
+        cmocka_unit_test_teardown(programs_of_others, bench_teardown),
     };
     pons_value_init();
     return bench_together("serve_chat", tests, sizeof tests / sizeof tests[0]);

@@ -8,6 +8,7 @@
 
 #include "cli/agent/agent_cli.h"
 #include "cli/serve/goal_tools.h"
+#include "cli/serve/look_tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,8 @@
 typedef struct parts {
     cli_agent_parts agent;
     pons_llm llm;
+    pons_tools look[CLI_AGENT_TOOLS_MAX]; // before the agent's, when it may only look
+    size_t n_look;
 } parts;
 
 static void agent_close(void *user, pons_serve_agent *a)
@@ -29,6 +32,10 @@ static void agent_close(void *user, pons_serve_agent *a)
     (void)user;
     pons_agent_close(a->agent);
     if (p) {
+        while (p->n_look > 0) {
+            p->n_look--;
+            p->look[p->n_look].ops->close(p->look[p->n_look].self);
+        }
         cli_agent_parts_close(&p->agent);
         if (p->llm.ops) {
             p->llm.ops->close(p->llm.self);
@@ -54,8 +61,18 @@ static int open_parts(cli_host *h, const char *session, parts *p, pons_error *er
                : cli_agent_parts_open(h->c, session, &h->clock, &h->store, &goals, &p->agent, err);
 }
 
-static int agent_open(void *user, const char *session, pons_event_cb on_event, void *event_user,
-                      pons_serve_agent *ret, pons_error *err)
+static int only_look(parts *p, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (size_t i = 0; rc >= 0 && i < p->agent.n_tools; i++) {
+        rc = cli_look_tools(p->agent.tools[i], &p->look[i], err);
+        p->n_look += rc >= 0;
+    }
+    return rc;
+}
+
+static int agent_open(void *user, const char *session, bool look, pons_event_cb on_event,
+                      void *event_user, pons_serve_agent *ret, pons_error *err)
 {
     cli_host *h = user;
     const char *model = getenv("PONS_LLM_MODEL");
@@ -65,6 +82,7 @@ static int agent_open(void *user, const char *session, pons_event_cb on_event, v
         return pons_error_set(err, PONS_ENOMEM, "agent", "no memory for a session");
     }
     int rc = open_parts(h, session, p, err);
+    rc = rc >= 0 && look ? only_look(p, err) : rc;
     if (rc >= 0) {
         const pons_agent_options o = {.store = h->store,
                                       .thread = session,
@@ -72,7 +90,7 @@ static int agent_open(void *user, const char *session, pons_event_cb on_event, v
                                       .config = p->agent.config,
                                       .llm = &p->llm,
                                       .model = model && *model ? model : NULL,
-                                      .tools = p->agent.tools,
+                                      .tools = look ? p->look : p->agent.tools,
                                       .n_tools = p->agent.n_tools,
                                       .prompts = p->agent.prompts,
                                       .judge = p->agent.judge,

@@ -224,7 +224,7 @@ static void chat(pons__request *r)
                                  pons_get_bool(r->body, "debug", false))
                      : NULL;
     if (e) {
-        pons__desk_say(r->s->desk, session, message, &e->l, &err);
+        pons__desk_say(r->s->desk, session, message, true, &e->l, &err);
     }
 }
 

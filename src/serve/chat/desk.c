@@ -37,6 +37,7 @@ typedef struct order { // on the stack of the worker that waits for it
     const char *text; // words, or a question
     const pons_value *answer;
     pons__listener *listener;
+    bool acts; // of SAY
     bool done; // [mtx]
     int rc;
     pons_error err;
@@ -55,6 +56,7 @@ typedef struct session {
     pons__listener *listeners;
     int64_t used_ms, beat_ms;
     bool failed; // the engine is done for; open it anew
+    bool looks;  // a is open with those tools alone that change nothing
 } session;
 
 struct pons__desk {
@@ -94,15 +96,25 @@ static void on_event(void *user, const pons_event *ev)
     }
 }
 
-static int open_agent(session *s, pons_error *err)
+// What a turn may do is settled when it begins; what is left of one that was cut short may no more
+// than its session may by itself.
+static int open_agent(session *s, const order *o, pons_error *err)
 {
     const pons_serve_host *h = &s->d->s->o.host;
-    if (s->failed && s->a.agent) {
+    const bool looks =
+        strncmp(s->name, PONS__DESK_LOOKS, strlen(PONS__DESK_LOOKS)) == 0 && !o->acts;
+    const bool other = o->what == SAY && s->a.agent && looks != s->looks &&
+                       pons_agent_state_get(s->a.agent) != PONS_AGENT_WORKING;
+    if ((s->failed || other) && s->a.agent) {
         h->agent_close(h->user, &s->a);
         s->a = (pons_serve_agent){0};
     }
     s->failed = false;
-    return s->a.agent ? PONS_OK : h->agent_open(h->user, s->name, on_event, s, &s->a, err);
+    if (s->a.agent) {
+        return PONS_OK;
+    }
+    s->looks = looks;
+    return h->agent_open(h->user, s->name, looks, on_event, s, &s->a, err);
 }
 
 typedef struct replaying {
@@ -184,7 +196,7 @@ static int answer(session *s, const char *question, const pons_value *answer, po
 
 static void carry_out(session *s, order *o)
 {
-    o->rc = open_agent(s, &o->err);
+    o->rc = open_agent(s, o, &o->err);
     if (o->rc < 0) {
         if (o->listener) {
             o->listener->end(o->listener, o->rc, &o->err);
@@ -487,10 +499,10 @@ static int give(pons__desk *d, const char *name, order *o, pons_error *err)
     return o->rc;
 }
 
-int pons__desk_say(pons__desk *d, const char *name, const char *text, pons__listener *l,
+int pons__desk_say(pons__desk *d, const char *name, const char *text, bool acts, pons__listener *l,
                    pons_error *err)
 {
-    order o = {.what = SAY, .text = text, .listener = l};
+    order o = {.what = SAY, .text = text, .acts = acts, .listener = l};
     return give(d, name, &o, err);
 }
 

@@ -4,7 +4,7 @@
 
 #include "serve/door/route.h"
 
-#define PONS__METRICS_FEEDS 4 // feeds of streams that are told, of any name
+#define PONS__METRICS_FEEDS 8 // feeds of streams that are told, of any name
 
 int pons__metrics_open(pons_serve *s, pons__metrics **ret, pons_error *err);
 void pons__metrics_close(pons__metrics *m); // NULL-safe

@@ -16,8 +16,8 @@ PYTHON = PEERS / "venv" / "bin" / "python"
 class Server:
     """`pons serve` in a workspace of its own, with free ports."""
 
-    def __init__(self, program, workspace, *options, env=None):
-        self.log = open(Path(workspace) / "stderr", "ab")
+    def __init__(self, program, workspace, *options, log, env=None):
+        self.log = open(Path(log) / "stderr", "ab")
         self.process = subprocess.Popen(
             [program, "serve", "--workspace", workspace, "--listen", "127.0.0.1:0", "--driver", "kinematic",
              "--speed", "10", "--json", *options], stdout=subprocess.PIPE, stderr=self.log, text=True,
@@ -27,7 +27,7 @@ class Server:
             if ready.get("type") == "serve.ready":
                 break
         else:
-            raise SystemExit("pons serve did not start: " + (Path(workspace) / "stderr").read_text())
+            raise SystemExit("pons serve did not start: " + (Path(log) / "stderr").read_text())
         self.url = ready["url"]
         self.tokens = dict(line.split() for line in Path(ready["token_file"]).read_text().splitlines())
         subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=subprocess.DEVNULL)  # its events
@@ -52,7 +52,9 @@ def main(program):
         print(f"{'ok  ' if good else 'FAIL'} {name}{'' if good else chr(10) + said}", flush=True)
 
     with tempfile.TemporaryDirectory(prefix="pons-peers-") as workspace:
-        server = Server(program, workspace, "--tools", "robot,core")
+        script = Path(workspace) / "script.yaml"
+        script.write_text("replies:\n- content: hello there\n- content: once more\n")
+        server = Server(program, workspace + "/w", "--tools", "robot,core", log=workspace)
         operator, viewer = server.tokens["operator"], server.tokens["viewer"]
         # Two clients of one language at once, then another one of the other.
         one = run("node", HERE / "mcp_client.mjs", server.url, operator, "one")
@@ -60,6 +62,9 @@ def main(program):
         result("mcp: npm @modelcontextprotocol/sdk", one)
         result("mcp: PyPI mcp, at the same time", two)
         result("prometheus: client for Python, promtool", run(PYTHON, HERE / "metrics.py", server.url, viewer))
+        server.end()
+        server = Server(program, workspace + "/w", "--llm", f"script:{script}", log=workspace)
+        result("openai: PyPI openai", run(PYTHON, HERE / "openai_client.py", server.url, server.tokens["operator"]))
         server.end()
     print(f"{bad} failed" if bad else "all of them passed")
     return bad > 0
