@@ -58,6 +58,9 @@ static const pons__route *const tables[] = {
     pons__graph_config_routes,
     pons__openai_routes, // openai/openai.c
     pons__page_routes,   // page/page.c
+    pons__lg_graph_routes,
+    pons__lg_cron_routes,
+    pons__page_routes, // page/page.c
     NULL,
 };
 
@@ -205,6 +208,9 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__runhost_open(s, &s->host, err);
     rc = rc < 0 ? rc : pons__desk_open(s, &s->desk, err);
     rc = rc < 0 ? rc : listen_both(s, err);
+    if (rc >= 0) {
+        pons__lg_crons_begin(s);
+    }
     if (rc < 0) {
         pons_serve_close(s);
         return rc;

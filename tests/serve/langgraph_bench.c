@@ -142,14 +142,16 @@ void lg_open(lg *t)
     bench_open(&t->b);
     pons_serve_close(t->b.serve);
     t->handler = (pons_await_handler){.kind = "gate", .start = gate, .user = t};
-    t->served = (pons_serve_graph){.id = "letters",
-                                   .help = "writes letters",
-                                   .graph = t->graph,
-                                   .ns = "",
-                                   .handlers = &t->handler,
-                                   .n_handlers = 1};
-    t->b.o.graphs = &t->served;
-    t->b.o.n_graphs = 1;
+    t->served[0] = (pons_serve_graph){.id = "letters",
+                                      .help = "writes letters",
+                                      .graph = t->graph,
+                                      .ns = "",
+                                      .handlers = &t->handler,
+                                      .n_handlers = 1};
+    t->served[1] = t->served[0];
+    t->served[1].id = "others";
+    t->b.o.graphs = t->served;
+    t->b.o.n_graphs = 2;
     bench_start(&t->b);
 }
 

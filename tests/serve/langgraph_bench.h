@@ -12,7 +12,7 @@
 typedef struct lg {
     bench b;
     pons_graph *graph;
-    pons_serve_graph served;
+    pons_serve_graph served[2]; // letters, and the same under another name
     pons_await_handler handler;
     pthread_mutex_t mtx;
     char gate[64], thread[128]; // [mtx] what waits now; "" nothing

@@ -2,8 +2,11 @@
 // run, that a stream which is cut at any event goes on with the next one, that a server's end is not a
 // run's, and what becomes of a second run on a thread that is at work.
 #include "pons/buf.h"
+#include "serve/langgraph/schedule.h"
+#include "serve/langgraph/shape.h"
 #include "serve/langgraph_bench.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,8 +407,15 @@ static void test_assistants(void **state)
     lg t;
     char path[PATH];
     lg_open(&t);
-    pons_autovalue all = lg_call(&t, 200, "POST", "/assistants/search", "{}");
-    assert_int_equal(json_array_size(all), 1);
+    pons_autovalue all = lg_call(&t, 200, "POST", "/assistants/search",
+                                 "{\"sort_by\":\"name\",\"sort_order\":\"asc\"}");
+    assert_int_equal(json_array_size(all), 2);
+    pons_autovalue other = lg_call(&t, 200, "GET", "/assistants/others", NULL);
+    assert_string_equal(pons_get_str(other, "graph_id", ""), "others");
+    pons_autovalue nodes = lg_call(&t, 200, "GET", "/assistants/others/graph", NULL);
+    assert_int_equal(json_array_size(pons_get(nodes, "nodes")), 5);
+    pons_autovalue schemas = lg_call(&t, 200, "GET", "/assistants/letters/schemas", NULL);
+    assert_non_null(pons_get(pons_get(pons_get(schemas, "state_schema"), "properties"), "letters"));
     char own[64];
     snprintf(own, sizeof own, "%s", pons_get_str(json_array_get(all, 0), "assistant_id", ""));
     pons_autovalue by_name = lg_call(&t, 200, "GET", "/assistants/letters", NULL);
@@ -495,6 +505,237 @@ static void test_runs_of_their_own(void **state)
     lg_close(&t);
 }
 
+// ---- who may --------------------------------------------------------------------------------------
+
+static const struct {
+    const char *method, *path, *role;
+} doors[] = {
+    {"GET", "/info", "viewer"},
+    {"POST", "/assistants", "operator"},
+    {"POST", "/assistants/search", "viewer"},
+    {"POST", "/assistants/count", "viewer"},
+    {"GET", "/assistants/letters", "viewer"},
+    {"PATCH", "/assistants/letters", "operator"},
+    {"DELETE", "/assistants/letters", "operator"},
+    {"POST", "/assistants/letters/versions", "viewer"},
+    {"POST", "/assistants/letters/latest", "operator"},
+    {"GET", "/assistants/letters/graph", "viewer"},
+    {"GET", "/assistants/letters/schemas", "viewer"},
+    {"GET", "/assistants/letters/subgraphs", "viewer"},
+    {"GET", "/assistants/letters/subgraphs/a", "viewer"},
+    {"POST", "/threads", "operator"},
+    {"POST", "/threads/search", "viewer"},
+    {"POST", "/threads/count", "viewer"},
+    {"POST", "/threads/prune", "operator"},
+    {"GET", "/threads/t", "viewer"},
+    {"PATCH", "/threads/t", "operator"},
+    {"DELETE", "/threads/t", "operator"},
+    {"POST", "/threads/t/copy", "operator"},
+    {"GET", "/threads/t/state", "viewer"},
+    {"GET", "/threads/t/state/c", "viewer"},
+    {"POST", "/threads/t/state/checkpoint", "viewer"},
+    {"POST", "/threads/t/state", "operator"},
+    {"PATCH", "/threads/t/state", "operator"},
+    {"POST", "/threads/t/history", "viewer"},
+    {"GET", "/threads/t/history", "viewer"},
+    {"POST", "/threads/t/runs", "operator"},
+    {"POST", "/threads/t/runs/stream", "operator"},
+    {"POST", "/threads/t/runs/wait", "operator"},
+    {"POST", "/runs", "operator"},
+    {"POST", "/runs/stream", "operator"},
+    {"POST", "/runs/wait", "operator"},
+    {"POST", "/runs/batch", "operator"},
+    {"POST", "/runs/cancel", "operator"},
+    {"GET", "/threads/t/runs", "viewer"},
+    {"GET", "/threads/t/runs/r", "viewer"},
+    {"DELETE", "/threads/t/runs/r", "operator"},
+    {"POST", "/threads/t/runs/r/cancel", "operator"},
+    {"GET", "/threads/t/runs/r/join", "viewer"},
+    {"GET", "/threads/t/runs/r/stream", "viewer"},
+    {"GET", "/threads/t/stream", "viewer"},
+    {"PUT", "/store/items", "operator"},
+    {"GET", "/store/items", "viewer"},
+    {"DELETE", "/store/items", "operator"},
+    {"POST", "/store/items/search", "viewer"},
+    {"POST", "/store/namespaces", "viewer"},
+    {"POST", "/runs/crons", "operator"},
+    {"POST", "/threads/t/runs/crons", "operator"},
+    {"POST", "/runs/crons/search", "viewer"},
+    {"POST", "/runs/crons/count", "viewer"},
+    {"GET", "/runs/crons/c", "viewer"},
+    {"PATCH", "/runs/crons/c", "operator"},
+    {"DELETE", "/runs/crons/c", "operator"},
+};
+
+static void must_be(const lg *t, size_t i, const char *attack, const ask *a, int want)
+{
+    const int got = bench_status(&t->b, a);
+    if (got != want) {
+        fail_msg("%s %s, %s: %d", doors[i].method, doors[i].path, attack, got);
+    }
+}
+
+static void test_every_route_has_its_doors(void **state)
+{
+    (void)state;
+    static const char wrong[] = "0000000000000000000000000000000000000000000000000000000000000000";
+    lg t;
+    lg_open(&t);
+    char deep[2048];
+    memset(deep, '[', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
+    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++) {
+        const char *m = doors[i].method, *p = doors[i].path;
+        const char *token = bench_token(&t.b, "admin");
+        const bool writes = strcmp(m, "GET") != 0;
+        must_be(&t, i, "no token", &(ask){m, p, NULL, NULL, NULL, NULL, false}, 401);
+        must_be(&t, i, "a wrong token", &(ask){m, p, NULL, wrong, NULL, NULL, false}, 401);
+        must_be(&t, i, "another host", &(ask){m, p, "evil.example", token, NULL, NULL, false}, 403);
+        must_be(&t, i, "another page",
+                &(ask){m, p, NULL, token, "Origin: http://evil.example\r\n", NULL, false}, 403);
+        must_be(&t, i, "no page", &(ask){m, p, NULL, token, "Origin: null\r\n", NULL, false}, 403);
+        must_be(&t, i, "another method", &(ask){"PROPFIND", p, NULL, token, NULL, NULL, false},
+                405);
+        if (strcmp(doors[i].role, "operator") == 0) {
+            must_be(&t, i, "a viewer",
+                    &(ask){m, p, NULL, bench_token(&t.b, "viewer"), NULL, NULL, false}, 403);
+        }
+        if (writes) {
+            must_be(&t, i, "a form",
+                    &(ask){m, p, NULL, token, "Content-Type: text/plain\r\n", "{}", false}, 415);
+            must_be(&t, i, "half a body", &(ask){m, p, NULL, token, NULL, "{\"a\":", false}, 400);
+            must_be(&t, i, "a deep body", &(ask){m, p, NULL, token, NULL, deep, false}, 400);
+        }
+    }
+    lg_close(&t);
+}
+
+// Bodies that are JSON and make no sense are a client's fault, whatever is in them.
+static void test_bodies_without_sense(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "[]",
+        "[1]",
+        "{}",
+        "{\"assistant_id\":7}",
+        "{\"namespace\":\"a\",\"key\":{}}",
+        "{\"assistant_id\":\"letters\",\"input\":[1],\"config\":3,\"metadata\":[]}",
+        "{\"assistant_id\":\"letters\",\"command\":\"go\",\"checkpoint\":[],\"limit\":\"x\"}",
+        "{\"values\":3,\"as_node\":[],\"checkpoint\":3,\"metadata\":7,\"thread_id\":{},\"ids\":3}"};
+    lg t;
+    lg_open(&t);
+    pons_autovalue made = lg_call(&t, 200, "POST", "/threads", "{\"thread_id\":\"t\"}");
+    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++) {
+        for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
+            if (strcmp(doors[i].method, "GET") == 0) {
+                continue;
+            }
+            const int got =
+                bench_status(&t.b, &(ask){doors[i].method, doors[i].path, NULL,
+                                          bench_token(&t.b, "operator"), NULL, bodies[k], false});
+            if (got < 200 || got >= 500) {
+                fail_msg("%s %s %s: %d", doors[i].method, doors[i].path, bodies[k], got);
+            }
+        }
+    }
+    lg_close(&t);
+}
+
+// ---- crons --------------------------------------------------------------------------------------
+
+static void due(const char *schedule, const char *after, const char *want)
+{
+    pons__schedule when;
+    pons_error err = PONS_ERROR_INIT;
+    int64_t from = 0;
+    char got[PONS__TIME_TEXT] = "never";
+    if (pons__schedule_read(schedule, &when, &err) < 0) {
+        assert_string_equal(want, "bad");
+        return;
+    }
+    assert_true(pons__lg_time_read(after, &from));
+    const int64_t at = pons__schedule_next(&when, from);
+    if (at > 0) {
+        pons__lg_time(at, got);
+        got[16] = '\0';
+    }
+    assert_string_equal(got, want);
+}
+
+static void test_schedules(void **state)
+{
+    (void)state;
+    due("* * * * *", "2026-11-22T21:22:35Z", "2026-11-22T21:23");
+    due("*/15 * * * *", "2026-11-22T21:45:00Z", "2026-11-22T22:00");
+    due("0 8 * * mon-fri", "2026-11-20T08:00:00+00:00", "2026-11-23T08:00"); // a Friday
+    due("0 8 * * 7", "2026-11-20T09:00:00+01:00", "2026-11-22T08:00");
+    due("30 23 31 12 *", "2026-12-31T23:30:00Z", "2027-12-31T23:30");
+    due("0 0 29 2 *", "2026-03-01T00:00:00Z", "2028-02-29T00:00");
+    due("0 0 13 * fri", "2026-11-14T00:00:00Z", "2026-11-20T00:00"); // either will do
+    due("5,10-12 3 1 jan,jul *", "2026-07-01T03:10:59.5Z", "2026-07-01T03:11");
+    due("0 0 30 2 *", "2026-01-01T00:00:00Z", "never");
+    due("60 * * * *", "", "bad");
+    due("* * * *", "", "bad");
+    due("* * * * * *", "", "bad");
+    due("*/0 * * * *", "", "bad");
+    due("5-1 * * * *", "", "bad");
+    due("1, * * * *", "", "bad");
+}
+
+static int64_t wall_of(void *user)
+{
+    return atomic_load((_Atomic int64_t *)user);
+}
+
+static int64_t now_of(void *user)
+{
+    (void)user;
+    const pons_clock real = pons_clock_real();
+    return pons_now_ns(&real);
+}
+
+// On a wall clock that the test sets; waiting goes by the real one.
+static void test_crons_fire(void **state)
+{
+    (void)state;
+    static _Atomic int64_t wall;
+    lg t;
+    char path[PATH];
+    lg_open(&t);
+    wall = 1795382560000;
+    t.b.o.clock = (pons_clock){now_of, wall_of, now_of, &wall};
+    lg_restart(&t);
+    pons_autovalue thread = lg_call(&t, 200, "POST", "/threads", "{\"thread_id\":\"t\"}");
+    pons_autovalue cron =
+        lg_call(&t, 200, "POST", "/threads/t/runs/crons",
+                "{\"assistant_id\":\"letters\",\"schedule\":\"* * * * *\",\"input\":"
+                "{\"wanted\":1},\"metadata\":{\"why\":\"daily\"}}");
+    pons_autovalue none = lg_call(&t, 200, "GET", "/threads/t/runs", NULL);
+    assert_int_equal(json_array_size(none), 0);
+    wall += 60000;
+    size_t n = 0;
+    const char *why = "";
+    for (int i = 0; i < 12000 && n == 0; i++) {
+        pons_autovalue runs = lg_call(&t, 200, "GET", "/threads/t/runs", NULL);
+        n = json_array_size(runs);
+        why = n ? pons_get_str(pons_get(json_array_get(runs, 0), "metadata"), "why", "") : "";
+        assert_true(n == 0 || strcmp(why, "daily") == 0);
+        poll(NULL, 0, 10);
+    }
+    assert_int_equal(n, 1);
+    const char *id = pons_get_str(cron, "cron_id", "");
+    snprintf(path, sizeof path, "/runs/crons/%s", id);
+    pons_autovalue off = lg_call(&t, 200, "PATCH", path, "{\"enabled\":false}");
+    assert_true(json_is_null(pons_get(off, "next_run_date")));
+    lg_restart(&t);
+    pons_autovalue kept = lg_call(&t, 200, "GET", path, NULL);
+    assert_true(json_is_false(pons_get(kept, "enabled")));
+    pons_autovalue bad = lg_call(&t, 422, "POST", "/runs/crons",
+                                 "{\"assistant_id\":\"letters\",\"schedule\":\"now and then\"}");
+    lg_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +752,10 @@ int main(void)
         cmocka_unit_test(test_assistants),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_runs_of_their_own),
+        cmocka_unit_test(test_every_route_has_its_doors),
+        cmocka_unit_test(test_bodies_without_sense),
+        cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_crons_fire),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

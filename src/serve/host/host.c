@@ -44,11 +44,34 @@ static void forget_doomed(pons__runhost *h, bool all)
     pthread_mutex_unlock(&h->mtx);
 }
 
+static void call_each(pons__runhost *h)
+{
+    const int64_t now = pons_now_ms(&h->s->o.clock);
+    pthread_mutex_lock(&h->mtx);
+    void (*fn)(void *user) = now - h->each_at_ms >= h->each_ms ? h->each : NULL;
+    void *each_user = h->each_user;
+    h->each_at_ms = fn ? now : h->each_at_ms;
+    pthread_mutex_unlock(&h->mtx);
+    if (fn) {
+        fn(each_user);
+    }
+}
+
+void pons__runhost_each(pons__runhost *h, int64_t every_ms, void (*fn)(void *user), void *user)
+{
+    pthread_mutex_lock(&h->mtx);
+    h->each = fn;
+    h->each_user = user;
+    h->each_ms = every_ms;
+    pthread_mutex_unlock(&h->mtx);
+}
+
 static int64_t tick(void *user)
 {
     pons__runhost *h = user;
     const int64_t next = pons__jobs_tick(&h->queue, pons_wall_ms(&h->s->o.clock));
     forget_doomed(h, false);
+    call_each(h);
     return next < TICK_MS ? next : TICK_MS;
 }
 

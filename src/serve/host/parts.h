@@ -22,6 +22,9 @@ struct pons__runhost {
     pthread_t workers[PONS__WORKERS_MAX]; // [queue's lock]
     size_t n_workers;                     // [queue's lock]
     pons__doomed *doomed;                 // [mtx]
+    void (*each)(void *user);             // [mtx] called now and then; NULL: nobody wants it
+    void *each_user;                      // [mtx]
+    int64_t each_ms, each_at_ms;          // [mtx]
 };
 
 // worker.c: a thread's main; user is the host.

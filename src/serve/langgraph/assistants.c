@@ -64,13 +64,10 @@ int pons__lg_assistant(pons_serve *s, const char *id, pons_value **ret, pons_err
 {
     pons_autovalue item = NULL;
     pons_error none = PONS_ERROR_INIT;
-    char own[PONS__UUID] = "";
-    for (size_t i = 0; i < s->o.n_graphs; i++) { // a graph's name means its own
-        if (strcmp(s->o.graphs[i].id, id) == 0) {
-            id_of(id, own);
-            id = own;
-            break;
-        }
+    char own[PONS__UUID], named[PONS__UUID];
+    if (pons__runhost_graph(s->host, id)) { // a graph's name means its own
+        id_of(id, named);
+        id = named;
     }
     const int rc = strlen(id) < PONS__UUID
                        ? pons_items_get(pons__runhost_items(s->host), SPACE, id, &item, &none)

@@ -9,8 +9,7 @@
 // its memory. An event's id is its number in the log, with "-1", "-2" … where one row says several.
 #include "serve/langgraph/speak.h"
 
-#include "serve/host/host.h"
-#include "serve/langgraph/shape.h"
+#include "serve/host/begin.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,13 +112,8 @@ static pons_value *about(const pons__speaker *s, const pons_value *given)
 {
     pons_value *m =
         json_is_object(given) ? json_copy((pons_value *)(uintptr_t)given) : json_object();
-    const pons_value *node = pons_get(m, "node"), *ns = pons_get(m, "ns");
-    json_object_set_new(m, "langgraph_node", node ? pons_value_ref(node) : json_null());
-    json_object_set_new(m, "langgraph_checkpoint_ns", ns ? pons_value_ref(ns) : json_null());
-    json_object_set_new(m, "thread_id", json_string(s->thread));
     json_object_set_new(m, "run_id", json_string(s->run_now));
-    json_object_del(m, "node");
-    json_object_del(m, "ns");
+    json_object_del(m, PONS__RUN_MEMBER);
     return m;
 }
 
@@ -171,61 +165,6 @@ static void say_message(pons__speaker *s, pons_buf *out, const char *ns, const c
     }
     say_value(s, out, part ? "messages/partial" : "messages/complete", ns,
               json_pack("[O]", part ? whole : chunk));
-}
-
-// ---- checkpoints, debug -------------------------------------------------------------------------
-
-static pons_value *config(const pons__speaker *s, const char *ns, const pons_value *id)
-{
-    if (!json_is_string(id)) {
-        return json_null();
-    }
-    return pons_object("configurable",
-                       pons_object("thread_id", json_string(s->thread), "checkpoint_ns",
-                                   json_string(ns), "checkpoint_id", pons_value_ref(id), NULL),
-                       NULL);
-}
-
-static pons_value *checkpoint(const pons__speaker *s, const char *ns, const pons_value *v)
-{
-    const pons_value *values = pons_get(v, "values"), *next = pons_get(v, "next");
-    pons_value *tasks = json_array();
-    size_t i;
-    json_t *name;
-    json_array_foreach(next, i, name)
-    {
-        json_array_append_new(tasks, pons_object("name", pons_value_ref(name), "interrupts",
-                                                 json_array(), "state", json_null(), NULL));
-    }
-    return pons_object(
-        "config", config(s, ns, pons_get(v, "checkpoint_id")), "parent_config",
-        config(s, ns, pons_get(v, "parent_id")), "values", pons_value_ref(values), "metadata",
-        pons_object("source", pons_value_ref(pons_get(v, "source")), "step",
-                    pons_value_ref(pons_get(v, "step")), "parents",
-                    pons_value_ref(pons_get(v, "parents")), NULL),
-        "next", pons_value_ref(next), "tasks", tasks, "checkpoint",
-        pons__lg_checkpoint(s->thread, ns, pons_get_str(v, "checkpoint_id", NULL)),
-        "parent_checkpoint", pons__lg_checkpoint(s->thread, ns, pons_get_str(v, "parent_id", NULL)),
-        NULL);
-}
-
-static void say_changed(pons__speaker *s, pons_buf *out, uint32_t mode, const char *ns,
-                        const char *payload)
-{
-    pons_autovalue v = NULL;
-    if (pons_value_parse(payload, strlen(payload), &v, NULL) < 0) {
-        return;
-    }
-    if (mode == PONS_STREAM_CHECKPOINTS) {
-        say_value(s, out, "checkpoints", ns, checkpoint(s, ns, v));
-        return;
-    }
-    const char *type = pons_get_str(v, "type", "");
-    json_object_set_new(v, "timestamp", pons__lg_time_value(pons_get_int(v, "timestamp", 0)));
-    if (strcmp(type, "checkpoint") == 0) {
-        json_object_set_new(v, "payload", checkpoint(s, ns, pons_get(v, "payload")));
-    }
-    say_value(s, out, "debug", ns, pons_value_ref(v));
 }
 
 // ---- the log ------------------------------------------------------------------------------------
@@ -290,8 +229,6 @@ static void streamed(pons__speaker *s, pons_buf *out, const pons_event_row *row,
     ns = s->subgraphs ? ns : "";
     if (mode == PONS_STREAM_MESSAGES) {
         say_message(s, out, ns, payload);
-    } else if (mode == PONS_STREAM_CHECKPOINTS || mode == PONS_STREAM_DEBUG) {
-        say_changed(s, out, mode, ns, payload);
     } else {
         say(s, out, word, ns, payload);
     }

@@ -1,0 +1,332 @@
+// crons.c - runs that begin by the clock.
+//
+//     POST /runs/crons, /threads/T/runs/crons      GET, PATCH, DELETE /runs/crons/C
+//     POST /runs/crons/search, /runs/crons/count
+//
+// A cron is an item with what its runs are asked with, and when the next one is due. The run host's
+// watcher looks once a second: what is due gets its next time written, then its run is submitted. So
+// one that was due while no server ran begins once, at the next start, and a server that is killed
+// between the two leaves that one run out.
+#include "pons/log.h"
+#include "serve/host/keep.h"
+#include "serve/langgraph/ask.h"
+#include "serve/langgraph/assistants.h"
+#include "serve/langgraph/page.h"
+#include "serve/langgraph/routes.h"
+#include "serve/langgraph/schedule.h"
+#include "serve/langgraph/shape.h"
+
+#include <string.h>
+
+#define SPACE PONS__OWN ".crons"
+
+enum { LIMIT = 10, LOOK_MS = 1000 };
+
+static pons_value *or_null(const pons_value *v)
+{
+    return v ? pons_value_ref(v) : json_null();
+}
+
+static pons_value *shown(const pons_value *c)
+{
+    return pons_object(
+        "cron_id", or_null(pons_get(c, "cron_id")), "assistant_id",
+        or_null(pons_get(c, "assistant_id")), "thread_id", or_null(pons_get(c, "thread_id")),
+        "user_id", json_string(""), "schedule", or_null(pons_get(c, "schedule")), "end_time",
+        or_null(pons_get(c, "end_time")), "timezone", json_null(), "payload",
+        or_null(pons_get(c, "payload")), "metadata", or_null(pons_get(c, "metadata")),
+        "on_run_completed", or_null(pons_get(c, "on_run_completed")), "enabled",
+        or_null(pons_get(c, "enabled")), "next_run_date",
+        pons__lg_time_value(pons_get_int(c, "next_ms", 0)), "created_at",
+        pons__lg_time_value(pons_get_int(c, "created_ms", 0)), "updated_at",
+        pons__lg_time_value(pons_get_int(c, "updated_ms", 0)), NULL);
+}
+
+static int keep(pons_serve *s, const pons_value *c, pons_error *err)
+{
+    return pons_items_put(pons__runhost_items(s->host), SPACE, pons_get_str(c, "cron_id", ""), c,
+                          &(pons_item_put){.unsearched = true}, err);
+}
+
+// When it is due after that; 0: never again.
+static int next_of(const pons_value *c, int64_t after_ms, int64_t *ret, pons_error *err)
+{
+    pons__schedule when;
+    int64_t end = 0;
+    const char *until = pons_get_str(c, "end_time", NULL);
+    int rc = pons__schedule_read(pons_get_str(c, "schedule", ""), &when, err);
+    if (rc >= 0 && until && !pons__lg_time_read(until, &end)) {
+        rc = pons_error_set(err, PONS_EINVAL, PONS__SERVE,
+                            "end_time: a time like 2027-01-31T12:00:00Z");
+    }
+    if (rc >= 0) {
+        *ret = pons__schedule_next(&when, after_ms);
+        *ret = (until && *ret > end) || !pons_get_bool(c, "enabled", true) ? 0 : *ret;
+    }
+    return rc;
+}
+
+// ---- the clock ----------------------------------------------------------------------------------
+
+static int fire(pons_serve *s, const pons_value *c, pons_error *err)
+{
+    pons_autovalue run = NULL;
+    pons_autovalue body = json_copy((pons_value *)(uintptr_t)pons_get(c, "payload"));
+    pons_autovalue metadata = json_copy((pons_value *)(uintptr_t)pons_get(c, "metadata"));
+    json_object_set_new(metadata, "cron_id", or_null(pons_get(c, "cron_id")));
+    json_object_set_new(body, "assistant_id", or_null(pons_get(c, "assistant_id")));
+    json_object_set_new(body, "metadata", pons_value_ref(metadata));
+    json_object_set_new(body, "on_completion", or_null(pons_get(c, "on_run_completed")));
+    return pons__lg_submit(s, pons_get_str(c, "thread_id", NULL), body, &run, err);
+}
+
+static void look(pons_serve *s, const pons_value *item, int64_t now)
+{
+    const pons_value *was = pons_get(item, "value");
+    const int64_t due = pons_get_int(was, "next_ms", 0);
+    pons_error err = PONS_ERROR_INIT;
+    int64_t next = 0;
+    if (due == 0 || due > now) {
+        return;
+    }
+    pons_autovalue c = json_copy((pons_value *)(uintptr_t)was);
+    int rc = next_of(c, now, &next, &err);
+    json_object_set_new(c, "next_ms", json_integer(next));
+    rc = rc < 0 ? rc : keep(s, c, &err);
+    rc = rc < 0 ? rc : fire(s, c, &err);
+    if (rc < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "cron %s: %s", pons_get_str(c, "cron_id", ""),
+                 err.message);
+    }
+}
+
+static void on_tick(void *user)
+{
+    pons_serve *s = user;
+    pons_autovalue items = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    size_t i;
+    json_t *one;
+    if (pons_items_search(pons__runhost_items(s->host),
+                          &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, &err) < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
+        return;
+    }
+    json_array_foreach(items, i, one)
+    {
+        look(s, one, pons_wall_ms(&s->o.clock));
+    }
+}
+
+void pons__lg_crons_begin(pons_serve *s)
+{
+    pons__runhost_each(s->host, LOOK_MS, on_tick, s);
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+// What its runs are asked with.
+static const char *const asked[] = {"input",           "command",
+                                    "config",          "context",
+                                    "webhook",         "interrupt_before",
+                                    "interrupt_after", "multitask_strategy",
+                                    "stream_mode",     "stream_subgraphs",
+                                    "durability",      "checkpoint_during",
+                                    "if_not_exists",   NULL};
+
+static void take_over(pons_value *payload, const pons_value *body)
+{
+    for (size_t i = 0; asked[i]; i++) {
+        const pons_value *v = pons_get(body, asked[i]);
+        if (v && !json_is_null(v)) {
+            json_object_set_new(payload, asked[i], pons_value_ref(v));
+        }
+    }
+}
+
+static bool make(pons__request *r, const char *thread, pons_value **ret)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue a = NULL;
+    char id[PONS__UUID];
+    const pons_value *m = pons_get(r->body, "metadata"), *end = pons_get(r->body, "end_time");
+    const int64_t now = pons_wall_ms(&r->s->o.clock);
+    int64_t next = 0;
+    pons__order order;
+    if (pons__lg_assistant(r->s, pons_get_str(r->body, "assistant_id", ""), &a, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return false;
+    }
+    pons_value *payload = json_object();
+    take_over(payload, r->body);
+    pons__uuid(now, id);
+    pons_autovalue c = pons_object(
+        "cron_id", json_string(id), "assistant_id", pons_value_ref(pons_get(a, "assistant_id")),
+        "thread_id", thread ? json_string(thread) : json_null(), "schedule",
+        json_string(pons_get_str(r->body, "schedule", "")), "end_time", or_null(end), "payload",
+        payload, "metadata", json_is_object(m) ? pons_value_ref(m) : json_object(),
+        "on_run_completed", json_string(pons_get_str(r->body, "on_run_completed", "delete")),
+        "enabled", json_boolean(pons_get_bool(r->body, "enabled", true)), "created_ms",
+        json_integer(now), "updated_ms", json_integer(now), NULL);
+    int rc = pons__order_read(payload, &order, &err);
+    rc = rc < 0 ? rc : next_of(c, now, &next, &err);
+    json_object_set_new(c, "next_ms", json_integer(next));
+    rc = rc < 0 ? rc : keep(r->s, c, &err);
+    if (rc < 0) {
+        pons__lg_refuse(r, &err);
+        return false;
+    }
+    *ret = pons_value_ref(c);
+    return true;
+}
+
+static void create(pons__request *r)
+{
+    pons_autovalue c = NULL;
+    const char *thread = r->n_args > 0 ? r->args[0] : NULL;
+    if (thread && !pons__lg_thread_is(r->s, thread)) {
+        pons__reply_error(r, 404, "there is no thread %s", thread);
+    } else if (make(r, thread, &c)) {
+        pons__reply_json(r, 200, shown(c));
+    }
+}
+
+static pons_value *find(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue item = NULL;
+    if (pons_items_get(pons__runhost_items(r->s->host), SPACE, r->args[0], &item, &err) < 0) {
+        if (err.status == PONS_ENOTFOUND) {
+            pons__reply_error(r, 404, "there is no cron %s", r->args[0]);
+        } else {
+            pons__lg_refuse(r, &err);
+        }
+        return NULL;
+    }
+    return pons_value_ref(pons_get(item, "value"));
+}
+
+static void get(pons__request *r)
+{
+    pons_autovalue c = find(r);
+    if (c) {
+        pons__reply_json(r, 200, shown(c));
+    }
+}
+
+static void change(pons__request *r)
+{
+    static const char *const own[] = {"schedule", "end_time",         "metadata",
+                                      "enabled",  "on_run_completed", NULL};
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue was = find(r);
+    const int64_t now = pons_wall_ms(&r->s->o.clock);
+    int64_t next = 0;
+    pons__order order;
+    if (!was) {
+        return;
+    }
+    pons_autovalue c = json_deep_copy(was);
+    for (size_t i = 0; own[i]; i++) {
+        const pons_value *v = pons_get(r->body, own[i]);
+        if (v) {
+            json_object_set_new(c, own[i], pons_value_ref(v));
+        }
+    }
+    take_over(json_object_get(c, "payload"), r->body);
+    json_object_set_new(c, "updated_ms", json_integer(now));
+    int rc = pons__order_read(pons_get(c, "payload"), &order, &err);
+    rc = rc < 0 ? rc : next_of(c, now, &next, &err);
+    json_object_set_new(c, "next_ms", json_integer(next));
+    rc = rc < 0 ? rc : keep(r->s, c, &err);
+    if (rc < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_json(r, 200, shown(c));
+}
+
+static void forget(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue c = find(r);
+    if (!c) {
+        return;
+    }
+    if (pons_items_delete(pons__runhost_items(r->s->host), SPACE, r->args[0], &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_json(r, 200, json_object());
+}
+
+// ---- looking ------------------------------------------------------------------------------------
+
+static bool same(const pons_value *c, const pons_value *q, const char *member)
+{
+    const pons_value *wanted = pons_get(q, member);
+    return !wanted || json_is_null(wanted) || json_equal(pons_get(c, member), wanted);
+}
+
+static int all(pons__request *r, pons_value **ret, pons_error *err)
+{
+    pons_autovalue items = NULL;
+    size_t i;
+    json_t *one;
+    const pons_value *m = pons_get(r->body, "metadata");
+    const int rc =
+        pons_items_search(pons__runhost_items(r->s->host),
+                          &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret = json_array();
+    json_array_foreach(items, i, one)
+    {
+        const pons_value *c = pons_get(one, "value");
+        if (same(c, r->body, "assistant_id") && same(c, r->body, "thread_id") &&
+            same(c, r->body, "enabled") &&
+            (!json_is_object(m) || pons_items_fits(pons_get(c, "metadata"), m))) {
+            json_array_append_new(*ret, shown(c));
+        }
+    }
+    return PONS_OK;
+}
+
+static void search(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue list = NULL;
+    if (all(r, &list, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__lg_reply_page(r, list,
+                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
+                                         .offset = pons_get_int(r->body, "offset", 0),
+                                         .sort_by = pons_get_str(r->body, "sort_by", "created_at"),
+                                         .ascending = pons__lg_ascending(r->body),
+                                         .select = pons_get(r->body, "select")});
+}
+
+static void count(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue list = NULL;
+    if (all(r, &list, &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
+    pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));
+}
+
+const pons__route pons__lg_cron_routes[] = {
+    {"POST", "/runs/crons", PONS__OPERATOR, create},
+    {"POST", "/threads/*/runs/crons", PONS__OPERATOR, create},
+    {"POST", "/runs/crons/search", PONS__VIEWER, search},
+    {"POST", "/runs/crons/count", PONS__VIEWER, count},
+    {"GET", "/runs/crons/*", PONS__VIEWER, get},
+    {"PATCH", "/runs/crons/*", PONS__OPERATOR, change},
+    {"DELETE", "/runs/crons/*", PONS__OPERATOR, forget},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};
