@@ -7,8 +7,10 @@
 #include "serve/langgraph/assistants.h"
 #include "serve/langgraph/routes.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 // The graph of the assistant that the path names; NULL: it is answered.
 static const pons_serve_graph *find(pons__request *r)
@@ -27,51 +29,38 @@ static const pons_serve_graph *find(pons__request *r)
     return g;
 }
 
-static int draw(const pons_serve_graph *g, pons_value **ret, pons_error *err)
+static int draw(const pons_serve_graph *g, const char *format, int xray, pons_value **ret,
+                pons_error *err)
 {
     char *text = NULL;
-    int rc = pons_graph_draw(g->graph, "json", &text, err);
+    int rc = pons_graph_draw_as(g->graph, &(pons_draw_options){format, xray}, &text, err);
     rc = rc < 0 ? rc : pons_value_parse(text, strlen(text), ret, err);
     free(text);
     return rc;
 }
 
-static pons_value *node_of(const char *id)
+// true: all levels of subgraphs; a number: so many; else none.
+static int xray_of(const pons__request *r)
 {
-    const bool end = strcmp(id, PONS_END) == 0;
-    return pons_object(
-        "id", json_string(id), "type", end ? NULL : json_string("runnable"), "data",
-        end ? NULL : pons_object("id", json_string(id), "name", json_string(id), NULL), NULL);
+    const char *text = r->s->http->query(r->x, "xray");
+    const bool all = text && strcasecmp(text, "true") == 0;
+    const int64_t n = all ? -1 : pons__lg_number(r, "xray", 0);
+    return n < -1 || n > INT_MAX ? -1 : (int)n;
 }
 
 static void graph(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue drawn = NULL;
+    pons_value *drawn = NULL;
     const pons_serve_graph *g = find(r);
     if (!g) {
         return;
     }
-    if (draw(g, &drawn, &err) < 0) {
+    if (draw(g, "langgraph", xray_of(r), &drawn, &err) < 0) {
         pons__lg_refuse(r, &err);
         return;
     }
-    pons_value *nodes = json_array(), *edges = json_array();
-    size_t i;
-    json_t *one;
-    json_array_foreach(pons_get(drawn, "nodes"), i, one)
-    {
-        json_array_append_new(nodes, node_of(json_string_value(one)));
-    }
-    json_array_foreach(pons_get(drawn, "edges"), i, one)
-    {
-        json_array_append_new(
-            edges,
-            pons_object("source", pons_value_ref(pons_get(one, "from")), "target",
-                        pons_value_ref(pons_get(one, "to")), "conditional",
-                        pons_get_bool(one, "conditional", false) ? json_true() : NULL, NULL));
-    }
-    pons__reply_json(r, 200, pons_object("nodes", nodes, "edges", edges, NULL));
+    pons__reply_json(r, 200, drawn);
 }
 
 // Channels have no types here: a schema names them, and lets each be anything.
@@ -97,7 +86,7 @@ static void schemas(pons__request *r)
     if (!g) {
         return;
     }
-    if (draw(g, &drawn, &err) < 0) {
+    if (draw(g, "json", 0, &drawn, &err) < 0) {
         pons__lg_refuse(r, &err);
         return;
     }
