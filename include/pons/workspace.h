@@ -120,6 +120,31 @@ bool pons_ws_may_write(pons_ws_role role, pons_ws_file file);
 int pons_ws_may_change(pons_ws_role role, pons_ws_file file, const char *kind,
                        const pons_value *before, const pons_value *after, pons_error *err);
 
+// ---- three texts made one -----------------------------------------------------------------------
+
+typedef struct pons_ws_command { // a change that somebody's edit asks for
+    const char *kind, *id;
+    const pons_value *before, *after; // as it is, as it is to be; NULL: not there
+    bool refused;                     // by the matrix: it is put back
+    char why[200];                    // why
+} pons_ws_command;
+
+typedef struct pons_ws_merge {
+    pons_ws_role role;   // whose edit it is
+    uint64_t generation; // of the result's stamp
+    bool no_deletions;   // theirs may be a part of a text only: what it lacks was not taken out
+    // Each command, before the result is written; NULL: nobody asks.
+    void (*command)(void *user, const pons_ws_command *c);
+    void *user;
+    size_t clashes; // filled: places and fields that both changed
+} pons_ws_merge;
+
+// theirs is somebody's edit of base, while base became ours. The result: theirs' text with what ours
+// changed since; where both changed a field ours has the word, where both changed words both stand.
+// Commands that the role may not give are left out. PONS_EINVAL: it cannot be rendered.
+int pons_ws_merge_docs(const pons_ws_doc *base, const pons_ws_doc *ours, const pons_ws_doc *theirs,
+                       pons_ws_merge *m, pons_buf *out, pons_error *err);
+
 // ---- files on disk ------------------------------------------------------------------------------
 
 // Reads DIR/FILE.md. PONS_ENOTFOUND: there is none; PONS_EREFUSED: the role may not; else as
@@ -131,6 +156,45 @@ int pons_ws_load(pons_ws_role role, const char *dir, pons_ws_file file, pons_ws_
 // returns. PONS_EREFUSED: the role may not write that file.
 int pons_ws_write(pons_ws_role role, const char *dir, pons_ws_file file, const char *text,
                   size_t len, const char *expect, size_t expect_len, pons_error *err);
+
+// ---- a folder that others write in too ----------------------------------------------------------
+
+// Keeps the last texts of each file (.pons/base/), so that an edit of an old one is understood; looks at
+// what others write, and makes commands of it; writes changes of its own so that no edit is lost.
+// Several processes may have the same folder open. One thread at a time.
+typedef struct pons_ws_place pons_ws_place;
+
+typedef struct pons_ws_place_options {
+    pons_ws_role role;       // whose changes pons_ws_place_change makes
+    pons_ws_dialect dialect; // of files that are made
+    // Somebody's edit, command by command, refused ones too; and what a person should know (it is in
+    // LOG.md as well). May be NULL. Neither may call the place.
+    void (*command)(void *user, pons_ws_file file, const pons_ws_command *c);
+    void (*notice)(void *user, const char *file, const char *text);
+    void *user;
+} pons_ws_place_options;
+
+int pons_ws_place_open(const char *dir, const pons_ws_place_options *options, pons_ws_place **ret,
+                       pons_error *err);
+void pons_ws_place_close(pons_ws_place *p); // NULL-safe
+
+// Readable when something happened in the folder; -1: there is no inotify, the poll does.
+int pons_ws_place_fd(const pons_ws_place *p);
+// Looks at what has changed: 50 ms after an edit, at most 500 ms while they keep coming; each second at
+// all files. now_ms: any clock that only goes on. Returns when it wants to be called next, in ms.
+int pons_ws_place_poll(pons_ws_place *p, int64_t now_ms);
+// Looks at one file at once.
+int pons_ws_place_look(pons_ws_place *p, pons_ws_file file, pons_error *err);
+// The newest good state; NULL: the file is not there. Until the next call of the place.
+const pons_ws_doc *pons_ws_place_doc(const pons_ws_place *p, pons_ws_file file);
+// Whether the file as it stands cannot be read: its state is the last good one, and nothing is written.
+bool pons_ws_place_suspended(const pons_ws_place *p, pons_ws_file file);
+
+// Changes records, after what somebody has written meanwhile was taken in. Durable when it returns. Waits
+// up to half a second for an editor that is just writing. PONS_EREFUSED: the matrix; PONS_EBUSY: the
+// file cannot be read as it stands, and is not overwritten.
+int pons_ws_place_change(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes,
+                         size_t n, pons_error *err);
 
 #ifdef __cplusplus
 }

@@ -145,11 +145,10 @@ int pons__ws_lock(const char *dir, const char *name, int *ret, pons_error *err)
     return PONS_OK;
 }
 
-int pons__ws_replace(const char *dir, const char *name, const char *text, size_t len,
-                     const char *expect, size_t expect_len, const char *keep, pons_error *err)
+int pons__ws_swap(const char *dir, const char *name, const char *text, size_t len, bool fresh_name,
+                  const char *keep, pons_buf *came, pons_error *err)
 {
     char path[PATH_MAX], fresh[PATH_MAX];
-    pons_autobuf out = PONS_BUF_INIT;
     snprintf(path, sizeof path, "%s/%s", dir, name);
     snprintf(fresh, sizeof fresh, "%s/" PONS__WS_FOLDER "/%s.new", dir, name);
     if (write_new(fresh, path, text, len) < 0) {
@@ -157,30 +156,53 @@ int pons__ws_replace(const char *dir, const char *name, const char *text, size_t
         unlink(fresh);
         return rc;
     }
-    if (pons__ws_exchange(path, fresh, !expect) < 0) {
+    if (pons__ws_exchange(path, fresh, fresh_name) < 0) {
         const bool stale = errno == EEXIST || errno == ENOENT;
         const int rc =
             stale ? PONS_ESTALE : pons__ws_failed(err, "put the new text in place", path);
         unlink(fresh);
         return stale ? pons_error_set(err, rc, WHERE, "%s was changed meanwhile", name) : rc;
     }
-    if (!expect) {
-        return pons__ws_sync_dir(dir) < 0 ? pons__ws_failed(err, "sync the folder", dir) : PONS_OK;
-    }
-    int rc = pons__ws_read_file(fresh, &out, err);
-    if (rc == PONS_OK && (out.len != expect_len || memcmp(out.data, expect, out.len) != 0)) {
-        rc = pons_error_set(err, PONS_ESTALE, WHERE, "%s was changed meanwhile", name);
-    }
-    if (rc < 0) { // as it was: the editor's text has the name again
-        pons__ws_exchange(path, fresh, false);
-        unlink(fresh);
-    } else if (keep) {
-        rc = rename(fresh, keep) < 0 ? pons__ws_failed(err, "keep the old text", keep) : PONS_OK;
-    } else {
-        unlink(fresh);
+    int rc = fresh_name ? PONS_OK : pons__ws_read_file(fresh, came, err);
+    if (rc == PONS_OK && !fresh_name && keep && rename(fresh, keep) < 0) {
+        rc = pons__ws_failed(err, "keep the old text", keep);
     }
     if (rc == PONS_OK && pons__ws_sync_dir(dir) < 0) {
         rc = pons__ws_failed(err, "sync the folder", dir);
+    }
+    return rc;
+}
+
+// As it was: what an editor wrote has its name again, also when it wrote once more meanwhile.
+static void put_back(const char *dir, const char *name, const char *text, size_t len)
+{
+    char path[PATH_MAX], fresh[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    snprintf(fresh, sizeof fresh, "%s/" PONS__WS_FOLDER "/%s.new", dir, name);
+    for (int i = 0; i < 16; i++) {
+        pons_autobuf out = PONS_BUF_INIT;
+        if (pons__ws_exchange(path, fresh, false) < 0 ||
+            pons__ws_read_file(fresh, &out, NULL) < 0 ||
+            (out.len == len && memcmp(out.data, text, len) == 0)) {
+            return;
+        }
+    }
+}
+
+static int replace(const char *dir, const char *name, const char *text, size_t len,
+                   const char *expect, size_t expect_len, pons_error *err)
+{
+    char fresh[PATH_MAX];
+    pons_autobuf came = PONS_BUF_INIT;
+    snprintf(fresh, sizeof fresh, "%s/" PONS__WS_FOLDER "/%s.new", dir, name);
+    int rc = pons__ws_swap(dir, name, text, len, !expect, NULL, &came, err);
+    if (rc == PONS_OK && expect &&
+        (came.len != expect_len || memcmp(came.data, expect, came.len) != 0)) {
+        put_back(dir, name, text, len);
+        rc = pons_error_set(err, PONS_ESTALE, WHERE, "%s was changed meanwhile", name);
+    }
+    if (expect) {
+        unlink(fresh);
     }
     return rc;
 }
@@ -213,7 +235,7 @@ int pons_ws_write(pons_ws_role role, const char *dir, pons_ws_file file, const c
     }
     int rc = pons__ws_lock(dir, name, &lock, err);
     if (rc == PONS_OK) {
-        rc = pons__ws_replace(dir, name, text, len, expect, expect_len, NULL, err);
+        rc = replace(dir, name, text, len, expect, expect_len, err);
         close(lock);
     }
     return rc;

@@ -4,7 +4,10 @@
 
 #include "pons/workspace.h"
 
+#include <limits.h>
+
 #define PONS__WS_FOLDER   ".pons"
+#define PONS__WS_DIR_MAX  (PATH_MAX - 512) // of a folder's path: its files' fit PATH_MAX
 #define PONS__WS_SIZE_MAX ((size_t)16 << 20)
 
 int pons__ws_failed(pons_error *err, const char *what, const char *path); // PONS_EIO, with errno
@@ -14,8 +17,9 @@ int pons__ws_sync_dir(const char *dir); // 0 or -1 with errno
 // The lock of a file's writers, for as long as the descriptor is open.
 int pons__ws_lock(const char *dir, const char *name, int *ret, pons_error *err);
 int pons__ws_exchange(const char *path, const char *other, bool fresh);
-// Under its lock. What came out goes to `keep`, or away when that is NULL.
-int pons__ws_replace(const char *dir, const char *name, const char *text, size_t len,
-                     const char *expect, size_t expect_len, const char *keep, pons_error *err);
+// Under its lock: the new text takes the name (fresh_name: which is not there yet; PONS_ESTALE: it is).
+// What came out is in `came` and, with `keep`, under that name; without, where the new text was.
+int pons__ws_swap(const char *dir, const char *name, const char *text, size_t len, bool fresh_name,
+                  const char *keep, pons_buf *came, pons_error *err);
 
 #endif

@@ -1,0 +1,170 @@
+// watch.c - changes in a folder: inotify, and each second a look at every file, as inotify sees nothing
+// of what another machine writes over a network.
+//
+// An edit is many writes: a file is due when nothing has come for 50 ms, or 500 ms after the first.
+#include "workspace/files/watch.h"
+
+#include "pons/memory.h"
+#include "workspace/files/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define QUIET_MS      50
+#define LATEST_MS     500
+#define LOOK_MS       1000
+#define STRANGERS_MAX 64
+
+typedef struct seen {          // of a file
+    int64_t first_ms, last_ms; // of events that were not looked at yet; first 0: none
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+} seen;
+
+struct pons__ws_watch {
+    char dir[PONS__WS_DIR_MAX];
+    int fd; // -1: none
+    seen files[PONS_WS_FILES];
+    int64_t looked_ms;
+    bool looked;
+    char strangers[STRANGERS_MAX][NAME_MAX + 1];
+    size_t n_strangers;
+};
+
+int pons__ws_watch_open(const char *dir, pons__ws_watch **ret, pons_error *err)
+{
+    pons__ws_watch *w = pons_need_zeroed(1, sizeof *w);
+    (void)err;
+    snprintf(w->dir, sizeof w->dir, "%s", dir);
+    w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (w->fd >= 0 &&
+        inotify_add_watch(w->fd, dir, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM) <
+            0) {
+        close(w->fd); // too many watches on this machine: the look each second does
+        w->fd = -1;
+    }
+    *ret = w;
+    return PONS_OK;
+}
+
+void pons__ws_watch_close(pons__ws_watch *w)
+{
+    if (w && w->fd >= 0) {
+        close(w->fd);
+    }
+    free(w);
+}
+
+int pons__ws_watch_fd(const pons__ws_watch *w)
+{
+    return w->fd;
+}
+
+static void touch(pons__ws_watch *w, int file, int64_t now_ms)
+{
+    seen *s = &w->files[file];
+    s->last_ms = now_ms;
+    s->first_ms = s->first_ms ? s->first_ms : now_ms;
+}
+
+static bool is_stranger(const char *name)
+{
+    return fnmatch("*.sync-conflict-*", name, 0) == 0 ||
+           fnmatch("*conflicted copy*", name, 0) == 0 || fnmatch(".#*", name, 0) == 0;
+}
+
+static void tell_stranger(pons__ws_watch *w, const char *name,
+                          void (*stranger)(void *user, const char *name), void *user)
+{
+    for (size_t i = 0; i < w->n_strangers; i++) {
+        if (strcmp(w->strangers[i], name) == 0) {
+            return;
+        }
+    }
+    if (w->n_strangers < STRANGERS_MAX) {
+        snprintf(w->strangers[w->n_strangers++], sizeof w->strangers[0], "%s", name);
+        stranger(user, name);
+    }
+}
+
+// Looks at all of them; what is not as it was is touched.
+static void look(pons__ws_watch *w, int64_t now_ms, void (*stranger)(void *user, const char *name),
+                 void *user)
+{
+    char path[PATH_MAX];
+    for (int f = 0; f < PONS_WS_FILES; f++) {
+        struct stat st = {0};
+        seen *s = &w->files[f];
+        snprintf(path, sizeof path, "%s/%s", w->dir, pons_ws_file_name((pons_ws_file)f));
+        if (stat(path, &st) < 0) {
+            st = (struct stat){0};
+        }
+        if (s->inode != st.st_ino || s->size != st.st_size ||
+            s->changed.tv_sec != st.st_mtim.tv_sec || s->changed.tv_nsec != st.st_mtim.tv_nsec) {
+            s->inode = st.st_ino;
+            s->size = st.st_size;
+            s->changed = st.st_mtim;
+            touch(w, f, now_ms);
+        }
+    }
+    DIR *d = opendir(w->dir);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        if (is_stranger(e->d_name)) {
+            tell_stranger(w, e->d_name, stranger, user);
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+    w->looked_ms = now_ms;
+    w->looked = true;
+}
+
+static void read_events(pons__ws_watch *w, int64_t now_ms)
+{
+    _Alignas(struct inotify_event) char buf[16384];
+    ssize_t n;
+    while (w->fd >= 0 && (n = read(w->fd, buf, sizeof buf)) > 0) {
+        for (char *at = buf; at < buf + n;) {
+            const struct inotify_event *e = (const struct inotify_event *)(const void *)at;
+            at += sizeof *e + e->len;
+            for (int f = 0; f < PONS_WS_FILES; f++) {
+                if (e->mask & IN_Q_OVERFLOW ||
+                    (e->len && strcmp(e->name, pons_ws_file_name((pons_ws_file)f)) == 0)) {
+                    touch(w, f, now_ms);
+                }
+            }
+        }
+    }
+}
+
+int pons__ws_watch_poll(pons__ws_watch *w, int64_t now_ms, bool due[PONS_WS_FILES],
+                        void (*stranger)(void *user, const char *name), void *user)
+{
+    read_events(w, now_ms);
+    if (!w->looked || now_ms - w->looked_ms >= LOOK_MS) {
+        look(w, now_ms, stranger, user);
+    }
+    int64_t wait = LOOK_MS - (now_ms - w->looked_ms);
+    for (int f = 0; f < PONS_WS_FILES; f++) {
+        seen *s = &w->files[f];
+        const int64_t quiet = s->last_ms + QUIET_MS, latest = s->first_ms + LATEST_MS;
+        const int64_t at = quiet < latest ? quiet : latest;
+        due[f] = s->first_ms && now_ms >= at;
+        if (due[f]) {
+            s->first_ms = 0;
+        } else if (s->first_ms && at - now_ms < wait) {
+            wait = at - now_ms;
+        }
+    }
+    return wait < 1 ? 1 : (int)wait;
+}

@@ -1,0 +1,17 @@
+// watch.h - which files of a folder have changed, and are quiet.
+#ifndef WORKSPACE_FILES_WATCH_H
+#define WORKSPACE_FILES_WATCH_H
+
+#include "pons/workspace.h"
+
+typedef struct pons__ws_watch pons__ws_watch;
+
+int pons__ws_watch_open(const char *dir, pons__ws_watch **ret, pons_error *err);
+void pons__ws_watch_close(pons__ws_watch *w); // NULL-safe
+int pons__ws_watch_fd(const pons__ws_watch *w);
+// Which are due to be looked at; strangers (conflict copies of a program that syncs) are told once
+// each. Returns in how many ms it wants to be called again.
+int pons__ws_watch_poll(pons__ws_watch *w, int64_t now_ms, bool due[PONS_WS_FILES],
+                        void (*stranger)(void *user, const char *name), void *user);
+
+#endif
