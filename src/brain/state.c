@@ -53,6 +53,29 @@ static const pons__field goal_fields[] = {
 };
 TABLE(goal, "one part of a wish");
 
+static const pons__field meets_fields[] = {
+    {"intent", TEXT,   NEVER, offsetof(pons__meets, intent), .means = "of the goals that it meets"},
+    {"args",   JSON,   KEY,   offsetof(pons__meets, args), .means = "a template: `$zone` is the goal's, `$robot.zone` the robot's, `$each` the next of `each`, `$here` says where the robot is, `$seconds|1` has a default. A member that is lacking: it does not meet that goal"},
+    {"test",   JSON,   KEY,   offsetof(pons__meets, test), .means = "when it is met: `ended` (well; as without), `at`, `charged`, or facts of the telemetry: `{\"docked\": false}`"},
+    {"step",   INT,    KEY,   offsetof(pons__meets, step), .preset = 1, .means = "of several skills that meet it in turn"},
+    {"each",   TEXT,   KEY,   offsetof(pons__meets, each), .means = "the goal's list of which each one is done"},
+    {"says",   TEXT,   KEY,   offsetof(pons__meets, says), .means = "what it does, for people: `go to $zone`"},
+};
+TABLE(meets, "one of `meets` in a skill's registry item: a goal that it meets (schemas/skill.json)");
+
+static const pons__field means_fields[] = {
+    {"goal_index", INT,    NEVER, offsetof(pons__means, goal_index), .preset = -1, .means = "the goal of the task; -1: to pause, to look"},
+    {"intent",     TEXT,   NEVER, offsetof(pons__means, intent), .means = "the goal's"},
+    {"step",       INT,    KEY,   offsetof(pons__means, step), .preset = 1, .means = "in turn"},
+    {"skill",      TEXT,   NEVER, offsetof(pons__means, skill), .means = "of the registry"},
+    {"args",       JSON,   NEVER, offsetof(pons__means, args), .means = "filled from the goal"},
+    {"test",       JSON,   KEY,   offsetof(pons__means, test), .means = "as the registry has it, filled"},
+    {"each",       BOOL,   KEY,   offsetof(pons__means, each), .means = "there may be another one after it"},
+    {"amount",     TEXT,   KEY,   offsetof(pons__means, amount), .means = "the argument that is a time in seconds"},
+    {"says",       TEXT,   NEVER, offsetof(pons__means, says), .means = "what it does, for people"},
+};
+TABLE(means, "one of `means` in the observation: a skill that meets a goal, and how it is called");
+
 static const pons__field ladder_fields[] = {
     {"step",          TEXT,   NEVER, offsetof(pons__ladder, step), .means = "`go`, `another_way`, `wait`, `ask`"},
     {"failures",      INT,    NEVER, offsetof(pons__ladder, failures), .means = "motions that ended without their goal since the last progress"},
@@ -349,6 +372,8 @@ const pons__record *const pons__state_records[] = {
     &pons__tasks_record,
     &pons__task_record,
     &pons__goal_record,
+    &pons__meets_record,
+    &pons__means_record,
     &pons__ladder_record,
     &pons__spent_record,
     &pons__task_plan_record,

@@ -103,6 +103,24 @@ typedef struct pons__goal {
 } pons__goal;
 extern const pons__record pons__goal_record;
 
+// What a skill's registry item says of a goal that it meets, before the goal's members fill it, and
+// after (goals/means.c).
+typedef struct pons__meets {
+    const char *intent, *each, *says;
+    const pons_value *args, *test;
+    int64_t step;
+} pons__meets;
+extern const pons__record pons__meets_record;
+
+typedef struct pons__means {
+    int64_t goal_index, step;
+    const char *skill, *intent, *says, *amount;
+    const pons_value *args, *test;
+    bool each;
+    int64_t order; // not stored: in the registry
+} pons__means;
+extern const pons__record pons__means_record;
+
 // How far the task is from asking a person (react/ladder.c).
 typedef struct pons__ladder {
     const char *step, *want, *why;

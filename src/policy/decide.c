@@ -18,7 +18,10 @@
 //                                           ASK_HUMAN, ABORT
 //     refused, rejected ................... REPLAN, and after failures_max ASK_HUMAN
 //
-// A recovery step (wait, look) is dispatched for the goal like any other; that the last result is
+// What skill meets a goal, and how it is called, is not known here: the observation has it (`means`),
+// from the skills' registry, and so which skill pauses and which looks.
+//
+// A recovery step (a pause, a look) is dispatched for the goal like any other; that the last result is
 // one of it is how the next round knows to try the goal's own skill again. So the policy needs no
 // memory of its own, and the same observation gives the same decision for ever.
 #include "policy/intents.h"
@@ -39,12 +42,14 @@ typedef struct step {
     const char *skill;
     pons_value *args; // owned
     bool satisfied;   // nothing is left to do for the goal, as far as its results tell
+    bool each;        // the goal may need it again, for another one of its list
+    const char *test; // that says when the goal is met: "ended", "at", "charged", "facts"
     char what[128];   // "go to kitchen"
 } step;
 
 typedef struct view {
     const pons__intents *rules;
-    const pons_value *obs, *task, *goals, *goal, *last, *skills, *human;
+    const pons_value *obs, *task, *goals, *goal, *last, *skills, *human, *means;
     size_t index; // of goal
     int64_t failures, failures_max;
 } view;
@@ -114,6 +119,7 @@ static int look_at(view *v, const pons_value *obs, pons_error *err)
     v->task = object_or_null(obs, "task");
     v->goals = pons_get(v->task, "goals");
     v->skills = pons_get(obs, "skills");
+    v->means = pons_get(obs, "means");
     v->human = object_or_null(obs, "human");
     v->failures = pons_get_int(obs, "failures", 0);
     v->failures_max = pons_get_int(pons_get(obs, "limits"), "failures_max", FAILURES_MAX_FALLBACK);
@@ -144,15 +150,16 @@ static bool last_is(const view *v, const char *status, const char *skill)
            (!skill || strcmp(pons_get_str(v->last, "skill", ""), skill) == 0);
 }
 
-// The first running skill that is (or is not) of the current goal; speech runs beside anything.
+// The first running skill that is (or is not) of the current goal, but for what runs beside
+// anything.
 static const pons_value *running_of(const view *v, bool ours)
 {
     const pons_value *running = pons_get(v->obs, "running");
     for (size_t i = 0; i < json_array_size(running); i++) {
         const pons_value *r = json_array_get(running, i);
         bool is_ours = pons_get_int(r, "goal_index", (int64_t)v->index) == (int64_t)v->index;
-        bool speech = strcmp(pons_get_str(r, "skill", ""), "speak") == 0;
-        if (is_ours == ours && (ours || !speech)) {
+        bool beside = pons_get_bool(r, "beside", false);
+        if (is_ours == ours && (ours || !beside)) {
             return r;
         }
     }
@@ -220,153 +227,120 @@ static pons_value *cancel(const pons_value *running)
 
 // ---- what a goal needs --------------------------------------------------------------------------
 
-static bool visited(const view *v, const char *zone)
+// Whether a call did what this one is to do: a wait that was a recovery step of another length is not
+// the wish. Words may differ by what the robot has seen since.
+static bool same_amounts(const pons_value *a, const pons_value *b)
 {
-    const pons_value *list = pons_get(v->goal, "visited");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *s = json_string_value(json_array_get(list, i));
-        if (s && strcmp(s, zone) == 0) {
-            return true;
+    const char *key;
+    json_t *wanted;
+    bool same = true;
+    json_object_foreach((json_t *)a, key, wanted)
+    {
+        const pons_value *had = pons_get(b, key);
+        if (json_is_number(wanted) && json_is_number(had)) {
+            same = same && json_number_value(had) >= json_number_value(wanted);
         }
     }
-    return last_is(v, "done", "navigate_to_pose") &&
-           strcmp(pons_get_str(pons_get(v->last, "args"), "zone", ""), zone) == 0;
+    return same;
 }
 
-static void patrol_step(const view *v, step *ret)
+// The robot's part of an observation has members that the goal's test names: equal, or as much.
+static bool facts_hold(const view *v, const pons_value *facts)
 {
-    const pons_value *zones = pons_get(v->goal, "zones");
-    size_t n = json_array_size(zones), i = 0;
-    const char *zone = NULL;
-    for (; i < n; i++) {
-        zone = json_string_value(json_array_get(zones, i));
-        if (zone && !visited(v, zone)) {
-            break;
-        }
+    const char *name;
+    json_t *wanted;
+    bool hold = json_object_size(facts) > 0;
+    json_object_foreach((json_t *)facts, name, wanted)
+    {
+        const pons_value *is = pons_get(pons_get(v->obs, "robot"), name);
+        hold = hold && is &&
+               (json_is_number(wanted)
+                    ? json_is_number(is) && json_number_value(is) >= json_number_value(wanted)
+                    : json_equal((json_t *)is, wanted));
     }
-    ret->skill = "navigate_to_pose";
-    ret->satisfied = i == n;
-    if (i < n) {
-        ret->args = pons_object("zone", json_string(zone), NULL);
-        snprintf(ret->what, sizeof ret->what, "patrol %s (%zu of %zu)", zone, i + 1, n);
-    } else {
-        snprintf(ret->what, sizeof ret->what, "patrol %zu zones", n);
-    }
+    return hold;
 }
 
-// Bring and put are a pick, then a place where one is named.
-static void carry_step(const view *v, step *ret)
-{
-    const char *object = pons_get_str(v->goal, "object", "it");
-    const char *place = pons_get_str(v->goal, "place", NULL);
-    bool placed = last_is(v, "done", "place");
-    bool picked = placed || last_is(v, "done", "pick");
-    if (!picked || !place) {
-        ret->skill = "pick";
-        ret->args = pons_object("object", json_string(object), NULL);
-        snprintf(ret->what, sizeof ret->what, "pick %s", object);
-    } else {
-        ret->skill = "place";
-        ret->args = pons_object("object", json_string(object), "place", json_string(place), NULL);
-        snprintf(ret->what, sizeof ret->what, "place %s on %s", object, place);
-    }
-    ret->satisfied = placed || (picked && !place);
-}
-
-static void charge_step(const view *v, step *ret)
+// The goal's last step has ended, or the world shows what it was for.
+static bool is_satisfied(const view *v, const step *st, const pons_value *test, bool ended)
 {
     const pons_value *robot = pons_get(v->obs, "robot");
-    double pct = pons_get_num(robot, "battery_pct", 0);
-    ret->skill = "dock_to_charger";
-    ret->args = json_object();
-    ret->satisfied = pons_get_bool(robot, "docked", false);
-    snprintf(ret->what, sizeof ret->what, "charge (battery %.0f %%)", pct);
-}
-
-// Says where it is, in the language of the question.
-static void where_step(const view *v, step *ret)
-{
-    const pons_value *robot = pons_get(v->obs, "robot"), *pose = pons_get(robot, "pose");
-    const char *zone = pons_get_str(robot, "zone", NULL);
-    const char *asked = pons_get_str(v->goal, "text", "");
-    const double x = pons_get_num(pose, "x", 0), y = pons_get_num(pose, "y", 0);
-    bool ascii = true;
-    for (const char *c = asked; *c; c++) {
-        ascii = ascii && (unsigned char)*c < 0x80;
+    if (strcmp(st->test, "charged") == 0) {
+        return pons_get_bool(robot, "docked", false);
     }
-    char text[200];
-    snprintf(text, sizeof text,
-             ascii ? "I am in %.80s, at (%.2f, %.2f)." : "我在 %.80s，坐标 (%.2f, %.2f)。",
-             zone    ? zone
-             : ascii ? "no zone"
-                     : "区域之外",
-             x, y);
-    ret->skill = "speak";
-    ret->args = pons_object("text", json_string(text), NULL);
-    ret->satisfied = last_is(v, "done", "speak");
-    snprintf(ret->what, sizeof ret->what, "say where it is");
+    if (strcmp(st->test, "facts") == 0) {
+        return facts_hold(v, test);
+    }
+    if (strcmp(st->test, "at") == 0) {
+        return last_is(v, "done", NULL) && !pons_get(v->goal, "pose") &&
+               strcmp(pons_get_str(robot, "zone", ""), pons_get_str(v->goal, "zone", "?")) == 0;
+    }
+    return ended && !st->each;
 }
 
+// One after the other: the step after the one that has ended last, and the last when all have.
 static void goal_step(const view *v, step *ret)
 {
-    const char *intent = pons_get_str(v->goal, "intent", "");
-    if (strcmp(intent, "go_to") == 0) {
-        const char *zone = pons_get_str(v->goal, "zone", "?");
-        const char *here = pons_get_str(pons_get(v->obs, "robot"), "zone", "");
-        ret->skill = "navigate_to_pose";
-        const pons_value *pose = pons_get(v->goal, "pose"); // a person's edit: the very place
-        ret->args = json_is_object(pose) ? pons_object("pose", pons_value_ref(pose), NULL)
-                                         : pons_object("zone", json_string(zone), NULL);
-        ret->satisfied = last_is(v, "done", NULL) && !pose && strcmp(here, zone) == 0;
-        if (pose) {
-            snprintf(ret->what, sizeof ret->what, "go to (%.2f, %.2f)", pons_get_num(pose, "x", 0),
-                     pons_get_num(pose, "y", 0));
-        } else {
-            snprintf(ret->what, sizeof ret->what, "go to %s", zone);
+    const pons_value *pick = NULL, *test = NULL;
+    bool ended = false; // the last one has
+    for (size_t i = 0; i < json_array_size(v->means); i++) {
+        const pons_value *m = json_array_get(v->means, i);
+        if (pons_get_int(m, "goal_index", -1) != (int64_t)v->index) {
+            continue;
         }
-    } else if (strcmp(intent, "charge") == 0) {
-        charge_step(v, ret);
-    } else if (strcmp(intent, "wait") == 0) {
-        double s = pons_get_num(v->goal, "seconds", 1);
-        ret->skill = "wait";
-        ret->args = pons_object("s", json_real(s), NULL);
-        // A wait that was a recovery step of another length is not the wish.
-        ret->satisfied =
-            last_is(v, "done", "wait") && pons_get_num(pons_get(v->last, "args"), "s", s) >= s;
-        snprintf(ret->what, sizeof ret->what, "wait %g s", s);
-    } else if (strcmp(intent, "say") == 0) {
-        ret->skill = "speak";
-        ret->args = pons_object("text", json_string(pons_get_str(v->goal, "text", "")), NULL);
-        ret->satisfied = last_is(v, "done", "speak");
-        snprintf(ret->what, sizeof ret->what, "speak");
-    } else if (strcmp(intent, "where") == 0) {
-        where_step(v, ret);
-    } else if (strcmp(intent, "do") == 0) {
-        const pons_value *args = pons_get(v->goal, "args");
-        ret->skill = pons_get_str(v->goal, "skill", "?");
-        ret->args = args ? json_incref((pons_value *)args) : json_object();
-        ret->satisfied = last_is(v, "done", ret->skill);
-        snprintf(ret->what, sizeof ret->what, "%s", ret->skill);
-    } else if (strcmp(intent, "patrol") == 0) {
-        patrol_step(v, ret);
-    } else if (strcmp(intent, "bring") == 0 || strcmp(intent, "put") == 0) {
-        carry_step(v, ret);
-    } else {
-        snprintf(ret->what, sizeof ret->what, "\"%.60s\"", intent);
+        if (!pick || ended) {
+            pick = m;
+            ended = last_is(v, "done", pons_get_str(m, "skill", "?")) &&
+                    same_amounts(pons_get(m, "args"), pons_get(v->last, "args"));
+        } else if (last_is(v, "done", pons_get_str(m, "skill", "?"))) {
+            pick = m;
+            ended = true;
+        }
+        test = pons_get(m, "test");
+    }
+    if (!pick) {
+        snprintf(ret->what, sizeof ret->what, "\"%.60s\"", pons_get_str(v->goal, "intent", ""));
+        return;
+    }
+    const pons_value *args = pons_get(pick, "args");
+    ret->skill = pons_get_str(pick, "skill", "?");
+    ret->args = args ? json_incref((pons_value *)args) : json_object();
+    ret->each = pons_get_bool(pick, "each", false);
+    ret->test = json_is_object(test)   ? "facts"
+                : json_is_string(test) ? json_string_value(test)
+                                       : "ended";
+    ret->satisfied = is_satisfied(v, ret, test, ended);
+    snprintf(ret->what, sizeof ret->what, "%s", pons_get_str(pick, "says", ret->skill));
+    if (strcmp(ret->test, "charged") == 0) {
+        snprintf(ret->what, sizeof ret->what, "%.90s (battery %.0f %%)",
+                 pons_get_str(pick, "says", ret->skill),
+                 pons_get_num(pons_get(v->obs, "robot"), "battery_pct", 0));
     }
 }
 
 // ---- deciding -----------------------------------------------------------------------------------
 
-// The first skill of the list that the robot has; the list ends with NULL.
-static const char *first_skill(const view *v, const char *const *skills)
+// The way to pause ("wait") or to look ("look"), when the robot has it; NULL: none.
+static const pons_value *recovery_of(const view *v, const char *intent)
 {
-    for (; *skills; skills++) {
-        if (has_skill(v, *skills)) {
-            return *skills;
+    for (size_t i = 0; i < json_array_size(v->means); i++) {
+        const pons_value *m = json_array_get(v->means, i);
+        if (pons_get_int(m, "goal_index", -1) < 0 && has_skill(v, pons_get_str(m, "skill", "?")) &&
+            strcmp(pons_get_str(m, "intent", ""), intent) == 0) {
+            return m;
         }
     }
     return NULL;
+}
+
+static pons_value *dispatch_recovery(const view *v, const pons_value *m, double s)
+{
+    const char *amount = pons_get_str(m, "amount", "");
+    pons_value *args = json_copy((pons_value *)pons_get(m, "args"));
+    if (*amount) {
+        json_object_set_new(args, amount, json_real(s));
+    }
+    return dispatch(v, pons_get_str(m, "skill", "?"), args);
 }
 
 // Something else before the skill is tried again: a pause for what stands in the way to go, a look
@@ -374,19 +348,16 @@ static const char *first_skill(const view *v, const char *const *skills)
 static pons_value *replan(const view *v, const step *st, bool look_first, double wait_s,
                           const char *why)
 {
-    static const char *const pause_first[] = {"wait", "look", NULL};
-    static const char *const look_order[] = {"look", "wait", NULL};
-    const char *skill = first_skill(v, look_first ? look_order : pause_first);
-    if (!skill) {
-        return decision("REPLAN", dispatch_step(v, st), "%s; trying to %s another way.", why,
-                        st->what);
-    }
-    if (strcmp(skill, "wait") == 0) {
-        return decision("REPLAN", dispatch(v, "wait", pons_object("s", json_real(wait_s), NULL)),
+    const pons_value *pause = recovery_of(v, "wait"), *look = recovery_of(v, "look");
+    if (pause && !(look_first && look)) {
+        return decision("REPLAN", dispatch_recovery(v, pause, wait_s),
                         "%s; waiting %g s before trying to %s again.", why, wait_s, st->what);
     }
-    return decision("REPLAN", dispatch(v, "look", json_object()),
-                    "%s; looking before trying to %s again.", why, st->what);
+    if (look) {
+        return decision("REPLAN", dispatch_recovery(v, look, 0.0),
+                        "%s; looking before trying to %s again.", why, st->what);
+    }
+    return decision("REPLAN", dispatch_step(v, st), "%s; trying to %s another way.", why, st->what);
 }
 
 // Asks, once; a person's answer decides what follows.
@@ -444,30 +415,44 @@ static pons_value *after_refusal(const view *v, const step *st, const char *verb
     return person ? ask(v, st, why) : replan(v, st, false, RECOVERY_WAIT_S, why);
 }
 
+// Whether a skill is one of those that meet the goal.
+static bool is_means(const view *v, const char *skill)
+{
+    for (size_t i = 0; i < json_array_size(v->means); i++) {
+        const pons_value *m = json_array_get(v->means, i);
+        if (pons_get_int(m, "goal_index", -1) == (int64_t)v->index &&
+            strcmp(pons_get_str(m, "skill", ""), skill) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static pons_value *after_done(const view *v, const step *st)
 {
     const char *skill = pons_get_str(v->last, "skill", "");
     if (strcmp(skill, st->skill) != 0) {
-        bool step_before = strcmp(skill, "pick") == 0;
-        return decision(step_before ? "CONTINUE" : "RETRY", dispatch_step(v, st),
+        return decision(is_means(v, skill) ? "CONTINUE" : "RETRY", dispatch_step(v, st),
                         "%s is done: now %s.", skill, st->what);
     }
-    if (strcmp(pons_get_str(v->goal, "intent", ""), "patrol") == 0) {
+    if (st->each) {
         return decision("CONTINUE", dispatch_step(v, st), "The next stop: %s.", st->what);
     }
     if (v->failures >= v->failures_max) {
         return ask(v, st, "The skill ends well, but the world does not show it");
     }
-    if (strcmp(skill, "wait") == 0) { // a recovery step, shorter than the wait that was wished
+    if (strcmp(st->test, "ended") == 0) { // a recovery step, shorter than the wait that was wished
         return decision("RETRY", dispatch_step(v, st), "The pause is over: now %s.", st->what);
     }
     // Telemetry may lag behind the result: it gets a moment before the skill is started again.
     char why[160];
     const pons_value *robot = pons_get(v->obs, "robot");
-    bool docking = strcmp(skill, "dock_to_charger") == 0;
-    snprintf(why, sizeof why, "%s ended, but the robot is %s%s", skill,
-             docking ? "not on the charger" : "in ",
-             docking ? "" : pons_get_str(robot, "zone", "no zone"));
+    const bool place = strcmp(st->test, "at") == 0;
+    snprintf(why, sizeof why, "%s ended, but %s%s", skill,
+             place                              ? "the robot is in "
+             : strcmp(st->test, "charged") == 0 ? "the robot is not on the charger"
+                                                : "the robot does not show it",
+             place ? pons_get_str(robot, "zone", "no zone") : "");
     return replan(v, st, false, SETTLE_WAIT_S, why);
 }
 
@@ -498,11 +483,9 @@ static pons_value *after_result(const view *v, const step *st)
 static pons_value *satisfied(const view *v, const step *st)
 {
     double pct = pons_get_num(pons_get(v->obs, "robot"), "battery_pct", 100);
-    if (strcmp(pons_get_str(v->goal, "intent", ""), "charge") == 0 && pct < CHARGED_PCT) {
-        static const char *const pause[] = {"wait", NULL};
-        pons_value *op = first_skill(v, pause)
-                             ? dispatch(v, "wait", pons_object("s", json_real(CHARGE_LOOK_S), NULL))
-                             : NULL;
+    if (strcmp(st->test, "charged") == 0 && pct < CHARGED_PCT) {
+        const pons_value *pause = recovery_of(v, "wait");
+        pons_value *op = pause ? dispatch_recovery(v, pause, CHARGE_LOOK_S) : NULL;
         return decision("CONTINUE", op, "On the charger: %.0f %% of %.0f %%.", pct, CHARGED_PCT);
     }
     if (v->index + 1 >= json_array_size(v->goals)) {
@@ -554,7 +537,7 @@ static pons_value *decide_step(const view *v, step *st)
                         pons_get_str(running, "skill", "a skill"), st->what);
     }
     if (!st->skill) {
-        return decision("ABORT", NULL, "The intent %s is not known.", st->what);
+        return decision("ABORT", NULL, "no skill on this robot meets %s.", st->what);
     }
     if (st->satisfied) {
         return satisfied(v, st);

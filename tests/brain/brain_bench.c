@@ -1,5 +1,6 @@
 #include "brain_bench.h"
 
+#include "pons/body.h"
 #include "pons/llm.h"
 #include "pons/policy.h"
 #include "pons/yaml.h"
@@ -74,9 +75,22 @@ static pons_value *json_of(const char *text)
     return v;
 }
 
-// What schemas/skill.json wants of every skill and no test cares about.
+static void must(int rc, const pons_error *err)
+{
+    char line[1200];
+    if (rc < 0) {
+        fail_msg("%s", pons_error_line(err, line, sizeof line));
+    }
+}
+
+// What schemas/skill.json wants of every skill and no test cares about; and what the body's own skills
+// tell of themselves: which goals they meet.
 static void complete_skills(pons_value *hello)
 {
+    static const char *const told[] = {"meets", "beside", "stops", "no_way", "alternates"};
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue registry = NULL;
+    must(pons_body_skills(NULL, 0, &registry, &err), &err);
     pons_autovalue rest =
         json_of("{'preemptible':true,'cancel_supported':true,'success_criteria':'it ends',"
                 "'requires_approval':false,'ask_on_unknown':false}");
@@ -85,14 +99,18 @@ static void complete_skills(pons_value *hello)
     json_array_foreach(pons_get(hello, "skills"), i, skill)
     {
         json_object_update_missing(skill, rest);
-    }
-}
-
-static void must(int rc, const pons_error *err)
-{
-    char line[1200];
-    if (rc < 0) {
-        fail_msg("%s", pons_error_line(err, line, sizeof line));
+        size_t k;
+        json_t *own;
+        json_array_foreach(registry, k, own)
+        {
+            const bool same =
+                strcmp(pons_get_str(own, "name", ""), pons_get_str(skill, "name", "")) == 0;
+            for (size_t m = 0; same && m < sizeof told / sizeof told[0]; m++) {
+                if (pons_get(own, told[m])) {
+                    json_object_set(skill, told[m], (json_t *)pons_get(own, told[m]));
+                }
+            }
+        }
     }
 }
 

@@ -194,7 +194,7 @@ static void a_bad_skill_is_refused_at_the_start(void **state)
         {"spin", 2, "there is a skill spin already"},
         {"wiggle,wiggle", 2, "there is a skill wiggle already"},
         {"loose", 2, "skill loose"},
-        {"old", 3, "contract is version 2"},
+        {"old", 3, "contract is version 3"},
         {"a,b,c,d,e,f,g,h,i", 2, "skill"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

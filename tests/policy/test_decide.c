@@ -82,11 +82,9 @@ static const struct {
      "CONTINUE navigate_to_pose {\"zone\":\"a\"}", "patrol a (1 of 2)"},
     {GOAL("{\"intent\":\"patrol\",\"zones\":[\"a\",\"b\"],\"visited\":[\"a\"],\"done\":false}"),
      "CONTINUE navigate_to_pose {\"zone\":\"b\"}", "2 of 2"},
-    {GOAL("{\"intent\":\"patrol\",\"zones\":[\"kitchen\",\"b\"],\"done\":false}") "," RESULT(
-         "done", "0", "none"),
+    {GOAL("{\"intent\":\"patrol\",\"zones\":[\"kitchen\",\"b\"],\"visited\":[\"kitchen\"],"
+          "\"done\":false}") "," RESULT("done", "0", "none"),
      "CONTINUE navigate_to_pose {\"zone\":\"b\"}", "2 of 2"},
-    {GOAL("{\"intent\":\"patrol\",\"zones\":[\"a\"],\"visited\":[\"a\"],\"done\":false}"), "FINISH",
-     "patrol"},
     {GOAL("{\"intent\":\"bring\",\"object\":\"apple\",\"done\":false}"), "ABORT",
      "no skill pick on this robot"},
     {GOAL("{\"intent\":\"put\",\"object\":\"apple\",\"place\":\"b\",\"done\":false}") ","
@@ -105,7 +103,7 @@ static const struct {
                                                                                           "\"apple"
                                                                                           "\"}"),
      "CONTINUE place {\"object\":\"apple\",\"place\":\"b\"}", "pick is done"},
-    {GOAL("{\"intent\":\"fly\",\"done\":false}"), "ABORT", "fly"},
+    {GOAL("{\"intent\":\"fly\",\"done\":false}"), "ABORT", "no skill on this robot meets \"fly\""},
     {"\"skills\":[\"speak\"]", "ABORT", "no skill navigate_to_pose on this robot"},
     // the latch
     {LATCHED, "ASK_HUMAN", "stop is latched (bumper); reset to go on"},
@@ -115,7 +113,8 @@ static const struct {
     {RUNNING("0"), "CONTINUE", "under way, 4.5 s, 2.25 m to go"},
     {RUNNING("0") ",\"no_progress\":true", "REPLAN cancel g7", "no progress after 4.5 s"},
     {RUNNING("1"), "REPLAN cancel g7", "belongs to another goal"},
-    {"\"running\":[{\"goal_id\":\"g7\",\"skill\":\"speak\",\"args\":{},\"goal_index\":1}]",
+    {"\"running\":[{\"goal_id\":\"g7\",\"skill\":\"speak\",\"args\":{},"
+     "\"goal_index\":1,\"beside\":true}]",
      "CONTINUE navigate_to_pose {\"zone\":\"kitchen\"}", ""},
     // results
     {RESULT("canceled", "0", "none"), "CONTINUE navigate_to_pose {\"zone\":\"kitchen\"}",
@@ -163,6 +162,84 @@ static const struct {
      "\"metrics\":{}}",
      "CONTINUE navigate_to_pose {\"zone\":\"kitchen\"}", ""},
 };
+
+// ---- what the brain adds ------------------------------------------------------------------------
+
+static pons_value *means_of(const pons_value *goal, const char *skill, pons_value *args, int i,
+                            int step, const char *says)
+{
+    return pons_object("goal_index", json_integer(i), "intent",
+                       json_string(pons_get_str(goal, "intent", "")), "step", json_integer(step),
+                       "skill", json_string(skill), "args", args, "says", json_string(says), NULL);
+}
+
+// As the registry of a robot with these skills would have it filled for this goal.
+static void add_means(pons_value *list, const pons_value *goal, int i)
+{
+    const char *intent = pons_get_str(goal, "intent", "");
+    const char *zone = pons_get_str(goal, "zone", "?"),
+               *object = pons_get_str(goal, "object", "it");
+    const char *place = pons_get_str(goal, "place", NULL);
+    char says[200];
+    if (strcmp(intent, "go_to") == 0) {
+        snprintf(says, sizeof says, "go to %s", zone);
+        pons_value *m =
+            means_of(goal, "navigate_to_pose", json_pack("{s:s}", "zone", zone), i, 1, says);
+        json_object_set_new(m, "test", json_string("at"));
+        json_array_append_new(list, m);
+    } else if (strcmp(intent, "charge") == 0) {
+        pons_value *m = means_of(goal, "dock_to_charger", json_object(), i, 1, "charge");
+        json_object_set_new(m, "test", json_string("charged"));
+        json_array_append_new(list, m);
+    } else if (strcmp(intent, "wait") == 0) {
+        const double s = pons_get_num(goal, "seconds", 1.0);
+        snprintf(says, sizeof says, "wait %g s", s);
+        json_array_append_new(list, means_of(goal, "wait", json_pack("{s:f}", "s", s), i, 1, says));
+    } else if (strcmp(intent, "say") == 0) {
+        json_array_append_new(list,
+                              means_of(goal, "speak",
+                                       json_pack("{s:s}", "text", pons_get_str(goal, "text", "")),
+                                       i, 1, "speak"));
+    } else if (strcmp(intent, "patrol") == 0) {
+        const pons_value *zones = pons_get(goal, "zones");
+        const size_t at = json_array_size(pons_get(goal, "visited"));
+        if (at < json_array_size(zones)) {
+            const char *next = json_string_value(json_array_get(zones, at));
+            snprintf(says, sizeof says, "patrol %s (%zu of %zu)", next, at + 1,
+                     json_array_size(zones));
+            pons_value *m =
+                means_of(goal, "navigate_to_pose", json_pack("{s:s}", "zone", next), i, 1, says);
+            json_object_set_new(m, "each", json_true());
+            json_array_append_new(list, m);
+        }
+    } else if (strcmp(intent, "bring") == 0 || strcmp(intent, "put") == 0) {
+        json_array_append_new(
+            list, means_of(goal, "pick", json_pack("{s:s}", "object", object), i, 1, "pick it"));
+        if (place) {
+            json_array_append_new(
+                list,
+                means_of(goal, "place", json_pack("{s:s, s:s}", "object", object, "place", place),
+                         i, 2, "place it"));
+        }
+    }
+}
+
+static void fill_means(pons_value *obs)
+{
+    pons_value *list = json_array();
+    const pons_value *goals = pons_get(pons_get(obs, "task"), "goals");
+    for (size_t i = 0; i < json_array_size(goals); i++) {
+        if (!pons_get_bool(json_array_get(goals, i), "done", false)) {
+            add_means(list, json_array_get(goals, i), (int)i);
+        }
+    }
+    json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:{s:f}, s:s, s:s}", "goal_index", -1,
+                                          "intent", "wait", "skill", "wait", "args", "s", 1.0,
+                                          "amount", "s", "says", "wait"));
+    json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:{}, s:s}", "goal_index", -1, "intent",
+                                          "look", "skill", "look", "args", "says", "look"));
+    json_object_set_new(obs, "means", list);
+}
 
 static void sum_up(const pons_value *d, char *buf, size_t cap)
 {
@@ -216,6 +293,7 @@ static void test_table(void **state)
         pons_autovalue obs = fixture_json(base_text);
         pons_autovalue change = fixture_json(text);
         json_object_update(obs, change);
+        fill_means(obs);
         if (!strstr(text, "\"fly\"")) { // which is there to be no intent
             check_schema(observation_schema, obs);
         }
@@ -259,6 +337,7 @@ static void test_a_task_goes_wrong(void **state)
         pons_autovalue obs = fixture_json(base_text);
         pons_autovalue change = fixture_json(text);
         json_object_update(obs, change);
+        fill_means(obs);
         pons_autovalue d = decide(obs);
         sum_up(d, got, sizeof got);
         assert_string_equal(got, rounds[i].expected);
@@ -364,6 +443,7 @@ static pons_value *random_observation(pons_rand *r)
     json_object_set_new(obs, "human",
                         maybe(r, json_pack("{s:s,s:o}", "question", "q", "answer",
                                            maybe(r, json_string(PICK(r, answers))))));
+    fill_means(obs);
     return obs;
 }
 

@@ -24,6 +24,7 @@ static void resume(pons__skill_run *r, const pons__skill_env *env);
 
 const pons__skill pons__skill_stop_base = {
     .name = "stop_base",
+    .told = "{\"stops\":true}",
     .description = "Stop driving at once and stand; takes the base from whatever has it.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{}}",
     .needs_base = true, // it takes the base from whoever has it

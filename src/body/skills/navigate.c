@@ -67,6 +67,12 @@ const pons__skill pons__skill_navigate = {
                  "\"9001\":\"abort\",\"9003\":\"replan\",\"9901\":\"retry\","
                  "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
                  "\"retry\"}",
+    .told = "{\"meets\":[{\"intent\":\"go_to\",\"args\":{\"pose\":\"$pose\"},\"test\":\"at\","
+            "\"says\":\"go to ($pose.x, $pose.y)\"},"
+            "{\"intent\":\"go_to\",\"args\":{\"zone\":\"$zone\"},\"test\":\"at\","
+            "\"says\":\"go to $zone\"},"
+            "{\"intent\":\"patrol\",\"each\":\"zones\",\"args\":{\"zone\":\"$each\"},"
+            "\"says\":\"patrol $each\"}]}",
     .check = check,
     .start = start,
     .step = step,

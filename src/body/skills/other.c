@@ -23,6 +23,8 @@ const pons__skill pons__skill_speak = {
     .timeout_s = 10.0,
     .success = "the text was given out",
     .error_map = "{\"default\":\"retry\"}",
+    .told = "{\"beside\":true,\"meets\":[{\"intent\":\"say\",\"args\":{\"text\":\"$text\"}},"
+            "{\"intent\":\"where\",\"args\":{\"text\":\"$here\"},\"says\":\"say where it is\"}]}",
     .step = speak_step,
 };
 
@@ -37,6 +39,8 @@ const pons__skill pons__skill_wait = {
     .timeout_s = 3660.0,
     .success = "the time has passed",
     .error_map = "{\"default\":\"retry\"}",
+    .told = "{\"meets\":[{\"intent\":\"wait\",\"args\":{\"s\":\"$seconds|1\"},"
+            "\"says\":\"wait $seconds s\"}]}",
     .step = wait_step,
 };
 
@@ -49,6 +53,7 @@ const pons__skill pons__skill_look = {
     .timeout_s = 10.0,
     .success = "the obstacles around have been scanned anew",
     .error_map = "{\"9904\":\"ask_human\",\"default\":\"retry\"}",
+    .told = "{\"meets\":[{\"intent\":\"look\"}]}",
     .start = look_start,
     .step = look_step,
 };

@@ -27,6 +27,7 @@
 // a goal of the task is about, that is the goal from then on.
 #include "brain/approve.h"
 
+#include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
 #include "brain/react/nodes.h"
@@ -293,8 +294,8 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
         const int64_t at = op->goal_index;
         pons__goal *goal =
             at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
-        if (!goal || json_equal(was->args, op->args) ||
-            strcmp(op->skill, "navigate_to_pose") != 0 || !about(b, goal, was->args)) {
+        if (!goal || json_equal(was->args, op->args) || !pons__means_leads(b, goal, op->skill) ||
+            !about(b, goal, was->args)) {
             continue;
         }
         pons_value *from = pons__record_write(&pons__goal_record, goal);

@@ -6,6 +6,7 @@
 // a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
 // again before it switches.
 #include "brain/approve.h"
+#include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
@@ -194,7 +195,7 @@ pons_value *pons__guard_finish(const pons_brain *b, const pons__task *task,
     const size_t n = task ? task->goals.n : 0;
     for (size_t i = 0; i < n; i++) {
         const pons__goal *goal = task->goals.at[i];
-        const bool place = strcmp(goal->intent, "go_to") == 0;
+        const bool place = pons__means_of_place(b, goal);
         const bool last = i + 1 == n;
         if (goal->done && !(place && last)) {
             continue;
@@ -259,7 +260,7 @@ static void judge_end(const pons__turn *t, pons_value *rules)
     const int type = pons__decided(t->react);
     for (size_t i = 0; (type == PONS_FINISH || type == PONS_ABORT) && i < p->to_dispatch.n; i++) {
         const pons__op *op = p->to_dispatch.at[i];
-        if (strcmp(op->skill, "speak") != 0) {
+        if (!pons__means_beside(t->b, op->skill)) {
             rule(rules, "ends",
                  json_sprintf("%s ends the task: %s cannot be started with it",
                               type == PONS_FINISH ? "FINISH" : "ABORT", op->skill));

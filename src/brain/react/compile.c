@@ -3,6 +3,7 @@
 // A patch of the goals may add sub-goals and put goals in another order; it can neither take away a
 // goal that a person gave nor say that one is met. What runs, and the last result, serve a goal by its
 // place: they follow it to its new one.
+#include "brain/goals/means.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 static void compile_op(const pons__turn *t, pons__proposed *p, const pons_value *op);
-static void compile_words(pons__proposed *p);
+static void compile_words(const pons_brain *b, pons__proposed *p);
 static void ask(pons__proposed *p, const char *question, const pons_value *options);
 static void patch_goals(pons__turn *t, const pons_value *patch);
 static void propose_plan(pons__turn *t, const pons_value *patch);
@@ -38,7 +39,7 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
         ask(p, r->decision->reason, NULL);
     }
-    compile_words(p);
+    compile_words(t.b, p);
     pons__record_free(&pons__proposed_record, r->proposed_ops);
     r->proposed_ops = p;
     const pons_value *patch = r->decision ? r->decision->plan_patch : NULL;
@@ -112,16 +113,19 @@ static void ask(pons__proposed *p, const char *question, const pons_value *optio
     }
 }
 
-// Words go out like every other operation: as a goal of the skill `speak`.
-static void compile_words(pons__proposed *p)
+// Words go out like every other operation: as a goal of the skill that says.
+static void compile_words(const pons_brain *b, pons__proposed *p)
 {
     size_t i;
     json_t *text;
     json_array_foreach(p->to_speak, i, text)
     {
         pons__op *send = pons__record_new(&pons__op_record);
-        pons__set_text(&send->skill, "speak");
-        pons__json(&send->args, pons_object("text", pons_value_ref(text), NULL));
+        pons__means *say = pons__means_for(b, "say", "text", pons_value_ref(text));
+        pons__set_text(&send->skill, say ? say->skill : "speak");
+        pons__json(&send->args, say ? pons_value_ref(say->args)
+                                    : pons_object("text", pons_value_ref(text), NULL));
+        pons__record_free(&pons__means_record, say);
         pons__list_add(&p->to_dispatch, send);
     }
 }

@@ -10,6 +10,7 @@
 // kernel or a person has said something, or the time has come that the model itself had set (wake_s).
 // It is never asked by the clock: R7 sees to that (settle.c).
 #include "brain/ask/answer.h"
+#include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
@@ -140,9 +141,9 @@ static pons__decision *kernel_decision(const pons__turn *t)
                                                json_string(r->goal_id), NULL));
     }
     if (preempt->stop_base) {
-        json_array_append_new(ops,
-                              pons_object("op", json_string("dispatch"), "skill",
-                                          json_string("stop_base"), "args", json_object(), NULL));
+        json_array_append_new(ops, pons_object("op", json_string("dispatch"), "skill",
+                                               json_string(pons__means_stop(t->b)), "args",
+                                               json_object(), NULL));
     }
     pons__decision *d = pons__record_new(&pons__decision_record);
     d->type = PONS_SWITCH_TASK;

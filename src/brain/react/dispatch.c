@@ -5,6 +5,7 @@
 // DISPATCHED is made durable, the goal is sent, and the body's word on it awaited. Running this node
 // again does no harm: a cancel may be repeated, verdicts and answers are recorded, and the ledger of
 // effects sends nothing twice.
+#include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/react/nodes.h"
 #include "brain/react/settle.h"
@@ -32,7 +33,7 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     t.skills->to_dispatch = (pons__list){0};
     for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
         const pons__op *op = sent.at[i];
-        if (!clear && strcmp(op->skill, "stop_base") != 0) {
+        if (!clear && strcmp(op->skill, pons__means_stop(t.b)) != 0) {
             pons__effect_event(t.b, cx, op->goal_id, op->skill, op->args, "refused",
                                "what it needs is not free yet");
             rc = pons__settle(cx, op->goal_id, PONS_EFFECT_REFUSED, NULL, err);

@@ -6,6 +6,7 @@
 // model says lifts a rule; an approval lifts only the rule that asks for one.
 #include "brain/guard.h"
 
+#include "brain/goals/means.h"
 #include "pons/buf.h"
 #include "pons/critic.h"
 
@@ -87,12 +88,12 @@ pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal)
 pons_value *pons__guard_kernel(const pons_brain *b, const char *skill)
 {
     const bool stopped = b->tasks->stopped;
-    if (strcmp(skill, "stop_base") != 0 && pons__answer_veto(b)) {
+    const bool stops = strcmp(skill, pons__means_stop(b)) == 0;
+    if (!stops && pons__answer_veto(b)) {
         return json_pack("[{s:s, s:s, s:s}]", "rule", "approval", "skill", skill, "message",
                          "a person said no after all");
     }
-    if (strcmp(skill, "stop_base") == 0 ||
-        (!stopped && b->tasks->react->state != PONS_INNER_STOPPING)) {
+    if (stops || (!stopped && b->tasks->react->state != PONS_INNER_STOPPING)) {
         return NULL;
     }
     return json_pack("[{s:s, s:s, s:s}]", "rule", "kernel", "skill", skill, "message",

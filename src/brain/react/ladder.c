@@ -42,6 +42,7 @@
 //   where motions have ended well since the last progress.
 #include "brain/ladder.h"
 
+#include "brain/goals/means.h"
 #include "brain/react/observe.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *ski
     const bool nearer = isfinite(old->best_m) && left_m <= old->best_m - b->rules.ladder_progress_m;
     const pons__goal *goal = open_goal(r->task);
     const bool charges =
-        goal && strcmp(goal->intent, "charge") == 0 && pct >= old->battery_pct + PROGRESS_PCT;
+        goal && pons__means_of_charge(b, goal) && pct >= old->battery_pct + PROGRESS_PCT;
     if (nearer || charges) {
         begin_anew(b, r, fmin(left_m, old->best_m), met, pct);
         r->failures = 0; // in a row, of one skill
@@ -247,6 +248,33 @@ static const pons__running *find_skill(const pons__skills *skills, const char *n
     return NULL;
 }
 
+// A pause before the next try, once; NULL: it is over, or there is no skill for it.
+static pons__decision *pause_decision(pons_brain *b, pons__react *r, const pons__skills *skills)
+{
+    pons__ladder *l = ladder_of(r);
+    char reason[WHY_MAX + 120];
+    const bool paused = strcmp(l->want, "pause") == 0;
+    pons__means *wait = pons__means_for(b, "wait", "seconds", json_real(b->rules.ladder_wait_s));
+    pons__decision *d = NULL;
+    // A goal that is a wait itself must not be met by this one.
+    const pons__goal *goal = open_goal(r->task);
+    if (paused && wait && find_skill(skills, wait->skill)) {
+        snprintf(reason, sizeof reason, "%.*s: waiting before the next try", WHY_MAX, l->why);
+        d = decision(PONS_CONTINUE, reason, NULL);
+    } else if (!paused && wait && !(goal && strcmp(goal->intent, wait->intent) == 0)) {
+        pons__set_text(&l->want, "pause");
+        snprintf(reason, sizeof reason, "%.*s; waiting %g s before the next try", WHY_MAX, l->why,
+                 b->rules.ladder_wait_s);
+        d = decision(PONS_REPLAN, reason,
+                     json_pack("[{s:s, s:s, s:O}]", "op", "dispatch", "skill", wait->skill, "args",
+                               wait->args));
+    } else {
+        pons__set_text(&l->want, "");
+    }
+    pons__record_free(&pons__means_record, wait);
+    return d;
+}
+
 pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__skills *skills)
 {
     pons__ladder *l = ladder_of(r);
@@ -273,24 +301,7 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
     if (strcmp(l->want, "ask") == 0) {
         return ask(l);
     }
-    const bool paused = strcmp(l->want, "pause") == 0;
-    if (paused && find_skill(skills, "wait")) {
-        snprintf(reason, sizeof reason, "%.*s: waiting before the next try", WHY_MAX, l->why);
-        return decision(PONS_CONTINUE, reason, NULL);
-    }
-    // A goal that is a wait itself must not be met by this one.
-    const pons__goal *goal = open_goal(r->task);
-    const bool waits =
-        !paused && pons__skill(b, "wait") && !(goal && strcmp(goal->intent, "wait") == 0);
-    pons__set_text(&l->want, waits ? "pause" : "");
-    if (!waits) {
-        return NULL;
-    }
-    snprintf(reason, sizeof reason, "%.*s; waiting %g s before the next try", WHY_MAX, l->why,
-             b->rules.ladder_wait_s);
-    return decision(PONS_REPLAN, reason,
-                    json_pack("[{s:s, s:s, s:{s:f}}]", "op", "dispatch", "skill", "wait", "args",
-                              "s", b->rules.ladder_wait_s));
+    return pause_decision(b, r, skills);
 }
 
 void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answer)

@@ -6,6 +6,7 @@
 // what the body said last.
 #include "brain/react/observe.h"
 
+#include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
@@ -13,8 +14,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define AT_PLACE_M 0.5 // so near a place that was named by its pose is there
 
 static void take_inbox(pons__turn *t, pons_error *err);
 static pons__react *activated(const pons__activate *mail);
@@ -50,7 +49,10 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
     t.skills_changed = true;
     pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
-    pons__say_message(cx, "user", observation);
+    pons_autovalue told =
+        json_copy(observation); // whoever is asked now has them; the past needs none
+    json_object_del(told, "means");
+    pons__say_message(cx, "user", told);
     pons_cx_emit(cx, "observation",
                  pons__event(b, pons_object("observation", pons_value_ref(observation), NULL)));
     pons_value_unref(observation);
@@ -128,30 +130,11 @@ static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills
 
 // ---- goals --------------------------------------------------------------------------------------
 
-// Goals about a place are judged by the world, and no robot is at a place that is in doubt; the others
-// by their skill's own result, which R7 has written into `done`.
+// Goals about what can be seen are judged by the world; the others by their skill's own result, which R7
+// has written into `done`.
 bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
 {
-    if (running) {
-        return false;
-    }
-    const pons_value *pose = pons__place_sure(b) ? pons_get(b->robot, "pose") : NULL;
-    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
-    if (strcmp(goal->intent, "go_to") == 0 && goal->pose) { // a person named the very place
-        return pose && hypot(x - pons_get_num(goal->pose, "x", 0.0),
-                             y - pons_get_num(goal->pose, "y", 0.0)) < AT_PLACE_M;
-    }
-    if (strcmp(goal->intent, "go_to") == 0) {
-        const pons_value *zone = pons__zone(b, goal->zone);
-        return zone && pose && pons_polygon_contains(pons_get(zone, "polygon"), x, y);
-    }
-    if (strcmp(goal->intent, "charge") == 0) {
-        const char *state = pons_get_str(b->robot, "battery_state", "");
-        return strcmp(state, "full") == 0 ||
-               (strcmp(state, "charging") == 0 &&
-                pons_get_num(b->robot, "battery_pct", 0.0) >= b->rules.battery_charged_pct);
-    }
-    return goal->done;
+    return !running && pons__means_met(b, goal);
 }
 
 bool pons__goal_running(const pons__skills *skills, size_t index)
@@ -183,18 +166,18 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
     {
         json_array_append_new(names, json_string(pons_get_str(skill, "name", "")));
     }
-    return pons_object("iter", json_integer(react->iter), "mode",
-                       json_string(pons__mode_words[react->mode]), "task", observed_task(react),
-                       "robot", observed_robot(b, skills), "world", observed_world(b), "queue",
-                       observed_queue(b), "skills", names, "running", observed_running(b, skills),
-                       "last_result", pons__record_write(&pons__result_record, skills->last_result),
-                       "failures", json_integer(react->failures), "limits",
-                       pons_object("failures_max", json_integer(b->rules.failures_max),
-                                   "iterations_max", json_integer(b->rules.iterations_max), NULL),
-                       "ladder", pons__ladder_brief(react->task), "no_progress",
-                       json_boolean(react->no_progress), "woke",
-                       *react->woke ? json_string(react->woke) : NULL, "human",
-                       pons__record_write(&pons__human_record, react->human), NULL);
+    return pons_object(
+        "iter", json_integer(react->iter), "mode", json_string(pons__mode_words[react->mode]),
+        "task", observed_task(react), "robot", observed_robot(b, skills), "world",
+        observed_world(b), "queue", observed_queue(b), "skills", names, "means",
+        pons__means_told(b, react->task), "running", observed_running(b, skills), "last_result",
+        pons__record_write(&pons__result_record, skills->last_result), "failures",
+        json_integer(react->failures), "limits",
+        pons_object("failures_max", json_integer(b->rules.failures_max), "iterations_max",
+                    json_integer(b->rules.iterations_max), NULL),
+        "ladder", pons__ladder_brief(react->task), "no_progress", json_boolean(react->no_progress),
+        "woke", *react->woke ? json_string(react->woke) : NULL, "human",
+        pons__record_write(&pons__human_record, react->human), NULL);
 }
 
 static pons_value *observed_world(pons_brain *b)
@@ -300,8 +283,9 @@ static pons_value *observed_running(pons_brain *b, const pons__skills *skills)
         json_array_append_new(
             list,
             pons_object("goal_id", json_string(r->goal_id), "skill", json_string(r->skill), "args",
-                        pons__or_null(r->args), "goal_index", json_integer(r->goal_index),
-                        "elapsed_s", json_real(for_ms / 1e3), "distance_remaining_m",
+                        pons__or_null(r->args), "goal_index", json_integer(r->goal_index), "beside",
+                        pons__means_beside(b, r->skill) ? json_true() : NULL, "elapsed_s",
+                        json_real(for_ms / 1e3), "distance_remaining_m",
                         pons__or_null(pons_get(g ? g->feedback : NULL, "distance_remaining_m")),
                         NULL));
     }

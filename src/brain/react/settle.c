@@ -6,6 +6,7 @@
 // last result, the goals of the task, the counters, the ladder, the plan.
 #include "brain/react/settle.h"
 
+#include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/task_plan.h"
 
@@ -229,49 +230,12 @@ static void count_failure(pons__react *r, const char *skill, bool done, bool cou
     }
 }
 
-// A zone of those that were wished counts, and once.
-static void mark_visited(const pons_brain *b, pons__goal *goal, const pons_value *args)
-{
-    const char *named = pons_get_str(args, "zone", "");
-    const char *id = pons_get_str(pons__zone(b, named), "id", named);
-    if (pons__has(goal->zones, id) && !pons__has(goal->visited, id)) {
-        pons_value *visited = goal->visited ? json_copy((json_t *)goal->visited) : json_array();
-        json_array_append_new(visited, json_string(id));
-        pons__json(&goal->visited, visited);
-    }
-    size_t i;
-    json_t *zone;
-    goal->done = json_array_size(goal->zones) > 0;
-    json_array_foreach(goal->zones, i, zone)
-    {
-        goal->done = goal->done && pons__has(goal->visited, json_string_value(zone));
-    }
-}
-
-// Goals that are not about a place are met by their own skill's success.
+// Goals that the world cannot show are met by their own skill's success.
 static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *running)
 {
-    static const struct {
-        const char *intent, *skill;
-    } met_by[] = {{"wait", "wait"},
-                  {"say", "speak"},
-                  {"where", "speak"},
-                  {"bring", "place"},
-                  {"put", "place"}};
     const int64_t index = running->goal_index;
-    if (!r->task || index < 0 || (size_t)index >= r->task->goals.n) {
-        return;
-    }
-    pons__goal *goal = r->task->goals.at[index];
-    for (size_t i = 0; i < sizeof met_by / sizeof met_by[0]; i++) {
-        goal->done = goal->done || (strcmp(goal->intent, met_by[i].intent) == 0 &&
-                                    strcmp(running->skill, met_by[i].skill) == 0);
-    }
-    goal->done =
-        goal->done || pons__has(pons_get(pons__skill(b, running->skill), "meets"), goal->intent);
-    goal->done = goal->done || (*goal->skill && strcmp(running->skill, goal->skill) == 0);
-    if (strcmp(goal->intent, "patrol") == 0 && strcmp(running->skill, "navigate_to_pose") == 0) {
-        mark_visited(b, goal, running->args);
+    if (r->task && index >= 0 && (size_t)index < r->task->goals.n) {
+        pons__means_ended(b, r->task->goals.at[index], running);
     }
 }
 
@@ -282,7 +246,8 @@ static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
     }
     const pons_value *skill = pons__skill(b, last->skill);
     if (last->status == PONS_END_UNKNOWN) {
-        const bool person = pons__has(b->rules.unknown_ask, last->skill);
+        const bool person = pons__has(b->rules.unknown_ask, last->skill) ||
+                            pons_get_bool(skill, "ask_on_unknown", false);
         return person ? PONS_RECOVER_ASK : PONS_RECOVER_REPLAN;
     }
     const pons_value *map = pons_get(skill, "error_map");

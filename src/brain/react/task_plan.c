@@ -26,6 +26,7 @@
 // settles its effect; a step is asked for again only when that says that it did not happen.
 #include "brain/task_plan.h"
 
+#include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
 #include "pons/plan.h"
@@ -422,8 +423,12 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
         snprintf(out->message, sizeof out->message, "nothing to say: no text, message or content");
         return PONS_OK;
     }
+    pursuit *p = user;
+    pons__means *say = pons__means_for(p->b, "say", "text", json_string(text));
     pons_autovalue args = pons_object("text", json_string(text), NULL);
-    return run_named(user, call, "speak", args, out);
+    const int rc = run_named(p, call, say ? say->skill : "speak", say ? say->args : args, out);
+    pons__record_free(&pons__means_record, say);
+    return rc;
 }
 
 // The one question of a step or a plan: PONS_EPARKED until a person has answered.
@@ -678,46 +683,40 @@ void pons__task_plan_judge(pons_brain *b, int mode, const pons__task_plan *state
 
 // ---- R1, R8: a view of several goals ------------------------------------------------------------
 
-static pons_value *step_of_goal(const pons_value *goal, size_t i)
+// One goal as a step of a plan, for people: its skill where one call of one skill meets it, whatever the
+// robot does meanwhile; else what is wished, in the goal's words.
+static pons_value *step_of_goal(const pons_brain *b, const pons_value *goal, size_t i)
 {
-    static const struct {
-        const char *intent, *action, *type, *from, *to;
-    } rows[] = {{"go_to", "navigate_to_pose", "execute", "zone", "zone"},
-                {"charge", "dock_to_charger", "execute", NULL, NULL},
-                {"wait", "wait", "execute", "seconds", "s"},
-                {"say", "speak", "speak", "text", "text"},
-                {"patrol", "patrol", "execute", "zones", "zones"},
-                {"bring", "bring", "execute", "object", "object"},
-                {"put", "put", "execute", "object", "object"}};
+    static const char *const members[] = {"zone", "pose", "zones", "object", "place"};
     const char *intent = pons_get_str(goal, "intent", "");
-    pons_value *parameters = json_object();
-    const char *action = *intent ? intent : "goal", *type = "execute";
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        const pons_value *v = rows[k].from ? pons_get(goal, rows[k].from) : NULL;
-        if (strcmp(rows[k].intent, intent) == 0) {
-            action = rows[k].action;
-            type = rows[k].type;
-            if (v) {
-                json_object_set_new(parameters, rows[k].to, pons_value_ref(v));
-            }
+    pons__goal *wish = pons__record_read(&pons__goal_record, goal);
+    pons__means *call = pons__means_alone(b, wish);
+    pons_value *parameters = call ? json_copy((json_t *)call->args) : json_object();
+    for (size_t k = 0; !call && k < sizeof members / sizeof members[0]; k++) {
+        if (pons_get(goal, members[k])) {
+            json_object_set(parameters, members[k], (json_t *)pons_get(goal, members[k]));
         }
     }
-    if (pons_get(goal, "place")) {
-        json_object_set_new(parameters, "place", pons_value_ref(pons_get(goal, "place")));
-    }
-    return pons_object("step_id", json_integer((json_int_t)i + 1), "action", json_string(action),
-                       "tool_call_type", json_string(type), "parameters", parameters, "description",
-                       json_string(pons_get_str(goal, "text", pons_get_str(goal, "intent", ""))),
-                       NULL);
+    const bool says = call && pons__means_beside(b, call->skill) && pons_get(call->args, "text");
+    pons_value *step = pons_object("step_id", json_integer((json_int_t)i + 1), "action",
+                                   json_string(call      ? call->skill
+                                               : *intent ? intent
+                                                         : "goal"),
+                                   "tool_call_type", json_string(says ? "speak" : "execute"),
+                                   "parameters", parameters, "description",
+                                   json_string(pons_get_str(goal, "text", intent)), NULL);
+    pons__record_free(&pons__means_record, call);
+    pons__record_free(&pons__goal_record, wish);
+    return step;
 }
 
-static bool same_steps(const pons_plan *p, const pons_value *goals)
+static bool same_steps(const pons_brain *b, const pons_plan *p, const pons_value *goals)
 {
     bool same = p->n_steps == json_array_size(goals);
     for (size_t i = 0; same && i < p->n_steps; i++) {
         pons_plan_step *step = NULL;
         pons_error ignored = PONS_ERROR_INIT;
-        pons_autovalue v = step_of_goal(json_array_get(goals, i), i);
+        pons_autovalue v = step_of_goal(b, json_array_get(goals, i), i);
         same = pons_plan_step_from_value(v, &step, &ignored) >= 0 &&
                strcmp(step->action, p->steps[i].action) == 0 &&
                strcmp(step->parameters, p->steps[i].parameters) == 0;
@@ -726,15 +725,15 @@ static bool same_steps(const pons_plan *p, const pons_value *goals)
     return same;
 }
 
-static int plan_of_goals(pons_cx *cx, const pons__task *task, const pons_value *goals,
-                         pons_plan **ret, pons_error *err)
+static int plan_of_goals(const pons_brain *b, pons_cx *cx, const pons__task *task,
+                         const pons_value *goals, pons_plan **ret, pons_error *err)
 {
     pons_autovalue steps = json_array();
     size_t i;
     json_t *goal;
     json_array_foreach(goals, i, goal)
     {
-        json_array_append_new(steps, step_of_goal(goal, i));
+        json_array_append_new(steps, step_of_goal(b, goal, i));
     }
     pons_autovalue reply = pons_object("plan_id", json_sprintf("plan_%s", task->id), "goal",
                                        json_string(*task->text ? task->text : "several goals"),
@@ -777,12 +776,12 @@ static pons_plan *view_of(pons_brain *b, pons_cx *cx, const pons__react *r, cons
     pons_error ignored = PONS_ERROR_INIT;
     pons_plan *p = NULL;
     if (r->plan && pons_plan_from_value(r->plan->plan, 0, &p, &ignored) >= 0 &&
-        same_steps(p, goals)) {
+        same_steps(b, p, goals)) {
         return p;
     }
     pons_plan_destroy(p);
     p = NULL;
-    if (plan_of_goals(cx, r->task, goals, &p, &ignored) < 0) {
+    if (plan_of_goals(b, cx, r->task, goals, &p, &ignored) < 0) {
         return NULL;
     }
     pons_autovalue value = NULL;

@@ -1,0 +1,13 @@
+// fill.h - templates of arguments, filled with what a goal says (fill.c).
+#ifndef PONS_BRAIN_GOALS_FILL_H
+#define PONS_BRAIN_GOALS_FILL_H
+
+#include "pons/value.h"
+
+// The template with each text "$name" in it replaced by that member of `from`; "$a.b" is a member of a
+// member, "$name|1" has what to take where there is none. NULL: a member is lacking.
+pons_value *pons__fill(const pons_value *template, const pons_value *from);
+// A sentence in which $names stand among the words; what is lacking is left out.
+pons_value *pons__fill_text(const char *template, const pons_value *from);
+
+#endif

@@ -1,0 +1,421 @@
+// means.c - which skills meet a goal, with which arguments, and what says that it is met.
+//
+// Nothing here knows a skill. What is known stands in the skill's registry item, which the body's hello
+// carries (`meets`, schemas/skill.json), beside the function that moves the robot:
+//
+//     navigate_to_pose  {intent: go_to,  args: {zone: $zone},  test: at,      says: "go to $zone"}
+//                       {intent: patrol, args: {zone: $each},  each: zones}
+//     dock_to_charger   {intent: charge,                       test: charged}
+//     pick              {intent: bring,  args: {object: $object}, step: 1}
+//     place             {intent: bring,  args: {object: $object, place: $place}, step: 2}
+//
+//     a goal's members + an item --fill.c--> a way to meet it (pons__means), for the rules and the model
+//     the world        + its test ---------> whether it is met, for R1, R4, the ladder
+//
+// A way whose arguments need a member that the goal lacks is none. A test is one of
+//
+//     ended     the skill ended well (the last step's; of `each`, once for each of the goal's list)
+//     at        the robot is in the goal's zone, or within 0.5 m of its pose, and sure of that
+//     charged   the battery is full, or charges and has what config/kernel.yaml calls charged
+//     {facts}   members of the robot's telemetry: equal, or for a number at least as much
+//
+// The brain's loop thread.
+#include "brain/goals/means.h"
+
+#include "brain/goals/fill.h"
+#include "pons/geometry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT_PLACE_M 0.5 // so near a place that was named by its pose is there
+#define OPEN_TOLD  4   // goals of which the observation has the means
+
+static const pons_value *skills_of(const pons_brain *b)
+{
+    return b->port.greeting.as.hello.skills;
+}
+
+// ---- the ways -----------------------------------------------------------------------------------
+
+static const char *say_where(const pons_value *robot, const char *asked, char *buf, size_t cap)
+{
+    const pons_value *pose = pons_get(robot, "pose");
+    const char *zone = pons_get_str(robot, "zone", NULL);
+    bool ascii = true;
+    for (const char *c = asked; *c; c++) {
+        ascii = ascii && (unsigned char)*c < 0x80;
+    }
+    snprintf(buf, cap,
+             ascii ? "I am in %.80s, at (%.2f, %.2f)." : "我在 %.80s，坐标 (%.2f, %.2f)。",
+             zone    ? zone
+             : ascii ? "no zone"
+                     : "区域之外",
+             pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+    return buf;
+}
+
+// What templates are filled from: the goal's members, the robot's, and `here`, a sentence in the
+// language of the goal that says where the robot is.
+static pons_value *members_of(const pons_brain *b, const pons__goal *goal)
+{
+    char here[200];
+    pons_value *from = pons__record_write(&pons__goal_record, goal);
+    json_object_set_new(from, "robot", b->robot ? pons_value_ref(b->robot) : json_object());
+    json_object_set_new(from, "here",
+                        json_string(say_where(b->robot, goal->text, here, sizeof here)));
+    return from;
+}
+
+// The first of the goal's list that is still to be done; *ret_at: its place. NULL: none.
+static const pons_value *next_of(const pons_value *list, const pons_value *done, size_t *ret_at)
+{
+    for (*ret_at = 0; *ret_at < json_array_size(list); (*ret_at)++) {
+        const pons_value *item = json_array_get(list, *ret_at);
+        if (json_is_string(item) && !pons__has(done, json_string_value(item))) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static const char *number_member(const pons_value *args)
+{
+    const char *key;
+    json_t *item;
+    json_object_foreach((json_t *)args, key, item)
+    {
+        if (json_is_string(item) && strncmp(json_string_value(item), "$seconds", 8) == 0) {
+            return key;
+        }
+    }
+    return "";
+}
+
+// One row of an item, filled; NULL: it does not fit this goal.
+static pons__means *way(const pons_value *skill, const pons__meets *row, const pons__goal *goal,
+                        const pons_value *members)
+{
+    pons_autovalue from = json_copy((json_t *)members);
+    const pons_value *list = *row->each ? pons_get(from, row->each) : NULL;
+    char place[48] = "";
+    if (*row->each) {
+        size_t at;
+        const pons_value *next = next_of(list, goal->visited, &at);
+        if (!next) {
+            return NULL;
+        }
+        json_object_set(from, "each", (json_t *)next);
+        snprintf(place, sizeof place, " (%zu of %zu)", at + 1, json_array_size(list));
+    }
+    pons_value *args = row->args ? pons__fill(row->args, from) : json_object();
+    if (!args) {
+        return NULL;
+    }
+    pons__means *m = pons__record_new(&pons__means_record);
+    pons_autovalue says =
+        pons__fill_text(*row->says ? row->says : pons_get_str(skill, "name", ""), from);
+    pons__set_text(&m->skill, pons_get_str(skill, "name", ""));
+    pons__set_text(&m->intent, goal->intent);
+    pons__set_text(&m->amount, number_member(row->args));
+    pons__set_textf(&m->says, "%s%s", json_string_value(says), place);
+    pons__json(&m->args, args);
+    pons__json(&m->test,
+               json_is_object(row->test) ? pons__fill(row->test, from) : pons_value_ref(row->test));
+    m->step = row->step;
+    m->each = *row->each;
+    return m;
+}
+
+static int by_step(const void *a, const void *b)
+{
+    const pons__means *x = *(const pons__means *const *)a, *y = *(const pons__means *const *)b;
+    return x->step != y->step ? (x->step > y->step) - (x->step < y->step)
+                              : (x->order > y->order) - (x->order < y->order);
+}
+
+static void add_ways(const pons_value *skill, const pons__goal *goal, const pons_value *members,
+                     pons__list *to)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(pons_get(skill, "meets"), i, item)
+    {
+        pons_autovalue word = json_is_string(item)
+                                  ? pons_object("intent", pons_value_ref(item), NULL)
+                                  : pons_value_ref(item);
+        pons__meets *row = pons__record_read(&pons__meets_record, word);
+        pons__means *m =
+            strcmp(row->intent, goal->intent) == 0 ? way(skill, row, goal, members) : NULL;
+        if (m) {
+            m->order = (int64_t)to->n;
+            pons__list_add(to, m);
+        }
+        pons__record_free(&pons__meets_record, row);
+    }
+}
+
+// A skill that was called by its name.
+static void add_call(const pons__goal *goal, pons__list *to)
+{
+    pons__means *m = pons__record_new(&pons__means_record);
+    pons__set_text(&m->skill, goal->skill);
+    pons__set_text(&m->intent, goal->intent);
+    pons__set_text(&m->says, goal->skill);
+    pons__json(&m->args, goal->args ? pons_value_ref(goal->args) : json_object());
+    pons__list_add(to, m);
+}
+
+static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_value *members)
+{
+    pons__list list = {0};
+    size_t i;
+    json_t *skill;
+    if (*goal->skill) {
+        add_call(goal, &list);
+    }
+    json_array_foreach(*goal->skill ? NULL : skills_of(b), i, skill)
+    {
+        add_ways(skill, goal, members, &list);
+    }
+    if (list.n > 1) {
+        qsort(list.at, list.n, sizeof *list.at, by_step);
+    }
+    return list;
+}
+
+pons__list pons__means_of(const pons_brain *b, const pons__goal *goal, int64_t goal_index)
+{
+    pons_autovalue members = members_of(b, goal);
+    pons__list list = ways(b, goal, members);
+    for (size_t i = 0; i < list.n; i++) {
+        ((pons__means *)list.at[i])->goal_index = goal_index;
+    }
+    return list;
+}
+
+pons__means *pons__means_alone(const pons_brain *b, const pons__goal *goal)
+{
+    pons_autovalue members = pons__record_write(&pons__goal_record, goal);
+    pons__list list = ways(b, goal, members);
+    const pons__means *last = list.n ? list.at[list.n - 1] : NULL;
+    pons__means *first = NULL;
+    if (last && ((pons__means *)list.at[0])->step == last->step &&
+        !((pons__means *)list.at[0])->each) {
+        first = pons__list_take(&list, 0);
+    }
+    pons__means_clear(&list);
+    return first;
+}
+
+void pons__means_clear(pons__list *means)
+{
+    pons__list_clear(&pons__means_record, means);
+}
+
+static void tell(const pons__list *means, pons_value *to)
+{
+    const pons__means *last = NULL;
+    for (size_t i = 0; i < means->n; i++) {
+        const pons__means *m = means->at[i];
+        if (!last || m->step != last->step) {
+            json_array_append_new(to, pons__record_write(&pons__means_record, m));
+        }
+        last = m;
+    }
+}
+
+pons_value *pons__means_told(const pons_brain *b, const pons__task *task)
+{
+    static const char *const always[] = {"wait", "look"};
+    pons_value *told = json_array();
+    size_t open = 0;
+    for (size_t i = 0; task && i < task->goals.n && open < OPEN_TOLD; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        if (!goal->done) {
+            pons__list means = pons__means_of(b, goal, (int64_t)i);
+            tell(&means, told);
+            pons__means_clear(&means);
+            open++;
+        }
+    }
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        pons__means *m = pons__means_for(b, always[i], NULL, NULL);
+        if (m) {
+            json_array_append_new(told, pons__record_write(&pons__means_record, m));
+            pons__record_free(&pons__means_record, m);
+        }
+    }
+    return told;
+}
+
+pons__means *pons__means_for(const pons_brain *b, const char *intent, const char *member,
+                             pons_value *value)
+{
+    pons_autovalue v = pons_object("intent", json_string(intent), NULL);
+    if (member) {
+        json_object_set_new(v, member, value);
+    }
+    pons__goal *goal = pons__record_read(&pons__goal_record, v);
+    pons__list means = pons__means_of(b, goal, -1);
+    pons__means *first = means.n ? pons__list_take(&means, 0) : NULL;
+    pons__means_clear(&means);
+    pons__record_free(&pons__goal_record, goal);
+    return first;
+}
+
+// ---- is it met? ---------------------------------------------------------------------------------
+
+static bool at_place(const pons_brain *b, const pons__goal *goal)
+{
+    const pons_value *pose = pons__place_sure(b) ? pons_get(b->robot, "pose") : NULL;
+    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
+    if (goal->pose) { // a person named the very place
+        return pose && hypot(x - pons_get_num(goal->pose, "x", 0.0),
+                             y - pons_get_num(goal->pose, "y", 0.0)) < AT_PLACE_M;
+    }
+    const pons_value *zone = pons__zone(b, goal->zone);
+    return zone && pose && pons_polygon_contains(pons_get(zone, "polygon"), x, y);
+}
+
+static bool charged(const pons_brain *b)
+{
+    const char *state = pons_get_str(b->robot, "battery_state", "");
+    return strcmp(state, "full") == 0 ||
+           (strcmp(state, "charging") == 0 &&
+            pons_get_num(b->robot, "battery_pct", 0.0) >= b->rules.battery_charged_pct);
+}
+
+// Of the robot as K2 has it, or else of the telemetry.
+static bool facts_hold(const pons_brain *b, const pons_value *facts)
+{
+    const char *name;
+    json_t *wanted;
+    bool hold = json_object_size(facts) > 0;
+    json_object_foreach((json_t *)facts, name, wanted)
+    {
+        const pons_value *robot = pons_get(b->robot, name);
+        const pons_value *is = robot ? robot : pons_get(b->port.telemetry, name);
+        hold = hold && is &&
+               (json_is_number(wanted)
+                    ? json_is_number(is) && json_number_value(is) >= json_number_value(wanted)
+                    : json_equal((json_t *)is, wanted));
+    }
+    return hold;
+}
+
+// The test of its last step; NULL: its skill's end.
+static const pons_value *test_of(const pons__list *means)
+{
+    return means->n ? ((const pons__means *)means->at[means->n - 1])->test : NULL;
+}
+
+static bool is_word(const pons_value *test, const char *word)
+{
+    return json_is_string(test) && strcmp(json_string_value(test), word) == 0;
+}
+
+static bool has_test(const pons_brain *b, const pons__goal *goal, const char *word)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    const bool has = is_word(test_of(&means), word);
+    pons__means_clear(&means);
+    return has;
+}
+
+bool pons__means_met(const pons_brain *b, const pons__goal *goal)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    const pons_value *test = test_of(&means);
+    const bool met = is_word(test, "at")        ? at_place(b, goal)
+                     : is_word(test, "charged") ? charged(b)
+                     : json_is_object(test)     ? facts_hold(b, test)
+                                                : goal->done;
+    pons__means_clear(&means);
+    return met;
+}
+
+bool pons__means_of_place(const pons_brain *b, const pons__goal *goal)
+{
+    return has_test(b, goal, "at");
+}
+
+bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal)
+{
+    return has_test(b, goal, "charged");
+}
+
+bool pons__means_leads(const pons_brain *b, const pons__goal *goal, const char *skill)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    bool leads = false;
+    for (size_t i = 0; i < means.n; i++) {
+        const pons__means *m = means.at[i];
+        leads = leads || ((m->each || is_word(m->test, "at")) && strcmp(m->skill, skill) == 0);
+    }
+    pons__means_clear(&means);
+    return leads;
+}
+
+// ---- a skill has ended --------------------------------------------------------------------------
+
+// The member of its list that a call of such a way was for: what its arguments have where the way's
+// own have the next one.
+static void note_one(const pons_brain *b, pons__goal *goal, const pons_value *args)
+{
+    const char *key;
+    json_t *item;
+    json_object_foreach((json_t *)args, key, item)
+    {
+        const char *named = json_is_string(item) ? json_string_value(item) : "";
+        const char *id = pons_get_str(pons__zone(b, named), "id", named);
+        if (pons__has(goal->zones, id) && !pons__has(goal->visited, id)) {
+            pons_value *visited = goal->visited ? json_copy((json_t *)goal->visited) : json_array();
+            json_array_append_new(visited, json_string(id));
+            pons__json(&goal->visited, visited);
+        }
+    }
+    size_t at;
+    goal->done = json_array_size(goal->zones) > 0 && !next_of(goal->zones, goal->visited, &at);
+}
+
+void pons__means_ended(const pons_brain *b, pons__goal *goal, const pons__running *running)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    const int64_t last = means.n ? ((const pons__means *)means.at[means.n - 1])->step : 0;
+    for (size_t i = 0; i < means.n; i++) {
+        const pons__means *m = means.at[i];
+        const bool ends = !m->test || is_word(m->test, "ended");
+        if (strcmp(m->skill, running->skill) != 0 || m->step != last || !ends) {
+            continue;
+        }
+        if (m->each) {
+            note_one(b, goal, running->args);
+        } else {
+            goal->done = true;
+        }
+        break;
+    }
+    pons__means_clear(&means);
+}
+
+// ---- what a skill is ----------------------------------------------------------------------------
+
+const char *pons__means_stop(const pons_brain *b)
+{
+    size_t i;
+    json_t *skill;
+    json_array_foreach(skills_of(b), i, skill)
+    {
+        if (pons_get_bool(skill, "stops", false)) {
+            return pons_get_str(skill, "name", "");
+        }
+    }
+    return "stop_base"; // of a body that does not say
+}
+
+bool pons__means_beside(const pons_brain *b, const char *skill)
+{
+    return pons_get_bool(pons__skill(b, skill), "beside", false);
+}

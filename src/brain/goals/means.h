@@ -1,0 +1,36 @@
+// means.h - which skills meet a goal, with which arguments, and what says that it is met (means.c).
+#ifndef PONS_BRAIN_GOALS_MEANS_H
+#define PONS_BRAIN_GOALS_MEANS_H
+
+#include "brain/self.h"
+
+// The ways to meet a goal by the registry as the body has it, in the order of their steps; more than one
+// may have the same step: the first is taken. Empty: no skill says that it meets it. The caller clears.
+pons__list pons__means_of(const pons_brain *b, const pons__goal *goal, int64_t goal_index);
+void pons__means_clear(pons__list *means);
+// For the observation: of each step one, for the goals that are open, and the skills that pause and look.
+pons_value *pons__means_told(const pons_brain *b, const pons__task *task);
+
+// Whether the world shows that the goal is met; where only its skill's end can tell, whether it has
+// (`done`).
+bool pons__means_met(const pons_brain *b, const pons__goal *goal);
+// Its skill is how the goal is told to be met, and has ended well: notes in the goal what that means.
+void pons__means_ended(const pons_brain *b, pons__goal *goal, const pons__running *running);
+// Whether it is a goal about where the robot is; about its charge.
+bool pons__means_of_place(const pons_brain *b, const pons__goal *goal);
+bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal);
+// Whether an operation of the skill leads to the goal's place.
+bool pons__means_leads(const pons_brain *b, const pons__goal *goal, const char *skill);
+
+// By what their registry items say: the skill that stops the base; whether one runs beside anything and
+// may be begun with a task's last words; the skill that meets an intent, NULL: none.
+const char *pons__means_stop(const pons_brain *b);
+bool pons__means_beside(const pons_brain *b, const char *skill);
+pons__means *pons__means_for(const pons_brain *b, const char *intent, const char *member,
+                             pons_value *value); // with goal member = value (taken); the caller's
+
+// The one call of one skill that meets the goal by what the goal alone says; NULL: it takes several, or
+// depends on the robot. The caller's.
+pons__means *pons__means_alone(const pons_brain *b, const pons__goal *goal);
+
+#endif

@@ -1,0 +1,165 @@
+// test_added_skill.c - a skill is added by a body's module and nothing else: its record says which goals
+// it meets, with which arguments, in which turn, and what shows that they are met. The rules then
+// use it for what people say, the model is told of it, FINISH is held against it.
+#include "brain_bench.h"
+#include "pons/body.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOON 10.0
+
+static void no_step(void *state, const pons_skill_view *now, pons_skill_answer *ret)
+{
+    (void)state;
+    (void)now;
+    ret->status = PONS_SKILL_DONE;
+}
+
+#define ARGS(members)                                                                              \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{" members "}}"
+#define TEXT(name) "\"" name "\":{\"type\":\"string\"}"
+#define SKILL(what, schema, says)                                                                  \
+    {                                                                                              \
+        .abi = PONS_SKILL_ABI, .name = (what), .description = "Comes with a module.",              \
+        .args_schema = (schema), .preemptible = true, .cancel_supported = true, .timeout_s = 30.0, \
+        .success_criteria = "it ends", .error_map = "{\"default\":\"retry\"}", .step = no_step,    \
+        .told = (says)                                                                             \
+    }
+
+// What a robot with a hand would bring along.
+static const pons_skill take =
+    SKILL("take", ARGS(TEXT("what")),
+          "{\"holds\":\"what\",\"meets\":[{\"intent\":\"bring\",\"args\":{"
+          "\"what\":\"$object\"},\"step\":1,\"says\":\"take $object\"}]}");
+static const pons_skill hand_over =
+    SKILL("hand_over", ARGS(TEXT("what") "," TEXT("where")),
+          "{\"releases\":true,\"meets\":[{\"intent\":\"bring\",\"args\":{\"what\":\"$object\","
+          "\"where\":\"$place\"},\"step\":2,\"says\":\"hand $object over\"}]}");
+// And one that is met by what the robot then shows, not by its end.
+static const pons_skill tidy =
+    SKILL("wave", ARGS(""),
+          "{\"meets\":[{\"intent\":\"charge\",\"test\":{\"docked\":true},\"says\":\"wave\"}]}");
+
+static char *registry_of(const pons_skill *const *modules, size_t n)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue all = NULL;
+    pons_autovalue theirs = json_array();
+    char *text = NULL;
+    assert_int_equal(pons_body_skills(modules, n, &all, &err), PONS_OK);
+    for (size_t i = json_array_size(all) - n; i < json_array_size(all); i++) {
+        json_array_append(theirs, json_array_get(all, i));
+    }
+    assert_true(pons_value_dump(theirs, &text) > 0);
+    return text;
+}
+
+static void begin(bench *b, const char *script, char **ret_text)
+{
+    static const pons_skill *const modules[] = {&take, &hand_over};
+    *ret_text = registry_of(modules, 2);
+    bench_open(b, script);
+    b->skills_more = *ret_text;
+    b->objects = json_pack("[{s:s, s:s, s:{s:[s]}, s:[f,f,f]}]", "id", "apple", "class", "fruit",
+                           "names", "en", "apple", "position", 7.0, 7.0, 0.8);
+    bench_brain(b);
+    bench_run(b, 0.5);
+}
+
+static void end(bench *b, char *text)
+{
+    bench_close(b);
+    free(text);
+}
+
+static void the_rules_use_it(void **state)
+{
+    (void)state;
+    bench b;
+    char *text;
+    begin(&b, NULL, &text);
+    bench_goal_text(&b, "bring the apple to the kitchen");
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    assert_int_equal(bench_starts(&b, "take"), 1);
+    assert_int_equal(bench_starts(&b, "hand_over"), 1);
+    assert_string_equal(pons_get_str(bench_newest(&b, "hand_over")->args, "where", ""), "kitchen");
+    end(&b, text);
+}
+
+#define DO(name, args)                                                                             \
+    "{'decision':{'type':'CONTINUE','reason':'r','ops':[{'op':'dispatch','skill':'" name           \
+    "','args':" args ",'goal_index':0}]}}"
+#define FINISH "{'decision':{'type':'FINISH','reason':'done, I say'}}"
+
+// It sees in the observation what meets the goal, and its FINISH counts after the last step alone.
+static void a_model_sees_it_and_is_held_to_it(void **state)
+{
+    (void)state;
+    bench b;
+    char *text;
+    begin(&b,
+          "[" DO("take", "{'what':'apple'}") "," FINISH "," DO(
+              "hand_over", "{'what':'apple','where':'kitchen'}") "," FINISH "]",
+          &text);
+    bench_goal_text(&b, "bring the apple to the kitchen");
+    const pons_value *seen = bench_await(&b, "observation", NULL, NULL, SOON);
+    const pons_value *means = json_array_get(pons_get(pons_get(seen, "observation"), "means"), 0);
+    assert_string_equal(pons_get_str(means, "skill", ""), "take");
+    assert_string_equal(pons_get_str(pons_get(means, "args"), "what", ""), "apple");
+    bench_await(&b, "guard.refused", "rule", "goal_met", SOON);
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    assert_int_equal(bench_starts(&b, "hand_over"), 1);
+    end(&b, text);
+}
+
+// Without a place there is nothing to hand over at: the first step is the last.
+static void a_way_that_lacks_a_member_is_none(void **state)
+{
+    (void)state;
+    bench b;
+    char *text;
+    begin(&b, NULL, &text);
+    bench_goal_text(&b, "bring the apple");
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    assert_int_equal(bench_starts(&b, "take"), 1);
+    assert_int_equal(bench_starts(&b, "hand_over"), 0);
+    end(&b, text);
+}
+
+// Facts: its own end meets nothing, what the robot shows does.
+static void facts_show_that_a_goal_is_met(void **state)
+{
+    (void)state;
+    static const pons_skill *const modules[] = {&tidy};
+    bench b;
+    char *text = registry_of(modules, 1);
+    // The bench's own dock_to_charger meets the same goal, by its charge; the last one's test counts.
+    bench_open(&b, "[" DO("wave", "{}") "," FINISH "," DO("dock_to_charger", "{}") "," FINISH "]");
+    b.skills_more = text;
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.base_ms = 400;
+    bench_goal_text(&b, "charge");
+    bench_await(&b, "guard.refused", "rule", "goal_met", SOON);
+    assert_int_equal(bench_starts(&b, "wave"), 1);
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    assert_true(b.docked);
+    end(&b, text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rules_use_it),
+        cmocka_unit_test(a_model_sees_it_and_is_held_to_it),
+        cmocka_unit_test(a_way_that_lacks_a_member_is_none),
+        cmocka_unit_test(facts_show_that_a_goal_is_met),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("added skill", tests, NULL, NULL);
+}
