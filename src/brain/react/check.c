@@ -216,7 +216,7 @@ static void judge_finish(const pons__turn *t, pons_value *rules)
     pons_value *unmet = ends ? pons__guard_finish(t->b, task, t->skills) : NULL;
     if (unmet) {
         pons__goal *last = task->goals.at[task->goals.n - 1];
-        last->done = last->done && strcmp(last->intent, "go_to") != 0;
+        last->done = last->done && !pons__means_of_place(t->b, last);
         rule(rules, "goal_met", unmet);
     }
 }

@@ -136,7 +136,7 @@ void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d
     const bool model = source == PONS_SOURCE_LLM && r->task->goals.n > 0;
     if (model && !l->rules_decide && l->decisions >= b->rules.model_decisions_max) {
         l->rules_decide = true; // they understand the goal; and they have a budget of their own
-        l->decisions = 0;
+        l->decisions = l->swings = 0;
         return;
     }
     if (l->decisions >= l->decisions_max && !*l->want) {
