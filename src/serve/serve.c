@@ -57,7 +57,6 @@ static const pons__route *const tables[] = {
     pons__chat_routes, // chat/chat.c
     pons__graph_config_routes,
     pons__openai_routes, // openai/openai.c
-    pons__page_routes,   // page/page.c
     pons__lg_graph_routes,
     pons__lg_cron_routes,
     pons__page_routes, // page/page.c

@@ -301,7 +301,9 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .key = s->key,
                             .mcp = &tools,
                             .ui_dir = s->w->ui};
-    cli_graphs_open(s->c, &s->graphs);
+    const cli_react_options react = {
+        .host = o.host, .store = store, .clock = o.clock, .thread = s->w->thread};
+    rc = rc < 0 ? rc : cli_graphs_open(s->c, &react, &s->graphs, err);
     o.graphs = s->graphs.list;
     o.n_graphs = s->graphs.n;
     cli_agent_host(&o.host);
@@ -309,6 +311,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
     pons_serve *serve = NULL;
     rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);
     if (rc >= 0) {
+        cli_graphs_serve(&s->graphs, serve);
         pthread_mutex_lock(&s->mtx);
         s->serve = serve;
         pthread_mutex_unlock(&s->mtx);
@@ -372,6 +375,7 @@ static void close_server(void *user)
     pthread_mutex_lock(&s->mtx);
     s->serve = NULL;
     pthread_mutex_unlock(&s->mtx);
+    cli_graphs_serve(&s->graphs, NULL);
     pons_serve_close(serve);
     cli_mcp_parts_close(&s->mcp);
     cli_graphs_close(&s->graphs);

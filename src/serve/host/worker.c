@@ -232,6 +232,24 @@ static int run(carried *c, bool again, pons_error *err)
     return rc < 0 || c->halt || !c->run ? rc : go(c, err);
 }
 
+// Whoever serves what the run waits for hears that nobody wants it now.
+static void cancel_awaits(const carried *c)
+{
+    pons_autovalue pending = c->run ? pons_run_pending(c->run) : NULL;
+    size_t i;
+    json_t *one;
+    json_array_foreach(pending, i, one)
+    {
+        const char *kind = pons_get_str(one, "kind", "");
+        for (size_t k = 0; k < c->graph->n_handlers; k++) {
+            const pons_await_handler *h = &c->graph->handlers[k];
+            if (h->cancel && strcmp(h->kind, kind) == 0) {
+                h->cancel(h->user, c->run, pons_get_str(one, "id", ""));
+            }
+        }
+    }
+}
+
 static void put_away(carried *c)
 {
     pons_run_destroy(c->run);
@@ -255,6 +273,9 @@ static void carry(carried *c)
             return;
         }
         pons_error none = PONS_ERROR_INIT;
+        if (c->halt == PONS__HALT_STOP) {
+            cancel_awaits(c);
+        }
         if (c->halt == PONS__HALT_ROLLBACK && c->run && pons_run_rollback(c->run, &none) < 0) {
             pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, none.message);
         }

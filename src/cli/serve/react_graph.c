@@ -1,0 +1,558 @@
+// react_graph.c - the robot as a graph that clients run: each message of a person is a goal.
+//
+//     begin ----> follow --(task.done)--> END           begin     says the words to the brain's inbox
+//                 ^    |  ^                              follow    waits for what the brain's events say
+//                 |    +--+ (something happened)                   of the task; each is a custom event
+//               approval <--(approval.requested)         approval  asks the client's person
+//
+// The brain that `pons serve` runs decides and drives, as for `pons say`: its kernel, its critic, its
+// approvals. This graph has a thread of its own per conversation, in which it keeps what was said; it
+// follows the brain by the log of the brain's thread, and answers a question as the page does, so
+// whoever answers first counts.
+//
+// Words are said once: where the log of the brain stood before is recorded first, and after a crash
+// the same words after that place, in the log or still in the inbox, are ours.
+#include "cli/serve/react_graph.h"
+
+#include "pons/memory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WHERE "robot"
+
+enum { LOOK_MS = 50, BATCH = 256, STEPS_MAX = 100000, TEXT_MAX = 4096 };
+
+typedef struct followed { // an await that is open
+    struct followed *next;
+    char thread[PONS_NAME_MAX], await[64]; // the client's
+    char text[TEXT_MAX], task[64];
+    int64_t after;
+} followed;
+
+struct cli_react {
+    cli_react_options o;
+    char thread[PONS_NAME_MAX];
+    pons_graph *graph;
+    pons_await_handler handlers[1];
+    pthread_mutex_t mtx;
+    pthread_cond_t some;
+    pthread_t follower;
+    bool has_follower;
+    bool closing;    // [mtx]
+    followed *first; // [mtx]
+    pons_serve *s;   // [mtx]
+};
+
+// ---- the brain's log ----------------------------------------------------------------------------
+
+typedef struct looking {
+    followed *f;
+    pons_value *seen;     // [{type, text, …}]
+    pons_value *question; // of the task
+    pons_value *end;      // {status, reason}
+} looking;
+
+static void note(looking *l, const char *type, const char *name, const char *text)
+{
+    json_array_append_new(l->seen, pons_object("type", json_string(type), "name",
+                                               name ? json_string(name) : NULL, "text",
+                                               json_string(text), NULL));
+}
+
+static void look_at_task(looking *l, const char *type, const pons_value *p)
+{
+    const pons_value *d = pons_get(p, "decision");
+    if (strcmp(type, "decision") == 0) {
+        note(l, "decision", pons_get_str(json_array_get(pons_get(d, "ops"), 0), "skill", NULL),
+             pons_get_str(d, "reason", ""));
+    } else if (strcmp(type, "effect") == 0) {
+        note(l, "skill", pons_get_str(p, "skill", ""), pons_get_str(p, "state", ""));
+    } else if (strcmp(type, "approval.requested") == 0) {
+        pons_value_unref(l->question);
+        l->question = pons_value_ref(p);
+    } else if (strcmp(type, "approval.resolved") == 0 && l->question) {
+        pons_value_unref(l->question);
+        l->question = NULL;
+    } else if (strcmp(type, "task.done") == 0 &&
+               strcmp(pons_get_str(p, "task_id", ""), l->f->task) == 0) {
+        l->end = pons_object("status", json_string(pons_get_str(p, "status", "failed")), "reason",
+                             json_string(pons_get_str(p, "reason", "")), NULL);
+    }
+}
+
+static int look_at(void *user, const pons_event_row *row)
+{
+    looking *l = user;
+    pons_autovalue p = NULL;
+    l->f->after = row->seq;
+    if (strcmp(row->type, "observation") == 0 ||
+        pons_value_parse(row->payload.data, row->payload.len, &p, NULL) < 0) {
+        return 0;
+    }
+    const pons_value *task = pons_get(p, "task");
+    if (l->f->task[0]) {
+        look_at_task(l, row->type, p);
+    } else if (strcmp(row->type, "task.queued") == 0 &&
+               strcmp(pons_get_str(task, "text", ""), l->f->text) == 0) {
+        snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(task, "id", ""));
+        note(l, "task", l->f->task, "queued");
+    } else if (strcmp(row->type, "task.merged") == 0) { // it was said already
+        snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(p, "task_id", ""));
+    } else if (strcmp(row->type, "control") == 0) { // a word, no goal
+        l->end = pons_object("status", json_string("heard"), "reason",
+                             json_string(pons_get_str(p, "word", "")), NULL);
+    }
+    return l->end || l->question;
+}
+
+// What the log says since: an answer to the await, or NULL when nothing was said.
+static pons_value *look(const cli_react *r, followed *f)
+{
+    looking l = {.f = f, .seen = json_array()};
+    pons_error none = PONS_ERROR_INIT;
+    const int64_t was = f->after;
+    r->o.store.ops->events(r->o.store.self, r->thread, f->after, BATCH, look_at, &l, &none);
+    if (f->after == was || (!l.end && !l.question && json_array_size(l.seen) == 0)) {
+        pons_value_unref(l.seen);
+        return NULL;
+    }
+    return pons_object("after", json_integer(f->after), "task", json_string(f->task), "seen",
+                       l.seen, "question", l.question, "end", l.end, NULL);
+}
+
+static void wait_a_little(cli_react *r) // under its lock
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_MS * PONS_NS_PER_MS;
+    until.tv_sec += until.tv_nsec / PONS_NS_PER_S;
+    until.tv_nsec %= PONS_NS_PER_S;
+    pthread_cond_timedwait(&r->some, &r->mtx, &until);
+}
+
+static void *follow_all(void *user)
+{
+    cli_react *r = user;
+    pthread_mutex_lock(&r->mtx);
+    while (!r->closing) {
+        if (!r->first || !r->s) {
+            pthread_cond_wait(&r->some, &r->mtx);
+            continue;
+        }
+        for (followed **at = &r->first; *at;) {
+            followed *f = *at;
+            pons_value *answer = look(r, f);
+            if (answer) {
+                pons_serve_answer(r->s, f->thread, f->await, answer);
+                *at = f->next;
+                free(f);
+            } else {
+                at = &f->next;
+            }
+        }
+        wait_a_little(r);
+    }
+    pthread_mutex_unlock(&r->mtx);
+    return NULL;
+}
+
+// ---- the await ----------------------------------------------------------------------------------
+
+static void start(void *user, pons_run *run, const char *await_id, const pons_value *request,
+                  bool restarted)
+{
+    cli_react *r = user;
+    (void)run;
+    (void)restarted; // the log is read again from where the request says
+    followed *f = pons_need_zeroed(1, sizeof *f);
+    snprintf(f->thread, sizeof f->thread, "%s", pons_get_str(request, "thread", ""));
+    snprintf(f->await, sizeof f->await, "%s", await_id);
+    snprintf(f->text, sizeof f->text, "%s", pons_get_str(request, "text", ""));
+    snprintf(f->task, sizeof f->task, "%s", pons_get_str(request, "task", ""));
+    f->after = pons_get_int(request, "after", 0);
+    pthread_mutex_lock(&r->mtx);
+    f->next = r->first;
+    r->first = f;
+    pthread_cond_signal(&r->some);
+    pthread_mutex_unlock(&r->mtx);
+}
+
+// Whoever cancels the run does not want the goal any more.
+static void cancel(void *user, pons_run *run, const char *await_id)
+{
+    cli_react *r = user;
+    char task[64] = "";
+    pons_error none = PONS_ERROR_INIT;
+    (void)run;
+    pthread_mutex_lock(&r->mtx);
+    for (followed **at = &r->first; *at; at = &(*at)->next) {
+        followed *f = *at;
+        if (strcmp(f->await, await_id) == 0) {
+            pons_value_unref(look(r, f)); // which task it is, if that is known by now
+            memcpy(task, f->task, sizeof task);
+            *at = f->next;
+            free(f);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&r->mtx);
+    if (*task) {
+        r->o.host.control(r->o.host.user, r->thread, "cancel", task, &none);
+    }
+}
+
+// ---- begin --------------------------------------------------------------------------------------
+
+static pons_value *text_of(const pons_value *message)
+{
+    const pons_value *content = pons_get(message, "content");
+    pons_autovalue all = json_string("");
+    size_t i;
+    json_t *one;
+    if (json_is_string(content)) {
+        return pons_value_ref(content);
+    }
+    json_array_foreach(content, i, one)
+    {
+        pons_value *more =
+            json_sprintf("%s%s", json_string_value(all), pons_get_str(one, "text", ""));
+        pons_value_unref(all);
+        all = more;
+    }
+    return pons_value_ref(all);
+}
+
+static bool is_human(const pons_value *m)
+{
+    const char *who = pons_get_str(m, "type", pons_get_str(m, "role", ""));
+    return strcmp(who, "human") == 0 || strcmp(who, "user") == 0;
+}
+
+static int mark(void *user, const pons_value *args, pons_value **ret, pons_error *err)
+{
+    const cli_react *r = user;
+    int64_t last = 0;
+    (void)args;
+    const int rc = r->o.store.ops->event_last(r->o.store.self, r->thread, &last, err);
+    *ret = json_integer(last);
+    return rc;
+}
+
+typedef struct said_before {
+    const char *text;
+    bool is;
+} said_before;
+
+static int see_message(void *user, const pons_inbox_row *row)
+{
+    said_before *b = user;
+    pons_autovalue v = NULL;
+    if (strcmp(row->kind, "say") == 0 &&
+        pons_value_parse(row->value.data, row->value.len, &v, NULL) >= 0) {
+        b->is |= strcmp(pons_get_str(v, "text", ""), b->text) == 0;
+    }
+    return b->is;
+}
+
+static int see_task(void *user, const pons_event_row *row)
+{
+    said_before *b = user;
+    pons_autovalue v = NULL;
+    if (strncmp(row->type, "task.", strlen("task.")) == 0 &&
+        pons_value_parse(row->payload.data, row->payload.len, &v, NULL) >= 0) {
+        b->is |= strcmp(pons_get_str(pons_get(v, "task"), "text", ""), b->text) == 0;
+    }
+    return b->is;
+}
+
+static int say(void *user, const pons_value *args, pons_value **ret, pons_error *err)
+{
+    const cli_react *r = user;
+    const pons_store *s = &r->o.store;
+    said_before b = {.text = pons_get_str(args, "text", "")};
+    pons_autovalue said = NULL;
+    int rc = s->ops->inbox_read(s->self, r->thread, "kernel", 0, see_message, &b, err);
+    rc = rc < 0 ? rc
+                : s->ops->events(s->self, r->thread, pons_get_int(args, "after", 0), 0, see_task,
+                                 &b, err);
+    if (rc >= 0 && !b.is) {
+        rc = r->o.host.say(r->o.host.user, r->thread, b.text, &said, err);
+    }
+    *ret = json_true();
+    return rc;
+}
+
+static int begin(pons_cx *cx, void *user, pons_error *err)
+{
+    cli_react *r = user;
+    const pons_value *messages = pons_cx_get(cx, "messages"), *after = NULL, *done = NULL;
+    const size_t n = json_array_size(messages);
+    const pons_value *last = n ? json_array_get(messages, n - 1) : NULL;
+    pons_autovalue text = is_human(last) ? text_of(last) : NULL;
+    const char *words = text ? json_string_value(text) : "";
+    if (words[strspn(words, " \t\r\n")] == '\0' || strlen(words) >= TEXT_MAX) {
+        return pons_error_set(err, PONS_EINVAL, WHERE,
+                              "the last message has to be a person's: a goal, at most %d bytes",
+                              TEXT_MAX - 1);
+    }
+    int rc = pons_task(cx, "mark", NULL, mark, r, &after, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    pons_autovalue what =
+        pons_object("text", pons_value_ref(text), "after", pons_value_ref(after), NULL);
+    rc = pons_task(cx, "say", what, say, r, &done, err);
+    if (rc == PONS_OK) {
+        pons_cx_put(cx, "goal", pons_value_ref(what));
+    }
+    return rc;
+}
+
+// ---- follow -------------------------------------------------------------------------------------
+
+static void put_message(pons_cx *cx, pons_value *m)
+{
+    char id[PONS_ID_MAX];
+    pons_cx_id(cx, id);
+    json_object_set_new(m, "id", json_string(id));
+    pons_cx_message(cx, pons_value_ref(m), NULL);
+    pons_cx_put(cx, "messages", m);
+}
+
+// The question as a call of a tool that waits, so that chat pages show what it is about.
+static pons_value *call_of(const pons_value *question, const pons_value *args)
+{
+    const pons_value *op = json_array_get(pons_get(question, "ops"), 0);
+    const pons_value *given = args ? args : pons_get(op, "args");
+    return pons_object(
+        "type", json_string("ai"), "id", json_sprintf("ask-%s", pons_get_str(question, "id", "")),
+        "content", json_string(pons_get_str(question, "question", "")), "tool_calls",
+        json_pack("[{s:O?, s:s, s:O?, s:s}]", "id", pons_get(question, "id"), "name",
+                  pons_get_str(op, "skill", "question"), "args", given, "type", "tool_call"),
+        NULL);
+}
+
+static int follow(pons_cx *cx, void *user, pons_error *err)
+{
+    const cli_react *r = user;
+    const pons_value *goal = pons_cx_get(cx, "goal"), *answer = NULL;
+    size_t i;
+    json_t *one;
+    (void)r;
+    pons_value *request = json_copy((pons_value *)(uintptr_t)goal);
+    json_object_set_new(request, "thread", json_string(pons_thread_id(pons_cx_thread(cx))));
+    const int rc = pons_await(cx, "goal", request, 0, &answer, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    json_array_foreach(pons_get(answer, "seen"), i, one)
+    {
+        pons_cx_custom(cx, pons_value_ref(one));
+    }
+    const pons_value *end = pons_get(answer, "end"), *question = pons_get(answer, "question");
+    pons_value *now = json_copy((pons_value *)(uintptr_t)goal);
+    json_object_set_new(now, "after", pons_value_ref(pons_get(answer, "after")));
+    json_object_set_new(now, "task", pons_value_ref(pons_get(answer, "task")));
+    pons_cx_put(cx, "goal", now);
+    if (question) {
+        pons_cx_put(cx, "question", pons_value_ref(question));
+        pons_cx_put(cx, "messages", call_of(question, NULL));
+        pons_cx_goto(cx, "approval");
+    } else if (end) {
+        const char *status = pons_get_str(end, "status", ""),
+                   *why = pons_get_str(end, "reason", "");
+        pons_cx_put(cx, "outcome", pons_value_ref(end));
+        put_message(cx, pons_object("type", json_string("ai"), "content",
+                                    json_sprintf(*why ? "%s: %s" : "%s", status, why), NULL));
+        pons_cx_goto(cx, PONS_END);
+    } else {
+        pons_cx_goto(cx, "follow");
+    }
+    return PONS_OK;
+}
+
+// ---- approval -----------------------------------------------------------------------------------
+
+// As LangChain's chat pages show it.
+static pons_value *shown(const pons_value *question)
+{
+    pons_value *requests = json_array(), *configs = json_array();
+    size_t i;
+    json_t *op;
+    json_array_foreach(pons_get(question, "ops"), i, op)
+    {
+        const pons_value *name = pons_get(op, "skill");
+        json_array_append_new(requests,
+                              pons_object("name", pons_value_ref(name), "args",
+                                          pons_value_ref(pons_get(op, "args")), "description",
+                                          pons_value_ref(pons_get(question, "question")), NULL));
+        json_array_append_new(configs, json_pack("{s:O, s:[sss]}", "action_name", name,
+                                                 "allowed_decisions", "approve", "edit", "reject"));
+    }
+    if (json_array_size(requests) == 0) { // it wants words
+        json_array_append_new(requests,
+                              pons_object("name", json_string("question"), "args", json_object(),
+                                          "description",
+                                          pons_value_ref(pons_get(question, "question")), NULL));
+        json_array_append_new(configs,
+                              json_pack("{s:s, s:[sss]}", "action_name", "question",
+                                        "allowed_decisions", "approve", "respond", "reject"));
+    }
+    return pons_object("action_requests", requests, "review_configs", configs, NULL);
+}
+
+static int answer_once(void *user, const pons_value *args, pons_value **ret, pons_error *err)
+{
+    const cli_react *r = user;
+    pons_autovalue answer = json_deep_copy(pons_get(args, "answer"));
+    return r->o.host.answer(r->o.host.user, r->thread, pons_get_str(args, "question", ""), answer,
+                            "operator by the API", ret, err);
+}
+
+// The first decision as the brain's answer.
+static pons_value *answer_of(const pons_value *resume)
+{
+    const pons_value *d = json_array_get(pons_get(resume, "decisions"), 0);
+    const char *word = json_is_string(resume) ? json_string_value(resume) : NULL;
+    const char *type = pons_get_str(d, "type", word ? word : "reject");
+    const pons_value *args = pons_get(pons_get(d, "edited_action"), "args");
+    const char *message = pons_get_str(d, "message", "");
+    if (strcmp(type, "approve") == 0 || strcmp(type, "yes") == 0) {
+        return pons_object("action", json_string("approve"), NULL);
+    }
+    if (strcmp(type, "edit") == 0 && args) {
+        return pons_object("action", json_string("edit"), "args", pons_value_ref(args), NULL);
+    }
+    if (strcmp(type, "respond") == 0) {
+        return pons_object("action", json_string("answer"), "answer", json_string(message), NULL);
+    }
+    return pons_object("action", json_string("reject"), "reason", json_string(message), NULL);
+}
+
+static int approval(pons_cx *cx, void *user, pons_error *err)
+{
+    cli_react *r = user;
+    const pons_value *question = pons_cx_get(cx, "question"), *resume = NULL, *became = NULL;
+    int rc = pons_interrupt(cx, shown(question), &resume, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    pons_autovalue answer = answer_of(resume);
+    pons_autovalue what = pons_object("question", pons_value_ref(pons_get(question, "id")),
+                                      "answer", pons_value_ref(answer), NULL);
+    rc = pons_task(cx, "answer", what, answer_once, r, &became, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    const char *action = pons_get_str(answer, "action", ""),
+               *why = pons_get_str(answer, "reason", "");
+    const char *verdict = pons_get_str(became, "verdict", "bound");
+    const bool counts = strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0;
+    const pons_value *op = json_array_get(pons_get(question, "ops"), 0);
+    pons_autovalue list = json_array();
+    if (pons_get(answer, "args") && counts) { // shown as it was edited
+        json_array_append_new(list, call_of(question, pons_get(answer, "args")));
+    }
+    json_array_append_new(
+        list, pons_object("type", json_string("tool"), "id",
+                          json_sprintf("answer-%s", pons_get_str(question, "id", "")),
+                          "tool_call_id", pons_value_ref(pons_get(question, "id")), "name",
+                          json_string(pons_get_str(op, "skill", "question")), "content",
+                          counts ? json_string(*why ? why : action)
+                                 : json_sprintf("somebody else was first (%s)", verdict),
+                          "status",
+                          json_string(strcmp(action, "reject") == 0 ? "error" : "success"), NULL));
+    pons_cx_put(cx, "messages", pons_value_ref(list));
+    pons_cx_put(cx, "question", json_null());
+    return PONS_OK;
+}
+
+// ---- the graph ----------------------------------------------------------------------------------
+
+static int build(cli_react *r, pons_error *err)
+{
+    static const char *const goes[] = {"follow", "approval", PONS_END, NULL};
+    pons_graph_builder *b = pons_graph_builder_create("react");
+    pons_graph_channel(b, "messages", &(pons_channel_options){PONS_CHANNEL_MESSAGES});
+    pons_graph_channel(b, "goal", NULL);
+    pons_graph_channel(b, "question", NULL);
+    pons_graph_channel(b, "outcome", NULL);
+    pons_graph_node(b, "begin", begin, r);
+    pons_graph_node(b, "follow", follow, r);
+    pons_graph_node(b, "approval", approval, r);
+    pons_graph_node_options(b, "follow", &(pons_node_options){.goes = goes});
+    pons_graph_edge(b, PONS_START, "begin");
+    pons_graph_edge(b, "begin", "follow");
+    pons_graph_edge(b, "approval", "follow");
+    const pons_graph_options o = {.recursion_limit = STEPS_MAX};
+    const int rc = pons_graph_compile(b, &o, &r->graph, err);
+    pons_graph_builder_destroy(b);
+    return rc;
+}
+
+int cli_react_open(const cli_react_options *o, cli_react **ret, pons_error *err)
+{
+    cli_react *r = pons_need_zeroed(1, sizeof *r);
+    r->o = *o;
+    snprintf(r->thread, sizeof r->thread, "%s", o->thread);
+    r->handlers[0] =
+        (pons_await_handler){.kind = "goal", .start = start, .cancel = cancel, .user = r};
+    pthread_mutex_init(&r->mtx, NULL);
+    pthread_cond_init(&r->some, NULL);
+    int rc = build(r, err);
+    r->has_follower = rc >= 0 && pthread_create(&r->follower, NULL, follow_all, r) == 0;
+    if (rc >= 0 && !r->has_follower) {
+        rc = pons_error_set(err, PONS_EENV, WHERE, "no thread to follow the brain with");
+    }
+    if (rc < 0) {
+        cli_react_close(r);
+        return rc;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+void cli_react_close(cli_react *r)
+{
+    if (!r) {
+        return;
+    }
+    pthread_mutex_lock(&r->mtx);
+    r->closing = true;
+    pthread_cond_signal(&r->some);
+    pthread_mutex_unlock(&r->mtx);
+    if (r->has_follower) {
+        pthread_join(r->follower, NULL);
+    }
+    while (r->first) {
+        followed *next = r->first->next;
+        free(r->first);
+        r->first = next;
+    }
+    pons_graph_destroy(r->graph);
+    pthread_cond_destroy(&r->some);
+    pthread_mutex_destroy(&r->mtx);
+    free(r);
+}
+
+void cli_react_graph(cli_react *r, pons_serve_graph *ret)
+{
+    *ret = (pons_serve_graph){.id = "react",
+                              .help = "the robot: each message of a person is a goal",
+                              .graph = r->graph,
+                              .ns = "",
+                              .handlers = r->handlers,
+                              .n_handlers = 1};
+}
+
+void cli_react_serve(cli_react *r, pons_serve *s)
+{
+    pthread_mutex_lock(&r->mtx);
+    r->s = s;
+    pthread_cond_signal(&r->some);
+    pthread_mutex_unlock(&r->mtx);
+}
