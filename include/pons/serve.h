@@ -12,6 +12,7 @@
 
 #include "pons/agent.h"
 #include "pons/clock.h"
+#include "pons/ext/http.h"
 #include "pons/ext/http_server.h"
 #include "pons/ext/store.h"
 #include "pons/graph.h"
@@ -79,6 +80,13 @@ typedef struct pons_serve_graph {
     size_t n_handlers;
 } pons_serve_graph;
 
+typedef struct pons_serve_otlp { // a collector of OpenTelemetry traces, by OTLP over HTTP as JSON
+    const pons_http_ops *http;   // pons_http_load
+    const char *url;             // "http://127.0.0.1:4318/v1/traces"; NULL: none
+    const char *const *headers;  // "Name: value", NULL at the end; or NULL
+    const char *service;         // service.name; NULL: "pons"
+} pons_serve_otlp;
+
 typedef struct pons_serve_options {
     const pons_http_server_ops *http; // pons_http_server_load
     pons_store store;                 // borrowed
@@ -99,6 +107,7 @@ typedef struct pons_serve_options {
     // Tools for clients of the Model Context Protocol, at /mcp; its providers belong to the server's
     // thread while it is open. NULL: none.
     const pons_mcp_server_options *mcp;
+    pons_serve_otlp otlp;
     const pons_serve_graph *graphs; // (n_graphs) borrowed
     size_t n_graphs;
     const char *ui_dir; // the page's files, read anew for each request; NULL: none

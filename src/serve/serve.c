@@ -31,6 +31,7 @@
 #include "serve/page/page.h"
 #include "serve/robot/live.h"
 #include "serve/robot/robot.h"
+#include "serve/traces/traces.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -199,6 +200,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     int rc = may_listen(opts, s->o.address, err);
     rc = rc < 0 ? rc : pons__tokens_load(opts->token_file, &s->tokens, err);
     rc = rc < 0 ? rc : pons__metrics_open(s, &s->metrics, err);
+    rc = rc < 0 ? rc : pons__traces_open(s, &s->traces, err);
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
@@ -239,6 +241,7 @@ void pons_serve_close(pons_serve *s)
     pons__runhost_close(s->host);
     pons__desk_close(s->desk);
     pons__page_close(s->page);
+    pons__traces_close(s->traces);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);
     free_list(s->origins);
@@ -268,6 +271,7 @@ const char *pons_serve_token(const pons_serve *s, const char *role)
 void pons_serve_event(pons_serve *s, const pons_event *ev)
 {
     pons__metrics_event(s->metrics, ev);
+    pons__traces_event(s->traces, ev);
     pons__hub_event(s->hub, ev);
     if (ev->seq > 0) {
         pons__runhost_event(s->host, ev->thread);

@@ -51,6 +51,9 @@ typedef struct serving {
     char address[64], token_file[PATH_MAX + 32];
     int port;
     char *cert, *key;
+    lists otlp_headers; // as the environment has them
+    char otlp_url[1024], otlp_lines[NAMES_MAX][512];
+    const char *otlp_list[NAMES_MAX + 1];
     cli_graphs graphs;
     pthread_mutex_t mtx;
     pons_serve *serve; // set by the main thread, under mtx
@@ -269,6 +272,35 @@ static int open_tools(serving *s, pons_store store, pons_error *err)
     return rc < 0 ? rc : cli_mcp_parts_open(&s->mcp, s->w->tools, "pons serve", err);
 }
 
+// Where traces go, by the names that OpenTelemetry has for it in the environment; without them nowhere.
+static int collector(serving *s, pons_serve_otlp *o, pons_error *err)
+{
+    const char *traces = getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+    const char *all = getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), *service = getenv("OTEL_SERVICE_NAME");
+    const char *off = getenv("OTEL_SDK_DISABLED"), *given = getenv("OTEL_EXPORTER_OTLP_HEADERS");
+    const bool own = traces && *traces;
+    if ((!own && (!all || !*all)) || (off && strcmp(off, "true") == 0)) {
+        return PONS_OK;
+    }
+    const size_t n = own ? 0 : strlen(all);
+    snprintf(s->otlp_url, sizeof s->otlp_url, "%s%s", own ? traces : all,
+             own                          ? ""
+             : n > 0 && all[n - 1] == '/' ? "v1/traces"
+                                          : "/v1/traces");
+    int rc = split(given, "OTEL_EXPORTER_OTLP_HEADERS", &s->otlp_headers, err);
+    for (size_t i = 0; rc >= 0 && i < s->otlp_headers.n; i++) { // name=value
+        const char *pair = s->otlp_headers.at[i];
+        const size_t name = strcspn(pair, "=");
+        snprintf(s->otlp_lines[i], sizeof s->otlp_lines[i], "%.*s: %s", (int)name, pair,
+                 pair[name] ? pair + name + 1 : "");
+        s->otlp_list[i] = s->otlp_lines[i];
+    }
+    o->url = s->otlp_url;
+    o->headers = s->otlp_list;
+    o->service = service && *service ? service : NULL;
+    return rc < 0 ? rc : pons_http_load(&o->http, err);
+}
+
 static int open_server(void *user, pons_store store, pons_error *err)
 {
     serving *s = user;
@@ -307,6 +339,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
     o.graphs = s->graphs.list;
     o.n_graphs = s->graphs.n;
     cli_agent_host(&o.host);
+    rc = rc < 0 ? rc : collector(s, &o.otlp, err);
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
     pons_serve *serve = NULL;
     rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);

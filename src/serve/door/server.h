@@ -16,6 +16,7 @@ typedef struct pons__steering pons__steering;
 typedef struct pons__page pons__page;
 typedef struct pons__metrics pons__metrics;
 typedef struct pons__mcp pons__mcp;
+typedef struct pons__traces pons__traces;
 typedef struct pons__runhost pons__runhost;
 typedef struct pons__desk pons__desk;
 
@@ -29,7 +30,8 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__steering *steering;
     pons__page *page;
     pons__metrics *metrics;
-    pons__mcp *mcp; // NULL: none is offered
+    pons__traces *traces; // NULL: nobody collects them
+    pons__mcp *mcp;       // NULL: none is offered
     pons__runhost *host;
     pons__desk *desk; // NULL: there is no agent
     pons__stop_port *stop;

@@ -53,8 +53,11 @@ def main(program):
 
     with tempfile.TemporaryDirectory(prefix="pons-peers-") as workspace:
         script = Path(workspace) / "script.yaml"
+        collector = subprocess.Popen([str(PYTHON), str(HERE / "collector.py")], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        traces = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.stdout.readline().strip()}
         script.write_text("replies:\n- content: hello there\n- content: once more\n")
-        server = Server(program, workspace + "/w", "--tools", "robot,core", log=workspace)
+        server = Server(program, workspace + "/w", "--tools", "robot,core", log=workspace, env=traces)
         operator, viewer = server.tokens["operator"], server.tokens["viewer"]
         # Two clients of one language at once, then another one of the other.
         one = run("node", HERE / "mcp_client.mjs", server.url, operator, "one")
@@ -63,9 +66,10 @@ def main(program):
         result("mcp: PyPI mcp, at the same time", two)
         result("prometheus: client for Python, promtool", run(PYTHON, HERE / "metrics.py", server.url, viewer))
         server.end()
-        server = Server(program, workspace + "/w", "--llm", f"script:{script}", log=workspace)
+        server = Server(program, workspace + "/w", "--llm", f"script:{script}", log=workspace, env=traces)
         result("openai: PyPI openai", run(PYTHON, HERE / "openai_client.py", server.url, server.tokens["operator"]))
         server.end()
+        result("opentelemetry: what a collector got", collector)
     print(f"{bad} failed" if bad else "all of them passed")
     return bad > 0
 

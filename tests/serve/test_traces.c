@@ -1,0 +1,177 @@
+// What a collector of OpenTelemetry traces gets: spans with their parents, times and ends, by OTLP over
+// HTTP as JSON; and what happens when it is away.
+#include "llm/fake_server.h"
+#include "pons/buf.h"
+#include "serve/serve_bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TAKEN "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+#define BUSY  "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+static void say(const bench *b, const char *thread, const char *type, int64_t ts_ms,
+                const char *payload)
+{
+    pons_autovalue v = json_loads(payload, 0, NULL);
+    assert_non_null(v);
+    const pons_event ev = {
+        .seq = 1, .thread = thread, .ns = "x", .type = type, .ts_ms = ts_ms, .payload = v};
+    pons_serve_event(b->serve, &ev);
+}
+
+// A server whose spans go to the port.
+static void begin(bench *b, int port, char url[64])
+{
+    pons_error err = PONS_ERROR_INIT;
+    static const char *const headers[] = {"x-team: robots", NULL};
+    bench_open(b);
+    pons_serve_close(b->serve);
+    snprintf(url, 64, "http://127.0.0.1:%d/v1/traces", port);
+    b->o.otlp = (pons_serve_otlp){.url = url, .headers = headers};
+    if (pons_http_load(&b->o.otlp.http, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    bench_start(b);
+}
+
+static void a_turn_and_a_task(const bench *b)
+{
+    say(b, "s1", "llm_start", 1000, "{\"call_id\":\"c1\",\"node\":\"agent\",\"model\":\"m\"}");
+    say(b, "s1", "llm_end", 1400,
+        "{\"call_id\":\"c1\",\"node\":\"agent\",\"model\":\"m\",\"input\":\"a "
+        "secret\",\"duration_ms\":"
+        "400,\"tokens\":{\"prompt\":12,\"completion\":7}}");
+    say(b, "s1", "tool_end", 1600,
+        "{\"tool\":\"read_file\",\"output\":\"a secret\",\"duration_ms\":150}");
+    say(b, "s1", "done", 1700, "{\"status\":\"success\",\"content\":\"a secret\"}");
+    say(b, "main", "task.active", 2000, "{\"task\":{\"id\":\"task-1\",\"text\":\"a secret\"}}");
+    say(b, "main", "observation", 2010, "{}");
+    say(b, "main", "decision", 2050,
+        "{\"decision\":{\"type\":\"CONTINUE\"},\"source\":\"llm\",\"model\":{\"calls\":1,"
+        "\"tokens\":30}}");
+    say(b, "main", "effect", 2100,
+        "{\"goal_id\":\"g1\",\"skill\":\"navigate_to_pose\",\"state\":\"dispatched\"}");
+    say(b, "main", "effect", 2110,
+        "{\"goal_id\":\"g1\",\"skill\":\"navigate_to_pose\",\"state\":\"accepted\"}");
+    say(b, "main", "effect", 9100,
+        "{\"goal_id\":\"g1\",\"skill\":\"navigate_to_pose\",\"state\":\"failed\"}");
+    say(b, "main", "task.done", 9200, "{\"task_id\":\"task-1\",\"status\":\"failed\"}");
+}
+
+// All spans that the collector has, in one list.
+static pons_value *spans_of(fake_server *f)
+{
+    pons_value *all = json_array();
+    for (size_t i = 0; fake_server_body(f, i); i++) {
+        pons_autovalue body = json_loads(fake_server_body(f, i), 0, NULL);
+        assert_non_null(body);
+        const json_t *resource = json_array_get(pons_get(body, "resourceSpans"), 0);
+        const json_t *scope = json_array_get(pons_get(resource, "scopeSpans"), 0);
+        json_array_extend(all, (json_t *)(uintptr_t)pons_get(scope, "spans"));
+    }
+    return all;
+}
+
+static const pons_value *span(const pons_value *all, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        if (strcmp(pons_get_str(json_array_get(all, i), "name", ""), name) == 0) {
+            return json_array_get(all, i);
+        }
+    }
+    fail_msg("no span %s", name);
+    return NULL;
+}
+
+static const char *text_of(const pons_value *of, const char *key)
+{
+    const pons_value *list = pons_get(of, "attributes");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const pons_value *a = json_array_get(list, i), *v = pons_get(a, "value");
+        if (strcmp(pons_get_str(a, "key", ""), key) == 0) {
+            return pons_get_str(v, "stringValue", pons_get_str(v, "intValue", ""));
+        }
+    }
+    return "";
+}
+
+static void is_child(const pons_value *child, const pons_value *parent)
+{
+    assert_string_equal(pons_get_str(child, "traceId", "c"), pons_get_str(parent, "traceId", "p"));
+    assert_string_equal(pons_get_str(child, "parentSpanId", "c"),
+                        pons_get_str(parent, "spanId", "p"));
+}
+
+static void test_spans(void **state)
+{
+    static const fake_step steps[] = {{.bytes = TAKEN}};
+    fake_server *f = fake_server_start(steps, 1);
+    bench b;
+    char url[64];
+    (void)state;
+    begin(&b, fake_server_port(f), url);
+    a_turn_and_a_task(&b);
+    bench_close(&b); // what is there still goes out
+    pons_autovalue all = spans_of(f);
+    assert_int_equal(json_array_size(all), 6);
+    assert_non_null(strstr(fake_server_head(f, 0), "POST /v1/traces HTTP/1.1"));
+    assert_non_null(strstr(fake_server_head(f, 0), "x-team: robots"));
+    assert_null(strstr(fake_server_body(f, 0), "a secret")); // what was said is nobody's there
+    const pons_value *turn = span(all, "invoke_agent agent"), *chat = span(all, "chat m");
+    assert_null(pons_get(turn, "parentSpanId"));
+    assert_int_equal(strlen(pons_get_str(turn, "traceId", "")), 32);
+    assert_int_equal(strlen(pons_get_str(turn, "spanId", "")), 16);
+    assert_string_equal(pons_get_str(turn, "startTimeUnixNano", ""), "1000000000");
+    assert_string_equal(pons_get_str(turn, "endTimeUnixNano", ""), "1700000000");
+    assert_string_equal(text_of(turn, "gen_ai.conversation.id"), "s1");
+    is_child(chat, turn);
+    assert_string_equal(text_of(chat, "gen_ai.operation.name"), "chat");
+    assert_string_equal(text_of(chat, "gen_ai.usage.input_tokens"), "12");
+    const pons_value *tool = span(all, "execute_tool read_file");
+    is_child(tool, turn);
+    assert_string_equal(pons_get_str(tool, "startTimeUnixNano", ""), "1450000000");
+    const pons_value *task = span(all, "invoke_agent robot");
+    assert_string_not_equal(pons_get_str(task, "traceId", ""), pons_get_str(turn, "traceId", ""));
+    assert_int_equal(pons_get_int(pons_get(task, "status"), "code", 0), 2);
+    is_child(span(all, "chat"), task);
+    const pons_value *skill = span(all, "execute_tool navigate_to_pose");
+    is_child(skill, task);
+    assert_string_equal(text_of(skill, "error.type"), "failed");
+    fake_server_stop(f);
+}
+
+static void test_a_collector_that_is_busy_or_away(void **state)
+{
+    static const fake_step steps[] = {{.bytes = BUSY}, {.bytes = TAKEN}};
+    fake_server *f = fake_server_start(steps, 2);
+    bench b;
+    char url[64];
+    (void)state;
+    begin(&b, fake_server_port(f), url);
+    a_turn_and_a_task(&b);
+    bench_close(&b);
+    assert_int_equal(fake_server_requests(f), 2);
+    assert_string_equal(fake_server_body(f, 0), fake_server_body(f, 1)); // the same once more
+    const int port = fake_server_port(f);
+    fake_server_stop(f);
+    // Away: nothing waits for it, and nothing but spans is lost.
+    begin(&b, port, url);
+    for (int i = 0; i < 2000; i++) {
+        a_turn_and_a_task(&b);
+    }
+    assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, "{}", true}), 200);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_a_collector_that_is_busy_or_away),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
