@@ -18,6 +18,7 @@
 #include "pons/policy.h"
 #include "pons/yaml.h"
 
+#include <malloc.h>
 #include <sys/stat.h>
 
 #define TASKS      1000
@@ -227,6 +228,12 @@ static void task(void)
     for (int i = 0; i < n; i++) {
         add(&r, 1);
         half = i == n / 2 ? bench_pss_mib(getpid()) : half;
+        if (getenv("BENCH_HEAP") && i % 50 == 0) {
+            const struct mallinfo2 m = mallinfo2();
+            fprintf(stderr, "%d tasks: %.2f MiB in use, %.2f MiB arena, pss %.2f\n", i,
+                    (double)(m.uordblks + m.hblkhd) / 1048576, (double)m.arena / 1048576,
+                    bench_pss_mib(getpid()));
+        }
     }
     bench_print("brain.task.poll.max", r.poll_ms, "ms");
     bench_print("brain.task.poll.slow", (double)r.slow / (double)r.polls * 1e6, "ppm");

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #define IMMORTAL ((size_t)-1) // jansson's count of null, true and false
 
@@ -377,13 +378,17 @@ int pons_value_load(const char *path, pons_value **ret, pons_error *err)
         pons_error_cause(err, "%s", strerror(errno));
         return rc;
     }
-    char *text = malloc(LOAD_MAX);
+    // As large as the file: a block of LOAD_MAX would teach malloc to keep that much for ever.
+    struct stat st;
+    const bool sized = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size < LOAD_MAX;
+    const size_t room = sized ? (size_t)st.st_size + 1 : LOAD_MAX;
+    char *text = malloc(room);
     if (!text) {
         fclose(f);
         return pons_error_set(err, PONS_ENOMEM, "value", "no memory to read %s", path);
     }
-    size_t n = fread(text, 1, LOAD_MAX, f);
-    bool whole = n < LOAD_MAX && !ferror(f);
+    size_t n = fread(text, 1, room, f);
+    bool whole = n < room && !ferror(f);
     fclose(f);
     int rc =
         whole ? pons_value_parse(text, n, ret, err)

@@ -78,8 +78,8 @@ static void begin(bench *b, const char *script, const char *goal)
     bench_goal_text(b, goal);
 }
 
-// A goal is understood and nothing has been tried: it is neither met nor hopeless, and the way to where
-// the robot stands is none.
+// A goal is understood and nothing has been tried: it is neither met nor hopeless, and the way is to its
+// zone.
 static void at_the_start_there_is_something_to_start(void **state)
 {
     (void)state;
@@ -87,8 +87,8 @@ static void at_the_start_there_is_something_to_start(void **state)
     begin(&b, "[" IDLE "]", "go to the kitchen");
     bench_await(&b, "decision", NULL, NULL, SOON);
     const pons_value *zones = pons_get(pons_get(offered(&b, "navigate_to_pose"), "zone"), "enum");
-    assert_true(has(zones, "kitchen") && has(zones, "bedroom"));
-    assert_false(has(zones, "living_room"));
+    assert_int_equal(json_array_size(zones), 1);
+    assert_true(has(zones, "kitchen"));
     assert_non_null(offered(&b, "wait"));
     assert_true(ways(&b, "CONTINUE") > 0 && ways(&b, "ASK_HUMAN") > 0);
     assert_int_equal(ways(&b, "FINISH") + ways(&b, "ABORT") + ways(&b, "RETRY"), 0);
@@ -142,6 +142,8 @@ static void after_a_failure_one_may_give_up(void **state)
     bench_await(&b, "effect", "state", "failed", 60.0);
     bench_await(&b, "decision", "source", "llm", SOON);
     assert_true(ways(&b, "ABORT") > 0 && ways(&b, "RETRY") > 0);
+    assert_true(
+        json_array_size(pons_get(pons_get(offered(&b, "navigate_to_pose"), "zone"), "enum")) > 1);
     assert_int_equal(ways(&b, "FINISH"), 0);
     bench_close(&b);
 }

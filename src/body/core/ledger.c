@@ -29,6 +29,8 @@
 // ledger takes no more lines, and the body no more goals, until the next start.
 #include "body/core/ledger.h"
 
+#include "pons/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,10 +43,18 @@
 #define LEDGER_MAX  (1024UL * 1024UL * 1024UL) // bytes; a larger file is not a ledger of ours
 #define LINES_MAX   2                          // of one append
 
-typedef struct entry {     // a goal's
-    pons_ledger_line line; // the newest; of no state: none is known
-    pons_value *held;      // what it lies in
-    bool started;          // ever
+typedef struct told {
+    pons_ledger_line line;
+    pons_value *held; // what it lies in
+} told;
+
+// A goal's newest line. Of a goal that is over its text is kept, which is a sixth of what it is as a
+// value, and read again when somebody asks: a body hears of every goal that ever was.
+typedef struct entry {
+    int state;    // NONE: none is known
+    bool started; // ever
+    told *told;   // NULL: none, or packed
+    char *packed; // (own) the line as JSON
 } entry;
 
 struct pons__ledger {
@@ -61,6 +71,7 @@ struct pons__ledger {
     entry *goals;       // in the order in which they were first heard of
     size_t n_goals, cap_goals;
     pons_value *index; // goal_id → its place in goals
+    bool unpacked;     // a line of a goal that is over was asked for since the last append
 };
 
 static pons__ledger *create(const char *path, pons_error *err);
@@ -72,6 +83,9 @@ static int keep_line(pons_buf *out, const pons_value *line);
 static void see_note(pons__ledger *l, const pons_ledger_note *note);
 static int know(pons__ledger *l, pons_value *json, pons_error *err);
 static entry *entry_of(const pons__ledger *l, const char *goal_id);
+static const pons_ledger_line *entry_line(entry *e);
+static void entry_pack(entry *e);
+static void told_free(told *t);
 static entry *entry_for(pons__ledger *l, const char *goal_id);
 static void entry_set(pons__ledger *l, entry *e, const pons_ledger_line *line, pons_value *held);
 static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, pons_error *err);
@@ -117,7 +131,8 @@ void pons__ledger_close(pons__ledger *l)
         close(l->fd);
     }
     for (size_t i = 0; i < l->n_goals; i++) {
-        pons_value_unref(l->goals[i].held);
+        told_free(l->goals[i].told);
+        free(l->goals[i].packed);
     }
     free(l->goals);
     pons_value_unref(l->index);
@@ -130,6 +145,10 @@ int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n
 {
     pons_value *json[LINES_MAX] = {NULL};
     pons_ledger_line again[LINES_MAX];
+    for (size_t i = 0; l->unpacked && i < l->n_goals; i++) {
+        entry_pack(&l->goals[i]); // what was lent until now
+    }
+    l->unpacked = false;
     int rc = n > LINES_MAX ? pons_error_set(err, PONS_EINVAL, MODULE, "too many lines") : PONS_OK;
     for (size_t i = 0; rc == PONS_OK && i < n; i++) {
         json[i] = pons_ledger_line_encode(&lines[i]);
@@ -175,8 +194,11 @@ int pons__ledger_note_text(const pons_ledger_note *note, pons_buf *out)
 
 const pons_ledger_line *pons__ledger_find(const pons__ledger *l, const char *goal_id)
 {
-    const entry *e = entry_of(l, goal_id);
-    return e && e->line.state != PONS_GOAL_NONE ? &e->line : NULL;
+    entry *e = entry_of(l, goal_id);
+    if (e && e->packed) {
+        ((pons__ledger *)l)->unpacked = true; // a cache: what is known is the same
+    }
+    return e && e->state != PONS_GOAL_NONE ? entry_line(e) : NULL;
 }
 
 bool pons__ledger_started(const pons__ledger *l, const char *goal_id)
@@ -204,7 +226,7 @@ size_t pons__ledger_goals(const pons__ledger *l)
 {
     size_t n = 0;
     for (size_t i = 0; i < l->n_goals; i++) {
-        n += l->goals[i].line.state != PONS_GOAL_NONE;
+        n += l->goals[i].state != PONS_GOAL_NONE;
     }
     return n;
 }
@@ -222,10 +244,10 @@ int64_t pons__ledger_epoch(const pons__ledger *l)
 const char *pons__ledger_unfinished(const pons__ledger *l, const char *boot_id)
 {
     for (size_t i = 0; i < l->n_goals; i++) {
-        const entry *e = &l->goals[i];
-        if (e->started && !pons_goal_over((pons_goal_state)e->line.state) &&
-            (!boot_id || strcmp(e->line.boot_id, boot_id) == 0)) {
-            return e->line.goal_id;
+        entry *e = &l->goals[i];
+        if (e->started && !pons_goal_over((pons_goal_state)e->state) &&
+            (!boot_id || strcmp(entry_line(e)->boot_id, boot_id) == 0)) {
+            return entry_line(e)->goal_id;
         }
     }
     return NULL;
@@ -449,18 +471,56 @@ static entry *entry_for(pons__ledger *l, const char *goal_id)
     if (json_object_set_new(l->index, goal_id, json_integer((json_int_t)l->n_goals)) < 0) {
         return NULL;
     }
-    l->goals[l->n_goals] = (entry){.held = NULL};
+    l->goals[l->n_goals] = (entry){.state = PONS_GOAL_NONE};
     return &l->goals[l->n_goals++];
 }
 
 // Takes held.
 static void entry_set(pons__ledger *l, entry *e, const pons_ledger_line *line, pons_value *held)
 {
-    pons_value_unref(e->held);
+    told *t = pons_need(sizeof *t);
+    *t = (told){.line = *line, .held = held};
+    told_free(e->told);
+    free(e->packed);
     *e = (entry){
-        .line = *line, .held = held, .started = e->started || line->state == PONS_GOAL_STARTED};
+        .state = line->state, .started = e->started || line->state == PONS_GOAL_STARTED, .told = t};
+    if (pons_goal_over((pons_goal_state)line->state)) {
+        entry_pack(e);
+    }
     l->epoch = line->epoch > l->epoch ? line->epoch : l->epoch;
     l->lines++;
+}
+
+static void told_free(told *t)
+{
+    if (t) {
+        pons_value_unref(t->held);
+        free(t);
+    }
+}
+
+// Its line as text only, where it is over.
+static void entry_pack(entry *e)
+{
+    if (e->told && pons_goal_over((pons_goal_state)e->state) &&
+        (e->packed || pons_value_line(e->told->held, &e->packed) > 0)) {
+        told_free(e->told);
+        e->told = NULL;
+    }
+}
+
+// The line, read again where it was packed. It was written here, so it can be read.
+static const pons_ledger_line *entry_line(entry *e)
+{
+    if (!e->told && e->packed) {
+        told *t = pons_need_zeroed(1, sizeof *t);
+        if (pons_value_parse(e->packed, strlen(e->packed), &t->held, NULL) < 0 ||
+            pons_ledger_line_decode(t->held, &t->line, NULL) < 0) {
+            pons_end_no_memory("a line of the ledger");
+        }
+        e->told = t;
+    }
+    return e->told ? &e->told->line : NULL;
 }
 
 static int no_memory(pons_error *err)

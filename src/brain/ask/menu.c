@@ -14,8 +14,8 @@
 //     always ......................... ASK_HUMAN
 //
 // Arguments are enumerated: zones, objects and places by what the world has and the critic allows; what
-// the goal at hand names (a pose, a text, a time, a skill's arguments) by that; other numbers by round
-// ones between their bounds. Optional arguments are not in it: makers of grammars write every property
+// the goal at hand names (a zone until something fails, a pose, a text, a time, a skill's arguments) by
+// that; other numbers by round ones between their bounds. Optional arguments are not in it: makers of grammars write every property
 // that there is. Whoever is not forced may use them; the critic judges what comes, not the menu.
 //
 // Such makers know oneOf, const and enum best, so nothing else is used to choose.
@@ -269,6 +269,27 @@ static void add_ids(pons_value *list, const pons_value *things)
     }
 }
 
+// The zones that a way may lead to: until something fails those that the goal at hand is about, else all.
+static void add_zones(const cook *c, pons_value *list)
+{
+    const pons__goal *goal = has_failed(c) ? NULL : c->goal;
+    if (goal && *goal->zone) {
+        json_array_append_new(list, json_string(goal->zone));
+        return;
+    }
+    size_t i;
+    json_t *stop;
+    json_array_foreach(goal ? goal->zones : NULL, i, stop)
+    {
+        if (!pons__has(goal->visited, json_string_value(stop))) {
+            json_array_append(list, stop);
+        }
+    }
+    if (json_array_size(list) == 0) {
+        add_ids(list, pons_get(c->b->world, "zones"));
+    }
+}
+
 // Round numbers between the bounds of a number; none when it has no bounds.
 static void add_numbers(pons_value *list, const pons_value *schema)
 {
@@ -302,7 +323,9 @@ static pons_value *values_of(const cook *c, const char *name, const pons_value *
         json_array_append_new(list, json_string(goal->text));
     } else if (strcmp(name, "s") == 0 && goal && goal->seconds > 0.0) {
         json_array_append_new(list, json_real(goal->seconds));
-    } else if (strcmp(name, "zone") == 0 || place) {
+    } else if (strcmp(name, "zone") == 0) {
+        add_zones(c, list);
+    } else if (place) {
         add_ids(list, pons_get(c->b->world, "zones"));
     }
     if (!own && (strcmp(name, "object") == 0 || place)) {
@@ -343,7 +366,7 @@ static pons_value *free_argument(const cook *c, const char *name, const pons_val
     }
     if (strcmp(name, "zones") == 0) {
         pons_value *ids = json_array();
-        add_ids(ids, pons_get(c->b->world, "zones"));
+        add_zones(c, ids);
         *ret_sample = json_pack("[O]", json_array_get(ids, 0));
         return json_pack("{s:s, s:i, s:i, s:o}", "type", "array", "minItems", 1, "maxItems",
                          STOPS_MAX, "items", one_of(ids));
