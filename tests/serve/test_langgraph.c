@@ -505,6 +505,64 @@ static void test_runs_of_their_own(void **state)
     lg_close(&t);
 }
 
+// ---- the document -------------------------------------------------------------------------------
+
+// One line of docs/http.md: METHOD PATH [BODY] STATUS.
+static void run_line(lg *t, char *line)
+{
+    char *path = strchr(line, ' '), *want = strrchr(line, ' ');
+    *path++ = '\0';
+    while (want > path && want[-1] == ' ') {
+        want--;
+    }
+    *want++ = '\0';
+    want += strspn(want, " ");
+    char *body = strchr(path, ' ');
+    if (body) {
+        *body++ = '\0';
+    }
+    if (strcmp(want, "stream") == 0) { // it has no end
+        const int fd = lg_begin(t, line, path, NULL, body);
+        char *head = bench_until(fd, "\r\n\r\n");
+        assert_int_equal(bench_code(head), 200);
+        free(head);
+        close(fd);
+        return;
+    }
+    char *end = NULL;
+    const long status = strtol(want, &end, 10);
+    const int got = bench_status(
+        &t->b, &(ask){line, path, NULL, bench_token(&t->b, "operator"), NULL, body, false});
+    if (*end || got != status) {
+        fail_msg("docs/http.md: %s %s %s: %d, not %s", line, path, body ? body : "", got, want);
+    }
+}
+
+static void test_the_document(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"GET ", "POST ", "PUT ", "PATCH ", "DELETE "};
+    char line[1024];
+    int n = 0;
+    lg t;
+    lg_open(&t);
+    FILE *f = fopen(PONS_SOURCE_DIR "/docs/http.md", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+            if (strncmp(line, methods[i], strlen(methods[i])) == 0) {
+                run_line(&t, line);
+                n++;
+                break;
+            }
+        }
+    }
+    fclose(f);
+    assert_in_range(n, 60, 200);
+    lg_close(&t);
+}
+
 // ---- who may --------------------------------------------------------------------------------------
 
 static const struct {
@@ -752,6 +810,7 @@ int main(void)
         cmocka_unit_test(test_assistants),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_runs_of_their_own),
+        cmocka_unit_test(test_the_document),
         cmocka_unit_test(test_every_route_has_its_doors),
         cmocka_unit_test(test_bodies_without_sense),
         cmocka_unit_test(test_schedules),
