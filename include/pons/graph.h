@@ -167,13 +167,19 @@ typedef struct pons_node_options {
     // Runs next superstep when this node has failed for good, with the argument {node, status,
     // word, message, source}; what the node wrote is dropped, its edges are not followed.
     const char *error_handler;
-    // A finished task's writes are kept in the compiled graph under (node, hash of its input), and
-    // given again without running it. Tasks that awaited, emitted, posted or had effects are not
-    // kept.
+    // A finished task's writes and routes are kept under (graph, node, hash of its input), and given
+    // again without running it: in the compiled graph, the newest 256 of a node, or in the store
+    // (pons_graph_options.cache_stored). Tasks that awaited, emitted, posted, read their inbox or had
+    // effects or items are not kept. A context is no input.
     bool cache;
-    int64_t cache_ttl_ms;        // 0: as long as the graph lives
+    int64_t cache_ttl_ms;        // 0: for ever
     const char *const *cache_on; // NULL-terminated channels that are the input; NULL: all, and the
                                  // Send's argument in any case
+    // What stands for the input instead: *ret is a new reference. state is {channel: value} of
+    // cache_on; arg the Send's, or NULL. Must be pure. An error is the node's.
+    int (*cache_key)(void *user, const pons_value *state, const pons_value *arg, pons_value **ret,
+                     pons_error *err);
+    void *cache_user;
     // NULL-terminated names that the node itself may go or send to (pons_cx_goto, pons_cx_send,
     // pons_cx_command); for a subgraph also those of its commands to the parent.
     const char *const *goes;
@@ -202,6 +208,10 @@ typedef struct pons_graph_options {
     // Waiting for people alone does not count. A node that does not return is not interrupted; it
     // was late, and what it wrote does not count. 0: none.
     int64_t step_timeout_ms;
+    // What nodes cache is kept in the store of the thread that runs them, for other processes and
+    // later ones, by the names of graph, node and channels: whoever changes what a node does clears
+    // it. Without a store, or one that has no items, in the compiled graph.
+    bool cache_stored;
 } pons_graph_options;
 #define PONS_GRAPH_OPTIONS_INIT                                                                    \
     {                                                                                              \
@@ -215,6 +225,10 @@ int pons_graph_compile(pons_graph_builder *b, const pons_graph_options *opts, po
 int pons_graph_faults(pons_graph_builder *b, const pons_graph_options *opts, pons_value **ret_list,
                       pons_error *err);
 void pons_graph_destroy(pons_graph *g); // NULL-safe; no run of it may be alive
+// Forgets what nodes of this graph have cached: of one, or of all (NULL); in the compiled graph, and in
+// the store unless store.ops is NULL. A task under way may put its own there after that.
+int pons_graph_cache_clear(const pons_graph *g, pons_store store, const char *node,
+                           pons_error *err);
 const char *pons_graph_name(const pons_graph *g);
 // A drawing: "mermaid", "dot", "json" ({name, nodes: [id...], channels, edges: [{from, to,
 // conditional}]}), "langgraph" (what LangGraph's HTTP API serves: {nodes: [{id, type, data: {id, name},

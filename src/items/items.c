@@ -20,10 +20,16 @@ static int no_memory(pons_error *err)
 
 // ---- names --------------------------------------------------------------------------------------
 
+static const char reserved[] = "langgraph";
+
+bool pons__item_ns_reserved(const char *ns)
+{
+    const size_t n = strcspn(ns, ".");
+    return n == strlen(reserved) && memcmp(ns, reserved, n) == 0;
+}
+
 int pons__item_ns_check(const char *ns, pons_error *err)
 {
-    static const char reserved[] = "langgraph";
-    const size_t n = strcspn(ns ? ns : "", ".");
     if (!ns || !ns[0]) {
         return pons_error_set(err, PONS_EINVAL, "items", "an item needs a namespace");
     }
@@ -31,7 +37,7 @@ int pons__item_ns_check(const char *ns, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, "items", "a label of namespace '%.80s' is empty",
                               ns);
     }
-    if (n == strlen(reserved) && memcmp(ns, reserved, n) == 0) {
+    if (pons__item_ns_reserved(ns)) {
         return pons_error_set(err, PONS_EINVAL, "items",
                               "the first label of a namespace is not '%s'", reserved);
     }

@@ -171,6 +171,9 @@ static int see_row(void *user, const pons_item_row *row)
 {
     hunt *h = user;
     hit found;
+    if (pons__item_ns_reserved(row->ns)) {
+        return 0;
+    }
     for (size_t i = 0; i < h->q->n_over; i++) {
         const pons_item_row *over = &h->q->over[i]->row;
         if (strcmp(over->ns, row->ns) == 0 && strcmp(over->key, row->key) == 0) {

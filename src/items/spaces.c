@@ -62,6 +62,9 @@ static bool match(const pons_value *labels, size_t from, const pons_value *wante
 static int see_space(void *user, const char *ns)
 {
     listing *l = user;
+    if (pons__item_ns_reserved(ns)) {
+        return 0;
+    }
     pons_autovalue labels = pons__item_labels(ns);
     const size_t n = json_array_size(labels), tail = json_array_size(l->suffix);
     if (!labels) {

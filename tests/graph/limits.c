@@ -588,6 +588,157 @@ static void a_node_that_finishes_has_finished(void **state)
     }
 }
 
+// ---- caches -------------------------------------------------------------------------------------
+
+typedef struct counted { // a node that is to be run as seldom as possible
+    int runs, keys;
+    bool bad_key;
+} counted;
+
+static int node_dear(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    counted *c = user;
+    c->runs++;
+    pons_cx_send(cx, "leaf", json_string("sent"));
+    return pons_cx_put(cx, "log", json_pack("[sO?]", "made of", pons_cx_get(cx, "in")));
+}
+
+static int node_leaf(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    return pons_cx_put(cx, "log", pons_value_ref(pons_cx_arg(cx)));
+}
+
+// Only the first letter counts.
+static int first_letter(void *user, const pons_value *state, const pons_value *arg,
+                        pons_value **ret, pons_error *err)
+{
+    counted *c = user;
+    c->keys++;
+    assert_null(arg);
+    if (c->bad_key) {
+        return pons_error_set(err, PONS_EINVAL, "test", "no key");
+    }
+    *ret = json_stringn(pons_get_str(state, "in", "?"), 1);
+    return PONS_OK;
+}
+
+static pons_graph *dear_graph(counted *c, bool stored, bool keyed, const char *name)
+{
+    static const char *const on[] = {"in", NULL}, *const goes[] = {"leaf", NULL};
+    pons_graph_builder *gb = pons_graph_builder_create(name);
+    channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    channel(gb, "in", PONS_CHANNEL_LAST, NULL);
+    pons_graph_node(gb, "dear", node_dear, c);
+    pons_graph_node(gb, "leaf", node_leaf, NULL);
+    pons_graph_edge(gb, PONS_START, "dear");
+    pons_graph_edge(gb, "leaf", PONS_END);
+    pons_graph_node_options(gb, "dear",
+                            &(pons_node_options){.cache = true,
+                                                 .cache_ttl_ms = 1000,
+                                                 .cache_on = on,
+                                                 .goes = goes,
+                                                 .cache_key = keyed ? first_letter : NULL,
+                                                 .cache_user = c});
+    return compile(gb, &(pons_graph_options){.cache_stored = stored});
+}
+
+static void dear_run(place *p, const pons_graph *g, const char *ns, const char *in,
+                     const char *want)
+{
+    char input[64];
+    snprintf(input, sizeof input, "{'in':'%s','log':{'__overwrite__':[]}}", in);
+    pons_run_destroy(run_to(&p->b, g, ns, input, PONS_RUN_DONE));
+    spec_state(&p->b, ns, want);
+}
+
+// What was made of the same input is given again: in other threads, and, where the store keeps it, to
+// other processes and other compilations, until its time is over or it is cleared.
+static void what_was_cached_is_given_again(void **state)
+{
+    for (int stored = 0; stored < 2; stored++) {
+        place p;
+        open_place(&p, state);
+        counted c = {0};
+        pons_graph *g = dear_graph(&c, stored, false, "dear");
+        dear_run(&p, g, "", "x", "{'in':'x','log':['made of','x','sent']}");
+        dear_run(&p, g, "n", "x", "{'in':'x','log':['made of','x','sent']}");
+        assert_int_equal(c.runs, 1);
+        dear_run(&p, g, "n", "y", "{'in':'y','log':['made of','y','sent']}");
+        assert_int_equal(c.runs, 2);
+        pons_graph_destroy(g);
+        bed_thread(&p.b);
+        g = dear_graph(&c, stored, false, "dear"); // as another process compiles it
+        dear_run(&p, g, "m", "x", "{'in':'x','log':['made of','x','sent']}");
+        assert_int_equal(c.runs, stored ? 2 : 3);
+        c.runs = 0;
+        p.b.time.now_ns += 999 * PONS_NS_PER_MS;
+        dear_run(&p, g, "m", "x", "{'in':'x','log':['made of','x','sent']}");
+        assert_int_equal(c.runs, 0);
+        p.b.time.now_ns += 2 * PONS_NS_PER_MS;
+        dear_run(&p, g, "m", "x", "{'in':'x','log':['made of','x','sent']}");
+        assert_int_equal(c.runs, 1);
+        pons_graph *other = dear_graph(&c, stored, false, "other"); // has its own
+        dear_run(&p, other, "o", "x", "{'in':'x','log':['made of','x','sent']}");
+        assert_int_equal(c.runs, 2);
+        assert_ok(pons_graph_cache_clear(g, p.store, "leaf", &p.b.err));
+        dear_run(&p, g, "m", "x", "{'in':'x','log':['made of','x','sent']}");
+        assert_int_equal(c.runs, 2);
+        for (int one = 0; one < 2; one++) {
+            assert_ok(pons_graph_cache_clear(g, p.store, one ? "dear" : NULL, &p.b.err));
+            dear_run(&p, g, "m", "x", "{'in':'x','log':['made of','x','sent']}");
+            assert_int_equal(c.runs, 3 + one);
+        }
+        dear_run(&p, other, "o", "x", "{'in':'x','log':['made of','x','sent']}");
+        assert_int_equal(c.runs, 4); // nobody cleared that one
+        assert_int_equal(pons_graph_cache_clear(g, p.store, "ghost", &p.b.err), PONS_EINVAL);
+        pons_graph_destroy(other);
+        pons_graph_destroy(g);
+        close_place(&p);
+    }
+}
+
+static void a_key_says_what_counts(void **state)
+{
+    for (int stored = 0; stored < 2; stored++) {
+        place p;
+        open_place(&p, state);
+        counted c = {0};
+        pons_graph *g = dear_graph(&c, stored, true, "dear");
+        dear_run(&p, g, "", "anna", "{'in':'anna','log':['made of','anna','sent']}");
+        dear_run(&p, g, "", "alf", "{'in':'alf','log':['made of','anna','sent']}");
+        dear_run(&p, g, "", "bea", "{'in':'bea','log':['made of','bea','sent']}");
+        assert_int_equal(c.runs, 2);
+        c.bad_key = true;
+        pons_run *r = run_to(&p.b, g, "", "{'in':'c'}", PONS_RUN_FAILED);
+        assert_string_equal(pons_run_error(r)->message, "no key");
+        pons_run_destroy(r);
+        pons_graph_destroy(g);
+        close_place(&p);
+    }
+}
+
+// What the store keeps for caches is nobody's memory: no search finds it, no list names it.
+static void a_stored_cache_is_no_memory(void **state)
+{
+    place p;
+    open_place(&p, state);
+    counted c = {0};
+    pons_graph *g = dear_graph(&c, true, false, "dear");
+    dear_run(&p, g, "", "x", "{'in':'x','log':['made of','x','sent']}");
+    const pons_items it = {.store = p.store, .clock = p.b.clock};
+    pons_autovalue found = NULL;
+    pons_autovalue spaces = NULL;
+    assert_ok(pons_items_search(&it, &(pons_items_query){.limit = 10}, &found, &p.b.err));
+    assert_int_equal(json_array_size(found), 0);
+    assert_ok(pons_items_namespaces(&it, &(pons_items_spaces){.limit = 10}, &spaces, &p.b.err));
+    assert_int_equal(json_array_size(spaces), 0);
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
 int limits_run(const fault_store *kind)
 {
     const struct CMUnitTest tests[] = {
@@ -602,6 +753,9 @@ int limits_run(const fault_store *kind)
         cmocka_unit_test(a_rollback_leaves_what_was_before),
         cmocka_unit_test(a_run_that_waits_is_canceled),
         cmocka_unit_test(a_node_that_finishes_has_finished),
+        cmocka_unit_test(what_was_cached_is_given_again),
+        cmocka_unit_test(a_key_says_what_counts),
+        cmocka_unit_test(a_stored_cache_is_no_memory),
     };
     struct CMUnitTest of_kind[sizeof tests / sizeof *tests];
     memcpy(of_kind, tests, sizeof tests);

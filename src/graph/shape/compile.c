@@ -89,6 +89,7 @@ static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults
     g->recursion_limit = o.recursion_limit > 0 ? o.recursion_limit : RECURSION_LIMIT_DEFAULT;
     g->quiet = o.quiet;
     g->step_timeout_ms = o.step_timeout_ms;
+    g->cache_stored = o.cache_stored;
     g->name = strdup(b->name);
     if (!g->name || !take_channels(g, b, f) || !take_nodes(g, b, f) || !take_edges(g, b, f) ||
         !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g, b, f) ||
@@ -479,7 +480,9 @@ static bool take_policy(pons_graph *g, const pons_graph_builder *b, pons__node *
                         .idle_timeout_ms = o->idle_timeout_ms,
                         .handler = PONS__NONE,
                         .cache = o->cache,
-                        .cache_ttl_ms = o->cache_ttl_ms};
+                        .cache_ttl_ms = o->cache_ttl_ms,
+                        .cache_key = from->opts.cache_key,
+                        .cache_user = from->opts.cache_user};
     pthread_mutex_init(&p->lock, NULL);
     if (!take_retries(n, retries, n_retries, f)) {
         return false;

@@ -45,7 +45,7 @@ typedef struct pons__arm { // one leg of a join
 typedef struct pons__cache_entry {
     char key[33];
     int64_t until_ns; // host; INT64_MAX: never over
-    pons_value *task; // {"w":[[channel,value]...],"g":[node...],"s":[[node,arg]...]}
+    pons_value *task; // {"w":[[channel,value]...],"g":[node...],"s":[[node,arg]...]}, by names
 } pons__cache_entry;
 
 typedef struct pons__policy { // what most nodes do not have: task/policy.c
@@ -57,6 +57,9 @@ typedef struct pons__policy { // what most nodes do not have: task/policy.c
     int64_t cache_ttl_ms;
     uint32_t *cache_on; // channels; n 0: all
     size_t n_cache_on;
+    int (*cache_key)(void *user, const pons_value *state, const pons_value *arg, pons_value **ret,
+                     pons_error *err); // NULL: what it would be given
+    void *cache_user;
     pthread_mutex_t lock; // of what follows: a graph is shared by threads
     pons__cache_entry *entries;
     size_t n_entries, cap_entries, oldest;
@@ -113,6 +116,7 @@ struct pons_graph {
     int recursion_limit;
     bool quiet;
     int64_t step_timeout_ms;
+    bool cache_stored;
     bool stops;         // some node has interrupt_before/after
     bool managed;       // some channel is
     uint64_t *deferred; // (n_words), or NULL: no node is

@@ -4,7 +4,8 @@
 
 #include "graph/core/task.h"
 
-bool pons__cache_recall(pons_cx *cx); // the cache has it
+// *ret: the cache has it. An error is that of the node's key.
+int pons__cache_recall(pons_cx *cx, bool *ret, pons_error *err);
 void pons__cache_store(pons_cx *cx);
 
 #endif

@@ -114,8 +114,12 @@ static int too_few(const pons_cx *cx, pons_error *err)
 
 static int run_node(pons_cx *cx, pons_error *err)
 {
-    if (cx->node->policy && cx->node->policy->cache && pons__cache_recall(cx)) {
-        return PONS_OK;
+    if (cx->node->policy && cx->node->policy->cache) {
+        bool found;
+        const int st = pons__cache_recall(cx, &found, err);
+        if (st != PONS_OK || found) {
+            return st;
+        }
     }
     if (cx->node->blocking) {
         return pons__work_run(cx, err);

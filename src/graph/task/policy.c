@@ -58,7 +58,11 @@ bool pons__policy_failed(pons_cx *cx, const pons_error *err)
 static const pons_retry *another_attempt(const pons_cx *cx, const pons_error *err)
 {
     const pons__policy *p = cx->node->policy;
-    if (err->status == PONS_ENONDETERMINISM) {
+    bool any = false; // else nobody is asked
+    for (size_t i = 0; i < p->n_retries; i++) {
+        any = any || cx->attempt + 1 < p->retries[i].attempts;
+    }
+    if (!any || err->status == PONS_ENONDETERMINISM) {
         return NULL;
     }
     for (size_t i = 0; i < p->n_retries; i++) {
