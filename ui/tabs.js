@@ -7,7 +7,7 @@
 // Which one is shown stands in the address (?view=NAME), so a reload and a bookmark keep it.
 import { el } from '/ui/dom.js';
 
-const NAMES = ['now'];
+const NAMES = ['now', 'threads', 'graph', 'tree', 'plan', 'files', 'system'];
 
 export class Tabs {
   /** @param {HTMLElement} list @param {HTMLElement} main @param {any} tools */

@@ -52,6 +52,15 @@ typedef struct pons_serve_host {
     int (*place)(void *user, double x, double y, double yaw, pons_error *err);
     // PONS_OK when the robot has stopped and the latch is on the disk, as pons_stop_send.
     int (*stop)(void *user, const char *reason, pons_error *err);
+    // A new thread from a checkpoint of another one (NULL: as it stands), as `pons threads fork`.
+    int (*fork)(void *user, const char *thread, const char *checkpoint, const char *to,
+                pons_error *err);
+    // A graph for a drawing, by its name ("react", "kernel"): {name, nodes, edges, channels}.
+    int (*draw)(void *user, const char *name, pons_value **ret, pons_error *err);
+    // What runs here: versions, store, model; never NULL but for memory.
+    pons_value *(*system)(void *user);
+    // The rows of `pons doctor`.
+    int (*doctor)(void *user, pons_value **ret, pons_error *err);
     // A world as its file has it, with its boxes; name as the body says it.
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
     // An observer's link to the body, its hello sent; it asks for views too. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
@@ -110,7 +119,8 @@ typedef struct pons_serve_options {
     pons_serve_otlp otlp;
     const pons_serve_graph *graphs; // (n_graphs) borrowed
     size_t n_graphs;
-    const char *ui_dir; // the page's files, read anew for each request; NULL: none
+    const char *workspace; // whose files may be looked at; NULL: none
+    const char *ui_dir;    // the page's files, read anew for each request; NULL: none
 } pons_serve_options;
 
 // Listens on both ports when it returns. PONS_EBUSY: a port is taken. PONS_EREFUSED: an address

@@ -42,9 +42,11 @@
 #define NAME_MAX_BYTES 300
 
 static const pons__route *const tables[] = {
-    pons__words_routes,   // robot/words.c
-    pons__live_routes,    // robot/live.c
-    pons__hand_routes,    // robot/hand.c
+    pons__words_routes, // robot/words.c
+    pons__live_routes,  // robot/live.c
+    pons__hand_routes,
+    pons__past_routes,
+    pons__files_routes,   // robot/hand.c
     pons__hub_routes,     // feed/hub.c
     pons__metrics_routes, // metrics/metrics.c
     pons__mcp_routes,     // mcp/mcp.c

@@ -8,7 +8,7 @@ const sizes = { desktop: { width: 1360, height: 900 }, phone: { width: 390, heig
 
 async function page(server, { size = 'desktop', scheme = 'light', locale = 'en-US', token = server.token } = {}) {
   const context = await b.newContext({ viewport: sizes[size], colorScheme: scheme, locale });
-  context.setDefaultTimeout(120000);
+  context.setDefaultTimeout(Number(process.env.PONS_PAGE_HANG_MS || 120000));
   const p = await context.newPage();
   p.errors = [];
   p.asked = [];
@@ -210,6 +210,86 @@ await test('where it is, is told by a press and a drag, and asked first', async 
   await p.click('#map-ask .main');
   await p.waitForFunction(() => document.getElementById('said').textContent !== '');
   must((await p.textContent('#said')) === 'It takes itself to be there.', await p.textContent('#said'));
+  await p.context().close();
+});
+// ---- the other views ----------------------------------------------------------------------------
+
+const views = ['threads', 'graph', 'tree', 'plan', 'files', 'system'];
+fs.mkdirSync(path.join(f.workspace, 'notes'));
+fs.writeFileSync(path.join(f.workspace, 'notes/day.md'), '<b>a plain text</b>');
+const view = async (name, o) => {
+  const p = await page(f, o);
+  await live(p);
+  await p.click(`#tab-${name}`);
+  await p.waitForSelector(`#view-${name}:not([hidden]) h1`);
+  return p;
+};
+
+for (const o of [{ size: 'desktop', scheme: 'light', locale: 'en-US' }, { size: 'phone', scheme: 'dark', locale: 'zh-CN' }, { size: 'desktop', scheme: 'dark', locale: 'zh-CN' }, { size: 'phone', scheme: 'light', locale: 'en-US' }]) {
+  await test(`axe finds nothing in the other views: ${Object.values(o).join(' ')}`, async () => {
+    const p = await page(f, o);
+    await live(p);
+    for (const name of views) {
+      await p.click(`#tab-${name}`);
+      await p.waitForSelector(`#view-${name}:not([hidden]) h1`);
+      await p.waitForFunction((n) => n !== 'threads' || /\d/.test(document.querySelector('#view-threads .moment').textContent), name);
+      const found = await p.evaluate((p.axed ? '' : axeSource) + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+      p.axed = true;
+      must(found.length === 0, `${name}: ${found.join('\n')}`);
+      must(await inside(p, 'stop'), `${name}: Stop is out of sight`);
+      must(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the window`);
+    }
+    must(p.errors.length === 0, p.errors.join('\n'));
+    await p.context().close();
+  });
+}
+
+await test('the tree, the graph and the plan follow the robot', async () => {
+  const p = await view('tree');
+  await f.ask('POST', '/v1/say', { text: 'go to the study' });
+  await p.waitForSelector('.tree li.running');
+  await p.click('#tab-graph');
+  await p.waitForFunction(() => document.querySelectorAll('.picture .node').length === 10);
+  await p.waitForSelector('.picture .node.next');
+  await p.click('#tab-plan');
+  await p.waitForFunction(() => [...document.querySelectorAll('.task')].some((e) => e.textContent.includes('go to the study') && e.querySelector('.works')));
+  await p.reload();
+  await p.waitForSelector('#view-plan:not([hidden]) .task'); // the address has the view
+  await p.context().close();
+});
+
+await test('the past is looked at, and a fork of it moves nothing', async () => {
+  const p = await view('threads');
+  await p.waitForFunction(() => Number(document.getElementById('moment').max) > 1);
+  await p.focus('#moment');
+  await p.keyboard.press('Home');
+  await p.waitForFunction(() => document.querySelector('#view-threads .moment').textContent.startsWith('1 / '));
+  must((await p.textContent('#view-threads .past')).includes('not changed'), 'it does not say that it is the past');
+  const goals = () => fs.readFileSync(path.join(f.workspace, 'run/body.ledger'), 'utf8').split('\n').filter((l) => l.includes('"started"')).length;
+  const thread = (name) => f.ask('GET', '/v1/threads').then((r) => r.body.find((x) => x.thread === name));
+  await p.fill('#fork-name', 'what-if');
+  p.once('dialog', (d) => d.dismiss());
+  await p.click('#view-threads form button');
+  must(!(await thread('what-if')), 'it was forked without a confirmation');
+  const before = goals();
+  p.once('dialog', (d) => d.accept());
+  await p.click('#view-threads form button');
+  await until('the fork', () => thread('what-if'));
+  await new Promise((go) => setTimeout(go, 500)); // whoever would move for it had time to
+  must(goals() === before, 'a fork has moved the robot');
+  await p.context().close();
+});
+
+await test('files of the workspace are shown, and none that has a secret; the doctor looks', async () => {
+  const p = await view('files');
+  await p.click('.files button:has-text("notes")');
+  await p.click('.files button:has-text("day.md")');
+  await p.waitForFunction(() => document.querySelector('#view-files pre').textContent === '<b>a plain text</b>');
+  await p.click('#view-files .row button');
+  must(!(await p.textContent('.files')).includes('run'), 'run/ is shown');
+  await p.click('#tab-system');
+  await p.click('#view-system .row button');
+  await p.waitForFunction(() => document.querySelectorAll('.doctor li').length > 3);
   await p.context().close();
 });
 await f.close();

@@ -74,6 +74,42 @@ static int place(void *user, double x, double y, double yaw, pons_error *err)
     return PONS_OK;
 }
 
+static int fork_thread(void *user, const char *thread, const char *checkpoint, const char *to,
+                       pons_error *err)
+{
+    (void)thread;
+    (void)checkpoint;
+    (void)to;
+    (void)err;
+    ((bench *)user)->changes++;
+    return PONS_OK;
+}
+
+static int draw(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    if (strcmp(name, "react") != 0) {
+        return pons_error_set(err, PONS_ENOTFOUND, "graph", "there is no graph %s", name);
+    }
+    *ret =
+        pons_object("name", json_string(name), "nodes", json_array(), "edges", json_array(), NULL);
+    return PONS_OK;
+}
+
+static pons_value *system_now(void *user)
+{
+    (void)user;
+    return pons_object("version", json_string("1"), NULL);
+}
+
+static int doctor(void *user, pons_value **ret, pons_error *err)
+{
+    (void)err;
+    ((bench *)user)->changes++;
+    *ret = json_array();
+    return PONS_OK;
+}
+
 static int stop(void *user, const char *reason, pons_error *err)
 {
     bench *b = user;
@@ -129,13 +165,25 @@ void bench_open(bench *b)
     snprintf(b->tokens, sizeof b->tokens, "%s/tokens", b->dir);
     assert_int_equal(pons_store_memory_open(&b->store, &err), PONS_OK);
     assert_int_equal(b->store.ops->lease_acquire(b->store.self, "main", &b->lease, &err), PONS_OK);
-    b->o = (pons_serve_options){
-        .store = b->store,
-        .clock = pons_clock_real(),
-        .host = {b, status, say, control, answer, reset, place, stop, world, observe},
-        .thread = "main",
-        .stop_port = 0,
-        .token_file = b->tokens};
+    b->o = (pons_serve_options){.store = b->store,
+                                .clock = pons_clock_real(),
+                                .host = {.user = b,
+                                         .status = status,
+                                         .say = say,
+                                         .control = control,
+                                         .answer = answer,
+                                         .reset = reset,
+                                         .place = place,
+                                         .stop = stop,
+                                         .fork = fork_thread,
+                                         .draw = draw,
+                                         .system = system_now,
+                                         .doctor = doctor,
+                                         .world = world,
+                                         .observe = observe},
+                                .thread = "main",
+                                .stop_port = 0,
+                                .token_file = b->tokens};
     if (pons_http_server_load(&b->o.http, &err) < 0) {
         fail_msg("%s", err.message);
     }

@@ -26,6 +26,11 @@ static const struct {
     {"POST", "/v1/approvals/q1", "operator", "{\"action\":\"approve\"}", 200},
     {"POST", "/v1/reset", "operator", "{}", 200},
     {"POST", "/v1/pose", "operator", "{\"x\":1,\"y\":2,\"yaw\":0}", 200},
+    {"POST", "/v1/threads/main/fork", "operator", "{\"to\":\"other\"}", 201},
+    {"POST", "/v1/doctor", "operator", "{}", 200},
+    {"GET", "/v1/graphs/react", "viewer", NULL, 200},
+    {"GET", "/v1/system", "viewer", NULL, 200},
+    {"GET", "/v1/threads/main/state", "viewer", NULL, 404}, // nothing is stored of it
     {"GET", "/v1/threads", "viewer", NULL, 200},
     {"GET", "/v1/threads/main/events", "viewer", NULL, 200},
     {"GET", "/metrics", "viewer", NULL, 200},
@@ -458,6 +463,92 @@ static void test_a_client_begins_some_events_back(void **state)
     bench_close(&b);
 }
 
+// ---- files --------------------------------------------------------------------------------------
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void test_files_of_the_workspace_and_no_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        int status;
+        const char *has; // in the reply
+    } table[] = {
+        {"", 200, "\"name\":\"notes\""},
+        {"notes", 200, "\"name\":\"a.md\""},
+        {"notes/a.md", 200, "\"text\":\"hello\""},
+        {"notes/raw", 200, "\"text\":null"},
+        {"run/serve.token", 404, NULL},
+        {"run", 404, NULL},
+        {"config", 404, NULL},
+        {"pons.db-wal", 404, NULL},
+        {"notes/../run/serve.token", 404, NULL},
+        {"..", 404, NULL},
+        {"/etc/passwd", 404, NULL},
+        {"notes//a.md", 404, NULL},
+        {"notes/link", 404, NULL},
+        {"out/passwd", 404, NULL},
+        {"notes/none", 404, NULL},
+        {".hidden", 404, NULL},
+    };
+    bench b;
+    char ws[64], at[128];
+    snprintf(ws, sizeof ws, "/tmp/pons-files-XXXXXX");
+    assert_non_null(mkdtemp(ws));
+    static const char *const folders[] = {"notes", "run", "config"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(at, sizeof at, "%s/%s", ws, folders[i]);
+        assert_int_equal(mkdir(at, 0700), 0);
+    }
+    write_file(ws, "notes/a.md", "hello");
+    write_file(ws, "notes/raw", "\xff\xfe");
+    write_file(ws, "run/serve.token", "secret");
+    write_file(ws, "pons.db-wal", "secret");
+    write_file(ws, ".hidden", "secret");
+    snprintf(at, sizeof at, "%s/notes/link", ws);
+    assert_int_equal(symlink("/etc/passwd", at), 0);
+    snprintf(at, sizeof at, "%s/out", ws);
+    assert_int_equal(symlink("/etc", at), 0);
+    bench_open(&b);
+    pons_serve_close(b.serve);
+    b.o.workspace = ws;
+    bench_start(&b);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        snprintf(at, sizeof at, "/v1/files?path=%s", table[i].path);
+        const ask a = {"GET", at, NULL, bench_token(&b, "operator"), NULL, NULL, false};
+        char *reply = bench_reply(&b, &a);
+        if (bench_code(reply) != table[i].status ||
+            (table[i].has && !strstr(reply, table[i].has)) || strstr(reply, "secret") ||
+            strstr(reply, "\"name\":\"run\"") || strstr(reply, "\"name\":\"link\"")) {
+            fail_msg("%s: %s", table[i].path, reply);
+        }
+        free(reply);
+    }
+    const ask viewer = {"GET", "/v1/files", NULL, bench_token(&b, "viewer"), NULL, NULL, false};
+    assert_int_equal(bench_status(&b, &viewer), 403);
+    bench_close(&b);
+    static const char *const made[] = {"notes/a.md",  "notes/raw", "notes/link", "run/serve.token",
+                                       "pons.db-wal", ".hidden",   "out"};
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        snprintf(at, sizeof at, "%s/%s", ws, made[i]);
+        unlink(at);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(at, sizeof at, "%s/%s", ws, folders[i]);
+        rmdir(at);
+    }
+    rmdir(ws);
+}
+
 // ---- a hand -------------------------------------------------------------------------------------
 
 static int drive(const bench *b, const char *pilot, int n, int64_t tick, int64_t *ret_tick)
@@ -576,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_live_events_and_heartbeats),
         cmocka_unit_test(test_stop_while_everything_else_is_busy),
         cmocka_unit_test(test_a_client_begins_some_events_back),
+        cmocka_unit_test(test_files_of_the_workspace_and_no_others),
         cmocka_unit_test(test_one_hand_steers_and_only_what_is_fresh),
         cmocka_unit_test(test_the_page),
     };

@@ -21,5 +21,12 @@ export default {
   gates: { approach: 'slowed: something is near', slow: 'slowed: something is near', stop: 'stopped: something is in the way', stale_scan: 'no scan', held: 'held' },
   legend: 'way ahead|where it was|what it sees|charger',
   modes: { IDLE: 'idle', EXEC: 'working', CHARGE: 'charging', SAFE: 'safe' },
+  threads_thread: 'Thread', threads_space: 'Part', threads_moment: 'Moment', threads_step: 'step', threads_changed: 'What this step changed', threads_whole: 'The whole state',
+  threads_past: 'This is the past: it can be looked at, not changed.', threads_fork_name: 'Name of a fork from this moment', threads_fork: 'Fork', threads_fork_ask: 'Make the thread', threads_forked: 'It is there, and nothing of it runs. To go on with it',
+  graph_next: 'comes next', graph_rests: 'rests', tree_none: 'No tree has run yet.', tree_rests: 'at rest',
+  tree_states: { RUNNING: 'running', SUCCESS: 'success', FAILURE: 'failure', IDLE: 'idle', SKIPPED: 'skipped' },
+  statuses: { queued: 'waits', active: 'at work', succeeded: 'done', done: 'done', failed: 'failed', aborted: 'given up', cancelled: 'cancelled', canceled: 'cancelled' },
+  files_no_text: 'This is no text, or too much of it.', doctor: 'Doctor', doctor_go: 'Examine', doctor_looks: 'looks …', all_well: 'Nothing is degraded.',
+  workspace: 'Workspace', decides: 'Decides', store: 'Store', role: 'You are', connection: 'Connection', body: 'Body', simulated: 'simulated', realtime: 'Speed of its clock', odometer: 'Driven', place: 'Place', skills: 'Skills',
   tabs: { now: 'Now', threads: 'Threads', graph: 'Graph', tree: 'Tree', plan: 'Plan', files: 'Files', system: 'System' },
 };

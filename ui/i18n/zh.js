@@ -21,5 +21,12 @@ export default {
   gates: { approach: '减速：附近有东西', slow: '减速：附近有东西', stop: '停下：路上有东西', stale_scan: '没有扫描', held: '暂停' },
   legend: '前方路线|走过的路|看到的|充电座',
   modes: { IDLE: '空闲', EXEC: '执行', CHARGE: '充电', SAFE: '安全' },
+  threads_thread: '线程', threads_space: '部分', threads_moment: '时刻', threads_step: '步', threads_changed: '这一步改变了什么', threads_whole: '全部状态',
+  threads_past: '这是过去：可以看，不能改。', threads_fork_name: '从这一刻分叉，名字', threads_fork: '分叉', threads_fork_ask: '建立线程', threads_forked: '已建立，没有运行。继续它',
+  graph_next: '下一步', graph_rests: '静止', tree_none: '还没有行为树运行过。', tree_rests: '静止',
+  tree_states: { RUNNING: '运行', SUCCESS: '成功', FAILURE: '失败', IDLE: '空闲', SKIPPED: '跳过' },
+  statuses: { queued: '等待', active: '进行中', succeeded: '完成', done: '完成', failed: '失败', aborted: '放弃', cancelled: '已取消', canceled: '已取消' },
+  files_no_text: '这不是文本，或者太长。', doctor: '诊断', doctor_go: '检查', doctor_looks: '正在检查……', all_well: '一切正常。',
+  workspace: '工作区', decides: '由谁决定', store: '存储', role: '你是', connection: '连接', body: '机体', simulated: '模拟', realtime: '时钟速度', odometer: '已行驶', place: '位置', skills: '技能',
   tabs: { now: '现在', threads: '线程', graph: '图', tree: '行为树', plan: '计划', files: '文件', system: '系统' },
 };

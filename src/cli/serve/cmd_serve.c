@@ -332,6 +332,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .certificate = s->cert,
                             .key = s->key,
                             .mcp = &tools,
+                            .workspace = s->c->workspace,
                             .ui_dir = s->w->ui};
     const cli_react_options react = {
         .host = o.host, .store = store, .clock = o.clock, .thread = s->w->thread};

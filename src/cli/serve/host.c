@@ -6,11 +6,18 @@
 // store and the rules, which may be called so.
 #include "cli/serve/host.h"
 
+#include "pons/brain.h"
 #include "pons/link_message.h"
 #include "pons/policy.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define OBSERVE_MS 500
 #define STOP_MS    1000
@@ -175,6 +182,89 @@ static int world(void *user, const char *name, pons_value **ret, pons_error *err
     return cli_world(name, ret, err);
 }
 
+static int fork_thread(void *user, const char *thread, const char *checkpoint, const char *to,
+                       pons_error *err)
+{
+    const cli_host *h = user;
+    int rc = cli_thread_name(to, err);
+    rc = rc < 0 ? rc : known(h, &thread, err);
+    if (rc >= 0 && cli_graph_of(h->store, thread)) {
+        return cli_graph_fork(h->store, thread, checkpoint, to, err);
+    }
+    return rc < 0 ? rc : pons_brain_fork(h->store, &h->clock, thread, checkpoint, to, err);
+}
+
+static int draw(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    pons_graph *g = NULL;
+    char *text = NULL;
+    int rc = pons_brain_graph(name, &g, err);
+    rc = rc < 0 ? rc : pons_graph_draw(g, "json", &text, err);
+    rc = rc < 0 ? rc : pons_value_parse(text, strlen(text), ret, err);
+    free(text);
+    pons_graph_destroy(g);
+    return rc;
+}
+
+static pons_value *system_now(void *user)
+{
+    const cli_host *h = user;
+    const char *store = getenv("PONS_STORE"), *model = getenv("PONS_LLM_URL");
+    // A store's address may have a password in it: only its kind is told.
+    char kind[32] = "sqlite";
+    if (store) {
+        snprintf(kind, sizeof kind, "%.*s", (int)strcspn(store, ":"), store);
+    }
+    return pons_object("version", json_string(PONS_VERSION), "pid", json_integer(getpid()),
+                       "workspace", json_string(h->c->workspace), "thread", json_string(h->thread),
+                       "store", json_string(kind), "model",
+                       model ? json_string("configured") : json_null(), "built",
+                       json_string(__VERSION__), NULL);
+}
+
+// `pons doctor` in a process of its own: what it loads and starts is none of the server's.
+static int doctor(void *user, pons_value **ret, pons_error *err)
+{
+    const cli_host *h = user;
+    const char *argv[] = {"pons", "doctor", "--json", "--workspace", h->c->workspace, NULL};
+    int out[2];
+    if (pipe2(out, O_CLOEXEC) < 0) {
+        return pons_error_set(err, PONS_EENV, "serve", "no pipe for the doctor");
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    pid_t pid = 0;
+    const int rc = posix_spawn(&pid, "/proc/self/exe", &actions, NULL,
+                               (char *const *)(uintptr_t)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(out[1]);
+    FILE *f = fdopen(out[0], "r");
+    pons_value *rows = json_array();
+    char *line = NULL;
+    size_t cap = 0;
+    for (ssize_t n; rc == 0 && f && (n = getline(&line, &cap, f)) > 0;) {
+        pons_value *row = NULL;
+        if (pons_value_parse(line, (size_t)n, &row, NULL) >= 0) {
+            json_array_append_new(rows, row);
+        }
+    }
+    free(line);
+    if (f) {
+        fclose(f);
+    } else {
+        close(out[0]);
+    }
+    if (rc == 0) {
+        waitpid(pid, NULL, 0);
+    }
+    *ret = rows;
+    return rc == 0 ? PONS_OK : pons_error_set(err, PONS_EENV, "serve", "the doctor cannot start");
+}
+
 static int observe(void *user, pons_link **ret, pons_error *err)
 {
     const cli_host *h = user;
@@ -187,6 +277,7 @@ static int observe(void *user, pons_link **ret, pons_error *err)
                                     &(pons_message){.type = PONS_MESSAGE_HELLO,
                                                     .as.hello = {.protocol = PONS_LINK_PROTOCOL,
                                                                  .name = "pons serve",
+                                                                 .tree = true,
                                                                  .view = true}},
                                     err);
     if (rc < 0) {
@@ -207,6 +298,10 @@ pons_serve_host cli_host_of(cli_host *h)
                              .reset = reset,
                              .place = place,
                              .stop = stop,
+                             .fork = fork_thread,
+                             .draw = draw,
+                             .system = system_now,
+                             .doctor = doctor,
                              .world = world,
                              .observe = observe};
 }

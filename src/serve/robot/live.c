@@ -2,7 +2,7 @@
 //
 //     GET /v1/map              {name, bounds, zones, charger, objects, skills, driver, …}
 //     GET /v1/live?hz=10       telemetry as it comes, at most so often; not stored
-//                  &view=1     and the way ahead and the scan, for pictures
+//                  &view=1     and the way ahead, the scan and the tree, for pictures
 //
 //     body.sock --observer--> the body's thread: newest telemetry, newest hello --> clients
 //
@@ -31,13 +31,15 @@
 #define UNSENT_MAX  16384
 #define CLIENTS_MAX 1024
 #define JITTER_MS   30 // by which a view may come early
+#define TREE_MS     200
 
 typedef struct viewer {
     struct viewer *next;
     pons_http_stream *stream;
     int64_t every_ms, next_ms;
     bool blind; // the last it was told is that no body answers
-    bool view;  // wants to see the way and the scan
+    bool view;  // wants to see the way, the scan and the tree
+    uint64_t tree_seen;
     int64_t next_view_ms;
 } viewer;
 
@@ -64,6 +66,9 @@ struct pons__live {
     int64_t tried_ms;      // the thread
     pons_value *view;      // the thread: the newest, as far as it was not told
     bool fresh;            // the thread: telemetry that was not told yet
+    pons_value *tree;      // the thread: as it stands
+    uint64_t tree_n;       // the thread: how often it has changed
+    int64_t tree_ms;       // the thread: when it was last told
 };
 
 // ---- the thread ---------------------------------------------------------------------------------
@@ -76,6 +81,8 @@ static void lost(pons__live *l)
     l->telemetry = NULL;
     pons_value_unref(l->view);
     l->view = NULL;
+    pons_value_unref(l->tree);
+    l->tree = NULL;
     pthread_mutex_lock(&l->mtx);
     l->by_hand = false;
     pons_value_unref(l->hello);
@@ -132,6 +139,8 @@ static void listen_to_body(pons__live *l)
         } else if (strcmp(type, "view") == 0) {
             pons_value_unref(l->view);
             l->view = pons_value_ref(message);
+        } else if (strcmp(type, "tree") == 0) {
+            l->tree_n += pons__tree_hear(&l->tree, message);
         } else if (strcmp(type, "hello") == 0) {
             pthread_mutex_lock(&l->mtx);
             pons_value_unref(l->hello);
@@ -172,6 +181,29 @@ static bool tell_viewer(pons__live *l, viewer *v, const pons_buf *state, const p
         v->next_view_ms = now + v->every_ms - JITTER_MS;
     }
     return there;
+}
+
+// The tree as it stands, to those who have not seen it so; a few times a second.
+static void tell_tree(pons__live *l, int64_t now)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    if (!l->tree || now - l->tree_ms < TREE_MS) {
+        return;
+    }
+    l->tree_ms = now;
+    for (viewer *v = l->viewers; v; v = v->next) {
+        if (!v->view || v->tree_seen == l->tree_n ||
+            l->s->http->stream_unsent(v->stream) >= UNSENT_MAX) {
+            continue;
+        }
+        if (b.len == 0) {
+            put_event(&b, "tree", l->tree);
+        }
+        // Who is gone is found at the next telemetry.
+        if (b.len > 0 && l->s->http->stream_write(v->stream, b.data, b.len) >= 0) {
+            v->tree_seen = l->tree_n;
+        }
+    }
 }
 
 static void tell(pons__live *l, int64_t now)
@@ -262,6 +294,7 @@ static void *run(void *user)
         if (l->fresh || l->view || !l->telemetry) {
             tell(l, now);
         }
+        tell_tree(l, now);
     }
     while (l->viewers) {
         viewer *next = l->viewers->next;

@@ -7,6 +7,8 @@
 int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err);
 void pons__live_stop(pons__live *l);  // its thread ends, and every stream; NULL-safe
 void pons__live_close(pons__live *l); // frees; after the server's last request. NULL-safe
+// tree.c: takes what the body said of its tree; *tree is the caller's. True: it may be another one now.
+bool pons__tree_hear(pons_value **tree, const pons_value *said);
 // A person's hand (hand.c), sent by the thread at once. False: no goal of drive_by_hand runs. Any
 // thread.
 bool pons__live_steer(pons__live *l, double v, double w, bool let_go);

@@ -1,0 +1,53 @@
+// system.js - what runs here: versions, store, model, body, what is degraded, and the doctor.
+import { el, fill, fixed } from '/ui/dom.js';
+import { wrongs } from '/ui/views/bar.js';
+
+export class View {
+  constructor(section, { wire, t }) {
+    Object.assign(this, { wire, t, is: {} });
+    this.title = el('h1');
+    this.wrong = el('div', { role: 'status' });
+    this.facts = el('dl');
+    this.go = el('button', { type: 'button', onclick: () => this.examine() });
+    this.told = el('p', { role: 'status' });
+    this.rows = el('ul', { class: 'doctor' });
+    this.doctor = el('h2');
+    section.append(this.title, this.wrong, this.facts, this.doctor, el('div', { class: 'row' }, this.go), this.told, this.rows);
+  }
+
+  words() {
+    this.title.textContent = this.t('tabs').system;
+    this.doctor.textContent = this.t('doctor');
+    this.go.textContent = this.t('doctor_go');
+  }
+
+  async show() {
+    const r = await this.wire.ask('GET', '/v1/system');
+    if (r.status === 200) this.is = r.body;
+  }
+
+  async examine() {
+    this.told.textContent = this.t('doctor_looks');
+    const r = await this.wire.ask('POST', '/v1/doctor', {});
+    this.told.textContent = r.status === 200 ? '' : r.body?.detail ?? String(r.status);
+    if (r.status !== 200) return;
+    const sign = { ok: '✓', absent: '·', note: '·', missing: '✕', damaged: '✕', repaired: '↻' };
+    const tone = { ok: 'good', missing: 'bad', damaged: 'bad', repaired: 'warn' };
+    this.rows.replaceChildren(...r.body.filter((x) => x.check).map((x) => el('li', { class: tone[x.state] ?? 'quiet' },
+      el('span', { class: 'sign', 'aria-hidden': 'true' }, sign[x.state] ?? '·'), el('b', {}, x.check), el('span', {}, `${x.state}${x.detail ? ': ' + x.detail : ''}${x.advice ? ' → ' + x.advice : ''}`))));
+  }
+
+  draw(state) {
+    const { t } = this, b = state.body, m = state.map, wrong = wrongs(state, t), i = this.is;
+    fill(this.wrong, JSON.stringify(wrong), ...(wrong.length ? wrong.map((w) => el('p', { class: 'wrong' }, '⚠ ' + w)) : [el('p', { class: 'fine' }, '✓ ' + t('all_well'))]));
+    const rows = [
+      ['pons', i.version], [t('workspace'), i.workspace], [t('threads_thread'), i.thread], [t('store'), i.store],
+      [t('decides'), i.model ? t('model') : t('rules')], [t('role'), state.role], [t('connection'), `${t(state.wire)}${state.rttMs === null ? '' : ` ${state.rttMs} ms`} · ${state.restarts} ↻`],
+      [t('body'), m ? `${m.driver} · ${m.robot_id}${m.simulated ? ' · ' + t('simulated') : ''}` : t('no_body')],
+      [t('realtime'), b && Number.isFinite(b.realtime) ? `× ${fixed(b.realtime, 2)}` : '–'], [t('odometer'), b ? `${fixed(b.odometer_m)} m` : '–'],
+      [t('place'), b?.pose ? `${fixed(b.pose.x, 2)} ${fixed(b.pose.y, 2)} · ±${fixed(b.pose_std_m, 2)} m` : '–'],
+      [t('skills'), (m?.skills ?? []).map((k) => k.name).join(', ')],
+    ];
+    fill(this.facts, JSON.stringify(rows), ...rows.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v ?? '–')]));
+  }
+}

@@ -1,0 +1,109 @@
+// threads.js - threads and their past: a slider over checkpoints, what each step changed, a fork from there.
+//
+// What is shown here is history, and says so; nothing in it can be changed. A fork is another thread, in
+// which nothing runs before somebody resumes it, so going back in time moves no robot.
+import { el, fill } from '/ui/dom.js';
+
+const SPACES = ['react', 'kernel', 'agent', 'companion'];
+
+/** What is different: [[path, before, after], …]; at most `most` of them. */
+export function diff(a, b, path = '', out = [], most = 200) {
+  if (out.length >= most || JSON.stringify(a) === JSON.stringify(b)) return out;
+  const both = a && b && typeof a === 'object' && typeof b === 'object' && Array.isArray(a) === Array.isArray(b);
+  if (!both) { out.push([path || '(all)', a, b]); return out; }
+  for (const k of new Set([...Object.keys(a), ...Object.keys(b)])) diff(a[k], b[k], path ? `${path}.${k}` : k, out, most);
+  return out;
+}
+
+const brief = (v) => { const s = v === undefined ? '∅' : JSON.stringify(v); return s.length > 220 ? s.slice(0, 220) + '…' : s; };
+
+export class View {
+  constructor(section, { wire, t }) {
+    Object.assign(this, { wire, t, at: 0, list: [], n: 0 });
+    this.thread = el('select', { id: 'thread', onchange: () => this.read() });
+    this.space = el('select', { id: 'space', onchange: () => this.read() }, ...SPACES.map((s) => el('option', { value: s }, s)));
+    this.slider = el('input', { id: 'moment', type: 'range', min: 0, max: 0, step: 1, oninput: () => this.look() });
+    this.words_ = ['threads_thread', 'threads_space', 'threads_moment'].map((key, i) => [key, el('label', { for: ['thread', 'space', 'moment'][i] })]);
+    this.when = el('p', { class: 'moment', role: 'status' });
+    this.past = el('p', { class: 'past' });
+    this.changes = el('div', { class: 'changes' });
+    this.whole = el('pre', { tabindex: '0' });
+    this.name = el('input', { id: 'fork-name', maxlength: 60, autocomplete: 'off', pattern: '[A-Za-z0-9._\\-]+', required: true });
+    this.nameLabel = el('label', { for: 'fork-name' });
+    this.go = el('button', { type: 'submit' });
+    this.told = el('p', { role: 'status' });
+    this.fork = el('form', { class: 'row' }, this.nameLabel, this.name, this.go);
+    this.fork.addEventListener('submit', (e) => { e.preventDefault(); this.branch(); });
+    this.titles = [el('h1'), el('h2'), el('h2')];
+    section.append(this.titles[0], el('div', { class: 'row' }, this.words_[0][1], this.thread, this.words_[1][1], this.space), this.past,
+      this.words_[2][1], this.slider, this.when, this.fork, this.told, this.titles[1], this.changes,
+      el('details', {}, this.summary = el('summary'), this.whole));
+  }
+
+  words() {
+    const { t } = this;
+    for (const [key, e] of this.words_) e.textContent = t(key);
+    this.titles[0].textContent = t('tabs').threads;
+    this.titles[1].textContent = t('threads_changed');
+    this.summary.textContent = t('threads_whole');
+    this.past.textContent = '↺ ' + t('threads_past');
+    this.nameLabel.textContent = t('threads_fork_name');
+    this.go.textContent = t('threads_fork');
+  }
+
+  async show() {
+    const r = await this.wire.ask('GET', '/v1/threads');
+    const was = this.thread.value;
+    this.thread.replaceChildren(...(r.body ?? []).map((x) => el('option', { value: x.thread }, `${x.thread} · ${x.checkpoints}`)));
+    if (was) this.thread.value = was;
+    await this.read();
+  }
+
+  async read() {
+    const n = ++this.n, name = encodeURIComponent(this.thread.value);
+    if (!this.thread.value) return;
+    const r = await this.wire.ask('GET', `/v1/threads/${name}/history?ns=${this.space.value}&limit=200`);
+    if (n !== this.n) return;
+    this.list = r.status === 200 ? r.body.reverse() : [];
+    this.slider.max = String(Math.max(this.list.length - 1, 0));
+    this.slider.value = this.slider.max;
+    this.slider.hidden = this.list.length < 2;
+    await this.look();
+  }
+
+  async one(i) {
+    const c = this.list[i];
+    if (!c) return null;
+    if (c.whole) return c.whole;
+    const r = await this.wire.ask('GET', `/v1/threads/${encodeURIComponent(this.thread.value)}/state?ns=${this.space.value}&checkpoint=${encodeURIComponent(c.checkpoint_id)}`);
+    if (r.status === 200) c.whole = r.body;
+    return c.whole ?? null;
+  }
+
+  async look() {
+    const i = Number(this.slider.value), n = ++this.n, c = this.list[i];
+    this.fork.hidden = !c;
+    if (!c) {
+      this.when.textContent = this.t('none');
+      this.changes.replaceChildren();
+      this.whole.textContent = '';
+      return;
+    }
+    const m = c.metadata ?? {};
+    this.when.textContent = `${i + 1} / ${this.list.length} · ${new Date(c.ts_ms).toLocaleString([], { hour12: false })} · ${this.t('threads_step')} ${m.step ?? ''} · → ${(c.next ?? []).join(', ') || '–'}`;
+    this.slider.setAttribute('aria-valuetext', this.when.textContent);
+    const [now, before] = await Promise.all([this.one(i), this.one(i - 1)]);
+    if (n !== this.n || !now) return;
+    const rows = diff(before?.values ?? {}, now.values ?? {});
+    fill(this.changes, c.checkpoint_id, rows.length ? el('table', {}, el('tbody', {}, ...rows.map(([path, a, b]) => el('tr', {}, el('th', { scope: 'row' }, path), el('td', { class: 'was' }, brief(a)), el('td', { class: 'is' }, brief(b)))))) : el('p', {}, this.t('none')));
+    this.whole.textContent = JSON.stringify(now.values, null, 1).slice(0, 100000);
+  }
+
+  async branch() {
+    const c = this.list[Number(this.slider.value)], to = this.name.value.trim(), latest = Number(this.slider.value) === this.list.length - 1;
+    if (!confirm(`${this.t('threads_fork_ask')} ${to}?`)) return;
+    const r = await this.wire.ask('POST', `/v1/threads/${encodeURIComponent(this.thread.value)}/fork`, { to, checkpoint: latest ? undefined : c.checkpoint_id });
+    this.told.textContent = r.status === 201 ? `${this.t('threads_forked')}: pons serve --thread ${to}` : r.body?.detail ?? String(r.status);
+    if (r.status === 201) this.show();
+  }
+}
