@@ -76,6 +76,15 @@ static const pons__field means_fields[] = {
 };
 TABLE(means, "one of `means` in the observation: a skill that meets a goal, and how it is called");
 
+static const pons__field others_fields[] = {
+    {"skill",      TEXT,   NEVER, offsetof(pons__others, skill), .means = "that found no way"},
+    {"goal_index", INT,    NEVER, offsetof(pons__others, goal_index), .preset = -1, .means = "the goal that it served"},
+    {"next",       INT,    NEVER, offsetof(pons__others, next), .means = "how many of them were tried"},
+    {"from",       JSON,   NEVER, offsetof(pons__others, from), .means = "the arguments that found no way"},
+    {"args",       JSON,   NEVER, offsetof(pons__others, args), .means = "a list: the arguments of each, in order"},
+};
+TABLE(others, "calls that take the place of one that found no way");
+
 static const pons__field ladder_fields[] = {
     {"step",          TEXT,   NEVER, offsetof(pons__ladder, step), .means = "`go`, `another_way`, `wait`, `ask`"},
     {"failures",      INT,    NEVER, offsetof(pons__ladder, failures), .means = "motions that ended without their goal since the last progress"},
@@ -86,11 +95,12 @@ static const pons__field ladder_fields[] = {
     {"best_m",        NUM,    NUL,   offsetof(pons__ladder, best_m), .preset = INFINITY, .means = "the shortest rest of the way so far"},
     {"met",           INT,    NEVER, offsetof(pons__ladder, met), .means = "the goals of a person's that were met"},
     {"battery_pct",   NUM,    NEVER, offsetof(pons__ladder, battery_pct), .means = "at the last progress"},
-    {"want",          TEXT,   NEVER, offsetof(pons__ladder, want), .means = "what it does next: nothing, `wait`, `pause`, `ask`, `abort`"},
+    {"want",          TEXT,   NEVER, offsetof(pons__ladder, want), .means = "what it does next: nothing, `other`, `wait`, `pause`, `ask`, `abort`"},
     {"why",           TEXT,   NEVER, offsetof(pons__ladder, why), .means = "the last failure"},
     {"rules_decide",  BOOL,   KEY,   offsetof(pons__ladder, rules_decide), .means = "and not the model, whose decisions led nowhere"},
     {"been",          JSON,   KEY,   offsetof(pons__ladder, been), .means = "{x, y} in the map where motions have ended well since the last progress"},
     {"swings",        INT,    KEY,   offsetof(pons__ladder, swings), .means = "motions that ended well where one had before, without progress"},
+    {"others",        RECORD, KEY,   offsetof(pons__ladder, others), .of = &pons__others_record, .means = "other approaches to a place to which there was no way"},
 };
 TABLE(ladder, "how far a task is from asking a person (docs/safety.md)");
 
@@ -375,6 +385,7 @@ const pons__record *const pons__state_records[] = {
     &pons__meets_record,
     &pons__means_record,
     &pons__ladder_record,
+    &pons__others_record,
     &pons__spent_record,
     &pons__task_plan_record,
     &pons__pend_record,

@@ -121,6 +121,15 @@ typedef struct pons__means {
 } pons__means;
 extern const pons__record pons__means_record;
 
+// Calls that take the place of one that found no way (goals/alternates.c): those before `next` were tried.
+typedef struct pons__others {
+    const char *skill;
+    int64_t goal_index, next;
+    const pons_value *from; // the arguments that found no way
+    const pons_value *args; // a list
+} pons__others;
+extern const pons__record pons__others_record;
+
 // How far the task is from asking a person (react/ladder.c).
 typedef struct pons__ladder {
     const char *step, *want, *why;
@@ -130,6 +139,7 @@ typedef struct pons__ladder {
     double battery_pct;
     const pons_value *been; // [{x, y}] in the map
     int64_t swings;
+    pons__others *others; // NULL: there was a way so far
 } pons__ladder;
 extern const pons__record pons__ladder_record;
 

@@ -34,7 +34,8 @@ static const char hello_text[] =
     "{'type':'hello','protocol':1,'robot_id':'fake-1','driver':'fake','simulated':true,'speed':1.0,"
     "'world':{'name':'flat','bounds':[0,0,10,10],'zones':["
     "{'id':'kitchen','names':{'zh':['厨房'],'en':['kitchen']},"
-    "'polygon':[[6,6],[9,6],[9,9],[6,9]],'target':{'x':7.5,'y':7.5,'yaw':0}},"
+    "'polygon':[[6,6],[9,6],[9,9],[6,9]],'target':{'x':7.5,'y':7.5,'yaw':0},"
+    "'approaches':[{'x':6.5,'y':6.5},{'x':8.5,'y':8.5,'yaw':1.5}]},"
     "{'id':'living_room','names':{'zh':['客厅'],'en':['living room']},"
     "'polygon':[[1,1],[4,1],[4,4],[1,4]],'target':{'x':2.5,'y':2.5,'yaw':0}},"
     "{'id':'bedroom','names':{'zh':['卧室'],'en':['bedroom']},"
@@ -585,7 +586,8 @@ static void body_work(bench *b)
         }
         g->left_ms -= STEP_MS;
         if (g->left_ms <= 0) {
-            const bool fails = strcmp(g->skill, "navigate_to_pose") == 0 && b->fail_code != 0;
+            const bool fails = strcmp(g->skill, "navigate_to_pose") == 0 && b->fail_code != 0 &&
+                               (!b->fail_zones || pons_get(g->args, "zone"));
             end_goal(b, g, fails ? "failed" : "done", fails ? b->fail_code : 0);
         }
     }
@@ -600,6 +602,9 @@ static void end_goal(bench *b, bench_goal *g, const char *state, int code)
     snprintf(g->state, sizeof g->state, "%s", state);
     g->code = code;
     if (strcmp(state, "done") == 0 && strcmp(g->skill, "navigate_to_pose") == 0) {
+        const pons_value *pose = pons_get(g->args, "pose");
+        b->x = pons_get_num(pose, "x", b->x);
+        b->y = pons_get_num(pose, "y", b->y);
         for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
             if (strcmp(pons_get_str(g->args, "zone", ""), places[i].zone) == 0) {
                 b->x = places[i].x;

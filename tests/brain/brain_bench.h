@@ -70,6 +70,7 @@ typedef struct bench {
     const char *boot;
     const char *reject; // code for every goal but stop_base; NULL: accepts
     int64_t base_ms;    // how long a skill of the base takes; BENCH_NEVER
+    bool fail_zones;    // of navigate_to_pose: only those to a zone fail, poses are reached
     int fail_code;      // how navigate_to_pose ends; 0: well
     double driven_m;    // what feedback says was driven so far
     bool stuck;         // feedback never gets closer

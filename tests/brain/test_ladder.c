@@ -284,6 +284,70 @@ static void and_ends_at_a_person(void **state)
     bench_close(&b);
 }
 
+static void no_way_begin(bench *b, bool poses_fail, const char *script)
+{
+    bench_open(b, script);
+    bench_brain(b);
+    bench_run(b, 0.5);
+    b->base_ms = 400;
+    b->fail_code = 208; // NO_VALID_PATH
+    b->fail_zones = !poses_fail;
+    bench_goal_text(b, "去厨房");
+}
+
+// The zone's other sides come before anything else, in their order, whoever decides; what was tried is in
+// the ladder, and in the decisions' reasons.
+static void no_way_to_a_zone_tries_its_other_sides(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = {NULL, "[" TO("kitchen") "," TO("bedroom") "]"};
+    for (size_t i = 0; i < 2; i++) {
+        bench b;
+        no_way_begin(&b, false, scripts[i]);
+        const pons_value *d = bench_await(&b, "decision", "source", "ladder", 20.0);
+        const char *reason = pons_get_str(pons_get(d, "decision"), "reason", "");
+        assert_non_null(strstr(reason, "approach 1 of 2"));
+        if (scripts[i]) { // FINISH is a model's to say
+            bench_await(&b, "effect", "state", "done", 20.0);
+        } else {
+            bench_await(&b, "task.done", "status", "succeeded", 20.0);
+        }
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+        assert_true(b.x < 7.0 && b.y < 7.0); // the first of them
+        bench_close(&b);
+    }
+}
+
+// All of them fail: that is one rung, and a person is asked when the others are climbed. A kill after
+// any motion tries none of them twice.
+static void when_no_side_does_a_person_is_asked(void **state)
+{
+    (void)state;
+    for (int deaths = 0; deaths <= 5; deaths += 5) {
+        bench b;
+        no_way_begin(&b, true, NULL);
+        for (int i = 0; i < deaths; i++) {
+            bench_await(&b, "effect", "state", "failed", 60.0);
+            bench_kill(&b);
+            bench_run(&b, 0.6);
+            bench_brain(&b);
+        }
+        bench_await(&b, "approval.requested", NULL, NULL, 90.0);
+        int poses[2] = {0};
+        for (size_t i = 0; i < b.n_goals; i++) {
+            const pons_value *pose = pons_get(b.goals[i].args, "pose");
+            if (pose) {
+                poses[pons_get_num(pose, "x", 0.0) > 7.0]++;
+            }
+        }
+        assert_int_equal(poses[0], 1);
+        assert_int_equal(poses[1], 1);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"),
+                         5); // the zone, its sides, the zone twice
+        bench_close(&b);
+    }
+}
+
 // A patrol is over when each of its zones was seen, not when one was as often as there are zones.
 static void one_zone_over_and_over_is_no_patrol(void **state)
 {
@@ -317,6 +381,8 @@ int main(void)
         cmocka_unit_test(a_cancel_by_the_policy_is_a_failure),
         cmocka_unit_test(a_model_that_swings_is_seen),
         cmocka_unit_test(and_ends_at_a_person),
+        cmocka_unit_test(no_way_to_a_zone_tries_its_other_sides),
+        cmocka_unit_test(when_no_side_does_a_person_is_asked),
         cmocka_unit_test(one_zone_over_and_over_is_no_patrol),
     };
     pons_value_init();

@@ -41,6 +41,8 @@ static int check_frame(checker *c, const char *dir);
 static int check_lidar(checker *c);
 static int check_ids(checker *c, const char *list_pointer, const pons_value *list);
 static int check_zone(checker *c, size_t index, const pons_value *zone);
+static int check_in_zone(checker *c, const char *pointer, const pons_value *zone,
+                         const pons_value *pose, const char *what);
 static int check_zone_names(checker *c, const pons_value *zones);
 static int check_objects(checker *c);
 static int check_standing(checker *c, const char *pointer, const pons_value *pose,
@@ -236,11 +238,25 @@ static int check_zone(checker *c, size_t index, const pons_value *zone)
     }
     snprintf(pointer, sizeof pointer, "/zones/%zu/target", index);
     snprintf(what, sizeof what, "the target of zone %s", id);
-    const double x = pons_get_num(target, "x", 0.0), y = pons_get_num(target, "y", 0.0);
-    if (!pons_polygon_contains(polygon, x, y)) {
+    int rc = check_in_zone(c, pointer, zone, target, what);
+    const pons_value *approaches = pons_get(zone, "approaches");
+    for (size_t i = 0; i < json_array_size(approaches) && rc >= 0; i++) {
+        snprintf(pointer, sizeof pointer, "/zones/%zu/approaches/%zu", index, i);
+        snprintf(what, sizeof what, "approach %zu of zone %s", i + 1, id);
+        rc = check_in_zone(c, pointer, zone, json_array_get(approaches, i), what);
+    }
+    return rc;
+}
+
+// The robot can stand there, and is in the zone then.
+static int check_in_zone(checker *c, const char *pointer, const pons_value *zone,
+                         const pons_value *pose, const char *what)
+{
+    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
+    if (!pons_polygon_contains(pons_get(zone, "polygon"), x, y)) {
         return fault(c, pointer, "%s (%g, %g) is outside its polygon", what, x, y);
     }
-    return check_standing(c, pointer, target, what);
+    return check_standing(c, pointer, pose, what);
 }
 
 static int check_objects(checker *c)

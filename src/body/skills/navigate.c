@@ -72,7 +72,8 @@ const pons__skill pons__skill_navigate = {
             "{\"intent\":\"go_to\",\"args\":{\"zone\":\"$zone\"},\"test\":\"at\","
             "\"says\":\"go to $zone\"},"
             "{\"intent\":\"patrol\",\"each\":\"zones\",\"args\":{\"zone\":\"$each\"},"
-            "\"says\":\"patrol $each\"}]}",
+            "\"says\":\"patrol $each\"}],"
+            "\"no_way\":[204,205,206,207,208],\"alternates\":{\"of\":\"zone\",\"as\":\"pose\"}}",
     .check = check,
     .start = start,
     .step = step,

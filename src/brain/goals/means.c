@@ -380,18 +380,19 @@ static void note_one(const pons_brain *b, pons__goal *goal, const pons_value *ar
     goal->done = json_array_size(goal->zones) > 0 && !next_of(goal->zones, goal->visited, &at);
 }
 
-void pons__means_ended(const pons_brain *b, pons__goal *goal, const pons__running *running)
+void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
+                       const pons_value *args)
 {
     pons__list means = pons__means_of(b, goal, 0);
     const int64_t last = means.n ? ((const pons__means *)means.at[means.n - 1])->step : 0;
     for (size_t i = 0; i < means.n; i++) {
         const pons__means *m = means.at[i];
         const bool ends = !m->test || is_word(m->test, "ended");
-        if (strcmp(m->skill, running->skill) != 0 || m->step != last || !ends) {
+        if (strcmp(m->skill, skill) != 0 || m->step != last || !ends) {
             continue;
         }
         if (m->each) {
-            note_one(b, goal, running->args);
+            note_one(b, goal, args);
         } else {
             goal->done = true;
         }

@@ -15,7 +15,8 @@ pons_value *pons__means_told(const pons_brain *b, const pons__task *task);
 // (`done`).
 bool pons__means_met(const pons_brain *b, const pons__goal *goal);
 // Its skill is how the goal is told to be met, and has ended well: notes in the goal what that means.
-void pons__means_ended(const pons_brain *b, pons__goal *goal, const pons__running *running);
+void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
+                       const pons_value *args);
 // Whether it is a goal about where the robot is; about its charge.
 bool pons__means_of_place(const pons_brain *b, const pons__goal *goal);
 bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal);

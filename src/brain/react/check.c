@@ -8,6 +8,7 @@
 #include "brain/approve.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
+#include "brain/ladder.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
@@ -135,6 +136,7 @@ static void refuse(pons__turn *t, const pons_value *rules)
                                           json_integer(r->iter), NULL)));
     }
     r->refused = true;
+    pons__ladder_refused(r);
     pons__json(&r->edit_before, NULL);
     pons__task_plan_note_result(r, first ? first->step_id : NULL, first ? first->fallback : NULL,
                                 last, rules);

@@ -8,6 +8,10 @@
 //      |                                                                         | yes: one more
 //      `-------------------- real progress, from any rung ---------.             | no:  ABORT
 //
+// A motion that found no way to its place, where the registry and the world name other approaches to it
+// (goals/alternates.c), is no rung yet: those are tried first, each once, and the last one's failure is the
+// rung.
+//
 // (another way: the body's planner avoids for some minutes the place where the motion failed.)
 //
 // A motion has failed when it ended as failed or outcome_unknown, and when the policy canceled it:
@@ -42,6 +46,7 @@
 //   where motions have ended well since the last progress.
 #include "brain/ladder.h"
 
+#include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
 #include "brain/react/observe.h"
 
@@ -59,6 +64,9 @@ static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64
                        double battery_pct);
 static void climb(const pons_brain *b, pons__ladder *l, const char *why);
 static void swing(const pons_brain *b, pons__react *r);
+static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
+                        const pons__result *result);
+static bool other_is_next(pons__ladder *l);
 static void ask_at_once(pons__ladder *l);
 static bool uses_base(const pons__running *running);
 static int64_t goals_met(const pons__task *task);
@@ -119,7 +127,12 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
     snprintf(why, sizeof why, "%.40s %s%s%.200s", running->skill,
              canceled ? "was canceled" : pons__end_words[result->status],
              *result->error_msg ? ": " : "", result->error_msg);
-    climb(b, ladder_of(r), why);
+    if (tries_other(b, r, running, result)) {
+        pons__set_text(&ladder_of(r)->why, why);
+        r->failures = 0; // of the same skill, elsewhere
+    } else {
+        climb(b, ladder_of(r), why);
+    }
     pons__record_free(&pons__human_record, r->human); // a person's word was for one try
     r->human = NULL;
 }
@@ -169,6 +182,60 @@ static void ask_at_once(pons__ladder *l)
 {
     pons__set_text(&l->want, "ask");
     pons__set_text(&l->step, "ask");
+}
+
+// Whether another approach is to be tried now, since this one failed: the first, where there was no way
+// to the place itself, or the one after it.
+static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
+                        const pons__result *result)
+{
+    pons__ladder *l = ladder_of(r);
+    if (pons__task_plan_drives(r->plan) || result->status != PONS_END_FAILED || *l->want) {
+        return false;
+    }
+    if (!l->others && pons__no_way(b, running->skill, result->error_code)) {
+        l->others = pons__record_new(&pons__others_record);
+        l->others->goal_index = running->goal_index;
+        pons__set_text(&l->others->skill, running->skill);
+        pons__json(&l->others->from, pons_value_ref(running->args));
+        pons__json(&l->others->args, pons__alternates_of(b, running->skill, running->args));
+    } else if (!l->others || l->others->next == 0 ||
+               !json_equal((json_t *)running->args,
+                           json_array_get(l->others->args, (size_t)l->others->next - 1))) {
+        return false; // it is none of them
+    }
+    return other_is_next(l);
+}
+
+static bool other_is_next(pons__ladder *l)
+{
+    const bool more = l->others->next < (int64_t)json_array_size(l->others->args);
+    if (more) {
+        pons__set_text(&l->want, "other");
+        pons__set_text(&l->step, "another_way");
+    }
+    return more;
+}
+
+const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *running)
+{
+    const pons__ladder *l = ladder_of(r);
+    const pons__others *o = l ? l->others : NULL;
+    for (size_t i = 0; o && i < json_array_size(o->args); i++) {
+        if (running->goal_index == o->goal_index && strcmp(running->skill, o->skill) == 0 &&
+            json_equal((json_t *)running->args, json_array_get(o->args, i))) {
+            return o->from;
+        }
+    }
+    return running->args;
+}
+
+void pons__ladder_refused(pons__react *r)
+{
+    pons__ladder *l = ladder_of(r);
+    if (l && l->others && l->others->next > 0 && r->source == PONS_SOURCE_LADDER && !*l->want) {
+        other_is_next(l);
+    }
 }
 
 // Whether a motion has ended here before; if not, it has now.
@@ -248,6 +315,23 @@ static const pons__running *find_skill(const pons__skills *skills, const char *n
     return NULL;
 }
 
+static pons__decision *other_decision(pons__ladder *l)
+{
+    char reason[WHY_MAX + 120];
+    pons__others *o = l->others;
+    const pons_value *args = json_array_get(o->args, (size_t)o->next);
+    char *line = NULL;
+    pons_value_line(args, &line);
+    snprintf(reason, sizeof reason, "%.*s; approach %lld of %zu: %.80s", WHY_MAX, l->why,
+             (long long)o->next + 1, json_array_size(o->args), line ? line : "");
+    free(line);
+    o->next++;
+    pons__set_text(&l->want, "");
+    return decision(PONS_REPLAN, reason,
+                    json_pack("[{s:s, s:s, s:O, s:I}]", "op", "dispatch", "skill", o->skill, "args",
+                              args, "goal_index", (json_int_t)o->goal_index));
+}
+
 // A pause before the next try, once; NULL: it is over, or there is no skill for it.
 static pons__decision *pause_decision(pons_brain *b, pons__react *r, const pons__skills *skills)
 {
@@ -300,6 +384,9 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
     }
     if (strcmp(l->want, "ask") == 0) {
         return ask(l);
+    }
+    if (strcmp(l->want, "other") == 0 && l->others) {
+        return other_decision(l);
     }
     return pause_decision(b, r, skills);
 }
@@ -383,8 +470,13 @@ static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64
         tries = b->rules.failures_max + 1; // a plan ends by its own rules first
     }
     const bool rules = r->task->ladder && r->task->ladder->rules_decide; // for the whole task
-    pons__record_free(&pons__ladder_record, r->task->ladder);
-    pons__ladder *l = pons__record_new(&pons__ladder_record);
+    pons__ladder *old = r->task->ladder, *l = pons__record_new(&pons__ladder_record);
+    if (old &&
+        old->met == met) { // on the way there it is still the other approach to the same place
+        l->others = old->others;
+        old->others = NULL;
+    }
+    pons__record_free(&pons__ladder_record, old);
     l->rules_decide = rules;
     pons__set_text(&l->step, "go");
     l->tries = tries;

@@ -6,6 +6,7 @@
 // last result, the goals of the task, the counters, the ladder, the plan.
 #include "brain/react/settle.h"
 
+#include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/task_plan.h"
@@ -16,9 +17,7 @@
 #define REST_MS       500  // host time between two tries that were refused at once
 #define ERROR_STOPPED 9902 // docs/link.md: a protective stop latched
 #define ERROR_LOST    9907 // and the robot does not know where it has been
-#define NO_PATH_FIRST 200  // Nav2's numbers of its planners
-#define NO_PATH_LAST  299
-#define WAKE_MIN_S    1.0 // the soonest that a decision can ask to be woken
+#define WAKE_MIN_S    1.0  // the soonest that a decision can ask to be woken
 
 static pons_value *await_of(const pons__turn *t);
 static double look_again_s(const pons__turn *t);
@@ -143,8 +142,8 @@ static double driven_m(const pons__turn *t, const pons__result *last)
 static void note_reach(pons_brain *b, const pons__result *last)
 {
     const char *zone = pons_get_str(last->args, "zone", NULL);
-    const bool no_path = last->status == PONS_END_FAILED && last->error_code >= NO_PATH_FIRST &&
-                         last->error_code <= NO_PATH_LAST;
+    const bool no_path =
+        last->status == PONS_END_FAILED && pons__no_way(b, last->skill, last->error_code);
     if (zone && no_path) {
         pons__set(&b->unreachable, zone,
                   json_sprintf("%s (%lld)", last->error_msg, (long long)last->error_code));
@@ -235,7 +234,8 @@ static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *
 {
     const int64_t index = running->goal_index;
     if (r->task && index >= 0 && (size_t)index < r->task->goals.n) {
-        pons__means_ended(b, r->task->goals.at[index], running);
+        pons__means_ended(b, r->task->goals.at[index], running->skill,
+                          pons__ladder_meant(r, running));
     }
 }
 
