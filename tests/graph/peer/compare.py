@@ -9,6 +9,7 @@
 # `allowed` says the rest. The first difference of each seed is printed with its scenario.
 import argparse
 import json
+import logging
 import random
 import subprocess
 import sys
@@ -16,13 +17,15 @@ import warnings
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
+from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError, InvalidUpdateError
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
-from langgraph.types import Command, Send, interrupt
+from langgraph.types import CachePolicy, Command, RetryPolicy, Send, interrupt
 
 warnings.filterwarnings("ignore")
+logging.disable(logging.CRITICAL)  # there, siblings of a task that failed may find the pool closed
 LIMIT = 25
 ROOT = {"log": "append", "n": "add", "x": "last", "u": "union", "m": "max", "res": "append", "msgs": "messages"}
 INNER = {"log": "append", "n": "add", "x": "last", "u": "union", "m": "max", "res": "append"}
@@ -139,6 +142,25 @@ def make_graph(r, depth, prefix="", mode="inherit", extra=None):
     return spec
 
 
+# Nodes that fail at first, with policies of retries, and nodes whose runs are cached, which write how
+# often they ran: only such as run one at a time and ask nothing. There, what asked is cached as well,
+# and tasks of several Sends run at once.
+def decorate(r, spec):
+    sent = {op[1] for n in spec["nodes"].values() for op in n.get("ops", []) if op[0] == "send"}
+    for name, node in spec["nodes"].items():
+        if "ops" not in node or name in sent or any(op[0] == "ask" for op in node["ops"]):
+            continue
+        if r.random() < 0.2:
+            who = r.sample(["default", "wrong", "any"], r.randint(1, 2))
+            policies = [[w, r.randint(1, 4)] for w in who]
+            kind = r.choice(["transient", "wrong"])
+            node["fail"] = {"times": r.randint(1, 4), "kind": kind, "policies": policies}
+        elif r.random() < 0.25:
+            node["cache"] = r.sample(["x", "n"], r.randint(1, 2))
+            node["ops"].append(["count"])
+    return spec
+
+
 def reach(spec, order):
     while True:
         seen = set(spec["start"])
@@ -166,8 +188,32 @@ def leaves(spec, name):
 answered = {}  # nodes with questions that came to their end, since the last operation
 
 
+class Wrong(ValueError):
+    pass
+
+
+def may_retry(who):
+    return {} if who == "default" else {"retry_on": Wrong if who == "wrong" else Exception}
+
+
+def policies(node):
+    made = {}
+    if "fail" in node:
+        wait = {"initial_interval": 0, "jitter": False}
+        made["retry_policy"] = [RetryPolicy(max_attempts=n, **wait, **may_retry(who)) for who, n in node["fail"]["policies"]]
+    if "cache" in node:
+        made["cache_policy"] = CachePolicy(key_func=lambda state: json.dumps([state.get(c) for c in node["cache"]]))
+    return made
+
+
 def function(name, node):
+    left, runs = [node.get("fail", {"times": 0})["times"]], [0]
+
     def run(state):
+        if left[0] > 0:
+            left[0] -= 1
+            raise ConnectionError("away") if node["fail"]["kind"] == "transient" else Wrong("wrong")
+        runs[0] += 1
         sent = state if "_s" in state else None
         log, update, routes = [name], {}, []
         for op in node["ops"]:
@@ -176,6 +222,8 @@ def function(name, node):
                 update[op[1]] = [message(m) for m in v] if op[1] == "msgs" else v
             elif op[0] == "see" and not sent:
                 log.append([f"{name}.{op[1]}", plain(state.get(op[1])) or None])  # there, a list is born empty
+            elif op[0] == "count":
+                log.append([f"{name}.runs", runs[0]])
             elif op[0] == "arg":
                 log.append([f"{name}.arg", sent["_s"] if sent else None])
             elif op[0] == "ask":
@@ -218,7 +266,7 @@ def build(spec, saver=None, node=None):
         else:
             made = function(name, n)
         # A Send's argument is no part of the state: the node must see it as it came.
-        g.add_node(name, made, defer=n["defer"], **({} if "sub" in n else {"input_schema": state}))
+        g.add_node(name, made, defer=n["defer"], **({} if "sub" in n else {"input_schema": state}), **policies(n))
         for to in n["to"]:
             g.add_edge(name, to)
         if n["route"]:
@@ -227,7 +275,8 @@ def build(spec, saver=None, node=None):
         g.add_edge(START, name)
     for legs, to in spec["joins"]:
         g.add_edge(legs, to)
-    return g.compile(checkpointer=saver, interrupt_before=spec["before"], interrupt_after=spec["after"])
+    cache = None if node else InMemoryCache()
+    return g.compile(checkpointer=saver, cache=cache, interrupt_before=spec["before"], interrupt_after=spec["after"])
 
 
 def plain(v):
@@ -278,6 +327,8 @@ class Peer:
             return self.outcome("failed", "recursion")
         except InvalidUpdateError:
             return self.outcome("failed", "conflict")
+        except (ConnectionError, Wrong):
+            return self.outcome("failed", "node")
         except ValueError as e:
             return self.outcome("failed", "value: " + str(e))
         return self.outcome("interrupted" if self.head().next and op["op"] != "update" else "done", None)
@@ -319,7 +370,7 @@ def owned(spec, outer=""):
 
 def make_scenario(seed):
     r = random.Random(seed)
-    spec = make_graph(r, 0)
+    spec = decorate(random.Random(f"policies {seed}"), make_graph(r, 0))
     peer = Peer(spec)
     script, outcomes = [], []
     for i in range(r.randint(2, 7)):
@@ -448,6 +499,8 @@ def compare(scenario, theirs, their_past, ours):
         for part in ("state", "next", "asked", "own"):
             if part == "asked" and a["status"] == "failed":
                 continue
+            if part == "own" and a["error"] == "node":
+                continue  # a subgraph beside it may have ended there, or not
             if part == "own" and scenario["do"][i]["op"] == "fork" and a["status"] == "interrupted":
                 continue  # there, they go back when they are run
             if a[part] != b[part]:
@@ -474,7 +527,7 @@ def main():
     a = p.parse_args()
     first, last = (int(x) for x in a.seeds.split(".."))
     runner = subprocess.Popen([a.pons], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    different, ops, seen = 0, 0, {}
+    different, ops, seen, policies = 0, 0, {}, {"failing": 0, "cached": 0, "failed": 0}
     for seed in range(first, last + 1):
         scenario, outcomes, past = make_scenario(seed)
         runner.stdin.write(json.dumps(scenario) + "\n")
@@ -484,6 +537,10 @@ def main():
             print(f"seed {seed}: pons ended: {json.dumps(scenario)}")
             return 1
         ops += len(outcomes)
+        for node in scenario["graph"]["nodes"].values():
+            policies["failing"] += "fail" in node
+            policies["cached"] += "cache" in node
+        policies["failed"] += any(o["error"] == "node" for o in outcomes)
         for op in scenario["do"]:
             seen[op["op"]] = seen.get(op["op"], 0) + 1
         said = compare(scenario, outcomes, past, json.loads(line)) or draw(runner, seed)
@@ -493,6 +550,7 @@ def main():
             if a.show:
                 print(json.dumps(scenario, indent=1))
     told = ", ".join(f"{n} {op}" for op, n in sorted(seen.items()))
+    told += "; " + ", ".join(f"{n} {what}" for what, n in policies.items())
     print(f"{last - first + 1} graphs, {ops} operations ({told}), {different} different")
     return 1 if different else 0
 

@@ -7,7 +7,9 @@
 //          "before": [name…], "after": [name…]}
 //   N     {"ops": [O…], "to": [name…], "route": [name…] | null, "defer": bool}, or a subgraph:
 //         {"sub": G, "mode": "inherit" | "own" | "none", "in": [channel…], "out": [channel…], …}
-//   O     ["put", channel, value] ["see", channel] ["ask", k] ["arg"] ["send", node, arg]
+//         with "fail": {"times", "kind": "transient" | "wrong", "policies": [[who, attempts]…]}: it fails so
+//         often at first; and with "cache": [channel…]
+//   O     ["count"]: how often it ran. ["put", channel, value] ["see", channel] ["ask", k] ["arg"] ["send", node, arg]
 //         ["goto", node] ["parent", node]
 //   OP    {"op": "input", "values"} {"op": "go"} {"op": "answer", "all": bool}
 //         {"op": "update", "as", "values"} {"op": "fork", "at": n, "values" | null}
@@ -28,6 +30,7 @@ enum { NODES_MAX = 64, NAMES_MAX = 16, RECURSION_LIMIT = 25 };
 typedef struct node { // what a node's function is given
     const char *name;
     const pons_value *spec;
+    int64_t failed, runs; // how often
 } node;
 typedef struct names {
     const char *v[NAMES_MAX + 1];
@@ -83,8 +86,15 @@ static int ask(pons_cx *cx, const node *n, const pons_value *op, pons_value *log
 
 static int follow(pons_cx *cx, void *user, pons_error *err)
 {
-    const node *n = user;
+    node *n = user;
     pons_value *ops = part(n->spec, "ops");
+    const pons_value *fail = pons_get(n->spec, "fail");
+    if (fail && n->failed < pons_get_int(fail, "times", 0)) {
+        const bool wrong = strcmp(pons_get_str(fail, "kind", ""), "wrong") == 0;
+        n->failed++;
+        return pons_error_set(err, wrong ? PONS_EINVAL : PONS_EIO, "peer", "as it is told");
+    }
+    n->runs++;
     pons_autovalue log = json_pack("[s]", n->name);
     pons_value *op;
     size_t i;
@@ -98,6 +108,9 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
             const pons_value *v = pons_cx_get(cx, word(op, 1));
             v = json_is_integer(v) && json_integer_value(v) == 0 ? NULL : v;
             to_log(log, n, word(op, 1), v);
+        } else if (strcmp(what, "count") == 0) {
+            pons_autovalue runs = json_integer(n->runs);
+            to_log(log, n, "runs", runs);
         } else if (strcmp(what, "arg") == 0) {
             to_log(log, n, "arg", pons_get(pons_cx_arg(cx), "_s"));
         } else if (strcmp(what, "ask") == 0) {
@@ -181,19 +194,45 @@ static void add_subgraph(pons_graph_builder *b, const char *name, const pons_val
                                in, out);
 }
 
+static bool is_wrong(void *user, const pons_error *err)
+{
+    (void)user;
+    return err->status == PONS_EINVAL;
+}
+
+static size_t policies_of(const pons_value *fail, pons_retry ret[NAMES_MAX])
+{
+    const pons_value *list = pons_get(fail, "policies");
+    for (size_t i = 0; i < json_array_size(list) && i < NAMES_MAX; i++) {
+        const pons_value *p = json_array_get(list, i);
+        const char *who = word(p, 0);
+        ret[i] = (pons_retry){.attempts = (int)json_integer_value(json_array_get(p, 1)),
+                              .retry_on = strcmp(who, "wrong") == 0 ? is_wrong
+                                          : strcmp(who, "any") == 0 ? pons_retry_any
+                                                                    : NULL};
+    }
+    return json_array_size(list);
+}
+
 static void add_node(pons_graph_builder *b, const char *name, const pons_value *n)
 {
     node *d = &made.nodes[made.n_nodes++];
-    *d = (node){name, n};
+    *d = (node){.name = name, .spec = n};
     if (pons_get(n, "sub")) {
         add_subgraph(b, name, n);
     } else {
         pons_graph_node(b, name, follow, d);
     }
-    names goes = names_of(pons_get(n, "goes"));
+    names goes = names_of(pons_get(n, "goes")), on = names_of(pons_get(n, "cache"));
+    pons_retry retries[NAMES_MAX] = {{0}};
     pons_graph_node_options(
         b, name,
-        &(pons_node_options){.deferred = pons_get_bool(n, "defer", false), .goes = goes.v});
+        &(pons_node_options){.deferred = pons_get_bool(n, "defer", false),
+                             .goes = goes.v,
+                             .retries = retries,
+                             .n_retries = policies_of(pons_get(n, "fail"), retries),
+                             .cache = pons_get(n, "cache") != NULL,
+                             .cache_on = on.v});
     names to = names_of(pons_get(n, "to"));
     for (size_t i = 0; to.v[i]; i++) {
         pons_graph_edge(b, name, to.v[i]);
