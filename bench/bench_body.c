@@ -11,7 +11,7 @@
 //                 until it is awake.
 //   body.pss      `pons body` with the default driver, after a goal.
 //   body.plan.*   a body in a map of 200 × 200 m at 5 cm that is sent from one corner to the other:
-//                 until it says how far it is, the longest that anybody waits for telemetry
+//                 until it says how far it is, the processor time of that, the longest that anybody waits for telemetry
 //                 meanwhile, and its peak memory above that of one in the house.
 #include "bench.h"
 #include "pons/body.h"
@@ -484,8 +484,20 @@ static double peak_mib(pid_t pid)
 }
 
 // Sends a robot to (x, y) and listens until it has a path. Returns its body's peak memory.
-static double plan_once(const pons_value *world, double x, double y, double *ret_first_ms,
-                        double *ret_gap_ms)
+typedef struct planned {
+    double first_ms, gap_ms, cpu_ms; // cpu: of the body's process until then, all its threads
+} planned;
+
+static double cpu_ms_of(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec t = {0};
+    return clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &t) == 0
+               ? (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6
+               : 0.0;
+}
+
+static double plan_once(const pons_value *world, double x, double y, planned *ret)
 {
     char dir[256];
     controller c = {.clock = pons_clock_real()};
@@ -497,8 +509,9 @@ static double plan_once(const pons_value *world, double x, double y, double *ret
         say(&c, pons_object("type", json_string("heartbeat"), NULL));
         listen_all(&c);
     }
-    const double sent = bench_now_s();
+    const double sent = bench_now_s(), cpu = cpu_ms_of(body);
     double beat = sent;
+    ret->cpu_ms = 0.0;
     c.gap_s = 0.0;
     c.heard_s = sent;
     c.way_s = 0.0;
@@ -510,10 +523,13 @@ static double plan_once(const pons_value *world, double x, double y, double *ret
             say(&c, pons_object("type", json_string("heartbeat"), NULL));
         }
         listen_all(&c);
+        if (c.way_s > 0.0 && ret->cpu_ms == 0.0) {
+            ret->cpu_ms = cpu_ms_of(body) - cpu;
+        }
         bench_sleep_s(0.0005);
     }
-    *ret_first_ms = c.way_s > 0.0 ? (c.way_s - sent) * 1e3 : 1e4;
-    *ret_gap_ms = c.gap_s * 1e3;
+    ret->first_ms = c.way_s > 0.0 ? (c.way_s - sent) * 1e3 : 1e4;
+    ret->gap_ms = c.gap_s * 1e3;
     const double peak = peak_mib(body);
     reap(body);
     pons_link_close(c.link);
@@ -523,13 +539,14 @@ static double plan_once(const pons_value *world, double x, double y, double *ret
 
 static void plan(void)
 {
-    double first_ms, gap_ms, unused;
+    planned near, far;
     pons_value *small = house();
-    const double house_mib = plan_once(small, 6.7, 6.4, &unused, &unused);
+    const double house_mib = plan_once(small, 6.7, 6.4, &near);
     pons_value *large = building(); // not before: the other body would have it, too
-    const double large_mib = plan_once(large, 195.0, 195.0, &first_ms, &gap_ms);
-    bench_print("body.plan.first", first_ms, "ms");
-    bench_print("body.plan.gap", gap_ms, "ms");
+    const double large_mib = plan_once(large, 195.0, 195.0, &far);
+    bench_print("body.plan.first", far.first_ms, "ms");
+    bench_print("body.plan.cpu", far.cpu_ms, "ms");
+    bench_print("body.plan.gap", far.gap_ms, "ms");
     bench_print("body.plan.memory", large_mib - house_mib, "MiB");
     pons_value_unref(small);
     pons_value_unref(large);

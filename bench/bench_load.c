@@ -1,9 +1,12 @@
 // bench_load.c - what the promises of safety.md take on a machine that has no time (docs/benchmarks.md).
 //
 // A body and a brain as processes of their own (`pons body`, `pons run`, `pons resume`), and beside
-// them the load: a busy process for every core, a reader of the body's events a thousand times a
-// second, and another brain whose model streams a token every 20 ms.
+// them the load: stress-ng with a processor's work for every core, one that syncs and one that maps
+// memory (a busy process for every core where there is no stress-ng), a reader of the body's events a
+// thousand times a second, and another brain whose model streams a token every 20 ms.
 //
+//   load.cyclictest.* cyclictest (rt-tests) with the safety thread's priority in the same minutes, where
+//                     it is installed
 //   load.machine.*   the machine itself meanwhile: a thread that sleeps until the next millisecond,
 //                    and how much later it wakes - fifo: with the safety thread's priority; plain
 //   load.killed.*    from kill -9 of a brain whose robot drives until telemetry says that it is held
@@ -217,6 +220,72 @@ static pid_t busy(void)
     return pid;
 }
 
+// In a file of its own; they end by SIGINT, and take their own children with them.
+static pid_t tool(const char *const *words, const char *out)
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const int to = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        prctl(PR_SET_PDEATHSIG, SIGINT);
+        dup2(to, STDOUT_FILENO);
+        dup2(to, STDERR_FILENO);
+        execvp(words[0], (char *const *)words);
+        _exit(127);
+    }
+    return pid;
+}
+
+static bool is_installed(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/usr/bin/%s", name);
+    return access(path, X_OK) == 0;
+}
+
+static pid_t stress(long cores)
+{
+    char n[16];
+    snprintf(n, sizeof n, "%ld", cores);
+    const char *words[] = {"stress-ng", "--cpu",      n,     "--io",        "1", "--vm",
+                           "1",         "--vm-bytes", "64M", "--temp-path", dir, "--quiet",
+                           NULL};
+    return tool(words, "/dev/null");
+}
+
+static pid_t cyclictest(const char *out)
+{
+    static const char *const words[] = {"cyclictest", "-m", "-q",   "-t", "1",      "-p",
+                                        "80",         "-i", "1000", "-h", "100000", NULL};
+    return tool(words, out);
+}
+
+// Its histogram: how many wake-ups were so many microseconds late.
+static void print_cyclictest(const char *out)
+{
+    static double late_ms[TAIL_MAX];
+    char line[128];
+    size_t n = 0;
+    long us, count;
+    double worst_us = 0.0;
+    FILE *f = fopen(out, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        if (line[0] != '#' && sscanf(line, "%ld %ld", &us, &count) == 2) {
+            for (; count > 0 && n < TAIL_MAX; count--) {
+                late_ms[n++] = (double)us / 1e3;
+            }
+        } else {
+            sscanf(line, "# Max Latencies: %lf", &worst_us);
+        }
+    }
+    if (f) {
+        fclose(f);
+    }
+    if (n > 0 && n < TAIL_MAX && worst_us / 1e3 > late_ms[n - 1]) {
+        late_ms[n++] = worst_us / 1e3; // beyond the histogram
+    }
+    print_quantiles("load.cyclictest", late_ms, n, "ms");
+}
+
 static pid_t reader(void)
 {
     const pid_t pid = fork();
@@ -334,7 +403,11 @@ int main(int argc, char **argv)
         return 1;
     }
     size_t n = 0;
-    for (long i = 0; i < cores && n < 60; i++) {
+    char out[320];
+    snprintf(out, sizeof out, "%s/cyclictest", dir);
+    const pid_t stressed = is_installed("stress-ng") ? stress(cores) : 0;
+    const pid_t cycles = is_installed("cyclictest") ? cyclictest(out) : 0;
+    for (long i = 0; !stressed && i < cores && n < 60; i++) {
         load[n++] = busy();
     }
     load[n++] = reader();
@@ -347,6 +420,9 @@ int main(int argc, char **argv)
     over = 1;
     end_tail(&fifo);
     end_tail(&plain);
+    end(cycles, SIGINT);
+    end(stressed, SIGINT);
+    print_cyclictest(out);
     while (n > 0) {
         end(load[--n], SIGKILL);
     }

@@ -128,6 +128,7 @@ run_langgraph_agent() { # KEY…
 programs=$(ls bench/bench_*.c 2>/dev/null | sed -E 's#.*/(bench_[a-z_]+)\.c#\1#')
 for program in $programs; do
     family=${program#bench_}
+    case $family in keep | heart) family=brain ;; esac # the brain's, in programs of their own
     goals | cut -f 1 | grep -q "^$family\." || continue
     with=
     [ "$family" != agent ] || with=scripted_model # it asks a model's server
