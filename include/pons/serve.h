@@ -87,6 +87,10 @@ typedef struct pons_serve_graph {
     // (pons_run_answer), or anybody later (pons_serve_answer). Borrowed.
     const pons_await_handler *handlers;
     size_t n_handlers;
+    // Somebody cancels a run: what it has begun elsewhere is to end. On the run's thread, between two
+    // supersteps; may be NULL, and then the handlers of what it waits for are canceled.
+    void (*stop)(void *user, const char *thread, pons_run *run);
+    void *user;
 } pons_serve_graph;
 
 typedef struct pons_serve_otlp { // a collector of OpenTelemetry traces, by OTLP over HTTP as JSON

@@ -152,6 +152,19 @@ static void test_a_cut_stream_goes_on(void **state)
     char *all = lg_text(&t, "GET", path, "Last-Event-ID: -1\r\n", NULL);
     assert_string_equal(all, whole);
     free(all);
+    // Each way of saying which modes, of clients of different ages.
+    static const char *const ways[] = {"?stream_mode=custom&stream_mode=updates",
+                                       "?stream_mode=%5B%22custom%22,%22updates%22%5D",
+                                       "?stream_mode=custom,updates"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        char with[2 * PATH], said[512];
+        snprintf(with, sizeof with, "%s%s", path, ways[i]);
+        char *s = lg_text(&t, "GET", with, NULL, NULL);
+        names(s, said, sizeof said);
+        assert_string_equal(said,
+                            "metadata custom updates custom updates custom updates updates end");
+        free(s);
+    }
     int n = 0;
     for (const char *p = strstr(whole, "id: "); p; p = strstr(p + 1, "\nid: ")) {
         const char *id = p + (*p == '\n' ? 5 : 4), *rest = strstr(p + 1, "\n\n") + 2;

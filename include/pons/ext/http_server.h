@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define PONS_HTTP_SERVER_ABI 1u
+#define PONS_HTTP_SERVER_ABI 2u
 
 typedef struct pons_http_exchange pons_http_exchange; // a request, and its reply to be
 typedef struct pons_http_stream pons_http_stream;
@@ -64,7 +64,9 @@ typedef struct pons_http_server_ops {
     // The request. Texts are borrowed until the reply, or the stream, has been made.
     const char *(*method)(const pons_http_exchange *x);
     const char *(*path)(const pons_http_exchange *x); // as it was sent: not decoded, without query
-    const char *(*query)(const pons_http_exchange *x, const char *name);  // decoded; NULL: none
+    const char *(*query)(const pons_http_exchange *x, const char *name); // decoded; NULL: none
+    // The i-th of several of that name, in their order; NULL: there are not so many.
+    const char *(*query_at)(const pons_http_exchange *x, const char *name, unsigned i);
     const char *(*header)(const pons_http_exchange *x, const char *name); // any case; NULL: none
     unsigned (*header_count)(const pons_http_exchange *x, const char *name);
     const char *(*body)(const pons_http_exchange *x, size_t *ret_n); // ends with a zero beyond n

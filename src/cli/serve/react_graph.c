@@ -181,27 +181,34 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
     pthread_mutex_unlock(&r->mtx);
 }
 
-// Whoever cancels the run does not want the goal any more.
-static void cancel(void *user, pons_run *run, const char *await_id)
+static void forget(cli_react *r, const char *thread)
 {
-    cli_react *r = user;
-    char task[64] = "";
-    pons_error none = PONS_ERROR_INIT;
-    (void)run;
     pthread_mutex_lock(&r->mtx);
-    for (followed **at = &r->first; *at; at = &(*at)->next) {
+    for (followed **at = &r->first; *at;) {
         followed *f = *at;
-        if (strcmp(f->await, await_id) == 0) {
-            pons_value_unref(look(r, f)); // which task it is, if that is known by now
-            memcpy(task, f->task, sizeof task);
+        if (strcmp(f->thread, thread) == 0) {
             *at = f->next;
             free(f);
-            break;
+        } else {
+            at = &f->next;
         }
     }
     pthread_mutex_unlock(&r->mtx);
-    if (*task) {
-        r->o.host.control(r->o.host.user, r->thread, "cancel", task, &none);
+}
+
+// Whoever cancels the run does not want the goal any more.
+static void stop(void *user, const char *thread, pons_run *run)
+{
+    cli_react *r = user;
+    pons_error none = PONS_ERROR_INIT;
+    const pons_value *goal = pons_run_get(run, "goal");
+    followed f = {.after = pons_get_int(goal, "after", 0)};
+    snprintf(f.text, sizeof f.text, "%s", pons_get_str(goal, "text", ""));
+    snprintf(f.task, sizeof f.task, "%s", pons_get_str(goal, "task", ""));
+    forget(r, thread);
+    pons_value_unref(look(r, &f)); // which task it is, if that is known by now
+    if (f.task[0]) {
+        r->o.host.control(r->o.host.user, r->thread, "cancel", f.task, &none);
     }
 }
 
@@ -499,8 +506,7 @@ int cli_react_open(const cli_react_options *o, cli_react **ret, pons_error *err)
     cli_react *r = pons_need_zeroed(1, sizeof *r);
     r->o = *o;
     snprintf(r->thread, sizeof r->thread, "%s", o->thread);
-    r->handlers[0] =
-        (pons_await_handler){.kind = "goal", .start = start, .cancel = cancel, .user = r};
+    r->handlers[0] = (pons_await_handler){.kind = "goal", .start = start, .user = r};
     pthread_mutex_init(&r->mtx, NULL);
     pthread_cond_init(&r->some, NULL);
     int rc = build(r, err);
@@ -546,7 +552,9 @@ void cli_react_graph(cli_react *r, pons_serve_graph *ret)
                               .graph = r->graph,
                               .ns = "",
                               .handlers = r->handlers,
-                              .n_handlers = 1};
+                              .n_handlers = 1,
+                              .stop = stop,
+                              .user = r};
 }
 
 void cli_react_serve(cli_react *r, pons_serve *s)

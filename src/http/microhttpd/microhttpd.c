@@ -237,6 +237,30 @@ static const char *query_of(const pons_http_exchange *x, const char *name)
     return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+typedef struct sought {
+    const char *name, *found;
+    unsigned left;
+} sought;
+
+static enum MHD_Result seek(void *user, enum MHD_ValueKind kind, const char *name,
+                            const char *value)
+{
+    sought *s = user;
+    (void)kind;
+    if (strcmp(name, s->name) != 0 || s->left-- > 0) {
+        return MHD_YES;
+    }
+    s->found = value;
+    return MHD_NO;
+}
+
+static const char *query_at(const pons_http_exchange *x, const char *name, unsigned i)
+{
+    sought s = {.name = name, .left = i};
+    MHD_get_connection_values(x->connection, MHD_GET_ARGUMENT_KIND, seek, &s);
+    return s.found;
+}
+
 static const char *header_of(const pons_http_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
@@ -297,6 +321,7 @@ static const pons_http_server_ops ops = {
     .method = method_of,
     .path = path_of,
     .query = query_of,
+    .query_at = query_at,
     .header = header_of,
     .header_count = header_count,
     .body = body_of,

@@ -238,6 +238,10 @@ static void cancel_awaits(const carried *c)
     pons_autovalue pending = c->run ? pons_run_pending(c->run) : NULL;
     size_t i;
     json_t *one;
+    if (c->run && c->graph->stop) {
+        c->graph->stop(c->graph->user, c->job->thread, c->run);
+        return;
+    }
     json_array_foreach(pending, i, one)
     {
         const char *kind = pons_get_str(one, "kind", "");
@@ -273,7 +277,7 @@ static void carry(carried *c)
             return;
         }
         pons_error none = PONS_ERROR_INIT;
-        if (c->halt == PONS__HALT_STOP) {
+        if (c->halt == PONS__HALT_STOP || (c->halt == PONS__HALT_ROLLBACK && c->graph->stop)) {
             cancel_awaits(c);
         }
         if (c->halt == PONS__HALT_ROLLBACK && c->run && pons_run_rollback(c->run, &none) < 0) {

@@ -168,11 +168,26 @@ static void join(pons__request *r)
     }
 }
 
+// stream_mode=a&stream_mode=b, or ["a","b"], or a: as clients of different ages write it. NULL: none.
+static pons_value *modes_of(const pons__request *r)
+{
+    enum { MODES_MAX = 16 };
+    const char *one = r->s->http->query_at(r->x, "stream_mode", 0);
+    if (!one || !r->s->http->query_at(r->x, "stream_mode", 1)) {
+        return one ? json_string(one) : NULL;
+    }
+    pons_value *list = json_array();
+    for (unsigned i = 0; one && i < MODES_MAX; i++) {
+        json_array_append_new(list, json_string(one));
+        one = r->s->http->query_at(r->x, "stream_mode", i + 1);
+    }
+    return list;
+}
+
 static void join_stream(pons__request *r)
 {
     const char *cancel = r->s->http->query(r->x, "cancel_on_disconnect");
-    const char *modes = r->s->http->query(r->x, "stream_mode");
-    pons_autovalue words = modes ? json_string(modes) : NULL;
+    pons_autovalue words = modes_of(r);
     pons_autovalue run = find(r);
     if (run) {
         pons__lg_stream(
