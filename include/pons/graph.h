@@ -78,6 +78,11 @@ typedef struct pons_channel_options {
     // MESSAGES: what is written is made LangChain's wire form first, from any form that
     // pons_message_of takes. Otherwise a message is any object, kept as it is.
     bool chat;
+    // A JSON schema of its value (pons/schema.h), shown with the graph's; of channels that do not fold
+    // (LAST, ANY, EPHEMERAL, UNTRACKED) checked where a value comes from outside: inputs, updates.
+    const pons_value *schema; // borrowed, referenced
+    // Of the graph's own: in no schema of its input or output but those that it is declared with.
+    bool internal;
 } pons_channel_options;
 #define PONS_CHANNEL_OPTIONS_INIT                                                                  \
     {                                                                                              \
@@ -186,6 +191,10 @@ typedef struct pons_node_options {
     // NULL-terminated graphs that the node may run (pons_cx_run), each of another name; the graph
     // keeps a reference. Not of a subgraph or a blocking node.
     const pons_graph *const *runs;
+    // A JSON schema of what the node is given, checked before it runs: of a Send's argument, or of
+    // {channel: value} with those channels that its `properties` name. One that does not fit is the
+    // node's failure. Borrowed, referenced; NULL: anything.
+    const pons_value *input_schema;
 } pons_node_options;
 // Sets the options of a node that has been recorded.
 void pons_graph_node_options(pons_graph_builder *b, const char *name,
@@ -194,6 +203,15 @@ void pons_graph_node_options(pons_graph_builder *b, const char *name,
 // Policies for every node: a retry, time-outs and a cache that a node's own options leave out. The
 // rest of o is not looked at.
 void pons_graph_defaults(pons_graph_builder *b, const pons_node_options *o);
+
+// JSON schemas (2020-12 as in pons/schema.h) of what the graph takes and gives, as {channel: value};
+// NULL: derived from its channels. Borrowed, referenced.
+typedef struct pons_schemas {
+    const pons_value *input;   // of each input; PONS_EINVAL names the key that does not fit
+    const pons_value *output;  // pons_graph_invoke gives what its `properties` name; not checked
+    const pons_value *context; // of each run's context (NULL counts as an empty object)
+} pons_schemas;
+void pons_graph_declare(pons_graph_builder *b, const pons_schemas *s);
 
 typedef struct pons_graph_options {
     int recursion_limit; // supersteps per run, default 100
@@ -230,8 +248,11 @@ void pons_graph_destroy(pons_graph *g); // NULL-safe; no run of it may be alive
 int pons_graph_cache_clear(const pons_graph *g, pons_store store, const char *node,
                            pons_error *err);
 const char *pons_graph_name(const pons_graph *g);
+// {input_schema, output_schema, state_schema, context_schema|null, nodes: {name: schema}}, as declared
+// or, but for context and nodes, derived from the channels. *ret is the caller's.
+int pons_graph_schemas(const pons_graph *g, pons_value **ret, pons_error *err);
 // A drawing: "mermaid", "dot", "json" ({name, nodes: [id...], channels, edges: [{from, to,
-// conditional}]}), "langgraph" (what LangGraph's HTTP API serves: {nodes: [{id, type, data: {id, name},
+// conditional}], schemas}), "langgraph" (what LangGraph's HTTP API serves: {nodes: [{id, type, data: {id, name},
 // metadata?}], edges: [{source, target, conditional?}]}), or "svg", which graphviz's program `dot`
 // makes (PONS_EENV when it is not installed). The caller frees *ret.
 int pons_graph_draw(const pons_graph *g, const char *format, char **ret, pons_error *err);

@@ -5,7 +5,7 @@
 #include "graph/place.h"
 #include "graph/spec.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- conversations ------------------------------------------------------------------------------
@@ -243,6 +243,186 @@ static void a_stream_of_some_nodes(void **state)
     close_place(&p);
 }
 
+// ---- schemas ------------------------------------------------------------------------------------
+
+#define TWO                                                                                        \
+    "{'type':'object','properties':{'wanted':{'type':'integer','minimum':1},'who':{'type':"        \
+    "'string'}},'required':['wanted'],'additionalProperties':false}"
+#define CONTEXT "{'type':'object','properties':{'lang':{'enum':['en','de']}},'required':['lang']}"
+#define PIECE   "{'type':'object','properties':{'k':{'type':'integer'}},'required':['k']}"
+
+static int node_sends(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons_cx_send(cx, "piece", pons_value_ref(user));
+    return pons_cx_put(cx, "secret", json_string("s"));
+}
+
+static pons_graph *declared(pons_value *arg)
+{
+    static const char *const goes[] = {"piece", NULL};
+    pons_autovalue in = json(TWO);
+    pons_autovalue out = json("{'type':'object','properties':{'log':{'type':'array'}}}");
+    pons_autovalue context = json(CONTEXT);
+    pons_autovalue piece = json(PIECE);
+    pons_autovalue word = json("{'type':'string'}");
+    pons_graph_builder *b = pons_graph_builder_create("forms");
+    channel(b, "wanted", PONS_CHANNEL_LAST, NULL);
+    pons_graph_channel(b, "who", &(pons_channel_options){.schema = word});
+    channel(b, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    pons_graph_channel(b, "secret", &(pons_channel_options){.internal = true});
+    pons_graph_node(b, "a", node_sends, arg);
+    pons_graph_node_options(b, "a", &(pons_node_options){.goes = goes});
+    pons_graph_node(b, "piece", node_log, NULL);
+    pons_graph_node_options(b, "piece", &(pons_node_options){.input_schema = piece});
+    pons_graph_edge(b, PONS_START, "a");
+    pons_graph_edge(b, "a", PONS_END);
+    pons_graph_edge(b, "piece", PONS_END);
+    pons_graph_declare(b, &(pons_schemas){.input = in, .output = out, .context = context});
+    return compile(b, NULL);
+}
+
+// An input and a context that do not fit change nothing, and say which key it is.
+static void inputs_and_contexts_are_checked(void **state)
+{
+    static const struct {
+        const char *input, *context, *want;
+    } cases[] = {
+        {"{'wanted':'two'}", "{'lang':'en'}",
+         "the input of forms: /wanted: expected integer, found string \"two\""},
+        {"{}", "{'lang':'en'}", "the input of forms: /: missing property 'wanted'"},
+        {"{'wanted':0}", "{'lang':'en'}",
+         "the input of forms: /wanted: expected a number at least 1, found integer 0"},
+        {"{'wanted':1,'secret':1}", "{'lang':'en'}",
+         "the input of forms: /secret: unknown property, expected one of: wanted, who"},
+        {"{'wanted':1}", NULL, "the context of forms: /: missing property 'lang'"},
+        {"{'wanted':1}", "{'lang':'fr'}", "the context of forms: /lang: "},
+    };
+    place p;
+    open_place(&p, state);
+    pons_autovalue arg = json("{'k':1}");
+    pons_graph *g = declared(arg);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pons_autovalue in = json(cases[i].input);
+        pons_autovalue context = cases[i].context ? json(cases[i].context) : NULL;
+        pons_run *r = NULL;
+        pons_value *v = NULL;
+        assert_int_equal(
+            pons_run_start(p.b.t, g, "", in, &(pons_run_options){.context = context}, &r, &p.b.err),
+            PONS_EINVAL);
+        if (strncmp(p.b.err.message, cases[i].want, strlen(cases[i].want)) != 0) {
+            fail_msg("%s", p.b.err.message);
+        }
+        assert_int_equal(pons_state_read(p.store, "t1", "", &v, &p.b.err), PONS_ENOTFOUND);
+    }
+    pons_autovalue in = json("{'wanted':1,'who':'me'}");
+    pons_autovalue context = json("{'lang':'de'}");
+    pons_run *r = NULL;
+    assert_ok(
+        pons_run_start(p.b.t, g, "", in, &(pons_run_options){.context = context}, &r, &p.b.err));
+    assert_ok(pons_run_advance(r, &p.b.err));
+    assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
+    pons_run_destroy(r);
+    spec_state(&p.b, "", "{'wanted':1,'who':'me','log':['piece'],'secret':'s'}");
+    // An update is no input, but a channel's own schema holds for it, too.
+    pons_autovalue bad = json("{'who':7}");
+    assert_int_equal(pons_state_update(p.b.t, g, "", bad, "a", NULL, &p.b.err), PONS_EINVAL);
+    assert_string_equal(p.b.err.message,
+                        "the value of channel who: /: expected string, found integer 7");
+    reopen(&p);
+    spec_state(&p.b, "", "{'wanted':1,'who':'me','log':['piece'],'secret':'s'}");
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+// A Send's argument that does not fit is the failure of the task that it is.
+static void a_nodes_own_input_is_checked(void **state)
+{
+    place p;
+    open_place(&p, state);
+    pons_autovalue arg = json("{'k':'x'}");
+    pons_graph *g = declared(arg);
+    pons_autovalue in = json("{'wanted':1}");
+    pons_autovalue context = json("{'lang':'de'}");
+    pons_run *r = NULL;
+    assert_ok(
+        pons_run_start(p.b.t, g, "", in, &(pons_run_options){.context = context}, &r, &p.b.err));
+    assert_ok(pons_run_advance(r, &p.b.err));
+    assert_int_equal(pons_run_state_get(r), PONS_RUN_FAILED);
+    assert_string_equal(pons_run_error(r)->message,
+                        "the input of node piece: /k: expected integer, found string \"x\"");
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+// What was declared, what follows from the channels, what a whole run gives, and the drawing.
+static void schemas_are_read(void **state)
+{
+    place p;
+    open_place(&p, state);
+    pons_autovalue arg = json("{'k':1}");
+    pons_graph *g = declared(arg);
+    pons_autovalue v = NULL;
+    assert_ok(pons_graph_schemas(g, &v, &p.b.err));
+    assert_json(v, "{'input_schema':" TWO ",'output_schema':{'type':'object','properties':{'log':"
+                   "{'type':'array'}}},'state_schema':{'title':'forms_state','type':'object',"
+                   "'properties':{'wanted':{},'who':{'type':'string'},'log':{'type':'array'},"
+                   "'secret':{}}},'context_schema':" CONTEXT ",'nodes':{'piece':" PIECE "}}");
+    pons_autovalue in = json("{'wanted':1}");
+    pons_autovalue context = json("{'lang':'en'}");
+    pons_autovalue out = NULL;
+    assert_ok(pons_graph_invoke(g, p.store, "t2", in, NULL, &(pons_run_options){.context = context},
+                                &out, &p.b.err));
+    assert_json(out, "{'log':['piece']}");
+    char *text = NULL;
+    assert_ok(pons_graph_draw(g, "mermaid", &text, &p.b.err));
+    assert_non_null(strstr(text, "__start__([\"start<br/>wanted, who\"])"));
+    free(text);
+    assert_ok(pons_graph_draw(g, "dot", &text, &p.b.err));
+    assert_non_null(strstr(text, "label=\"start\\nwanted, who\"];"));
+    free(text);
+    pons_graph_destroy(g);
+    spec_node n[] = {{"a", "", "END"}, {NULL}};
+    g = spec_compile(&(spec_graph){"a", n});
+    pons_autovalue derived = NULL;
+    assert_ok(pons_graph_schemas(g, &derived, &p.b.err));
+    assert_json(pons_get(derived, "input_schema"),
+                "{'title':'spec_input','type':'object','properties':{'log':{'type':'array'},"
+                "'last':{},'any':{},'once':{},'topic':{'type':'array'},'acc':{'type':'array'},"
+                "'sum':{'type':'number'},'obj':{'type':'object'},'set':{},'msgs':{'type':'array',"
+                "'items':{'type':'object'}},'gone':{}}}");
+    assert_json(pons_get(derived, "context_schema"), "null");
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+// A schema that is none is a fault of the graph, told with all others.
+static void schemas_that_are_none(void **state)
+{
+    (void)state;
+    pons_autovalue typo = json("{'propertys':{}}");
+    pons_autovalue loop = json("{'$ref':'#'}");
+    pons_autovalue text = json("'object'");
+    pons_graph_builder *b = pons_graph_builder_create("typos");
+    pons_graph_channel(b, "c", &(pons_channel_options){.schema = text});
+    pons_graph_node(b, "n", node_log, NULL);
+    pons_graph_node_options(b, "n", &(pons_node_options){.input_schema = loop});
+    pons_graph_edge(b, PONS_START, "n");
+    pons_graph_edge(b, "n", PONS_END);
+    pons_graph_declare(b, &(pons_schemas){.input = typo});
+    pons_autovalue faults = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_ok(pons_graph_faults(b, NULL, &faults, &err));
+    pons_graph_builder_destroy(b);
+    assert_int_equal(json_array_size(faults), 3);
+    const char *const want[] = {"the input schema: ", "the schema of channel c: a schema is an ",
+                                "the input schema of node n: "};
+    for (size_t i = 0; i < 3; i++) {
+        assert_memory_equal(json_string_value(json_array_get(faults, i)), want[i], strlen(want[i]));
+    }
+}
+
 // ---- all of them --------------------------------------------------------------------------------
 
 int reach_run(const fault_store *kind)
@@ -254,6 +434,10 @@ int reach_run(const fault_store *kind)
         cmocka_unit_test(tasks_say_where_they_come_from),
         cmocka_unit_test(a_run_that_goes_on_shows_where_it_is),
         cmocka_unit_test(a_stream_of_some_nodes),
+        cmocka_unit_test(inputs_and_contexts_are_checked),
+        cmocka_unit_test(a_nodes_own_input_is_checked),
+        cmocka_unit_test(schemas_are_read),
+        cmocka_unit_test(schemas_that_are_none),
     };
     struct CMUnitTest of_kind[sizeof tests / sizeof *tests];
     memcpy(of_kind, tests, sizeof tests);

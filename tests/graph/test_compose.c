@@ -194,9 +194,9 @@ static void task_events_say_why_and_what(void **state)
     pons_run *r = spec_run(&b, g, NULL, PONS_STREAM_TASKS, PONS_RUN_INTERRUPTED);
     spec_events(&b, PONS_STREAM_TASKS, false,
                 "[{'id':'#1','name':'a','input':{},'triggers':['branch:to:a']},"
-                "{'id':'#1','name':'a','result':null,'error':null,'cached':false,'interrupts':[]},"
-                "{'id':'#2','name':'z','input':{},'triggers':['__send__']},"
-                "{'id':'#2','name':'z','result':null,'error':null,'cached':false,"
+                "{'id':'#1','name':'a','result':{},'error':null,'cached':false,'interrupts':[]},"
+                "{'id':'#2','name':'z','input':{},'triggers':['__pregel_push']},"
+                "{'id':'#2','name':'z','result':{},'error':null,'cached':false,"
                 "'interrupts':[{'id':'#3','value':'ok?'}]}]");
     pons_run_destroy(r);
     pons_graph_destroy(g);

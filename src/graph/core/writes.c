@@ -6,6 +6,7 @@
 #include "graph/core/faults.h"
 #include "graph/core/runs.h"
 #include "graph/engine.h"
+#include "graph/shape/contract.h"
 #include "graph/state/messages.h"
 #include "pons/log.h"
 
@@ -57,10 +58,20 @@ int pons__cx_input(pons_cx *cx, const pons_value *input, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
                               "an input or an update is an object {channel: value}");
     }
+    const bool from_outside = cx->node_ix == PONS__END || cx->outside;
+    if (cx->node_ix == PONS__END && !cx->bare) { // a command's update is no input
+        st = pons__check_input(cx->run->g, input, err);
+    }
     json_object_foreach((pons_value *)(uintptr_t)input, name, v)
     {
         uint32_t ch = pons__run_channel(cx->run, name);
-        if (ch == PONS__NONE && cx->node_ix != PONS__END && !cx->outside) {
+        if (st == PONS_OK && ch != PONS__NONE && from_outside) {
+            st = pons__check_value(cx->run->g, ch, v, err);
+        }
+        if (st != PONS_OK) {
+            break;
+        }
+        if (ch == PONS__NONE && !from_outside) {
             pons__cx_dropped(cx, name);
         } else if (ch == PONS__NONE) {
             st = pons_error_set(err, PONS_EINVAL, PONS__MODULE,

@@ -19,6 +19,7 @@
 #include "graph/keep/stream.h"
 #include "graph/node/route.h"
 #include "graph/run/apply.h"
+#include "graph/shape/contract.h"
 #include "graph/task/graph_call.h"
 #include "graph/task/pass.h"
 #include "graph/task/policy.h"
@@ -138,11 +139,14 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
                     const pons_command *cmd, pons_error *err)
 {
     pons__ns *ns = r->ns;
+    int st = pons__check_context(r->g, r->opts.context, err);
+    if (st != PONS_OK) {
+        return st;
+    }
     pons_cx *cx = pons__task_add(r, PONS__END, err);
     if (!cx) {
         return PONS_ENOMEM;
     }
-    int st = PONS_OK;
     pons_value *before = r->opts.stream ? pons__stream_snapshot(r) : NULL;
     uint64_t run_was = ns->run_id;
     ns->run_id = pons_rand_u64(&r->t->rand);
@@ -241,6 +245,10 @@ int pons__run_continue(pons_run *r, pons_error *err)
         ns->metadata = pons_value_ref(r->opts.metadata);
         ns->run_id_stored = false;
     }
+    int st = pons__ns_more(ns) ? pons__check_context(r->g, r->opts.context, err) : PONS_OK;
+    if (st != PONS_OK) {
+        return st;
+    }
     if (!pons__ns_more(ns)) { // it had ended: its state is there to be read
         r->state = PONS_RUN_DONE;
         if (r->opts.stream) {
@@ -248,7 +256,7 @@ int pons__run_continue(pons_run *r, pons_error *err)
         }
         return pons__run_commit(r, &(pons__extra){0}, err);
     }
-    int st = pons__run_prepare(r, err);
+    st = pons__run_prepare(r, err);
     if (st == PONS_OK && r->durable) {
         st = pons__records_load(r, err);
     }

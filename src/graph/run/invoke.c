@@ -2,6 +2,7 @@
 // further by itself, the state taken, the thread closed.
 #include "graph/core/calls.h"
 #include "graph/engine.h"
+#include "graph/shape/contract.h"
 #include "pons/graph.h"
 
 #include <string.h>
@@ -55,6 +56,14 @@ static int begin(pons_thread *t, const pons_graph *g, const pons_value *input,
                   : pons_run_resume(t, g, "", opts, ret, err);
 }
 
+// Whether a channel is of the graph's output.
+static bool shown(const pons_graph *g, size_t channel)
+{
+    const pons__channel *c = &g->channels[channel];
+    const pons_value *names = pons__contract_names(&g->output);
+    return names ? json_object_get(names, c->name) != NULL : !c->internal;
+}
+
 static int state_of(const pons_run *r, pons_value **ret, pons_error *err)
 {
     pons_value *state = json_object(), *p;
@@ -63,7 +72,7 @@ static int state_of(const pons_run *r, pons_value **ret, pons_error *err)
     size_t i;
     bool ok = state && pending && asked;
     for (size_t k = 0; k < r->g->n_channels && ok; k++) {
-        const pons_value *v = r->ns->slots[k].v;
+        const pons_value *v = shown(r->g, k) ? r->ns->slots[k].v : NULL;
         ok = !v || json_object_set_new(state, r->g->channels[k].name, pons_value_ref(v)) == 0;
     }
     json_array_foreach(pending, i, p)

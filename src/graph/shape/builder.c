@@ -51,11 +51,15 @@ void pons_graph_builder_destroy(pons_graph_builder *b)
             free(b->nodes[i].shares[k].inner);
         }
         free(b->nodes[i].shares);
+        pons_value_unref(b->nodes[i].input);
         free(b->nodes[i].retries);
         free(b->nodes[i].runs);
     }
     free(b->retries);
     pons_value_unref(b->misplaced);
+    pons_value_unref(b->input);
+    pons_value_unref(b->output);
+    pons_value_unref(b->context);
     for (size_t i = 0; i < b->n_edges; i++) {
         free(b->edges[i].from);
         free(b->edges[i].to);
@@ -105,6 +109,8 @@ void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_chan
         .reduce_user = o.reduce_user,
         .initial = pons_value_ref(o.initial),
         .chat = o.chat,
+        .internal = o.internal,
+        .schema = {.source = pons_value_ref(o.schema)},
     };
 }
 
@@ -195,6 +201,8 @@ void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons
         return;
     }
     free(n->error_handler);
+    pons_value_unref(n->input);
+    n->input = pons_value_ref(opts->input_schema);
     names_fini(&n->goes);
     names_fini(&n->cache_on);
     n->opts = *opts;
@@ -213,6 +221,19 @@ void pons_graph_defaults(pons_graph_builder *b, const pons_node_options *o)
                                           .idle_timeout_ms = o->idle_timeout_ms,
                                           .cache = o->cache,
                                           .cache_ttl_ms = o->cache_ttl_ms};
+    }
+}
+
+void pons_graph_declare(pons_graph_builder *b, const pons_schemas *s)
+{
+    if (!recording(b) || !s) {
+        return;
+    }
+    pons_value **const to[] = {&b->input, &b->output, &b->context};
+    const pons_value *const from[] = {s->input, s->output, s->context};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        pons_value_unref(*to[i]);
+        *to[i] = pons_value_ref(from[i]);
     }
 }
 

@@ -32,6 +32,7 @@ typedef struct pons__node_spec {
     size_t n_retries;
     const pons_graph **runs; // instead of that of opts
     size_t n_runs;
+    pons_value *input; // the schema of opts.input_schema, held
 } pons__node_spec;
 typedef struct pons__join_spec {
     pons__names from;
@@ -56,8 +57,9 @@ struct pons_graph_builder {
     size_t n_joins, cap_joins;
     pons__router_spec *routers;
     size_t n_routers, cap_routers;
-    pons_node_options defaults; // of what a node's own options leave out
-    pons_retry *retries;        // of those
+    pons_node_options defaults;           // of what a node's own options leave out
+    pons_value *input, *output, *context; // schemas
+    pons_retry *retries;                  // of those
     size_t n_retries;
     pons_value *misplaced; // [faults] of recording, or NULL
     bool failed;           // a record found no memory

@@ -9,6 +9,7 @@
 #include "graph/base/bits.h"
 #include "graph/engine.h"
 #include "graph/shape/builder.h"
+#include "graph/shape/contract.h"
 #include "pons/buf.h"
 
 #include <stdio.h>
@@ -27,6 +28,9 @@ static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults
                    pons_graph **ret, pons_error *err);
 static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_nodes(pons_graph *g, const pons_graph_builder *b, faults *f);
+static bool take_schema(pons__contract *c, const pons_value *schema, const char *what,
+                        const char *of, faults *f);
+static bool take_schemas(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_edges(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_joins(pons_graph *g, const pons_graph_builder *b, faults *f);
 static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f);
@@ -91,9 +95,9 @@ static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults
     g->step_timeout_ms = o.step_timeout_ms;
     g->cache_stored = o.cache_stored;
     g->name = strdup(b->name);
-    if (!g->name || !take_channels(g, b, f) || !take_nodes(g, b, f) || !take_edges(g, b, f) ||
-        !take_joins(g, b, f) || !take_routers(g, b, f) || !take_shares(g, b, f) ||
-        !take_options(g, b, f)) {
+    if (!g->name || !take_schemas(g, b, f) || !take_channels(g, b, f) || !take_nodes(g, b, f) ||
+        !take_edges(g, b, f) || !take_joins(g, b, f) || !take_routers(g, b, f) ||
+        !take_shares(g, b, f) || !take_options(g, b, f)) {
         goto nomem;
     }
     take_interrupts(g, &o, f);
@@ -152,6 +156,7 @@ static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
         pons__channel *c = &g->channels[g->n_channels++];
         *c = *from;
         c->initial = pons_value_ref(from->initial);
+        c->schema = (pons__contract){0};
         bool managed =
             c->kind == PONS_CHANNEL_IS_LAST_STEP || c->kind == PONS_CHANNEL_REMAINING_STEPS;
         g->managed = g->managed || managed;
@@ -164,11 +169,32 @@ static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
                    c->kind == PONS_CHANNEL_TOPIC || c->kind == PONS_CHANNEL_TOPIC_ACC;
         c->merges = c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_merge;
         c->name = strdup(from->name);
-        if (!c->name) {
+        if (!c->name ||
+            !take_schema(&c->schema, from->schema.source, "schema of channel ", from->name, f)) {
             return false;
         }
     }
     return pons__graph_index_channels(g);
+}
+
+// A schema that does not compile is a fault.
+static bool take_schema(pons__contract *c, const pons_value *schema, const char *what,
+                        const char *of, faults *f)
+{
+    pons_error said = PONS_ERROR_INIT;
+    c->source = pons_value_ref(schema);
+    int st = pons__contract_compile(c, &said);
+    if (st == PONS_EINVAL) {
+        fault(f, "the %s%s: %s", what, of, said.message);
+    }
+    return st != PONS_ENOMEM;
+}
+
+static bool take_schemas(pons_graph *g, const pons_graph_builder *b, faults *f)
+{
+    return take_schema(&g->input, b->input, "input schema", "", f) &&
+           take_schema(&g->output, b->output, "output schema", "", f) &&
+           take_schema(&g->context, b->context, "context schema", "", f);
 }
 
 static bool take_nodes(pons_graph *g, const pons_graph_builder *b, faults *f)
@@ -548,7 +574,8 @@ static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
             continue; // twice the same name: said already
         }
         pons__node *n = &g->nodes[ix];
-        if (!take_names(g, &from->goes, &n->goes, &n->n_goes, f) ||
+        if (!take_schema(&n->input, from->input, "input schema of node ", n->name, f) ||
+            !take_names(g, &from->goes, &n->goes, &n->n_goes, f) ||
             !take_policy(g, b, n, from, f) || !take_runs(n, from, f)) {
             return false;
         }

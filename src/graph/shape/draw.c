@@ -5,6 +5,7 @@
 // Names are anything but ':' and '|', so each format has its own way to write one: mermaid's ids are
 // plain words with a code for every other character, and labels with such characters are quoted.
 #include "graph/engine.h"
+#include "graph/shape/contract.h"
 #include "graph/shape/scene.h"
 #include "pons/buf.h"
 #include "pons/picture.h"
@@ -17,6 +18,7 @@
 typedef struct pen { // what is drawn, and where to
     pons_buf *b;
     const pons_value *nodes, *edges;
+    const pons_value *takes, *gives; // what the declared schemas name, or NULL
 } pen;
 
 static int draw_svg(const pons_graph *g, int xray, char **ret, pons_error *err);
@@ -52,7 +54,8 @@ int pons_graph_draw_as(const pons_graph *g, const pons_draw_options *o, char **r
     if (st != PONS_OK) {
         return st;
     }
-    pen p = {&b, pons_get(scene, "nodes"), pons_get(scene, "edges")};
+    pen p = {&b, pons_get(scene, "nodes"), pons_get(scene, "edges"),
+             pons__contract_names(&g->input), pons__contract_names(&g->output)};
     if (strcmp(o->format, "mermaid") == 0) {
         draw_mermaid(&p);
     } else if (strcmp(o->format, "dot") == 0) {
@@ -103,6 +106,12 @@ static const char *name_of(const char *id)
 
 typedef void (*node_fn)(pen *p, const pons_value *node, int depth);
 typedef void (*cluster_fn)(pen *p, const char *id, size_t len, int depth); // len 0: its end
+
+// What the schemas say of START or END of the outermost graph, or NULL.
+static const pons_value *names_at(const pen *p, const char *id)
+{
+    return strcmp(id, PONS_START) == 0 ? p->takes : strcmp(id, PONS_END) == 0 ? p->gives : NULL;
+}
 
 static bool is_inside(const char *id, const char *place, size_t len)
 {
@@ -165,17 +174,8 @@ static void mermaid_id(pons_buf *b, const char *id, size_t len)
     }
 }
 
-static void mermaid_label(pons_buf *b, const char *name, size_t len)
+static void mermaid_text(pons_buf *b, const char *name, size_t len)
 {
-    size_t at = 0;
-    while (at < len && plain(name[at])) {
-        at++;
-    }
-    if (at == len) {
-        pons_buf_bytes(b, name, len);
-        return;
-    }
-    pons_buf_byte(b, '"');
     for (size_t i = 0; i < len; i++) {
         const unsigned char c = (unsigned char)name[i];
         if (c < 0x20 || strchr("\"#&<>`\\;", c)) {
@@ -184,7 +184,32 @@ static void mermaid_label(pons_buf *b, const char *name, size_t len)
             pons_buf_byte(b, c);
         }
     }
-    pons_buf_byte(b, '"');
+}
+
+static void mermaid_label(pons_buf *b, const char *name, size_t len)
+{
+    size_t at = 0;
+    while (at < len && plain(name[at])) {
+        at++;
+    }
+    pons_buf_str(b, at == len ? "" : "\"");
+    mermaid_text(b, name, len);
+    pons_buf_str(b, at == len ? "" : "\"");
+}
+
+// "start", and below it the keys that the graph takes, or gives at its end.
+static void mermaid_ends(pons_buf *b, const char *word, const pons_value *names)
+{
+    const char *key, *between = "<br/>";
+    pons_value *ignored;
+    pons_buf_printf(b, "\"%s", word);
+    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored)
+    {
+        pons_buf_str(b, between);
+        mermaid_text(b, key, strlen(key));
+        between = ", ";
+    }
+    pons_buf_str(b, "\"");
 }
 
 static void mermaid_node(pen *p, const pons_value *n, int depth)
@@ -196,7 +221,11 @@ static void mermaid_node(pen *p, const pons_value *n, int depth)
     mermaid_id(p->b, id, strlen(id));
     pons_buf_str(p->b, start || end ? "([" : sub ? "[[" : "[");
     name = start ? "start" : end ? "end" : name;
-    mermaid_label(p->b, name, strlen(name));
+    if (names_at(p, id)) {
+        mermaid_ends(p->b, name, names_at(p, id));
+    } else {
+        mermaid_label(p->b, name, strlen(name));
+    }
     pons_buf_str(p->b, start || end ? "])\n" : sub ? "]]\n" : "]\n");
 }
 
@@ -248,6 +277,29 @@ static void dot_quoted(pons_buf *b, const char *s, size_t len)
     pons_buf_byte(b, '"');
 }
 
+// A second line of a label that has just been written.
+static void dot_names(pons_buf *b, const pons_value *names)
+{
+    const char *key, *between = "\\n";
+    pons_value *ignored;
+    if (!names || b->len == 0) {
+        return;
+    }
+    b->len--; // the quote at its end
+    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored)
+    {
+        pons_buf_str(b, between);
+        const size_t at = b->len;
+        dot_quoted(b, key, strlen(key));
+        if (!b->failed) { // without its quotes
+            memmove(b->data + at, b->data + at + 1, b->len - at - 1);
+            b->len -= 2;
+        }
+        between = ", ";
+    }
+    pons_buf_byte(b, '"');
+}
+
 static void dot_node(pen *p, const pons_value *n, int depth)
 {
     const char *id = pons_get_str(n, "id", ""), *name = name_of(id);
@@ -262,6 +314,7 @@ static void dot_node(pen *p, const pons_value *n, int depth)
         name = start ? "start" : end ? "end" : name;
         pons_buf_str(p->b, ",label=");
         dot_quoted(p->b, name, strlen(name));
+        dot_names(p->b, names_at(p, id));
     }
     pons_buf_str(p->b, "];\n");
 }
@@ -312,7 +365,8 @@ static void draw_dot(pen *p, const char *name)
 static pons_value *as_json(const pons_graph *g, const pen *p)
 {
     pons_value *nodes = json_array(), *edges = json_array(), *channels = json_array();
-    bool ok = nodes && edges && channels;
+    pons_value *schemas = NULL;
+    bool ok = nodes && edges && channels && pons_graph_schemas(g, &schemas, NULL) == PONS_OK;
     for (size_t i = 0; i < json_array_size(p->nodes) && ok; i++) {
         ok = json_array_append_new(
                  nodes, pons_value_ref(pons_get(json_array_get(p->nodes, i), "id"))) == 0;
@@ -332,7 +386,7 @@ static pons_value *as_json(const pons_graph *g, const pen *p)
         edges = NULL;
     }
     return pons_object_whole("name", json_string(g->name), "nodes", nodes, "channels", channels,
-                             "edges", edges, NULL);
+                             "edges", edges, "schemas", schemas, NULL);
 }
 
 static bool is_entered(const pen *p, const char *id)

@@ -2,6 +2,7 @@
 #include "graph/shape/graph.h"
 
 #include "graph/engine.h"
+#include "graph/shape/contract.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,9 @@ void pons__graph_unref(const pons_graph *shared)
     free(g->channels);
     free(g->nodes);
     free(g->joins);
+    pons__contract_fini(&g->input);
+    pons__contract_fini(&g->output);
+    pons__contract_fini(&g->context);
     free(g->deferred);
     free(g->channel_index.slots);
     free(g->node_index.slots);
@@ -53,6 +57,7 @@ void pons__channel_fini(pons__channel *c)
 {
     free(c->name);
     pons_value_unref(c->initial);
+    pons__contract_fini(&c->schema);
 }
 
 static void node_fini(pons__node *n)
@@ -66,6 +71,7 @@ static void node_fini(pons__node *n)
     free(n->shares);
     free(n->goes);
     policy_destroy(n->policy);
+    pons__contract_fini(&n->input);
     free(n->name);
     pons__graph_unref(n->sub);
     for (size_t i = 0; i < n->n_runs; i++) {

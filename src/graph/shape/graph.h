@@ -7,9 +7,15 @@
 
 #include "graph/base/hash.h"
 #include "pons/graph.h"
+#include "pons/schema.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+typedef struct pons__contract { // a JSON schema (shape/contract.c); all NULL: none
+    pons_value *source;
+    pons_schema *compiled;
+} pons__contract;
 
 typedef struct pons__channel {
     char *name;
@@ -23,6 +29,8 @@ typedef struct pons__channel {
     bool folds;     // a write is not simply the value
     bool merges;    // objects merged by key, stored by changed key
     bool chat;      // messages get LangChain's form
+    bool internal;  // in neither a derived input schema nor an output
+    pons__contract schema;
 } pons__channel;
 
 typedef struct pons__router {
@@ -91,6 +99,7 @@ typedef struct pons__node { // sorted by name, so that an index is a rank in tas
     const pons_graph **runs;   // what fn may run; references
     size_t n_runs;
     pons__policy *policy; // NULL: none
+    pons__contract input; // of what it is given
 } pons__node;
 
 typedef struct pons__join {
@@ -120,6 +129,7 @@ struct pons_graph {
     bool stops;         // some node has interrupt_before/after
     bool managed;       // some channel is
     uint64_t *deferred; // (n_words), or NULL: no node is
+    pons__contract input, output, context;
 };
 
 const pons_graph *pons__graph_ref(const pons_graph *g);

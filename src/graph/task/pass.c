@@ -14,6 +14,7 @@
 #include "graph/core/life.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
+#include "graph/shape/contract.h"
 #include "graph/task/blocking.h"
 #include "graph/task/cache.h"
 #include "graph/task/graph_call.h"
@@ -112,8 +113,35 @@ static int too_few(const pons_cx *cx, pons_error *err)
                           cx->call_at, cx->node->name, pons__call_words[c->kind], c->name, c->hash);
 }
 
+// What a node with a schema of its own is given: its argument, or of the state what the schema names.
+static int check_given(const pons_cx *cx, pons_error *err)
+{
+    if (cx->arg) {
+        return pons__check_node(cx->node, cx->arg, err);
+    }
+    const char *name;
+    pons_value *ignored;
+    pons_autovalue seen = json_object();
+    bool ok = seen != NULL;
+    json_object_foreach((pons_value *)(uintptr_t)pons__contract_names(&cx->node->input), name,
+                        ignored)
+    {
+        const uint32_t ch = pons__graph_channel_find(cx->run->g, name);
+        const pons_value *v = ch == PONS__NONE ? NULL : cx->run->ns->slots[ch].v;
+        ok = ok && (!v || json_object_set_new(seen, name, pons_value_ref(v)) == 0);
+    }
+    return ok ? pons__check_node(cx->node, seen, err)
+              : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to check a schema");
+}
+
 static int run_node(pons_cx *cx, pons_error *err)
 {
+    if (cx->node->input.compiled && !cx->child && !cx->work) {
+        const int st = check_given(cx, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
     if (cx->node->policy && cx->node->policy->cache) {
         bool found;
         const int st = pons__cache_recall(cx, &found, err);
