@@ -37,8 +37,11 @@ static void the_nth_takes_the_nth(void **state)
         pons_run_destroy(r);
         spec_events(&b, SPEC_ALL, false,
                     "[['values',{}],['updates',{'__interrupt__':[{'id':'#1','value':'one?'}]}],"
+                    "['values',{'__interrupt__':[{'id':'#1','value':'one?'}]}],"
                     "['updates',{'__interrupt__':[{'id':'#2','value':'two?'}]}],"
+                    "['values',{'__interrupt__':[{'id':'#2','value':'two?'}]}],"
                     "['updates',{'__interrupt__':[{'id':'#3','value':'three?'}]}],"
+                    "['values',{'__interrupt__':[{'id':'#3','value':'three?'}]}],"
                     "['updates',{'a':[{'sum':1},{'log':1},{'log':'two'},{'log':null}]}],"
                     "['values',{'sum':1,'log':[1,'two',null]}],['updates',{'b':{'log':'b'}}],"
                     "['values',{'sum':1,'log':[1,'two',null,'b']}]]");
