@@ -35,16 +35,20 @@ static void the_nth_takes_the_nth(void **state)
             assert_int_equal(n[0].runs, i + 2);
         }
         pons_run_destroy(r);
-        spec_events(&b, SPEC_ALL, false,
-                    "[['values',{}],['updates',{'__interrupt__':[{'id':'#1','value':'one?'}]}],"
-                    "['values',{'__interrupt__':[{'id':'#1','value':'one?'}]}],"
-                    "['updates',{'__interrupt__':[{'id':'#2','value':'two?'}]}],"
-                    "['values',{'__interrupt__':[{'id':'#2','value':'two?'}]}],"
-                    "['updates',{'__interrupt__':[{'id':'#3','value':'three?'}]}],"
-                    "['values',{'__interrupt__':[{'id':'#3','value':'three?'}]}],"
-                    "['updates',{'a':[{'sum':1},{'log':1},{'log':'two'},{'log':null}]}],"
-                    "['values',{'sum':1,'log':[1,'two',null]}],['updates',{'b':{'log':'b'}}],"
-                    "['values',{'sum':1,'log':[1,'two',null,'b']}]]");
+        const char *again = reopen ? "['values',{}]," : ""; // a run that goes on begins with them
+        char want[1024];
+        snprintf(want, sizeof want,
+                 "[['values',{}],['updates',{'__interrupt__':[{'id':'#1','value':'one?'}]}],"
+                 "['values',{'__interrupt__':[{'id':'#1','value':'one?'}]}],%s"
+                 "['updates',{'__interrupt__':[{'id':'#2','value':'two?'}]}],"
+                 "['values',{'__interrupt__':[{'id':'#2','value':'two?'}]}],%s"
+                 "['updates',{'__interrupt__':[{'id':'#3','value':'three?'}]}],"
+                 "['values',{'__interrupt__':[{'id':'#3','value':'three?'}]}],%s"
+                 "['updates',{'a':[{'sum':1},{'log':1},{'log':'two'},{'log':null}]}],"
+                 "['values',{'sum':1,'log':[1,'two',null]}],['updates',{'b':{'log':'b'}}],"
+                 "['values',{'sum':1,'log':[1,'two',null,'b']}]]",
+                 again, again, again);
+        spec_events(&b, SPEC_ALL, false, want);
         spec_checkpoints(&b, "",
                          "[[-1,'input',['__start__'],{}],[0,'loop',['a'],{}],"
                          "[1,'loop',['b'],{'sum':1,'log':[1,'two',null]}],"
