@@ -86,7 +86,8 @@ int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *er
     r->len = len;
     r->err = err;
     size_t first = 0;
-    while (first < len && memchr(" \t\r\n", text[first], 4)) {
+    while (first < len && (text[first] == ' ' || text[first] == '\t' || text[first] == '\r' ||
+                           text[first] == '\n')) {
         first++;
     }
     r->t.json = first < len && (text[first] == '{' || text[first] == '[');

@@ -223,6 +223,11 @@ typedef struct cli_session_options {
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
+// body_child.c: `pons body` as a child in a session of its own, so that Ctrl-C here is not its end; what it
+// has to say goes to run/body.log. skills NULL: none. Its pid, or -1.
+pid_t cli_body_start(const cli *c, const char *driver, const char *world, const char *skills,
+                     double speed, uint64_t seed);
+
 // cmd_word.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
 // it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
 void cli_stop_word(cli *c, const pons_policy *policy, const char *text);
@@ -259,6 +264,7 @@ int cli_bt_watch(cli *c, pons_error *err);
 
 // Commands.
 int cmd_onboard(cli *c, pons_error *err);
+int cmd_watchdog(cli *c, pons_error *err);
 int cmd_workspace(cli *c, pons_error *err);
 int cmd_run(cli *c, pons_error *err);
 int cmd_resume(cli *c, pons_error *err);

@@ -55,6 +55,8 @@ static const cli_command commands[] = {
      "a digital partner that lives by its world view", cmd_companion},
     {"mcp", "pons mcp serve | tools | questions",
      "offer the robot to MCP clients, or look at servers", cmd_mcp},
+    {"watchdog", "pons watchdog hal [--once] [--robot ID]",
+     "do what ACTION.md has pending, with the body of the workspace", cmd_watchdog},
     {"workspace", "pons workspace check [DIR] | show [FILE] | convert [DIR] --to DIALECT",
      "check, show and convert a workspace's protocol files", cmd_workspace},
     {"doctor", "pons doctor [--repair]",

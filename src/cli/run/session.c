@@ -352,8 +352,6 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     return rc < 0 ? PONS_EAGAIN : rc;
 }
 
-// A session of its own, so that Ctrl-C here is not its end; what it has to say goes to
-// run/body.log.
 static void start_body(session *s)
 {
     const int64_t now = pons_now_ms(&s->clock);
@@ -367,28 +365,11 @@ static void start_body(session *s)
         return;
     }
     s->body_tried_ms = now;
-    char self[PATH_MAX], log[PATH_MAX + 16], speed[32], seed[32];
-    snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
-    snprintf(log, sizeof log, "%s/body.log", s->c->run_dir);
-    snprintf(speed, sizeof speed, "%.17g", s->o->speed);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->o->seed);
-    const pid_t pid = fork();
-    if (pid != 0) {
-        s->body = pid > 0 ? pid : 0;
-        return;
-    }
-    setsid();
-    const int null = open("/dev/null", O_RDONLY);
-    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    dup2(null, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    const char *skills = pons_get_str(s->about, "skills", NULL);
-    execl(self, "pons", "body", "--workspace", s->c->workspace, "--driver",
-          pons_get_str(s->about, "driver", s->o->driver), "--world",
-          pons_get_str(s->about, "world", s->o->world), "--speed", speed, "--seed", seed,
-          "--for-run", skills ? "--skills" : (char *)NULL, skills, (char *)NULL);
-    _exit(EXIT_ENVIRONMENT);
+    const pid_t pid =
+        cli_body_start(s->c, pons_get_str(s->about, "driver", s->o->driver),
+                       pons_get_str(s->about, "world", s->o->world),
+                       pons_get_str(s->about, "skills", NULL), s->o->speed, s->o->seed);
+    s->body = pid > 0 ? pid : 0;
 }
 
 // A child that ends with bad input or a missing environment would only do so again: its last line

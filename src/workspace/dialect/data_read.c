@@ -253,7 +253,6 @@ static void read_item(pons_ws_doc *d, size_t list, size_t node)
     if (faulty) {
         snprintf(what, sizeof what, "%s", d->tree.nodes[where].fault);
     } else {
-        where = node;
         pons_autovalue full = json_deep_copy(raw);
         if (!key || !json_is_object(full) || add_key(l->kind, key, full, what)) {
             value = pons__ws_record_read(l->kind, full, what, path);

@@ -1,7 +1,7 @@
 // doc.c - a file as a whole: read by what it is, rendered, and its stamp.
 //
-//     text ─► page (lines, fences) ─► data in a fence?  ─► lists ─► records
-//                                  └► a page of tables and sections ─► records
+//     text -> page (lines, fences) -> data in a fence?  -> lists -> records
+//                                  +> a page of tables and sections -> records
 //
 // What was read is one list of records and one of faults. Rendering collects edits of the text: a
 // piece that no change names is not touched.

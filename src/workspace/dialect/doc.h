@@ -95,8 +95,6 @@ void pons__ws_page_block(pons_buf *out, pons_ws_file file, ws_kind kind, pons_ws
                          const pons_ws_record *records, const ws_entry *entries, size_t n);
 // What stands above a kind's table in a new page.
 void pons__ws_page_heading(pons_buf *out, ws_kind kind, pons_ws_dialect to);
-// A label of a field in a dialect.
-const char *pons__ws_label(const ws_field *f, pons_ws_dialect d);
 
 // An edit whose line ends are the text's.
 void pons__ws_doc_edit(const pons_ws_doc *d, ws_edits *e, size_t start, size_t end,

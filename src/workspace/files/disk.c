@@ -5,7 +5,7 @@
 // it is not what was expected, the two change places again and the caller is told (PONS_ESTALE).
 //
 //     .pons/NAME.lock   flock: one writer of ours at a time
-//     .pons/NAME.new    the new text, synced ── exchange ──► what came out, compared, unlinked
+//     .pons/NAME.new    the new text, synced -- exchange --> what came out, compared, unlinked
 //     DIR               synced: the name is durable
 #include "workspace/files/disk.h"
 

@@ -2,12 +2,12 @@
 //
 // Everything that happens to a file goes through one loop, `settle`, under the file's lock:
 //
-//     read ─► as we left it? ─no─► merge: base (by its stamp), ours, theirs ─► commands
-//                  │ yes                        │
-//                  ▼                            ▼
-//              our changes ─────────────► the new text: kept as a base, then exchanged with the file
-//                                               │
-//               done ◄── what was expected ── what came out? ── something else ─► it is theirs: again
+//     read -> as we left it? --no--> merge: base (by its stamp), ours, theirs -> commands
+//                  | yes                        |
+//                  v                            v
+//              our changes -------------> the new text: kept as a base, then exchanged with the file
+//                                               |
+//               done <-- what was expected -- what came out? -- something else -> it is theirs: again
 //
 // The old file is watched for two more seconds under .pons/old/: an editor that had it open and writes
 // into it then wrote an edit too. A process that is killed anywhere leaves a base that is newer than the

@@ -1,7 +1,7 @@
 // merge.c - somebody's edit, and what has happened meanwhile.
 //
-//     base ──(somebody)──► theirs     records: field by field, each change a command held against the
-//       └────(pons)──────► ours       matrix; words between them: line by line
+//     base --(somebody)--> theirs     records: field by field, each change a command held against the
+//       +----(pons)------> ours       matrix; words between them: line by line
 //
 // The result is theirs with what it lacks: so a person sees the text as they left it. A record that is
 // faulty in theirs is nobody's deletion; it stays as it was written, and the old value in force.

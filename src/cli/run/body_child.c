@@ -1,0 +1,30 @@
+// body_child.c - a body that is started for whoever needs one.
+#include "cli/cli.h"
+#include "pons/module.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+pid_t cli_body_start(const cli *c, const char *driver, const char *world, const char *skills,
+                     double speed, uint64_t seed)
+{
+    char self[PATH_MAX], log[PATH_MAX + 16], speed_text[32], seed_text[32];
+    snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
+    snprintf(log, sizeof log, "%s/body.log", c->run_dir);
+    snprintf(speed_text, sizeof speed_text, "%.17g", speed);
+    snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
+    const pid_t pid = fork();
+    if (pid != 0) {
+        return pid;
+    }
+    setsid();
+    const int null = open("/dev/null", O_RDONLY);
+    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    execl(self, "pons", "body", "--workspace", c->workspace, "--driver", driver, "--world", world,
+          "--speed", speed_text, "--seed", seed_text, "--for-run",
+          skills ? "--skills" : (char *)NULL, skills, (char *)NULL);
+    _exit(EXIT_ENVIRONMENT);
+}

@@ -1,0 +1,175 @@
+// actions.c - types of actions as skills of a body.
+//
+//     move_to            a pose; on a base its x, y and yaw          navigate_to_pose
+//     target_navigation  a zone, or an object that is somewhere      navigate_to_pose, to before it
+//     stop               stop_base        localize  look         check_connection  nothing to do
+//     any skill that the body has, by its name: params are its arguments
+#include "workspace/hal/actions.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAVIGATE       "navigate_to_pose"
+#define NEAREST_M      0.1 // success_distance_m is at least this
+#define NEAR_DEFAULT_M 0.6
+
+static void refuse(pons__ws_call *c, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void refuse(pons__ws_call *c, const char *code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(c->what, sizeof c->what, fmt, ap);
+    va_end(ap);
+    c->code = code;
+}
+
+static bool has_tool(const pons_value *tools, const char *name)
+{
+    size_t i;
+    const pons_value *t;
+    json_array_foreach((json_t *)tools, i, t)
+    {
+        if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const pons_value *named(const pons_value *list, const char *key, const char *name)
+{
+    size_t i;
+    const pons_value *v;
+    json_array_foreach((json_t *)list, i, v)
+    {
+        if (strcmp(pons_get_str(v, key, ""), name) == 0) {
+            return v;
+        }
+    }
+    return NULL;
+}
+
+// A list of numbers; false: it is none of n.
+static bool numbers(const pons_value *list, size_t n, double *ret)
+{
+    if (json_array_size(list) < n) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *v = json_array_get(list, i);
+        if (!json_is_number(v)) {
+            return false;
+        }
+        ret[i] = json_number_value(v);
+    }
+    return true;
+}
+
+static pons_value *pose_args(double x, double y, double yaw)
+{
+    return pons_object(
+        "pose", pons_object("x", json_real(x), "y", json_real(y), "yaw", json_real(yaw), NULL),
+        NULL);
+}
+
+// [x, y, z, roll, pitch, yaw], or [x, y, yaw].
+static void move_to(const pons_value *params, pons__ws_call *c)
+{
+    const pons_value *pose = pons_get(params, "target_pose");
+    double p[6];
+    c->skill = NAVIGATE;
+    if (numbers(pose, 6, p)) {
+        c->args = pose_args(p[0], p[1], p[5]);
+    } else if (json_array_size(pose) == 3 && numbers(pose, 3, p)) {
+        c->args = pose_args(p[0], p[1], p[2]);
+    } else {
+        refuse(c, "BAD_PARAMS", "move_to needs target_pose: [x, y, z, roll, pitch, yaw]");
+    }
+}
+
+static bool position_of(const char *label, const pons_value *world, const pons_ws_doc *environment,
+                        double ret[2])
+{
+    static const char *const kinds[] = {"object", "node"};
+    for (size_t i = 0; environment && i < 2; i++) {
+        const pons_ws_record *r = pons_ws_find(environment, kinds[i], label);
+        if (r && numbers(pons_get(r->value, "position"), 2, ret)) {
+            return true;
+        }
+    }
+    const pons_value *object = named(pons_get(world, "objects"), "id", label);
+    const pons_value *pose = pons_get(object, "pose");
+    if (object && json_is_number(pons_get(pose ? pose : object, "x"))) {
+        ret[0] = pons_get_num(pose ? pose : object, "x", 0);
+        ret[1] = pons_get_num(pose ? pose : object, "y", 0);
+        return true;
+    }
+    return false;
+}
+
+static void navigate(const pons_value *params, const pons_value *world,
+                     const pons_ws_doc *environment, pons__ws_call *c)
+{
+    const char *label = pons_get_str(params, "target_label", NULL);
+    const double near = pons_get_num(params, "success_distance_m", NEAR_DEFAULT_M);
+    double at[2];
+    c->skill = NAVIGATE;
+    if (!label) {
+        refuse(c, "BAD_PARAMS", "target_navigation needs target_label");
+    } else if (near < NEAREST_M) {
+        refuse(c, "BAD_PARAMS", "success_distance_m is %g m: at least %g", near, NEAREST_M);
+    } else if (named(pons_get(world, "zones"), "id", label)) {
+        c->args = pons_object("zone", json_string(label), NULL);
+    } else if (position_of(label, world, environment, at)) {
+        // Before it, looking at it, on the side of the map's origin.
+        const double yaw = atan2(at[1], at[0]);
+        c->args = pose_args(at[0] - near * cos(yaw), at[1] - near * sin(yaw), yaw);
+    } else {
+        refuse(c, "TARGET_UNKNOWN", "nothing is called '%.60s'", label);
+    }
+    const double timeout = pons_get_num(params, "timeout_s", 0);
+    if (c->args && timeout > 0) {
+        json_object_set_new(c->args, "timeout_s", json_real(timeout));
+    }
+}
+
+void pons__ws_call_of(const pons_value *action, const pons_value *tools, const pons_value *world,
+                      const pons_ws_doc *environment, pons__ws_call *ret)
+{
+    const char *type = pons_get_str(action, "action_type", "");
+    const pons_value *params = pons_get(action, "params");
+    *ret = (pons__ws_call){.skill = type};
+    if (strcmp(type, "move_to") == 0 && !has_tool(tools, type)) {
+        move_to(params, ret);
+    } else if (strcmp(type, "target_navigation") == 0 && !has_tool(tools, type)) {
+        navigate(params, world, environment, ret);
+    } else if (strcmp(type, "stop") == 0) {
+        ret->skill = "stop_base";
+    } else if (strcmp(type, "localize") == 0 && !has_tool(tools, type)) {
+        ret->skill = "look";
+    } else if (strcmp(type, "check_connection") == 0) {
+        ret->at_once = true;
+    } else {
+        ret->args = params ? json_deep_copy(params) : NULL;
+    }
+    if (!ret->code && !ret->at_once && !has_tool(tools, ret->skill)) {
+        refuse(ret, "ACTION_NOT_SUPPORTED", "this body cannot do %.60s", type);
+    }
+    if (!ret->args) {
+        ret->args = json_object();
+    }
+}
+
+void pons__ws_call_key(const pons_value *action, char ret[64])
+{
+    char hash[33];
+    pons_autovalue what = pons_object("action_id", pons_optional(pons_get(action, "action_id")),
+                                      "type", pons_optional(pons_get(action, "action_type")),
+                                      "params", pons_optional(pons_get(action, "params")), "at",
+                                      pons_optional(pons_get(action, "created_at")), NULL);
+    pons_value_hash(what, hash);
+    snprintf(ret, 64, "hal-%s", hash);
+}

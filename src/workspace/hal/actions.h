@@ -1,0 +1,22 @@
+// actions.h - what an action of ACTION.md asks of a body.
+#ifndef WORKSPACE_HAL_ACTIONS_H
+#define WORKSPACE_HAL_ACTIONS_H
+
+#include "pons/workspace.h"
+
+typedef struct pons__ws_call { // a skill and its arguments, or why there is none
+    const char *skill;         // static, or the action's type
+    pons_value *args;          // the caller's
+    bool at_once;              // nothing is to be done: it is completed
+    const char *code;          // NULL: it can be done
+    char what[200];
+} pons__ws_call;
+
+// action: a record of ACTION.md. tools: the body's, as a provider lists them. world: its zones and
+// objects, or NULL. environment: ENVIRONMENT.md, or NULL.
+void pons__ws_call_of(const pons_value *action, const pons_value *tools, const pons_value *world,
+                      const pons_ws_doc *environment, pons__ws_call *ret);
+// The same action always has the same key, in every life of a watchdog.
+void pons__ws_call_key(const pons_value *action, char ret[64]);
+
+#endif

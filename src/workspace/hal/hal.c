@@ -1,0 +1,360 @@
+// hal.c - the HAL watchdog.
+//
+//     begin --observed--> look --pending--> write running --> start --event--> write its end --> observe
+//                          ^                                                                       |
+//                          +-----------------------------------------------------------------------+
+//     an action that is running already when a life begins: adopt its key instead of starting it
+#include "pons/memory.h"
+#include "pons/watchdog.h"
+#include "workspace/hal/actions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define QUERY      "query_world"
+#define ROBOT      "robot_001"
+#define WAIT_MS    50
+#define OBSERVE_MS 1000 // between two looks while something runs
+
+enum { CALL_OBSERVE = 1, CALL_FIRST = 2 }; // numbers of calls
+
+struct pons_hal {
+    pons_hal_options o;
+    uint64_t next_call, running_call; // 0: nothing runs
+    char running[256];                // the action's id
+    bool observing, observed, connected;
+    bool first;          // actions that are running were begun in an earlier life
+    int64_t observed_ms; // when that was asked for
+    size_t failed, pending;
+    struct {                // an end that the file has not taken yet
+        const char *status; // NULL: none
+        pons_value *error, *result;
+    } end;
+    pons_value *world;
+    bool dirty; // something has ended: observe again
+};
+
+static int64_t now(const pons_hal *h)
+{
+    return pons_now_ms(&h->o.clock);
+}
+
+static void stamp(char ret[32])
+{
+    const time_t t = time(NULL);
+    struct tm tm;
+    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+}
+
+static const pons_ws_doc *doc(const pons_hal *h, pons_ws_file file)
+{
+    return pons_ws_place_doc(h->o.place, file);
+}
+
+// ---- what is written ----------------------------------------------------------------------------
+
+// false: the file cannot be written as it stands; it is tried again.
+static bool write_action(pons_hal *h, const char *id, const char *status, pons_value *error,
+                         pons_value *result)
+{
+    pons_autovalue took_error = error;
+    pons_autovalue took_result = result;
+    const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ACTION), "action", id);
+    pons_error err = PONS_ERROR_INIT;
+    char when[32];
+    if (!r) {
+        return true; // somebody took it away
+    }
+    stamp(when);
+    pons_autovalue value = json_copy(r->value);
+    json_object_set_new(value, "status", json_string(status));
+    if (strcmp(status, "running") != 0) {
+        json_object_set_new(value, "completed_at", json_string(when));
+    }
+    if (error) {
+        json_object_set(value, "error", error);
+    }
+    if (result) {
+        json_object_set(value, "result", result);
+    }
+    const pons_ws_change c = {"action", id, value};
+    if (pons_ws_place_change(h->o.place, PONS_WS_ACTION, &c, 1, &err) < 0) {
+        return false;
+    }
+    h->failed += strcmp(status, "failed") == 0;
+    if (h->o.told) {
+        h->o.told(h->o.user, id, status, value);
+    }
+    return true;
+}
+
+static pons_value *error_of(const char *code, const char *message, const char *trace)
+{
+    return pons_object("code", json_string(code), "message", pons_string(message), "trace",
+                       *trace ? pons_string(trace) : PONS_ABSENT, NULL);
+}
+
+static void fail(pons_hal *h, const char *id, const char *code, const char *message,
+                 const char *trace)
+{
+    write_action(h, id, "failed", error_of(code, message, trace), NULL);
+}
+
+// What the body says of itself becomes its entry of ENVIRONMENT; the others' stay.
+static void write_environment(pons_hal *h, const pons_value *status)
+{
+    const char *id = h->o.robot_id ? h->o.robot_id : ROBOT;
+    const pons_value *robot = pons_get(status, "robot"), *pose = pons_get(robot, "pose");
+    const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ENVIRONMENT), "robot_state", id);
+    const pons_ws_record *scene = pons_ws_find(doc(h, PONS_WS_ENVIRONMENT), "scene", "scene");
+    pons_error err = PONS_ERROR_INIT;
+    char when[32];
+    stamp(when);
+    pons_autovalue state = r ? json_copy(r->value) : pons_object("robot_id", json_string(id), NULL);
+    if (pose) {
+        json_object_set_new(state, "pose",
+                            json_pack("[f,f,f]", pons_get_num(pose, "x", 0),
+                                      pons_get_num(pose, "y", 0), pons_get_num(pose, "yaw", 0)));
+    }
+    if (pons_get(robot, "battery_pct")) {
+        json_object_set(state, "battery_pct", (json_t *)pons_get(robot, "battery_pct"));
+    }
+    if (r && json_equal(r->value, state)) {
+        return; // nothing new: no new generation
+    }
+    pons_autovalue head = scene ? json_copy(scene->value) : json_object();
+    json_object_set_new(head, "updated_at", json_string(when));
+    const pons_ws_change c[] = {{"scene", "scene", head}, {"robot_state", id, state}};
+    pons_ws_place_change(h->o.place, PONS_WS_ENVIRONMENT, c + !scene, 1 + (scene != NULL), &err);
+}
+
+// ---- observing ----------------------------------------------------------------------------------
+
+static void observe(pons_hal *h)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue none = json_object();
+    if (h->observing) {
+        return;
+    }
+    h->observed_ms = now(h);
+    h->observing =
+        h->o.robot.ops->start(h->o.robot.self, CALL_OBSERVE, QUERY, none, QUERY, &err) >= 0;
+}
+
+static void on_observed(pons_hal *h, const pons_tool_event *e)
+{
+    const pons_value *status = pons_get(e->value, "data");
+    h->observing = false;
+    h->connected = pons_get_bool(status, "connected", false);
+    if (e->kind != PONS_TOOL_DONE || !h->connected) {
+        return;
+    }
+    pons_value_unref(h->world);
+    h->world = pons_value_ref(pons_get(status, "world"));
+    write_environment(h, status);
+    h->observed = true;
+    h->dirty = false;
+}
+
+// ---- actions ------------------------------------------------------------------------------------
+
+static void on_event(pons_hal *h, const pons_tool_event *e)
+{
+    if (e->call == CALL_OBSERVE) {
+        on_observed(h, e);
+        return;
+    }
+    if (e->call != h->running_call || e->kind == PONS_TOOL_PROGRESS) {
+        return;
+    }
+    if (e->kind == PONS_TOOL_DONE) {
+        const pons_value *data = pons_get(e->value, "data");
+        h->end.status = "completed";
+        h->end.result = pons_value_ref(data ? data : pons_get(e->value, "output"));
+    } else {
+        const bool unknown = e->error.status == PONS_ECLOSED;
+        h->end.status = "failed";
+        h->end.error = error_of(unknown ? "OUTCOME_UNKNOWN" : "SKILL_FAILED", e->error.message,
+                                e->error.cause);
+    }
+}
+
+// Until the file takes it, the action counts as running.
+static void write_end(pons_hal *h)
+{
+    if (!h->end.status || !write_action(h, h->running, h->end.status, pons_value_ref(h->end.error),
+                                        pons_value_ref(h->end.result))) {
+        return;
+    }
+    pons_value_unref(h->end.error);
+    pons_value_unref(h->end.result);
+    h->end.status = NULL;
+    h->end.error = h->end.result = NULL;
+    h->running_call = 0;
+    h->dirty = true;
+}
+
+static void begin(pons_hal *h, const char *id, uint64_t call)
+{
+    snprintf(h->running, sizeof h->running, "%s", id);
+    h->running_call = call;
+}
+
+// An action that an earlier life had begun.
+static void take_up(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c, const char *key)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char id[sizeof h->running];
+    snprintf(id, sizeof id, "%s", r->id);
+    const uint64_t call = h->next_call++;
+    int rc = PONS_EUNSUPPORTED;
+    if (h->o.robot.ops->adopt) {
+        rc = h->o.robot.ops->adopt(h->o.robot.self, call, c->skill, key, &err);
+    }
+    if (rc == PONS_ENOTFOUND) { // it was certainly not started
+        rc = h->o.robot.ops->start(h->o.robot.self, call, c->skill, c->args, key, &err);
+    }
+    if (rc < 0) {
+        fail(h, id, "OUTCOME_UNKNOWN", err.message, err.cause);
+    } else {
+        begin(h, id, call);
+    }
+}
+
+static void do_pending(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c,
+                       const char *key)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char id[sizeof h->running], why[512] = "";
+    snprintf(id, sizeof id, "%s", r->id); // the record goes with the next write
+    if (c->code) {
+        fail(h, id, c->code, c->what, "");
+        return;
+    }
+    if (c->at_once) {
+        write_action(h, id, "completed", NULL, NULL); // a body answers, else nothing is looked at
+        return;
+    }
+    if (h->o.judge && h->o.judge(h->o.user, c->skill, c->args, why, sizeof why) == PONS_EREFUSED) {
+        fail(h, id, "CRITIC_REFUSED", why, "");
+        return;
+    }
+    if (!write_action(h, id, "running", NULL, NULL)) {
+        return; // nothing has been asked of the body; it is still pending
+    }
+    const uint64_t call = h->next_call++;
+    if (h->o.robot.ops->start(h->o.robot.self, call, c->skill, c->args, key, &err) < 0) {
+        fail(h, id, "SKILL_FAILED", err.message, err.cause);
+        return;
+    }
+    begin(h, id, call);
+}
+
+static bool is_ours(const pons_hal *h, const pons_value *action)
+{
+    const char *robot = pons_get_str(action, "robot_id", NULL);
+    return !h->o.only || !robot || strcmp(robot, h->o.only) == 0;
+}
+
+// The next action: one that runs without us, else the first that is pending.
+static void look(pons_hal *h)
+{
+    size_t n = 0;
+    const pons_ws_doc *d = doc(h, PONS_WS_ACTION);
+    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL, *next = NULL;
+    bool taken_up = false;
+    h->pending = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *status = pons_get_str(all[i].value, "status", "");
+        const bool runs = strcmp(status, "running") == 0, waits = strcmp(status, "pending") == 0;
+        if (!is_ours(h, all[i].value) || !(waits || (runs && h->first))) {
+            continue;
+        }
+        h->pending++;
+        if (!next || (runs && !taken_up)) {
+            next = &all[i];
+            taken_up = runs;
+        }
+    }
+    if (h->running_call || pons_ws_place_suspended(h->o.place, PONS_WS_ACTION)) {
+        return;
+    }
+    if (!next) {
+        h->first = false;
+        return;
+    }
+    pons_autovalue tools = NULL;
+    pons__ws_call c;
+    char key[64];
+    pons_error err = PONS_ERROR_INIT;
+    h->o.robot.ops->list(h->o.robot.self, &tools, &err);
+    pons__ws_call_of(next->value, tools, h->world, doc(h, PONS_WS_ENVIRONMENT), &c);
+    pons__ws_call_key(next->value, key);
+    if (taken_up) {
+        take_up(h, next, &c, key);
+    } else {
+        h->first = false; // all that ran when this life began is taken up
+        do_pending(h, next, &c, key);
+    }
+    pons_value_unref(c.args);
+}
+
+// ---- public -------------------------------------------------------------------------------------
+
+int pons_hal_open(const pons_hal_options *options, pons_hal **ret, pons_error *err)
+{
+    (void)err;
+    pons_hal *h = pons_need_zeroed(1, sizeof *h);
+    h->o = *options;
+    h->next_call = CALL_FIRST;
+    h->first = true;
+    h->dirty = true;
+    *ret = h;
+    return PONS_OK;
+}
+
+void pons_hal_close(pons_hal *h)
+{
+    if (!h) {
+        return;
+    }
+    pons_value_unref(h->world);
+    pons_value_unref(h->end.error);
+    pons_value_unref(h->end.result);
+    free(h);
+}
+
+int pons_hal_step(pons_hal *h)
+{
+    pons_tool_event e;
+    int wait = pons_ws_place_poll(h->o.place, now(h));
+    while (h->o.robot.ops->next(h->o.robot.self, &e)) {
+        on_event(h, &e);
+        pons_tool_event_clear(&e);
+    }
+    write_end(h);
+    if (!h->observing && (!h->connected || h->dirty || now(h) - h->observed_ms >= OBSERVE_MS)) {
+        const bool early = !h->connected && h->observed_ms && now(h) - h->observed_ms < WAIT_MS;
+        if (!early) {
+            observe(h);
+        }
+    }
+    if (h->observed && !h->dirty) {
+        look(h);
+    }
+    wait = wait < WAIT_MS ? wait : WAIT_MS;
+    return wait;
+}
+
+bool pons_hal_idle(const pons_hal *h)
+{
+    return h->observed && !h->dirty && !h->running_call && h->pending == 0 && !h->first;
+}
+
+size_t pons_hal_failed(const pons_hal *h)
+{
+    return h->failed;
+}

@@ -1,0 +1,148 @@
+// test_watchdog.c - `pons watchdog hal`: actions of ACTION.md done by a body, one after the other; what
+// cannot be done fails and blocks nobody; killed in the middle of a drive the next life ends it, and the
+// body's ledger has each goal started once; one watchdog a workspace.
+#include "cli_bench.h"
+#include "pons/workspace.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAST_BODY "--driver kinematic --speed 20"
+
+#define DRIVE(id, x, y)                                                                            \
+    "{\"action_id\":\"" id "\",\"action_type\":\"move_to\",\"params\":{\"target_pose\":[" x "," y  \
+    ",0,0,0,0]}}"
+
+static void put_actions(bench *b, const char *actions)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/ACTION.md", b->workspace);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "# Mine\n\n```json\n{\"queue\": [\n%s\n]}\n```\n\nBehind.\n", actions);
+    assert_int_equal(fclose(f), 0);
+}
+
+// A member of an action: "status", "error.code".
+static void expect(bench *b, const char *id, const char *status, const char *code)
+{
+    pons_ws_doc *d = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_ws_load(PONS_WS_BY_PERSON, b->workspace, PONS_WS_ACTION, &d, &err),
+                     PONS_OK);
+    const pons_ws_record *r = pons_ws_find(d, "action", id);
+    assert_non_null(r);
+    assert_string_equal(pons_get_str(r->value, "status", ""), status);
+    assert_string_equal(pons_get_str(pons_get(r->value, "error"), "code", ""), code);
+    size_t len;
+    assert_non_null(strstr(pons_ws_text(d, &len), "```\n\nBehind.\n"));
+    pons_ws_destroy(d);
+}
+
+static void actions_in_their_order(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    put_actions(
+        &b, DRIVE("a1", "2.0",
+                  "1.0") ",\n"
+                         "{\"action_id\":\"a2\",\"action_type\":\"dance\"},\n"
+                         "{\"action_id\":\"a3\",\"action_type\":\"target_navigation\",\"params\":"
+                         "{\"target_label\":\"kitchen\"}},\n"
+                         "{\"action_id\":\"a4\",\"action_type\":\"target_navigation\",\"params\":"
+                         "{\"target_label\":\"kitchen\",\"success_distance_m\":0.01}},\n"
+                         "{\"action_id\":\"a5\",\"action_type\":\"check_connection\"},\n"
+                         "{\"action_id\":\"a6\",\"action_type\":\"stop\",\"robot_id\":\"other\"}");
+    bench_start(&b, &p, NULL, "watchdog hal --once --robot robot_001 --json " FAST_BODY);
+    bench_must_exit(&p, 1); // one failed
+    assert_int_equal(bench_count(&p, "action", "status", "completed"), 3);
+    bench_free(&p);
+    expect(&b, "a1", "completed", "");
+    expect(&b, "a2", "failed", "ACTION_NOT_SUPPORTED");
+    expect(&b, "a3", "completed", "");
+    expect(&b, "a4", "failed", "BAD_PARAMS");
+    expect(&b, "a5", "completed", "");
+    expect(&b, "a6", "pending", ""); // another robot's
+    bench_ledger_check(&b);
+    pons_ws_doc *d = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_ws_load(PONS_WS_BY_PERSON, b.workspace, PONS_WS_ENVIRONMENT, &d, &err),
+                     PONS_OK);
+    const pons_ws_record *r = pons_ws_find(d, "robot_state", "robot_001");
+    assert_non_null(r);
+    assert_int_equal(json_array_size(pons_get(r->value, "pose")), 3);
+    pons_ws_destroy(d);
+    bench_close(&b);
+}
+
+static void killed_in_the_middle_of_a_drive(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0}, p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    put_actions(&b, "{\"action_id\":\"a1\",\"action_type\":\"target_navigation\",\"params\":"
+                    "{\"target_label\":\"kitchen\"}},\n" DRIVE("a2", "2.0", "1.0"));
+    bench_start(&b, &body, NULL, "body --driver kinematic --seed 3 --speed 2 --json");
+    bench_start(&b, &p, NULL, "watchdog hal --once --json");
+    bench_ledger_await(&b, "started", 1);
+    bench_signal(&p, SIGKILL);
+    bench_must_exit(&p, 128 + SIGKILL);
+    bench_free(&p);
+    expect(&b, "a1", "running", "");
+    bench_start(&b, &p, NULL, "watchdog hal --once --json");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    expect(&b, "a1", "completed", "");
+    expect(&b, "a2", "completed", "");
+    bench_ledger_check(&b); // no motion twice
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 2);
+    bench_signal(&body, SIGTERM);
+    bench_finish(&body);
+    bench_free(&body);
+    bench_close(&b);
+}
+
+static void one_a_workspace(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char pid[64];
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    put_actions(&b, "{\"action_id\":\"a1\",\"action_type\":\"check_connection\"}");
+    bench_start(&b, &p, NULL, "watchdog hal --json " FAST_BODY);
+    bench_await(&p, "action", "status", "completed"); // it goes on without --once
+    snprintf(pid, sizeof pid, "pid %d", (int)p.pid);
+    bench_must_fail(&b, "watchdog hal --once", 3, pid);
+    bench_signal(&p, SIGTERM);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    // What cannot be read is told with its place.
+    put_actions(&b, "{");
+    bench_start(&b, &p, NULL, "watchdog hal --once " FAST_BODY);
+    bench_must_exit(&p, 2);
+    char *said = bench_stderr(&p);
+    assert_non_null(strstr(said, "ACTION.md:"));
+    free(said);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
+        cmocka_unit_test_teardown(killed_in_the_middle_of_a_drive, bench_teardown),
+        cmocka_unit_test_teardown(one_a_workspace, bench_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
