@@ -1,3 +1,4 @@
+// @ts-check
 // app.js - the page: joins the wire, what is known, and the views.
 //
 //     wire (events, telemetry) --> reduce --> state --> one drawing a frame
@@ -18,6 +19,8 @@ import { now, queue } from '/ui/views/now.js';
 import { Tabs } from '/ui/tabs.js';
 
 const texts = { en, zh };
+/** @returns {any[]} */
+const all = (/** @type {string} */ selector) => [...document.querySelectorAll(selector)];
 const saved = (key) => { try { return localStorage.getItem(key) ?? ''; } catch { return ''; } };
 const save = (key, value) => { try { localStorage.setItem(key, value); } catch { /* private window */ } };
 
@@ -135,16 +138,16 @@ function draw() {
   const alarm = state.stop === 'unconfirmed' ? t('unconfirmed') : state.stopReachable === false ? t('unreachable') : '';
   $('alarm').hidden = !alarm;
   if ($('alarm').textContent !== alarm) $('alarm').textContent = alarm;
-  for (const b of document.querySelectorAll('main button, main input, main select, main textarea')) b.disabled = lost;
+  for (const b of all('main button, main input, main select, main textarea')) b.disabled = lost;
   drawDrive(lost);
 }
 
 function speak() {
   document.documentElement.lang = language;
-  for (const e of document.querySelectorAll('[data-t]')) e.textContent = t(e.dataset.t);
-  for (const e of document.querySelectorAll('[data-t-label]')) e.setAttribute('aria-label', t(e.dataset.tLabel));
+  for (const e of all('[data-t]')) e.textContent = t(e.dataset.t);
+  for (const e of all('[data-t-label]')) e.setAttribute('aria-label', t(e.dataset.tLabel));
   $('lang').textContent = t('language');
-  for (const e of document.querySelectorAll('[data-key]')) delete e.dataset.key;
+  for (const e of all('[data-key]')) delete e.dataset.key;
   $('legend').replaceChildren(...t('legend').split('|').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock'][i] }, word)));
   pad.words();
   tabs.words();

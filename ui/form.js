@@ -24,6 +24,7 @@ export function schemaForm(schema, value, { name = '', choices = {} } = {}) {
 }
 
 function group(schema, value, name, choices) {
+  /** @type {[string, Field][]} */
   const fields = Object.entries(schema.properties).map(([key, s]) => [key, schemaForm(s, value?.[key], { name: key, choices })]);
   const e = el('fieldset', {}, name ? el('legend', {}, name) : null, ...fields.map(([, f]) => f.e));
   const required = new Set(schema.required ?? []);

@@ -1,3 +1,4 @@
+// @ts-check
 // stop.js - the Stop button: fires on pointerdown, repeats until the latch is confirmed.
 //
 // It goes to a port of its own (the browser holds a port's requests back when six are under way). After
@@ -7,7 +8,9 @@ const REPEAT_MS = 250, CONFIRM_MS = 500, TWICE_MS = 600, PING_MS = 2000;
 
 export class Stop {
   constructor({ button, url, on }) {
-    Object.assign(this, { button, url, on });
+    this.button = button;
+    this.url = url;
+    this.on = on;
     this.pressed = false;
     button.addEventListener('pointerdown', (e) => { e.preventDefault(); this.press(); });
     button.addEventListener('click', () => this.press()); // a keyboard, a screen reader

@@ -1,3 +1,4 @@
+// @ts-check
 // worker.js - one listener for all tabs: it holds the streams, the tabs hear what comes.
 //
 // A browser gives a server six connections, for all tabs together; two streams a tab would use them up
@@ -35,7 +36,7 @@ function open(key, token, query) {
   return feed;
 }
 
-self.onconnect = (connection) => {
+/** @type {any} */ (self).onconnect = (/** @type {MessageEvent} */ connection) => {
   const port = connection.ports[0];
   port.onmessage = ({ data: { key, token, query } }) => {
     const feed = feeds.get(key) ?? open(key, token, query);

@@ -1,6 +1,7 @@
 // store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
 import { reduce, start, ROWS_MAX } from '../../ui/store.js';
 import { sseParser } from '../../ui/wire.js';
+import { wrongs } from '../../ui/wrong.js';
 import { finish, must, test } from './plain.mjs';
 
 const hello = (boot, seq = 0) => ({ kind: 'hello', now: 1000, data: { boot_id: boot, seq, role: 'operator', stop_port: 2025, snapshot: { mode: 'IDLE' } } });
@@ -76,5 +77,22 @@ await test('a body that is gone takes its picture along; one that was never hear
   s = reduce(s, { kind: 'telemetry', now: 1, data: { pose: { x: 0, y: 0, yaw: 0 } } });
   s = reduce(reduce(s, { kind: 'view', data: { path: [1, 2], scan: [] } }), { kind: 'body', data: { link: false } });
   must(s.noBody && s.body === null && s.view === null, JSON.stringify(s.view));
+});
+await test('everything that is degraded is named, and nothing else', () => {
+  const well = reduce(reduce(start(), hello('a')), { kind: 'telemetry', now: 1, data: { pose: { x: 0, y: 0, yaw: 0 }, stop: { latched: false }, realtime: 1, localization: { state: 'sure' } } });
+  const names = (s) => wrongs(s, (key) => key).map((w) => w.split(/[ :]/)[0]).join();
+  must(names(well) === '', names(well));
+  const with_ = (body) => names({ ...well, body: { ...well.body, ...body } });
+  for (const [is, want] of [
+    [with_({ stop: { latched: true, reason: 'a person' } }), 'latched'],
+    [with_({ stop: { latched: true, unsaved: 'no space' } }), 'latched,unsaved'],
+    [with_({ realtime: 0.5 }), 'unreal'],
+    [with_({ held: true }), 'held'],
+    [with_({ localization: { state: 'lost' } }), 'lostpose'],
+    [names(reduce(well, { kind: 'body', data: { link: false } })), 'no_body'],
+    [names(reduce(well, { kind: 'fault', text: 'disk full' })), 'store_error'],
+    [names({ ...well, llm: 'down' }), 'rules_in_charge'],
+    [names({ ...well, llm: 'up' }), ''],
+  ]) must(is === want, `${is} is not ${want}`);
 });
 finish();

@@ -2,17 +2,22 @@
 // drive.js - the pad of hold-to-drive: four buttons and the arrow keys, a speed, an end.
 import { el } from '/ui/dom.js';
 
-const WAYS = { up: ['▲', 1, 0, 'ArrowUp'], left: ['◀', 0, 1, 'ArrowLeft'], right: ['▶', 0, -1, 'ArrowRight'], down: ['▼', -1, 0, 'ArrowDown'] };
+const WAYS = {
+  up: { sign: '▲', v: 1, w: 0, key: 'ArrowUp' }, left: { sign: '◀', v: 0, w: 1, key: 'ArrowLeft' },
+  right: { sign: '▶', v: 0, w: -1, key: 'ArrowRight' }, down: { sign: '▼', v: -1, w: 0, key: 'ArrowDown' },
+};
 
 export class Pad {
   /** @param {HTMLElement} parent @param {{hand: import('/ui/hand.js').Hand, t: (k: string) => any, end: () => void}} o */
   constructor(parent, { hand, t, end }) {
-    Object.assign(this, { parent, hand, t });
+    this.parent = parent;
+    this.hand = hand;
+    this.t = t;
     this.speed = /** @type {HTMLInputElement} */ (el('input', { type: 'range', id: 'pad-speed', min: 0.05, max: 0.5, step: 0.05, value: 0.25 }));
     this.label = el('label', { for: 'pad-speed' });
     this.told = el('p', { id: 'pad-state', role: 'status' });
     this.over = el('button', { type: 'button', id: 'pad-end', onclick: end });
-    this.keys = Object.entries(WAYS).map(([way, [sign, v, w, key]]) => {
+    this.keys = Object.entries(WAYS).map(([way, { sign, v, w, key }]) => {
       const b = el('button', { type: 'button', class: `key ${way}`, 'data-way': way }, sign);
       const press = () => { b.classList.add('held'); hand.press(way, v * this.mps(), w * 4 * this.mps()); };
       const release = () => { if (b.classList.contains('held')) { b.classList.remove('held'); hand.release(way); } };

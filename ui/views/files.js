@@ -1,3 +1,4 @@
+// @ts-check
 // files.js - the workspace's files, to look at.
 import { el } from '/ui/dom.js';
 
@@ -5,7 +6,9 @@ const size = (n) => (n < 1024 ? `${n} B` : n < 1048576 ? `${(n / 1024).toFixed(0
 
 export class View {
   constructor(section, { wire, t }) {
-    Object.assign(this, { wire, t, path: '' });
+    this.wire = wire;
+    this.t = t;
+    this.path = '';
     this.title = el('h1');
     this.way = el('p', { class: 'row' });
     this.list = el('ul', { class: 'files' });

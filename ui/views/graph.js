@@ -1,3 +1,4 @@
+// @ts-check
 // graph.js - a graph of the brain, and where it is: the nodes that come next, and the one that has just been.
 //
 // The server says which nodes and edges there are (so the drawing cannot be another graph's); where they
@@ -63,7 +64,11 @@ function picture({ name, nodes, edges }) {
 
 export class View {
   constructor(section, { wire, t }) {
-    Object.assign(this, { wire, t, marks: new Map(), seen: 0, asked: 0 });
+    this.wire = wire;
+    this.t = t;
+    this.marks = new Map();
+    this.seen = 0;
+    this.asked = 0;
     this.which = el('select', { id: 'graph', onchange: () => this.show() }, ...['react', 'kernel'].map((g) => el('option', { value: g }, g)));
     this.title = el('h1');
     this.label = el('label', { for: 'graph' });

@@ -24,7 +24,7 @@ export function line(row, t) {
     case 'effect':
       if (SMALL.has(p.state) && p.state !== 'dispatched') return null;
       if (p.state === 'dispatched') return ['→', '', `${p.skill} ${brief(p.args)}`];
-      return [...(ENDS[p.state] ?? ['·', '']), `${p.skill} ${p.error_msg ?? ''}`];
+      return [ENDS[p.state]?.[0] ?? '·', ENDS[p.state]?.[1] ?? '', `${p.skill} ${p.error_msg ?? ''}`];
     case 'guard.refused': return ['⛔', 'warn', `${t('refused')}: ${(p.rules ?? []).map((r) => r.message ?? r.rule).join('; ') || p.reason || ''}`];
     case 'approval.requested': return ['⚠', 'warn', p.question ?? t('asks')];
     case 'approval.resolved': return ['✓', '', `${t(p.action ?? 'answered')} · ${p.by ?? ''}`];

@@ -35,7 +35,11 @@ export function centre(polygon) {
 
 export class MapView {
   constructor(parent, { onGoal, onPose, t, language }) {
-    Object.assign(this, { parent, onGoal, onPose, t, language });
+    this.parent = parent;
+    this.onGoal = onGoal;
+    this.onPose = onPose;
+    this.t = t;
+    this.language = language;
     this.made = '';
     this.tool = 'goal';
     this.ghost = null;

@@ -1,3 +1,4 @@
+// @ts-check
 // plan.js - what was, is and will be done: tasks on a line of time, their steps, what people answered.
 import { el, fill } from '/ui/dom.js';
 import { line } from '/ui/views/log.js';
@@ -23,7 +24,10 @@ const TONE = { succeeded: 'good', done: 'good', active: 'active', queued: 'queue
 
 export class View {
   constructor(section, { wire, t }) {
-    Object.assign(this, { wire, t, rows: [], last: 0 });
+    this.wire = wire;
+    this.t = t;
+    this.rows = [];
+    this.last = 0;
     this.title = el('h1');
     this.lane = el('div', { class: 'lanes' });
     section.append(this.title, this.lane);

@@ -1,10 +1,13 @@
+// @ts-check
 // system.js - what runs here: versions, store, model, body, what is degraded, and the doctor.
 import { el, fill, fixed } from '/ui/dom.js';
-import { wrongs } from '/ui/views/bar.js';
+import { wrongs } from '/ui/wrong.js';
 
 export class View {
   constructor(section, { wire, t }) {
-    Object.assign(this, { wire, t, is: {} });
+    this.wire = wire;
+    this.t = t;
+    this.is = {};
     this.title = el('h1');
     this.wrong = el('div', { role: 'status' });
     this.facts = el('dl');

@@ -1,3 +1,4 @@
+// @ts-check
 // threads.js - threads and their past: a slider over checkpoints, what each step changed, a fork from there.
 //
 // What is shown here is history, and says so; nothing in it can be changed. A fork is another thread, in
@@ -19,7 +20,11 @@ const brief = (v) => { const s = v === undefined ? '∅' : JSON.stringify(v); re
 
 export class View {
   constructor(section, { wire, t }) {
-    Object.assign(this, { wire, t, at: 0, list: [], n: 0 });
+    this.wire = wire;
+    this.t = t;
+    this.at = 0;
+    this.list = [];
+    this.n = 0;
     this.thread = el('select', { id: 'thread', onchange: () => this.read() });
     this.space = el('select', { id: 'space', onchange: () => this.read() }, ...SPACES.map((s) => el('option', { value: s }, s)));
     this.slider = el('input', { id: 'moment', type: 'range', min: 0, max: 0, step: 1, oninput: () => this.look() });

@@ -1,3 +1,4 @@
+// @ts-check
 // tree.js - the navigator's behaviour tree at work: every node with its state, as the body tells it.
 import { el } from '/ui/dom.js';
 
@@ -5,7 +6,9 @@ const SIGNS = { RUNNING: '▶', SUCCESS: '✓', FAILURE: '✕', IDLE: '·', SKIP
 
 export class View {
   constructor(section, { t }) {
-    Object.assign(this, { t, made: '', rows: [] });
+    this.t = t;
+    this.made = '';
+    this.rows = [];
     this.title = el('h1');
     this.file = el('p', { class: 'moment' });
     this.list = el('ul', { class: 'tree' });
