@@ -40,6 +40,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 300
+#define EVENT_MAX      (4UL * 1024UL * 1024UL) // of one event: a thread's whole state
 
 static const pons__route *const tables[] = {
     pons__words_routes, // robot/words.c
@@ -171,6 +172,7 @@ static int listen_both(pons_serve *s, pons_error *err)
                                         .certificate = s->o.certificate,
                                         .key = s->o.key,
                                         .workers = 8,
+                                        .stream_max = EVENT_MAX,
                                         .handle = handle,
                                         .user = s};
     s->stop_port = s->o.stop_port >= 0 ? s->o.stop_port : s->o.port > 0 ? s->o.port + 1 : 0;

@@ -92,6 +92,54 @@ static void test_a_run_is_streamed(void **state)
     lg_close(&t);
 }
 
+// A state that is larger than what a stream keeps for a client.
+static void test_a_large_state(void **state)
+{
+    (void)state;
+    enum { LARGE = 900 * 1024 };
+    lg t;
+    lg_open(&t);
+    pons_autobuf body = PONS_BUF_INIT;
+    pons_buf_str(&body, "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":2,\"posted\":\"");
+    for (int i = 0; i < LARGE; i++) {
+        pons_buf_byte(&body, 'x');
+    }
+    pons_buf_str(&body, "\"}}");
+    pons_buf_byte(&body, 0);
+    char *s = lg_text(&t, "POST", "/runs/stream", NULL, body.data);
+    pons_autovalue values = last(s, "values");
+    assert_int_equal(strlen(pons_get_str(values, "posted", "")), LARGE);
+    assert_int_equal(json_array_size(pons_get(values, "letters")), 2);
+    assert_non_null(strstr(s, "event: end"));
+    free(s);
+    s = lg_text(&t, "POST", "/runs/wait", NULL, body.data);
+    pons_autovalue waited = json_loads(s, 0, NULL);
+    assert_int_equal(strlen(pons_get_str(waited, "posted", "")), LARGE);
+    free(s);
+    lg_close(&t);
+}
+
+// Names that would be another file, another header, or nothing that can be seen.
+static void test_names_of_threads(void **state)
+{
+    (void)state;
+    static const char *const names_of[] = {"a%2Fb", "%2E%2E%2Fx", "a%20b", "%E2%80%AEx"};
+    static const char *const ids[] = {"a/b", "../x", "", "a b", "a\\nb", "a\\u202ex"};
+    lg t;
+    char path[PATH], body[PATH];
+    lg_open(&t);
+    for (size_t i = 0; i < sizeof names_of / sizeof names_of[0]; i++) {
+        snprintf(path, sizeof path, "/threads/%s/runs", names_of[i]);
+        pons_autovalue no = lg_call(&t, 422, "POST", path,
+                                    "{\"assistant_id\":\"letters\",\"if_not_exists\":\"create\"}");
+    }
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        snprintf(body, sizeof body, "{\"thread_id\":\"%s\"}", ids[i]);
+        pons_autovalue no = lg_call(&t, 422, "POST", "/threads", body);
+    }
+    lg_close(&t);
+}
+
 static void test_messages_grow(void **state)
 {
     (void)state;
@@ -812,6 +860,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_run_is_streamed),
         cmocka_unit_test(test_messages_grow),
+        cmocka_unit_test(test_a_large_state),
+        cmocka_unit_test(test_names_of_threads),
         cmocka_unit_test(test_a_failed_run_says_why),
         cmocka_unit_test(test_a_cut_stream_goes_on),
         cmocka_unit_test(test_a_run_outlives_its_server),

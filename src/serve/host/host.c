@@ -10,6 +10,7 @@
 
 #include "pons/log.h"
 #include "pons/memory.h"
+#include "pons/plain.h"
 #include "serve/host/keep.h"
 #include "serve/host/parts.h"
 
@@ -123,6 +124,15 @@ static void stopped(pons__runhost *h, pons__job *list)
 
 // ---- taking a run -------------------------------------------------------------------------------
 
+bool pons__thread_name(const char *name)
+{
+    const size_t n = strlen(name);
+    pons_autobuf plain = PONS_BUF_INIT;
+    return n > 0 && n < PONS_NAME_MAX && !strpbrk(name, " /") &&
+           pons_plain(&plain, name, n, false) >= 0 && plain.len == n &&
+           memcmp(plain.data, name, n) == 0;
+}
+
 static int make(pons__runhost *h, const pons__ask *a, pons__job **ret, pons_error *err)
 {
     const pons_store store = h->s->o.store;
@@ -132,10 +142,13 @@ static int make(pons__runhost *h, const pons__ask *a, pons__job **ret, pons_erro
         return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no graph '%.80s'",
                               a->graph);
     }
-    if ((a->thread && (!*a->thread || strlen(a->thread) >= PONS_NAME_MAX)) ||
-        strlen(a->assistant) >= PONS_NAME_MAX || (a->run && strlen(a->run) >= PONS__UUID)) {
-        return pons_error_set(err, PONS_EINVAL, PONS__SERVE, "a thread's name has 1 to %d bytes",
-                              PONS_NAME_MAX - 1);
+    if ((a->thread && !pons__thread_name(a->thread)) || strlen(a->assistant) >= PONS_NAME_MAX ||
+        (a->run && strlen(a->run) >= PONS__UUID)) {
+        return pons_error_set(
+            err, PONS_EINVAL, PONS__SERVE,
+            "a thread's name has 1 to %d bytes, no spaces, slashes or what nobody "
+            "can see",
+            PONS_NAME_MAX - 1);
     }
     int rc = pons__job_create(pons_value_ref(a->kwargs), pons_value_ref(a->metadata), &j, err);
     if (rc < 0) {

@@ -42,6 +42,8 @@ void pons__runhost_close(pons__runhost *h); // frees; after the server's last re
 const pons_serve_graph *pons__runhost_graph(const pons__runhost *h, const char *id); // NULL: none
 const pons_items *pons__runhost_items(const pons__runhost *h);
 
+// Whether a text can be a thread's name: what a person can see, without spaces and slashes.
+bool pons__thread_name(const char *name);
 // Taken, durably. *ret: what pons__runhost_run gives. PONS_ENOTFOUND: no such graph. PONS_EBUSY: the
 // thread has runs, and this one rejects that. PONS_EINVAL: it cannot be carried out.
 int pons__runhost_submit(pons__runhost *h, const pons__ask *a, pons_value **ret, pons_error *err);

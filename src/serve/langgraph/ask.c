@@ -127,6 +127,9 @@ static int make_thread(pons_serve *s, const char *thread, const pons_value *body
     if (!n.is && strcmp(how, "create") != 0) {
         return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no thread %.80s", thread);
     }
+    if (!pons__thread_name(thread)) {
+        return pons_error_set(err, BAD, "'%.80s' is no name of a thread", thread);
+    }
     if (n.is && strcmp(n.graph, graph) == 0 && strcmp(n.assistant, assistant) == 0) {
         return PONS_OK;
     }

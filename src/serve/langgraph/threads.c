@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { LIMIT = 10, ID_MIN = 1 };
+enum { LIMIT = 10 };
 
 static const char *ns_of(pons_serve *s, const char *thread)
 {
@@ -51,12 +51,6 @@ static void reply(pons__request *r, const char *thread)
 
 // ---- making -------------------------------------------------------------------------------------
 
-static bool is_name(const char *id)
-{
-    const size_t n = strlen(id);
-    return n >= ID_MIN && n < PONS_NAME_MAX && strspn(id, ".") != n && !strchr(id, '/');
-}
-
 // A thread's metadata without members that say nothing.
 static pons_value *metadata_of(const pons_value *body)
 {
@@ -82,8 +76,10 @@ static void create(pons__request *r)
         pons__reply_error(r, 422, "metadata: an object");
         return;
     }
-    if (id && !is_name(id)) {
-        pons__reply_error(r, 422, "thread_id: 1 to %d bytes, without a slash", PONS_NAME_MAX - 1);
+    if (id && !pons__thread_name(id)) {
+        pons__reply_error(r, 422,
+                          "thread_id: 1 to %d bytes, no spaces, slashes or what nobody can see",
+                          PONS_NAME_MAX - 1);
         return;
     }
     if (id && pons__lg_thread_is(r->s, id)) {
