@@ -42,12 +42,12 @@
 #define NAME_MAX_BYTES 300
 #define EVENT_MAX      (4UL * 1024UL * 1024UL) // of one event: a thread's whole state
 
-static const pons__route *const tables[] = {
-    pons__words_routes, // robot/words.c
-    pons__live_routes,  // robot/live.c
-    pons__hand_routes,
-    pons__past_routes,
-    pons__files_routes,   // robot/hand.c
+const pons__route *const pons__serve_tables[] = {
+    pons__words_routes,   // robot/words.c
+    pons__live_routes,    // robot/live.c
+    pons__hand_routes,    // robot/hand.c
+    pons__past_routes,    // robot/
+    pons__files_routes,   // robot/
     pons__hub_routes,     // feed/hub.c
     pons__metrics_routes, // metrics/metrics.c
     pons__mcp_routes,     // mcp/mcp.c
@@ -75,7 +75,7 @@ static void handle(void *user, pons_http_exchange *x)
     if (strcmp(r.s->http->method(x), "OPTIONS") == 0) {
         pons__door_preflight(&r);
     } else if (pons__door_enter(&r)) {
-        pons__route_request(&r, tables);
+        pons__route_request(&r, pons__serve_tables);
     }
     pons_value_unref(r.body);
     pons__metrics_request(r.s->metrics, r.status, pons_now_ns(&r.s->o.clock) - from);

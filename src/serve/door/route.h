@@ -13,6 +13,8 @@ typedef struct pons__route {
     pons__handler handle;
 } pons__route;
 
+extern const pons__route *const pons__serve_tables[]; // the main port's; NULL at the end
+
 // Tables end with a row of NULLs. Decodes the path, finds the row, looks at the role, and handles
 // it; answers 404, 405, 401 or 403 otherwise.
 void pons__route_request(pons__request *r, const pons__route *const *tables);

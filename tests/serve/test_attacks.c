@@ -1,0 +1,318 @@
+// Every route of the server against every attack that needs no luck: who has no token, a wrong one or a
+// small one; pages of others; forms; paths; bodies that are too large, no JSON, or too deep; heads and
+// bodies that never come. Nothing of it reaches the robot. The routes are the server's own tables, so
+// that a new one is attacked, too. And a thousand clients that listen beside a thousand that only
+// pretend to be about to speak.
+#include "pons/buf.h"
+#include "serve/door/route.h"
+#include "serve/serve_bench.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HANG_MS    120000 // a test that waits so long has failed
+#define ROUTES_MAX 256
+
+static const pons__route *rows[ROUTES_MAX];
+static size_t n_rows;
+
+static void find_routes(void)
+{
+    n_rows = 0;
+    for (size_t t = 0; pons__serve_tables[t]; t++) {
+        for (const pons__route *row = pons__serve_tables[t]; row->path; row++) {
+            assert_true(n_rows < ROUTES_MAX);
+            rows[n_rows++] = row;
+        }
+    }
+    assert_true(n_rows > 40);
+}
+
+// The path with something where the stars are.
+static void path_of(const pons__route *row, char ret[256])
+{
+    size_t n = 0;
+    for (const char *at = row->path; *at && n < 240; at++) {
+        if (*at == '*') {
+            n += (size_t)snprintf(ret + n, 256 - n, "x1");
+        } else {
+            ret[n++] = *at;
+        }
+    }
+    ret[n] = '\0';
+}
+
+// A method that no route of this path has.
+static const char *method_beside(const char *path)
+{
+    static const char *const methods[] = {"PATCH", "PUT", "DELETE", "POST"};
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+        bool taken = false;
+        for (size_t i = 0; i < n_rows; i++) {
+            char other[256];
+            path_of(rows[i], other);
+            const bool same = strcmp(other, path) == 0 || strcmp(rows[i]->path, path) == 0;
+            taken |= same && strcmp(rows[i]->method, methods[m]) == 0;
+        }
+        if (!taken) {
+            return methods[m];
+        }
+    }
+    return NULL;
+}
+
+static bool writes(const pons__route *row)
+{
+    return strcmp(row->method, "GET") != 0;
+}
+
+static void must(const bench *b, const char *what, const ask *a, int one, int other)
+{
+    const int got = bench_status(b, a);
+    if (got != one && got != other) {
+        fail_msg("%s %s, %s: %d", a->method, a->path, what, got);
+    }
+}
+
+static void attack(const bench *b, const pons__route *row, const char *deep, const char *large)
+{
+    char path[256], crooked[300];
+    path_of(row, path);
+    const char *token =
+        bench_token(b, pons__role_name(row->role > PONS__NOBODY ? row->role : PONS__VIEWER));
+    const char *body = writes(row) ? "{}" : NULL;
+    const ask plain = {row->method, path, NULL, token, NULL, body, false};
+    ask a = plain;
+    if (row->role > PONS__NOBODY) {
+        a.token = NULL;
+        must(b, "no token", &a, 401, 401);
+        char part[33];
+        snprintf(part, sizeof part, "%.32s", token);
+        a.token = part;
+        must(b, "a token's beginning", &a, 401, 401);
+    }
+    a.token = "0000000000000000000000000000000000000000000000000000000000000000";
+    must(b, "a wrong token", &a, 401, 401);
+    if (row->role > PONS__VIEWER) {
+        a.token = bench_token(b, "viewer");
+        must(b, "a viewer's token", &a, 403, 403);
+    }
+    if (row->role > PONS__OPERATOR) {
+        a.token = bench_token(b, "operator");
+        must(b, "an operator's token", &a, 403, 403);
+    }
+    a = plain;
+    a.host = "evil.example";
+    must(b, "a foreign host", &a, 403, 403);
+    a = plain;
+    a.headers = "Host: evil.example\r\n";
+    must(b, "two hosts", &a, 400, 403);
+    a = plain;
+    a.headers = "Origin: http://evil.example\r\n";
+    must(b, "a foreign origin", &a, 403, 403);
+    a.headers = "Origin: null\r\n";
+    must(b, "no origin's origin", &a, 403, 403);
+    if (writes(row)) {
+        a.headers = "Content-Type: application/x-www-form-urlencoded\r\n";
+        must(b, "a form", &a, 415, 415);
+        a.headers = "Content-Type: text/plain\r\n";
+        must(b, "text", &a, 415, 415);
+        a = plain;
+        a.body = "{\"text\":";
+        must(b, "bad JSON", &a, 400, 400);
+        a.body = deep;
+        must(b, "deep JSON", &a, 400, 400);
+        a.body = large;
+        must(b, "too large", &a, 413, 413);
+    }
+    a = plain;
+    a.method = method_beside(path);
+    if (a.method) { // a word in the path may be another route's name of something: then its role counts
+        const int got = bench_status(b, &a);
+        assert_true(got == 405 || got == 404 || got == 403);
+    }
+    a = plain;
+    snprintf(crooked, sizeof crooked, "/x/..%s", path);
+    a.path = crooked;
+    must(b, "traversal", &a, 400, 404);
+    snprintf(crooked, sizeof crooked, "/x/%%2e%%2e%s", path);
+    must(b, "encoded traversal", &a, 400, 404);
+    snprintf(crooked, sizeof crooked, "%s%%00", path);
+    must(b, "a zero", &a, 400, 404);
+}
+
+static void test_every_route_against_every_attack(void **state)
+{
+    bench b;
+    (void)state;
+    bench_open(&b);
+    find_routes();
+    char *deep = calloc(1, 200001), *large = malloc(1100001);
+    memset(deep, '[', 200000);
+    memset(large, ' ', 1100000);
+    large[1100000] = '\0';
+    for (size_t i = 0; i < n_rows; i++) {
+        attack(&b, rows[i], deep, large);
+    }
+    assert_int_equal(b.changes, 0); // nothing of it reached the robot
+    assert_int_equal(b.stops, 0);
+    print_message("%zu routes\n", n_rows);
+    free(deep);
+    free(large);
+    bench_close(&b);
+}
+
+// ---- what never comes ---------------------------------------------------------------------------
+
+static void send_text(int fd, const char *text)
+{
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+}
+
+// Until the other side has closed; whatever it says before that is its business.
+static void must_close(int fd)
+{
+    char text[4096];
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        assert_int_equal(poll(&p, 1, HANG_MS), 1);
+        if (recv(fd, text, sizeof text, 0) <= 0) {
+            close(fd);
+            return;
+        }
+    }
+}
+
+static void test_heads_and_bodies_that_never_come(void **state)
+{
+    bench b;
+    int fds[2 * ROUTES_MAX];
+    size_t n = 0;
+    (void)state;
+    bench_open(&b);
+    find_routes();
+    for (size_t i = 0; i < n_rows;
+         i++) { // all at once: each is waited for as long as it is allowed
+        char path[256], text[1024];
+        path_of(rows[i], path);
+        fds[n] = bench_connect(b.port);
+        snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nX-A", rows[i]->method,
+                 path, b.port);
+        send_text(fds[n++], text);
+        if (writes(rows[i])) {
+            fds[n] = bench_connect(b.port);
+            snprintf(text, sizeof text,
+                     "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nx-api-key: %s\r\nContent-Type: "
+                     "application/json\r\nContent-Length: 100\r\n\r\n{",
+                     rows[i]->method, path, b.port, bench_token(&b, "admin"));
+            send_text(fds[n++], text);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        must_close(fds[i]);
+    }
+    assert_int_equal(b.changes, 0);
+    bench_close(&b);
+}
+
+// ---- a thousand and a thousand ------------------------------------------------------------------
+
+typedef struct listener {
+    int fd;
+    int64_t last; // event
+    char rest[64];
+} listener;
+
+// Reads what has come; each event once, in order.
+static void take(listener *l)
+{
+    char text[65536 + sizeof l->rest];
+    size_t n = strlen(l->rest);
+    memcpy(text, l->rest, n);
+    const ssize_t got = recv(l->fd, text + n, 65536, MSG_DONTWAIT);
+    if (got <= 0) {
+        assert_true(got < 0); // it was not dropped
+        return;
+    }
+    n += (size_t)got;
+    text[n] = '\0';
+    const char *at = text;
+    for (const char *id = text; (id = strstr(id, "\nid: ")); id++) {
+        if (!strchr(id + 1, '\n')) {
+            break; // the number is not whole
+        }
+        assert_int_equal(strtoll(id + 5, NULL, 10), l->last + 1);
+        l->last++;
+        at = id + 5;
+    }
+    // What may be the beginning of the next one.
+    const char *tail = text + n > text + 40 ? text + n - 40 : text;
+    tail = tail < at ? at : tail;
+    snprintf(l->rest, sizeof l->rest, "%s", tail);
+}
+
+static void test_a_thousand_that_listen_and_a_thousand_that_pretend(void **state)
+{
+    enum { MOST = 1000, EVENTS = 10 };
+    bench b;
+    struct rlimit files;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    const size_t room = files.rlim_cur > 300 ? (files.rlim_cur - 300) / 4 : 0; // two ends of each
+    const size_t n = room < MOST ? room : MOST;
+    print_message("%zu of each\n", n);
+    assert_true(n >= 100);
+    bench_open(&b);
+    int *slow = calloc(n, sizeof *slow);
+    listener *l = calloc(n, sizeof *l);
+    for (size_t i = 0; i < n; i++) {
+        slow[i] = bench_connect(b.port);
+        send_text(slow[i], "GET /v1/state HTTP/1.1\r\nHost: 127");
+        snprintf(l[i].rest, sizeof l[i].rest,
+                 "\n"); // which ends what is read before the first event
+        l[i].fd = bench_send(
+            &b, &(ask){"GET", "/v1/events", NULL, bench_token(&b, "viewer"), NULL, NULL, false});
+    }
+    for (size_t i = 0; i < n; i++) {
+        free(bench_until(l[i].fd, "event: hello"));
+    }
+    bench_commit(&b, EVENTS);
+    // Meanwhile Stop and the state have their answers.
+    assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, "{}", true}), 200);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/state", NULL, bench_token(&b, "viewer"),
+                                             NULL, NULL, false}),
+                     200);
+    for (size_t i = 0; i < n; i++) {
+        for (int waited = 0; l[i].last < EVENTS; waited++) {
+            struct pollfd p = {.fd = l[i].fd, .events = POLLIN};
+            assert_int_equal(poll(&p, 1, HANG_MS), 1);
+            take(&l[i]);
+            assert_true(waited < 100000);
+        }
+        close(l[i].fd);
+    }
+    for (size_t i = 0; i < n; i++) {
+        must_close(slow[i]);
+    }
+    free(slow);
+    free(l);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_route_against_every_attack),
+        cmocka_unit_test(test_heads_and_bodies_that_never_come),
+        cmocka_unit_test(test_a_thousand_that_listen_and_a_thousand_that_pretend),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
