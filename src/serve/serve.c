@@ -46,8 +46,8 @@ const pons__route *const pons__serve_tables[] = {
     pons__words_routes,   // robot/words.c
     pons__live_routes,    // robot/live.c
     pons__hand_routes,    // robot/hand.c
-    pons__past_routes,    // robot/
-    pons__files_routes,   // robot/
+    pons__past_routes,    // robot/past.c
+    pons__files_routes,   // robot/files.c
     pons__hub_routes,     // feed/hub.c
     pons__metrics_routes, // metrics/metrics.c
     pons__mcp_routes,     // mcp/mcp.c
