@@ -65,5 +65,5 @@ node "$dir/check.mjs" brain "$work/brain.jsonl" $? || { failed=1; tail -n 3 "$wo
 timeout 900 "$pons" agent --json --workspace "$work/agent" --llm "$url" "What files are in the workspace? Answer in one sentence." \
     </dev/null >"$work/agent.jsonl" 2>"$work/agent.err"
 node "$dir/check.mjs" agent "$work/agent.jsonl" $? || { failed=1; tail -n 3 "$work/agent.err"; }
-node "$dir/goals.mjs" "$pons" "$url" "$work" || failed=1
+node "$dir/goals.mjs" "$pons" "$url" "$work" "${PONS_REAL_MODEL_GOALS:-.}" || failed=1 # a regular expression: only those
 exit $failed
