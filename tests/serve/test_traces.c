@@ -119,7 +119,9 @@ static void test_spans(void **state)
     assert_int_equal(json_array_size(all), 6);
     assert_non_null(strstr(fake_server_head(f, 0), "POST /v1/traces HTTP/1.1"));
     assert_non_null(strstr(fake_server_head(f, 0), "x-team: robots"));
-    assert_null(strstr(fake_server_body(f, 0), "a secret")); // what was said is nobody's there
+    for (size_t i = 0; fake_server_body(f, i); i++) { // what was said is nobody's there
+        assert_null(strstr(fake_server_body(f, i), "a secret"));
+    }
     const pons_value *turn = span(all, "invoke_agent agent"), *chat = span(all, "chat m");
     assert_null(pons_get(turn, "parentSpanId"));
     assert_int_equal(strlen(pons_get_str(turn, "traceId", "")), 32);
@@ -153,7 +155,7 @@ static void test_a_collector_that_is_busy_or_away(void **state)
     begin(&b, fake_server_port(f), url);
     a_turn_and_a_task(&b);
     bench_close(&b);
-    assert_int_equal(fake_server_requests(f), 2);
+    assert_true(fake_server_requests(f) >= 2);
     assert_string_equal(fake_server_body(f, 0), fake_server_body(f, 1)); // the same once more
     const int port = fake_server_port(f);
     fake_server_stop(f);

@@ -20,7 +20,7 @@
 #define SPANS_MAX 4096
 #define BATCH     256
 #define EVERY_MS  1000
-#define WHOLE_MS  3000 // of a request
+#define WHOLE_MS  10000 // of a request
 #define TELL_MS   60000
 #define HEADERS   18
 
