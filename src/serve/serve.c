@@ -63,6 +63,7 @@ const pons__route *const pons__serve_tables[] = {
     pons__openai_routes, // openai/openai.c
     pons__lg_graph_routes,
     pons__lg_cron_routes,
+    pons__lg_protocol_routes,
     pons__page_routes, // page/page.c
     NULL,
 };

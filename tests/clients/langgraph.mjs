@@ -245,4 +245,17 @@ await test('crons: made, found, changed, counted, deleted', async () => {
   same((await client.crons.search({ limit: 50 })).some((c) => c.cron_id === one.cron_id), false, 'deleted');
 });
 
+if (client.threads.stream) await test('the newer protocol: started, asked, answered', async () => {
+  const s = client.threads.stream({ assistantId: 'parrot' });
+  await s.run.start({ input: { messages: human('please say hello') } });
+  for await (const v of s.values) must(Array.isArray(v.messages), 'values');
+  must(s.interrupted, 'interrupted');
+  same(s.interrupts[0].payload.action_requests[0].args.text, 'please say hello', 'asked');
+  await s.respondInput({ namespace: s.interrupts[0].namespace, interrupt_id: s.interrupts[0].interruptId, response: { decisions: [{ type: 'approve' }] } });
+  await until('its end', async () => (await client.threads.get(s.threadId)).status === 'idle');
+  const { values } = await client.threads.getState(s.threadId);
+  same(values.messages.at(-1).content, 'please say hello', 'answered');
+  await s.close();
+});
+
 finish();

@@ -684,6 +684,8 @@ static const struct {
     {"GET", "/runs/crons/c", "viewer"},
     {"PATCH", "/runs/crons/c", "operator"},
     {"DELETE", "/runs/crons/c", "operator"},
+    {"POST", "/threads/t/commands", "operator"},
+    {"POST", "/threads/t/stream/events", "viewer"},
 };
 
 static void must_be(const lg *t, size_t i, const char *attack, const ask *a, int want)

@@ -12,6 +12,7 @@ extern const pons__route pons__lg_run_routes[];
 extern const pons__route pons__lg_store_routes[];
 extern const pons__route pons__lg_graph_routes[];
 extern const pons__route pons__lg_cron_routes[];
+extern const pons__route pons__lg_protocol_routes[];
 
 void pons__lg_crons_begin(pons_serve *s); // they fire from now on
 
