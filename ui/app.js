@@ -126,7 +126,7 @@ function draw() {
     now($('now-body'), state, t);
     queue($('queue'), state, t);
     map.draw(state);
-    log.draw(state, t);
+    if (log.draw(state, t)) drawn ??= requestAnimationFrame(draw);
   }
   tabs.draw(state);
   const latched = state.stop === 'latched' || state.body?.stop?.latched;

@@ -78,6 +78,7 @@ export function reduce(state, message) {
       };
     }
     case 'event': return event(state, message.data, message.now);
+    case 'batch': return message.list.reduce((/** @type {State} */ s, /** @type {any} */ data) => event(s, data, message.now), state);
     case 'hb': {
       const wire = state.wire === 'denied' || state.wire === 'resync' ? state.wire : 'live';
       return { ...state, heardMs: message.now, wire, skewMs: message.data?.ts_ms ? message.data.ts_ms - message.now : state.skewMs };

@@ -7,13 +7,21 @@
 // joins is first told what the others know; the reducer drops what comes twice.
 import { Wire } from '/ui/wire.js';
 
-const KEEP = 500;
+const KEEP = 500, BATCH = 500, BATCH_MS = 30;
 const feeds = new Map();
 
 function open(key, token, query) {
   const feed = { hello: null, rows: [], newest: new Map(), denied: false };
   const channel = new BroadcastChannel(key);
-  const say = (message) => channel.postMessage(message);
+  // Events go in batches: who has missed thousands of them must not be woken by each.
+  let batch = [], timer = 0;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = 0;
+    if (batch.length) channel.postMessage({ kind: 'batch', list: batch });
+    batch = [];
+  };
+  const say = (message) => { flush(); channel.postMessage(message); };
   const wire = new Wire({ token });
   feeds.set(key, feed);
   wire.listen('/v1/events' + (query ? query + '&' : '?') + 'last=200', { on: (what, e) => {
@@ -24,7 +32,9 @@ function open(key, token, query) {
     else {
       const message = { kind: 'event', data: e.data };
       if (e.data.seq) feed.rows = feed.rows.concat([message]).slice(-KEEP);
-      say(message);
+      batch.push(message.data);
+      if (batch.length >= BATCH) flush();
+      else timer ||= setTimeout(flush, BATCH_MS);
     }
   } });
   wire.listen('/v1/live?hz=10&view=1', { on: (what, e) => {

@@ -17,6 +17,11 @@ await test('another boot id is a restart, and a divider stands before the next r
   s = reduce(reduce(s, hello('b')), event(2));
   must(s.restarts === 1 && s.rows[1].again && !s.rows[0].again, JSON.stringify(s.rows));
 });
+await test('a batch is its events, one after the other', () => {
+  const list = [1, 2, 2, 3].map((seq) => event(seq).data);
+  const s = reduce(reduce(start(), hello('a')), { kind: 'batch', now: 5, list });
+  must(s.rows.map((r) => r.seq).join() === '1,2,3' && s.seq === 3, s.rows.map((r) => r.seq).join());
+});
 await test('rows are bounded', () => {
   let s = reduce(start(), hello('a'));
   for (let i = 1; i <= 5 * ROWS_MAX; i++) s = reduce(s, event(i));

@@ -7,6 +7,9 @@ const SILENT = /^(observation|telemetry|stream\.)/;
 const SMALL = new Set(['intended', 'dispatched', 'accepted', 'started']); // states on the way
 const ENDS = { succeeded: ['✓', 'good'], done: ['✓', 'good'], failed: ['✕', 'bad'], aborted: ['✕', 'bad'], cancelled: ['–', 'quiet'], canceled: ['–', 'quiet'] };
 
+const FRAME = 60; // rows in one frame: a flood of events must not hold the page up
+const hours = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+
 /** @returns {[string, string, string] | null} a sign, a tone, words; null: not worth a line */
 export function line(row, t) {
   const p = row.payload ?? {};
@@ -43,7 +46,7 @@ export function item(row, t) {
   const said = SILENT.test(row.type) ? null : line(row, t);
   if (!said) return null;
   const when = new Date(row.ts_ms);
-  return el('li', { 'data-type': row.type, class: said[1] }, el('time', { datetime: when.toISOString() }, when.toLocaleTimeString([], { hour12: false })),
+  return el('li', { 'data-type': row.type, class: said[1] }, el('time', { datetime: when.toISOString() }, hours.format(when)),
     el('span', { class: 'sign', 'aria-hidden': 'true' }, said[0]), el('span', { title: row.type }, said[2].trim()));
 }
 
@@ -53,21 +56,23 @@ export class LogView {
     this.last = null;
   }
 
+  /** @returns {boolean} whether there is more to draw in the next frame */
   draw(state, t) {
     const rows = state.rows;
-    if (rows.length && rows[rows.length - 1] === this.last) return;
+    if (rows.length && rows[rows.length - 1] === this.last) return false;
     const from = this.last ? rows.indexOf(this.last) + 1 : 0;
     const atEnd = this.parent.scrollHeight - this.parent.scrollTop - this.parent.clientHeight < 40;
     const add = document.createDocumentFragment();
-    for (const r of rows.slice(from)) {
+    for (const r of rows.slice(from, from + FRAME)) {
       if (r.again) add.append(el('li', { class: 'again' }, el('span', {}, '↻'), el('span', {}, t('restarted'))));
       const e = item(r, t);
       if (e) add.append(e);
+      this.last = r;
     }
     this.parent.append(add);
     while (this.parent.childElementCount > ROWS_MAX) this.parent.firstElementChild?.remove();
-    if (rows.length) this.last = rows[rows.length - 1];
     if (atEnd) this.parent.scrollTop = this.parent.scrollHeight;
+    return rows.length > 0 && rows[rows.length - 1] !== this.last;
   }
 
   /** Another language: all anew. */
