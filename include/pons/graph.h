@@ -46,7 +46,7 @@ typedef struct pons_cancel pons_cancel;
 typedef enum pons_channel_kind {
     PONS_CHANNEL_LAST,      // more than one write a step: INVALID_CONCURRENT_GRAPH_UPDATE
     PONS_CHANNEL_ANY,       // the last in task order wins; cleared on a step without a write
-    PONS_CHANNEL_EPHEMERAL, // cleared on a step without a write
+    PONS_CHANNEL_EPHEMERAL, // cleared on a step without a write; conflicts as LAST
     PONS_CHANNEL_TOPIC,     // list of this step's values, lists flattened
     PONS_CHANNEL_TOPIC_ACC, // the same, accumulating
     PONS_CHANNEL_REDUCE,    // folded by a reducer in task order
@@ -78,6 +78,8 @@ typedef struct pons_channel_options {
     // MESSAGES: what is written is made LangChain's wire form first, from any form that
     // pons_message_of takes. Otherwise a message is any object, kept as it is.
     bool chat;
+    // EPHEMERAL, UNTRACKED: several writers a step are no conflict, the last in task order counts.
+    bool several;
     // A JSON schema of its value (pons/schema.h), shown with the graph's; of channels that do not fold
     // (LAST, ANY, EPHEMERAL, UNTRACKED) checked where a value comes from outside: inputs, updates.
     const pons_value *schema; // borrowed, referenced

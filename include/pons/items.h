@@ -74,8 +74,8 @@ typedef struct pons_items_query {
     const char *prefix; // labels that the namespaces begin with; NULL or "": any
     // {member: value} of the item's value, all of which must fit. A value that is an object with
     // operators, {"$gt": 3, "$lte": 9}, compares: $eq $ne $gt $gte $lt $lte (numbers with numbers,
-    // texts with texts by their bytes; whatever can't be compared does not fit). A member that is
-    // not there is null. Another operator is PONS_EINVAL.
+    // texts with texts by their bytes; whatever can't be compared does not fit), and $has of a list
+    // with an item that fits. A member that is not there is null. Another operator is PONS_EINVAL.
     const pons_value *filter;
     // Items with at least one of its words, best first; or, by meaning, all, nearest first. NULL:
     // newest put first.

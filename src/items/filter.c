@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define HAS "$has" // a list with such an item: of tags, say
+
 typedef enum compare { IS_LESS = -1, IS_EQUAL, IS_GREATER, IS_OTHER } compare;
 
 static const struct operator
@@ -46,10 +48,10 @@ int pons__item_filter_check(const pons_value *filter, pons_error *err)
         pons_value *operand;
         json_object_foreach(v, word, operand)
         {
-            if (compares && !operator_of(word)) {
+            if (compares && !operator_of(word) && strcmp(word, HAS) != 0) {
                 return pons_error_set(err, PONS_EINVAL, "items",
                                       "a filter of '%s' has no operator '%s': $eq $ne $gt $gte $lt "
-                                      "$lte",
+                                      "$lte $has",
                                       name, word);
             }
         }
@@ -102,6 +104,13 @@ static bool has_operators(const pons_value *v)
 
 static bool holds(const pons_value *have, const char *word, const pons_value *operand)
 {
+    if (strcmp(word, HAS) == 0) {
+        bool found = false;
+        for (size_t i = 0; i < json_array_size(have) && !found; i++) {
+            found = fits(json_array_get(have, i), operand);
+        }
+        return found;
+    }
     const struct operator* o = operator_of(word);
     const compare c = compare_values(have, operand);
     return o && ((c == IS_LESS && o->less) || (c == IS_EQUAL && o->equal) ||

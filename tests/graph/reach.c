@@ -243,6 +243,77 @@ static void a_stream_of_some_nodes(void **state)
     close_place(&p);
 }
 
+// Checkpoints by a tag of their run, and by what is known of it.
+static void a_history_by_tags(void **state)
+{
+    static const struct {
+        const char *filter;
+        size_t n;
+    } cases[] = {
+        {"{'tags':{'$has':'night'}}", 2}, {"{'tags':{'$has':'day'}}", 4},
+        {"{'tags':['day']}", 2},          {"{'tags':{'$has':'dusk'}}", 0},
+        {"{'who':{'$has':'me'}}", 0},     {"{'tags':{'$has':'day'},'who':'me'}", 2},
+    };
+    place p;
+    open_place(&p, state);
+    spec_node n[] = {{"a", "put sum 1", "END"}, {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"a", n});
+    static const char *const runs[] = {"{'tags':['day'],'who':'you'}",
+                                       "{'tags':['night','day'],'who':'me'}", "{}"};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        pons_autovalue meta = json(runs[i]);
+        const pons_run_options o = {.durability = PONS_DURABILITY_SYNC, .metadata = meta};
+        pons_run_destroy(streamed(&p, g, "{}", &o, PONS_RUN_DONE));
+    }
+    reopen(&p);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pons_autovalue filter = json(cases[i].filter);
+        pons_autovalue loop = json("'loop'");
+        json_object_set(filter, "source", loop);
+        pons_autovalue list = NULL;
+        assert_ok(pons_state_history_find(
+            p.store, "t1", "", &(pons_history_query){.filter = filter}, &list, &p.b.err));
+        if (json_array_size(list) != cases[i].n) {
+            fail_msg("%s: %zu", cases[i].filter, json_array_size(list));
+        }
+    }
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
+static int node_once(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    return pons_cx_put(cx, user, json_integer(pons_cx_node(cx)[0]));
+}
+
+// Two writers of a value that lasts a step, or is not stored, are a conflict unless it is said.
+static void several_writers(void **state)
+{
+    static const pons_channel_kind kinds[] = {PONS_CHANNEL_EPHEMERAL, PONS_CHANNEL_UNTRACKED};
+    for (size_t i = 0; i < 4; i++) {
+        place p;
+        open_place(&p, state);
+        pons_graph_builder *b = pons_graph_builder_create("several");
+        pons_graph_channel(b, "c", &(pons_channel_options){.kind = kinds[i / 2], .several = i % 2});
+        pons_graph_node(b, "a", node_once, (void *)(uintptr_t) "c");
+        pons_graph_node(b, "b", node_once, (void *)(uintptr_t) "c");
+        pons_graph_edge(b, PONS_START, "a");
+        pons_graph_edge(b, PONS_START, "b");
+        pons_graph_edge(b, "a", PONS_END);
+        pons_graph_edge(b, "b", PONS_END);
+        pons_graph *g = compile(b, NULL);
+        pons_run *r = run_to(&p.b, g, "", "{}", i % 2 ? PONS_RUN_DONE : PONS_RUN_FAILED);
+        assert_int_equal(pons_run_error(r)->status, i % 2 ? PONS_OK : PONS_ECONCURRENT);
+        if (i % 2) {
+            assert_int_equal(json_integer_value(pons_run_get(r, "c")), 'b');
+        }
+        pons_run_destroy(r);
+        pons_graph_destroy(g);
+        close_place(&p);
+    }
+}
+
 // ---- schemas ------------------------------------------------------------------------------------
 
 #define TWO                                                                                        \
@@ -434,6 +505,8 @@ int reach_run(const fault_store *kind)
         cmocka_unit_test(tasks_say_where_they_come_from),
         cmocka_unit_test(a_run_that_goes_on_shows_where_it_is),
         cmocka_unit_test(a_stream_of_some_nodes),
+        cmocka_unit_test(a_history_by_tags),
+        cmocka_unit_test(several_writers),
         cmocka_unit_test(inputs_and_contexts_are_checked),
         cmocka_unit_test(a_nodes_own_input_is_checked),
         cmocka_unit_test(schemas_are_read),

@@ -130,8 +130,7 @@ static int stage(pons_run *r, pons__stage *s, pons_error *err)
             return nomem(err);
         }
         r->updates[n++] = r->flat[at].v;
-        if (r->flat[at].task != writer &&
-            (ch->kind == PONS_CHANNEL_LAST || ch->kind == PONS_CHANNEL_UNTRACKED)) {
+        if (r->flat[at].task != writer && ch->single) {
             return pons_error_set(err, PONS_ECONCURRENT, PONS__MODULE,
                                   "nodes '%s' and '%s' wrote channel '%s' in the same step",
                                   r->tasks[writer]->node->name,

@@ -106,11 +106,22 @@ static int breakpoints(const pons_graph *g, const char *const *names, const char
     return PONS_OK;
 }
 
-static bool has_node(const pons_graph *g, const char *name)
+// Whether g or a graph inside it has such a node. seen: the graphs that were looked at, since one may
+// be inside in many places.
+static bool has_node(const pons_graph *g, const char *name, pons_value *seen)
 {
+    char key[32];
+    snprintf(key, sizeof key, "%p", (const void *)g);
+    if (json_object_get(seen, key)) {
+        return false;
+    }
+    json_object_set_new(seen, key, json_true());
     bool found = pons__graph_node_find(g, name) < g->n_nodes;
     for (size_t i = 0; i < g->n_nodes && !found; i++) {
-        found = g->nodes[i].sub && has_node(g->nodes[i].sub, name);
+        found = g->nodes[i].sub && has_node(g->nodes[i].sub, name, seen);
+        for (size_t k = 0; k < g->nodes[i].n_runs && !found; k++) {
+            found = has_node(g->nodes[i].runs[k], name, seen);
+        }
     }
     return found;
 }
@@ -120,7 +131,8 @@ static int streamed_nodes(const pons_graph *g, const char *const *names, pons_va
                           pons_error *err)
 {
     for (const char *const *s = names; s && *s; s++) {
-        if (!has_node(g, *s)) {
+        pons_autovalue seen = json_object();
+        if (!has_node(g, *s, seen)) {
             return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
                                   "stream_nodes names '%s', which is no node of graph %s, nor of "
                                   "its subgraphs",

@@ -109,6 +109,8 @@ void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_chan
         .reduce_user = o.reduce_user,
         .initial = pons_value_ref(o.initial),
         .chat = o.chat,
+        .single = o.kind == PONS_CHANNEL_LAST || (!o.several && (o.kind == PONS_CHANNEL_UNTRACKED ||
+                                                                 o.kind == PONS_CHANNEL_EPHEMERAL)),
         .internal = o.internal,
         .schema = {.source = pons_value_ref(o.schema)},
     };

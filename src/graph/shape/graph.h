@@ -29,6 +29,7 @@ typedef struct pons__channel {
     bool folds;     // a write is not simply the value
     bool merges;    // objects merged by key, stored by changed key
     bool chat;      // messages get LangChain's form
+    bool single;    // two writers in a step are a conflict
     bool internal;  // in neither a derived input schema nor an output
     pons__contract schema;
 } pons__channel;

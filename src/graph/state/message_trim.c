@@ -315,7 +315,10 @@ static bool some_lines(trimming *t, size_t at, pons_value *m, bool *ret_kept)
     }
     pons_autovalue before = first_of(t->list, at), *alone = json_array();
     bool ok = before && json_array_append_new(alone, pons_value_ref(m)) == 0;
-    const int64_t room = ok ? t->limit - count_of(t, before) : 0;
+    int64_t room = 0;
+    if (ok && __builtin_sub_overflow(t->limit, count_of(t, before), &room)) {
+        room = 0; // a counter that says anything
+    }
     size_t left = 0, right = 1;
     for (size_t i = 0; i < len; i++) {
         right += s[i] == '\n';
@@ -365,7 +368,7 @@ static bool trim_end(trimming *t)
         }
         system = pons_value_ref(head);
         const int64_t own = count_of(t, alone);
-        t->limit = own < t->limit ? t->limit - own : 0;
+        t->limit = own < 0 ? t->limit : own < t->limit ? t->limit - own : 0;
         json_array_remove(t->list, 0);
     }
     t->end_on = t->o->start_on;
@@ -384,7 +387,8 @@ int pons_messages_trim(const pons_value *list, const pons_messages_trim_options 
     if (!json_is_array(list)) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "only a list of messages is trimmed");
     }
-    trimming t = {.o = opts, .list = json_array(), .limit = opts->max_tokens};
+    trimming t = {
+        .o = opts, .list = json_array(), .limit = opts->max_tokens < 0 ? -1 : opts->max_tokens};
     int st = t.list ? PONS_OK : PONS_ENOMEM;
     for (size_t i = 0; i < json_array_size(list) && st == PONS_OK; i++) {
         pons_value *m = NULL;

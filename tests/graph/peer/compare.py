@@ -18,6 +18,7 @@ from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 from langgraph.cache.memory import InMemoryCache
+from langgraph.channels import AnyValue, EphemeralValue, Topic, UntrackedValue
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError, InvalidUpdateError
 from langgraph.graph import START, StateGraph
@@ -27,7 +28,8 @@ from langgraph.types import CachePolicy, Command, RetryPolicy, Send, interrupt
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)  # there, siblings of a task that failed may find the pool closed
 LIMIT = 25
-ROOT = {"log": "append", "n": "add", "x": "last", "u": "union", "m": "max", "res": "append", "msgs": "messages"}
+ROOT = {"log": "append", "n": "add", "x": "last", "u": "union", "m": "max", "res": "append", "msgs": "messages",
+        "any": "any", "once": "ephemeral", "loose": "loose", "topic": "topic", "acc": "topic_acc", "gone": "untracked"}  # fmt: skip
 INNER = {"log": "append", "n": "add", "x": "last", "u": "union", "m": "max", "res": "append"}
 
 
@@ -46,6 +48,9 @@ def greatest(a, b):
 KINDS = {
     "last": Any, "append": Annotated[list, add], "add": Annotated[int, add], "max": Annotated[int, greatest],
     "union": Annotated[list, union], "messages": Annotated[list, add_messages],
+    "any": Annotated[Any, AnyValue(Any)], "ephemeral": Annotated[Any, EphemeralValue(Any)],
+    "loose": Annotated[Any, EphemeralValue(Any, guard=False)], "topic": Annotated[list, Topic(int)],
+    "topic_acc": Annotated[list, Topic(int, True)], "untracked": Annotated[Any, UntrackedValue(Any, guard=False)],
 }  # fmt: skip
 
 # ---------------------------------------------------------------- a random graph
@@ -55,13 +60,19 @@ def make_ops(r, spec, name, names, inner, own):
     ops = []
     chance = r.random
     for _ in range(r.randint(0, 3)):
-        what = r.choice(["n", "n", "x", "u", "m", "res", "see", "see", "msgs"])
+        what = r.choice(["n", "n", "x", "u", "m", "res", "see", "see", "msgs", "kind"])
         if what == "see":
             ops.append(["see", r.choice([c for c in spec["channels"] if c not in ("log", "msgs")])])
         elif what == "msgs":
             if not inner:
                 said = {"role": "ai", "id": f"m{r.randint(0, 3)}", "content": f"{name}{r.randint(0, 9)}"}
                 ops.append(["put", "msgs", [said]])
+        elif what == "kind":
+            if not inner:
+                kind = r.choice(["any", "loose", "topic", "acc", "gone", "once"])
+                value = r.randint(1, 9)
+                if kind != "once" or chance() < 0.4:
+                    ops.append(["put", kind, [value, value + 1] if kind in ("topic", "acc") and chance() < 0.5 else value])
         elif what == "x":
             if chance() < 0.4:
                 ops.append(["put", "x", r.randint(1, 9)])

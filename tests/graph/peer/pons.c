@@ -163,15 +163,37 @@ static void add_channel(pons_graph_builder *b, const char *name, const char *kin
     static const struct {
         const char *word;
         pons_channel_kind kind;
-    } kinds[] = {{"last", PONS_CHANNEL_LAST},  {"append", PONS_CHANNEL_REDUCE},
-                 {"add", PONS_CHANNEL_REDUCE}, {"union", PONS_CHANNEL_REDUCE},
-                 {"max", PONS_CHANNEL_REDUCE}, {"messages", PONS_CHANNEL_MESSAGES}};
-    const pons_reducer_fn reducers[] = {
-        NULL, pons_reduce_append, pons_reduce_add, pons_reduce_union, reduce_max, NULL};
+    } kinds[] = {{"last", PONS_CHANNEL_LAST},
+                 {"append", PONS_CHANNEL_REDUCE},
+                 {"add", PONS_CHANNEL_REDUCE},
+                 {"union", PONS_CHANNEL_REDUCE},
+                 {"max", PONS_CHANNEL_REDUCE},
+                 {"messages", PONS_CHANNEL_MESSAGES},
+                 {"any", PONS_CHANNEL_ANY},
+                 {"ephemeral", PONS_CHANNEL_EPHEMERAL},
+                 {"loose", PONS_CHANNEL_EPHEMERAL},
+                 {"topic", PONS_CHANNEL_TOPIC},
+                 {"topic_acc", PONS_CHANNEL_TOPIC_ACC},
+                 {"untracked", PONS_CHANNEL_UNTRACKED}};
+    const pons_reducer_fn reducers[] = {NULL,
+                                        pons_reduce_append,
+                                        pons_reduce_add,
+                                        pons_reduce_union,
+                                        reduce_max,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].word, kind) == 0) {
-            pons_graph_channel(
-                b, name, &(pons_channel_options){.kind = kinds[i].kind, .reduce = reducers[i]});
+            pons_graph_channel(b, name,
+                               &(pons_channel_options){.kind = kinds[i].kind,
+                                                       .reduce = reducers[i],
+                                                       .several = strcmp(kind, "loose") == 0 ||
+                                                                  strcmp(kind, "untracked") == 0});
         }
     }
 }
