@@ -253,7 +253,7 @@ static void read_item(pons_ws_doc *d, size_t list, size_t node)
     if (faulty) {
         snprintf(what, sizeof what, "%s", d->tree.nodes[where].fault);
     } else {
-        pons_autovalue full = json_deep_copy(raw);
+        pons_autovalue full = key ? json_deep_copy(raw) : pons_value_ref(raw);
         if (!key || !json_is_object(full) || add_key(l->kind, key, full, what)) {
             value = pons__ws_record_read(l->kind, full, what, path);
         }

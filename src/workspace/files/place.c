@@ -32,7 +32,7 @@
 #define WHERE          "workspace"
 #define TRIES          50 // of a file that somebody keeps writing
 #define QUIET_MS       50 // since the last write, before a text counts as whole
-#define QUIET_TRIES    50
+#define QUIET_TRIES    250
 #define OLD_MS         2000  // how long a replaced file is watched
 #define OLD_GIVE_UP_MS 60000 // when it cannot be read for so long, it is put aside
 #define LOG_FILE       "LOG.md"
@@ -251,7 +251,7 @@ static int read_quiet(pons_ws_place *p, const char *path, const pons_ws_doc *kno
             return rc;
         }
         (void)p;
-        usleep(10000);
+        usleep(2000);
     }
 }
 

@@ -18,12 +18,20 @@
 
 // ---- paths --------------------------------------------------------------------------------------
 
+// snprintf of "%.*s" costs ten times as much, and this is asked for every name of every field.
+static void copy_name(char ret[64], const char *s, size_t n)
+{
+    n = n < 63 ? n : 63;
+    memcpy(ret, s, n);
+    ret[n] = '\0';
+}
+
 // One step of a path into name; what follows it, or NULL at the end.
 static const char *step(const char *path, char name[64])
 {
     const char *dot = strchr(path, '.');
     const size_t n = dot ? (size_t)(dot - path) : strlen(path);
-    snprintf(name, 64, "%.*s", (int)n, path);
+    copy_name(name, path, n);
     return dot ? dot + 1 : NULL;
 }
 
@@ -87,12 +95,12 @@ static const char *name_at(const ws_field *f, int n, char buf[64], bool *ret_les
             at += strspn(at, " ");
         }
         const size_t len = strcspn(at, " ");
-        snprintf(buf, 64, "%.*s", (int)len, at);
+        copy_name(buf, at, len);
         return len ? buf : NULL;
     }
     const size_t len = strlen(name);
     *ret_less = len && name[len - 1] == '-';
-    snprintf(buf, 64, "%.*s", (int)(len - *ret_less), name);
+    copy_name(buf, name, len - *ret_less);
     return buf;
 }
 
@@ -370,7 +378,7 @@ static void written_name(const ws_field *f, pons_ws_dialect d, char ret[64])
 {
     const char *name = pons__ws_field_name(f, d);
     const size_t len = strlen(name);
-    snprintf(ret, 64, "%.*s", (int)(len && name[len - 1] == '-' ? len - 1 : len), name);
+    copy_name(ret, name, len && name[len - 1] == '-' ? len - 1 : len);
 }
 
 pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_value *value)
