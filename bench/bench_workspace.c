@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-enum { EDITS = 10000, SESSIONS = 1000, SAVES = 200, TEXT_MAX = 1 << 20 };
+enum { EDITS = 10000, SESSIONS = 1000, SAVES = 200, PACE_US = 5000, TEXT_MAX = 1 << 20 };
 
 #define HEAD "# Mine\n\nWords before.\n\n```json\n"
 #define TAIL "```\n\nWords behind.\n"
@@ -32,6 +32,7 @@ typedef struct edits {
 } edits;
 
 static char folder[64];
+static int how_many = EDITS; // PONS_BENCH_EDITS=N: fewer
 
 static char *read_text(const char *path) // free()
 {
@@ -83,8 +84,9 @@ static bool edit_once(const edits *e, int i)
 static void *editor(void *user)
 {
     edits *e = user;
-    for (int i = 0; i < EDITS;) {
+    for (int i = 0; i < how_many;) {
         i += edit_once(e, i);
+        usleep(PACE_US);
     }
     e->done = true;
     return NULL;
@@ -159,7 +161,7 @@ static void lost(const char *name, bool in_place, size_t *outside)
         take_out(p);
     }
     int gone = 0, twice = 0;
-    for (int i = 0; i < EDITS; i++) {
+    for (int i = 0; i < how_many; i++) {
         gone += e->seen[i] == 0;
         twice += e->seen[i] > 1;
     }
@@ -168,7 +170,9 @@ static void lost(const char *name, bool in_place, size_t *outside)
     if (twice) {
         fprintf(stderr, "%s: %d edits were commands more than once\n", name, twice);
     }
-    bench_print(name, gone, "edits of 10000");
+    char unit[32];
+    snprintf(unit, sizeof unit, "edits of %d", how_many);
+    bench_print(name, gone, unit);
     free(text);
     pons_ws_place_close(p);
     free(e);
@@ -249,6 +253,8 @@ int main(int argc, char **argv)
     char command[96];
     pons_value_init();
     pons_memory_of_a_process();
+    const char *fewer = getenv("PONS_BENCH_EDITS");
+    how_many = fewer && atoi(fewer) > 0 && atoi(fewer) < EDITS ? atoi(fewer) : EDITS;
     snprintf(folder, sizeof folder, "/tmp/pons-bench-XXXXXX");
     if (!mkdtemp(folder)) {
         perror(folder);

@@ -233,7 +233,7 @@ static void look_at_olds(pons_ws_place *p)
 // ---- one file -----------------------------------------------------------------------------------
 
 // Reads the file when nobody has just written it: half of a text is no edit.
-static int read_quiet(pons_ws_place *p, const char *path, const pons_ws_doc *known, pons_buf *text,
+static int read_quiet(const char *path, const pons_ws_doc *known, bool patient, pons_buf *text,
                       pons_error *err)
 {
     for (int i = 0;; i++) {
@@ -241,7 +241,7 @@ static int read_quiet(pons_ws_place *p, const char *path, const pons_ws_doc *kno
         struct timespec now;
         pons_buf_clear(text);
         const int rc = pons__ws_read_file(path, text, err);
-        if (rc < 0 || is_text(known, text) || i == QUIET_TRIES || stat(path, &st) < 0) {
+        if (rc < 0 || is_text(known, text) || !patient || i == QUIET_TRIES || stat(path, &st) < 0) {
             return rc;
         }
         clock_gettime(CLOCK_REALTIME, &now);
@@ -250,7 +250,6 @@ static int read_quiet(pons_ws_place *p, const char *path, const pons_ws_doc *kno
         if (age_ms < 0 || age_ms >= QUIET_MS) {
             return rc;
         }
-        (void)p;
         usleep(2000);
     }
 }
@@ -381,14 +380,14 @@ static int adopt(pons_ws_place *p, pons_ws_file file, const pons_buf *text, pons
 
 // One round: what there is becomes what there is to be. 1: again.
 static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes, size_t n,
-                    bool *done, pons_error *err)
+                    bool patient, bool *done, pons_error *err)
 {
     state *s = &p->files[file];
     char path[PATH_MAX];
     pons_autobuf now = PONS_BUF_INIT, merged = PONS_BUF_INIT, next = PONS_BUF_INIT;
     const char *name = pons_ws_file_name(file);
     snprintf(path, sizeof path, "%s/%s", p->dir, name);
-    int rc = read_quiet(p, path, s->newest, &now, err);
+    int rc = read_quiet(path, s->newest, patient, &now, err);
     const bool missing = rc == PONS_ENOTFOUND;
     if (rc < 0 && !missing) {
         return rc;
@@ -466,7 +465,7 @@ static int settle(pons_ws_place *p, pons_ws_file file, const pons_ws_change *cha
     refresh(p, file);
     take_leftover(p, file);
     for (int i = 0; i < TRIES; i++) {
-        rc = round_of(p, file, changes, n, &done, err);
+        rc = round_of(p, file, changes, n, i == 0, &done, err);
         if (rc == PONS_ESTALE) { // made or taken away between our look and our write
             continue;
         }
