@@ -205,6 +205,16 @@ void bench_open(bench *b, const char *script)
     b->keep_running = true;
 }
 
+void bench_store(bench *b, pons_store s)
+{
+    pons_store_close(&b->memory);
+    b->memory = s;
+    b->ops = *s.ops;
+    b->ops.commit = counting_commit;
+    b->ops.commit_async = counting_commit;
+    b->store = (pons_store){.ops = &b->ops, .self = s.self};
+}
+
 void bench_close(bench *b)
 {
     if (!b->schemas_fail) { // what the brain makes is as published

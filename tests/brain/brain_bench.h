@@ -86,6 +86,8 @@ typedef struct bench {
 
 // script: NULL (the rules decide) or a JSON list of replies for the scripted model.
 void bench_open(bench *b, const char *script);
+void bench_store(bench *b,
+                 pons_store s); // before bench_brain: instead of one in memory; it is the bench's
 void bench_close(bench *b);
 void bench_brain(bench *b); // opens the brain (again); the store is alive again
 void bench_kill(bench *b);  // what kill -9 leaves

@@ -71,8 +71,11 @@ static pons_value *await_of(const pons__turn *t)
         json_array_append_new(
             ids, json_string(((const pons__running *)t->skills->running.at[i])->goal_id));
     }
+    // An earlier program, whose observations had no queue, waited without a time, and its wait is still
+    // open: it is waited for in its words, as what is asked again must be what was asked.
+    const bool timed = pons_get(t->react->observation, "queue");
     return pons_object("wait", json_string("skill"), "goals", ids, "look_s",
-                       json_real(look_again_s(t)), NULL);
+                       timed ? json_real(look_again_s(t)) : NULL, NULL);
 }
 
 // After how long of robot time R7 wakes without news; 0: never.
