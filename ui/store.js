@@ -32,18 +32,18 @@ export const start = () => ({
 /** Events after which what `GET /v1/state` says may be different. */
 const CHANGES = /^(run|task|mode|decision|effect|approval|guard|stop|plan|ladder|system|body|question|pause)/;
 
-function row(/** @type {State} */ state, /** @type {any} */ data) {
-  const rows = state.rows.concat({ seq: data.seq, ts_ms: data.ts_ms, ns: data.ns, type: data.type, payload: data.payload, again: state.again });
-  return rows.length > ROWS_MAX ? rows.slice(rows.length - ROWS_MAX) : rows;
-}
+const bounded = (/** @type {any[]} */ rows) => (rows.length > ROWS_MAX ? rows.slice(rows.length - ROWS_MAX) : rows);
 
-function event(/** @type {State} */ state, /** @type {any} */ data, /** @type {number} */ now) {
+/** batch: takes the rows of many events, which are put behind the others once (below). */
+function event(/** @type {State} */ state, /** @type {any} */ data, /** @type {number} */ now, /** @type {any[]|null} */ batch = null) {
   if (data.seq && data.seq <= state.seq) return state; // it was here
   const next = { ...state, heardMs: now };
   if (data.type === 'skill.feedback') return { ...next, feedback: data.payload };
   if (data.seq) next.seq = data.seq;
   if (next.wire === 'resync' && next.seq >= next.newest) next.wire = 'live';
-  next.rows = row(state, data);
+  const row = { seq: data.seq, ts_ms: data.ts_ms, ns: data.ns, type: data.type, payload: data.payload, again: state.again };
+  if (batch) batch.push(row);
+  else next.rows = bounded(state.rows.concat(row));
   next.again = false;
   if (CHANGES.test(data.type)) next.stale = true;
   if (data.type === 'effect' && /done|failed|canceled|unknown/.test(String(data.payload?.state))) next.feedback = null;
@@ -78,7 +78,12 @@ export function reduce(state, message) {
       };
     }
     case 'event': return event(state, message.data, message.now);
-    case 'batch': return message.list.reduce((/** @type {State} */ s, /** @type {any} */ data) => event(s, data, message.now), state);
+    case 'batch': {
+      /** @type {any[]} */
+      const rows = [];
+      const next = message.list.reduce((/** @type {State} */ s, /** @type {any} */ data) => event(s, data, message.now, rows), state);
+      return rows.length ? { ...next, rows: bounded(state.rows.concat(rows)) } : next;
+    }
     case 'hb': {
       const wire = state.wire === 'denied' || state.wire === 'resync' ? state.wire : 'live';
       return { ...state, heardMs: message.now, wire, skewMs: message.data?.ts_ms ? message.data.ts_ms - message.now : state.skewMs };
