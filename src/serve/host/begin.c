@@ -133,12 +133,13 @@ static int go_on(const starting *s, pons_run **ret, pons_error *err)
     return pons_run_resume(s->t, s->g->graph, s->g->ns, &s->o, ret, err);
 }
 
-static int go_to(const starting *s, const pons_value *go, pons_command *cmd, pons_run **ret,
+static int go_to(const starting *s, const pons_value *go, pons_value *update, pons_run **ret,
                  pons_error *err)
 {
     pons_autovalue list = json_is_array(go) ? pons_value_ref(go) : json_pack("[O]", go);
     const char *names[NODES_MAX + 1] = {NULL};
     pons_send sends[NODES_MAX];
+    pons_command cmd = {.update = update, .go = names, .sends = sends};
     size_t i, n = 0;
     json_t *one;
     json_array_foreach(list, i, one)
@@ -146,13 +147,11 @@ static int go_to(const starting *s, const pons_value *go, pons_command *cmd, pon
         const char *node = pons_get_str(one, "node", NULL);
         if (json_is_string(one) && n < NODES_MAX) {
             names[n++] = json_string_value(one);
-        } else if (node && cmd->n_sends < NODES_MAX) {
-            sends[cmd->n_sends++] = (pons_send){node, pons_value_ref(pons_get(one, "input"))};
+        } else if (node && cmd.n_sends < NODES_MAX) {
+            sends[cmd.n_sends++] = (pons_send){node, pons_value_ref(pons_get(one, "input"))};
         }
     }
-    cmd->go = names;
-    cmd->sends = sends;
-    return pons_run_command(s->t, s->g->graph, s->g->ns, cmd, &s->o, ret, err);
+    return pons_run_command(s->t, s->g->graph, s->g->ns, &cmd, &s->o, ret, err);
 }
 
 static int command(const starting *s, bool again, pons_run **ret, pons_error *err)
@@ -160,7 +159,7 @@ static int command(const starting *s, bool again, pons_run **ret, pons_error *er
     const pons__order *w = &s->j->order;
     pons_command cmd = {.update = pons_value_ref(w->update)};
     if (w->go) {
-        return go_to(s, w->go, &cmd, ret, err);
+        return go_to(s, w->go, cmd.update, ret, err);
     }
     if (w->resume && is_map(s, w->resume)) {
         cmd.resume_map = w->resume;

@@ -87,28 +87,6 @@ static void grow(void *user) // under the queue's lock
 
 // ---- what has ended -----------------------------------------------------------------------------
 
-static void doom(pons__runhost *h, const char *thread)
-{
-    pons__doomed *d = pons_need_zeroed(1, sizeof *d);
-    memcpy(d->thread, thread, strlen(thread) + 1);
-    d->since_ms = pons_now_ms(&h->s->o.clock);
-    pthread_mutex_lock(&h->mtx);
-    d->next = h->doomed;
-    h->doomed = d;
-    pthread_mutex_unlock(&h->mtx);
-}
-
-void pons__runhost_ended(pons__runhost *h, const pons__job *j)
-{
-    pons_error err = PONS_ERROR_INIT;
-    if (pons__kept_end(&h->items, j, j->rollback, &err) < 0) {
-        pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", j->id, err.message);
-    }
-    if (j->temporary) {
-        doom(h, j->thread);
-    }
-}
-
 static void stopped(pons__runhost *h, pons__job *list)
 {
     while (list) {
@@ -267,16 +245,6 @@ int pons__runhost_thread_delete(pons__runhost *h, const char *thread, pons_error
 
 // ---- looking ------------------------------------------------------------------------------------
 
-const pons_serve_graph *pons__runhost_graph(const pons__runhost *h, const char *id)
-{
-    for (size_t i = 0; i < h->s->o.n_graphs; i++) {
-        if (strcmp(h->s->o.graphs[i].id, id) == 0) {
-            return &h->s->o.graphs[i];
-        }
-    }
-    return NULL;
-}
-
 const pons_items *pons__runhost_items(const pons__runhost *h)
 {
     return &h->items;
@@ -393,7 +361,7 @@ static void take_up(pons__runhost *h, const pons_value *kept)
         return;
     }
     if (pons__job_ended(j)) { // of a thread that was to go
-        doom(h, j->thread);
+        pons__runhost_doom(h, j->thread);
     } else if (!pons__runhost_graph(h, j->graph)) {
         j->state = PONS__JOB_ERROR;
         j->updated_ms = now;

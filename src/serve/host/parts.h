@@ -29,6 +29,8 @@ struct pons__runhost {
 
 // worker.c: a thread's main; user is the host.
 void *pons__worker(void *user);
+// end.c. A thread goes a while after its run's end.
+void pons__runhost_doom(pons__runhost *h, const char *thread);
 // What is left to be done with a job that ended: its record, its followers, its thread.
 void pons__runhost_ended(pons__runhost *h, const pons__job *j);
 

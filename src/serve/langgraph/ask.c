@@ -13,19 +13,6 @@
 
 #define BAD PONS_EINVAL, PONS__SERVE
 
-void pons__lg_refuse(pons__request *r, const pons_error *err)
-{
-    pons__reply_fault(r, err);
-}
-
-int64_t pons__lg_number(const pons__request *r, const char *name, int64_t fallback)
-{
-    const char *text = r->s->http->query(r->x, name);
-    char *end = NULL;
-    const long long n = text ? strtoll(text, &end, 10) : fallback;
-    return text && (end == text || *end) ? fallback : n;
-}
-
 // ---- threads ------------------------------------------------------------------------------------
 
 static int see(void *user, const pons_thread_info *info)
@@ -101,21 +88,6 @@ const pons_serve_graph *pons__lg_graph_of(pons_serve *s, const char *thread)
         g = pons__runhost_graph(s->host, b.graph);
     }
     return g;
-}
-
-void pons__lg_delete_threads(pons_serve *s, const char *assistant)
-{
-    pons_autovalue list = NULL;
-    pons_autovalue wanted = pons_object("assistant_id", json_string(assistant), NULL);
-    pons_error err = PONS_ERROR_INIT;
-    size_t i;
-    json_t *one;
-    pons_threads_find(s->o.store, &(pons_threads_query){.metadata = wanted, .limit = -1}, &list,
-                      &err);
-    json_array_foreach(list, i, one)
-    {
-        pons__runhost_thread_delete(s->host, pons_get_str(one, "thread_id", ""), &err);
-    }
 }
 
 static int make_thread(pons_serve *s, const char *thread, const pons_value *body,

@@ -4,6 +4,7 @@
 
 #include "serve/door/reply.h"
 #include "serve/host/host.h"
+#include "serve/langgraph/page.h"
 
 // Submits the run that body asks for, on a thread, or (NULL) on one of its own. A thread that is not
 // there is made only where the body says so. PONS_ENOTFOUND: there is no such thread, or assistant.
@@ -17,12 +18,7 @@ typedef struct pons__lg_where {
     const char *list[3];
 } pons__lg_where;
 const char *const *pons__lg_where_of(const pons_value *run, const char *follow, pons__lg_where *w);
-// As pons__reply_fault; PONS_ENOTFOUND is 404 and not what a client did wrong in its body.
-void pons__lg_refuse(pons__request *r, const pons_error *err);
-int64_t pons__lg_number(const pons__request *r, const char *name, int64_t fallback);
 bool pons__lg_thread_is(pons_serve *s, const char *thread); // there is such a thread
-// All threads of an assistant go, but for those that are at work.
-void pons__lg_delete_threads(pons_serve *s, const char *assistant);
 // The graph of a thread, by its metadata; NULL: none is known.
 const pons_serve_graph *pons__lg_graph_of(pons_serve *s, const char *thread);
 

@@ -10,8 +10,8 @@
 
 #include "pons/rand.h"
 #include "serve/door/reply.h"
+#include "serve/host/host.h"
 #include "serve/host/keep.h"
-#include "serve/langgraph/ask.h"
 #include "serve/langgraph/page.h"
 #include "serve/langgraph/routes.h"
 #include "serve/langgraph/shape.h"
@@ -268,6 +268,22 @@ static void set_latest(pons__request *r)
     pons__reply_error(r, 404, "assistant %s has no version %lld", r->args[0], (long long)wanted);
 }
 
+// All of its threads but those that are at work.
+static void delete_threads(pons_serve *s, const char *assistant)
+{
+    pons_autovalue list = NULL;
+    pons_autovalue wanted = pons_object("assistant_id", json_string(assistant), NULL);
+    pons_error err = PONS_ERROR_INIT;
+    size_t i;
+    json_t *one;
+    pons_threads_find(s->o.store, &(pons_threads_query){.metadata = wanted, .limit = -1}, &list,
+                      &err);
+    json_array_foreach(list, i, one)
+    {
+        pons__runhost_thread_delete(s->host, pons_get_str(one, "thread_id", ""), &err);
+    }
+}
+
 static void forget(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -282,7 +298,7 @@ static void forget(pons__request *r)
     }
     const char *threads = r->s->http->query(r->x, "delete_threads");
     if (threads && strcmp(threads, "true") == 0) {
-        pons__lg_delete_threads(r->s, pons_get_str(a, "assistant_id", ""));
+        delete_threads(r->s, pons_get_str(a, "assistant_id", ""));
     }
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
 }

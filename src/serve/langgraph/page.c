@@ -81,3 +81,16 @@ void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page
                       len > 0 ? (size_t)len : 2);
     free(text);
 }
+
+void pons__lg_refuse(pons__request *r, const pons_error *err)
+{
+    pons__reply_fault(r, err);
+}
+
+int64_t pons__lg_number(const pons__request *r, const char *name, int64_t fallback)
+{
+    const char *text = r->s->http->query(r->x, name);
+    char *end = NULL;
+    const long long n = text ? strtoll(text, &end, 10) : fallback;
+    return text && (end == text || *end) ? fallback : n;
+}
