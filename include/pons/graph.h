@@ -552,6 +552,13 @@ pons_cancel_how pons_cancel_requested(const pons_cancel *c);
 // Readable from the request on, for a loop that polls: then pons_run_deadlines and advance.
 // pons_run_wait and pons_run_sleep look at it themselves. Not to be read from.
 int pons_cancel_fd(const pons_cancel *c);
+// From any process: asks whoever holds a thread to end the run that it has there. PONS_ENOTPENDING:
+// nobody holds it. The holder listens, or it hears nothing.
+int pons_cancel_post(pons_store store, const char *thread, pons_cancel_how how, pons_error *err);
+// Has c requested when somebody asks so from now on; a thread of c's own looks ten times a second, until
+// c is destroyed. The store outlives c, and the runs that have it. Once for a c, and
+// before the thread is opened, or a request may come in between.
+int pons_cancel_listen(pons_cancel *c, pons_store store, const char *thread, pons_error *err);
 // The same for one run, on its loop thread, also from inside a node. A run that waits is READY then.
 void pons_run_cancel(pons_run *r, pons_cancel_how how);
 

@@ -281,6 +281,35 @@ static void killed_and_gone_on_from(void **state)
     bench_close(&b);
 }
 
+// Another process ends a run: its last step stays, or, with --rollback, nothing of it does.
+static void canceled_by_another_process(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    assert_int_not_equal(bench_run(&b, "graph cancel t"), 0); // there is no such thread
+    assert_int_equal(bench_run(&b, RUN(1)), 4);
+    assert_int_equal(bench_run(&b, "graph resume t --answer yes"), 0);
+    for (int back = 1; back >= 0; back--) {
+        proc p = {0};
+        bench_must_fail(&b, "graph cancel t", 2, "nobody runs thread t");
+        bench_start(&b, &p, NULL, RUN(1000000) " --quiet --limit 2000000");
+        for (int tries = 0;
+             bench_run(&b, back ? "graph cancel t --rollback" : "graph cancel t") != 0; tries++) {
+            assert_true(bench_alive(&p)); // it has not begun
+            assert_in_range(tries, 0, 600);
+            bench_rest(100);
+        }
+        bench_must_exit(&p, 1);
+        const pons_value *end = of_type(&p, "graph.end", 0);
+        assert_string_equal(pons_get_str(end, "status", ""), "canceled");
+        const int64_t wanted = pons_get_int(pons_get(end, "values"), "wanted", 0);
+        assert_int_equal(wanted, back ? 1 : 1000000);
+        bench_free(&p);
+    }
+    bench_close(&b);
+}
+
 static void a_module_is_found_by_its_path(void **state)
 {
     (void)state;
@@ -374,6 +403,7 @@ int main(void)
         cmocka_unit_test_teardown(the_past_can_be_gone_on_from, bench_teardown),
         cmocka_unit_test_teardown(a_replay_has_every_line, bench_teardown),
         cmocka_unit_test_teardown(killed_and_gone_on_from, bench_teardown),
+        cmocka_unit_test_teardown(canceled_by_another_process, bench_teardown),
         cmocka_unit_test_teardown(a_module_is_found_by_its_path, bench_teardown),
         cmocka_unit_test_teardown(what_is_not_right_is_one_line, bench_teardown),
     };

@@ -483,6 +483,60 @@ static void a_rollback_leaves_what_was_before(void **state)
     }
 }
 
+// Somebody else who has the store asks, in another process or here: whoever listens ends its run.
+static void *post_when_at_work(void *arg)
+{
+    place *p = ((void **)arg)[0];
+    hold *h = ((void **)arg)[1];
+    pons_error err = PONS_ERROR_INIT;
+    sem_wait(&h->at_work);
+    const int st = pons_cancel_post(p->store, "t1", PONS_CANCEL_INTERRUPT, &err);
+    return st == PONS_OK ? NULL : arg;
+}
+
+static void whoever_holds_the_thread_is_asked(void **state)
+{
+    for (int by = 0; by < HELD_WAYS; by++) {
+        place p;
+        open_place(&p, state);
+        hold h = {0};
+        pons_graph *sub;
+        sem_init(&h.at_work, 0, 0);
+        pons_graph *g = hold_graph(&h, (enum held_by)by, &sub);
+        pons_run *r = NULL;
+        for (int i = 0; i < 2; i++) { // the second finds nothing of the first one's request
+            pons_cancel *c = NULL;
+            pthread_t other;
+            void *args[] = {&p, &h}, *bad = NULL;
+            assert_ok(pons_cancel_create(&c, &p.b.err));
+            assert_ok(pons_cancel_listen(c, p.store, "t1", &p.b.err));
+            assert_int_equal(pons_cancel_listen(c, p.store, "t1", &p.b.err), PONS_EINVAL);
+            const pons_run_options o = {.cancel = c};
+            assert_ok(pons_run_start(p.b.t, g, "", NULL, &o, &r, &p.b.err));
+            assert_int_equal(pthread_create(&other, NULL, post_when_at_work, args), 0);
+            assert_ok(pons_run_wait(r, &p.b.err));
+            pthread_join(other, &bad);
+            assert_null(bad);
+            assert_int_equal(pons_run_state_get(r), PONS_RUN_FAILED);
+            assert_int_equal(pons_run_error(r)->status, PONS_ECANCELED);
+            int64_t waiting = -1;
+            assert_ok(pons_thread_inbox_count(p.b.t, "__cancel__", &waiting, &p.b.err));
+            assert_int_equal(waiting, 0);
+            pons_run_destroy(r);
+            pons_cancel_destroy(c);
+            reopen(&p);
+        }
+        pons_thread_close(p.b.t);
+        p.b.t = NULL;
+        assert_int_equal(pons_cancel_post(p.store, "t1", PONS_CANCEL_INTERRUPT, &p.b.err),
+                         PONS_ENOTPENDING);
+        pons_graph_destroy(g);
+        pons_graph_destroy(sub);
+        sem_destroy(&h.at_work);
+        close_place(&p);
+    }
+}
+
 // One that waits, for the host, a person or its turn, is canceled by its next advance; one that has
 // ended stays as it is.
 static void a_run_that_waits_is_canceled(void **state)
@@ -751,6 +805,7 @@ int limits_run(const fault_store *kind)
         cmocka_unit_test(a_subgraph_is_in_its_parents_time),
         cmocka_unit_test(a_cancel_leaves_the_last_whole_step),
         cmocka_unit_test(a_rollback_leaves_what_was_before),
+        cmocka_unit_test(whoever_holds_the_thread_is_asked),
         cmocka_unit_test(a_run_that_waits_is_canceled),
         cmocka_unit_test(a_node_that_finishes_has_finished),
         cmocka_unit_test(what_was_cached_is_given_again),

@@ -44,6 +44,7 @@ int cmd_graph(cli *c, pons_error *err)
         {"--limit", "N", "supersteps at most; default: the graph's", &w.limit},
         {"--values", "JSON", "update: {channel: value}", &w.values},
         {"--as", "NODE", "update: as if this node had written; default: who wrote last", &w.as},
+        {"--rollback", NULL, "cancel: take the run's checkpoints back as well", &w.rollback},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -66,7 +67,11 @@ int cmd_graph(cli *c, pons_error *err)
     if (strcmp(verb, "update") == 0 && what) {
         return cli_graph_update(c, what, &w, err);
     }
-    return cli_bad(err, "graph: use list, show NAME, run NAME, resume THREAD or update THREAD");
+    if (strcmp(verb, "cancel") == 0 && what) {
+        return cli_graph_cancel(c, what, &w, err);
+    }
+    return cli_bad(err, "graph: use list, show NAME, run NAME, resume THREAD, update THREAD or "
+                        "cancel THREAD");
 }
 
 static int show(const cli *c, const char *name, const char *format, const char *xray,

@@ -278,6 +278,8 @@ static int open_session(session *s, bool create, pons_error *err)
                                       .n_handlers = s->module ? s->module->n_handlers : 0,
                                       .on_event = on_event,
                                       .user = s};
+    rc = rc < 0 ? rc : pons_cancel_create(&s->opts.cancel, err);
+    rc = rc < 0 ? rc : pons_cancel_listen(s->opts.cancel, s->store, s->thread, err);
     rc = rc < 0 ? rc : pons_thread_open(s->store, s->thread, &opts, &s->t, err);
     if (rc >= 0 && !has) {
         rc = pons_thread_emit(s->t, ROOT, CLI_GRAPH_STARTED,
@@ -290,6 +292,7 @@ static void close_session(session *s)
 {
     pons_run_destroy(s->run);
     pons_thread_close(s->t);
+    pons_cancel_destroy(s->opts.cancel);
     pons_graph_destroy(s->graph);
     cli_display_destroy(s->display);
     pons_store_close(&s->store);
@@ -517,7 +520,10 @@ static int finish(session *s)
 {
     const pons_run_state state = s->run ? pons_run_state_get(s->run) : PONS_RUN_DONE;
     const bool held = state == PONS_RUN_READY; // by --step, --before, --after or Ctrl-C
+    const bool canceled =
+        state == PONS_RUN_FAILED && pons_run_error(s->run)->status == PONS_ECANCELED;
     const char *word = held                            ? "held"
+                       : canceled                      ? "canceled"
                        : state == PONS_RUN_DONE        ? "done"
                        : state == PONS_RUN_FAILED      ? "failed"
                        : state == PONS_RUN_INTERRUPTED ? "interrupted"

@@ -7,7 +7,7 @@
 
 typedef struct graph_words { // the options of `pons graph`, as they were typed; NULL: not given
     const char *format, *thread, *input, *at, *answer, *answers, *step, *before, *after, *stream,
-        *quiet, *durability, *limit, *values, *as, *xray;
+        *quiet, *durability, *limit, *values, *as, *xray, *rollback;
 } graph_words;
 
 // By name, or by the path of a module graph-NAME.so. *ret: the caller's.
@@ -25,5 +25,6 @@ bool cli_graph_name(pons_store store, const char *thread, char ret[PATH_MAX]);
 int cli_graph_run(cli *c, const char *name, const graph_words *w, pons_error *err);
 int cli_graph_resume(cli *c, const char *thread, const graph_words *w, pons_error *err);
 int cli_graph_update(cli *c, const char *thread, const graph_words *w, pons_error *err);
+int cli_graph_cancel(cli *c, const char *thread, const graph_words *w, pons_error *err);
 
 #endif

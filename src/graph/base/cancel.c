@@ -14,8 +14,10 @@
 
 struct pons_cancel {
     atomic_uint refs;
-    atomic_int how; // the first request stays
-    int fd;         // const
+    atomic_int how;          // the first request stays
+    int fd;                  // const
+    void (*end)(void *user); // set by who made it, before others have it
+    void *user;
 };
 
 int pons_cancel_create(pons_cancel **ret, pons_error *err)
@@ -48,8 +50,26 @@ void pons_cancel_destroy(pons_cancel *c)
     if (!c || atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) > 1) {
         return;
     }
+    if (c->end) {
+        c->end(c->user);
+    }
     close(c->fd);
     free(c);
+}
+
+bool pons__cancel_attach(pons_cancel *c, void (*end)(void *user), void *user)
+{
+    if (c->end) {
+        return false;
+    }
+    c->end = end;
+    c->user = user;
+    return true;
+}
+
+void pons__cancel_detach(pons_cancel *c)
+{
+    c->end = NULL;
 }
 
 void pons_cancel_request(pons_cancel *c, pons_cancel_how how)

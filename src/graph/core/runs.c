@@ -46,7 +46,7 @@ void pons__run_wake(pons_run *r)
     }
 }
 
-pons_cancel_how pons__run_cancel_how(const pons_run *r)
+pons_cancel_how pons__run_cancel_asked(const pons_run *r)
 {
     while (r->parent) {
         r = r->parent;

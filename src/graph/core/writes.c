@@ -128,6 +128,10 @@ void pons__task_drop_routes(pons_cx *cx)
 
 void pons__task_drop_writes(pons_cx *cx)
 {
+    if ((cx->n_writes | cx->n_views | cx->n_held | cx->n_sends) == 0 && !cx->escape) {
+        cx->n_gotos = 0; // most often: nothing since the last time
+        return;
+    }
     for (size_t i = 0; i < cx->n_writes; i++) {
         pons_value_unref(cx->writes[i].v);
     }

@@ -338,12 +338,9 @@ static bool stops_before(const pons_run *r, size_t node)
 }
 
 // Whether interrupt_before or interrupt_after holds the run here.
-bool pons__run_stop_due(const pons_run *r)
+bool pons__run_stops_here(const pons_run *r)
 {
     bool due = false, more = false;
-    if (!r->g->stops && !r->before && !r->after) {
-        return false;
-    }
     for (size_t i = 0; i < r->n_tasks; i++) {
         const uint32_t ix = r->tasks[i]->node_ix;
         due = due || r->tasks[i]->node->after ||

@@ -16,6 +16,7 @@
 #include "graph/core/calls.h"
 #include "graph/core/holding.h"
 #include "graph/core/life.h"
+#include "graph/core/listen.h"
 #include "graph/core/runs.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
@@ -79,6 +80,9 @@ int pons__cut(pons_run *r, pons_error *err)
     if (st == PONS_OK && r->durable && r->opts.durability == PONS_DURABILITY_ASYNC) {
         st = pons__thread_flush(r->t, err);
     }
+    if (st == PONS_OK && r->t->store.ops && r->opts.cancel) {
+        st = pons__cancel_heeded(r->t, err);
+    }
     return st == PONS_OK ? canceled(r) : st;
 }
 
@@ -130,7 +134,7 @@ int64_t pons__cut_step_ns(pons_run *r)
     return r->step_began_ns + r->g->step_timeout_ms * PONS_NS_PER_MS;
 }
 
-bool pons__cut_step_over(pons_run *r)
+bool pons__cut_step_over_timed(pons_run *r)
 {
     const int64_t due_ns = pons__cut_step_ns(r);
     return due_ns != INT64_MAX && pons_now_ns(&r->t->clock) >= due_ns;

@@ -20,6 +20,7 @@
 // checkpoint (records, an effect, an event) finds it there.
 #include "graph/run/superstep.h"
 
+#include "graph/base/errors.h"
 #include "graph/core/calls.h"
 #include "graph/core/holding.h"
 #include "graph/core/life.h"
@@ -75,7 +76,7 @@ int pons_run_step(pons_run *r, pons_error *err)
         }
     }
     r->stepping++;
-    int st = pons__cut_due(r) ? pons__cut(r, err) : superstep(r, err);
+    int st = pons__cut_possible(r) && pons__cut_due(r) ? pons__cut(r, err) : superstep(r, err);
     r->stepping--;
     if (st != PONS_OK) {
         pons__run_lost(r, err);
@@ -283,7 +284,8 @@ static int conclude_parked(pons_run *r, bool failed, pons_error *err)
 
 static int conclude_step(pons_run *r, pons_error *err)
 {
-    pons_error e = PONS_ERROR_INIT;
+    pons_error e;
+    pons__error_empty(&e);
     int st = pons__apply(r, &e);
     if (st != PONS_OK) { // nothing has changed; a resume runs the whole step again
         pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step + 1);

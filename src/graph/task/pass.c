@@ -9,6 +9,7 @@
 // A rewind drops what the last pass wrote and keeps its awaits, time, seed and inbox bound.
 #include "graph/task/pass.h"
 
+#include "graph/base/errors.h"
 #include "graph/core/calls.h"
 #include "graph/core/faults.h"
 #include "graph/core/life.h"
@@ -42,7 +43,8 @@ void pons__task_start(pons_cx *cx, const pons_value *input)
 // One pass: START's node is the writing of the input.
 static void pass(pons_cx *cx, const pons_value *input)
 {
-    pons_error err = PONS_ERROR_INIT;
+    pons_error err;
+    pons__error_empty(&err);
     int st = cx->expired ? pons__policy_timed_out(cx, &err)
              : input     ? pons__cx_input(cx, input, &err)
                          : run_node(cx, &err);
