@@ -257,6 +257,6 @@ $('reset').addEventListener('keydown', (e) => { if (e.key === 'Enter' && !e.repe
 $('reset').addEventListener('keyup', () => clearTimeout(held));
 $('lang').addEventListener('click', () => { language = language === 'zh' ? 'en' : 'zh'; save('pons.language', language); speak(); });
 
-setInterval(() => apply({ kind: 'tick' }), 500);
+setInterval(() => apply({ kind: 'tick' }), 250);
 speak();
 listen();

@@ -6,6 +6,7 @@
 
 export const ROWS_MAX = 500;
 export const TRAIL_MAX = 600;
+const LOST_MS = 2500; // looked at four times a second: grey before three seconds are over
 
 /** @typedef {'connecting'|'live'|'slow'|'lost'|'resync'|'denied'} WireState */
 
@@ -102,7 +103,7 @@ export function reduce(state, message) {
       const next = { ...state, nowMs: message.now };
       if (state.wire === 'denied' || state.heardMs === 0) return next;
       const silent = message.now - state.heardMs;
-      if (silent > 3000) next.wire = 'lost';
+      if (silent > LOST_MS) next.wire = 'lost';
       else if (silent > 1500 || (state.rttMs ?? 0) > 300) next.wire = 'slow';
       else if (next.wire !== 'resync') next.wire = 'live';
       return next;

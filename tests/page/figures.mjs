@@ -97,7 +97,7 @@ async function page() {
   const killed = Date.now();
   await s.kill();
   await eye.waitForSelector('body.lost');
-  show('the server killed: grey after', (Date.now() - killed) / 1000, 's', 4);
+  show('the server killed: grey after', (Date.now() - killed) / 1000, 's', 3);
   await b.close();
   await s.close();
 }
