@@ -148,9 +148,53 @@ static void bad_words_are_refused(void **state)
     bench_open(&b);
     bench_must_fail(&b, "serve --listen nowhere:1 --driver kinematic", 2, "no IP address");
     bench_must_fail(&b, "serve --listen 127.0.0.1:99999", 2, "--listen");
-    bench_must_fail(&b, "serve --listen 0.0.0.0:0 --driver kinematic", 3, "certificate");
+    bench_must_fail(&b, "serve --listen 0.0.0.0:0 --no-token --driver kinematic", 3,
+                    "without tokens");
     bench_must_fail(&b, "serve --cert x", 2, "--key");
     bench_must_fail(&b, "serve go", 2, "no words");
+    bench_close(&b);
+}
+
+// Beyond this machine it is https without being asked: with a certificate of its own, kept over starts.
+static void a_certificate_of_its_own(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    struct stat st;
+    char first[128] = "", line[1024], path[160], said[4096] = "";
+    bench_open(&b);
+    for (int i = 0; i < 2; i++) {
+        p = (proc){0};
+        bench_start(&b, &p, NULL, "serve --listen 0.0.0.0:0 --host 127.0.0.1 --json " FAST);
+        const pons_value *r = bench_await(&p, "serve.ready", NULL, NULL);
+        const char *print = pons_get_str(r, "fingerprint", "");
+        int port = 0;
+        assert_int_equal(strlen(print), 95);
+        assert_int_equal(sscanf(pons_get_str(r, "url", ""), "https://0.0.0.0:%d", &port), 1);
+        assert_true(i == 0 || strcmp(first, print) == 0);
+        snprintf(first, sizeof first, "%s", print);
+        snprintf(path, sizeof path, "%s/run/serve.key", b.workspace);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+        // A client that trusts it is let in by its name, and it is the one that was told.
+        snprintf(line, sizeof line,
+                 "printf 'GET /v1/state HTTP/1.0\\r\\nHost: 127.0.0.1:%d\\r\\n\\r\\n' | openssl "
+                 "s_client "
+                 "-quiet -connect 127.0.0.1:%d -verify_ip 127.0.0.1 -verify_return_error -CAfile "
+                 "%s/run/serve.cert 2>/dev/null; openssl x509 -in %s/run/serve.cert -noout "
+                 "-fingerprint -sha256",
+                 port, port, b.workspace, b.workspace);
+        FILE *f = popen(line, "r");
+        assert_non_null(f);
+        said[fread(said, 1, sizeof said - 1, f)] = '\0';
+        pclose(f);
+        assert_non_null(strstr(said, "HTTP/1.1 401 "));
+        assert_non_null(strstr(said, first));
+        bench_signal(&p, SIGTERM);
+        bench_must_exit(&p, 0);
+        bench_free(&p);
+    }
     bench_close(&b);
 }
 
@@ -160,6 +204,7 @@ int main(void)
         cmocka_unit_test_teardown(a_goal_over_http_reaches_the_wheels, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_midst_nothing_is_lost, bench_teardown),
         cmocka_unit_test_teardown(open_opens_the_page, bench_teardown),
+        cmocka_unit_test_teardown(a_certificate_of_its_own, bench_teardown),
         cmocka_unit_test_teardown(bad_words_are_refused, bench_teardown),
     };
     return bench_together("serve", tests, sizeof tests / sizeof tests[0]);

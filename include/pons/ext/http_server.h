@@ -29,7 +29,8 @@
 extern "C" {
 #endif
 
-#define PONS_HTTP_SERVER_ABI 2u
+#define PONS_HTTP_SERVER_ABI  3u
+#define PONS_HTTP_FINGERPRINT 96 // "AB:CD:…" of SHA-256, with the zero
 
 typedef struct pons_http_exchange pons_http_exchange; // a request, and its reply to be
 typedef struct pons_http_stream pons_http_stream;
@@ -85,6 +86,11 @@ typedef struct pons_http_server_ops {
     size_t (*stream_unsent)(pons_http_stream *s);
     // What was written still goes out; the stream is the server's again. NULL-safe. Any thread.
     void (*stream_end)(pons_http_stream *s);
+
+    // A certificate of one's own for these names and addresses, signed by itself: both PEM texts are
+    // the caller's (free). *cert given: only its fingerprint. NULL in a server that can't.
+    int (*certificate)(const char *const *names, size_t n, char **cert, char **key,
+                       char ret_fingerprint[PONS_HTTP_FINGERPRINT], pons_error *err);
 } pons_http_server_ops;
 
 // Loads the module; PONS_ENOTFOUND, PONS_EENV as pons_module_load.

@@ -51,7 +51,8 @@ typedef struct serving {
     char address[64], token_file[PATH_MAX + 32];
     int port;
     char *cert, *key;
-    lists otlp_headers; // as the environment has them
+    char fingerprint[PONS_HTTP_FINGERPRINT]; // of the certificate; "": there is none
+    lists otlp_headers;                      // as the environment has them
     char otlp_url[1024], otlp_lines[NAMES_MAX][512];
     const char *otlp_list[NAMES_MAX + 1];
     cli_graphs graphs;
@@ -301,6 +302,48 @@ static int collector(serving *s, pons_serve_otlp *o, pons_error *err)
     return rc < 0 ? rc : pons_http_load(&o->http, err);
 }
 
+static int keep_secret(const char *path, const char *text, pons_error *err)
+{
+    const size_t n = strlen(text);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
+    const int saved = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return ok ? PONS_OK
+              : pons_error_set(err, PONS_EENV, "serve", "%s cannot be written: %s", path,
+                               strerror(saved));
+}
+
+// Beyond this machine it is https: with the certificate that was given, else with one of our own, made
+// by the first start and kept, so that who has compared its fingerprint once need not again.
+static int certify(serving *s, const pons_http_server_ops *http, pons_error *err)
+{
+    char cert[PATH_MAX + 32], key[PATH_MAX + 32], host[256] = "";
+    const char *names[NAMES_MAX + 4] = {"localhost", "127.0.0.1", s->address};
+    size_t n = 3;
+    const bool near = strncmp(s->address, "127.", 4) == 0 || strcmp(s->address, "::1") == 0;
+    if ((near && !s->cert) || !http->certificate) {
+        return PONS_OK;
+    }
+    snprintf(cert, sizeof cert, "%s/serve.cert", s->c->run_dir);
+    snprintf(key, sizeof key, "%s/serve.key", s->c->run_dir);
+    const bool given = s->cert != NULL;
+    const bool kept = !given && access(cert, F_OK) == 0 && access(key, F_OK) == 0;
+    int rc = kept ? pem(cert, &s->cert, err) : PONS_OK;
+    rc = rc >= 0 && kept ? pem(key, &s->key, err) : rc;
+    if (gethostname(host, sizeof host - 1) == 0 && *host) {
+        names[n++] = host;
+    }
+    for (size_t i = 0; i < s->hosts.n; i++) {
+        names[n++] = s->hosts.at[i];
+    }
+    rc = rc < 0 ? rc : http->certificate(names, n, &s->cert, &s->key, s->fingerprint, err);
+    rc = rc >= 0 && !given && !kept ? keep_secret(key, s->key, err) : rc;
+    return rc >= 0 && !given && !kept ? keep_secret(cert, s->cert, err) : rc;
+}
+
 static int open_server(void *user, pons_store store, pons_error *err)
 {
     serving *s = user;
@@ -342,6 +385,9 @@ static int open_server(void *user, pons_store store, pons_error *err)
     cli_agent_host(&o.host);
     rc = rc < 0 ? rc : collector(s, &o.otlp, err);
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
+    rc = rc < 0 ? rc : certify(s, o.http, err);
+    o.certificate = s->cert;
+    o.key = s->key;
     pons_serve *serve = NULL;
     rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);
     if (rc >= 0) {
@@ -372,7 +418,8 @@ static void tell_ready(serving *s)
         pons_autovalue ready =
             pons_object("type", json_string("serve.ready"), "url", json_string(url), "stop_url",
                         json_string(stop_url), "token_file", json_string(s->token_file), "pid",
-                        json_integer(getpid()), NULL);
+                        json_integer(getpid()), "fingerprint",
+                        *s->fingerprint ? json_string(s->fingerprint) : NULL, NULL);
         cli_print_json(ready);
         cli_flush();
         return;
@@ -380,6 +427,9 @@ static void tell_ready(serving *s)
     cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->serve, "operator"));
     cli_out("Stop       %s/stop\n", stop_url);
     cli_out("tokens     %s (viewer, operator, admin)\n", s->token_file);
+    if (*s->fingerprint) {
+        cli_out("https      SHA-256 %s\n", s->fingerprint);
+    }
     cli_flush();
 }
 

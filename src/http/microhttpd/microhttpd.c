@@ -7,6 +7,7 @@
 // MHD's thread never waits for a request: a connection whose request is whole sleeps until a worker
 // has answered. Files: exchange.c is a request, stream.c a reply that is written as time goes on,
 // deadline.c what happens to those who take too long.
+#include "http/microhttpd/certificate.h"
 #include "http/microhttpd/deadline.h"
 #include "http/microhttpd/exchange.h"
 #include "http/microhttpd/stream.h"
@@ -331,6 +332,7 @@ static const pons_http_server_ops ops = {
     .stream_write = pons__stream_write,
     .stream_unsent = pons__stream_unsent,
     .stream_end = pons__stream_end,
+    .certificate = pons__server_certificate,
 };
 
 PONS_MODULE_EXPORT("server", "microhttpd", &ops);
