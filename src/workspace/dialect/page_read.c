@@ -79,7 +79,7 @@ static void put(pons_value *value, ws_kind kind, int field, span label, span wha
     pons_value *v = pons__ws_said(f, what.s, what.len);
     char key[64];
     snprintf(key, sizeof key, "%.*s", (int)label.len, label.s);
-    if (v && !f && strcmp(key, WS_EXTRA) == 0 && json_is_object(v)) {
+    if (!f && strcmp(key, WS_EXTRA) == 0 && json_is_object(v)) {
         json_object_update_missing(value, v);
         json_decref(v);
     } else if (v && !pons_get(value, f ? f->name : key)) {
