@@ -126,6 +126,19 @@ int pons__messages_fold(const pons_value *old, pons_value *const *updates, size_
     return st;
 }
 
+// Whether an update has no id twice.
+static bool ids_differ(const pons_value *update)
+{
+    pons__ids own = {0};
+    const size_t n = json_array_size(update);
+    bool differ = n < 2 || ids_extend(&own, update);
+    for (size_t i = 0; i < n && differ && n > 1; i++) { // the first of an id is found first
+        differ = ids_find(&own, update, id_of(json_array_get(update, i))) == i;
+    }
+    pons__ids_reset(&own);
+    return differ;
+}
+
 bool pons__messages_all_new(pons__ids *ids, const pons_value *list, const pons_value *update)
 {
     if (!ids_extend(ids, list)) {
@@ -138,13 +151,8 @@ bool pons__messages_all_new(pons__ids *ids, const pons_value *list, const pons_v
         if (!id || is_remove(m) || ids_find(ids, list, id) != NOWHERE) {
             return false;
         }
-        for (size_t k = 0; k < i; k++) { // twice in the same update
-            if (strcmp(id_of(json_array_get(update, k)), id) == 0) {
-                return false;
-            }
-        }
     }
-    return true;
+    return ids_differ(update);
 }
 
 void pons__ids_reset(pons__ids *ids)
