@@ -58,7 +58,7 @@ static void say(void *user, const pons_value *m, const pons_value *of)
     free(text);
 }
 
-// ---- the client's lines --------------------------------------------------------------------------
+// ---- the client's lines -------------------------------------------------------------------------
 
 static int take_line(client *s, const char *line, size_t n, pons_error *err)
 {

@@ -273,16 +273,6 @@ const char *pons_serve_token(const pons_serve *s, const char *role)
     return "";
 }
 
-void pons_serve_event(pons_serve *s, const pons_event *ev)
-{
-    pons__metrics_event(s->metrics, ev);
-    pons__traces_event(s->traces, ev);
-    pons__hub_event(s->hub, ev);
-    if (ev->seq > 0) {
-        pons__runhost_event(s->host, ev->thread);
-    }
-}
-
 int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, pons_value *answer)
 {
     return pons__runhost_answer(s->host, thread, await_id, answer);

@@ -124,7 +124,7 @@ static int list_tools(cli *c, pons_error *err)
     return good ? PONS_OK : CLI_LACKING;
 }
 
-// ---- questions that are kept ---------------------------------------------------------------------
+// ---- questions that are kept --------------------------------------------------------------------
 
 static void print_question(const cli *c, const pons_value *q)
 {

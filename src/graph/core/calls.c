@@ -21,15 +21,6 @@
 
 // ---- the list -----------------------------------------------------------------------------------
 
-const char *const pons__call_words[] = {"await", "task", "graph"};
-
-pons__call_kind pons__call_kind_of(const char *word)
-{
-    return strcmp(word, "task") == 0    ? PONS__CALL_TASK
-           : strcmp(word, "graph") == 0 ? PONS__CALL_GRAPH
-                                        : PONS__CALL_AWAIT;
-}
-
 // A graph that the node ran has failed, and it goes on all the same: that is what a replay finds.
 static bool keep_failure(pons_cx *cx)
 {
@@ -83,18 +74,6 @@ void pons__call_id(pons_cx *cx, pons__call *c, size_t n)
     } else {
         snprintf(c->id, sizeof c->id, "%s.%zu", pons__task_id(cx), n);
     }
-}
-
-static void call_fini(pons__call *c)
-{
-    free(c->name);
-    pons_value_unref(c->request);
-    pons_value_unref(c->answer);
-}
-
-void pons__call_pop(pons_cx *cx)
-{
-    call_fini(&cx->calls[--cx->n_calls]);
 }
 
 void pons__task_trim(pons_cx *cx)

@@ -1,0 +1,18 @@
+// event.c - what the host tells is told on: to the counters, the traces, the pages and whoever follows
+// a run. Any thread may call it; each of the four has a lock of its own.
+#include "pons/serve.h"
+#include "serve/door/server.h"
+#include "serve/feed/hub.h"
+#include "serve/host/host.h"
+#include "serve/metrics/metrics.h"
+#include "serve/traces/traces.h"
+
+void pons_serve_event(pons_serve *s, const pons_event *ev)
+{
+    pons__metrics_event(s->metrics, ev);
+    pons__traces_event(s->traces, ev);
+    pons__hub_event(s->hub, ev);
+    if (ev->seq > 0) {
+        pons__runhost_event(s->host, ev->thread);
+    }
+}
