@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define PONS_GRAPH_MODULE_ABI 1u
+#define PONS_GRAPH_MODULE_ABI 2u // 2: the options of nodes and graphs grew
 
 typedef struct pons_graph_module {
     uint32_t abi;     // PONS_GRAPH_MODULE_ABI
