@@ -114,8 +114,8 @@ typedef enum pons_ws_role {
 const char *pons_ws_role_name(pons_ws_role role);
 bool pons_ws_may_read(pons_ws_role role, pons_ws_file file);
 bool pons_ws_may_write(pons_ws_role role, pons_ws_file file);
-// Whether a role that may write the file may make this change of a record: HAL writes ENVIRONMENT's
-// robots, the Orchestrator only TASK's status, the Planner nothing that runs, has ended or is claimed.
+// Whether a role that may write the file may make this change of a record: the Orchestrator
+// only TASK's status, the Planner nothing that runs, has ended or is claimed.
 // before or after NULL: it comes or goes. PONS_EREFUSED says why not.
 int pons_ws_may_change(pons_ws_role role, pons_ws_file file, const char *kind,
                        const pons_value *before, const pons_value *after, pons_error *err);

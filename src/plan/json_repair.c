@@ -138,10 +138,8 @@ static void emit_string(reader *r, const char *s, size_t len)
     *end = '\0';
 }
 
-// What is written next comes from `at`.
-static void mark(reader *r, const char *at)
+void pons__repaired_mark(pons__repaired *o, size_t given)
 {
-    pons__repaired *o = r->out;
     if (o->n_marks == o->cap_marks) {
         const size_t cap = 2 * o->cap_marks + 64;
         pons__mark *marks = realloc(o->marks, cap * sizeof *marks);
@@ -152,7 +150,13 @@ static void mark(reader *r, const char *at)
         o->marks = marks;
         o->cap_marks = cap;
     }
-    o->marks[o->n_marks++] = (pons__mark){(uint32_t)o->text.len, (uint32_t)(at - r->text)};
+    o->marks[o->n_marks++] = (pons__mark){(uint32_t)o->text.len, (uint32_t)given};
+}
+
+// What is written next comes from `at`.
+static void mark(reader *r, const char *at)
+{
+    pons__repaired_mark(r->out, (size_t)(at - r->text));
 }
 
 void pons__repaired_fini(pons__repaired *r)

@@ -347,19 +347,7 @@ static bool is_call(const pons__tape *t, const pons__node *v, call *ret)
 
 static void put_mark(composer *c, const pons__node *v)
 {
-    pons__repaired *o = &c->to;
-    if (o->n_marks == o->cap_marks) {
-        const size_t cap = 2 * o->cap_marks + 64;
-        pons__mark *marks = realloc(o->marks, cap * sizeof *marks);
-        if (!marks) {
-            o->text.failed = true;
-            return;
-        }
-        o->marks = marks;
-        o->cap_marks = cap;
-    }
-    o->marks[o->n_marks++] =
-        (pons__mark){(uint32_t)o->text.len, (uint32_t)pons__tape_given(c->from, v->at)};
+    pons__repaired_mark(&c->to, pons__tape_given(c->from, v->at));
 }
 
 static int put_value(reading *g, composer *c, const pons__node *v)

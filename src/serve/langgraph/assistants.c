@@ -368,12 +368,7 @@ static void search(pons__request *r)
             json_array_append_new(found, shown(one));
         }
     }
-    pons__lg_reply_page(r, found,
-                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
-                                         .offset = pons_get_int(r->body, "offset", 0),
-                                         .sort_by = pons_get_str(r->body, "sort_by", "created_at"),
-                                         .ascending = pons__lg_ascending(r->body),
-                                         .select = pons_get(r->body, "select")});
+    pons__lg_reply_asked(r, found, "created_at");
 }
 
 static void count(pons__request *r)

@@ -20,7 +20,7 @@
 
 #define SPACE PONS__OWN ".crons"
 
-enum { LIMIT = 10, LOOK_MS = 1000 };
+enum { LOOK_MS = 1000 };
 
 static pons_value *or_null(const pons_value *v)
 {
@@ -301,12 +301,7 @@ static void search(pons__request *r)
         pons__lg_refuse(r, &err);
         return;
     }
-    pons__lg_reply_page(r, list,
-                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
-                                         .offset = pons_get_int(r->body, "offset", 0),
-                                         .sort_by = pons_get_str(r->body, "sort_by", "created_at"),
-                                         .ascending = pons__lg_ascending(r->body),
-                                         .select = pons_get(r->body, "select")});
+    pons__lg_reply_asked(r, list, "created_at");
 }
 
 static void count(pons__request *r)

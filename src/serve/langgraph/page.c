@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT_MAX = 1000 };
+enum { LIMIT = 10, LIMIT_MAX = 1000 };
 
 typedef struct placed {
     pons_value *row;
@@ -93,4 +93,14 @@ int64_t pons__lg_number(const pons__request *r, const char *name, int64_t fallba
     char *end = NULL;
     const long long n = text ? strtoll(text, &end, 10) : fallback;
     return text && (end == text || *end) ? fallback : n;
+}
+
+void pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by)
+{
+    pons__lg_reply_page(r, list,
+                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
+                                         .offset = pons_get_int(r->body, "offset", 0),
+                                         .sort_by = pons_get_str(r->body, "sort_by", sort_by),
+                                         .ascending = pons__lg_ascending(r->body),
+                                         .select = pons_get(r->body, "select")});
 }

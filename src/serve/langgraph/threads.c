@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-enum { LIMIT = 10 };
-
 static const char *ns_of(pons_serve *s, const char *thread)
 {
     const pons_serve_graph *g = pons__lg_graph_of(s, thread);
@@ -214,13 +212,7 @@ static void search(pons__request *r)
         pons__lg_refuse(r, &err);
         return;
     }
-    const char *by = pons_get_str(r->body, "sort_by", "updated_at");
-    pons__lg_reply_page(r, list,
-                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
-                                         .offset = pons_get_int(r->body, "offset", 0),
-                                         .sort_by = by,
-                                         .ascending = pons__lg_ascending(r->body),
-                                         .select = pons_get(r->body, "select")});
+    pons__lg_reply_asked(r, list, "updated_at");
 }
 
 static void count(pons__request *r)

@@ -141,25 +141,10 @@ void pons__ws_doc_add(pons_ws_doc *d, ws_entry e, pons_value *value, uint32_t li
         (pons_ws_record){.kind = kind, .id = id, .value = value, .line = line, .column = column};
 }
 
-static void restore(pons_value *into, const pons_value *from)
-{
-    const char *key;
-    const pons_value *v;
-    json_object_foreach((json_t *)from, key, v)
-    {
-        pons_value *have = json_object_get(into, key);
-        if (!have) {
-            json_object_set_new(into, key, json_deep_copy(v));
-        } else if (json_is_object(have) && json_is_object(v)) {
-            restore(have, v);
-        }
-    }
-}
-
 void pons__ws_doc_restore(const pons_ws_doc *d, ws_kind kind, const char *id, pons_value *value)
 {
     char *key = d->kept ? long_key(pons__ws_kind_of(kind)->name, id) : NULL;
-    restore(value, key ? pons_get(d->kept, key) : NULL);
+    pons__ws_record_fill(value, key ? pons_get(d->kept, key) : NULL);
     free(key);
 }
 

@@ -279,8 +279,7 @@ static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_
 
 // ---- a record -----------------------------------------------------------------------------------
 
-// Puts what `from` has into `into`, which has the word where both do.
-static void merge_rest(pons_value *into, const pons_value *from)
+void pons__ws_record_fill(pons_value *into, const pons_value *from)
 {
     const char *key;
     const pons_value *v;
@@ -290,7 +289,7 @@ static void merge_rest(pons_value *into, const pons_value *from)
         if (!have) {
             json_object_set_new(into, key, json_deep_copy(v));
         } else if (json_is_object(have) && json_is_object(v)) {
-            merge_rest(have, v);
+            pons__ws_record_fill(have, v);
         }
     }
 }
@@ -356,7 +355,7 @@ static pons_value *read_fields(ws_kind kind, const pons_value *raw, bool all_nam
             return NULL;
         }
     }
-    merge_rest(out, rest);
+    pons__ws_record_fill(out, rest);
     json_decref(rest);
     return out;
 }
@@ -395,7 +394,7 @@ pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_va
             pons__ws_path_remove(rest, f->name);
         }
     }
-    merge_rest(out, rest);
+    pons__ws_record_fill(out, rest);
     json_decref(rest);
     return out;
 }

@@ -18,6 +18,8 @@ pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_va
 // raw as it is when `before` has become `after`: names, order and all that did not change stay.
 pons_value *pons__ws_record_patch(ws_kind kind, pons_ws_dialect d, const pons_value *raw,
                                   const pons_value *before, const pons_value *after);
+// Puts what `from` has into `into`, which has the word where both do. from may be NULL.
+void pons__ws_record_fill(pons_value *into, const pons_value *from);
 // The id; the caller's. NULL: it has none.
 char *pons__ws_record_id(ws_kind kind, const pons_value *value);
 // How many of raw's members are written so in this dialect and not in the seed's.
