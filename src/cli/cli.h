@@ -290,6 +290,7 @@ int cmd_mcp(cli *c, pons_error *err);
 int cmd_doctor(cli *c, pons_error *err);
 int cmd_backup(cli *c, pons_error *err);
 int cmd_items(cli *c, pons_error *err);
+int cmd_lessons(cli *c, pons_error *err);
 int cmd_serve(cli *c, pons_error *err);
 
 #endif

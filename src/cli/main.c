@@ -59,6 +59,8 @@ static const cli_command commands[] = {
      "do what ACTION.md has pending, with the body of the workspace", cmd_watchdog},
     {"workspace", "pons workspace check [DIR] | show [FILE] | convert [DIR] --to DIALECT",
      "check, show and convert a workspace's protocol files", cmd_workspace},
+    {"lessons", "pons lessons search WORDS", "what LESSONS.md has about it, best first; 1: nothing",
+     cmd_lessons},
     {"doctor", "pons doctor [--repair]",
      "what is installed, reachable, missing, damaged, and what to do", cmd_doctor},
     {"items", "pons items [list|search|namespaces|get|put|delete|sweep …]",

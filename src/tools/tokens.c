@@ -14,9 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define WORD_MAX   64 // bytes; a longer run of letters is cut into pieces
-#define QUERY_MAX  32 // words of a query
-#define HEAD_COUNT 3
+#define WORD_MAX  64 // bytes; a longer run of letters is cut into pieces
+#define QUERY_MAX 32 // words of a query
 
 static uint32_t codepoint(const char *s, size_t n)
 {
@@ -157,45 +156,4 @@ int pons__tokens_query(pons_buf *b, const char *text, size_t n, bool any)
     query q = {.b = b, .any = any};
     const int rc = pons__tokens(text, n, query_word, &q);
     return rc < 0 ? rc : q.words;
-}
-
-// ---- scoring without an index -------------------------------------------------------------------
-
-typedef struct scoring {
-    pons_buf head, text; // " word word "
-    int score;
-} scoring;
-
-static int score_word(void *user, const char *word, size_t n, bool joined)
-{
-    scoring *s = user;
-    const size_t first = pons_utf8_sequence(word, n);
-    if (joined && n == first) {
-        return PONS_OK;
-    }
-    char needle[WORD_MAX + 2] = " ";
-    memcpy(needle + 1, word, n);
-    size_t len = n + 1;
-    if (!(n == first && unspaced(codepoint(word, first)))) {
-        needle[len++] = ' ';
-    }
-    s->score += s->head.len > 0 && memmem(s->head.data, s->head.len, needle, len) ? HEAD_COUNT : 0;
-    s->score += s->text.len > 0 && memmem(s->text.data, s->text.len, needle, len) ? 1 : 0;
-    return PONS_OK;
-}
-
-int pons__tokens_score(const char *query_text, const char *head, size_t head_n, const char *text,
-                       size_t n)
-{
-    scoring s = {.score = 0};
-    pons_buf_byte(&s.head, ' ');
-    pons_buf_byte(&s.text, ' ');
-    pons__tokens_index(&s.head, head, head_n);
-    pons__tokens_index(&s.text, text, n);
-    if (!s.head.failed && !s.text.failed) {
-        pons__tokens(query_text, strlen(query_text), score_word, &s);
-    }
-    pons_buf_fini(&s.head);
-    pons_buf_fini(&s.text);
-    return s.score;
 }

@@ -9,8 +9,5 @@ typedef int (*pons__token_fn)(void *user, const char *word, size_t n, bool joine
 int pons__tokens(const char *text, size_t n, pons__token_fn fn, void *user);
 int pons__tokens_index(pons_buf *b, const char *text, size_t n);           // space-separated
 int pons__tokens_query(pons_buf *b, const char *text, size_t n, bool any); // for FTS5's MATCH
-// How many of the query's words a text has; a word in `head` counts three times.
-int pons__tokens_score(const char *query, const char *head, size_t head_n, const char *text,
-                       size_t n);
 
 #endif

@@ -140,12 +140,48 @@ static void the_same_records_in_every_dialect(void **state)
     bench_close(&b);
 }
 
+static void lessons_are_found_in_every_dialect(void **state)
+{
+    (void)state;
+    static const char *const has[] = {"臂展",   "障碍", "物体超出工作空间",
+                                      "Franka", "rank", "0.855"};
+    static const char *const to[] = {"paos1", "paos2", "seed"};
+    bench b;
+    proc p;
+    char words[400];
+    bench_open(&b);
+    assert_int_equal(run(&b, &p, "onboard", ""), 0);
+    bench_free(&p);
+    assert_int_equal(run(&b, &p, "lessons search", "臂展"), 1); // nothing went wrong yet
+    bench_free(&p);
+    snprintf(words, sizeof words, "cp %s/tests/workspace/seed/*.md %s/", PONS_SOURCE_DIR,
+             b.workspace);
+    assert_int_equal(system(words), 0);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < sizeof has / sizeof has[0]; k++) {
+            snprintf(words, sizeof words, "'%s'", has[k]);
+            assert_int_equal(run(&b, &p, "lessons search --json", words), 0);
+            assert_int_equal(bench_count(&p, "lesson", "type", "lesson"), 1);
+            assert_non_null(strstr(p.text, strstr(has[k], "障碍") ? "kitchen_counter" : "0.855"));
+            bench_free(&p);
+        }
+        assert_int_equal(run(&b, &p, "lessons search", "潜水艇"), 1);
+        assert_string_equal(p.text, "");
+        bench_free(&p);
+        assert_int_equal(run(&b, &p, "workspace convert --to", to[i]), 0);
+        bench_free(&p);
+    }
+    bench_must_fail(&b, "lessons search", 2, "lessons search WORDS");
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(files_are_made_once, bench_teardown),
         cmocka_unit_test_teardown(faults_by_line_and_status, bench_teardown),
         cmocka_unit_test_teardown(the_same_records_in_every_dialect, bench_teardown),
+        cmocka_unit_test_teardown(lessons_are_found_in_every_dialect, bench_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
