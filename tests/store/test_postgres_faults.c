@@ -1,9 +1,12 @@
-// test_postgres_faults.c - every case of graph/faults.h, graph/reach.h, graph/limits.h and graph/inner.h on a private
-// PostgreSQL, in a new database each. Skipped where there is no server.
+// test_postgres_faults.c - every case of graph/faults.h, reach.h, limits.h, inner.h, compose.h, outside.h
+// and remember.h on a private PostgreSQL, in a new database each. Skipped where there is no server.
+#include "graph/compose.h"
 #include "graph/faults.h"
 #include "graph/inner.h"
 #include "graph/limits.h"
+#include "graph/outside.h"
 #include "graph/reach.h"
+#include "graph/remember.h"
 #include "pons/value.h"
 #include "store/cluster.h"
 
@@ -20,7 +23,8 @@ int main(void)
     if (!cluster_start()) {
         return 0;
     }
-    int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind) + inner_run(&kind);
+    int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind) + inner_run(&kind) +
+                 compose_run(&kind) + outside_run(&kind) + remember_run(&kind);
     cluster_stop();
     return failed;
 }

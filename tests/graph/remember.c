@@ -1,6 +1,7 @@
-// test_items.c - items that nodes write: they are there with their superstep's checkpoint and not
-// before, once, whatever happens in between; and what a node reads of them meanwhile.
-#include "graph/graph_help.h"
+// remember.c - see remember.h.
+#include "graph/remember.h"
+
+#include "graph/place.h"
 #include "pons/items.h"
 
 #include <stdio.h>
@@ -99,16 +100,15 @@ static int goes_on(pons_cx *cx, void *user, pons_error *err)
 
 static void test_with_the_step(void **state)
 {
-    (void)state;
-    bed b;
-    bed_open(&b);
-    pons_graph *g = two_steps(writes, looks, goes_on, &b);
-    pons_run *r = run_to(&b, g, "", "{}", PONS_RUN_DONE);
-    assert_items(&b, "mem", "a=3 c=4");
+    place p;
+    open_place(&p, state);
+    pons_graph *g = two_steps(writes, looks, goes_on, &p.b);
+    pons_run *r = run_to(&p.b, g, "", "{}", PONS_RUN_DONE);
+    assert_items(&p.b, "mem", "a=3 c=4");
     assert_json(pons_run_get(r, "log"), "[1,3,'nothing',3,'nothing',2]");
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
 // ---- between ------------------------------------------------------------------------------------
@@ -138,24 +138,23 @@ static int nothing(pons_cx *cx, void *user, pons_error *err)
 // A sibling has finished and waits: its item waits with it, also for another process.
 static void test_waits_with_its_step(void **state)
 {
-    (void)state;
-    bed b;
-    bed_open(&b);
-    pons_graph *g = two_steps(asks, writes_one, nothing, &b);
-    pons_run *r = run_to(&b, g, "", "{}", PONS_RUN_INTERRUPTED);
-    assert_items(&b, "mem", "");
+    place p;
+    open_place(&p, state);
+    pons_graph *g = two_steps(asks, writes_one, nothing, &p.b);
+    pons_run *r = run_to(&p.b, g, "", "{}", PONS_RUN_INTERRUPTED);
+    assert_items(&p.b, "mem", "");
     pons_run_destroy(r);
-    bed_thread(&b); // as another process
-    r = resume_to(&b, g, "", PONS_RUN_INTERRUPTED);
-    assert_items(&b, "mem", "");
+    bed_thread(&p.b); // as another process
+    r = resume_to(&p.b, g, "", PONS_RUN_INTERRUPTED);
+    assert_items(&p.b, "mem", "");
     pons_value *yes = json_string("yes");
-    assert_ok(pons_run_resume_value(r, yes, &b.err));
-    assert_ok(pons_run_advance(r, &b.err));
-    assert_items(&b, "mem", "asked=5 done=6");
+    assert_ok(pons_run_resume_value(r, yes, &p.b.err));
+    assert_ok(pons_run_advance(r, &p.b.err));
+    assert_items(&p.b, "mem", "asked=5 done=6");
     pons_value_unref(yes);
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
 static int fails_once(pons_cx *cx, void *user, pons_error *err)
@@ -169,20 +168,19 @@ static int fails_once(pons_cx *cx, void *user, pons_error *err)
 
 static void test_a_failed_attempt_writes_nothing(void **state)
 {
-    (void)state;
-    bed b;
-    bed_open(&b);
+    place p;
+    open_place(&p, state);
     pons_graph_builder *gb = pons_graph_builder_create("again");
     pons_graph_node(gb, "a", fails_once, NULL);
     pons_graph_node_options(gb, "a", &(pons_node_options){.retry = {.attempts = 2}});
     pons_graph_edge(gb, PONS_START, "a");
     pons_graph_edge(gb, "a", PONS_END);
     pons_graph *g = compile(gb, NULL);
-    pons_run *r = run_to(&b, g, "", "{}", PONS_RUN_DONE);
-    assert_items(&b, "mem", "kept=7");
+    pons_run *r = run_to(&p.b, g, "", "{}", PONS_RUN_DONE);
+    assert_items(&p.b, "mem", "kept=7");
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
 static int counts(pons_cx *cx, void *user, pons_error *err)
@@ -218,47 +216,45 @@ static void test_killed_at_every_commit(void **state)
 {
     static const pons_durability ways[] = {PONS_DURABILITY_SYNC, PONS_DURABILITY_ASYNC,
                                            PONS_DURABILITY_EXIT};
-    (void)state;
     pons_graph *g = counting();
     for (size_t w = 0; w < 3; w++) {
         bool died = true;
         for (int left = 0; died; left++) {
-            bed b;
-            fuse f = {.left = left};
+            place p;
+            open_place(&p, state);
+            bed *b = &p.b;
+            fuse f = {.inner = p.store, .left = left};
             pons_value *values = NULL, *item = NULL;
-            pons_error err = PONS_ERROR_INIT;
-            assert_ok(pons_store_memory_open(&f.inner, &err));
-            bed_open_on(&b, fuse_store(&f));
+            b->store = fuse_store(&f);
+            bed_thread(b);
             const pons_run_options opts = {.durability = ways[w]};
             pons_run *r = NULL;
-            int st = pons_run_start(b.t, g, "", NULL, &opts, &r, &b.err);
-            st = st ? st : pons_run_advance(r, &b.err);
+            int st = pons_run_start(b->t, g, "", NULL, &opts, &r, &b->err);
+            st = st ? st : pons_run_advance(r, &b->err);
             died = f.dead;
             pons_run_destroy(r);
             f.dead = false;
             f.left = -1;
-            pons_thread_close(b.t);
-            b.t = NULL;
-            const pons_items it = {.store = f.inner, .clock = b.clock};
+            pons_thread_close(b->t);
+            b->t = NULL;
+            const pons_items it = {.store = f.inner, .clock = b->clock};
             const int there = pons_items_get(&it, "mem.robot", "count", &item, NULL);
-            const int head = pons_state_read(f.inner, "t1", "", &values, &b.err);
+            const int head = pons_state_read(f.inner, "t1", "", &values, &b->err);
             const size_t steps = json_array_size(pons_get(values, "log"));
             assert_true(head == PONS_OK || head == PONS_ENOTFOUND);
             assert_int_equal(there, steps ? PONS_OK : PONS_ENOTFOUND);
             assert_int_equal(steps ? pons_get_int(pons_get(item, "value"), "n", -1) : 0, steps);
             pons_value_unref(values);
             pons_value_unref(item);
-            bed_thread(&b);
+            bed_thread(b);
             if (head == PONS_OK) {
-                r = resume_to(&b, g, "", PONS_RUN_DONE);
+                r = resume_to(b, g, "", PONS_RUN_DONE);
                 pons_run_destroy(r);
                 assert_ok(pons_items_get(&it, "mem.robot", "count", &item, NULL));
                 assert_int_equal(pons_get_int(pons_get(item, "value"), "n", -1), 6);
                 pons_value_unref(item);
             }
-            pons_store inner = f.inner;
-            bed_close(&b);
-            pons_store_close(&inner);
+            close_place(&p);
         }
     }
     pons_graph_destroy(g);
@@ -287,19 +283,19 @@ static void refused(bed *b, const char *ns, const char *why)
 
 static void test_refused(void **state)
 {
-    (void)state;
+    place p;
+    open_place(&p, state);
+    refused(&p.b, "", "needs a namespace");
+    refused(&p.b, "a..b", "is empty");
+    refused(&p.b, "langgraph.x", "is not 'langgraph'");
+    close_place(&p);
     bed b;
-    bed_open(&b);
-    refused(&b, "", "needs a namespace");
-    refused(&b, "a..b", "is empty");
-    refused(&b, "langgraph.x", "is not 'langgraph'");
-    bed_close(&b);
     bed_open_without_store(&b);
     refused(&b, "a", "has no items");
     bed_close(&b);
 }
 
-int main(void)
+int remember_run(const fault_store *kind)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_with_the_step),
@@ -308,5 +304,10 @@ int main(void)
         cmocka_unit_test(test_killed_at_every_commit),
         cmocka_unit_test(test_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct CMUnitTest of_kind[sizeof tests / sizeof *tests];
+    memcpy(of_kind, tests, sizeof tests);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        of_kind[i].initial_state = (void *)(uintptr_t)kind;
+    }
+    return cmocka_run_group_tests(of_kind, NULL, NULL);
 }

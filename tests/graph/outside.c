@@ -1,15 +1,12 @@
-// test_snapshot.c - a thread read from outside: what is next, what is asked, what has failed, what has
-// finished beside it, in subgraphs, in the past; histories by place and by what is known of a run; and
-// looking for threads. All by other means than the thread that is open: the store alone, and once a
-// process of its own while the thread is being written.
-#include "graph/graph_help.h"
+// outside.c - see outside.h.
+#include "graph/outside.h"
+
+#include "graph/place.h"
 #include "pons/items.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static pons_value *look(bed *b, const char *ns, const pons_snapshot_options *opts)
 {
@@ -97,12 +94,11 @@ static pons_run *start(bed *b, const pons_graph *g, const char *ns, const char *
 
 static void test_what_is_asked_and_done(void **state)
 {
-    (void)state;
-    bed b;
-    bed_open(&b);
+    place p;
+    open_place(&p, state);
     pons_graph *g = fan(NULL, NULL);
-    pons_run *r = start(&b, g, "", "{'user':'mara','tags':['night']}");
-    pons_value *s = look(&b, "", NULL);
+    pons_run *r = start(&p.b, g, "", "{'user':'mara','tags':['night']}");
+    pons_value *s = look(&p.b, "", NULL);
     assert_json(pons_get(s, "next"), "['asks']"); // the other one has finished
     assert_json(pons_get(s, "values"), "{'log':['a'],'wanted':1}");
     assert_json(pons_get(task_of(s, "done"), "result"), "{'log':'done'}");
@@ -120,57 +116,56 @@ static void test_what_is_asked_and_done(void **state)
     // Its id is the one that an answer takes.
     pons_value *answers = json_object();
     json_object_set_new(answers, pons_get_str(asked, "id", ""), json_string("yes"));
-    assert_ok(pons_run_resume_map(r, answers, &b.err));
-    assert_ok(pons_run_advance(r, &b.err));
+    assert_ok(pons_run_resume_map(r, answers, &p.b.err));
+    assert_ok(pons_run_advance(r, &p.b.err));
     assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
     pons_value_unref(answers);
     pons_value_unref(s);
-    s = look(&b, "", NULL);
+    s = look(&p.b, "", NULL);
     assert_json(pons_get(s, "next"), "[]");
     assert_json(pons_get(s, "tasks"), "[]");
     assert_json(pons_get(pons_get(s, "values"), "log"), "['a','yes','done']");
     pons_value_unref(s);
-    s = look(&b, "", &(pons_snapshot_options){.bare = true});
+    s = look(&p.b, "", &(pons_snapshot_options){.bare = true});
     assert_null(pons_get(s, "values"));
     pons_value_unref(s);
     pons_value *none = NULL;
-    assert_int_equal(pons_state_snapshot(b.store, "t1", "nowhere", NULL, &none, &b.err),
+    assert_int_equal(pons_state_snapshot(p.b.store, "t1", "nowhere", NULL, &none, &p.b.err),
                      PONS_ENOTFOUND);
-    assert_int_equal(pons_state_snapshot(b.store, "t1", "",
+    assert_int_equal(pons_state_snapshot(p.b.store, "t1", "",
                                          &(pons_snapshot_options){.checkpoint = "nothing"}, &none,
-                                         &b.err),
+                                         &p.b.err),
                      PONS_ENOTFOUND);
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
 static void test_what_failed_and_what_is_awaited(void **state)
 {
-    (void)state;
-    bed b;
+    place p;
     bool broken = true;
-    bed_open(&b);
+    open_place(&p, state);
     pons_graph *g = fan(node_fails, &broken);
-    pons_run *r = start(&b, g, "", NULL);
+    pons_run *r = start(&p.b, g, "", NULL);
     assert_int_equal(pons_run_state_get(r), PONS_RUN_FAILED);
-    pons_value *s = look(&b, "", NULL);
+    pons_value *s = look(&p.b, "", NULL);
     assert_non_null(strstr(pons_get_str(task_of(s, "more"), "error", ""), "the gripper is stuck"));
     assert_json(pons_get(task_of(s, "done"), "result"), "{'log':'done'}");
     assert_json(pons_get(s, "next"), "['asks','more']");
     pons_value_unref(s);
     pons_run_destroy(r);
     broken = false; // a resume runs what failed: its error is no more
-    r = resume_to(&b, g, "", PONS_RUN_INTERRUPTED);
-    s = look(&b, "", NULL);
+    r = resume_to(&p.b, g, "", PONS_RUN_INTERRUPTED);
+    s = look(&p.b, "", NULL);
     assert_json(pons_get(task_of(s, "more"), "error"), "null");
     assert_json(pons_get(s, "next"), "['asks']");
     pons_value_unref(s);
     pons_run_destroy(r);
     pons_graph_destroy(g);
     g = fan(node_awaits, NULL);
-    r = start(&b, g, "other", NULL);
-    s = look(&b, "other", NULL);
+    r = start(&p.b, g, "other", NULL);
+    s = look(&p.b, "other", NULL);
     const pons_value *await = json_array_get(pons_get(task_of(s, "more"), "awaits"), 0);
     assert_string_equal(pons_get_str(await, "kind", ""), "ask");
     assert_string_equal(pons_get_str(await, "request", ""), "how far?");
@@ -178,7 +173,7 @@ static void test_what_failed_and_what_is_awaited(void **state)
     pons_value_unref(s);
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
 static int route_sends(pons_cx *cx, void *user, pons_error *err)
@@ -198,10 +193,9 @@ static int node_odd(pons_cx *cx, void *user, pons_error *err)
 
 static void test_sends(void **state)
 {
-    (void)state;
     static const char *const targets[] = {"worker", NULL};
-    bed b;
-    bed_open(&b);
+    place p;
+    open_place(&p, state);
     pons_graph_builder *gb = pons_graph_builder_create("sends");
     channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
     channel(gb, "wanted", PONS_CHANNEL_LAST, NULL);
@@ -211,8 +205,8 @@ static void test_sends(void **state)
     pons_graph_router(gb, "a", route_sends, NULL, targets);
     pons_graph_edge(gb, "worker", PONS_END);
     pons_graph *g = compile(gb, NULL);
-    pons_run *r = start(&b, g, "", NULL);
-    pons_value *s = look(&b, "", NULL);
+    pons_run *r = start(&p.b, g, "", NULL);
+    pons_value *s = look(&p.b, "", NULL);
     const pons_value *first = json_array_get(pons_get(s, "tasks"), 0),
                      *second = json_array_get(pons_get(s, "tasks"), 1);
     assert_json(pons_get(first, "arg"), "7");
@@ -223,7 +217,7 @@ static void test_sends(void **state)
     pons_value_unref(s);
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
 // ---- subgraphs ----------------------------------------------------------------------------------
@@ -252,14 +246,14 @@ static pons_graph *outer_graph(const pons_graph *inner, pons_subgraph_mode mode)
     return compile(gb, NULL);
 }
 
-static void subgraphs(pons_subgraph_mode mode)
+static void subgraphs(void **state, pons_subgraph_mode mode)
 {
-    bed b;
+    place p;
     char first_id[32];
-    bed_open(&b);
+    open_place(&p, state);
     pons_graph *inner = inner_graph(), *middle = NULL, *g = outer_graph(inner, mode);
-    pons_run *r = start(&b, g, "", "{'user':'mara'}");
-    pons_value *s = look(&b, "", NULL);
+    pons_run *r = start(&p.b, g, "", "{'user':'mara'}");
+    pons_value *s = look(&p.b, "", NULL);
     const pons_value *task = task_of(s, "sub");
     assert_string_equal(pons_get_str(json_array_get(pons_get(task, "interrupts"), 0), "value", ""),
                         "deeper?");
@@ -267,11 +261,11 @@ static void subgraphs(pons_subgraph_mode mode)
     assert_null(pons_get(task, "state"));
     snprintf(first_id, sizeof first_id, "%s", pons_get_str(s, "checkpoint_id", ""));
     // The namespace reads by itself, too.
-    pons_value *below = look(&b, pons_get_str(task, "ns", ""), NULL);
+    pons_value *below = look(&p.b, pons_get_str(task, "ns", ""), NULL);
     assert_json(pons_get(below, "next"), "['asks']");
     pons_value_unref(below);
     pons_value_unref(s);
-    s = look(&b, "", &(pons_snapshot_options){.subgraphs = true});
+    s = look(&p.b, "", &(pons_snapshot_options){.subgraphs = true});
     const pons_value *inside = pons_get(task_of(s, "sub"), "state");
     assert_json(pons_get(inside, "next"), "['asks']");
     assert_json(pons_get(pons_get(inside, "values"), "log"), "['in']");
@@ -280,35 +274,34 @@ static void subgraphs(pons_subgraph_mode mode)
                         first_id);
     pons_value_unref(s);
     pons_value *yes = json_string("yes");
-    assert_ok(pons_run_resume_value(r, yes, &b.err));
-    assert_ok(pons_run_advance(r, &b.err));
+    assert_ok(pons_run_resume_value(r, yes, &p.b.err));
+    assert_ok(pons_run_advance(r, &p.b.err));
     assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
     pons_run_destroy(r);
-    r = start(&b, g, "", NULL); // another one: of a subgraph with memory, the head is elsewhere now
-    assert_ok(pons_run_resume_value(r, yes, &b.err));
-    assert_ok(pons_run_advance(r, &b.err));
+    r = start(&p.b, g, "",
+              NULL); // another one: of a subgraph with memory, the head is elsewhere now
+    assert_ok(pons_run_resume_value(r, yes, &p.b.err));
+    assert_ok(pons_run_advance(r, &p.b.err));
     pons_run_destroy(r);
     pons_value_unref(yes);
-    s = look(&b, "", &(pons_snapshot_options){.checkpoint = first_id, .subgraphs = true});
+    s = look(&p.b, "", &(pons_snapshot_options){.checkpoint = first_id, .subgraphs = true});
     inside = pons_get(task_of(s, "sub"), "state");
     assert_json(pons_get(pons_get(inside, "values"), "log"), "['in','yes']"); // where its run ended
     pons_value_unref(s);
     pons_graph_destroy(g);
     pons_graph_destroy(inner);
     pons_graph_destroy(middle);
-    bed_close(&b);
+    close_place(&p);
 }
 
 static void test_subgraph_inherits(void **state)
 {
-    (void)state;
-    subgraphs(PONS_SUBGRAPH_INHERIT);
+    subgraphs(state, PONS_SUBGRAPH_INHERIT);
 }
 
 static void test_subgraph_own(void **state)
 {
-    (void)state;
-    subgraphs(PONS_SUBGRAPH_OWN);
+    subgraphs(state, PONS_SUBGRAPH_OWN);
 }
 
 // ---- history ------------------------------------------------------------------------------------
@@ -333,10 +326,9 @@ static void assert_found(bed *b, const pons_history_query *q, const char *want)
 
 static void test_history(void **state)
 {
-    (void)state;
     static const char *const users[] = {"{'user':'mara'}", "{'user':'ben'}", NULL};
-    bed b;
-    bed_open(&b);
+    place p;
+    open_place(&p, state);
     pons_graph_builder *gb = pons_graph_builder_create("one");
     channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
     channel(gb, "wanted", PONS_CHANNEL_LAST, NULL);
@@ -345,30 +337,30 @@ static void test_history(void **state)
     pons_graph_edge(gb, "a", PONS_END);
     pons_graph *g = compile(gb, NULL);
     for (size_t i = 0; i < 3; i++) {
-        pons_run_destroy(start(&b, g, "", users[i]));
+        pons_run_destroy(start(&p.b, g, "", users[i]));
     }
-    assert_found(&b, &(pons_history_query){0},
+    assert_found(&p.b, &(pons_history_query){0},
                  "loop 7 -, loop 6 -, input 5 -, loop 4 ben, loop 3 ben, input 2 ben, loop 1 mara, "
                  "loop 0 mara, input -1 mara");
-    assert_found(&b, &(pons_history_query){.limit = 2}, "loop 7 -, loop 6 -");
+    assert_found(&p.b, &(pons_history_query){.limit = 2}, "loop 7 -, loop 6 -");
     pons_value *filter = json("{'user':'ben'}");
-    assert_found(&b, &(pons_history_query){.filter = filter},
+    assert_found(&p.b, &(pons_history_query){.filter = filter},
                  "loop 4 ben, loop 3 ben, input 2 ben");
-    assert_found(&b, &(pons_history_query){.filter = filter, .limit = 1}, "loop 4 ben");
+    assert_found(&p.b, &(pons_history_query){.filter = filter, .limit = 1}, "loop 4 ben");
     pons_value_unref(filter);
     filter = json("{'source':'input','step':{'$lt':5}}");
-    assert_found(&b, &(pons_history_query){.filter = filter}, "input 2 ben, input -1 mara");
+    assert_found(&p.b, &(pons_history_query){.filter = filter}, "input 2 ben, input -1 mara");
     pons_value_unref(filter);
     // A cursor, from every place, in pages of two: the same list.
     pons_value *all = NULL;
-    assert_ok(pons_state_history_find(b.store, "t1", "", &(pons_history_query){.bare = true}, &all,
-                                      &b.err));
+    assert_ok(pons_state_history_find(p.b.store, "t1", "", &(pons_history_query){.bare = true},
+                                      &all, &p.b.err));
     char before[32] = "";
     for (size_t at = 0; at < json_array_size(all);) {
         pons_value *page = NULL, *one;
         size_t i;
         const pons_history_query q = {.before = before, .limit = 2, .bare = true};
-        assert_ok(pons_state_history_find(b.store, "t1", "", &q, &page, &b.err));
+        assert_ok(pons_state_history_find(p.b.store, "t1", "", &q, &page, &p.b.err));
         assert_true(json_array_size(page) > 0);
         json_array_foreach(page, i, one)
         {
@@ -380,7 +372,7 @@ static void test_history(void **state)
     }
     pons_value_unref(all);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -411,155 +403,54 @@ static void set_metadata(bed *b, const char *thread, const char *text, bool merg
 
 static void test_threads(void **state)
 {
-    (void)state;
-    bed b;
+    place p;
     bool broken = true;
-    bed_open(&b);
-    set_metadata(&b, "t0", "{'graph':'letters'}", false); // makes it
+    open_place(&p, state);
+    set_metadata(&p.b, "t0", "{'graph':'letters'}", false); // makes it
     pons_graph *g = fan(node_awaits, NULL);
-    pons_run *r = start(&b, g, "", NULL);
-    assert_threads(&b, (pons_threads_query){0}, "t0 idle, t1 busy"); // it waits for the program
-    set_metadata(&b, "t1", "{'graph':'fan','user':'mara'}", false);  // while it is held
-    set_metadata(&b, "t1", "{'user':'ben'}", true);
+    pons_run *r = start(&p.b, g, "", NULL);
+    assert_threads(&p.b, (pons_threads_query){0}, "t0 idle, t1 busy"); // it waits for the program
+    set_metadata(&p.b, "t1", "{'graph':'fan','user':'mara'}", false);  // while it is held
+    set_metadata(&p.b, "t1", "{'user':'ben'}", true);
     pons_value *filter = json("{'graph':'fan','user':'ben'}");
-    assert_threads(&b, (pons_threads_query){.metadata = filter}, "t1 busy");
+    assert_threads(&p.b, (pons_threads_query){.metadata = filter}, "t1 busy");
     pons_value_unref(filter);
     filter = json("{'graph':'nothing'}");
-    assert_threads(&b, (pons_threads_query){.metadata = filter}, "");
+    assert_threads(&p.b, (pons_threads_query){.metadata = filter}, "");
     pons_value_unref(filter);
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    pons_thread_close(b.t);
-    b.t = NULL;
-    assert_threads(&b, (pons_threads_query){0}, "t0 idle, t1 interrupted"); // left as it was
-    assert_threads(&b, (pons_threads_query){.status = "busy"}, "");
-    assert_threads(&b, (pons_threads_query){.status = "idle"}, "t0 idle");
-    bed_thread(&b);
+    pons_thread_close(p.b.t);
+    p.b.t = NULL;
+    assert_threads(&p.b, (pons_threads_query){0}, "t0 idle, t1 interrupted"); // left as it was
+    assert_threads(&p.b, (pons_threads_query){.status = "busy"}, "");
+    assert_threads(&p.b, (pons_threads_query){.status = "idle"}, "t0 idle");
+    bed_thread(&p.b);
     g = fan(node_fails, &broken);
-    r = start(&b, g, "", NULL);
-    assert_threads(&b, (pons_threads_query){0}, "t0 idle, t1 error");
+    r = start(&p.b, g, "", NULL);
+    assert_threads(&p.b, (pons_threads_query){0}, "t0 idle, t1 error");
     filter = json("{'wanted':1}");
-    assert_threads(&b, (pons_threads_query){.values = filter}, "t1 error");
+    assert_threads(&p.b, (pons_threads_query){.values = filter}, "t1 error");
     pons_value_unref(filter);
     filter = json("{'wanted':2}");
-    assert_threads(&b, (pons_threads_query){.values = filter}, "");
+    assert_threads(&p.b, (pons_threads_query){.values = filter}, "");
     pons_value_unref(filter);
     pons_value *one = NULL;
-    assert_ok(pons_threads_find(b.store, &(pons_threads_query){.thread = "t1"}, &one, &b.err));
+    assert_ok(pons_threads_find(p.b.store, &(pons_threads_query){.thread = "t1"}, &one, &p.b.err));
     assert_json(pons_get(json_array_get(one, 0), "metadata"), "{'graph':'fan','user':'ben'}");
     assert_int_equal(json_object_size(pons_get(json_array_get(one, 0), "interrupts")), 1);
     pons_value_unref(one);
     assert_int_equal(
-        pons_threads_find(b.store, &(pons_threads_query){.thread = "t9"}, &one, &b.err),
+        pons_threads_find(p.b.store, &(pons_threads_query){.thread = "t9"}, &one, &p.b.err),
         PONS_ENOTFOUND);
-    assert_threads(&b, (pons_threads_query){.limit = 1}, "t0 idle");
-    assert_threads(&b, (pons_threads_query){.limit = 1, .offset = 1}, "t1 error");
+    assert_threads(&p.b, (pons_threads_query){.limit = 1}, "t0 idle");
+    assert_threads(&p.b, (pons_threads_query){.limit = 1, .offset = 1}, "t1 error");
     pons_run_destroy(r);
     pons_graph_destroy(g);
-    bed_close(&b);
+    close_place(&p);
 }
 
-// ---- beside another process ---------------------------------------------------------------------
-
-enum { WRITTEN = 300 };
-
-static int node_counts(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    const json_int_t n = json_integer_value(pons_cx_get(cx, "n"));
-    pons_cx_put(cx, "n", json_integer(n + 1));
-    pons_cx_put(cx, "twice", json_integer(2 * (n + 1)));
-    return PONS_OK;
-}
-
-static int route_on(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons_cx_goto(cx, json_integer_value(pons_cx_get(cx, "n")) < WRITTEN ? "count" : PONS_END);
-    return PONS_OK;
-}
-
-// The child writes; it holds the thread until it is told to end.
-static void write_along(const char *path, int told)
-{
-    static const char *const targets[] = {"count", PONS_END, NULL};
-    pons_store s = {0};
-    bed b;
-    char end;
-    if (pons_store_sqlite_open(path, &s, NULL)) {
-        _exit(3);
-    }
-    bed_open_on(&b, s);
-    pons_graph_builder *gb = pons_graph_builder_create("count");
-    channel(gb, "n", PONS_CHANNEL_LAST, NULL);
-    channel(gb, "twice", PONS_CHANNEL_LAST, NULL);
-    pons_graph_node(gb, "count", node_counts, NULL);
-    pons_graph_edge(gb, PONS_START, "count");
-    pons_graph_router(gb, "count", route_on, NULL, targets);
-    const pons_graph_options go = {.recursion_limit = WRITTEN + 5};
-    pons_graph *g = compile(gb, &go);
-    pons_run_options opts = {.durability = PONS_DURABILITY_SYNC};
-    pons_run *r = NULL;
-    pons_value *input = json("{'n':0,'twice':0}");
-    const bool good = !pons_run_start(b.t, g, "", input, &opts, &r, NULL) &&
-                      !pons_run_advance(r, NULL) && pons_run_state_get(r) == PONS_RUN_DONE;
-    _exit(good && read(told, &end, 1) == 0 ? 0 : 4);
-}
-
-static void test_beside_a_process(void **state)
-{
-    (void)state;
-    char dir[] = "/tmp/pons-look-XXXXXX", path[64], command[96];
-    int told[2], status;
-    assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/t.db", dir);
-    assert_int_equal(pipe(told), 0);
-    fflush(NULL);
-    const pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        close(told[1]);
-        write_along(path, told[0]);
-    }
-    close(told[0]);
-    pons_store s = {0};
-    pons_error err = PONS_ERROR_INIT;
-    assert_ok(pons_store_sqlite_open(path, &s, &err));
-    json_int_t newest = -1;
-    int looks = 0;
-    while (newest < WRITTEN) { // each look is whole, and never older than the one before
-        pons_value *v = NULL;
-        const int st = pons_state_snapshot(s, "t1", "", NULL, &v, &err);
-        assert_int_equal(waitpid(pid, &status, WNOHANG), 0); // it waits to be told
-        if (st == PONS_ENOTFOUND) {
-            usleep(1000);
-            continue;
-        }
-        assert_ok(st);
-        const pons_value *values = pons_get(v, "values");
-        const json_int_t n = pons_get_int(values, "n", -1);
-        assert_int_equal(pons_get_int(values, "twice", -1), 2 * n);
-        assert_true(n >= newest);
-        newest = n;
-        looks++;
-        pons_value_unref(v);
-    }
-    assert_true(looks > 0);
-    pons_value *threads = NULL; // held, with nothing to do
-    assert_ok(pons_threads_find(s, &(pons_threads_query){0}, &threads, &err));
-    assert_string_equal(pons_get_str(json_array_get(threads, 0), "status", ""), "idle");
-    pons_value_unref(threads);
-    close(told[1]);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
-    pons_store_close(&s);
-    snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    assert_int_equal(system(command), 0);
-}
-
-int main(void)
+int outside_run(const fault_store *kind)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_asked_and_done),
@@ -569,7 +460,11 @@ int main(void)
         cmocka_unit_test(test_subgraph_own),
         cmocka_unit_test(test_history),
         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_beside_a_process),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct CMUnitTest of_kind[sizeof tests / sizeof *tests];
+    memcpy(of_kind, tests, sizeof tests);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        of_kind[i].initial_state = (void *)(uintptr_t)kind;
+    }
+    return cmocka_run_group_tests(of_kind, NULL, NULL);
 }
