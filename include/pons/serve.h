@@ -123,6 +123,10 @@ typedef struct pons_serve_options {
     pons_serve_otlp otlp;
     const pons_serve_graph *graphs; // (n_graphs) borrowed
     size_t n_graphs;
+    // Every event of every chat with the agent, for who sits at this process itself; on the chat's
+    // thread, several at once. NULL: nobody.
+    pons_event_cb on_chat;
+    void *chat_user;
     const char *workspace; // whose files may be looked at; NULL: none
     const char *ui_dir;    // the page's files, read anew for each request; NULL: none
 } pons_serve_options;
@@ -143,6 +147,17 @@ void pons_serve_commit(pons_serve *s, int rc, int64_t ns);
 // An answer to an await of a served graph's run, from any thread. Takes it. PONS_ENOTFOUND: no run of
 // the thread is at work, and whoever asks again will be told that it is asked again (`restarted`).
 int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, pons_value *answer);
+
+// A chat with the agent from this process itself, as /api/chat has it for others. Each waits until the
+// session has heard it; what comes of it comes to on_chat. Any thread but a chat's. PONS_EBUSY: a turn
+// is under way, or another process has the session.
+int pons_serve_chat(pons_serve *s, const char *session, const char *text, pons_error *err);
+// To the open question with this plan_id or request_id, {action, reason?, …} as pons_agent_answer.
+int pons_serve_chat_answer(pons_serve *s, const char *session, const char *question,
+                           const pons_value *answer, pons_error *err);
+// Takes the session up, so that a turn that was cut short goes on.
+int pons_serve_chat_open(pons_serve *s, const char *session, pons_error *err);
+int pons_serve_chat_stop(pons_serve *s, const char *session, pons_error *err); // ends the turn
 
 #ifdef __cplusplus
 }

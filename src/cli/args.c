@@ -15,6 +15,19 @@
 
 static int print_usage(const cli_command *self, const cli_option *options);
 
+// "0", "2024", ":2024", "127.0.0.1:2024", "[::1]:2024", "localhost:2024": nothing that is a goal.
+static bool is_address(const char *word)
+{
+    const size_t local = strncmp(word, "localhost:", strlen("localhost:")) == 0
+                             ? strlen("localhost:")
+                             : strspn(word, "0123456789abcdefABCDEF.:[]");
+    const size_t digits = strspn(word, "0123456789");
+    const char *colon = strrchr(word, ':');
+    return *word && (word[digits] == '\0' ||
+                     (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1) &&
+                      (word[local] == '\0' || colon + 1 == word + local)));
+}
+
 int cli_parse(cli *c, const cli_option *options, pons_error *err)
 {
     const cli_command *self = c->self;
@@ -50,6 +63,8 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
             *found->value = "yes";
         } else if (equals) {
             *found->value = equals + 1;
+        } else if (found->metavar[0] == '[' && (i + 1 >= c->argc || !is_address(c->argv[i + 1]))) {
+            *found->value = "yes";
         } else if (i + 1 < c->argc) {
             *found->value = c->argv[++i];
         } else {

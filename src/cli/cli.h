@@ -52,9 +52,9 @@ typedef struct cli {
 // One option of a command: "--speed X" has a value, "--once" has none. help is one line.
 typedef struct cli_option {
     const char *name;
-    const char *metavar; // NULL: a flag
+    const char *metavar; // NULL: a flag; "[ADDR:PORT]": an address when the next word is one
     const char *help;
-    const char **value; // set to the argument, or to "yes" for a flag
+    const char **value; // set to the argument, or to "yes" without one
 } cli_option;
 
 typedef struct cli_command { // main.c has the table
@@ -196,6 +196,15 @@ typedef struct cli_session_guest {
     void (*close)(void *user);                      // also after an open that failed
     void (*commit)(void *user, int rc, int64_t ns); // of each commit, on any thread; or NULL
     void *user;
+    bool quiet; // the guest shows what happens; the session shows nothing
+    // The prompt is the guest's, with this name before it, and what is typed goes there; NULL: none of
+    // its own.
+    const char *prompt;
+    void (*said)(void *user, const char *line);
+    // A descriptor that is looked at too, and what is done when it can be read; NULL: none.
+    int (*fd)(void *user);
+    void (*work)(void *user);
+    bool (*over)(void *user); // whether the session is to end; or NULL
 } cli_session_guest;
 
 // session.c: a brain at work, for run, resume and serve.

@@ -278,6 +278,37 @@ int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, p
     return pons__runhost_answer(s->host, thread, await_id, answer);
 }
 
+static int may_chat(const pons_serve *s, const char *session, pons_error *err)
+{
+    return s->desk ? pons__desk_name(s->desk, session, err)
+                   : pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no agent here");
+}
+
+int pons_serve_chat(pons_serve *s, const char *session, const char *text, pons_error *err)
+{
+    const int rc = may_chat(s, session, err);
+    return rc < 0 ? rc : pons__desk_say(s->desk, session, text, true, NULL, err);
+}
+
+int pons_serve_chat_answer(pons_serve *s, const char *session, const char *question,
+                           const pons_value *answer, pons_error *err)
+{
+    const int rc = may_chat(s, session, err);
+    return rc < 0 ? rc : pons__desk_answer(s->desk, session, question, answer, err);
+}
+
+int pons_serve_chat_open(pons_serve *s, const char *session, pons_error *err)
+{
+    const int rc = may_chat(s, session, err);
+    return rc < 0 ? rc : pons__desk_join(s->desk, session, NULL, err);
+}
+
+int pons_serve_chat_stop(pons_serve *s, const char *session, pons_error *err)
+{
+    const int rc = may_chat(s, session, err);
+    return rc < 0 ? rc : pons__desk_halt(s->desk, session, err);
+}
+
 void pons_serve_commit(pons_serve *s, int rc, int64_t ns)
 {
     pons__metrics_commit(s->metrics, rc < 0, ns);

@@ -40,6 +40,9 @@ void cli_agent_parts_close(cli_agent_parts *p); // zeroed is fine
 int cli_agent_config_path(const cli *c, char *ret, size_t cap, pons_error *err);
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
 
+// cli_llm; without a model there is no agent: PONS_EENV says what to set.
+int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
+
 // ---- tools.c: config/tools.yaml of the workspace, else the one that pons ships ------------------
 
 // The core tools.

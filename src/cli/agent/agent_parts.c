@@ -188,3 +188,14 @@ static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
     *ret = all;
     return PONS_OK;
 }
+
+int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
+{
+    const int rc = cli_llm(spec, clock, ret, err);
+    if (rc < 0 || ret->ops) {
+        return rc;
+    }
+    return pons_error_set(err, PONS_EENV, "agent",
+                          "no model is configured: set OPENAI_API_KEY and OPENAI_BASE_URL or "
+                          "PONS_LLM_URL, or give --llm URL (docs/models.md)");
+}

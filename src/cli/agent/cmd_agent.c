@@ -9,6 +9,7 @@
 // that another signal or a crash cut short is gone on with first.
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"
+#include "cli/served.h"
 #include "pons/buf.h"
 
 #include <errno.h>
@@ -42,7 +43,6 @@ static volatile sig_atomic_t leave;      // another signal: what is unfinished i
 
 static int run_agent(cli *c, const char *thread, const char *llm, const char *words, bool resume,
                      pons_error *err);
-static int open_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
 static int talk(chat *s, const char *words, bool resume, pons_error *err);
 static int loop(chat *s, bool one_turn, pons_error *err);
 static int turn_outcome(chat *s);
@@ -62,10 +62,16 @@ static void close_wake(chat *s);
 int cmd_agent(cli *c, pons_error *err)
 {
     const char *thread = NULL, *session = NULL, *llm = NULL;
+    cli_agent_prompt_words served = {.world = "house", .driver = "mujoco"};
     const cli_option options[] = {
         {"--session", "ID", "whose history is kept; default: agent", &session},
         {"--thread", "ID", "the same", &thread},
         {"--llm", "SPEC", "URL or script:FILE; default: the environment's model", &llm},
+        CLI_SERVER_OPTIONS(&served.server),
+        {"--world", "NAME", "with --serve, of a body that is started; default house",
+         &served.world},
+        {"--driver", "NAME", "the same; mujoco (default), kinematic, or a module driver-NAME",
+         &served.driver},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -83,6 +89,12 @@ int cmd_agent(cli *c, pons_error *err)
     }
     if (words.failed || (c->argc > 0 && words.data[strspn(words.data, " \t\r\n")] == '\0')) {
         return cli_bad(err, "agent: there is nothing to say");
+    }
+    if (served.server.listen || served.server.open || served.server.token_file) {
+        served.session = thread;
+        served.llm = llm;
+        served.words = c->argc > 0 ? words.data : NULL;
+        return cli_agent_prompt(c, &served, err);
     }
     return run_agent(c, thread, llm, c->argc > 0 ? words.data : NULL, false, err);
 }
@@ -104,7 +116,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
     pons_store store = {0};
     pons_llm llm = {0};
     cli_agent_parts parts = {0};
-    int rc = open_model(llm_spec, &s.clock, &llm, err);
+    int rc = cli_agent_model(llm_spec, &s.clock, &llm, err);
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
     rc = rc < 0 ? rc : cli_store(c, &store, err);
     rc = rc < 0 ? rc : cli_agent_parts_open(c, thread, &s.clock, &store, NULL, &parts, err);
@@ -139,17 +151,6 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
     }
     pons_store_close(&store);
     return rc;
-}
-
-static int open_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
-{
-    const int rc = cli_llm(spec, clock, ret, err);
-    if (rc < 0 || ret->ops) {
-        return rc;
-    }
-    return pons_error_set(err, PONS_EENV, "agent",
-                          "no model is configured: set OPENAI_API_KEY and OPENAI_BASE_URL or "
-                          "PONS_LLM_URL, or give --llm URL (docs/models.md)");
 }
 
 // A turn of words, what is left of one, or a chat; and how it ended.

@@ -4,6 +4,7 @@
 // same days byte for byte. A simulated life that was cut short goes on where it was; one that
 // stands elsewhere than where --from says is begun anew. A life in real time is never replaced.
 #include "cli/cli.h"
+#include "cli/served.h"
 #include "pons/companion.h"
 #include "pons/ext/llm.h"
 #include "pons/module.h"
@@ -29,6 +30,8 @@ enum {
 typedef struct args {
     const char *days, *from, *seed, *speed, *llm, *view, *tree; // run
     const char *sender, *urgent, *all;
+    cli_server_words server;
+    const char *world, *driver; // with --serve
 } args;
 
 typedef struct living { // one `run`
@@ -59,7 +62,7 @@ static void print_event(living *l, const pons_value *ev);
 
 int cmd_companion(cli *c, pons_error *err)
 {
-    args a = {0};
+    args a = {.world = "house", .driver = "mujoco"};
     const cli_option options[] = {
         {"--days", "N", "run: simulate so many days (without it: real time)", &a.days},
         {"--from", "DATE", "run: where the simulation begins; log: from when", &a.from},
@@ -71,6 +74,10 @@ int cmd_companion(cli *c, pons_error *err)
         {"--sender", "NAME", "message: who it is from", &a.sender},
         {"--urgent", NULL, "message: it may wake", &a.urgent},
         {"--all", NULL, "log: everything, not only the end", &a.all},
+        CLI_SERVER_OPTIONS(&a.server),
+        {"--world", "NAME", "with --serve, of a body that is started; default house", &a.world},
+        {"--driver", "NAME", "the same; mujoco (default), kinematic, or a module driver-NAME",
+         &a.driver},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -325,31 +332,61 @@ static void print_end(living *l)
     }
 }
 
+// Until it is over or a signal came.
+static int live_it(living *l, pons_error *err)
+{
+    int rc = load_view(l->c, l->a, &l->view, err);
+    rc = rc < 0 ? rc : load_tree(l->c, l->a, &l->tree, err);
+    rc = rc < 0 ? rc : cli_workspace(l->c, true, err);
+    rc = rc < 0 ? rc : cli_store(l->c, &l->store, err);
+    rc = rc < 0 ? rc : prepare(l, err);
+    rc = rc < 0 ? rc : open_life(l, err);
+    rc = rc < 0 ? rc : live(l, err);
+    if (rc >= 0) {
+        print_end(l);
+    }
+    pons_companion_close(l->life);
+    if (l->llm.ops) {
+        l->llm.ops->close(l->llm.self);
+    }
+    pons_store_close(&l->store);
+    pons_bt_unref(l->tree);
+    pons_world_view_unref(l->view);
+    return rc;
+}
+
+static int live_beside(void *user, pons_error *err)
+{
+    return live_it(user, err);
+}
+
+static void leave(void *user)
+{
+    (void)user;
+    stopped = 1;
+}
+
 static int run(cli *c, const args *a, pons_error *err)
 {
     living l = {.c = c, .a = a, .real = pons_clock_real()};
     struct sigaction act = {.sa_handler = on_signal};
-    int rc = load_view(c, a, &l.view, err);
-    rc = rc < 0 ? rc : load_tree(c, a, &l.tree, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_store(c, &l.store, err);
-    rc = rc < 0 ? rc : prepare(&l, err);
-    rc = rc < 0 ? rc : open_life(&l, err);
-    if (rc >= 0) {
+    cli_server *server = NULL;
+    int rc = cli_server_create(c, &a->server, &server, err);
+    if (server) {
+        const char *llm = a->llm; // a script is the life's alone
+        const cli_beside o = {.world = a->world,
+                              .driver = a->driver,
+                              .llm = llm && strncmp(llm, "script:", 7) == 0 ? "rules" : llm,
+                              .live = live_beside,
+                              .leave = leave,
+                              .user = &l};
+        rc = cli_server_beside(c, server, &o, err);
+    } else if (rc >= 0) {
         sigaction(SIGINT, &act, NULL);
         sigaction(SIGTERM, &act, NULL);
-        rc = live(&l, err);
-        if (rc >= 0) {
-            print_end(&l);
-        }
+        rc = live_it(&l, err);
     }
-    pons_companion_close(l.life);
-    if (l.llm.ops) {
-        l.llm.ops->close(l.llm.self);
-    }
-    pons_store_close(&l.store);
-    pons_bt_unref(l.tree);
-    pons_world_view_unref(l.view);
+    cli_server_destroy(server);
     return rc;
 }
 

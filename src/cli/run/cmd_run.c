@@ -1,5 +1,6 @@
 // cmd_run.c - `pons run` and `pons resume`.
 #include "cli/agent/agent_cli.h"
+#include "cli/served.h"
 #include "pons/policy.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
     const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
         *step, *wait, *priority, *deadline;
+    cli_server_words server;
 } run_words;
 
 typedef struct run_parts { // what is opened before a session is
@@ -35,10 +37,14 @@ int cmd_run(cli *c, pons_error *err)
     run_words w = {.world = "house", .driver = "mujoco"};
     run_parts p = {0};
     cli_session_options o = {.speed = 1.0};
+    cli_server *server = NULL;
+    cli_session_guest guest;
     char id[PONS_NAME_MAX];
     int rc = read_words(c, &w, err);
     rc = rc < 0 ? rc : check_words(c, &w, &o, err);
+    rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
     rc = rc < 0 ? rc : open_parts(c, &w, &p, err);
+    rc = rc < 0 ? rc : cli_server_claim(server, err);
     if (rc >= 0) {
         if (w.thread) {
             snprintf(id, sizeof id, "%s", w.thread);
@@ -56,6 +62,11 @@ int cmd_run(cli *c, pons_error *err)
         o.plan = p.plan;
         o.prompt = c->argc == 0 && !p.plan;
         o.opened = p.model.ops ? &p.model : NULL;
+        if (server) {
+            guest = cli_server_guest(
+                server, &(cli_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
+            o.guest = &guest;
+        }
         o.stream_kernel = w.kernel != NULL;
         o.step = w.step != NULL;
         if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
@@ -66,6 +77,7 @@ int cmd_run(cli *c, pons_error *err)
         rc = cli_session_run(c, &o, err);
     }
     close_parts(&p);
+    cli_server_destroy(server);
     return rc;
 }
 
@@ -98,6 +110,7 @@ static int read_words(cli *c, run_words *w, pons_error *err)
         {"--deadline", "T",
          "the goals are over T from now, done or not: seconds, or with m or h behind it",
          &w->deadline},
+        CLI_SERVER_OPTIONS(&w->server),
         {NULL, NULL, NULL, NULL},
     };
     return cli_parse(c, options, err);

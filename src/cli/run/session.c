@@ -27,7 +27,7 @@
 #define BODY_START_EVERY_MS 3000
 #define BODY_STARTS_MAX     5
 #define BODY_BUSY_MAX_MS    3000 // how long another brain may have the body before this one gives up
-#define FDS_MAX             8
+#define FDS_MAX             9
 #define STDIN_LINE_MAX      4096
 
 typedef struct session {
@@ -95,6 +95,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     pons_llm llm = {0};
     pons_autovalue config = NULL;
     pons_autovalue about = about_run(c, o);
+    signal(SIGINT, on_signal); // before anybody is told that it is ready
+    signal(SIGTERM, on_signal);
+    signal(SIGHUP, on_signal);
     s.about = about;
     int rc = cli_config(c, &config, err);
     if (rc >= 0 && !o->policy) {
@@ -116,17 +119,15 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
                           model->ops ? model : NULL, about, err);
     }
     if (rc >= 0 && o->prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json) {
-        cli_prompt_start("pons", on_prompt_line, &s);
+        const bool own = o->guest && o->guest->said;
+        cli_prompt_start(own ? o->guest->prompt : "pons", on_prompt_line, &s);
         s.prompting = cli_prompt_active();
-        if (s.prompting) {
+        if (s.prompting && !own) {
             cli_prompt_words(cli_run_words(o->world, o->skills));
             cli_display_prompting(s.display);
         }
     }
     if (rc >= 0) {
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
-        signal(SIGHUP, on_signal);
         rc = session_loop(&s, err);
     }
     if (rc >= 0 && o->prompt && pons_brain_outcome_get(s.brain) == PONS_BRAIN_RUNNING) {
@@ -223,7 +224,8 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
 
 static int session_loop(session *s, pons_error *err)
 {
-    while (!interrupted && !s->body_failed) {
+    const cli_session_guest none = {0}, *guest = s->o->guest ? s->o->guest : &none;
+    while (!interrupted && !s->body_failed && !(guest->over && guest->over(guest->user))) {
         const int rc = pons_brain_poll(s->brain, err);
         if (rc < 0) {
             return rc;
@@ -241,12 +243,14 @@ static int session_loop(session *s, pons_error *err)
             continue;
         }
         struct pollfd fds[FDS_MAX];
-        size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 2);
+        size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 3);
         const size_t wake = n;
         fds[n++] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
         const size_t input = n;
         const bool listens = s->stdin_open && (!s->o->step || s->held);
         fds[n++] = (struct pollfd){.fd = listens ? STDIN_FILENO : -1, .events = POLLIN};
+        const size_t other = n;
+        fds[n++] = (struct pollfd){.fd = guest->fd ? guest->fd(guest->user) : -1, .events = POLLIN};
         int64_t wait_ns = pons_brain_next_due_ns(s->brain) - pons_now_ns(&s->clock);
         wait_ns = wait_ns < 0 ? 0 : wait_ns;
         const struct timespec ts = {.tv_sec = wait_ns / PONS_NS_PER_S,
@@ -256,6 +260,9 @@ static int session_loop(session *s, pons_error *err)
         }
         if (fds[wake].revents) {
             read_wake(s);
+        }
+        if (fds[other].revents) {
+            guest->work(guest->user);
         }
         if (fds[input].revents) {
             read_stdin(s);
@@ -325,7 +332,9 @@ static void on_signal(int number)
 static void on_event(void *user, const pons_event *ev)
 {
     const session *s = user;
-    cli_display_event(s->display, ev);
+    if (!s->o->guest || !s->o->guest->quiet) {
+        cli_display_event(s->display, ev);
+    }
     if (s->o->guest) {
         s->o->guest->event(s->o->guest->user, ev);
     }
@@ -454,6 +463,8 @@ static void read_stdin(session *s)
         s->stdin_open = false;
         if (!s->o->step) {
             say_line(s, s->line); // a last line without its end
+        }
+        if (!s->o->step && !(s->o->guest && s->o->guest->said)) {
             pons_brain_finish(s->brain);
         }
         return;
@@ -587,6 +598,10 @@ static void say_line(session *s, char *text)
     }
     if (strcmp(text, "quit") == 0 || strcmp(text, "exit") == 0) {
         interrupted = 1;
+        return;
+    }
+    if (s->o->guest && s->o->guest->said) {
+        s->o->guest->said(s->o->guest->user, text);
         return;
     }
     static const char *const answers[] = {"approve", "answer", "reject", "edit"};

@@ -49,12 +49,7 @@ static int open_parts(cli_host *h, const char *session, parts *p, pons_error *er
     pons_tools goals = {0};
     const cli_goal_tools_options o = {
         .host = cli_host_of(h), .store = h->store, .clock = h->clock, .thread = h->thread};
-    int rc = cli_llm(h->llm, &h->clock, &p->llm, err);
-    if (rc >= 0 && !p->llm.ops) {
-        rc = pons_error_set(err, PONS_EENV, "agent",
-                            "no model is configured: set OPENAI_API_KEY and OPENAI_BASE_URL or "
-                            "PONS_LLM_URL, or give --llm URL");
-    }
+    int rc = cli_agent_model(h->llm, &h->clock, &p->llm, err);
     rc = rc < 0 ? rc : cli_goal_tools_open(&o, &goals, err);
     return rc < 0
                ? rc

@@ -1,132 +1,44 @@
-// cmd_serve.c - `pons serve`: the robot's brain, with its page and its API.
-//
-//     cmd_serve -> session (cli/run/session.c): the brain's loop, as `pons run` has it
-//                     guest: open  -> pons_serve_open, the line that says where
-//                            event -> every client
-//                            close -> pons_serve_close, while the store is still open
-//
-// The brain and the server share a process and the store, nothing else: what a client says goes to
-// the inbox that `pons say` of another terminal would use.
-#include "cli/agent/agent_cli.h"
-#include "cli/serve/agent_host.h"
-#include "cli/serve/goal_tools.h"
-#include "cli/serve/graphs.h"
-#include "cli/serve/host.h"
+// cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
+#include "cli/served.h"
 #include "pons/policy.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define NAMES_MAX  16
-#define PEM_MAX    (256L * 1024L)
-#define THREAD     "main"
-#define TOKEN_FILE "serve.token"
-#define PAGE_FILE  "serve.html" // for --open
+#define THREAD "main"
 
 typedef struct words { // as they were typed; NULL: not given
-    const char *listen, *stop_port, *token_file, *origins, *hosts, *cert, *key, *open_doors, *open,
-        *ui, *tools, *thread, *world, *driver, *skills, *llm, *speed, *seed;
+    cli_server_words server;
+    const char *thread, *world, *driver, *skills, *llm, *speed, *seed;
 } words;
 
-typedef struct lists { // of comma-separated words
-    char text[1024];
-    const char *at[NAMES_MAX];
-    size_t n;
-} lists;
-
-typedef struct serving {
-    cli *c;
-    const words *w;
-    cli_host host;
-    cli_mcp_parts mcp; // what /mcp offers
-    pons_policy policy;
-    lists origins, hosts;
-    char address[64], token_file[PATH_MAX + 32];
-    int port;
-    char *cert, *key;
-    char fingerprint[PONS_HTTP_FINGERPRINT]; // of the certificate; "": there is none
-    lists otlp_headers;                      // as the environment has them
-    char otlp_url[1024], otlp_lines[NAMES_MAX][512];
-    const char *otlp_list[NAMES_MAX + 1];
-    cli_graphs graphs;
-    pthread_mutex_t mtx;
-    pons_serve *serve; // set by the main thread, under mtx
-    pid_t browser;     // what --open started; 0: nothing
-} serving;
-
 static int read_words(cli *c, words *w, pons_error *err);
-static int check(serving *s, cli_session_options *o, pons_error *err);
-static int split(const char *text, const char *option, lists *ret, pons_error *err);
-static int listen_at(const char *text, serving *s, pons_error *err);
-static int pem(const char *path, char **ret, pons_error *err);
-static int open_server(void *user, pons_store store, pons_error *err);
-static void tell_ready(serving *s);
-static void open_page(serving *s, const char *url);
-// By way of a file that only its owner reads: everybody of the machine sees a program's words, and the
-// address has the token in it.
-static void open_page(serving *s, const char *url)
-{
-    char path[PATH_MAX + 32], text[512];
-    posix_spawn_file_actions_t quiet;
-    snprintf(path, sizeof path, "%s/" PAGE_FILE, s->c->run_dir);
-    const int n = snprintf(text, sizeof text,
-                           "<!doctype html><meta charset=\"utf-8\"><title>pons</title>"
-                           "<script>location.replace('%s/#token=%s')</script>\n",
-                           url, pons_serve_token(s->serve, "operator"));
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const bool written = fd >= 0 && write(fd, text, (size_t)n) == n;
-    if (fd >= 0) {
-        close(fd);
-    }
-    char program[] = "xdg-open";
-    char *argv[] = {program, path, NULL};
-    posix_spawn_file_actions_init(&quiet);
-    for (int i = 0; i < 3; i++) {
-        posix_spawn_file_actions_addopen(&quiet, i, "/dev/null", O_RDWR, 0);
-    }
-    if (!written || posix_spawnp(&s->browser, program, &quiet, NULL, argv, environ) != 0) {
-        cli_err("pons: no browser can be opened (xdg-open); the page is %s\n", url);
-    }
-    posix_spawn_file_actions_destroy(&quiet);
-}
-
-static void on_event(void *user, const pons_event *ev);
-static void on_commit(void *user, int rc, int64_t ns);
-static void close_server(void *user);
+static int check(const cli *c, const words *w, cli_session_options *o, pons_error *err);
 
 int cmd_serve(cli *c, pons_error *err)
 {
-    words w = {.tools = "robot", .world = "house", .driver = "mujoco", .thread = THREAD};
-    serving s = {.c = c, .w = &w, .mtx = PTHREAD_MUTEX_INITIALIZER};
-    const cli_session_guest guest = {.open = open_server,
-                                     .event = on_event,
-                                     .close = close_server,
-                                     .commit = on_commit,
-                                     .user = &s};
-    cli_session_options o = {.speed = 1.0, .serve = true, .guest = &guest};
+    words w = {.server.tools = "robot", .world = "house", .driver = "mujoco", .thread = THREAD};
+    cli_session_options o = {.speed = 1.0, .serve = true};
+    pons_policy policy = {0};
+    cli_server *server = NULL;
+    cli_session_guest guest;
     int rc = read_words(c, &w, err);
-    rc = rc < 0 ? rc : check(&s, &o, err);
-    rc = rc < 0 ? rc : cli_policy(c, &s.policy, err);
+    rc = rc < 0 ? rc : check(c, &w, &o, err);
+    rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
+    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : cli_server_claim(server, err);
     if (rc >= 0) {
+        guest = cli_server_guest(
+            server, &(cli_server_session){.thread = w.thread, .llm = w.llm, .policy = &policy});
+        o.guest = &guest;
         o.thread = w.thread;
-        o.policy = &s.policy;
+        o.policy = &policy;
         o.world = w.world;
         o.driver = w.driver;
         o.skills = w.skills;
         o.llm = w.llm;
         rc = cli_session_run(c, &o, err);
     }
-    pons_rules_close(&s.policy);
-    free(s.cert);
-    free(s.key);
+    pons_rules_close(&policy);
+    cli_server_destroy(server);
     return rc;
 }
 
@@ -134,21 +46,22 @@ static int read_words(cli *c, words *w, pons_error *err)
 {
     const cli_option options[] = {
         {"--listen", "ADDR:PORT",
-         "default 127.0.0.1:2024; Stop is on the next port; port 0: free ones", &w->listen},
-        {"--stop-port", "PORT", "of Stop, when it is not the next one", &w->stop_port},
+         "default 127.0.0.1:2024; Stop is on the next port; port 0: free ones", &w->server.listen},
+        {"--stop-port", "PORT", "of Stop, when it is not the next one", &w->server.stop_port},
         {"--token-file", "FILE",
-         "who may do what; default run/serve.token, made when it is not there", &w->token_file},
+         "who may do what; default run/serve.token, made when it is not there",
+         &w->server.token_file},
         {"--no-token", NULL, "programs of this machine need none (they are operators)",
-         &w->open_doors},
-        {"--origin", "URL,…", "pages of others that may ask here too", &w->origins},
-        {"--host", "NAME,…", "names of this machine that clients use", &w->hosts},
-        {"--cert", "FILE", "serve https with this certificate (PEM)", &w->cert},
-        {"--key", "FILE", "its key (PEM)", &w->key},
-        {"--open", NULL, "open the page in a browser", &w->open},
-        {"--ui", "DIR", "the page's files, read anew each time", &w->ui},
+         &w->server.open_doors},
+        {"--origin", "URL,…", "pages of others that may ask here too", &w->server.origins},
+        {"--host", "NAME,…", "names of this machine that clients use", &w->server.hosts},
+        {"--cert", "FILE", "serve https with this certificate (PEM)", &w->server.cert},
+        {"--key", "FILE", "its key (PEM)", &w->server.key},
+        {"--open", NULL, "open the page in a browser", &w->server.open},
+        {"--ui", "DIR", "the page's files, read anew each time", &w->server.ui},
         {"--tools", "LIST",
          "what MCP clients get at /mcp: robot (default), core, modules, mcp; several with commas",
-         &w->tools},
+         &w->server.tools},
         {"--thread", "ID", "default: main", &w->thread},
         {"--world", "NAME", "a world of worlds/, or a path; default house", &w->world},
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
@@ -161,309 +74,16 @@ static int read_words(cli *c, words *w, pons_error *err)
     return cli_parse(c, options, err);
 }
 
-static int check(serving *s, cli_session_options *o, pons_error *err)
+static int check(const cli *c, const words *w, cli_session_options *o, pons_error *err)
 {
-    const words *w = s->w;
     double seed = 0.0;
-    if (s->c->argc > 0) {
+    if (c->argc > 0) {
         return cli_bad(err, "serve takes no words but options; goals are said to it");
     }
     int rc = cli_thread_name(w->thread, err);
-    rc = rc < 0 ? rc : listen_at(w->listen ? w->listen : "127.0.0.1:2024", s, err);
-    rc = rc < 0 ? rc : split(w->origins, "--origin", &s->origins, err);
-    rc = rc < 0 ? rc : split(w->hosts, "--host", &s->hosts, err);
     rc = rc >= 0 && w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : rc;
     rc = rc >= 0 && w->seed ? cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err)
                             : rc;
     o->seed = (uint64_t)seed;
-    if (rc >= 0 && !w->cert != !w->key) {
-        rc = cli_bad(err, "--cert and --key go together");
-    }
-    rc = rc >= 0 && w->cert ? pem(w->cert, &s->cert, err) : rc;
-    rc = rc >= 0 && w->key ? pem(w->key, &s->key, err) : rc;
-    if (w->token_file) {
-        snprintf(s->token_file, sizeof s->token_file, "%s", w->token_file);
-    } else {
-        snprintf(s->token_file, sizeof s->token_file, "%s/" TOKEN_FILE, s->c->run_dir);
-    }
     return rc;
-}
-
-static int split(const char *text, const char *option, lists *ret, pons_error *err)
-{
-    if (!text) {
-        return PONS_OK;
-    }
-    if ((size_t)snprintf(ret->text, sizeof ret->text, "%s", text) >= sizeof ret->text) {
-        return cli_bad(err, "%s: that is longer than %zu bytes", option, sizeof ret->text - 1);
-    }
-    char *rest = NULL;
-    for (char *at = strtok_r(ret->text, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
-        if (ret->n >= NAMES_MAX) {
-            return cli_bad(err, "%s: at most %d", option, NAMES_MAX);
-        }
-        ret->at[ret->n++] = at;
-    }
-    return PONS_OK;
-}
-
-// "ADDR:PORT", "[::1]:2024", ":2024" or "2024".
-static int listen_at(const char *text, serving *s, pons_error *err)
-{
-    const char *colon = strrchr(text, ':');
-    const char *port = colon ? colon + 1 : text;
-    size_t n = colon ? (size_t)(colon - text) : 0;
-    double number = 0.0;
-    if (n >= 2 && text[0] == '[' && text[n - 1] == ']') {
-        text++;
-        n -= 2;
-    }
-    if (n >= sizeof s->address) {
-        return cli_bad(err, "--listen: '%s' is no address", text);
-    }
-    snprintf(s->address, sizeof s->address, "%.*s", n ? (int)n : 9, n ? text : "127.0.0.1");
-    if (strcmp(s->address, "localhost") == 0) {
-        snprintf(s->address, sizeof s->address, "127.0.0.1");
-    }
-    struct in6_addr any;
-    if (inet_pton(AF_INET, s->address, &any) != 1 && inet_pton(AF_INET6, s->address, &any) != 1) {
-        return cli_bad(err, "--listen: '%s' is no IP address", s->address);
-    }
-    const int rc = cli_number(port, "--listen", 0.0, 65535.0, &number, err);
-    s->port = (int)number;
-    return rc;
-}
-
-static int pem(const char *path, char **ret, pons_error *err)
-{
-    FILE *f = fopen(path, "re");
-    if (!f) {
-        return cli_bad(err, "%s cannot be read: %s", path, strerror(errno));
-    }
-    char *text = calloc(1, PEM_MAX);
-    const size_t n = text ? fread(text, 1, PEM_MAX - 1, f) : 0;
-    fclose(f);
-    if (n == 0 || !strstr(text, "-----BEGIN ")) {
-        free(text);
-        return cli_bad(err, "%s is no PEM file", path);
-    }
-    *ret = text;
-    return PONS_OK;
-}
-
-// ---- along with the session ---------------------------------------------------------------------
-
-// The brain has the body: a client gets its goals done, and no skills beside it.
-static int open_tools(serving *s, pons_store store, pons_error *err)
-{
-    const cli_goal_tools_options goals = {.host = cli_host_of(&s->host),
-                                          .store = store,
-                                          .clock = s->host.clock,
-                                          .thread = s->w->thread};
-    s->mcp = (cli_mcp_parts){.c = s->c,
-                             .clock = s->host.clock,
-                             .look_only = true,
-                             .instructions = "robot_goal gives the robot a goal in plain words; "
-                                             "query_world says what it knows of its world."};
-    int rc = PONS_OK;
-    if (cli_mcp_wants(s->w->tools, "robot")) {
-        rc = cli_goal_tools_open(&goals, &s->mcp.tools[0], err);
-        s->mcp.n_tools = rc >= 0;
-    }
-    return rc < 0 ? rc : cli_mcp_parts_open(&s->mcp, s->w->tools, "pons serve", err);
-}
-
-// Where traces go, by the names that OpenTelemetry has for it in the environment; without them nowhere.
-static int collector(serving *s, pons_serve_otlp *o, pons_error *err)
-{
-    const char *traces = getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-    const char *all = getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), *service = getenv("OTEL_SERVICE_NAME");
-    const char *off = getenv("OTEL_SDK_DISABLED"), *given = getenv("OTEL_EXPORTER_OTLP_HEADERS");
-    const bool own = traces && *traces;
-    if ((!own && (!all || !*all)) || (off && strcmp(off, "true") == 0)) {
-        return PONS_OK;
-    }
-    const size_t n = own ? 0 : strlen(all);
-    snprintf(s->otlp_url, sizeof s->otlp_url, "%s%s", own ? traces : all,
-             own                          ? ""
-             : n > 0 && all[n - 1] == '/' ? "v1/traces"
-                                          : "/v1/traces");
-    int rc = split(given, "OTEL_EXPORTER_OTLP_HEADERS", &s->otlp_headers, err);
-    for (size_t i = 0; rc >= 0 && i < s->otlp_headers.n; i++) { // name=value
-        const char *pair = s->otlp_headers.at[i];
-        const size_t name = strcspn(pair, "=");
-        snprintf(s->otlp_lines[i], sizeof s->otlp_lines[i], "%.*s: %s", (int)name, pair,
-                 pair[name] ? pair + name + 1 : "");
-        s->otlp_list[i] = s->otlp_lines[i];
-    }
-    o->url = s->otlp_url;
-    o->headers = s->otlp_list;
-    o->service = service && *service ? service : NULL;
-    return rc < 0 ? rc : pons_http_load(&o->http, err);
-}
-
-static int keep_secret(const char *path, const char *text, pons_error *err)
-{
-    const size_t n = strlen(text);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
-    const int saved = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    return ok ? PONS_OK
-              : pons_error_set(err, PONS_EENV, "serve", "%s cannot be written: %s", path,
-                               strerror(saved));
-}
-
-// Beyond this machine it is https: with the certificate that was given, else with one of our own, made
-// by the first start and kept, so that who has compared its fingerprint once need not again.
-static int certify(serving *s, const pons_http_server_ops *http, pons_error *err)
-{
-    char cert[PATH_MAX + 32], key[PATH_MAX + 32], host[256] = "";
-    const char *names[NAMES_MAX + 4] = {"localhost", "127.0.0.1", s->address};
-    size_t n = 3;
-    const bool near = strncmp(s->address, "127.", 4) == 0 || strcmp(s->address, "::1") == 0;
-    if ((near && !s->cert) || !http->certificate) {
-        return PONS_OK;
-    }
-    snprintf(cert, sizeof cert, "%s/serve.cert", s->c->run_dir);
-    snprintf(key, sizeof key, "%s/serve.key", s->c->run_dir);
-    const bool given = s->cert != NULL;
-    const bool kept = !given && access(cert, F_OK) == 0 && access(key, F_OK) == 0;
-    int rc = kept ? pem(cert, &s->cert, err) : PONS_OK;
-    rc = rc >= 0 && kept ? pem(key, &s->key, err) : rc;
-    if (gethostname(host, sizeof host - 1) == 0 && *host) {
-        names[n++] = host;
-    }
-    for (size_t i = 0; i < s->hosts.n; i++) {
-        names[n++] = s->hosts.at[i];
-    }
-    rc = rc < 0 ? rc : http->certificate(names, n, &s->cert, &s->key, s->fingerprint, err);
-    rc = rc >= 0 && !given && !kept ? keep_secret(key, s->key, err) : rc;
-    return rc >= 0 && !given && !kept ? keep_secret(cert, s->cert, err) : rc;
-}
-
-static int open_server(void *user, pons_store store, pons_error *err)
-{
-    serving *s = user;
-    double stop_port = -1.0;
-    s->host = (cli_host){.c = s->c,
-                         .store = store,
-                         .policy = &s->policy,
-                         .thread = s->w->thread,
-                         .llm = s->w->llm,
-                         .clock = pons_clock_real()};
-    int rc = s->w->stop_port
-                 ? cli_number(s->w->stop_port, "--stop-port", 0.0, 65535.0, &stop_port, err)
-                 : PONS_OK;
-    rc = rc < 0 ? rc : open_tools(s, store, err);
-    const pons_mcp_server_options tools = cli_mcp_options(&s->mcp);
-    pons_serve_options o = {.store = store,
-                            .clock = s->host.clock,
-                            .host = cli_host_of(&s->host),
-                            .thread = s->w->thread,
-                            .address = s->address,
-                            .port = s->port,
-                            .stop_port = (int)stop_port,
-                            .token_file = s->token_file,
-                            .open_doors = s->w->open_doors != NULL,
-                            .origins = s->origins.at,
-                            .n_origins = s->origins.n,
-                            .hosts = s->hosts.at,
-                            .n_hosts = s->hosts.n,
-                            .certificate = s->cert,
-                            .key = s->key,
-                            .mcp = &tools,
-                            .workspace = s->c->workspace,
-                            .ui_dir = s->w->ui};
-    const cli_react_options react = {
-        .host = o.host, .store = store, .clock = o.clock, .thread = s->w->thread};
-    rc = rc < 0 ? rc : cli_graphs_open(s->c, &react, &s->graphs, err);
-    o.graphs = s->graphs.list;
-    o.n_graphs = s->graphs.n;
-    cli_agent_host(&o.host);
-    rc = rc < 0 ? rc : collector(s, &o.otlp, err);
-    rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
-    rc = rc < 0 ? rc : certify(s, o.http, err);
-    o.certificate = s->cert;
-    o.key = s->key;
-    pons_serve *serve = NULL;
-    rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);
-    if (rc >= 0) {
-        cli_graphs_serve(&s->graphs, serve);
-        pthread_mutex_lock(&s->mtx);
-        s->serve = serve;
-        pthread_mutex_unlock(&s->mtx);
-        tell_ready(s);
-    }
-    return rc;
-}
-
-// Where it is, for a person with the token that the page takes from the address (a browser sends what
-// stands behind # to nobody), for a program without it.
-static void tell_ready(serving *s)
-{
-    char url[128], stop_url[128];
-    const char *scheme = s->cert ? "https" : "http";
-    const bool v6 = strchr(s->address, ':') != NULL;
-    snprintf(url, sizeof url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
-             pons_serve_port(s->serve));
-    snprintf(stop_url, sizeof stop_url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
-             pons_serve_stop_port(s->serve));
-    if (s->w->open) {
-        open_page(s, url);
-    }
-    if (s->c->json) {
-        pons_autovalue ready =
-            pons_object("type", json_string("serve.ready"), "url", json_string(url), "stop_url",
-                        json_string(stop_url), "token_file", json_string(s->token_file), "pid",
-                        json_integer(getpid()), "fingerprint",
-                        *s->fingerprint ? json_string(s->fingerprint) : NULL, NULL);
-        cli_print_json(ready);
-        cli_flush();
-        return;
-    }
-    cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->serve, "operator"));
-    cli_out("Stop       %s/stop\n", stop_url);
-    cli_out("tokens     %s (viewer, operator, admin)\n", s->token_file);
-    if (*s->fingerprint) {
-        cli_out("https      SHA-256 %s\n", s->fingerprint);
-    }
-    cli_flush();
-}
-
-static void on_event(void *user, const pons_event *ev)
-{
-    const serving *s = user;
-    if (s->serve) {
-        pons_serve_event(s->serve, ev);
-    }
-}
-
-// The store's writer may be the one who commits: it must not be in here when the server goes.
-static void on_commit(void *user, int rc, int64_t ns)
-{
-    serving *s = user;
-    pthread_mutex_lock(&s->mtx);
-    if (s->serve) {
-        pons_serve_commit(s->serve, rc, ns);
-    }
-    pthread_mutex_unlock(&s->mtx);
-}
-
-static void close_server(void *user)
-{
-    serving *s = user;
-    pons_serve *serve = s->serve;
-    pthread_mutex_lock(&s->mtx);
-    s->serve = NULL;
-    pthread_mutex_unlock(&s->mtx);
-    cli_graphs_serve(&s->graphs, NULL);
-    pons_serve_close(serve);
-    cli_mcp_parts_close(&s->mcp);
-    cli_graphs_close(&s->graphs);
-    if (s->browser > 0) {
-        waitpid(s->browser, NULL, WNOHANG);
-    }
 }

@@ -4,8 +4,8 @@
 //         -> data: {"type":"token","content":"…"}            lines without event names, to `done`
 //     GET  /api/chat?session_id=S                            the turn that is under way, from its start
 //     POST /api/chat/stop {session_id?}                      ends it, and keeps what was said
-//     POST /api/plan/approve {plan_id, approved, feedback?}
-//     POST /api/approve {request_id, approved, feedback?, action?: approve|deny|instruct}
+//     POST /api/plan/approve {plan_id, approved, feedback?, steps?, title?}
+//     POST /api/approve {request_id, approved, feedback?, args?, action?: approve|deny|instruct}
 //
 // A stream goes on over approvals: the turn waits, the stream stays, whoever answers does it by a
 // request of its own. A page that was closed comes back with GET. Nothing depends on a stream being
@@ -263,17 +263,34 @@ static void halt(pons__request *r)
 
 // ---- answers ------------------------------------------------------------------------------------
 
-static pons_value *answer_value(bool yes, const char *feedback)
+static pons_value *kept(const pons_value *v)
 {
-    return pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
-                       *feedback ? json_string(feedback) : NULL, NULL);
+    return v ? pons_value_ref(v) : NULL;
+}
+
+// A yes with other arguments, steps or another title is an edit; what a yes says is also the answer to
+// a question that wants words.
+static pons_value *answer_value(const pons_value *body, bool yes)
+{
+    const char *feedback = pons_get_str(body, "feedback", "");
+    const pons_value *args = pons_get(body, "args"), *steps = pons_get(body, "steps"),
+                     *title = pons_get(body, "title");
+    const bool edits = yes && (args || steps || title);
+    return pons_object("action",
+                       json_string(edits ? "edit"
+                                   : yes ? "approve"
+                                         : "reject"),
+                       "reason", *feedback ? json_string(feedback) : NULL, "answer",
+                       yes && *feedback ? json_string(feedback) : NULL, "args",
+                       edits ? kept(args) : NULL, "steps", edits ? kept(steps) : NULL, "title",
+                       edits ? kept(title) : NULL, NULL);
 }
 
 static void answer(pons__request *r, const char *key, bool yes)
 {
     pons_error err = PONS_ERROR_INIT;
     const char *id = pons_get_str(r->body, key, "");
-    pons_autovalue value = answer_value(yes, pons_get_str(r->body, "feedback", ""));
+    pons_autovalue value = answer_value(r->body, yes);
     const char *session = pons_get_str(r->body, "session_id", NULL);
     if (!r->s->desk) {
         pons__reply_error(r, 404, "there is no agent here");

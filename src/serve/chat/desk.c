@@ -84,7 +84,11 @@ static void on_event(void *user, const pons_event *ev)
     session *s = user;
     pons_error none = PONS_ERROR_INIT;
     const bool over = strcmp(ev->type, "done") == 0;
+    const pons_serve_options *opts = &s->d->s->o;
     pons_serve_event(s->d->s, ev);
+    if (opts->on_chat) {
+        opts->on_chat(opts->chat_user, ev);
+    }
     for (pons__listener **at = &s->listeners; *at;) {
         pons__listener *l = *at;
         if (l->hear(l, ev) && !over) {
@@ -139,12 +143,22 @@ static int replay(void *user, const pons_event_row *row)
     return !r->l->hear(r->l, &ev);
 }
 
+static void deaf(pons__listener *l, int rc, const pons_error *err)
+{
+    if (l) {
+        l->end(l, rc, err);
+    }
+}
+
 static int join(session *s, pons__listener *l, pons_error *err)
 {
     int64_t begun = 0;
     replaying r = {s, l};
     const pons_store store = s->d->s->o.store;
     const bool idle = pons_agent_state_get(s->a.agent) == PONS_AGENT_IDLE;
+    if (!l) {
+        return PONS_OK; // it is open: that was all
+    }
     int rc = pons__chat_turn(store, s->name, idle, &begun, err);
     rc = rc < 0 ? rc : store.ops->events(store.self, s->name, begun, 0, replay, &r, err);
     if (rc < 0 || idle) {
@@ -161,21 +175,23 @@ static int say(session *s, const char *text, pons__listener *l, pons_error *err)
     if (pons_agent_state_get(s->a.agent) == PONS_AGENT_WORKING) {
         const int rc =
             pons_error_set(err, PONS_EBUSY, PONS__SERVE, "a turn is under way in %s", s->name);
-        l->end(l, rc, err);
+        deaf(l, rc, err);
         return rc;
     }
     if (pons_agent_state_get(s->a.agent) ==
         PONS_AGENT_WAITING) { // given up; those who heard it hear its end
         const int rc = pons_agent_stop(s->a.agent, err);
         if (rc < 0) {
-            l->end(l, rc, err);
+            deaf(l, rc, err);
             return rc;
         }
-        l->next = s->listeners;
     }
-    s->listeners = l;
+    if (l) {
+        l->next = s->listeners;
+        s->listeners = l;
+    }
     const int rc = pons_agent_say(s->a.agent, text, err);
-    if (rc < 0 && s->listeners == l) {
+    if (rc < 0 && l && s->listeners == l) {
         s->listeners = l->next;
         l->end(l, rc, err);
     }
@@ -198,9 +214,7 @@ static void carry_out(session *s, order *o)
 {
     o->rc = open_agent(s, o, &o->err);
     if (o->rc < 0) {
-        if (o->listener) {
-            o->listener->end(o->listener, o->rc, &o->err);
-        }
+        deaf(o->listener, o->rc, &o->err);
     } else if (o->what == SAY) {
         o->rc = say(s, o->text, o->listener, &o->err);
     } else if (o->what == JOIN) {
@@ -327,9 +341,7 @@ static bool leave(session *s)
         order *o = next_order(s);
         o->rc = PONS_ECLOSED;
         o->err = err;
-        if (o->listener) {
-            o->listener->end(o->listener, o->rc, &o->err);
-        }
+        deaf(o->listener, o->rc, &o->err);
         heard(s, o);
     }
     return !stays;
@@ -490,9 +502,7 @@ static int give(pons__desk *d, const char *name, order *o, pons_error *err)
     pthread_mutex_unlock(&d->mtx);
     bury(dead);
     if (!s) {
-        if (o->listener) {
-            o->listener->end(o->listener, err->status, err);
-        }
+        deaf(o->listener, err->status, err);
         return err->status;
     }
     *err = o->err;

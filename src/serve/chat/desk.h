@@ -24,11 +24,11 @@ void pons__desk_close(pons__desk *d); // after the server's last request; NULL-s
 // A session whose name begins so may only look, but in a turn that says that it acts.
 #define PONS__DESK_LOOKS "openai-"
 
-// Begins a turn; l hears it to its end. PONS_EBUSY: one is under way, or another process has the
+// Begins a turn; l (NULL: nobody) hears it to its end. PONS_EBUSY: one is under way, or another process has the
 // session; then l has been ended with that.
 int pons__desk_say(pons__desk *d, const char *session, const char *text, bool acts,
                    pons__listener *l, pons_error *err);
-// l hears the turn that is under way, from its beginning as far as it is stored; without one, it ends.
+// l (NULL: nobody) hears the turn that is under way, from its beginning as far as it is stored; without one, it ends.
 int pons__desk_join(pons__desk *d, const char *session, pons__listener *l, pons_error *err);
 // An answer to the open question with this plan_id or request_id, in whichever session; session NULL:
 // it is looked for. PONS_ENOTFOUND: nobody asks that.

@@ -1,0 +1,149 @@
+// test_serve_beside.c - `--serve` of run, agent and companion: the page and the API of the process that
+// somebody sits at. One process serves a workspace; what is said on one side is seen on the other.
+#include "cli/serve_client.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KINEMATIC " --driver kinematic"
+#define PLAN      "- tool_calls: [{name: plan_create, arguments: {title: T, steps: [one]}}]\n"
+
+static void beside_the_prompt_of_a_run(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char pid[32], line[256];
+    bench_open(&b);
+    snprintf(line, sizeof line, "agent --serve 0 --llm script:%s" KINEMATIC,
+             bench_file(&b, "script.yaml", "- content: hello\n"));
+    bench_start(&b, &p, NULL, "run --serve 127.0.0.1:0 --json --thread robot " FAST " '去厨房'");
+    const serve_at a = serve_ready(&b, &p);
+    bench_await(&p, "run.started", NULL, NULL);
+    serve_must(&a, a.port, "GET", "/v1/state", "", 200, "\"thread\":\"robot\"");
+    // Whoever comes second learns who is there, before anything is made.
+    snprintf(pid, sizeof pid, "process %ld", (long)p.pid);
+    bench_must_fail(&b, "run --serve 0 " FAST " '去卧室'", 3, pid);
+    bench_must_fail(&b, "serve --listen 127.0.0.1:0" KINEMATIC, 3, pid);
+    bench_must_fail(&b, line, 3, pid);
+    bench_must_fail(&b, "companion run --serve 0" KINEMATIC, 3, pid);
+    bench_must_exit(&p, 0); // and ends as a run does: when its goals are done
+    assert_int_equal(bench_count(&p, "run.done", "status", "succeeded"), 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void a_run_that_was_killed_leaves_no_lock(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0}, q = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "run --serve 0 --json --thread one " WATCHABLE " '去厨房'");
+    serve_ready(&b, &p);
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_start(&b, &q, NULL, SERVE FAST);
+    serve_ready(&b, &q);
+    bench_signal(&q, SIGTERM);
+    bench_must_exit(&q, 0);
+    bench_free(&p);
+    bench_free(&q);
+    bench_close(&b);
+}
+
+static void words_without_a_server(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    bench_must_fail(&b, "run --open '去厨房'", 2, "go with --serve");
+    bench_must_fail(&b, "run --token-file x '去厨房'", 2, "go with --serve");
+    bench_must_fail(&b, "run --serve=kitchen:1 '去厨房'", 2, "no IP address");
+    bench_must_fail(&b, "run --serve=127.0.0.1:99999 '去厨房'", 2, "99999");
+    bench_must_fail(&b, "agent --open hello", 2, "go with --serve");
+    bench_must_fail(&b, "companion run --open", 2, "go with --serve");
+    assert_int_not_equal(access(b.workspace, F_OK), 0); // nothing was made
+    bench_close(&b);
+}
+
+// The terminal's session is the server's: each side sees what the other one says and answers.
+static void beside_the_prompt_of_an_agent(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char line[512], path[256];
+    bench_open(&b);
+    mkdir(b.workspace, 0700);
+    snprintf(path, sizeof path, "%s/graph_config.yaml", b.workspace);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("graph:\n  nodes:\n    approval: {enabled: true}\n", f);
+    fclose(f);
+    bench_file(&b, "script.yaml",
+               "- content: from the terminal\n- content: from the page\n" PLAN
+               "- content: one is done\n- content: all is done\n");
+    snprintf(line, sizeof line,
+             "agent --serve 0 --json --session mine --llm script:%s/script.yaml" KINEMATIC, b.dir);
+    bench_start(&b, &p, "hello\n", line); // its input ends: it goes on serving
+    const serve_at a = serve_ready(&b, &p);
+    bench_await(&p, "done", "content", "from the terminal");
+    const char *words = "{\"message\":\"and I\",\"session_id\":\"mine\",\"stream\":false}";
+    serve_must(&a, a.port, "POST", "/api/chat", words, 200, "from the page");
+    bench_await(&p, "done", "content", "from the page");
+    // A question that the terminal sees is answered by the page.
+    serve_must(&a, a.port, "POST", "/api/chat",
+               "{\"message\":\"plan\",\"session_id\":\"mine\",\"stream\":false}", 200, "waiting");
+    const pons_value *q = bench_await(&p, "plan_approval_request", NULL, NULL);
+    snprintf(line, sizeof line, "{\"plan_id\":\"%s\",\"approved\":true}",
+             pons_get_str(q, "plan_id", ""));
+    serve_must(&a, a.port, "POST", "/api/plan/approve", line, 200, "\"approved\":true");
+    bench_await(&p, "done", "content", "all is done");
+    bench_signal(&p, SIGTERM);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void beside_a_companion(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL,
+                "companion run --serve 0 --json --from 2026-03-02T06:00 --days 1 --seed 1"
+                " --llm rules" KINEMATIC);
+    serve_ready(&b, &p);
+    bench_await(&p, "action.started", NULL, NULL);
+    bench_must_exit(&p, 0); // a life that is over ends it all
+    bench_free(&p);
+    bench_start(
+        &b, &p, NULL,
+        "companion run --serve 0 --json --from 2026-03-03T06:00 --speed 60 --llm rules" KINEMATIC);
+    const serve_at a = serve_ready(&b, &p);
+    bench_await(&p, "tick", NULL, NULL);
+    serve_must(&a, a.port, "GET", "/v1/threads", "", 200, "\"companion\"");
+    bench_signal(&p, SIGTERM); // and who leaves ends the life
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(beside_the_prompt_of_a_run, bench_teardown),
+        cmocka_unit_test_teardown(a_run_that_was_killed_leaves_no_lock, bench_teardown),
+        cmocka_unit_test_teardown(words_without_a_server, bench_teardown),
+        cmocka_unit_test_teardown(beside_the_prompt_of_an_agent, bench_teardown),
+        cmocka_unit_test_teardown(beside_a_companion, bench_teardown),
+    };
+    return bench_together("serve beside", tests, sizeof tests / sizeof tests[0]);
+}
