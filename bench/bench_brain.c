@@ -11,12 +11,12 @@
 //   brain.resume.*  a thread whose brain was killed in mid-motion: from its opening until it follows
 //                   the motion again, all that the brain itself does.
 #include "bench.h"
+#include "bench_share.h"
 #include "pons/body.h"
 #include "pons/brain.h"
 #include "pons/drivers.h"
 #include "pons/module.h"
 #include "pons/policy.h"
-#include "pons/yaml.h"
 
 #include <sys/prctl.h>
 
@@ -54,7 +54,6 @@ static void resume(void);
 static void on_event(void *user, const pons_event *ev);
 static void battery(rig *r, double pct);
 static FILE *run(const char *workspace, const char *const *words, pid_t *ret_pid);
-static pons_value *load(const char *relative);
 static int connect_body(void *user, pons_link **ret, pons_error *err);
 
 int main(int argc, char **argv)
@@ -165,8 +164,8 @@ static void rig_open(rig *r)
     bench_folder(r->dir, sizeof r->dir);
     snprintf(path, sizeof path, "%s/pons.db", r->dir);
     bench_must(pons_store_sqlite_open(path, &r->store, &err), &err);
-    r->intents = load("config/intents.yaml");
-    r->config = load("config/kernel.yaml");
+    r->intents = bench_share("config/intents.yaml");
+    r->config = bench_share("config/kernel.yaml");
     bench_must(pons_rules_open(r->intents, &r->rules, &err), &err);
     bench_must(pons_share_path("worlds/house.yaml", world, sizeof world, &err), &err);
     bench_must(pons_world_load(world, &r->house, &err), &err);
@@ -374,17 +373,4 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     int status = pons_link_pair(ret, &r->brain_end, err);
     status = status < 0 ? status : pons_link_pair(&r->body_end, &theirs, err);
     return status < 0 ? status : pons_body_attach(r->body, theirs, err);
-}
-
-// A configuration file as a value; the caller's.
-static pons_value *load(const char *relative)
-{
-    char path[4096];
-    pons_yaml *yaml = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    bench_must(pons_share_path(relative, path, sizeof path, &err), &err);
-    bench_must(pons_yaml_load(path, &yaml, &err), &err);
-    pons_value *v = pons_value_ref(pons_yaml_value(yaml));
-    pons_yaml_destroy(yaml);
-    return v;
 }

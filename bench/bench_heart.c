@@ -9,12 +9,12 @@
 // in one round); the body holds after 300 ms. Real time: the brain is this process's main
 // thread, body and wire are another one's, which writes down when a heartbeat arrives.
 #include "bench.h"
+#include "bench_share.h"
 #include "pons/body.h"
 #include "pons/brain.h"
 #include "pons/drivers.h"
 #include "pons/module.h"
 #include "pons/policy.h"
-#include "pons/yaml.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -48,18 +48,6 @@ typedef struct rig {
     double gap_ms[GAPS_MAX];
     size_t n;
 } rig;
-
-static pons_value *load(const char *relative)
-{
-    char path[4096];
-    pons_yaml *yaml = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    bench_must(pons_share_path(relative, path, sizeof path, &err), &err);
-    bench_must(pons_yaml_load(path, &yaml, &err), &err);
-    pons_value *v = pons_value_ref(pons_yaml_value(yaml));
-    pons_yaml_destroy(yaml);
-    return v;
-}
 
 // ---- what misbehaves ----------------------------------------------------------------------------
 
@@ -170,8 +158,8 @@ static void open_rig(rig *r, bool with_model)
     r->ops.commit = slow_commit;
     r->ops.close = NULL;
     r->store = (pons_store){.ops = &r->ops, .self = r->inner.self};
-    r->intents = load("config/intents.yaml");
-    r->config = load("config/kernel.yaml");
+    r->intents = bench_share("config/intents.yaml");
+    r->config = bench_share("config/kernel.yaml");
     bench_must(pons_rules_open(r->intents, &r->rules, &err), &err);
     bench_must(pons_share_path("worlds/house.yaml", world, sizeof world, &err), &err);
     bench_must(pons_world_load(world, &r->house, &err), &err);

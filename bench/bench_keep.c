@@ -11,12 +11,12 @@
 //
 // In this process: a brain with a SQLite store and the kinematic body, on the virtual clock.
 #include "bench.h"
+#include "bench_share.h"
 #include "pons/body.h"
 #include "pons/brain.h"
 #include "pons/drivers.h"
 #include "pons/module.h"
 #include "pons/policy.h"
-#include "pons/yaml.h"
 
 #include <malloc.h>
 #include <sys/stat.h>
@@ -65,18 +65,6 @@ int main(int argc, char **argv)
 
 // ---- the rig ------------------------------------------------------------------------------------
 
-static pons_value *load(const char *relative)
-{
-    char path[4096];
-    pons_yaml *yaml = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    bench_must(pons_share_path(relative, path, sizeof path, &err), &err);
-    bench_must(pons_yaml_load(path, &yaml, &err), &err);
-    pons_value *v = pons_value_ref(pons_yaml_value(yaml));
-    pons_yaml_destroy(yaml);
-    return v;
-}
-
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     pons_link *theirs = NULL;
@@ -100,8 +88,9 @@ static void rig_open(rig *r, pons_value *keep)
     bench_folder(r->dir, sizeof r->dir);
     snprintf(r->path, sizeof r->path, "%s/pons.db", r->dir);
     bench_must(pons_store_sqlite_open(r->path, &r->store, &err), &err);
-    r->intents = load("config/intents.yaml");
-    r->config = json_deep_copy(load("config/kernel.yaml"));
+    r->intents = bench_share("config/intents.yaml");
+    pons_autovalue shipped = bench_share("config/kernel.yaml");
+    r->config = json_deep_copy(shipped);
     if (keep) {
         json_object_set_new(json_object_get(r->config, "store"), "keep", keep);
     }

@@ -252,7 +252,7 @@ static bool choose(pons__keep *k)
 {
     const pons__keep_rules *r = &k->rules;
     const pons__ends *e = &k->ends;
-    int64_t least = INT64_MAX; // what a task that has begun may want to go back to
+    int64_t least = INT64_MAX; // where the oldest task began that has not ended: its details stay
     for (size_t i = 0; i < e->n_begun; i++) {
         least = e->begun[i].n < least ? e->begun[i].n : least;
     }
@@ -265,7 +265,9 @@ static bool choose(pons__keep *k)
     cut = old && (!cut || old->n > cut->n) ? old : cut;
     cut = cut && cut->n > least ? pons__ends_find(e, least, INT64_MAX) : cut;
     k->pass.forced = r->size_mb > 0 && (double)e->bytes > r->size_mb * MB && k->tried < e->ended;
-    if (k->pass.forced) { // half of what is there, whatever is kept for comfort
+    // Half of what is there, whatever is kept for comfort: a task that was put aside for ever must not
+    // fill the disk. What it needs to go on is its place in the queue, and no trim takes that.
+    if (k->pass.forced) {
         const int64_t there = e->ended - e->cut - TASKS_LEAST;
         const pons__mark *half = pons__ends_find(e, e->cut + (there + 1) / 2, INT64_MAX);
         cut = half && (!cut || half->n > cut->n) ? half : cut;

@@ -4,6 +4,7 @@
 // The brain of brain_bench.h with a store.keep of the test's own. What is looked at is the store, as
 // anybody who reads it sees it.
 #include "brain/brain_bench.h"
+#include "pons/store.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -12,21 +13,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define YEAR_MS (365LL * 24 * 3600 * 1000)
 #define SOON    60.0
 
 enum { KEPT = 3, TASKS = 16, ALL = 1 << 30 };
 
-static void begin(bench *b, int tasks, double days, double audit_days)
+static void keep_so(bench *b, int tasks, double days, double size_mb, double audit_days)
 {
-    bench_open(b, NULL);
     json_object_set_new(b->config, "store",
                         json_pack("{s:{s:i,s:f,s:f,s:f}}", "keep", "tasks", tasks, "days", days,
-                                  "size_mb", 0.0, "audit_days", audit_days));
+                                  "size_mb", size_mb, "audit_days", audit_days));
     b->keep_running = true;
     bench_brain(b);
     bench_run(b, 0.5);
+}
+
+static void begin(bench *b, int tasks, double days, double audit_days)
+{
+    bench_open(b, NULL);
+    keep_so(b, tasks, days, 0.0, audit_days);
 }
 
 static void do_tasks(bench *b, int n)
@@ -170,6 +177,170 @@ static void ended_tasks_shrink_to_what_an_audit_needs(void **state)
     bench_close(&b);
 }
 
+// ---- the size -----------------------------------------------------------------------------------
+
+typedef struct pruning {
+    int64_t n, tasks_kept, bytes;
+    bool by_size;
+} pruning;
+
+// All store.pruned so far, and what the newest says.
+static pruning prunings(const bench *b)
+{
+    pruning p = {.by_size = true};
+    size_t i;
+    json_t *ev;
+    json_array_foreach(b->events, i, ev)
+    {
+        const pons_value *said = pons_get(ev, "payload");
+        if (strcmp(pons_get_str(ev, "type", ""), "store.pruned") == 0) {
+            p.n++;
+            p.tasks_kept = pons_get_int(said, "tasks_kept", -1);
+            p.bytes = pons_get_int(said, "bytes", -1);
+            p.by_size = p.by_size && strcmp(pons_get_str(said, "by", ""), "size") == 0;
+        }
+    }
+    return p;
+}
+
+static int see_bytes(void *user, const pons_thread_info *info)
+{
+    *(int64_t *)user += info->bytes;
+    return 0;
+}
+
+static int64_t bytes_of(bench *b)
+{
+    int64_t bytes = 0;
+    pons_error err = PONS_ERROR_INIT;
+    assert_true(b->memory.ops->threads(b->memory.self, see_bytes, &bytes, &err) >= 0);
+    return bytes;
+}
+
+// On two stores: tasks and days would keep everything, the size does not; what it takes are details,
+// the oldest first, and of no other bound's time.
+static void a_store_above_its_size_keeps_fewer(void **state)
+{
+    (void)state;
+    for (int sqlite = 0; sqlite < 2; sqlite++) {
+        char dir[] = "/tmp/pons-test-keep-XXXXXX", path[64], command[80];
+        assert_non_null(mkdtemp(dir));
+        snprintf(path, sizeof path, "%s/pons.db", dir);
+        int64_t whole = 0, rows = 0;
+        size_t effects = 0;
+        for (int bounded = 0; bounded < 2; bounded++) {
+            bench b;
+            pons_store s;
+            pons_error err = PONS_ERROR_INIT;
+            bench_open(&b, NULL);
+            if (sqlite) {
+                unlink(path);
+                assert_true(pons_store_sqlite_open(path, &s, &err) >= 0);
+                bench_store(&b, s);
+            }
+            const double limit = (double)whole * 0.6;
+            keep_so(&b, 1000, 0, bounded ? limit / 1e6 : 0.0, 365.0);
+            do_tasks(&b, 2 * TASKS);
+            const pruning p = prunings(&b);
+            if (!bounded) {
+                assert_int_equal(p.n, 0);
+                whole = bytes_of(&b);
+                rows = rows_of(&b, "t1", "react").rows;
+                effects = effects_of(&b);
+                bench_close(&b);
+                continue;
+            }
+            assert_true(p.n > 0);
+            assert_true(p.by_size);
+            assert_true((double)p.bytes <= limit);
+            assert_true(p.tasks_kept >= KEPT && p.tasks_kept < 2 * TASKS);
+            assert_true(rows_of(&b, "t1", "react").rows < rows);
+            assert_int_equal(effects_of(&b), effects);
+            assert_int_equal(events_of(&b, "task.done").kept, 2 * TASKS);
+            assert_int_equal(events_of(&b, "decision").pruned, 0);
+            all_can_be_read(&b);
+            bench_kill(&b); // another life knows it as well
+            bench_brain(&b);
+            do_tasks(&b, 1);
+            assert_true((double)prunings(&b).bytes <= limit);
+            bench_close(&b);
+        }
+        snprintf(command, sizeof command, "rm -r '%s'", dir);
+        assert_int_equal(system(command), 0);
+    }
+}
+
+// A size that cannot be had: the last tasks keep what they have, and nobody tries all the time.
+static void a_size_that_cannot_be_had_costs_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    keep_so(&b, 1000, 0, 0.001, 0);
+    do_tasks(&b, TASKS);
+    const pruning p = prunings(&b);
+    assert_true(p.n > 0 && p.by_size);
+    assert_true(p.tasks_kept >= KEPT);
+    assert_true(events_of(&b, "observation").kept >= KEPT);
+    all_can_be_read(&b);
+    const int64_t commits = b.commits;
+    bench_run(&b, 30.0);
+    assert_int_equal(b.commits, commits);
+    assert_int_equal(prunings(&b).n, p.n);
+    bench_close(&b);
+}
+
+static bool is_thin(bench *b, int64_t seq)
+{
+    events e = {.type = "observation"};
+    pons_error err = PONS_ERROR_INIT;
+    assert_true(b->memory.ops->events(b->memory.self, "t1", seq - 1, 1, see_event, &e, &err) >= 0);
+    assert_int_equal(e.n, 1);
+    return e.pruned == 1;
+}
+
+static int newest_look(void *user, const pons_event_row *row)
+{
+    if (strcmp(row->type, "observation") == 0) {
+        *(int64_t *)user = row->seq;
+    }
+    return 0;
+}
+
+// A task that was put aside keeps its details however many end meanwhile. The size is for the disk and
+// wins over that; the task is none the worse, and goes on where it was.
+static void only_the_size_takes_from_a_task_that_was_put_aside(void **state)
+{
+    (void)state;
+    for (int by_size = 0; by_size < 2; by_size++) {
+        bench b;
+        int64_t look = 0;
+        pons_error err = PONS_ERROR_INIT;
+        bench_open(&b, NULL);
+        keep_so(&b, by_size ? 1000 : KEPT, 0, by_size ? 0.001 : 0.0, 0);
+        do_tasks(&b, 4);
+        b.base_ms = BENCH_NEVER;
+        bench_post(&b, "say", "{'text':'去卧室','priority':'background'}");
+        bench_await(&b, "effect", "state", "accepted", SOON);
+        assert_true(b.memory.ops->events(b.memory.self, "t1", 0, 0, newest_look, &look, &err) >= 0);
+        b.base_ms = 1000;
+        for (int i = 0; i < TASKS; i++) {
+            bench_goal_text(&b, i % 2 ? "去客厅" : "去厨房");
+        }
+        for (int i = 0; i < TASKS; i++) {
+            bench_await(&b, "task.done", "status", "succeeded", SOON);
+        }
+        assert_int_equal(is_thin(&b, look), by_size);
+        all_can_be_read(&b);
+        bench_kill(&b);
+        bench_brain(&b);
+        const pons_value *end = bench_await(&b, "task.done", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(end, "text", ""), "去卧室");
+        assert_string_equal(pons_get_str(end, "status", ""), "succeeded");
+        bench_close(&b);
+    }
+}
+
 // A year of the clock's is none of the thread's, forward or back; a year that it lived is.
 static void a_leap_of_the_clock_takes_nothing(void **state)
 {
@@ -303,6 +474,9 @@ int main(void)
     pons_value_init();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ended_tasks_shrink_to_what_an_audit_needs),
+        cmocka_unit_test(a_store_above_its_size_keeps_fewer),
+        cmocka_unit_test(a_size_that_cannot_be_had_costs_nothing),
+        cmocka_unit_test(only_the_size_takes_from_a_task_that_was_put_aside),
         cmocka_unit_test(a_leap_of_the_clock_takes_nothing),
         cmocka_unit_test(a_fork_of_what_is_gone_is_one_line),
         cmocka_unit_test(killed_at_each_step_of_a_pass_nothing_is_lost),
