@@ -22,6 +22,6 @@ pons_value *pons__ladder_brief(const pons__task *task);
 
 // What asking a model costs the task.
 void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens);
-bool pons__budget_over(const pons_brain *b, const pons__react *r);
+bool pons__budget_over(const pons__react *r);
 
 #endif

@@ -360,6 +360,8 @@ static const pons__field react_fields[] = {
     {"replans",           INT,    NEVER, offsetof(pons__react, replans), .means = "REPLAN and RETRY"},
     {"distance_m",        NUM,    NEVER, offsetof(pons__react, distance_m), .means = "driven"},
     {"model_retry_ms",    INT,    NEVER, offsetof(pons__react, model_retry_ms), .means = "wall: no model is asked before"},
+    {"model_tries",       INT,    NEVER, offsetof(pons__react, model_tries), .preset = 2, .means = "answers that R2 may ask of a model; 0: there is none"},
+    {"check_in_s",        NUM,    KEY,   offsetof(pons__react, check_in_s), .preset = -1, .means = "after which R7 wakes where the rules decide"},
     {"plan",              RECORD, NUL,   offsetof(pons__react, plan), .of = &pons__task_plan_record, .means = "the task's plan"},
     {"preempt",           RECORD, NUL,   offsetof(pons__react, preempt), .of = &pons__preempt_record, .means = "the kernel wants it back"},
     {"pace",              RECORD, KEY,   offsetof(pons__react, pace), .of = &pons__pace_record, .means = "of the model"},

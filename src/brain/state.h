@@ -365,6 +365,10 @@ typedef struct pons__react {
     pons__human *human;
     const pons_value *approved; // hashes
     int64_t replans, model_retry_ms;
+    // As of R1: what is waited for follows from the state alone, so that a life with another config, or
+    // without a model, takes up the waits of this one.
+    int64_t model_tries;
+    double check_in_s; // < 0: of an earlier program
     double distance_m;
     pons__task_plan *plan;
     pons__preempt *preempt;

@@ -312,6 +312,69 @@ static void many_deaths_one_start(void **state)
     bench_close(&b);
 }
 
+// ---- another life, another config ---------------------------------------------------------------
+
+#define GO_THERE                                                                                   \
+    "{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch',"                        \
+    "'skill':'navigate_to_pose','args':{'zone':'kitchen'}}]}},"                                    \
+    "{'decision':{'type':'FINISH','reason':'there'},'repeat':true}"
+
+// Whatever was waited for when the brain died is taken up by one with other limits, with a model or
+// without: no change of the configuration leaves a thread that cannot be gone on with.
+static void another_config_goes_on_with_every_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script;
+        const char *type, *key, *value; // killed soon after this
+    } rows[] = {
+        {NULL, "effect", "state", "accepted"},                                   // R7, of the rules
+        {"[" GO_THERE "]", "effect", "state", "accepted"},                       // R7, of the model
+        {"[{'delay_ms':5000,'content':'x'}," GO_THERE "]", "observation", 0, 0}, // R2
+        {"[{'content':'x'},{'delay_ms':5000,'content':'x'}," GO_THERE "]", "observation", 0, 0},
+        {NULL, "approval.requested", NULL, NULL}, // R5
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int with = 0; with < 2; with++) { // a model, in the second life
+            bench b;
+            const bool asks = strcmp(rows[i].type, "approval.requested") == 0;
+            // One that comes later finds the motion under way, and the kitchen reached.
+            bench_open(&b, rows[i].script ? rows[i].script
+                                          : "[{'decision':{'type':'FINISH','reason':'there'}}]");
+            const pons_llm model = b.llm;
+            json_t *approval = json_object_get(b.config, "approval");
+            if (!rows[i].script) {
+                b.llm.ops = NULL;
+            }
+            if (asks) {
+                json_object_set_new(approval, "skills", json_pack("[s]", "navigate_to_pose"));
+            }
+            b.base_ms = 3000;
+            bench_brain(&b);
+            bench_goal_text(&b, "去厨房");
+            bench_await(&b, rows[i].type, rows[i].key, rows[i].value, SOON);
+            bench_run(&b, 0.3);
+            bench_kill(&b);
+            json_t *limits = json_object_get(b.config, "limits");
+            json_object_set_new(limits, "check_in_s", json_real(7.5));
+            json_object_set_new(limits, "link_wait_ms", json_integer(9000));
+            json_object_set_new(limits, "iterations_max", json_integer(9));
+            json_object_set_new(json_object_get(b.config, "model"), "attempts", json_integer(1));
+            json_object_set_new(approval, "deadline_s", json_integer(60));
+            b.llm.ops = with ? model.ops : NULL;
+            bench_brain(&b);
+            if (asks) {
+                bench_run(&b, 0.2);
+                bench_post(&b, "say", "{'text':'yes'}");
+            }
+            bench_await(&b, "task.done", "status", "succeeded", 60.0);
+            assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+            b.llm = model;
+            bench_close(&b);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +385,7 @@ int main(void)
         cmocka_unit_test(a_question_survives),
         cmocka_unit_test(words_to_a_dead_brain_are_heard_by_the_next),
         cmocka_unit_test(many_deaths_one_start),
+        cmocka_unit_test(another_config_goes_on_with_every_wait),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("recovery", tests, NULL, NULL);

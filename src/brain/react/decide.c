@@ -159,7 +159,7 @@ static pons__decision *kernel_decision(const pons__turn *t)
 static bool wants_model(pons__turn *t, verdict *v)
 {
     const pons__react *r = t->react;
-    if (!t->b->opts.llm || pons_cx_wall_ms(t->cx) < r->model_retry_ms) {
+    if (r->model_tries == 0 || pons_cx_wall_ms(t->cx) < r->model_retry_ms) {
         return false;
     }
     if (pons__ladder_takes_over(r)) {
@@ -206,7 +206,7 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
     pons_brain *b = t->b;
     pons_autovalue complaint = NULL;
     pons_autovalue previous = NULL;
-    for (int attempt = 1; attempt <= b->rules.model_attempts; attempt++) {
+    for (int64_t attempt = 1; attempt <= t->react->model_tries; attempt++) {
         const pons_value *answer = NULL;
         pons_value *request =
             pons_object("iter", json_integer(t->react->iter), "attempt", json_integer(attempt),
@@ -242,8 +242,8 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
         complaint = json_string(why.message);
         previous = json_string(content);
     }
-    v->fallback = json_sprintf("the model answered badly %d times (%s): the rules decide",
-                               b->rules.model_attempts, json_string_value(complaint));
+    v->fallback = json_sprintf("the model answered badly %lld times (%s): the rules decide",
+                               (long long)t->react->model_tries, json_string_value(complaint));
     return PONS_OK;
 }
 
@@ -271,6 +271,10 @@ static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
         v->decision->type = PONS_ABORT;
         pons__set_text(&v->decision->reason,
                        "the rules do not understand this task and no model answers");
+        return PONS_OK;
+    }
+    if (!pons_get(r->observation, "means")) { // an earlier program looked, before it asked a model
+        v->detached = true;
         return PONS_OK;
     }
     pons_autovalue said = NULL;

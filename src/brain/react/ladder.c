@@ -268,7 +268,7 @@ static void swing(const pons_brain *b, pons__react *r)
     }
     const int64_t swings = l->swings;
     l->swings = 0;
-    if (b->opts.llm && r->task->goals.n > 0 && !l->rules_decide) {
+    if (r->model_tries > 0 && r->task->goals.n > 0 && !l->rules_decide) {
         l->rules_decide = true;
         l->decisions = 0;
     } else if (!*l->want) {
@@ -363,7 +363,7 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
 {
     pons__ladder *l = ladder_of(r);
     char reason[WHY_MAX + 120];
-    if (l && !*l->want && pons__budget_over(b, r)) {
+    if (l && !*l->want && pons__budget_over(r)) {
         const pons__spent *s = r->task->spent;
         ask_at_once(l);
         pons__set_textf(&l->why,
@@ -409,7 +409,7 @@ void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answ
     pons__set_text(&l->want, "");
     pons__set_text(&l->step, "another_way");
     l->swings = 0;
-    if (pons__budget_over(b, r)) { // as much again
+    if (pons__budget_over(r)) { // as much again
         r->task->spent->calls_max = r->task->spent->calls + b->rules.model_calls_max;
         r->task->spent->tokens_max = r->task->spent->tokens + b->rules.model_tokens_max;
     }
@@ -431,10 +431,10 @@ void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens)
     r->task->spent->tokens += tokens;
 }
 
-bool pons__budget_over(const pons_brain *b, const pons__react *r)
+bool pons__budget_over(const pons__react *r)
 {
     const pons__spent *s = r->task ? r->task->spent : NULL;
-    return b->opts.llm && s && !pons__ladder_takes_over(r) &&
+    return r->model_tries > 0 && s && !pons__ladder_takes_over(r) &&
            ((s->calls_max > 0 && s->calls >= s->calls_max) ||
             (s->tokens_max > 0 && s->tokens >= s->tokens_max));
 }

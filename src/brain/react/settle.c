@@ -82,9 +82,8 @@ static pons_value *await_of(const pons__turn *t)
 static double look_again_s(const pons__turn *t)
 {
     const pons__react *r = t->react;
-    const bool model = t->b->opts.llm && r->source == PONS_SOURCE_LLM;
-    if (!model) {
-        return t->b->rules.check_in_s;
+    if (r->model_tries == 0 || r->source != PONS_SOURCE_LLM) {
+        return r->check_in_s >= 0.0 ? r->check_in_s : t->b->rules.check_in_s;
     }
     if (r->refused) {
         return REST_MS / 1e3;
