@@ -650,6 +650,11 @@ pons_value *pons_run_next(const pons_run *r);
 // Records an answer (committed) and makes the run READY. PONS_ENOTPENDING for an unknown or
 // answered id. Takes value. From the loop thread, also inside a handler's start.
 int pons_run_answer(pons_run *r, const char *await_id, pons_value *value, pons_error *err);
+// What whoever serves an await has to show before he answers it: streamed as if the node that waits had
+// said it (pons_cx_message, pons_cx_custom), committed at once. Take their values. PONS_ENOTPENDING.
+int pons_run_message(pons_run *r, const char *await_id, pons_value *chunk, pons_value *metadata,
+                     pons_error *err);
+int pons_run_custom(pons_run *r, const char *await_id, pons_value *payload, pons_error *err);
 // Answers every outstanding await but those of kind "human" with value (a copy of the reference),
 // and calls the handlers' cancel. Returns how many.
 int pons_run_detach(pons_run *r, const pons_value *value, pons_error *err);

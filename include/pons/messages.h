@@ -32,6 +32,13 @@ extern "C" {
 // what is wrong.
 int pons_message_of(const pons_value *form, pons_value **ret, pons_error *err);
 
+// "human", "ai", … of a message in any form that is an object, as its type or role says; NULL: of none.
+// Borrowed for ever.
+const char *pons_message_role(const pons_value *form);
+// The text of an object's content: it, or its blocks that have a text, one after the other. A new
+// reference; NULL without memory.
+pons_value *pons_message_text(const pons_value *form);
+
 // About how many tokens a model sees in a list of messages: for each, a token for every four
 // characters of content, role, name, tool calls and the id of a tool's call, and three; 85 an image.
 // Forms that are no messages count nothing.

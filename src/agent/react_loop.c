@@ -160,13 +160,18 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
         end(cx, "failed", pons_object("error", json_string(error), NULL));
         return PONS_OK;
     }
+    // A message has its call's id: who heard its tokens knows which it is.
+    char id[PONS_ID_MAX];
+    const char *call = pons_get_str(shown, "call_id", NULL);
+    pons_cx_id(cx, id);
+    if (call) {
+        snprintf(id, sizeof id, "%s", call);
+    }
     if (pons_get_bool(answer, "stopped", false)) { // what was said so far is kept
         const char *said = pons_get_str(answer, "said", "");
-        char said_id[PONS_ID_MAX];
-        pons_cx_id(cx, said_id);
         if (*said) {
             pons_cx_put(cx, "turn",
-                        pons_object("id", json_string(said_id), "role", json_string("assistant"),
+                        pons_object("id", json_string(id), "role", json_string("assistant"),
                                     "content", json_string(said), NULL));
         }
         end(cx, "stopped", json_object());
@@ -175,8 +180,6 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
     const pons_value *calls = pons_get(reply, "tool_calls");
     const char *content = pons_get_str(reply, "content", pons_get_str(reply, "refusal", ""));
     const bool any = json_array_size(calls) > 0;
-    char id[PONS_ID_MAX];
-    pons_cx_id(cx, id);
     if (!any && !*content) {
         end(cx, "failed",
             pons_object("error", json_string("the model answered with nothing"), NULL));

@@ -16,6 +16,7 @@
 #include "pons/serve.h"
 
 #include "pons/rand.h"
+#include "serve/agent/agent_graph.h"
 #include "serve/chat/chat.h"
 #include "serve/chat/desk.h"
 #include "serve/door/door.h"
@@ -189,6 +190,24 @@ static int listen_both(pons_serve *s, pons_error *err)
     return rc;
 }
 
+// The host's graphs, and the agent when the host has one.
+static int graphs(pons_serve *s, pons_error *err)
+{
+    const pons_serve_options *o = &s->o;
+    const int rc = s->desk ? pons__agent_graph_open(s, &s->agent, err) : PONS_OK;
+    s->graphs = rc >= 0 ? calloc(o->n_graphs + 1, sizeof *s->graphs) : NULL;
+    if (rc >= 0 && !s->graphs) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for graphs");
+    }
+    for (size_t i = 0; rc >= 0 && i < o->n_graphs; i++) {
+        s->graphs[s->n_graphs++] = o->graphs[i];
+    }
+    if (rc >= 0 && s->agent) {
+        pons__agent_graph_served(s->agent, &s->graphs[s->n_graphs++]);
+    }
+    return rc;
+}
+
 int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error *err)
 {
     pons_rand rand;
@@ -211,8 +230,9 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
     rc = rc < 0 ? rc : pons__steering_open(s, &s->steering, err);
     rc = rc < 0 ? rc : pons__mcp_open(s, &s->mcp, err);
-    rc = rc < 0 ? rc : pons__runhost_open(s, &s->host, err);
     rc = rc < 0 ? rc : pons__desk_open(s, &s->desk, err);
+    rc = rc < 0 ? rc : graphs(s, err);
+    rc = rc < 0 ? rc : pons__runhost_open(s, &s->host, err);
     rc = rc < 0 ? rc : listen_both(s, err);
     if (rc >= 0) {
         pons__lg_crons_begin(s);
@@ -245,6 +265,8 @@ void pons_serve_close(pons_serve *s)
     pons__mcp_close(s->mcp);
     pons__runhost_close(s->host);
     pons__desk_close(s->desk);
+    pons__agent_graph_close(s->agent);
+    free(s->graphs);
     pons__page_close(s->page);
     pons__traces_close(s->traces);
     pons__metrics_close(s->metrics);

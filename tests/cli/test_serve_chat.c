@@ -352,6 +352,34 @@ static void programs_of_others(void **state)
     close_talk(&t);
 }
 
+// The agent as a graph: runs of LangGraph's clients, whose threads are not its sessions.
+static void runs_of_the_agent(void **state)
+{
+    talk t;
+    (void)state;
+    open_talk(&t, NULL,
+              "replies:\n- tool_calls: [{name: terminal, arguments: {command: 'rm -rf none'}}]\n"
+              "- content: did one\n- content: hello again\n");
+    const int port = t.a.port;
+    static const char
+        wait_at[] = "/threads/t1/runs/wait",
+        say[] = "{\"assistant_id\":\"agent\",\"if_not_exists\":\"create\",\"input\":{\"messages\":["
+                "{\"role\":\"user\",\"content\":\"do it\"}]}}";
+    serve_must(&t.a, port, "POST", wait_at, say, 200, "\"name\":\"terminal\"");
+    serve_must(&t.a, port, "GET", "/threads/t1", "", 200, "\"status\":\"interrupted\"");
+    bench_signal(&t.p, SIGKILL);
+    bench_finish(&t.p);
+    bench_free(&t.p);
+    start(&t); // the script begins anew
+    serve_must(&t.a, t.a.port, "POST", wait_at,
+               "{\"assistant_id\":\"agent\",\"command\":{\"resume\":{\"decisions\":[{\"type\":"
+               "\"reject\",\"message\":\"not today\"}]}}}",
+               200, "not today");
+    serve_must(&t.a, t.a.port, "POST", "/threads/t1/runs/wait",
+               "{\"assistant_id\":\"agent\",\"input\":{\"messages\":[]}}", 200, "__error__");
+    close_talk(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +388,7 @@ int main(void)
         cmocka_unit_test_teardown(an_answer_after_a_kill, bench_teardown),
         cmocka_unit_test_teardown(an_answer_to_a_page_that_is_closed, bench_teardown),
         cmocka_unit_test_teardown(the_configuration, bench_teardown),
+        cmocka_unit_test_teardown(runs_of_the_agent, bench_teardown),
         cmocka_unit_test_teardown(programs_of_others, bench_teardown),
     };
     pons_value_init();

@@ -20,5 +20,6 @@ if (oracle) {
   run(path.join(peers, 'venv/bin/python'), path.join(here, 'langgraph.py'), server.url, server.token);
   server.end();
   for (const p of packages) run('node', path.join(here, 'robot.mjs'), p);
+  for (const p of packages) run('node', path.join(here, 'agent.mjs'), p);
 }
 process.exit(failed ? 1 : 0);

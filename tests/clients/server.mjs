@@ -5,7 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 
 export class Server {
-  constructor(config = {}) {
+  constructor(config = {}, more = []) {
+    this.more = more;
     this.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'pons-clients-'));
     this.workspace = path.join(this.dir, 'ws');
     this.listen = '127.0.0.1:0';
@@ -20,7 +21,7 @@ export class Server {
   // Ready when this resolves. Its ports are those of the first start.
   async start() {
     this.child = spawn(process.env.PONS_PROGRAM, ['serve', '--workspace', this.workspace, '--json', '--driver', 'kinematic', '--seed', '3', '--speed', '5',
-      '--listen', this.listen, ...this.stopPort], { stdio: ['ignore', 'pipe', 'inherit'] });
+      '--listen', this.listen, ...this.stopPort, ...this.more], { stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((go) => this.child.once('exit', go));
     const ready = await new Promise((go, fail) => {
       let text = '', told = false;

@@ -1,5 +1,5 @@
-// graphs.c - the graphs that `pons serve` lets clients run: the robot (react_graph.c), and
-// the modules that `pons graph list` shows.
+// graphs.c - the graphs that `pons serve` lets clients run: the robot (react_graph.c), the companion
+// (companion_graph.c), and the modules that `pons graph list` shows. The agent is the server's own.
 //
 // Each is compiled once; runs on many threads share it (pons/graph.h says what that takes). Their
 // state is in the root namespace, as `pons graph run` has it, so that a thread begun by one is gone on
@@ -13,18 +13,27 @@
 
 #define ROOT ""
 
+enum { OWN = 3 }; // the robot, the companion, the agent
+
 int cli_graphs_open(const cli *c, const cli_react_options *o, cli_graphs *ret, pons_error *err)
 {
     pons_autovalue names = cli_graph_modules(c);
     const char *name;
     json_t *ignored;
-    *ret = (cli_graphs){.list = pons_need_zeroed(json_object_size(names) + 2, sizeof *ret->list)};
-    const int rc = cli_react_open(o, &ret->react, err);
+    cli_react_options react = *o;
+    *ret = (cli_graphs){.list = pons_need_zeroed(json_object_size(names) + OWN, sizeof *ret->list)};
+    int rc = cli_follower_open(&ret->follower, err);
+    react.follower = ret->follower;
+    rc = rc < 0 ? rc : cli_react_open(&react, &ret->react, err);
+    rc = rc < 0 ? rc : cli_companion_open(o->store, ret->follower, &ret->companion, err);
     if (rc < 0) {
         return rc;
     }
     cli_react_graph(ret->react, &ret->list[ret->n++]);
-    json_object_del(names, ret->list[0].id); // a module cannot take the robot's name
+    cli_companion_graph(ret->companion, &ret->list[ret->n++]);
+    for (size_t i = 0; i < OWN; i++) { // a module cannot take their names
+        json_object_del(names, i < ret->n ? ret->list[i].id : "agent");
+    }
     json_object_foreach(names, name, ignored)
     {
         const pons_graph_module *module = NULL;
@@ -48,18 +57,20 @@ int cli_graphs_open(const cli *c, const cli_react_options *o, cli_graphs *ret, p
 
 void cli_graphs_serve(cli_graphs *g, pons_serve *s)
 {
-    if (g->react) {
-        cli_react_serve(g->react, s);
+    if (g->follower) {
+        cli_follower_serve(g->follower, s);
     }
 }
 
 void cli_graphs_close(cli_graphs *g)
 {
-    cli_react_close(g->react);
-    for (size_t i = 1; i < g->n; i++) { // the first one is react's
+    for (size_t i = 2; i < g->n; i++) { // the first two are our own
         pons_graph *graph = (pons_graph *)(uintptr_t)g->list[i].graph;
         pons_graph_destroy(graph);
     }
+    cli_react_close(g->react);
+    cli_companion_close(g->companion);
+    cli_follower_close(g->follower);
     free(g->list);
     *g = (cli_graphs){0};
 }

@@ -16,19 +16,16 @@
 
 #include "pons/memory.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WHERE "robot"
 
-enum { LOOK_MS = 50, BATCH = 256, STEPS_MAX = 100000, TEXT_MAX = 4096 };
+enum { BATCH = 256, STEPS_MAX = 100000, TEXT_MAX = 4096 };
 
 typedef struct followed { // an await that is open
-    struct followed *next;
-    char thread[PONS_NAME_MAX], await[64]; // the client's
+    cli_followed f;       // first
     char text[TEXT_MAX], task[64];
     int64_t after;
 } followed;
@@ -38,13 +35,6 @@ struct cli_react {
     char thread[PONS_NAME_MAX];
     pons_graph *graph;
     pons_await_handler handlers[1];
-    pthread_mutex_t mtx;
-    pthread_cond_t some;
-    pthread_t follower;
-    bool has_follower;
-    bool closing;    // [mtx]
-    followed *first; // [mtx]
-    pons_serve *s;   // [mtx]
 };
 
 // ---- the brain's log ----------------------------------------------------------------------------
@@ -110,8 +100,10 @@ static int look_at(void *user, const pons_event_row *row)
 }
 
 // What the log says since: an answer to the await, or NULL when nothing was said.
-static pons_value *look(const cli_react *r, followed *f)
+static pons_value *look(void *user, cli_followed *what)
 {
+    const cli_react *r = user;
+    followed *f = (followed *)what;
     looking l = {.f = f, .seen = json_array()};
     pons_error none = PONS_ERROR_INIT;
     const int64_t was = f->after;
@@ -124,42 +116,6 @@ static pons_value *look(const cli_react *r, followed *f)
                        l.seen, "question", l.question, "end", l.end, NULL);
 }
 
-static void wait_a_little(cli_react *r) // under its lock
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_MS * PONS_NS_PER_MS;
-    until.tv_sec += until.tv_nsec / PONS_NS_PER_S;
-    until.tv_nsec %= PONS_NS_PER_S;
-    pthread_cond_timedwait(&r->some, &r->mtx, &until);
-}
-
-static void *follow_all(void *user)
-{
-    cli_react *r = user;
-    pthread_mutex_lock(&r->mtx);
-    while (!r->closing) {
-        if (!r->first || !r->s) {
-            pthread_cond_wait(&r->some, &r->mtx);
-            continue;
-        }
-        for (followed **at = &r->first; *at;) {
-            followed *f = *at;
-            pons_value *answer = look(r, f);
-            if (answer) {
-                pons_serve_answer(r->s, f->thread, f->await, answer);
-                *at = f->next;
-                free(f);
-            } else {
-                at = &f->next;
-            }
-        }
-        wait_a_little(r);
-    }
-    pthread_mutex_unlock(&r->mtx);
-    return NULL;
-}
-
 // ---- the await ----------------------------------------------------------------------------------
 
 static void start(void *user, pons_run *run, const char *await_id, const pons_value *request,
@@ -169,31 +125,14 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
     (void)run;
     (void)restarted; // the log is read again from where the request says
     followed *f = pons_need_zeroed(1, sizeof *f);
-    snprintf(f->thread, sizeof f->thread, "%s", pons_get_str(request, "thread", ""));
-    snprintf(f->await, sizeof f->await, "%s", await_id);
+    snprintf(f->f.thread, sizeof f->f.thread, "%s", pons_get_str(request, "thread", ""));
+    snprintf(f->f.await, sizeof f->f.await, "%s", await_id);
+    f->f.look = look;
+    f->f.user = r;
     snprintf(f->text, sizeof f->text, "%s", pons_get_str(request, "text", ""));
     snprintf(f->task, sizeof f->task, "%s", pons_get_str(request, "task", ""));
     f->after = pons_get_int(request, "after", 0);
-    pthread_mutex_lock(&r->mtx);
-    f->next = r->first;
-    r->first = f;
-    pthread_cond_signal(&r->some);
-    pthread_mutex_unlock(&r->mtx);
-}
-
-static void forget(cli_react *r, const char *thread)
-{
-    pthread_mutex_lock(&r->mtx);
-    for (followed **at = &r->first; *at;) {
-        followed *f = *at;
-        if (strcmp(f->thread, thread) == 0) {
-            *at = f->next;
-            free(f);
-        } else {
-            at = &f->next;
-        }
-    }
-    pthread_mutex_unlock(&r->mtx);
+    cli_follower_add(r->o.follower, &f->f);
 }
 
 // Whoever cancels the run does not want the goal any more.
@@ -205,39 +144,14 @@ static void stop(void *user, const char *thread, pons_run *run)
     followed f = {.after = pons_get_int(goal, "after", 0)};
     snprintf(f.text, sizeof f.text, "%s", pons_get_str(goal, "text", ""));
     snprintf(f.task, sizeof f.task, "%s", pons_get_str(goal, "task", ""));
-    forget(r, thread);
-    pons_value_unref(look(r, &f)); // which task it is, if that is known by now
+    cli_follower_forget(r->o.follower, thread);
+    pons_value_unref(look(r, &f.f)); // which task it is, if that is known by now
     if (f.task[0]) {
         r->o.host.control(r->o.host.user, r->thread, "cancel", f.task, &none);
     }
 }
 
 // ---- begin --------------------------------------------------------------------------------------
-
-static pons_value *text_of(const pons_value *message)
-{
-    const pons_value *content = pons_get(message, "content");
-    pons_autovalue all = json_string("");
-    size_t i;
-    json_t *one;
-    if (json_is_string(content)) {
-        return pons_value_ref(content);
-    }
-    json_array_foreach(content, i, one)
-    {
-        pons_value *more =
-            json_sprintf("%s%s", json_string_value(all), pons_get_str(one, "text", ""));
-        pons_value_unref(all);
-        all = more;
-    }
-    return pons_value_ref(all);
-}
-
-static bool is_human(const pons_value *m)
-{
-    const char *who = pons_get_str(m, "type", pons_get_str(m, "role", ""));
-    return strcmp(who, "human") == 0 || strcmp(who, "user") == 0;
-}
 
 static int mark(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
@@ -299,7 +213,8 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
     const pons_value *messages = pons_cx_get(cx, "messages"), *after = NULL, *done = NULL;
     const size_t n = json_array_size(messages);
     const pons_value *last = n ? json_array_get(messages, n - 1) : NULL;
-    pons_autovalue text = is_human(last) ? text_of(last) : NULL;
+    const char *who = pons_message_role(last);
+    pons_autovalue text = who && strcmp(who, "human") == 0 ? pons_message_text(last) : NULL;
     const char *words = text ? json_string_value(text) : "";
     if (words[strspn(words, " \t\r\n")] == '\0' || strlen(words) >= TEXT_MAX) {
         return pons_error_set(err, PONS_EINVAL, WHERE,
@@ -507,13 +422,7 @@ int cli_react_open(const cli_react_options *o, cli_react **ret, pons_error *err)
     r->o = *o;
     snprintf(r->thread, sizeof r->thread, "%s", o->thread);
     r->handlers[0] = (pons_await_handler){.kind = "goal", .start = start, .user = r};
-    pthread_mutex_init(&r->mtx, NULL);
-    pthread_cond_init(&r->some, NULL);
-    int rc = build(r, err);
-    r->has_follower = rc >= 0 && pthread_create(&r->follower, NULL, follow_all, r) == 0;
-    if (rc >= 0 && !r->has_follower) {
-        rc = pons_error_set(err, PONS_EENV, WHERE, "no thread to follow the brain with");
-    }
+    const int rc = build(r, err);
     if (rc < 0) {
         cli_react_close(r);
         return rc;
@@ -524,25 +433,10 @@ int cli_react_open(const cli_react_options *o, cli_react **ret, pons_error *err)
 
 void cli_react_close(cli_react *r)
 {
-    if (!r) {
-        return;
+    if (r) {
+        pons_graph_destroy(r->graph);
+        free(r);
     }
-    pthread_mutex_lock(&r->mtx);
-    r->closing = true;
-    pthread_cond_signal(&r->some);
-    pthread_mutex_unlock(&r->mtx);
-    if (r->has_follower) {
-        pthread_join(r->follower, NULL);
-    }
-    while (r->first) {
-        followed *next = r->first->next;
-        free(r->first);
-        r->first = next;
-    }
-    pons_graph_destroy(r->graph);
-    pthread_cond_destroy(&r->some);
-    pthread_mutex_destroy(&r->mtx);
-    free(r);
 }
 
 void cli_react_graph(cli_react *r, pons_serve_graph *ret)
@@ -555,12 +449,4 @@ void cli_react_graph(cli_react *r, pons_serve_graph *ret)
                               .n_handlers = 1,
                               .stop = stop,
                               .user = r};
-}
-
-void cli_react_serve(cli_react *r, pons_serve *s)
-{
-    pthread_mutex_lock(&r->mtx);
-    r->s = s;
-    pthread_cond_signal(&r->some);
-    pthread_mutex_unlock(&r->mtx);
 }

@@ -2,8 +2,7 @@
 #ifndef PONS_CLI_SERVE_REACT_GRAPH_H
 #define PONS_CLI_SERVE_REACT_GRAPH_H
 
-#include "pons/graph.h"
-#include "pons/serve.h"
+#include "cli/serve/follower.h"
 
 typedef struct cli_react cli_react;
 
@@ -11,14 +10,12 @@ typedef struct cli_react_options {
     pons_serve_host host; // copied; what it calls is borrowed
     pons_store store;     // borrowed
     pons_clock clock;
-    const char *thread; // the robot's
+    const char *thread;     // the robot's
+    cli_follower *follower; // borrowed
 } cli_react_options;
 
 int cli_react_open(const cli_react_options *o, cli_react **ret, pons_error *err);
 void cli_react_close(cli_react *r); // after the server that runs it; NULL-safe
-// To be served; *ret is borrowed from r. The server that awaits are answered to has to be told before
-// anything runs (cli_react_serve), and is told NULL before it goes.
-void cli_react_graph(cli_react *r, pons_serve_graph *ret);
-void cli_react_serve(cli_react *r, pons_serve *s);
+void cli_react_graph(cli_react *r, pons_serve_graph *ret); // to be served, borrowed from r
 
 #endif

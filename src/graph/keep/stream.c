@@ -19,6 +19,7 @@
 static void show_checkpoint(pons_run *r, int64_t step, pons_value *cp);
 static void show_task(pons_run *r, const char *type, pons_value *payload);
 static bool wanted(pons_cx *cx);
+static pons_value *pair_of(pons_cx *cx, pons_value *chunk, pons_value *metadata);
 static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload);
 static void put(pons_run *r, uint32_t mode, pons_value *payload);
 static void put_debug(pons_run *r, int64_t step, const char *type, const pons_value *payload);
@@ -177,12 +178,7 @@ void pons__stream_stop(pons_run *r)
 
 void pons_cx_message(pons_cx *cx, pons_value *chunk, pons_value *metadata)
 {
-    pons_autovalue given = metadata;
-    pons_value *meta = pons__shown_origin(cx, given);
-    pons_value *pair = json_array();
-    bool ok = json_array_append_new(pair, chunk) == 0;
-    ok = json_array_append_new(pair, meta) == 0 && ok;
-    say_now(cx, PONS_STREAM_MESSAGES, pons__whole(pair, ok));
+    say_now(cx, PONS_STREAM_MESSAGES, pair_of(cx, chunk, metadata));
 }
 
 void pons_cx_custom(pons_cx *cx, pons_value *payload)
@@ -190,17 +186,37 @@ void pons_cx_custom(pons_cx *cx, pons_value *payload)
     say_now(cx, PONS_STREAM_CUSTOM, payload);
 }
 
-// Also in a subgraph whose other events nobody asked for: a node's words are never lost on the way.
-static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload)
+int pons__stream_message(pons_cx *cx, pons_value *chunk, pons_value *metadata, pons_error *err)
 {
-    pons_error e = PONS_ERROR_INIT;
+    return pons__stream_say(cx, PONS_STREAM_MESSAGES, pair_of(cx, chunk, metadata), err);
+}
+
+static pons_value *pair_of(pons_cx *cx, pons_value *chunk, pons_value *metadata)
+{
+    pons_autovalue given = metadata;
+    pons_value *meta = pons__shown_origin(cx, given);
+    pons_value *pair = json_array();
+    bool ok = json_array_append_new(pair, chunk) == 0;
+    ok = json_array_append_new(pair, meta) == 0 && ok;
+    return pons__whole(pair, ok);
+}
+
+// Also in a subgraph whose other events nobody asked for: a node's words are never lost on the way.
+int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, pons_error *err)
+{
     cx->moved_ns = 0; // progress
     if (!(pons__run_root(cx->run)->opts.stream & mode) || !wanted(cx)) {
         pons_value_unref(payload);
-        return;
+        return PONS_OK;
     }
     put(cx->run, mode, payload);
-    int st = pons__run_commit(cx->run, &(pons__extra){0}, &e);
+    return pons__run_commit(cx->run, &(pons__extra){0}, err);
+}
+
+static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload)
+{
+    pons_error e = PONS_ERROR_INIT;
+    const int st = pons__stream_say(cx, mode, payload, &e);
     if (st != PONS_OK) {
         pons__cx_break(cx, st, &e);
     }

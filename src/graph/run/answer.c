@@ -9,6 +9,7 @@
 #include "graph/core/runs.h"
 #include "graph/engine.h"
 #include "graph/keep/commit.h"
+#include "graph/keep/stream.h"
 #include "graph/run/cut.h"
 #include "graph/task/policy.h"
 
@@ -16,6 +17,7 @@
 
 static int answer(pons_cx *cx, size_t call, pons_value *value, pons_error *err);
 static pons_cx *find(const pons_run *r, const char *id, size_t *ret_call);
+static int not_pending(const pons_run *r, const char *id, pons_error *err);
 
 // ---- answers ------------------------------------------------------------------------------------
 
@@ -25,10 +27,39 @@ int pons_run_answer(pons_run *r, const char *await_id, pons_value *value, pons_e
     pons_cx *cx = value ? find(r, await_id, &call) : NULL;
     if (!cx) {
         pons_value_unref(value);
-        return pons_error_set(err, PONS_ENOTPENDING, PONS__MODULE,
-                              "await '%s' is not pending in thread %s", await_id, r->t->id);
+        return not_pending(r, await_id, err);
     }
     return answer(cx, call, value, err);
+}
+
+int pons_run_message(pons_run *r, const char *await_id, pons_value *chunk, pons_value *metadata,
+                     pons_error *err)
+{
+    size_t call = 0;
+    pons_cx *cx = find(r, await_id, &call);
+    if (!cx) {
+        pons_value_unref(chunk);
+        pons_value_unref(metadata);
+        return not_pending(r, await_id, err);
+    }
+    return pons__stream_message(cx, chunk, metadata, err);
+}
+
+int pons_run_custom(pons_run *r, const char *await_id, pons_value *payload, pons_error *err)
+{
+    size_t call = 0;
+    pons_cx *cx = find(r, await_id, &call);
+    if (!cx) {
+        pons_value_unref(payload);
+        return not_pending(r, await_id, err);
+    }
+    return pons__stream_say(cx, PONS_STREAM_CUSTOM, payload, err);
+}
+
+static int not_pending(const pons_run *r, const char *id, pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOTPENDING, PONS__MODULE,
+                          "await '%s' is not pending in thread %s", id, r->t->id);
 }
 
 // When queued commits are lost with it, the run has failed, and whoever waits for it is to see

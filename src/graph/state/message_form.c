@@ -41,6 +41,17 @@ static const pons_value *unpacked(const pons_value *form, const char **word);
 static int bad(pons_error *err, const char *what);
 static int nomem(pons_error *err);
 
+static const char *type_of(const role *table, size_t n, const char *word)
+{
+    for (size_t i = 0; word && i < n; i++) {
+        if (strcmp(table[i].word, word) == 0) {
+            return table[i].type;
+        }
+    }
+    return NULL;
+}
+#define TYPE_OF(table, word) type_of(table, sizeof(table) / sizeof *(table), word)
+
 int pons_message_of(const pons_value *form, pons_value **ret, pons_error *err)
 {
     if (json_is_string(form)) {
@@ -70,18 +81,34 @@ int pons_message_of(const pons_value *form, pons_value **ret, pons_error *err)
     return st;
 }
 
-// ---- forms --------------------------------------------------------------------------------------
-
-static const char *type_of(const role *table, size_t n, const char *word)
+const char *pons_message_role(const pons_value *form)
 {
-    for (size_t i = 0; word && i < n; i++) {
-        if (strcmp(table[i].word, word) == 0) {
-            return table[i].type;
-        }
-    }
-    return NULL;
+    const char *word = NULL;
+    const pons_value *members = unpacked(form, &word);
+    word = word ? word : pons_get_str(members, "role", NULL);
+    word = word ? word : pons_get_str(members, "type", NULL);
+    return TYPE_OF(roles, word);
 }
-#define TYPE_OF(table, word) type_of(table, sizeof(table) / sizeof *(table), word)
+
+pons_value *pons_message_text(const pons_value *form)
+{
+    const char *word = NULL;
+    const pons_value *content = pons_get(unpacked(form, &word), "content");
+    if (json_is_string(content)) {
+        return pons_value_ref(content);
+    }
+    pons_value *all = json_string("");
+    for (size_t i = 0; all && i < json_array_size(content); i++) {
+        const pons_value *block = json_array_get(content, i);
+        pons_autovalue before = all;
+        all = json_sprintf("%s%s", json_string_value(before),
+                           json_is_string(block) ? json_string_value(block)
+                                                 : pons_get_str(block, "text", ""));
+    }
+    return all;
+}
+
+// ---- forms --------------------------------------------------------------------------------------
 
 // {"lc":1,"type":"constructor","id":[…, class],"kwargs":{…}}: its kwargs, and the class's type.
 static const pons_value *unpacked(const pons_value *form, const char **word)

@@ -14,6 +14,7 @@
 #include "serve/chat/desk.h"
 
 #include "pons/log.h"
+#include "pons/memory.h"
 #include "serve/chat/find.h"
 
 #include <poll.h>
@@ -29,18 +30,23 @@
 #define BEAT_MS      15000
 #define FDS_MAX      24
 
-typedef enum what { SAY, JOIN, ANSWER, HALT } what;
+typedef enum what { SAY, JOIN, ANSWER, HALT, TURN } what;
 
-typedef struct order { // on the stack of the worker that waits for it
+typedef struct order { // on the stack of the worker that waits for it, or posted: on the heap
     struct order *next;
     what what;
-    const char *text; // words, or a question
+    const char *text, *question; // words; whose answer
     const pons_value *answer;
     pons__listener *listener;
     bool acts; // of SAY
+    bool again;
+    int64_t after;
     bool done; // [mtx]
     int rc;
     pons_error err;
+    // Of one that was posted: it owns its texts.
+    bool posted;
+    char session[PONS_NAME_MAX];
 } order;
 
 typedef struct session {
@@ -64,6 +70,7 @@ struct pons__desk {
     pthread_mutex_t mtx;
     pthread_cond_t news;
     session *sessions, *dead; // [mtx]
+    order *later;             // [mtx] posted, for sessions that there is no room for
     size_t n, waiting;        // [mtx]
     bool closing;             // [mtx]
 };
@@ -107,8 +114,8 @@ static int open_agent(session *s, const order *o, pons_error *err)
     const pons_serve_host *h = &s->d->s->o.host;
     const bool looks =
         strncmp(s->name, PONS__DESK_LOOKS, strlen(PONS__DESK_LOOKS)) == 0 && !o->acts;
-    const bool other = o->what == SAY && s->a.agent && looks != s->looks &&
-                       pons_agent_state_get(s->a.agent) != PONS_AGENT_WORKING;
+    const bool other = (o->what == SAY || (o->what == TURN && o->text)) && s->a.agent &&
+                       looks != s->looks && pons_agent_state_get(s->a.agent) != PONS_AGENT_WORKING;
     if ((s->failed || other) && s->a.agent) {
         h->agent_close(h->user, &s->a);
         s->a = (pons_serve_agent){0};
@@ -210,6 +217,31 @@ static int answer(session *s, const char *question, const pons_value *answer, po
     return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "nobody asks %.100s", question);
 }
 
+// Whether words that were posted may have been said by a server before this one.
+static bool was_said(const session *s, const order *o, pons_error *err)
+{
+    int64_t last = 0;
+    const pons_store store = s->d->s->o.store;
+    return o->again &&
+           (pons_agent_state_get(s->a.agent) == PONS_AGENT_WORKING ||
+            (store.ops->event_last(store.self, s->name, &last, err) >= 0 && last > o->after));
+}
+
+// One that cannot be answered so stays open, and whoever asked for it hears why.
+static int turn(session *s, order *o, pons_error *err)
+{
+    if (o->text && !was_said(s, o, err)) {
+        return say(s, o->text, o->listener, err);
+    }
+    const int rc = o->question ? answer(s, o->question, o->answer, err) : PONS_OK;
+    if (rc == PONS_EINVAL) {
+        o->listener->end(o->listener, rc, err);
+        return rc;
+    }
+    *err = (pons_error)PONS_ERROR_INIT;
+    return join(s, o->listener, err);
+}
+
 static void carry_out(session *s, order *o)
 {
     o->rc = open_agent(s, o, &o->err);
@@ -220,7 +252,9 @@ static void carry_out(session *s, order *o)
     } else if (o->what == JOIN) {
         o->rc = join(s, o->listener, &o->err);
     } else if (o->what == ANSWER) {
-        o->rc = answer(s, o->text, o->answer, &o->err);
+        o->rc = answer(s, o->question, o->answer, &o->err);
+    } else if (o->what == TURN) {
+        o->rc = turn(s, o, &o->err);
     } else {
         o->rc = pons_agent_stop(s->a.agent, &o->err);
     }
@@ -238,8 +272,20 @@ static order *next_order(session *s)
     return o;
 }
 
+static void free_posted(order *o)
+{
+    free((char *)(uintptr_t)o->text);
+    free((char *)(uintptr_t)o->question);
+    pons_value_unref(o->answer);
+    free(o);
+}
+
 static void heard(session *s, order *o)
 {
+    if (o->posted) {
+        free_posted(o);
+        return;
+    }
     pthread_mutex_lock(&s->d->mtx);
     o->done = true;
     pthread_cond_broadcast(&s->d->news);
@@ -303,10 +349,27 @@ static bool rests(const session *s)
 static bool is_over(session *s, int64_t now)
 {
     pthread_mutex_lock(&s->d->mtx);
-    const bool closing = s->d->closing, orders = s->first != NULL, renew = s->renew;
+    const bool closing = s->d->closing, orders = s->first != NULL;
+    const bool renew = s->renew || s->d->later; // somebody waits for its place
     pthread_mutex_unlock(&s->d->mtx);
     s->used_ms = rests(s) ? s->used_ms : now;
     return closing || (!orders && rests(s) && (renew || now - s->used_ms > LINGER_MS));
+}
+
+static session *find(pons__desk *d, const char *name, pons_error *err);
+static void push(session *s, order *o);
+
+// Under the lock: there is room for another session.
+static void begin_later(pons__desk *d)
+{
+    pons_error none = PONS_ERROR_INIT;
+    order *o = d->later;
+    session *s = o && !d->closing ? find(d, o->session, &none) : NULL;
+    if (s) {
+        d->later = o->next;
+        o->next = NULL;
+        push(s, o);
+    }
 }
 
 // The store is given back before anybody can open the session anew. An order that came at the last
@@ -334,6 +397,7 @@ static bool leave(session *s)
         s->next = d->dead;
         d->dead = s;
         d->n--;
+        begin_later(d);
     }
     pthread_cond_broadcast(&d->news);
     pthread_mutex_unlock(&d->mtx);
@@ -404,6 +468,16 @@ static void ring(const session *s)
     (void)n; // full: it is awake
 }
 
+static void refuse(order *o, int status, const char *why)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_error_set(&err, status, PONS__SERVE, "%s", why);
+    if (o->listener) {
+        o->listener->end(o->listener, status, &err);
+    }
+    free_posted(o);
+}
+
 void pons__desk_stop(pons__desk *d)
 {
     if (!d) {
@@ -418,9 +492,16 @@ void pons__desk_stop(pons__desk *d)
         pthread_cond_wait(&d->news, &d->mtx);
     }
     session *dead = d->dead;
+    order *later = d->later;
     d->dead = NULL;
+    d->later = NULL;
     pthread_mutex_unlock(&d->mtx);
     bury(dead);
+    while (later) {
+        order *o = later;
+        later = o->next;
+        refuse(o, PONS_ECLOSED, "the server ends");
+    }
 }
 
 void pons__desk_close(pons__desk *d)
@@ -473,6 +554,17 @@ static session *find(pons__desk *d, const char *name, pons_error *err)
     return s;
 }
 
+static void push(session *s, order *o)
+{
+    if (s->last) {
+        s->last->next = o;
+    } else {
+        s->first = o;
+    }
+    s->last = o;
+    ring(s);
+}
+
 static int give(pons__desk *d, const char *name, order *o, pons_error *err)
 {
     pthread_mutex_lock(&d->mtx);
@@ -486,14 +578,8 @@ static int give(pons__desk *d, const char *name, order *o, pons_error *err)
         s = find(d, name, err);
     }
     if (s) {
-        if (s->last) {
-            s->last->next = o;
-        } else {
-            s->first = o;
-        }
-        s->last = o;
+        push(s, o);
         d->waiting++;
-        ring(s);
         while (!o->done) {
             pthread_cond_wait(&d->news, &d->mtx);
         }
@@ -532,7 +618,7 @@ int pons__desk_answer(pons__desk *d, const char *name, const char *question,
                       const pons_value *answer, pons_error *err)
 {
     char found[PONS_NAME_MAX];
-    order o = {.what = ANSWER, .text = question, .answer = answer};
+    order o = {.what = ANSWER, .question = question, .answer = answer};
     if (!name) {
         const int rc = pons__chat_find(d->s->o.store, question, found, err);
         if (rc < 0) {
@@ -541,6 +627,85 @@ int pons__desk_answer(pons__desk *d, const char *name, const char *question,
         name = found;
     }
     return give(d, name, &o, err);
+}
+
+// Under the lock: what of a session has not begun.
+static order *take_later(pons__desk *d, const char *name)
+{
+    order *taken = NULL;
+    for (order **at = &d->later; *at;) {
+        order *o = *at;
+        if (strcmp(o->session, name) == 0) {
+            *at = o->next;
+            o->next = taken;
+            taken = o;
+        } else {
+            at = &o->next;
+        }
+    }
+    return taken;
+}
+
+// Asks those that rest to leave when there is no room.
+static void post(pons__desk *d, order *o)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pthread_mutex_lock(&d->mtx);
+    session *dead = d->dead;
+    d->dead = NULL;
+    order *given_up = o->what == HALT ? take_later(d, o->session) : NULL;
+    session *s = d->closing ? NULL : find(d, o->session, &err);
+    const bool later = !s && !d->closing && err.status == PONS_EAGAIN && o->what != HALT;
+    if (s) {
+        push(s, o);
+    } else if (later) {
+        order **at = &d->later;
+        while (*at) {
+            at = &(*at)->next;
+        }
+        *at = o;
+        for (const session *one = d->sessions; one; one = one->next) {
+            ring(one);
+        }
+    }
+    pthread_mutex_unlock(&d->mtx);
+    bury(dead);
+    while (given_up) {
+        order *gone = given_up;
+        given_up = gone->next;
+        refuse(gone, PONS_ECANCELED, "it was canceled");
+    }
+    if (!s && !later) {
+        refuse(o, err.status < 0 ? err.status : PONS_ECLOSED,
+               err.status < 0 ? err.message : "the server ends");
+    }
+}
+
+static order *posted(const char *name, what kind)
+{
+    order *o = pons_need_zeroed(1, sizeof *o);
+    o->what = kind;
+    o->posted = true;
+    snprintf(o->session, sizeof o->session, "%s", name);
+    return o;
+}
+
+void pons__desk_turn(pons__desk *d, const char *name, const pons__turn *t, pons__listener *l)
+{
+    order *o = posted(name, TURN);
+    o->text = pons_need_text(t->text);
+    o->question = pons_need_text(t->question);
+    o->answer = pons_value_ref(t->answer);
+    o->again = t->again;
+    o->after = t->after;
+    o->acts = true;
+    o->listener = l;
+    post(d, o);
+}
+
+void pons__desk_turn_halt(pons__desk *d, const char *name)
+{
+    post(d, posted(name, HALT));
 }
 
 int pons__desk_name(const pons__desk *d, const char *name, pons_error *err)

@@ -35,6 +35,17 @@ int pons__desk_join(pons__desk *d, const char *session, pons__listener *l, pons_
 int pons__desk_answer(pons__desk *d, const char *session, const char *question,
                       const pons_value *answer, pons_error *err);
 int pons__desk_halt(pons__desk *d, const char *session, pons_error *err); // ends the turn
+// The same without waiting: l hears what comes of it, and a refusal is its end. For threads that carry
+// runs, which do not wait for sessions: one for which there is no room begins when another has left.
+typedef struct pons__turn {
+    const char *text;     // NULL: l hears the turn that is there
+    bool again;           // the words may have been said before: they were when the session is
+    int64_t after;        // at work, or has events after this one
+    const char *question; // is answered first (NULL: none); one that nobody asks any more is passed
+    const pons_value *answer; // over
+} pons__turn;
+void pons__desk_turn(pons__desk *d, const char *session, const pons__turn *t, pons__listener *l);
+void pons__desk_turn_halt(pons__desk *d, const char *session);
 // Sessions without a turn are opened anew before their next one: the configuration is another.
 void pons__desk_renew(pons__desk *d);
 

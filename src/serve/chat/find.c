@@ -93,3 +93,29 @@ int pons__chat_turn(pons_store store, const char *session, bool over, int64_t *r
     }
     return rc;
 }
+
+typedef struct ends {
+    int64_t after, newest, n;
+} ends;
+
+static int count_end(void *user, const pons_event_row *row)
+{
+    ends *e = user;
+    if (strcmp(row->type, "done") == 0) {
+        e->newest = row->seq;
+        e->n += row->seq > e->after;
+    }
+    return 0;
+}
+
+int pons__chat_ends(pons_store store, const char *session, int64_t after, int64_t *ret_newest,
+                    int64_t *ret_n, pons_error *err)
+{
+    ends e = {.after = after};
+    const int rc = store.ops->events(store.self, session, 0, 0, count_end, &e, err);
+    if (rc >= 0) {
+        *ret_newest = e.newest;
+        *ret_n = e.n;
+    }
+    return rc;
+}

@@ -13,5 +13,8 @@ int pons__chat_find(pons_store store, const char *question, char ret[PONS_NAME_M
 // so that only that end comes behind it.
 int pons__chat_turn(pons_store store, const char *session, bool over, int64_t *ret,
                     pons_error *err);
+// The number of a session's newest end of a turn (0: none), and how many there are after a number.
+int pons__chat_ends(pons_store store, const char *session, int64_t after, int64_t *ret_newest,
+                    int64_t *ret_n, pons_error *err);
 
 #endif

@@ -31,9 +31,9 @@ void pons__runhost_ended(pons__runhost *h, const pons__job *j)
 
 const pons_serve_graph *pons__runhost_graph(const pons__runhost *h, const char *id)
 {
-    for (size_t i = 0; i < h->s->o.n_graphs; i++) {
-        if (strcmp(h->s->o.graphs[i].id, id) == 0) {
-            return &h->s->o.graphs[i];
+    for (size_t i = 0; i < h->s->n_graphs; i++) {
+        if (strcmp(h->s->graphs[i].id, id) == 0) {
+            return &h->s->graphs[i];
         }
     }
     return NULL;

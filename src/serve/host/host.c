@@ -338,7 +338,13 @@ void pons__runhost_settle(pons__runhost *h, const char *thread)
 int pons__runhost_answer(pons__runhost *h, const char *thread, const char *await,
                          pons_value *answer)
 {
-    return pons__jobs_answer(&h->queue, thread, await, answer);
+    return pons__jobs_tell(&h->queue, thread, await, PONS__TELL_ANSWER, answer);
+}
+
+int pons__runhost_tell(pons__runhost *h, const char *thread, const char *await, pons__tell what,
+                       pons_value *value)
+{
+    return pons__jobs_tell(&h->queue, thread, await, what, value);
 }
 
 void pons__runhost_event(pons__runhost *h, const char *thread)
@@ -394,10 +400,10 @@ int pons__runhost_open(pons_serve *s, pons__runhost **ret, pons_error *err)
         pons__runhost_close(h);
         return rc;
     }
+    *ret = h; // before the first run: whoever serves its awaits answers to it
     for (size_t i = json_array_size(open); i > 0; i--) {
         take_up(h, json_array_get(open, i - 1));
     }
-    *ret = h;
     return PONS_OK;
 }
 

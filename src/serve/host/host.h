@@ -78,6 +78,9 @@ void pons__runhost_each(pons__runhost *h, int64_t every_ms, void (*fn)(void *use
 // An answer to an await that a handler has begun (pons_serve_answer). Takes it.
 int pons__runhost_answer(pons__runhost *h, const char *thread, const char *await,
                          pons_value *answer);
+// What such a handler has to show before its answer, to who follows the run. Takes it.
+int pons__runhost_tell(pons__runhost *h, const char *thread, const char *await, pons__tell what,
+                       pons_value *value);
 // A thread has new events that were not this host's.
 void pons__runhost_event(pons__runhost *h, const char *thread);
 

@@ -23,6 +23,13 @@ typedef enum pons__multitask {
     PONS__MULTITASKS
 } pons__multitask;
 
+// What whoever serves an await has to say to its run.
+typedef enum pons__tell {
+    PONS__TELL_ANSWER,
+    PONS__TELL_MESSAGE, // a chunk of a message, before the answer
+    PONS__TELL_CUSTOM
+} pons__tell;
+
 enum { PONS__UUID = 37 };
 
 // What a run is to do, decoded from its `kwargs`. Pointers are borrowed from them.

@@ -68,7 +68,7 @@ static void drop_mail(pons__mail *m)
 {
     while (m) {
         pons__mail *next = m->next;
-        pons_value_unref(m->answer);
+        pons_value_unref(m->value);
         free(m);
         m = next;
     }
@@ -364,11 +364,13 @@ void pons__jobs_settle(pons__jobs *q, const char *thread, int64_t timeout_ms)
     pthread_mutex_unlock(&q->mtx);
 }
 
-int pons__jobs_answer(pons__jobs *q, const char *thread, const char *await, pons_value *answer)
+int pons__jobs_tell(pons__jobs *q, const char *thread, const char *await, pons__tell what,
+                    pons_value *value)
 {
     int rc = PONS_ENOTFOUND;
     pons__mail *m = pons_need_zeroed(1, sizeof *m);
-    m->answer = answer;
+    m->what = what;
+    m->value = value;
     const size_t n = strlen(await);
     pthread_mutex_lock(&q->mtx);
     pons__session *s = find(q, thread);

@@ -8,10 +8,11 @@
 
 enum { PONS__BUCKETS = 256 };
 
-typedef struct pons__mail { // an answer to an await, on its way to the run's worker
+typedef struct pons__mail { // about an await, on its way to the run's worker
     struct pons__mail *next;
     char await[64];
-    pons_value *answer;
+    pons__tell what;
+    pons_value *value;
 } pons__mail;
 
 typedef struct pons__session { // a thread that has jobs
@@ -68,11 +69,13 @@ typedef enum pons__halt { // why a job is to end before its time
     PONS__HALT_STOP,
     PONS__HALT_ROLLBACK
 } pons__halt;
-// What came for the worker since: answers, and whether the job is to end.
+// What came for the worker since: mail, and whether the job is to end.
 pons__mail *pons__jobs_mail(pons__jobs *q, pons__session *s, pons__halt *ret_halt);
 // Waits until no worker has the thread that has nothing left to do with it; at most so long.
 void pons__jobs_settle(pons__jobs *q, const char *thread, int64_t timeout_ms);
-int pons__jobs_answer(pons__jobs *q, const char *thread, const char *await, pons_value *answer);
+// Takes value. PONS_ENOTFOUND: nobody is at work on the thread.
+int pons__jobs_tell(pons__jobs *q, const char *thread, const char *await, pons__tell what,
+                    pons_value *value);
 
 bool pons__jobs_busy(pons__jobs *q, const char *thread); // has jobs that have not ended
 // A reference, or NULL: it is not (any more) in the queue.

@@ -91,13 +91,35 @@ static int tell_started(carried *c, pons_error *err)
 
 // ---- running ------------------------------------------------------------------------------------
 
+// Tokens that came while the last ones were written: one chunk, one commit.
+static void join_chunks(pons__mail *m)
+{
+    while (m->what == PONS__TELL_MESSAGE && m->next && m->next->what == PONS__TELL_MESSAGE &&
+           strcmp(m->next->await, m->await) == 0 && !pons_get(m->next->value, "tool_calls") &&
+           strcmp(pons_get_str(m->next->value, "id", ""), pons_get_str(m->value, "id", "-")) == 0) {
+        pons__mail *gone = m->next;
+        json_object_set_new(m->value, "content",
+                            json_sprintf("%s%s", pons_get_str(m->value, "content", ""),
+                                         pons_get_str(gone->value, "content", "")));
+        m->next = gone->next;
+        pons_value_unref(gone->value);
+        free(gone);
+    }
+}
+
 static void take_mail(carried *c)
 {
     pons__mail *m = pons__jobs_mail(&c->h->queue, c->session, &c->halt);
     while (m) {
-        pons__mail *next = m->next;
         pons_error err = PONS_ERROR_INIT;
-        if (pons_run_answer(c->run, m->await, m->answer, &err) < 0) {
+        join_chunks(m);
+        pons__mail *next = m->next;
+        const int rc = m->what == PONS__TELL_ANSWER
+                           ? pons_run_answer(c->run, m->await, m->value, &err)
+                       : m->what == PONS__TELL_MESSAGE
+                           ? pons_run_message(c->run, m->await, m->value, NULL, &err)
+                           : pons_run_custom(c->run, m->await, m->value, &err);
+        if (rc < 0) {
             pons_log(PONS_LOG_DEBUG, PONS__SERVE, "%s", err.message); // not asked any more
         }
         free(m);

@@ -80,10 +80,10 @@ int pons__lg_assistant(pons_serve *s, const char *id, pons_value **ret, pons_err
         *err = none;
         return rc;
     }
-    for (size_t i = 0; i < s->o.n_graphs; i++) {
-        id_of(s->o.graphs[i].id, own);
+    for (size_t i = 0; i < s->n_graphs; i++) {
+        id_of(s->graphs[i].id, own);
         if (strcmp(own, id) == 0) {
-            *ret = of_graph(&s->o.graphs[i]);
+            *ret = of_graph(&s->graphs[i]);
             return PONS_OK;
         }
     }
@@ -325,7 +325,7 @@ static bool fits(const pons_value *a, const pons_value *q)
 static int all(pons__request *r, pons_value **ret, pons_error *err)
 {
     pons_autovalue items = NULL;
-    const pons_serve_options *o = &r->s->o;
+    const pons_serve *o = r->s;
     size_t i;
     json_t *one;
     const int rc =

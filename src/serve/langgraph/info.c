@@ -12,7 +12,7 @@ static void ok(pons__request *r)
 
 static void info(pons__request *r)
 {
-    const pons_serve_options *o = &r->s->o;
+    const pons_serve *o = r->s;
     pons_value *graphs = json_array();
     for (size_t i = 0; i < o->n_graphs; i++) {
         json_array_append_new(graphs, json_string(o->graphs[i].id));

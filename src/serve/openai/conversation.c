@@ -15,6 +15,7 @@
 #include "pons/items.h"
 #include "pons/rand.h"
 #include "serve/chat/desk.h"
+#include "serve/chat/past.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -25,7 +26,6 @@
 #define KEPT_MS      (30LL * 24 * 3600 * 1000)
 #define MESSAGES_MAX 2000
 #define WORDS_MAX    (64 * 1024)
-#define PAST_MAX     (24 * 1024)
 
 static pons_items items_of(const pons_serve *s)
 {
@@ -94,21 +94,6 @@ static int keep(const pons_serve *s, const char *kind, const pons_value *said, c
     return pons_items_put(&items, NS, key, value, &put, err);
 }
 
-static void tell_past(pons__conversation *c)
-{
-    const size_t n = json_array_size(c->said);
-    if (n < 2) {
-        return;
-    }
-    pons_buf_str(&c->words, "(Earlier in this conversation, as the program tells it:\n");
-    for (size_t i = 0; i + 1 < n && c->words.len < PAST_MAX; i++) {
-        const pons_value *m = json_array_get(c->said, i);
-        pons_buf_printf(&c->words, "%s: %s\n", pons_get_str(m, "role", ""),
-                        pons_get_str(m, "content", ""));
-    }
-    pons_buf_str(&c->words, ")\n\n");
-}
-
 // What people and the agent said; a program's own instructions (system, developer) are not taken: they
 // are not the operator's.
 static int read_messages(const pons_value *messages, pons__conversation *c, pons_buf *newest,
@@ -162,7 +147,7 @@ int pons__conversation_read(const pons_serve *s, const pons_value *body, pons__c
         pons_rand_seed_os(&rand);
         snprintf(c->session, sizeof c->session, PONS__DESK_LOOKS "%016" PRIx64,
                  pons_rand_u64(&rand));
-        tell_past(c);
+        pons__chat_past(before, &c->words);
     }
     pons_buf_str(&c->words, newest.data + (c->acts ? mark : 0));
     pons_buf_byte(&c->words, 0);

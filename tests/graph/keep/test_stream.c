@@ -267,6 +267,59 @@ static void what_was_said_stays_when_the_node_fails(void **state)
     bed_close(&b);
 }
 
+static int node_waits(pons_cx *cx, void *user, pons_error *err)
+{
+    const pons_value *answer = NULL;
+    (void)user;
+    const int rc = pons_await(cx, "ask", json_string("how far?"), 0, &answer, err);
+    return rc != PONS_OK ? rc : pons_cx_put(cx, "log", pons_value_ref(answer));
+}
+
+// Whoever serves an await shows what comes before its answer, as if the node had said it.
+static void what_an_await_shows_before_its_answer(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    pons_graph_builder *gb = pons_graph_builder_create("waits");
+    channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    pons_graph_node(gb, "b", node_waits, NULL);
+    pons_graph_edge(gb, PONS_START, "b");
+    pons_graph_edge(gb, "b", PONS_END);
+    pons_graph *g = compile(gb, NULL);
+    const uint32_t modes = PONS_STREAM_MESSAGES | PONS_STREAM_CUSTOM;
+    pons_run *r = stream(&b, g, "{}", modes, false, PONS_RUN_PARKED);
+    char id[64];
+    snprintf(id, sizeof id, "%s", pons_get_str(json_array_get(b.started, 0), "id", ""));
+    assert_ok(pons_run_custom(r, id, json("{'half':true}"), &b.err));
+    assert_ok(pons_run_message(r, id, json_string("to"), json("{'model':'m'}"), &b.err));
+    assert_int_equal(pons_run_state_get(r), PONS_RUN_PARKED);
+    pons_value *list = NULL; // stored, before the answer
+    assert_ok(pons_stream_read(b.store, "t1", modes, 0, 0, &list, &b.err));
+    assert_int_equal(json_array_size(list), 2);
+    assert_json(pons_get(json_array_get(list, 0), "payload"), "{'half':true}");
+    const pons_value *pair = pons_get(json_array_get(list, 1), "payload");
+    assert_string_equal(json_string_value(json_array_get(pair, 0)), "to");
+    assert_string_equal(pons_get_str(json_array_get(pair, 1), "langgraph_node", ""), "b");
+    assert_string_equal(pons_get_str(json_array_get(pair, 1), "model", ""), "m");
+    pons_value_unref(list);
+    assert_ok(pons_run_answer(r, id, json_string("far"), &b.err));
+    assert_int_equal(pons_run_custom(r, id, json_true(), &b.err), PONS_ENOTPENDING);
+    assert_int_equal(pons_run_message(r, id, json_true(), NULL, &b.err), PONS_ENOTPENDING);
+    assert_ok(pons_run_advance(r, &b.err));
+    assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
+    pons_run_destroy(r);
+    // Nobody asked to see it: nothing is kept.
+    const int64_t before = (int64_t)json_array_size(b.events);
+    r = stream(&b, g, "{}", 0, false, PONS_RUN_PARKED);
+    snprintf(id, sizeof id, "%s", pons_get_str(json_array_get(b.started, 1), "id", ""));
+    assert_ok(pons_run_custom(r, id, json_true(), &b.err));
+    assert_int_equal(json_array_size(b.events), before);
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
 static void a_cached_update_says_so(void **state)
 {
     (void)state;
@@ -312,6 +365,7 @@ int main(void)
         cmocka_unit_test(subgraphs_and_interrupts),
         cmocka_unit_test(a_client_comes_back),
         cmocka_unit_test(what_was_said_stays_when_the_node_fails),
+        cmocka_unit_test(what_an_await_shows_before_its_answer),
         cmocka_unit_test(a_cached_update_says_so),
         cmocka_unit_test(nothing_asked_nothing_shown),
     };

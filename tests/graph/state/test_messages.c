@@ -176,10 +176,34 @@ static void a_change_brings_a_channel_there(void **state)
     assert_json(none, "[{'t':'new'}]"); // without an id, nobody knows that it is there
 }
 
+static void a_message_has_a_role_and_a_text(void **state)
+{
+    static const struct {
+        const char *form, *role, *text;
+    } rows[] = {
+        {"{'role':'user','content':'hi'}", "human", "hi"},
+        {"{'type':'ai','content':['a',{'type':'text','text':'b'},{'type':'image_url'}]}", "ai",
+         "ab"},
+        {"{'lc':1,'type':'constructor','id':['x','HumanMessage'],'kwargs':{'content':'c'}}",
+         "human", "c"},
+        {"{'type':'nonsense','content':7}", NULL, ""},
+        {"{}", NULL, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_autovalue form = json(rows[i].form);
+        pons_autovalue text = pons_message_text(form);
+        const char *role = pons_message_role(form);
+        assert_string_equal(role ? role : "none", rows[i].role ? rows[i].role : "none");
+        assert_string_equal(json_string_value(text), rows[i].text);
+    }
+}
+
 int main(void)
 {
     pons_value_init();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_has_a_role_and_a_text),
         cmocka_unit_test(every_form),
         cmocka_unit_test(trims),
         cmocka_unit_test(tokens),

@@ -1,0 +1,12 @@
+// agent_graph.h - the planning agent as a graph that clients run.
+#ifndef PONS_SERVE_AGENT_AGENT_GRAPH_H
+#define PONS_SERVE_AGENT_AGENT_GRAPH_H
+
+#include "serve/door/server.h"
+
+// The graph "agent", with the desk's sessions behind it; *ret has it to be served, borrowed.
+int pons__agent_graph_open(pons_serve *s, pons__agent_graph **ret, pons_error *err);
+void pons__agent_graph_close(pons__agent_graph *g); // after the runs; NULL-safe
+void pons__agent_graph_served(pons__agent_graph *g, pons_serve_graph *ret);
+
+#endif
