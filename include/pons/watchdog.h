@@ -2,7 +2,8 @@
 //
 // What is pending is taken in the file's order: running is written and synced, then the skill is asked
 // for under a key that is the action's own, then its end is written, and what is true now goes into
-// ENVIRONMENT.md. Killed anywhere, the next life asks the body what became of the key: nothing is done
+// ENVIRONMENT.md. The critic holds each action against EMBODIED.md first; what it refuses, and what fails, is a
+// lesson in LESSONS.md. What somebody else has claimed is left alone. Killed anywhere, the next life asks the body what became of the key: nothing is done
 // twice, and what cannot be known is failed with OUTCOME_UNKNOWN.
 #ifndef PONS_WATCHDOG_H
 #define PONS_WATCHDOG_H
@@ -23,7 +24,10 @@ typedef struct pons_hal_options {
     pons_clock clock;
     const char *robot_id; // the body's; NULL: "robot_001"
     const char *only;     // actions of this robot alone (and of none); NULL: all
-    // The critic, before anything moves; PONS_EREFUSED and why. NULL: nobody.
+    // What is not one skill: real_execute{nl_task} and strategy{tree}. Calls of it are named by the
+    // action's type, their arguments are its params. ops NULL: such actions are ACTION_NOT_SUPPORTED.
+    pons_tools errands;
+    // The body's own critic, after the workspace's (workspace_critic.h); PONS_EREFUSED and why. NULL: nobody.
     int (*judge)(void *user, const char *skill, const pons_value *args, char *why, size_t cap);
     // An action's state: started, completed, failed. NULL: nobody asks.
     void (*told)(void *user, const char *action_id, const char *status, const pons_value *action);

@@ -167,6 +167,7 @@ typedef struct pons_ws_place pons_ws_place;
 typedef struct pons_ws_place_options {
     pons_ws_role role;       // whose changes pons_ws_place_change makes
     pons_ws_dialect dialect; // of files that are made
+    const char *robot_id;    // of a HAL: it changes no other robot's entry; NULL: there is one only
     // Somebody's edit, command by command, refused ones too; and what a person should know (it is in
     // LOG.md as well). May be NULL. Neither may call the place.
     void (*command)(void *user, pons_ws_file file, const pons_ws_command *c);
@@ -195,6 +196,9 @@ bool pons_ws_place_suspended(const pons_ws_place *p, pons_ws_file file);
 // file cannot be read as it stands, and is not overwritten.
 int pons_ws_place_change(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes,
                          size_t n, pons_error *err);
+// The same in another role: a program may be several (the one that runs actions is also the critic).
+int pons_ws_place_change_as(pons_ws_place *p, pons_ws_role role, pons_ws_file file,
+                            const pons_ws_change *changes, size_t n, pons_error *err);
 
 #ifdef __cplusplus
 }

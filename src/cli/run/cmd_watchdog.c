@@ -4,16 +4,14 @@
 // with itself. One at a time a workspace: a second one says whose pid has it, and exits 3. --once ends when
 // nothing is pending: 0 all done, 1 something failed, 2 ACTION.md cannot be read.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/embodied.h"
 #include "pons/agent.h"
 #include "pons/module.h"
 #include "pons/watchdog.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +21,8 @@
 
 typedef struct dog {
     cli *c;
-    const char *robot, *driver, *world;
+    const char *robot, *driver, *world, *id;
+    pons_ws_dialect dialect;
     double speed;
     pons_value *config;
     char body_sock[PATH_MAX + 16];
@@ -116,48 +115,43 @@ static void notice(void *user, const char *file, const char *text)
 
 static int take_lock(dog *d, pons_error *err)
 {
-    char path[PATH_MAX + 32], pid[32] = "";
-    snprintf(path, sizeof path, "%s/hal.lock", d->c->run_dir);
-    d->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (d->lock < 0) {
-        return cli_lacks(err, "cannot open %s: %s", path, strerror(errno));
-    }
-    if (flock(d->lock, LOCK_EX | LOCK_NB) < 0) {
-        const ssize_t n = pread(d->lock, pid, sizeof pid - 1, 0);
-        pid[n > 0 ? (size_t)n : 0] = '\0';
-        return cli_lacks(err, "another HAL watchdog has this workspace: pid %s", pid);
-    }
-    const int n = snprintf(pid, sizeof pid, "%d", (int)getpid());
-    if (ftruncate(d->lock, 0) < 0 || pwrite(d->lock, pid, (size_t)n, 0) != n) {
-        return cli_lacks(err, "cannot write %s: %s", path, strerror(errno));
-    }
-    return PONS_OK;
+    char pid[32] = "";
+    const int rc = cli_hal_lock(d->c, &d->lock, pid, err);
+    return rc == PONS_EBUSY ? cli_unreached(err) : rc;
 }
 
-// config.json says which robot; without it, what a run would take.
+// config.json says which robot; without it, what a run would take. A body that runs knows best.
 static int read_config(dog *d, pons_error *err)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/config.json", d->c->workspace);
-    if (access(path, F_OK) == 0) {
-        const int rc = pons_value_load(path, &d->config, err);
-        if (rc < 0) {
-            return rc;
-        }
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue body = NULL;
+    const int rc = cli_workspace_config(d->c, &d->config, &d->dialect, err);
+    if (rc < 0) {
+        return rc;
     }
     const pons_value *robot = pons_get(d->config, "robot");
     d->driver = d->driver ? d->driver : pons_get_str(robot, "driver", "mujoco");
     d->world = d->world ? d->world : pons_get_str(robot, "world", "house");
-    return PONS_OK;
+    d->id = pons_get_str(robot, "id", "robot_001");
+    pons_link *there = NULL;
+    if (pons_link_connect(d->body_sock, &there, &none) == PONS_OK) {
+        pons_link_close(there);
+        snprintf(path, sizeof path, "%s/body.json", d->c->run_dir);
+        pons_value_load(path, &body, &none);
+    }
+    return cli_embodied(d->c, pons_get_str(body, "driver", d->driver),
+                        pons_get_str(body, "world", d->world), d->dialect, err);
 }
 
 static int open_parts(dog *d, pons_error *err)
 {
     pons_autovalue policy = NULL;
-    pons_ws_dialect dialect = PONS_WS_SEED;
-    pons_ws_dialect_of(pons_get_str(d->config, "dialect", "seed"), &dialect);
-    const pons_ws_place_options place = {
-        .role = PONS_WS_BY_HAL, .dialect = dialect, .notice = notice, .user = d};
+    const pons_ws_place_options place = {.role = PONS_WS_BY_HAL,
+                                         .dialect = d->dialect,
+                                         .robot_id = d->id,
+                                         .notice = notice,
+                                         .user = d};
     int rc = pons_ws_place_open(d->c->workspace, &place, &d->place, err);
     rc = rc < 0 ? rc : cli_critic_policy(d->c, &policy, err);
     if (rc >= 0) {
@@ -173,8 +167,7 @@ static int open_parts(dog *d, pons_error *err)
         const pons_hal_options hal = {.place = d->place,
                                       .robot = d->tools,
                                       .clock = d->clock,
-                                      .robot_id =
-                                          pons_get_str(pons_get(d->config, "robot"), "id", NULL),
+                                      .robot_id = d->id,
                                       .only = d->robot,
                                       .judge = judge,
                                       .told = told,
@@ -242,9 +235,9 @@ int cmd_watchdog(cli *c, pons_error *err)
     }
     int rc = speed ? cli_number(speed, "--speed", 0.01, 1000.0, &d.speed, err) : PONS_OK;
     rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : read_config(&d, err);
     snprintf(d.body_sock, sizeof d.body_sock, "%s/body.sock", c->run_dir);
     rc = rc < 0 ? rc : take_lock(&d, err);
+    rc = rc < 0 ? rc : read_config(&d, err);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     rc = rc < 0 ? rc : open_parts(&d, err);

@@ -61,6 +61,7 @@ struct pons_ws_place {
     size_t n_olds;
     int64_t now_ms;
     pons_ws_file at; // for the merge's commands
+    pons_ws_role as; // whose changes are being made
 };
 
 static int settle(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes, size_t n,
@@ -314,6 +315,19 @@ static int take_theirs(pons_ws_place *p, pons_ws_file file, const pons_ws_doc *t
     return rc;
 }
 
+// Of what a HAL observes, the entries of robots are theirs.
+static int may_change(const pons_ws_place *p, pons_ws_role role, pons_ws_file file,
+                      const pons_ws_change *c, const pons_value *before, pons_error *err)
+{
+    if (role == PONS_WS_BY_HAL && file == PONS_WS_ENVIRONMENT && p->o.robot_id &&
+        strcmp(c->kind, "robot_state") == 0 && strcmp(c->id, p->o.robot_id) != 0) {
+        return pons_error_set(err, PONS_EREFUSED, WHERE,
+                              "the hal of %s may not change %s: it is another robot's",
+                              p->o.robot_id, c->id);
+    }
+    return pons_ws_may_change(role, file, c->kind, before, c->value, err);
+}
+
 // Our changes, on a text.
 static int put_changes(pons_ws_place *p, pons_ws_file file, const pons_buf *text,
                        const pons_ws_change *changes, size_t n, uint64_t generation, pons_buf *out,
@@ -324,8 +338,7 @@ static int put_changes(pons_ws_place *p, pons_ws_file file, const pons_buf *text
                           &doc, err);
     for (size_t i = 0; i < n && rc == PONS_OK; i++) {
         const pons_ws_record *r = pons_ws_find(doc, changes[i].kind, changes[i].id);
-        rc = pons_ws_may_change(p->o.role, file, changes[i].kind, r ? r->value : NULL,
-                                changes[i].value, err);
+        rc = may_change(p, p->as, file, &changes[i], r ? r->value : NULL, err);
     }
     rc = rc < 0 ? rc : pons_ws_render(doc, changes, n, generation, out, err);
     pons_ws_destroy(doc);
@@ -587,12 +600,19 @@ bool pons_ws_place_suspended(const pons_ws_place *p, pons_ws_file file)
     return p->files[file].suspended[0] != '\0';
 }
 
+int pons_ws_place_change_as(pons_ws_place *p, pons_ws_role role, pons_ws_file file,
+                            const pons_ws_change *changes, size_t n, pons_error *err)
+{
+    if (!pons_ws_may_write(role, file)) {
+        return pons_error_set(err, PONS_EREFUSED, WHERE, "the %s may not write %s",
+                              pons_ws_role_name(role), pons_ws_file_name(file));
+    }
+    p->as = role;
+    return settle(p, file, changes, n, err);
+}
+
 int pons_ws_place_change(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes,
                          size_t n, pons_error *err)
 {
-    if (!pons_ws_may_write(p->o.role, file)) {
-        return pons_error_set(err, PONS_EREFUSED, WHERE, "the %s may not write %s",
-                              pons_ws_role_name(p->o.role), pons_ws_file_name(file));
-    }
-    return settle(p, file, changes, n, err);
+    return pons_ws_place_change_as(p, p->o.role, file, changes, n, err);
 }

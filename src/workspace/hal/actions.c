@@ -3,6 +3,9 @@
 //     move_to            a pose; on a base its x, y and yaw          navigate_to_pose
 //     target_navigation  a zone, or an object that is somewhere      navigate_to_pose, to before it
 //     stop               stop_base        localize  look         check_connection  nothing to do
+//     pick_up            pick{object}     place, put_down  place{object?, target}
+//     strategy           {skill, args}: that skill; {tree}: a behaviour tree of skills
+//     real_execute       {nl_task}: somebody's who plans
 //     any skill that the body has, by its name: params are its arguments
 #include "workspace/hal/actions.h"
 
@@ -136,6 +139,62 @@ static void navigate(const pons_value *params, const pons_value *world,
     }
 }
 
+// An argument under the first of these names that is there.
+static const pons_value *first_of(const pons_value *params, const char *const *names)
+{
+    for (; *names; names++) {
+        if (pons_get(params, *names)) {
+            return pons_get(params, *names);
+        }
+    }
+    return NULL;
+}
+
+static const char *const object_names[] = {"object_id", "object", "target_object", NULL};
+static const char *const target_names[] = {"target",         "target_id",       "target_label",
+                                           "place_position", "target_position", NULL};
+
+static void pick(const pons_value *params, pons__ws_call *c)
+{
+    const pons_value *object = first_of(params, object_names);
+    c->skill = "pick";
+    if (json_is_string(object)) {
+        c->args = pons_object("object", json_incref((json_t *)object), NULL);
+    } else {
+        refuse(c, "BAD_PARAMS", "pick_up needs object_id");
+    }
+}
+
+static void place(const pons_value *params, pons__ws_call *c)
+{
+    const pons_value *object = first_of(params, object_names);
+    const pons_value *target = first_of(params, target_names);
+    c->skill = "place";
+    if (target) {
+        c->args = pons_object("object", pons_optional(object), "target",
+                              json_incref((json_t *)target), NULL);
+    } else {
+        refuse(c, "BAD_PARAMS", "place needs target, or target_position: [x, y, z]");
+    }
+}
+
+static void strategy(const pons_value *params, pons__ws_call *c)
+{
+    const char *skill = pons_get_str(params, "skill", NULL),
+               *tree = pons_get_str(params, "tree", NULL);
+    const pons_value *args = pons_get(params, "args");
+    if (!skill == !tree) {
+        refuse(c, "BAD_PARAMS", "strategy needs either skill or tree");
+    } else if (args && !json_is_object(args)) {
+        refuse(c, "BAD_PARAMS", "args of a strategy are an object");
+    } else if (skill) {
+        c->skill = skill;
+        c->args = args ? json_deep_copy(args) : NULL;
+    } else {
+        c->errand = true;
+    }
+}
+
 void pons__ws_call_of(const pons_value *action, const pons_value *tools, const pons_value *world,
                       const pons_ws_doc *environment, pons__ws_call *ret)
 {
@@ -152,10 +211,23 @@ void pons__ws_call_of(const pons_value *action, const pons_value *tools, const p
         ret->skill = "look";
     } else if (strcmp(type, "check_connection") == 0) {
         ret->at_once = true;
+    } else if (strcmp(type, "pick_up") == 0 && !has_tool(tools, type)) {
+        pick(params, ret);
+    } else if (strcmp(type, "place") == 0 ||
+               (strcmp(type, "put_down") == 0 && !has_tool(tools, type))) {
+        place(params, ret);
+    } else if (strcmp(type, "strategy") == 0 && !has_tool(tools, type)) {
+        strategy(params, ret);
+    } else if (strcmp(type, "real_execute") == 0 && !has_tool(tools, type)) {
+        const char *task = pons_get_str(params, "nl_task", "");
+        if (task[strspn(task, " \t\r\n")] == '\0') {
+            refuse(ret, "BAD_PARAMS", "real_execute needs nl_task");
+        }
+        ret->errand = true;
     } else {
         ret->args = params ? json_deep_copy(params) : NULL;
     }
-    if (!ret->code && !ret->at_once && !has_tool(tools, ret->skill)) {
+    if (!ret->code && !ret->at_once && !ret->errand && !has_tool(tools, ret->skill)) {
         refuse(ret, "ACTION_NOT_SUPPORTED", "this body cannot do %.60s", type);
     }
     if (!ret->args) {

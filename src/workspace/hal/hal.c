@@ -6,7 +6,9 @@
 //     an action that is running already when a life begins: adopt its key instead of starting it
 #include "pons/memory.h"
 #include "pons/watchdog.h"
+#include "pons/workspace_critic.h"
 #include "workspace/hal/actions.h"
+#include "workspace/hal/observe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +27,15 @@ struct pons_hal {
     uint64_t next_call, running_call; // 0: nothing runs
     char running[256];                // the action's id
     bool observing, observed, connected;
-    bool first;          // actions that are running were begun in an earlier life
-    int64_t observed_ms; // when that was asked for
+    const pons_tools *by; // who does what runs: the body, or errands
+    bool first;           // actions that are running were begun in an earlier life
+    int64_t observed_ms;  // when that was asked for
     size_t failed, pending;
     struct {                // an end that the file has not taken yet
         const char *status; // NULL: none
         pons_value *error, *result;
     } end;
+    pons_ws_judgement judged; // of what runs
     pons_value *world;
     bool dirty; // something has ended: observe again
 };
@@ -52,6 +56,8 @@ static const pons_ws_doc *doc(const pons_hal *h, pons_ws_file file)
 {
     return pons_ws_place_doc(h->o.place, file);
 }
+
+static pons_ws_asked asked_of(const pons_hal *h, const pons_value *action);
 
 // ---- what is written ----------------------------------------------------------------------------
 
@@ -102,32 +108,9 @@ static void fail(pons_hal *h, const char *id, const char *code, const char *mess
     write_action(h, id, "failed", error_of(code, message, trace), NULL);
 }
 
-// What the body says of itself becomes its entry of ENVIRONMENT; the others' stay.
-static void write_environment(pons_hal *h, const pons_value *status)
+static const char *own_id(const pons_hal *h)
 {
-    const char *id = h->o.robot_id ? h->o.robot_id : ROBOT;
-    const pons_value *robot = pons_get(status, "robot"), *pose = pons_get(robot, "pose");
-    const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ENVIRONMENT), "robot_state", id);
-    const pons_ws_record *scene = pons_ws_find(doc(h, PONS_WS_ENVIRONMENT), "scene", "scene");
-    pons_error err = PONS_ERROR_INIT;
-    char when[32];
-    stamp(when);
-    pons_autovalue state = r ? json_copy(r->value) : pons_object("robot_id", json_string(id), NULL);
-    if (pose) {
-        json_object_set_new(state, "pose",
-                            json_pack("[f,f,f]", pons_get_num(pose, "x", 0),
-                                      pons_get_num(pose, "y", 0), pons_get_num(pose, "yaw", 0)));
-    }
-    if (pons_get(robot, "battery_pct")) {
-        json_object_set(state, "battery_pct", (json_t *)pons_get(robot, "battery_pct"));
-    }
-    if (r && json_equal(r->value, state)) {
-        return; // nothing new: no new generation
-    }
-    pons_autovalue head = scene ? json_copy(scene->value) : json_object();
-    json_object_set_new(head, "updated_at", json_string(when));
-    const pons_ws_change c[] = {{"scene", "scene", head}, {"robot_state", id, state}};
-    pons_ws_place_change(h->o.place, PONS_WS_ENVIRONMENT, c + !scene, 1 + (scene != NULL), &err);
+    return h->o.robot_id ? h->o.robot_id : ROBOT;
 }
 
 // ---- observing ----------------------------------------------------------------------------------
@@ -154,20 +137,21 @@ static void on_observed(pons_hal *h, const pons_tool_event *e)
     }
     pons_value_unref(h->world);
     h->world = pons_value_ref(pons_get(status, "world"));
-    write_environment(h, status);
+    pons_error err = PONS_ERROR_INIT; // a file that cannot be written now is so at the next look
+    pons__ws_observe(h->o.place, own_id(h), status, &err);
     h->observed = true;
     h->dirty = false;
 }
 
 // ---- actions ------------------------------------------------------------------------------------
 
-static void on_event(pons_hal *h, const pons_tool_event *e)
+static void on_event(pons_hal *h, const pons_tool_event *e, const pons_tools *by)
 {
-    if (e->call == CALL_OBSERVE) {
+    if (by == &h->o.robot && e->call == CALL_OBSERVE) {
         on_observed(h, e);
         return;
     }
-    if (e->call != h->running_call || e->kind == PONS_TOOL_PROGRESS) {
+    if (by != h->by || e->call != h->running_call || e->kind == PONS_TOOL_PROGRESS) {
         return;
     }
     if (e->kind == PONS_TOOL_DONE) {
@@ -189,6 +173,16 @@ static void write_end(pons_hal *h)
                                         pons_value_ref(h->end.result))) {
         return;
     }
+    const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ACTION), "action", h->running);
+    const char *code = pons_get_str(h->end.error, "code", "");
+    if (r && h->judged.rules && strcmp(code, "SKILL_FAILED") == 0) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue action = pons_value_ref(r->value);
+        const pons_ws_asked asked = asked_of(h, action);
+        pons_ws_learn_failure(h->o.place, &asked, &h->judged, code,
+                              pons_get_str(h->end.error, "message", ""), &err);
+    }
+    pons_ws_judgement_clear(&h->judged);
     pons_value_unref(h->end.error);
     pons_value_unref(h->end.result);
     h->end.status = NULL;
@@ -197,10 +191,22 @@ static void write_end(pons_hal *h)
     h->dirty = true;
 }
 
-static void begin(pons_hal *h, const char *id, uint64_t call)
+static void begin(pons_hal *h, const char *id, uint64_t call, const pons_tools *by)
 {
+    h->by = by;
     snprintf(h->running, sizeof h->running, "%s", id);
     h->running_call = call;
+}
+
+static const pons_tools *who_does(const pons_hal *h, const pons__ws_call *c)
+{
+    const pons_tools *by = c->errand ? &h->o.errands : &h->o.robot;
+    return by->ops ? by : NULL;
+}
+
+static const pons_value *args_of(const pons_ws_record *r, const pons__ws_call *c)
+{
+    return c->errand ? pons_get(r->value, "params") : c->args;
 }
 
 // An action that an earlier life had begun.
@@ -211,26 +217,79 @@ static void take_up(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c
     snprintf(id, sizeof id, "%s", r->id);
     const uint64_t call = h->next_call++;
     int rc = PONS_EUNSUPPORTED;
-    if (h->o.robot.ops->adopt) {
-        rc = h->o.robot.ops->adopt(h->o.robot.self, call, c->skill, key, &err);
+    const pons_tools *by = who_does(h, c);
+    const pons_value *args = args_of(r, c);
+    if (by && by->ops->adopt) {
+        rc = by->ops->adopt(by->self, call, c->skill, key, &err);
     }
-    if (rc == PONS_ENOTFOUND) { // it was certainly not started
-        rc = h->o.robot.ops->start(h->o.robot.self, call, c->skill, c->args, key, &err);
+    if (by && rc == PONS_ENOTFOUND) { // it was certainly not started
+        rc = by->ops->start(by->self, call, c->skill, args, key, &err);
     }
     if (rc < 0) {
         fail(h, id, "OUTCOME_UNKNOWN", err.message, err.cause);
     } else {
-        begin(h, id, call);
+        begin(h, id, call, by);
     }
+}
+
+static pons_ws_asked asked_of(const pons_hal *h, const pons_value *action)
+{
+    return (pons_ws_asked){.action_type = pons_get_str(action, "action_type", ""),
+                           .params = pons_get(action, "params"),
+                           .robot_id = pons_get_str(action, "robot_id", own_id(h))};
+}
+
+// Whether nothing else is broken.
+static bool says_only(const pons_value *rules, const char *rule)
+{
+    bool only = true;
+    size_t i;
+    const json_t *r;
+    json_array_foreach((json_t *)rules, i, r)
+    {
+        const char *name = pons_get_str(r, "rule", "");
+        only = only && (strcmp(name, rule) == 0 || strcmp(name, "lesson") == 0);
+    }
+    return only;
+}
+
+// The workspace's critic, then the body's. False: it is refused, the action has failed, and a lesson says why.
+static bool passes(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c)
+{
+    char id[sizeof h->running], why[512] = "";
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue action = pons_value_ref(r->value);
+    const pons_ws_asked asked = asked_of(h, action);
+    snprintf(id, sizeof id, "%s", r->id); // the record goes with the next write
+    pons_ws_judge(h->o.place, &asked, &h->judged);
+    if (!h->judged.ok) {
+        pons_ws_learn(h->o.place, &asked, &h->judged, &err); // else LOG.md and the action say it
+        const bool cannot = c->code && says_only(h->judged.rules, "supported_action");
+        fail(h, id, cannot ? c->code : "CRITIC_REFUSED", cannot ? c->what : h->judged.why,
+             h->judged.lesson);
+        return false;
+    }
+    if (c->code) {
+        fail(h, id, c->code, c->what, "");
+        return false;
+    }
+    if (!c->errand && h->o.judge &&
+        h->o.judge(h->o.user, c->skill, c->args, why, sizeof why) == PONS_EREFUSED) {
+        fail(h, id, "CRITIC_REFUSED", why, "");
+        return false;
+    }
+    return true;
 }
 
 static void do_pending(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c,
                        const char *key)
 {
     pons_error err = PONS_ERROR_INIT;
-    char id[sizeof h->running], why[512] = "";
+    char id[sizeof h->running];
+    pons_autovalue action = pons_value_ref(r->value);
+    const pons_tools *by = who_does(h, c);
     snprintf(id, sizeof id, "%s", r->id); // the record goes with the next write
-    if (c->code) {
+    if (c->code && strcmp(c->code, "ACTION_NOT_SUPPORTED") != 0) { // it says nothing to judge
         fail(h, id, c->code, c->what, "");
         return;
     }
@@ -238,25 +297,31 @@ static void do_pending(pons_hal *h, const pons_ws_record *r, const pons__ws_call
         write_action(h, id, "completed", NULL, NULL); // a body answers, else nothing is looked at
         return;
     }
-    if (h->o.judge && h->o.judge(h->o.user, c->skill, c->args, why, sizeof why) == PONS_EREFUSED) {
-        fail(h, id, "CRITIC_REFUSED", why, "");
+    if (!by && !c->code) {
+        fail(h, id, "ACTION_NOT_SUPPORTED", "nobody here carries out tasks in words or trees", "");
+        return;
+    }
+    pons_ws_judgement_clear(&h->judged);
+    if (!passes(h, r, c)) {
         return;
     }
     if (!write_action(h, id, "running", NULL, NULL)) {
         return; // nothing has been asked of the body; it is still pending
     }
     const uint64_t call = h->next_call++;
-    if (h->o.robot.ops->start(h->o.robot.self, call, c->skill, c->args, key, &err) < 0) {
+    if (by->ops->start(by->self, call, c->skill, c->errand ? pons_get(action, "params") : c->args,
+                       key, &err) < 0) {
         fail(h, id, "SKILL_FAILED", err.message, err.cause);
         return;
     }
-    begin(h, id, call);
+    begin(h, id, call, by);
 }
 
 static bool is_ours(const pons_hal *h, const pons_value *action)
 {
     const char *robot = pons_get_str(action, "robot_id", NULL);
-    return !h->o.only || !robot || strcmp(robot, h->o.only) == 0;
+    return !*pons_get_str(action, "claimed_by", "") &&
+           (!h->o.only || !robot || strcmp(robot, h->o.only) == 0);
 }
 
 // The next action: one that runs without us, else the first that is pending.
@@ -321,6 +386,7 @@ void pons_hal_close(pons_hal *h)
     if (!h) {
         return;
     }
+    pons_ws_judgement_clear(&h->judged);
     pons_value_unref(h->world);
     pons_value_unref(h->end.error);
     pons_value_unref(h->end.result);
@@ -331,9 +397,12 @@ int pons_hal_step(pons_hal *h)
 {
     pons_tool_event e;
     int wait = pons_ws_place_poll(h->o.place, now(h));
-    while (h->o.robot.ops->next(h->o.robot.self, &e)) {
-        on_event(h, &e);
-        pons_tool_event_clear(&e);
+    const pons_tools *const all[] = {&h->o.robot, &h->o.errands};
+    for (size_t i = 0; i < 2; i++) {
+        while (all[i]->ops && all[i]->ops->next(all[i]->self, &e)) {
+            on_event(h, &e, all[i]);
+            pons_tool_event_clear(&e);
+        }
     }
     write_end(h);
     if (!h->observing && (!h->connected || h->dirty || now(h) - h->observed_ms >= OBSERVE_MS)) {

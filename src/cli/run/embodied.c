@@ -1,0 +1,124 @@
+// embodied.c - who runs a workspace's actions: its lock, its robot, its profile.
+#include "cli/run/embodied.h"
+
+#include "pons/buf.h"
+#include "pons/module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROFILE_MAX (64 * 1024)
+
+int cli_workspace_config(const cli *c, pons_value **ret, pons_ws_dialect *ret_dialect,
+                         pons_error *err)
+{
+    char path[PATH_MAX + 16];
+    *ret = NULL;
+    *ret_dialect = PONS_WS_SEED;
+    snprintf(path, sizeof path, "%s/config.json", c->workspace);
+    if (access(path, F_OK) < 0) {
+        return PONS_OK;
+    }
+    const int rc = pons_value_load(path, ret, err);
+    if (rc >= 0) {
+        pons_ws_dialect_of(pons_get_str(*ret, "dialect", "seed"), ret_dialect);
+    }
+    return rc;
+}
+
+int cli_hal_lock(const cli *c, int *ret, char pid[32], pons_error *err)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/hal.lock", c->run_dir);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        return cli_lacks(err, "cannot open %s: %s", path, strerror(errno));
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        const ssize_t n = pread(fd, pid, 31, 0);
+        pid[n > 0 ? (size_t)n : 0] = '\0';
+        close(fd);
+        return pons_error_set(err, PONS_EBUSY, "watchdog",
+                              "another HAL watchdog has this workspace: pid %s", pid);
+    }
+    const int n = snprintf(pid, 32, "%d", (int)getpid());
+    if (ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
+        const int e = errno;
+        close(fd);
+        return cli_lacks(err, "cannot write %s: %s", path, strerror(e));
+    }
+    *ret = fd;
+    return PONS_OK;
+}
+
+static bool is_name(const char *name)
+{
+    return *name && *name != '.' && !strchr(name, '/');
+}
+
+// The first profile that there is; false: none.
+static bool read_profile(const cli *c, const char *driver, const char *world, pons_buf *text)
+{
+    char name[160], path[PATH_MAX + 256];
+    for (int i = 0; i < 4;
+         i++) { // by driver and world before by driver, the workspace's before ours
+        pons_error none = PONS_ERROR_INIT;
+        struct stat st;
+        if (i < 2 ? !is_name(world) : false) {
+            continue;
+        }
+        snprintf(name, sizeof name, i < 2 ? "profiles/%.60s-%.60s.md" : "profiles/%.60s.md", driver,
+                 world);
+        if (i % 2 == 0) {
+            snprintf(path, sizeof path, "%s/%s", c->workspace, name);
+        } else if (pons_share_path(name, path, sizeof path, &none) < 0) {
+            continue;
+        }
+        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= PROFILE_MAX) {
+            pons_buf_reserve(text, PROFILE_MAX + 1);
+            const ssize_t n = read(fd, text->data, PROFILE_MAX);
+            text->len = n > 0 ? (size_t)n : 0;
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+        if (text->len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_dialect dialect,
+                 pons_error *err)
+{
+    pons_ws_doc *is = NULL, *profile = NULL;
+    pons_autobuf text = PONS_BUF_INIT, as = PONS_BUF_INIT;
+    size_t n = 0, len = 0;
+    pons_error why = PONS_ERROR_INIT;
+    int rc = pons_ws_load(PONS_WS_BY_HAL, c->workspace, PONS_WS_EMBODIED, &is, &why);
+    if (rc == PONS_OK) {
+        pons_ws_records(is, &n);
+        pons_ws_faults(is, &len);
+    }
+    const bool ours = rc == PONS_ENOTFOUND || (rc == PONS_OK && n == 0 && len == 0);
+    if (!ours || !is_name(driver) || !read_profile(c, driver, world, &text)) {
+        pons_ws_destroy(is);
+        return PONS_OK; // a file that cannot be read is told by who keeps the folder
+    }
+    rc = pons_ws_read(PONS_WS_EMBODIED, text.data, text.len, "profile", &profile, err);
+    rc = rc < 0 ? rc : pons_ws_convert(profile, dialect, &as, err);
+    const char *expect = is ? pons_ws_text(is, &len) : NULL;
+    rc = rc < 0 ? rc
+                : pons_ws_write(PONS_WS_BY_HAL, c->workspace, PONS_WS_EMBODIED, as.data, as.len,
+                                expect, len, err);
+    pons_ws_destroy(is);
+    pons_ws_destroy(profile);
+    return rc == PONS_ESTALE ? PONS_OK : rc; // somebody has just written it: that is what it says
+}

@@ -1,0 +1,19 @@
+// embodied.h - a workspace's EMBODIED.md, made from the profile of the driver that has the robot.
+#ifndef CLI_RUN_EMBODIED_H
+#define CLI_RUN_EMBODIED_H
+
+#include "cli/cli.h"
+#include "pons/workspace.h"
+
+// An EMBODIED.md that says nothing yet becomes the profile: profiles/DRIVER-WORLD.md or profiles/DRIVER.md of the
+// workspace, else of the installation. What a person has written there stays. No profile: it stays empty.
+int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_dialect dialect,
+                 pons_error *err);
+// run/hal.lock, which who runs the workspace's actions holds. *ret: its descriptor. PONS_EBUSY: another has it;
+// its pid is in `pid` then.
+int cli_hal_lock(const cli *c, int *ret, char pid[32], pons_error *err);
+// Which robot the workspace has, by its config.json: {id, driver, world}; and its dialect. Absent: *ret NULL.
+int cli_workspace_config(const cli *c, pons_value **ret, pons_ws_dialect *ret_dialect,
+                         pons_error *err);
+
+#endif

@@ -1,0 +1,189 @@
+// observe.c - ENVIRONMENT.md as a body sees it.
+//
+//     robot   -> robots[robot_id]: pose, battery_pct, holding, gripper, joint_state
+//     zones   -> nodes of type "zone"     objects -> objects, and nodes of type "object"
+//     map     -> {name, bounds}
+//
+// Zones, objects and the map are written where they are absent: what is there somebody may know better. An
+// object's place that the body measures (`seen`) is the body's.
+#include "workspace/hal/observe.h"
+
+#include "pons/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOVED_M 0.005 // less than this is noise
+
+typedef struct changes {
+    pons_ws_change *all;
+    size_t n;
+    pons_value *made; // holds their values
+} changes;
+
+static void add(changes *c, const char *kind, const char *id, pons_value *take)
+{
+    c->all = pons_need_more(c->all, (c->n + 1) * sizeof *c->all);
+    json_array_append_new(c->made, take);
+    c->all[c->n++] = (pons_ws_change){kind, id, take};
+}
+
+// [x, y, z] from {x, y, z?}, from a list, or from the member that has one; NULL: it has none.
+static pons_value *position_of(const pons_value *v)
+{
+    static const char *const members[] = {"position", "pose", "target"};
+    if (json_is_array(v) && json_array_size(v) >= 2) {
+        return json_incref((json_t *)v);
+    }
+    if (json_is_number(pons_get(v, "x")) && json_is_number(pons_get(v, "y"))) {
+        return json_pack("[f,f,f]", pons_get_num(v, "x", 0), pons_get_num(v, "y", 0),
+                         pons_get_num(v, "z", 0));
+    }
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        pons_value *p = pons_get(v, members[i]) ? position_of(pons_get(v, members[i])) : NULL;
+        if (p) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+static bool moved(const pons_value *is, const pons_value *was)
+{
+    for (size_t i = 0; i < json_array_size(is); i++) {
+        const pons_value *a = json_array_get(is, i), *b = json_array_get(was, i);
+        if (!json_is_number(b) || fabs(json_number_value(a) - json_number_value(b)) > MOVED_M) {
+            return true;
+        }
+    }
+    return json_array_size(is) != json_array_size(was);
+}
+
+// A zone or an object as `kind`, when the file lacks it or the body has seen it elsewhere.
+static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const char *type,
+                      const pons_value *thing)
+{
+    const char *id = pons_get_str(thing, "id", NULL);
+    const pons_ws_record *r = id && d ? pons_ws_find(d, kind, id) : NULL;
+    const bool seen = pons_get_bool(thing, "seen", false);
+    pons_value *at = id && (!r || seen) ? position_of(thing) : NULL;
+    if (!at || (r && !moved(at, pons_get(r->value, "position")))) {
+        json_decref(at);
+        return;
+    }
+    pons_value *v = r ? json_copy(r->value) : pons_object("id", json_string(id), NULL);
+    if (!r && strcmp(kind, "node") == 0) {
+        json_object_set_new(v, "type", json_string(type));
+    } else if (!r) {
+        const char *class = pons_get_str(thing, "class", pons_get_str(thing, "category", NULL));
+        const pons_value *names = pons_get(thing, "names");
+        const pons_value *any =
+            pons_get(names, "zh") ? pons_get(names, "zh") : pons_get(names, "en");
+        const char *name = pons_get_str(thing, "name", json_string_value(json_array_get(any, 0)));
+        json_object_set_new(v, "name", name ? json_string(name) : json_string(id));
+        if (class) {
+            json_object_set_new(v, "category", json_string(class));
+        }
+        if (pons_get(thing, "mass_kg")) {
+            json_object_set(v, "mass_kg", (json_t *)pons_get(thing, "mass_kg"));
+        }
+    }
+    json_object_set_new(v, "position", at);
+    add(c, kind, id, v);
+}
+
+// Once: what a body measures says where it is, and a person where it was put.
+static void put_edge(changes *c, const pons_ws_doc *d, const pons_value *thing)
+{
+    const char *id = pons_get_str(thing, "id", NULL), *on = pons_get_str(thing, "on", NULL);
+    if (!id || !on || (d && pons_ws_find(d, "node", id))) {
+        return;
+    }
+    pons_value *v = pons_object("from", json_string(id), "to", json_string(on), "relation",
+                                json_string("on"), NULL);
+    // The id of an edge is what it says.
+    pons_value *says = json_sprintf("%s on %s", id, on);
+    json_array_append_new(c->made, says);
+    add(c, "edge", json_string_value(says), v);
+}
+
+static void put_world(changes *c, const pons_ws_doc *d, const pons_value *world)
+{
+    size_t i;
+    const json_t *thing;
+    json_array_foreach((json_t *)pons_get(world, "zones"), i, thing)
+    {
+        put_thing(c, d, "node", "zone", thing);
+    }
+    json_array_foreach((json_t *)pons_get(world, "objects"), i, thing)
+    {
+        put_edge(c, d, thing);
+        put_thing(c, d, "object", "", thing);
+        put_thing(c, d, "node", "object", thing);
+    }
+}
+
+static pons_value *robot_of(const pons_value *robot, const char *id, const pons_ws_record *was)
+{
+    static const char *const same[] = {"battery_pct", "holding", "gripper", "joint_state"};
+    const pons_value *pose = pons_get(robot, "pose");
+    pons_value *state =
+        was ? json_copy(was->value) : pons_object("robot_id", json_string(id), NULL);
+    if (pose) {
+        pons_value *at = json_pack("[f,f,f]", pons_get_num(pose, "x", 0),
+                                   pons_get_num(pose, "y", 0), pons_get_num(pose, "yaw", 0));
+        if (!was || moved(at, pons_get(was->value, "pose"))) {
+            json_object_set(state, "pose", at);
+        }
+        json_decref(at);
+    }
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        const pons_value *v = pons_get(robot, same[i]);
+        if (v && i == 0 && json_is_number(v)) { // a tenth of a percent is enough for people
+            json_object_set_new(state, same[i], json_real(round(json_number_value(v) * 10) / 10));
+        } else if (v) {
+            json_object_set(state, same[i], (json_t *)v);
+        }
+    }
+    return state;
+}
+
+int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_value *status,
+                     pons_error *err)
+{
+    const pons_ws_doc *d = pons_ws_place_doc(place, PONS_WS_ENVIRONMENT);
+    const pons_value *world = pons_get(status, "world");
+    const pons_ws_record *was = d ? pons_ws_find(d, "robot_state", robot_id) : NULL;
+    const pons_ws_record *scene = d ? pons_ws_find(d, "scene", "scene") : NULL;
+    changes c = {.made = json_array()};
+    int rc = PONS_OK;
+    pons_value *state = robot_of(pons_get(status, "robot"), robot_id, was);
+    if (!was || !json_equal(state, was->value)) {
+        add(&c, "robot_state", robot_id, state);
+    } else {
+        json_decref(state);
+    }
+    put_world(&c, d, world);
+    const pons_value *bounds = pons_get(world, "bounds");
+    const bool maps = bounds && !pons_get(scene ? scene->value : NULL, "map");
+    if (c.n || maps) {
+        char when[32];
+        const time_t t = time(NULL);
+        struct tm tm;
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+        pons_value *head = scene ? json_copy(scene->value) : json_object();
+        json_object_set_new(head, "updated_at", json_string(when));
+        if (maps) {
+            json_object_set_new(head, "map",
+                                pons_object("name", json_string(pons_get_str(world, "name", "map")),
+                                            "bounds", json_incref((json_t *)bounds), NULL));
+        }
+        add(&c, "scene", "scene", head);
+        rc = pons_ws_place_change_as(place, PONS_WS_BY_HAL, PONS_WS_ENVIRONMENT, c.all, c.n, err);
+    }
+    json_decref(c.made);
+    free(c.all);
+    return rc;
+}

@@ -1,0 +1,242 @@
+// facts.c - EMBODIED.md and ENVIRONMENT.md read for the critic.
+#include "workspace/judge/facts.h"
+
+#include "pons/buf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void pons__ws_copy_text(char *ret, size_t cap, const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len) {
+        const size_t k = pons_utf8_sequence(text + n, len - n);
+        if (n + (k ? k : 1) >= cap) {
+            break;
+        }
+        n += k ? k : 1;
+    }
+    memcpy(ret, n ? text : "", n);
+    ret[n] = '\0';
+}
+
+// ---- EMBODIED -----------------------------------------------------------------------------------
+
+static bool has_word(const char *text, const char *words)
+{
+    char word[32];
+    while (*words) {
+        const size_t n = strcspn(words, " ");
+        snprintf(word, sizeof word, "%.*s", (int)n, words);
+        if (strcasestr(text, word)) {
+            return true;
+        }
+        words += n + strspn(words + n, " ");
+    }
+    return false;
+}
+
+static bool says_yes(const char *text)
+{
+    static const char *const no[] = {"no", "none", "false", "off", "无", "否", "-", ""};
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
+        if (strcasecmp(text, no[i]) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double limit_of(const pons_ws_record *limits, const char *key)
+{
+    return limits ? pons_get_num(limits->value, key, NAN) : NAN;
+}
+
+void pons__ws_body_read(const pons_ws_doc *d, ws_body *ret)
+{
+    size_t n = 0;
+    *ret = (ws_body){.name = "this robot", .actions = json_array(), .unticked = json_array()};
+    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
+    const pons_ws_record *limits = d ? pons_ws_find(d, "limits", "limits") : NULL;
+    ret->reach_m = limit_of(limits, "max_reach_m");
+    ret->payload_kg = limit_of(limits, "max_payload_kg");
+    ret->volume_m3 = limit_of(limits, "workspace_volume_m3");
+    ret->speed_mps = limit_of(limits, "max_speed_mps");
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *v = all[i].value;
+        const char *key;
+        const pons_value *member;
+        if (strcmp(all[i].kind, "action_type") == 0) {
+            ret->has_actions = true;
+            json_array_append_new(ret->actions, json_string(all[i].id));
+        } else if (strcmp(all[i].kind, "sensor") == 0) {
+            const bool there = pons_get_bool(v, "present", true);
+            ret->has_sensors = true;
+            ret->sees = ret->sees || (there && has_word(all[i].id, "camera rgb depth lidar laser "
+                                                                   "vision 相机 摄像 激光 深度"));
+            if (!there) {
+                json_array_append_new(ret->unticked, json_string(all[i].id));
+            }
+        } else if (strcmp(all[i].kind, "identity") == 0) {
+            ret->name = pons_get_str(v, "model", ret->name);
+        }
+        json_object_foreach((json_t *)v, key, member)
+        {
+            if (has_word(key, "path_planning 路径规划") || strcasecmp(key, "Path Planning") == 0) {
+                ret->plans_paths = says_yes(json_is_string(member) ? json_string_value(member)
+                                            : json_is_true(member) ? "yes"
+                                                                   : "no");
+            }
+        }
+    }
+}
+
+void pons__ws_body_clear(ws_body *b)
+{
+    pons_value_unref(b->actions);
+    pons_value_unref(b->unticked);
+    *b = (ws_body){0};
+}
+
+bool pons__ws_drives(const ws_body *b, const char *type)
+{
+    // An arm's move_to is the tool's; a robot that has no arm, or wheels too, goes there itself.
+    const bool wheels = isnan(b->reach_m) || (!isnan(b->speed_mps) && b->speed_mps > 0);
+    return strcmp(type, "target_navigation") == 0 || strcmp(type, "navigate_to_pose") == 0 ||
+           (strcmp(type, "move_to") == 0 && wheels);
+}
+
+// ---- ENVIRONMENT --------------------------------------------------------------------------------
+
+size_t pons__ws_numbers(const pons_value *list, double *ret, size_t cap)
+{
+    size_t n = 0;
+    for (; n < cap && n < json_array_size(list); n++) {
+        const pons_value *v = json_array_get(list, n);
+        if (!json_is_number(v)) {
+            break;
+        }
+        ret[n] = json_number_value(v);
+    }
+    return n;
+}
+
+// [x, y, z], [x, y, yaw] of what drives, [x, y, z, roll, pitch, yaw], or {x, y, z?, yaw?}.
+void pons__ws_robot_read(const pons_ws_doc *d, const char *id, const ws_body *body, ws_robot *ret)
+{
+    size_t n = 0;
+    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL, *r = NULL;
+    size_t robots = 0;
+    *ret = (ws_robot){.known = false};
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(all[i].kind, "robot_state") == 0) {
+            robots++;
+            r = !r || (id && strcmp(all[i].id, id) == 0) ? &all[i] : r;
+        }
+    }
+    if (!r || (id && strcmp(r->id, id) != 0 && robots > 1)) {
+        return;
+    }
+    double p[6];
+    const pons_value *pose = pons_get(r->value, "pose");
+    const bool drives = !isnan(body->speed_mps) && body->speed_mps > 0;
+    const size_t k = pons__ws_numbers(pose, p, 6);
+    ret->holding = pons_get(r->value, "holding");
+    if (k >= 2) {
+        ret->known = true;
+        ret->at[0] = p[0];
+        ret->at[1] = p[1];
+        ret->at[2] = k >= 6 || (k >= 3 && !drives) ? p[2] : 0;
+        ret->yaw = k >= 6 ? p[5] : k == 3 && drives ? p[2] : 0;
+    } else if (json_is_number(pons_get(pose, "x")) && json_is_number(pons_get(pose, "y"))) {
+        ret->known = true;
+        ret->at[0] = pons_get_num(pose, "x", 0);
+        ret->at[1] = pons_get_num(pose, "y", 0);
+        ret->at[2] = pons_get_num(pose, "z", 0);
+        ret->yaw = pons_get_num(pose, "yaw", 0);
+    }
+}
+
+static bool put_target(const pons_value *position, ws_target *ret)
+{
+    const size_t n = pons__ws_numbers(position, ret->at, 3);
+    const pons_value *x = pons_get(position, "x"), *y = pons_get(position, "y");
+    ret->has_z = n == 3 || pons_get(position, "z");
+    if (json_is_number(x) && json_is_number(y)) {
+        ret->at[0] = json_number_value(x);
+        ret->at[1] = json_number_value(y);
+        ret->at[2] = pons_get_num(position, "z", 0);
+        return true;
+    }
+    return n >= 2;
+}
+
+static void find_named(const pons_ws_doc *d, const char *name, ws_target *ret)
+{
+    static const char *const kinds[] = {"object", "node"};
+    for (size_t i = 0; d && i < 2 && !ret->known; i++) {
+        const pons_ws_record *r = pons_ws_find(d, kinds[i], name);
+        if (r) {
+            ret->id = r->id;
+            ret->known = put_target(pons_get(r->value, "position"), ret);
+        }
+    }
+}
+
+void pons__ws_target_read(const pons_ws_doc *d, const pons_value *params, ws_target *ret)
+{
+    static const char *const places[] = {"target_pose",    "target_position", "position",
+                                         "place_position", "target",          "pose"};
+    static const char *const names[] = {"target_label", "zone",   "target",
+                                        "object_id",    "object", "target_object"};
+    *ret = (ws_target){.known = false};
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !ret->known; i++) {
+        ret->known = put_target(pons_get(params, places[i]), ret);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !ret->known; i++) {
+        const char *name = pons_get_str(params, names[i], NULL);
+        if (name) {
+            find_named(d, name, ret);
+            ret->id = ret->id ? ret->id : name;
+        }
+    }
+}
+
+static pons_value *as_object(const pons_ws_record *r)
+{
+    const pons_value *v = r->value, *mass = pons_get(v, "mass_kg");
+    const char *name = pons_get_str(v, "name", NULL), *class = pons_get_str(v, "category", NULL);
+    return pons_object("id", json_string(r->id), "class", class ? json_string(class) : PONS_ABSENT,
+                       "names",
+                       name ? pons_object("any", json_pack("[s]", name), NULL) : PONS_ABSENT,
+                       "position", pons_optional(pons_get(v, "position")), "mass_kg",
+                       json_is_number(mass) ? json_incref((json_t *)mass) : PONS_ABSENT, NULL);
+}
+
+pons_value *pons__ws_world(const pons_ws_doc *d)
+{
+    size_t n = 0;
+    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
+    const pons_ws_record *scene = d ? pons_ws_find(d, "scene", "scene") : NULL;
+    const pons_value *bounds = pons_get(pons_get(scene ? scene->value : NULL, "map"), "bounds");
+    double b[4];
+    pons_value *objects = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const bool node = strcmp(all[i].kind, "node") == 0;
+        if (strcmp(all[i].kind, "object") == 0 || (node && !pons_ws_find(d, "object", all[i].id))) {
+            json_array_append_new(objects, as_object(&all[i]));
+        }
+    }
+    pons_value *world = json_object();
+    if (json_array_size(objects)) {
+        json_object_set_new(world, "objects", objects);
+    } else {
+        json_decref(objects); // nothing is known: the critic does not judge what is not there
+    }
+    if (pons__ws_numbers(bounds, b, 4) == 4) {
+        json_object_set(world, "bounds", (json_t *)bounds);
+    }
+    return world;
+}
