@@ -14,16 +14,19 @@
 #ifndef PONS_EXT_ROBOT_H
 #define PONS_EXT_ROBOT_H
 
+#include "pons/ext/arm.h"
 #include "pons/geometry.h"
 #include "pons/value.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PONS_ROBOT_ABI 1u
+#define PONS_ROBOT_ABI       2u // 1, which has no `arm` and no `cameras`, is understood
+#define PONS_ROBOT_ABI_FIRST 1u
 
 typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
     PONS_BATTERY_UNKNOWN = 0,
@@ -84,7 +87,21 @@ typedef struct pons_robot_ops {
     int (*spawn)(void *self, const pons_value *what, pons_error *err);
     void (*set_battery)(void *self, double pct);
     void (*truth)(void *self, pons_pose2 *ret_pose_in_map); // for judges only
+
+    // Since version 2; NULL: none.
+    const pons_robot_arm_ops *arm;
+    const pons_robot_camera_ops *cameras;
 } pons_robot_ops;
+
+// A driver's arm and cameras, whatever its version; NULL: none.
+static inline const pons_robot_arm_ops *pons_robot_arm(const pons_robot_ops *ops)
+{
+    return ops->abi >= 2u ? ops->arm : NULL;
+}
+static inline const pons_robot_camera_ops *pons_robot_cameras(const pons_robot_ops *ops)
+{
+    return ops->abi >= 2u ? ops->cameras : NULL;
+}
 
 #ifdef __cplusplus
 }

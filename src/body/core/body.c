@@ -69,7 +69,8 @@ int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error 
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err)
 {
-    if (!opts->robot || opts->robot->abi != PONS_ROBOT_ABI) {
+    if (!opts->robot || opts->robot->abi < PONS_ROBOT_ABI_FIRST ||
+        opts->robot->abi > PONS_ROBOT_ABI) {
         return pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
                               "the driver's contract is version %u, this body's is %u",
                               opts->robot ? opts->robot->abi : 0, PONS_ROBOT_ABI);

@@ -3,7 +3,8 @@
 // A world with `mjcf` brings its own file. For any other a model is made here, in memory, of the
 // boxes of its map: what `kinematic` collides with is then what physics collides with, and somebody
 // who has drawn a floor plan in YAML can drive in it at once. Walls and furniture get a usual
-// height, objects become balls (a world file says where things are, not what shape they have).
+// height where the file gives them none, objects become balls where it gives them no shape (objects.c).
+// A robot with an arm is made too (arm_model.c).
 #include "drivers/mujoco/model.h"
 
 #include "pons/module.h"
@@ -16,19 +17,18 @@
 
 #define WALL_HEIGHT_M      1.0
 #define FURNITURE_HEIGHT_M 0.75
-#define BALL_RADIUS_M      0.04
-#define BALL_MASS_KG       0.2
 
 static const char MADE_NAME[] = "world.xml", ROBOT_NAME[] = "robot.xml"; // in the file system
 static const char ROBOT_FILE[] = "worlds/robot.xml";                     // on the disk
 
-static char *make_model(const pons_value *world);
+static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *arm,
+                        const pons_pose3 *mount);
 static void write_box(FILE *out, const pons_value *box);
-static void write_ball(FILE *out, const pons_value *object);
 static char *read_text(const char *path);
 static bool add_file(mjVFS *vfs, const char *name, const char *text);
 
-int pons__mj_source_init(pons__mj_source *s, const pons_value *world, pons_error *err)
+int pons__mj_source_init(pons__mj_source *s, const pons_value *world, uint64_t seed,
+                         const pons_arm *arm, const pons_pose3 *mount, pons_error *err)
 {
     memset(s, 0, sizeof *s);
     const char *mjcf = pons_get_str(world, "mjcf", NULL);
@@ -40,18 +40,18 @@ int pons__mj_source_init(pons__mj_source *s, const pons_value *world, pons_error
 
     snprintf(s->path, sizeof s->path, "%s", pons_get_str(world, "path", "world"));
     char robot_path[PONS__MJ_PATH_BYTES];
-    if (pons_share_path(ROBOT_FILE, robot_path, sizeof robot_path, err) < 0) {
+    if (!arm && pons_share_path(ROBOT_FILE, robot_path, sizeof robot_path, err) < 0) {
         if (err) {
             err->status = PONS_EENV;
         }
         return PONS_EENV;
     }
-    char *robot = read_text(robot_path), *made = make_model(world);
+    char *robot = arm ? NULL : read_text(robot_path), *made = make_model(world, seed, arm, mount);
     s->vfs = malloc(sizeof *s->vfs); // 2 MB: not for the stack
     if (s->vfs) {
         mj_defaultVFS(s->vfs);
     }
-    const bool whole = robot && made && s->vfs && add_file(s->vfs, ROBOT_NAME, robot) &&
+    const bool whole = made && s->vfs && (arm || (robot && add_file(s->vfs, ROBOT_NAME, robot))) &&
                        add_file(s->vfs, MADE_NAME, made);
     free(robot);
     free(made);
@@ -74,7 +74,8 @@ mjModel *pons__mj_source_load(const pons__mj_source *s, char why[PONS__MJ_ERROR_
 }
 
 // The MJCF text, to be freed; NULL: no memory.
-static char *make_model(const pons_value *world)
+static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *arm,
+                        const pons_pose3 *mount)
 {
     char *text = NULL;
     size_t n = 0;
@@ -84,14 +85,22 @@ static char *make_model(const pons_value *world)
     }
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
     const pons_value *objects = pons_get(world, "objects");
-    fprintf(out, "<mujoco><include file=\"%s\"/><worldbody>\n", ROBOT_NAME);
+    if (arm) {
+        pons__mj_arm_head(out, world, arm, mount);
+    } else {
+        fprintf(out, "<mujoco><include file=\"%s\"/><worldbody>\n", ROBOT_NAME);
+    }
     for (size_t i = 0; i < json_array_size(boxes); i++) {
         write_box(out, json_array_get(boxes, i));
     }
     for (size_t i = 0; i < json_array_size(objects); i++) {
-        write_ball(out, json_array_get(objects, i));
+        pons__mj_object_write(out, world, i, seed);
     }
-    fputs("</worldbody></mujoco>\n", out);
+    if (arm) {
+        pons__mj_arm_tail(out, arm);
+    } else {
+        fputs("</worldbody></mujoco>\n", out);
+    }
     if (fclose(out) != 0) {
         free(text);
         return NULL;
@@ -103,23 +112,14 @@ static char *make_model(const pons_value *world)
 static void write_box(FILE *out, const pons_value *box)
 {
     const bool wall = !strcmp(pons_get_str(box, "kind", ""), "wall");
-    const double half = 0.5 * (wall ? WALL_HEIGHT_M : FURNITURE_HEIGHT_M);
+    const double half =
+        0.5 * pons_get_num(box, "height_m", wall ? WALL_HEIGHT_M : FURNITURE_HEIGHT_M);
     fprintf(out,
             "<geom type=\"box\" pos=\"%.17g %.17g %.17g\" size=\"%.17g %.17g %.17g\" "
             "euler=\"0 0 %.17g\" contype=\"0\" conaffinity=\"%d\"/>\n",
             pons_get_num(box, "x", 0.0), pons_get_num(box, "y", 0.0), half,
             0.5 * pons_get_num(box, "sx", 0.0), 0.5 * pons_get_num(box, "sy", 0.0), half,
             pons_get_num(box, "yaw", 0.0), wall ? 2 : 6);
-}
-
-static void write_ball(FILE *out, const pons_value *object)
-{
-    const pons_value *at = pons_get(object, "position");
-    fprintf(out,
-            "<body pos=\"%.17g %.17g %.17g\"><freejoint/><geom size=\"%g\" mass=\"%g\" group=\"2\" "
-            "contype=\"4\" conaffinity=\"6\"/></body>\n",
-            json_number_value(json_array_get(at, 0)), json_number_value(json_array_get(at, 1)),
-            json_number_value(json_array_get(at, 2)), BALL_RADIUS_M, BALL_MASS_KG);
 }
 
 // To be freed; NULL when it cannot be read.

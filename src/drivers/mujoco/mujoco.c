@@ -9,6 +9,7 @@
 //       → mj_step
 //       wheel angles → odometry (what slips is lost to it, as on a real robot)
 //       base and charger → contacts → battery
+//       a robot with an arm stands: no wheels, odometry that never changes; joints and fingers: arm.c
 //     ten times a second: mj_ray for each beam, from the site lidar, seeing geom groups 0 and 2
 //
 // MuJoCo reports trouble through two global handlers. Its own error handler writes a file into the
@@ -20,7 +21,7 @@
 //
 // A model has no room for bodies that come later. So robot.xml keeps a pool of mocap bodies out of
 // sight; spawning gives one a size and a place.
-#include "drivers/mujoco/model.h"
+#include "drivers/mujoco/arm.h"
 #include "drivers/sim/sim.h"
 #include "pons/log.h"
 #include "pons/module.h"
@@ -51,6 +52,7 @@ typedef struct mujoco {
         int obstacle_bits; // conaffinity of one that is in use; who waits has none, which is cheap
         int n_obstacles;
     } at;
+    pons__mj_arm arm;
     int64_t timestep_ns;           /* const */
     int64_t owed_ns;               // asked of step, not yet a whole physics step [step_lock]
     pons_twist2 setpoint;          // the ramped command [step_lock]
@@ -59,6 +61,12 @@ typedef struct mujoco {
     char *load_error;              // (PONS__MJ_ERROR_BYTES)
 } mujoco;
 
+static void mujoco_arm_write(void *self, const double *qd);
+static bool mujoco_arm_caps(void *self, pons_robot_arm_caps *ret);
+static void mujoco_arm_state(void *self, pons_robot_arm_state *ret);
+static void mujoco_grip(void *self, double width_m, double force_n);
+static int mujoco_objects(void *self, pons_robot_object *ret, int cap);
+
 static const double CARRIED_M = 1e-6, CARRIED_RAD = 1e-6;
 
 typedef struct saved_state { // MuJoCo's state, read and checked before any of it is used
@@ -66,6 +74,7 @@ typedef struct saved_state { // MuJoCo's state, read and checked before any of i
     double time;
     pons_twist2 setpoint;
     int64_t owed_ns;
+    double arm[PONS__MJ_ARM_SAVED];
 } saved_state;
 
 static int mujoco_open(const pons_value *world, const pons_value *config, void **ret_self,
@@ -81,6 +90,9 @@ static void load_model(mujoco *m);
 static void make_data(mujoco *m);
 static int bad_model(mujoco *m, char *why, pons_error *err);
 static int find_names(mujoco *m, pons_error *err);
+static int find_base(mujoco *m, pons_error *err);
+static int find_wheels(mujoco *m, pons_error *err);
+static void publish(mujoco *m);
 static int check_sizes(mujoco *m, pons_error *err);
 static void put_at_start(mujoco *m);
 static void put(mujoco *m, pons_pose2 at);
@@ -101,6 +113,13 @@ static void on_error(const char *text);
 static void on_warning(const char *text);
 static void one_line(char *text);
 
+static const pons_robot_arm_ops arm_ops = {.abi = PONS_ROBOT_ARM_ABI,
+                                           .caps = mujoco_arm_caps,
+                                           .state = mujoco_arm_state,
+                                           .write = mujoco_arm_write,
+                                           .grip = mujoco_grip,
+                                           .objects = mujoco_objects};
+
 static const pons_robot_ops mujoco_ops = {
     .abi = PONS_ROBOT_ABI,
     .name = "mujoco",
@@ -119,6 +138,7 @@ static const pons_robot_ops mujoco_ops = {
     .spawn = mujoco_spawn,
     .set_battery = pons__sim_set_battery,
     .truth = pons__sim_truth,
+    .arm = &arm_ops,
 };
 
 PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
@@ -139,6 +159,9 @@ static int mujoco_open(const pons_value *world, const pons_value *config, void *
     mju_user_error = on_error;
     mju_user_warning = on_warning;
     int rc = pons__sim_init(&m->sim, MODULE, world, config, err);
+    if (rc == PONS_OK) {
+        rc = pons__mj_arm_read(&m->arm, world, err);
+    }
     if (rc == PONS_OK) {
         rc = load_world(m, world, err);
     }
@@ -162,6 +185,7 @@ static void mujoco_close(void *self)
     if (m->model) {
         mj_deleteModel(m->model);
     }
+    pons__mj_arm_fini(&m->arm);
     pons__sim_fini(&m->sim);
     free(m);
 }
@@ -179,7 +203,7 @@ static int mujoco_step(void *self, int64_t dt_ns, pons_error *err)
         m->steps_to_do = m->owed_ns / m->timestep_ns;
         m->owed_ns -= m->steps_to_do * m->timestep_ns;
         if (guarded(m, advance) && !pons__sim_get_fault(m)) {
-            pons__sim_publish(&m->sim, true_pose(m));
+            publish(m);
         }
         fault = pons__sim_get_fault(m);
     }
@@ -233,7 +257,7 @@ static int mujoco_restore(void *self, const pons_value *saved, pons_error *err)
         for (int i = 0; i < m->at.n_obstacles; i++) {
             place_obstacle(m, i);
         }
-        pons__sim_publish(&m->sim, true_pose(m));
+        publish(m);
     }
     pthread_mutex_unlock(&m->sim.step_lock);
     free(state.reals);
@@ -262,7 +286,8 @@ static int load_world(mujoco *m, const pons_value *world, pons_error *err)
 {
     pons__mj_source source;
     char why[PONS__MJ_ERROR_BYTES] = "";
-    int rc = pons__mj_source_init(&source, world, err);
+    int rc =
+        pons__mj_source_init(&source, world, m->sim.p.seed, m->arm.arm, &m->arm.caps.mount, err);
     if (rc == PONS_OK) {
         m->source = &source;
         m->load_error = why;
@@ -277,7 +302,8 @@ static int load_world(mujoco *m, const pons_value *world, pons_error *err)
             rc = find_names(m, err);
         }
         if (rc == PONS_OK) {
-            rc = check_sizes(m, err);
+            rc = m->arm.there ? pons__mj_arm_find(&m->arm, m->model, m->data, world, err)
+                              : check_sizes(m, err);
         }
         if (rc == PONS_EINVAL) {
             pons_error_source(err, "%s", source.path);
@@ -289,7 +315,16 @@ static int load_world(mujoco *m, const pons_value *world, pons_error *err)
     }
     m->timestep_ns = llround(m->model->opt.timestep * 1e9);
     put_at_start(m);
+    publish(m);
     return PONS_OK;
+}
+
+static void publish(mujoco *m)
+{
+    pons__sim_publish(&m->sim, true_pose(m));
+    if (m->arm.there) {
+        pons__mj_arm_publish(&m->arm, m->model, m->data, m->sim.v.time_ns, m->at.base_body);
+    }
 }
 
 static void load_model(mujoco *m)
@@ -315,36 +350,14 @@ static void make_data(mujoco *m)
 // Finds what the driver moves and reads; the error names what the model lacks.
 static int find_names(mujoco *m, pons_error *err)
 {
-    static const char *const wheels[] = {"wheel_left", "wheel_right"};
     const mjModel *model = m->model;
-    const char *lacks = NULL;
-    const int base = mj_name2id(model, mjOBJ_BODY, "base");
-    const int joint = base < 0 ? -1 : model->body_jntadr[base];
-    if (joint < 0 || model->jnt_type[joint] != mjJNT_FREE) {
-        lacks = "body base with a free joint";
+    int rc = find_base(m, err);
+    if (rc == PONS_OK && !m->arm.there) {
+        rc = find_wheels(m, err);
     }
-    for (int i = 0; i < 2 && !lacks; i++) {
-        const int hinge = mj_name2id(model, mjOBJ_JOINT, wheels[i]);
-        const int motor = mj_name2id(model, mjOBJ_ACTUATOR, wheels[i]);
-        if (hinge < 0 || model->jnt_type[hinge] != mjJNT_HINGE || motor < 0) {
-            lacks =
-                i ? "hinge joint and actuator wheel_right" : "hinge joint and actuator wheel_left";
-            break;
-        }
-        m->at.wheel_qpos[i] = model->jnt_qposadr[hinge];
-        m->at.wheel_dof[i] = model->jnt_dofadr[hinge];
-        m->at.wheel_ctrl[i] = motor;
+    if (rc < 0) {
+        return rc;
     }
-    m->at.lidar_site = mj_name2id(model, mjOBJ_SITE, "lidar");
-    if (!lacks && m->at.lidar_site < 0) {
-        lacks = "site lidar";
-    }
-    if (lacks) {
-        return pons_error_set(err, PONS_EINVAL, MODULE, "the model has no %s (robot.xml has)",
-                              lacks);
-    }
-    m->at.base_body = base;
-    m->at.base_qpos = model->jnt_qposadr[joint];
     m->at.bumper_geom = mj_name2id(model, mjOBJ_GEOM, "bumper");
 
     for (int i = 0; i < PONS__SIM_OBSTACLES_MAX; i++) {
@@ -363,6 +376,47 @@ static int find_names(mujoco *m, pons_error *err)
         place_obstacle(m, i);
     }
     return PONS_OK;
+}
+
+static int lacks(const char *what, pons_error *err)
+{
+    return pons_error_set(err, PONS_EINVAL, MODULE, "the model has no %s (robot.xml has)", what);
+}
+
+static int find_base(mujoco *m, pons_error *err)
+{
+    const mjModel *model = m->model;
+    const int base = mj_name2id(model, mjOBJ_BODY, "base");
+    const int joint = base < 0 ? -1 : model->body_jntadr[base];
+    m->at.lidar_site = mj_name2id(model, mjOBJ_SITE, "lidar");
+    if (!m->arm.there && (joint < 0 || model->jnt_type[joint] != mjJNT_FREE)) {
+        return lacks("body base with a free joint", err);
+    }
+    if (m->at.lidar_site < 0 && m->arm.there) {
+        return lacks("site lidar", err);
+    }
+    m->at.base_body = base;
+    m->at.base_qpos = joint < 0 ? -1 : model->jnt_qposadr[joint];
+    return PONS_OK;
+}
+
+static int find_wheels(mujoco *m, pons_error *err)
+{
+    static const char *const wheels[] = {"wheel_left", "wheel_right"};
+    const mjModel *model = m->model;
+    for (int i = 0; i < 2; i++) {
+        const int hinge = mj_name2id(model, mjOBJ_JOINT, wheels[i]);
+        const int motor = mj_name2id(model, mjOBJ_ACTUATOR, wheels[i]);
+        if (hinge < 0 || model->jnt_type[hinge] != mjJNT_HINGE || motor < 0) {
+            return lacks(i ? "hinge joint and actuator wheel_right"
+                           : "hinge joint and actuator wheel_left",
+                         err);
+        }
+        m->at.wheel_qpos[i] = model->jnt_qposadr[hinge];
+        m->at.wheel_dof[i] = model->jnt_dofadr[hinge];
+        m->at.wheel_ctrl[i] = motor;
+    }
+    return m->at.lidar_site < 0 ? lacks("site lidar", err) : PONS_OK;
 }
 
 // Odometry and the navigator go by the world file's numbers: the model must be of the same robot.
@@ -407,7 +461,7 @@ static void carry(mujoco *m, const pons_value *pose)
 {
     const pons_pose2 here = true_pose(m);
     pons_pose2 to;
-    if (pons__sim_load_pose(pose, &to) &&
+    if (!m->arm.there && pons__sim_load_pose(pose, &to) &&
         (hypot(to.x - here.x, to.y - here.y) > CARRIED_M ||
          fabs(pons_wrap_angle(to.yaw - here.yaw)) > CARRIED_RAD)) {
         put(m, to);
@@ -416,6 +470,9 @@ static void carry(mujoco *m, const pons_value *pose)
 
 static void put_at_start(mujoco *m)
 {
+    if (m->arm.there) {
+        return; // its model has it there
+    }
     put(m, m->sim.p.start);
     m->data->qpos[m->at.wheel_qpos[0]] = m->data->qpos[m->at.wheel_qpos[1]] = 0.0;
 }
@@ -426,8 +483,14 @@ static void advance(mujoco *m)
     const double dt = m->model->opt.timestep;
     const mjtNum *q = m->data->qpos;
     for (; m->steps_to_do > 0; m->steps_to_do--) {
-        const double before[2] = {q[m->at.wheel_qpos[0]], q[m->at.wheel_qpos[1]]};
-        drive(m, dt);
+        double before[2] = {0};
+        if (m->arm.there) {
+            pons__mj_arm_drive(&m->arm, m->model, m->data);
+        } else {
+            before[0] = q[m->at.wheel_qpos[0]];
+            before[1] = q[m->at.wheel_qpos[1]];
+            drive(m, dt);
+        }
         thread.warning[0] = '\0';
         mj_step(m->model, m->data);
         if (latch_bad_numbers(m)) {
@@ -461,6 +524,11 @@ static void measure(mujoco *m, const double wheels_before[2], double dt_s)
     const mjData *d = m->data;
     const pons__sim_params *p = &m->sim.p;
     const double r = p->wheel_radius_m;
+    if (m->arm.there) {
+        pons__sim_charger(&m->sim, true_pose(m));
+        pons__sim_battery(&m->sim, 0.0, dt_s);
+        return;
+    }
     const double left = r * (d->qpos[m->at.wheel_qpos[0]] - wheels_before[0]);
     const double right = r * (d->qpos[m->at.wheel_qpos[1]] - wheels_before[1]);
     const double arc = 0.5 * (left + right);
@@ -521,10 +589,53 @@ static void take_scan(mujoco *m)
 
 static pons_pose2 true_pose(const mujoco *m)
 {
+    if (m->arm.there) {
+        return m->sim.p.start;
+    }
     const mjtNum *q = m->data->qpos + m->at.base_qpos, *r = q + 3;
     return (pons_pose2){
         q[0], q[1],
         atan2(2.0 * (r[0] * r[3] + r[1] * r[2]), 1.0 - 2.0 * (r[2] * r[2] + r[3] * r[3]))};
+}
+
+static bool mujoco_arm_caps(void *self, pons_robot_arm_caps *ret)
+{
+    const mujoco *m = self;
+    *ret = m->arm.caps;
+    return m->arm.there;
+}
+
+static void mujoco_arm_state(void *self, pons_robot_arm_state *ret)
+{
+    const mujoco *m = self;
+    pons__seqlock_read(&m->arm.state, ret);
+}
+
+static void mujoco_arm_write(void *self, const double *qd)
+{
+    mujoco *m = self;
+    double v[PONS_ARM_JOINTS] = {0};
+    for (int i = 0; i < m->arm.arm->n; i++) {
+        v[i] = isfinite(qd[i]) ? qd[i] : 0.0;
+    }
+    pons__seqlock_write(&m->arm.velocity, v);
+}
+
+static void mujoco_grip(void *self, double width_m, double force_n)
+{
+    mujoco *m = self;
+    const pons_robot_arm_caps *c = &m->arm.caps;
+    if (isfinite(width_m) && isfinite(force_n)) {
+        const double g[2] = {fmin(fmax(width_m, 0.0), c->width_max_m),
+                             fmin(fmax(force_n, 0.0), c->force_max_n)};
+        pons__seqlock_write(&m->arm.grip, g);
+    }
+}
+
+static int mujoco_objects(void *self, pons_robot_object *ret, int cap)
+{
+    const mujoco *m = self;
+    return pons__mj_arm_objects(&m->arm, ret, cap);
 }
 
 // Makes body i of the pool what obstacle i is: standing somewhere, or out of sight.
@@ -583,6 +694,12 @@ static pons_value *save_fields(const mujoco *m)
                                 "owed_ns", json_integer(m->owed_ns), //
                                 "setpoint", pons__sim_save_reals(setpoint, 2), NULL);
     v = pons__sim_whole(v, 3);
+    double arm[PONS__MJ_ARM_SAVED];
+    const size_t n_arm = pons__mj_arm_save(&m->arm, arm, PONS__MJ_ARM_SAVED);
+    if (v && n_arm && json_object_set_new(v, "arm", pons__sim_save_reals(arm, n_arm))) {
+        pons_value_unref(v);
+        return NULL;
+    }
     field fields[FIELDS];
     list_fields(m, fields);
     for (int i = 0; v && i < FIELDS; i++) {
@@ -614,6 +731,10 @@ static int read_fields(const mujoco *m, const pons_value *saved, saved_state *re
                       : ret->owed_ns < 0                                                ? "owed_ns"
                       : !pons__sim_load_reals(pons_get(saved, "setpoint"), setpoint, 2) ? "setpoint"
                                                                                         : NULL;
+    if (!bad && m->arm.there &&
+        !pons__sim_load_reals(pons_get(saved, "arm"), ret->arm, PONS__MJ_ARM_SAVED)) {
+        bad = "arm";
+    }
     for (int i = 0; i < FIELDS && !bad; i++) {
         if (!pons__sim_load_reals(pons_get(saved, fields[i].name), ret->reals + at, fields[i].n)) {
             bad = fields[i].name;
@@ -643,6 +764,10 @@ static void use_fields(mujoco *m, const saved_state *state)
     m->data->time = state->time;
     m->owed_ns = state->owed_ns;
     m->setpoint = state->setpoint;
+    if (m->arm.there) {
+        pons__mj_arm_load(&m->arm, state->arm);
+        mj_forward(m->model, m->data); // objects are published by where their bodies are
+    }
 }
 
 // Calls into MuJoCo with a way out of its errors. false: it took it, and the fault is latched.

@@ -73,13 +73,14 @@ static const char *read_robot(pons__sim_params *p, const pons_value *world)
         {"yaw_accel_max_radps2", &c->yaw_accel_max_radps2,
          "robot.yaw_accel_max_radps2 must be > 0"},
     };
+    const bool stands = pons_get(robot, "arm"); // it has no wheels
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        *keys[i].into = pons_get_num(robot, keys[i].key, NAN);
-        if (!positive(*keys[i].into)) {
+        *keys[i].into = pons_get_num(robot, keys[i].key, stands ? 0.0 : NAN);
+        if (!positive(*keys[i].into) && !(stands && keys[i].into != &c->radius_m)) {
             return keys[i].complaint;
         }
     }
-    c->reverse_max_mps = pons_get_num(robot, "reverse_max_mps", NAN);
+    c->reverse_max_mps = pons_get_num(robot, "reverse_max_mps", stands ? 0.0 : NAN);
     if (!not_negative(c->reverse_max_mps)) {
         return "robot.reverse_max_mps must be ≥ 0";
     }
