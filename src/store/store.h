@@ -56,6 +56,29 @@ size_t *pons__items_order(const pons_item_write *items, size_t n);
 int pons__item_not_found(pons_error *err, const char *ns, const char *key);
 int pons__note_changed(pons_error *err, const char *thread);
 
+// ---- lanes (lanes.c) ----------------------------------------------------------------------------
+
+int pons__session_check(const pons_session_row *row, pons_error *err);
+int pons__session_check_rows(const pons_session_row *rows, size_t n, pons_error *err);
+int pons__session_check_end(const pons_session_end *end, pons_error *err);
+int pons__session_check_word(const char *word, const char *what, pons_error *err); // an id, a name
+int pons__session_not_found(pons_error *err, const char *id);
+int pons__session_exists(pons_error *err, const char *id);
+int pons__session_stale(pons_error *err, const char *id);
+int pons__session_fixed(pons_error *err, const char *id, int32_t state); // PONS_EREFUSED
+int pons__session_none(pons_error *err);                                 // nothing to claim
+int pons__session_alive(pons_error *err, const char *runner);
+bool pons__session_wanted(const pons_session_claim *how, const char *lane);
+
+// Sessions copied while something is locked, to be handed out when it no longer is.
+typedef struct session_list {
+    pons_session_row **at;
+    size_t n, cap;
+} session_list;
+bool pons__session_push(session_list *list, const pons_session_row *row); // false: out of memory
+// Hands them out and frees the list; fn NULL: only frees.
+void pons__session_give(session_list *list, pons_session_fn fn, void *user);
+
 // ---- copies (copy.c) ----------------------------------------------------------------------------
 
 // A commit and all that it refers to, in one block that begins with `head` bytes of zeros for the

@@ -17,7 +17,7 @@ typedef struct watch {
 } watch;
 
 // An op of the contract that stands here is one line; one that is missing would be missing to all.
-_Static_assert(sizeof(pons_store_ops) == 35 * sizeof(void *),
+_Static_assert(sizeof(pons_store_ops) == 36 * sizeof(void *),
                "a new op of the contract: a line below, and another number here");
 
 #define HAND_ON(name, params, ...)                                                                 \
@@ -124,6 +124,12 @@ static bool away(void *self)
     return s.ops->away(s.self);
 }
 
+static void lanes(void *self, pons_lanes *ret)
+{
+    const pons_store s = ((const watch *)self)->inner;
+    s.ops->lanes(s.self, ret);
+}
+
 static int commit(void *self, const pons_commit *c, pons_error *err)
 {
     const watch *w = self;
@@ -200,6 +206,7 @@ int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_comm
     HAS(items_sweep);
     HAS(thread_note);
     HAS(thread_list);
+    HAS(lanes);
 #undef HAS
     *store = (pons_store){.ops = &w->ops, .self = w};
     return PONS_OK;

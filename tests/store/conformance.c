@@ -1609,7 +1609,7 @@ int conformance_run(const conformance_backend *b)
     };
 #undef TEST
     const int failed = cmocka_run_group_tests_name(b->name, tests, NULL, NULL);
-    return failed + conformance_items_run(b);
+    return failed + conformance_items_run(b) + conformance_lanes_run(b);
 }
 
 // ---- two stores, one story ----------------------------------------------------------------------

@@ -15,6 +15,7 @@ typedef struct conformance_backend {
 // Runs the suite; returns how many tests failed.
 int conformance_run(const conformance_backend *backend);
 int conformance_items_run(const conformance_backend *backend); // of it, what is of items and notes
+int conformance_lanes_run(const conformance_backend *backend); // … of sessions in lanes
 
 // ---- for other tests of stores ------------------------------------------------------------------
 

@@ -178,6 +178,41 @@ static void fill_thread(pons_store s, const char *thread, bool fat)
     OK(s.ops->thread_note(s.self, thread, (pons_bytes){"{\"of\":\"mara\"}", 13}, NULL, &err));
 }
 
+static int no_session(void *user, const pons_session_row *row)
+{
+    (void)user;
+    (void)row;
+    return 0;
+}
+
+// Two lanes: in one a session runs and two wait, in the other one has ended and one waits for its time.
+static void fill_lanes(pons_store s)
+{
+    static const char *const ids[] = {"s0", "s1", "s2", "s3", "s4"};
+    pons_lanes l;
+    s.ops->lanes(s.self, &l);
+    for (int i = 0; i < 5; i++) {
+        const pons_session_row row = {.id = ids[i],
+                                      .lane = i < 3 ? "arm" : "base",
+                                      .priority = 2 - i % 3,
+                                      .order_ms = i,
+                                      .data = {"{\"skill\":\"pick\"}", 16}};
+        OK(l.ops->enqueue(l.self, &row, 1, &err));
+    }
+    const pons_session_claim how = {.runner = "r1"};
+    OK(l.ops->beat(l.self, "r1", &err));
+    for (int i = 0; i < 3; i++) { // s2 of the arm; s4 and then s3 of the base
+        OK(l.ops->claim(l.self, &how, no_session, NULL, &err));
+        const pons_session_end end = {.id = i == 1 ? "s4" : "s3",
+                                      .epoch = (uint64_t)i,
+                                      .state = i == 1 ? PONS_SESSION_FAILED : PONS_SESSION_WAITING,
+                                      .due_ms = 77};
+        if (i > 0) {
+            OK(l.ops->finish(l.self, &end, no_session, NULL, &err));
+        }
+    }
+}
+
 // With free pages, and closed: one file. Or, as a killed process leaves it, with a log and an index.
 static void make_base(bool log)
 {
@@ -195,6 +230,7 @@ static void make_base(bool log)
         fill_thread(s, "t1", true);
         fill_thread(s, "t2", false);
         fill_thread(s, "t3", true);
+        fill_lanes(s);
         OK(s.ops->thread_delete(s.self, "t3", &err));
         if (log) {
             _exit(0);
@@ -233,6 +269,17 @@ static char *content(const char *path)
         "SELECT ns, key, iid FROM item INDEXED BY sqlite_autoindex_item_1 ORDER BY ns, key",
         "SELECT expires_ms, iid FROM item INDEXED BY item_expires WHERE expires_ms<>0"
         " ORDER BY expires_ms, iid",
+        "SELECT * FROM session",
+        "SELECT * FROM lane",
+        "SELECT id, sid FROM session INDEXED BY sqlite_autoindex_session_1 ORDER BY id",
+        "SELECT lane, priority, order_ms, sid FROM session INDEXED BY session_next WHERE state=0"
+        " ORDER BY lane, priority, order_ms, sid",
+        "SELECT due_ms, sid FROM session INDEXED BY session_due WHERE state=1 ORDER BY due_ms, sid",
+        "SELECT state, lane, sid FROM session INDEXED BY session_live WHERE state<3"
+        " ORDER BY state, lane, sid",
+        "SELECT head_priority, head_order, head, name FROM lane INDEXED BY lane_ready"
+        " WHERE head<>0 AND running=0 ORDER BY head_priority, head_order, head, name",
+        "SELECT owner, name FROM lane INDEXED BY lane_owner WHERE running<>0 ORDER BY owner, name",
         "SELECT term, doc FROM temp.v ORDER BY term, doc"};
     sqlite3 *db = NULL;
     pons_buf b = PONS_BUF_INIT;
@@ -478,6 +525,7 @@ static const char *const sql_ways[] = {
     " key>>36=1 ORDER BY key DESC LIMIT 1",
     "UPDATE item SET value=x'7b7d' WHERE key='k3'",
     "UPDATE item SET words='window' WHERE key='k4'",
+    "UPDATE item SET words='a           b' WHERE key='k4'",
     "UPDATE item SET expires_ms=expires_ms+1 WHERE key='k3'",
     "UPDATE item SET ns='people.' WHERE ns='people' AND key='k9'",
     "UPDATE item SET vectors=substr(vectors,2) WHERE key='k4'",
@@ -488,6 +536,20 @@ static const char *const sql_ways[] = {
     "DROP INDEX item_expires",
     "DROP TABLE item",
     "DROP TABLE note",
+    "UPDATE session SET data=x'7b7d' WHERE id='s1'",
+    "UPDATE session SET state=3 WHERE id='s2'",
+    "UPDATE session SET owner='r2' WHERE state=2",
+    "UPDATE session SET lane='wrist' WHERE id='s0'",
+    "UPDATE session SET id='s9' WHERE id='s4'",
+    "DELETE FROM session WHERE id='s2'",
+    "DELETE FROM session WHERE id='s1'", // the lane's head
+    "UPDATE lane SET epoch=0 WHERE name='arm'",
+    "UPDATE lane SET head=0 WHERE name='arm'",
+    "DELETE FROM lane WHERE name='base'",
+    "DROP TABLE lane",
+    "DROP TABLE session",
+    "DROP INDEX session_next",
+    "DROP INDEX lane_ready",
     "UPDATE note SET data=x'7b7d'",
     "UPDATE note SET key=key+100",
     "PRAGMA user_version=9",

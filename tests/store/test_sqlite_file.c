@@ -982,7 +982,7 @@ static void test_older_schema(void **state)
     OK(commit_one(s, &lease, "kernel", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "", 60, true, "new", &err));
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
-    assert_int_equal(number(p, "PRAGMA user_version"), 4);
+    assert_int_equal(number(p, "PRAGMA user_version"), 5);
     assert_int_equal(number(p, "PRAGMA auto_vacuum"), 2);
     s = open_store(p);
     pons_store_close(&s);
@@ -1035,6 +1035,8 @@ static int see_no_note(void *user, const pons_thread_info *info)
     return 0;
 }
 
+#define BEFORE_LANES "DROP TABLE session; DROP TABLE lane; DROP TABLE runner;"
+
 // A file from before there were items: where it may only be read it has none; it is sound; it can be
 // repaired; and it is brought up by the first who may write it.
 static void test_before_items(void **state)
@@ -1048,7 +1050,8 @@ static void test_before_items(void **state)
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
     for (int repaired = 0; repaired < 2; repaired++) {
-        sql(p, "DROP TABLE item_words; DROP TABLE item; DROP TABLE note; PRAGMA user_version=3");
+        sql(p, BEFORE_LANES
+            "DROP TABLE item_words; DROP TABLE item; DROP TABLE note; PRAGMA user_version=3");
         OK(pons_store_check(p->path, NULL, NULL, &damage, &err));
         assert_int_equal(damage, 0);
         if (repaired) {
@@ -1064,11 +1067,12 @@ static void test_before_items(void **state)
         with_items = false;
         assert_int_equal(items_with(s, "odd even"), 1);
         pons_store_close(&s);
-        assert_int_equal(number(p, "PRAGMA user_version"), 4);
+        assert_int_equal(number(p, "PRAGMA user_version"), 5);
     }
     // Read where it may not be written.
-    sql(p, "DROP TABLE item_words; DROP TABLE item; DROP TABLE note; PRAGMA user_version=3;"
-           "PRAGMA journal_mode=DELETE");
+    sql(p, BEFORE_LANES
+        "DROP TABLE item_words; DROP TABLE item; DROP TABLE note; PRAGMA user_version=3;"
+        "PRAGMA journal_mode=DELETE");
     char command[PATH_MAX];
     snprintf(command, sizeof command, "chmod a-w '%s'", p->path);
     assert_int_equal(system(command), 0);
@@ -1123,7 +1127,7 @@ static void test_new_as_brought_up(void **state)
     pons_store s = open_store(p);
     pons_store_close(&s);
     char *fresh = definitions(p->path);
-    assert_int_equal(number(p, "PRAGMA user_version"), 4);
+    assert_int_equal(number(p, "PRAGMA user_version"), 5);
     assert_int_equal(number(p, "SELECT count(*) FROM meta WHERE key='plain'"), 0);
     snprintf(command, sizeof command, "rm -f '%s'*; cp '%s/tests/store/data/schema1.db' '%s'",
              p->path, PONS_SOURCE_DIR, p->path);

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PONS_STORE_ABI      3u
+#define PONS_STORE_ABI      4u
 #define PONS_NAME_MAX       128    // thread and namespace names, bytes with the zero
 #define PONS_ITEM_MAX       512    // an item's namespace, and its key: bytes with the zero
 #define PONS_ITEM_WORD_MAX  256    // bytes of one of its words
@@ -221,6 +221,114 @@ typedef int (*pons_effect_fn)(void *user, const pons_effect_row *row);
 typedef int (*pons_thread_fn)(void *user, const pons_thread_info *info);
 typedef int (*pons_item_fn)(void *user, const pons_item_row *row);
 
+// ---- lanes --------------------------------------------------------------------------------------
+//
+// A session is work for one target, a lane the queue of a target: at most one of its sessions runs.
+// Any number of runners, on any number of machines, take sessions from the lanes.
+//
+//     enqueue -> PENDING --claim--> RUNNING --finish--> SUCCEEDED | FAILED | UNKNOWN
+//                   ^  \               |
+//                   |   +--cancel--> CANCELLED
+//                   +--wake-- WAITING <-+ finish, with the time from which it may go on
+//
+// Whoever claims gets the lane's epoch, and writes nothing any more once somebody else has it. Runners
+// beat; who sees no beat of another for a while, by a clock of its own, reclaims what that one has:
+// no clock of two machines is compared.
+
+#define PONS_SESSION_DATA_MAX (16 * 1024 * 1024) // bytes of data, and of a note
+
+typedef enum pons_session_state {
+    PONS_SESSION_PENDING,
+    PONS_SESSION_WAITING, // pending again from due_ms on
+    PONS_SESSION_RUNNING,
+    PONS_SESSION_SUCCEEDED,
+    PONS_SESSION_FAILED,  // these and UNKNOWN stay: dead letters
+    PONS_SESSION_UNKNOWN, // it ran, and nobody can say what became of it
+    PONS_SESSION_CANCELLED
+} pons_session_state;
+
+typedef struct pons_session_row {
+    const char *id;   // unique in the store; bytes with the zero at most PONS_NAME_MAX, as lane's
+    const char *lane; // its target
+    int32_t priority; // the smaller the earlier
+    int64_t order_ms; // among equals: when it was made; then as they came
+    pons_bytes data;  // what is to be done, the caller's
+    // Filled by the store.
+    int64_t seq;       // by which they came
+    int32_t state;     // pons_session_state
+    int32_t attempt;   // how often it was claimed
+    uint64_t epoch;    // of its lane, when it was claimed or reclaimed last; rises
+    const char *owner; // RUNNING: the runner; else ""
+    int64_t due_ms;    // WAITING: wall time
+    pons_bytes note;   // the runner's: how far it is, what came of it
+} pons_session_row;
+
+typedef struct pons_session_claim {
+    const char *runner;       // who claims; at most PONS_NAME_MAX bytes with the zero
+    const char *const *lanes; // only these; NULL: any
+    size_t n_lanes;
+} pons_session_claim;
+
+typedef struct pons_session_end {
+    const char *id;
+    uint64_t epoch; // as it was claimed
+    int32_t state;  // SUCCEEDED, FAILED, UNKNOWN, or WAITING for another attempt
+    int64_t due_ms; // WAITING: wall time
+    pons_bytes note;
+    const char *next_for; // the runner that takes the lane's next session at once; NULL: nobody
+} pons_session_end;
+
+typedef struct pons_session_find {
+    uint32_t states;  // bits (1 << state)
+    const char *lane; // NULL: any
+    int64_t after;    // sessions with greater seq
+    int64_t limit;    // 0: all
+} pons_session_find;
+
+typedef int (*pons_session_fn)(void *user, const pons_session_row *row);
+// beats: how many there were; 0: it has lanes and never beat.
+typedef int (*pons_runner_fn)(void *user, const char *runner, int64_t beats);
+
+typedef struct pons_lane_ops {
+    // All of them or none, in this order. PONS_EEXIST names the id that is there already.
+    int (*enqueue)(void *self, const pons_session_row *rows, size_t n, pons_error *err);
+    // Of one that waits or is pending: lane, priority, order and data. PONS_ENOTFOUND;
+    // PONS_EREFUSED: it is claimed, or has ended.
+    int (*change)(void *self, const pons_session_row *row, pons_error *err);
+    int (*cancel)(void *self, const char *id, pons_bytes note, pons_error *err); // as change
+    // The first session of all lanes that are free: fn gets it, RUNNING. PONS_ENOTFOUND: none; also
+    // while another claims the same.
+    int (*claim)(void *self, const pons_session_claim *how, pons_session_fn fn, void *user,
+                 pons_error *err);
+    // What the runner wants to be known when it dies. PONS_ESTALE: the session is not its own any more.
+    int (*note)(void *self, const char *id, uint64_t epoch, pons_bytes note, pons_error *err);
+    // fn gets what next_for has claimed by this, if anything. PONS_ESTALE: nothing has changed.
+    int (*finish)(void *self, const pons_session_end *end, pons_session_fn fn, void *user,
+                  pons_error *err);
+    // Sessions whose time has come are pending again. *ret_due_ms: when the next one's comes; 0: none
+    // waits.
+    int (*wake)(void *self, int64_t now_ms, int64_t *ret_due_ms, pons_error *err);
+    int (*beat)(void *self, const char *runner, pons_error *err);
+    int (*leave)(void *self, const char *runner, pons_error *err); // beats no more; keeps its lanes
+    int (*runners)(void *self, pons_runner_fn fn, void *user, pons_error *err);
+    // All that `gone` runs is the runner's, each lane with a higher epoch: fn gets each session.
+    // PONS_ESTALE: it has beaten since `beats`.
+    int (*reclaim)(void *self, const char *gone, int64_t beats, const char *runner,
+                   pons_session_fn fn, void *user, pons_error *err);
+    int (*get)(void *self, const char *id, pons_session_fn fn, void *user,
+               pons_error *err); // PONS_ENOTFOUND
+    int (*list)(void *self, const pons_session_find *find, pons_session_fn fn, void *user,
+                pons_error *err); // as they came
+    // A descriptor that gets readable when a lane's first session has changed, or may have: then claim
+    // all that there is. As notify_fd. NULL: look each second.
+    int (*event_fd)(void *self);
+} pons_lane_ops;
+
+typedef struct pons_lanes { // copied by value
+    const pons_lane_ops *ops;
+    void *self;
+} pons_lanes;
+
 typedef struct pons_store_ops {
     uint32_t abi; // PONS_STORE_ABI
     const char *name;
@@ -334,6 +442,7 @@ typedef struct pons_store_ops {
     // one row a thread: checkpoints, events and bytes are 0, updated_ms is that of the row.
     int (*thread_list)(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
                        pons_error *err);
+    void (*lanes)(void *self, pons_lanes *ret); // the store's, to its close
 } pons_store_ops;
 
 // A store at work: copied by value; `self` outlives every copy.
@@ -347,7 +456,7 @@ typedef struct pons_store {
 //     const void *ops;
 //     pons_module_load("store", "postgres", &ops, &err);
 //     ((const pons_store_driver *)ops)->open(url, &store, &err);
-#define PONS_STORE_DRIVER_ABI 3u
+#define PONS_STORE_DRIVER_ABI 4u
 typedef struct pons_store_driver {
     uint32_t abi;     // PONS_STORE_DRIVER_ABI
     const char *name; // "postgres"

@@ -43,6 +43,7 @@ void pons__mem_close(void *self)
     }
     free(m->threads);
     pons__mem_items_free(m);
+    pons__mem_lanes_free(m);
     pthread_mutex_destroy(&m->mtx);
     free(m);
 }
@@ -142,6 +143,7 @@ static const pons_store_ops memory_ops = {
     .items = pons__mem_items,
     .item_spaces = pons__mem_item_spaces,
     .items_sweep = pons__mem_items_sweep,
+    .lanes = pons__mem_lanes,
     .thread_note = pons__mem_thread_note,
     .thread_list = pons__mem_thread_list,
 };

@@ -8,6 +8,7 @@
 //   thread.c   threads listed, copied, deleted, pruned
 //   trim.c     a little of what is old, taken away at once
 //   items.c    items, which belong to no thread
+//   lanes.c    sessions, by their targets
 #ifndef PONS_STORE_MEMORY_H
 #define PONS_STORE_MEMORY_H
 
@@ -92,6 +93,26 @@ typedef struct mem_item { // counted; what the row points to lies in data
     char data[];
 } mem_item;
 
+typedef struct mem_session {
+    pons_session_row row; // its strings are these:
+    char id[PONS_NAME_MAX], owner[PONS_NAME_MAX];
+    char *data, *note;
+    struct mem_lane *lane;
+} mem_session;
+
+typedef struct mem_lane {
+    char name[PONS_NAME_MAX];
+    mem_session **waiting; // what is pending, the last is the first to run
+    size_t n, cap;
+    mem_session *running;
+    uint64_t epoch;
+} mem_lane;
+
+typedef struct mem_runner {
+    char name[PONS_NAME_MAX];
+    int64_t beats;
+} mem_runner;
+
 typedef struct mem {
     pthread_mutex_t mtx;
     uint64_t epoch;       // [mtx] of all threads: rises with each acquisition
@@ -99,6 +120,13 @@ typedef struct mem {
     size_t n_threads, cap_threads;
     mem_item **items; // [mtx] by namespace and key
     size_t n_items, cap_items;
+    mem_session **sessions; // [mtx] in the order they came, which is seq - 1
+    size_t n_sessions, cap_sessions;
+    map session_by_id; // [mtx]
+    mem_lane **lanes;  // [mtx]
+    size_t n_lanes, cap_lanes;
+    mem_runner *runners; // [mtx]
+    size_t n_runners, cap_runners;
 } mem;
 
 // ---- rows.c -------------------------------------------------------------------------------------
@@ -131,6 +159,9 @@ int pons__mem_items_stage(mem *m, const pons_item_write *items, size_t n, mem_it
 void pons__mem_items_apply(mem *m, const pons_item_write *items, size_t n, mem_item **list);
 void pons__mem_items_unstage(mem_item **list, size_t n); // frees it; NULL-safe
 void pons__mem_items_free(mem *m);
+
+void pons__mem_lanes(void *self, pons_lanes *ret); // lanes.c
+void pons__mem_lanes_free(mem *m);
 
 // ---- the contract -------------------------------------------------------------------------------
 

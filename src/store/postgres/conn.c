@@ -48,6 +48,8 @@ typedef struct cause { // beginnings of SQLSTATEs
 
 static const cause causes[] = {
     {"PN001", PONS_ESTALE, "the thread has another writer"},
+    {"PN002", PONS_ESTALE, "the session has another runner"},
+    {"PN003", PONS_ESTALE, "the runner is alive"},
     {"23505", PONS_EEXIST, "already there"},
     {"22", PONS_EINVAL, "a value does not fit"},
     {"54", PONS_EINVAL, "a value is too big"},

@@ -22,12 +22,11 @@
 static int take(pg *s, const char *thread, int64_t over, PGresult **ret, pons_error *err);
 static void tell_untold(pg *s);
 static void release(pg *s, int64_t tid, int64_t epoch);
-static bool keeper_start(pg *s);
 static void *keeper_main(void *arg);
 static bool keeper_connect(pg *s, pg_conn *c);
 static void renew(pg *s, pg_conn *c);
 static void hear(pg *s, pg_conn *c);
-static void wake(const pg *s);
+static void wake(int fd);
 static int prune_all(pg *s, const pg_holding *h, const pons_prune *what, pons_prune_result *done,
                      pons_error *err);
 static int prune_space(pg *s, const pg_holding *h, int64_t nid, const pons_prune *what,
@@ -72,7 +71,7 @@ int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     strcpy(ret->thread, thread);
     memcpy(ret->host, s->host, sizeof ret->host);
     pons__commitq_add(&s->q, &h->line);
-    keeper_start(s); // without one the lease ends in its time: slower, not wrong
+    pons__pg_keeper_start(s); // without one the lease ends in its time: slower, not wrong
     return PONS_OK;
 }
 
@@ -170,12 +169,12 @@ int pons__pg_lease_peek(void *self, const char *thread, pons_lease *ret, pons_er
 int pons__pg_notify_fd(void *self)
 {
     pg *s = self;
-    return keeper_start(s) ? s->notify_fd : PONS_EENV;
+    return pons__pg_keeper_start(s) ? s->notify_fd : PONS_EENV;
 }
 
 // ---- the keeper ---------------------------------------------------------------------------------
 
-static bool keeper_start(pg *s)
+bool pons__pg_keeper_start(pg *s)
 {
     pthread_mutex_lock(&s->keeper_mtx);
     if (!s->keeper_on) {
@@ -229,11 +228,13 @@ static bool keeper_connect(pg *s, pg_conn *c)
 {
     pons_error ignored;
     pons__pg_close(c);
-    if (pons__pg_open(s, c, &ignored) || pons__pg_exec(c, "LISTEN pons", &ignored)) {
+    if (pons__pg_open(s, c, &ignored) ||
+        pons__pg_exec(c, "LISTEN pons; LISTEN pons_lane", &ignored)) {
         pons__pg_close(c);
         return false;
     }
-    wake(s); // what came before is not told
+    wake(s->notify_fd); // what came before is not told
+    wake(s->lanes_fd);
     return true;
 }
 
@@ -273,7 +274,7 @@ static void renew(pg *s, pg_conn *c)
 
 static void hear(pg *s, pg_conn *c)
 {
-    bool news = false;
+    bool news = false, lane = false;
     if (!PQconsumeInput(c->c)) {
         pons__pg_close(c);
         return;
@@ -282,17 +283,22 @@ static void hear(pg *s, pg_conn *c)
     const int own = s->writer_pid;
     pthread_mutex_unlock(&s->keeper_mtx);
     for (PGnotify *n; (n = PQnotifies(c->c)); PQfreemem(n)) {
-        news = news || n->be_pid != own; // its own commits are no news
+        const bool of_lane = strcmp(n->relname, "pons_lane") == 0;
+        lane = lane || of_lane;
+        news = news || (!of_lane && n->be_pid != own); // its own commits are no news
     }
     if (news) {
-        wake(s);
+        wake(s->notify_fd);
+    }
+    if (lane) {
+        wake(s->lanes_fd);
     }
 }
 
-static void wake(const pg *s)
+static void wake(int fd)
 {
     const uint64_t one = 1;
-    if (write(s->notify_fd, &one, sizeof one) < 0) {
+    if (write(fd, &one, sizeof one) < 0) {
         return; // full: it is readable already
     }
 }

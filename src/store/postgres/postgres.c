@@ -62,10 +62,11 @@ static int pg_store_open(const char *url, pons_store *ret, pons_error *err)
     pthread_mutex_init(&s->idle_mtx, NULL);
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->lanes_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pons__store_host(s->host);
     pons__pg_life(s->life, (int64_t)getpid());
     int rc = parse_url(s, url, err);
-    if (!rc && (s->stop_fd < 0 || s->notify_fd < 0)) {
+    if (!rc && (s->stop_fd < 0 || s->notify_fd < 0 || s->lanes_fd < 0)) {
         rc = pons_error_set(err, PONS_EENV, "store", "no more descriptors");
     }
     if (!rc) {
@@ -108,6 +109,9 @@ static void pg_store_close(void *self)
     }
     if (s->notify_fd >= 0) {
         close(s->notify_fd);
+    }
+    if (s->lanes_fd >= 0) {
+        close(s->lanes_fd);
     }
     pthread_mutex_destroy(&s->idle_mtx);
     pthread_mutex_destroy(&s->keeper_mtx);
@@ -153,6 +157,7 @@ static const pons_store_ops postgres_ops = {
     .items_sweep = pons__pg_items_sweep,
     .thread_note = pons__pg_thread_note,
     .thread_list = pons__pg_thread_list,
+    .lanes = pons__pg_lanes,
 };
 
 static const pons_store_driver postgres_driver = {

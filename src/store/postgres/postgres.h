@@ -7,6 +7,7 @@
 //   commit_queue.c     who writes when (shared with sqlite)
 //   read.c    everything that only reads
 //   items.c   items; notes of threads
+//   lanes.c   sessions in the lanes of their targets
 //   lease.c   leases and their keeper; copies, pruning, the end of a thread
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
@@ -37,6 +38,8 @@
     " ON d.nid=(SELECT nid FROM s) AND d.n=c.n ORDER BY d.n"
 
 #define SQL_ITEM "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms"
+
+#define SQL_SESSION "seq,id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note"
 
 // X(name, text): every statement, prepared once a connection, on first use.
 #define PG_TABLE(X)                                                                                \
@@ -119,6 +122,30 @@
              " ORDER BY updated_ms DESC, ns, key")                                                 \
     X(ITEM_SPACES, "SELECT DISTINCT ns FROM pons.item"                                             \
                    " WHERE expires_ms=0 OR expires_ms>$1::int8 ORDER BY ns")                       \
+    X(SESSION_ADD, "SELECT pons.session_add($1::text,$2::text,$3::int8,$4::int8,$5::bytea)")       \
+    X(SESSION_CHANGE, "SELECT pons.session_change($1::text,$2::text,$3::int8,$4::int8,"            \
+                      "$5::bytea)")                                                                \
+    X(SESSION_CANCEL, "SELECT pons.session_cancel($1::text,$2::bytea)")                            \
+    X(SESSION_CLAIM, "SELECT " SQL_SESSION " FROM pons.session_claim($1::text,$2::text[])")        \
+    X(SESSION_NOTE, "UPDATE pons.session SET note=$3::bytea"                                       \
+                    " WHERE id=$1::text AND epoch=$2::int8 AND state=2 RETURNING 1")               \
+    X(SESSION_FINISH, "SELECT " SQL_SESSION " FROM pons.session_finish($1::text,$2::int8,"         \
+                      "$3::int8,$4::int8,$5::bytea,$6::text)")                                     \
+    X(SESSION_WAKE, "SELECT pons.session_wake($1::int8)")                                          \
+    X(SESSION_OWN, "SELECT " SQL_SESSION " FROM pons.session_own($1::text,$2::int8,$3::text)")     \
+    X(SESSION_GET, "SELECT " SQL_SESSION " FROM pons.session WHERE id=$1::text")                   \
+    X(SESSION_LIST, "SELECT " SQL_SESSION " FROM pons.session WHERE seq>$1::int8"                  \
+                    " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \
+                    " ORDER BY seq LIMIT $4::int8")                                                \
+    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM pons.session WHERE state<3 AND seq>$1::int8"      \
+                    " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \
+                    " ORDER BY seq LIMIT $4::int8")                                                \
+    X(RUNNER_BEAT, "INSERT INTO pons.runner(name,beats) VALUES($1::text,1)"                        \
+                   " ON CONFLICT (name) DO UPDATE SET beats=runner.beats+1")                       \
+    X(RUNNER_DEL, "DELETE FROM pons.runner WHERE name=$1::text")                                   \
+    X(RUNNERS, "SELECT name, beats FROM pons.runner UNION ALL SELECT DISTINCT owner, 0::int8"      \
+               " FROM pons.lane WHERE running<>0"                                                  \
+               " AND owner NOT IN (SELECT name FROM pons.runner) ORDER BY 1")                      \
     X(TAKE, "SELECT * FROM pons.lease_take($1::text,$2::int8,$3::text,$4::int8,$5::int8,"          \
             "$6::text,$7::int8)")                                                                  \
     X(RELEASE, "UPDATE pons.thread SET until=NULL, pid=0, host=''"                                 \
@@ -283,6 +310,7 @@ struct pg {
     pthread_t keeper;
     int stop_fd;   // tells the keeper to end
     int notify_fd; // what notify_fd gives
+    int lanes_fd;  // what the lanes' event_fd gives
 
     pthread_mutex_t idle_mtx;
     pg_conn *idle;     // [idle_mtx]
@@ -318,6 +346,10 @@ int pons__pg_notify_fd(void *self);
 void pons__pg_keeper_stop(pg *s);
 void pons__pg_let_go(pg *s, pg_holding *h); // frees it
 bool pons__pg_away(void *self);
+
+// lanes.c
+void pons__pg_lanes(void *self, pons_lanes *ret);
+bool pons__pg_keeper_start(pg *s); // lease.c: the thread that hears; false: there is none
 
 // trim.c
 int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);

@@ -52,11 +52,153 @@ static const char *const steps[] = {
     "CREATE INDEX item_found ON pons.item USING gin(found);"
     "CREATE INDEX item_expires ON pons.item(expires_ms) WHERE expires_ms<>0;"
     "CREATE TABLE pons.note(tid int8 PRIMARY KEY, data bytea NOT NULL);",
+    // 5: lanes. What may be claimed, and what a lane has next, is found from an index's end.
+    "CREATE TABLE pons.session(seq bigserial PRIMARY KEY, id text COLLATE \"C\" NOT NULL UNIQUE,"
+    " lane text COLLATE \"C\" NOT NULL, priority int8 NOT NULL, order_ms int8 NOT NULL,"
+    " state int4 NOT NULL DEFAULT 0, attempt int8 NOT NULL DEFAULT 0, epoch int8 NOT NULL DEFAULT "
+    "0,"
+    " owner text COLLATE \"C\" NOT NULL DEFAULT '', due_ms int8 NOT NULL DEFAULT 0,"
+    " data bytea NOT NULL, note bytea NOT NULL DEFAULT '');"
+    "CREATE INDEX session_next ON pons.session(lane,priority,order_ms,seq) WHERE state=0;"
+    "CREATE INDEX session_due ON pons.session(due_ms) WHERE state=1;"
+    "CREATE INDEX session_live ON pons.session(seq) WHERE state<3;"
+    "CREATE TABLE pons.lane(name text COLLATE \"C\" PRIMARY KEY, head int8 NOT NULL DEFAULT 0,"
+    " head_priority int8 NOT NULL DEFAULT 0, head_order int8 NOT NULL DEFAULT 0,"
+    " running int8 NOT NULL DEFAULT 0, owner text COLLATE \"C\" NOT NULL DEFAULT '',"
+    " epoch int8 NOT NULL DEFAULT 0) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0,"
+    " autovacuum_vacuum_threshold=2000);"
+    "CREATE INDEX lane_ready ON pons.lane(head_priority,head_order,head)"
+    " WHERE head<>0 AND running=0;"
+    "CREATE INDEX lane_owner ON pons.lane(owner) WHERE running<>0;"
+    "CREATE TABLE pons.runner(name text COLLATE \"C\" PRIMARY KEY, beats int8 NOT NULL)"
+    " WITH (fillfactor=50);",
 };
 #define SCHEMA_VERSION ((int)(sizeof steps / sizeof *steps))
 
 // Of the current version; made anew by each migration.
 static const char *const functions[] = {
+    // The lane, locked; it is made when it is new. Its row is locked before any of its sessions'.
+    "CREATE OR REPLACE FUNCTION pons.lane_lock(l text) RETURNS pons.lane LANGUAGE plpgsql AS $$"
+    " DECLARE r pons.lane%ROWTYPE; BEGIN LOOP"
+    "  SELECT * INTO r FROM pons.lane WHERE name=l FOR UPDATE;"
+    "  IF FOUND THEN RETURN r; END IF;"
+    "  INSERT INTO pons.lane(name) VALUES(l) ON CONFLICT DO NOTHING;"
+    " END LOOP; END $$;",
+
+    // Its first session that waits is found anew; who listens is told when that is another one.
+    "CREATE OR REPLACE FUNCTION pons.lane_mend(r pons.lane) RETURNS void LANGUAGE plpgsql AS $$"
+    " DECLARE h record; BEGIN"
+    " SELECT seq, priority, order_ms INTO h FROM pons.session WHERE lane=r.name AND state=0"
+    "  ORDER BY priority, order_ms, seq LIMIT 1;"
+    " UPDATE pons.lane SET head=coalesce(h.seq,0), head_priority=coalesce(h.priority,0),"
+    "  head_order=coalesce(h.order_ms,0) WHERE name=r.name;"
+    " IF h.seq IS NOT NULL AND h.seq<>r.head THEN PERFORM pg_notify('pons_lane',''); END IF;"
+    " END $$;",
+
+    "CREATE OR REPLACE FUNCTION pons.session_add(i text, l text, p int8, o int8, d bytea)"
+    " RETURNS void LANGUAGE plpgsql AS $$"
+    " DECLARE r pons.lane%ROWTYPE; s int8; BEGIN"
+    " r := pons.lane_lock(l);"
+    " INSERT INTO pons.session(id,lane,priority,order_ms,data) VALUES(i,l,p,o,d)"
+    "  RETURNING seq INTO s;"
+    " IF r.head=0 OR (p,o,s)<(r.head_priority,r.head_order,r.head) THEN"
+    "  UPDATE pons.lane SET head=s, head_priority=p, head_order=o WHERE name=l;"
+    "  PERFORM pg_notify('pons_lane',''); END IF;"
+    " END $$;",
+
+    // NULL: there is none; else the state that it has (above 1: nothing has changed).
+    "CREATE OR REPLACE FUNCTION pons.session_change(i text, l text, p int8, o int8, d bytea)"
+    " RETURNS int8 LANGUAGE plpgsql AS $$"
+    " DECLARE was text; s pons.session%ROWTYPE; a pons.lane%ROWTYPE; b pons.lane%ROWTYPE;"
+    " BEGIN LOOP"
+    "  SELECT lane INTO was FROM pons.session WHERE id=i;"
+    "  IF NOT FOUND THEN RETURN NULL; END IF;"
+    "  a := pons.lane_lock(least(was,l)); b := pons.lane_lock(greatest(was,l));"
+    "  SELECT * INTO s FROM pons.session WHERE id=i FOR UPDATE;"
+    "  IF s.state>1 THEN RETURN s.state; END IF;"
+    "  CONTINUE WHEN s.lane<>was;"
+    "  UPDATE pons.session SET lane=l, priority=p, order_ms=o, data=d WHERE id=i;"
+    "  PERFORM pons.lane_mend(a);"
+    "  IF was<>l THEN PERFORM pons.lane_mend(b); END IF;"
+    "  RETURN s.state;"
+    " END LOOP; END $$;",
+
+    "CREATE OR REPLACE FUNCTION pons.session_cancel(i text, t bytea) RETURNS int8"
+    " LANGUAGE plpgsql AS $$"
+    " DECLARE was text; s pons.session%ROWTYPE; a pons.lane%ROWTYPE; BEGIN LOOP"
+    "  SELECT lane INTO was FROM pons.session WHERE id=i;"
+    "  IF NOT FOUND THEN RETURN NULL; END IF;"
+    "  a := pons.lane_lock(was);"
+    "  SELECT * INTO s FROM pons.session WHERE id=i FOR UPDATE;"
+    "  IF s.state>1 THEN RETURN s.state; END IF;"
+    "  CONTINUE WHEN s.lane<>was;"
+    "  UPDATE pons.session SET state=6, due_ms=0, note=t WHERE id=i;"
+    "  PERFORM pons.lane_mend(a);"
+    "  RETURN s.state;"
+    " END LOOP; END $$;",
+
+    // A lane that is locked, and free: its head runs.
+    "CREATE OR REPLACE FUNCTION pons.lane_take(r pons.lane, who text) RETURNS SETOF pons.session"
+    " LANGUAGE plpgsql AS $$"
+    " DECLARE h record; BEGIN"
+    " SELECT seq, priority, order_ms INTO h FROM pons.session WHERE lane=r.name AND state=0"
+    "  AND (priority,order_ms,seq)>(r.head_priority,r.head_order,r.head)"
+    "  ORDER BY priority, order_ms, seq LIMIT 1;"
+    " UPDATE pons.lane SET running=r.head, owner=who, epoch=r.epoch+1, head=coalesce(h.seq,0),"
+    "  head_priority=coalesce(h.priority,0), head_order=coalesce(h.order_ms,0)"
+    "  WHERE name=r.name;"
+    " RETURN QUERY UPDATE pons.session SET state=2, attempt=attempt+1, epoch=r.epoch+1, owner=who,"
+    "  due_ms=0 WHERE seq=r.head RETURNING *;"
+    " END $$;",
+
+    "CREATE OR REPLACE FUNCTION pons.session_claim(who text, names text[])"
+    " RETURNS SETOF pons.session LANGUAGE plpgsql AS $$"
+    " DECLARE r pons.lane%ROWTYPE; BEGIN"
+    " SELECT * INTO r FROM pons.lane WHERE head<>0 AND running=0"
+    "  AND (names IS NULL OR name=ANY(names))"
+    "  ORDER BY head_priority, head_order, head LIMIT 1 FOR UPDATE SKIP LOCKED;"
+    " IF FOUND THEN RETURN QUERY SELECT * FROM pons.lane_take(r,who); END IF;"
+    " END $$;",
+
+    // PN002: the session is not this runner's any more.
+    "CREATE OR REPLACE FUNCTION pons.session_finish(i text, e int8, st int8, due int8, t bytea,"
+    " who text) RETURNS SETOF pons.session LANGUAGE plpgsql AS $$"
+    " DECLARE s record; r pons.lane%ROWTYPE; BEGIN"
+    " SELECT seq, lane INTO s FROM pons.session WHERE id=i;"
+    " IF FOUND THEN SELECT * INTO r FROM pons.lane WHERE name=s.lane AND running=s.seq"
+    "  AND epoch=e FOR UPDATE; END IF;"
+    " IF NOT FOUND THEN RAISE EXCEPTION USING ERRCODE='PN002', MESSAGE='stale'; END IF;"
+    " UPDATE pons.session SET state=st::int4, owner='', due_ms=due, note=t WHERE seq=s.seq;"
+    " IF who IS NOT NULL AND r.head<>0 THEN"
+    "  RETURN QUERY SELECT * FROM pons.lane_take(r,who); RETURN; END IF;"
+    " UPDATE pons.lane SET running=0, owner='' WHERE name=r.name;"
+    " END $$;",
+
+    // When the next one is due; 0: none waits.
+    "CREATE OR REPLACE FUNCTION pons.session_wake(ms int8) RETURNS int8 LANGUAGE plpgsql AS $$"
+    " DECLARE s record; a pons.lane%ROWTYPE; BEGIN LOOP"
+    "  SELECT seq, lane, due_ms INTO s FROM pons.session WHERE state=1 ORDER BY due_ms LIMIT 1;"
+    "  IF NOT FOUND THEN RETURN 0; END IF;"
+    "  IF s.due_ms>ms THEN RETURN s.due_ms; END IF;"
+    "  a := pons.lane_lock(s.lane);"
+    "  UPDATE pons.session SET state=0, due_ms=0 WHERE seq=s.seq AND state=1 AND lane=s.lane;"
+    "  PERFORM pons.lane_mend(a);"
+    " END LOOP; END $$;",
+
+    // PN003: it has beaten. What it beat last is locked, so that it cannot beat meanwhile.
+    "CREATE OR REPLACE FUNCTION pons.session_own(gone text, seen int8, who text)"
+    " RETURNS SETOF pons.session LANGUAGE plpgsql AS $$"
+    " DECLARE b int8; l record; BEGIN"
+    " SELECT beats INTO b FROM pons.runner WHERE name=gone FOR UPDATE;"
+    " IF coalesce(b,0)<>seen THEN RAISE EXCEPTION USING ERRCODE='PN003', MESSAGE='alive'; END IF;"
+    " DELETE FROM pons.runner WHERE name=gone;"
+    " FOR l IN SELECT name, running, epoch FROM pons.lane WHERE owner=gone AND running<>0"
+    "  ORDER BY name FOR UPDATE LOOP"
+    "  UPDATE pons.lane SET owner=who, epoch=l.epoch+1 WHERE name=l.name;"
+    "  RETURN QUERY UPDATE pons.session SET epoch=l.epoch+1, owner=who WHERE seq=l.running"
+    "   RETURNING *;"
+    " END LOOP; END $$;",
+
     "CREATE OR REPLACE FUNCTION pons.fence(t int8, e int8) RETURNS void LANGUAGE plpgsql AS $$"
     " DECLARE now_e int8; BEGIN"
     " PERFORM pg_advisory_xact_lock_shared(" LOCK ", t::int4);"

@@ -208,8 +208,10 @@ static void words_of(sqlite3_context *cx, int n, sqlite3_value **v)
         return;
     }
     size_t count = 0;
-    for (const char *w = text; *w; w += strcspn(w, " "), w += *w == ' ') {
-        words[count++] = (span){w, strcspn(w, " ")};
+    for (const char *w = text + strspn(text, " "); *w;
+         w += strspn(w, " ")) { // damage may be spaces
+        words[count] = (span){w, strcspn(w, " ")};
+        w += words[count++].n;
     }
     qsort(words, count, sizeof *words, by_bytes);
     sqlite3_int64 sum = 0;

@@ -63,11 +63,18 @@ static const char *const rules[] = {
     "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms)",
     "SELECT 'what is noted of thread '||ifnull((SELECT name FROM thread WHERE tid=key),'?')||" UNFIT
     " FROM note WHERE sum IS NOT pons_sum('note',key,data)",
+    "SELECT 'session '||id||" UNFIT " FROM session WHERE sum IS NOT pons_sum('session',"
+    "id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note)",
+    "SELECT 'lane '||name||" UNFIT " FROM lane WHERE sum IS NOT pons_sum('lane',"
+    "name,head,head_priority,head_order,running,owner,epoch)",
     // Tables that are lost cannot be read, which is said.
     "SELECT 'the index of effects is lost' WHERE NOT EXISTS(SELECT 1 FROM sqlite_master"
     " WHERE type='index' AND name='effect_id')",
     "SELECT 'the index of the items'' ends is lost' WHERE NOT EXISTS(SELECT 1 FROM sqlite_master"
     " WHERE type='index' AND name='item_expires')",
+    "WITH w(name) AS (VALUES('session_next'),('session_due'),('session_live'),('lane_ready'),"
+    "('lane_owner')) SELECT 'the index '||name||' of lanes is lost' FROM w WHERE name NOT IN"
+    " (SELECT name FROM sqlite_master WHERE type='index')",
     "SELECT 'the full-text index of items does not fit them' WHERE"
     " (SELECT sum(pons_words(doc,term)) FROM temp.item_vocab) IS NOT"
     " (SELECT sum(pons_words(iid,words)) FROM item WHERE words<>'')",
@@ -95,6 +102,14 @@ static const char *const rules[] = {
     " FROM inbox i JOIN thread t ON t.tid=i.key>>36 WHERE i.key&" KEY_MASK ">t.inbox_seq",
     "SELECT count(*)||' notes of a thread that is lost' FROM note"
     " WHERE key NOT IN (SELECT tid FROM thread) HAVING count(*)",
+    "SELECT count(*)||' sessions of a lane that is lost' FROM session"
+    " WHERE lane NOT IN (SELECT name FROM lane) HAVING count(*)",
+    "SELECT 'lane '||name||' does not have its first session in front' FROM lane WHERE head IS NOT"
+    " ifnull((SELECT sid FROM session WHERE lane=name AND state=0"
+    "  ORDER BY priority, order_ms, sid LIMIT 1),0)",
+    "SELECT 'lane '||name||' does not have what runs' FROM lane WHERE running IS NOT"
+    " ifnull((SELECT min(sid) FROM session WHERE lane=name AND state=2 AND state<3),0) OR"
+    " (SELECT count(*) FROM session WHERE lane=name AND state=2 AND state<3)>1",
     // Numbers without gaps.
     "SELECT (max(key)-min(key)+1-count(*))||' events" OF_THREAD " are lost' FROM event"
     " GROUP BY key>>36 HAVING max(key)-min(key)+1<>count(*)",

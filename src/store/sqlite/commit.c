@@ -23,8 +23,6 @@ static void write_alone(sq *s, commit_request *r);
 static void settle(sq *s, commit_request *r, int status);
 static void say_what(commit_request *r);
 static int apply(sq *s, commit_request *r, pons_error *err);
-static bool transact(sq *s, pons_sync sync, pons_error *err);
-static int finish_write(sq *s, int rc, pons_error *err);
 static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                 pons_error *err);
 static bool wal_tend_aside(sq *s);
@@ -74,8 +72,8 @@ int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pon
     if (rc) {
         return rc;
     }
-    rc = transact(s, sync, err) ? pons__sql_items(s, items, n, err) : err->status;
-    return finish_write(s, rc, err);
+    rc = pons__transact(s, sync, err) ? pons__sql_items(s, items, n, err) : err->status;
+    return pons__transacted(s, rc, err);
 }
 
 // In small transactions: others write in between.
@@ -88,9 +86,9 @@ int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_
     int rc;
     do {
         before = removed;
-        rc = transact(s, PONS_SYNC_NORMAL, err) ? pons__sql_sweep(s, now_ms, &removed, err)
-                                                : err->status;
-        rc = finish_write(s, rc, err);
+        rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? pons__sql_sweep(s, now_ms, &removed, err)
+                                                      : err->status;
+        rc = pons__transacted(s, rc, err);
     } while (!rc && removed - before == PONS__SWEEP_BATCH);
     if (!rc && ret_removed) {
         *ret_removed = removed;
@@ -108,9 +106,9 @@ int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const 
     if (rc) {
         return rc;
     }
-    rc = transact(s, PONS_SYNC_NORMAL, err) ? pons__sql_note(s, thread, note, was, err)
-                                            : err->status;
-    return finish_write(s, rc, err);
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? pons__sql_note(s, thread, note, was, err)
+                                                  : err->status;
+    return pons__transacted(s, rc, err);
 }
 
 void pons__writer_enter(sq *s)
@@ -376,14 +374,14 @@ static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *r
     return rc ? rc : pons__inbox_put(s, tid, *ret_seq, nid, kind, row->value, err);
 }
 
-// Takes the right to write and begins; finish_write gives it back in any case.
-static bool transact(sq *s, pons_sync sync, pons_error *err)
+// Takes the right to write and begins; pons__transacted gives it back in any case.
+bool pons__transact(sq *s, pons_sync sync, pons_error *err)
 {
     pons__writer_enter(s);
     return !pons__sync_set(s, sync, err) && !pons__tx_begin(s, err);
 }
 
-static int finish_write(sq *s, int rc, pons_error *err)
+int pons__transacted(sq *s, int rc, pons_error *err)
 {
     rc = rc ? rc : pons__tx_commit(s, err);
     if (rc) {

@@ -33,8 +33,8 @@ typedef struct repair {
     const char *path;
     char kept[PATH_MAX], fresh[PATH_MAX];
     sql_conn from, into;
-    bool plain; // rows without a checksum are from before there were any
-    bool early; // the file is of a schema without items
+    bool plain;    // rows without a checksum are from before there were any
+    size_t tables; // that the file's schema has
     pons_store_say_fn say;
     void *user;
     pons_error *err;
@@ -67,8 +67,12 @@ static const table tables[] = {
     {"item", "iid", "iid,ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms", 10,
      NULL},
     {"note", "key", "key,data", 2, NULL},
+    {"session", "sid", "sid,id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note",
+     12, NULL},
+    {"lane", NULL, "name,head,head_priority,head_order,running,owner,epoch", 7, NULL},
 };
 #define TABLES_BEFORE_4 9
+#define TABLES_BEFORE_5 11
 
 // What makes the rest true again, in this order; what is said when rows were changed, or NULL.
 static const struct mend {
@@ -92,7 +96,12 @@ static const struct mend {
      "DELETE FROM item WHERE typeof(ns)||typeof(key)||typeof(value)||typeof(words)||"
      "typeof(vectors)||typeof(created_ms)||typeof(updated_ms)||typeof(ttl_ms)||typeof(expires_ms)"
      "<>'texttextblobtextblobintegerintegerintegerinteger';"
-     "DELETE FROM note WHERE typeof(data)<>'blob'",
+     "DELETE FROM note WHERE typeof(data)<>'blob';"
+     "DELETE FROM session WHERE typeof(id)||typeof(lane)||typeof(priority)||typeof(order_ms)||"
+     "typeof(state)||typeof(attempt)||typeof(epoch)||typeof(owner)||typeof(due_ms)||typeof(data)||"
+     "typeof(note)<>'texttextintegerintegerintegerintegerintegertextintegerblobblob';"
+     "DELETE FROM lane WHERE typeof(head)||typeof(head_priority)||typeof(head_order)||"
+     "typeof(running)||typeof(owner)||typeof(epoch)<>'integerintegerintegerintegertextinteger'",
      "rows that cannot be of their table are left out", false},
     {"INSERT INTO meta(key,value) SELECT 'epoch',0 WHERE NOT EXISTS(SELECT 1 FROM meta WHERE"
      " key='epoch' AND typeof(value)='integer')",
@@ -143,6 +152,21 @@ static const struct mend {
      NULL, false},
     {"DELETE FROM note WHERE key NOT IN (SELECT tid FROM thread)",
      "notes of threads that are lost are left out", false},
+    {"INSERT INTO lane(name,head,head_priority,head_order,running,owner,epoch) SELECT lane,0,0,0,0,"
+     "'',0 FROM session WHERE lane NOT IN (SELECT name FROM lane) GROUP BY lane",
+     "lanes that are lost are made from their sessions", false},
+    // Of two that run in a lane, which cannot be, nobody knows which one did.
+    {"UPDATE session SET state=5, owner='' WHERE state=2 AND sid<>(SELECT min(sid) FROM session o"
+     " WHERE o.lane=session.lane AND o.state=2 AND o.state<3)",
+     "sessions of which nobody can say what became of them", false},
+    {"UPDATE lane SET running=ifnull((SELECT sid FROM session WHERE lane=name AND state=2 AND "
+     "state<3),0),"
+     " owner=ifnull((SELECT owner FROM session WHERE lane=name AND state=2 AND state<3),''),"
+     " epoch=max(epoch,ifnull((SELECT max(epoch) FROM session WHERE lane=name),0)),"
+     " (head,head_priority,head_order)=(SELECT ifnull(max(sid),0), ifnull(max(priority),0),"
+     "  ifnull(max(order_ms),0) FROM (SELECT sid, priority, order_ms FROM session WHERE lane=name"
+     "  AND state=0 ORDER BY priority, order_ms, sid LIMIT 1))",
+     NULL, false},
     {"INSERT INTO item_words(item_words) VALUES('rebuild')", NULL, false},
     {"DELETE FROM meta WHERE key='plain' OR key LIKE 'effects.%'", NULL, false},
 };
@@ -172,8 +196,7 @@ int pons_store_repair(const char *path, char *kept, size_t cap, pons_store_say_f
     int rc = nobody_there(path, r.err);
     rc = rc ? rc : keep_copy(&r);
     rc = rc ? rc : open_both(&r);
-    const size_t n_tables = sizeof tables / sizeof *tables;
-    for (size_t i = 0; !rc && i < (r.early ? TABLES_BEFORE_4 : n_tables); i++) {
+    for (size_t i = 0; !rc && i < r.tables; i++) {
         rc = move_rows(&r, &tables[i]);
     }
     rc = rc ? rc : mend_all(&r);
@@ -271,7 +294,10 @@ static int open_both(repair *r)
     sqlite3_finalize(st);
     int version = 0;
     pons_error ignored;
-    r->early = !rc && !pons__schema_of(&r->from, &version, &ignored) && version >= 1 && version < 4;
+    const bool known = !rc && !pons__schema_of(&r->from, &version, &ignored) && version >= 1;
+    r->tables = known && version < 4   ? TABLES_BEFORE_4
+                : known && version < 5 ? TABLES_BEFORE_5
+                                       : sizeof tables / sizeof *tables;
     if (!rc) {
         sqlite3_exec(r->into.db, "DELETE FROM meta; BEGIN IMMEDIATE", NULL, NULL, NULL);
     }
@@ -391,7 +417,7 @@ static int move_rows(repair *r, const table *t)
              "SELECT %s, ifnull(sum=pons_sum('%s',%s),%d) FROM %s WHERE ?1=0 ORDER BY %s DESC",
              t->columns, t->name, summed, r->plain, t->name, key);
     snprintf(put, sizeof put, "INSERT OR IGNORE INTO %s(%s) VALUES(%.*s)", t->name, t->columns,
-             t->n * 2 - 1, "?,?,?,?,?,?,?,?,?,?");
+             t->n * 2 - 1, "?,?,?,?,?,?,?,?,?,?,?,?");
     mover m = {.r = r, .t = t, .last = INT64_MIN};
     if (sqlite3_prepare_v2(r->into.db, put, -1, &m.put, NULL) != SQLITE_OK) {
         return fail(r, "cannot write the repaired store", 0);

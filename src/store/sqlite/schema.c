@@ -50,10 +50,27 @@
     " tokenize='ascii', detail=none, columnsize=0);"                                               \
     "CREATE TABLE note(key INTEGER PRIMARY KEY, data BLOB NOT NULL, sum);"
 
+// Of the fifth: lanes. What may be claimed, and what a lane has next, is found from an index's end.
+#define LANE_TABLES                                                                                \
+    "CREATE TABLE session(sid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, lane TEXT NOT NULL,"   \
+    " priority INTEGER NOT NULL, order_ms INTEGER NOT NULL, state INTEGER NOT NULL,"               \
+    " attempt INTEGER NOT NULL, epoch INTEGER NOT NULL, owner TEXT NOT NULL,"                      \
+    " due_ms INTEGER NOT NULL, data BLOB NOT NULL, note BLOB NOT NULL, sum);"                      \
+    "CREATE INDEX session_next ON session(lane, priority, order_ms, sid) WHERE state=0;"           \
+    "CREATE INDEX session_due ON session(due_ms) WHERE state=1;"                                   \
+    "CREATE INDEX session_live ON session(state, lane) WHERE state<3;"                             \
+    "CREATE TABLE lane(name TEXT PRIMARY KEY, head INTEGER NOT NULL,"                              \
+    " head_priority INTEGER NOT NULL, head_order INTEGER NOT NULL, running INTEGER NOT NULL,"      \
+    " owner TEXT NOT NULL, epoch INTEGER NOT NULL, sum) WITHOUT ROWID;"                            \
+    "CREATE INDEX lane_ready ON lane(head_priority, head_order, head)"                             \
+    " WHERE head<>0 AND running=0;"                                                                \
+    "CREATE INDEX lane_owner ON lane(owner) WHERE running<>0;"                                     \
+    "CREATE TABLE runner(name TEXT PRIMARY KEY, beats INTEGER NOT NULL) WITHOUT ROWID;"
+
 // A new file is made in the newest schema at once: the steps would make SQLite write each table's
 // definition twice. tests/store/sqlite compare the two ways.
-static const char newest_schema[] =
-    TABLES(", sum") ITEM_TABLES "INSERT INTO meta VALUES('epoch',0,pons_sum('meta','epoch',0));";
+static const char newest_schema[] = TABLES(", sum") ITEM_TABLES LANE_TABLES
+    "INSERT INTO meta VALUES('epoch',0,pons_sum('meta','epoch',0));";
 
 // schema_steps[v] turns version v into v + 1.
 static const char *const schema_steps[] = {
@@ -70,6 +87,8 @@ static const char *const schema_steps[] = {
     "UPDATE meta SET sum=pons_sum('meta',key,value);",
     // 4: items, their full-text index, and what is noted of threads.
     ITEM_TABLES,
+    // 5: lanes.
+    LANE_TABLES,
 };
 #define SCHEMA_VERSION ((int)(sizeof schema_steps / sizeof *schema_steps))
 

@@ -16,6 +16,7 @@
 //     checkpoint   key = namespace << 36 | place      event, effect, inbox   key = thread << 36 | n
 //     record       (namespace, checkpoint, task, idx)
 //     thread, ns, word   names to numbers             meta   the epoch
+//     session, lane, runner   work for targets, one row a target, and who takes it
 //     item, item_words   documents of no thread       note   what is known of a thread
 //
 // docs/store.md has the tables, the bytes and the protocol of leases; sqlite.h says which
@@ -161,6 +162,7 @@ static const pons_store_ops sqlite_ops = {
     .items = pons__sq_items,
     .item_spaces = pons__sq_item_spaces,
     .items_sweep = pons__sq_items_sweep,
+    .lanes = pons__sq_lanes,
     .thread_note = pons__sq_thread_note,
     .thread_list = pons__sq_thread_list,
 };

@@ -10,6 +10,7 @@
 //   lease.c         leases in the database; the end of a thread
 //   items.c         items; notes of threads
 //   prune.c         copies of threads; pruning, and space given back
+//   lanes.c         sessions in the lanes of their targets
 //   trim.c          a little of what is old, taken away in one small transaction
 //   check.c         looking for damage
 //   wal.c           whether the log beside the file is whole
@@ -55,6 +56,13 @@ static inline int64_t key_seq(int64_t key)
 #define SQL_ITEM_WANTED                                                                            \
     "(expires_ms=0 OR expires_ms>?1) AND (?2 IS NULL OR iid IN"                                    \
     " (SELECT rowid FROM item_words WHERE item_words MATCH ?2))"
+
+#define SQL_SESSION "sid,id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note"
+// The checksum of a session of which these columns change.
+#define SQL_SESSION_SUM(lane, priority, order_ms, state, attempt, epoch, owner, due, data, note)   \
+    "sum=pons_sum('session',id," lane "," priority "," order_ms "," state "," attempt "," epoch    \
+    "," owner "," due "," data "," note ")"
+#define SQL_SESSION_PLACE "lane", "priority", "order_ms"
 
 // X(name, text): every statement, prepared once a connection, on first use.
 #define SQL_TABLE(X)                                                                               \
@@ -175,6 +183,52 @@ static inline int64_t key_seq(int64_t key)
     X(WORDS_ADD, "INSERT INTO item_words(rowid,words) VALUES(?1,?2)")                              \
     X(WORDS_DEL, "INSERT INTO item_words(item_words,rowid,words) VALUES('delete',?1,?2)")          \
     X(WORDS_ANEW, "INSERT INTO item_words(item_words) VALUES('rebuild')")                          \
+    X(SESSION_ADD, "INSERT INTO session(id,lane,priority,order_ms,state,attempt,epoch,owner,"      \
+                   "due_ms,data,note,sum) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)")         \
+    X(SESSION_GET, "SELECT " SQL_SESSION " FROM session WHERE id=?1")                              \
+    X(SESSION_LIST, "SELECT " SQL_SESSION " FROM session WHERE sid>?1 AND (?2>>state)&1"           \
+                    " AND (?3 IS NULL OR lane=?3) ORDER BY sid LIMIT ?4")                          \
+    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM session INDEXED BY session_live WHERE state<3"    \
+                    " AND sid>?1 AND (?2>>state)&1 AND (?3 IS NULL OR lane=?3)"                    \
+                    " ORDER BY sid LIMIT ?4")                                                      \
+    X(SESSION_NEXT, "SELECT sid, priority, order_ms FROM session WHERE lane=?1 AND state=0"        \
+                    " ORDER BY priority, order_ms, sid LIMIT 1")                                   \
+    X(SESSION_CLAIM,                                                                               \
+      "UPDATE session SET state=2, attempt=attempt+1, epoch=?2, owner=?3, "                        \
+      "due_ms=0," SQL_SESSION_SUM("lane", "priority", "order_ms", "2", "attempt+1", "?2", "?3",    \
+                                  "0", "data", "note") " WHERE sid=?1 RETURNING " SQL_SESSION)     \
+    X(SESSION_OWN, "UPDATE session SET epoch=?2, owner=?3," SQL_SESSION_SUM(                       \
+                       "lane", "priority", "order_ms", "state", "attempt", "?2", "?3", "due_ms",   \
+                       "data", "note") " WHERE sid=?1 RETURNING " SQL_SESSION)                     \
+    X(SESSION_END, "UPDATE session SET state=?2, owner='', due_ms=?3, note=?4," SQL_SESSION_SUM(   \
+                       "lane", "priority", "order_ms", "?2", "attempt", "epoch", "''", "?3",       \
+                       "data", "?4") " WHERE sid=?1")                                              \
+    X(SESSION_NOTE, "UPDATE session SET note=?2," SQL_SESSION_SUM(                                 \
+                        "lane", "priority", "order_ms", "state", "attempt", "epoch", "owner",      \
+                        "due_ms", "data", "?2") " WHERE sid=?1")                                   \
+    X(SESSION_MOVE,                                                                                \
+      "UPDATE session SET lane=?2, priority=?3, order_ms=?4, data=?5," SQL_SESSION_SUM(            \
+          "?2", "?3", "?4", "state", "attempt", "epoch", "owner", "due_ms", "?5",                  \
+          "note") " WHERE sid=?1")                                                                 \
+    X(SESSION_WAKE, "UPDATE session SET state=0, due_ms=0," SQL_SESSION_SUM(                       \
+                        "lane", "priority", "order_ms", "0", "attempt", "epoch", "owner", "0",     \
+                        "data", "note") " WHERE sid=?1")                                           \
+    X(SESSION_DUE, "SELECT sid, lane, due_ms FROM session WHERE state=1 ORDER BY due_ms LIMIT 1")  \
+    X(LANE_ADD, "INSERT OR IGNORE INTO lane(name,head,head_priority,head_order,running,owner,"     \
+                "epoch,sum) VALUES(?1,0,0,0,0,'',0,pons_sum('lane',?1,0,0,0,0,'',0))")             \
+    X(LANE_GET, "SELECT head, head_priority, head_order, running, owner, epoch FROM lane"          \
+                " WHERE name=?1")                                                                  \
+    X(LANE_SET, "UPDATE lane SET head=?2, head_priority=?3, head_order=?4, running=?5, owner=?6,"  \
+                " epoch=?7, sum=pons_sum('lane',?1,?2,?3,?4,?5,?6,?7) WHERE name=?1")              \
+    X(LANE_READY, "SELECT name FROM lane WHERE head<>0 AND running=0"                              \
+                  " ORDER BY head_priority, head_order, head")                                     \
+    X(LANE_OF, "SELECT name FROM lane WHERE owner=?1 AND running<>0 LIMIT 1")                      \
+    X(RUNNER_BEAT, "INSERT INTO runner(name,beats) VALUES(?1,1)"                                   \
+                   " ON CONFLICT(name) DO UPDATE SET beats=beats+1")                               \
+    X(RUNNER_GET, "SELECT beats FROM runner WHERE name=?1")                                        \
+    X(RUNNER_DEL, "DELETE FROM runner WHERE name=?1")                                              \
+    X(RUNNERS, "SELECT name, beats FROM runner UNION ALL SELECT DISTINCT owner, 0 FROM lane"       \
+               " WHERE running<>0 AND owner NOT IN (SELECT name FROM runner) ORDER BY 1")          \
     X(THREAD_ONE, "SELECT tid, name, created_ms, touched_ms FROM thread WHERE name=?1")            \
     X(NS_OF, "SELECT nid FROM ns WHERE tid=?1")                                                    \
     X(NS_NAMED, "SELECT nid, name FROM ns WHERE tid=?1 ORDER BY nid")                              \
@@ -478,12 +532,18 @@ int pons__sq_items(void *self, const pons_item_find *find, pons_item_fn fn, void
 int pons__sq_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
                          void *user, pons_error *err);
 
+// lanes.c
+void pons__sq_lanes(void *self, pons_lanes *ret);
+
 // prune.c
 int pons__sql_run2(sq *s, sql_id id, int64_t a, int64_t b, pons_error *err); // [writing]
 int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_error *err);
 int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
                    pons_error *err);
 
+// commit.c, for what is neither a commit nor a post
+bool pons__transact(sq *s, pons_sync sync, pons_error *err); // takes the right to write, begins
+int pons__transacted(sq *s, int rc, pons_error *err);        // commits or not; gives it back
 // trim.c
 int pons__sq_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
 

@@ -1,0 +1,771 @@
+// lanes.c - sessions in the lanes of their targets.
+//
+//     session   sid | id lane priority order_ms state attempt epoch owner due_ms data note
+//     lane      name | head head_priority head_order   the first session that waits; 0: none
+//                    | running owner epoch             the one that runs, whose it is
+//     runner    name | beats
+//
+// A lane's row says all that a claim has to know: the free lane whose head comes first is the first row
+// of an index, however many sessions wait, in it or in others. Whatever changes a lane's sessions
+// finds its head anew, from another index's end.
+#include "store/sqlite/sqlite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lane {
+    char name[PONS_NAME_MAX];
+    int64_t head, head_priority, head_order;
+    int64_t running; // a session's sid; 0: none
+    char owner[PONS_NAME_MAX];
+    int64_t epoch;
+} lane;
+
+typedef struct place { // of a session
+    int64_t sid;
+    int32_t state;
+    uint64_t epoch;
+    char lane[PONS_NAME_MAX];
+} place;
+
+// ---- rows; [writing], inside a transaction ------------------------------------------------------
+
+static void column_session(sqlite3_stmt *st, pons_session_row *ret)
+{
+    *ret = (pons_session_row){
+        .seq = sqlite3_column_int64(st, 0),
+        .id = pons__text_column(st, 1),
+        .lane = pons__text_column(st, 2),
+        .priority = sqlite3_column_int(st, 3),
+        .order_ms = sqlite3_column_int64(st, 4),
+        .state = sqlite3_column_int(st, 5),
+        .attempt = sqlite3_column_int(st, 6),
+        .epoch = (uint64_t)sqlite3_column_int64(st, 7),
+        .owner = pons__text_column(st, 8),
+        .due_ms = sqlite3_column_int64(st, 9),
+        .data = pons__bytes_column(st, 10),
+        .note = pons__bytes_column(st, 11),
+    };
+}
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+}
+
+// The row that a statement gives, if any, is copied; the statement is reset.
+static int copy_row(sql_conn *c, sqlite3_stmt *st, session_list *list, pons_error *err)
+{
+    const int code = pons__sql_step(c, st, err);
+    int rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    if (code == SQLITE_ROW) {
+        pons_session_row row;
+        column_session(st, &row);
+        if ((sqlite3_errcode(c->db) & 0xff) == SQLITE_NOMEM || !pons__session_push(list, &row)) {
+            rc = no_memory(err);
+        }
+    }
+    sqlite3_reset(st);
+    return rc;
+}
+
+static void column_word(sqlite3_stmt *st, int at, char ret[PONS_NAME_MAX])
+{
+    strncpy(ret, pons__text_column(st, at), PONS_NAME_MAX - 1);
+    ret[PONS_NAME_MAX - 1] = '\0';
+}
+
+static int lane_get(sq *s, const char *name, lane *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_GET, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+    const int code = pons__sql_step(&s->w, st, err);
+    if (code == SQLITE_ROW) {
+        *ret = (lane){.head = sqlite3_column_int64(st, 0),
+                      .head_priority = sqlite3_column_int64(st, 1),
+                      .head_order = sqlite3_column_int64(st, 2),
+                      .running = sqlite3_column_int64(st, 3),
+                      .epoch = sqlite3_column_int64(st, 5)};
+        column_word(st, 4, ret->owner);
+        strncpy(ret->name, name, PONS_NAME_MAX - 1);
+    }
+    sqlite3_reset(st);
+    if (code == SQLITE_DONE) {
+        return pons_error_set(err, PONS_ECORRUPT, "store", "lane %s is lost", name);
+    }
+    return code == SQLITE_ROW ? PONS_OK : err->status;
+}
+
+static int lane_make(sq *s, const char *name, lane *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_ADD, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+    int rc = pons__sql_run(&s->w, st, err);
+    return rc ? rc : lane_get(s, name, ret, err);
+}
+
+static int lane_set(sq *s, const lane *l, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_SET, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, l->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(st, 2, l->head);
+    sqlite3_bind_int64(st, 3, l->head_priority);
+    sqlite3_bind_int64(st, 4, l->head_order);
+    sqlite3_bind_int64(st, 5, l->running);
+    sqlite3_bind_text(st, 6, l->owner, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(st, 7, l->epoch);
+    return pons__sql_run(&s->w, st, err);
+}
+
+// Its first session that waits.
+static int lane_head(sq *s, lane *l, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_NEXT, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, l->name, -1, SQLITE_STATIC);
+    const int code = pons__sql_step(&s->w, st, err);
+    const bool some = code == SQLITE_ROW;
+    l->head = some ? sqlite3_column_int64(st, 0) : 0;
+    l->head_priority = some ? sqlite3_column_int64(st, 1) : 0;
+    l->head_order = some ? sqlite3_column_int64(st, 2) : 0;
+    sqlite3_reset(st);
+    return some || code == SQLITE_DONE ? PONS_OK : err->status;
+}
+
+static int lane_mend(sq *s, const char *name, pons_error *err)
+{
+    lane l;
+    int rc = lane_make(s, name, &l, err);
+    rc = rc ? rc : lane_head(s, &l, err);
+    return rc ? rc : lane_set(s, &l, err);
+}
+
+// Its head runs now.
+static int lane_take(sq *s, lane *l, const char *runner, session_list *ret, pons_error *err)
+{
+    const int64_t sid = l->head;
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_CLAIM, err);
+    if (!st) {
+        return err->status;
+    }
+    l->epoch++;
+    l->running = sid;
+    strncpy(l->owner, runner, sizeof l->owner - 1);
+    sqlite3_bind_int64(st, 1, sid);
+    sqlite3_bind_int64(st, 2, l->epoch);
+    sqlite3_bind_text(st, 3, runner, -1, SQLITE_STATIC);
+    int rc = copy_row(&s->w, st, ret, err);
+    if (!rc && ret->n == 0) {
+        rc = pons_error_set(err, PONS_ECORRUPT, "store", "the first session of lane %s is lost",
+                            l->name);
+    }
+    rc = rc ? rc : lane_head(s, l, err);
+    return rc ? rc : lane_set(s, l, err);
+}
+
+static int find(sq *s, const char *id, place *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_GET, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
+    const int code = pons__sql_step(&s->w, st, err);
+    if (code == SQLITE_ROW) {
+        ret->sid = sqlite3_column_int64(st, 0);
+        ret->state = sqlite3_column_int(st, 5);
+        ret->epoch = (uint64_t)sqlite3_column_int64(st, 7);
+        column_word(st, 2, ret->lane);
+    }
+    sqlite3_reset(st);
+    return code == SQLITE_ROW    ? PONS_OK
+           : code == SQLITE_DONE ? pons__session_not_found(err, id)
+                                 : err->status;
+}
+
+static int find_own(sq *s, const char *id, uint64_t epoch, place *ret, pons_error *err)
+{
+    const int rc = find(s, id, ret, err);
+    const bool other = !rc && (ret->state != PONS_SESSION_RUNNING || ret->epoch != epoch);
+    return other || rc == PONS_ENOTFOUND ? pons__session_stale(err, id) : rc;
+}
+
+static int find_waiting(sq *s, const char *id, place *ret, pons_error *err)
+{
+    const int rc = find(s, id, ret, err);
+    return !rc && ret->state > PONS_SESSION_WAITING ? pons__session_fixed(err, id, ret->state) : rc;
+}
+
+static int set_end(sq *s, int64_t sid, int32_t state, int64_t due_ms, pons_bytes note,
+                   pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_END, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, sid);
+    sqlite3_bind_int(st, 2, state);
+    sqlite3_bind_int64(st, 3, due_ms);
+    pons__bytes_bind(st, 4, note);
+    return pons__sql_run(&s->w, st, err);
+}
+
+// ---- what is waiting ----------------------------------------------------------------------------
+
+static int add(sq *s, const pons_session_row *row, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_ADD, err);
+    if (!st) {
+        return err->status;
+    }
+    row_sum sum;
+    pons__sum_start(&sum, "session");
+    pons__sum_text(&sum, st, 1, row->id);
+    pons__sum_text(&sum, st, 2, row->lane);
+    pons__sum_int(&sum, st, 3, row->priority);
+    pons__sum_int(&sum, st, 4, row->order_ms);
+    pons__sum_int(&sum, st, 5, PONS_SESSION_PENDING);
+    pons__sum_int(&sum, st, 6, 0);
+    pons__sum_int(&sum, st, 7, 0);
+    pons__sum_text(&sum, st, 8, "");
+    pons__sum_int(&sum, st, 9, 0);
+    pons__sum_bytes(&sum, st, 10, row->data);
+    pons__sum_bytes(&sum, st, 11, (pons_bytes){0});
+    pons__sum_end(&sum, st, 12);
+    const int rc = pons__sql_run(&s->w, st, err);
+    return rc == PONS_EEXIST ? pons__session_exists(err, row->id) : rc;
+}
+
+static bool before(const pons_session_row *row, const lane *l)
+{
+    if (l->head == 0 || row->priority != l->head_priority) {
+        return l->head == 0 || row->priority < l->head_priority;
+    }
+    return row->order_ms < l->head_order; // a newer sid is later
+}
+
+static int sq_enqueue(void *self, const pons_session_row *rows, size_t n, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__session_check_rows(rows, n, err);
+    if (rc || n == 0) {
+        return rc;
+    }
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? PONS_OK : err->status;
+    lane l = {0};
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (strcmp(l.name, rows[i].lane) != 0) {
+            rc = lane_make(s, rows[i].lane, &l, err);
+        }
+        rc = rc ? rc : add(s, &rows[i], err);
+        if (!rc && before(&rows[i], &l)) {
+            l.head = sqlite3_last_insert_rowid(s->w.db);
+            l.head_priority = rows[i].priority;
+            l.head_order = rows[i].order_ms;
+            rc = lane_set(s, &l, err);
+        }
+    }
+    return pons__transacted(s, rc, err);
+}
+
+static int move(sq *s, const pons_session_row *row, pons_error *err)
+{
+    place was;
+    int rc = find_waiting(s, row->id, &was, err);
+    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_SESSION_MOVE, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, was.sid);
+    sqlite3_bind_text(st, 2, row->lane, -1, SQLITE_STATIC);
+    sqlite3_bind_int(st, 3, row->priority);
+    sqlite3_bind_int64(st, 4, row->order_ms);
+    pons__bytes_bind(st, 5, row->data);
+    rc = pons__sql_run(&s->w, st, err);
+    rc = rc ? rc : lane_mend(s, row->lane, err);
+    return rc || strcmp(was.lane, row->lane) == 0 ? rc : lane_mend(s, was.lane, err);
+}
+
+static int sq_change(void *self, const pons_session_row *row, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__session_check(row, err);
+    if (rc) {
+        return rc;
+    }
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? move(s, row, err) : err->status;
+    return pons__transacted(s, rc, err);
+}
+
+static int sq_cancel(void *self, const char *id, pons_bytes note, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    place at;
+    int rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? find_waiting(s, id, &at, err) : err->status;
+    rc = rc ? rc : set_end(s, at.sid, PONS_SESSION_CANCELLED, 0, note, err);
+    rc = rc ? rc : lane_mend(s, at.lane, err);
+    return pons__transacted(s, rc, err);
+}
+
+// The one that is due first, woken when its time has come; *more: it was.
+static int wake_one(sq *s, int64_t now_ms, int64_t *ret_due_ms, bool *more, pons_error *err)
+{
+    char name[PONS_NAME_MAX];
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_DUE, err);
+    if (!st) {
+        return err->status;
+    }
+    const int code = pons__sql_step(&s->w, st, err);
+    const int64_t sid = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    const int64_t due = code == SQLITE_ROW ? sqlite3_column_int64(st, 2) : 0;
+    column_word(st, 1, name);
+    sqlite3_reset(st);
+    *more = false;
+    *ret_due_ms = sid ? due : 0;
+    if (code != SQLITE_ROW || due > now_ms) {
+        return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    }
+    *more = true;
+    st = pons__sql(&s->w, SQL_SESSION_WAKE, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, sid);
+    const int rc = pons__sql_run(&s->w, st, err);
+    return rc ? rc : lane_mend(s, name, err);
+}
+
+// Whether any is due, without the right to write.
+static int look_due(sq *s, int64_t *ret_due_ms, pons_error *err)
+{
+    sql_conn *c = pons__reader_take(s, err);
+    sqlite3_stmt *st = c ? pons__sql(c, SQL_SESSION_DUE, err) : NULL;
+    int rc = st ? PONS_OK : err->status;
+    if (st) {
+        const int code = pons__sql_step(c, st, err);
+        *ret_due_ms = code == SQLITE_ROW ? sqlite3_column_int64(st, 2) : 0;
+        rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+        if (!rc && code == SQLITE_ROW && *ret_due_ms == 0) {
+            *ret_due_ms = 1; // long ago, but there is one
+        }
+        sqlite3_reset(st);
+    }
+    pons__reader_give(s, c);
+    return rc;
+}
+
+static int sq_wake(void *self, int64_t now_ms, int64_t *ret_due_ms, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int64_t due = 0;
+    bool more = true;
+    int rc = look_due(s, &due, err);
+    if (!rc && due && due <= now_ms) {
+        rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? PONS_OK : err->status;
+        while (!rc && more) {
+            rc = wake_one(s, now_ms, &due, &more, err);
+        }
+        rc = pons__transacted(s, rc, err);
+    }
+    if (!rc && ret_due_ms) {
+        *ret_due_ms = due;
+    }
+    return rc;
+}
+
+// ---- what runs ----------------------------------------------------------------------------------
+
+// The free lane whose head comes first; "": none.
+static int ready(sq *s, const pons_session_claim *how, char ret[PONS_NAME_MAX], pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_READY, err);
+    if (!st) {
+        return err->status;
+    }
+    int code;
+    ret[0] = '\0';
+    while ((code = pons__sql_step(&s->w, st, err)) == SQLITE_ROW) {
+        column_word(st, 0, ret);
+        if (pons__session_wanted(how, ret)) {
+            break;
+        }
+        ret[0] = '\0';
+    }
+    sqlite3_reset(st);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+}
+
+static int claim(sq *s, const pons_session_claim *how, session_list *got, pons_error *err)
+{
+    char name[PONS_NAME_MAX];
+    lane l;
+    int rc = ready(s, how, name, err);
+    if (!rc && !name[0]) {
+        return pons__session_none(err);
+    }
+    rc = rc ? rc : lane_get(s, name, &l, err);
+    return rc ? rc : lane_take(s, &l, how->runner, got, err);
+}
+
+static int give(int rc, session_list *got, pons_session_fn fn, void *user)
+{
+    pons__session_give(got, rc ? NULL : fn, user);
+    return rc;
+}
+
+// Whether some lane is free, without the right to write: runners that find nothing stop nobody.
+static bool any_ready(sq *s, pons_error *err)
+{
+    sql_conn *c = pons__reader_take(s, err);
+    sqlite3_stmt *st = c ? pons__sql(c, SQL_LANE_READY, err) : NULL;
+    const bool any = !st || pons__sql_step(c, st, err) != SQLITE_DONE;
+    if (st) {
+        sqlite3_reset(st);
+    }
+    pons__reader_give(s, c);
+    return any;
+}
+
+static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn fn, void *user,
+                    pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    session_list got = {0};
+    err = err ? err : &own;
+    int rc = pons__session_check_word(how->runner, "runner", err);
+    if (!rc && !any_ready(s, err)) {
+        rc = pons__session_none(err);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? claim(s, how, &got, err) : err->status;
+    return give(pons__transacted(s, rc, err), &got, fn, user);
+}
+
+static int sq_note(void *self, const char *id, uint64_t epoch, pons_bytes note, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    place at;
+    err = err ? err : &own;
+    int rc =
+        pons__transact(s, PONS_SYNC_NORMAL, err) ? find_own(s, id, epoch, &at, err) : err->status;
+    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_SESSION_NOTE, err);
+    if (st) {
+        sqlite3_bind_int64(st, 1, at.sid);
+        pons__bytes_bind(st, 2, note);
+        rc = pons__sql_run(&s->w, st, err);
+    }
+    return pons__transacted(s, st ? rc : err->status, err);
+}
+
+static int finish(sq *s, const pons_session_end *end, session_list *got, pons_error *err)
+{
+    place at;
+    lane l;
+    int rc = find_own(s, end->id, end->epoch, &at, err);
+    rc = rc ? rc : set_end(s, at.sid, end->state, end->due_ms, end->note, err);
+    rc = rc ? rc : lane_get(s, at.lane, &l, err);
+    if (rc) {
+        return rc;
+    }
+    l.running = 0;
+    l.owner[0] = '\0';
+    return end->next_for && l.head ? lane_take(s, &l, end->next_for, got, err)
+                                   : lane_set(s, &l, err);
+}
+
+static int sq_finish(void *self, const pons_session_end *end, pons_session_fn fn, void *user,
+                     pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    session_list got = {0};
+    err = err ? err : &own;
+    int rc = pons__session_check_end(end, err);
+    if (rc) {
+        return rc;
+    }
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? finish(s, end, &got, err) : err->status;
+    return give(pons__transacted(s, rc, err), &got, fn, user);
+}
+
+// ---- runners ------------------------------------------------------------------------------------
+
+static int run_named(sq *s, sql_id id, const char *name, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, id, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+    return pons__sql_run(&s->w, st, err);
+}
+
+static int of_runner(sq *s, sql_id id, const char *runner, pons_error *err)
+{
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__session_check_word(runner, "runner", err);
+    if (rc) {
+        return rc;
+    }
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? run_named(s, id, runner, err) : err->status;
+    return pons__transacted(s, rc, err);
+}
+
+static int sq_beat(void *self, const char *runner, pons_error *err)
+{
+    return of_runner(self, SQL_RUNNER_BEAT, runner, err);
+}
+
+static int sq_leave(void *self, const char *runner, pons_error *err)
+{
+    return of_runner(self, SQL_RUNNER_DEL, runner, err);
+}
+
+// Of a lane that `gone` had; *more: there was one.
+static int reclaim_one(sq *s, const char *gone, const char *runner, session_list *got, bool *more,
+                       pons_error *err)
+{
+    char name[PONS_NAME_MAX];
+    lane l;
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_OF, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, gone, -1, SQLITE_STATIC);
+    const int code = pons__sql_step(&s->w, st, err);
+    column_word(st, 0, name);
+    sqlite3_reset(st);
+    *more = code == SQLITE_ROW;
+    if (code != SQLITE_ROW) {
+        return code == SQLITE_DONE ? PONS_OK : err->status;
+    }
+    int rc = lane_get(s, name, &l, err);
+    st = rc ? NULL : pons__sql(&s->w, SQL_SESSION_OWN, err);
+    if (!st) {
+        return err->status;
+    }
+    l.epoch++;
+    strncpy(l.owner, runner, sizeof l.owner - 1);
+    l.owner[sizeof l.owner - 1] = '\0';
+    sqlite3_bind_int64(st, 1, l.running);
+    sqlite3_bind_int64(st, 2, l.epoch);
+    sqlite3_bind_text(st, 3, runner, -1, SQLITE_STATIC);
+    rc = copy_row(&s->w, st, got, err);
+    return rc ? rc : lane_set(s, &l, err);
+}
+
+static int reclaim(sq *s, const char *gone, int64_t beats, const char *runner, session_list *got,
+                   pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_RUNNER_GET, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, gone, -1, SQLITE_STATIC);
+    const int code = pons__sql_step(&s->w, st, err);
+    const int64_t now = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    sqlite3_reset(st);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return err->status;
+    }
+    if (now != beats) {
+        return pons__session_alive(err, gone);
+    }
+    int rc = run_named(s, SQL_RUNNER_DEL, gone, err);
+    for (bool more = true; !rc && more;) {
+        rc = reclaim_one(s, gone, runner, got, &more, err);
+    }
+    return rc;
+}
+
+static int sq_reclaim(void *self, const char *gone, int64_t beats, const char *runner,
+                      pons_session_fn fn, void *user, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    session_list got = {0};
+    err = err ? err : &own;
+    int rc = pons__session_check_word(gone, "runner", err);
+    rc = rc ? rc : pons__session_check_word(runner, "runner", err);
+    if (!rc && strcmp(gone, runner) == 0) {
+        rc = pons__session_alive(err, gone);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? reclaim(s, gone, beats, runner, &got, err)
+                                                  : err->status;
+    return give(pons__transacted(s, rc, err), &got, fn, user);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+static sqlite3_stmt *read_begin(sq *s, sql_id id, sql_conn **ret, pons_error *err)
+{
+    *ret = pons__reader_take(s, err);
+    sqlite3_stmt *st = *ret ? pons__sql(*ret, id, err) : NULL;
+    if (!st) {
+        pons__reader_give(s, *ret);
+    }
+    return st;
+}
+
+static int read_end(sq *s, sql_conn *c, sqlite3_stmt *st, int code, const pons_error *err)
+{
+    const int rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    sqlite3_reset(st);
+    pons__reader_give(s, c);
+    return rc;
+}
+
+// A column that could not be read for lack of memory is not a session's.
+static bool lost(sql_conn *c)
+{
+    return (sqlite3_errcode(c->db) & 0xff) == SQLITE_NOMEM;
+}
+
+static int each(sq *s, sql_conn *c, sqlite3_stmt *st, pons_session_fn fn, void *user,
+                int64_t *ret_rows, pons_error *err)
+{
+    int code;
+    while ((code = pons__sql_step(c, st, err)) == SQLITE_ROW) {
+        pons_session_row row;
+        column_session(st, &row);
+        if (lost(c)) {
+            code = SQLITE_NOMEM;
+            no_memory(err);
+            break;
+        }
+        ++*ret_rows;
+        if (fn(user, &row)) {
+            break;
+        }
+    }
+    return read_end(s, c, st, code, err);
+}
+
+static bool has_lanes(const sq *s)
+{
+    return s->schema >= 5;
+}
+
+static int sq_get(void *self, const char *id, pons_session_fn fn, void *user, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    sql_conn *c;
+    int64_t rows = 0;
+    err = err ? err : &own;
+    if (has_lanes(s)) {
+        sqlite3_stmt *st = read_begin(s, SQL_SESSION_GET, &c, err);
+        if (!st) {
+            return err->status;
+        }
+        sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
+        const int rc = each(s, c, st, fn, user, &rows, err);
+        if (rc) {
+            return rc;
+        }
+    }
+    return rows ? PONS_OK : pons__session_not_found(err, id);
+}
+
+static int sq_list(void *self, const pons_session_find *find, pons_session_fn fn, void *user,
+                   pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    sql_conn *c;
+    int64_t rows = 0;
+    const bool live = (find->states >> PONS_SESSION_SUCCEEDED) == 0;
+    err = err ? err : &own;
+    if (!has_lanes(s)) {
+        return PONS_OK;
+    }
+    sqlite3_stmt *st = read_begin(s, live ? SQL_SESSION_LIVE : SQL_SESSION_LIST, &c, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, find->after);
+    sqlite3_bind_int64(st, 2, find->states);
+    if (find->lane) {
+        sqlite3_bind_text(st, 3, find->lane, -1, SQLITE_STATIC);
+    } else {
+        sqlite3_bind_null(st, 3);
+    }
+    sqlite3_bind_int64(st, 4, find->limit > 0 ? find->limit : -1);
+    return each(s, c, st, fn, user, &rows, err);
+}
+
+static int sq_runners(void *self, pons_runner_fn fn, void *user, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    sql_conn *c;
+    int code;
+    err = err ? err : &own;
+    if (!has_lanes(s)) {
+        return PONS_OK;
+    }
+    sqlite3_stmt *st = read_begin(s, SQL_RUNNERS, &c, err);
+    if (!st) {
+        return err->status;
+    }
+    while ((code = pons__sql_step(c, st, err)) == SQLITE_ROW) {
+        const char *name = pons__text_column(st, 0);
+        if (lost(c)) {
+            code = SQLITE_NOMEM;
+            no_memory(err);
+            break;
+        }
+        if (fn(user, name, sqlite3_column_int64(st, 1))) {
+            break;
+        }
+    }
+    return read_end(s, c, st, code, err);
+}
+
+static const pons_lane_ops ops = {
+    .enqueue = sq_enqueue,
+    .change = sq_change,
+    .cancel = sq_cancel,
+    .claim = sq_claim,
+    .note = sq_note,
+    .finish = sq_finish,
+    .wake = sq_wake,
+    .beat = sq_beat,
+    .leave = sq_leave,
+    .runners = sq_runners,
+    .reclaim = sq_reclaim,
+    .get = sq_get,
+    .list = sq_list,
+};
+
+void pons__sq_lanes(void *self, pons_lanes *ret)
+{
+    *ret = (pons_lanes){&ops, self};
+}
