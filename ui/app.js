@@ -3,8 +3,9 @@
 //
 //     wire (events, telemetry) --> reduce --> state --> one drawing a frame
 //     buttons --> wire: the server's words; Stop: a port of its own (stop.js)
-import { $, el, fill } from '/ui/dom.js';
+import { $, anew, el } from '/ui/dom.js';
 import { Hand } from '/ui/hand.js';
+import { listenTo } from '/ui/listen.js';
 import en from '/ui/i18n/en.js';
 import zh from '/ui/i18n/zh.js';
 import { reduce, start } from '/ui/store.js';
@@ -83,25 +84,6 @@ function heard(message) {
   if (message.kind === 'hello') stop.ping();
 }
 
-function listen() {
-  const key = `pons ${wire.token} ${query}`;
-  if (globalThis.SharedWorker && globalThis.BroadcastChannel) {
-    const worker = new SharedWorker('/ui/worker.js', { type: 'module', name: 'pons' });
-    new BroadcastChannel(key).onmessage = (e) => heard(e.data);
-    worker.port.onmessage = (e) => heard(e.data);
-    worker.port.start();
-    worker.port.postMessage({ key, token: wire.token, query });
-    return;
-  }
-  wire.listen('/v1/events' + (query ? query + '&' : '?') + 'last=200', { on: (what, e) => {
-    if (what === 'denied') heard({ kind: 'denied' });
-    else if (what !== 'event' || e.event === 'dropped') return;
-    else if (e.event === 'hello' || e.event === 'hb') heard({ kind: e.event, data: e.data });
-    else heard({ kind: 'event', data: e.data });
-  } });
-  wire.listen('/v1/live?hz=10&view=1', { on: (what, e) => { if (what === 'event') heard({ kind: e.event, data: e.data }); } });
-}
-
 // ---- drawing ----
 
 function zoneName(id) {
@@ -147,7 +129,7 @@ function speak() {
   for (const e of all('[data-t]')) e.textContent = t(e.dataset.t);
   for (const e of all('[data-t-label]')) e.setAttribute('aria-label', t(e.dataset.tLabel));
   $('lang').textContent = t('language');
-  for (const e of all('[data-key]')) delete e.dataset.key;
+  anew();
   $('legend').replaceChildren(...t('legend').split('|').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock'][i] }, word)));
   pad.words();
   tabs.words();
@@ -259,4 +241,4 @@ $('lang').addEventListener('click', () => { language = language === 'zh' ? 'en' 
 
 setInterval(() => apply({ kind: 'tick' }), 250);
 speak();
-listen();
+listenTo({ token: wire.token, query, heard });

@@ -19,10 +19,17 @@ export function el(name, attributes = {}, ...children) {
   return e;
 }
 
+/** @type {WeakMap<HTMLElement, string>} */
+const shown = new WeakMap();
+let spoken = 0;
+/** Another language: everything is filled anew. */
+export const anew = () => { spoken++; };
+
 /** Replaces what is inside, only when it would be different: a screen reader hears changes alone. */
 export function fill(/** @type {HTMLElement} */ parent, /** @type {string} */ key, /** @type {any[]} */ ...children) {
-  if (parent.dataset.key === key) return;
-  parent.dataset.key = key;
+  const full = `${spoken} ${key}`;
+  if (shown.get(parent) === full) return;
+  shown.set(parent, full);
   parent.replaceChildren(...children);
 }
 

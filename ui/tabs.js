@@ -2,12 +2,12 @@
 // tabs.js - the views beside Now; each is loaded when it is first looked at, and asked to draw only
 // while it is shown.
 //
-//     views/NAME.js: export class View { constructor(section, tools); words(); show(); draw(state) }
+//     views/NAME.js: export class View { constructor(section, tools); words(); show(); hide(); draw(state) }
 //
 // Which one is shown stands in the address (?view=NAME), so a reload and a bookmark keep it.
 import { el } from '/ui/dom.js';
 
-const NAMES = ['now', 'threads', 'graph', 'tree', 'plan', 'files', 'system'];
+const NAMES = ['now', 'chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'system'];
 
 export class Tabs {
   /** @param {HTMLElement} list @param {HTMLElement} main @param {any} tools */
@@ -37,6 +37,7 @@ export class Tabs {
   }
 
   async show(/** @type {string} */ name) {
+    if (this.shown !== name) this.views.get(this.shown)?.hide?.();
     this.shown = name;
     const address = new URL(location.href);
     if (name === 'now') address.searchParams.delete('view');

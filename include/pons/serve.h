@@ -52,9 +52,14 @@ typedef struct pons_serve_host {
     int (*place)(void *user, double x, double y, double yaw, pons_error *err);
     // PONS_OK when the robot has stopped and the latch is on the disk, as pons_stop_send.
     int (*stop)(void *user, const char *reason, pons_error *err);
-    // A new thread from a checkpoint of another one (NULL: as it stands), as `pons threads fork`.
+    // A new thread from a checkpoint of another one (NULL: as it stands), as `pons threads fork`; edit
+    // (NULL: none): {ns, values, as_node?}, its state is changed so as pons_state_update does.
     int (*fork)(void *user, const char *thread, const char *checkpoint, const char *to,
-                pons_error *err);
+                const pons_value *edit, pons_error *err);
+    // The companion's life as it was last committed (pons_companion_read). PONS_ENOTFOUND: none lives here.
+    int (*life)(void *user, pons_value **ret, pons_error *err);
+    // A message to the companion's phone; from NULL: nobody says. PONS_ENOTFOUND: none lives here.
+    int (*message)(void *user, const char *text, const char *from, bool urgent, pons_error *err);
     // A graph for a drawing, by its name ("react", "kernel"): {name, nodes, edges, channels}.
     int (*draw)(void *user, const char *name, pons_value **ret, pons_error *err);
     // What runs here: versions, store, model; never NULL but for memory.

@@ -14,18 +14,19 @@ const servers = new Set();
 process.on('exit', () => { for (const s of servers) s.end(); });
 
 export class Server {
-  constructor({ share = '', args = [] } = {}) {
+  constructor({ share = '', args = [], command = ['serve'] } = {}) {
+    this.command = command;
     this.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'pons-page-'));
     this.workspace = path.join(this.dir, 'ws');
     servers.add(this);
     this.args = args;
-    this.ports = ['--listen', '127.0.0.1:0'];
+    this.ports = command[0] === 'serve' ? ['--listen', '127.0.0.1:0'] : ['--serve', '127.0.0.1:0'];
     this.env = share ? { ...process.env, PONS_SHARE: share } : process.env;
   }
 
   // Resolves with the ready line. The ports of the first start are kept.
   async start() {
-    this.child = spawn(pons, ['serve', '--workspace', this.workspace, '--json', '--driver', 'kinematic', '--seed', '3', ...this.ports, ...this.args],
+    this.child = spawn(pons, [...this.command, '--workspace', this.workspace, '--json', '--driver', 'kinematic', '--seed', '3', ...this.ports, ...this.args],
       { env: this.env, stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((go) => this.child.once('exit', go));
     const ready = await new Promise((go, fail) => {
@@ -40,7 +41,7 @@ export class Server {
     this.url = ready.url;
     this.stopUrl = ready.stop_url;
     const stopPort = new URL(ready.stop_url).port;
-    this.ports = ['--listen', new URL(ready.url).host, '--stop-port', stopPort];
+    if (this.command[0] === 'serve') this.ports = ['--listen', new URL(ready.url).host, '--stop-port', stopPort];
     this.token = /operator (\w+)/.exec(fs.readFileSync(ready.token_file, 'utf8'))[1];
     return ready;
   }

@@ -214,7 +214,7 @@ await test('where it is, is told by a press and a drag, and asked first', async 
 });
 // ---- the other views ----------------------------------------------------------------------------
 
-const views = ['threads', 'graph', 'tree', 'plan', 'files', 'system'];
+const views = ['chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'system'];
 fs.mkdirSync(path.join(f.workspace, 'notes'));
 fs.writeFileSync(path.join(f.workspace, 'notes/day.md'), '<b>a plain text</b>');
 const view = async (name, o) => {
@@ -280,6 +280,41 @@ await test('the past is looked at, and a fork of it moves nothing', async () => 
   await p.context().close();
 });
 
+await test('a fork with other values: what a person edits is what it has', async () => {
+  const p = await view('threads');
+  await p.waitForFunction(() => Number(document.getElementById('moment').max) > 1);
+  await p.selectOption('#space', 'kernel');
+  await p.waitForFunction(() => document.querySelector('#view-threads .moment').textContent.includes('step'));
+  await p.click('#fork-edit summary');
+  await p.waitForFunction(() => document.getElementById('fork-values').value.includes('"hci"'));
+  const values = JSON.parse(await p.inputValue('#fork-values'));
+  await p.fill('#fork-values', '{"hci": no JSON');
+  await p.fill('#fork-name', 'edited');
+  await p.click('#view-threads form button[type=submit]');
+  await p.waitForFunction(() => document.querySelector('#view-threads').textContent.includes('SyntaxError'));
+  values.hci.user_utterance = 'edited by hand';
+  await p.fill('#fork-values', JSON.stringify(values));
+  await p.fill('#fork-node', 'kernel_route');
+  p.once('dialog', (d) => d.accept());
+  await p.click('#view-threads form button[type=submit]');
+  await until('the edited fork', async () => (await f.ask('GET', '/v1/threads/edited/state?ns=kernel')).body.values?.hci?.user_utterance === 'edited by hand');
+  const bad = await f.ask('POST', '/v1/threads/main/fork', { to: 'bad', edit: { ns: 'kernel', values: { no_such_channel: 1 }, as_node: 'kernel_route' } });
+  must(bad.status >= 400 && !(await f.ask('GET', '/v1/threads')).body.some((x) => x.thread === 'bad'), `half a fork is there: ${bad.status}`);
+  await p.context().close();
+});
+
+await test('a protocol file is shown with what it says, and with where it is wrong', async () => {
+  fs.writeFileSync(path.join(f.workspace, 'ACTION.md'), '# ACTION\n\n```json\n{"queue": [\n  {"id": "act-1", "action_type": "navigate_to", "parameters": {"zone": "kitchen"}, "status": "pending"},\n  {"id": 7}\n]}\n```\n');
+  const p = await view('files');
+  await p.click('.files button:has-text("ACTION.md")');
+  await p.waitForSelector('.records tr');
+  must((await p.textContent('.records')).includes('act-1'), await p.textContent('.records'));
+  must(/6:\d+/.test(await p.textContent('.faults')), await p.textContent('.faults'));
+  await p.click('#view-files .row button');
+  fs.rmSync(path.join(f.workspace, 'ACTION.md'));
+  await p.context().close();
+});
+
 await test('files of the workspace are shown, and none that has a secret; the doctor looks', async () => {
   const p = await view('files');
   await p.click('.files button:has-text("notes")');
@@ -293,6 +328,91 @@ await test('files of the workspace are shown, and none that has a secret; the do
   await p.context().close();
 });
 await f.close();
+
+// ---- the agent and the companion ------------------------------------------------------------------
+
+const script = path.join(fs.mkdtempSync('/tmp/pons-script-'), 'script.yaml');
+fs.writeFileSync(script, [
+  '- content: "Hello, **I** am <b>the agent</b>."',
+  '- tool_calls: [{name: plan_create, arguments: {title: "Tour <i>of</i> it", steps: [{action: look around}, {action: say so}]}}]',
+  '- content: looked', '- content: said', '- content: all is done',
+  '- tool_calls: [{name: plan_create, arguments: {title: "Another", steps: [{action: one}]}}]',
+  '- content: then not', '- content: after the restart',
+].join('\n') + '\n');
+const agentServer = (extra = []) => {
+  const q = new Server({ args: ['--speed', '1', '--llm', `script:${script}`, ...extra] });
+  fs.mkdirSync(q.workspace, { recursive: true });
+  fs.writeFileSync(path.join(q.workspace, 'graph_config.yaml'), 'graph:\n  nodes:\n    approval: {enabled: true}\n');
+  return q;
+};
+const chat = async (q, o) => {
+  const p = await page(q, o);
+  await live(p);
+  await p.click('#tab-chat');
+  await p.waitForSelector('#chat-text');
+  return p;
+};
+const tell = async (p, text) => { await p.fill('#chat-text', text); await p.press('#chat-text', 'Enter'); };
+
+await test('a chat: words, a plan that asks, its answer in another tab, and a reload in between', async () => {
+  const q = agentServer();
+  await q.start();
+  const p = await chat(q);
+  await tell(p, 'hello');
+  await p.waitForFunction(() => [...document.querySelectorAll('.chat .words')].some((e) => e.textContent === 'Hello, **I** am <b>the agent</b>.'));
+  await tell(p, 'make a tour');
+  await p.waitForSelector('.asked article');
+  must(!(await p.$('.chat i, .asked i, .chat .words b')), 'a model has made markup');
+  const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+  must(found.length === 0, found.join('\n'));
+  const other = await chat(q, { size: 'phone', scheme: 'dark', locale: 'zh-CN' });
+  await other.waitForSelector('.asked article');
+  await p.reload();
+  await p.waitForSelector('.asked article'); // the address has the view, the session the question
+  await other.click('.asked .main');
+  await p.waitForSelector('.asked article', { state: 'detached' });
+  await p.waitForFunction(() => [...document.querySelectorAll('.chat .words')].some((e) => e.textContent.includes('all is done')));
+  await other.waitForFunction(() => document.querySelector('.chat')?.textContent.includes('all is done'));
+  must(await other.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the chat is wider than a phone');
+  await other.context().close();
+  // A question outlives the server; its answer goes on with the turn.
+  await tell(p, 'another');
+  await p.waitForSelector('.asked article');
+  await q.kill();
+  await p.waitForSelector('body.lost');
+  await q.start();
+  await live(p);
+  await p.waitForSelector('.asked article');
+  await p.fill('.asked input', 'not today');
+  await p.click('.asked article > .row > button:nth-of-type(2)');
+  await p.waitForSelector('.asked article', { state: 'detached' });
+  await p.waitForFunction(() => document.querySelectorAll('.chat .user').length === 3 && document.querySelectorAll('.chat .assistant').length === 3);
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await q.close();
+});
+
+await test("a companion's day: its moments, a message, what it remembers", async () => {
+  const q = new Server({ command: ['companion', 'run', '--from', '2026-03-02T05:00', '--speed', '1200', '--llm', 'rules'] });
+  await q.start();
+  const p = await page(q);
+  await live(p);
+  await p.click('#tab-day');
+  await p.waitForFunction(() => [...document.querySelectorAll('.moments li')].some((e) => e.textContent.includes('sleep')));
+  await p.fill('#day-text', 'call me <b>now</b>');
+  await p.fill('#day-from', 'mother');
+  await p.check('#day-urgent');
+  await p.click('#view-day form button');
+  await p.waitForFunction(() => [...document.querySelectorAll('#view-day .moments')].some((l) => l.textContent.includes('mother') && l.textContent.includes('call me <b>now</b>')));
+  await p.waitForFunction(() => document.querySelectorAll('#view-day .moments')[1].textContent.includes('mother'));
+  await p.check('#day-all');
+  await p.waitForSelector('.moments .decided details');
+  const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+  must(found.length === 0, found.join('\n'));
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await q.close();
+});
 
 await test('a map of 20,000 boxes and 300 rooms is drawn, and stays one path', async () => {
   const q = new Server({ args: ['--speed', '1'] });

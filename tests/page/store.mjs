@@ -1,6 +1,7 @@
 // store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
 import { reduce, start, ROWS_MAX } from '../../ui/store.js';
 import { sseParser } from '../../ui/wire.js';
+import { begin, hear } from '../../ui/turn.js';
 import { wrongs } from '../../ui/wrong.js';
 import { finish, must, test } from './plain.mjs';
 
@@ -99,5 +100,31 @@ await test('everything that is degraded is named, and nothing else', () => {
     [names({ ...well, llm: 'down' }), 'rules_in_charge'],
     [names({ ...well, llm: 'up' }), ''],
   ]) must(is === want, `${is} is not ${want}`);
+});
+const turn = (...list) => list.reduce((t, [type, payload], i) => hear(t, { seq: i + 1, type, payload }), begin());
+await test('a turn: tokens are one answer, a tool has its end, a plan its steps', () => {
+  const t = turn(['llm_start', {}], ['token', { content: 'Hel' }], ['token', { content: 'lo' }], ['tool_start', { tool: 'look', input: 1 }], ['tool_end', { tool: 'look', output: 'a cup', duration_ms: 3 }],
+    ['plan_created', { plan: { plan_id: 'p', title: 'T', steps: [{ id: 1, title: 'a', status: 'pending' }, { id: 2, title: 'b', status: 'pending' }] } }],
+    ['plan_updated', { plan_id: 'p', step_id: 1, status: 'completed' }], ['plan_revised', { plan_id: 'p', keep_completed: 1, revised_steps: [{ id: 2, title: 'c', status: 'pending' }] }]);
+  must(t.items.map((i) => i.kind).join() === 'say,tool,plan' && t.items[0].text === 'Hello' && t.items[1].output === 'a cup', JSON.stringify(t.items));
+  must(t.items[2].plan.steps.map((s) => s.title + s.status).join() === 'acompleted,cpending', JSON.stringify(t.items[2]));
+  must(t.working && !t.over, 'it is not at work');
+});
+await test('a question stands until anything else happens, and a turn that is over is begun anew', () => {
+  let t = turn(['llm_start', {}], ['phase', { phase: 'approval' }], ['plan_approval_request', { plan_id: 'p', title: 'T', steps: [] }]);
+  must(t.asks.length === 1 && !t.working, JSON.stringify(t));
+  must(hear(t, { seq: 2, type: 'token', payload: {} }).asks.length === 1, 'what was here already counts again');
+  t = hear(t, { seq: 9, type: 'plan_updated', payload: { plan_id: 'p', step_id: 1, status: 'running' } });
+  must(t.asks.length === 0, 'it still asks');
+  t = hear(hear(t, { seq: 10, type: 'error', payload: { content: 'no' } }), { seq: 11, type: 'done', payload: { status: 'failed' } });
+  must(t.over && t.failed === 'failed' && t.items.at(-1).text === 'no', JSON.stringify(t));
+  must(hear(t, { seq: 12, type: 'llm_start', payload: {} }).items.length === 0, 'the turn before is still there');
+});
+await test('nonsense from a server is no exception', () => {
+  for (const payload of [undefined, null, {}, { plan: null }, { content: 7 }, { steps: 'x' }, { plan_id: 'p', revised_steps: null }]) {
+    for (const type of ['token', 'tool_start', 'tool_end', 'plan_created', 'plan_updated', 'plan_revised', 'approval_request', 'plan_approval_request', 'phase', 'error', 'done', 'what', '']) {
+      turn(['llm_start', {}], ['plan_created', { plan: { plan_id: 'p' } }], [type, payload]);
+    }
+  }
 });
 finish();

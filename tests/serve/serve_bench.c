@@ -75,11 +75,30 @@ static int place(void *user, double x, double y, double yaw, pons_error *err)
 }
 
 static int fork_thread(void *user, const char *thread, const char *checkpoint, const char *to,
-                       pons_error *err)
+                       const pons_value *edit, pons_error *err)
 {
     (void)thread;
     (void)checkpoint;
     (void)to;
+    (void)edit;
+    (void)err;
+    ((bench *)user)->changes++;
+    return PONS_OK;
+}
+
+static int life(void *user, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    *ret = pons_object("time", json_string("2026-03-02T07:20+08:00"), NULL);
+    return PONS_OK;
+}
+
+static int message(void *user, const char *text, const char *from, bool urgent, pons_error *err)
+{
+    (void)text;
+    (void)from;
+    (void)urgent;
     (void)err;
     ((bench *)user)->changes++;
     return PONS_OK;
@@ -176,6 +195,8 @@ void bench_open(bench *b)
                                          .place = place,
                                          .stop = stop,
                                          .fork = fork_thread,
+                                         .life = life,
+                                         .message = message,
                                          .draw = draw,
                                          .system = system_now,
                                          .doctor = doctor,

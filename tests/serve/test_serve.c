@@ -27,6 +27,8 @@ static const struct {
     {"POST", "/v1/reset", "operator", "{}", 200},
     {"POST", "/v1/pose", "operator", "{\"x\":1,\"y\":2,\"yaw\":0}", 200},
     {"POST", "/v1/threads/main/fork", "operator", "{\"to\":\"other\"}", 201},
+    {"GET", "/v1/companion", "viewer", NULL, 200},
+    {"POST", "/v1/companion/message", "operator", "{\"text\":\"hello\"}", 202},
     {"POST", "/v1/doctor", "operator", "{}", 200},
     {"GET", "/v1/graphs/react", "viewer", NULL, 200},
     {"GET", "/v1/system", "viewer", NULL, 200},

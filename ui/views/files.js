@@ -1,8 +1,10 @@
 // @ts-check
-// files.js - the workspace's files, to look at.
+// files.js - the workspace's files, to look at; of a protocol file what it says, and where it is wrong.
 import { el } from '/ui/dom.js';
 
 const size = (n) => (n < 1024 ? `${n} B` : n < 1048576 ? `${(n / 1024).toFixed(0)} kB` : `${(n / 1048576).toFixed(1)} MB`);
+
+const brief = (v) => { const s = JSON.stringify(v) ?? ''; return s.length > 110 ? s.slice(0, 110) + '…' : s; };
 
 export class View {
   constructor(section, { wire, t }) {
@@ -14,7 +16,8 @@ export class View {
     this.list = el('ul', { class: 'files' });
     this.text = el('pre', { tabindex: '0', hidden: true });
     this.told = el('p', { role: 'status' });
-    section.append(this.title, this.way, this.told, this.list, this.text);
+    this.protocol = el('div', { class: 'protocol' });
+    section.append(this.title, this.way, this.told, this.list, this.protocol, this.text);
   }
 
   words() { this.title.textContent = this.t('tabs').files; }
@@ -30,8 +33,23 @@ export class View {
     this.list.hidden = !b.entries;
     this.text.hidden = r.status !== 200 || !!b.entries;
     this.told.textContent = r.status !== 200 ? b.detail ?? String(r.status) : b.entries && !b.entries.length ? this.t('none') : '';
+    this.protocol.replaceChildren(...this.records(b.protocol));
     this.text.textContent = b.entries ? '' : b.text ?? this.t('files_no_text');
     this.list.replaceChildren(...(b.entries ?? []).map((e) => el('li', {}, el('button', { type: 'button', onclick: () => this.show(path ? `${path}/${e.name}` : e.name) },
       el('span', {}, `${e.folder ? '▸' : '·'} ${e.name}${e.folder ? '/' : ''}`), el('small', {}, e.folder ? '' : size(e.bytes)), el('small', {}, new Date(e.ts_ms).toLocaleString([], { hour12: false }))))));
+  }
+
+  /** @param {any} p @returns {any[]} */
+  records(p) {
+    const { t } = this;
+    if (!p) return [];
+    if (p.error) return [el('h2', {}, t('files_faults')), el('p', { class: 'wrong' }, p.error)];
+    const row = (r) => el('tr', {}, el('th', { scope: 'row' }, r.kind), el('td', {}, r.id), el('td', {}, String(r.line)), el('td', {}, el('details', {}, el('summary', {}, brief(r.value)), el('pre', {}, JSON.stringify(r.value, null, 1)))));
+    return [
+      el('p', { class: 'moment' }, `${t('files_dialect')} ${p.dialect} · ${p.records.length}${p.generation ? ` · #${p.generation}` : ''}`),
+      ...(p.faults.length ? [el('h2', {}, t('files_faults')), el('ul', { class: 'faults' }, ...p.faults.map((f) => el('li', {}, `${f.line}:${f.column} ${f.kind ?? ''} ${f.id ?? ''}: ${f.what}`)))] : []),
+      ...(p.records.length ? [el('h2', {}, t('files_records')), el('div', { class: 'changes' }, el('table', { class: 'records' }, el('tbody', {}, ...p.records.map(row))))] : []),
+      el('h2', {}, t('files_text')),
+    ];
   }
 }

@@ -35,7 +35,6 @@ export class View {
 
   words() {
     this.title.textContent = this.t('tabs').plan;
-    delete this.lane.dataset.key;
   }
 
   async read(state) {

@@ -1,11 +1,13 @@
 // @ts-check
 // threads.js - threads and their past: a slider over checkpoints, what each step changed, a fork from there.
 //
-// What is shown here is history, and says so; nothing in it can be changed. A fork is another thread, in
-// which nothing runs before somebody resumes it, so going back in time moves no robot.
+// What is shown here is history, and says so; nothing in it can be changed. A fork is another thread, also
+// with other values, in which nothing runs before somebody resumes it, so going back in time moves no
+// robot: a fork of the robot's own waits for `pons serve --thread`, an agent's for words in the chat, and
+// one of a graph for a button here.
 import { el, fill } from '/ui/dom.js';
 
-const SPACES = ['react', 'kernel', 'agent', 'companion'];
+const SPACES = ['react', 'kernel', 'agent', 'companion', ''];
 
 /** What is different: [[path, before, after], …]; at most `most` of them. */
 export function diff(a, b, path = '', out = [], most = 200) {
@@ -14,6 +16,12 @@ export function diff(a, b, path = '', out = [], most = 200) {
   if (!both) { out.push([path || '(all)', a, b]); return out; }
   for (const k of new Set([...Object.keys(a), ...Object.keys(b)])) diff(a[k], b[k], path ? `${path}.${k}` : k, out, most);
   return out;
+}
+
+/** Of edited values those that are others than before. */
+export function changed(was, now) {
+  if (!now || typeof now !== 'object' || Array.isArray(now)) throw new Error('{"channel": value}');
+  return Object.fromEntries(Object.entries(now).filter(([k, v]) => JSON.stringify(v) !== JSON.stringify(was[k])));
 }
 
 const brief = (v) => { const s = v === undefined ? '∅' : JSON.stringify(v); return s.length > 220 ? s.slice(0, 220) + '…' : s; };
@@ -26,7 +34,7 @@ export class View {
     this.list = [];
     this.n = 0;
     this.thread = el('select', { id: 'thread', onchange: () => this.read() });
-    this.space = el('select', { id: 'space', onchange: () => this.read() }, ...SPACES.map((s) => el('option', { value: s }, s)));
+    this.space = el('select', { id: 'space', onchange: () => this.read() }, ...SPACES.map((s) => el('option', { value: s }, s || '(graph)')));
     this.slider = el('input', { id: 'moment', type: 'range', min: 0, max: 0, step: 1, oninput: () => this.look() });
     this.words_ = ['threads_thread', 'threads_space', 'threads_moment'].map((key, i) => [key, el('label', { for: ['thread', 'space', 'moment'][i] })]);
     this.when = el('p', { class: 'moment', role: 'status' });
@@ -37,11 +45,19 @@ export class View {
     this.nameLabel = el('label', { for: 'fork-name' });
     this.go = el('button', { type: 'submit' });
     this.told = el('p', { role: 'status' });
-    this.fork = el('form', { class: 'row' }, this.nameLabel, this.name, this.go);
+    this.values = el('textarea', { id: 'fork-values', rows: 6, spellcheck: 'false' });
+    this.valuesLabel = el('label', { for: 'fork-values' });
+    this.node = el('input', { id: 'fork-node', maxlength: 60, autocomplete: 'off' });
+    this.nodeLabel = el('label', { for: 'fork-node' });
+    this.editWord = el('summary');
+    this.edit = el('details', { id: 'fork-edit' }, this.editWord, this.valuesLabel, this.values, el('div', { class: 'row' }, this.nodeLabel, this.node));
+    this.edit.addEventListener('toggle', () => { if (this.edit.open && !this.values.value) this.values.value = this.suggest(); });
+    this.resume = el('button', { type: 'button', hidden: true, onclick: () => this.goOn() });
+    this.fork = el('form', {}, el('div', { class: 'row' }, this.nameLabel, this.name, this.go), this.edit);
     this.fork.addEventListener('submit', (e) => { e.preventDefault(); this.branch(); });
     this.titles = [el('h1'), el('h2'), el('h2')];
     section.append(this.titles[0], el('div', { class: 'row' }, this.words_[0][1], this.thread, this.words_[1][1], this.space), this.past,
-      this.words_[2][1], this.slider, this.when, this.fork, this.told, this.titles[1], this.changes,
+      this.words_[2][1], this.slider, this.when, this.resume, this.fork, this.told, this.titles[1], this.changes,
       el('details', {}, this.summary = el('summary'), this.whole));
   }
 
@@ -54,19 +70,31 @@ export class View {
     this.past.textContent = '↺ ' + t('threads_past');
     this.nameLabel.textContent = t('threads_fork_name');
     this.go.textContent = t('threads_fork');
+    this.editWord.textContent = t('threads_edit');
+    this.valuesLabel.textContent = t('threads_edit_help');
+    this.nodeLabel.textContent = t('threads_node');
   }
 
   async show() {
     const r = await this.wire.ask('GET', '/v1/threads');
     const was = this.thread.value;
     this.thread.replaceChildren(...(r.body ?? []).map((x) => el('option', { value: x.thread }, `${x.thread} · ${x.checkpoints}`)));
-    if (was) this.thread.value = was;
+    this.rows = r.body ?? [];
+    if (was && this.rows.some((x) => x.thread === was)) this.thread.value = was;
     await this.read();
   }
 
   async read() {
     const n = ++this.n, name = encodeURIComponent(this.thread.value);
     if (!this.thread.value) return;
+    const known = this.rows?.find((x) => x.thread === this.thread.value)?.spaces ?? SPACES;
+    for (const o of this.space.options) o.hidden = o.disabled = !known.includes(o.value);
+    if (known.length && !known.includes(this.space.value)) this.space.value = known[0];
+    this.values.value = '';
+    this.edit.open = false;
+    const graph = known.includes('');
+    this.resume.hidden = !graph && !known.includes('agent');
+    this.resume.textContent = this.t(graph ? 'threads_resume' : 'threads_chat');
     const r = await this.wire.ask('GET', `/v1/threads/${name}/history?ns=${this.space.value}&limit=200`);
     if (n !== this.n) return;
     this.list = r.status === 200 ? r.body.reverse() : [];
@@ -104,11 +132,44 @@ export class View {
     this.whole.textContent = JSON.stringify(now.values, null, 1).slice(0, 100000);
   }
 
+  /** The values that a person may want to change: small ones, as they stand. */
+  suggest() {
+    const values = this.list[Number(this.slider.value)]?.whole?.values ?? {};
+    const small = Object.entries(values).filter(([k, v]) => k !== 'messages' && JSON.stringify(v).length < 6000).slice(0, 12);
+    return JSON.stringify(Object.fromEntries(small), null, 1);
+  }
+
   async branch() {
     const c = this.list[Number(this.slider.value)], to = this.name.value.trim(), latest = Number(this.slider.value) === this.list.length - 1;
-    if (!confirm(`${this.t('threads_fork_ask')} ${to}?`)) return;
-    const r = await this.wire.ask('POST', `/v1/threads/${encodeURIComponent(this.thread.value)}/fork`, { to, checkpoint: latest ? undefined : c.checkpoint_id });
-    this.told.textContent = r.status === 201 ? `${this.t('threads_forked')}: pons serve --thread ${to}` : r.body?.detail ?? String(r.status);
-    if (r.status === 201) this.show();
+    let edit;
+    if (this.edit.open) {
+      try {
+        edit = { ns: this.space.value, values: changed(c.whole?.values ?? {}, JSON.parse(this.values.value)), as_node: this.node.value.trim() || undefined };
+      } catch (error) {
+        this.told.textContent = String(error);
+        this.values.focus();
+        return;
+      }
+    }
+    if (!confirm(`${this.t('threads_fork_ask')} ${to}?${edit ? ` ${JSON.stringify(edit.values).slice(0, 300)}` : ''}`)) return;
+    const agent = this.space.value === 'agent';
+    const r = await this.wire.ask('POST', `/v1/threads/${encodeURIComponent(this.thread.value)}/fork`, { to, checkpoint: latest ? undefined : c.checkpoint_id, edit });
+    this.told.textContent = r.status === 201 ? (agent || this.space.value === '' ? to : `${this.t('threads_forked')}: pons serve --thread ${to}`) : r.body?.detail ?? String(r.status);
+    if (r.status !== 201) return;
+    await this.show();
+    if (agent || this.space.value === '') { this.thread.value = to; await this.read(); }
+  }
+
+  /** An agent's session goes on in the chat; a graph's thread by a run without input. */
+  async goOn() {
+    const thread = this.thread.value;
+    if (this.space.value === 'agent') {
+      try { localStorage.setItem('pons.session', thread); } catch { /* a private window */ }
+      location.search = '?view=chat';
+      return;
+    }
+    const about = await this.wire.ask('GET', `/threads/${encodeURIComponent(thread)}`);
+    const r = await this.wire.ask('POST', `/threads/${encodeURIComponent(thread)}/runs`, { assistant_id: about.body?.metadata?.graph_id, input: null });
+    this.told.textContent = r.status < 300 ? `${this.t('threads_resumed')}: ${r.body?.run_id ?? ''}` : r.body?.detail ?? String(r.status);
   }
 }

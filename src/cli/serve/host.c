@@ -6,7 +6,9 @@
 // store and the rules, which may be called so.
 #include "cli/serve/host.h"
 
+#include "cli/serve/fork.h"
 #include "pons/brain.h"
+#include "pons/companion.h"
 #include "pons/link_message.h"
 #include "pons/policy.h"
 
@@ -183,15 +185,26 @@ static int world(void *user, const char *name, pons_value **ret, pons_error *err
 }
 
 static int fork_thread(void *user, const char *thread, const char *checkpoint, const char *to,
-                       pons_error *err)
+                       const pons_value *edit, pons_error *err)
 {
     const cli_host *h = user;
     int rc = cli_thread_name(to, err);
     rc = rc < 0 ? rc : known(h, &thread, err);
-    if (rc >= 0 && cli_graph_of(h->store, thread)) {
-        return cli_graph_fork(h->store, thread, checkpoint, to, err);
-    }
-    return rc < 0 ? rc : pons_brain_fork(h->store, &h->clock, thread, checkpoint, to, err);
+    return rc < 0 ? rc : cli_serve_fork(h, thread, checkpoint, to, edit, err);
+}
+
+static int life(void *user, pons_value **ret, pons_error *err)
+{
+    const cli_host *h = user;
+    return pons_companion_read(h->store, NULL, ret, err);
+}
+
+static int message(void *user, const char *text, const char *from, bool urgent, pons_error *err)
+{
+    const cli_host *h = user;
+    pons_autovalue is = NULL;
+    const int rc = life(user, &is, err); // nobody would hear it
+    return rc < 0 ? rc : pons_companion_message(h->store, NULL, text, from, urgent, err);
 }
 
 static int draw(void *user, const char *name, pons_value **ret, pons_error *err)
@@ -299,6 +312,8 @@ pons_serve_host cli_host_of(cli_host *h)
                              .place = place,
                              .stop = stop,
                              .fork = fork_thread,
+                             .life = life,
+                             .message = message,
                              .draw = draw,
                              .system = system_now,
                              .doctor = doctor,

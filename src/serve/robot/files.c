@@ -2,11 +2,14 @@
 //
 //     GET /v1/files?path=notes           {path, entries: [{name, folder, bytes, ts_ms}]}
 //     GET /v1/files?path=notes/a.md      {path, bytes, text}     text null: it is none, or too large
+//     GET /v1/files?path=ACTION.md       and protocol: {dialect, generation, records: [{kind, id, line, value}],
+//                                        faults: [{line, column, kind, id, what}]}, or {error: what is wrong}
 //
 // An operator's, for notes are private. Nothing outside the workspace can be named: the kernel
 // resolves the path beneath it and follows no link (openat2). Three things in it are kept back: run/,
 // which has the tokens; config/, in which keys may stand; the store's own files; and whatever begins
 // with a point.
+#include "pons/workspace.h"
 #include "serve/door/reply.h"
 #include "serve/robot/robot.h"
 
@@ -22,6 +25,7 @@
 
 #define ENTRIES_MAX 500
 #define TEXT_MAX    (256 * 1024)
+#define RECORDS_MAX 500
 
 static bool kept_back(const char *name)
 {
@@ -116,6 +120,56 @@ static pons_value *text_of(int fd, int64_t size)
     return v ? v : json_null();
 }
 
+static pons_value *records_of(const pons_ws_doc *doc)
+{
+    size_t n = 0;
+    const pons_ws_record *all = pons_ws_records(doc, &n);
+    pons_value *list = json_array();
+    for (size_t i = 0; i < n && i < RECORDS_MAX; i++) {
+        json_array_append_new(list,
+                              pons_object("kind", json_string(all[i].kind), "id",
+                                          json_string(all[i].id), "line", json_integer(all[i].line),
+                                          "value", pons_value_ref(all[i].value), NULL));
+    }
+    return list;
+}
+
+static pons_value *faults_of(const pons_ws_doc *doc)
+{
+    size_t n = 0;
+    const pons_ws_fault *all = pons_ws_faults(doc, &n);
+    pons_value *list = json_array();
+    for (size_t i = 0; i < n && i < RECORDS_MAX; i++) {
+        json_array_append_new(
+            list, pons_object("line", json_integer(all[i].line), "column",
+                              json_integer(all[i].column), "kind", json_string(all[i].kind), "id",
+                              json_string(all[i].id), "what", json_string(all[i].what), NULL));
+    }
+    return list;
+}
+
+// What a protocol file says, and where it is wrong; NULL: the path is none.
+static pons_value *protocol(const char *path, const pons_value *text)
+{
+    pons_ws_file file;
+    pons_ws_doc *doc = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    char line[512];
+    const size_t n = json_string_length(text);
+    if (!json_is_string(text) || !strstr(path, ".md") || pons_ws_file_of(path, &file) < 0) {
+        return NULL;
+    }
+    if (pons_ws_read(file, json_string_value(text), n, path, &doc, &err) < 0) {
+        return pons_object("error", json_string(pons_error_line(&err, line, sizeof line)), NULL);
+    }
+    pons_value *is =
+        pons_object("dialect", json_string(pons_ws_dialect_name(pons_ws_doc_dialect(doc))),
+                    "generation", json_integer((json_int_t)pons_ws_generation(doc)), "records",
+                    records_of(doc), "faults", faults_of(doc), NULL);
+    pons_ws_destroy(doc);
+    return is;
+}
+
 static void files(pons__request *r)
 {
     struct stat st;
@@ -131,9 +185,10 @@ static void files(pons__request *r)
         pons__reply_json(r, 200,
                          pons_object("path", json_string(path), "entries", entries(fd), NULL));
     } else {
+        pons_value *text = text_of(fd, st.st_size);
         pons__reply_json(r, 200,
                          pons_object("path", json_string(path), "bytes", json_integer(st.st_size),
-                                     "text", text_of(fd, st.st_size), NULL));
+                                     "protocol", protocol(path, text), "text", text, NULL));
         close(fd);
     }
 }

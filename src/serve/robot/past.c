@@ -2,7 +2,8 @@
 //
 //     GET  /v1/threads/T/history?ns=react&limit=N&before=ID    checkpoints, newest first, without values
 //     GET  /v1/threads/T/state?ns=react&checkpoint=ID          one of them, whole; without ID the newest
-//     POST /v1/threads/T/fork {to, checkpoint?}                a thread of its own from there
+//     POST /v1/threads/T/fork {to, checkpoint?, edit?: {ns, values, as_node?}}
+//                                                              a thread of its own from there, with other values
 //     GET  /v1/graphs/NAME                                     its nodes and edges, for a drawing
 //     GET  /v1/system                                          what runs here, with which versions
 //     POST /v1/doctor                                          `pons doctor`: looks at everything; one at a time
@@ -24,6 +25,12 @@ static const char *asked(const pons__request *r, const char *name, const char *o
     return text && *text ? text : otherwise;
 }
 
+static const char *space(const pons__request *r) // "" is a graph's own
+{
+    const char *text = r->s->http->query(r->x, "ns");
+    return text ? text : "react";
+}
+
 static void history(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -31,8 +38,7 @@ static void history(pons__request *r)
     long limit = strtol(asked(r, "limit", "100"), NULL, 10);
     limit = limit < 1 || limit > ROWS_MAX ? ROWS_MAX : limit;
     const pons_history_query q = {.before = asked(r, "before", NULL), .limit = limit, .bare = true};
-    if (pons_state_history_find(r->s->o.store, r->args[0], asked(r, "ns", "react"), &q, &list,
-                                &err) < 0) {
+    if (pons_state_history_find(r->s->o.store, r->args[0], space(r), &q, &list, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
     }
@@ -44,8 +50,7 @@ static void state(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_value *snapshot = NULL;
     const pons_snapshot_options o = {.checkpoint = asked(r, "checkpoint", NULL)};
-    if (pons_state_snapshot(r->s->o.store, r->args[0], asked(r, "ns", "react"), &o, &snapshot,
-                            &err) < 0) {
+    if (pons_state_snapshot(r->s->o.store, r->args[0], space(r), &o, &snapshot, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
     }
@@ -56,8 +61,13 @@ static void fork_thread(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     const char *to = pons_get_str(r->body, "to", "");
+    const pons_value *edit = pons_get(r->body, "edit");
+    if (edit && !json_is_object(pons_get(edit, "values"))) {
+        pons__reply_error(r, 422, "edit: {ns, values: {channel: value}}");
+        return;
+    }
     if (r->s->o.host.fork(r->s->o.host.user, r->args[0], pons_get_str(r->body, "checkpoint", NULL),
-                          to, &err) < 0) {
+                          to, edit, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
     }

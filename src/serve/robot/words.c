@@ -4,6 +4,8 @@
 //     POST /v1/say        {text}        goals, and words of control, in any language that the rules know
 //     POST /v1/pause      POST /v1/continue      POST /v1/cancel {task?}
 //     POST /v1/approvals/ID  {action: approve|edit|reject, …}
+//     GET  /v1/companion                the companion's life, as it was last committed
+//     POST /v1/companion/message {text, from?, urgent?}    to the companion's phone
 //     POST /v1/reset                    lifts the stop's latch
 //     GET  /v1/threads                  GET /v1/threads/T/events?after=N&limit=N
 //
@@ -16,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX_BYTES 4096
-#define EVENTS_MAX     1000
+#define TEXT_MAX_BYTES   4096
+#define EVENTS_MAX       1000
+#define SENDER_MAX_BYTES 200
 
 static const char *thread_of(const pons__request *r)
 {
@@ -98,6 +101,38 @@ static void answer(pons__request *r)
     pons__reply_json(r, counts ? 200 : 409, became);
 }
 
+static void companion(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *is = NULL;
+    if (!r->s->o.host.life) {
+        pons__reply_error(r, 404, "there is no companion here");
+    } else if (r->s->o.host.life(r->s->o.host.user, &is, &err) < 0) {
+        pons__reply_fault(r, &err);
+    } else {
+        pons__reply_json(r, 200, is);
+    }
+}
+
+static void message(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *text = pons_get_str(r->body, "text", "");
+    const char *from = pons_get_str(r->body, "from", NULL);
+    if (text[strspn(text, " \t\r\n")] == '\0' || strlen(text) > TEXT_MAX_BYTES ||
+        (from && strlen(from) > SENDER_MAX_BYTES)) {
+        pons__reply_error(r, 422, "text: what to tell it, at most %d bytes; from: %d",
+                          TEXT_MAX_BYTES, SENDER_MAX_BYTES);
+    } else if (!r->s->o.host.message) {
+        pons__reply_error(r, 404, "there is no companion here");
+    } else if (r->s->o.host.message(r->s->o.host.user, text, from,
+                                    pons_get_bool(r->body, "urgent", false), &err) < 0) {
+        pons__reply_fault(r, &err);
+    } else {
+        pons__reply_json(r, 202, pons_object("said", json_string(text), NULL));
+    }
+}
+
 static void reset(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -119,6 +154,27 @@ static int list_thread(void *user, const pons_thread_info *info)
     return 0;
 }
 
+static int any_row(void *user, const pons_checkpoint_row *row)
+{
+    (void)user;
+    (void)row;
+    return 1;
+}
+
+// Of the known namespaces those that a thread has a state in.
+static pons_value *spaces(pons_store store, const char *thread)
+{
+    static const char *const known[] = {"react", "kernel", "agent", "companion", ""};
+    pons_value *list = json_array();
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        pons_error none = PONS_ERROR_INIT;
+        if (store.ops->head(store.self, thread, known[i], any_row, NULL, &none) >= 0) {
+            json_array_append_new(list, json_string(known[i]));
+        }
+    }
+    return list;
+}
+
 static void threads(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -128,6 +184,12 @@ static void threads(pons__request *r)
         pons_value_unref(list);
         pons__reply_fault(r, &err);
         return;
+    }
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one)
+    {
+        json_object_set_new(one, "spaces", spaces(store, pons_get_str(one, "thread", "")));
     }
     pons__reply_json(r, 200, list);
 }
@@ -175,6 +237,8 @@ const pons__route pons__words_routes[] = {
     {"POST", "/v1/continue", PONS__OPERATOR, do_continue},
     {"POST", "/v1/cancel", PONS__OPERATOR, do_cancel},
     {"POST", "/v1/approvals/*", PONS__OPERATOR, answer},
+    {"GET", "/v1/companion", PONS__VIEWER, companion},
+    {"POST", "/v1/companion/message", PONS__OPERATOR, message},
     {"POST", "/v1/reset", PONS__OPERATOR, reset},
     {"GET", "/v1/threads", PONS__VIEWER, threads},
     {"GET", "/v1/threads/*/events", PONS__VIEWER, past},
