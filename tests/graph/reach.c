@@ -210,6 +210,28 @@ static void a_run_that_goes_on_shows_where_it_is(void **state)
     close_place(&p);
 }
 
+// Of the tasks those that it runs: the one that waited is shown to start again, the finished one not.
+static void a_run_that_goes_on_shows_what_it_runs(void **state)
+{
+    place p;
+    open_place(&p, state);
+    spec_node n[] = {{"a", "ask 'ok?'", "END"}, {"b", "put log 'b'", "END"}, {NULL}};
+    pons_graph *g = spec_compile(&(spec_graph){"a,b", n});
+    const pons_run_options o = {.durability = PONS_DURABILITY_SYNC, .stream = PONS_STREAM_TASKS};
+    pons_run_destroy(streamed(&p, g, "{}", &o, PONS_RUN_INTERRUPTED));
+    json_array_clear(p.b.events);
+    reopen(&p);
+    pons_run *r = streamed(&p, g, NULL, &o, PONS_RUN_INTERRUPTED);
+    spec_answer(&p.b, r, "'yes'", PONS_RUN_DONE);
+    spec_events(&p.b, o.stream, false,
+                "[{'id':'#1','name':'a','input':{},'triggers':['branch:to:a']},"
+                "{'id':'#1','name':'a','result':{'log':'yes'},'error':null,'cached':false,"
+                "'interrupts':[]}]");
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    close_place(&p);
+}
+
 // Only what tasks of one node do, the subgraph that it is and what is in it.
 static void a_stream_of_some_nodes(void **state)
 {
@@ -504,6 +526,7 @@ int reach_run(const fault_store *kind)
         cmocka_unit_test(a_node_trims_its_conversation),
         cmocka_unit_test(tasks_say_where_they_come_from),
         cmocka_unit_test(a_run_that_goes_on_shows_where_it_is),
+        cmocka_unit_test(a_run_that_goes_on_shows_what_it_runs),
         cmocka_unit_test(a_stream_of_some_nodes),
         cmocka_unit_test(a_history_by_tags),
         cmocka_unit_test(several_writers),

@@ -259,7 +259,7 @@ static int load_row(void *user, const pons_record_row *row)
     if (row->idx == IDX_HEADER) {
         cx->seed = strtoull(pons_get_str(v, "seed", "0"), NULL, 16);
         cx->wall_ms = pons_get_int(v, "wall", 0);
-        cx->seeded = cx->wall_fixed = cx->header_saved = cx->begun = true;
+        cx->seeded = cx->wall_fixed = cx->header_saved = true;
         cx->inbox_fixed = pons_get(v, "inbox") != NULL;
         cx->inbox_bound = pons_get_int(v, "inbox", 0);
         cx->answers_seen = (size_t)pons_get_int(v, "seen", 0);
@@ -375,7 +375,6 @@ static int load_result(pons_cx *cx, const pons_value *v)
     if (pons_get(v, "error")) { // it failed: it is to be run again, with all its attempts
         cx->attempt = 0;
         cx->wake_ns = 0;
-        cx->begun = false;
         return PONS_OK;
     }
     size_t i;

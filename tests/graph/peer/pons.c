@@ -10,9 +10,13 @@
 //         with "fail": {"times", "kind": "transient" | "wrong", "policies": [[who, attempts]…]}: it fails so
 //         often at first; and with "cache": [channel…]
 //   O     ["count"]: how often it ran. ["put", channel, value] ["see", channel] ["ask", k] ["arg"] ["send", node, arg]
-//         ["goto", node] ["parent", node]
+//         ["goto", node] ["parent", node] ["custom", value] ["say", chunk]
 //   OP    {"op": "input", "values"} {"op": "go"} {"op": "answer", "all": bool}
 //         {"op": "update", "as", "values"} {"op": "fork", "at": n, "values" | null}
+//         With "cancel": {"node", "run"}, another thread cancels it while that node runs for so many times.
+//
+// With "stream": [mode…], and "nodes": [name…] if it is for some only, each outcome has "events", what
+// the operation streamed: [[namespace…], mode, payload].
 //
 // A router goes to route[min(n, last)], n being the channel "n" with the node's own writes. A node
 // that asks writes what it was told; its question is "node/k".
@@ -21,6 +25,8 @@
 #include "messages.h"
 #include "pons/graph.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +36,7 @@ enum { NODES_MAX = 64, NAMES_MAX = 16, RECURSION_LIMIT = 25 };
 typedef struct node { // what a node's function is given
     const char *name;
     const pons_value *spec;
-    int64_t failed, runs; // how often
+    int64_t failed, runs, started; // how often
 } node;
 typedef struct names {
     const char *v[NAMES_MAX + 1];
@@ -41,7 +47,9 @@ static struct {
     size_t n_nodes;
     pons_graph *graphs[NODES_MAX];
     size_t n_graphs;
-} made; // of the scenario under way
+    pons_cancel *cancel;  // of the operation under way,
+    const pons_value *at; // {"node", "run"}: where somebody asks for it
+} made;                   // of the scenario under way
 
 static pons_value *part(const pons_value *v, const char *key) // to walk through
 {
@@ -84,9 +92,37 @@ static int ask(pons_cx *cx, const node *n, const pons_value *op, pons_value *log
     return st;
 }
 
+static void *ask_to_cancel(void *user)
+{
+    pons_cancel_request(user, PONS_CANCEL_INTERRUPT);
+    return NULL;
+}
+
+// Whether this is the run of a node that is canceled at its work, from another thread: it comes back
+// when it hears of it.
+static bool is_canceled(pons_cx *cx, node *n)
+{
+    pthread_t other;
+    n->started++;
+    if (!made.cancel || strcmp(pons_get_str(made.at, "node", ""), n->name) != 0 ||
+        pons_get_int(made.at, "run", 0) != n->started) {
+        return false;
+    }
+    if (pthread_create(&other, NULL, ask_to_cancel, made.cancel) == 0) {
+        while (!pons_cx_canceled(cx)) {
+            sched_yield();
+        }
+        pthread_join(other, NULL);
+    }
+    return true;
+}
+
 static int follow(pons_cx *cx, void *user, pons_error *err)
 {
     node *n = user;
+    if (is_canceled(cx, n)) {
+        return pons_error_set(err, PONS_ECANCELED, "peer", "as it is told");
+    }
     pons_value *ops = part(n->spec, "ops");
     const pons_value *fail = pons_get(n->spec, "fail");
     if (fail && n->failed < pons_get_int(fail, "times", 0)) {
@@ -119,6 +155,11 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
             pons_cx_send(cx, word(op, 1), pons_value_ref(json_array_get(op, 2)));
         } else if (strcmp(what, "goto") == 0) {
             pons_cx_goto(cx, word(op, 1));
+        } else if (strcmp(what, "custom") == 0) {
+            pons_cx_custom(cx, pons_object("node", json_string(n->name), "said",
+                                           pons_value_ref(json_array_get(op, 1)), NULL));
+        } else if (strcmp(what, "say") == 0) {
+            pons_cx_message(cx, pons_value_ref(json_array_get(op, 1)), NULL);
         } else if (strcmp(what, "parent") == 0) {
             const char *go[] = {word(op, 1), NULL};
             st = pons_cx_command(cx,
@@ -310,8 +351,18 @@ typedef struct scene {
     const pons_graph *g;
     pons_run *r;
     pons_run_options o;
+    pons_value *events; // of the operation under way
     pons_error err;
 } scene;
+
+static void on_event(void *user, const pons_event *ev)
+{
+    scene *s = user;
+    pons_value *shown = s->o.stream ? pons_stream_shape(ev, s->o.stream, true) : NULL;
+    if (shown) {
+        json_array_append_new(s->events, shown);
+    }
+}
 
 static void end_run(scene *s)
 {
@@ -433,7 +484,7 @@ static pons_value *outcome(scene *s, int st)
         "message", strcmp(status, "failed") == 0 ? json_string(e->message) : json_null(), "state",
         pons_value_ref(head ? pons_get(head, "values") : json_null()), "next",
         head ? pons_value_ref(pons_get(head, "next")) : json_array(), "asked", questions(s->r),
-        "own", own, NULL);
+        "own", own, "events", pons_value_ref(s->events), NULL);
 }
 
 static void unmake(void)
@@ -452,7 +503,14 @@ static pons_value *play(const pons_value *scenario)
                                                                          : PONS_DURABILITY_ASYNC,
                      .recursion_limit = RECURSION_LIMIT}};
     size_t i;
-    pons_thread_options o = {.clock = clock, .seed = 1};
+    pons_thread_options o = {.clock = clock, .seed = 1, .on_event = on_event, .user = &s};
+    names some = names_of(pons_get(scenario, "nodes"));
+    s.o.stream_nodes = some.v[0] ? some.v : NULL;
+    json_array_foreach(part(scenario, "stream"), i, op)
+    {
+        s.o.stream |= pons_stream_mode(json_string_value(op));
+        s.o.stream_subgraphs = true;
+    }
     s.g = build(pons_get(scenario, "graph"));
     if (pons_store_memory_open(&s.store, &s.err) != PONS_OK ||
         pons_thread_open(s.store, "t", &o, &s.t, &s.err) != PONS_OK) {
@@ -462,15 +520,28 @@ static pons_value *play(const pons_value *scenario)
     json_array_foreach(part(scenario, "do"), i, op)
     {
         s.err = (pons_error)PONS_ERROR_INIT;
+        s.events = json_array();
+        made.at = pons_get(op, "cancel");
+        if (made.at && pons_cancel_create(&made.cancel, &s.err) != PONS_OK) {
+            exit(1);
+        }
+        s.o.cancel = made.cancel;
         int st = act(&s, op);
         if (st == PONS_OK && s.r) {
             st = pons_run_wait(s.r, &s.err);
         }
         json_array_append_new(out, outcome(&s, st));
+        pons_value_unref(s.events);
+        s.events = NULL;
+        s.o.cancel = NULL;
+        pons_cancel_destroy(made.cancel);
+        made.cancel = NULL;
     }
     json_array_append_new(out, history(&s));
     end_run(&s);
+    s.events = json_array(); // of the thread's end
     pons_thread_close(s.t);
+    pons_value_unref(s.events);
     pons_store_close(&s.store);
     unmake();
     return out;
