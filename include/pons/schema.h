@@ -1,7 +1,7 @@
 // schema.h - JSON Schema 2020-12, the part that pons's own formats and skill arguments need:
 // type enum const properties required additionalProperties items prefixItems minItems maxItems
 // uniqueItems minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
-// minProperties maxProperties pattern (POSIX extended, unanchored) anyOf oneOf allOf not
+// minProperties maxProperties pattern (ECMAScript as PCRE2 reads it, unanchored) anyOf oneOf allOf not
 // if/then/else $ref (local: "#", "#/$defs/…") and $defs; booleans as schemas. Annotations are
 // accepted; a keyword that is neither is refused at compile, so that a typo can't switch a check
 // off.
@@ -23,7 +23,8 @@ void pons_schema_destroy(pons_schema *s); // NULL-safe
 
 // PONS_OK, or PONS_EINVAL whose message starts with the path of the first offending value and says
 // what was found and what was expected: "/ops/0/args/zone: expected string, found integer 3".
-// Bounded: recursion depth 128.
+// Bounded, whatever schema and value are: recursion depth 128, and an amount of work that grows with
+// their sizes; what takes more fails with "too much to check".
 int pons_schema_check(const pons_schema *s, const pons_value *v, pons_error *err);
 
 // As check, but hands each fault (up to 32) to a callback: (user, json pointer, message).

@@ -2,8 +2,8 @@
 //
 // Compiling turns every subschema into a `rule` and remembers its JSON pointer, so that a local
 // $ref becomes a plain pointer to a rule. What cannot be right is refused there: an unknown
-// keyword, a keyword with a value of the wrong kind, a $ref to nothing, a pattern that POSIX reads
-// differently from what its author meant, and a schema that applies to itself without going deeper
+// keyword, a keyword with a value of the wrong kind, a $ref to nothing, a pattern that is
+// none or too large, and a schema that applies to itself without going deeper
 // into the value (checking it would not end).
 //
 // Checking walks rule and value together. A path of steps on the C stack says where the walk is;
@@ -12,12 +12,12 @@
 // Bounds: 128 levels, and a budget of rule visits, so that no value makes a check slow.
 #include "pons/schema.h"
 
+#include "base/pattern.h"
 #include "base/utf8.h"
 #include "pons/buf.h"
 
 #include <limits.h>
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,8 @@
 enum {
     DEPTH_MAX = 128,      // levels of rule in rule, of a schema and of a check
     VISITS_MAX = 4000000, // rules applied in one check
+    COMPARES = 16,        // comparisons of values that are worth one of those
+    PATIENCE = 32,        // matches of patterns that may take long
     FAULTS_MAX = 32,      // told to a callback
     MESSAGE_MAX = 400,    // bytes of a fault's message, with its zero
     POINTER_MAX = 256,    // bytes of a pointer in an error
@@ -81,7 +83,7 @@ struct rule {
     size_t min_items, max_items, min_length, max_length, min_properties, max_properties;
     bool unique;
     limit minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of;
-    regex_t *pattern;
+    pons__pattern *pattern;
     const char *pattern_text;
     rules any_of, one_of, all_of;
     rule *not_, *if_, *then_, *else_;
@@ -129,7 +131,9 @@ typedef struct checker {
     void *user;
     size_t told;
     size_t told_max;
-    long visits; // left
+    long visits;   // left
+    long compares; // of values, since the last one that counted as a visit
+    int patience;  // of patterns
     bool exhausted;
     bool failed;
     // A survey tells nobody either, but goes on after a fault, to find the nearest alternative.
@@ -163,6 +167,7 @@ static bool explain_choice(checker *c, const rules *list, const json_t *v, const
                            int depth);
 static bool apply_number(checker *c, const rule *r, const json_t *v, const step *path);
 static bool apply_string(checker *c, const rule *r, const json_t *v, const step *path);
+static bool apply_pattern(checker *c, const rule *r, const json_t *v, const step *path);
 static bool apply_array(checker *c, const rule *r, const json_t *v, const step *path, int depth);
 static bool apply_object(checker *c, const rule *r, const json_t *v, const step *path, int depth);
 static bool fault(checker *c, fault_kind kind, const step *path, const char *fmt, ...)
@@ -170,8 +175,8 @@ static bool fault(checker *c, fault_kind kind, const step *path, const char *fmt
 static void note_want(checker *c, const json_t *want, const step *path);
 static int path_length(const step *path);
 static bool same_key(const char *a, const char *b);
-static bool unique(const json_t *v, size_t *ret_a, size_t *ret_b);
-static bool equal(const json_t *a, const json_t *b);
+static bool unique(checker *c, const json_t *v, size_t *ret_a, size_t *ret_b);
+static bool equal(checker *c, const json_t *a, const json_t *b);
 static const char *describe(const json_t *v, char *buf, size_t cap);
 static const char *type_words(unsigned types, char *buf, size_t cap);
 static const char *choices(const json_t *list, char *buf, size_t cap);
@@ -236,7 +241,8 @@ static void keep_first(void *user, const char *pointer, const char *message)
 static bool run(const pons_schema *s, const pons_value *v, size_t max, pons_schema_fault_fn fn,
                 void *user)
 {
-    checker c = {.fn = fn, .user = user, .told_max = max, .visits = VISITS_MAX};
+    checker c = {
+        .fn = fn, .user = user, .told_max = max, .visits = VISITS_MAX, .patience = PATIENCE};
     return apply(&c, s->root, v, NULL, 0);
 }
 
@@ -374,6 +380,7 @@ static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, i
 static int compile_required(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
     (void)depth;
+    pons_autovalue seen = json_object();
     if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
     }
@@ -382,10 +389,13 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
         if (!json_is_string(name)) {
             return bad(c, at, "expected a list of names");
         }
-        for (size_t j = 0; j < i; j++) {
-            if (json_equal(json_array_get(v, j), name)) {
-                return bad(c, at, "'%s' twice", json_string_value(name));
-            }
+        const char *text = json_string_value(name);
+        const size_t len = json_string_length(name);
+        if (json_object_getn(seen, text, len)) {
+            return bad(c, at, "'%s' twice", text);
+        }
+        if (json_object_setn_new(seen, text, len, json_true()) != 0) {
+            return no_memory(c);
         }
     }
     r->required = v;
@@ -409,31 +419,10 @@ static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at
     if (!text) {
         return bad(c, at, "expected a regular expression");
     }
-    // POSIX reads \d as the letter d and has no (?…): such a pattern would check something else.
-    for (const char *p = text; *p; p++) {
-        if (p[0] == '\\' && p[1] && strchr("wWsSbB", p[1]) == NULL &&
-            ((p[1] >= '0' && p[1] <= '9') || (p[1] >= 'a' && p[1] <= 'z') ||
-             (p[1] >= 'A' && p[1] <= 'Z'))) {
-            return bad(c, at, "\\%c is not in POSIX extended expressions", p[1]);
-        }
-        if (p[0] == '(' && p[1] == '?') {
-            return bad(c, at, "(? is not in POSIX extended expressions");
-        }
-        if (p[0] == '\\' && p[1]) {
-            p++;
-        }
-    }
-    r->pattern = malloc(sizeof *r->pattern);
-    if (!r->pattern) {
-        return no_memory(c);
-    }
-    const int code = regcomp(r->pattern, text, REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        char why[128];
-        regerror(code, r->pattern, why, sizeof why);
-        free(r->pattern);
-        r->pattern = NULL;
-        return bad(c, at, "bad pattern: %s", why);
+    char why[PONS__PATTERN_WHY_MAX];
+    const int status = pons__pattern_compile(text, &r->pattern, why);
+    if (status != PONS_OK) {
+        return status == PONS_ENOMEM ? no_memory(c) : bad(c, at, "bad pattern: %s", why);
     }
     r->pattern_text = text;
     return PONS_OK;
@@ -690,8 +679,14 @@ static void percent_decode(char *s)
     *out = '\0';
 }
 
+static int by_pointer(const void *a, const void *b)
+{
+    return strcmp((*(rule *const *)a)->pointer, (*(rule *const *)b)->pointer);
+}
+
 static int find_refs(compiler *c)
 {
+    qsort(c->s->all, c->s->n, sizeof *c->s->all, by_pointer);
     for (size_t i = 0; i < c->s->n; i++) {
         rule *r = c->s->all[i];
         if (!r->ref_text) {
@@ -702,11 +697,9 @@ static int find_refs(compiler *c)
             return no_memory(c);
         }
         percent_decode(want);
-        for (size_t j = 0; !r->ref && j < c->s->n; j++) {
-            if (strcmp(c->s->all[j]->pointer, want) == 0) {
-                r->ref = c->s->all[j];
-            }
-        }
+        rule key = {.pointer = want}, *sought = &key;
+        rule **found = bsearch(&sought, c->s->all, c->s->n, sizeof *c->s->all, by_pointer);
+        r->ref = found ? *found : NULL;
         free(want);
         if (!r->ref) {
             return bad(c, r->pointer, "$ref names no schema: '%s'", r->ref_text);
@@ -800,10 +793,7 @@ static const char *pointer_end(const char *pointer)
 
 static void rule_destroy(rule *r)
 {
-    if (r->pattern) {
-        regfree(r->pattern);
-        free(r->pattern);
-    }
+    pons__pattern_destroy(r->pattern);
     free(r->pointer);
     free(r->properties);
     free(r->prefix.items);
@@ -869,6 +859,13 @@ static bool enough(const checker *c)
     return c->failed && !c->survey && (!c->fn || c->told >= c->told_max);
 }
 
+// Nothing of the check counts then: it fails as a whole, whatever stands around it.
+static bool spent(checker *c, const step *path)
+{
+    c->exhausted = true;
+    return fault(c, FAULT_OTHER, path, "too much to check");
+}
+
 static bool apply(checker *c, const rule *r, const json_t *v, const step *path, int depth)
 {
     char a[DESCRIBE_MAX], b[LIST_MAX];
@@ -876,8 +873,7 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
         return false;
     }
     if (--c->visits < 0) {
-        c->exhausted = true;
-        return fault(c, FAULT_OTHER, path, "too much to check");
+        return spent(c, path);
     }
     if (depth > DEPTH_MAX) {
         return fault(c, FAULT_OTHER, path, "nested deeper than %d", DEPTH_MAX);
@@ -890,8 +886,11 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
         return fault(c, FAULT_CHOICE, path, "expected %s, found %s",
                      type_words(r->types, b, sizeof b), describe(v, a, sizeof a));
     }
-    bool ok = true;
-    if (r->const_ && !equal(r->const_, v)) {
+    bool ok = true, same = !r->const_ || equal(c, r->const_, v);
+    if (!same && c->visits <= 0) {
+        return spent(c, path);
+    }
+    if (!same) {
         note_want(c, r->const_, path);
         ok = fault(c, FAULT_CHOICE, path, "expected %s, found %s", describe(r->const_, b, sizeof b),
                    describe(v, a, sizeof a));
@@ -899,7 +898,10 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
     if (r->enum_) {
         bool found = false;
         for (size_t i = 0; !found && i < json_array_size(r->enum_); i++) {
-            found = equal(json_array_get(r->enum_, i), v);
+            found = equal(c, json_array_get(r->enum_, i), v);
+        }
+        if (!found && c->visits <= 0) {
+            return spent(c, path);
         }
         if (!found) {
             ok = fault(c, FAULT_CHOICE, path, "expected one of %s, found %s",
@@ -926,8 +928,10 @@ static bool aside(checker *c, checker *other, const rule *r, const json_t *v, co
                   int depth)
 {
     other->visits = c->visits;
+    other->patience = c->patience;
     const bool ok = apply(other, r, v, path, depth);
     c->visits = other->visits;
+    c->patience = other->patience;
     if (other->exhausted && !c->exhausted) {
         c->exhausted = true;
         fault(c, FAULT_OTHER, path, "too much to check");
@@ -1156,12 +1160,28 @@ static bool apply_string(checker *c, const rule *r, const json_t *v, const step 
         }
         ok = apply_count(c, path, n, r->min_length, r->max_length, "characters");
     }
-    if (r->pattern && regexec(r->pattern, s, 0, NULL, 0) != 0) {
-        char a[DESCRIBE_MAX];
-        ok = fault(c, FAULT_OTHER, path, "expected a match of %.*s, found %s", LIST_MAX,
-                   r->pattern_text, describe(v, a, sizeof a));
+    return r->pattern ? apply_pattern(c, r, v, path) && ok : ok;
+}
+
+static bool apply_pattern(checker *c, const rule *r, const json_t *v, const step *path)
+{
+    char a[DESCRIBE_MAX];
+    switch (pons__pattern_match(r->pattern, json_string_value(v), json_string_length(v),
+                                &c->patience)) {
+    case PONS__MATCH_YES:
+        return true;
+    case PONS__MATCH_NO:
+        return fault(c, FAULT_OTHER, path, "expected a match of %.*s, found %s", LIST_MAX,
+                     r->pattern_text, describe(v, a, sizeof a));
+    case PONS__MATCH_TOO_MUCH:
+        c->exhausted = true;
+        return fault(c, FAULT_OTHER, path, "too much to check against %.*s", LIST_MAX,
+                     r->pattern_text);
+    case PONS__MATCH_NOMEM:
+        break;
     }
-    return ok;
+    c->exhausted = true;
+    return fault(c, FAULT_OTHER, path, "no memory to check it");
 }
 
 static bool apply_array(checker *c, const rule *r, const json_t *v, const step *path, int depth)
@@ -1169,7 +1189,11 @@ static bool apply_array(checker *c, const rule *r, const json_t *v, const step *
     const size_t n = json_array_size(v);
     bool ok = apply_count(c, path, n, r->min_items, r->max_items, "items");
     size_t i, j;
-    if (r->unique && !unique(v, &i, &j)) {
+    const bool alike = r->unique && !unique(c, v, &i, &j);
+    if (r->unique && !alike && c->visits <= 0) {
+        return spent(c, path);
+    }
+    if (alike) {
         ok = fault(c, FAULT_OTHER, path, "expected different items, %zu and %zu are equal", i, j);
     }
     for (i = 0; i < n && !(!ok && enough(c)); i++) {
@@ -1417,8 +1441,16 @@ static const char *meant(const rule *r, const char *key, size_t len)
 // ---- equality -----------------------------------------------------------------------------------
 
 // JSON Schema's: numbers are equal by value, 3 is 3.0; objects without order.
-static bool equal(const json_t *a, const json_t *b)
+// Of a budget that is used up, nothing is equal; the check then fails as a whole.
+static bool equal(checker *c, const json_t *a, const json_t *b)
 {
+    if (++c->compares >= COMPARES) {
+        c->compares = 0;
+        c->visits -= c->visits > 0;
+    }
+    if (c->visits <= 0) {
+        return false;
+    }
     if (a == b) {
         return true;
     }
@@ -1434,7 +1466,7 @@ static bool equal(const json_t *a, const json_t *b)
             return false;
         }
         for (size_t i = 0; i < n; i++) {
-            if (!equal(json_array_get(a, i), json_array_get(b, i))) {
+            if (!equal(c, json_array_get(a, i), json_array_get(b, i))) {
                 return false;
             }
         }
@@ -1448,7 +1480,7 @@ static bool equal(const json_t *a, const json_t *b)
              it = json_object_iter_next((json_t *)a, it)) {
             const json_t *other =
                 json_object_getn(b, json_object_iter_key(it), json_object_iter_key_len(it));
-            if (!other || !equal(json_object_iter_value(it), other)) {
+            if (!other || !equal(c, json_object_iter_value(it), other)) {
                 return false;
             }
         }
@@ -1514,7 +1546,7 @@ static int by_hash(const void *a, const void *b)
 }
 
 // Whether no two items are equal; otherwise their indices.
-static bool unique(const json_t *v, size_t *ret_a, size_t *ret_b)
+static bool unique(checker *c, const json_t *v, size_t *ret_a, size_t *ret_b)
 {
     const size_t n = json_array_size(v);
     hashed *order = n >= UNIQUE_SORT_MIN ? malloc(n * sizeof *order) : NULL;
@@ -1532,7 +1564,7 @@ static bool unique(const json_t *v, size_t *ret_a, size_t *ret_b)
             if (order && order[i].hash != order[j].hash) {
                 break;
             }
-            if (equal(json_array_get(v, a), json_array_get(v, b))) {
+            if (equal(c, json_array_get(v, a), json_array_get(v, b))) {
                 *ret_a = a < b ? a : b;
                 *ret_b = a < b ? b : a;
                 ok = false;

@@ -119,6 +119,11 @@ static const check_case checks[] = {
     {"{\"pattern\":\"^a{2,3}$\"}", "\"aaaa\"",
      "/: expected a match of ^a{2,3}$, found string \"aaaa\""},
     {"{\"pattern\":\"b\"}", "3", NULL},
+    {"{\"pattern\":\"^\\\\d{2}(?:-\\\\w+)?$\"}", "\"12-ab\"", NULL},
+    {"{\"pattern\":\"^(?!x)\\\\u0061|\\\\/$\"}", "\"a\"", NULL},
+    {"{\"pattern\":\"^[^[:space:]]+$\"}", "\"\xe4\xb8\xad\"", NULL},
+    {"{\"pattern\":\"^[a-z]+$\"}", "\"a\\n\"",
+     "/: expected a match of ^[a-z]+$, found string \"a \""},
     // arrays
     {"{\"items\":{\"type\":\"integer\"}}", "[1,2]", NULL},
     {"{\"items\":{\"type\":\"integer\"}}", "[1,\"x\"]", "/1: expected integer, found string \"x\""},
@@ -275,9 +280,8 @@ static const struct {
     {"{\"uniqueItems\":1}", "/uniqueItems: expected true or false"},
     {"{\"pattern\":3}", "/pattern: expected a regular expression"},
     {"{\"pattern\":\"[\"}", NULL},
-    {"{\"pattern\":\"^\\\\d+$\"}", "/pattern: \\d is not in POSIX extended expressions"},
-    {"{\"pattern\":\"(a)\\\\1\"}", "/pattern: \\1 is not in POSIX extended expressions"},
-    {"{\"pattern\":\"(?:a)\"}", "/pattern: (? is not in POSIX extended expressions"},
+    {"{\"pattern\":\"a)|(b\"}", "/pattern: bad pattern: unmatched closing parenthesis (at 1)"},
+    {"{\"pattern\":\"((((a{1,255}){1,255}){1,255}){1,255})\"}", NULL}, // too large, said at once
     {"{\"$ref\":3}", "/$ref: expected a local reference such as \"#/$defs/name\""},
     {"{\"$ref\":\"other.json\"}", "/$ref: expected a local reference such as \"#/$defs/name\""},
     {"{\"$ref\":\"#name\"}", "/$ref: expected a local reference such as \"#/$defs/name\""},
@@ -367,6 +371,80 @@ static void test_work_is_bounded(void **state)
     assert_non_null(strstr(err.message, "too much to check"));
     pons_value_unref(v);
     pons_schema_destroy(s);
+}
+
+static void fails(const char *schema, pons_value *v, const char *why) // takes v
+{
+    pons_schema *s = schema_of(schema);
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_schema_check(s, v, &err), PONS_EINVAL);
+    if (!strstr(err.message, why)) {
+        fail_msg("%s says %s, not %s", schema, err.message, why);
+    }
+    pons_value_unref(v);
+    pons_schema_destroy(s);
+}
+
+static pons_value *letters(char c, size_t n)
+{
+    char *text = malloc(n);
+    memset(text, c, n);
+    pons_value *v = json_stringn(text, n);
+    free(text);
+    return v;
+}
+
+// Patterns that a matcher which backtracks, or one that begins anew at each letter, would be at for
+// longer than anybody waits. One of them is no match, wherever it stands.
+static void test_patterns_are_bounded(void **state)
+{
+    (void)state;
+    fails("{\"pattern\":\"^(a|aa|aaa)*[bc]$\"}", letters('a', 5000), "too much to check against");
+    fails("{\"pattern\":\"(x+x+)+y\"}", letters('x', 5000), "too much to check against");
+    fails("{\"not\":{\"pattern\":\"^(a|aa|aaa)*[bc]$\"}}", letters('a', 5000), "too much to check");
+    fails("{\"pattern\":\"(a|b)*a(a|b){12}c\"}", letters('a', 100000), "too much to check against");
+    pons_value *many = json_array();
+    for (int i = 0; i < 10000; i++) {
+        json_array_append_new(many, letters('a', 200));
+    }
+    fails("{\"items\":{\"pattern\":\"^(a|aa|aaa)*[bc]$\"}}", many, "too much to check against");
+}
+
+// Work that is in no rule: values that are compared.
+static void test_comparisons_are_bounded(void **state)
+{
+    (void)state;
+    enum { WORDS = 50000 };
+    pons_value *words = json_array(), *items = json_array(), *chain = json_object();
+    for (int i = 0; i < WORDS; i++) {
+        json_array_append_new(words, json_sprintf("word%d", i));
+        json_array_append_new(items, json_string("word49999"));
+    }
+    pons_value *v = pons_object("items", pons_object("enum", words, NULL), NULL);
+    pons_schema *s = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_schema_compile(v, &s, &err), PONS_OK);
+    assert_int_equal(pons_schema_check(s, items, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "too much to check"));
+    pons_schema_destroy(s);
+    pons_value_unref(v);
+    pons_value_unref(items);
+    // And names that are looked for while it is compiled.
+    pons_value *names = json_array();
+    for (int i = 0; i < WORDS; i++) {
+        char name[16], next[32];
+        snprintf(name, sizeof name, "d%d", i);
+        snprintf(next, sizeof next, "#/$defs/d%d", i + 1);
+        json_object_set_new(
+            chain, name, pons_object("items", pons_object("$ref", json_string(next), NULL), NULL));
+        json_array_append_new(names, json_string(name));
+    }
+    json_object_set_new(chain, "d50000", json_true());
+    v = pons_object("$defs", chain, "required", names, "items",
+                    pons_object("$ref", json_string("#/$defs/d0"), NULL), NULL);
+    assert_int_equal(pons_schema_compile(v, &s, &err), PONS_OK);
+    pons_schema_destroy(s);
+    pons_value_unref(v);
 }
 
 typedef struct seen {
@@ -516,6 +594,8 @@ int main(void)
         cmocka_unit_test(test_refused_schemas),
         cmocka_unit_test(test_depth_is_bounded),
         cmocka_unit_test(test_work_is_bounded),
+        cmocka_unit_test(test_patterns_are_bounded),
+        cmocka_unit_test(test_comparisons_are_bounded),
         cmocka_unit_test(test_all_faults_are_told),
         cmocka_unit_test(test_yaml_faults_have_positions),
         cmocka_unit_test(test_schema_outlives_its_source),
