@@ -39,6 +39,14 @@ typedef struct pons_brain_options {
     // (query_knowledge); called when the first one does, closed with the brain. NULL: such a step
     // fails.
     int (*knowledge)(void *user, pons_tools *ret, pons_error *err);
+    // A judge beside the critic, asked of each skill that is to be done, and again before it is sent: appends
+    // what it holds against it to rules ([{rule, skill, message, lasts, …}]; lasts: it would be so again, so
+    // that the rules give up). asked false: nobody wants it yet, it is
+    // only looked at what could be offered. NULL: none.
+    void (*judge)(void *user, const char *skill, const pons_value *args, bool asked,
+                  pons_value *rules);
+    // What a model should know beside the observation, by title: {title: [items]}; new reference. NULL: nothing.
+    pons_value *(*context)(void *user);
     // Every event of the thread, durable and live, in the order in which they happened.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;

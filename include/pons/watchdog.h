@@ -27,7 +27,8 @@ typedef struct pons_hal_options {
     // What is not one skill: real_execute{nl_task} and strategy{tree}. Calls of it are named by the
     // action's type, their arguments are its params. ops NULL: such actions are ACTION_NOT_SUPPORTED.
     pons_tools errands;
-    // The body's own critic, after the workspace's (workspace_critic.h); PONS_EREFUSED and why. NULL: nobody.
+    // The body's own critic, after the workspace's (workspace_critic.h); PONS_EREFUSED and why,
+    // PONS_EAGAIN while there is no body. NULL: nobody.
     int (*judge)(void *user, const char *skill, const pons_value *args, char *why, size_t cap);
     // An action's state: started, completed, failed. NULL: nobody asks.
     void (*told)(void *user, const char *action_id, const char *status, const pons_value *action);

@@ -167,6 +167,7 @@ typedef struct pons_ws_place pons_ws_place;
 typedef struct pons_ws_place_options {
     pons_ws_role role;       // whose changes pons_ws_place_change makes
     pons_ws_dialect dialect; // of files that are made
+    int writes_per_s;        // of changes, a file; more are PONS_EAGAIN. 0: as many as there are
     const char *robot_id;    // of a HAL: it changes no other robot's entry; NULL: there is one only
     // Somebody's edit, command by command, refused ones too; and what a person should know (it is in
     // LOG.md as well). May be NULL. Neither may call the place.
@@ -193,9 +194,12 @@ bool pons_ws_place_suspended(const pons_ws_place *p, pons_ws_file file);
 
 // Changes records, after what somebody has written meanwhile was taken in. Durable when it returns. Waits
 // up to half a second for an editor that is just writing. PONS_EREFUSED: the matrix; PONS_EBUSY: the
-// file cannot be read as it stands, and is not overwritten.
+// file cannot be read as it stands, and is not overwritten; PONS_EAGAIN: too many writes this second.
 int pons_ws_place_change(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes,
                          size_t n, pons_error *err);
+// Whether a change would not be one too many for this second; and, before an end, that none is.
+bool pons_ws_place_may_write(const pons_ws_place *p, pons_ws_file file);
+void pons_ws_place_unlimit(pons_ws_place *p);
 // The same in another role: a program may be several (the one that runs actions is also the critic).
 int pons_ws_place_change_as(pons_ws_place *p, pons_ws_role role, pons_ws_file file,
                             const pons_ws_change *changes, size_t n, pons_error *err);

@@ -11,6 +11,9 @@ pons_critic_situation pons__guard_situation(pons_brain *b, int mode);
 pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const pons_value *args,
                               const pons_value *running, const pons_value *to_cancel,
                               const pons_value *batch);
+// The same of what nobody has asked for yet: what a menu may offer.
+pons_value *pons__guard_would(pons_brain *b, int mode, const char *skill, const pons_value *args,
+                              const pons_value *running, const pons_value *batch);
 // Why the kernel lets no goal of this skill out now, whatever was decided: one rule, or NULL.
 pons_value *pons__guard_kernel(const pons_brain *b, const char *skill);
 // The same for a goal message that is about to be sent, by the kernel's mode as it is now.

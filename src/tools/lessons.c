@@ -73,7 +73,8 @@ static size_t split(const char *text, size_t n, bool yaml, lesson **ret)
             open = add_lesson(
                 ret, &found, (lesson){.text = text + i, .head_n = len, .line = line, .yaml = yaml});
         } else if ((!yaml && len > 2 && memcmp(text + i, "# ", 2) == 0) ||
-                   (len >= 3 && memcmp(text + i, "```", 3) == 0)) {
+                   (len >= 3 && memcmp(text + i, "```", 3) == 0) ||
+                   (len >= 4 && memcmp(text + i, "<!--", 4) == 0)) {
             open = false;
         }
         i += len + (nl != NULL);

@@ -252,8 +252,7 @@ static bool passes(cook *c, const char *skill, const pons_value *args)
     }
     pons_autovalue batch =
         json_pack("[{s:s, s:O, s:i}]", "skill", skill, "args", args, "goal_index", c->goal_index);
-    pons_autovalue broken =
-        pons__guard_check(c->b, c->react->mode, skill, args, c->running, c->none, batch);
+    pons_autovalue broken = pons__guard_would(c->b, c->react->mode, skill, args, c->running, batch);
     return json_array_size(broken) == 0;
 }
 

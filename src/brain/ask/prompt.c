@@ -448,6 +448,13 @@ static void add_context(const pons_brain *b, pons_buf *out, room max)
     add_list(out, "Zones", places, part_of(max, 2));
     add_list(out, "Waiting tasks", waiting, part_of(max, 2));
     add_list(out, "Objects", pons_get(b->world, "objects"), part_of(max, 2));
+    pons_autovalue more = b->opts.context ? b->opts.context(b->opts.user) : NULL;
+    const char *title;
+    json_t *list;
+    json_object_foreach(more, title, list)
+    {
+        add_list(out, title, list, part_of(max, 2));
+    }
 }
 
 // A copy with its numbers to three places, which is more than any decision needs.

@@ -101,6 +101,19 @@ static void judge(pons__turn *t, judgement *j)
 
 // ---- what is refused ----------------------------------------------------------------------------
 
+static bool lasting(const pons_value *rules)
+{
+    size_t i;
+    json_t *broken;
+    json_array_foreach(rules, i, broken)
+    {
+        if (pons_get_bool(broken, "lasts", false)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void refuse(pons__turn *t, const pons_value *rules)
 {
     pons__react *r = t->react;
@@ -114,8 +127,9 @@ static void refuse(pons__turn *t, const pons_value *rules)
     pons__json(&last->metrics, json_object());
     last->goal_index = first ? first->goal_index : -1;
     last->status = PONS_END_REFUSED;
-    // Arguments that fit no schema fit none later, and rules have no others.
-    const bool never = pons__find(rules, "rule", "args_schema") && r->source == PONS_SOURCE_RULES;
+    // Arguments that fit no schema fit none later, what a judge says lasts does so, and rules have no others.
+    const bool never = (pons__find(rules, "rule", "args_schema") || lasting(rules)) &&
+                       r->source == PONS_SOURCE_RULES;
     last->recovery = never ? PONS_RECOVER_ABORT : PONS_RECOVER_REPLAN;
     pons__set_text(&last->error_msg, json_string_value(says));
     pons__record_free(&pons__result_record, t->skills->last_result);

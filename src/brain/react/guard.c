@@ -57,9 +57,9 @@ pons_critic_situation pons__guard_situation(pons_brain *b, int mode)
     };
 }
 
-pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const pons_value *args,
-                              const pons_value *running, const pons_value *to_cancel,
-                              const pons_value *batch)
+static pons_value *check(pons_brain *b, int mode, const char *skill, const pons_value *args,
+                         const pons_value *running, const pons_value *to_cancel,
+                         const pons_value *batch, bool asked)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autoverdict verdict = NULL;
@@ -73,7 +73,26 @@ pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const 
         const char *why = critic ? err.message : b->critic_fault;
         return json_pack("[{s:s, s:s, s:s}]", "rule", "critic", "skill", skill, "message", why);
     }
-    return pons_value_ref(pons_verdict_rules(verdict));
+    if (!b->opts.judge) {
+        return pons_value_ref(pons_verdict_rules(verdict));
+    }
+    pons_value *rules = json_copy((json_t *)pons_verdict_rules(verdict));
+    b->opts.judge(b->opts.user, skill, args, asked, rules);
+    return rules;
+}
+
+pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const pons_value *args,
+                              const pons_value *running, const pons_value *to_cancel,
+                              const pons_value *batch)
+{
+    return check(b, mode, skill, args, running, to_cancel, batch, true);
+}
+
+pons_value *pons__guard_would(pons_brain *b, int mode, const char *skill, const pons_value *args,
+                              const pons_value *running, const pons_value *batch)
+{
+    pons_autovalue none = json_array();
+    return check(b, mode, skill, args, running, none, batch, false);
 }
 
 pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal)

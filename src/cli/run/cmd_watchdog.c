@@ -77,8 +77,9 @@ static int judge(void *user, const char *skill, const pons_value *args, char *wh
     pons_error err = PONS_ERROR_INIT;
     const int rc = pons_robot_tools_judge(d->tools.self, skill, args, NULL, &v, &err);
     if (rc < 0) {
+        pons_autovalue status = pons_robot_tools_status(d->tools.self);
         snprintf(why, cap, "%s", err.message);
-        return PONS_EREFUSED;
+        return pons_get_bool(status, "connected", false) ? PONS_EREFUSED : PONS_EAGAIN;
     }
     const bool ok = pons_verdict_ok(v);
     const pons_value *rule = json_array_get(pons_verdict_rules(v), 0);

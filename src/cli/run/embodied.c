@@ -98,8 +98,8 @@ static bool read_profile(const cli *c, const char *driver, const char *world, po
 int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_dialect dialect,
                  pons_error *err)
 {
-    pons_ws_doc *is = NULL, *profile = NULL;
-    pons_autobuf text = PONS_BUF_INIT, as = PONS_BUF_INIT;
+    pons_ws_doc *is = NULL, *profile = NULL, *whole = NULL;
+    pons_autobuf text = PONS_BUF_INIT, as = PONS_BUF_INIT, stamped = PONS_BUF_INIT;
     size_t n = 0, len = 0;
     pons_error why = PONS_ERROR_INIT;
     int rc = pons_ws_load(PONS_WS_BY_HAL, c->workspace, PONS_WS_EMBODIED, &is, &why);
@@ -114,11 +114,64 @@ int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_di
     }
     rc = pons_ws_read(PONS_WS_EMBODIED, text.data, text.len, "profile", &profile, err);
     rc = rc < 0 ? rc : pons_ws_convert(profile, dialect, &as, err);
+    // With a stamp: what a person takes out of it later is taken out.
+    rc = rc < 0 ? rc : pons_ws_read(PONS_WS_EMBODIED, as.data, as.len, "profile", &whole, err);
+    rc = rc < 0 ? rc : pons_ws_render(whole, NULL, 0, 1, &stamped, err);
     const char *expect = is ? pons_ws_text(is, &len) : NULL;
     rc = rc < 0 ? rc
-                : pons_ws_write(PONS_WS_BY_HAL, c->workspace, PONS_WS_EMBODIED, as.data, as.len,
-                                expect, len, err);
+                : pons_ws_write(PONS_WS_BY_HAL, c->workspace, PONS_WS_EMBODIED, stamped.data,
+                                stamped.len, expect, len, err);
+    pons_ws_destroy(whole);
     pons_ws_destroy(is);
     pons_ws_destroy(profile);
     return rc == PONS_ESTALE ? PONS_OK : rc; // somebody has just written it: that is what it says
+}
+
+bool cli_onboarded(const cli *c)
+{
+    static const pons_ws_file any[] = {PONS_WS_ACTION, PONS_WS_ENVIRONMENT};
+    char path[PATH_MAX + 32];
+    for (size_t i = 0; i < sizeof any / sizeof any[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", c->workspace, pons_ws_file_name(any[i]));
+        if (access(path, F_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cli_files_lock(const cli *c, int *ret_lock, pons_error *err)
+{
+    char pid[32] = "";
+    *ret_lock = -1;
+    const int rc = cli_onboarded(c) ? cli_hal_lock(c, ret_lock, pid, err) : PONS_OK;
+    return rc == PONS_EBUSY ? PONS_OK : rc;
+}
+
+int cli_files_open(const cli *c, const char *driver, const char *world, pons_ws_live_options *o,
+                   pons_ws_live **ret, pons_error *err)
+{
+    pons_autovalue config = NULL;
+    pons_autovalue map = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (!cli_onboarded(c)) {
+        return PONS_OK;
+    }
+    int rc = cli_workspace_config(c, &config, &o->dialect, err);
+    rc = rc >= 0 && o->hal ? cli_embodied(c, driver, world, o->dialect, err) : rc;
+    cli_world(world, &map, &none); // a path that is gone: the body says what it has
+    o->dir = c->workspace;
+    o->robot_id = pons_get_str(pons_get(config, "robot"), "id", "robot_001");
+    o->world = map;
+    return rc < 0 ? rc : pons_ws_live_open(o, ret, err);
+}
+
+void cli_files_close(pons_ws_live **files, int *lock)
+{
+    pons_ws_live_close(*files);
+    *files = NULL;
+    if (*lock >= 0) {
+        close(*lock);
+        *lock = -1;
+    }
 }

@@ -8,6 +8,7 @@
 // Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
 // once.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/embodied.h"
 #include "cli/run/prompt_words.h"
 #include "pons/module.h"
 #include "pons/policy.h"
@@ -27,7 +28,8 @@
 #define BODY_START_EVERY_MS 3000
 #define BODY_STARTS_MAX     5
 #define BODY_BUSY_MAX_MS    3000 // how long another brain may have the body before this one gives up
-#define FDS_MAX             9
+#define FILES_NEVER_MS      60000
+#define FDS_MAX             10
 #define STDIN_LINE_MAX      4096
 
 typedef struct session {
@@ -50,6 +52,8 @@ typedef struct session {
     bool left_idle; // it is left with none
     size_t line_length;
     char line[STDIN_LINE_MAX];
+    pons_ws_live *files; // of a workspace that has them, else NULL
+    int hal_lock;
     // --step
     pons_store store;
     bool held, free_run; // announced and waiting for a word; not held any more
@@ -70,6 +74,10 @@ static int open_knowledge(void *user, pons_tools *ret, pons_error *err);
 static void start_body(session *s);
 static void reap_body(session *s);
 static void on_event(void *user, const pons_event *ev);
+static void judge(void *user, const char *skill, const pons_value *args, bool asked,
+                  pons_value *rules);
+static pons_value *context(void *user);
+static int open_files(session *s, pons_error *err);
 static int open_wake(session *s);
 static void read_wake(session *s);
 static void read_stdin(session *s);
@@ -88,6 +96,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         .o = o,
         .clock = pons_clock_real(),
         .wake_fd = -1,
+        .hal_lock = -1,
         .stdin_open = o->prompt || o->step,
     };
     pons_store store = {0};
@@ -138,6 +147,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     if (o->guest && store.ops) {
         o->guest->close(o->guest->user);
     }
+    cli_files_close(&s.files, &s.hal_lock);
     pons_brain_close(s.brain);
     cli_display_destroy(s.display);
     pons_value_unref(s.held_state);
@@ -180,6 +190,10 @@ static pons_value *about_run(cli *c, const cli_session_options *o)
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
                         const pons_llm *llm, pons_value *about, pons_error *err)
 {
+    const int locked = cli_files_lock(s->c, &s->hal_lock, err);
+    if (locked < 0) {
+        return locked;
+    }
     const pons_brain_options opts = {.store = store,
                                      .thread = s->o->thread,
                                      .clock = s->clock,
@@ -189,12 +203,15 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .llm = llm,
                                      .connect = connect_body,
                                      .knowledge = open_knowledge,
+                                     .judge = judge,
+                                     .context = context,
                                      .on_event = on_event,
                                      .user = s,
                                      .about = about,
                                      .keep_running = s->o->prompt || s->o->serve,
                                      .resumed = s->o->resumed,
-                                     .stop_body = true,
+                                     // A watchdog's body is the watchdog's.
+                                     .stop_body = s->hal_lock >= 0 || !cli_onboarded(s->c),
                                      .stream = s->o->stream,
                                      .stream_kernel = s->o->stream_kernel,
                                      .step = s->o->step,
@@ -205,6 +222,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
     if (rc >= 0 && s->o->guest) { // the thread is ours by now, and no event has been
         rc = s->o->guest->open(s->o->guest->user, store, err);
     }
+    rc = rc < 0 ? rc : open_files(s, err);
     // The goal is committed before a body is started.
     if (rc >= 0 && s->o->n_goals > 0) {
         rc = pons_brain_add_goals(s->brain, s->o->goals, s->o->n_goals, err);
@@ -242,8 +260,11 @@ static int session_loop(session *s, pons_error *err)
         if (s->o->step && hold(s)) {
             continue;
         }
+        const int files_ms = s->files ? pons_ws_live_poll(s->files) : FILES_NEVER_MS;
         struct pollfd fds[FDS_MAX];
-        size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 3);
+        size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 4);
+        fds[n++] =
+            (struct pollfd){.fd = s->files ? pons_ws_live_fd(s->files) : -1, .events = POLLIN};
         const size_t wake = n;
         fds[n++] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
         const size_t input = n;
@@ -252,6 +273,7 @@ static int session_loop(session *s, pons_error *err)
         const size_t other = n;
         fds[n++] = (struct pollfd){.fd = guest->fd ? guest->fd(guest->user) : -1, .events = POLLIN};
         int64_t wait_ns = pons_brain_next_due_ns(s->brain) - pons_now_ns(&s->clock);
+        wait_ns = wait_ns > files_ms * PONS_NS_PER_MS ? files_ms * PONS_NS_PER_MS : wait_ns;
         wait_ns = wait_ns < 0 ? 0 : wait_ns;
         const struct timespec ts = {.tv_sec = wait_ns / PONS_NS_PER_S,
                                     .tv_nsec = wait_ns % PONS_NS_PER_S};
@@ -335,9 +357,64 @@ static void on_event(void *user, const pons_event *ev)
     if (!s->o->guest || !s->o->guest->quiet) {
         cli_display_event(s->display, ev);
     }
+    if (s->files) {
+        pons_ws_live_event(s->files, ev->type, ev->payload);
+    }
     if (s->o->guest) {
         s->o->guest->event(s->o->guest->user, ev);
     }
+}
+
+// ---- the workspace's files ----------------------------------------------------------------------
+
+static int say_edit(void *user, const char *words, pons_error *err)
+{
+    const session *s = user;
+    return pons_brain_say(s->brain, words, err);
+}
+
+static int cancel_task(void *user, const char *task, pons_error *err)
+{
+    const session *s = user;
+    pons_autovalue value =
+        pons_object("word", json_string("cancel"), "task", json_string(task), NULL);
+    const int rc = pons_inbox_post(s->store, s->o->thread, "kernel", "control", value, err);
+    pons_brain_wake(s->brain);
+    return rc;
+}
+
+static void file_notice(void *user, const char *file, const char *text)
+{
+    const session *s = user;
+    cli_display_note(s->display, "%s: %s", file, text);
+}
+
+static void judge(void *user, const char *skill, const pons_value *args, bool asked,
+                  pons_value *rules)
+{
+    const session *s = user;
+    if (s->files) {
+        pons_ws_live_judge(s->files, skill, args, asked, rules);
+    }
+}
+
+static pons_value *context(void *user)
+{
+    const session *s = user;
+    return s->files ? pons_ws_live_context(s->files) : NULL;
+}
+
+static int open_files(session *s, pons_error *err)
+{
+    pons_ws_live_options o = {.hal = s->hal_lock >= 0,
+                              .who = s->o->thread,
+                              .clock = s->clock,
+                              .say = say_edit,
+                              .cancel = cancel_task,
+                              .notice = file_notice,
+                              .user = s};
+    return cli_files_open(s->c, pons_get_str(s->about, "driver", s->o->driver),
+                          pons_get_str(s->about, "world", s->o->world), &o, &s->files, err);
 }
 
 // ---- body ---------------------------------------------------------------------------------------

@@ -310,6 +310,10 @@ int pons_ws_template(pons_ws_file file, pons_ws_dialect dialect, pons_buf *out)
                 pons__ws_page_block(out, file, info->places[p].kind, dialect, NULL, NULL, 0);
             }
         }
+        if (file == PONS_WS_TASK) {
+            pons_buf_printf(out, "\n**%s**: 0/0 (0%%)\n",
+                            dialect == PONS_WS_SEED ? "总体进度" : "Progress");
+        }
         return PONS_OK;
     }
     pons_autovalue root = json_object();

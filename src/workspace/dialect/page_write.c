@@ -227,6 +227,24 @@ static size_t place_of_section(const pons_ws_doc *d, ws_kind kind)
     return d->len;
 }
 
+// A title goes into the page's first heading, which said only what kind of page it is.
+static void write_title(const pons_ws_doc *d, const pons_value *task, ws_edits *edits)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    const char *title = pons_get_str(task, "title", "");
+    const char *word = d->info->title[d->dialect], *colon = d->dialect == PONS_WS_SEED ? ":" : ": ";
+    for (size_t i = 0; i < d->page.n; i++) {
+        const ws_line *l = line_at(d, i);
+        if (l->kind == WS_HEADING && l->level == 1) {
+            pons_buf_printf(&b, "%s%s", colon, title);
+            pons__ws_doc_edit(d, edits, l->end, l->end, &b);
+            return;
+        }
+    }
+    pons_buf_printf(&b, "# %s%s%s\n\n", word, colon, title);
+    pons__ws_doc_edit(d, edits, 0, 0, &b);
+}
+
 static int write_new(const pons_ws_doc *d, ws_kind kind, const pons_ws_change *c, ws_edits *edits,
                      pons_error *err)
 {
@@ -234,6 +252,10 @@ static int write_new(const pons_ws_doc *d, ws_kind kind, const pons_ws_change *c
     const pons_ws_record r = {.kind = c->kind, .id = c->id, .value = (pons_value *)c->value};
     const ws_entry e = {.kind = kind};
     pons_autobuf b = PONS_BUF_INIT;
+    if (kind == WS_TASK) {
+        write_title(d, c->value, edits);
+        return PONS_OK;
+    }
     if (t) {
         if (!has_room(d, t, c->value)) {
             return pons_error_set(err, PONS_EINVAL, WHERE,

@@ -37,7 +37,11 @@
 #define OLD_GIVE_UP_MS 60000 // when it cannot be read for so long, it is put aside
 #define LOG_FILE       "LOG.md"
 
-typedef struct state { // of a file
+#define WRITES_MAX 16 // a second
+
+typedef struct state {             // of a file
+    int64_t writes_ms[WRITES_MAX]; // when the last changes were written, in a ring; 0: never
+    size_t next_write;
     pons_ws_doc *newest;
     uint64_t generation;
     char suspended[PONS__WS_HASH]; // hash of the text that cannot be read; "": it can
@@ -106,6 +110,14 @@ static void on_command(void *user, const pons_ws_command *c)
     if (p->o.command) {
         p->o.command(p->o.user, p->at, c);
     }
+}
+
+// Of this file's own: a clock that only goes on.
+static int64_t clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 // ---- what is kept -------------------------------------------------------------------------------
@@ -607,8 +619,32 @@ int pons_ws_place_change_as(pons_ws_place *p, pons_ws_role role, pons_ws_file fi
         return pons_error_set(err, PONS_EREFUSED, WHERE, "the %s may not write %s",
                               pons_ws_role_name(role), pons_ws_file_name(file));
     }
+    if (!pons_ws_place_may_write(p, file)) {
+        return pons_error_set(err, PONS_EAGAIN, WHERE, "%s was written %d times this second",
+                              pons_ws_file_name(file), p->o.writes_per_s);
+    }
     p->as = role;
-    return settle(p, file, changes, n, err);
+    const int rc = settle(p, file, changes, n, err);
+    state *s = &p->files[file];
+    if (rc >= 0) {
+        s->writes_ms[s->next_write++ % WRITES_MAX] = clock_ms();
+    }
+    return rc;
+}
+
+bool pons_ws_place_may_write(const pons_ws_place *p, pons_ws_file file)
+{
+    const state *s = &p->files[file];
+    const size_t most = (size_t)(p->o.writes_per_s < WRITES_MAX ? p->o.writes_per_s : WRITES_MAX);
+    if (p->o.writes_per_s <= 0 || s->next_write < most) {
+        return true;
+    }
+    return clock_ms() - s->writes_ms[(s->next_write - most) % WRITES_MAX] >= 1000;
+}
+
+void pons_ws_place_unlimit(pons_ws_place *p)
+{
+    p->o.writes_per_s = 0;
 }
 
 int pons_ws_place_change(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes,

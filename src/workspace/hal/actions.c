@@ -227,11 +227,42 @@ void pons__ws_call_of(const pons_value *action, const pons_value *tools, const p
     } else {
         ret->args = params ? json_deep_copy(params) : NULL;
     }
-    if (!ret->code && !ret->at_once && !ret->errand && !has_tool(tools, ret->skill)) {
+    if (!ret->code && !ret->at_once && !ret->errand && tools && !has_tool(tools, ret->skill)) {
         refuse(ret, "ACTION_NOT_SUPPORTED", "this body cannot do %.60s", type);
     }
     if (!ret->args) {
         ret->args = json_object();
+    }
+}
+
+void pons__ws_action_of(const char *skill, const pons_value *args, const char **ret_type,
+                        pons_value **ret_params)
+{
+    const pons_value *pose = pons_get(args, "pose");
+    const char *zone = pons_get_str(args, "zone", NULL);
+    *ret_type = skill;
+    *ret_params = args ? json_copy((json_t *)args) : json_object();
+    if (strcmp(skill, NAVIGATE) == 0 && zone) {
+        *ret_type = "target_navigation";
+        json_object_set_new(*ret_params, "target_label", json_string(zone));
+        json_object_del(*ret_params, "zone");
+    } else if (strcmp(skill, NAVIGATE) == 0 && pose) {
+        *ret_type = "move_to";
+        json_object_set_new(*ret_params, "target_pose",
+                            json_pack("[f,f,f,f,f,f]", pons_get_num(pose, "x", 0),
+                                      pons_get_num(pose, "y", 0), 0.0, 0.0, 0.0,
+                                      pons_get_num(pose, "yaw", 0)));
+        json_object_del(*ret_params, "pose");
+    } else if (strcmp(skill, "stop_base") == 0) {
+        *ret_type = "stop";
+    } else if (strcmp(skill, "look") == 0) {
+        *ret_type = "localize";
+    } else if (strcmp(skill, "pick") == 0) {
+        *ret_type = "pick_up";
+        if (pons_get(args, "object")) {
+            json_object_set(*ret_params, "object_id", (json_t *)pons_get(args, "object"));
+            json_object_del(*ret_params, "object");
+        }
     }
 }
 

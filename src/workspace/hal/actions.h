@@ -13,10 +13,14 @@ typedef struct pons__ws_call { // a skill and its arguments, or why there is non
     char what[200];
 } pons__ws_call;
 
-// action: a record of ACTION.md. tools: the body's, as a provider lists them. world: its zones and
+// action: a record of ACTION.md. tools: the body's, as a provider lists them; NULL: not known. world: its zones and
 // objects, or NULL. environment: ENVIRONMENT.md, or NULL.
 void pons__ws_call_of(const pons_value *action, const pons_value *tools, const pons_value *world,
                       const pons_ws_doc *environment, pons__ws_call *ret);
+// The other way round: an action that stands for a skill. *ret_type is static or the skill's name; *ret_params
+// the caller's.
+void pons__ws_action_of(const char *skill, const pons_value *args, const char **ret_type,
+                        pons_value **ret_params);
 // The same action always has the same key, in every life of a watchdog.
 void pons__ws_call_key(const pons_value *action, char ret[64]);
 

@@ -36,6 +36,7 @@ struct pons_hal {
         pons_value *error, *result;
     } end;
     pons_ws_judgement judged; // of what runs
+    bool lasts;               // its failure would be the same again
     pons_value *world;
     bool dirty; // something has ended: observe again
 };
@@ -160,6 +161,8 @@ static void on_event(pons_hal *h, const pons_tool_event *e, const pons_tools *by
         h->end.result = pons_value_ref(data ? data : pons_get(e->value, "output"));
     } else {
         const bool unknown = e->error.status == PONS_ECLOSED;
+        // What somebody stopped, or what had no body to do it, says nothing of the action.
+        h->lasts = e->error.status == PONS_EIO && !strcasestr(e->error.message, "stop");
         h->end.status = "failed";
         h->end.error = error_of(unknown ? "OUTCOME_UNKNOWN" : "SKILL_FAILED", e->error.message,
                                 e->error.cause);
@@ -175,7 +178,8 @@ static void write_end(pons_hal *h)
     }
     const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ACTION), "action", h->running);
     const char *code = pons_get_str(h->end.error, "code", "");
-    if (r && h->judged.rules && strcmp(code, "SKILL_FAILED") == 0) {
+    const bool tried = h->end.error && h->lasts;
+    if (r && tried && h->judged.rules && strcmp(code, "SKILL_FAILED") == 0) {
         pons_error err = PONS_ERROR_INIT;
         pons_autovalue action = pons_value_ref(r->value);
         const pons_ws_asked asked = asked_of(h, action);
@@ -273,12 +277,13 @@ static bool passes(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c)
         fail(h, id, c->code, c->what, "");
         return false;
     }
-    if (!c->errand && h->o.judge &&
-        h->o.judge(h->o.user, c->skill, c->args, why, sizeof why) == PONS_EREFUSED) {
+    const int rc = !c->errand && h->o.judge
+                       ? h->o.judge(h->o.user, c->skill, c->args, why, sizeof why)
+                       : PONS_OK;
+    if (rc == PONS_EREFUSED) {
         fail(h, id, "CRITIC_REFUSED", why, "");
-        return false;
     }
-    return true;
+    return rc >= 0; // without a body it stays pending
 }
 
 static void do_pending(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c,
@@ -309,8 +314,13 @@ static void do_pending(pons_hal *h, const pons_ws_record *r, const pons__ws_call
         return; // nothing has been asked of the body; it is still pending
     }
     const uint64_t call = h->next_call++;
-    if (by->ops->start(by->self, call, c->skill, c->errand ? pons_get(action, "params") : c->args,
-                       key, &err) < 0) {
+    const pons_value *args = c->errand ? pons_get(action, "params") : c->args;
+    const int rc = by->ops->start(by->self, call, c->skill, args, key, &err);
+    if (rc == PONS_EENV) { // the body has just gone: it is taken up when there is one
+        h->first = true;
+        return;
+    }
+    if (rc < 0) {
         fail(h, id, "SKILL_FAILED", err.message, err.cause);
         return;
     }
