@@ -3,27 +3,12 @@
 // The model is a script, everything else is what a person would have: tools, walls, questions, kills.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { finish, must, test } from '../page/plain.mjs';
-import { Server } from './server.mjs';
+import { Server, writeScript } from './server.mjs';
 
 const { Client } = await import(path.join(process.argv[2], 'dist/index.js'));
-const said = (words, reply) => `- when: {messages.-1.role: user, messages.-1.content: {contains: ${words}}}\n  repeat: true\n  ${reply}\n`;
-const told = (words, reply) => `- when: {messages.-1.role: tool, messages.-1.content: {contains: ${words}}}\n  repeat: true\n  ${reply}\n`;
-const script = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'pons-script-')), 'script.yaml');
-fs.writeFileSync(script, 'replies:\n'
-  + said('hello', 'content: hello there my friend')
-  + said('list', 'tool_calls: [{name: list_dir, arguments: {path: .}}]')
-  + said('remove', "tool_calls: [{name: terminal, arguments: {command: 'rm -rf none'}}]")
-  + said('a plan', 'tool_calls: [{name: plan_create, arguments: {title: T, steps: [one]}}]')
-  + said('slowly', 'delay_ms: 3000\n  tokens: 30\n  content: one two three four five six seven eight nine ten')
-  + said('Your step', 'content: did one')
-  + told('refused', 'content: then not')
-  + told('Not carried', 'content: then not')
-  + told('rejected', 'content: then no plan')
-  + '- when: {messages.-1.role: tool}\n  repeat: true\n  content: all is done here\n'
-  + '- repeat: true\n  content: what?\n');
+const script = writeScript();
 const server = new Server({ 'graph_config.yaml': 'graph:\n  nodes:\n    approval: {enabled: true}\n' }, ['--llm', `script:${script}`]);
 await server.start();
 const client = new Client({ apiUrl: server.url, apiKey: server.token, callerOptions: { maxRetries: 20 } });

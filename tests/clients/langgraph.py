@@ -9,7 +9,8 @@ import httpx
 from langgraph_sdk import get_client
 
 URL, KEY = sys.argv[1], sys.argv[2]
-OURS = sys.argv[3:] != ["oracle"]
+KIND = sys.argv[3] if sys.argv[3:] else ""
+OURS, NPM = not KIND, KIND == "oracle-js"
 HANG_S = 60
 client = get_client(url=URL, api_key=KEY)
 human = lambda text: {"messages": [{"type": "human", "content": text}]}
@@ -35,16 +36,20 @@ async def throws(status, awaitable):
     try:
         await awaitable
     except httpx.HTTPStatusError as e:
-        assert e.response.status_code == status, e
+        assert e.response.status_code in (status, 422 if NPM else status), e
         return
     except Exception as e:  # the client's own, of the same
-        assert getattr(e, "status_code", None) == status, repr(e)
+        assert getattr(e, "status_code", None) in (status, 422 if NPM else status), repr(e)
         return
     raise AssertionError(f"nothing was raised, and {status} was to be")
 
 
 async def all_of(stream):
     return [e async for e in stream if e.event != "end"]
+
+
+async def values(t, end):  # npm's tells whoever waits for a run that asks of the question alone
+    return (await client.threads.get_state(t))["values"] if NPM else end
 
 
 @test
@@ -57,7 +62,7 @@ async def assistants():
     assert (await client.assistants.set_latest(mine["assistant_id"], 1))["name"] == "mine"
     graph = await client.assistants.get_graph(own["assistant_id"], xray=True)
     assert any(n["id"] == "write" for n in graph["nodes"])
-    assert (await client.assistants.get_schemas(own["assistant_id"]))["graph_id"] == "letters"
+    assert NPM or (await client.assistants.get_schemas(own["assistant_id"]))["graph_id"] == "letters"
     await client.assistants.delete(mine["assistant_id"])
     await throws(404, client.assistants.get(mine["assistant_id"]))
 
@@ -120,7 +125,7 @@ async def history_and_forks():
     second = next(s for s in past if len(s["values"].get("letters", [])) == 1)
     at = await client.threads.get_state(t, checkpoint_id=second["checkpoint"]["checkpoint_id"])
     assert at["values"]["letters"] == ["letter 1"]
-    forked = await client.runs.wait(t, "letters", checkpoint_id=second["checkpoint"]["checkpoint_id"])
+    forked = await values(t, await client.runs.wait(t, "letters", checkpoint_id=second["checkpoint"]["checkpoint_id"]))
     assert len(forked["letters"]) == 3
     changed = await client.threads.update_state(t, {"letters": ["by hand"]}, as_node="write")
     assert changed["checkpoint"]["checkpoint_id"]
@@ -134,7 +139,8 @@ async def runs_in_the_background():
     await client.runs.join(t, one["run_id"])
     two = await client.runs.create(t, "letters", command={"resume": "no"})
     await client.runs.join(t, two["run_id"])
-    assert [r["run_id"] for r in await client.runs.list(t)] == [two["run_id"], one["run_id"]]
+    listed = [r["run_id"] for r in await client.runs.list(t)]
+    assert (listed[::-1] if NPM else listed) == [two["run_id"], one["run_id"]]
     if OURS:
         events = await all_of(client.runs.join_stream(t, one["run_id"], last_event_id="-1"))
         assert [e.event for e in events][:2] == ["metadata", "values"]
@@ -155,12 +161,14 @@ async def cancel_and_multitask():
 
     await until("it runs", lambda: status(one, "running"))
     await throws(409, client.runs.create(t, "parrot", input=SLOW, multitask_strategy="reject"))
-    await throws(409, client.threads.update_state(t, {"said": "x"}))
+    if not NPM:
+        await throws(409, client.threads.update_state(t, {"said": "x"}))
     two = await client.runs.create(t, "parrot", input=SLOW, multitask_strategy="interrupt")
     await until("it gave way", lambda: status(one, "interrupted"))
     await until("it runs", lambda: status(two, "running"))
     await client.runs.cancel(t, two["run_id"], wait=True, action="rollback")
-    await throws(404, client.runs.get(t, two["run_id"]))
+    if not NPM:
+        await throws(404, client.runs.get(t, two["run_id"]))
 
 
 @test
@@ -180,7 +188,7 @@ async def failures():
 async def runs_without_a_thread():
     events = await all_of(client.runs.stream(None, "letters", input={"wanted": 1}, stream_mode="updates"))
     assert any(e.event == "updates" for e in events)
-    assert (await client.runs.wait(None, "letters", input={"wanted": 1}))["letters"] == ["letter 1"]
+    assert NPM or (await client.runs.wait(None, "letters", input={"wanted": 1}))["letters"] == ["letter 1"]
     batch = await client.runs.create_batch([{"assistant_id": "letters", "input": {"wanted": n}} for n in (1, 2)])
     assert len(batch) == 2
 
@@ -198,7 +206,7 @@ async def store():
     await client.store.delete_item(space, "k")
 
 
-@test
+@(lambda f: f if NPM else test(f))
 async def crons():
     one = await client.crons.create("letters", schedule="*/5 * * * *", input={"wanted": 1})
     found = await client.crons.search(assistant_id=one["assistant_id"], limit=50)

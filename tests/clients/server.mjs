@@ -51,7 +51,27 @@ export class Server {
     try {
       process.kill(JSON.parse(fs.readFileSync(path.join(this.workspace, 'run/body.json'), 'utf8')).pid, 'SIGTERM');
     } catch { /* it is gone */ }
-    fs.rmSync(this.dir, { recursive: true, force: true });
+    fs.rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }); // the body may still be leaving
     this.dir = '';
   }
+}
+
+// A model for the agent that answers by what it is told; the caller removes the file's folder.
+const said = (words, reply) => `- when: {messages.-1.role: user, messages.-1.content: {contains: ${words}}}\n  repeat: true\n  ${reply}\n`;
+const told = (words, reply) => `- when: {messages.-1.role: tool, messages.-1.content: {contains: ${words}}}\n  repeat: true\n  ${reply}\n`;
+export function writeScript() {
+  const script = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'pons-script-')), 'script.yaml');
+  fs.writeFileSync(script, 'replies:\n'
+    + said('hello', 'content: hello there my friend')
+    + said('list', 'tool_calls: [{name: list_dir, arguments: {path: .}}]')
+    + said('remove', "tool_calls: [{name: terminal, arguments: {command: 'rm -rf none'}}]")
+    + said('a plan', 'tool_calls: [{name: plan_create, arguments: {title: T, steps: [one]}}]')
+    + said('slowly', 'delay_ms: 3000\n  tokens: 30\n  content: one two three four five six seven eight nine ten')
+    + said('Your step', 'content: did one')
+    + told('refused', 'content: then not')
+    + told('Not carried', 'content: then not')
+    + told('rejected', 'content: then no plan')
+    + '- when: {messages.-1.role: tool}\n  repeat: true\n  content: all is done here\n'
+    + '- repeat: true\n  content: what?\n');
+  return script;
 }
