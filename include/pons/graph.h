@@ -253,6 +253,8 @@ const char *pons_graph_name(const pons_graph *g);
 // {input_schema, output_schema, state_schema, context_schema|null, nodes: {name: schema}}, as declared
 // or, but for context and nodes, derived from the channels. *ret is the caller's.
 int pons_graph_schemas(const pons_graph *g, pons_value **ret, pons_error *err);
+// The i-th of those nodes that are graphs, borrowed from g, and the node's name; NULL: there are no more.
+const pons_graph *pons_graph_sub(const pons_graph *g, size_t i, const char **ret_node);
 // A drawing: "mermaid", "dot", "json" ({name, nodes: [id...], channels, edges: [{from, to,
 // conditional}], schemas}), "langgraph" (what LangGraph's HTTP API serves: {nodes: [{id, type, data: {id, name},
 // metadata?}], edges: [{source, target, conditional?}]}), or "svg", which graphviz's program `dot`

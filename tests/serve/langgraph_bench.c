@@ -93,6 +93,28 @@ static pons_graph *letters(void)
     return g;
 }
 
+static pons_graph *mail(const pons_graph *sub)
+{
+    pons_graph *middle = NULL, *g = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    pons_graph_builder *b = pons_graph_builder_create("office");
+    pons_graph_channel(b, "wanted", NULL);
+    pons_graph_subgraph(b, "desk", sub, PONS_SUBGRAPH_INHERIT);
+    pons_graph_edge(b, PONS_START, "desk");
+    pons_graph_edge(b, "desk", PONS_END);
+    assert_int_equal(pons_graph_compile(b, NULL, &middle, &err), PONS_OK);
+    pons_graph_builder_destroy(b);
+    b = pons_graph_builder_create("mail");
+    pons_graph_channel(b, "wanted", NULL);
+    pons_graph_subgraph(b, "office", middle, PONS_SUBGRAPH_INHERIT);
+    pons_graph_edge(b, PONS_START, "office");
+    pons_graph_edge(b, "office", PONS_END);
+    assert_int_equal(pons_graph_compile(b, NULL, &g, &err), PONS_OK);
+    pons_graph_builder_destroy(b);
+    pons_graph_destroy(middle);
+    return g;
+}
+
 // ---- the gate -----------------------------------------------------------------------------------
 
 static void gate(void *user, pons_run *run, const char *await_id, const pons_value *request,
@@ -150,8 +172,12 @@ void lg_open(lg *t)
                                       .n_handlers = 1};
     t->served[1] = t->served[0];
     t->served[1].id = "others";
+    t->outer = mail(t->graph);
+    t->served[2] = t->served[0];
+    t->served[2].id = "mail";
+    t->served[2].graph = t->outer;
     t->b.o.graphs = t->served;
-    t->b.o.n_graphs = 2;
+    t->b.o.n_graphs = 3;
     bench_start(&t->b);
 }
 
@@ -164,6 +190,7 @@ void lg_restart(lg *t)
 void lg_close(lg *t)
 {
     bench_close(&t->b);
+    pons_graph_destroy(t->outer);
     pons_graph_destroy(t->graph);
     pthread_mutex_destroy(&t->mtx);
 }

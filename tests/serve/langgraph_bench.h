@@ -11,8 +11,9 @@
 // a message and as a custom event.
 typedef struct lg {
     bench b;
-    pons_graph *graph;
-    pons_serve_graph served[2]; // letters, and the same under another name
+    pons_graph *graph, *outer;
+    pons_serve_graph
+        served[3]; // letters, the same under another name, and within another graph (mail)
     pons_await_handler handler;
     pthread_mutex_t mtx;
     char gate[64], thread[128]; // [mtx] what waits now; "" nothing

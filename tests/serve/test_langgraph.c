@@ -470,7 +470,7 @@ static void test_assistants(void **state)
     lg_open(&t);
     pons_autovalue all = lg_call(&t, 200, "POST", "/assistants/search",
                                  "{\"sort_by\":\"name\",\"sort_order\":\"asc\"}");
-    assert_int_equal(json_array_size(all), 2);
+    assert_int_equal(json_array_size(all), 3);
     pons_autovalue other = lg_call(&t, 200, "GET", "/assistants/others", NULL);
     assert_string_equal(pons_get_str(other, "graph_id", ""), "others");
     pons_autovalue nodes = lg_call(&t, 200, "GET", "/assistants/others/graph", NULL);
@@ -504,6 +504,27 @@ static void test_assistants(void **state)
     pons_autovalue gone = lg_call(&t, 204, "DELETE", path, NULL);
     pons_autovalue none = lg_call(&t, 404, "GET", path, NULL);
     pons_autovalue no = lg_call(&t, 404, "POST", "/assistants", "{\"graph_id\":\"nothing\"}");
+    lg_close(&t);
+}
+
+static void test_subgraphs(void **state)
+{
+    (void)state;
+    lg t;
+    lg_open(&t);
+    pons_autovalue flat = lg_call(&t, 200, "GET", "/assistants/mail/subgraphs", NULL);
+    assert_int_equal(json_object_size(flat), 1);
+    assert_non_null(pons_get(
+        pons_get(pons_get(pons_get(flat, "office"), "state_schema"), "properties"), "wanted"));
+    pons_autovalue deep = lg_call(&t, 200, "GET", "/assistants/mail/subgraphs?recurse=true", NULL);
+    assert_int_equal(json_object_size(deep), 2);
+    pons_autovalue one = lg_call(&t, 200, "GET", "/assistants/mail/subgraphs/office%7Cdesk", NULL);
+    assert_int_equal(json_object_size(one), 1);
+    assert_non_null(pons_get(
+        pons_get(pons_get(pons_get(one, "office|desk"), "state_schema"), "properties"), "letters"));
+    pons_autovalue none = lg_call(&t, 404, "GET", "/assistants/mail/subgraphs/desk", NULL);
+    pons_autovalue leaf = lg_call(&t, 200, "GET", "/assistants/letters/subgraphs", NULL);
+    assert_int_equal(json_object_size(leaf), 0);
     lg_close(&t);
 }
 
@@ -857,6 +878,56 @@ static void test_crons_fire(void **state)
     lg_close(&t);
 }
 
+// A server that dies between a cron's run and the cron's next time: the run is there once.
+static void test_a_cron_that_was_cut_off(void **state)
+{
+    (void)state;
+    static _Atomic int64_t wall;
+    static const char *const at[] = {"/threads/t/runs/crons", "/runs/crons"};
+    for (size_t own = 0; own < 2; own++) {
+        lg t;
+        char path[PATH];
+        lg_open(&t);
+        wall = 1795382560000;
+        t.b.o.clock = (pons_clock){now_of, wall_of, now_of, &wall};
+        lg_restart(&t);
+        pons_autovalue thread = lg_call(&t, 200, "POST", "/threads", "{\"thread_id\":\"t\"}");
+        pons_autovalue cron =
+            lg_call(&t, 200, "POST", at[own],
+                    "{\"assistant_id\":\"letters\",\"schedule\":\"* * * * *\",\"input\":"
+                    "{\"wanted\":1},\"on_run_completed\":\"keep\"}");
+        const char *id = pons_get_str(cron, "cron_id", "");
+        const pons_items items = {.store = t.b.store, .clock = t.b.o.clock};
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue was = NULL;
+        assert_int_equal(pons_items_get(&items, "pons-serve.crons", id, &was, &err), PONS_OK);
+        wall += 60000;
+        snprintf(path, sizeof path, "/runs/crons/%s", id);
+        for (int life = 0; life < 3; life++) {
+            for (int i = 0; i < 12000; i++) { // its next time has moved on
+                pons_autovalue now = lg_call(&t, 200, "GET", path, NULL);
+                if (!json_equal(pons_get(now, "next_run_date"), pons_get(cron, "next_run_date"))) {
+                    break;
+                }
+                poll(NULL, 0, 10);
+            }
+            pons_serve_close(t.b.serve);
+            assert_int_equal(pons_items_put(&items, "pons-serve.crons", id, pons_get(was, "value"),
+                                            &(pons_item_put){.unsearched = true}, &err),
+                             PONS_OK);
+            bench_start(&t.b);
+        }
+        pons_autovalue threads =
+            lg_call(&t, 200, "POST", "/threads/search", "{\"limit\":50,\"values\":{\"wanted\":1}}");
+        assert_int_equal(json_array_size(threads), 1);
+        if (own == 0) {
+            pons_autovalue runs = lg_call(&t, 200, "GET", "/threads/t/runs", NULL);
+            assert_int_equal(json_array_size(runs), 1);
+        }
+        lg_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -873,6 +944,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_state),
         cmocka_unit_test(test_assistants),
+        cmocka_unit_test(test_subgraphs),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_runs_of_their_own),
         cmocka_unit_test(test_the_document),
@@ -880,6 +952,7 @@ int main(void)
         cmocka_unit_test(test_bodies_without_sense),
         cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_crons_fire),
+        cmocka_unit_test(test_a_cron_that_was_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,17 @@ const char *pons_graph_name(const pons_graph *g)
     return g->name;
 }
 
+const pons_graph *pons_graph_sub(const pons_graph *g, size_t i, const char **ret_node)
+{
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        if (g->nodes[k].sub && i-- == 0) {
+            *ret_node = g->nodes[k].name;
+            return g->nodes[k].sub;
+        }
+    }
+    return NULL;
+}
+
 static const char *channel_name(const void *user, size_t i)
 {
     return ((const pons_graph *)user)->channels[i].name;

@@ -140,6 +140,8 @@ static int make(pons__runhost *h, const pons__ask *a, pons__job **ret, pons_erro
     if (a->thread) {
         memcpy(j->thread, a->thread, strlen(a->thread) + 1);
         rc = store.ops->event_last(store.self, j->thread, &j->after, err);
+    } else if (a->own) {
+        memcpy(j->thread, a->own, strlen(a->own) + 1);
     } else {
         pons__uuid(now, j->thread);
     }
@@ -160,6 +162,11 @@ static int make(pons__runhost *h, const pons__ask *a, pons__job **ret, pons_erro
 int pons__runhost_submit(pons__runhost *h, const pons__ask *a, pons_value **ret, pons_error *err)
 {
     pons__job *j = NULL, *gone = NULL;
+    const char *where = a->thread ? a->thread : a->own;
+    if (a->run && where && pons__runhost_run(h, where, a->run, ret, err) >= 0) {
+        return PONS_OK;
+    }
+    *err = (pons_error)PONS_ERROR_INIT;
     int rc = make(h, a, &j, err);
     if (rc < 0) {
         return rc;

@@ -22,7 +22,8 @@
 
 typedef struct pons__ask { // a run that a client wants
     const char *thread;    // NULL: one of its own, which goes when the run has ended
-    const char *run;       // its id; NULL: a fresh one
+    const char *run; // its id; NULL: a fresh one. One that was taken before is not taken again
+    const char *own; // thread NULL: the name of its own; NULL: a fresh one
     const char *assistant; // whoever it is for, as the run's record says it
     const char *graph;     // an id of pons_serve_options.graphs
     pons__multitask multitask;

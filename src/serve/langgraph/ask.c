@@ -172,8 +172,14 @@ static int strategy(const pons_value *body, pons__multitask *ret, pons_error *er
 int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, pons_value **ret,
                     pons_error *err)
 {
+    return pons__lg_submit_once(s, thread, body, NULL, NULL, ret, err);
+}
+
+int pons__lg_submit_once(pons_serve *s, const char *thread, const pons_value *body, const char *run,
+                         const char *own, pons_value **ret, pons_error *err)
+{
     pons_autovalue assistant = NULL;
-    pons__ask a = {.thread = thread};
+    pons__ask a = {.thread = thread, .run = run, .own = own};
     const char *id = pons_get_str(body, "assistant_id", NULL);
     const pons_value *after = pons_get(body, "after_seconds");
     if (!json_is_object(body) || !id) {

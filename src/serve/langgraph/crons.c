@@ -4,9 +4,10 @@
 //     POST /runs/crons/search, /runs/crons/count
 //
 // A cron is an item with what its runs are asked with, and when the next one is due. The run host's
-// watcher looks once a second: what is due gets its next time written, then its run is submitted. So
-// one that was due while no server ran begins once, at the next start, and a server that is killed
-// between the two leaves that one run out.
+// watcher looks once a second: the run of what is due is submitted, then its next time is written. The
+// run's id is made of the cron's and the time, and one that was taken is not taken again, so a server
+// that is killed between the two begins it once. One that was due while no server ran begins at the
+// next start, once.
 #include "pons/log.h"
 #include "serve/host/keep.h"
 #include "serve/langgraph/ask.h"
@@ -16,6 +17,7 @@
 #include "serve/langgraph/schedule.h"
 #include "serve/langgraph/shape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SPACE PONS__OWN ".crons"
@@ -68,8 +70,20 @@ static int next_of(const pons_value *c, int64_t after_ms, int64_t *ret, pons_err
 
 // ---- the clock ----------------------------------------------------------------------------------
 
+// An id that is the same for the same words, as RFC 9562 has it: version 8.
+static void id_of(const char *what, const pons_value *c, char ret[PONS__UUID])
+{
+    char h[33];
+    pons_autovalue words =
+        pons_object("what", json_string(what), "cron", or_null(pons_get(c, "cron_id")), "due",
+                    or_null(pons_get(c, "next_ms")), NULL);
+    pons_value_hash(words, h);
+    snprintf(ret, PONS__UUID, "%.8s-%.4s-8%.3s-a%.3s-%.12s", h, h + 8, h + 13, h + 17, h + 20);
+}
+
 static int fire(pons_serve *s, const pons_value *c, pons_error *err)
 {
+    char id[PONS__UUID], own[PONS__UUID];
     pons_autovalue run = NULL;
     pons_autovalue body = json_copy((pons_value *)(uintptr_t)pons_get(c, "payload"));
     pons_autovalue metadata = json_copy((pons_value *)(uintptr_t)pons_get(c, "metadata"));
@@ -77,7 +91,9 @@ static int fire(pons_serve *s, const pons_value *c, pons_error *err)
     json_object_set_new(body, "assistant_id", or_null(pons_get(c, "assistant_id")));
     json_object_set_new(body, "metadata", pons_value_ref(metadata));
     json_object_set_new(body, "on_completion", or_null(pons_get(c, "on_run_completed")));
-    return pons__lg_submit(s, pons_get_str(c, "thread_id", NULL), body, &run, err);
+    id_of("run", c, id);
+    id_of("thread", c, own);
+    return pons__lg_submit_once(s, pons_get_str(c, "thread_id", NULL), body, id, own, &run, err);
 }
 
 static void look(pons_serve *s, const pons_value *item, int64_t now)
@@ -90,10 +106,11 @@ static void look(pons_serve *s, const pons_value *item, int64_t now)
         return;
     }
     pons_autovalue c = json_copy((pons_value *)(uintptr_t)was);
-    int rc = next_of(c, now, &next, &err);
+    const int began = fire(s, was, &err); // what cannot begin does not begin again each second
+    int rc = next_of(c, now, &next, began < 0 ? &(pons_error)PONS_ERROR_INIT : &err);
     json_object_set_new(c, "next_ms", json_integer(next));
     rc = rc < 0 ? rc : keep(s, c, &err);
-    rc = rc < 0 ? rc : fire(s, c, &err);
+    rc = rc < 0 ? rc : began;
     if (rc < 0) {
         pons_log(PONS_LOG_WARN, PONS__SERVE, "cron %s: %s", pons_get_str(c, "cron_id", ""),
                  err.message);

@@ -8,6 +8,7 @@
 #include "serve/langgraph/routes.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -63,45 +64,84 @@ static void graph(pons__request *r)
     pons__reply_json(r, 200, drawn);
 }
 
-// Channels have no types here: a schema names them, and lets each be anything.
-static pons_value *schema_of(const pons_serve_graph *g, const pons_value *drawn)
+static pons_value *or_null(const pons_value *v)
 {
-    pons_value *members = json_object();
-    size_t i;
-    json_t *one;
-    json_array_foreach(pons_get(drawn, "channels"), i, one)
-    {
-        json_object_set_new(members, json_string_value(one),
-                            pons_object("title", pons_value_ref(one), NULL));
+    return v ? pons_value_ref(v) : json_null();
+}
+
+// As LangGraph names them; id NULL: of a subgraph.
+static int schemas_of(const pons_graph *g, const char *id, pons_value **ret, pons_error *err)
+{
+    pons_autovalue s = NULL;
+    const int rc = pons_graph_schemas(g, &s, err);
+    if (rc >= 0) {
+        *ret = pons_object("graph_id", id ? json_string(id) : NULL, "input_schema",
+                           or_null(pons_get(s, "input_schema")), "output_schema",
+                           or_null(pons_get(s, "output_schema")), "state_schema",
+                           or_null(pons_get(s, "state_schema")), "config_schema", json_object(),
+                           "context_schema", or_null(pons_get(s, "context_schema")), NULL);
     }
-    return pons_object("title", json_sprintf("%s_state", g->id), "type", json_string("object"),
-                       "properties", members, NULL);
+    return rc;
 }
 
 static void schemas(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue drawn = NULL;
+    pons_value *all = NULL;
     const pons_serve_graph *g = find(r);
     if (!g) {
         return;
     }
-    if (draw(g, "json", 0, &drawn, &err) < 0) {
+    if (schemas_of(g->graph, g->id, &all, &err) < 0) {
         pons__lg_refuse(r, &err);
         return;
     }
-    pons_value *schema = schema_of(g, drawn);
-    pons__reply_json(r, 200,
-                     pons_object("graph_id", json_string(g->id), "input_schema", schema,
-                                 "output_schema", pons_value_ref(schema), "state_schema",
-                                 pons_value_ref(schema), "config_schema", json_object(),
-                                 "context_schema", json_null(), NULL));
+    pons__reply_json(r, 200, all);
+}
+
+// {"node": schemas, "node|inner": schemas}; wanted: that one alone, and what is on the way to it.
+static int subs_of(const pons_graph *g, const char *before, bool deep, const char *wanted,
+                   pons_value *all, pons_error *err)
+{
+    const char *node = "";
+    const pons_graph *sub;
+    for (size_t i = 0; (sub = pons_graph_sub(g, i, &node)); i++) {
+        char ns[PONS_NAME_MAX];
+        pons_value *one = NULL;
+        const int n = snprintf(ns, sizeof ns, "%s%s%s", before, *before ? "|" : "", node);
+        int rc = n < (int)sizeof ns ? PONS_OK
+                                    : pons_error_set(err, PONS_EINVAL, PONS__SERVE,
+                                                     "subgraphs are nested too deeply");
+        if (rc >= 0 && (!wanted || strcmp(wanted, ns) == 0)) {
+            rc = schemas_of(sub, NULL, &one, err);
+            json_object_set_new(all, ns, one);
+        }
+        if (rc >= 0 && (deep || wanted)) {
+            rc = subs_of(sub, ns, deep, wanted, all, err);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
 }
 
 static void subgraphs(pons__request *r)
 {
-    if (find(r)) {
-        pons__reply_json(r, 200, json_object());
+    pons_error err = PONS_ERROR_INIT;
+    const char *recurse = r->s->http->query(r->x, "recurse");
+    const char *wanted = r->n_args > 1 ? r->args[1] : NULL;
+    const pons_serve_graph *g = find(r);
+    if (!g) {
+        return;
+    }
+    pons_autovalue all = json_object();
+    if (subs_of(g->graph, "", recurse && strcasecmp(recurse, "true") == 0, wanted, all, &err) < 0) {
+        pons__lg_refuse(r, &err);
+    } else if (wanted && json_object_size(all) == 0) {
+        pons__reply_error(r, 404, "the graph %s has no subgraph %s", g->id, wanted);
+    } else {
+        pons__reply_json(r, 200, pons_value_ref(all));
     }
 }
 
