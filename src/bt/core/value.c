@@ -1,7 +1,8 @@
 // value.c - typed values of blackboards and ports, and the slots that hold them.
 //
 // A key's type is fixed by its port or at its first write; later writes convert where nothing is
-// lost (a whole real into an integer, a number's text into a number) and are refused otherwise.
+// lost (a whole real into an integer, an integer that a double holds into a real, a number's text
+// into a number) and are refused otherwise.
 #include "bt/core/value.h"
 
 #include <errno.h>
@@ -91,6 +92,12 @@ bool pons__bt_value_number(const pons__bt_value *v, double *ret)
         return false;
     }
     return true;
+}
+
+bool pons__bt_exact(int64_t i)
+{
+    const double d = (double)i;
+    return d < 0x1p63 && (int64_t)d == i;
 }
 
 const char *pons__bt_kind_word(int kind)
@@ -214,7 +221,7 @@ static bool convert(const pons__bt_value *v, int kind, pons__bt_value *ret)
     }
     if (kind == PONS__BT_REAL) {
         *ret = (pons__bt_value){.kind = PONS__BT_REAL, .d = d};
-        return true;
+        return v->kind != PONS__BT_INT || pons__bt_exact(v->i);
     }
     if (v->kind == PONS__BT_REAL && (floor(d) != d || fabs(d) > 9.2e18)) {
         return false;
@@ -243,6 +250,12 @@ int pons__bt_slot_assign(pons__bt_slot *s, const char *key, const pons__bt_value
     // What a port declares converts a text; else it is the first value that fixes the type.
     const bool free_kind = s->v.kind == PONS__BT_EMPTY && !s->fixed && v->kind != PONS__BT_STRING;
     if (!free_kind && s->kind != PONS__BT_EMPTY && s->kind != v->kind && !convert(v, s->kind, &w)) {
+        if (v->kind == PONS__BT_INT && s->kind == PONS__BT_REAL) {
+            return pons_error_set(
+                err, PONS_EINVAL, "bt",
+                "entry [%s] has type [double], which can't hold the integer %" PRId64 " exactly",
+                key, v->i);
+        }
         return pons_error_set(err, PONS_EINVAL, "bt",
                               "entry [%s] has type [%s], and a value of type [%s] cannot be "
                               "converted to it",

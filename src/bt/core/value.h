@@ -33,6 +33,8 @@ int pons__bt_value_own(pons__bt_value *v);                // makes a borrowed st
 pons_value *pons__bt_value_json(const pons__bt_value *v); // new
 int pons__bt_value_of_json(const pons_value *j, pons__bt_value *ret);
 bool pons__bt_value_number(const pons__bt_value *v, double *ret); // INT, REAL, BOOL
+// Whether a double holds this integer; beyond 2^53 not each one has its own.
+bool pons__bt_exact(int64_t i);
 // Text as XML has it into a kind; false when it does not convert.
 bool pons__bt_parse(const char *text, char type, pons__bt_value *ret);
 const char *pons__bt_kind_word(int kind);

@@ -1,7 +1,7 @@
 // script_parse.c - BehaviorTree.CPP's script language: compiled to a small tree, script_run.c
 // evaluates it.
 //
-//     statements := expr (';' expr)*
+//     statements := [ expr ( ';'+ expr )* ';'* ]
 //     primary    := number | 'string' | name | '(' ... ')'
 //     number     := int64 | 0x... | real | true | false
 //
@@ -41,6 +41,7 @@ typedef struct parser {
 
 static void *p_fail(parser *p, const char *what);
 static void p_space(parser *p);
+static bool p_take(parser *p, const char *token);
 static pons__bt_expr *p_expr(parser *p);
 
 pons__bt_script *pons__bt_script_compile(pons__bt_arena *a, const char *text,
@@ -72,14 +73,11 @@ pons__bt_script *pons__bt_script_compile(pons__bt_arena *a, const char *text,
     p_space(&p);
     while (*p.at && !p.failed) {
         list[s->n++] = p_expr(&p);
-        p_space(&p);
-        if (!p.failed && *p.at == ';') {
-            p.at++;
-            p_space(&p);
-            if (!*p.at) {
-                p_fail(&p, "unexpected trailing separator");
-            }
-        } else if (!p.failed && *p.at) {
+        bool ended = false;
+        while (!p.failed && p_take(&p, ";")) { // the last one may be missing, several may follow
+            ended = true;
+        }
+        if (!p.failed && !ended && *p.at) {
             p_fail(&p, "expected ';'");
         }
     }

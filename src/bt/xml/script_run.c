@@ -1,7 +1,9 @@
 // script_run.c - scripts evaluated, by recursion over their expressions.
 //
 // As in BehaviorTree.CPP, arithmetic gives reals, literals keep their type, and logic gives 1.0 or
-// 0.0; both sides of a logic operator run.
+// 0.0; both sides of a logic operator run. What a double can't hold is where the two part: there an
+// integer beyond 2^53 is rounded without a word, here what is computed from integers stays the
+// integer that it is, and where it can't (a division, a real beside it, 64 bits) it is an error.
 #include "bt/xml/expr.h"
 #include "bt/xml/script.h"
 
@@ -57,10 +59,31 @@ static int real(double d, pons__bt_value *ret)
     return PONS_OK;
 }
 
+static int too_big(int64_t i, pons_error *err)
+{
+    return pons_error_set(err, PONS_EINVAL, "bt",
+                          "script: a real can't hold the integer %" PRId64
+                          " exactly, and here it would have to be one",
+                          i);
+}
+
+// An integer as a real where one holds it, which is what BehaviorTree.CPP makes of it.
+static int whole_number(int64_t i, pons__bt_value *ret)
+{
+    if (pons__bt_exact(i) && i >= -(INT64_C(1) << 53) && i <= INT64_C(1) << 53) {
+        return real((double)i, ret);
+    }
+    *ret = (pons__bt_value){.kind = PONS__BT_INT, .i = i};
+    return PONS_OK;
+}
+
 // Numbers, and the text of numbers.
 static int number(const pons__bt_value *v, double *ret, pons_error *err)
 {
     pons__bt_value parsed;
+    if (v->kind == PONS__BT_INT && !pons__bt_exact(v->i)) {
+        return too_big(v->i, err);
+    }
     if (pons__bt_value_number(v, ret)) {
         return PONS_OK;
     }
@@ -147,6 +170,39 @@ static int logic(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b
     return rc < 0 ? rc : real(o == OP_AND ? x && y : x || y, ret);
 }
 
+// + - * / where an integer takes part and a double would lose digits. EUNSUPPORTED: reals will do.
+static int integers(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b,
+                    pons__bt_value *ret, pons_error *err)
+{
+    pons_error scratch;
+    int64_t i, j, r;
+    bool over;
+    const bool big_a = a->kind == PONS__BT_INT && !pons__bt_exact(a->i);
+    const bool big_b = b->kind == PONS__BT_INT && !pons__bt_exact(b->i);
+    if (a->kind != PONS__BT_INT && b->kind != PONS__BT_INT) {
+        return PONS_EUNSUPPORTED;
+    }
+    if (whole(a, &i, &scratch) < 0 || whole(b, &j, &scratch) < 0 ||
+        (o == OP_DIV && (j == 0 || j == -1 || i % j != 0))) {
+        return big_a ? too_big(a->i, err) : big_b ? too_big(b->i, err) : PONS_EUNSUPPORTED;
+    }
+    over = o == OP_ADD   ? __builtin_add_overflow(i, j, &r)
+           : o == OP_SUB ? __builtin_sub_overflow(i, j, &r)
+           : o == OP_MUL ? __builtin_mul_overflow(i, j, &r)
+                         : (r = i / j, false);
+    if (over) {
+        return pons_error_set(err, PONS_EINVAL, "bt",
+                              "script: the result of %" PRId64 " %c %" PRId64
+                              " is beyond the 64 bits of an integer",
+                              i,
+                              o == OP_ADD   ? '+'
+                              : o == OP_SUB ? '-'
+                                            : '*',
+                              j);
+    }
+    return whole_number(r, ret);
+}
+
 static int arithmetic(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b,
                       pons__bt_value *ret, pons_error *err)
 {
@@ -163,6 +219,12 @@ static int arithmetic(pons__bt_op o, const pons__bt_value *a, const pons__bt_val
     }
     if (!pons__bt_value_number(a, &x) || !pons__bt_value_number(b, &y)) {
         return not_permitted("operation not permitted between these types", err);
+    }
+    if (o == OP_ADD || o == OP_SUB || o == OP_MUL || o == OP_DIV) {
+        const int rc = integers(o, a, b, ret, err);
+        if (rc != PONS_EUNSUPPORTED) {
+            return rc;
+        }
     }
     switch (o) {
     case OP_ADD:
@@ -182,10 +244,10 @@ static int arithmetic(pons__bt_op o, const pons__bt_value *a, const pons__bt_val
     int rc = whole(a, &i, err);
     rc = rc < 0 ? rc : whole(b, &j, err);
     return rc < 0 ? rc
-                  : real((double)(o == OP_BIT_AND  ? i & j
-                                  : o == OP_BIT_OR ? i | j
-                                                   : i ^ j),
-                         ret);
+                  : whole_number(o == OP_BIT_AND  ? i & j
+                                 : o == OP_BIT_OR ? i | j
+                                                  : i ^ j,
+                                 ret);
 }
 
 static int compare(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b, bool *ret,
@@ -198,6 +260,9 @@ static int compare(pons__bt_op o, const pons__bt_value *a, const pons__bt_value 
     if (a->kind == PONS__BT_STRING && b->kind == PONS__BT_STRING) {
         const int c = strcmp(a->s, b->s);
         x = c;
+        y = 0;
+    } else if (a->kind == PONS__BT_INT && b->kind == PONS__BT_INT) {
+        x = (a->i > b->i) - (a->i < b->i);
         y = 0;
     } else {
         int rc = number(a, &x, err);
@@ -243,14 +308,26 @@ static int e_unary(const pons__bt_expr *e, pons_bt_tree *t, pons__bt_value *ret,
         return rc;
     }
     const bool ok = pons__bt_value_number(&v, &d);
+    const pons__bt_value n = v;
     pons__bt_value_fini(&v);
     if (!ok) {
         return not_permitted("this operator wants a number", err);
     }
-    if (e->op == OP_COMPLEMENT && !(fabs(d) < 9.2e18)) {
+    if (e->op == OP_NOT) {
+        return real(d == 0, ret);
+    }
+    if (n.kind == PONS__BT_INT && e->op == OP_NEGATE) {
+        return n.i == INT64_MIN ? too_big(n.i, err)
+               : n.i == 0       ? real(-d, ret)
+                                : whole_number(-n.i, ret);
+    }
+    if (e->op == OP_NEGATE) {
+        return real(-d, ret);
+    }
+    if (n.kind != PONS__BT_INT && !(fabs(d) < 9.2e18)) {
         return not_permitted("'~' wants an integer", err);
     }
-    return real(e->op == OP_NEGATE ? -d : e->op == OP_NOT ? d == 0 : (double)~(int64_t)d, ret);
+    return whole_number(~(n.kind == PONS__BT_INT ? n.i : (int64_t)d), ret);
 }
 
 static int e_if(const pons__bt_expr *e, pons_bt_tree *t, pons__bt_value *ret, pons_error *err)
@@ -261,7 +338,7 @@ static int e_if(const pons__bt_expr *e, pons_bt_tree *t, pons__bt_value *ret, po
     if (rc < 0) {
         return rc;
     }
-    rc = number(&v, &d, err);
+    rc = v.kind == PONS__BT_INT ? (d = v.i != 0, PONS_OK) : number(&v, &d, err);
     pons__bt_value_fini(&v);
     return rc < 0 ? rc : eval(d != 0 ? e->b : e->c, t, ret, err);
 }
