@@ -148,7 +148,8 @@ size_t pons_bt_bytes(const pons_bt *bt);             // of heap memory
 typedef int (*pons_bt_calls_fn)(void *user, const char *name, const pons_value *args,
                                 pons_error *err);
 int pons_bt_calls(const pons_bt *bt, pons_bt_calls_fn fn, void *user, pons_error *err);
-// A drawing: "text" or "dot". The caller frees *ret.
+// A drawing: "text", "dot", "groot" (XML that Groot2 opens: the trees and the models of their nodes), or
+// "groot-live" (the same with the nodes' numbers, as its publisher sends it). The caller frees *ret.
 int pons_bt_draw(const pons_bt *bt, const char *format, char **ret, pons_error *err);
 
 // ---- trees at work ------------------------------------------------------------------------------
@@ -172,6 +173,9 @@ typedef struct pons_bt_tree_options {
     double (*odometer_m)(void *user);
     double (*speed_mps)(void *user);
     void (*on_change)(void *user, const pons_bt_change *change);
+    // XML, may be NULL: asked before a node's own tick, when it has no result yet, and after it; SUCCESS and
+    // FAILURE are taken instead, anything else changes nothing. For monitors (groot.h).
+    pons_bt_status (*hook)(void *user, uint32_t node, bool after);
     void *user;
 } pons_bt_tree_options;
 
@@ -234,6 +238,20 @@ int pons_bt_reload(pons_bt_tree *t, pons_bt *bt, const pons_bt_registry *leaves,
 typedef void (*pons_bt_line_fn)(void *user, const pons_value *line);
 int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
                 void *user, pons_value **ret_faults, pons_error *err);
+
+// Whoever looks at the tree while it is tried; each may be NULL.
+typedef struct pons_bt_spectator {
+    int (*begins)(void *user, pons_bt *bt, const pons_bt_tree *tree, pons_error *err);
+    void (*on_change)(void *user, const pons_bt_change *change);
+    pons_bt_status (*hook)(void *user, uint32_t node, bool after); // as of pons_bt_tree_options
+    // After each tick, with what dt_ms says; a negative answer ends the trial, which is then PONS_OK.
+    int (*ticked)(void *user, double dt_ms);
+    void (*ends)(void *user);
+    void *user;
+} pons_bt_spectator;
+int pons_bt_try_before(const pons_bt_spectator *spectator, const char *path,
+                       const pons_value *script, pons_bt_line_fn line, void *user,
+                       pons_value **ret_faults, pons_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
-// draw.c - definitions for people: an indented text, or graphviz' dot.
+// draw.c - definitions for people: an indented text, graphviz' dot, or what Groot2 opens.
 #include "bt/core/definition.h"
+#include "bt/groot/groot.h"
 #include "bt/xml/script.h"
 #include "pons/buf.h"
 
@@ -141,9 +142,12 @@ int pons_bt_draw(const pons_bt *bt, const char *format, char **ret, pons_error *
         draw_text(&b, bt);
     } else if (strcmp(format, "dot") == 0) {
         draw_dot(&b, bt);
+    } else if (strncmp(format, "groot", 5) == 0 &&
+               (!format[5] || strcmp(format, "groot-live") == 0)) {
+        pons__groot_export(&b, bt, format[5] != '\0');
     } else {
-        return pons_error_set(err, PONS_EINVAL, "bt", "a tree is drawn as text or dot, not '%s'",
-                              format);
+        return pons_error_set(err, PONS_EINVAL, "bt",
+                              "a tree is drawn as text, dot or groot, not '%s'", format);
     }
     *ret = pons_buf_take(&b, NULL);
     return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "bt", "no memory for a drawing");

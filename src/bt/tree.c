@@ -31,7 +31,9 @@ int pons_bt_tree_create(pons_bt *bt, const pons_bt_tree_options *opts, pons_bt_t
     t->nodes = bt->nodes;
     t->hot = bt->hot;
     t->kids = bt->kids;
-    t->watch = t->slow = opts->on_change != NULL;
+    t->watch = opts->on_change != NULL;
+    t->hooked = opts->hook != NULL;
+    t->slow = t->watch || t->hooked;
     t->tick = pons__bt_tick_xml;
     t->next_run = 1;
     pons_rand_seed(&t->rand, opts->seed);

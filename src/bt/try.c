@@ -41,23 +41,45 @@ struct trial {
     bool nomem;           // something of it could not be noted
     pons_bt_line_fn line; // for changes, when they are watched
     void *user;
+    const pons_bt_spectator *spectator; // or NULL
+    bool watch;                         // a line for each change
 };
 
+static int try_one(const pons_bt_spectator *spectator, const char *path, const char *text,
+                   const pons_value *script, pons_bt_line_fn line, void *user,
+                   pons_value **ret_faults, pons_error *err);
 static int leaf(pons_bt_call *call, void *user, pons_error *err);
 static int check_script(const pons_value *script, pons_error *err);
 static int register_leaves(trial *x, pons_error *err);
 static int create_tree(trial *x, pons_error *err);
 static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err);
 static void on_change(void *user, const pons_bt_change *change);
+static pons_bt_status on_hook(void *user, uint32_t node, bool after);
 
 int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
                 void *user, pons_value **ret_faults, pons_error *err)
+{
+    return try_one(NULL, path, text, script, line, user, ret_faults, err);
+}
+
+int pons_bt_try_before(const pons_bt_spectator *spectator, const char *path,
+                       const pons_value *script, pons_bt_line_fn line, void *user,
+                       pons_value **ret_faults, pons_error *err)
+{
+    return try_one(spectator, path, NULL, script, line, user, ret_faults, err);
+}
+
+static int try_one(const pons_bt_spectator *spectator, const char *path, const char *text,
+                   const pons_value *script, pons_bt_line_fn line, void *user,
+                   pons_value **ret_faults, pons_error *err)
 {
     trial x = {.script = script,
                .leaves = pons_bt_registry_create(),
                .tick = 1,
                .line = line,
-               .user = user};
+               .user = user,
+               .spectator = spectator,
+               .watch = pons_get_bool(script, "watch", false)};
     int rc = x.leaves ? check_script(script, err)
                       : pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
     rc = rc < 0 ? rc : register_leaves(&x, err);
@@ -68,7 +90,13 @@ int pons_bt_try(const char *path, const char *text, const pons_value *script, po
                   : pons_bt_load_file(path, &o, &x.bt, ret_faults, err);
     }
     rc = rc < 0 ? rc : create_tree(&x, err);
+    if (rc >= 0 && spectator && spectator->begins) {
+        rc = spectator->begins(spectator->user, x.bt, x.tree, err);
+    }
     rc = rc < 0 ? rc : tick_all(&x, line, user, err);
+    if (rc >= 0 && spectator && spectator->ends) {
+        spectator->ends(spectator->user);
+    }
     pons_bt_tree_destroy(x.tree);
     pons_bt_unref(x.bt);
     pons_bt_registry_destroy(x.leaves);
@@ -272,8 +300,8 @@ static int create_tree(trial *x, pons_error *err)
                                     .random = draw,
                                     .delta_ms = delta,
                                     .property = property,
-                                    .on_change =
-                                        pons_get_bool(x->script, "watch", false) ? on_change : NULL,
+                                    .on_change = x->watch || x->spectator ? on_change : NULL,
+                                    .hook = x->spectator && x->spectator->hook ? on_hook : NULL,
                                     .user = x};
     const int rc = pons_bt_tree_create(x->bt, &o, &x->tree, err);
     return rc < 0 ? rc : set_board(x, pons_get(x->script, "blackboard"), err);
@@ -351,6 +379,12 @@ static void on_change(void *user, const pons_bt_change *change)
 {
     trial *x = user;
     char path[1200];
+    if (x->spectator && x->spectator->on_change) {
+        x->spectator->on_change(x->spectator->user, change);
+    }
+    if (!x->watch) {
+        return;
+    }
     pons_autovalue v =
         pons_object_whole("tick", json_integer(x->tick), "node", json_integer(change->node), "path",
                           json_string(pons_bt_path(x->tree, change->node, path, sizeof path)),
@@ -361,6 +395,12 @@ static void on_change(void *user, const pons_bt_change *change)
         x->line(x->user, v);
     }
     x->nomem = x->nomem || !v;
+}
+
+static pons_bt_status on_hook(void *user, uint32_t node, bool after)
+{
+    const pons_bt_spectator *s = ((const trial *)user)->spectator;
+    return s->hook(s->user, node, after);
 }
 
 static int play_events(trial *x, int64_t tick, pons_error *err)
@@ -428,7 +468,8 @@ static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err)
             return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
         }
         line(user, v);
-        if (rc < 0) {
+        if (rc < 0 || (x->spectator && x->spectator->ticked &&
+                       x->spectator->ticked(x->spectator->user, x->dt_ms) < 0)) {
             break;
         }
     }

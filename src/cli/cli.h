@@ -269,7 +269,7 @@ int cli_graph_fork(pons_store store, const char *from, const char *at, const cha
 
 // bt_watch.c. Shows the tree of the body in the workspace as it changes, until the body goes or
 // Ctrl-C.
-int cli_bt_watch(cli *c, pons_error *err);
+int cli_bt_watch(cli *c, const char *groot, pons_error *err);
 
 // Commands.
 int cmd_onboard(cli *c, pons_error *err);

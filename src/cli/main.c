@@ -49,7 +49,8 @@ static const cli_command commands[] = {
     {"agent", "pons agent [MESSAGE…] [--session ID] [--serve [ADDR:PORT]]",
      "talk with the planning agent; without MESSAGE: a chat", cmd_agent},
     {"bt",
-     "pons bt check FILE… | show FILE [--format text|dot|svg] | run FILE --script S.json | watch",
+     "pons bt check FILE… | show FILE [--format text|dot|svg|groot] | run FILE --script S.json | "
+     "watch",
      "check, draw and try behaviour trees; watch the robot's", cmd_bt},
     {"companion",
      "pons companion run [--serve [ADDR:PORT]] | status | log | why TIME | message TEXT",

@@ -65,7 +65,8 @@ typedef struct pons__bt_port {
 typedef struct
     pons__bt_node { // what only one family of nodes has shares its place with the other's
     uint8_t type;
-    bool drawn; // MDSL: the range was given as two numbers
+    bool drawn;     // MDSL: the range was given as two numbers
+    bool autoremap; // XML: of a SubTree
     uint16_t depth;
     uint32_t n_kids;
     uint32_t kids; // into bt->kids
@@ -112,6 +113,7 @@ struct pons_bt {
     pons__bt_arena arena;
     pons_bt_format format;
     const char *file;
+    const char *main_id; // XML: the tree's ID; NULL: it has none
     pons__bt_node *nodes;
     pons__bt_hot *hot; // (n_nodes)
     uint32_t n_nodes, cap_nodes;

@@ -24,8 +24,13 @@ int pons__bt_arrays(pons_bt_tree *t)
         s->kind = (uint8_t)pons__bt_type_kind(d->type);
         if (d->initial) {
             pons__bt_value v = {.kind = PONS__BT_STRING, .s = (char *)d->initial};
-            if (d->type && !pons__bt_parse(d->initial, d->type, &v)) {
-                v = (pons__bt_value){.kind = PONS__BT_STRING, .s = (char *)d->initial};
+            const char *digits = d->initial + (*d->initial == '-');
+            const bool number = *digits && strspn(digits, "0123456789.eE+-") == strlen(digits);
+            if (d->type) {
+                (void)pons__bt_parse(d->initial, d->type, &v); // else it stays a text
+            } else if (number &&
+                       !pons__bt_parse(d->initial, 'l', &v)) { // so that scripts can compute
+                (void)pons__bt_parse(d->initial, 'd', &v);
             }
             if (pons__bt_value_dup(&s->v, &v) < 0) {
                 return PONS_ENOMEM;

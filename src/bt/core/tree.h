@@ -33,7 +33,8 @@ struct pons_bt_tree {
     // XML: ticks a node, for the nodes that tick their children (xml/tick.c has the function).
     int (*tick)(struct pons_bt_tree *t, uint32_t i, pons_error *err);
     pons__bt_mem *mem;
-    bool watch; // on_change is set
+    bool watch;  // on_change is set
+    bool hooked; // hook is
     bool any_deferred;
     bool slow; // one of them: not the short way
     bool wake;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 static bool truth(const char *s);
+static void keep_attributes(pons__bt_loader *l, const pons__bt_element *e, uint32_t at);
 static void add_remap(pons__bt_loader *l, int32_t outer, int32_t inner, const char *name,
                       const char *text);
 static void build_node(pons__bt_loader *l, pons__bt_element *e, uint32_t parent, int depth,
@@ -76,6 +77,8 @@ static void build_subtree(pons__bt_loader *l, pons__bt_element *e, const char *i
                            truth(pons__bt_element_attr(e, "__autoremap")) ||
                            truth(pons__bt_element_attr(e, "__shared_blackboard"));
     const int32_t inner = pons__bt_board_add(l, on, autoremap);
+    l->bt->nodes[at].autoremap = autoremap;
+    keep_attributes(l, e, (uint32_t)at);
     for (const pons__bt_attribute *a = e->attrs; a && !l->nomem; a = a->next) {
         if (!pons__bt_ports_special(a->name)) {
             add_remap(l, on, inner, a->name, a->value);
@@ -102,6 +105,31 @@ static void build_subtree(pons__bt_loader *l, pons__bt_element *e, const char *i
 static bool truth(const char *s)
 {
     return s && (strcmp(s, "true") == 0 || strcmp(s, "1") == 0);
+}
+
+// What a SubTree is given, for whoever shows the tree: at work a key of it is the slot that it ends at.
+static void keep_attributes(pons__bt_loader *l, const pons__bt_element *e, uint32_t at)
+{
+    uint32_t n = 0;
+    for (const pons__bt_attribute *a = e->attrs; a; a = a->next) {
+        n += !pons__bt_ports_special(a->name);
+    }
+    pons__bt_port *ports = n > 0 ? pons__bt_alloc(&l->bt->arena, n * sizeof *ports) : NULL;
+    uint32_t k = 0;
+    for (const pons__bt_attribute *a = e->attrs; a && ports; a = a->next) {
+        if (!pons__bt_ports_special(a->name)) {
+            ports[k] =
+                (pons__bt_port){.name = pons__bt_strndup(&l->bt->arena, a->name, strlen(a->name)),
+                                .text = pons__bt_strndup(&l->bt->arena, a->value, strlen(a->value)),
+                                .slot = PONS__BT_NONE,
+                                .type = 's'};
+            l->nomem |= !ports[k].name || !ports[k].text;
+            k++;
+        }
+    }
+    l->nomem |= n > 0 && !ports;
+    l->bt->nodes[at].ports = ports;
+    l->bt->nodes[at].n_ports = ports ? n : 0;
 }
 
 // One key of a subtree: a pointer leads to the parent's slot, a literal is its first value.

@@ -47,6 +47,8 @@ int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_fi
         }
     }
     if (main_tree) {
+        l.bt->main_id = pons__bt_strndup(&l.bt->arena, main_tree->id, strlen(main_tree->id));
+        l.nomem |= !l.bt->main_id;
         pons__bt_build_xml(&l, main_tree, 0, 1, pons__bt_board_add(&l, PONS__BT_NONE, false),
                            main_tree->e->pos);
     }

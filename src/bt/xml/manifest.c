@@ -188,3 +188,8 @@ const pons__bt_manifest *pons__bt_manifest_of(const char *id)
     }
     return NULL;
 }
+
+bool pons__bt_manifest_btcpp(const pons__bt_manifest *m)
+{
+    return m <= pons__bt_manifest_of("Sleep"); // the last one of its part of the table
+}

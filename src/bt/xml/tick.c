@@ -1,6 +1,6 @@
 // tick.c - one tick of a BehaviorTree.CPP v4 tree.
 //
-// pons__bt_tick_xml is "execute": preconditions, the node's own tick, the state, postconditions. A
+// pons__bt_tick_xml is "execute": preconditions, the node's own tick, postconditions, the state. A
 // node's own tick returns a status; SKIPPED goes to the parent and is not stored, so a composite
 // that was skipped half-way stays RUNNING until its parent resets it, as there. Parents reset the
 // children of what completes: a RUNNING one is halted on the way.
@@ -22,7 +22,7 @@ static int x_tick(pons_bt_tree *t, uint32_t i, pons_error *err);
 
 int pons__bt_tick_xml(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    const int s = __builtin_expect(t->hot[i].has_more, 0)
+    const int s = __builtin_expect(t->hot[i].has_more || t->hooked, 0)
                       ? with_conditions(t, i, t->nodes[i].conds, err)
                       : x_tick(t, i, err);
     if (s > 0 && s != PONS_BT_SKIPPED) {
@@ -53,15 +53,31 @@ static int before(pons_bt_tree *t, uint32_t i, const pons__bt_conds *c, pons_err
     return rc < 0 ? rc : PONS_BT_SKIPPED;
 }
 
+// A node's own tick, or what a monitor wants instead.
+static int own_tick(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    if (t->hooked && !pons__bt_completed(t->state[i])) {
+        const int s = (int)t->o.hook(t->o.user, i, false);
+        if (pons__bt_completed(s)) {
+            return s;
+        }
+    }
+    return x_tick(t, i, err);
+}
+
 static int with_conditions(pons_bt_tree *t, uint32_t i, const pons__bt_conds *c, pons_error *err)
 {
-    int s = before(t, i, c, err);
-    s = s == PONS_BT_READY ? x_tick(t, i, err) : s;
-    if (pons__bt_completed(s)) {
+    int s = c ? before(t, i, c, err) : PONS_BT_READY;
+    s = s == PONS_BT_READY ? own_tick(t, i, err) : s;
+    if (c && pons__bt_completed(s)) {
         int rc = pons__bt_run_script(
             t, i, c->post[s == PONS_BT_SUCCESS ? PONS__BT_ON_SUCCESS : PONS__BT_ON_FAILURE], err);
         rc = rc < 0 ? rc : pons__bt_run_script(t, i, c->post[PONS__BT_POST], err);
-        return rc < 0 ? rc : s;
+        s = rc < 0 ? rc : s;
+    }
+    if (t->hooked && s >= 0) {
+        const int wanted = (int)t->o.hook(t->o.user, i, true);
+        s = pons__bt_completed(wanted) ? wanted : s;
     }
     return s;
 }

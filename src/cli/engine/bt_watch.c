@@ -3,8 +3,10 @@
 // An observer on the body link that asks for the tree (docs/link.md). It says whom it watches. Each
 // tree is announced with its file and size; of its outline the nodes that are at work are shown, so
 // that who comes in the middle knows where it is; then every change of every node is one line, as
-// soon as it is heard. It ends with the body, or with Ctrl-C, and changes nothing.
+// soon as it is heard. It ends with the body, or with Ctrl-C, and changes nothing. With --groot it answers
+// Groot2 as well, which loads the tree anew when the robot does.
 #include "cli/cli.h"
+#include "cli/engine/bt_groot.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 
@@ -12,18 +14,25 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_MS = 500 }; // a signal between two looks is seen at the next one
+enum {
+    LOOK_MS = 500, // a signal between two looks is seen at the next one
+    GROOT_MS = 20  // changes wait for so long while Groot2 is answered
+};
 
 static volatile sig_atomic_t quit;
 
 static void on_signal(int number);
+static cli_groot *groot; // NULL: nobody looks
+static bool has_tree;    // groot knows one
+
 static int attach(const cli *c, pons_link **ret, pons_error *err);
 static int look(const cli *c, pons_link *link, pons_error *err);
 static void show_hello(const cli *c, const pons_report_hello *h);
 static void show_outline(const cli *c, const pons_report_tree *t);
 static void show_changes(const cli *c, const pons_report_tree *t);
+static int look_with_groot(const pons_report_tree *t, pons_error *err);
 
-int cli_bt_watch(cli *c, pons_error *err)
+int cli_bt_watch(cli *c, const char *groot_at, pons_error *err)
 {
     pons_link *link = NULL;
     const struct sigaction act = {.sa_handler = on_signal}; // no SA_RESTART: a write ends as well
@@ -37,13 +46,18 @@ int cli_bt_watch(cli *c, pons_error *err)
                          "starts one)",
                          c->run_dir);
     }
+    rc = groot_at ? cli_groot_open(groot_at, &groot, err) : PONS_OK;
+    if (rc < 0) {
+        pons_link_close(link);
+        return rc;
+    }
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
-    rc = PONS_OK;
     while (rc >= 0 && !quit && !cli_out_broken()) {
         rc = look(c, link, err);
     }
     pons_link_close(link);
+    cli_groot_close(groot);
     if (quit || cli_out_broken()) {
         return PONS_OK;
     }
@@ -87,6 +101,7 @@ static int look(const cli *c, pons_link *link, pons_error *err)
         } else if (r.type == PONS_REPORT_TREE) {
             show_outline(c, &r.as.tree);
             show_changes(c, &r.as.tree);
+            rc = groot ? look_with_groot(&r.as.tree, err) : rc;
         } else if (r.type == PONS_REPORT_ERROR) {
             rc = pons_error_set(err, PONS_EUNSUPPORTED, "bt", "the body refuses: %s",
                                 r.as.error.message);
@@ -94,7 +109,9 @@ static int look(const cli *c, pons_link *link, pons_error *err)
         pons_report_clear(&r);
     } while (rc > 0 && !quit && !cli_out_broken());
     cli_flush();
-    if (rc == 0) {
+    if (rc == 0 && has_tree) {
+        rc = cli_groot_serve(groot, GROOT_MS, err);
+    } else if (rc == 0) {
         struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
         poll(&p, 1, LOOK_MS);
     }
@@ -177,4 +194,54 @@ static void show_changes(const cli *c, const pons_report_tree *t)
                          json_string(x.from), "to", json_string(x.to), NULL),
              text);
     }
+}
+
+// ---- Groot2 -------------------------------------------------------------------------------------
+
+static pons_bt_status status_of(const char *word)
+{
+    for (int s = PONS_BT_READY; s <= PONS_BT_SKIPPED; s++) {
+        if (strcmp(word, pons_bt_status_word(PONS_BT_XML, (pons_bt_status)s)) == 0) {
+            return (pons_bt_status)s;
+        }
+    }
+    return PONS_BT_READY;
+}
+
+// The file of the robot's tree, with the robot's states.
+static int take_tree(const pons_report_tree *t, pons_error *err)
+{
+    const pons_bt_load_options o = {.format = PONS_BT_XML, .any_leaf = true};
+    pons_bt *bt = NULL;
+    int rc = pons_bt_load_file(t->file, &o, &bt, NULL, err);
+    if (rc >= 0 && pons_bt_nodes(bt) != t->of) {
+        rc = pons_error_set(err, PONS_EINVAL, "bt",
+                            "%s has changed since the robot loaded it: Groot2 is shown no tree",
+                            t->file);
+    }
+    rc = rc < 0 ? rc : cli_groot_tree(groot, bt, false, err);
+    pons_bt_unref(bt);
+    return rc;
+}
+
+static int look_with_groot(const pons_report_tree *t, pons_error *err)
+{
+    for (size_t i = 0; i < json_array_size(t->nodes); i++) {
+        pons_report_node n;
+        pons_report_node_read(json_array_get(t->nodes, i), &n);
+        const int rc = i == 0 && n.node == 0 ? take_tree(t, err) : PONS_OK; // its first part
+        if (rc < 0) {
+            return rc;
+        }
+        has_tree = true;
+        if (status_of(n.state) != PONS_BT_READY) {
+            cli_groot_change(groot, (uint32_t)n.node, PONS_BT_READY, status_of(n.state));
+        }
+    }
+    for (size_t i = 0; i < json_array_size(t->changes); i++) {
+        pons_report_change x;
+        pons_report_change_read(json_array_get(t->changes, i), &x);
+        cli_groot_change(groot, (uint32_t)x.node, status_of(x.from), status_of(x.to));
+    }
+    return 1;
 }

@@ -1,5 +1,6 @@
 // cmd_bt.c - `pons bt check|show|run`: behaviour trees without a robot, and `watch`, with one.
 #include "cli/cli.h"
+#include "cli/engine/bt_groot.h"
 #include "pons/bt.h"
 #include "pons/picture.h"
 
@@ -9,7 +10,7 @@
 enum { SCRIPT_MAX = 8 << 20 }; // [bytes]
 
 typedef struct bt_args {
-    const char *format, *script, *tree, *watch;
+    const char *format, *script, *tree, *watch, *groot;
 } bt_args;
 
 static int bt_check(cli *c, const bt_args *a, pons_error *err);
@@ -20,10 +21,12 @@ int cmd_bt(cli *c, pons_error *err)
 {
     bt_args a = {.format = "text"};
     const cli_option options[] = {
-        {"--format", "FORMAT", "of show: text (default), dot or svg", &a.format},
+        {"--format", "FORMAT", "of show: text (default), dot, svg or groot", &a.format},
         {"--script", "FILE", "what the leaves answer; for run, and the leaves that check knows",
          &a.script},
         {"--watch", NULL, "run: also a line for every change of a node's state", &a.watch},
+        {"--groot", "PORT", "run, watch: Groot2 may look at the tree, at 127.0.0.1 or ADDR:PORT",
+         &a.groot},
         {"--tree", "NAME", "which tree of the file (default: the main one)", &a.tree},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
@@ -40,7 +43,7 @@ int cmd_bt(cli *c, pons_error *err)
         return bt_run(c, &a, err);
     }
     if (c->argc == 1 && strcmp(c->argv[0], "watch") == 0) {
-        return cli_bt_watch(c, err);
+        return cli_bt_watch(c, a.groot, err);
     }
     return cli_bad(err, "bt: use `pons bt check FILE…`, `pons bt show FILE`, "
                         "`pons bt run FILE --script S.json` or `pons bt watch`");
@@ -218,7 +221,13 @@ static int bt_run(cli *c, const bt_args *a, pons_error *err)
     if (rc >= 0 && a->watch) {
         json_object_set_new(script, "watch", json_true());
     }
-    rc = rc < 0 ? rc : pons_bt_try(c->argv[1], NULL, script, print_line, &p, &faults, err);
+    cli_groot *groot = NULL;
+    rc = rc < 0 || !a->groot ? rc : cli_groot_open(a->groot, &groot, err);
+    if (rc >= 0) {
+        rc = groot ? cli_groot_try(groot, c->argv[1], script, print_line, &p, &faults, err)
+                   : pons_bt_try(c->argv[1], NULL, script, print_line, &p, &faults, err);
+    }
+    cli_groot_close(groot);
     if (rc < 0 && faults) {
         print_faults(&(cli){.json = false}, faults);
         return CLI_FAULTY;

@@ -56,6 +56,8 @@ int cmd_doctor(cli *c, pons_error *err)
     check_model(&d);
     check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
                  "install libpq-dev and build again to use PostgreSQL");
+    check_module(&d, "groot", "zmq", false,
+                 "install libzmq and msgpack and build again to use Groot2");
     if (private) { // else its servers and modules may be another user's
         doctor_modules(&d);
         check_mcp(&d);
