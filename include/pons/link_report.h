@@ -181,7 +181,27 @@ typedef struct pons_report_telemetry {
     int64_t gaps;
     const pons_value *obstacles; // of pons_report_obstacle
     bool collision_risk, latch_durable;
+    bool has_arm;            // the rest is told
+    const char *holding;     // the id of what is between the fingers; NULL: nothing
+    const pons_value *arm;   // of pons_report_arm
+    const pons_value *scene; // of pons_report_thing
 } pons_report_telemetry;
+
+typedef struct pons_report_arm {
+    const pons_value *joints; // [rad or m], in the chain's order
+    const pons_value *tool;   // x, y, z, roll, pitch, yaw in the robot's base
+    double gripper_m, force_n;
+    bool moving;
+    const char *zone; // what the gate did
+} pons_report_arm;
+
+typedef struct pons_report_thing { // that is seen
+    const char *id, *class_;
+    const pons_value *position; // of its middle in the map: x, y, z
+    const char *relation;       // in, on, held; NULL: none of these
+    const char *at;             // in or on which; NULL: none
+    const pons_value *near;     // ids of what lies within 0.15 m
+} pons_report_thing;
 
 typedef struct pons_report_obstacle {
     double x, y, r; // [m]

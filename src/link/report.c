@@ -176,6 +176,30 @@ static const pons_field obstacle_fields[] = {
     {"r", NUMBER, USUAL, IN(pons_report_obstacle, r), .means = "m"},
 };
 
+static const pons_field arm_item_fields[] = {
+    {"joints",    LIST,    USUAL, IN(pons_report_arm, joints), .means = "positions, rad or m, in the chain's order"},
+    {"tool",      LIST,    USUAL, IN(pons_report_arm, tool), .means = "x, y, z, roll, pitch, yaw in the robot's base"},
+    {"gripper_m", NUMBER,  USUAL, IN(pons_report_arm, gripper_m), .means = "its opening"},
+    {"force_n",   NUMBER,  USUAL, IN(pons_report_arm, force_n), .means = "between its fingers"},
+    {"moving",    BOOLEAN, USUAL, IN(pons_report_arm, moving), .means = "a joint is told to move"},
+    {"zone",      STRING,  USUAL, IN(pons_report_arm, zone), .means = "what the arm's gate did: `clear`, `limit`, `near`, `workspace`, `force`, `held`, `stale_command`, `latched`"},
+};
+
+static const pons_field thing_fields[] = {
+    {"id",       STRING, USUAL,    IN(pons_report_thing, id), .means = "of an object"},
+    {"class",    STRING, USUAL,    IN(pons_report_thing, class_), .means = "what it is"},
+    {"position", LIST,   USUAL,    IN(pons_report_thing, position), .means = "x, y, z of its middle in the map"},
+    {"relation", STRING, NULLABLE, IN(pons_report_thing, relation), .means = "`in`, `on`, `held`"},
+    {"at",       STRING, NULLABLE, IN(pons_report_thing, at), .means = "in or on which"},
+    {"near",     LIST,   USUAL,    IN(pons_report_thing, near), .means = "ids of what lies within 0.15 m"},
+};
+
+static const pons_field arm_fields[] = {
+    {"holding", STRING, NULLABLE, AT(telemetry.holding), .means = "with an arm: what is between its fingers, as it is seen"},
+    {"arm",     OBJECT, OPTIONAL, AT(telemetry.arm), WITH(arm_item_fields), .means = "with an arm"},
+    {"scene",   LIST,   OPTIONAL, AT(telemetry.scene), WITH(thing_fields), .means = "with an arm: the things that are seen"},
+};
+
 static const pons_field telemetry_fields[] = {
     {"robot_ms",             INTEGER, REQUIRED, AT(telemetry.robot_ms), .means = "the robot's clock"},
     {"pose",                 GROUP,   USUAL,    ALWAYS, WITH(telemetry_pose), .means = "of the robot, in the map"},
@@ -201,6 +225,7 @@ static const pons_field telemetry_fields[] = {
     {"obstacles",            LIST,    USUAL,    AT(telemetry.obstacles), WITH(obstacle_fields), .means = "what stands there beside the map"},
     {"collision_risk",       BOOLEAN, USUAL,    AT(telemetry.collision_risk), .means = "a surprise ahead, below"},
     {"latch_durable",        BOOLEAN, USUAL,    AT(telemetry.latch_durable), .means = "the disk says what is in force"},
+    {"",                     GROUP,   USUAL,    AT(telemetry.has_arm), WITH(arm_fields)},
 };
 
 static const pons_field change_fields[] = {

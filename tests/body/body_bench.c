@@ -19,6 +19,11 @@ static const char *in_dir(const bench *t, const char *name);
 
 void bench_open(bench *t, const char *world_path)
 {
+    bench_open_with(t, world_path, &pons_robot_kinematic, 7);
+}
+
+void bench_open_with(bench *t, const char *world_path, const pons_robot_ops *robot, uint64_t seed)
+{
     *t = (bench){.beats = true, .results = json_object(), .inbox = json_array()};
     snprintf(t->dir, sizeof t->dir, "/tmp/pons-body-XXXXXX");
     assert_non_null(mkdtemp(t->dir));
@@ -30,10 +35,10 @@ void bench_open(bench *t, const char *world_path)
         fail_msg("%s", pons_error_line(&err, line, sizeof line));
     }
     t->opts = (pons_body_options)PONS_BODY_OPTIONS_INIT;
-    t->opts.robot = &pons_robot_kinematic;
+    t->opts.robot = robot;
     t->opts.world = t->world;
     t->opts.clock = pons_clock_from_manual(&t->time);
-    t->opts.seed = 7;
+    t->opts.seed = seed;
     create(t);
 }
 
@@ -102,12 +107,14 @@ const char *bench_goal(bench *t, const char *id, const char *skill, const char *
     assert_int_equal(pons_value_parse(args, strlen(args), &value, NULL), PONS_OK);
     char hash[33];
     pons_value_hash(value, hash);
-    bench_send(t, pons_object("type", json_string("goal"), "goal_id", json_string(id), "epoch",
-                              json_integer(t->epoch), "expires_ms",
-                              json_integer(t->time.now_ns / PONS_NS_PER_MS + 5000), "robot_id",
-                              json_string("pons-1"), "skill", json_string(skill), "args", value,
-                              "args_hash", json_string(hash), "thread", json_string("t1"),
-                              "task_id", json_string("k1"), "attempt", json_integer(0), NULL));
+    bench_send(t,
+               pons_object("type", json_string("goal"), "goal_id", json_string(id), "epoch",
+                           json_integer(t->epoch), "expires_ms",
+                           json_integer(t->time.now_ns / PONS_NS_PER_MS + 5000), "robot_id",
+                           json_string(pons_get_str(pons_get(t->world, "robot"), "id", "pons-1")),
+                           "skill", json_string(skill), "args", value, "args_hash",
+                           json_string(hash), "thread", json_string("t1"), "task_id",
+                           json_string("k1"), "attempt", json_integer(0), NULL));
     return id;
 }
 

@@ -40,9 +40,11 @@
 #define LATE_NS       (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
 #define THINK_LOOKUPS 200000 // of a search for the pose, in one poll: a millisecond or two
 #define THINK_CELLS   30000  // of a plan, in one poll: some milliseconds
+#define ARM_BRAKE     2.0    // of its ordinary acceleration
 #define MOVED_M       1.0    // a restored pose further off than this is not believed
 
 static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *err);
+static int open_arm(pons_body *b, pons_error *err);
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err);
 static int open_durable(pons_body *b, const pons_body_options *opts, pons_error *err);
 static void decide_latch(pons_body *b, const pons__witness *latch);
@@ -138,6 +140,7 @@ void pons_body_destroy(pons_body *b)
     pons__localizer_destroy(b->localizer);
     pons__costmap_destroy(b->grid);
     pons__ledger_close(b->ledger);
+    pons__limb_close(&b->hand);
     pons__skills_close(&b->skills);
     pons_value_unref(b->registry);
     if (b->self) {
@@ -365,6 +368,8 @@ static void control(pons_body *b)
 {
     b->cmd.want = (pons_twist2){0};
     b->cmd.docking = false;
+    memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
+    pons__limb_sense(&b->hand);
     tell_navigator(b);
     if (b->scans == 0 || b->scan.stamp_ns > b->blind_until_ns) {
         if (b->blind_until_ns > INT64_MIN && !pons__goals_held(b)) {
@@ -440,12 +445,41 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
     pons__safety_params_from_caps(&params, &b->caps);
     pons__gate_init(&b->guard, b->robot, b->self, b->clock, &params);
     b->cmd.stamp_ns = INT64_MIN / 2;
+    return open_arm(b, err);
+}
+
+// The arm, as the body knows it, and its gate.
+static int open_arm(pons_body *b, pons_error *err)
+{
+    const int rc = pons__limb_open(&b->hand, b->robot, b->self, b->world, err);
+    if (rc < 0 || !b->hand.ops) {
+        return rc;
+    }
+    pons__arm_params p = {.model = b->hand.model,
+                          .accel = b->hand.caps.accel_max_radps2,
+                          .brake = ARM_BRAKE * b->hand.caps.accel_max_radps2,
+                          .speed_share = 0.8,
+                          .effort_share = 0.9,
+                          .effort_s = 0.3,
+                          .margin_m = 0.004,
+                          .react_s = 0.03,
+                          .floor = -b->hand.caps.mount.p[2]};
+    for (int i = 0; i < b->hand.n_surfaces && i < PONS__ARM_BOXES; i++) {
+        p.boxes[p.n_boxes++] = b->hand.surfaces[i].box;
+    }
+    for (int i = 0; i < 3; i++) { // given in the robot's base; the arm is mounted upright
+        p.workspace_min[i] = b->hand.caps.workspace_min[i] - b->hand.caps.mount.p[i];
+        p.workspace_max[i] = b->hand.caps.workspace_max[i] - b->hand.caps.mount.p[i];
+    }
+    pons__gate_arm(&b->guard, b->hand.ops, &p);
     return PONS_OK;
 }
 
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err)
 {
-    const int rc = pons__skills_open(&b->skills, opts->skills, opts->n_skills, err);
+    const unsigned has = (b->caps.speed_max_mps > 0.0 ? PONS__WITH_WHEELS : 0u) |
+                         (b->hand.ops ? PONS__WITH_ARM : 0u);
+    const int rc = pons__skills_open(&b->skills, has, opts->skills, opts->n_skills, err);
     if (rc >= 0 && !(b->registry = pons__skills_registry(&b->skills))) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the registry of skills");
     }

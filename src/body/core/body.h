@@ -15,6 +15,7 @@
 #define PONS_BODY_CORE_BODY_H
 
 #include "body/core/ledger.h"
+#include "body/hand/hand.h"
 #include "body/safety/gate.h"
 #include "body/safety/latch.h"
 #include "body/skills/skills.h"
@@ -128,6 +129,7 @@ struct pons_body {
     pons_pose2 scan_pose; // in map: where the robot was when it looked
     uint64_t scans;
     pons__costmap *grid;
+    pons__limb hand;
     pons__nav *nav;
     pons__localizer *localizer;
     uint32_t jumps_seen; // of the localiser

@@ -2,6 +2,7 @@
 #include "body/core/command.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void pons__body_publish(pons_body *b)
 {
@@ -27,6 +28,7 @@ void pons__body_env(pons_body *b, pons__skill_env *ret)
                   .let_go = b->steer.let_go,
                   .age_ns = b->host_ns - b->steer_host_ns},
         .safety = &b->safety,
+        .hand = b->hand.ops ? &b->hand : NULL,
         .nav = b->nav,
         .grid = b->grid,
         .world = b->world,
@@ -43,9 +45,10 @@ void pons__body_stop_request(pons_body *b, pons__origin origin, const char *reas
     b->cmd.stop_count++;
     b->cmd.stop_origin = origin;
     b->cmd.want = (pons_twist2){0};
+    memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
     snprintf(b->cmd.reason, sizeof b->cmd.reason, "%s", reason && *reason ? reason : "stop");
     if (!b->threaded) {
-        b->robot->write_velocity(b->self, (pons_twist2){0});
+        pons__gate_still(&b->guard);
     }
     pons__body_send_command(b);
 }

@@ -53,6 +53,7 @@ static pons_value *metrics(const pons_body *b, const pons__goal *g);
 static bool over(const pons_ledger_line *line);
 static void say_result(pons__client *c, const pons_ledger_line *line);
 static void send_feedback(pons_body *b, pons__goal *g);
+static void take_arm(pons_body *b, const pons__goal *g);
 static void speak(void *user, const char *text);
 static void goal_env(pons_body *b, pons__skill_env *env);
 
@@ -152,7 +153,7 @@ void pons__goals_step(pons_body *b)
 {
     pons__skill_env env;
     goal_env(b, &env);
-    bool hold = false;
+    bool hold = false, hold_arm = false;
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
         if (!pons__goal_active(g)) {
@@ -160,6 +161,7 @@ void pons__goals_step(pons_body *b)
         }
         if (g->state == PONS_GOAL_HELD) {
             hold = hold || g->skill->needs_base;
+            hold_arm = hold_arm || g->skill->needs_arm;
             continue;
         }
         pons__skill_step(g->skill, &g->run, &env, &g->out);
@@ -167,6 +169,9 @@ void pons__goals_step(pons_body *b)
             b->cmd.want = g->out.cmd;
             b->cmd.docking = g->out.docking;
             b->cmd.goal_seq = g->seq;
+        }
+        if (g->skill->needs_arm) {
+            take_arm(b, g);
         }
         if (g->out.status == PONS__SKILL_DONE) {
             finish(b, g, PONS_GOAL_DONE, 0, "");
@@ -177,6 +182,20 @@ void pons__goals_step(pons_body *b)
         }
     }
     b->cmd.hold = hold;
+    b->cmd.arm.hold = hold_arm;
+}
+
+// What a goal wants of the arm; a wish of the gripper is handed on once.
+static void take_arm(pons_body *b, const pons__goal *g)
+{
+    memcpy(b->cmd.arm.qd, g->out.qd, sizeof b->cmd.arm.qd);
+    b->cmd.arm.goal_seq = g->seq;
+    if (b->cmd.arm.grips != b->hand.grips) {
+        b->cmd.arm.grips = b->hand.grips;
+        b->cmd.arm.grip_seq = g->seq;
+        b->cmd.arm.width_m = b->hand.grip_width;
+        b->cmd.arm.force_n = b->hand.grip_force;
+    }
 }
 
 void pons__goals_hold(pons_body *b)
@@ -200,7 +219,7 @@ void pons__goals_hold(pons_body *b)
     }
     // Brake first; the ledger's sync may take a while.
     b->cmd.want = (pons_twist2){0};
-    b->cmd.hold = true;
+    b->cmd.hold = b->cmd.arm.hold = true;
     pons__body_publish(b);
     if (b->kick) {
         b->kick(b->kick_user);
@@ -352,6 +371,9 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_message_go
     } else if (k->needs_base && k != &pons__skill_stop_base && base && !preempted(b, goal, k)) {
         reject(c, goal->goal_id, "busy", "the base is busy with %s (goal %.60s)", base->skill->name,
                base->msg.as.goal.goal_id);
+    } else if (k->needs_arm && pons__goal_arm(b)) {
+        reject(c, goal->goal_id, "busy", "the arm is busy with %s (goal %.60s)",
+               pons__goal_arm(b)->skill->name, pons__goal_arm(b)->msg.as.goal.goal_id);
     } else if ((lacks = lacking(b, k, preempted(b, goal, k)))) {
         reject(c, goal->goal_id, "busy", "%s needs %lld of %s; %lld of %lld are taken", k->name,
                (long long)pons__skills_counted(&b->skills, k, lacks), lacks,
@@ -402,6 +424,10 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
     if (k == &pons__skill_stop_base && pons__goal_base(b)) {
         finish(b, find_active(b, pons__goal_base(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
                PONS__PREEMPTED, "PREEMPTED: stop_base took the base");
+    }
+    if (k == &pons__skill_stop_base && pons__goal_arm(b)) {
+        finish(b, find_active(b, pons__goal_arm(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
+               PONS__PREEMPTED, "PREEMPTED: stop_base took the arm");
     }
     const bool takes_over = preempted(b, goal, k) != NULL;
     if (takes_over) {
@@ -470,6 +496,10 @@ static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
         !g->handed_over) { // no motion for it any more, whatever the disk says
         b->cmd.want = (pons_twist2){0};
         b->cmd.docking = false;
+        pons__body_publish(b);
+    }
+    if (g->skill->needs_arm) {
+        memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
         pons__body_publish(b);
     }
     // Its message and the text outlive its place: an end may be told of by pieces of it.

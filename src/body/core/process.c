@@ -285,7 +285,7 @@ static void *run_safety(void *arg)
             signal_fd(p->latch_fd);
         }
     }
-    g->robot->write_velocity(g->self, (pons_twist2){0});
+    pons__gate_still(g);
     return NULL;
 }
 

@@ -31,9 +31,19 @@ const pons__goal *pons__goal_base(const pons_body *b)
     return NULL;
 }
 
+const pons__goal *pons__goal_arm(const pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (pons__goal_active(&b->goals[i]) && b->goals[i].skill->needs_arm) {
+            return &b->goals[i];
+        }
+    }
+    return NULL;
+}
+
 const pons__goal *pons__goal_shown(const pons_body *b)
 {
-    const pons__goal *shown = pons__goal_base(b);
+    const pons__goal *shown = pons__goal_base(b) ? pons__goal_base(b) : pons__goal_arm(b);
     for (size_t i = 0; !shown && i < PONS__GOALS_MAX; i++) {
         if (pons__goal_active(&b->goals[i])) {
             shown = &b->goals[i];

@@ -8,6 +8,7 @@
 bool pons__goal_active(const pons__goal *g); // false: a free place
 bool pons__goals_held(const pons_body *b);
 const pons__goal *pons__goal_base(const pons_body *b);  // the goal that has the base, or NULL
+const pons__goal *pons__goal_arm(const pons_body *b);   // the arm, or NULL
 const pons__goal *pons__goal_shown(const pons_body *b); // the one that telemetry shows, or NULL
 
 // Resources that are counted: how much the world's robot has of each, {name: amount}, borrowed, NULL: none

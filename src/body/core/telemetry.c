@@ -33,6 +33,8 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
             json_object_set_new(world, keys[i], pons_value_ref(pons_get(b->world, keys[i])));
         }
     }
+    pons_autovalue embodiment =
+        b->hand.ops ? pons__limb_embodiment(&b->hand, b->caps.robot_id, b->caps.radius_m) : NULL;
     const pons_report_hello hello = {.protocol = PONS_LINK_PROTOCOL,
                                      .boot_id = b->boot_id,
                                      .robot_id = b->caps.robot_id,
@@ -42,6 +44,7 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
                                      .simulated = b->caps.simulated,
                                      .world = world,
                                      .skills = b->registry,
+                                     .embodiment = embodiment,
                                      .resources = pons__body_resources(b),
                                      .limits = {.radius_m = b->caps.radius_m,
                                                 .speed_max_mps = b->caps.speed_max_mps,
@@ -75,6 +78,10 @@ void pons__body_tell(pons_body *b, pons__client *c)
     pons_autovalue obstacles = blobs_value(b);
     pons_autovalue counted = counted_value(b);
     const pons__pose_watch *where = pons__localizer_watch(b->localizer);
+    pons_autovalue arm =
+        b->hand.ops ? pons__limb_value(&b->hand, pons__arm_zone_word(s->arm.zone), s->arm.out)
+                    : NULL;
+    pons_autovalue scene = b->hand.ops ? pons__scene_value(&b->hand, b->pose) : NULL;
     pons_report r = {.type = PONS_REPORT_TELEMETRY};
     r.as.telemetry = (pons_report_telemetry){
         .robot_ms = b->robot_ns / PONS_NS_PER_MS,
@@ -102,7 +109,11 @@ void pons__body_tell(pons_body *b, pons__client *c)
         .gaps = (int64_t)s->gaps,
         .obstacles = obstacles,
         .collision_risk = s->collision_risk,
-        .latch_durable = s->saved_gen == s->gen};
+        .latch_durable = s->saved_gen == s->gen,
+        .has_arm = b->hand.ops != NULL,
+        .holding = b->hand.held >= 0 ? b->hand.objects[b->hand.held].id : NULL,
+        .arm = arm,
+        .scene = scene};
     if (shown) {
         r.as.telemetry.goal.active = true;
         r.as.telemetry.goal.goal_id = shown->msg.as.goal.goal_id;

@@ -35,6 +35,7 @@ typedef struct checker { // one world being checked
     pons_error *err;
 } checker;
 
+static void add_surfaces(pons_value *world);
 static int check_schema(const pons_yaml *yaml, pons_error *err);
 static int check_sense(const pons_yaml *yaml, const char *dir, pons_error *err);
 static int check_frame(checker *c, const char *dir);
@@ -84,8 +85,38 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
         pons_value_unref(world);
         return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot load %s", path);
     }
+    add_surfaces(world);
     *ret = world;
     return PONS_OK;
+}
+
+// Boxes that people have names for are places where things are put: objects, which do not move.
+static void add_surfaces(pons_value *world)
+{
+    const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
+    pons_value *all = json_array();
+    const pons_value *objects = pons_get(world, "objects");
+    json_array_extend(all, (json_t *)objects);
+    const size_t before = json_array_size(all);
+    for (size_t i = 0; i < json_array_size(boxes); i++) {
+        const pons_value *b = json_array_get(boxes, i), *names = pons_get(b, "names");
+        if (!names) {
+            continue;
+        }
+        const bool wall = strcmp(pons_get_str(b, "kind", ""), "wall") == 0;
+        json_array_append_new(
+            all,
+            pons_object("id", json_string(pons_get_str(b, "id", "")), "class",
+                        json_string("surface"), "names", pons_value_ref(names), "position",
+                        json_pack("[f,f,f]", pons_get_num(b, "x", 0.0), pons_get_num(b, "y", 0.0),
+                                  pons_get_num(b, "height_m", wall ? 1.0 : 0.75)),
+                        "fixed", json_true(), NULL));
+    }
+    if (json_array_size(all) > before) {
+        json_object_set_new(world, "objects", all);
+    } else {
+        pons_value_unref(all);
+    }
 }
 
 static int check_schema(const pons_yaml *yaml, pons_error *err)

@@ -1,7 +1,13 @@
 // gate.c - see gate.h. Nothing here allocates, locks or waits.
 #include "body/safety/gate.h"
 
+#include <math.h>
+#include <string.h>
+
+#define ARM_STEP_MAX_S 0.05 // a longer gap between two steps ramps like this one
+
 static void publish(pons__gate *g);
+static void arm_tick(pons__gate *g);
 
 void pons__gate_init(pons__gate *g, const pons_robot_ops *robot, void *self, pons_clock clock,
                      const pons__safety_params *params)
@@ -30,16 +36,82 @@ void pons__gate_tick(pons__gate *g)
                                               have_scan ? &g->scan : NULL, fault,
                                               g->robot->time_ns(g->self), pons_now_ns(&g->clock));
     g->robot->write_velocity(g->self, out);
+    arm_tick(g);
     g->safety.status.write_host_ns = pons_now_ns(&g->clock);
     publish(g);
 }
 
+void pons__gate_arm(pons__gate *g, const pons_robot_arm_ops *ops, const pons__arm_params *params)
+{
+    pons__arm_gate_init(&g->arm, params);
+    g->arm_ops = ops;
+    g->arm_ns = g->robot->time_ns(g->self);
+}
+
+void pons__gate_still(pons__gate *g)
+{
+    static const double still[PONS_ARM_JOINTS];
+    g->robot->write_velocity(g->self, (pons_twist2){0});
+    if (g->arm_ops) {
+        g->arm_ops->write(g->self, still);
+    }
+}
+
+// What forbids the arm all motion; CLEAR: nothing. By the same rules as the wheels', but for scans:
+// an arm is kept from what stands by what it knows, not by a lidar at its foot.
+static pons__arm_zone arm_zone(const pons__gate *g, const pons__command *cmd, int64_t robot_ns)
+{
+    const pons__safety *s = &g->safety;
+    bool moves = cmd->arm.grips != g->grips_seen;
+    for (int i = 0; i < PONS_ARM_JOINTS; i++) {
+        moves = moves || cmd->arm.qd[i] != 0.0;
+    }
+    if (s->status.latched) {
+        return PONS__ARM_LATCHED;
+    }
+    if (robot_ns - cmd->stamp_ns > s->p.cmd_timeout_ns || cmd->stamp_ns <= s->blind_until_ns ||
+        (moves && cmd->arm.goal_seq <= s->dead_goal_seq)) {
+        return PONS__ARM_OLD_COMMAND;
+    }
+    if (cmd->arm.hold || (moves && pons_now_ns(&g->clock) > cmd->alive_until_host_ns)) {
+        return PONS__ARM_HELD;
+    }
+    return PONS__ARM_CLEAR;
+}
+
+static void arm_tick(pons__gate *g)
+{
+    if (!g->arm_ops) {
+        return;
+    }
+    const pons__command *cmd = &g->command[g->commands.front];
+    const int64_t robot_ns = g->robot->time_ns(g->self);
+    const double passed = (double)(robot_ns - g->arm_ns) / (double)PONS_NS_PER_S;
+    pons_robot_arm_state state;
+    double out[PONS_ARM_JOINTS] = {0};
+    const pons__arm_zone zone = arm_zone(g, cmd, robot_ns);
+    g->arm_ops->state(g->self, &state);
+    g->arm_ns = robot_ns;
+    pons__arm_gate_step(&g->arm, zone, cmd->arm.qd, &state, fmin(fmax(passed, 0.0), ARM_STEP_MAX_S),
+                        out);
+    g->arm_ops->write(g->self, out);
+    // A wish of the gripper that a stop or a gap makes void stays void: nothing is dropped later.
+    if (cmd->arm.grips != g->grips_seen) {
+        g->grips_seen = cmd->arm.grips;
+        if (zone == PONS__ARM_CLEAR && cmd->arm.grip_seq > g->safety.dead_goal_seq) {
+            g->arm_ops->grip(g->self, cmd->arm.width_m, cmd->arm.force_n);
+        }
+    }
+    g->safety.status.arm = g->arm.status;
+}
+
 int64_t pons__gate_stop(pons__gate *g, const char *reason)
 {
-    g->robot->write_velocity(g->self, (pons_twist2){0});
+    pons__gate_still(g);
     const int64_t written_ns = pons_now_ns(&g->clock);
     pons__safety_latch(&g->safety, PONS__ORIGIN_STOP, reason);
     g->safety.last = g->safety.status.out = (pons_twist2){0};
+    memset(g->arm.last, 0, sizeof g->arm.last);
     g->safety.status.zone = PONS__ZONE_LATCHED;
     g->safety.status.write_host_ns = written_ns;
     publish(g);

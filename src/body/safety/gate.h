@@ -8,12 +8,16 @@
 #include "pons/clock.h"
 
 typedef struct pons__gate {
-    const pons_robot_ops *robot; /* const */
-    void *self;                  /* const: the driver's object */
-    pons_clock clock;            /* const: host */
-    pons__safety safety;         /* safety thread */
-    pons_scan scan;              /* safety thread */
-    pons__mailbox commands;      // loop → safety
+    const pons_robot_ops *robot;       /* const */
+    void *self;                        /* const: the driver's object */
+    pons_clock clock;                  /* const: host */
+    pons__safety safety;               /* safety thread */
+    pons_scan scan;                    /* safety thread */
+    const pons_robot_arm_ops *arm_ops; /* const; NULL: no arm */
+    pons__arm_gate arm;                /* safety thread */
+    int64_t arm_ns;                    /* safety thread: robot time of the arm's last step */
+    uint64_t grips_seen;               /* safety thread */
+    pons__mailbox commands;            // loop → safety
     pons__command command[PONS__MAILBOX_SLOTS];
     pons__mailbox statuses; // safety → loop
     pons__safety_status status[PONS__MAILBOX_SLOTS];
@@ -29,6 +33,10 @@ typedef struct pons__gate {
 void pons__gate_init(pons__gate *g, const pons_robot_ops *robot, void *self, pons_clock clock,
                      const pons__safety_params *params);
 
+// Before any tick: there is an arm too.
+void pons__gate_arm(pons__gate *g, const pons_robot_arm_ops *ops, const pons__arm_params *params);
+// Safety thread, at its end: nothing moves any more.
+void pons__gate_still(pons__gate *g);
 // Safety thread, each tick: inputs → gate → write_velocity → status.
 void pons__gate_tick(pons__gate *g);
 // Safety thread: latches and writes zero before it returns; the host time of that write.

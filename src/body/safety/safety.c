@@ -167,8 +167,10 @@ void pons__safety_requests(pons__safety *s, const pons__command *cmd, const char
     if (fault && !st->latched) {
         pons__safety_latch(s, PONS__ORIGIN_FAULT, fault);
     }
-    if (st->latched && cmd->goal_seq > s->dead_goal_seq) {
-        s->dead_goal_seq = cmd->goal_seq;
+    if (st->latched) {
+        const uint64_t newest =
+            cmd->arm.goal_seq > cmd->goal_seq ? cmd->arm.goal_seq : cmd->goal_seq;
+        s->dead_goal_seq = newest > s->dead_goal_seq ? newest : s->dead_goal_seq;
     }
 }
 

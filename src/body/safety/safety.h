@@ -4,6 +4,7 @@
 #ifndef PONS_BODY_SAFETY_SAFETY_H
 #define PONS_BODY_SAFETY_SAFETY_H
 
+#include "body/safety/arm.h"
 #include "body/safety/durable.h"
 #include "pons/clock.h"
 #include "pons/ext/robot.h"
@@ -68,6 +69,14 @@ typedef struct pons__command {
     uint64_t reset_latch;          // the latch_count that the last reset means to lift
     uint64_t reset_goal_seq;       // goal_seq at the last reset: goals up to it stay void
     char reason[PONS__REASON_MAX]; // of the last of these stops
+    struct {
+        double qd[PONS_ARM_JOINTS]; // joint velocities that are wanted
+        uint64_t goal_seq;          // of the goal that wants them
+        bool hold;                  // nobody is in control
+        uint64_t grips;             // rises with every wish of the gripper,
+        uint64_t grip_seq;          // of this goal:
+        double width_m, force_n;
+    } arm;
 } pons__command;
 
 // What the gate did; for telemetry and for the loop thread.
@@ -93,6 +102,7 @@ typedef struct pons__safety_status {
     int64_t write_host_ns; // host time of the last write
     uint64_t ticks;
     uint64_t gaps; // in its own clocks, so far
+    pons__arm_status arm;
 } pons__safety_status;
 
 // What should be on the disk, for the latch thread; and what is, from there.

@@ -38,12 +38,15 @@
 #define DOUBT_MAX_S 20.0 // and a pose that is not found again, one that needs it
 
 static const pons__skill *const own[] = {
-    &pons__skill_navigate,  &pons__skill_navigate_through,
-    &pons__skill_stop_base, &pons__skill_dock,
-    &pons__skill_undock,    &pons__skill_speak,
-    &pons__skill_wait,      &pons__skill_spin,
-    &pons__skill_back_up,   &pons__skill_drive,
-    &pons__skill_by_hand,   &pons__skill_look,
+    &pons__skill_navigate,     &pons__skill_navigate_through,
+    &pons__skill_stop_base,    &pons__skill_dock,
+    &pons__skill_undock,       &pons__skill_speak,
+    &pons__skill_wait,         &pons__skill_spin,
+    &pons__skill_back_up,      &pons__skill_drive,
+    &pons__skill_by_hand,      &pons__skill_look,
+    &pons__skill_pick,         &pons__skill_place,
+    &pons__skill_move_to,      &pons__skill_home,
+    &pons__skill_open_gripper, &pons__skill_close_gripper,
 };
 #define N_OWN (sizeof own / sizeof own[0])
 _Static_assert(N_OWN + PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");
@@ -54,7 +57,15 @@ static int add(pons__skills *s, const pons__skill *k, pons_error *err);
 static pons_value *registry_item(const pons__skill *k, const pons_value *told);
 static pons_value *parse_constant(const char *text);
 
-int pons__skills_open(pons__skills *s, const pons_skill *const *modules, size_t n, pons_error *err)
+// A robot that stands has no use for what drives, and one without an arm none for what grasps.
+static bool of_use(const pons__skill *k, unsigned has)
+{
+    return (!k->needs_arm || (has & PONS__WITH_ARM)) &&
+           (!(k->needs_base && k->moves) || (has & PONS__WITH_WHEELS));
+}
+
+int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *modules, size_t n,
+                      pons_error *err)
 {
     *s = (pons__skills){0};
     if (n > PONS_BODY_SKILLS_MAX) {
@@ -63,7 +74,7 @@ int pons__skills_open(pons__skills *s, const pons_skill *const *modules, size_t 
     }
     int rc = PONS_OK;
     for (size_t i = 0; i < N_OWN && rc >= 0; i++) {
-        rc = add(s, own[i], err);
+        rc = of_use(own[i], has) ? add(s, own[i], err) : rc;
     }
     for (size_t i = 0; i < n && rc >= 0; i++) {
         rc = pons__skill_adapt(modules[i], &s->modules[i], err);
@@ -121,7 +132,7 @@ int pons_body_skills(const pons_skill *const *modules, size_t n, pons_value **re
 {
     pons__skills s;
     pons_value *all = NULL;
-    int rc = pons__skills_open(&s, modules, n, err);
+    int rc = pons__skills_open(&s, PONS__WITH_WHEELS, modules, n, err);
     if (rc >= 0 && !(all = pons__skills_registry(&s))) {
         rc = pons_error_set(err, PONS_ENOMEM, "body", "no memory for the registry of skills");
     }
@@ -177,6 +188,7 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     }
     if (ret->status != PONS__SKILL_RUNNING) {
         ret->cmd = (pons_twist2){0};
+        memset(ret->qd, 0, sizeof ret->qd);
         pons__skill_stop(k, r, env);
     }
 }
@@ -259,6 +271,10 @@ static pons_value *registry_item(const pons__skill *k, const pons_value *told)
     pons_value *resources = json_array();
     if (resources && k->needs_base) {
         json_array_append_new(resources, json_string("base"));
+    }
+    if (resources && k->needs_arm) {
+        json_array_append_new(resources, json_string("arm"));
+        json_array_append_new(resources, json_string("gripper"));
     }
     pons_value *item = pons_object(
         "name", json_string(k->name), "description", json_string(k->description), "interface_type",

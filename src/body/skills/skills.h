@@ -2,6 +2,7 @@
 #ifndef PONS_BODY_SKILLS_SKILLS_H
 #define PONS_BODY_SKILLS_SKILLS_H
 
+#include "body/hand/hand.h"
 #include "body/nav/motion.h"
 #include "body/nav/nav.h"
 #include "body/safety/safety.h"
@@ -24,6 +25,16 @@ enum {
     PONS__DOCK_FAILED_TO_CONTROL = 905,
     PONS__DOCK_FAILED_TO_CHARGE = 906,
     PONS__DOCK_UNKNOWN = 999,
+    PONS__ARM_UNREACHABLE = 1001,
+    PONS__ARM_GRASP_FAILED = 1002,
+    PONS__ARM_SLIPPED = 1003,
+    PONS__ARM_OBJECT_UNKNOWN = 1004,
+    PONS__ARM_NOT_HOLDING = 1005,
+    PONS__ARM_HAND_FULL = 1006,
+    PONS__ARM_BLOCKED = 1007,
+    PONS__ARM_PLACE_FAILED = 1008,
+    PONS__ARM_OBJECT_LOST = 1009,
+    PONS__ARM_GRIPPER_STUCK = 1010,
     PONS__BRAIN_LOST = 9901,  // held for too long
     PONS__STOPPED = 9902,     // a protective stop latched
     PONS__TIMED_OUT = 9903,   // the skill's own time is over
@@ -55,6 +66,7 @@ typedef struct pons__skill_env {
     bool on_charger;
     pons__steer steer;
     const pons__safety_status *safety;
+    pons__limb *hand; // NULL: no arm
     pons__nav *nav;
     pons__costmap *grid;
     const pons_value *world;
@@ -95,6 +107,15 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     bool undecided;       // done by its own measure, but the last scan does not believe the pose
     pons_twist2 last_cmd; // of the motion
     pons__motion motion;  // of spin, back_up, drive_on_heading
+    pons__way3 way;       // of an arm
+    struct {
+        int64_t last_ns;  // robot time of the last step
+        int64_t lost_ns;  // since when it is not in the hand; 0: it is
+        char object[64];  // that it is about
+        double seen[3];   // where that was, or is to be
+        double z0, width; // before it was lifted; of the gripper
+        double waited_s;
+    } arm;
     _Alignas(max_align_t) unsigned char state[PONS_SKILL_STATE_MAX]; // of a module's skill
 } pons__skill_run;
 
@@ -103,9 +124,10 @@ typedef struct pons__skill_output {
     int error_code;
     char error_msg[PONS__SKILL_MSG_MAX];
     pons_twist2 cmd;
-    bool docking;      // the command is a docking one
-    double distance_m; // remaining; NAN when the skill has none
-    double eta_s;      // NAN when unknown
+    double qd[PONS_ARM_JOINTS]; // of the arm
+    bool docking;               // the command is a docking one
+    double distance_m;          // remaining; NAN when the skill has none
+    double eta_s;               // NAN when unknown
     int recoveries;
     bool navigating;     // the rest is filled
     double nav_time_s;   // navigating, without what was spent on hold
@@ -123,6 +145,7 @@ struct pons__skill {
     const char *description; // one sentence, for whoever has to choose
     const char *args_schema; // JSON Schema
     bool needs_base;         // holds the resource "base" while it runs
+    bool needs_arm;          // holds "arm" and "gripper"
     bool moves;              // refused while a stop is latched
     bool needs_pose;         // means places of the map: waits while the pose is in doubt
     bool preemptible, cancel_supported, requires_approval, ask_on_unknown;
@@ -151,9 +174,12 @@ typedef struct pons__skills { // all of one body; not to be moved
     pons__skill modules[PONS_BODY_SKILLS_MAX];
 } pons__skills;
 
-// The body's own and these. PONS_EINVAL, PONS_EEXIST (a name that there is already),
+enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2 }; // what a body has
+
+// The body's own, of what it has, and these. PONS_EINVAL, PONS_EEXIST (a name that there is already),
 // PONS_EUNSUPPORTED (another ABI), PONS_ENOMEM; to be closed in any case.
-int pons__skills_open(pons__skills *s, const pons_skill *const *modules, size_t n, pons_error *err);
+int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *modules, size_t n,
+                      pons_error *err);
 void pons__skills_close(pons__skills *s);
 // NULL: unknown. *ret_schema, unless NULL, is that of its arguments.
 const pons__skill *pons__skills_find(const pons__skills *s, const char *name,
@@ -186,10 +212,12 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
 const pons_value *pons__world_zone(const pons_value *world, const char *name);
 bool pons__pose_read(const pons_value *v, pons_pose2 *ret);
 
-// navigate.c, dock.c, base.c, hand.c, other.c
+// navigate.c, dock.c, base.c, hand.c, other.c; pick.c, place.c, arm_moves.c
 extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pons__skill_dock,
     pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
-    pons__skill_drive, pons__skill_by_hand, pons__skill_speak, pons__skill_wait, pons__skill_look;
+    pons__skill_drive, pons__skill_by_hand, pons__skill_speak, pons__skill_wait, pons__skill_look,
+    pons__skill_pick, pons__skill_place, pons__skill_move_to, pons__skill_home,
+    pons__skill_open_gripper, pons__skill_close_gripper;
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);

@@ -94,7 +94,9 @@ static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *
         write_box(out, json_array_get(boxes, i));
     }
     for (size_t i = 0; i < json_array_size(objects); i++) {
-        pons__mj_object_write(out, world, i, seed);
+        if (!pons_get_bool(json_array_get(objects, i), "fixed", false)) { // the map has it
+            pons__mj_object_write(out, world, i, seed);
+        }
     }
     if (arm) {
         pons__mj_arm_tail(out, arm);
