@@ -30,8 +30,8 @@ typedef struct bench {
 void bench_open(bench *t, const char *world_path); // makes dir; the body is created
 // With another driver and seed.
 void bench_open_with(bench *t, const char *world_path, const pons_robot_ops *robot, uint64_t seed);
-void bench_reboot(bench *t);                       // destroys the body and creates it anew
-void bench_close(bench *t);                        // removes dir
+void bench_reboot(bench *t); // destroys the body and creates it anew
+void bench_close(bench *t);  // removes dir
 
 pons_link *bench_join(bench *t); // a further client's end, before its hello
 void bench_hello(bench *t);      // connects the controller and says hello
