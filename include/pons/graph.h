@@ -11,12 +11,14 @@
 // before an await must give the same result again: read time, randomness and ids from the pons_cx,
 // which fixes them, and the inbox through pons_cx_inbox().
 //
-// Threads: all functions on one pons_thread, its runs and cxs belong to one loop thread. What may be
-// shared by any number of threads at once: a compiled pons_graph (pons_graph_name, pons_graph_draw,
-// and as what runs of different pons_threads run; its caches are locked inside), a pons_store, and
-// values that nobody changes, and a pons_cancel. The functions and user pointers that a graph was built with are called
-// on each thread that runs it. A builder belongs to one thread. pons_inbox_post, pons_state_read,
-// pons_state_history, pons_stream_read and pons_effects_read may be called on any thread.
+// Threads: all functions on one pons_thread, its runs and cxs belong to one loop thread. What any number
+// of threads may share at once: a compiled pons_graph (as what runs of different pons_threads run; to
+// name, draw, read its schemas and clear its caches, which are locked inside), a pons_store, a
+// pons_cancel, and values that nobody changes. The functions and user pointers that a graph was built
+// with are called on each thread that runs it. A builder belongs to one thread; a graph is destroyed
+// when nobody uses it any more. What takes a pons_store and the name of a thread reads or posts from
+// any thread: pons_state_read, _history, _snapshot, _history_find, pons_threads_find, pons_stream_read,
+// pons_effects_read, pons_inbox_post, pons_cancel_post, pons_items_….
 #ifndef PONS_GRAPH_H
 #define PONS_GRAPH_H
 

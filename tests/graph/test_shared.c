@@ -1,7 +1,8 @@
 // test_shared.c - what the header says may be shared between threads: one compiled graph, one value
-// as its input, one store. Eight threads each open a thread of their own and run the same graph,
-// with a cache, a subgraph, Sends, a blocking node and retries; and eight runs are ended by one cancel. ThreadSanitizer looks on (./dev
-// test); the outcome is compared in any case.
+// as its input, one store. Eight threads each open a thread of their own and run the same graph, with
+// caches in the graph and in the store, schemas, a subgraph, a graph that a node runs, Sends, a
+// blocking node and retries, and streams; and eight runs are ended by one cancel. ThreadSanitizer looks
+// on (./dev test); the outcome is compared in any case.
 #include "graph/graph_help.h"
 
 #include <pthread.h>
@@ -24,6 +25,14 @@ static int node_cached(pons_cx *cx, void *user, pons_error *err)
     (void)err;
     atomic_fetch_add(&cached_runs, 1);
     return pons_cx_put(cx, "log", json_string("cached"));
+}
+
+static int node_runs(pons_cx *cx, void *user, pons_error *err)
+{
+    const pons_value *end = NULL;
+    pons_autovalue in = json("{'sum':5}");
+    int st = pons_cx_run(cx, *(pons_graph **)user, in, PONS_SUBGRAPH_NONE, &end, err);
+    return st == PONS_OK ? pons_cx_put(cx, "ran", pons_value_ref(pons_get(end, "log"))) : st;
 }
 
 static int node_split(pons_cx *cx, void *user, pons_error *err)
@@ -75,8 +84,10 @@ static pons_graph *inner_graph(void)
     return compile(b, NULL);
 }
 
-static pons_graph *outer_graph(const pons_graph *inner)
+static pons_graph *outer_graph(const pons_graph *inner, bool stored)
 {
+    static const pons_graph *runs[2];
+    pons_autovalue schema = json("{'properties':{'given':{'items':{'pattern':'^(the|same)$'}}}}");
     static const char *const goes[] = {"sub", NULL}, *const log_only[] = {"given", NULL};
     static const char *const to[] = {"last", PONS_END, NULL};
     pons_graph_builder *b = pons_graph_builder_create("outer");
@@ -89,12 +100,19 @@ static pons_graph *outer_graph(const pons_graph *inner)
     pons_graph_node_options(b, "split", &(pons_node_options){.goes = goes});
     pons_graph_subgraph_mapped(b, "sub", inner, PONS_SUBGRAPH_INHERIT, NULL,
                                (pons_share[]){{"log", "log"}, {NULL, NULL}});
+    runs[0] = inner;
+    channel(b, "ran", PONS_CHANNEL_LAST, NULL);
+    pons_graph_node(b, "runs", node_runs, runs);
+    pons_graph_node_options(b, "runs", &(pons_node_options){.runs = runs});
+    pons_graph_edge(b, PONS_START, "runs");
+    pons_graph_edge(b, "runs", PONS_END);
+    pons_graph_declare(b, &(pons_schemas){.input = schema});
     pons_graph_blocking(b, "last", node_blocks, NULL);
     pons_graph_edge(b, PONS_START, "cached");
     pons_graph_edge(b, "cached", "split");
     pons_graph_router(b, "sub", route, NULL, to);
     pons_graph_edge(b, "last", PONS_END);
-    return compile(b, NULL);
+    return compile(b, &(pons_graph_options){.cache_stored = stored});
 }
 
 static void *one_thread(void *arg)
@@ -108,14 +126,20 @@ static void *one_thread(void *arg)
     for (int i = 0; i < RUNS && !bad; i++) {
         pons_run *r = NULL;
         char *drawn = NULL;
+        pons_value *schemas = NULL;
         char ns[16];
+        const pons_run_options opts = {.stream = PONS_STREAM_UPDATES | PONS_STREAM_TASKS};
         snprintf(ns, sizeof ns, "n%d", i);
-        bad = pons_run_start(t, shared, ns, input, NULL, &r, &err) != PONS_OK ||
+        bad = pons_run_start(t, shared, ns, input, &opts, &r, &err) != PONS_OK ||
               pons_run_wait(r, &err) != PONS_OK || pons_run_state_get(r) != PONS_RUN_DONE ||
-              pons_graph_draw(shared, "mermaid", &drawn, &err) != PONS_OK;
+              pons_graph_draw(shared, "mermaid", &drawn, &err) != PONS_OK ||
+              pons_graph_schemas(shared, &schemas, &err) != PONS_OK;
         pons_autovalue want = json("['cached',0,1,2]");
         bad = bad || !json_equal((pons_value *)(uintptr_t)pons_run_get(r, "log"), want);
         bad = bad || json_integer_value(pons_run_get(r, "sum")) != 4;
+        pons_autovalue five = json("[5]");
+        bad = bad || !json_equal((pons_value *)(uintptr_t)pons_run_get(r, "ran"), five);
+        pons_value_unref(schemas);
         free(drawn);
         pons_run_destroy(r);
     }
@@ -123,13 +147,13 @@ static void *one_thread(void *arg)
     return (void *)(intptr_t)(bad ? 1 : 0);
 }
 
-static void one_graph_in_eight_threads(void **state)
+static void in_eight_threads(bool stored)
 {
-    (void)state;
     pons_error err = PONS_ERROR_INIT;
-    pons_graph *inner = inner_graph(), *outer = outer_graph(inner);
+    pons_graph *inner = inner_graph(), *outer = outer_graph(inner, stored);
     pons_graph_destroy(inner); // the outer one holds it
     shared = outer;
+    atomic_store(&cached_runs, 0);
     input = json("{'given':['the','same']}");
     assert_ok(pons_store_memory_open(&store, &err));
     pthread_t threads[THREADS];
@@ -145,6 +169,18 @@ static void one_graph_in_eight_threads(void **state)
     pons_value_unref(input);
     pons_graph_destroy(outer);
     pons_store_close(&store);
+}
+
+static void one_graph_in_eight_threads(void **state)
+{
+    (void)state;
+    in_eight_threads(false);
+}
+
+static void one_graph_whose_cache_is_stored(void **state)
+{
+    (void)state;
+    in_eight_threads(true);
 }
 
 // ---- canceled -----------------------------------------------------------------------------------
@@ -241,6 +277,7 @@ int main(void)
     pons_value_init();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_graph_in_eight_threads),
+        cmocka_unit_test(one_graph_whose_cache_is_stored),
         cmocka_unit_test(one_cancel_for_eight_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
