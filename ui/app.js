@@ -3,7 +3,7 @@
 //
 //     wire (events, telemetry) --> reduce --> state --> one drawing a frame
 //     buttons --> wire: the server's words; Stop: a port of its own (stop.js)
-import { $, anew, el } from '/ui/dom.js';
+import { $, anew, el, plain } from '/ui/dom.js';
 import { Hand } from '/ui/hand.js';
 import { listenTo } from '/ui/listen.js';
 import en from '/ui/i18n/en.js';
@@ -50,7 +50,7 @@ const tabs = new Tabs($('tabs'), $('main'), { wire, t, query, language: () => la
 
 function apply(message) {
   const before = state;
-  state = reduce(state, { now: Date.now(), ...message });
+  state = reduce(state, { now: performance.now(), wall: Date.now(), ...message });
   if (state.stale && !reading) readState();
   if (state !== before && drawn === null) drawn = requestAnimationFrame(draw);
 }
@@ -99,29 +99,38 @@ function drawDrive(lost) {
   pad.draw(!wantsDrive ? 'off' : byHand && !lost ? 'on' : 'waits', t('gates')[gate] ?? '');
 }
 
-function draw() {
-  drawn = null;
-  const lost = state.wire === 'lost' || state.wire === 'denied';
-  bar(state, t, zoneName);
-  asks($('asks'), state, t, answer);
-  if (tabs.shown === 'now') {
-    now($('now-body'), state, t);
-    queue($('queue'), state, t);
-    map.draw(state);
-    if (log.draw(state, t)) drawn ??= requestAnimationFrame(draw);
-  }
-  tabs.draw(state);
-  const latched = state.stop === 'latched' || state.body?.stop?.latched;
-  $('stop').classList.toggle('latched', !!latched);
+/** A view that cannot draw what somebody sent must not take Stop along. */
+function safely(/** @type {() => void} */ run) {
+  try { run(); } catch (error) { console.warn(error); }
+}
+
+function drawStop() {
+  const latched = state.stop === 'latched' || state.body?.stop?.latched === true;
+  $('stop').classList.toggle('latched', latched);
   $('stop-word').textContent = t('stop');
   $('stop-state').textContent = latched ? t('stopped') : state.stop === 'pressed' ? t('pressed') : t('hold');
   $('reset').hidden = !latched;
-  $('continue').classList.toggle('main', !!state.status?.paused);
   const alarm = state.stop === 'unconfirmed' ? t('unconfirmed') : state.stopReachable === false ? t('unreachable') : '';
   $('alarm').hidden = !alarm;
   if ($('alarm').textContent !== alarm) $('alarm').textContent = alarm;
+}
+
+function draw() {
+  drawn = null;
+  const lost = state.wire === 'lost' || state.wire === 'denied';
+  drawStop(); // first, and whatever becomes of the rest
+  safely(() => bar(state, t, zoneName));
+  safely(() => asks($('asks'), state, t, answer));
+  if (tabs.shown === 'now') {
+    safely(() => now($('now-body'), state, t));
+    safely(() => queue($('queue'), state, t));
+    safely(() => map.draw(state));
+    safely(() => { if (log.draw(state, t)) drawn ??= requestAnimationFrame(draw); });
+  }
+  safely(() => tabs.draw(state));
+  $('continue').classList.toggle('main', !!state.status?.paused);
   for (const b of all('main button, main input, main select, main textarea')) b.disabled = lost;
-  drawDrive(lost);
+  safely(() => drawDrive(lost));
 }
 
 function speak() {
@@ -140,7 +149,7 @@ function speak() {
 
 // ---- what a person does ----
 
-function tell(text) { $('said').textContent = text; }
+function tell(text) { $('said').textContent = plain(text); }
 
 async function send(method, path, body, done) {
   try {
@@ -214,9 +223,19 @@ $('zoom-in').addEventListener('click', () => map.zoom(1.6));
 $('zoom-out').addEventListener('click', () => map.zoom(1 / 1.6));
 $('zoom-all').addEventListener('click', () => map.zoom(0));
 
+// Not modal: Stop needs no token, and must not lie behind a question for one.
 function askToken() {
   const dialog = $('key');
-  if (!dialog.open) dialog.showModal();
+  if (!dialog.open) dialog.show();
+}
+
+// Where Stop is, is known before anybody may see anything.
+async function findStop() {
+  try {
+    const { port } = await (await fetch('/v1/stop', { cache: 'no-store' })).json(); // with a wrong token it would be refused
+    if (!Number.isInteger(port)) throw new Error('no port');
+    apply({ kind: 'stop_port', port });
+  } catch { setTimeout(findStop, 2000); }
 }
 
 $('key-form').addEventListener('submit', () => {
@@ -241,4 +260,5 @@ $('lang').addEventListener('click', () => { language = language === 'zh' ? 'en' 
 
 setInterval(() => apply({ kind: 'tick' }), 250);
 speak();
+findStop();
 listenTo({ token: wire.token, query, heard });

@@ -3,6 +3,11 @@
 /** @returns {any} */
 export const $ = (/** @type {string} */ id) => document.getElementById(id);
 
+// What cannot be seen, or turns what stands around it, is shown as what it is: a name must not look like
+// another one. Line ends and tabs stay, and the joiners that scripts and emoji need.
+const UNSEEN = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g;
+export const plain = (/** @type {any} */ text) => String(text).replace(UNSEEN, (c) => `⟨U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+
 const SVG = /^(svg|g|path|circle|polygon|polyline|rect|text|title|line)$/;
 
 /**
@@ -15,7 +20,7 @@ export function el(name, attributes = {}, ...children) {
     if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
     else if (v !== false && v !== null && v !== undefined) e.setAttribute(k, v === true ? '' : String(v));
   }
-  e.append(...children.filter((c) => c !== null && c !== undefined));
+  e.append(...children.filter((c) => c !== null && c !== undefined).map((c) => (c instanceof Node ? c : plain(c))));
   return e;
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // listen.js - what happens in a thread, told to this tab: by the tabs' common listener (worker.js), or
 // by a stream of its own where there are no SharedWorkers.
+import { slim } from '/ui/slim.js';
 import { Wire } from '/ui/wire.js';
 
 const HERE_MS = 20000; // so often a tab says that it still listens
@@ -37,7 +38,7 @@ export function streams(/** @type {Wire} */ wire, /** @type {string} */ query, /
     if (what === 'denied') heard({ kind: 'denied' });
     else if (what !== 'event' || e.event === 'dropped') return;
     else if (e.event === 'hello' || e.event === 'hb') heard({ kind: e.event, data: e.data });
-    else heard({ kind: 'event', data: e.data });
+    else heard({ kind: 'event', data: e.data && { ...e.data, payload: slim(e.data.payload) } });
   } });
   const telemetry = live ? wire.listen('/v1/live?hz=10&view=1', { on: (what, e) => { if (what === 'event') heard({ kind: e.event, data: e.data }); } }) : null;
   return { stop: () => { events.stop(); telemetry?.stop(); } };

@@ -4,7 +4,8 @@
 // It goes to a port of its own (the browser holds a port's requests back when six are under way). After
 // CONFIRM_MS without a latch the page says so, and goes on trying. Esc twice within 600 ms, and Pause,
 // press it too.
-const REPEAT_MS = 250, CONFIRM_MS = 500, TWICE_MS = 600, PING_MS = 2000;
+const REPEAT_MS = 250, CONFIRM_MS = 500, TWICE_MS = 600, PING_MS = 2000, GIVE_UP_MS = 10000;
+const AT_ONCE = 4; // under way together: a slow way must not be filled by repeats of the same word
 
 export class Stop {
   constructor({ button, url, on }) {
@@ -16,7 +17,7 @@ export class Stop {
     button.addEventListener('click', () => this.press()); // a keyboard, a screen reader
     let escape = -TWICE_MS;
     addEventListener('keydown', (e) => {
-      if (e.key === 'Pause') this.press();
+      if (e.key === 'Pause' && !e.repeat) this.press();
       if (e.key !== 'Escape' || e.repeat) return;
       if (e.timeStamp - escape < TWICE_MS) this.press();
       escape = e.timeStamp;
@@ -28,14 +29,18 @@ export class Stop {
   async press() {
     if (this.pressed) return;
     this.pressed = true;
+    this.control = new AbortController(); // of all that are under way: after a reset none may come to count
     this.on({ kind: 'stop', state: 'pressed' });
     const began = performance.now();
     const late = setTimeout(() => this.on({ kind: 'stop', state: 'unconfirmed' }), CONFIRM_MS);
+    let under = 0;
     while (this.pressed) {
-      const one = this.send();
-      const done = await Promise.race([one, new Promise((go) => setTimeout(() => go(false), REPEAT_MS))]);
+      const wait = new Promise((go) => setTimeout(() => go(false), REPEAT_MS));
+      if (under >= AT_ONCE) { await wait; continue; }
+      under++;
+      const one = this.send().finally(() => { under--; });
       one.then((yes) => { if (yes) this.confirmed(late, began); });
-      if (done) break;
+      if (await Promise.race([one, wait])) break;
     }
   }
 
@@ -43,13 +48,15 @@ export class Stop {
     if (!this.pressed) return;
     clearTimeout(late);
     this.pressed = false;
+    this.control?.abort();
     this.tookMs = performance.now() - began;
     this.on({ kind: 'stop', state: 'latched' });
   }
 
   async send() {
     try {
-      const r = await fetch(this.url() + '/stop', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"reason":"the page"}', keepalive: true });
+      const r = await fetch(this.url() + '/stop', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"reason":"the page"}', keepalive: true,
+        signal: AbortSignal.any ? AbortSignal.any([this.control.signal, AbortSignal.timeout(GIVE_UP_MS)]) : this.control.signal });
       const body = await r.json();
       return r.ok && body.latched === true;
     } catch {

@@ -4,6 +4,8 @@
 // Nothing here touches the document, the clock or the network: tests feed it messages and look at what
 // comes out. Times are handed in.
 
+import { slim } from './slim.js';
+
 export const ROWS_MAX = 500;
 export const TRAIL_MAX = 600;
 const LOST_MS = 2500; // looked at four times a second: grey before three seconds are over
@@ -13,7 +15,8 @@ const LOST_MS = 2500; // looked at four times a second: grey before three second
 export const start = () => ({
   wire: /** @type {WireState} */ ('connecting'),
   bootId: '', restarts: 0, seq: 0, newest: 0, stopPort: 0, role: '', thread: '',
-  heardMs: 0, nowMs: 0, skewMs: 0, /** @type {number|null} */ rttMs: null, /** @type {boolean|null} */ stopReachable: null,
+  heardMs: 0, nowMs: 0, wallMs: 0, skewMs: 0, // heard and now: a clock that only goes on 
+  /** @type {number|null} */ rttMs: null, /** @type {boolean|null} */ stopReachable: null,
   /** @type {any} telemetry, or null: no body answers */ body: null,
   noBody: false, bodyMs: 0,
   /** @type {any} the way ahead and the scan */ view: null,
@@ -35,16 +38,13 @@ const CHANGES = /^(run|task|mode|decision|effect|approval|guard|stop|plan|ladder
 
 const bounded = (/** @type {any[]} */ rows) => (rows.length > ROWS_MAX ? rows.slice(rows.length - ROWS_MAX) : rows);
 
-/** batch: takes the rows of many events, which are put behind the others once (below). */
-function event(/** @type {State} */ state, /** @type {any} */ data, /** @type {number} */ now, /** @type {any[]|null} */ batch = null) {
-  if (data.seq && data.seq <= state.seq) return state; // it was here
-  const next = { ...state, heardMs: now };
-  if (data.type === 'skill.feedback') return { ...next, feedback: data.payload };
+/** Changes `next`, which is the caller's own copy; a row goes to `rows`, which are put behind the others once. */
+function take(/** @type {State} */ next, /** @type {any} */ data, /** @type {any[]} */ rows) {
+  if (!data || typeof data.type !== 'string' || (data.seq && data.seq <= next.seq)) return; // nothing, or it was here
+  if (data.type === 'skill.feedback') { next.feedback = data.payload; return; }
   if (data.seq) next.seq = data.seq;
   if (next.wire === 'resync' && next.seq >= next.newest) next.wire = 'live';
-  const row = { seq: data.seq, ts_ms: data.ts_ms, ns: data.ns, type: data.type, payload: data.payload, again: state.again };
-  if (batch) batch.push(row);
-  else next.rows = bounded(state.rows.concat(row));
+  rows.push({ seq: data.seq, ts_ms: data.ts_ms, ns: data.ns, type: data.type, payload: slim(data.payload), again: next.again });
   next.again = false;
   if (CHANGES.test(data.type)) next.stale = true;
   if (data.type === 'effect' && /done|failed|canceled|unknown/.test(String(data.payload?.state))) next.feedback = null;
@@ -53,11 +53,30 @@ function event(/** @type {State} */ state, /** @type {any} */ data, /** @type {n
     if (next.decidedBy === 'llm') next.llm = 'up';
     else if (next.decidedBy !== 'plan' && next.llm === 'up') next.llm = 'down'; // it had decided before
   }
+}
+
+function events(/** @type {State} */ state, /** @type {any[]} */ list, /** @type {number} */ now) {
+  const next = { ...state, heardMs: now };
+  /** @type {any[]} */
+  const rows = [];
+  for (const data of list) take(next, data, rows);
+  if (rows.length) next.rows = bounded(state.rows.concat(rows));
   return next;
 }
 
-function telemetry(/** @type {State} */ state, /** @type {any} */ data, /** @type {number} */ now) {
-  const p = data.pose;
+const sane = (/** @type {any} */ p) => (p && [p.x, p.y, p.yaw].every((n) => Number.isFinite(n) && Math.abs(n) < 1e7) ? p : null);
+const numbers = (/** @type {any} */ list) => (Array.isArray(list) ? list.map((n) => (Number.isFinite(n) ? n : 0)) : []);
+const objects = (/** @type {any} */ list) => (Array.isArray(list) ? list.filter((x) => x && typeof x === 'object') : []);
+
+/** What the rest of the page may rely on: a status has lists where it has lists. */
+function status(/** @type {any} */ data) {
+  if (!data || typeof data !== 'object') return null;
+  return { ...data, queue: objects(data.queue), skills: objects(data.skills), approvals: objects(data.approvals).map((q) => ({ ...q, ops: objects(q.ops), options: Array.isArray(q.options) ? q.options : [] })) };
+}
+
+function telemetry(/** @type {State} */ state, /** @type {any} */ said, /** @type {number} */ now) {
+  if (!said || typeof said !== 'object') return state;
+  const p = sane(said.pose), data = { ...said, pose: p, obstacles: objects(said.obstacles).filter((o) => Number.isFinite(o.x) && Number.isFinite(o.y)) };
   const last = state.trail[state.trail.length - 1];
   const far = p && last ? Math.hypot(p.x - last[0], p.y - last[1]) : Infinity;
   const trail = !p || far <= 0.05 ? state.trail : far > 1.5 ? [[p.x, p.y]] : state.trail.concat([[p.x, p.y]]).slice(-TRAIL_MAX);
@@ -74,33 +93,29 @@ export function reduce(state, message) {
       const newest = message.data.newest ?? 0, behind = state.seq > 0 && newest > state.seq;
       return {
         ...state, wire: behind ? 'resync' : 'live', newest, bootId: message.data.boot_id, role: message.data.role, stopPort: message.data.stop_port,
-        thread: message.data.thread ?? state.thread, restarts: state.restarts + (restarted ? 1 : 0), status: message.data.snapshot ?? state.status,
+        thread: message.data.thread ?? state.thread, restarts: state.restarts + (restarted ? 1 : 0), status: status(message.data.snapshot) ?? state.status,
         heardMs: message.now, again: state.again || restarted, stale: true,
       };
     }
-    case 'event': return event(state, message.data, message.now);
-    case 'batch': {
-      /** @type {any[]} */
-      const rows = [];
-      const next = message.list.reduce((/** @type {State} */ s, /** @type {any} */ data) => event(s, data, message.now, rows), state);
-      return rows.length ? { ...next, rows: bounded(state.rows.concat(rows)) } : next;
-    }
+    case 'event': return events(state, [message.data], message.now);
+    case 'batch': return events(state, message.list, message.now);
     case 'hb': {
       const wire = state.wire === 'denied' || state.wire === 'resync' ? state.wire : 'live';
-      return { ...state, heardMs: message.now, wire, skewMs: message.data?.ts_ms ? message.data.ts_ms - message.now : state.skewMs };
+      return { ...state, heardMs: message.now, wire, skewMs: Number.isFinite(message.data?.ts_ms) && message.wall ? message.data.ts_ms - message.wall : state.skewMs };
     }
     case 'telemetry': return telemetry(state, message.data, message.now);
-    case 'view': return { ...state, view: message.data };
-    case 'tree': return { ...state, tree: message.data };
+    case 'view': return { ...state, view: message.data && { ...message.data, path: numbers(message.data.path), scan: numbers(message.data.scan) } };
+    case 'tree': return { ...state, tree: message.data && { ...message.data, nodes: objects(message.data.nodes).filter((n) => typeof n.path === 'string') } };
     case 'body': return message.data.link ? state : { ...state, body: null, view: null, noBody: true };
-    case 'status': return { ...state, status: message.data, stale: false, fault: '' };
+    case 'status': return { ...state, status: status(message.data), stale: false, fault: '' };
     case 'fault': return { ...state, stale: false, fault: message.text };
     case 'map': return { ...state, map: message.data, mapFor: message.data.boot_id };
     case 'denied': return { ...state, wire: 'denied' };
     case 'ping': return { ...state, rttMs: message.rttMs, stopReachable: message.rttMs !== null };
+    case 'stop_port': return state.stopPort ? state : { ...state, stopPort: message.port };
     case 'stop': return { ...state, stop: message.state };
     case 'tick': {
-      const next = { ...state, nowMs: message.now };
+      const next = { ...state, nowMs: message.now, wallMs: message.wall ?? state.wallMs };
       if (state.wire === 'denied' || state.heardMs === 0) return next;
       const silent = message.now - state.heardMs;
       if (silent > LOST_MS) next.wire = 'lost';

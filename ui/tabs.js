@@ -18,17 +18,32 @@ export class Tabs {
     /** @type {Map<string, any>} */
     this.views = new Map();
     this.shown = 'now';
-    this.buttons = NAMES.map((name) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': `view-${name}`, onclick: () => this.show(name) }));
+    this.buttons = NAMES.map((name) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': `view-${name}`, onclick: () => this.go(name) }));
     list.append(...this.buttons);
     list.addEventListener('keydown', (e) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
       if (!step) return;
       const i = (NAMES.indexOf(this.shown) + step + NAMES.length) % NAMES.length;
-      this.show(NAMES[i]);
+      this.go(NAMES[i]);
       this.buttons[i].focus();
     });
-    const wanted = new URLSearchParams(location.search).get('view') ?? 'now';
-    this.show(NAMES.includes(wanted) ? wanted : 'now');
+    addEventListener('popstate', () => this.show(this.wanted()));
+    this.show(this.wanted());
+  }
+
+  /** The view of the address. */
+  wanted() {
+    const name = new URLSearchParams(location.search).get('view') ?? 'now';
+    return NAMES.includes(name) ? name : 'now';
+  }
+
+  /** A person goes there, and Back comes back. */
+  go(/** @type {string} */ name) {
+    const address = new URL(location.href);
+    if (name === 'now') address.searchParams.delete('view');
+    else address.searchParams.set('view', name);
+    if (address.href !== location.href) history.pushState(null, '', address);
+    return this.show(name);
   }
 
   words() {
@@ -39,10 +54,6 @@ export class Tabs {
   async show(/** @type {string} */ name) {
     if (this.shown !== name) this.views.get(this.shown)?.hide?.();
     this.shown = name;
-    const address = new URL(location.href);
-    if (name === 'now') address.searchParams.delete('view');
-    else address.searchParams.set('view', name);
-    history.replaceState(null, '', address);
     this.buttons.forEach((b, i) => {
       b.setAttribute('aria-selected', String(NAMES[i] === name));
       b.tabIndex = NAMES[i] === name ? 0 : -1;

@@ -9,21 +9,27 @@
 
 /** Splits a stream of text into events; a text may end anywhere. */
 export function sseParser(/** @type {(e: Sse) => void} */ emit) {
-  let rest = '';
+  let rest = '', seen = 0; // of rest, where no event ends: a long one is not looked through at each piece
   return (/** @type {string} */ text) => {
     rest += text;
     for (;;) {
-      const end = rest.indexOf('\n\n');
-      if (end < 0) return;
+      const end = rest.indexOf('\n\n', seen);
+      if (end < 0) {
+        seen = Math.max(rest.length - 1, 0);
+        return;
+      }
       const lines = rest.slice(0, end).split('\n');
       rest = rest.slice(end + 2);
+      seen = 0;
       let id = null, event = 'message', data = '';
       for (const line of lines) {
         if (line.startsWith('id: ')) id = line.slice(4);
         else if (line.startsWith('event: ')) event = line.slice(7);
         else if (line.startsWith('data: ')) data += (data ? '\n' : '') + line.slice(6);
       }
-      if (data) emit({ id, event, data: JSON.parse(data) });
+      let value;
+      try { value = JSON.parse(data); } catch { continue; } // nothing, or a proxy's words between ours
+      emit({ id, event, data: value });
     }
   };
 }

@@ -1,6 +1,7 @@
 // store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
 import { reduce, start, ROWS_MAX } from '../../ui/store.js';
 import { sseParser } from '../../ui/wire.js';
+import { slim } from '../../ui/slim.js';
 import { begin, hear } from '../../ui/turn.js';
 import { wrongs } from '../../ui/wrong.js';
 import { finish, must, test } from './plain.mjs';
@@ -126,5 +127,31 @@ await test('nonsense from a server is no exception', () => {
       turn(['llm_start', {}], ['plan_created', { plan: { plan_id: 'p' } }], [type, payload]);
     }
   }
+});
+await test('an event of 10 MB is read in its pieces, and kept small', () => {
+  const got = [], feed = sseParser((e) => got.push(e)), text = `id: 1\nevent: x\ndata: {"a":"${'x'.repeat(10 << 20)}"}\n\n`;
+  for (let i = 0; i < text.length; i += 65536) feed(text.slice(i, i + 65536));
+  must(got.length === 1 && got[0].data.a.length === 10 << 20, 'it is not whole');
+  must(JSON.stringify(slim(got[0].data)).length < 5000, 'it stays large');
+  must(JSON.stringify(slim({ list: Array.from({ length: 1e5 }, () => ({ text: 'y'.repeat(100) })) })).length < 100000, 'a list stays large');
+  must(slim({ a: 1, b: [true, null, 'x'] }).b[2] === 'x', 'a small one is another');
+  let deep = {};
+  for (let i = 0; i < 10000; i++) deep = { deep };
+  slim(deep);
+});
+await test('words between events that are no JSON end nothing', () => {
+  const got = [];
+  sseParser((e) => got.push(e))('event: x\ndata: <html>502</html>\n\nevent: y\ndata: {}\n\n');
+  must(got.length === 1 && got[0].event === 'y', JSON.stringify(got));
+});
+await test('a clock that jumps moves neither what is live nor what is left of a deadline', () => {
+  let s = reduce(start(), hello('a'));
+  s = reduce(s, { kind: 'hb', now: 2000, wall: 5e12, data: { ts_ms: 5e12 } });
+  s = reduce(s, { kind: 'tick', now: 2400, wall: 5e12 - 3600e3 });
+  must(s.wire === 'live', s.wire);
+  s = reduce(s, { kind: 'hb', now: 2500, wall: 5e12 - 3600e3, data: { ts_ms: 5e12 + 500 } });
+  s = reduce(s, { kind: 'tick', now: 2600, wall: 5e12 - 3600e3 + 100 });
+  must(Math.abs(s.wallMs + s.skewMs - 5e12 - 600) < 10, `${s.wallMs + s.skewMs}`);
+  must(reduce(s, { kind: 'tick', now: 9000, wall: 1 }).wire === 'lost', 'a dead server is live');
 });
 finish();

@@ -15,7 +15,7 @@ export function asks(parent, state, t, answer) {
   fill(parent, JSON.stringify([list, t('asks'), !!state.map]), el('h2', {}, '⚠ ' + t('asks')), ...list.map((q) => question(q, state, t, answer)));
   if (was && !parent.hidden) parent.querySelector('button')?.focus();
   for (const e of parent.querySelectorAll('[data-until]')) {
-    const left = Math.max((Number(e.dataset.until) - (state.nowMs + (state.skewMs ?? 0))) / 1000, 0);
+    const left = Math.max((Number(e.dataset.until) - (state.wallMs + (state.skewMs ?? 0))) / 1000, 0);
     const text = `${t('left')} ${clock(left)}`;
     if (e.textContent !== text) e.textContent = text;
     e.classList.toggle('soon', left < 15);

@@ -1,10 +1,10 @@
 // @ts-check
 // bar.js - the pills at the top: is it live, mode, battery, zone, what is degraded.
-import { $, fixed } from '/ui/dom.js';
+import { $, fixed, plain } from '/ui/dom.js';
 import { wrongs } from '/ui/wrong.js';
 
-function pill(id, text, tone) {
-  const p = $(id);
+function pill(id, said, tone) {
+  const p = $(id), text = plain(said).slice(0, 300);
   if (p.textContent !== text) p.textContent = text;
   p.className = 'pill ' + (tone ?? '');
   p.hidden = text === '';

@@ -2,7 +2,8 @@
 // now.js - what it does, why, who decided, and what comes next.
 import { el, fill, fixed } from '/ui/dom.js';
 
-const pair = (term, ...what) => [el('dt', {}, term), el('dd', {}, ...what)];
+const MOST = 1000; // letters
+const pair = (term, ...what) => [el('dt', {}, term), el('dd', { dir: 'auto' }, ...what.map((w) => String(w).slice(0, MOST)))];
 
 export function now(parent, state, t) {
   const s = state.status;
@@ -23,7 +24,7 @@ export function now(parent, state, t) {
   if (failure) rows.push(pair(t('failure'), `${failure.skill}: ${failure.error_msg}${failure.recovery ? ' → ' + failure.recovery : ''}`));
   const headline = task ? task.text : s.paused ? t('paused') : t('idle');
   fill(parent, JSON.stringify([headline, rows.map((r) => [r[0].textContent, r[1].textContent])]),
-    el('p', { class: 'headline' + (task ? '' : ' calm') }, headline), el('dl', {}, ...rows.flat()));
+    el('p', { class: 'headline' + (task ? '' : ' calm'), dir: 'auto' }, String(headline).slice(0, MOST)), el('dl', {}, ...rows.flat()));
 }
 
 export function queue(parent, state, t) {

@@ -54,7 +54,7 @@ export class View {
       this.rows = this.rows.concat(fresh).slice(-3 * PAST);
       this.last = fresh.at(-1).seq;
     }
-    const tasks = tasksOf(this.rows).slice(-30), now = state.nowMs + state.skewMs;
+    const tasks = tasksOf(this.rows).slice(-30), now = state.wallMs + state.skewMs;
     const from = Math.min(...tasks.map((x) => x.queued), now - 1000), span = Math.max(now - from, 1000);
     const at = (ms) => `${Math.min(Math.max((100 * (ms - from)) / span, 0), 100).toFixed(1)}%`;
     fill(this.lane, JSON.stringify([tasks.map((x) => [x.id, x.status, x.steps.length]), Math.floor(now / 2000)]),

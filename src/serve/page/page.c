@@ -4,6 +4,8 @@
 // named by a hash of what they are (ETag), so a browser asks and is told that it has them. With
 // `--ui DIR` each request reads DIR anew, for whoever works on the page. A file is found by its name
 // in the list that was read, never by a path that a client wrote.
+//
+//     GET /        GET /ui/NAME        GET /ui/FOLDER/NAME        GET /v1/stop: {port}, of Stop
 #include "serve/page/page.h"
 
 #include "pons/buf.h"
@@ -235,9 +237,14 @@ static void in_folder(pons__request *r)
     send_named(r, n < (int)sizeof name ? name : "");
 }
 
+// Whoever may connect may stop, so where Stop is, is nobody's secret.
+static void where_stop_is(pons__request *r)
+{
+    pons__reply_json(r, 200, pons_object("port", json_integer(r->s->stop_port), NULL));
+}
+
 const pons__route pons__page_routes[] = {
-    {"GET", "/", PONS__NOBODY, index_page},
-    {"GET", "/ui/*", PONS__NOBODY, in_ui},
-    {"GET", "/ui/*/*", PONS__NOBODY, in_folder},
+    {"GET", "/", PONS__NOBODY, index_page}, {"GET", "/v1/stop", PONS__NOBODY, where_stop_is},
+    {"GET", "/ui/*", PONS__NOBODY, in_ui},  {"GET", "/ui/*/*", PONS__NOBODY, in_folder},
     {NULL, NULL, PONS__NOBODY, NULL},
 };
