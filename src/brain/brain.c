@@ -26,6 +26,7 @@
 #include "brain/done.h"
 #include "brain/graphs.h"
 #include "brain/model.h"
+#include "brain/questions.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
 #include "pons/log.h"
@@ -53,7 +54,11 @@ static int react_advance(pons_brain *b, pons_error *err);
 static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
                             pons_error *err);
 static int give_preempt(pons_brain *b, pons_error *err);
+static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
+                         pons_error *err);
 static int give_answer(pons_brain *b, pons_error *err);
+static int give_one(pons_brain *b, bool own, const char *human, const pons_value *response,
+                    pons_error *err);
 static void waits_no_more(pons_brain *b);
 static const char *find_human(pons_brain *b, pons_value **pending);
 static void brain_free(pons_brain *b);
@@ -138,8 +143,10 @@ static void let_go(pons_brain *b)
     b->llm_run = b->knowledge_run = NULL;
     pons__tasks_forget(b);
     pons__tasks_of(b, NULL);
+    pons__hci_forget(b);
+    pons__hci_of(b, NULL);
     pons__keep_forget(&b->keep);
-    pons_value **const learnt[] = {&b->robot, &b->world, &b->hci, &b->critic_of, &b->unreachable};
+    pons_value **const learnt[] = {&b->robot, &b->world, &b->critic_of, &b->unreachable};
     for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
         pons_value_unref(*learnt[i]);
         *learnt[i] = NULL;
@@ -164,7 +171,7 @@ static int load(pons_brain *b, pons_error *err)
     }
     pons__tasks_of(b, pons_get(state, "tasks"));
     pons__keep_hear(&b->keep, pons_get(state, "keep"));
-    b->hci = pons_value_ref(pons_get(state, "hci"));
+    pons__hci_of(b, pons_get(state, "hci"));
     rc = pons__port_load(&b->port, err);
     if (rc < 0) {
         return rc;
@@ -259,11 +266,16 @@ int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
 
 int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
 {
-    if (!b->approval_id[0]) {
+    const pons__open open = pons__questions_open(b);
+    const char *id = pons_get_str(answer, "id", NULL);
+    for (size_t i = 0; !id && i < open.n; i++) {
+        id = open.at[i].answered ? NULL : open.at[i].id;
+    }
+    if (!id) {
         return pons_error_set(err, PONS_ENOTPENDING, "brain", "nothing waits for an answer");
     }
     // Bound to the question that is open now: it can never settle a later one.
-    pons_autovalue bound = pons__with(answer, "id", json_string(b->approval_id));
+    pons_autovalue bound = pons__with(answer, "id", json_string(id));
     b->tick_now = true;
     return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "answer", bound, err);
 }
@@ -310,7 +322,7 @@ static void brain_free(pons_brain *b)
     pons__record_free(&pons__react_record, b->inner);
     pons_value_unref(b->inner_of);
     pons_value_unref(b->unreachable);
-    pons_value_unref(b->hci);
+    pons__hci_forget(b);
     free((char *)b->opts.thread);
     free((char *)b->opts.priority);
     free(b);
@@ -501,9 +513,7 @@ static int kernel_tick(pons_brain *b, pons_error *err)
     if (rc >= 0) {
         pons__tasks_of(b, pons_run_get(b->kernel_run, "tasks"));
         pons__keep_hear(&b->keep, pons_run_get(b->kernel_run, "keep"));
-        pons_value *hci = pons_value_ref(pons_run_get(b->kernel_run, "hci"));
-        pons_value_unref(b->hci);
-        b->hci = hci;
+        pons__hci_of(b, pons_run_get(b->kernel_run, "hci"));
     }
     pons_run_destroy(b->kernel_run);
     b->kernel_run = NULL;
@@ -574,7 +584,7 @@ static int react_work(pons_brain *b, pons_error *err)
 static int unheard(pons_brain *b, pons_error *err)
 {
     int64_t mail = 0;
-    const bool answered = json_is_object(pons_get(b->hci, "approval_response"));
+    const bool answered = b->hci->approval_response;
     if ((pons_run_state_get(b->react_run) != PONS_RUN_READY && !(answered && b->approval_id[0])) ||
         !b->port.hello || !b->port.telemetry) {
         return 0;
@@ -658,6 +668,9 @@ static int react_begin(pons_brain *b, pons_error *err)
     }
     const pons_run_options sync = react_options(b);
     rc = pons_run_start(b->thread, b->react, PONS_NS_REACT, NULL, &sync, &b->react_run, err);
+    if (b->outcome == PONS_BRAIN_WAITING) { // a person has answered what all waited with
+        waits_no_more(b);
+    }
     return rc < 0 ? rc : 1;
 }
 
@@ -675,15 +688,14 @@ static int give_preempt(pons_brain *b, pons_error *err)
         return 0;
     }
     pons_autovalue pending = NULL;
-    const char *human = find_human(b, &pending);
-    if (human) {
-        const int rc = pons_run_answer(b->react_run, human,
-                                       pons_object("action", json_string("reject"), "reason",
-                                                   json_string("the kernel took over"), "detached",
-                                                   json_true(), NULL),
-                                       err);
-        waits_no_more(b);
-        return rc < 0 ? rc : 1;
+    if (find_human(b, &pending)) {
+        // What the task asks stays open while others run, unless it is over or stopped.
+        const bool aside = b->tasks->mode != PONS_MODE_SAFE && !b->tasks->stopped &&
+                           react->approval && pons__queue_find(b->tasks, told->task_id);
+        pons_autovalue word = pons_object("action", json_string("reject"), "reason",
+                                          json_string("the kernel took over"), "detached",
+                                          json_true(), "aside", aside ? json_true() : NULL, NULL);
+        return answer_people(b, pending, word, err);
     }
     pons_autovalue value = pons_object("detached", json_true(), NULL);
     const int rc = pons_run_detach(b->react_run, value, err);
@@ -693,21 +705,42 @@ static int give_preempt(pons_brain *b, pons_error *err)
 // A person's answer, bound by K5 to the question that was open when it was given.
 static int give_answer(pons_brain *b, pons_error *err)
 {
-    const pons_value *response = pons_get(b->hci, "approval_response");
-    if (!b->approval_id[0] || strcmp(pons_get_str(response, "id", ""), b->approval_id) != 0) {
-        return 0;
-    }
-    if (b->tasks->stopped && strcmp(pons_get_str(response, "action", ""), "reject") != 0) {
-        return 0; // a stop that came before it started wins: the kernel closes the question
-    }
     pons_autovalue pending = NULL;
-    const char *human = find_human(b, &pending);
-    if (!human) {
+    if (!b->approval_id[0] || b->hci->answers.n == 0 || !find_human(b, &pending)) {
         return 0;
     }
-    pons_value *answer = pons_value_ref(response);
     const pons__react *react = pons__inner_of(b);
-    if (!react || !react->approval) {
+    const bool own = react && react->approval;
+    int did = 0;
+    size_t i;
+    json_t *await;
+    json_array_foreach(pending, i, await)
+    {
+        const char *human = pons_get_str(await, "id", "");
+        const pons_value *request = pons_get(await, "request");
+        if (strcmp(pons_get_str(await, "kind", ""), "human") != 0) {
+            continue;
+        }
+        const pons_value *response =
+            pons__question_answer(b->hci, own ? pons_get_str(request, "id", "") : human);
+        const bool no = strcmp(pons_get_str(response, "action", ""), "reject") == 0;
+        if (!response || (b->tasks->stopped && !no)) {
+            continue; // a stop that came before it started wins: the kernel closes the question
+        }
+        const int rc = give_one(b, own, human, response, err);
+        if (rc < 0) {
+            return rc;
+        }
+        did = 1;
+    }
+    return did;
+}
+
+static int give_one(pons_brain *b, bool own, const char *human, const pons_value *response,
+                    pons_error *err)
+{
+    pons_value *answer = pons_value_ref(response);
+    if (!own) {
         // The engine's own question: yes or no.
         const char *action = pons_get_str(response, "action", "reject");
         pons_value_unref(answer);
@@ -724,6 +757,26 @@ static int give_answer(pons_brain *b, pons_error *err)
     const int rc = pons_run_answer(b->react_run, human, answer, err);
     waits_no_more(b);
     return rc < 0 ? rc : 1;
+}
+
+// The same word to every question that is open.
+static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
+                         pons_error *err)
+{
+    size_t i;
+    json_t *await;
+    json_array_foreach(pending, i, await)
+    {
+        const bool human = strcmp(pons_get_str(await, "kind", ""), "human") == 0;
+        const int rc = human ? pons_run_answer(b->react_run, pons_get_str(await, "id", ""),
+                                               pons_value_ref(word), err)
+                             : PONS_OK;
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    waits_no_more(b);
+    return 1;
 }
 
 // The question that it may have said it waits for is closed, by a person or by the kernel: the run

@@ -5,10 +5,11 @@
 // The brain's loop thread.
 #include "brain/done.h"
 
+#include "brain/questions.h"
+
 #include <string.h>
 
 static bool people_are_gone(pons_brain *b);
-static bool under_way(pons_brain *b);
 static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
 
 static bool of_the_run(const pons_brain *b, const pons__finished *f)
@@ -26,19 +27,23 @@ int pons__done_check(pons_brain *b, pons_error *err)
         return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
     }
     if (b->react_run) {
-        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !under_way(b) &&
+        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !pons__under_way(b) &&
             b->tasks->run_first > 0) {
             return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
         }
         return PONS_OK;
     }
     int64_t mail = 0;
-    if (b->tasks->queue.n > 0 || b->tasks->react->state != PONS_INNER_IDLE) {
+    const bool all_wait = pons__tasks_all_wait(b->tasks);
+    if ((b->tasks->queue.n > 0 && !all_wait) || b->tasks->react->state != PONS_INNER_IDLE) {
         return PONS_OK;
     }
     const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
     if (rc < 0 || mail > 0) {
         return rc;
+    }
+    if (all_wait) {
+        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
     }
     // The worst of the run's tasks names it.
     static const struct {
@@ -57,22 +62,6 @@ int pons__done_check(pons_brain *b, pons_error *err)
         }
     }
     return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
-}
-
-// Is anything that the task began still to end? While a person is asked nobody takes up results, so
-// what has ended at the body still stands among what runs.
-static bool under_way(pons_brain *b)
-{
-    size_t i;
-    json_t *r;
-    json_array_foreach(pons_get(pons_run_get(b->react_run, "skills"), "running"), i, r)
-    {
-        const pons__body_goal *g = pons__port_goal(&b->port, pons_get_str(r, "goal_id", ""));
-        if (g && !g->result) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // Only a person lifts a stop or a pause; there is work, and for options.wait_ms nobody has come.

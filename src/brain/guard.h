@@ -15,7 +15,7 @@ pons_value *pons__guard_check(pons_brain *b, int mode, const char *skill, const 
 pons_value *pons__guard_would(pons_brain *b, int mode, const char *skill, const pons_value *args,
                               const pons_value *running, const pons_value *batch);
 // Why the kernel lets no goal of this skill out now, whatever was decided: one rule, or NULL.
-pons_value *pons__guard_kernel(const pons_brain *b, const char *skill);
+pons_value *pons__guard_kernel(pons_brain *b, const char *skill);
 // The same for a goal message that is about to be sent, by the kernel's mode as it is now.
 pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal);
 // Why a task cannot be ended as done now: a text, or NULL.

@@ -25,6 +25,7 @@
 //         ^                   |                    |
 //         +----task_result----+--------------------+
 #include "brain/graphs.h"
+#include "brain/questions.h"
 #include "brain/queue.h"
 #include "brain/self.h"
 #include "pons/buf.h"
@@ -81,6 +82,22 @@ int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 
 // ---- K1 hci_ingress -----------------------------------------------------------------------------
 
+// What a control word of the policy is; a goal where there is none.
+static int interrupt_of(pons_brain *b, const char *said)
+{
+    pons_autovalue parsed = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (b->opts.policy.ops->parse(b->opts.policy.self, said, b->port.greeting.as.hello.world,
+                                  &parsed, &ignored) < 0) {
+        return PONS_SAID_GOAL;
+    }
+    const char *word = pons_get_str(parsed, "control", "");
+    return strcmp(word, "stop") == 0    ? PONS_SAID_STOP
+           : strcmp(word, "pause") == 0 ? PONS_SAID_PAUSE
+           : *word                      ? PONS_SAID_NOTHING
+                                        : PONS_SAID_GOAL;
+}
+
 // Takes what people and the inner loop have sent. Recognises stop, pause and new goals; acts on
 // none.
 static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
@@ -90,7 +107,8 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     if (json_array_size(inbox) == 0) {
         return PONS_OK;
     }
-    const char *said = NULL, *interrupt = "NONE";
+    pons__hci *h = pons__hci_of(b, pons_cx_get(cx, "hci"));
+    const char *said = NULL;
     size_t i;
     json_t *msg;
     json_array_foreach(inbox, i, msg)
@@ -98,37 +116,23 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
         const char *kind = pons_get_str(msg, "kind", "");
         const pons_value *value = pons_get(msg, "value"), *goals = pons_get(value, "goals");
         const size_t n = strcmp(kind, "run") == 0 ? json_array_size(goals) : 0;
-        if (strcmp(kind, "say") != 0 && strcmp(kind, "goal") != 0 && n == 0) {
-            continue;
-        }
-        const char *last = n > 0 ? json_string_value(json_array_get(goals, n - 1)) : NULL;
-        said = last ? last : pons_get_str(value, "text", "");
-        pons_autovalue parsed = NULL;
-        pons_error ignored = PONS_ERROR_INIT;
-        const pons_value *world = pons_get(b->port.hello, "world");
-        interrupt = "NEW_GOAL";
-        if (b->opts.policy.ops->parse(b->opts.policy.self, said, world, &parsed, &ignored) >= 0) {
-            const char *word = pons_get_str(parsed, "control", "");
-            interrupt = strcmp(word, "stop") == 0    ? "STOP"
-                        : strcmp(word, "pause") == 0 ? "PAUSE"
-                        : *word                      ? "NONE"
-                                                     : "NEW_GOAL";
+        if (n > 0) {
+            said = json_string_value(json_array_get(goals, n - 1));
+        } else if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0) {
+            said = pons_get_str(value, "text", "");
         }
     }
-    const pons_value *old = pons_cx_get(cx, "hci");
-    const pons_value *response = pons_get(old, "approval_response");
-    const pons_value *answers = pons_get(old, "answers"), *heard = pons_get(old, "heard");
-    return pons_cx_put(
-        cx, "hci",
-        pons_object("user_utterance",
-                    said ? json_string(said) : json_string(pons_get_str(old, "user_utterance", "")),
-                    "user_interrupt",
-                    pons_object("type", json_string(interrupt), "payload",
-                                said ? json_string(said) : json_null(), NULL),
-                    "approval_response", response ? pons_value_ref(response) : json_null(),
-                    "answers", answers ? pons_value_ref(answers) : json_array(), "heard",
-                    heard ? pons_value_ref(heard) : json_array(), "pending", pons_value_ref(inbox),
-                    NULL));
+    if (!h->user_interrupt) {
+        h->user_interrupt = pons__record_new(&pons__interrupt_record);
+    }
+    h->user_interrupt->type = said ? interrupt_of(b, said) : PONS_SAID_NOTHING;
+    pons__set_text(&h->user_interrupt->payload, said);
+    if (said) {
+        pons__set_text(&h->user_utterance, said);
+    }
+    pons__json(&h->pending, pons_value_ref(inbox));
+    h->changed = true;
+    return pons__hci_put(b, cx);
 }
 
 // ---- K2 sim_telemetry_sync ----------------------------------------------------------------------
@@ -152,7 +156,7 @@ static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
         }
     }
     const pons_value *pose = pons_get(t, "pose");
-    const char *zone = pons__zone_at(pons_get(b->port.hello, "world"), pons_get_num(pose, "x", 0.0),
+    const char *zone = pons__zone_at(b->port.greeting.as.hello.world, pons_get_num(pose, "x", 0.0),
                                      pons_get_num(pose, "y", 0.0));
     json_object_set_new(robot, "zone", zone ? json_string(zone) : json_null());
     const pons_value *distance = pons_get(t, "distance_remaining_m");
@@ -221,7 +225,7 @@ static int world_model_update(pons_cx *cx, void *user, pons_error *err)
 {
     (void)err;
     pons_brain *b = user;
-    const pons_value *map = pons_get(b->port.hello, "world");
+    const pons_value *map = b->port.greeting.as.hello.world;
     if (!map || !b->robot) {
         return PONS_OK;
     }
@@ -334,6 +338,9 @@ static void let_go_reason(const pons__tasks *t, const pons__task *wanted, char *
     const pons__task *told = pons__queue_find(t, t->react->task_id);
     if (*t->react->task_id && !told) {
         snprintf(ret, cap, "the task was ended");
+    } else if (told && wanted && strcmp(t->asking, told->id) == 0) {
+        snprintf(ret, cap, "%s waits for a person's answer, and %s goes on meanwhile", told->id,
+                 wanted->id);
     } else if (told && wanted && t->mode == PONS_MODE_EXEC) {
         snprintf(ret, cap, "%s has priority %lld, %s has %lld", wanted->id,
                  (long long)wanted->priority, told->id, (long long)told->priority);
@@ -371,6 +378,9 @@ static void activate(pons_cx *cx, pons__tasks *t, pons__task *task)
                                  .reason = t->mode_reason,
                                  .task = task};
     pons_cx_post(cx, PONS_NS_REACT, "activate", pons__record_write(&pons__activate_record, &mail));
+    if (task) { // they are the inner loop's now, which has them in its mail
+        pons__list_clear(&pons__question_record, &task->asks);
+    }
     t->react->state = PONS_INNER_ACTIVE;
     t->react->mode = t->mode;
     pons__set_text(&t->react->task_id, task ? task->id : "");

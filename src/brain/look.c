@@ -208,10 +208,9 @@ const pons__react *pons__inner_of(pons_brain *b)
     return now ? b->inner : NULL;
 }
 
-const pons_value *pons__answer_veto(const pons_brain *b)
+const pons__answer *pons__answer_veto(pons_brain *b)
 {
-    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
-    const char *answered = pons_get_str(react, "answered", "");
-    const pons_value *answer = pons__last_of(pons_get(b->hci, "answers"), "question", answered);
-    return answer && strcmp(pons_get_str(answer, "action", ""), "reject") == 0 ? answer : NULL;
+    const pons__react *react = b->react_run ? pons__inner_of(b) : NULL;
+    const pons__answer *answer = react ? pons__answer_find(b->hci, react->answered) : NULL;
+    return answer && strcmp(answer->action, "reject") == 0 ? answer : NULL;
 }

@@ -33,6 +33,6 @@ bool pons__stands(const pons__tasks *tasks);
 bool pons__latch_lifts_itself(const pons_brain *b);
 bool pons__task_plan_drives(const pons__task_plan *state); // R2 asks it, not a model or the rules
 // A person has taken back what R6 is about to send: the reason, or NULL.
-const pons_value *pons__answer_veto(const pons_brain *b);
+const pons__answer *pons__answer_veto(pons_brain *b);
 
 #endif

@@ -16,7 +16,7 @@
 // decision maker asked for and the priorities allow (tasks.c).
 #include "brain/queue.h"
 
-#include "brain/approve.h"
+#include "brain/questions.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
 #include "brain/task_plan.h"
@@ -31,14 +31,15 @@ typedef struct saying { // what a message says of the tasks that it makes
     pons_brain *b;
     pons_cx *cx;
     pons__tasks *t;
-    pons_value **hci;
     const pons_value *msg;
 } saying;
 
+static void hear(saying *s, const pons_value *pending, bool results);
 static void handle_message(saying *s, const char *kind);
 static bool answers_question(saying *s, const char *text, const char *control);
 static int come_back(saying *s, pons_value **parsed, pons_error *err);
-static void refuse_late(saying *s, const pons_value *hci);
+static void refuse_late(saying *s);
+static void take_back(saying *s);
 static void handle_words(saying *s, const char *text);
 static void handle_control(saying *s, const char *word);
 static void handle_run(saying *s);
@@ -59,31 +60,41 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
 {
     (void)err;
     pons_brain *b = user;
-    const pons_value *hci = pons_cx_get(cx, "hci"), *pending = pons_get(hci, "pending");
-    pons_value *hci_next = NULL;
+    pons__hci *h = pons__hci_of(b, pons_cx_get(cx, "hci"));
     saying s = {.b = b, .cx = cx, .t = pons__tasks_of(b, pons_cx_get(cx, "tasks"))};
-    s.hci = &hci_next;
-    if (json_array_size(pending) > 0) {
-        hci_next = pons__with(hci, "pending", json_array());
-        size_t i;
-        json_t *msg;
-        json_array_foreach(pending, i, msg)
-        {
-            s.msg = pons_get(msg, "value");
-            handle_message(&s, pons_get_str(msg, "kind", ""));
-        }
+    if (json_array_size(h->pending) > 0) {
+        pons_autovalue pending = pons_value_ref(h->pending);
+        pons__json(&h->pending, json_array());
+        h->changed = true;
+        // The inner loop's word first: what it has put aside can then be answered.
+        hear(&s, pending, true);
+        hear(&s, pending, false);
     }
     s.msg = NULL;
-    refuse_late(&s, hci_next ? hci_next : hci);
+    refuse_late(&s);
+    take_back(&s);
+    snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
     pons__stopped_look(b, cx, s.t,
                        pons__charge_wanted(&b->rules, b->robot, s.t->mode == PONS_MODE_CHARGE));
     keep_deadlines(&s);
     charge(&s);
     choose_active(&s);
-    if (hci_next) {
-        pons_cx_put(cx, "hci", hci_next);
+    const int rc = pons__hci_put(b, cx);
+    return rc < 0 ? rc : pons__tasks_put(b, cx);
+}
+
+static void hear(saying *s, const pons_value *pending, bool results)
+{
+    size_t i;
+    json_t *msg;
+    json_array_foreach(pending, i, msg)
+    {
+        const char *kind = pons_get_str(msg, "kind", "");
+        if ((strcmp(kind, "task_result") == 0) == results) {
+            s->msg = pons_get(msg, "value");
+            handle_message(s, kind);
+        }
     }
-    return pons__tasks_put(b, cx);
 }
 
 static void handle_message(saying *s, const char *kind)
@@ -98,7 +109,7 @@ static void handle_message(saying *s, const char *kind)
     } else if (strcmp(kind, "run") == 0) {
         handle_run(s);
     } else if (strcmp(kind, "answer") == 0) {
-        pons__answer_hear(s->b, s->cx, *s->hci, s->msg);
+        pons__answer_hear(s->b, s->cx, s->msg);
     } else if (strcmp(kind, "task_result") == 0) {
         handle_result(s);
     }
@@ -181,39 +192,53 @@ static const char *option_of(const pons_value *options, const char *text)
     return NULL;
 }
 
-// Words that are said while a question is open answer it where it asks for words, or has options;
-// what controls the robot does so all the same.
+// Words that are said while questions are open answer the first of them that asks for words, or has that
+// option; what controls the robot does so all the same.
 static bool answers_question(saying *s, const char *text, const char *control)
 {
-    const pons__react *inner = s->b->approval_id[0] ? pons__inner_of(s->b) : NULL;
-    const pons__question *q = inner ? inner->approval : NULL;
-    const char *option = q ? option_of(q->options, text) : NULL;
-    if (!q || (!option && (!q->words || *control))) {
+    const pons__open list = pons__questions_open(s->b);
+    const char *option = NULL;
+    const pons__question *q = NULL;
+    for (size_t i = 0; !q && i < list.n; i++) {
+        const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
+        option = about ? option_of(about->options, text) : NULL;
+        q = about && (option || (about->words && !*control)) ? about : NULL;
+    }
+    if (!q) {
         return false;
     }
-    pons_autovalue said = pons_object(
-        "action", json_string("approve"), "answer", json_string(option ? option : text), "reason",
-        json_string(""), "by", json_string(pons_get_str(s->msg, "by", "a person")), NULL);
-    pons__answer_hear(s->b, s->cx, *s->hci, said);
+    pons_autovalue said =
+        pons_object("id", json_string(q->id), "action", json_string("approve"), "answer",
+                    json_string(option ? option : text), "reason", json_string(""), "by",
+                    json_string(pons_get_str(s->msg, "by", "a person")), NULL);
+    pons__answer_hear(s->b, s->cx, said);
     return true;
 }
 
 // A question whose deadline has passed is answered with no.
-static void refuse_late(saying *s, const pons_value *hci)
+static void refuse_late(saying *s)
 {
-    const pons__react *inner = s->b->approval_id[0] ? pons__inner_of(s->b) : NULL;
-    const pons__question *q = inner ? inner->approval : NULL;
-    if (!q || !q->deadline_ms || pons_cx_wall_ms(s->cx) < q->deadline_ms ||
-        pons__last_of(pons_get(hci, "answers"), "question", q->id)) {
-        return;
+    const pons__open list = pons__questions_open(s->b);
+    for (size_t i = 0; i < list.n; i++) {
+        const pons__question *q = list.at[i].about;
+        if (!q || !q->deadline_ms || pons_cx_wall_ms(s->cx) < q->deadline_ms ||
+            list.at[i].answered) {
+            continue;
+        }
+        pons_autovalue said =
+            pons_object("id", json_string(q->id), "action", json_string("reject"), "reason",
+                        json_string("nobody answered before the deadline"), "by",
+                        json_string("the deadline"), NULL);
+        pons__answer_hear(s->b, s->cx, said);
     }
-    if (!*s->hci) {
-        *s->hci = pons__with(hci, "pending", json_array());
+}
+
+// A stop wins over whatever was approved before it and has not started: it is asked anew.
+static void take_back(saying *s)
+{
+    for (size_t i = 0; s->t->stopped && i < s->t->queue.n; i++) {
+        pons__questions_close(s->b, s->cx, s->t->queue.at[i], "a stop");
     }
-    pons_autovalue said = pons_object("action", json_string("reject"), "reason",
-                                      json_string("nobody answered before the deadline"), "by",
-                                      json_string("the deadline"), NULL);
-    pons__answer_hear(s->b, s->cx, *s->hci, said);
 }
 
 // control: {word, task? (cancel, raise), priority? (raise), seen_free? (continue: the body was not
@@ -244,7 +269,7 @@ static void handle_control(saying *s, const char *word)
         pons_autovalue said = pons_object(
             "action", json_string(yes ? "approve" : "reject"), "reason", json_string(word), "by",
             json_string(pons_get_str(s->msg, "by", "a person")), NULL);
-        pons__answer_hear(s->b, s->cx, *s->hci, said);
+        pons__answer_hear(s->b, s->cx, said);
     }
 }
 
@@ -326,7 +351,7 @@ static void handle_run(saying *s)
 // ---- results of the inner loop ------------------------------------------------------------------
 
 // It keeps its place, what it has reached, how often it got nowhere, and what it has cost.
-static void keep_reached(pons__task *task, pons__outcome *o)
+static void keep_reached(const saying *s, pons__task *task, pons__outcome *o)
 {
     pons__list_clear(&pons__goal_record, &task->goals);
     task->goals = o->goals;
@@ -334,6 +359,15 @@ static void keep_reached(pons__task *task, pons__outcome *o)
     pons__record_free(&pons__task_plan_record, task->plan);
     pons__record_free(&pons__ladder_record, task->ladder);
     pons__record_free(&pons__spent_record, task->spent);
+    pons__list_clear(&pons__question_record, &task->asks);
+    task->asks = o->asks;
+    o->asks = (pons__list){0};
+    for (size_t i = 0; i < task->asks.n; i++) { // what was heard while it was put aside
+        pons__question *q = task->asks.at[i];
+        if (!q->answer) {
+            pons__json(&q->answer, pons_value_ref(pons__question_answer(s->b->hci, q->id)));
+        }
+    }
     task->plan = o->plan;
     task->ladder = o->ladder;
     task->spent = o->spent;
@@ -382,7 +416,7 @@ static void handle_result(saying *s)
     const bool switched = strcmp(o->status, "switched") == 0;
     if (task && (switched || strcmp(o->status, "preempted") == 0)) {
         if (pons_get(s->msg, "goals") && !json_is_null(pons_get(s->msg, "goals"))) {
-            keep_reached(task, o);
+            keep_reached(s, task, o);
         }
         if (switched && strcmp(t->active_task_id, task->id) == 0) {
             switch_task(s, o);
@@ -488,6 +522,7 @@ static void finish_task(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *
         return;
     }
     pons__task *task = pons__list_take(&t->queue, place);
+    pons__questions_close(b, cx, task, "the task is over");
     pons__finished *f = pons__record_new(&pons__finished_record);
     pons__set_text(&f->id, task->id);
     pons__set_text(&f->text, task->text);

@@ -36,7 +36,8 @@ struct pons_brain {
     pons_value *robot, *world;  // K2's and K3's newest, for R1 and the status
     pons__tasks *tasks;         // the kernel's channel after its last tick, never NULL
     const pons_value *tasks_of; // what it was read from, or written as
-    pons_value *hci;            // the kernel's channel after its last tick
+    pons__hci *hci;             // the kernel's channel, never NULL once the store was read
+    const pons_value *hci_of;   // what it was read from, or written as
     pons__react *inner;         // the inner loop's channel, when somebody looked last
     const pons_value *inner_of; // what it was read from
     pons_value *unreachable; // zone: why the last way there was none; what ended well is not in it

@@ -17,6 +17,7 @@ const char *const pons__end_words[] = {
     "", "done", "failed", "canceled", "outcome_unknown", "rejected", "refused", NULL};
 const char *const pons__recovery_words[] = {"none", "retry", "replan", "ask_human", "abort", NULL};
 const char *const pons__source_words[] = {"", "rule_engine", "llm", "ladder", "plan", NULL};
+const char *const pons__interrupt_words[] = {"NONE", "PAUSE", "STOP", "NEW_GOAL", NULL};
 const char *const pons__inner_words[] = {"idle", "active", "stopping", NULL};
 
 // clang-format off
@@ -132,6 +133,22 @@ static const pons__field task_plan_fields[] = {
 };
 TABLE(task_plan, "a task's plan");
 
+static const pons__field question_fields[] = {
+    {"words",       BOOL, KEY,   offsetof(pons__question, words), .means = "any words answer it: a model wants to know something"},
+    {"id",          TEXT,   NEVER, offsetof(pons__question, id), .means = "of its own"},
+    {"question",    TEXT,   NEVER, offsetof(pons__question, question), .means = "for people"},
+    {"reason",      TEXT,   NEVER, offsetof(pons__question, reason), .means = "of the decision"},
+    {"ops",         JSON,   NEVER, offsetof(pons__question, ops), .means = "what would be sent: [{skill, args, goal_index, reason, asks}]"},
+    {"cancels",     JSON,   NEVER, offsetof(pons__question, cancels), .means = "skills that would be canceled"},
+    {"options",     JSON,   KEY,   offsetof(pons__question, options), .means = "what a person may choose"},
+    {"deadline_ms", INT,    KEY,   offsetof(pons__question, deadline_ms), .means = "wall: then the answer is no"},
+    {"refused",     TEXT,   KEY,   offsetof(pons__question, refused), .means = "why the edit before was none"},
+    {"decision",    JSON,   KEY,   offsetof(pons__question, decision), .means = "of a task that was put aside: what was decided"},
+    {"source",      WORD,   KEY,   offsetof(pons__question, source), .words = pons__source_words, .means = "and by whom"},
+    {"answer",      JSON,   KEY,   offsetof(pons__question, answer), .means = "and what a person has said since"},
+};
+TABLE(question, "a question to a person");
+
 static const pons__field task_fields[] = {
     {"id",          TEXT,   NEVER, offsetof(pons__task, id), .means = "`task-N`"},
     {"text",        TEXT,   NEVER, offsetof(pons__task, text), .means = "as it was said"},
@@ -150,8 +167,37 @@ static const pons__field task_fields[] = {
     {"plan",        RECORD, KEY,   offsetof(pons__task, plan), .of = &pons__task_plan_record, .means = "where it has one"},
     {"ladder",      RECORD, KEY,   offsetof(pons__task, ladder), .of = &pons__ladder_record, .means = "once it has begun"},
     {"spent",       RECORD, KEY,   offsetof(pons__task, spent), .of = &pons__spent_record, .means = "once a model was asked"},
+    {"asks",        LIST,   KEY,   offsetof(pons__task, asks), .of = &pons__question_record, .means = "it was put aside with these questions: it goes on when each has its answer"},
 };
 TABLE(task, "one wish in the queue (schemas/task.json)");
+
+static const pons__field waiting_fields[] = {
+    {"id",          TEXT,   NEVER, offsetof(pons__task, id), .means = "`task-N`"},
+    {"text",        TEXT,   NEVER, offsetof(pons__task, text), .means = "as it was said"},
+    {"priority",    INT,    NEVER, offsetof(pons__task, priority), .means = "higher goes first"},
+    {"status",      WORD,   NEVER, offsetof(pons__task, status), .words = pons__task_status_words, .means = "`queued`, `paused`"},
+    {"deadline_ms", INT,    KEY,   offsetof(pons__task, deadline_ms), .means = "Unix time"},
+};
+const pons__record pons__waiting_record = {
+    .name = "waiting", .means = "one of `queue` in the observation: a task beside the one at hand",
+    .size = sizeof(struct pons__task), .fields = waiting_fields, .n = sizeof waiting_fields / sizeof waiting_fields[0]};
+
+static const pons__field registered_fields[] = {
+    {"name",               TEXT, NEVER, offsetof(pons__registered, name), .means = "of the skill"},
+    {"description",        TEXT, NEVER, offsetof(pons__registered, description), .means = "what it does"},
+    {"args_schema",        JSON, KEY,   offsetof(pons__registered, args_schema), .means = "JSON Schema"},
+    {"resources_required", JSON, KEY,   offsetof(pons__registered, resources), .means = "names"},
+    {"resources_counted",  JSON, KEY,   offsetof(pons__registered, counted), .means = "{name: how much it takes}"},
+    {"error_map",          JSON, KEY,   offsetof(pons__registered, error_map), .means = "{code: what is advised}"},
+};
+TABLE(registered, "what a prompt tells of a skill (schemas/skill.json has all)");
+
+static const pons__field place_fields[] = {
+    {"id",     TEXT, NEVER, offsetof(pons__place, id), .means = "of the world"},
+    {"state",  TEXT, NEVER, offsetof(pons__place, state), .means = "as far as it is seen: `clear`, obstacles in it, why there was no way"},
+    {"target", JSON, KEY,   offsetof(pons__place, target), .means = "{x, y, yaw?}: where one goes"},
+};
+TABLE(place, "a zone, as K3 has it");
 
 static const pons__field finished_fields[] = {
     {"id",       TEXT,   NEVER, offsetof(pons__finished, id), .means = "`task-N`"},
@@ -162,6 +208,39 @@ static const pons__field finished_fields[] = {
     {"verified", JSON,   KEY,   offsetof(pons__finished, verified), .means = "false: nothing could be checked"},
 };
 TABLE(finished, "a task that has ended");
+
+static const pons__field interrupt_fields[] = {
+    {"type",    WORD, NEVER, offsetof(pons__interrupt, type), .words = pons__interrupt_words, .means = "`NONE`, `PAUSE`, `STOP`, `NEW_GOAL`"},
+    {"payload", TEXT, NUL,   offsetof(pons__interrupt, payload), .means = "the words"},
+};
+TABLE(interrupt, "what the newest words are");
+
+static const pons__field answer_fields[] = {
+    {"question", TEXT, NEVER, offsetof(pons__answer, question), .means = "the id of a question"},
+    {"action",   TEXT, NEVER, offsetof(pons__answer, action), .means = "`approve`, `edit`, `reject`"},
+    {"reason",   TEXT, NEVER, offsetof(pons__answer, reason), .means = "with it"},
+    {"by",       TEXT, NEVER, offsetof(pons__answer, by), .means = "who"},
+    {"at_ms",    INT,  NEVER, offsetof(pons__answer, at_ms), .means = "wall: when it was given"},
+    {"said",     JSON, KEY,   offsetof(pons__answer, said), .means = "the whole of it"},
+};
+TABLE(answer, "the answer to a question that counts");
+
+static const pons__field heard_fields[] = {
+    {"nonce",    TEXT, NEVER, offsetof(pons__heard, nonce), .means = "of a message, by who sent it"},
+    {"question", TEXT, NEVER, offsetof(pons__heard, question), .means = "that it answers"},
+    {"verdict",  TEXT, NEVER, offsetof(pons__heard, verdict), .means = "`bound`, `late`, `overrides`, `closed`"},
+};
+TABLE(heard, "what became of an answer");
+
+static const pons__field hci_fields[] = {
+    {"user_utterance",    TEXT,   NEVER, offsetof(pons__hci, user_utterance), .means = "the newest words of a person"},
+    {"user_interrupt",    RECORD, NUL,   offsetof(pons__hci, user_interrupt), .of = &pons__interrupt_record, .means = "what they are"},
+    {"approval_response", JSON,   NUL,   offsetof(pons__hci, approval_response), .means = "the newest answer, whole"},
+    {"answers",           LIST,   NEVER, offsetof(pons__hci, answers), .of = &pons__answer_record, .means = "those that count, the newest last"},
+    {"heard",             LIST,   NEVER, offsetof(pons__hci, heard), .of = &pons__heard_record, .means = "what became of messages"},
+    {"pending",           JSON,   NEVER, offsetof(pons__hci, pending), .means = "messages that K1 has taken and K5 has not heard"},
+};
+TABLE(hci, "the kernel's channel `hci`");
 
 static const pons__field stopped_fields[] = {
     {"reason",      TEXT,   NEVER, offsetof(pons__stopped, reason), .means = "for people"},
@@ -267,6 +346,7 @@ static const pons__field proposed_fields[] = {
     {"to_speak",      JSON,   NEVER, offsetof(pons__proposed, to_speak), .means = "texts; each is a `speak` of to_dispatch as well"},
     {"need_approval", BOOL,   NEVER, offsetof(pons__proposed, need_approval), .means = "the decision asks for a person"},
     {"approval_payload", RECORD, NUL,  offsetof(pons__proposed, approval_payload), .of = &pons__payload_record, .means = "what it asks"},
+    {"more",          LIST,   KEY,   offsetof(pons__proposed, more), .of = &pons__payload_record, .means = "what it asks beside"},
     {"plan",          RECORD, KEY,   offsetof(pons__proposed, plan), .of = &pons__task_plan_record, .means = "a model's steps"},
     {"plan_fault",    TEXT,   KEY,   offsetof(pons__proposed, plan_fault), .means = "why they are none"},
 };
@@ -303,6 +383,7 @@ static const pons__field outcome_fields[] = {
     {"switch_to",  TEXT,   KEY,   offsetof(pons__outcome, switch_to), .means = "the task that it was let go of for"},
     {"verified",   JSON,   KEY,   offsetof(pons__outcome, verified), .means = "of a success: whether the world was asked"},
     {"goals",      LIST,   NEVER, offsetof(pons__outcome, goals), .of = &pons__goal_record, .means = "as far as they are met"},
+    {"asks",       LIST,   KEY,   offsetof(pons__outcome, asks), .of = &pons__question_record, .means = "of a task that is put aside with them"},
     {"ladder",     RECORD, NUL,   offsetof(pons__outcome, ladder), .of = &pons__ladder_record, .means = "as the task has it"},
     {"spent",      RECORD, KEY,   offsetof(pons__outcome, spent), .of = &pons__spent_record, .means = "as the task has it"},
     {"plan",       RECORD, NUL,   offsetof(pons__outcome, plan), .of = &pons__task_plan_record, .means = "as far as it is"},
@@ -327,21 +408,9 @@ static const pons__field human_fields[] = {
     {"question", TEXT,   NUL,   offsetof(pons__human, question), .means = "to what"},
     {"answer",   TEXT,   NUL,   offsetof(pons__human, answer), .means = "in words; `yes` or `no` where there were none"},
     {"reason",   TEXT,   NEVER, offsetof(pons__human, reason), .means = "with it"},
+    {"also",     JSON,   KEY,   offsetof(pons__human, also), .means = "[{question, answer, reason}]: what the same decision asked beside"},
 };
 TABLE(human, "what a person said last");
-
-static const pons__field question_fields[] = {
-    {"words",       BOOL, KEY,   offsetof(pons__question, words), .means = "any words answer it: a model wants to know something"},
-    {"id",          TEXT,   NEVER, offsetof(pons__question, id), .means = "of its own"},
-    {"question",    TEXT,   NEVER, offsetof(pons__question, question), .means = "for people"},
-    {"reason",      TEXT,   NEVER, offsetof(pons__question, reason), .means = "of the decision"},
-    {"ops",         JSON,   NEVER, offsetof(pons__question, ops), .means = "what would be sent: [{skill, args, goal_index, reason, asks}]"},
-    {"cancels",     JSON,   NEVER, offsetof(pons__question, cancels), .means = "skills that would be canceled"},
-    {"options",     JSON,   KEY,   offsetof(pons__question, options), .means = "what a person may choose"},
-    {"deadline_ms", INT,    KEY,   offsetof(pons__question, deadline_ms), .means = "wall: then the answer is no"},
-    {"refused",     TEXT,   KEY,   offsetof(pons__question, refused), .means = "why the edit before was none"},
-};
-TABLE(question, "a question to a person");
 
 static const pons__field react_fields[] = {
     {"activation",        INT,    NEVER, offsetof(pons__react, activation), .means = "as the kernel counts"},
@@ -372,6 +441,7 @@ static const pons__field react_fields[] = {
     {"checked_in",        BOOL,   KEY,   offsetof(pons__react, checked_in), .means = "R7 woke for no more than a look"},
     {"woke",              TEXT,   KEY,   offsetof(pons__react, woke), .means = "why R7 woke: `result`, `no_progress`, `time_out`, `check_in`"},
     {"approval",          RECORD, NUL,   offsetof(pons__react, approval), .of = &pons__question_record, .means = "the question that is open"},
+    {"also",              LIST,   KEY,   offsetof(pons__react, also), .of = &pons__question_record, .means = "what the same decision asks beside"},
     {"approval_rejected", BOOL,   KEY,   offsetof(pons__react, approval_rejected), .means = "a person said no"},
     {"answered",          TEXT,   KEY,   offsetof(pons__react, answered), .means = "the question that R6 is about to act on"},
     {"edit_before",       JSON,   KEY,   offsetof(pons__react, edit_before), .means = "the inner loop when it asked"},
@@ -391,7 +461,14 @@ const pons__record *const pons__state_records[] = {
     &pons__spent_record,
     &pons__task_plan_record,
     &pons__pend_record,
+    &pons__waiting_record,
+    &pons__registered_record,
+    &pons__place_record,
     &pons__finished_record,
+    &pons__hci_record,
+    &pons__interrupt_record,
+    &pons__answer_record,
+    &pons__heard_record,
     &pons__stopped_record,
     &pons__told_record,
     &pons__totals_record,
@@ -444,6 +521,17 @@ const pons__running *pons__running_find(const pons__skills *s, const char *goal_
 pons__decision_type pons__decided(const pons__react *r)
 {
     return r->decision ? (pons__decision_type)r->decision->type : PONS_DECIDE_NONE;
+}
+
+const pons__answer *pons__answer_find(const pons__hci *hci, const char *question)
+{
+    for (size_t i = hci ? hci->answers.n : 0; i > 0; i--) {
+        const pons__answer *a = hci->answers.at[i - 1];
+        if (strcmp(a->question, question) == 0) {
+            return a;
+        }
+    }
+    return NULL;
 }
 
 void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason)

@@ -167,6 +167,18 @@ typedef struct pons__task_plan {
 } pons__task_plan;
 extern const pons__record pons__task_plan_record;
 
+// A question to a person (react/approve.c).
+typedef struct pons__question {
+    const char *id, *question, *reason, *refused;
+    const pons_value *ops, *cancels, *options;
+    bool words;          // any words answer it
+    int64_t deadline_ms; // wall; then it is refused. 0: none
+    // Of one that its task was put aside with: what was decided, and what a person has said since.
+    const pons_value *decision, *answer;
+    int source; // pons__source
+} pons__question;
+extern const pons__record pons__question_record;
+
 typedef struct pons__task {
     const char *id, *text, *source;
     pons__list goals; // pons__goal
@@ -180,8 +192,12 @@ typedef struct pons__task {
     pons__task_plan *plan;
     pons__ladder *ladder;
     pons__spent *spent;
+    pons__list asks; // pons__question: it was put aside with them
 } pons__task;
 extern const pons__record pons__task_record;
+
+extern const pons__record
+    pons__waiting_record; // the same struct, as who decides sees one that waits
 
 typedef struct pons__finished {
     const char *id, *text, *status, *reason, *source;
@@ -230,8 +246,47 @@ typedef struct pons__tasks {
     const pons_value *left_at; // {x, y, yaw} where the robot stood when the last task began
     const char *switch_to;     // a task that the active one let go for, until it is over
     bool changed;              // not stored: there is something to write
+    char asking[40]; // not stored: the task whose question the inner loop waits with; "": none
 } pons__tasks;
 extern const pons__record pons__tasks_record;
+
+// ---- people -------------------------------------------------------------------------------------
+
+typedef enum pons__interrupt_type {
+    PONS_SAID_NOTHING,
+    PONS_SAID_PAUSE,
+    PONS_SAID_STOP,
+    PONS_SAID_GOAL,
+} pons__interrupt_type;
+extern const char *const pons__interrupt_words[];
+
+typedef struct pons__interrupt { // what the newest words are
+    int type;                    // pons__interrupt_type
+    const char *payload;
+} pons__interrupt;
+extern const pons__record pons__interrupt_record;
+
+typedef struct pons__answer { // the one that counts (questions.c)
+    const char *question, *action, *reason, *by;
+    int64_t at_ms;
+    const pons_value *said; // the whole of it; NULL: of an earlier program
+} pons__answer;
+extern const pons__record pons__answer_record;
+
+typedef struct pons__heard { // what became of a message
+    const char *nonce, *question, *verdict;
+} pons__heard;
+extern const pons__record pons__heard_record;
+
+typedef struct pons__hci {
+    const char *user_utterance;
+    pons__interrupt *user_interrupt;
+    const pons_value *approval_response; // the newest answer, whole; NULL: none yet
+    pons__list answers, heard;           // pons__answer, pons__heard; the newest last
+    const pons_value *pending;           // messages that K1 has taken and K5 has not heard
+    bool changed;                        // not stored: there is something to write
+} pons__hci;
+extern const pons__record pons__hci_record;
 
 // ---- the inner loop -----------------------------------------------------------------------------
 
@@ -283,6 +338,7 @@ typedef struct pons__proposed {
     pons__list to_dispatch;                 // pons__op
     bool need_approval;
     pons__payload *approval_payload;
+    pons__list more; // pons__payload: what the decision asks beside
     pons__task_plan *plan;
     const char *plan_fault;
 } pons__proposed;
@@ -312,7 +368,7 @@ typedef struct pons__outcome { // the inner loop: the task is over, or let go of
     int mode;
     double distance_m;
     const char *task_id, *status, *reason, *switch_to;
-    pons__list goals;
+    pons__list goals, asks;
     const pons_value *verified; // of a success: whether anything said so
     pons__task_plan *plan;
     pons__ladder *ladder;
@@ -337,17 +393,9 @@ extern const pons__record pons__pace_record;
 
 typedef struct pons__human { // what a person said last
     const char *question, *answer, *reason;
+    const pons_value *also; // [{question, answer, reason}] to the other questions of that decision
 } pons__human;
 extern const pons__record pons__human_record;
-
-// A question to a person (react/approve.c).
-typedef struct pons__question {
-    const char *id, *question, *reason, *refused;
-    const pons_value *ops, *cancels, *options;
-    bool words;          // any words answer it
-    int64_t deadline_ms; // wall; then it is refused. 0: none
-} pons__question;
-extern const pons__record pons__question_record;
 
 typedef struct pons__react {
     int64_t activation;
@@ -376,12 +424,27 @@ typedef struct pons__react {
     bool detached, rollover, refused, checked_in, approval_rejected;
     const char
         *woke; // why R7 let the next decision be made: result, no_progress, time_out, check_in
-    pons__question *approval;
+    pons__question *approval; // NULL: nobody is asked
+    pons__list also;          // pons__question: the others of the same decision
     const char *answered, *edit_refused;
     const pons_value *edit_before; // the inner loop when it asked
     const char *end_status;        // how the task ends, when the decision alone does not say it
 } pons__react;
 extern const pons__record pons__react_record;
+
+// ---- what the body tells, as a prompt tells it ---------------------------------------------------
+
+typedef struct pons__registered { // a skill (schemas/skill.json)
+    const char *name, *description;
+    const pons_value *args_schema, *resources, *counted, *error_map;
+} pons__registered;
+extern const pons__record pons__registered_record;
+
+typedef struct pons__place { // a zone, as K3 has it
+    const char *id, *state;
+    const pons_value *target; // {x, y, yaw?}
+} pons__place;
+extern const pons__record pons__place_record;
 
 extern const pons__record
     *const pons__state_records[]; // all of them, for docs/brain.md; ends with NULL
@@ -393,6 +456,8 @@ pons__task *pons__queue_active(const pons__tasks *t);
 const pons__running *pons__running_find(const pons__skills *s, const char *goal_id);
 // Of the decision at hand; PONS_DECIDE_NONE without one.
 pons__decision_type pons__decided(const pons__react *r);
+// The one that counts; NULL: none.
+const pons__answer *pons__answer_find(const pons__hci *hci, const char *question);
 void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason);
 
 #endif

@@ -11,6 +11,7 @@
 
 static int read_words(void *user, const pons_inbox_row *row);
 static void rest(pons_value *status);
+static pons_value *status_approvals(const pons__tasks *tasks, const pons__react *react);
 static pons_value *status_queue(const pons__tasks *tasks);
 static pons_value *status_ladder(const pons__tasks *tasks, const pons__react *react);
 static pons_value *status_skills(const pons__skills *skills);
@@ -123,11 +124,7 @@ pons_value *pons__status_build(const char *thread, const pons__tasks *tasks,
     const char *zone = pose ? pons__zone_at(pons_get(hello, "world"), pons_get_num(pose, "x", 0.0),
                                             pons_get_num(pose, "y", 0.0))
                             : NULL;
-    pons_value *approvals = json_array();
-    if (react && react->approval) {
-        json_array_append_new(approvals,
-                              pons__record_write(&pons__question_record, react->approval));
-    }
+    pons_value *approvals = status_approvals(tasks, react);
     const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
     const pons_value *stop = pons_get(telemetry, "stop");
     return pons_object(
@@ -154,6 +151,34 @@ pons_value *pons__status_build(const char *thread, const pons__tasks *tasks,
                             pons__or_null(pons_get(telemetry, "realtime")), NULL)
               : json_null(),
         NULL);
+}
+
+static void add_question(pons_value *list, const pons__question *q, const char *task)
+{
+    if (!q->answer) {
+        pons_value *v = pons__record_write(&pons__question_record, q);
+        json_object_del(v, "decision");
+        json_object_del(v, "source");
+        json_object_set_new(v, "task_id", json_string(task));
+        json_array_append_new(list, v);
+    }
+}
+
+// The inner loop's, then those of tasks that were put aside.
+static pons_value *status_approvals(const pons__tasks *tasks, const pons__react *react)
+{
+    pons_value *list = json_array();
+    const char *task = react && react->task ? react->task->id : "";
+    for (size_t i = 0; react && react->approval && i <= react->also.n; i++) {
+        add_question(list, i ? react->also.at[i - 1] : react->approval, task);
+    }
+    for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
+        const pons__task *aside = tasks->queue.at[i];
+        for (size_t k = 0; k < aside->asks.n; k++) {
+            add_question(list, aside->asks.at[k], aside->id);
+        }
+    }
+    return list;
 }
 
 static pons_value *status_queue(const pons__tasks *tasks)

@@ -9,6 +9,7 @@
 // A quiet tick reads nothing and writes nothing. The brain's loop thread.
 #include "brain/tasks.h"
 
+#include "brain/questions.h"
 #include "brain/self.h"
 
 #include <stdio.h>
@@ -90,16 +91,35 @@ static bool before(const pons__tasks *t, int mode, const pons__task *a, const po
     return a->deadline_ms && (!b->deadline_ms || a->deadline_ms < b->deadline_ms);
 }
 
+// For a person's answer, with nothing of it moving.
+static bool waits(const pons__tasks *t, const pons__task *task)
+{
+    return strcmp(task->id, t->asking) == 0 || pons__question_waits(task);
+}
+
 pons__task *pons__tasks_pick(const pons__tasks *t, int mode)
 {
-    pons__task *best = NULL;
+    pons__task *best = NULL, *active = pons__queue_active(t);
     for (size_t i = 0; i < t->queue.n; i++) {
         pons__task *task = t->queue.at[i];
-        if (rank(task, mode) != INT64_MIN && (!best || before(t, mode, task, best))) {
+        if (rank(task, mode) != INT64_MIN && !waits(t, task) &&
+            (!best || before(t, mode, task, best))) {
             best = task;
         }
     }
-    return best;
+    // Where nothing else can run, the active one waits where it is.
+    const bool stays = !best && active && rank(active, mode) != INT64_MIN;
+    return stays ? active : best;
+}
+
+bool pons__tasks_all_wait(const pons__tasks *t)
+{
+    for (size_t i = 0; i < t->queue.n; i++) {
+        if (!pons__question_waits(t->queue.at[i])) {
+            return false;
+        }
+    }
+    return t->queue.n > 0;
 }
 
 size_t pons__tasks_place(const pons__tasks *t, const char *id)
@@ -118,7 +138,8 @@ const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons_
     const pons__task *active = pons__queue_active(t), *to = pons__queue_find(t, id);
     for (size_t i = 0; !*id && i < t->queue.n; i++) { // for the next
         const pons__task *task = t->queue.at[i];
-        const bool other = task != active && strcmp(task->source, "battery") != 0;
+        const bool other =
+            task != active && strcmp(task->source, "battery") != 0 && !waits(t, task);
         if (other && (!to || before(t, PONS_MODE_EXEC, task, to))) {
             to = task;
         }
@@ -131,6 +152,8 @@ const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons_
                  *id ? id : "");
     } else if (to == active) {
         snprintf(why, cap, "%s is the task at hand", to->id);
+    } else if (waits(t, to)) {
+        snprintf(why, cap, "%s waits for a person's answer", to->id);
     } else if (to->priority < active->priority) {
         snprintf(why, cap, "%s has priority %lld, below the %lld of %s", to->id,
                  (long long)to->priority, (long long)active->priority, active->id);

@@ -14,8 +14,11 @@ int pons__tasks_put(pons_brain *b, pons_cx *cx); // where it was changed
 void pons__tasks_forget(pons_brain *b);
 
 // Who should be active in a mode: CHARGE takes battery tasks only, EXEC the highest priority. Among
-// equals the active one, then the one that was switched to, then the earlier deadline, then the older.
+// equals the active one, then the one that was switched to, then the earlier deadline, then the older. One
+// that waits for a person's answer lets all others go first.
 pons__task *pons__tasks_pick(const pons__tasks *t, int mode);
+// Was each of them put aside with a question that nobody has answered? False of an empty queue.
+bool pons__tasks_all_wait(const pons__tasks *t);
 size_t pons__tasks_place(const pons__tasks *t, const char *id); // in the queue; its length: nowhere
 // Whether the active task may be left for another one: NULL, or why not. id "": for the next.
 const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons__task **ret_to,

@@ -309,7 +309,6 @@ static void effect_event(pons__watch *w, const pons_value *payload)
 {
     const char *skill = pons_get_str(payload, "skill", ""), *goal;
     const char *id;
-    json_t *ops;
     size_t i;
     json_t *op;
     goal = pons_get_str(payload, "goal_id", "");
@@ -317,9 +316,13 @@ static void effect_event(pons__watch *w, const pons_value *payload)
         return;
     }
     json_object_set_new(w->sent, goal, json_true());
-    json_object_foreach(w->questions, id, ops)
+    json_t *question;
+    json_object_foreach(w->questions, id, question)
     {
-        json_array_foreach(ops, i, op)
+        const pons_value *ops = pons_get(question, "ops");
+        const bool same_task = strcmp(pons_get_str(question, "task_id", ""),
+                                      pons_get_str(payload, "task_id", "")) == 0;
+        json_array_foreach(same_task ? ops : NULL, i, op)
         {
             if (same_operation(op, payload)) {
                 broken(w, "asked", "%s was dispatched while question %s about it was open", skill,
@@ -334,8 +337,7 @@ static void effect_event(pons__watch *w, const pons_value *payload)
 
 static void question_event(pons__watch *w, const pons_value *payload)
 {
-    json_object_set_new(w->questions, pons_get_str(payload, "id", ""),
-                        pons_value_ref(pons_get(payload, "ops")));
+    json_object_set_new(w->questions, pons_get_str(payload, "id", ""), pons_value_ref(payload));
 }
 
 static void answer_event(pons__watch *w, const pons_value *payload)
@@ -343,7 +345,7 @@ static void answer_event(pons__watch *w, const pons_value *payload)
     const char *id = pons_get_str(payload, "id", ""), *action = pons_get_str(payload, "action", "");
     const bool edit = strcmp(action, "edit") == 0;
     if (edit || strcmp(action, "approve") == 0) {
-        w->granted += (int64_t)json_array_size(pons_get(w->questions, id));
+        w->granted += (int64_t)json_array_size(pons_get(pons_get(w->questions, id), "ops"));
     }
     w->edited = w->edited || edit;
     json_object_del(w->questions, id);

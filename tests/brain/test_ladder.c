@@ -131,14 +131,39 @@ static void a_question_taken_back_is_asked_again(void **state)
     begin(&b, NULL);
     assert_asks(&b, 3);
     const int starts = bench_starts(&b, "navigate_to_pose");
+    b.lifts = true;
+    bench_say(&b, "stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_run(&b, 1.0);
+    bench_post(&b, "control", "{'word':'reset'}");
+    bench_run(&b, 1.0);
+    bench_post(&b, "control", "{'word':'continue'}");
+    bench_await(&b, "approval.requested", NULL, NULL, 10.0);
+    assert_ladder(&b, "ask", 3, 0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), starts);
+    bench_close(&b);
+}
+
+// Charging takes over: the question stays open, under its id, and a yes is for one more try as ever.
+static void a_question_outlives_charging(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    assert_asks(&b, 3);
+    const int starts = bench_starts(&b, "navigate_to_pose");
+    const int asked = bench_count(&b, "approval.requested", NULL, NULL);
     b.battery = 18.0;
     bench_await(&b, "mode", "mode", "CHARGE", SOON);
     bench_run(&b, 1.0);
     b.battery = 90.0;
     bench_await(&b, "mode", "mode", "EXEC", 10.0);
-    bench_await(&b, "approval.requested", NULL, NULL, 10.0);
-    assert_ladder(&b, "ask", 3, 0);
+    bench_run(&b, 30.0);
     assert_int_equal(bench_starts(&b, "navigate_to_pose"), starts);
+    bench_post(&b, "answer", "{'action':'approve'}");
+    bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), starts + 1);
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), asked + 1);
     bench_close(&b);
 }
 
@@ -375,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_yes_is_for_one_try_and_a_no_is_the_end),
         cmocka_unit_test(a_change_of_mode_gives_no_new_tries),
         cmocka_unit_test(a_question_taken_back_is_asked_again),
+        cmocka_unit_test(a_question_outlives_charging),
         cmocka_unit_test(a_restart_gives_no_new_tries),
         cmocka_unit_test(getting_nearer_than_ever_begins_anew),
         cmocka_unit_test(nothing_that_a_model_says_gives_new_tries),

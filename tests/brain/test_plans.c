@@ -204,6 +204,31 @@ static void a_person_confirms(void **state)
     }
 }
 
+// A plan that waits for a person's word is put aside while another task runs, and goes on at that step.
+static void a_plan_that_asks_lets_others_run(void **state)
+{
+    (void)state;
+    for (int yes = 0; yes < 2; yes++) {
+        bench b;
+        begin(&b,
+              "{'step_id':3,'action':'navigate_to_pose','parameters':{'zone':'kitchen'},"
+              "'requires_confirmation':true,'confirmation_message':'Shall I?'}" WAIT,
+              "");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_say(&b, "wait 1 seconds");
+        const pons_value *end = bench_await(&b, "task.done", "status", "succeeded", SOON);
+        assert_string_equal(pons_get_str(end, "text", ""), "wait 1 seconds");
+        bench_kill(&b);
+        bench_brain(&b);
+        bench_run(&b, 1.0);
+        bench_post(&b, "answer", yes ? "{'action':'approve'}" : "{'action':'reject'}");
+        expect_end(&b, yes ? "succeeded" : "cancelled", "plan plan_1 is");
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), yes);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+        bench_close(&b);
+    }
+}
+
 static void a_step_asks_the_user(void **state)
 {
     (void)state;
@@ -523,6 +548,7 @@ int main(void)
         cmocka_unit_test(what_the_critic_refuses_fails_with_every_rule),
         cmocka_unit_test(an_unknown_skill_fails_the_step),
         cmocka_unit_test(a_person_confirms),
+        cmocka_unit_test(a_plan_that_asks_lets_others_run),
         cmocka_unit_test(a_step_asks_the_user),
         cmocka_unit_test(a_failed_skill_is_tried_again_as_its_map_says),
         cmocka_unit_test(a_fallback_runs_when_a_step_has_failed),

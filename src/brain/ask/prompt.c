@@ -334,34 +334,32 @@ static void add_advice(pons_buf *out, const pons_value *error_map)
 
 // A line about a skill: "- dock_to_charger(): Drive to the charger. Needs base. Failures: …". Level 0 has
 // all of it, 1 no advice, 2 not what it does, 3 its name alone.
-static void add_skill(pons_buf *out, const pons_value *skill, int level)
+static void add_skill(pons_buf *out, const pons__registered *skill, int level)
 {
-    const pons_value *needs = pons_get(skill, "resources_required");
-    const pons_value *errors = pons_get(skill, "error_map");
-    pons_buf_printf(out, "- %s", pons_get_str(skill, "name", ""));
+    pons_buf_printf(out, "- %s", skill->name);
     if (level < 3) {
-        char *arguments = pons__menu_arguments(pons_get(skill, "args_schema"));
+        char *arguments = pons__menu_arguments(skill->args_schema);
         pons_buf_printf(out, "(%s)", arguments ? arguments : "");
         free(arguments);
     }
     if (level < 2) {
-        pons_buf_printf(out, ": %s", pons_get_str(skill, "description", ""));
+        pons_buf_printf(out, ": %s", skill->description);
         size_t i;
         json_t *resource;
-        json_array_foreach(needs, i, resource)
+        json_array_foreach(skill->resources, i, resource)
         {
             pons_buf_printf(out, "%s%s", i ? ", " : " Needs ", json_string_value(resource));
         }
-        pons_buf_printf(out, "%s", json_array_size(needs) > 0 ? "." : "");
+        pons_buf_printf(out, "%s", json_array_size(skill->resources) > 0 ? "." : "");
         const char *name;
         json_t *amount;
-        json_object_foreach((json_t *)pons_get(skill, "resources_counted"), name, amount)
+        json_object_foreach((json_t *)skill->counted, name, amount)
         {
             pons_buf_printf(out, " Takes %g of %s.", json_number_value(amount), name);
         }
     }
-    if (level < 1 && json_object_size(errors) > 1) {
-        add_advice(out, errors);
+    if (level < 1 && json_object_size(skill->error_map) > 1) {
+        add_advice(out, skill->error_map);
     }
     pons_buf_printf(out, "\n");
 }
@@ -369,29 +367,28 @@ static void add_skill(pons_buf *out, const pons_value *skill, int level)
 // As much of each as fits; advice goes first, then what they do, then their arguments. The caller frees.
 static char *skills_text(const pons_brain *b, room max)
 {
-    const pons_value *skills = pons_get(b->port.hello, "skills");
-    size_t i;
-    json_t *skill;
-    for (int level = 0; level < 4; level++) {
+    pons__list skills = {0};
+    char *told = NULL;
+    pons__list_read(&pons__registered_record, b->port.greeting.as.hello.skills, &skills);
+    for (int level = 0; !told && level < 4; level++) {
         pons_autobuf text = PONS_BUF_INIT;
-        json_array_foreach(skills, i, skill)
-        {
-            add_skill(&text, skill, level);
+        for (size_t i = 0; i < skills.n; i++) {
+            add_skill(&text, skills.at[i], level);
         }
         if (!text.data || fits(max, text.data)) {
-            return strdup(text.data ? text.data : "");
+            told = strdup(text.data ? text.data : "");
         }
     }
     pons_autobuf names = PONS_BUF_INIT; // a body with so many skills that not even their names fit
-    json_array_foreach(skills, i, skill)
-    {
-        const char *name = pons_get_str(skill, "name", "");
-        if (fits(max, name)) {
-            pons_buf_printf(&names, "%s ", name);
-            take(&max, name);
+    for (size_t i = 0; !told && i < skills.n; i++) {
+        const pons__registered *skill = skills.at[i];
+        if (fits(max, skill->name)) {
+            pons_buf_printf(&names, "%s ", skill->name);
+            take(&max, skill->name);
         }
     }
-    return strdup(names.data ? names.data : "");
+    pons__list_clear(&pons__registered_record, &skills);
+    return told ? told : strdup(names.data ? names.data : "");
 }
 
 // {"title": [item, …]} as long as there is room; says how many are not there.
@@ -425,24 +422,14 @@ static void add_context(const pons_brain *b, pons_buf *out, room max)
     for (size_t i = 0; i < b->tasks->queue.n; i++) {
         const pons__task *task = b->tasks->queue.at[i];
         if (strcmp(task->id, b->tasks->active_task_id) != 0) {
-            json_array_append_new(waiting, pons_object("id", json_string(task->id), "text",
-                                                       json_string(task->text), "priority",
-                                                       json_integer(task->priority), NULL));
+            json_array_append_new(waiting, pons__record_write(&pons__waiting_record, task));
         }
     }
-    pons_autovalue places = json_array();
-    size_t i;
-    json_t *zone;
-    json_array_foreach(pons_get(b->world, "zones"), i, zone)
-    {
-        const pons_value *target = pons_get(zone, "target");
-        json_array_append_new(places,
-                              pons_object("zone", json_string(pons_get_str(zone, "id", "")), "x",
-                                          target ? pons_optional(pons_get(target, "x")) : NULL, "y",
-                                          target ? pons_optional(pons_get(target, "y")) : NULL,
-                                          "state", pons_optional(pons_get(zone, "state")), NULL));
-    }
-    const pons_value *bounds = pons_get(pons_get(b->port.hello, "world"), "bounds");
+    pons__list zones = {0};
+    pons__list_read(&pons__place_record, pons_get(b->world, "zones"), &zones);
+    pons_autovalue places = pons__list_write(&pons__place_record, &zones);
+    pons__list_clear(&pons__place_record, &zones);
+    const pons_value *bounds = pons_get(b->port.greeting.as.hello.world, "bounds");
     pons_autovalue map = bounds ? json_pack("[O]", bounds) : json_array();
     add_list(out, "Map, its bounds", map, part_of(max, 4));
     add_list(out, "Zones", places, part_of(max, 2));

@@ -11,21 +11,18 @@
 // options, or of a model that wants to know something, is answered with words: they reach the decision
 // maker as observation.human. One with a deadline is answered with no when that has passed.
 //
-// The first answer binds. Answers come through the kernel's inbox, which is ordered and durable, so
-// whoever posted first has answered, whether a brain lives or not; K5 writes it down in `hci`:
+// What a decision asks beside stands in `react.also`: each question is an interrupt of its own, answered
+// in any order, and R5 goes on when the last of them is. A no to any of them sends nothing.
 //
-//     answers  {question, action, by, at_ms, reason}      what counts, the newest KEPT questions
-//     heard    {nonce, question, verdict}                 what became of each message
-//
-//     verdict  bound      it is the answer
-//              late       another one was, and it counts
-//              overrides  a reject, while what was approved had not started: it counts instead
-//              closed     the question is not open (the kernel took over, or it is another's)
+// Meanwhile other tasks may run: where one waits for its turn, the kernel puts this one aside. Its
+// questions stay open, in the task (`asks`), each with what was decided. When all have their answers and
+// the task is at work again, R2 takes up that decision, R4 holds it against the world as it is by then,
+// and R5 has the answers at hand. A stop closes them: it wins over what was approved before.
 //
 // An edit is an approval of what it says, if R4 lets it pass. If not it is no answer: the inner loop
 // is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
 // a goal of the task is about, that is the goal from then on.
-#include "brain/approve.h"
+#include "brain/react/approve.h"
 
 #include "brain/goals/means.h"
 #include "brain/guard.h"
@@ -33,24 +30,22 @@
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
 #include "pons/geometry.h"
+#include "pons/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define ANSWERS_KEPT 20
-#define HEARD_KEPT   40
 #define SAME_PLACE_M 0.05
 
 static const char *edited_ops(const pons_value *answer, const pons__list *old, pons__list *ret);
 static void approve(pons__turn *t, const char *id);
 static void reject(pons__turn *t, const pons_value *answer);
 static void resolve(pons__turn *t, const char *id, const char *action, const pons_value *answer);
+static pons__question *question(const pons__react *r, size_t i);
 static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args);
 static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
                          const pons_value *args);
-static bool started(pons_store store, const char *thread, const pons_value *react,
-                    const pons_value *skills, const char *question, pons_error *err);
-static void keep(pons_value *hci, const char *list, pons_value *entry, size_t most);
 
 // ---- the question -------------------------------------------------------------------------------
 
@@ -69,10 +64,24 @@ static pons_value *shown_op(pons_brain *b, const pons__op *op, const char *reaso
     return shown;
 }
 
-pons__question *pons__approval_question(pons_brain *b, pons_cx *cx, const pons__react *react,
-                                        const pons__skills *skills)
+static pons__question *blank(pons_brain *b, pons_cx *cx, const char *text)
 {
     char id[PONS_ID_MAX];
+    pons__question *q = pons__record_new(&pons__question_record);
+    pons_cx_id(cx, id);
+    pons__set_text(&q->id, id);
+    pons__set_text(&q->question, text);
+    pons__json(&q->ops, json_array());
+    pons__json(&q->cancels, json_array());
+    if (b->rules.approval_deadline_s > 0.0) {
+        q->deadline_ms = pons_cx_wall_ms(cx) + (int64_t)(b->rules.approval_deadline_s * 1e3);
+    }
+    return q;
+}
+
+static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__react *react,
+                                      const pons__skills *skills)
+{
     const pons__proposed *p = react->proposed_ops;
     const pons__payload *payload = p->approval_payload;
     const char *reason = react->decision ? react->decision->reason : "";
@@ -87,10 +96,7 @@ pons__question *pons__approval_question(pons_brain *b, pons_cx *cx, const pons__
         const pons__running *running = pons__running_find(skills, json_string_value(goal));
         json_array_append_new(cancels, json_string(running ? running->skill : ""));
     }
-    pons_cx_id(cx, id);
-    pons__question *q = pons__record_new(&pons__question_record);
-    pons__set_text(&q->id, id);
-    pons__set_text(&q->question, payload ? payload->question : "may I do this?");
+    pons__question *q = blank(b, cx, payload ? payload->question : "may I do this?");
     pons__set_text(&q->reason, reason);
     pons__set_text(&q->refused, react->edit_refused);
     pons__json(&q->ops, ops);
@@ -98,68 +104,217 @@ pons__question *pons__approval_question(pons_brain *b, pons_cx *cx, const pons__
     pons__json(&q->options, payload ? pons_value_ref(payload->options) : NULL);
     // A model that asks, and nothing waits to be sent, wants to know something.
     q->words = payload && react->source == PONS_SOURCE_LLM && p->to_dispatch.n == 0;
-    if (b->rules.approval_deadline_s > 0.0) {
-        q->deadline_ms = pons_cx_wall_ms(cx) + (int64_t)(b->rules.approval_deadline_s * 1e3);
-    }
     return q;
+}
+
+void pons__approval_clear(pons__react *react)
+{
+    pons__record_free(&pons__question_record, react->approval);
+    react->approval = NULL;
+    pons__list_clear(&pons__question_record, &react->also);
+}
+
+void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills)
+{
+    pons__approval_clear(react);
+    react->approval = first_question(b, cx, react, skills);
+    const bool again = *react->edit_refused; // the others have their answers, and the edit is none
+    for (size_t i = 0; !again && i < react->proposed_ops->more.n; i++) {
+        const pons__payload *payload = react->proposed_ops->more.at[i];
+        pons__question *q = blank(b, cx, payload->question);
+        pons__set_text(&q->reason, react->approval->reason);
+        pons__json(&q->options, pons_value_ref(payload->options));
+        q->words = react->source == PONS_SOURCE_LLM;
+        pons__list_add(&react->also, q);
+    }
+    for (size_t i = 0; i <= react->also.n; i++) {
+        pons_value *told = pons__record_write(&pons__question_record, question(react, i));
+        json_object_set_new(told, "task_id", json_string(react->task ? react->task->id : ""));
+        pons_cx_emit(cx, "approval.requested", pons__event(b, told));
+    }
+}
+
+bool pons__approval_reopen(pons__react *react)
+{
+    pons__list *asks = react->task && !react->preempt ? &react->task->asks : NULL;
+    if (!asks || asks->n == 0) {
+        return false;
+    }
+    pons__approval_clear(react);
+    react->approval = pons__list_take(asks, 0);
+    react->also = *asks;
+    *asks = (pons__list){0};
+    return true;
+}
+
+bool pons__approval_no(const pons__react *react)
+{
+    for (size_t i = 0; react->approval && i <= react->also.n; i++) {
+        const pons_value *answer = question(react, i)->answer;
+        if (answer && strcmp(pons_get_str(answer, "action", "reject"), "reject") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pons__approval_drop(pons__turn *t, const pons_value *rules)
+{
+    pons_autovalue says = pons__guard_says(rules);
+    pons_autovalue no =
+        pons_object("reason", json_sprintf("not any more: %s", json_string_value(says)), "by",
+                    json_string("the kernel"), NULL);
+    for (size_t i = 0; t->react->approval && i <= t->react->also.n; i++) {
+        resolve(t, question(t->react, i)->id, "reject", no);
+    }
+    pons__approval_clear(t->react);
 }
 
 // ---- R5 -----------------------------------------------------------------------------------------
 
+// The first question, which has the operations, then the others.
+static pons__question *question(const pons__react *r, size_t i)
+{
+    return i ? r->also.at[i - 1] : r->approval;
+}
+
+// One interrupt a question, all at once; what a person has said while the task was put aside is at hand.
+// PONS_EPARKED while one is not answered.
+static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
+{
+    const pons__react *r = t->react;
+    int rc = PONS_OK;
+    for (size_t i = 0; i <= r->also.n; i++) {
+        const pons__question *q = question(r, i);
+        answers[i] = q ? q->answer : NULL;
+        if (answers[i]) {
+            continue;
+        }
+        const int one =
+            pons_interrupt(t->cx, pons__record_write(&pons__question_record, q), &answers[i], err);
+        if (one < 0 && one != PONS_EPARKED) {
+            return one;
+        }
+        rc = one < 0 ? one : rc;
+    }
+    return rc;
+}
+
+// The kernel wants others to run: the questions go into the task, with the answers that are there.
+static void put_aside(pons__turn *t, const pons_value *const *answers)
+{
+    pons__react *r = t->react;
+    for (size_t i = 0; i <= r->also.n; i++) {
+        pons__question *q = pons__record_copy(&pons__question_record, question(r, i));
+        const bool open = pons_get_bool(answers[i], "detached", false);
+        pons__json(&q->answer, open ? NULL : pons_value_ref(answers[i]));
+        pons__json(&q->decision, pons__record_write(&pons__decision_record, r->decision));
+        q->source = r->source;
+        pons__list_add(&r->task->asks, q);
+    }
+    pons__approval_clear(r);
+    pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
+    r->proposed_ops->need_approval = false;
+    r->approval_rejected = true; // nothing is sent
+    pons__set_text(&r->edit_refused, "");
+}
+
+static int act(pons__turn *t, const pons_value *const *answers);
+
 // The answer: {action: approve|edit|reject, reason?, answer?, by?, at_ms?}, and for an edit either
 // {op: N, args} (N from 1; absent where there is one operation) or {ops: [{skill, args}…]} for all.
+// The kernel's: {detached}, and aside where the question stays open.
 int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
     pons__turn_begin(&t, cx, user);
-    pons__react *r = t.react;
-    const pons_value *answer = NULL;
-    const int rc =
-        pons_interrupt(cx, pons__record_write(&pons__question_record, r->approval), &answer, err);
-    if (rc < 0) {
-        return pons__turn_end(&t, rc);
+    const pons_value **answers = pons_need_zeroed(t.react->also.n + 1, sizeof *answers);
+    bool aside = false;
+    int rc = hear_all(&t, answers, err);
+    for (size_t i = 0; rc >= 0 && i <= t.react->also.n; i++) {
+        aside = aside || pons_get_bool(answers[i], "aside", false);
     }
+    if (rc >= 0 && aside && t.react->task && t.react->approval) {
+        put_aside(&t, answers);
+    } else if (rc >= 0) {
+        rc = act(&t, answers);
+    }
+    free((void *)answers);
+    return pons__turn_end(&t, rc);
+}
+
+static const char *word_of(const pons_value *answer, bool no)
+{
+    return pons_get_str(answer, "answer", no ? "no" : "yes");
+}
+
+// What was said to the questions beside the first; whether one of them was answered with no.
+static bool hear_also(pons__turn *t, const pons_value *const *answers)
+{
+    pons__react *r = t->react;
+    pons_value *also = json_array();
+    bool any_no = false;
+    for (size_t i = 1; i <= r->also.n; i++) {
+        const pons__question *q = question(r, i);
+        const char *action = pons_get_str(answers[i], "action", "reject");
+        const bool no = strcmp(action, "reject") == 0;
+        any_no = any_no || no;
+        json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
+                                                json_string(word_of(answers[i], no)), "reason",
+                                                json_string(pons_get_str(answers[i], "reason", "")),
+                                                NULL));
+        resolve(t, q->id, action, answers[i]);
+    }
+    pons__json(&r->human->also, json_array_size(also) > 0 ? also : NULL);
+    if (json_array_size(also) == 0) {
+        pons_value_unref(also);
+    }
+    return any_no;
+}
+
+static int act(pons__turn *t, const pons_value *const *answers)
+{
+    pons__react *r = t->react;
+    const pons_value *answer = answers[0];
     char id[PONS_ID_MAX];
     snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
-    pons_autovalue question = json_string(r->approval ? r->approval->question : "");
+    pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
     const char *action = pons_get_str(answer, "action", "reject");
     const bool edit = strcmp(action, "edit") == 0;
     // Words are for whoever asked: they are no yes to operations that wait with the question.
     const bool words = pons_get(answer, "answer") && r->proposed_ops->to_dispatch.n > 0;
-    const bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
+    bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
     if (edit) {
         pons__list list = {0};
         const char *fault = edited_ops(answer, &r->proposed_ops->to_dispatch, &list);
         if (fault) { // no answer: R4 asks again
-            pons__record_free(&pons__question_record, r->approval);
-            r->approval = NULL;
             pons__set_text(&r->edit_refused, fault);
-            resolve(&t, id, "edit", answer);
-            return pons__turn_end(&t, PONS_OK);
+            resolve(t, id, "edit", answer);
+            pons__approval_clear(r);
+            return PONS_OK;
         }
         pons_autovalue before = pons__record_write(&pons__react_record, r);
         pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
         r->proposed_ops->to_dispatch = list;
         pons__json(&r->edit_before, pons_value_ref(before));
     }
+    pons__human_say(r, json_string_value(asked), word_of(answer, no),
+                    pons_get_str(answer, "reason", ""));
+    no = hear_also(t, answers) || no;
     if (!no) {
-        approve(&t, id);
+        approve(t, id);
     }
     r->proposed_ops->need_approval = false;
     r->approval_rejected = no;
-    pons__record_free(&pons__question_record, r->approval); // nobody is asked any more
-    r->approval = NULL;
+    pons__approval_clear(r); // nobody is asked any more
     pons__set_text(&r->edit_refused, "");
-    pons__human_say(r, json_string_value(question),
-                    pons_get_str(answer, "answer", no ? "no" : "yes"),
-                    pons_get_str(answer, "reason", ""));
     if (no) {
-        reject(&t, answer);
+        reject(t, answer);
     }
     pons__task_plan_note_answer(r, answer);
-    pons__ladder_answered(t.b, r, answer);
-    resolve(&t, id, no ? "reject" : action, answer);
-    return pons__turn_end(&t, PONS_OK);
+    pons__ladder_answered(t->b, r, answer);
+    resolve(t, id, no ? "reject" : action, answer);
+    return PONS_OK;
 }
 
 static void approve(pons__turn *t, const char *id)
@@ -273,8 +428,7 @@ void pons__edit_undo(pons__react **react, const pons_value *rules)
 {
     pons__react *next = pons__record_read(&pons__react_record, (*react)->edit_before);
     pons_autovalue says = pons__guard_says(rules);
-    pons__record_free(&pons__question_record, next->approval);
-    next->approval = NULL;
+    pons__approval_clear(next);
     pons__set_text(&next->edit_refused, json_string_value(says));
     pons__record_free(&pons__react_record, *react);
     *react = next;
@@ -372,165 +526,4 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
     }
     pons__set_text(&goal->zone, zone);
     pons__json(&goal->pose, pons_value_ref(pose));
-}
-
-// ---- which answer counts ------------------------------------------------------------------------
-
-// K5: a message is heard. hci is the next value of the channel, not published yet.
-void pons__answer_hear(pons_brain *b, pons_cx *cx, pons_value *hci, const pons_value *answer)
-{
-    pons_error none = PONS_ERROR_INIT;
-    const char *question = pons_get_str(answer, "id", b->approval_id);
-    const char *action = pons_get_str(answer, "action", "reject");
-    const pons_value *first = pons__last_of(pons_get(hci, "answers"), "question", question);
-    const bool open = *question && strcmp(question, b->approval_id) == 0;
-    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
-    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
-    const char *verdict = first ? "late" : open ? "bound" : "closed";
-    if (first && strcmp(action, "reject") == 0 &&
-        strcmp(pons_get_str(first, "action", ""), "reject") != 0 &&
-        (open || !started(b->opts.store, b->opts.thread, react, skills, question, &none))) {
-        verdict = "overrides";
-    }
-    keep(hci, "heard",
-         pons_object("nonce", json_string(pons_get_str(answer, "nonce", "")), "question",
-                     json_string(question), "verdict", json_string(verdict), NULL),
-         HEARD_KEPT);
-    if (strcmp(verdict, "late") == 0 || strcmp(verdict, "closed") == 0) {
-        pons_cx_emit(
-            cx, "approval.late",
-            pons__event(b, pons_object("id", json_string(question), "action", json_string(action),
-                                       "verdict", json_string(verdict), "first",
-                                       first ? pons_value_ref(first) : json_null(), NULL)));
-        return;
-    }
-    pons_value *entry =
-        pons_object("question", json_string(question), "action", json_string(action), "reason",
-                    json_string(pons_get_str(answer, "reason", "")), "by",
-                    json_string(pons_get_str(answer, "by", "a person")), "at_ms",
-                    json_integer(pons_get_int(answer, "at_ms", pons_cx_wall_ms(cx))), NULL);
-    pons_autovalue bound = pons__with(answer, "id", json_string(question));
-    keep(hci, "answers", entry, ANSWERS_KEPT);
-    json_object_set_new(hci, "approval_response",
-                        pons__with(bound, "at_ms", pons_value_ref(pons_get(entry, "at_ms"))));
-}
-
-// Whether what this question's answer approved has left the brain, or is no matter any more.
-bool pons__answer_started(pons_store store, const char *thread, const pons__react *react,
-                          const pons__skills *skills, const char *question, pons_error *err)
-{
-    const uint32_t sent =
-        ~(1U << PONS_EFFECT_INTENDED | 1U << PONS_EFFECT_REFUSED) & ((1U << 16) - 1);
-    pons_autovalue effects = NULL;
-    if (react && react->approval && strcmp(react->approval->id, question) == 0) {
-        return false;
-    }
-    if (!react || strcmp(react->answered, question) != 0 ||
-        pons_effects_read(store, thread, sent, &effects, err) < 0) {
-        return true;
-    }
-    for (size_t i = 0; skills && i < skills->to_dispatch.n; i++) {
-        if (pons__find(effects, "id", ((const pons__op *)skills->to_dispatch.at[i])->goal_id)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// The same, from the channels as they are stored.
-static bool started(pons_store store, const char *thread, const pons_value *react,
-                    const pons_value *skills, const char *question, pons_error *err)
-{
-    pons__react *r = react ? pons__record_read(&pons__react_record, react) : NULL;
-    pons__skills *s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
-    const bool yes = pons__answer_started(store, thread, r, s, question, err);
-    pons__record_free(&pons__react_record, r);
-    pons__record_free(&pons__skills_record, s);
-    return yes;
-}
-
-// ---- for whoever has posted one -----------------------------------------------------------------
-
-typedef struct letters {
-    const char *question;
-    pons_value *list; // answers to the question, in the order of the inbox
-} letters;
-
-static int read_letter(void *user, const pons_inbox_row *row)
-{
-    letters *l = user;
-    pons_autovalue value = NULL;
-    if (strcmp(row->kind, "answer") == 0 &&
-        pons_value_parse(row->value.data, row->value.len, &value, NULL) >= 0 &&
-        strcmp(pons_get_str(value, "id", ""), l->question) == 0) {
-        json_array_append(l->list, value);
-    }
-    return 0;
-}
-
-// The inbox is read before the state: what is not in the one any more is in the other.
-int pons_answer_read(pons_store store, const char *thread, const char *question, const char *nonce,
-                     pons_value **ret, pons_error *err)
-{
-    pons_autovalue waiting = json_array();
-    pons_autovalue kernel = NULL;
-    pons_autovalue inner = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    letters l = {.question = question, .list = waiting};
-    int rc = store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_letter, &l, err);
-    if (rc >= 0) {
-        rc = pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    pons_state_read(store, thread, PONS_NS_REACT, &inner, &none); // none yet is no fault
-    const pons_value *hci = pons_get(kernel, "hci");
-    const pons_value *heard = pons__last_of(pons_get(hci, "heard"), "nonce", nonce);
-    const pons_value *first = pons__last_of(pons_get(hci, "answers"), "question", question);
-    const char *verdict = pons_get_str(heard, "verdict", NULL);
-    pons_autovalue all = json_array(); // taken by a tick that was cut short, then what waits
-    size_t i;
-    json_t *msg;
-    json_array_foreach(pons_get(hci, "pending"), i, msg)
-    {
-        const pons_value *value = pons_get(msg, "value");
-        if (strcmp(pons_get_str(msg, "kind", ""), "answer") == 0 &&
-            strcmp(pons_get_str(value, "id", ""), question) == 0) {
-            json_array_append(all, (json_t *)value);
-        }
-    }
-    json_array_extend(all, waiting);
-    const pons_value *own = pons__find(all, "nonce", nonce);
-    if (!first && json_array_size(all) > 0) {
-        first = json_array_get(all, 0);
-    }
-    if (!verdict) {
-        const bool mine = strcmp(pons_get_str(first, "nonce", ""), nonce) == 0;
-        const bool takes_back = strcmp(pons_get_str(own, "action", ""), "reject") == 0 &&
-                                strcmp(pons_get_str(first, "action", ""), "reject") != 0;
-        verdict = mine ? "bound"
-                  : takes_back && !started(store, thread, pons_get(inner, "react"),
-                                           pons_get(inner, "skills"), question, &none)
-                      ? "overrides"
-                      : "late";
-    }
-    *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(heard != NULL),
-                       "first", first ? pons_value_ref(first) : json_null(), NULL);
-    return PONS_OK;
-}
-
-// ---- small things -------------------------------------------------------------------------------
-
-// Appends to a list of a value that is not published yet, and drops the oldest beyond so many.
-static void keep(pons_value *hci, const char *list, pons_value *entry, size_t most)
-{
-    const pons_value *old = pons_get(hci, list);
-    const size_t n = json_array_size(old);
-    pons_value *next = json_array();
-    for (size_t i = n >= most ? n - most + 1 : 0; i < n; i++) {
-        json_array_append(next, json_array_get(old, i));
-    }
-    json_array_append_new(next, entry);
-    json_object_set_new(hci, list, next);
 }

@@ -5,10 +5,10 @@
 // REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
 // a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
 // again before it switches.
-#include "brain/approve.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
+#include "brain/react/approve.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
@@ -36,21 +36,26 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
     judgement j = {.rules = json_array()};
     pons__turn_begin(&t, cx, user);
     judge_edit(&t);
-    judge(&t, &j);
+    const bool reopened = pons__approval_reopen(t.react);
+    if (!reopened ||
+        !pons__approval_no(t.react)) { // of what nobody wants there is nothing to judge
+        judge(&t, &j);
+    }
     pons__react *r = t.react;
-    pons__record_free(&pons__question_record, r->approval);
-    r->approval = NULL;
+    if (reopened && json_array_size(j.rules) > 0) {
+        pons__approval_drop(&t, j.rules);
+    } else if (!reopened) {
+        pons__approval_clear(r);
+    }
     pons__list_clear(&pons__op_record, &t.skills->to_dispatch);
     pons__json(&t.skills->to_cancel, json_array());
     t.skills_changed = true;
     int rc = PONS_OK;
     if (json_array_size(j.rules) > 0) {
         refuse(&t, j.rules);
-    } else if (j.asks) {
-        r->approval = pons__approval_question(t.b, cx, r, t.skills);
-        pons_cx_emit(cx, "approval.requested",
-                     pons__event(t.b, pons__record_write(&pons__question_record, r->approval)));
-    } else {
+    } else if (!reopened && j.asks) {
+        pons__approval_ask(t.b, cx, r, t.skills);
+    } else if (!reopened) {
         rc = intend_all(&t, err);
     }
     pons_value_unref(j.rules);

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define QUESTIONS_MAX 8 // of one decision
+
 static void compile_op(const pons__turn *t, pons__proposed *p, const pons_value *op);
 static void compile_words(const pons_brain *b, pons__proposed *p);
 static void ask(pons__proposed *p, const char *question, const pons_value *options);
@@ -102,14 +104,18 @@ static void compile_op(const pons__turn *t, pons__proposed *p, const pons_value 
 
 static void ask(pons__proposed *p, const char *question, const pons_value *options)
 {
-    if (p->need_approval) {
-        return; // one question at a time: the first
-    }
-    p->need_approval = true;
-    p->approval_payload = pons__record_new(&pons__payload_record);
-    pons__set_text(&p->approval_payload->question, question);
+    pons__payload *payload = pons__record_new(&pons__payload_record);
+    pons__set_text(&payload->question, question);
     if (json_array_size(options) > 0) {
-        pons__json(&p->approval_payload->options, pons_value_ref(options));
+        pons__json(&payload->options, pons_value_ref(options));
+    }
+    if (!p->need_approval) {
+        p->need_approval = true;
+        p->approval_payload = payload;
+    } else if (p->more.n + 1 < QUESTIONS_MAX) {
+        pons__list_add(&p->more, payload);
+    } else {
+        pons__record_free(&pons__payload_record, payload);
     }
 }
 

@@ -1,6 +1,7 @@
 // decide.c - R2: who decides, and what.
 //
 //     the kernel wants it back ........ let go of everything (and stop the base)
+//     a person has answered meanwhile . what was decided before the task was put aside (approve.c)
 //     the ladder wants something ...... it decides (ladder.c)
 //     a plan drives ................... its engine decides (task_plan.c)
 //     a model is there ................ it is asked, unless the ladder or the budget says the rules
@@ -26,6 +27,7 @@ typedef struct verdict {      // what R2 comes to
     int source;
     const pons_value *fallback; // owned: why the rules decide and not the model; NULL: no reason
     bool detached;              // what it waited for was taken away: look again first
+    bool taken_up;              // decided before the task was put aside
     int calls;                  // of the model
     int64_t tokens;             // of those
 } verdict;
@@ -56,8 +58,8 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
         pons__door_own(t.b, cx, PONS_DOOR_DECISION, said);
     }
     const int type = v.decision->type;
-    r->replans += type == PONS_REPLAN || type == PONS_RETRY;
-    if (v.source != PONS_SOURCE_LADDER && !r->preempt) {
+    r->replans += !v.taken_up && (type == PONS_REPLAN || type == PONS_RETRY);
+    if (v.source != PONS_SOURCE_LADDER && !r->preempt && !v.taken_up) {
         pons__ladder_decided(t.b, r, v.decision, v.source);
     }
     r->checked_in = false;
@@ -76,6 +78,13 @@ static int decide(pons__turn *t, verdict *v, pons_error *err)
     v->source = PONS_SOURCE_RULES;
     if (r->preempt) {
         v->decision = kernel_decision(t);
+        return PONS_OK;
+    }
+    if (r->task && r->task->asks.n > 0) { // it was put aside, and people have answered
+        const pons__question *q = r->task->asks.at[0];
+        v->decision = pons__record_read(&pons__decision_record, q->decision);
+        v->source = q->source;
+        v->taken_up = true;
         return PONS_OK;
     }
     if ((v->decision = pons__ladder_decide(t->b, r, t->skills))) {

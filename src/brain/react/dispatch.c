@@ -190,9 +190,9 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
 static int rejected(pons__turn *t, const pons__op *op, const pons_value *outcome, pons_error *err)
 {
     const char *message = pons_get_str(outcome, "message", "");
-    const pons_value *veto = pons__answer_veto(t->b);
+    const pons__answer *veto = pons__answer_veto(t->b);
     if (veto) { // it was approved, and that was taken back
-        pons__human_say(t->react, "may I do this?", "no", pons_get_str(veto, "reason", ""));
+        pons__human_say(t->react, "may I do this?", "no", veto->reason);
     }
     pons__result *last = pons__record_new(&pons__result_record);
     pons__set_text(&last->skill, op->skill);

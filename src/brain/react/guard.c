@@ -104,7 +104,7 @@ pons_value *pons__guard_now(pons_brain *b, const pons_message_goal *goal)
 }
 
 // A stop or a preemption that the kernel has committed and the inner loop has not read yet.
-pons_value *pons__guard_kernel(const pons_brain *b, const char *skill)
+pons_value *pons__guard_kernel(pons_brain *b, const char *skill)
 {
     const bool stopped = b->tasks->stopped;
     const bool stops = strcmp(skill, pons__means_stop(b)) == 0;

@@ -102,6 +102,7 @@ static void tell_kernel(pons_cx *cx, const pons__react *r, const char *status)
                        .switch_to = r->decision ? r->decision->task_id : "",
                        .verified = verified,
                        .goals = task ? task->goals : none,
+                       .asks = task ? task->asks : none,
                        .ladder = task ? task->ladder : NULL,
                        .spent = task ? task->spent : NULL,
                        .plan = r->plan};
@@ -178,10 +179,11 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
 void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
                         const pons_value *args, const char *state, const char *why)
 {
-    pons_value *payload =
-        pons_object("goal_id", json_string(id), "skill", json_string(skill), "args",
-                    args ? pons_value_ref(args) : json_object(), "state", json_string(state),
-                    "reason", why && *why ? json_string(why) : NULL, NULL);
+    const pons_value *task = pons_get(pons_cx_get(cx, "react"), "task");
+    pons_value *payload = pons_object(
+        "goal_id", json_string(id), "task_id", pons_optional(pons_get(task, "id")), "skill",
+        json_string(skill), "args", args ? pons_value_ref(args) : json_object(), "state",
+        json_string(state), "reason", why && *why ? json_string(why) : NULL, NULL);
     pons_cx_custom(cx, pons__with(payload, "node", json_string("effect")));
     pons_cx_emit(cx, "effect", pons__event(b, payload));
 }

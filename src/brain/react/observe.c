@@ -105,7 +105,10 @@ static pons__react *activated(const pons__activate *mail)
     r->activation = mail->activation;
     r->mode = mail->mode;
     r->task = pons__record_copy(&pons__task_record, mail->task);
-    r->plan = pons__task_plan_reopen(r->task ? r->task->plan : NULL);
+    // A step that waits with a question that was answered meanwhile is still in hand.
+    r->plan = r->task && r->task->asks.n > 0
+                  ? pons__record_copy(&pons__task_plan_record, r->task->plan)
+                  : pons__task_plan_reopen(r->task ? r->task->plan : NULL);
     pons__json(&r->approved, json_array());
     if (mail->mode == PONS_MODE_SAFE) {
         r->preempt = pons__record_new(&pons__preempt_record);
@@ -189,7 +192,9 @@ static pons_value *observed_world(pons_brain *b)
     json_t *zone;
     json_array_foreach(pons_get(b->world, "zones"), i, zone)
     {
-        json_array_append_new(zones, json_string(pons_get_str(zone, "id", "")));
+        pons__place *place = pons__record_read(&pons__place_record, zone);
+        json_array_append_new(zones, json_string(place->id));
+        pons__record_free(&pons__place_record, place);
     }
     return pons_object(
         "summary", json_string(pons_get_str(b->world, "summary", "")), "zones", zones, "obstacles",
@@ -264,12 +269,7 @@ static pons_value *observed_queue(const pons_brain *b)
     for (size_t i = 0; i < b->tasks->queue.n && json_array_size(list) < 8; i++) {
         const pons__task *task = b->tasks->queue.at[i];
         if (strcmp(task->id, b->tasks->active_task_id) != 0) {
-            json_array_append_new(
-                list,
-                pons_object("id", json_string(task->id), "text", json_string(task->text),
-                            "priority", json_integer(task->priority), "status",
-                            json_string(pons__task_status_words[task->status]), "deadline_ms",
-                            task->deadline_ms ? json_integer(task->deadline_ms) : NULL, NULL));
+            json_array_append_new(list, pons__record_write(&pons__waiting_record, task));
         }
     }
     return list;

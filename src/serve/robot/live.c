@@ -13,6 +13,7 @@
 
 #include "pons/buf.h"
 #include "pons/link_message.h"
+#include "pons/link_report.h"
 #include "serve/door/reply.h"
 #include "serve/metrics/metrics.h"
 #include "serve/robot/robot.h"
@@ -54,7 +55,7 @@ struct pons__live {
     viewer *coming;        // [mtx]
     size_t n;              // [mtx] viewers
     int64_t asked_ms;      // [mtx] when somebody last wanted to know
-    pons_value *hello;     // [mtx] of the body that is there; NULL: none
+    pons_report hello;     // [mtx] of the body that is there; NONE: there is none
     unsigned tries;        // [mtx] connections that were tried
     int64_t failed_ms;     // [mtx] when the last one failed; 0: it did not
     bool by_hand;          // [mtx] a goal of drive_by_hand runs, by the newest telemetry
@@ -85,8 +86,7 @@ static void lost(pons__live *l)
     l->tree = NULL;
     pthread_mutex_lock(&l->mtx);
     l->by_hand = false;
-    pons_value_unref(l->hello);
-    l->hello = NULL;
+    pons_report_clear(&l->hello);
     pthread_mutex_unlock(&l->mtx);
 }
 
@@ -107,15 +107,39 @@ static void try_link(pons__live *l, int64_t now)
     pthread_mutex_unlock(&l->mtx);
 }
 
-static void heard_telemetry(pons__live *l, pons_value *message)
+// A message, as the link's tables read it. Clients get telemetry, the view and the tree as they came.
+static void heard(pons__live *l, pons_value *message)
 {
-    pons_value_unref(l->telemetry);
-    l->telemetry = pons_value_ref(message);
-    l->fresh = true;
-    const char *skill = pons_get_str(pons_get(message, "goal"), "skill", "");
-    pthread_mutex_lock(&l->mtx);
-    l->by_hand = strcmp(skill, "drive_by_hand") == 0;
-    pthread_mutex_unlock(&l->mtx);
+    pons_error none = PONS_ERROR_INIT;
+    pons_report r;
+    pons_report_decode(message, &r, &none); // what is wrong in it has its default
+    switch (r.type) {
+    case PONS_REPORT_TELEMETRY:
+        pons_value_unref(l->telemetry);
+        l->telemetry = pons_value_ref(message);
+        l->fresh = true;
+        pthread_mutex_lock(&l->mtx);
+        l->by_hand = strcmp(r.as.telemetry.goal.skill, "drive_by_hand") == 0;
+        pthread_mutex_unlock(&l->mtx);
+        break;
+    case PONS_REPORT_VIEW:
+        pons_value_unref(l->view);
+        l->view = pons_value_ref(message);
+        break;
+    case PONS_REPORT_TREE:
+        l->tree_n += pons__tree_hear(&l->tree, message);
+        break;
+    case PONS_REPORT_HELLO:
+        pthread_mutex_lock(&l->mtx);
+        pons_report_clear(&l->hello);
+        l->hello = pons_report_share(&r);
+        pthread_cond_broadcast(&l->news);
+        pthread_mutex_unlock(&l->mtx);
+        break;
+    default:
+        break;
+    }
+    pons_report_clear(&r);
 }
 
 static void listen_to_body(pons__live *l)
@@ -133,21 +157,7 @@ static void listen_to_body(pons__live *l)
             }
             return;
         }
-        const char *type = pons_get_str(message, "type", "");
-        if (strcmp(type, "telemetry") == 0) {
-            heard_telemetry(l, message);
-        } else if (strcmp(type, "view") == 0) {
-            pons_value_unref(l->view);
-            l->view = pons_value_ref(message);
-        } else if (strcmp(type, "tree") == 0) {
-            l->tree_n += pons__tree_hear(&l->tree, message);
-        } else if (strcmp(type, "hello") == 0) {
-            pthread_mutex_lock(&l->mtx);
-            pons_value_unref(l->hello);
-            l->hello = pons_value_ref(message);
-            pthread_cond_broadcast(&l->news);
-            pthread_mutex_unlock(&l->mtx);
-        }
+        heard(l, message);
         pons_value_unref(message);
     }
 }
@@ -390,9 +400,9 @@ bool pons__live_steer(pons__live *l, double v, double w, bool let_go)
 
 // ---- the routes: workers ------------------------------------------------------------------------
 
-// The hello of the body that is there; waits for one that may be about to come. A new reference, or
-// NULL: there is none.
-static pons_value *body_hello(pons__live *l)
+// The hello of the body that is there; waits for one that may be about to come. The caller clears
+// it; NONE: there is none.
+static pons_report body_hello(pons__live *l)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -403,10 +413,11 @@ static pons_value *body_hello(pons__live *l)
     const bool just_failed = l->failed_ms && l->asked_ms - l->failed_ms < BACK_OFF_MS;
     ring(l);
     // Until there is a hello, or a connection was tried in vain.
-    while (!l->hello && !l->closing && !just_failed && !(l->tries != tries && l->failed_ms) &&
+    while (l->hello.type == PONS_REPORT_NONE && !l->closing && !just_failed &&
+           !(l->tries != tries && l->failed_ms) &&
            pthread_cond_timedwait(&l->news, &l->mtx, &until) == 0) {
     }
-    pons_value *hello = pons_value_ref(l->hello);
+    const pons_report hello = pons_report_share(&l->hello);
     pthread_mutex_unlock(&l->mtx);
     return hello;
 }
@@ -426,21 +437,36 @@ static pons_value *with_walls(const pons_serve *s, const pons_value *world)
     return all;
 }
 
+// What a picture of the robot's place needs of a hello, by the link's own table.
+static pons_value *map_of(const pons_serve *s, const pons_report *hello)
+{
+    static const char *const told[] = {"skills",   "limits",  "driver",
+                                       "robot_id", "boot_id", "simulated"};
+    size_t n = 0;
+    const pons_field *fields = pons_report_fields(PONS_REPORT_HELLO, &n);
+    pons_value *map = pons_object("world", with_walls(s, hello->as.hello.world), NULL);
+    for (size_t i = 0; map && i < n; i++) {
+        bool wanted = false;
+        for (size_t k = 0; k < sizeof told / sizeof told[0]; k++) {
+            wanted = wanted || strcmp(fields[i].name, told[k]) == 0;
+        }
+        if (wanted && pons_fields_encode(&fields[i], 1, hello, map) < 0) {
+            pons_value_unref(map);
+            map = NULL;
+        }
+    }
+    return map;
+}
+
 static void map(pons__request *r)
 {
-    pons_autovalue hello = body_hello(r->s->live);
-    if (!hello) {
+    pons_report hello = body_hello(r->s->live);
+    if (hello.type == PONS_REPORT_NONE) {
         pons__reply_error(r, 503, "no body answers");
         return;
     }
-    pons__reply_json(r, 200,
-                     pons_object("world", with_walls(r->s, pons_get(hello, "world")), "skills",
-                                 pons_value_ref(pons_get(hello, "skills")), "limits",
-                                 pons_value_ref(pons_get(hello, "limits")), "driver",
-                                 json_string(pons_get_str(hello, "driver", "")), "robot_id",
-                                 json_string(pons_get_str(hello, "robot_id", "")), "boot_id",
-                                 json_string(pons_get_str(hello, "boot_id", "")), "simulated",
-                                 json_boolean(pons_get_bool(hello, "simulated", false)), NULL));
+    pons__reply_json(r, 200, map_of(r->s, &hello));
+    pons_report_clear(&hello);
 }
 
 static void live(pons__request *r)

@@ -1,0 +1,382 @@
+// questions.c - the questions that are open, and which answer to one counts.
+//
+// A question stands in one of three places until it is answered:
+//
+//     react.approval, react.also    the inner loop is parked in R5 with it (react/approve.c)
+//     a task's asks                 the task was put aside with it, so that others may run
+//     an await of the engine        an effect of a fork asks, before it goes out
+//
+// The first answer binds. Answers come through the kernel's inbox, which is ordered and durable, so
+// whoever posted first has answered, whether a brain lives or not; K5 writes it down in `hci`:
+//
+//     answers  {question, action, by, at_ms, reason, said}   what counts, the newest KEPT questions
+//     heard    {nonce, question, verdict}                    what became of each message
+//
+//     verdict  bound      it is the answer
+//              late       another one was, and it counts
+//              overrides  a reject, while what was approved had not started: it counts instead
+//              closed     the question is not open (the kernel took over, or it is another's)
+//
+// said is the whole answer. Of a task that was put aside it stands at its question as well, for as long
+// as the task waits for its turn. The brain's loop thread, and whoever reads a store.
+#include "brain/questions.h"
+
+#include "brain/self.h"
+
+#include <string.h>
+
+#define ANSWERS_KEPT 20
+#define HEARD_KEPT   40
+
+static bool started(pons_store store, const char *thread, const pons__tasks *tasks,
+                    const pons_value *react, const pons_value *skills, const char *question,
+                    pons_error *err);
+static void keep(const pons__record *r, pons__list *list, void *entry, size_t most);
+
+// ---- the channel --------------------------------------------------------------------------------
+
+pons__hci *pons__hci_of(pons_brain *b, const pons_value *channel)
+{
+    if (b->hci && b->hci_of == channel && (channel || !b->hci->changed)) {
+        return b->hci;
+    }
+    pons__hci_forget(b);
+    b->hci = pons__record_read(&pons__hci_record, channel);
+    b->hci_of = pons_value_ref(channel);
+    return b->hci;
+}
+
+int pons__hci_put(pons_brain *b, pons_cx *cx)
+{
+    if (!b->hci->changed) {
+        return PONS_OK;
+    }
+    b->hci->changed = false;
+    pons_value *v = pons__record_write(&pons__hci_record, b->hci);
+    pons_value_unref(b->hci_of);
+    b->hci_of = pons_value_ref(v);
+    return pons_cx_put(cx, "hci", v);
+}
+
+void pons__hci_forget(pons_brain *b)
+{
+    pons__record_free(&pons__hci_record, b->hci);
+    pons_value_unref(b->hci_of);
+    b->hci = NULL;
+    b->hci_of = NULL;
+}
+
+const pons_value *pons__question_answer(const pons__hci *hci, const char *question)
+{
+    const pons__answer *a = pons__answer_find(hci, question);
+    const pons_value *response = hci ? hci->approval_response : NULL; // of an earlier program
+    return a && a->said                                              ? a->said
+           : strcmp(pons_get_str(response, "id", ""), question) == 0 ? response
+                                                                     : NULL;
+}
+
+// ---- what is open -------------------------------------------------------------------------------
+
+static void stands(pons__open *list, const char *id, const pons__question *about, pons__task *task,
+                   const pons__hci *hci)
+{
+    if (list->n < PONS__OPEN_MAX) {
+        const bool bound = pons__answer_find(hci, id);
+        list->at[list->n++] = (struct pons__open_one){
+            .id = id, .about = about, .task = task, .answered = bound || (about && about->answer)};
+    }
+}
+
+pons__open pons__questions_open(pons_brain *b)
+{
+    const pons__hci *hci = b->hci;
+    pons__open list = {0};
+    const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
+    const bool putting = inner && inner->task && b->tasks->react->state != PONS_INNER_IDLE &&
+                         inner->activation == b->tasks->react->activation;
+    for (size_t i = 0; putting && i < inner->task->asks.n; i++) { // the kernel will be told of it
+        const pons__question *q = inner->task->asks.at[i];
+        stands(&list, q->id, q, NULL, hci);
+    }
+    if (b->approval_id[0] && inner && inner->approval) {
+        stands(&list, inner->approval->id, inner->approval, NULL, hci);
+        for (size_t i = 0; i < inner->also.n; i++) {
+            const pons__question *q = inner->also.at[i];
+            stands(&list, q->id, q, NULL, hci);
+        }
+    } else if (b->approval_id[0]) {
+        stands(&list, b->approval_id, NULL, NULL, hci);
+    }
+    for (size_t i = 0; i < b->tasks->queue.n; i++) {
+        pons__task *task = b->tasks->queue.at[i];
+        for (size_t k = 0; k < task->asks.n; k++) {
+            const pons__question *q = task->asks.at[k];
+            stands(&list, q->id, q, task, hci);
+        }
+    }
+    return list;
+}
+
+bool pons__question_waits(const pons__task *task)
+{
+    for (size_t i = 0; i < task->asks.n; i++) {
+        if (!((const pons__question *)task->asks.at[i])->answer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *pons__question_asking(pons_brain *b)
+{
+    const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
+    const pons__told *told = b->tasks->react;
+    if (!inner || !inner->task || told->state == PONS_INNER_IDLE ||
+        inner->activation != told->activation) {
+        return "";
+    }
+    if (pons__question_waits(inner->task)) { // R5 has put it aside, and the kernel was not told yet
+        return inner->task->id;
+    }
+    bool open = false;
+    for (size_t i = 0; inner->approval && i <= inner->also.n; i++) {
+        const pons__question *q = i ? inner->also.at[i - 1] : inner->approval;
+        open = open || (!q->answer && !pons__answer_find(b->hci, q->id));
+    }
+    const bool parked = b->approval_id[0] && open;
+    return parked && (told->state == PONS_INNER_STOPPING || !pons__under_way(b)) ? inner->task->id
+                                                                                 : "";
+}
+
+bool pons__under_way(pons_brain *b)
+{
+    size_t i;
+    json_t *r;
+    json_array_foreach(pons_get(pons_run_get(b->react_run, "skills"), "running"), i, r)
+    {
+        const pons__body_goal *g = pons__port_goal(&b->port, pons_get_str(r, "goal_id", ""));
+        if (g && !g->result) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pons__questions_close(pons_brain *b, pons_cx *cx, pons__task *task, const char *why)
+{
+    for (size_t i = 0; i < task->asks.n; i++) {
+        const pons__question *q = task->asks.at[i];
+        pons_cx_emit(
+            cx, "approval.resolved",
+            pons__event(b, pons_object("id", json_string(q->id), "action", json_string("reject"),
+                                       "reason", json_string(why), "by", json_string("the kernel"),
+                                       "at_ms", json_integer(pons_cx_wall_ms(cx)), NULL)));
+    }
+    b->tasks->changed = b->tasks->changed || task->asks.n > 0;
+    pons__list_clear(&pons__question_record, &task->asks);
+}
+
+// ---- which answer counts ------------------------------------------------------------------------
+
+// What it is an answer to: the question that it names, else the first that is open. NULL: it is not open.
+static const struct pons__open_one *meant(const pons__open *list, const char *question)
+{
+    const struct pons__open_one *first = list->n > 0 && !question ? &list->at[0] : NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct pons__open_one *one = &list->at[i];
+        if (question ? strcmp(one->id, question) == 0 : !one->answered) {
+            return one;
+        }
+    }
+    return first;
+}
+
+static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, const char *question,
+                 const pons_value *answer)
+{
+    const int64_t at_ms = pons_get_int(answer, "at_ms", pons_cx_wall_ms(cx));
+    pons__answer *a = pons__record_new(&pons__answer_record);
+    pons__set_text(&a->question, question);
+    pons__set_text(&a->action, pons_get_str(answer, "action", "reject"));
+    pons__set_text(&a->reason, pons_get_str(answer, "reason", ""));
+    pons__set_text(&a->by, pons_get_str(answer, "by", "a person"));
+    a->at_ms = at_ms;
+    pons_autovalue bound = pons__with(answer, "id", json_string(question));
+    pons__json(&a->said, pons__with(bound, "at_ms", json_integer(at_ms)));
+    pons__json(&b->hci->approval_response, pons_value_ref(a->said));
+    for (size_t i = 0; one && one->task && i < one->task->asks.n; i++) {
+        pons__question *q = one->task->asks.at[i];
+        if (q == one->about) {
+            pons__json(&q->answer, pons_value_ref(a->said));
+            b->tasks->changed = true;
+        }
+    }
+    keep(&pons__answer_record, &b->hci->answers, a, ANSWERS_KEPT);
+}
+
+// K5: a message is heard.
+void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
+{
+    pons_error none = PONS_ERROR_INIT;
+    const pons__open list = pons__questions_open(b);
+    const struct pons__open_one *one = meant(&list, pons_get_str(answer, "id", NULL));
+    const char *question = pons_get_str(answer, "id", one ? one->id : "");
+    const char *action = pons_get_str(answer, "action", "reject");
+    const pons__answer *first = pons__answer_find(b->hci, question);
+    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
+    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
+    const char *verdict = first ? "late" : one ? "bound" : "closed";
+    if (first && strcmp(action, "reject") == 0 && strcmp(first->action, "reject") != 0 &&
+        (one ||
+         !started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none))) {
+        verdict = "overrides";
+    }
+    pons__heard *heard = pons__record_new(&pons__heard_record);
+    pons__set_text(&heard->nonce, pons_get_str(answer, "nonce", ""));
+    pons__set_text(&heard->question, question);
+    pons__set_text(&heard->verdict, verdict);
+    keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
+    b->hci->changed = true;
+    if (strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0) {
+        bind(b, cx, one, question, answer);
+        return;
+    }
+    pons_cx_emit(
+        cx, "approval.late",
+        pons__event(b, pons_object("id", json_string(question), "action", json_string(action),
+                                   "verdict", json_string(verdict), "first",
+                                   pons__record_write(&pons__answer_record, first), NULL)));
+}
+
+// Whether what this question's answer approved has left the brain, or is no matter any more.
+static bool inner_started(pons_store store, const char *thread, const pons__react *react,
+                          const pons__skills *skills, const char *question, pons_error *err)
+{
+    const uint32_t sent =
+        ~(1U << PONS_EFFECT_INTENDED | 1U << PONS_EFFECT_REFUSED) & ((1U << 16) - 1);
+    pons_autovalue effects = NULL;
+    if (react && react->approval && strcmp(react->approval->id, question) == 0) {
+        return false;
+    }
+    if (!react || strcmp(react->answered, question) != 0 ||
+        pons_effects_read(store, thread, sent, &effects, err) < 0) {
+        return true;
+    }
+    for (size_t i = 0; skills && i < skills->to_dispatch.n; i++) {
+        if (pons__find(effects, "id", ((const pons__op *)skills->to_dispatch.at[i])->goal_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The same, from the channels as they are stored. What a task was put aside with has not.
+static bool started(pons_store store, const char *thread, const pons__tasks *tasks,
+                    const pons_value *react, const pons_value *skills, const char *question,
+                    pons_error *err)
+{
+    for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
+        const pons__task *task = tasks->queue.at[i];
+        for (size_t k = 0; k < task->asks.n; k++) {
+            if (strcmp(((const pons__question *)task->asks.at[k])->id, question) == 0) {
+                return false;
+            }
+        }
+    }
+    pons__react *r = react ? pons__record_read(&pons__react_record, react) : NULL;
+    pons__skills *s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
+    const bool yes = inner_started(store, thread, r, s, question, err);
+    pons__record_free(&pons__react_record, r);
+    pons__record_free(&pons__skills_record, s);
+    return yes;
+}
+
+// ---- for whoever has posted one -----------------------------------------------------------------
+
+typedef struct letters {
+    const char *question;
+    pons_value *list; // answers to the question, in the order of the inbox
+} letters;
+
+static int read_letter(void *user, const pons_inbox_row *row)
+{
+    letters *l = user;
+    pons_autovalue value = NULL;
+    if (strcmp(row->kind, "answer") == 0 &&
+        pons_value_parse(row->value.data, row->value.len, &value, NULL) >= 0 &&
+        strcmp(pons_get_str(value, "id", ""), l->question) == 0) {
+        json_array_append(l->list, value);
+    }
+    return 0;
+}
+
+// The inbox is read before the state: what is not in the one any more is in the other.
+int pons_answer_read(pons_store store, const char *thread, const char *question, const char *nonce,
+                     pons_value **ret, pons_error *err)
+{
+    pons_autovalue waiting = json_array();
+    pons_autovalue kernel = NULL;
+    pons_autovalue inner = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    letters l = {.question = question, .list = waiting};
+    int rc = store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_letter, &l, err);
+    if (rc >= 0) {
+        rc = pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    pons_state_read(store, thread, PONS_NS_REACT, &inner, &none); // none yet is no fault
+    pons__hci *hci = pons__record_read(&pons__hci_record, pons_get(kernel, "hci"));
+    const pons__answer *bound = pons__answer_find(hci, question);
+    pons_autovalue first = bound ? pons__record_write(&pons__answer_record, bound) : NULL;
+    const char *verdict = NULL;
+    for (size_t i = hci->heard.n; !verdict && i > 0; i--) {
+        const pons__heard *heard = hci->heard.at[i - 1];
+        verdict = strcmp(heard->nonce, nonce) == 0 ? heard->verdict : NULL;
+    }
+    const bool heard = verdict;
+    pons_autovalue all = json_array(); // taken by a tick that was cut short, then what waits
+    size_t i;
+    json_t *msg;
+    json_array_foreach(hci->pending, i, msg)
+    {
+        const pons_value *value = pons_get(msg, "value");
+        if (strcmp(pons_get_str(msg, "kind", ""), "answer") == 0 &&
+            strcmp(pons_get_str(value, "id", ""), question) == 0) {
+            json_array_append(all, (json_t *)value);
+        }
+    }
+    json_array_extend(all, waiting);
+    const pons_value *own = pons__find(all, "nonce", nonce);
+    if (!first && json_array_size(all) > 0) {
+        first = json_incref(json_array_get(all, 0));
+    }
+    if (!verdict) {
+        const bool mine = strcmp(pons_get_str(first, "nonce", ""), nonce) == 0;
+        const bool takes_back = strcmp(pons_get_str(own, "action", ""), "reject") == 0 &&
+                                strcmp(pons_get_str(first, "action", ""), "reject") != 0;
+        pons__tasks *tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
+        verdict = mine ? "bound"
+                  : takes_back && !started(store, thread, tasks, pons_get(inner, "react"),
+                                           pons_get(inner, "skills"), question, &none)
+                      ? "overrides"
+                      : "late";
+        pons__record_free(&pons__tasks_record, tasks);
+    }
+    *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(heard), "first",
+                       first ? pons_value_ref(first) : json_null(), NULL);
+    pons__record_free(&pons__hci_record, hci);
+    return PONS_OK;
+}
+
+// ---- small things -------------------------------------------------------------------------------
+
+// Appends to a list, and drops the oldest beyond so many. Takes the entry.
+static void keep(const pons__record *r, pons__list *list, void *entry, size_t most)
+{
+    while (list->n >= most) {
+        pons__record_free(r, pons__list_take(list, 0));
+    }
+    pons__list_add(list, entry);
+}

@@ -1,0 +1,458 @@
+// test_questions.c - several questions at once: of one decision, and of tasks that were put aside while
+// others run.
+//
+// A task that waits for a person lets the others go first; its question stays open, under its id, and is
+// answered at any time: before its turn comes, in any order, by whom and however late. What was asked is
+// asked once, and what was approved is done once, whoever dies meanwhile. A stop, a cancel and a
+// deadline close questions wherever they stand.
+#include "brain_bench.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SOON 5.0
+#define LONG 60.0
+
+#define MOVES "navigate_to_pose"
+
+static void begin(bench *b, const char *script)
+{
+    bench_open(b, script);
+    json_object_set_new(json_object_get(b->config, "approval"), "skills", json_pack("[s]", MOVES));
+    bench_brain(b);
+    bench_run(b, 0.2);
+}
+
+// The questions that are open by now, as `pons status` shows them. The caller's.
+static pons_value *open_now(bench *b)
+{
+    pons_autovalue status = pons_brain_status(b->brain);
+    return pons_value_ref(pons_get(status, "approvals"));
+}
+
+static const char *id_of(const pons_value *open, const char *task)
+{
+    const pons_value *q = NULL;
+    size_t i;
+    json_t *one;
+    json_array_foreach(open, i, one)
+    {
+        q = strcmp(pons_get_str(one, "task_id", ""), task) == 0 ? one : q;
+    }
+    if (!q) {
+        fail_msg("no question of %s is open", task);
+    }
+    return pons_get_str(q, "id", "");
+}
+
+static void answer(bench *b, const char *id, const char *rest)
+{
+    char text[300];
+    snprintf(text, sizeof text, "{'id':'%s','nonce':'n','by':'anna',%s}", id, rest);
+    bench_post(b, "answer", text);
+}
+
+#define APPROVE "'action':'approve'"
+#define REJECT  "'action':'reject','reason':'the floor is wet'"
+
+static void say(bench *b, const char *text)
+{
+    bench_post(b, "say", text);
+}
+
+// A task that asks is put aside, and one that does not is done; the id of the question that is still open.
+static void put_aside(bench *b, char ret[64])
+{
+    begin(b, NULL);
+    bench_goal_text(b, "去厨房");
+    const pons_value *asked = bench_await(b, "approval.requested", NULL, NULL, SOON);
+    snprintf(ret, 64, "%s", pons_get_str(asked, "id", ""));
+    say(b, "{'text':'wait 1 seconds'}");
+    bench_await(b, "task.done", "status", "succeeded", SOON);
+    assert_int_equal(bench_starts(b, "wait"), 1);
+    assert_int_equal(bench_count(b, "approval.resolved", NULL, NULL), 0);
+}
+
+static void others_run_while_one_waits(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 3; how++) { // approve, reject, edit
+        bench b;
+        char id[64];
+        put_aside(&b, id);
+        pons_autovalue open = open_now(&b);
+        assert_string_equal(id_of(open, "task-1"), id);
+        answer(&b, id,
+               how == 0   ? APPROVE
+               : how == 1 ? REJECT
+                          : "'action':'edit','args':{'zone':'bedroom'}");
+        const pons_value *closed = bench_await(&b, "approval.resolved", "id", id, SOON);
+        assert_string_equal(pons_get_str(closed, "by", ""), "anna");
+        bench_await(&b, "task.done", "status", how == 1 ? "aborted" : "succeeded", LONG);
+        assert_int_equal(bench_starts(&b, MOVES), how != 1);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+        assert_true(how != 2 || b.y < 4.0); // in the bedroom
+        bench_close(&b);
+    }
+}
+
+// Three ask at once, and are answered from behind.
+static void three_questions_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const tasks[] = {"task-1", "task-2", "task-3"};
+    for (int deaths = 0; deaths < 2; deaths++) {
+        bench b;
+        begin(&b, NULL);
+        bench_goal_text(&b, "去厨房");
+        bench_goal_text(&b, "去卧室");
+        bench_goal_text(&b, "去厨房");
+        for (int i = 0; i < 3; i++) {
+            bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        }
+        bench_run(&b, 0.5);
+        if (deaths) {
+            bench_kill(&b);
+            bench_run(&b, 0.5);
+            bench_brain(&b);
+            bench_run(&b, 0.5);
+        }
+        pons_autovalue open = open_now(&b);
+        assert_int_equal(json_array_size(open), 3);
+        for (int i = 2; i >= 0; i--) {
+            answer(&b, id_of(open, tasks[i]), i == 1 ? REJECT : APPROVE);
+            const pons_value *end = bench_await(&b, "task.done", NULL, NULL, LONG);
+            assert_string_equal(pons_get_str(end, "task_id", ""), tasks[i]);
+            assert_string_equal(pons_get_str(end, "status", ""), i == 1 ? "aborted" : "succeeded");
+        }
+        assert_int_equal(bench_starts(&b, MOVES), 2);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 3);
+        bench_close(&b);
+    }
+}
+
+// It has its answer while another one of its priority is at work: that one is not interrupted.
+static void an_answer_waits_for_its_turn(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    bench_goal_text(&b, "去厨房");
+    char id[64];
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    snprintf(id, sizeof id, "%s", pons_get_str(asked, "id", ""));
+    say(&b, "{'text':'wait 1 seconds'}");
+    bench_await(&b, "effect", "skill", "wait", SOON);
+    answer(&b, id, APPROVE);
+    const pons_value *end = bench_await(&b, "task.done", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(end, "task_id", ""), "task-2");
+    assert_int_equal(bench_starts(&b, MOVES), 0);
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    assert_int_equal(bench_starts(&b, MOVES), 1);
+    assert_int_equal(bench_sent(&b, "cancel", NULL, NULL), 0);
+    bench_close(&b);
+}
+
+// Killed at every commit from the moment at which it is put aside to its end.
+static void whoever_dies_it_is_done_once(void **state)
+{
+    (void)state;
+    int deaths = 0;
+    for (int64_t n = 1; n <= 60; n++) {
+        for (int before = 0; before <= 1; before++) {
+            bench b;
+            char id[64];
+            begin(&b, NULL);
+            bench_goal_text(&b, "去厨房");
+            const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+            snprintf(id, sizeof id, "%s", pons_get_str(asked, "id", ""));
+            bench_run(&b, 0.1);
+            b.kill_at = b.commits + n;
+            b.kill_before = before;
+            say(&b, "{'text':'wait 1 seconds'}");
+            bench_run(&b, 1.0);
+            answer(&b, id, n % 2 ? APPROVE : REJECT);
+            bench_run(&b, 1.0);
+            deaths += b.dead;
+            bench_kill(&b);
+            bench_run(&b, 0.5);
+            bench_brain(&b);
+            bench_run(
+                &b,
+                10.0); // an event of the last commit is in the store alone: the status is looked at
+            pons_autovalue status = pons_brain_status(b.brain);
+            const pons_value *ended = pons_get(status, "finished");
+            int succeeded = 0;
+            for (size_t i = 0; i < json_array_size(ended); i++) {
+                const char *how = pons_get_str(json_array_get(ended, i), "status", "");
+                succeeded += strcmp(how, "succeeded") == 0;
+            }
+            assert_int_equal(json_array_size(ended), 2);
+            assert_int_equal(bench_starts(&b, MOVES), n % 2);
+            assert_int_equal(bench_starts(&b, "wait"), 1);
+            assert_int_equal(succeeded, 1 + n % 2);
+            pons_autovalue open = open_now(&b);
+            assert_int_equal(json_array_size(open), 0);
+            bench_close(&b);
+        }
+    }
+    assert_true(deaths > 40);
+}
+
+// One that is stuck asks whether it shall go on; others need not wait for that.
+static void who_is_stuck_lets_others_go(void **state)
+{
+    (void)state;
+    for (int yes = 0; yes < 2; yes++) {
+        bench b;
+        bench_open(&b, NULL);
+        bench_brain(&b);
+        b.fail_code = 204;
+        bench_goal_text(&b, "去厨房");
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 120.0);
+        char id[64];
+        snprintf(id, sizeof id, "%s", pons_get_str(asked, "id", ""));
+        const int starts = bench_starts(&b, MOVES);
+        say(&b, "{'text':'wait 1 seconds'}");
+        bench_await(&b, "task.done", "status", "succeeded", SOON);
+        bench_run(&b, 60.0); // and nothing of it moves meanwhile
+        assert_int_equal(bench_starts(&b, MOVES), starts);
+        b.fail_code = 0;
+        answer(&b, id, yes ? APPROVE : REJECT);
+        bench_await(&b, "task.done", "status", yes ? "succeeded" : "aborted", LONG);
+        assert_int_equal(bench_starts(&b, MOVES), starts + yes);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+        bench_close(&b);
+    }
+}
+
+// ---- what closes a question ---------------------------------------------------------------------
+
+static void a_stop_closes_what_was_put_aside(void **state)
+{
+    (void)state;
+    for (int approved = 0; approved < 2; approved++) {
+        bench b;
+        char id[64];
+        put_aside(&b, id);
+        say(&b, "{'text':'stop'}");
+        if (approved) {
+            answer(&b, id, APPROVE); // in one breath
+        }
+        bench_await(&b, "mode", "mode", "SAFE", SOON);
+        bench_run(&b, 2.0);
+        pons_autovalue open = open_now(&b);
+        assert_int_equal(json_array_size(open), 0);
+        assert_int_equal(bench_starts(&b, MOVES), 0);
+        b.lifts = true;
+        bench_post(&b, "control", "{'word':'reset'}");
+        bench_run(&b, 1.0);
+        bench_post(&b, "control", "{'word':'continue'}");
+        bench_await(&b, "approval.requested", NULL, NULL, LONG); // anew
+        assert_int_equal(bench_starts(&b, MOVES), 0);
+        bench_close(&b);
+    }
+}
+
+static void a_cancel_closes_it(void **state)
+{
+    (void)state;
+    bench b;
+    char id[64];
+    put_aside(&b, id);
+    bench_post(&b, "control", "{'word':'cancel','task':'task-1'}");
+    bench_await(&b, "approval.resolved", "id", id, SOON);
+    bench_await(&b, "task.done", "status", "cancelled", SOON);
+    answer(&b, id, APPROVE);
+    const pons_value *late = bench_await(&b, "approval.late", "id", id, SOON);
+    assert_string_equal(pons_get_str(late, "verdict", ""), "closed");
+    bench_run(&b, 5.0);
+    assert_int_equal(bench_starts(&b, MOVES), 0);
+    bench_close(&b);
+}
+
+static void its_deadline_goes_on(void **state)
+{
+    (void)state;
+    for (int dead = 0; dead < 2; dead++) {
+        bench b;
+        bench_open(&b, NULL);
+        json_t *approval = json_object_get(b.config, "approval");
+        json_object_set_new(approval, "skills", json_pack("[s]", MOVES));
+        json_object_set_new(approval, "deadline_s", json_integer(5));
+        bench_brain(&b);
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        say(&b, "{'text':'wait 1 seconds'}");
+        bench_await(&b, "task.done", "status", "succeeded", SOON);
+        if (dead) {
+            bench_kill(&b);
+            bench_run(&b, 10.0);
+            bench_brain(&b);
+        }
+        const pons_value *closed = bench_await(&b, "approval.resolved", NULL, NULL, 10.0);
+        assert_string_equal(pons_get_str(closed, "by", ""), "the deadline");
+        bench_await(&b, "task.done", "status", "aborted", LONG);
+        assert_int_equal(bench_starts(&b, MOVES), 0);
+        bench_close(&b);
+    }
+}
+
+static void a_reject_wins_until_its_turn_comes(void **state)
+{
+    (void)state;
+    bench b;
+    char id[64];
+    begin(&b, NULL);
+    bench_goal_text(&b, "去厨房");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    snprintf(id, sizeof id, "%s", pons_get_str(asked, "id", ""));
+    say(&b, "{'text':'wait 1 seconds'}");
+    bench_await(&b, "effect", "skill", "wait", SOON);
+    answer(&b, id, APPROVE);
+    bench_run(&b, 0.04);
+    bench_post(&b, "answer", "{'action':'reject','nonce':'m','by':'bert'}"); // of no id: that one
+    answer(&b, id, "'action':'reject','reason':'after all'");
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    bench_await(&b, "task.done", "status", "aborted", LONG);
+    assert_int_equal(bench_starts(&b, MOVES), 0);
+    bench_close(&b);
+}
+
+// A higher priority takes over: the question stays what it was.
+static void a_preemption_leaves_it_open(void **state)
+{
+    (void)state;
+    bench b;
+    char id[64];
+    begin(&b, NULL);
+    bench_goal_text(&b, "去厨房");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    snprintf(id, sizeof id, "%s", pons_get_str(asked, "id", ""));
+    say(&b, "{'text':'wait 1 seconds','priority':'urgent'}");
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    b.battery = 15.0; // and the kernel's own task
+    bench_await(&b, "task.active", "source", "battery", SOON);
+    bench_run(&b, 1.0);
+    pons_autovalue open = open_now(&b);
+    assert_string_equal(id_of(open, "task-1"), id);
+    answer(&b, id, APPROVE);
+    bench_run(&b, 1.0);
+    assert_int_equal(bench_starts(&b, MOVES), 0); // charging goes first
+    b.battery = 95.0;
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    assert_int_equal(bench_starts(&b, MOVES), 1);
+    bench_close(&b);
+}
+
+static void a_run_that_only_waits_for_people_says_so(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "skills", json_pack("[s]", MOVES));
+    b.keep_running = false;
+    bench_brain(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_goal_text(&b, "wait 1 seconds");
+    bench_goal_text(&b, "去卧室");
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    bench_await(&b, "run.done", "status", "waiting", SOON);
+    pons_autovalue open = open_now(&b);
+    assert_int_equal(json_array_size(open), 2);
+    answer(&b, id_of(open, "task-1"), APPROVE);
+    answer(&b, id_of(open, "task-3"), APPROVE);
+    bench_await(&b, "run.done", "status", "succeeded", LONG);
+    assert_int_equal(bench_starts(&b, MOVES), 2);
+    bench_close(&b);
+}
+
+// ---- several of one decision --------------------------------------------------------------------
+
+#define ASKS_TWICE                                                                                 \
+    "[{'decision':{'type':'CONTINUE','reason':'which?','ops':["                                    \
+    "{'op':'dispatch','skill':'wait','args':{'seconds':1}},"                                       \
+    "{'op':'approval','question':'may I wait?'},"                                                  \
+    "{'op':'approval','question':'which door?','options':['left','right']},"                       \
+    "{'op':'approval','question':'how are you?'}]}},"                                              \
+    "{'decision':{'type':'ABORT','reason':'enough'},'repeat':true}]"
+
+static void each_question_of_a_decision_is_its_own(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) { // all yes; a no to the last; killed between; put aside
+        bench b;
+        begin(&b, ASKS_TWICE);
+        bench_goal_text(&b, "do something");
+        for (int i = 0; i < 3; i++) {
+            bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        }
+        bench_run(&b, 0.2);
+        pons_autovalue open = open_now(&b);
+        assert_int_equal(json_array_size(open), 3);
+        const char *id[3];
+        for (size_t i = 0; i < 3; i++) {
+            id[i] = pons_get_str(json_array_get(open, i), "id", "");
+        }
+        assert_string_not_equal(id[0], id[1]);
+        assert_int_equal(json_array_size(pons_get(json_array_get(open, 0), "ops")), 1);
+        assert_int_equal(json_array_size(pons_get(json_array_get(open, 1), "ops")), 0);
+        say(&b, "{'text':'left'}"); // the option of the second
+        bench_run(&b, 0.3);
+        pons_autovalue left = open_now(&b);
+        assert_int_equal(bench_count(&b, "effect", NULL, NULL), 0);
+        if (how == 2) {
+            bench_kill(&b);
+            bench_run(&b, 0.3);
+            bench_brain(&b);
+        } else if (how == 3) {
+            b.battery = 15.0;
+            bench_await(&b, "task.active", "source", "battery", SOON);
+            bench_run(&b, 1.0);
+            pons_autovalue still = open_now(&b);
+            assert_int_equal(json_array_size(still), 2); // the one that was answered has its answer
+        }
+        answer(&b, id[2], how == 1 ? REJECT : "'action':'approve','answer':'fine'");
+        answer(&b, id[0], APPROVE);
+        bench_run(&b, 0.2);
+        b.battery = 95.0;
+        bench_await(&b, "approval.resolved", NULL, NULL, SOON);
+        const pons_value *look = bench_await(&b, "observation", NULL, NULL, SOON);
+        const pons_value *human = pons_get(pons_get(look, "observation"), "human");
+        const pons_value *also = pons_get(human, "also");
+        assert_string_equal(pons_get_str(human, "question", ""), "may I wait?");
+        assert_int_equal(json_array_size(also), 2);
+        assert_string_equal(pons_get_str(json_array_get(also, 0), "answer", ""), "left");
+        assert_string_equal(pons_get_str(json_array_get(also, 1), "answer", ""),
+                            how == 1 ? "no" : "fine");
+        bench_run(&b, 1.0);
+        assert_int_equal(bench_starts(&b, "wait"), how != 1); // a no to any sends nothing
+        assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 3);
+        bench_close(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(others_run_while_one_waits),
+        cmocka_unit_test(three_questions_in_any_order),
+        cmocka_unit_test(an_answer_waits_for_its_turn),
+        cmocka_unit_test(whoever_dies_it_is_done_once),
+        cmocka_unit_test(who_is_stuck_lets_others_go),
+        cmocka_unit_test(a_stop_closes_what_was_put_aside),
+        cmocka_unit_test(a_cancel_closes_it),
+        cmocka_unit_test(its_deadline_goes_on),
+        cmocka_unit_test(a_reject_wins_until_its_turn_comes),
+        cmocka_unit_test(a_preemption_leaves_it_open),
+        cmocka_unit_test(a_run_that_only_waits_for_people_says_so),
+        cmocka_unit_test(each_question_of_a_decision_is_its_own),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("questions", tests, NULL, NULL);
+}
