@@ -275,6 +275,7 @@ int cli_bt_watch(cli *c, const char *groot, pons_error *err);
 int cmd_onboard(cli *c, pons_error *err);
 int cmd_watchdog(cli *c, pons_error *err);
 int cmd_workspace(cli *c, pons_error *err);
+int cmd_fleet(cli *c, pons_error *err);
 int cmd_run(cli *c, pons_error *err);
 int cmd_resume(cli *c, pons_error *err);
 int cmd_threads(cli *c, pons_error *err);

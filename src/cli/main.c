@@ -59,6 +59,8 @@ static const cli_command commands[] = {
      "offer the robot to MCP clients, or look at servers", cmd_mcp},
     {"watchdog", "pons watchdog hal [--once] [--robot ID]",
      "do what ACTION.md has pending, with the body of the workspace", cmd_watchdog},
+    {"fleet", "pons fleet simulate", "many robots, one orchestrator: played on a virtual clock",
+     cmd_fleet},
     {"workspace", "pons workspace check [DIR] | show [FILE] | convert [DIR] --to DIALECT",
      "check, show and convert a workspace's protocol files", cmd_workspace},
     {"lessons", "pons lessons search WORDS", "what LESSONS.md has about it, best first; 1: nothing",
