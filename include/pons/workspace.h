@@ -132,7 +132,9 @@ typedef struct pons_ws_command { // a change that somebody's edit asks for
 typedef struct pons_ws_merge {
     pons_ws_role role;   // whose edit it is
     uint64_t generation; // of the result's stamp
-    bool no_deletions;   // theirs may be a part of a text only: what it lacks was not taken out
+    const pons_ws_doc
+        *taken; // an edit of base that was taken in, and that theirs goes on from; NULL: none
+    bool no_deletions; // theirs may be a part of a text only: what it lacks was not taken out
     // Each command, before the result is written; NULL: nobody asks.
     void (*command)(void *user, const pons_ws_command *c);
     void *user;

@@ -167,6 +167,52 @@ static void an_edit_becomes_a_command(void **state)
     folder_close(&f);
 }
 
+static void drop(folder *f, const char *id)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_change c = {"action", id, NULL};
+    assert_int_equal(pons_ws_place_change(f->place, PONS_WS_ACTION, &c, 1, &err), PONS_OK);
+}
+
+// An editor that goes on from its own text, while what it wrote was taken in, and out again.
+static void an_edit_is_a_command_once(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"<!-- pons generation=2 -->\n", ""}; // and without a stamp
+    for (size_t k = 0; k < 2; k++) {
+        folder f;
+        folder_open(&f, PONS_WS_BY_HAL);
+        set_status(&f, "a2", "completed");
+        char texts[3][512];
+        for (int i = 0; i < 3; i++) {
+            int n =
+                snprintf(texts[i], sizeof texts[i], "# Mine\n\nWords.\n\n```json\n{\"queue\": [\n");
+            for (int e = 0; e <= i; e++) {
+                n += snprintf(texts[i] + n, sizeof texts[i] - (size_t)n,
+                              "%s  {\"action_id\": \"e%d\", \"action_type\": \"stop\"}",
+                              e ? ",\n" : "", e);
+            }
+            snprintf(texts[i] + n, sizeof texts[i] - (size_t)n, "\n]}\n```\n\nMore words.\n%s",
+                     bodies[k]);
+        }
+        for (int i = 0; i < 3; i++) {
+            char id[8];
+            put(&f, "ACTION.md", texts[i]);
+            look(&f, PONS_WS_ACTION);
+            snprintf(id, sizeof id, "e%d", i);
+            drop(&f, id);
+        }
+        for (int e = 0; e < 3; e++) {
+            char said[64];
+            snprintf(said, sizeof said, "action e%d ->pending;", e);
+            const char *first = strstr(f.commands, said);
+            assert_non_null(first);
+            assert_null(strstr(first + 1, said));
+        }
+        folder_close(&f);
+    }
+}
+
 static void what_runs_is_nobody_elses(void **state)
 {
     (void)state;
@@ -491,6 +537,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_edit_becomes_a_command),
+        cmocka_unit_test(an_edit_is_a_command_once),
         cmocka_unit_test(what_runs_is_nobody_elses),
         cmocka_unit_test(an_old_text_is_no_loss),
         cmocka_unit_test(a_deletion_needs_a_stamp),

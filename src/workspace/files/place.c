@@ -68,8 +68,9 @@ struct pons_ws_place {
     pons_ws_role as; // whose changes are being made
 };
 
+// patient: it may be half written, and is waited for.
 static int settle(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes, size_t n,
-                  pons_error *err);
+                  bool patient, pons_error *err);
 
 // ---- notices ------------------------------------------------------------------------------------
 
@@ -212,7 +213,7 @@ static bool look_at_old(pons_ws_place *p, old *o)
     pons_ws_destroy(d);
     if (readable) {
         add_pending(&p->files[o->file], &text);
-        if (settle(p, o->file, NULL, 0, &err) == PONS_OK) {
+        if (settle(p, o->file, NULL, 0, true, &err) == PONS_OK) {
             snprintf(o->hash, sizeof o->hash, "%s", hash);
         }
     } else if (p->now_ms >= o->until_ms) {
@@ -299,26 +300,89 @@ static int suspend(pons_ws_place *p, pons_ws_file file, const pons_buf *text, co
     return PONS_EBUSY;
 }
 
+// How many records differ.
+static size_t distance(const pons_ws_doc *a, const pons_ws_doc *b)
+{
+    const pons_ws_doc *const docs[] = {a, b};
+    size_t apart = 0, n;
+    for (size_t k = 0; k < 2; k++) {
+        const pons_ws_record *all = pons_ws_records(docs[k], &n);
+        for (size_t i = 0; i < n; i++) {
+            const pons_ws_record *other = pons_ws_find(docs[1 - k], all[i].kind, all[i].id);
+            apart += !other || (k == 0 && !json_equal(other->value, all[i].value));
+        }
+    }
+    return apart;
+}
+
+// Whether theirs has all that an edit had made of its base.
+static bool goes_on(const pons_ws_doc *base, const pons_ws_doc *edit, const pons_ws_doc *theirs)
+{
+    size_t n = 0;
+    const pons_ws_record *all = pons_ws_records(edit, &n);
+    for (size_t i = 0; i < n; i++) {
+        const pons_ws_record *was = pons_ws_find(base, all[i].kind, all[i].id);
+        const pons_ws_record *is = pons_ws_find(theirs, all[i].kind, all[i].id);
+        const bool made = !was || !json_equal(was->value, all[i].value);
+        if (made && (!is || !json_equal(is->value, all[i].value))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Somebody's edit of the base that was taken in already, and that they have gone on from: what it says is no
+// command again. The nearest one; NULL: none.
+static pons_ws_doc *taken_of(pons_ws_place *p, pons_ws_file file, const pons_ws_doc *base,
+                             const pons_ws_doc *theirs)
+{
+    const char *name = pons_ws_file_name(file);
+    pons_buf seen[PONS__WS_SEEN_MAX];
+    pons_ws_doc *best = NULL;
+    const size_t n = pons__ws_seen_load(p->dir, name, pons_ws_generation(theirs), seen);
+    size_t least = n ? distance(base, theirs) : 0;
+    for (size_t i = 0; i < n; i++) {
+        pons_ws_doc *d = NULL;
+        if (least && pons_ws_read(file, seen[i].data ? seen[i].data : "", seen[i].len, name, &d,
+                                  NULL) == PONS_OK) {
+            const size_t apart = distance(d, theirs);
+            if (apart < least && goes_on(base, d, theirs)) {
+                pons_ws_destroy(best);
+                best = d;
+                d = NULL;
+                least = apart;
+            }
+        }
+        pons_ws_destroy(d);
+        pons_buf_fini(&seen[i]);
+    }
+    return best;
+}
+
 // Their text and what is ours since, as one.
 static int take_theirs(pons_ws_place *p, pons_ws_file file, const pons_ws_doc *theirs,
                        uint64_t generation, pons_buf *out, pons_error *err)
 {
-    state *s = &p->files[file];
+    const state *s = &p->files[file];
+    const char *name = pons_ws_file_name(file);
+    const uint64_t stamp = pons_ws_generation(theirs);
     pons_autobuf text = PONS_BUF_INIT;
     pons_ws_doc *base = NULL;
     uint64_t is = 0;
-    const uint64_t stamp = pons_ws_generation(theirs);
     if (stamp && stamp != s->generation &&
-        pons__ws_base_load(p->dir, pons_ws_file_name(file), stamp, &text, &is, NULL) == PONS_OK) {
-        pons_ws_read(file, text.data, text.len, pons_ws_file_name(file), &base, NULL);
+        pons__ws_base_load(p->dir, name, stamp, &text, &is, NULL) == PONS_OK) {
+        pons_ws_read(file, text.data, text.len, name, &base, NULL);
     }
+    pons_ws_doc *taken = taken_of(p, file, base ? base : s->newest, theirs);
     pons_ws_merge m = {.role = (pons_ws_role)role_of_editor(file),
                        .generation = generation,
+                       .taken = taken,
                        .no_deletions = !base && stamp != s->generation,
                        .command = on_command,
                        .user = p};
     p->at = file;
     const int rc = pons_ws_merge_docs(base ? base : s->newest, s->newest, theirs, &m, out, err);
+    pons_ws_destroy(taken);
     if (rc == PONS_OK && m.clashes) {
         notice(p, pons_ws_file_name(file), "%zu places were changed by two: both are kept",
                m.clashes);
@@ -357,6 +421,20 @@ static int put_changes(pons_ws_place *p, pons_ws_file file, const pons_buf *text
     return rc;
 }
 
+// While it is ours still, its events are no edits.
+static void note_own(const pons_ws_place *p, pons_ws_file file, const pons_buf *text)
+{
+    char path[PATH_MAX];
+    pons_autobuf is = PONS_BUF_INIT;
+    struct stat before, after;
+    snprintf(path, sizeof path, "%s/%s", p->dir, pons_ws_file_name(file));
+    if (p->watch && stat(path, &before) == 0 && pons__ws_read_file(path, &is, NULL) == PONS_OK &&
+        stat(path, &after) == 0 && before.st_ino == after.st_ino && is.len == text->len &&
+        memcmp(is.data, text->data, is.len) == 0) {
+        pons__ws_watch_wrote(p->watch, file, &after);
+    }
+}
+
 // The new text is kept, and takes the file's place. 1: something else came out, and is pending.
 static int put_in_place(pons_ws_place *p, pons_ws_file file, const pons_buf *text,
                         uint64_t generation, const pons_buf *expect, pons_error *err)
@@ -379,6 +457,7 @@ static int put_in_place(pons_ws_place *p, pons_ws_file file, const pons_buf *tex
     if (rc < 0 || !expect) {
         return rc;
     }
+    note_own(p, file, text);
     char came_hash[PONS__WS_HASH];
     pons__ws_hash(came.data, came.len, came_hash);
     watch_old(p, file, keep, came_hash);
@@ -403,6 +482,17 @@ static int adopt(pons_ws_place *p, pons_ws_file file, const pons_buf *text, pons
                               text->data, text->len, err);
 }
 
+// An edit that is in what is written now is taken in: whoever goes on from it has edited it. Not before: who
+// died in between would have forgotten it.
+static void keep_seen(const pons_ws_place *p, const char *name, uint64_t stamp,
+                      const pons_buf *took, int rc)
+{
+    pons_error err = PONS_ERROR_INIT; // without it an edit may be taken in twice
+    if (rc >= 0 && took->len) {
+        pons__ws_seen_save(p->dir, name, stamp, took->data, took->len, &err);
+    }
+}
+
 // One round: what there is becomes what there is to be. 1: again.
 static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes, size_t n,
                     bool patient, bool *done, pons_error *err)
@@ -410,6 +500,8 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
     state *s = &p->files[file];
     char path[PATH_MAX];
     pons_autobuf now = PONS_BUF_INIT, merged = PONS_BUF_INIT, next = PONS_BUF_INIT;
+    pons_autobuf took = PONS_BUF_INIT; // of theirs, with this stamp
+    uint64_t stamp = 0;
     const char *name = pons_ws_file_name(file);
     snprintf(path, sizeof path, "%s/%s", p->dir, name);
     int rc = read_quiet(path, s->newest, patient, &now, err);
@@ -445,6 +537,8 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
             return 1;
         }
         rc = take_theirs(p, file, d, generation, &merged, err);
+        stamp = pons_ws_generation(d);
+        pons_buf_bytes(&took, theirs->data, theirs->len);
         pons_ws_destroy(d);
         if (rc < 0) {
             return rc;
@@ -471,15 +565,17 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
         rc = edited ? pons__ws_base_save(p->dir, name, generation, next.data, next.len, err)
                     : PONS_OK;
         rc = rc < 0 || !edited ? rc : set_newest(p, file, &next, generation, err);
+        keep_seen(p, name, stamp, &took, rc);
         return rc < 0 ? rc : s->n_pending > 0;
     }
     rc = put_in_place(p, file, &next, generation, missing ? NULL : &now, err);
+    keep_seen(p, name, stamp, &took, rc);
     *done = *done || rc >= 0;
     return rc < 0 ? rc : rc == 1 || s->n_pending > 0;
 }
 
 static int settle(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes, size_t n,
-                  pons_error *err)
+                  bool patient, pons_error *err)
 {
     int lock = -1;
     bool done = false;
@@ -490,7 +586,7 @@ static int settle(pons_ws_place *p, pons_ws_file file, const pons_ws_change *cha
     refresh(p, file);
     take_leftover(p, file);
     for (int i = 0; i < TRIES; i++) {
-        rc = round_of(p, file, changes, n, i == 0, &done, err);
+        rc = round_of(p, file, changes, n, patient && i == 0, &done, err);
         if (rc == PONS_ESTALE) { // made or taken away between our look and our write
             continue;
         }
@@ -542,7 +638,7 @@ int pons_ws_place_open(const char *dir, const pons_ws_place_options *options, po
     find_olds(p);
     for (int f = 0; f < PONS_WS_FILES; f++) {
         pons_error why = PONS_ERROR_INIT;
-        settle(p, (pons_ws_file)f, NULL, 0, &why); // what cannot be read has been told
+        settle(p, (pons_ws_file)f, NULL, 0, true, &why); // what cannot be read has been told
     }
     *ret = p;
     return PONS_OK;
@@ -577,12 +673,12 @@ static void on_stranger(void *user, const char *name)
 
 int pons_ws_place_poll(pons_ws_place *p, int64_t now_ms)
 {
-    bool due[PONS_WS_FILES];
+    bool due[PONS_WS_FILES], whole[PONS_WS_FILES];
     p->now_ms = now_ms;
-    int wait = pons__ws_watch_poll(p->watch, now_ms, due, on_stranger, p);
+    int wait = pons__ws_watch_poll(p->watch, now_ms, due, whole, on_stranger, p);
     for (int f = 0; f < PONS_WS_FILES; f++) {
         pons_error err = PONS_ERROR_INIT;
-        const int rc = due[f] ? settle(p, (pons_ws_file)f, NULL, 0, &err) : PONS_OK;
+        const int rc = due[f] ? settle(p, (pons_ws_file)f, NULL, 0, !whole[f], &err) : PONS_OK;
         if (rc < 0 && rc != PONS_EBUSY) {
             char line[1024];
             notice(p, pons_ws_file_name((pons_ws_file)f), "%s",
@@ -599,7 +695,7 @@ int pons_ws_place_poll(pons_ws_place *p, int64_t now_ms)
 
 int pons_ws_place_look(pons_ws_place *p, pons_ws_file file, pons_error *err)
 {
-    return settle(p, file, NULL, 0, err);
+    return settle(p, file, NULL, 0, true, err);
 }
 
 const pons_ws_doc *pons_ws_place_doc(const pons_ws_place *p, pons_ws_file file)
@@ -624,7 +720,7 @@ int pons_ws_place_change_as(pons_ws_place *p, pons_ws_role role, pons_ws_file fi
                               pons_ws_file_name(file), p->o.writes_per_s);
     }
     p->as = role;
-    const int rc = settle(p, file, changes, n, err);
+    const int rc = settle(p, file, changes, n, true, err);
     state *s = &p->files[file];
     if (rc >= 0) {
         s->writes_ms[s->next_write++ % WRITES_MAX] = clock_ms();

@@ -1,7 +1,8 @@
 // watch.c - changes in a folder: inotify, and each second a look at every file, as inotify sees nothing
 // of what another machine writes over a network.
 //
-// An edit is many writes: a file is due when nothing has come for 50 ms, or 500 ms after the first.
+// An edit is many writes: a file is due when nothing has come for 50 ms, or 500 ms after the first. One that was
+// moved into place is whole: it is due at once, or 10 ms after it was due last.
 #include "workspace/files/watch.h"
 
 #include "pons/memory.h"
@@ -20,11 +21,14 @@
 
 #define QUIET_MS      50
 #define LATEST_MS     500
+#define WHOLE_MS      10 // between two looks at a file that is renamed over
 #define LOOK_MS       1000
 #define STRANGERS_MAX 64
 
 typedef struct seen {          // of a file
     int64_t first_ms, last_ms; // of events that were not looked at yet; first 0: none
+    bool whole;                // it need not be waited for
+    int64_t due_ms;            // when it was due last
     ino_t inode;
     off_t size;
     struct timespec changed;
@@ -72,8 +76,47 @@ int pons__ws_watch_fd(const pons__ws_watch *w)
 static void touch(pons__ws_watch *w, int file, int64_t now_ms)
 {
     seen *s = &w->files[file];
+    s->whole = false;
     s->last_ms = now_ms;
     s->first_ms = s->first_ms ? s->first_ms : now_ms;
+}
+
+static bool stat_of(const pons__ws_watch *w, int file, struct stat *ret)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", w->dir, pons_ws_file_name((pons_ws_file)file));
+    return stat(path, ret) == 0;
+}
+
+static bool is_as_seen(const seen *s, const struct stat *st)
+{
+    return s->inode == st->st_ino && s->size == st->st_size &&
+           s->changed.tv_sec == st->st_mtim.tv_sec && s->changed.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+void pons__ws_watch_wrote(pons__ws_watch *w, pons_ws_file file, const struct stat *is)
+{
+    seen *s = &w->files[file];
+    s->inode = is->st_ino;
+    s->size = is->st_size;
+    s->changed = is->st_mtim;
+}
+
+// A file that was moved into place is whole, and need not wait for more.
+static void happened(pons__ws_watch *w, int file, uint32_t mask, int64_t now_ms)
+{
+    seen *s = &w->files[file];
+    struct stat st;
+    const bool there = stat_of(w, file, &st);
+    const bool gone = mask & (IN_MOVED_FROM | IN_DELETE);
+    // Another file than the one that we know: nobody writes into what was moved here.
+    const bool whole =
+        there && mask & IN_MOVED_TO && st.st_ino != s->inode && (!s->first_ms || s->whole);
+    if (there && (gone || is_as_seen(s, &st))) {
+        return; // pons itself exchanged it, or what came after tells of itself
+    }
+    touch(w, file, now_ms);
+    s->whole = whole;
 }
 
 static bool is_stranger(const char *name)
@@ -100,19 +143,14 @@ static void tell_stranger(pons__ws_watch *w, const char *name,
 static void look(pons__ws_watch *w, int64_t now_ms, void (*stranger)(void *user, const char *name),
                  void *user)
 {
-    char path[PATH_MAX];
     for (int f = 0; f < PONS_WS_FILES; f++) {
         struct stat st = {0};
         seen *s = &w->files[f];
-        snprintf(path, sizeof path, "%s/%s", w->dir, pons_ws_file_name((pons_ws_file)f));
-        if (stat(path, &st) < 0) {
+        if (!stat_of(w, f, &st)) {
             st = (struct stat){0};
         }
-        if (s->inode != st.st_ino || s->size != st.st_size ||
-            s->changed.tv_sec != st.st_mtim.tv_sec || s->changed.tv_nsec != st.st_mtim.tv_nsec) {
-            s->inode = st.st_ino;
-            s->size = st.st_size;
-            s->changed = st.st_mtim;
+        if (!is_as_seen(s, &st)) {
+            pons__ws_watch_wrote(w, (pons_ws_file)f, &st);
             touch(w, f, now_ms);
         }
     }
@@ -140,7 +178,7 @@ static void read_events(pons__ws_watch *w, int64_t now_ms)
             for (int f = 0; f < PONS_WS_FILES; f++) {
                 if (e->mask & IN_Q_OVERFLOW ||
                     (e->len && strcmp(e->name, pons_ws_file_name((pons_ws_file)f)) == 0)) {
-                    touch(w, f, now_ms);
+                    happened(w, f, e->mask, now_ms);
                 }
             }
         }
@@ -148,7 +186,8 @@ static void read_events(pons__ws_watch *w, int64_t now_ms)
 }
 
 int pons__ws_watch_poll(pons__ws_watch *w, int64_t now_ms, bool due[PONS_WS_FILES],
-                        void (*stranger)(void *user, const char *name), void *user)
+                        bool whole[PONS_WS_FILES], void (*stranger)(void *user, const char *name),
+                        void *user)
 {
     read_events(w, now_ms);
     if (!w->looked || now_ms - w->looked_ms >= LOOK_MS) {
@@ -158,10 +197,14 @@ int pons__ws_watch_poll(pons__ws_watch *w, int64_t now_ms, bool due[PONS_WS_FILE
     for (int f = 0; f < PONS_WS_FILES; f++) {
         seen *s = &w->files[f];
         const int64_t quiet = s->last_ms + QUIET_MS, latest = s->first_ms + LATEST_MS;
-        const int64_t at = quiet < latest ? quiet : latest;
+        const int64_t last =
+            s->due_ms + WHOLE_MS; // who renames all the time is not looked at each time
+        const int64_t at = s->whole ? last : quiet < latest ? quiet : latest;
         due[f] = s->first_ms && now_ms >= at;
+        whole[f] = due[f] && s->whole;
         if (due[f]) {
             s->first_ms = 0;
+            s->due_ms = now_ms;
         } else if (s->first_ms && at - now_ms < wait) {
             wait = at - now_ms;
         }

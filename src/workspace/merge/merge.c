@@ -94,7 +94,8 @@ static bool may_be_faulty(const pons_ws_doc *d, const char *kind, const char *id
 // One record: what it is to be, and what theirs has to become for it.
 static void merge_record(merger *g, const char *kind, const char *id)
 {
-    const pons_value *base = value_in(g->base, kind, id), *ours = value_in(g->ours, kind, id);
+    const pons_ws_doc *from = g->m->taken ? g->m->taken : g->base;
+    const pons_value *base = value_in(from, kind, id), *ours = value_in(g->ours, kind, id);
     const pons_value *theirs = value_in(g->theirs, kind, id);
     pons_value *merged = NULL;
     if (!theirs && may_be_faulty(g->theirs, kind, id)) {
