@@ -157,7 +157,8 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
     }
     char id[PONS_ID_MAX];
     pons_cx_id(cx, id);
-    pons_autovalue args = pons_object("session", pons_value_ref(pons_cx_get(cx, "session")),
+    pons_autovalue args = pons_object("session", pons_value_ref(pons_cx_get(cx, "session")), "open",
+                                      json_boolean(json_is_object(pons_cx_get(cx, "turn"))),
                                       "fresh", json_sprintf("agent-%s", id), "text",
                                       pons_value_ref(text), "past", past_of(messages), NULL);
     const int rc = pons_task(cx, "session", args, choose, user, &turn, err);
