@@ -126,6 +126,7 @@ typedef struct pons_serve_options {
     // thread while it is open. NULL: none.
     const pons_mcp_server_options *mcp;
     pons_serve_otlp otlp;
+    const pons_http_ops *client;    // of webhooks (pons_http_load); NULL: there are none
     const pons_serve_graph *graphs; // (n_graphs) borrowed
     size_t n_graphs;
     // Every event of every chat with the agent, for who sits at this process itself; on the chat's

@@ -26,6 +26,7 @@
 #include "serve/feed/stop.h"
 #include "serve/host/host.h"
 #include "serve/langgraph/routes.h"
+#include "serve/langgraph/webhook.h"
 #include "serve/mcp/mcp.h"
 #include "serve/metrics/metrics.h"
 #include "serve/openai/openai.h"
@@ -233,6 +234,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__desk_open(s, &s->desk, err);
     rc = rc < 0 ? rc : graphs(s, err);
     rc = rc < 0 ? rc : pons__runhost_open(s, &s->host, err);
+    rc = rc < 0 ? rc : pons__webhooks_open(s, &s->webhooks, err);
     rc = rc < 0 ? rc : listen_both(s, err);
     if (rc >= 0) {
         pons__lg_crons_begin(s);
@@ -254,6 +256,7 @@ void pons_serve_close(pons_serve *s)
     pons__live_stop(s->live);
     pons__mcp_stop(s->mcp);
     pons__runhost_stop(s->host);
+    pons__webhooks_close(s->webhooks);
     pons__desk_stop(s->desk);
     if (s->listener) {
         s->http->close(s->listener);

@@ -1,6 +1,7 @@
 // robot.mjs - the robot by LangGraph's JavaScript client, and a server that is killed while it streams:
 // `node robot.mjs PACKAGE`.
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { finish, must, test } from '../page/plain.mjs';
@@ -82,6 +83,68 @@ await test('a server that is killed while it streams: no event lost, none twice,
   must(said.join(' ') === words || [...new Set(said)].join(' ') === words, said.join(' '));
   must(got.filter((e) => e.event === 'values').at(-1).data.messages.at(-1).content === words, 'the last values');
   await until('success', async () => (await client.runs.get(t.thread_id, run.run_id)).status === 'success');
+});
+
+await test('a webhook is told of the end: again until it listens, and by the next server when this one is killed', async () => {
+  const heard = [];
+  let answer = 503;
+  const hook = http.createServer((q, r) => {
+    let text = '';
+    q.on('data', (d) => { text += d; });
+    q.on('end', () => { heard.push(JSON.parse(text)); r.statusCode = answer; r.end(); });
+  });
+  await new Promise((go) => hook.listen(0, '127.0.0.1', go));
+  const webhook = `http://127.0.0.1:${hook.address().port}/told?x=1`;
+  const t = await client.threads.create();
+  const run = await client.runs.create(t.thread_id, 'parrot', { input: human('hello'), webhook });
+  await until('it was told', () => heard.length === 1);
+  await server.kill();
+  answer = 200;
+  await server.start();
+  await until('it is told again', () => heard.length === 2);
+  must(heard.every((h) => h.run_id === run.run_id && h.status === 'success' && h.values.messages.at(-1).content === 'hello'), JSON.stringify(heard));
+  const failed = await client.runs.create(t.thread_id, 'parrot', { input: human('error'), webhook });
+  await until('a failure is told', () => heard.length === 3);
+  must(heard[2].run_id === failed.run_id && heard[2].status === 'error' && /does not say/.test(heard[2].error.message), JSON.stringify(heard[2]));
+  for (const bad of ['file:///etc/passwd', '/relative', 'ftp://x/', `http://${'x'.repeat(3000)}/`]) {
+    try { await client.runs.create(t.thread_id, 'parrot', { input: human('x'), webhook: bad }); } catch (e) { must(String(e.status) === '422' || /422/.test(e.message), e.message); continue; }
+    throw new Error(`${bad} was taken`);
+  }
+  hook.close();
+});
+
+await test('a server that is killed at every event: no event lost, none twice', async () => {
+  const words = 'one two three four five';
+  const whole = [];
+  for (let cut = 0; cut < 14; cut++) {
+    const t = await client.threads.create();
+    const run = await client.runs.create(t.thread_id, 'parrot', { input: { ...human(words), pause_ms: 60 }, streamMode: ['custom', 'values', 'updates', 'messages-tuple'] });
+    const got = [];
+    let killed = false;
+    for (let last = '-1', over = false; !over;) {
+      try {
+        for await (const e of client.runs.joinStream(t.thread_id, run.run_id, { lastEventId: last, streamMode: ['custom', 'values', 'updates', 'messages-tuple'] })) {
+          if (e.event === 'end') { over = true; break; }
+          if (!e.event) continue;
+          got.push(e);
+          last = e.id ?? last;
+          if (!killed && got.length > cut) {
+            killed = true;
+            await server.kill();
+            await server.start();
+          }
+        }
+      } catch (error) { must(killed, error.stack); }
+    }
+    const ids = got.map((e) => e.id);
+    must(killed && new Set(ids).size === ids.length, `cut at ${cut}: ${ids}`);
+    const again = [];
+    for await (const e of client.runs.joinStream(t.thread_id, run.run_id, { lastEventId: '-1', streamMode: ['custom', 'values', 'updates', 'messages-tuple'] })) if (e.event && e.event !== 'end') again.push(e);
+    must(JSON.stringify(again) === JSON.stringify(got), `cut at ${cut}: what was heard is not what the log says: ${ids} / ${again.map((e) => e.id)}`);
+    must(got.filter((e) => e.event === 'values').at(-1).data.messages.at(-1).content === words, `cut at ${cut}`);
+    whole.push(got.length);
+  }
+  must(Math.min(...whole) >= 14, `every event was a place to cut: ${whole}`);
 });
 
 server.end();

@@ -928,6 +928,69 @@ static void test_a_cron_that_was_cut_off(void **state)
     }
 }
 
+static size_t past_of(lg *t, const char *history)
+{
+    pons_autovalue list = lg_call(t, 200, "GET", history, NULL);
+    return json_array_size(list);
+}
+
+// Threads that go by themselves: not before their time, not while something happens in them.
+static void test_threads_go(void **state)
+{
+    (void)state;
+    static _Atomic int64_t wall;
+    lg t;
+    lg_open(&t);
+    const pons_clock real = pons_clock_real();
+    wall = pons_wall_ms(&real); // a store has its own
+    t.b.o.clock = (pons_clock){now_of, wall_of, now_of, &wall};
+    lg_restart(&t);
+    pons_autovalue a = lg_call(&t, 200, "POST", "/threads", "{\"thread_id\":\"a\",\"ttl\":10}");
+    assert_true(pons_get_num(pons_get(a, "ttl"), "ttl_minutes", 0) > 9.9);
+    pons_autovalue b = lg_call(&t, 200, "POST", "/threads", "{\"thread_id\":\"b\"}");
+    assert_null(pons_get(b, "ttl"));
+    pons_autovalue c =
+        lg_call(&t, 200, "POST", "/threads",
+                "{\"thread_id\":\"c\",\"ttl\":{\"ttl\":10,\"strategy\":\"keep_latest\"}}");
+    static const char body[] = "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":3}}";
+    pons_autovalue run = lg_call(&t, 200, "POST", "/threads/c/runs/wait", body);
+    const size_t past = past_of(&t, "/threads/c/history?limit=50");
+    static const char *const bad[] = {
+        "{\"ttl\":0}",     "{\"ttl\":-1}", "{\"ttl\":\"x\"}",
+        "{\"ttl\":1e300}", "{\"ttl\":{}}", "{\"ttl\":{\"ttl\":1,\"strategy\":\"burn\"}}"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        pons_autovalue no = lg_call(&t, 422, "POST", "/threads", bad[i]);
+        pons_autovalue nor = lg_call(&t, 422, "PATCH", "/threads/b", bad[i]);
+    }
+    wall += 9 * 60000;
+    pons_autovalue again = lg_call(&t, 200, "POST", "/threads/a/runs/wait", body);
+    wall += 9 * 60000; // a has news, c has none
+    for (int i = 0; past_of(&t, "/threads/c/history?limit=50") >= past; i++) {
+        assert_true(i < 12000);
+        poll(NULL, 0, 10);
+    }
+    pons_autovalue there = lg_call(&t, 200, "GET", "/threads/a", NULL);
+    wall += 2 * 60000;
+    for (int i = 0;; i++) {
+        char *r = NULL;
+        const int fd = lg_begin(&t, "GET", "/threads/a", NULL, NULL);
+        r = bench_until(fd, NULL);
+        close(fd);
+        const int code = bench_code(r);
+        free(r);
+        if (code == 404) {
+            break;
+        }
+        assert_true(i < 12000);
+        poll(NULL, 0, 10);
+    }
+    // Another one of the name has no such end; and what has none stays.
+    pons_autovalue fresh = lg_call(&t, 200, "POST", "/threads", "{\"thread_id\":\"a\"}");
+    assert_null(pons_get(fresh, "ttl"));
+    pons_autovalue stays = lg_call(&t, 200, "GET", "/threads/b", NULL);
+    lg_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -953,6 +1016,7 @@ int main(void)
         cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_crons_fire),
         cmocka_unit_test(test_a_cron_that_was_cut_off),
+        cmocka_unit_test(test_threads_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -429,6 +429,10 @@ static int open_server(void *user, pons_store store, pons_error *err)
     cli_agent_host(&o.host);
     rc = rc < 0 ? rc : collector(s, &o.otlp, err);
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_http_load(&o.client, &none) < 0) {
+        o.client = NULL; // who asks for a webhook is told
+    }
     rc = rc < 0 ? rc : certify(s, o.http, err);
     o.certificate = s->cert;
     o.key = s->key;

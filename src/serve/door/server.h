@@ -19,6 +19,7 @@ typedef struct pons__mcp pons__mcp;
 typedef struct pons__traces pons__traces;
 typedef struct pons__runhost pons__runhost;
 typedef struct pons__desk pons__desk;
+typedef struct pons__webhooks pons__webhooks;
 typedef struct pons__agent_graph pons__agent_graph;
 
 struct pons_serve { // const after open, but for what its rooms guard themselves
@@ -34,6 +35,8 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__traces *traces; // NULL: nobody collects them
     pons__mcp *mcp;       // NULL: none is offered
     pons__runhost *host;
+    int64_t swept_ms;         // when threads were last looked at for their ttl; the watcher's
+    pons__webhooks *webhooks; // NULL: there is no HTTP client
     pons__desk *desk;         // NULL: there is no agent
     pons__agent_graph *agent; // as clients of runs meet it; NULL: there is none
     pons_serve_graph *graphs; // (n_graphs) of the options, and it

@@ -42,24 +42,32 @@ int pons__kept_open(const pons_items *it, const pons_value *kept, const char *ru
 
 int pons__kept_end(const pons_items *it, const pons__job *j, bool forget, pons_error *err)
 {
+    enum { WRITES = 3 };
     char ns[NS_MAX];
-    pons_item_write *out = NULL, *in = NULL, both[2];
+    pons_item_write *out[WRITES] = {NULL}, all[WRITES];
+    size_t n = 0;
+    const int64_t now = pons_wall_ms(&it->clock);
+    const pons_item_put put = {.unsearched = true};
     pons_autovalue v = pons__job_keep(j);
     ns_of(j->thread, ns);
-    int rc = j->temporary ? pons_items_write_put(&it->opts, pons_wall_ms(&it->clock), OPEN, j->id,
-                                                 v, &(pons_item_put){.unsearched = true}, &out, err)
-                          : pons_items_write_delete(OPEN, j->id, &out, err);
+    int rc = j->temporary
+                 ? pons_items_write_put(&it->opts, now, OPEN, j->id, v, &put, &out[n++], err)
+                 : pons_items_write_delete(OPEN, j->id, &out[n++], err);
     if (rc >= 0 && !forget) {
-        rc = pons_items_write_put(&it->opts, pons_wall_ms(&it->clock), ns, j->id, v,
-                                  &(pons_item_put){.unsearched = true}, &in, err);
+        rc = pons_items_write_put(&it->opts, now, ns, j->id, v, &put, &out[n++], err);
+    }
+    if (rc >= 0 && !forget && j->order.webhook) {
+        rc = pons_items_write_put(&it->opts, now, PONS__HOOKS, j->id, v, &put, &out[n++], err);
+    }
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        all[i] = *out[i];
     }
     if (rc >= 0) {
-        both[0] = *out;
-        both[1] = in ? *in : *out;
-        rc = it->store.ops->items_write(it->store.self, both, in ? 2 : 1, PONS_SYNC_NORMAL, err);
+        rc = it->store.ops->items_write(it->store.self, all, n, PONS_SYNC_NORMAL, err);
     }
-    free(out);
-    free(in);
+    for (size_t i = 0; i < n; i++) {
+        free(out[i]);
+    }
     return rc;
 }
 

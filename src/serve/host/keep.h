@@ -4,6 +4,8 @@
 //
 //     OWN.open       run id -> the run, until it has ended
 //     OWN.runs.T     run id -> the run, once it has
+//     OWN.hooks      run id -> the run, while somebody is to be told that it has ended
+//     OWN.ttl        thread -> {minutes, strategy}
 //     OWN.assistants, OWN.crons       id -> …
 #ifndef PONS_SERVE_HOST_KEEP_H
 #define PONS_SERVE_HOST_KEEP_H
@@ -11,7 +13,8 @@
 #include "pons/items.h"
 #include "serve/host/job.h"
 
-#define PONS__OWN "pons-serve"
+#define PONS__OWN   "pons-serve"
+#define PONS__HOOKS PONS__OWN ".hooks"
 
 // A thread's name as a label of a namespace, which has no dots.
 void pons__kept_label(const char *thread, char ret[2 * PONS_NAME_MAX]);

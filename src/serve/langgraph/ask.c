@@ -6,6 +6,7 @@
 
 #include "serve/host/begin.h"
 #include "serve/langgraph/assistants.h"
+#include "serve/langgraph/webhook.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,7 @@ int pons__lg_submit_once(pons_serve *s, const char *thread, const pons_value *bo
     a.metadata = metadata;
     pons__order order;
     rc = pons__order_read(kwargs, &order, err); // before a thread is made for it
+    rc = rc >= 0 && order.webhook ? pons__webhook_check(s, order.webhook, err) : rc;
     rc = rc < 0 || !thread ? rc : make_thread(s, thread, body, a.assistant, a.graph, err);
     return rc < 0 ? rc : pons__runhost_submit(s->host, &a, ret, err);
 }

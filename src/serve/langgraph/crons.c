@@ -16,6 +16,7 @@
 #include "serve/langgraph/routes.h"
 #include "serve/langgraph/schedule.h"
 #include "serve/langgraph/shape.h"
+#include "serve/langgraph/ttl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,7 @@ static void on_tick(void *user)
     {
         look(s, one, pons_wall_ms(&s->o.clock));
     }
+    pons__ttl_sweep(s);
 }
 
 void pons__lg_crons_begin(pons_serve *s)

@@ -12,6 +12,7 @@
 #include "serve/langgraph/routes.h"
 #include "serve/langgraph/shape.h"
 #include "serve/langgraph/supersteps.h"
+#include "serve/langgraph/ttl.h"
 
 #include <string.h>
 
@@ -32,6 +33,11 @@ static int describe(pons_serve *s, const char *thread, pons_value **ret, pons_er
     }
     if (rc >= 0) {
         *ret = pons__lg_thread(json_array_get(rows, 0), pons__runhost_busy(s->host, thread));
+        pons_value *ttl = pons__ttl_get(s, thread);
+        if (ttl) {
+            json_object_del(ttl, "pruned_ms");
+            json_object_set_new(*ret, "ttl", ttl);
+        }
     }
     return rc;
 }
@@ -74,6 +80,10 @@ static void create(pons__request *r)
         pons__reply_error(r, 422, "metadata: an object");
         return;
     }
+    if (pons__ttl_check(pons_get(r->body, "ttl"), &err) < 0) {
+        pons__lg_refuse(r, &err);
+        return;
+    }
     if (id && !pons__thread_name(id)) {
         pons__reply_error(r, 422,
                           "thread_id: 1 to %d bytes, no spaces, slashes or what nobody can see",
@@ -92,6 +102,8 @@ static void create(pons__request *r)
     id = id ? id : fresh;
     pons_autovalue metadata = metadata_of(r->body);
     int rc = pons_thread_metadata_set(r->s->o.store, id, metadata, true, &err);
+    pons__ttl_forget(r->s, id); // of one of this name that was there before
+    rc = rc < 0 ? rc : pons__ttl_set(r->s, id, pons_get(r->body, "ttl"), &err);
     if (rc >= 0 && json_array_size(steps) > 0) {
         rc = pons__lg_supersteps(r->s, id, steps, &err);
         if (rc < 0) {
@@ -124,7 +136,10 @@ static void change(pons__request *r)
         return;
     }
     pons_autovalue metadata = metadata_of(r->body);
-    if (pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &err) < 0) {
+    const pons_value *ttl = pons_get(r->body, "ttl");
+    if (pons__ttl_check(ttl, &err) < 0 ||
+        pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &err) < 0 ||
+        pons__ttl_set(r->s, r->args[0], ttl, &err) < 0) {
         pons__lg_refuse(r, &err);
         return;
     }
@@ -142,6 +157,7 @@ static void forget(pons__request *r)
         pons__lg_refuse(r, &err);
         return;
     }
+    pons__ttl_forget(r->s, r->args[0]);
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
 }
 
