@@ -215,6 +215,7 @@ int pons_plan_from_llm_response(const pons_value *v, const char *source,
     X(PONS_REPAIR_CALLS, "calls")                   /* tool calls made steps */                    \
     X(PONS_REPAIR_STEP_ID, "step-id")               /* of a call, from its place */                \
     X(PONS_REPAIR_GOAL, "goal")                     /* from the caller */                          \
+    X(PONS_REPAIR_MARKDOWN, "markdown")             /* solve\_quadratic */                         \
     X(PONS_REPAIR_PYTHON_CALL, "python-call")       /* f(x=1) */                                   \
     X(PONS_REPAIR_PYTHON_LITERAL, "python-literal") /* True, None */                               \
     X(PONS_REPAIR_PYTHON_ENUM, "python-enum")       /* RiskLevel.LOW */                            \

@@ -87,6 +87,7 @@ static int key(reader *r);
 
 // ---- messages -----------------------------------------------------------------------------------
 
+static bool looks_quoted_call(reader *r, const char *s);
 static int refuse(reader *r, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static int refuse(reader *r, const char *at, const char *fmt, ...)
@@ -154,6 +155,27 @@ void pons__repaired_mark(pons__repaired *o, size_t given)
 }
 
 // What is written next comes from `at`.
+// A name without the marks that Markdown wants before its underscores.
+static void emit_name(reader *r, const char *s, size_t len)
+{
+    if (!memchr(s, '\\', len)) {
+        emit_string(r, s, len);
+        return;
+    }
+    tell(r, PONS_REPAIR_MARKDOWN, s, "the name %.*s as Markdown has it", (int)len, s);
+    pons_buf_clear(&r->word);
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] != '\\') {
+            pons_buf_byte(&r->word, (uint8_t)s[i]);
+        }
+    }
+    if (r->word.failed) {
+        r->out->text.failed = true;
+        return;
+    }
+    emit_string(r, r->word.data, r->word.len);
+}
+
 static void mark(reader *r, const char *at)
 {
     pons__repaired_mark(r->out, (size_t)(at - r->text));
@@ -189,11 +211,23 @@ static bool word_byte(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
+// An underscore as Markdown has it, which models that write for a page put into names.
+static bool escaped_underscore(const char *s, const char *end)
+{
+    return s + 1 < end && s[0] == '\\' && s[1] == '_';
+}
+
 // The end of a word with dots in it: RiskLevel.LOW
 static const char *word_end(const char *s, const char *end)
 {
-    while (s < end && (word_byte(*s) || (*s == '.' && s + 1 < end && word_start(s[1])))) {
-        s++;
+    while (s < end) {
+        if (escaped_underscore(s, end)) {
+            s += 2;
+        } else if (word_byte(*s) || (*s == '.' && s + 1 < end && word_start(s[1]))) {
+            s++;
+        } else {
+            break;
+        }
     }
     return s;
 }
@@ -247,7 +281,9 @@ static size_t colon_length(const char *s, const char *end)
 // Whether a key and its colon stand at s.
 static bool key_at(const char *s, const char *end)
 {
-    const char *after = s < end && word_byte(*s) ? word_end(s, end) : quoted_end(s, end);
+    const char *after = s < end && (word_byte(*s) || escaped_underscore(s, end))
+                            ? word_end(s, end)
+                            : quoted_end(s, end);
     if (!after) {
         return false;
     }
@@ -313,6 +349,13 @@ static bool looks_call(reader *r, const char *s)
     return quote_at(in, r->end) || (in < r->end && (*in == '{' || isdigit((unsigned char)*in)));
 }
 
+// 'f(x=1)'
+static bool looks_quoted_call(reader *r, const char *s)
+{
+    const quote *q = quote_at(s, r->end);
+    return q && looks_call(r, s + strlen(q->open));
+}
+
 // Whether s begins what should be a plan: then the reader is committed.
 static bool looks(reader *r, const char *s, bool line_start)
 {
@@ -323,7 +366,7 @@ static bool looks(reader *r, const char *s, bool line_start)
         while (s < r->end && (*s == '[' || starts(s, r->end, "［"))) {
             s = pass_comments(r, s + (*s == '[' ? 1 : strlen("［")));
         }
-        if (s < r->end && (looks(r, s, true) || looks_call(r, s))) {
+        if (s < r->end && (looks(r, s, true) || looks_call(r, s) || looks_quoted_call(r, s))) {
             return true;
         }
         r->lost = s;
@@ -549,17 +592,81 @@ static bool function_tag(const reader *r, const char *s, const char **ret_name, 
     return *ret_len > 0 && word_end(*ret_name, close) == close;
 }
 
+// Whether an object has a member of a plan or of a call, as far as can be seen before it is read.
+static bool says_what_it_is(const reader *r, const char *s)
+{
+    static const char *const keys[] = {"goal", "steps",     "plan",       "tool_calls",
+                                       "name", "arguments", "parameters", "action"};
+    int depth = 0;
+    while (s < r->end) {
+        const char *after = quoted_end(s, r->end);
+        if (!after) {
+            depth += (*s == '{' || *s == '[') - (*s == '}' || *s == ']');
+            if (depth == 0) {
+                return false;
+            }
+            s++;
+            continue;
+        }
+        const char *colon = pass_blanks(after, r->end);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys && depth == 1; k++) {
+            if (colon_length(colon, r->end) && starts(s + 1, r->end, keys[k]) &&
+                quoted_end(s, r->end) == s + 2 + strlen(keys[k])) {
+                return true;
+            }
+        }
+        s = after;
+    }
+    return false;
+}
+
+// A name on a line of its own right before an object that is only arguments, as GLM-4 calls: the
+// name must look like a function's (f_g, f.g, fG), for a word may be a headline.
+static bool name_line(const reader *r, const char *s, const char **ret_name, size_t *ret_len)
+{
+    const char *object_at = s;
+    while (s > r->text && (s[-1] == ' ' || s[-1] == '\t' || s[-1] == '\r')) {
+        s--;
+    }
+    if (s == r->text || s[-1] != '\n') {
+        return false;
+    }
+    const char *to = s - 1;
+    while (to > r->text && (to[-1] == ' ' || to[-1] == '\r')) {
+        to--;
+    }
+    const char *from = to;
+    while (from > r->text && !blank(from[-1])) {
+        from--;
+    }
+    const char *before = from;
+    while (before > r->text && (before[-1] == ' ' || before[-1] == '\t')) {
+        before--;
+    }
+    const bool alone = before == r->text || before[-1] == '\n';
+    bool function = false;
+    for (const char *c = from; c < to; c++) {
+        function = function || (c > from && c + 1 < to && (*c == '_' || *c == '.')) ||
+                   (c > from && isupper((unsigned char)*c) && islower((unsigned char)c[-1]));
+    }
+    *ret_name = from;
+    *ret_len = (size_t)(to - from);
+    return alone && function && word_start(*from) && word_end(from, to) == to &&
+           *ret_len < WORD_MAX && !says_what_it_is(r, object_at);
+}
+
 // Parses one committed piece at r->at.
 static int take_piece(reader *r, piece *ret)
 {
     const char *name = NULL;
     size_t len = 0;
-    const bool tagged = *r->at == '{' && function_tag(r, r->at, &name, &len);
+    const bool tagged =
+        *r->at == '{' && (function_tag(r, r->at, &name, &len) || name_line(r, r->at, &name, &len));
     ret->from = r->at;
     ret->out = r->out->text.len;
     if (tagged) {
         emit(r, "{\"name\":");
-        emit_string(r, name, len);
+        emit_name(r, name, len);
         emit(r, ",\"arguments\":");
     }
     r->depth = 0;
@@ -1031,8 +1138,9 @@ static int key(reader *r)
     if (quote_at(r->at, r->end)) {
         return string(r, true);
     }
-    while (r->at < r->end && (word_byte(*r->at) || (*r->at == '-' && r->at > start))) {
-        r->at++;
+    while (r->at < r->end && (word_byte(*r->at) || (*r->at == '-' && r->at > start) ||
+                              escaped_underscore(r->at, r->end))) {
+        r->at += *r->at == '\\' ? 2 : 1;
     }
     if (r->at == start) {
         return refuse(r, r->at, "a key should stand here");
@@ -1041,7 +1149,7 @@ static int key(reader *r)
         tell(r, PONS_REPAIR_UNQUOTED_KEY, start, "the key %.*s without quotes",
              (int)(r->at - start), start);
     }
-    emit_string(r, start, (size_t)(r->at - start));
+    emit_name(r, start, (size_t)(r->at - start));
     return PONS_OK;
 }
 
@@ -1644,7 +1752,7 @@ static int call(reader *r, const char *name, size_t len, bool calls)
     tell(r, PONS_REPAIR_PYTHON_CALL, name, "the call %.*s(…)", (int)len, name);
     if (!plain) {
         emit(r, "{\"name\":");
-        emit_string(r, name, len);
+        emit_name(r, name, len);
         emit(r, ",\"arguments\":");
     }
     const int rc = object(r, "(", ')', "=");

@@ -5,6 +5,7 @@
 //     {"plan": {…}}  [{…}]             one plan in a wrapper
 //     plan_create(goal=…, steps=[…])   a plan as the arguments of the tool that makes plans
 //     {"tool_calls": […]}  [call, …]   tool calls: each becomes a step
+//     ["f(x=1)", …]                    calls in strings
 //     [step, …]                        steps without a plan
 //
 // A call is known by the members that the APIs give it (the table below). Its step has the call's
@@ -43,6 +44,8 @@ static int read_text(reading *g, const char *text, size_t len, pons_plan **ret);
 static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret);
 static int read_list(reading *g, pons__tape *t, const pons__node *list, pons_plan **ret);
 static int read_plan(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret);
+static bool all_strings(const pons__tape *t, const pons__node *list);
+static int read_strings(reading *g, pons__tape *t, const pons__node *list, pons_plan **ret);
 static int read_encoded(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret);
 static int read_composed(reading *g, composer *c, pons_plan **ret);
 static bool is_call(const pons__tape *t, const pons__node *v, call *ret);
@@ -168,7 +171,8 @@ static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_pl
             only && !is_call(t, only, &k) && (has(t, only, "goal") || has(t, only, "steps"));
         const bool maker = only && is_call(t, only, &k) && makes_plans(k.name);
         if (!whole && !maker) {
-            return read_list(g, t, node, ret);
+            return all_strings(t, node) ? read_strings(g, t, node, ret)
+                                        : read_list(g, t, node, ret);
         }
         pons__tell(&r, PONS_REPAIR_UNWRAPPED, node, "the plan is the only one of a list");
         node = only;
@@ -185,6 +189,9 @@ static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_pl
         return read_list(g, t, node, ret);
     }
     const pons__node *inner = unwrap(g, t, node);
+    if (!inner && g->o->goal && !has(t, node, "goal") && !has(t, node, "steps")) {
+        return fault(g, t, node, "no plan found: an object with neither goal nor steps");
+    }
     return inner ? read_shape(g, t, inner, ret) : read_plan(g, t, node, ret);
 }
 
@@ -207,6 +214,35 @@ static int read_encoded(reading *g, pons__tape *t, const pons__node *node, pons_
         pons_error_source(g->err, "%s in the string at %d:%d", inside, line, column);
     }
     return rc;
+}
+
+static bool all_strings(const pons__tape *t, const pons__node *list)
+{
+    const pons__node *v = list + 1;
+    for (uint32_t i = 0; i < list->len; i++, v = &t->nodes[v->next]) {
+        if (v->kind != PONS__STRING) {
+            return false;
+        }
+    }
+    return list->len > 0;
+}
+
+// A list of strings is the list of the calls that are written in them.
+static int read_strings(reading *g, pons__tape *t, const pons__node *list, pons_plan **ret)
+{
+    const pons__read r = told(g, t);
+    pons_autobuf b = PONS_BUF_INIT;
+    const pons__node *v = list + 1;
+    for (uint32_t i = 0; i < list->len; i++, v = &t->nodes[v->next]) {
+        pons_buf_str(&b, i ? "," : "[");
+        pons_buf_bytes(&b, v->s, v->len);
+    }
+    pons_buf_str(&b, "]");
+    if (b.failed) {
+        return pons_error_set(g->err, PONS_ENOMEM, "plan", "out of memory");
+    }
+    pons__tell(&r, PONS_REPAIR_ENCODED, list, "calls in strings; positions are those inside them");
+    return read_text(g, b.data, b.len, ret);
 }
 
 // A plan object; steps that are calls become steps first.
