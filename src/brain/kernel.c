@@ -146,8 +146,9 @@ static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
         return PONS_OK;
     }
     static const char *const keys[] = {
-        "pose", "twist", "battery_pct",    "battery_state", "docked",    "resources",
-        "stop", "held",  "collision_risk", "odometer_m",    "nearest_m", "scan_age_ms"};
+        "pose",      "twist",       "battery_pct", "battery_state",  "docked",
+        "resources", "stop",        "held",        "collision_risk", "odometer_m",
+        "nearest_m", "scan_age_ms", "arm",         "holding",        "scene"};
     pons_value *robot = json_object();
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const pons_value *v = pons_get(t, keys[i]);

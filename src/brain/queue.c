@@ -432,7 +432,7 @@ static void handle_result(saying *s)
 // Said twice in a row, and it is the same wherever the robot is: that is one task.
 static bool said_again(saying *s, const pons__task *task)
 {
-    static const char *const once[] = {"go_to", "charge", "bring", "put", "patrol"};
+    static const char *const once[] = {"go_to", "charge", "bring", "put", "pick", "patrol"};
     pons__tasks *t = s->t;
     pons__task *last = t->queue.n ? t->queue.at[t->queue.n - 1] : NULL;
     if (!last || strcmp(last->source, task->source) != 0 || last->plan || task->plan ||

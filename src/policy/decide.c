@@ -25,6 +25,7 @@
 // one of it is how the next round knows to try the goal's own skill again. So the policy needs no
 // memory of its own, and the same observation gives the same decision for ever.
 #include "policy/intents.h"
+#include "pons/facts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -253,10 +254,7 @@ static bool facts_hold(const view *v, const pons_value *facts)
     json_object_foreach((json_t *)facts, name, wanted)
     {
         const pons_value *is = pons_get(pons_get(v->obs, "robot"), name);
-        hold = hold && is &&
-               (json_is_number(wanted)
-                    ? json_is_number(is) && json_number_value(is) >= json_number_value(wanted)
-                    : json_equal((json_t *)is, wanted));
+        hold = hold && pons_value_shows(is, wanted);
     }
     return hold;
 }
@@ -278,6 +276,19 @@ static bool is_satisfied(const view *v, const step *st, const pons_value *test, 
     return ended && !st->each;
 }
 
+// Is there no later step of the goal?
+static bool last_step(const view *v, const pons_value *m)
+{
+    for (size_t i = 0; i < json_array_size(v->means); i++) {
+        const pons_value *other = json_array_get(v->means, i);
+        if (pons_get_int(other, "goal_index", -1) == (int64_t)v->index &&
+            pons_get_int(other, "step", 0) > pons_get_int(m, "step", 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // One after the other: the step after the one that has ended last, and the last when all have.
 static void goal_step(const view *v, step *ret)
 {
@@ -295,6 +306,9 @@ static void goal_step(const view *v, step *ret)
         } else if (last_is(v, "done", pons_get_str(m, "skill", "?"))) {
             pick = m;
             ended = true;
+        }
+        if (pick == m && !ended && !last_step(v, m) && facts_hold(v, pons_get(m, "test"))) {
+            ended = true; // the world shows it already: a thing that is in hand needs no grasp
         }
         test = pons_get(m, "test");
     }

@@ -610,12 +610,12 @@ static int parse_strictly(session *s, span w, size_t depth)
 static int not_understood(const session *s, span w)
 {
     span o = source_span(s, w);
-    return pons_error_set(
-        s->err, PONS_EINVAL, "rules",
-        "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
-        "PLACE, charge, wait 5 seconds, say TEXT, patrol, where are you, come back, "
-        "do SKILL, stop, pause, continue",
-        quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
+                          "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "
+                          "patrol, where are you, come back, "
+                          "do SKILL, stop, pause, continue",
+                          quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
 }
 
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
@@ -1053,6 +1053,8 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         return PONS_OK;
     case INTENT_BRING:
     case INTENT_PUT:
+    case INTENT_PICK:
+    case INTENT_PUT_DOWN:
         return goal_add(s, p->means.intent,
                         pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
                         wish);

@@ -9,6 +9,8 @@ typedef enum pons__intent {
     INTENT_GO_TO,
     INTENT_BRING,
     INTENT_PUT,
+    INTENT_PICK,     // takes a thing, and keeps it in hand
+    INTENT_PUT_DOWN, // lets go of what is in hand
     INTENT_CHARGE,
     INTENT_WAIT,
     INTENT_SAY,

@@ -156,8 +156,8 @@ static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pon
 {
     static const struct {
         const char *intent, *needs;
-    } rows[] = {{"go_to", "zone"}, {"bring", "object"}, {"put", "object"}, {"wait", "seconds"},
-                {"say", "text"},   {"patrol", "zones"}, {"do", "skill"}};
+    } rows[] = {{"go_to", "zone"},   {"bring", "object"}, {"put", "object"},   {"pick", "object"},
+                {"wait", "seconds"}, {"say", "text"},     {"patrol", "zones"}, {"do", "skill"}};
     const char *intent = pons_get_str(goal, "intent", "");
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         if (strcmp(rows[k].intent, intent) == 0 && !pons_get(goal, rows[k].needs) &&

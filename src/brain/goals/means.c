@@ -17,12 +17,14 @@
 //     ended     the skill ended well (the last step's; of `each`, once for each of the goal's list)
 //     at        the robot is in the goal's zone, or within 0.5 m of its pose, and sure of that
 //     charged   the battery is full, or charges and has what config/kernel.yaml calls charged
-//     {facts}   members of the robot's telemetry: equal, or for a number at least as much
+//     {facts}   members of the robot's telemetry: equal, for a number at least as much, of a list one item
+//               with the members that are named: {"scene": {"id": "apple", "at": "basket"}}
 //
 // The brain's loop thread.
 #include "brain/goals/means.h"
 
 #include "brain/goals/fill.h"
+#include "pons/facts.h"
 #include "pons/geometry.h"
 
 #include <stdio.h>
@@ -297,10 +299,7 @@ static bool facts_hold(const pons_brain *b, const pons_value *facts)
     {
         const pons_value *robot = pons_get(b->robot, name);
         const pons_value *is = robot ? robot : pons_get(b->port.telemetry, name);
-        hold = hold && is &&
-               (json_is_number(wanted)
-                    ? json_is_number(is) && json_number_value(is) >= json_number_value(wanted)
-                    : json_equal((json_t *)is, wanted));
+        hold = hold && pons_value_shows(is, wanted);
     }
     return hold;
 }

@@ -237,7 +237,8 @@ static pons_value *observed_robot(pons_brain *b, const pons__skills *skills)
         "distance_to_target", pons__or_null(pons_get(r, "distance_to_target")), "stop",
         pons_get(r, "stop") ? pons_value_ref(pons_get(r, "stop"))
                             : pons_object("latched", json_false(), "reason", json_string(""), NULL),
-        NULL);
+        "holding", pons_get(r, "holding") ? pons_value_ref(pons_get(r, "holding")) : NULL, "scene",
+        pons_get(r, "scene") ? pons_value_ref(pons_get(r, "scene")) : NULL, NULL);
 }
 
 static pons_value *observed_task(const pons__react *react)

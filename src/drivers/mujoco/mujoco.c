@@ -22,6 +22,7 @@
 // A model has no room for bodies that come later. So robot.xml keeps a pool of mocap bodies out of
 // sight; spawning gives one a size and a place.
 #include "drivers/mujoco/arm.h"
+#include "drivers/mujoco/camera.h"
 #include "drivers/sim/sim.h"
 #include "pons/log.h"
 #include "pons/module.h"
@@ -53,6 +54,16 @@ typedef struct mujoco {
         int n_obstacles;
     } at;
     pons__mj_arm arm;
+    pons_camera_caps cameras[PONS_ROBOT_CAMERAS]; /* const */
+    int n_cameras;                                /* const */
+    pons__mj_eyes *eyes;                          // of who takes pictures
+    struct {                                      // arguments of take()
+        const pons_camera_caps *camera;
+        bool depth;
+        pons_picture_raw *ret;
+        pons_error *err;
+        int rc;
+    } take;
     int64_t timestep_ns;           /* const */
     int64_t owed_ns;               // asked of step, not yet a whole physics step [step_lock]
     pons_twist2 setpoint;          // the ramped command [step_lock]
@@ -120,6 +131,12 @@ static const pons_robot_arm_ops arm_ops = {.abi = PONS_ROBOT_ARM_ABI,
                                            .grip = mujoco_grip,
                                            .objects = mujoco_objects};
 
+static int mujoco_cameras(void *self, pons_camera_caps *ret, int cap);
+static int mujoco_take(void *self, const char *name, bool depth, pons_picture_raw *ret,
+                       pons_error *err);
+static const pons_robot_camera_ops camera_ops = {
+    .abi = PONS_ROBOT_CAMERA_ABI, .list = mujoco_cameras, .take = mujoco_take};
+
 static const pons_robot_ops mujoco_ops = {
     .abi = PONS_ROBOT_ABI,
     .name = "mujoco",
@@ -139,6 +156,7 @@ static const pons_robot_ops mujoco_ops = {
     .set_battery = pons__sim_set_battery,
     .truth = pons__sim_truth,
     .arm = &arm_ops,
+    .cameras = &camera_ops,
 };
 
 PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
@@ -163,6 +181,7 @@ static int mujoco_open(const pons_value *world, const pons_value *config, void *
         rc = pons__mj_arm_read(&m->arm, world, err);
     }
     if (rc == PONS_OK) {
+        m->n_cameras = pons__mj_cameras(world, m->cameras, PONS_ROBOT_CAMERAS);
         rc = load_world(m, world, err);
     }
     if (rc < 0) {
@@ -179,6 +198,7 @@ static void mujoco_close(void *self)
     if (!m) {
         return;
     }
+    pons__mj_eyes_close(m->eyes);
     if (m->data) {
         mj_deleteData(m->data);
     }
@@ -636,6 +656,45 @@ static int mujoco_objects(void *self, pons_robot_object *ret, int cap)
 {
     const mujoco *m = self;
     return pons__mj_arm_objects(&m->arm, ret, cap);
+}
+
+static int mujoco_cameras(void *self, pons_camera_caps *ret, int cap)
+{
+    const mujoco *m = self;
+    const int n = m->n_cameras < cap ? m->n_cameras : cap;
+    memcpy(ret, m->cameras, (size_t)n * sizeof *ret);
+    return n;
+}
+
+static void take(mujoco *m)
+{
+    m->take.rc = pons__mj_take(&m->eyes, m->model, m->data, &m->sim.step_lock, m->take.camera,
+                               m->take.depth, m->take.ret, m->take.err);
+}
+
+static int mujoco_take(void *self, const char *name, bool depth, pons_picture_raw *ret,
+                       pons_error *err)
+{
+    mujoco *m = self;
+    m->take.camera = NULL;
+    for (int i = 0; i < m->n_cameras; i++) {
+        if (strcmp(m->cameras[i].name, name) == 0) {
+            m->take.camera = &m->cameras[i];
+        }
+    }
+    if (!m->take.camera) {
+        return pons_error_set(err, PONS_ENOTFOUND, MODULE, "there is no camera %.60s", name);
+    }
+    m->take.depth = depth;
+    m->take.ret = ret;
+    m->take.err = err;
+    if (!guarded(m, take)) {
+        return pons_error_set(err, PONS_EIO, MODULE, "cannot draw: %s", pons__sim_get_fault(m));
+    }
+    if (m->take.rc == PONS_OK) {
+        ret->stamp_ns = pons__sim_time_ns(m);
+    }
+    return m->take.rc;
 }
 
 // Makes body i of the pool what obstacle i is: standing somewhere, or out of sight.

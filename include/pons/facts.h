@@ -1,0 +1,21 @@
+// facts.h - whether a value shows what is wanted of it: what goals are tested by.
+#ifndef PONS_FACTS_H
+#define PONS_FACTS_H
+
+#include "pons/value.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Does a value show what is wanted? Equal; a number at least as large; a list that has an item with all
+// members of a wanted object. NULL shows nothing.
+bool pons_value_shows(const pons_value *is, const pons_value *wanted);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
