@@ -8,7 +8,7 @@ const peers = process.env.PONS_PAGE_PEERS;
 export const { chromium } = await import(path.join(peers, 'node_modules/playwright-core/index.mjs'));
 export const axeSource = fs.readFileSync(path.join(peers, 'node_modules/axe-core/axe.min.js'), 'utf8');
 const pons = process.env.PONS_PROGRAM;
-export const HANG_MS = 60000; // whoever waits so long has failed
+export const HANG_MS = 120000; // whoever waits so long has failed
 
 const servers = new Set();
 process.on('exit', () => { for (const s of servers) s.end(); });
