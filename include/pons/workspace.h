@@ -182,6 +182,9 @@ int pons_ws_place_open(const char *dir, const pons_ws_place_options *options, po
                        pons_error *err);
 void pons_ws_place_close(pons_ws_place *p); // NULL-safe
 
+// A line of LOG.md, of what happened to a file's records.
+void pons_ws_place_log(pons_ws_place *p, pons_ws_file file, const char *text);
+
 // Readable when something happened in the folder; -1: there is no inotify, the poll does.
 int pons_ws_place_fd(const pons_ws_place *p);
 // Looks at what has changed: 50 ms after an edit, at most 500 ms while they keep coming; each second at

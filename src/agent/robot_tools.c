@@ -32,6 +32,7 @@
 #define ACCEPT_DEFAULT_MS 10000
 #define BEAT_MS           100 // heartbeats of a controller, and the pace of reconnecting
 #define RECONNECT_MS      1000
+#define HELD_MS           300 // between two tries to take up what the body holds
 #define MESSAGES_PER_LOOK 256
 #define OUTPUT_MAX        16384 // bytes of a result's text
 
@@ -59,7 +60,7 @@ typedef struct robot {
     int epoll, timer;
     pons_link *eye, *hand; // observer, controller; NULL: none
     int eye_fd, hand_fd;   // as epoll has them; -1: none
-    int64_t eye_retry_ms, hand_retry_ms, beat_ms;
+    int64_t eye_retry_ms, hand_retry_ms, beat_ms, held_ms;
     bool in_control; // the controller's hello was answered
     int64_t epoch;
     pons_report hello, telemetry; // the newest; of no type: none. hello stays when the body goes
@@ -75,6 +76,7 @@ static void look(robot *r);
 static void watch(robot *r, pons_link *link, int *fd);
 static void lose(robot *r, pons_link **link, int *fd);
 static void on_eye(robot *r, const pons_report *msg);
+static void take_up_held(robot *r);
 static void on_hand(robot *r, const pons_report *msg);
 static void on_goal(robot *r, goal *g, const pons_report *msg);
 static void on_status(robot *r, goal *g, const pons_report_status *s);
@@ -277,7 +279,7 @@ pons_value *pons_robot_tools_status(void *self)
 {
     static const char *const shown[] = {"pose", "battery_pct", "battery_state", "docked",
                                         "goal", "twist",       "stop",          "holding",
-                                        "held", "nearest_m",   "robot_ms"};
+                                        "held", "nearest_m",   "robot_ms",      "arm"};
     static const char *const map[] = {"name", "bounds", "zones", "charger", "objects"};
     robot *r = self;
     look(r);
@@ -579,6 +581,24 @@ static void on_eye(robot *r, const pons_report *msg)
         pons_report_clear(&r->telemetry);
         r->telemetry = pons_report_share(msg);
         r->telemetry_ms = now_ms(r);
+        if (msg->as.telemetry.held) {
+            take_up_held(r);
+        }
+    }
+}
+
+// This process came too late with a heartbeat, and the body holds what runs: one that comes back is not
+// enough, it has to ask for its goals.
+static void take_up_held(robot *r)
+{
+    if (!r->hand || !r->in_control || now_ms(r) - r->held_ms < HELD_MS) {
+        return;
+    }
+    r->held_ms = now_ms(r);
+    for (const goal *g = r->goals; g; g = g->next) {
+        if (g->state == RUNNING && !g->quiet) {
+            send_about(r, g, PONS_MESSAGE_ADOPT);
+        }
     }
 }
 

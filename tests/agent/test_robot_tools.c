@@ -358,6 +358,39 @@ static void a_link_breaks(void **state)
     rig_close(&r);
 }
 
+// This process came too late with a heartbeat, and the body holds the goal: it is asked for again, and
+// once for a while.
+static void what_is_held_is_taken_up(void **state)
+{
+    (void)state;
+    rig r = {0};
+    pons_tool_event ev;
+    rig_open(&r);
+    start(&r, 1, "k");
+    assert_false(talk(&r, &ev));
+    r.time.now_ns += PONS_NS_PER_S;
+    pons_autovalue held = telemetry(false);
+    json_object_set_new(held, "held", json_true());
+    for (int i = 0; i < 3; i++) {
+        send(&r.b, 0, pons_value_ref(held)); // the observer's end
+        assert_false(talk(&r, &ev));
+    }
+    int adopted = 0;
+    size_t i;
+    const pons_value *msg;
+    json_array_foreach(r.b.got, i, msg)
+    {
+        adopted += strcmp(pons_get_str(msg, "type", ""), "adopt") == 0;
+    }
+    assert_int_equal(adopted, 1);
+    assert_int_equal(r.b.goals, 1);
+    result(&r, "done");
+    assert_true(talk(&r, &ev));
+    assert_int_equal(ev.kind, PONS_TOOL_DONE);
+    pons_tool_event_clear(&ev);
+    rig_close(&r);
+}
+
 static void a_cancel_reaches_the_body(void **state)
 {
     (void)state;
@@ -455,6 +488,7 @@ int main(void)
         cmocka_unit_test(what_the_body_does_not_do_is_told),
         cmocka_unit_test(a_key_of_an_earlier_life),
         cmocka_unit_test(a_link_breaks),
+        cmocka_unit_test(what_is_held_is_taken_up),
         cmocka_unit_test(a_cancel_reaches_the_body),
         cmocka_unit_test(the_critic_judges),
         cmocka_unit_test(it_is_a_provider_like_others),

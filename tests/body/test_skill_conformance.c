@@ -36,6 +36,8 @@ static const struct {
     {"drive_on_heading", "{\"distance_m\":0.3}", 0.5},
     {"drive_by_hand", "{}", 5.0},
     {"look", "{}", 0.1},
+    {"follow_actions",
+     "{\"actions\":[[0.1,0],[0.1,0.2],[0,0.2],[0.1,0],[0.1,0],[0.1,0],[0,0]],\"hz\":10}", 0.5},
     {"wiggle", "{\"angle_rad\":0.5,\"times\":3}", 1.0},
 };
 #define N_SAMPLES (sizeof samples / sizeof samples[0])

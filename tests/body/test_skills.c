@@ -388,7 +388,8 @@ static void the_registry_is_complete(void **state)
                                         "back_up",
                                         "drive_on_heading",
                                         "drive_by_hand",
-                                        "look"};
+                                        "look",
+                                        "follow_actions"};
     const pons_value *skills = pons_get(bench_last(&t, "hello"), "skills");
     assert_int_equal(json_array_size(skills), sizeof names / sizeof names[0]);
     pons_autovalue text = json_load_file(PONS_SOURCE_DIR "/schemas/skill.json", 0, NULL);

@@ -217,7 +217,7 @@ extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pon
     pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
     pons__skill_drive, pons__skill_by_hand, pons__skill_speak, pons__skill_wait, pons__skill_look,
     pons__skill_pick, pons__skill_place, pons__skill_move_to, pons__skill_home,
-    pons__skill_open_gripper, pons__skill_close_gripper;
+    pons__skill_open_gripper, pons__skill_close_gripper, pons__skill_follow;
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);

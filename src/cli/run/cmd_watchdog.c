@@ -1,10 +1,12 @@
-// cmd_watchdog.c - `pons watchdog hal`: the actions of a workspace's ACTION.md, done by its body.
+// cmd_watchdog.c - `pons watchdog`. runtime is watch_sessions.c's; here is `pons watchdog hal`: the actions of a
+// workspace's ACTION.md, done by its body.
 //
 // It joins the body that runs in the workspace, else it starts the one that config.json names and ends it
 // with itself. One at a time a workspace: a second one says whose pid has it, and exits 3. --once ends when
 // nothing is pending: 0 all done, 1 something failed, 2 ACTION.md cannot be read.
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
+#include "cli/run/watch_sessions.h"
 #include "pons/agent.h"
 #include "pons/module.h"
 #include "pons/watchdog.h"
@@ -222,7 +224,8 @@ int cmd_watchdog(cli *c, pons_error *err)
     dog d = {.c = c, .speed = 1.0, .lock = -1, .clock = pons_clock_real()};
     const cli_option options[] = {
         {"--once", NULL, "end when nothing is pending", &once},
-        {"--robot", "ID", "only this robot's actions, and those that name none", &d.robot},
+        {"--robot", "ID", "hal: this robot's actions, and those of none; runtime: this target's",
+         &d.robot},
         {"--driver", "NAME", "of a body that has to be started; default config.json's", &d.driver},
         {"--world", "NAME", "of a body that has to be started; default config.json's", &d.world},
         {"--speed", "X", "of a body that has to be started: robot seconds in a second", &speed},
@@ -231,11 +234,23 @@ int cmd_watchdog(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    if (c->argc != 1 || strcmp(c->argv[0], "hal") != 0) {
-        return cli_bad(err, "watchdog: use `pons watchdog hal`");
+    const bool sessions = c->argc == 1 && strcmp(c->argv[0], "runtime") == 0;
+    if (c->argc != 1 || (!sessions && strcmp(c->argv[0], "hal") != 0)) {
+        return cli_bad(err, "watchdog: use `pons watchdog hal` or `pons watchdog runtime`");
     }
     int rc = speed ? cli_number(speed, "--speed", 0.01, 1000.0, &d.speed, err) : PONS_OK;
     rc = rc < 0 ? rc : cli_workspace(c, false, err);
+    if (rc >= 0 && sessions) {
+        const cli_sessions_options o = {.once = once != NULL,
+                                        .target = d.robot,
+                                        .driver = d.driver,
+                                        .world = d.world,
+                                        .speed = d.speed,
+                                        .ended = &ended};
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        return cli_watch_sessions(c, &o, err);
+    }
     snprintf(d.body_sock, sizeof d.body_sock, "%s/body.sock", c->run_dir);
     rc = rc < 0 ? rc : take_lock(&d, err);
     rc = rc < 0 ? rc : read_config(&d, err);

@@ -74,21 +74,32 @@ static int settle(pons_ws_place *p, pons_ws_file file, const pons_ws_change *cha
 
 // ---- notices ------------------------------------------------------------------------------------
 
+static void log_line(const pons_ws_place *p, const char *file, const char *text);
+
 // A line of LOG.md, and the caller's.
 static void notice(pons_ws_place *p, const char *file, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static void notice(pons_ws_place *p, const char *file, const char *fmt, ...)
 {
-    pons_autobuf text = PONS_BUF_INIT, line = PONS_BUF_INIT;
-    char path[PATH_MAX], when[32];
+    pons_autobuf text = PONS_BUF_INIT;
     va_list ap;
     va_start(ap, fmt);
     pons_buf_vprintf(&text, fmt, ap);
     va_end(ap);
+    log_line(p, file, text.data);
+    if (p->o.notice) {
+        p->o.notice(p->o.user, file, text.data);
+    }
+}
+
+static void log_line(const pons_ws_place *p, const char *file, const char *text)
+{
+    pons_autobuf line = PONS_BUF_INIT;
+    char path[PATH_MAX], when[32];
     const time_t now = time(NULL);
     struct tm tm;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-    pons_buf_printf(&line, "- %s %s: %s\n", when, file, text.data);
+    pons_buf_printf(&line, "- %s %s: %s\n", when, file, text);
     snprintf(path, sizeof path, "%s/" LOG_FILE, p->dir);
     const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0) {
@@ -96,9 +107,11 @@ static void notice(pons_ws_place *p, const char *file, const char *fmt, ...)
         (void)ignored;
         close(fd);
     }
-    if (p->o.notice) {
-        p->o.notice(p->o.user, file, text.data);
-    }
+}
+
+void pons_ws_place_log(pons_ws_place *p, pons_ws_file file, const char *text)
+{
+    log_line(p, pons_ws_file_name(file), text);
 }
 
 static void on_command(void *user, const pons_ws_command *c)

@@ -69,8 +69,8 @@ void pons__ws_emit_text(pons_buf *out, const char *s)
 // Whether YAML reads the text as this string without quotes, 1.1's readers too.
 static bool plain_is_safe(const char *s)
 {
-    static const char *const words[] = {"null", "true", "false", "yes", "no",
-                                        "on",   "off",  "y",     "n"};
+    static const char *const words[] = {"null", "true", "false", "yes", "no",  "on",
+                                        "off",  "y",    "n",     "nan", "inf", "infinity"};
     const char c = s[0];
     if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')) {
         return false;

@@ -1,0 +1,17 @@
+// watch_sessions.h - `pons watchdog runtime`.
+#ifndef PONS_CLI_RUN_WATCH_SESSIONS_H
+#define PONS_CLI_RUN_WATCH_SESSIONS_H
+
+#include "cli/cli.h"
+
+typedef struct cli_sessions_options {
+    bool once;
+    const char *target;         // NULL: all
+    const char *driver, *world; // of targets that name none; NULL: config.json's
+    double speed;
+    const volatile sig_atomic_t *ended;
+} cli_sessions_options;
+
+int cli_watch_sessions(cli *c, const cli_sessions_options *o, pons_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+// parts.h - what the files of the Runtime watchdog share.
+//
+//   runtime.c     essay; the loop: beats, claims, what others left
+//   file.c        SESSIONS.md and the lanes made to say the same
+//   contract.c    what a session is held against before anything moves; the table of names
+//   run.c         one session from its claim to its end
+//   plan.c        steps of the body, from arguments or from a policy's answer
+//   policy.c      clients of policies
+#ifndef PONS_WORKSPACE_RUNTIME_PARTS_H
+#define PONS_WORKSPACE_RUNTIME_PARTS_H
+
+#include "pons/runtime.h"
+#include "workspace/runtime/policy.h"
+
+#define RT_WHY_MAX   400
+#define RT_ID_MAX    PONS_NAME_MAX
+#define RT_CHUNK_MAX 64 // actions of one answer
+
+// Why something cannot be, or did not come about; code NULL: it can, it did.
+typedef struct rt_refusal {
+    const char *code;
+    char why[RT_WHY_MAX];
+} rt_refusal;
+void pons__rt_refuse(rt_refusal *r, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// ---- names bound to code (contract.c) -----------------------------------------------------------
+
+typedef struct rt_adapter {
+    const char *name;
+    const char *type; // of targets that it is for
+} rt_adapter;
+
+// Calls of the body: [{skill, args}, …]; *last: nothing comes behind them.
+typedef struct rt_plan {
+    pons_value *calls;
+    bool last;
+} rt_plan;
+
+typedef struct rt_kind {
+    const char *name;
+    bool asks; // a policy, before each plan
+    // session, skill: records. answer: the policy's, or NULL. tools: the body's.
+    void (*plan)(const pons_value *session, const pons_value *skill, const pons_value *answer,
+                 const pons_value *tools, rt_plan *ret, rt_refusal *why);
+} rt_kind;
+
+extern const rt_kind pons__rt_builtin, pons__rt_vla, pons__rt_rekep; // plan.c
+
+typedef struct rt_contract {
+    const pons_value *session, *target, *skill; // target, skill NULL: there is none
+    const pons_ws_doc *environment;             // NULL: none
+    const pons_value *tools;                    // of the body; NULL: not known yet
+    bool arm;                                   // the body has joints
+} rt_contract;
+
+// What can be said without the body, then what needs it. *ret_kind is who runs it.
+void pons__rt_check(const rt_contract *c, const rt_kind **ret_kind, rt_refusal *why);
+void pons__rt_check_body(const rt_contract *c, const rt_kind *kind, rt_refusal *why);
+const pons_value *pons__rt_tool(const pons_value *tools, const char *name); // NULL: it has none
+
+// ---- one session (run.c) ------------------------------------------------------------------------
+
+typedef struct rt_run rt_run;
+
+rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row);
+void pons__rt_run_free(rt_run *s);
+void pons__rt_run_event(rt_run *s, pons_tool_event *e);
+bool pons__rt_run_step(rt_run *s); // true: it is over, and no longer this watchdog's
+const char *pons__rt_run_target(const rt_run *s);
+const char *pons__rt_run_id(const rt_run *s);
+
+// ---- the watchdog (runtime.c) -------------------------------------------------------------------
+
+typedef struct rt_body {
+    struct rt_body *next;
+    char target[RT_ID_MAX];
+    pons_value *record; // that it was made for
+    pons_tools tools;
+} rt_body;
+
+struct pons_runtime {
+    pons_runtime_options o;
+    char runner[RT_ID_MAX], only[RT_ID_MAX];
+    int epoll, lanes_fd;
+    rt_body *bodies;
+    rt_run **runs;
+    size_t n_runs;
+    uint64_t next_call, seed;
+    int64_t beat_at_ms, beat_ok_ms, look_at_ms, due_ms;
+    bool claims; // there may be something to claim
+    size_t failed;
+    struct { // another watchdog, and when its beats were seen to change
+        char name[RT_ID_MAX];
+        int64_t beats, since_ms;
+    } *others;
+    size_t n_others;
+
+    // file.c
+    char generation[33]; // of SESSIONS.md, as it was held against the lanes last
+    pons_value *known;   // ids that were pending in the file then
+    pons_value *logged;  // ids whose end is in LOG.md, and not in the file yet
+    int64_t file_at_ms;
+    size_t pending; // sessions in the file that this watchdog could do
+};
+
+rt_body *pons__rt_body(pons_runtime *r, const char *target, const pons_value *record,
+                       pons_error *err);
+int pons__rt_begin(void *user, const pons_session_row *row); // user: the watchdog
+int64_t pons__rt_now(const pons_runtime *r);
+void pons__rt_watch(pons_runtime *r, int fd);
+
+// A row that outlives the call that gave it; freed by pons__rt_copy_free.
+typedef struct session_copy {
+    pons_session_row row;
+    char *text; // what it points to
+} session_copy;
+void pons__rt_copy(session_copy *ret, const pons_session_row *row);
+void pons__rt_copy_free(session_copy *c);
+
+// file.c: makes file and lanes say the same, as far as may be.
+void pons__rt_file_sync(pons_runtime *r, bool now);
+// What a row says, as a record of the file. was: as the file has it, or NULL. *ret is the caller's.
+pons_value *pons__rt_file_record(const pons_session_row *row, const pons_value *was);
+void pons__rt_file_show(pons_runtime *r, const pons_session_row *row);
+
+#endif

@@ -1,0 +1,698 @@
+// run.c - one session from its claim to its end.
+//
+//     BODY --there--> LOOK --seen--> ASK --answer--> CALL … CALL --all done--> LOOK, or OVER
+//       |               (a policy)                    ^ |
+//       +---- builtin: a plan without questions ------+ +-- failed, too late, refused: OVER
+//       +---- noted by an earlier life: adopt --------+
+//
+// A step is noted in the lane, fenced by the claim's epoch, before the body is asked for it under a key that is
+// the session's, the attempt's and the step's. So whoever has the session next asks the body about just
+// that key: it runs, it ended, it never began; and what nobody can say is OUTCOME_UNKNOWN.
+//
+// Another attempt follows a failure of a session that never moved anything, or whose skill says that it is
+// idempotent; so long as there are attempts, after a pause.
+#include "pons/buf.h"
+#include "pons/memory.h"
+#include "pons/rand.h"
+#include "pons/workspace_critic.h"
+#include "workspace/runtime/parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SESSION_S    600.0 // time-outs, unless the session says otherwise
+#define SKILL_S      120.0
+#define BODY_WAIT_MS 30000
+#define FIXED_MS     1000
+#define PAUSE_MAX_S  60.0
+#define STEPS_MAX    1000 // of an episode
+#define QUERY        "query_world"
+
+typedef enum phase { BODY, LOOK, ASK, CALL, OVER, LOST } phase;
+
+struct rt_run {
+    pons_runtime *r;
+    char id[RT_ID_MAX], target[RT_ID_MAX];
+    uint64_t epoch;
+    int attempt;
+    pons_value *session, *skill;
+    const rt_kind *kind;
+    rt_body *body;
+    policy *policy;
+    phase phase;
+    rt_plan plan;
+    size_t at;    // in the plan
+    int64_t step; // of all of them
+    bool acted;   // a step was asked of the body, as far as anybody can know
+    bool resumed, adopts;
+    int64_t began_ms, phase_ms, spent_ms, wall_ms;
+    uint64_t call;
+    pons_value *steps, *result;
+    int32_t end; // OVER
+    rt_refusal why;
+};
+
+static void over(rt_run *s, int32_t end, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+const char *pons__rt_run_target(const rt_run *s)
+{
+    return s->target;
+}
+
+const char *pons__rt_run_id(const rt_run *s)
+{
+    return s->id;
+}
+
+// ---- what is noted ------------------------------------------------------------------------------
+
+static int64_t spent(const rt_run *s)
+{
+    return s->spent_ms + pons__rt_now(s->r) - s->began_ms;
+}
+
+static pons_value *note_of(const rt_run *s)
+{
+    return pons_object("attempt", json_integer(s->attempt), "step", json_integer(s->step), "at",
+                       json_integer((json_int_t)s->at), "last", json_boolean(s->plan.last), "acted",
+                       json_boolean(s->acted), "spent_ms", json_integer(spent(s)), "plan",
+                       s->plan.calls ? pons_value_ref(s->plan.calls) : PONS_ABSENT, NULL);
+}
+
+static int write_note(rt_run *s, pons_error *err)
+{
+    char *text = NULL;
+    pons_autovalue note = note_of(s);
+    const long n = pons_value_line(note, &text);
+    const pons_bytes bytes = {text, n > 0 ? (size_t)n : 0};
+    const int rc = s->r->o.lanes.ops->note(s->r->o.lanes.self, s->id, s->epoch, bytes, err);
+    free(text);
+    return rc;
+}
+
+static pons_value *parsed(pons_bytes b)
+{
+    pons_value *v = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    return b.len && pons_value_parse(b.data, b.len, &v, &ignored) == PONS_OK ? v : json_object();
+}
+
+static void read_note(rt_run *s, pons_bytes bytes)
+{
+    pons_autovalue note = parsed(bytes);
+    s->spent_ms = pons_get_int(note, "spent_ms", 0);
+    const pons_value *calls = pons_get(note, "plan");
+    if (pons_get_int(note, "attempt", 0) != s->attempt || !pons_get_bool(note, "acted", false) ||
+        !calls) {
+        return;
+    }
+    s->resumed = s->adopts = s->acted = true;
+    s->plan = (rt_plan){pons_value_ref(calls), pons_get_bool(note, "last", true)};
+    s->at = (size_t)pons_get_int(note, "at", 0);
+    s->step = pons_get_int(note, "step", 0);
+}
+
+static void key_of(const rt_run *s, char ret[64])
+{
+    char hash[33];
+    pons_autovalue what = pons_object(
+        "session", json_string(s->id), "at", pons_optional(pons_get(s->session, "created_at")),
+        "params", pons_optional(pons_get(pons_get(s->session, "execution"), "params")), "attempt",
+        json_integer(s->attempt), "step", json_integer(s->step), NULL);
+    pons_value_hash(what, hash);
+    snprintf(ret, 64, "run-%s", hash);
+}
+
+// ---- begun --------------------------------------------------------------------------------------
+
+static const pons_value *record_of(const pons_runtime *r, pons_ws_file file, const char *kind,
+                                   const char *id)
+{
+    const pons_ws_doc *d = pons_ws_place_doc(r->o.place, file);
+    const pons_ws_record *rec = d ? pons_ws_find(d, kind, id) : NULL;
+    return rec ? rec->value : NULL;
+}
+
+rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row)
+{
+    rt_run *s = pons_need_zeroed(1, sizeof *s);
+    pons_error err = PONS_ERROR_INIT;
+    s->r = r;
+    strncpy(s->id, row->id, sizeof s->id - 1);
+    strncpy(s->target, row->lane, sizeof s->target - 1);
+    s->epoch = row->epoch;
+    s->attempt = row->attempt;
+    s->session = parsed(row->data);
+    s->steps = json_array();
+    s->began_ms = s->phase_ms = pons__rt_now(r);
+    s->wall_ms = pons_wall_ms(&r->o.clock);
+    read_note(s, row->note);
+    const char *skill = pons_get_str(s->session, "skill_ref", "");
+    const pons_value *target = record_of(r, PONS_WS_TARGETS, "target", s->target);
+    s->skill = pons_value_ref(record_of(r, PONS_WS_SKILLS, "skill", skill));
+    rt_refusal why = {0};
+    const rt_contract c = {.session = s->session,
+                           .target = target,
+                           .skill = s->skill,
+                           .environment = pons_ws_place_doc(r->o.place, PONS_WS_ENVIRONMENT)};
+    pons__rt_check(&c, &s->kind, &why);
+    if (why.code && !s->resumed) { // what has begun is asked about, whatever the files say now
+        over(s, PONS_SESSION_FAILED, why.code, "%s", why.why);
+    } else if (!target) {
+        over(s, PONS_SESSION_UNKNOWN, "OUTCOME_UNKNOWN", "its target is registered no more");
+    } else if (!(s->body = pons__rt_body(r, s->target, target, &err))) {
+        over(s, s->resumed ? PONS_SESSION_UNKNOWN : PONS_SESSION_FAILED,
+             s->resumed ? "OUTCOME_UNKNOWN" : "BACKEND_NOT_AVAILABLE", "%s", err.message);
+    }
+    return s;
+}
+
+void pons__rt_run_free(rt_run *s)
+{
+    pons__policy_close(s->policy);
+    pons_value_unref(s->session);
+    pons_value_unref(s->skill);
+    pons_value_unref(s->plan.calls);
+    pons_value_unref(s->steps);
+    pons_value_unref(s->result);
+    free(s);
+}
+
+static void enter(rt_run *s, phase p)
+{
+    s->phase = p;
+    s->phase_ms = pons__rt_now(s->r);
+}
+
+static void over(rt_run *s, int32_t end, const char *code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(s->why.why, sizeof s->why.why, fmt, ap);
+    va_end(ap);
+    s->why.code = code;
+    s->end = end;
+    enter(s, OVER);
+}
+
+// ---- steps of the body --------------------------------------------------------------------------
+
+static const pons_value *call_now(const rt_run *s)
+{
+    return json_array_get(s->plan.calls, s->at);
+}
+
+static void add_step(rt_run *s, const pons_value *result, const char *error)
+{
+    const pons_value *c = call_now(s);
+    if (json_array_size(s->steps) >= STEPS_MAX) {
+        return;
+    }
+    json_array_append_new(s->steps, pons_object("step", json_integer(s->step), "skill",
+                                                pons_optional(pons_get(c, "skill")), "args",
+                                                pons_optional(pons_get(c, "args")), "ms",
+                                                json_integer(pons__rt_now(s->r) - s->phase_ms),
+                                                "result", pons_optional(result), "error",
+                                                error ? pons_string(error) : PONS_ABSENT, NULL));
+}
+
+static void next_call(rt_run *s);
+
+// The plan is done.
+static void next_plan(rt_run *s)
+{
+    if (s->plan.last || !s->kind) {
+        over(s, PONS_SESSION_SUCCEEDED, NULL, "%s", "");
+    } else {
+        enter(s, LOOK);
+        s->call = 0;
+    }
+}
+
+static bool judged(rt_run *s, const char *skill, const pons_value *args)
+{
+    char why[RT_WHY_MAX] = "";
+    if (s->r->o.judge && s->r->o.judge(s->r->o.user, &s->body->tools, skill, args, why,
+                                       sizeof why) == PONS_EREFUSED) {
+        over(s, PONS_SESSION_FAILED, "CRITIC_REFUSED", "%s", why);
+        return false;
+    }
+    return true;
+}
+
+static void next_call(rt_run *s)
+{
+    const pons_value *c = call_now(s), *args = pons_get(c, "args");
+    const char *skill = pons_get_str(c, "skill", "");
+    const pons_tools *t = &s->body->tools;
+    pons_error err = PONS_ERROR_INIT;
+    char key[64];
+    if (!c) {
+        next_plan(s);
+        return;
+    }
+    if (!judged(s, skill, args)) {
+        return;
+    }
+    const bool acted = s->acted;
+    s->acted = true;
+    const int rc = write_note(s, &err);
+    if (rc == PONS_ESTALE) {
+        s->phase = LOST;
+        return;
+    }
+    if (rc < 0) { // nothing was asked of the body
+        s->acted = acted;
+        over(s, PONS_SESSION_FAILED, "STORE_FAILED", "%s", err.message);
+        return;
+    }
+    enter(s, CALL);
+    s->call = s->r->next_call++;
+    key_of(s, key);
+    if (t->ops->start(t->self, s->call, skill, args, key, &err) < 0) {
+        s->acted = acted;
+        over(s, PONS_SESSION_FAILED, "BODY_NOT_THERE", "%s", err.message);
+    }
+}
+
+static void adopt(rt_run *s)
+{
+    const pons_value *c = call_now(s);
+    const pons_tools *t = &s->body->tools;
+    pons_error err = PONS_ERROR_INIT;
+    char key[64];
+    if (!c || !t->ops->adopt) {
+        over(s, PONS_SESSION_UNKNOWN, "OUTCOME_UNKNOWN", "the body cannot be asked");
+        return;
+    }
+    enter(s, CALL);
+    s->call = s->r->next_call++;
+    key_of(s, key);
+    if (t->ops->adopt(t->self, s->call, pons_get_str(c, "skill", ""), key, &err) < 0) {
+        over(s, PONS_SESSION_UNKNOWN, "OUTCOME_UNKNOWN", "%s", err.message);
+    }
+}
+
+static void call_failed(rt_run *s, const pons_error *e)
+{
+    const bool adopted = s->adopts;
+    s->adopts = false;
+    if (adopted && e->status == PONS_ENOTFOUND) { // it was certainly not started
+        next_call(s);
+        return;
+    }
+    add_step(s, NULL, e->message);
+    if (e->status == PONS_ECLOSED) {
+        over(s, PONS_SESSION_UNKNOWN, "OUTCOME_UNKNOWN", "%s", e->message);
+    } else if (e->status == PONS_EREFUSED || e->status == PONS_EBUSY || e->status == PONS_EENV) {
+        s->acted = s->step > 0; // this step did not begin
+        over(s, PONS_SESSION_FAILED, e->status == PONS_EREFUSED ? "BODY_REFUSED" : "BODY_NOT_THERE",
+             "%s", e->message);
+    } else {
+        over(s, PONS_SESSION_FAILED, "SKILL_FAILED", "%s", e->message);
+    }
+}
+
+static void call_done(rt_run *s, const pons_value *value)
+{
+    const pons_value *data = pons_get(value, "data");
+    s->adopts = false;
+    pons_value_unref(s->result);
+    s->result = pons_value_ref(data ? data : pons_get(value, "output"));
+    add_step(s, data, NULL);
+    s->at++;
+    s->step++;
+    next_call(s);
+}
+
+// ---- a policy -----------------------------------------------------------------------------------
+
+static double seconds(const rt_run *s, const char *which, double otherwise)
+{
+    const double v = pons_get_num(pons_get(s->session, "timeouts"), which, otherwise);
+    return v > 0 && isfinite(v) ? v : otherwise;
+}
+
+static int64_t session_left_ms(const rt_run *s)
+{
+    return (int64_t)(seconds(s, "session", SESSION_S) * 1000.0) - spent(s);
+}
+
+static int64_t skill_ms(const rt_run *s)
+{
+    return (int64_t)(seconds(s, "skill", SKILL_S) * 1000.0);
+}
+
+// [x, y, yaw, v, w, battery %, nearest m], then the joints of an arm.
+static pons_value *state_of(const pons_value *robot)
+{
+    const pons_value *pose = pons_get(robot, "pose"), *twist = pons_get(robot, "twist");
+    pons_value *state = json_array();
+    const double v[] = {pons_get_num(pose, "x", 0),          pons_get_num(pose, "y", 0),
+                        pons_get_num(pose, "yaw", 0),        pons_get_num(twist, "v", 0),
+                        pons_get_num(twist, "w", 0),         pons_get_num(robot, "battery_pct", 0),
+                        pons_get_num(robot, "nearest_m", -1)};
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+        json_array_append_new(state, json_real(v[i]));
+    }
+    const pons_value *joints = pons_get(pons_get(robot, "arm"), "joints");
+    for (size_t i = 0; i < json_array_size(joints); i++) {
+        json_array_append(state, json_array_get(joints, i));
+    }
+    return state;
+}
+
+static void ask(rt_run *s, const pons_value *status)
+{
+    const char *words = pons_get_str(s->session, "task_description", NULL);
+    const pons_value *params = pons_get(pons_get(s->session, "execution"), "params");
+    words = words ? words : pons_get_str(s->skill, "description", "");
+    pons_autovalue question = pons_object(
+        "session_id", json_string(s->id), "step", json_integer(s->step), "instruction",
+        json_string(words), "observation",
+        pons_object("images", json_object(), "state", state_of(pons_get(status, "robot")), NULL),
+        "params", params ? pons_value_ref(params) : json_object(), NULL);
+    const int64_t left = session_left_ms(s), most = skill_ms(s);
+    enter(s, ASK);
+    pons__policy_ask(s->policy, question, s->phase_ms, left < most ? left : most);
+}
+
+static void look(rt_run *s)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue none = json_object();
+    if (s->call) {
+        return; // asked
+    }
+    if (!s->policy) {
+        const int rc = pons__policy_open(pons_get(s->skill, "policy_client"), &s->policy, &err);
+        if (rc < 0) {
+            over(s, PONS_SESSION_FAILED, "POLICY_NOT_AVAILABLE", "%s", err.message);
+            return;
+        }
+        pons__rt_watch(s->r, pons__policy_fd(s->policy));
+    }
+    s->call = s->r->next_call++;
+    if (s->body->tools.ops->start(s->body->tools.self, s->call, QUERY, none, QUERY, &err) < 0) {
+        over(s, PONS_SESSION_FAILED, "BODY_NOT_THERE", "%s", err.message);
+    }
+}
+
+static void answered(rt_run *s)
+{
+    policy_answer a = {0};
+    pons_autovalue tools = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    rt_refusal why = {0};
+    if (!pons__policy_answer(s->policy, pons__rt_now(s->r), &a)) {
+        return;
+    }
+    const pons_value *error = pons_get(a.value, "error");
+    if (a.code) {
+        over(s, PONS_SESSION_FAILED, a.code, "%s", a.why);
+    } else if (error && !json_is_null(error)) {
+        over(s, PONS_SESSION_FAILED, "POLICY_ERROR", "%.60s: %.240s",
+             pons_get_str(error, "code", ""), pons_get_str(error, "message", ""));
+    } else {
+        s->body->tools.ops->list(s->body->tools.self, &tools, &err);
+        pons_value_unref(s->plan.calls);
+        s->plan = (rt_plan){0};
+        s->at = 0;
+        s->kind->plan(s->session, s->skill, a.value, tools, &s->plan, &why);
+        if (why.code) {
+            over(s, PONS_SESSION_FAILED, why.code, "%s", why.why);
+        } else {
+            next_call(s);
+        }
+    }
+    pons_value_unref(a.value);
+}
+
+// ---- the body is there --------------------------------------------------------------------------
+
+static void wait_body(rt_run *s)
+{
+    pons_autovalue tools = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    s->body->tools.ops->list(s->body->tools.self, &tools, &err);
+    if (json_array_size(tools) < 2) {
+        if (pons__rt_now(s->r) - s->phase_ms > BODY_WAIT_MS) {
+            over(s, s->acted ? PONS_SESSION_UNKNOWN : PONS_SESSION_FAILED,
+                 s->acted ? "OUTCOME_UNKNOWN" : "BODY_NOT_THERE", "no body came for %s", s->target);
+        }
+        return;
+    }
+    if (s->resumed) {
+        adopt(s);
+        return;
+    }
+    rt_refusal why = {0};
+    const rt_contract c = {.session = s->session,
+                           .target = s->body->record,
+                           .skill = s->skill,
+                           .environment = pons_ws_place_doc(s->r->o.place, PONS_WS_ENVIRONMENT),
+                           .tools = tools,
+                           .arm = pons__rt_tool(tools, "pick") != NULL};
+    pons__rt_check_body(&c, s->kind, &why);
+    if (why.code) {
+        over(s, PONS_SESSION_FAILED, why.code, "%s", why.why);
+    } else if (s->kind->asks) {
+        enter(s, LOOK);
+        s->call = 0;
+    } else {
+        s->kind->plan(s->session, s->skill, NULL, tools, &s->plan, &why);
+        next_call(s);
+    }
+}
+
+void pons__rt_run_event(rt_run *s, pons_tool_event *e)
+{
+    if (e->call != s->call || e->kind == PONS_TOOL_PROGRESS) {
+        return;
+    }
+    if (s->phase == LOOK) {
+        const pons_value *status = pons_get(e->value, "data");
+        if (e->kind == PONS_TOOL_DONE && pons_get_bool(status, "connected", false)) {
+            ask(s, status);
+        } else {
+            s->call = 0; // the body is away: it is looked for again, until its time is over
+        }
+    } else if (s->phase == CALL) {
+        s->call = 0;
+        if (e->kind == PONS_TOOL_DONE) {
+            call_done(s, e->value);
+        } else {
+            call_failed(s, &e->error);
+        }
+    }
+}
+
+// ---- the end ------------------------------------------------------------------------------------
+
+static bool may_try_again(const rt_run *s)
+{
+    static const char *const for_good[] = {// another attempt would find the same
+                                           "TARGET_UNKNOWN",
+                                           "SKILL_UNKNOWN",
+                                           "TARGET_DISABLED",
+                                           "SKILL_NOT_SUPPORTED_BY_TARGET",
+                                           "ADAPTER_UNKNOWN",
+                                           "RUNTIME_UNKNOWN",
+                                           "REQUIRED_SENSOR_MISSING",
+                                           "ENVIRONMENT_OUTPUT_MISSING",
+                                           "ACTION_CONTRACT_UNSATISFIED",
+                                           "BACKEND_NOT_AVAILABLE",
+                                           "SESSION_TIMEOUT",
+                                           "CRITIC_REFUSED"};
+    const int64_t most = pons_get_int(pons_get(s->session, "retry"), "max_attempts", 1);
+    if (s->end == PONS_SESSION_SUCCEEDED || s->attempt >= most) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof for_good / sizeof *for_good; i++) {
+        if (strcmp(s->why.code, for_good[i]) == 0) {
+            return false;
+        }
+    }
+    return !s->acted || pons_get_bool(s->skill, "idempotent", false);
+}
+
+static int64_t pause_ms(rt_run *s)
+{
+    const char *backoff = pons_get_str(pons_get(s->session, "retry"), "backoff", "none");
+    if (strcmp(backoff, "fixed") == 0) {
+        return FIXED_MS;
+    }
+    if (strcmp(backoff, "exponential") != 0) {
+        return 0;
+    }
+    pons_rand rand;
+    pons_rand_seed(&rand, s->r->seed++);
+    const double scatter = 0.8 + 0.4 * pons_rand_unit(&rand);
+    return (int64_t)(fmin(pow(2.0, s->attempt), PAUSE_MAX_S) * scatter * 1000.0);
+}
+
+static pons_value *error_of(const rt_run *s)
+{
+    return s->why.code ? pons_object("code", json_string(s->why.code), "message",
+                                     pons_string(s->why.why), NULL)
+                       : NULL;
+}
+
+static void stamp(char ret[32], int64_t wall_ms)
+{
+    const time_t t = (time_t)(wall_ms / 1000);
+    struct tm tm;
+    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+}
+
+static const char *end_word(int32_t end)
+{
+    return end == PONS_SESSION_SUCCEEDED ? "succeeded"
+           : end == PONS_SESSION_WAITING ? "pending"
+           : end == PONS_SESSION_UNKNOWN ? "outcome_unknown"
+                                         : "failed";
+}
+
+// artifacts/sessions/ID/episode.json, whole or not at all.
+static void write_episode(const rt_run *s, int32_t end)
+{
+    char path[PATH_MAX], temp[PATH_MAX + 8], from[32], to[32];
+    const char *const parts[] = {"artifacts", "artifacts/sessions"};
+    pons_value *error = error_of(s);
+    stamp(from, s->wall_ms);
+    stamp(to, pons_wall_ms(&s->r->o.clock));
+    pons_autovalue v = pons_object(
+        "session_id", json_string(s->id), "target_ref", json_string(s->target), "skill_ref",
+        pons_optional(pons_get(s->session, "skill_ref")), "runtime",
+        s->kind ? json_string(s->kind->name) : PONS_ABSENT, "attempt", json_integer(s->attempt),
+        "runner", json_string(s->r->runner), "resumed", json_boolean(s->resumed), "started_at",
+        json_string(from), "ended_at", json_string(to), "duration_ms", json_integer(spent(s)),
+        "status", json_string(end_word(end)), "error", error ? error : PONS_ABSENT, "result",
+        pons_optional(s->result), "steps", pons_value_ref(s->steps), NULL);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", s->r->o.dir, parts[i]);
+        mkdir(path, 0700);
+    }
+    snprintf(path, sizeof path, "%s/artifacts/sessions/%s", s->r->o.dir, s->id);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/artifacts/sessions/%s/episode.json", s->r->o.dir, s->id);
+    snprintf(temp, sizeof temp, "%s.new", path);
+    char *text = NULL;
+    const long n = pons_value_line(v, &text);
+    const int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool good = fd >= 0 && n > 0 && write(fd, text, (size_t)n) == n && write(fd, "\n", 1) == 1;
+    good = good && fsync(fd) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (good) {
+        rename(temp, path);
+    }
+    free(text);
+}
+
+// A dead letter stays, with a lesson.
+static void learn(const rt_run *s)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_ws_judgement j = {0};
+    const pons_ws_asked asked = {.action_type = pons_get_str(s->session, "skill_ref", ""),
+                                 .params = pons_get(pons_get(s->session, "execution"), "params"),
+                                 .robot_id = s->target};
+    pons_ws_judge(s->r->o.place, &asked, &j);
+    pons_ws_learn_failure(s->r->o.place, &asked, &j, s->why.code, s->why.why, &ignored);
+    pons_ws_judgement_clear(&j);
+}
+
+static int show(void *user, const pons_session_row *row)
+{
+    pons__rt_file_show(user, row);
+    return 0;
+}
+
+static int keep_next(void *user, const pons_session_row *row)
+{
+    pons__rt_copy(user, row);
+    return 0;
+}
+
+// What ended is in the lanes when this returns true, or is somebody else's.
+static bool finish(rt_run *s)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const bool again = may_try_again(s);
+    const int32_t end = again ? PONS_SESSION_WAITING : s->end;
+    const int64_t due = again ? pons_wall_ms(&s->r->o.clock) + pause_ms(s) : 0;
+    char *text = NULL;
+    pons_value *error = error_of(s);
+    pons_autovalue note =
+        pons_object("attempt", json_integer(s->attempt), "spent_ms", json_integer(spent(s)),
+                    "error", error ? error : PONS_ABSENT, "result", pons_optional(s->result), NULL);
+    write_episode(s, end);
+    if (end == PONS_SESSION_FAILED || end == PONS_SESSION_UNKNOWN) {
+        learn(s);
+    }
+    const long n = pons_value_line(note, &text);
+    const pons_session_end e = {.id = s->id,
+                                .epoch = s->epoch,
+                                .state = end,
+                                .due_ms = due,
+                                .note = {text, n > 0 ? (size_t)n : 0},
+                                .next_for = s->r->runner};
+    session_copy next = {.text = NULL};
+    const int rc = s->r->o.lanes.ops->finish(s->r->o.lanes.self, &e, keep_next, &next, &err);
+    free(text);
+    if (rc < 0 && rc != PONS_ESTALE) {
+        return false; // the store is away: later
+    }
+    if (rc == PONS_OK) {
+        s->r->failed += end == PONS_SESSION_FAILED || end == PONS_SESSION_UNKNOWN;
+        s->r->due_ms = again && (!s->r->due_ms || due < s->r->due_ms) ? due : s->r->due_ms;
+        s->r->o.lanes.ops->get(s->r->o.lanes.self, s->id, show, s->r, &err);
+        if (next.text) {
+            pons__rt_begin(s->r, &next.row);
+        }
+    }
+    pons__rt_copy_free(&next);
+    return true;
+}
+
+static void too_late(rt_run *s, const char *code, const char *what)
+{
+    if (s->phase == CALL && s->call) {
+        s->body->tools.ops->cancel(s->body->tools.self, s->call); // the robot stops
+    }
+    over(s, PONS_SESSION_FAILED, code, "%s", what);
+}
+
+bool pons__rt_run_step(rt_run *s)
+{
+    const int64_t in_phase = pons__rt_now(s->r) - s->phase_ms;
+    if (s->phase == LOST) {
+        return true;
+    }
+    if (s->phase != OVER && session_left_ms(s) <= 0) {
+        too_late(s, "SESSION_TIMEOUT", "the session's time is over");
+    } else if ((s->phase == CALL || s->phase == LOOK) && in_phase > skill_ms(s)) {
+        too_late(s, "SKILL_TIMEOUT", "a step took longer than it may");
+    }
+    if (s->phase == BODY) {
+        wait_body(s);
+    }
+    if (s->phase == LOOK) {
+        look(s);
+    }
+    if (s->phase == ASK) {
+        answered(s);
+    }
+    return s->phase == LOST || (s->phase == OVER && finish(s));
+}
