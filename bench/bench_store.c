@@ -12,9 +12,9 @@
 //   store.postgres.…       thread1.rate, threads64.rate and .p99, async.rate as above, on a private
 //                          PostgreSQL; nothing where there is none
 #include "bench.h"
+#include "bench_postgres.h"
 #include "pons/ext/store.h"
 
-#include <glob.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -225,65 +225,14 @@ static void bench_prune(void)
 
 // ---- PostgreSQL ---------------------------------------------------------------------------------
 
-static struct {
-    char bin[128], home[300]; // the server's programs; its data and socket
-    const char *as;           // root can't be the server
-} server;
-
-static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int shell(const char *format, ...)
-{
-    char command[1500];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
-    va_end(args);
-    return system(command);
-}
-
-static bool server_start(void)
-{
-    glob_t found;
-    if (glob("/usr/lib/postgresql/*/bin/initdb", 0, NULL, &found) != 0) {
-        fprintf(stderr, "bench: no PostgreSQL server here (Debian: postgresql), not measured\n");
-        return false;
-    }
-    snprintf(server.bin, sizeof server.bin, "%s", found.gl_pathv[found.gl_pathc - 1]);
-    *strrchr(server.bin, '/') = '\0';
-    globfree(&found);
-    snprintf(server.home, sizeof server.home, "%s/postgres", dir);
-    server.as = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --clear-groups " : "";
-    if (shell("chmod 755 '%s' && mkdir '%s'", dir, server.home) != 0 ||
-        (getuid() == 0 && shell("chown postgres:postgres '%s'", server.home) != 0) ||
-        shell("cd / && %s%s/initdb -D '%s/data' -U pons -A trust --locale=C -E UTF8 >'%s.log' 2>&1",
-              server.as, server.bin, server.home, server.home) != 0 ||
-        shell(
-            "cd / && %s%s/pg_ctl -D '%s/data' -s -w -l '%s/log' -o \"-k '%s' -c listen_addresses=\""
-            " start >'%s.log' 2>&1",
-            server.as, server.bin, server.home, server.home, server.home, server.home) != 0) {
-        fprintf(stderr, "bench: PostgreSQL does not start, not measured\n");
-        shell("cat '%s.log' >&2", server.home);
-        return false;
-    }
-    return true;
-}
-
-static void server_stop(void)
-{
-    shell("cd / && %s%s/pg_ctl -D '%s/data' -s -m fast -w stop", server.as, server.bin,
-          server.home);
-}
-
 static void bench_postgres(void)
 {
-    if (!server_start()) {
+    if (!server_start(dir)) {
         return;
     }
     bench_store b;
-    char url[400];
     pons_error err = PONS_ERROR_INIT;
-    snprintf(url, sizeof url, "postgresql:///postgres?host=%s&user=pons", server.home);
-    if (pons_store_open(url, &b.s, &err) != PONS_OK) {
+    if (pons_store_open(server_url(), &b.s, &err) != PONS_OK) {
         char line[1200];
         fprintf(stderr, "bench: %s\n", pons_error_line(&err, line, sizeof line));
         server_stop();
