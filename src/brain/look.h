@@ -31,6 +31,12 @@ int pons__trace_reduce(void *user, const pons_value *old, const pons_value *upda
 // A person said stop or pause, and nobody has said continue: nothing is taken up.
 bool pons__stands(const pons__tasks *tasks);
 bool pons__latch_lifts_itself(const pons_brain *b);
+// What the registry says of goals (goals/means.c), for the queue.
+// Whether it is the same wish wherever the robot is and however often it is said: what the world shows, or each
+// of a list, not a skill's run.
+bool pons__means_once(const pons_brain *b, const pons__goal *goal);
+// A goal whose skill charges the robot. New.
+pons__goal *pons__means_charging(const pons_brain *b);
 bool pons__task_plan_drives(const pons__task_plan *state); // R2 asks it, not a model or the rules
 // A person has taken back what R6 is about to send: the reason, or NULL.
 const pons__answer *pons__answer_veto(pons_brain *b);

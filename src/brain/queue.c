@@ -432,7 +432,6 @@ static void handle_result(saying *s)
 // Said twice in a row, and it is the same wherever the robot is: that is one task.
 static bool said_again(saying *s, const pons__task *task)
 {
-    static const char *const once[] = {"go_to", "charge", "bring", "put", "pick", "patrol"};
     pons__tasks *t = s->t;
     pons__task *last = t->queue.n ? t->queue.at[t->queue.n - 1] : NULL;
     if (!last || strcmp(last->source, task->source) != 0 || last->plan || task->plan ||
@@ -442,12 +441,7 @@ static bool said_again(saying *s, const pons__task *task)
         return false;
     }
     for (size_t i = 0; i < task->goals.n; i++) {
-        const pons__goal *goal = task->goals.at[i];
-        bool known = false;
-        for (size_t k = 0; k < sizeof once / sizeof once[0]; k++) {
-            known = known || strcmp(once[k], goal->intent) == 0;
-        }
-        if (!known) {
+        if (!pons__means_once(s->b, task->goals.at[i])) {
             return false;
         }
     }
@@ -585,8 +579,11 @@ static void charge(saying *s)
     const char *battery = pons_get_str(s->b->robot, "battery_state", "");
     const bool charging = strcmp(battery, "charging") == 0 || strcmp(battery, "full") == 0;
     if (t->mode == PONS_MODE_CHARGE && !charging && !pons__tasks_pick(t, t->mode)) {
-        pons_autovalue goals = json_pack("[{s:s, s:s, s:b}]", "intent", "charge", "text",
-                                         "battery low: charge", "done", 0);
+        pons__goal *goal = pons__means_charging(s->b);
+        pons__set_text(&goal->text, "battery low: charge");
+        pons_autovalue goals = json_array();
+        json_array_append_new(goals, pons__record_write(&pons__goal_record, goal));
+        pons__record_free(&pons__goal_record, goal);
         push_task(s, "battery low: charge", goals, NULL, "battery", s->b->rules.priority_charge);
     }
     for (size_t i = 0; (t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_IDLE) && i < t->queue.n;

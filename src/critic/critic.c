@@ -119,6 +119,20 @@ static int read_policy(pons_critic *c, pons_error *err)
     return PONS_OK;
 }
 
+// Does the registry say that the robot charges by it?
+static bool meets_charging(const pons_value *item)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(pons_get(item, "meets"), i, row)
+    {
+        if (strcmp(pons_get_str(row, "test", ""), "charged") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // A schema that can't be compiled is that skill's fault alone: it is told when the skill is used.
 static int read_skill(const pons_critic *c, const pons_value *item, critic_skill *ret,
                       pons_error *err)
@@ -135,6 +149,8 @@ static int read_skill(const pons_critic *c, const pons_value *item, critic_skill
     ret->risk = (critic_risk)level;
     ret->holds_arg = pons_get_str(item, "holds", NULL);
     ret->releases = pons_get_bool(item, "releases", false);
+    ret->stops = pons_get_bool(item, "stops", false);
+    ret->charges = meets_charging(item);
     for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) {
         if (!pons_get(item, "holds") && strcmp(ret->name, holds[i]) == 0) {
             ret->holds_arg = "";
@@ -336,7 +352,8 @@ static int speak_parameters(judgement *j)
 static void judge_action(judgement *j)
 {
     judge_itself(j);
-    if (policy_lists(j->critic, "safe_actions", "stop_base", j->action)) {
+    if ((j->skill && j->skill->stops) ||
+        policy_lists(j->critic, "safe_actions", "stop_base", j->action)) {
         return;
     }
     if (j->now->mode && strcmp(j->now->mode, "SAFE") == 0 && j->skill && j->skill->moves) {
@@ -596,7 +613,7 @@ static void judge_robot(judgement *j)
     const double pct = pons_get_num(robot, "battery_pct", NAN);
     if (isnan(pct)) {
         pons__unjudged(j, "battery");
-    } else if (pct <= c->battery_min_pct &&
+    } else if (pct <= c->battery_min_pct && !(j->skill && j->skill->charges) &&
                !policy_lists(c, "charge_actions", "dock_to_charger", j->action)) {
         pons__violated(j, "battery", pct, c->battery_min_pct, "%",
                        "battery is %.1f %%; motion needs more than %.1f %%", pct,

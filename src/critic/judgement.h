@@ -41,6 +41,7 @@ typedef struct critic_skill { // an item of the registry
     char *fault;           // its args_schema is malformed; owned
     const char *holds_arg; // the argument that names what is held afterwards; NULL: none
     bool releases;         // nothing is held afterwards
+    bool stops, charges;   // the base; the battery
     bool moves, drives;    // it uses a moving resource; the base
     critic_risk risk;
 } critic_skill;

@@ -10,6 +10,8 @@
 // sentence before and after. What is left is one JSON object, or it is refused.
 #include "brain/ask/answer.h"
 
+#include "brain/goals/means.h"
+
 #include <string.h>
 
 #define DECISION_MAX   (16 * 1024) // bytes of an answer
@@ -154,17 +156,14 @@ static int check_goals(const pons_brain *b, const pons__task *task, const pons_v
 // What the schema cannot say: what each intent needs, and the zones of this world.
 static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err)
 {
-    static const struct {
-        const char *intent, *needs;
-    } rows[] = {{"go_to", "zone"},   {"bring", "object"}, {"put", "object"},   {"pick", "object"},
-                {"wait", "seconds"}, {"say", "text"},     {"patrol", "zones"}, {"do", "skill"}};
-    const char *intent = pons_get_str(goal, "intent", "");
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        if (strcmp(rows[k].intent, intent) == 0 && !pons_get(goal, rows[k].needs) &&
-            !(k == 0 && pons_get(goal, "pose"))) {
-            return pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s",
-                                  i, intent, rows[k].needs);
-        }
+    char buf[64];
+    pons__goal *asked = pons__record_read(&pons__goal_record, goal);
+    const bool nameless = strcmp(asked->intent, "do") == 0 && !*asked->skill;
+    const char *lacks = nameless ? "skill" : pons__means_lack(b, asked, buf, sizeof buf);
+    pons__record_free(&pons__goal_record, asked);
+    if (lacks) {
+        return pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s", i,
+                              pons_get_str(goal, "intent", ""), lacks);
     }
     const char *zone = pons_get_str(goal, "zone", NULL);
     if (zone && !pons__zone(b, zone)) {

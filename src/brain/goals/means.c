@@ -335,6 +335,76 @@ bool pons__means_met(const pons_brain *b, const pons__goal *goal)
     return met;
 }
 
+bool pons__means_once(const pons_brain *b, const pons__goal *goal)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    const pons_value *test = test_of(&means);
+    const bool each = means.n && ((const pons__means *)means.at[means.n - 1])->each;
+    const bool once = each || (test && !is_word(test, "ended"));
+    pons__means_clear(&means);
+    return once;
+}
+
+// The first "$name" of a template that the goal has not; NULL: it has all.
+static const char *lacking(const pons_value *template, const pons_value *members)
+{
+    const char *key, *name = NULL;
+    json_t *item;
+    json_object_foreach((json_t *)template, key, item)
+    {
+        const char *text = json_is_string(item) ? json_string_value(item) : "";
+        const bool plain = text[0] == '$' && !strpbrk(text, "|.") && strcmp(text, "$each") != 0 &&
+                           strcmp(text, "$here") != 0;
+        name = name || !plain || pons_get(members, text + 1) ? name : text + 1;
+    }
+    return name;
+}
+
+const char *pons__means_lack(const pons_brain *b, const pons__goal *goal, char *buf, size_t cap)
+{
+    pons_autovalue members = pons__record_write(&pons__goal_record, goal);
+    pons__list fit = pons__means_of(b, goal, 0);
+    const bool any = fit.n > 0;
+    size_t i, k;
+    json_t *skill, *item;
+    pons__means_clear(&fit);
+    buf[0] = '\0';
+    json_array_foreach(any ? NULL : skills_of(b), i, skill)
+    {
+        json_array_foreach(pons_get(skill, "meets"), k, item)
+        {
+            pons__meets *row = pons__record_read(&pons__meets_record, item);
+            const char *name = lacking(row->args, members);
+            name = *row->each && !pons_get(members, row->each) ? row->each : name;
+            if (strcmp(row->intent, goal->intent) == 0 && name && !buf[0]) {
+                snprintf(buf, cap, "%s", name);
+            }
+            pons__record_free(&pons__meets_record, row);
+        }
+    }
+    return buf[0] ? buf : NULL;
+}
+
+pons__goal *pons__means_charging(const pons_brain *b)
+{
+    pons__goal *goal = pons__record_new(&pons__goal_record);
+    size_t i, k;
+    json_t *skill, *item;
+    pons__set_text(&goal->intent, "charge"); // of a body whose skills do not say
+    json_array_foreach(skills_of(b), i, skill)
+    {
+        json_array_foreach(pons_get(skill, "meets"), k, item)
+        {
+            pons__meets *row = pons__record_read(&pons__meets_record, item);
+            if (is_word(row->test, "charged")) {
+                pons__set_text(&goal->intent, row->intent);
+            }
+            pons__record_free(&pons__meets_record, row);
+        }
+    }
+    return goal;
+}
+
 bool pons__means_of_place(const pons_brain *b, const pons__goal *goal)
 {
     return has_test(b, goal, "at");
@@ -412,7 +482,7 @@ const char *pons__means_stop(const pons_brain *b)
             return pons_get_str(skill, "name", "");
         }
     }
-    return "stop_base"; // of a body that does not say
+    return ""; // of a body that does not say: its own latch stops it
 }
 
 bool pons__means_beside(const pons_brain *b, const char *skill)

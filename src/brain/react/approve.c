@@ -476,7 +476,7 @@ static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args)
     const pons_value *pose = pons_get(args, "pose"), *zone = to ? pons__zone(b, to) : NULL;
     size_t i;
     json_t *name;
-    if (strcmp(goal->intent, "patrol") == 0) {
+    if (goal->zones) { // each of them is
         json_array_foreach(goal->zones, i, name)
         {
             if (zone && pons__zone(b, json_string_value(name)) == zone) {
@@ -485,7 +485,7 @@ static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args)
         }
         return false;
     }
-    if (strcmp(goal->intent, "go_to") != 0) {
+    if (!pons__means_of_place(b, goal)) {
         return false;
     }
     if (goal->pose) {
@@ -510,7 +510,7 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
            : pons__zone_at(world, pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
     goal->done = false;
     pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
-    if (strcmp(goal->intent, "patrol") == 0) {
+    if (goal->zones) {
         pons_value *zones = json_array();
         const pons_value *left = pons__zone(b, pons_get_str(old, "zone", ""));
         size_t i;

@@ -128,7 +128,7 @@ static void compile_words(const pons_brain *b, pons__proposed *p)
     {
         pons__op *send = pons__record_new(&pons__op_record);
         pons__means *say = pons__means_for(b, "say", "text", pons_value_ref(text));
-        pons__set_text(&send->skill, say ? say->skill : "speak");
+        pons__set_text(&send->skill, say ? say->skill : "say");
         pons__json(&send->args, say ? pons_value_ref(say->args)
                                     : pons_object("text", pons_value_ref(text), NULL));
         pons__record_free(&pons__means_record, say);
@@ -152,7 +152,7 @@ static void propose_plan(pons__turn *t, const pons_value *patch)
 // The same wish, however far it is met. Of `say` the text counts; of the others it is how it was said.
 static bool same_goal(const pons__goal *a, const pons__goal *b)
 {
-    const bool say = strcmp(a->intent, "say") == 0;
+    const bool say = strcmp(a->intent, "say") == 0; // of the intents, not of the skills
     return strcmp(a->intent, b->intent) == 0 && strcmp(a->zone, b->zone) == 0 &&
            strcmp(a->object, b->object) == 0 && strcmp(a->place, b->place) == 0 &&
            strcmp(a->skill, b->skill) == 0 && !(a->seconds < b->seconds) &&

@@ -149,7 +149,7 @@ static pons__decision *kernel_decision(const pons__turn *t)
         json_array_append_new(ops, pons_object("op", json_string("cancel"), "goal_id",
                                                json_string(r->goal_id), NULL));
     }
-    if (preempt->stop_base) {
+    if (preempt->stop_base && *pons__means_stop(t->b)) {
         json_array_append_new(ops, pons_object("op", json_string("dispatch"), "skill",
                                                json_string(pons__means_stop(t->b)), "args",
                                                json_object(), NULL));

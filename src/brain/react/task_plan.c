@@ -426,7 +426,7 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
     pursuit *p = user;
     pons__means *say = pons__means_for(p->b, "say", "text", json_string(text));
     pons_autovalue args = pons_object("text", json_string(text), NULL);
-    const int rc = run_named(p, call, say ? say->skill : "speak", say ? say->args : args, out);
+    const int rc = run_named(p, call, say ? say->skill : "say", say ? say->args : args, out);
     pons__record_free(&pons__means_record, say);
     return rc;
 }
