@@ -76,7 +76,7 @@ static void a_bad_patch_never_costs_the_task(void **state)
         {"{'goals':['kitchen']}", "/plan_patch/goals/0"},
         {"{'goals':{'intent':'charge'}}", "/plan_patch/goals"},
         {"{'goals':[{'intent':'go_to','zone':'moon'}]}", "unknown zone moon"},
-        {"{'goals':[{'intent':'go_to'}]}", "go_to needs zone"},
+        {"{'goals':[{'intent':'go_to'}]}", "go_to needs pose or zone"},
         {"{'goals':[{'intent':'patrol','zones':['kitchen','moon']}]}", "zones/1: unknown zone"},
         {"{'goals':[{'intent':'wait','seconds':-1}]}", "/plan_patch/goals/0/seconds"},
         {"{'goals':[{'intent':'charge','sudo':true}]}", "sudo"},

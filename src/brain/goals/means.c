@@ -376,8 +376,9 @@ const char *pons__means_lack(const pons_brain *b, const pons__goal *goal, char *
             pons__meets *row = pons__record_read(&pons__meets_record, item);
             const char *name = lacking(row->args, members);
             name = *row->each && !pons_get(members, row->each) ? row->each : name;
-            if (strcmp(row->intent, goal->intent) == 0 && name && !buf[0]) {
-                snprintf(buf, cap, "%s", name);
+            const size_t n = strlen(buf);
+            if (strcmp(row->intent, goal->intent) == 0 && name && !strstr(buf, name)) {
+                snprintf(buf + n, cap - n, "%s%s", n ? " or " : "", name);
             }
             pons__record_free(&pons__meets_record, row);
         }
