@@ -4,6 +4,7 @@
 // What is wrong is one line each, FILE.md:LINE:COL: what, on standard error (with --json an object on
 // standard output). Exit: 0 clean, 1 records were refused, 2 a file cannot be read.
 #include "cli/cli.h"
+#include "cli/fleet/fleet.h"
 #include "pons/protect.h"
 #include "pons/workspace.h"
 
@@ -318,11 +319,12 @@ static const pons_ws_file made[] = {
 
 int cmd_onboard(cli *c, pons_error *err)
 {
-    const char *name = "seed";
-    const cli_option options[] = {{"--dialect", "DIALECT",
-                                   "seed (the default), paos1 or paos2: how new files are written",
-                                   &name},
-                                  {NULL, NULL, NULL, NULL}};
+    const char *name = "seed", *fleet = NULL;
+    const cli_option options[] = {
+        {"--dialect", "DIALECT", "seed (the default), paos1 or paos2: how new files are written",
+         &name},
+        {"--fleet", NULL, "the shared workspace of a fleet, and its robots' own", &fleet},
+        {NULL, NULL, NULL, NULL}};
     pons_ws_dialect dialect;
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -348,6 +350,9 @@ int cmd_onboard(cli *c, pons_error *err)
         if (w >= (int)sizeof c->workspace || r >= (int)sizeof c->run_dir) {
             return cli_bad(err, "the workspace's path is too long");
         }
+    }
+    if (fleet) {
+        return cli_fleet_onboard(c, (int)dialect, err);
     }
     int rc = cli_workspace(c, true, err);
     for (size_t i = 0; i < sizeof made / sizeof made[0] && rc >= 0; i++) {

@@ -1,0 +1,179 @@
+// fleet_file.c - fleet.yaml: which robots there are, and where they may drive.
+//
+//     map: map.yaml
+//     robots:
+//       - {id: r1, driver: kinematic, world: house, workspace: robots/r1, start: p1, enabled: true,
+//          capabilities: [mobile], payload_kg: 5}
+#include "cli/fleet/fleet.h"
+#include "pons/memory.h"
+#include "pons/yaml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_error *err);
+static int wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt,
+                 ...) __attribute__((format(printf, 5, 6)));
+
+static void join(char *ret, const char *dir, const char *name)
+{
+    if (snprintf(ret, PATH_MAX, "%s%s%s", *name == '/' ? "" : dir, *name == '/' ? "" : "/", name) >=
+        PATH_MAX) {
+        *ret = '\0';
+    }
+}
+
+int cli_fleet_load(const cli *c, cli_fleet_file *ret, pons_error *err)
+{
+    cli_fleet_file f = {0};
+    char path[PATH_MAX + 16];
+    pons_yaml *yaml = NULL;
+    snprintf(path, sizeof path, "%s/fleet.yaml", c->workspace);
+    int rc = pons_yaml_load(path, &yaml, err);
+    if (rc < 0) {
+        return rc == PONS_ENOTFOUND
+                   ? cli_bad(err, "there is no %s; `pons onboard --fleet` makes one", path)
+                   : rc;
+    }
+    const pons_value *all = pons_yaml_value(yaml), *list = pons_get(all, "robots");
+    char at[PATH_MAX + 64];
+    snprintf(f.dir, sizeof f.dir, "%s", c->workspace);
+    join(f.map, f.dir, pons_get_str(all, "map", "map.yaml"));
+    f.n = json_array_size(list);
+    if (f.n == 0) {
+        rc = pons_error_set(err, PONS_EINVAL, "fleet", "a fleet has `robots`, a list");
+        pons_error_source(err, "%s", pons_yaml_position(yaml, "/robots", at, sizeof at));
+    }
+    f.robots = pons_need_zeroed(f.n + 1, sizeof *f.robots);
+    for (size_t i = 0; i < f.n && rc >= 0; i++) {
+        rc = read_robot(&f, yaml, i, err);
+    }
+    pons_yaml_destroy(yaml);
+    if (rc < 0) {
+        cli_fleet_free(&f);
+        return rc;
+    }
+    *ret = f;
+    return PONS_OK;
+}
+
+void cli_fleet_free(cli_fleet_file *f)
+{
+    free(f->robots);
+    f->robots = NULL;
+}
+
+static int capability(cli_fleet_file *f, const char *name, uint32_t *bits)
+{
+    size_t k = 0;
+    while (k < f->n_capabilities && strcmp(f->capabilities[k], name) != 0) {
+        k++;
+    }
+    if (k == CLI_FLEET_CAPABILITIES || !*name || strlen(name) >= PONS_FLEET_NAME_MAX) {
+        return PONS_EINVAL;
+    }
+    if (k == f->n_capabilities) {
+        snprintf(f->capabilities[f->n_capabilities++], PONS_FLEET_NAME_MAX, "%s", name);
+    }
+    *bits |= UINT32_C(1) << k;
+    return PONS_OK;
+}
+
+static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_error *err)
+{
+    const pons_value *row = json_array_get(pons_get(pons_yaml_value(yaml), "robots"), i);
+    const pons_value *capabilities = pons_get(row, "capabilities");
+    cli_fleet_robot *r = &f->robots[i];
+    const char *id = pons_get_str(row, "id", "");
+    if (!*id || strlen(id) >= sizeof r->is.id || strpbrk(id, " /\t\n|") || *id == '.') {
+        return wrong(yaml, i, "id", err,
+                     "a robot's `id` has 1 to %d bytes, without blanks, '/' and '|'",
+                     PONS_FLEET_NAME_MAX - 1);
+    }
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(f->robots[k].is.id, id) == 0) {
+            return wrong(yaml, i, "id", err, "robot %s is there twice", id);
+        }
+    }
+    char own[PONS_FLEET_NAME_MAX + 16];
+    snprintf(own, sizeof own, "robots/%s", id);
+    snprintf(r->is.id, sizeof r->is.id, "%s", id);
+    snprintf(r->driver, sizeof r->driver, "%s", pons_get_str(row, "driver", "kinematic"));
+    snprintf(r->world, sizeof r->world, "%s", pons_get_str(row, "world", "house"));
+    snprintf(r->profile, sizeof r->profile, "%s", pons_get_str(row, "profile", ""));
+    snprintf(r->start, sizeof r->start, "%s", pons_get_str(row, "start", ""));
+    join(r->dir, f->dir, pons_get_str(row, "workspace", own));
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(f->robots[k].dir, r->dir) == 0 || strcmp(r->dir, f->dir) == 0) {
+            return wrong(yaml, i, "workspace", err, "robot %s has no workspace of its own: %s", id,
+                         r->dir);
+        }
+    }
+    r->enabled = pons_get_bool(row, "enabled", true);
+    r->is.payload_kg = pons_get_num(row, "payload_kg", 0.0);
+    r->is.speed_mps = pons_get_num(row, "speed_mps", 0.5);
+    r->is.pct_per_m = pons_get_num(row, "pct_per_m", 0.2);
+    r->is.charge_pct_per_s = pons_get_num(row, "charge_pct_per_s", 1.0);
+    if (!(r->is.speed_mps > 0.0) || !(r->is.payload_kg >= 0.0)) {
+        return wrong(yaml, i, "speed_mps", err, "robot %s: speed is positive, payload not negative",
+                     id);
+    }
+    if (capabilities && !json_is_array(capabilities)) {
+        return wrong(yaml, i, "capabilities", err, "robot %s: `capabilities` is a list", id);
+    }
+    for (size_t k = 0; k < json_array_size(capabilities); k++) {
+        const char *name = json_string_value(json_array_get(capabilities, k));
+        if (!name || capability(f, name, &r->is.capabilities) < 0) {
+            return wrong(yaml, i, "capabilities", err,
+                         "robot %s: capabilities are words, at most %d in a fleet", id,
+                         CLI_FLEET_CAPABILITIES);
+        }
+    }
+    return PONS_OK;
+}
+
+static int wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt,
+                 ...)
+{
+    char text[512], pointer[64], at[PATH_MAX + 64];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pons_error_set(err, PONS_EINVAL, "fleet", "%s", text);
+    snprintf(pointer, sizeof pointer, "/robots/%zu/%s", i, key);
+    pons_error_source(err, "%s", pons_yaml_position(yaml, pointer, at, sizeof at));
+    return PONS_EINVAL;
+}
+
+// ---- capabilities -------------------------------------------------------------------------------
+
+int cli_fleet_needs(const cli_fleet_file *f, const char *text, uint32_t *ret, pons_error *err)
+{
+    char words[256], *save = NULL;
+    uint32_t bits = 0;
+    snprintf(words, sizeof words, "%s", text);
+    for (char *w = strtok_r(words, "+, ", &save); w; w = strtok_r(NULL, "+, ", &save)) {
+        size_t k = 0;
+        while (k < f->n_capabilities && strcmp(f->capabilities[k], w) != 0) {
+            k++;
+        }
+        if (k == f->n_capabilities) {
+            return cli_bad(err, "no robot of the fleet has the capability '%s'", w);
+        }
+        bits |= UINT32_C(1) << k;
+    }
+    *ret = bits;
+    return PONS_OK;
+}
+
+void cli_fleet_needs_text(const cli_fleet_file *f, uint32_t bits, char *buf, size_t cap)
+{
+    size_t n = 0;
+    buf[0] = '\0';
+    for (size_t k = 0; k < f->n_capabilities && n < cap; k++) {
+        if (bits & UINT32_C(1) << k) {
+            n += (size_t)snprintf(buf + n, cap - n, "%s%s", n ? "+" : "", f->capabilities[k]);
+        }
+    }
+}

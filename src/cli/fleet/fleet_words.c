@@ -1,0 +1,181 @@
+// fleet_words.c - `pons fleet status|assign|cancel|settle|clear`: what is said to the orchestrator, from
+// any process, and how things stand. A word is durable when the command ends; it is heard when an
+// orchestrator runs.
+#include "cli/fleet/fleet.h"
+#include "pons/items.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int post(cli *c, const char *kind, const pons_value *value, pons_error *err)
+{
+    pons_store store = {0};
+    int rc = cli_store(c, &store, err);
+    rc = rc < 0 ? rc : pons_inbox_post(store, CLI_FLEET_THREAD, "fleet", kind, value, err);
+    pons_store_close(&store);
+    return rc;
+}
+
+static int about(cli *c, const char *verb, const char *kind, pons_value *more, pons_error *err)
+{
+    pons_autovalue value = more;
+    if (c->argc != 1) {
+        return cli_bad(err, "fleet %s takes one name", verb);
+    }
+    json_object_set_new(value, "id", json_string(c->argv[0]));
+    const int rc = cli_workspace(c, false, err);
+    return rc < 0 ? rc : post(c, kind, value, err);
+}
+
+int cli_fleet_cancel(cli *c, pons_error *err)
+{
+    const int rc = cli_parse(c, NULL, err);
+    return rc < 0 ? rc : about(c, "cancel", "cancel", json_object(), err);
+}
+
+int cli_fleet_clear(cli *c, pons_error *err)
+{
+    const int rc = cli_parse(c, NULL, err);
+    return rc < 0 ? rc : about(c, "clear", "clear", json_object(), err);
+}
+
+int cli_fleet_settle(cli *c, pons_error *err)
+{
+    const char *done = NULL, *failed = NULL;
+    const cli_option options[] = {{"--done", NULL, "it was done", &done},
+                                  {"--failed", NULL, "it was not", &failed},
+                                  {NULL, NULL, NULL, NULL}};
+    const int rc = cli_parse(c, options, err);
+    if (rc >= 0 && !done == !failed) {
+        return cli_bad(err, "fleet settle: say --done or --failed");
+    }
+    return rc < 0 ? rc
+                  : about(c, "settle", "settle",
+                          pons_object("done", json_boolean(done != NULL), NULL), err);
+}
+
+int cli_fleet_assign(cli *c, pons_error *err)
+{
+    const char *stops = NULL, *needs = "", *payload = "0", *priority = "normal", *deadline = NULL;
+    const cli_option options[] = {
+        {"--stops", "ZONE,…", "the stations where it is done, one after the other", &stops},
+        {"--needs", "A+B", "capabilities that its robot must have", &needs},
+        {"--payload", "KG", "that its robot must carry", &payload},
+        {"--priority", "WORD", "high, normal (the default) or low", &priority},
+        {"--deadline", "SECONDS", "from now", &deadline},
+        {NULL, NULL, NULL, NULL}};
+    cli_fleet_file file = {0};
+    pons_fleet_map *map = NULL;
+    pons_fleet_task t;
+    double kg = 0.0, s = 0.0;
+    uint32_t bits = 0;
+    int rc = cli_parse(c, options, err);
+    if (rc >= 0 && (c->argc != 1 || !stops)) {
+        return cli_bad(err, "fleet assign: use `pons fleet assign NAME --stops ZONE,…`");
+    }
+    rc = rc < 0 ? rc : cli_number(payload, "--payload", 0, 1e6, &kg, err);
+    rc = rc < 0 || !deadline ? rc : cli_number(deadline, "--deadline", 0.001, 1e8, &s, err);
+    rc = rc < 0 ? rc : cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_fleet_load(c, &file, err);
+    rc = rc < 0 ? rc : pons_fleet_map_load(file.map, &map, err);
+    rc = rc < 0 ? rc : cli_fleet_needs(&file, needs, &bits, err);
+    if (rc >= 0) {
+        const pons_clock clock = pons_clock_real();
+        const int64_t now = pons_wall_ms(&clock);
+        char id[PONS_NAME_MAX], words[512], *save = NULL;
+        pons_value *list = json_array();
+        cli_new_thread(id);
+        snprintf(words, sizeof words, "%s", stops);
+        for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+            json_array_append_new(list, json_string(w));
+        }
+        pons_autovalue v = pons_object(
+            "id", json_string(id), "name", pons_string(c->argv[0]), "stops", list, "requirements",
+            json_string(needs), "payload_kg", json_real(kg), "priority", json_string(priority),
+            "deadline_ms", json_integer(s > 0.0 ? now + (int64_t)(s * 1000.0) : 0), "created_ms",
+            json_integer(now), NULL);
+        rc = cli_fleet_task_read(&file, map, NULL, 0, v, &t, err); // what cannot be is told here
+        rc = rc < 0 ? rc : post(c, "task", v, err);
+        if (rc >= 0 && c->json) {
+            pons_autovalue row =
+                pons_object("type", json_string("assigned"), "id", json_string(id), NULL);
+            cli_print_json(row);
+        } else if (rc >= 0) {
+            cli_out("%s\n", id);
+        }
+    }
+    pons_fleet_map_destroy(map);
+    cli_fleet_free(&file);
+    return rc;
+}
+
+// ---- how things stand ---------------------------------------------------------------------------
+
+static void show_task(const cli *c, const pons_value *t)
+{
+    const pons_value *stops = pons_get(t, "stops");
+    if (c->json) {
+        pons_autovalue row = json_copy((json_t *)t);
+        json_object_set_new(row, "type", json_string("task"));
+        cli_print_json(row);
+        return;
+    }
+    cli_out("%-10s %-16s %-8s %s%s%s  ", pons_get_str(t, "id", ""), pons_get_str(t, "state", ""),
+            pons_get_str(t, "priority", ""), pons_get_str(t, "name", ""),
+            pons_get_str(t, "robot", NULL) ? " by " : "", pons_get_str(t, "robot", ""));
+    for (size_t i = 0; i < json_array_size(stops); i++) {
+        cli_out("%s%s", i ? " > " : "", json_string_value(json_array_get(stops, i)));
+    }
+    cli_out("\n");
+}
+
+int cli_fleet_status(cli *c, pons_error *err)
+{
+    const char *all = NULL;
+    const cli_option options[] = {{"--all", NULL, "tasks that have ended, too", &all},
+                                  {NULL, NULL, NULL, NULL}};
+    pons_items items = {.clock = pons_clock_real()};
+    pons_autovalue now = NULL;
+    pons_autovalue list = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    pons_lease holder = {0};
+    int rc = cli_parse(c, options, err);
+    rc = rc < 0 ? rc : cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store_read(c, &items.store, err);
+    const pons_items_query q = {.prefix = CLI_FLEET_TASKS, .limit = -1};
+    rc = rc < 0 ? rc : pons_items_search(&items, &q, &list, err);
+    if (rc >= 0) {
+        const bool runs =
+            items.store.ops->lease_peek(items.store.self, CLI_FLEET_THREAD, &holder, &none) >= 0;
+        pons_items_get(&items, "fleet.now", "now", &now, &none);
+        const pons_value *robots = pons_get(pons_get(now, "value"), "robots");
+        if (!c->json) {
+            cli_out(runs ? "orchestrator: pid %lld on %s\n" : "orchestrator: none runs\n",
+                    (long long)holder.pid, holder.host);
+        }
+        for (size_t i = 0; i < json_array_size(robots); i++) {
+            const pons_value *r = json_array_get(robots, i);
+            if (c->json) {
+                pons_autovalue row = json_copy((json_t *)r);
+                json_object_set_new(row, "type", json_string("robot"));
+                json_object_set_new(row, "running", json_boolean(runs));
+                cli_print_json(row);
+            } else {
+                cli_out("%-10s %-16s %-8s %3lld %%  %s\n", pons_get_str(r, "id", ""),
+                        pons_get_str(r, "state", ""), pons_get_str(r, "zone", "-"),
+                        (long long)pons_get_int(r, "battery_pct", 0), pons_get_str(r, "why", ""));
+            }
+        }
+        for (size_t i = json_array_size(list); i-- > 0;) { // newest put last
+            const pons_value *t = pons_get(json_array_get(list, i), "value");
+            const char *state = pons_get_str(t, "state", "");
+            const bool over = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+                              strcmp(state, "cancelled") == 0;
+            if (all || !over) {
+                show_task(c, t);
+            }
+        }
+    }
+    pons_store_close(&items.store);
+    return rc;
+}

@@ -1,0 +1,306 @@
+// unit.c - one robot of a fleet: a brain on a thread of the fleet's store, a body process in a
+// workspace of its own, and one thing at a time to do.
+//
+// A zone to enter and a stop to work at are tasks of its brain like any other: plans of one step, with
+// the critic, approvals, the effect ledger and the body's ledger as they are. Each has a key, which is
+// the plan's goal. The key is kept before the plan is posted, so a life that was killed between the two
+// finds, when it begins again, either the key in the brain's tasks, or that the brain has never heard
+// of it; only then is it posted.
+#include "cli/fleet/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define START_EVERY_MS 3000
+#define STARTS_MAX     5
+#define LOOK_MS        100
+#define AGAIN_MS       3000 // after a way that failed
+#define WORK_S         2.0
+
+static int connect_body(void *user, pons_link **ret, pons_error *err);
+static int write_world(cli_unit *u, const pons_fleet_zone *at, pons_error *err);
+static void read_item(cli_unit *u, const pons_fleet_map *map, const pons_value *v);
+static void look(cli_unit *u, const pons_value *status);
+static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err);
+
+int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_store store,
+                  const pons_fleet_map *map, int32_t start, const pons_value *before,
+                  pons_value *config, pons_policy policy, double speed, pons_error *err)
+{
+    *u = (cli_unit){.own = *c, .robot = robot, .store = store, .clock = pons_clock_real()};
+    u->at = start;
+    u->speed = speed;
+    u->to = -1;
+    snprintf(u->thread, sizeof u->thread, "fleet-%s", robot->is.id);
+    const int w = snprintf(u->own.workspace, sizeof u->own.workspace, "%s", robot->dir);
+    const int r =
+        snprintf(u->own.run_dir, sizeof u->own.run_dir, "%.*s/run", PATH_MAX - 8, robot->dir);
+    if (w >= PATH_MAX || r >= PATH_MAX) {
+        return cli_bad(err, "robot %s: its workspace's path is too long", robot->is.id);
+    }
+    read_item(u, map, before);
+    int rc = cli_workspace(&u->own, true, err);
+    rc = rc < 0 ? rc : write_world(u, pons_fleet_map_zone(map, (size_t)start), err);
+    if (rc >= 0) {
+        const pons_brain_options o = {.store = store,
+                                      .thread = u->thread,
+                                      .clock = u->clock,
+                                      .config = config,
+                                      .policy = policy,
+                                      .connect = connect_body,
+                                      .user = u,
+                                      .keep_running = true,
+                                      .resumed = true,
+                                      .stop_body = true};
+        rc = pons_brain_open(&o, &u->brain, err);
+    }
+    return rc < 0 ? rc : pons_brain_add_goals(u->brain, NULL, 0, err);
+}
+
+void cli_unit_close(cli_unit *u)
+{
+    pons_brain_close(u->brain);
+    u->brain = NULL;
+    if (u->body > 0) {
+        kill(u->body, SIGTERM);
+        waitpid(u->body, NULL, 0);
+        u->body = 0;
+    }
+}
+
+// ---- what it was given --------------------------------------------------------------------------
+
+static void set_key(cli_unit *u, const char *from, const char *to)
+{
+    if (u->kind == PONS_FLEET_MOVE) {
+        snprintf(u->key, sizeof u->key, "%s: %s > %s (fleet %lld)", u->robot->is.id, from, to,
+                 (long long)u->number);
+    } else {
+        snprintf(u->key, sizeof u->key, "%s, stop %zu (%s)", u->name, u->stop + 1, u->task);
+    }
+}
+
+void cli_unit_note(cli_unit *u, const pons_fleet_command *c)
+{
+    if (c->what == PONS_FLEET_MOVE) {
+        if (u->open && u->kind == PONS_FLEET_MOVE && u->to == c->zone) {
+            return; // it is on its way
+        }
+        u->to = c->zone;
+        u->number++;
+    } else if (c->what == PONS_FLEET_WORK) {
+        if (u->kind == PONS_FLEET_WORK && strcmp(u->task, c->task->id) == 0 && u->stop == c->stop) {
+            u->told = !u->open; // asked again: its end is said again
+            return;
+        }
+        snprintf(u->task, sizeof u->task, "%s", c->task->id);
+        snprintf(u->name, sizeof u->name, "%s", *c->task->name ? c->task->name : c->task->id);
+        u->stop = c->stop;
+    } else {
+        return; // charging is the body's own, and what runs is ended by its own end
+    }
+    u->kind = c->what;
+    u->open = true;
+    u->posted = u->told = u->ok = false;
+    u->given_ms = 0;
+    u->key[0] = '\0';
+}
+
+pons_value *cli_unit_value(const cli_unit *u, const pons_fleet_map *map)
+{
+    const pons_fleet_zone *at = pons_fleet_map_zone(map, (size_t)u->at);
+    return pons_object(
+        "number", json_integer(u->number), "kind",
+        json_string(u->kind == PONS_FLEET_MOVE ? "move" : "work"), "at", json_string(at->id), "to",
+        u->to >= 0 ? json_string(pons_fleet_map_zone(map, (size_t)u->to)->id) : json_null(), "task",
+        json_string(u->task), "name", json_string(u->name), "stop",
+        json_integer((json_int_t)u->stop), "open", json_boolean(u->open), "ok", json_boolean(u->ok),
+        NULL);
+}
+
+static void read_item(cli_unit *u, const pons_fleet_map *map, const pons_value *v)
+{
+    if (!v) {
+        return;
+    }
+    const int32_t at = pons_fleet_map_find(map, pons_get_str(v, "at", ""));
+    u->number = pons_get_int(v, "number", 0);
+    u->kind = strcmp(pons_get_str(v, "kind", ""), "work") == 0 ? PONS_FLEET_WORK : PONS_FLEET_MOVE;
+    u->at = at >= 0 ? at : u->at;
+    u->to = pons_fleet_map_find(map, pons_get_str(v, "to", ""));
+    snprintf(u->task, sizeof u->task, "%s", pons_get_str(v, "task", ""));
+    snprintf(u->name, sizeof u->name, "%s", pons_get_str(v, "name", ""));
+    u->stop = (size_t)pons_get_int(v, "stop", 0);
+    u->ok = pons_get_bool(v, "ok", false);
+    u->open = pons_get_bool(v, "open", false) && (u->kind == PONS_FLEET_WORK || u->to >= 0);
+}
+
+// ---- its brain ----------------------------------------------------------------------------------
+
+static int count(void *user, const pons_inbox_row *row)
+{
+    (void)row;
+    ++*(int64_t *)user;
+    return 0;
+}
+
+int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
+{
+    int rc = pons_brain_poll(u->brain, err);
+    int status = 0;
+    if (u->body > 0 && waitpid(u->body, &status, WNOHANG) == u->body) {
+        u->body = 0;
+    }
+    const int64_t now = pons_now_ms(&u->clock);
+    if (rc < 0 || now - u->looked_ms < LOOK_MS) {
+        return rc;
+    }
+    u->looked_ms = now;
+    if (u->open && !*u->key) {
+        set_key(u, pons_fleet_map_zone(map, (size_t)u->at)->id,
+                u->to >= 0 ? pons_fleet_map_zone(map, (size_t)u->to)->id : "");
+    }
+    pons_autovalue v = pons_brain_status(u->brain);
+    look(u, v);
+    if (u->open && !u->posted && u->connected && now - u->given_ms >= AGAIN_MS) {
+        int64_t unread = 0;
+        rc = u->store.ops->inbox_read(u->store.self, u->thread, "kernel", 0, count, &unread, err);
+        if (rc >= 0 && unread == 0) {
+            u->given_ms = now;
+            u->posted = true;
+            rc = post(u, map, err);
+        }
+    }
+    return rc;
+}
+
+static bool has(const pons_value *list, const char *key, const char **ret_status)
+{
+    size_t i = 0;
+    const pons_value *t = NULL;
+    json_array_foreach(list, i, t)
+    {
+        if (strcmp(pons_get_str(t, "text", ""), key) == 0) {
+            *ret_status = pons_get_str(t, "status", "");
+            return true;
+        }
+    }
+    return false;
+}
+
+static void look(cli_unit *u, const pons_value *status)
+{
+    const pons_value *pose = pons_get(status, "pose"), *active = pons_get(status, "active_task");
+    const char *how = "";
+    u->connected = json_is_object(pons_get(status, "body")) && json_is_object(pose);
+    u->x = pons_get_num(pose, "x", NAN);
+    u->y = pons_get_num(pose, "y", NAN);
+    u->battery_pct = pons_get_num(status, "battery_pct", NAN);
+    if (!u->open || !*u->key) {
+        return;
+    }
+    if (strcmp(pons_get_str(active, "text", ""), u->key) == 0 ||
+        has(pons_get(status, "queue"), u->key, &how)) {
+        u->posted = true;
+        return;
+    }
+    if (!has(pons_get(status, "finished"), u->key, &how)) {
+        return;
+    }
+    u->posted = true;
+    u->ok = strcmp(how, "succeeded") == 0;
+    if (u->kind == PONS_FLEET_MOVE && !u->ok) { // another attempt, under another key
+        u->number++;
+        u->key[0] = '\0';
+        u->posted = false;
+        u->given_ms = u->looked_ms;
+        return;
+    }
+    u->at = u->kind == PONS_FLEET_MOVE ? u->to : u->at;
+    u->open = false;
+    u->told = true;
+}
+
+static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err)
+{
+    char text[256], id[64];
+    if (u->kind == PONS_FLEET_MOVE) {
+        const pons_fleet_zone *a = pons_fleet_map_zone(map, (size_t)u->at);
+        const pons_fleet_zone *b = pons_fleet_map_zone(map, (size_t)u->to);
+        snprintf(text, sizeof text, "{\"pose\":{\"x\":%.3f,\"y\":%.3f,\"yaw\":%.4f}}", b->x, b->y,
+                 atan2(b->y - a->y, b->x - a->x));
+        snprintf(id, sizeof id, "plan_move_%lld", (long long)u->number);
+    } else {
+        snprintf(text, sizeof text, "{\"s\":%g}", WORK_S);
+        snprintf(id, sizeof id, "plan_%s_%zu", u->task, u->stop);
+    }
+    pons_plan_step step = {.step_id = 1,
+                           .action = u->kind == PONS_FLEET_MOVE ? "navigate_to_pose" : "wait",
+                           .tool_call_type = PONS_TOOL_EXECUTE,
+                           .parameters = text,
+                           .status = PONS_STEP_PENDING};
+    const pons_plan fields = {.plan_id = id,
+                              .goal = u->key,
+                              .risk_level = PONS_RISK_LOW,
+                              .steps = &step,
+                              .n_steps = 1,
+                              .source = "rule_engine",
+                              .created_at = (double)pons_wall_ms(&u->clock) / 1000.0};
+    pons_plan *plan = NULL;
+    int rc = pons_plan_create(&fields, &plan, err);
+    rc = rc < 0 ? rc : pons_brain_add_plan(u->brain, plan, err);
+    pons_plan_destroy(plan);
+    return rc;
+}
+
+// ---- its body -----------------------------------------------------------------------------------
+
+static int connect_body(void *user, pons_link **ret, pons_error *err)
+{
+    cli_unit *u = user;
+    char path[PATH_MAX + 16];
+    const int64_t now = pons_now_ms(&u->clock);
+    snprintf(path, sizeof path, "%s/body.sock", u->own.run_dir);
+    const int rc = pons_link_connect(path, ret, err);
+    if (rc < 0 && !u->body && u->starts < STARTS_MAX && now - u->tried_ms >= START_EVERY_MS) {
+        const pid_t pid = cli_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1);
+        u->body = pid > 0 ? pid : 0;
+        u->tried_ms = now;
+        u->starts++;
+    }
+    return rc < 0 ? PONS_EAGAIN : rc;
+}
+
+// The robot's world, with the robot where it begins.
+static int write_world(cli_unit *u, const pons_fleet_zone *at, pons_error *err)
+{
+    pons_value *world = NULL;
+    char *text = NULL, mjcf[PATH_MAX + 64];
+    int rc = cli_world(u->robot->world, &world, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue copy = json_deep_copy(world);
+    const char *file = pons_get_str(world, "mjcf", NULL);
+    if (file && *file != '/') {
+        snprintf(mjcf, sizeof mjcf, "%s/%s", pons_get_str(world, "dir", "."), file);
+        json_object_set_new(copy, "mjcf", json_string(mjcf));
+    }
+    json_object_del(copy, "dir");
+    json_object_del(copy, "path");
+    json_object_set_new(
+        copy, "start",
+        pons_object("x", json_real(at->x), "y", json_real(at->y), "yaw", json_real(0.0), NULL));
+    json_object_set_new(json_object_get(copy, "robot"), "id", json_string(u->robot->is.id));
+    pons_value_unref(world);
+    snprintf(u->world, sizeof u->world, "%s/world.yaml", u->own.run_dir);
+    const long n = pons_value_line(copy, &text);
+    FILE *f = n > 0 ? fopen(u->world, "we") : NULL;
+    const bool wrote = f && fwrite(text, 1, (size_t)n, f) == (size_t)n;
+    const bool closed = f && fclose(f) == 0;
+    free(text);
+    return wrote && closed ? PONS_OK : cli_lacks(err, "cannot write %s", u->world);
+}

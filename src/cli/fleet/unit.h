@@ -1,0 +1,46 @@
+// unit.h - a robot of a fleet that runs: its brain, its body, and what it was given last (unit.c).
+#ifndef PONS_CLI_UNIT_H
+#define PONS_CLI_UNIT_H
+
+#include "cli/fleet/fleet.h"
+
+#define CLI_FLEET_ROBOTS "fleet.robots" // items: what each was given last
+
+typedef struct cli_unit {
+    cli own; // with its own workspace
+    const cli_fleet_robot *robot;
+    pons_store store; // of the fleet
+    pons_clock clock;
+    pons_brain *brain;
+    pid_t body;
+    int starts;
+    int64_t tried_ms, given_ms, looked_ms;
+    char world[PATH_MAX + 32];
+    char thread[PONS_NAME_MAX];
+    // What it was given: kept as an item before it is said to the brain.
+    int64_t number;
+    pons_fleet_do kind;
+    int32_t at, to; // zones; to: of a MOVE
+    char task[PONS_FLEET_NAME_MAX], name[96];
+    size_t stop;
+    char key[256];
+    bool open, posted, ok;
+    // What the brain says.
+    bool connected, told; // told: an end that the orchestrator has not heard
+    double x, y, battery_pct;
+    double speed; // robot seconds in a second
+} cli_unit;
+
+// before: its item, NULL: it has none and stands at `start`. speed: of a body that has to be started. PONS_EBUSY: another brain has its thread.
+int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_store store,
+                  const pons_fleet_map *map, int32_t start, const pons_value *before,
+                  pons_value *config, pons_policy policy, double speed, pons_error *err);
+void cli_unit_close(cli_unit *u);
+// Does what is due; sets told when what it was given has ended.
+int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err);
+// What a command says, when it is not that already.
+void cli_unit_note(cli_unit *u, const pons_fleet_command *c);
+// What is to be kept of it.
+pons_value *cli_unit_value(const cli_unit *u, const pons_fleet_map *map);
+
+#endif

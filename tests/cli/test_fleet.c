@@ -1,0 +1,145 @@
+// test_fleet.c - `pons fleet`: a shared workspace and the robots' own, tasks that real bodies do under their
+// brains, one orchestrator at a time; killed at any moment, no task is lost and the bodies' ledgers have
+// each stop of each task started once.
+#include "cli_bench.h"
+#include "pons/ledger_line.h"
+#include "pons/workspace.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROBOTS 2
+
+static bool there(const bench *b, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", b->workspace, name);
+    return access(path, F_OK) == 0;
+}
+
+// How often the bodies of all robots have started a skill.
+static int started(const bench *b, const char *skill)
+{
+    int n = 0;
+    for (int i = 1; i <= ROBOTS; i++) {
+        char path[256], line[8192];
+        snprintf(path, sizeof path, "%s/robots/r%d/run/body.ledger", b->workspace, i);
+        FILE *f = fopen(path, "r");
+        while (f && fgets(line, sizeof line, f)) {
+            pons_value *v = NULL;
+            pons_error err = PONS_ERROR_INIT;
+            pons_ledger_line l;
+            if (pons_value_parse(line, strcspn(line, "\n"), &v, &err) >= 0 &&
+                pons_ledger_about_goal(v) && pons_ledger_line_decode(v, &l, &err) >= 0) {
+                n += l.state == PONS_GOAL_STARTED && strcmp(l.skill, skill) == 0;
+            }
+            pons_value_unref(v);
+        }
+        if (f) {
+            fclose(f);
+        }
+    }
+    return n;
+}
+
+static size_t count(const bench *b, pons_ws_file file, const char *kind)
+{
+    pons_ws_doc *d = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    size_t n = 0, found = 0;
+    assert_int_equal(pons_ws_load(PONS_WS_BY_PERSON, b->workspace, file, &d, &err), PONS_OK);
+    const pons_ws_record *r = pons_ws_records(d, &n);
+    for (size_t i = 0; i < n; i++) {
+        found += strcmp(r[i].kind, kind) == 0;
+    }
+    pons_ws_destroy(d);
+    return found;
+}
+
+static void shared_and_own_workspaces(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    assert_true(there(&b, "fleet.yaml") && there(&b, "ORCHESTRATOR.md") && there(&b, "ROBOTS.md"));
+    assert_true(there(&b, "ENVIRONMENT.md") && there(&b, "TASK.md") && there(&b, "LESSONS.md"));
+    assert_false(there(&b, "ACTION.md") || there(&b, "EMBODIED.md"));
+    assert_true(there(&b, "robots/r1/ACTION.md") && there(&b, "robots/r2/EMBODIED.md"));
+    assert_false(there(&b, "robots/r1/TASK.md"));
+    assert_false(there(&b, "robots/r3")); // not enabled
+    bench_must_fail(&b, "fleet assign x --stops nowhere", 2, "nowhere");
+    bench_must_fail(&b, "fleet assign x --stops desk --needs wings", 2, "wings");
+    bench_must_fail(&b, "fleet assign x", 2, "--stops");
+    bench_close(&b);
+}
+
+static void done_once_whatever_is_killed_when(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk --priority high"), 0);
+    assert_int_equal(bench_run(&b, "fleet assign tidy --stops bedroom,kitchen"), 0);
+    static const char *const until[] = {"assigned", "started", "started", "done"};
+    for (size_t i = 0; i < sizeof until / sizeof until[0]; i++) {
+        proc p = {0};
+        bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+        bench_await(&p, "task", "state", until[i]);
+        if (i == 1) {
+            bench_must_fail(&b, "fleet run", 3, "held by"); // one leads
+            assert_int_equal(count(&b, PONS_WS_ORCHESTRATOR, "pool"), ROBOTS);
+            assert_int_equal(count(&b, PONS_WS_ROBOTS, "robot"), ROBOTS);
+            assert_true(count(&b, PONS_WS_ORCHESTRATOR, "assignment") > 0);
+        }
+        bench_signal(&p, SIGKILL);
+        bench_finish(&p);
+        bench_free(&p);
+    }
+    proc p = {0};
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "fleet status --all --json");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "task", "state", "done"), 2);
+    bench_free(&p);
+    assert_int_equal(started(&b, "wait"), 4); // two stops each
+    bench_close(&b);
+}
+
+static void cancelled_before_anybody_heard_of_it(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    pons_value *said = NULL;
+    assert_int_equal(bench_run_json(&b, "fleet assign water --stops kitchen --json", &said), 0);
+    char words[64];
+    snprintf(words, sizeof words, "fleet cancel %s", pons_get_str(said, "id", ""));
+    assert_int_equal(bench_run(&b, words), 0);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "task", "state", "cancelled"), 1);
+    assert_int_equal(started(&b, "wait"), 0);
+    bench_free(&p);
+    pons_value_unref(said);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(shared_and_own_workspaces, bench_teardown),
+        cmocka_unit_test_teardown(done_once_whatever_is_killed_when, bench_teardown),
+        cmocka_unit_test_teardown(cancelled_before_anybody_heard_of_it, bench_teardown),
+    };
+    return cmocka_run_group_tests_name("cli fleet", tests, NULL, NULL);
+}
