@@ -105,6 +105,9 @@ int cli_config(const cli *c, pons_value **ret, pons_error *err);    // kernel.ya
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err);    // the rules, from intents.yaml
 int cli_world(const char *name, pons_value **ret, pons_error *err); // "house" or a path
 int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
+// A picture of a camera of the world, as a file (cmd_camera.c); NULL: as the body has them, the usual file.
+int cli_camera(cli *c, const char *name, const char *world_name, const char *driver,
+               const char *out, bool depth, pons_error *err);
 // The skills of modules that `--skills NAME,…` names; names NULL: none.
 typedef struct cli_skills {
     const pons_skill *at[PONS_BODY_SKILLS_MAX];

@@ -51,7 +51,9 @@ static int pose(cli *c, pons_error *err)
 int cmd_body(cli *c, pons_error *err)
 {
     const char *driver = "mujoco", *world_name = "house", *speed_text = NULL, *seed_text = NULL,
-               *battery_text = NULL, *for_run = NULL, *skill_names = NULL;
+               *battery_text = NULL, *for_run = NULL, *skill_names = NULL, *out = NULL,
+               *depth = NULL;
+    const char *const usual_world = world_name, *const usual_driver = driver;
     const cli_option options[] = {
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &driver},
         {"--skills", "NAME,…", "also these, of modules skill-NAME", &skill_names},
@@ -60,6 +62,8 @@ int cmd_body(cli *c, pons_error *err)
         {"--seed", "N", "of everything random", &seed_text},
         {"--battery", "PCT", "charge at the start, 0 to 100", &battery_text},
         {"--for-run", NULL, "started by a run: its good end ends this", &for_run},
+        {"--out", "FILE", "of camera; default artifacts/camera/NAME.jpg of the workspace", &out},
+        {"--depth", NULL, "of camera: its depth too, in metres, as NAME.npy beside it", &depth},
         {NULL, NULL, NULL, NULL},
     };
     const int parsed = cli_parse(c, options, err);
@@ -69,8 +73,15 @@ int cmd_body(cli *c, pons_error *err)
     if (c->argc > 0 && strcmp(c->argv[0], "pose") == 0) {
         return pose(c, err);
     }
-    if (c->argc > 0) {
-        return cli_bad(err, "body takes options, or pose X Y YAW; got '%s'", c->argv[0]);
+    if (c->argc == 2 && strcmp(c->argv[0], "camera") == 0) {
+        return cli_camera(c, c->argv[1], world_name == usual_world ? NULL : world_name,
+                          driver == usual_driver ? NULL : driver, out, depth != NULL, err);
+    }
+    if (c->argc > 0 || out || depth) {
+        return cli_bad(err, "body takes options, or pose X Y YAW, or camera NAME; got '%s'",
+                       c->argc > 0 ? c->argv[0]
+                       : out       ? "--out"
+                                   : "--depth");
     }
     double speed = 1.0, seed = 0.0, battery = -1.0;
     int rc = speed_text ? cli_number(speed_text, "--speed", 0.1, 100.0, &speed, err) : PONS_OK;

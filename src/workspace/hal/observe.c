@@ -94,10 +94,72 @@ static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const 
     add(c, kind, id, v);
 }
 
+static void put_relation(changes *c, const pons_ws_doc *d, const char *from, const char *relation,
+                         const char *to)
+{
+    pons_value *says = json_sprintf("%s %s %s", from, relation, to); // the id of an edge
+    json_array_append_new(c->made, says);
+    if (!d || !pons_ws_find(d, "edge", json_string_value(says))) {
+        add(c, "edge", json_string_value(says),
+            pons_object("from", json_string(from), "to", json_string(to), "relation",
+                        json_string(relation), NULL));
+    }
+}
+
+static bool is_near(const pons_value *thing, const char *id)
+{
+    size_t i;
+    json_t *other;
+    json_array_foreach((json_t *)pons_get(thing, "near"), i, other)
+    {
+        if (strcmp(json_string_value(other), id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What is seen is in, on and near what it is seen in, on and near; what the file says otherwise goes.
+static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *thing,
+                           const char *id)
+{
+    const char *on = pons_get_str(thing, "on", ""), *how = pons_get_str(thing, "relation", "on");
+    size_t n = 0, i;
+    json_t *other;
+    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
+    for (size_t k = 0; k < n; k++) {
+        const char *relation = pons_get_str(all[k].value, "relation", "");
+        const char *to = pons_get_str(all[k].value, "to", "");
+        if (strcmp(all[k].kind, "edge") != 0 ||
+            strcmp(pons_get_str(all[k].value, "from", ""), id) != 0) {
+            continue;
+        }
+        const bool place = strcmp(relation, "in") == 0 || strcmp(relation, "on") == 0;
+        const bool still = strcmp(relation, "near") == 0
+                               ? is_near(thing, to)
+                               : strcmp(relation, how) == 0 && strcmp(to, on) == 0;
+        if ((place || strcmp(relation, "near") == 0) && !still) {
+            c->all = pons_need_more(c->all, (c->n + 1) * sizeof *c->all);
+            c->all[c->n++] = (pons_ws_change){"edge", all[k].id, NULL};
+        }
+    }
+    if (*on) {
+        put_relation(c, d, id, how, on);
+    }
+    json_array_foreach((json_t *)pons_get(thing, "near"), i, other)
+    {
+        put_relation(c, d, id, "near", json_string_value(other));
+    }
+}
+
 // Once: what a body measures says where it is, and a person where it was put.
 static void put_edge(changes *c, const pons_ws_doc *d, const pons_value *thing)
 {
     const char *id = pons_get_str(thing, "id", NULL), *on = pons_get_str(thing, "on", NULL);
+    if (id && pons_get_bool(thing, "seen", false)) {
+        put_seen_edges(c, d, thing, id);
+        return;
+    }
     if (!id || !on || (d && pons_ws_find(d, "node", id))) {
         return;
     }

@@ -1,0 +1,165 @@
+// cmd_camera.c - `pons body camera NAME`: one picture, as a file.
+//
+// A camera of a simulated world is drawn from the state that the body saves four times a second
+// (run/sim.json), in this process: no body waits for it, and without one the last state is shown, or
+// the world's beginning. A camera with a `device` is this machine's own, and is asked itself.
+#include "cli/cli.h"
+#include "cli/run/camera_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const pons_value *entry(const pons_value *world, const char *name)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(pons_get(world, "cameras"), i, c)
+    {
+        if (strcmp(pons_get_str(c, "id", ""), name) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static int unknown(const pons_value *world, const char *name, pons_error *err)
+{
+    char all[256] = "";
+    size_t i, n = 0;
+    json_t *c;
+    json_array_foreach(pons_get(world, "cameras"), i, c)
+    {
+        n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "",
+                              pons_get_str(c, "id", ""));
+    }
+    return cli_bad(err,
+                   *all ? "there is no camera '%.60s' in this world; there are %s"
+                        : "there is no camera '%.60s' in this world%s",
+                   name, all);
+}
+
+// Where it goes without --out: artifacts/camera/NAME.jpg of the workspace.
+static int usual_path(cli *c, const char *name, char *ret, size_t cap, pons_error *err)
+{
+    static const char *const folders[] = {"artifacts", "artifacts/camera"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(ret, cap, "%s/%s", c->workspace, folders[i]);
+        if (mkdir(ret, 0777) < 0 && errno != EEXIST) {
+            pons_error_set(err, PONS_EIO, "camera", "cannot make the folder: %s", strerror(errno));
+            return pons_error_source(err, "%s", ret);
+        }
+    }
+    snprintf(ret, cap, "%s/artifacts/camera/%s.jpg", c->workspace, name);
+    return PONS_OK;
+}
+
+// NAME.jpg -> NAME.npy
+static void depth_path(const char *path, char *ret, size_t cap)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    const int n = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
+    snprintf(ret, cap, "%.*s.npy", n, path);
+}
+
+static int draw(cli *c, const pons_value *world, const char *driver, const char *name, bool depth,
+                pons_picture_raw *ret, pons_error *err)
+{
+    char path[PATH_MAX + 16];
+    const pons_robot_ops *robot = NULL;
+    pons_autovalue saved = NULL;
+    pons_autovalue config = pons_object("seed", json_integer(1), NULL);
+    pons_error none = PONS_ERROR_INIT;
+    void *self = NULL;
+    int rc = cli_driver(driver, &robot, err);
+    if (rc == PONS_OK && (!pons_robot_cameras(robot) || !robot->restore)) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, "camera", "driver %s draws no pictures",
+                              driver);
+    }
+    rc = rc < 0 ? rc : robot->open(world, config, &self, err);
+    if (rc < 0) {
+        return rc;
+    }
+    snprintf(path, sizeof path, "%s/sim.json", c->run_dir);
+    if (pons_value_load(path, &saved, &none) == PONS_OK &&
+        strcmp(pons_get_str(saved, "world", ""), pons_get_str(world, "name", "")) == 0) {
+        robot->restore(self, pons_get(saved, "state"), &none); // of another build: the beginning
+    }
+    rc = pons_robot_cameras(robot)->take(self, name, depth, ret, err);
+    robot->close(self);
+    return rc;
+}
+
+static int tell(cli *c, const char *name, const pons_picture_raw *p, const char *path,
+                const char *npy)
+{
+    if (c->json) {
+        pons_autovalue out =
+            pons_object("type", json_string("picture"), "camera", json_string(name), "file",
+                        json_string(path), "depth", *npy ? json_string(npy) : json_null(), "width",
+                        json_integer(p->width), "height", json_integer(p->height), "robot_ms",
+                        json_integer(p->stamp_ns / 1000000), NULL);
+        cli_print_json(out);
+    } else {
+        cli_out("%s: %d × %d%s%s\n", path, p->width, p->height, *npy ? ", depth in " : "", npy);
+    }
+    return PONS_OK;
+}
+
+int cli_camera(cli *c, const char *name, const char *world_name, const char *driver,
+               const char *out, bool depth, pons_error *err)
+{
+    char path[2 * PATH_MAX], npy[2 * PATH_MAX] = "", about[PATH_MAX + 16];
+    pons_autovalue body = NULL;
+    pons_autovalue world = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    pons_picture_raw p = {0};
+    void *jpeg = NULL;
+    size_t n = 0;
+    int rc = cli_workspace(c, !out, err);
+    if (rc < 0) {
+        return rc;
+    }
+    snprintf(about, sizeof about, "%s/body.json", c->run_dir);
+    if (pons_value_load(about, &body, &none) < 0) { // none runs: what the last one left
+        snprintf(about, sizeof about, "%s/sim.json", c->run_dir);
+        pons_value_load(about, &body, &none);
+    }
+    rc = cli_world(world_name ? world_name : pons_get_str(body, "world", "house"), &world, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_value *camera = entry(world, name);
+    if (!camera) {
+        return unknown(world, name, err);
+    }
+    const char *device = pons_get_str(camera, "device", NULL);
+    if (device && depth) {
+        return cli_bad(err, "camera %s has no depth", name);
+    }
+    rc = device ? cli_v4l2_take(device, (int)pons_get_int(camera, "width", 640),
+                                (int)pons_get_int(camera, "height", 480),
+                                pons_get_num(camera, "fps", 15.0), &p, &jpeg, &n, err)
+                : draw(c, world, driver ? driver : pons_get_str(body, "driver", "mujoco"), name,
+                       depth, &p, err);
+    if (rc == PONS_OK && out) {
+        snprintf(path, sizeof path, "%s", out);
+    } else if (rc == PONS_OK) {
+        rc = usual_path(c, name, path, sizeof path, err);
+    }
+    if (rc == PONS_OK) {
+        rc = jpeg ? cli_write_bytes(path, jpeg, n, err) : cli_write_jpeg(path, &p, err);
+    }
+    if (rc == PONS_OK && p.depth) {
+        depth_path(path, npy, sizeof npy);
+        rc = cli_write_npy(npy, &p, err);
+    }
+    if (rc == PONS_OK) {
+        rc = tell(c, name, &p, path, npy);
+    }
+    free(p.rgb);
+    free(p.depth);
+    free(jpeg);
+    return rc;
+}
