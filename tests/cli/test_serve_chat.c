@@ -377,6 +377,27 @@ static void runs_of_the_agent(void **state)
                200, "not today");
     serve_must(&t.a, t.a.port, "POST", "/threads/t1/runs/wait",
                "{\"assistant_id\":\"agent\",\"input\":{\"messages\":[]}}", 200, "__error__");
+    // Who begins in the midst, or writes what is not so, is told; nobody waits for ever.
+    static const char *const nonsense[][3] = {
+        {"agent", "\"goto\":\"approval\"", "nothing is asked"},
+        {"agent", "\"goto\":\"agent\"", "begin with a message"},
+        {"agent", "\"goto\":\"agent\",\"update\":{\"turn\":{\"session\":\"main\",\"text\":\"x\"}}",
+         "no session of an agent"},
+        {"agent", "\"goto\":\"agent\",\"update\":{\"turn\":{\"session\":\"../x\",\"text\":\"x\"}}",
+         "session_id"},
+        {"agent", "\"goto\":\"agent\",\"update\":{\"turn\":7}", "begin with a message"},
+        {"companion", "\"goto\":\"companion\"", "begin with a message"},
+        {"react", "\"goto\":\"approval\"", "nothing is asked"},
+        {"react", "\"goto\":\"follow\"", "begin with a message"},
+    };
+    for (size_t i = 0; i < sizeof nonsense / sizeof nonsense[0]; i++) {
+        char where[64], body[256];
+        snprintf(where, sizeof where, "/threads/n%zu/runs/wait", i);
+        snprintf(body, sizeof body,
+                 "{\"assistant_id\":\"%s\",\"if_not_exists\":\"create\",\"command\":{%s}}",
+                 nonsense[i][0], nonsense[i][1]);
+        serve_must(&t.a, t.a.port, "POST", where, body, 200, nonsense[i][2]);
+    }
     close_talk(&t);
 }
 

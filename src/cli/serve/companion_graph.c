@@ -229,8 +229,12 @@ static int companion(pons_cx *cx, void *user, pons_error *err)
     size_t i;
     json_t *ev;
     char id[PONS_ID_MAX];
+    const pons_value *sent = pons_cx_get(cx, "sent");
     (void)user;
-    pons_value *request = json_copy((pons_value *)(uintptr_t)pons_cx_get(cx, "sent"));
+    if (!json_is_object(sent)) { // a client may begin wherever it likes
+        return pons_error_set(err, PONS_EINVAL, WHERE, "nothing was sent: begin with a message");
+    }
+    pons_value *request = json_copy((pons_value *)(uintptr_t)sent);
     json_object_set_new(request, "thread", json_string(pons_thread_id(pons_cx_thread(cx))));
     const int rc = pons_await(cx, "life", request, 0, &answer, err);
     if (rc != PONS_OK) {

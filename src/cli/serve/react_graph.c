@@ -265,6 +265,9 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
     size_t i;
     json_t *one;
     (void)r;
+    if (!json_is_object(goal)) { // a client may begin wherever it likes
+        return pons_error_set(err, PONS_EINVAL, WHERE, "there is no goal: begin with a message");
+    }
     pons_value *request = json_copy((pons_value *)(uintptr_t)goal);
     json_object_set_new(request, "thread", json_string(pons_thread_id(pons_cx_thread(cx))));
     const int rc = pons_await(cx, "goal", request, 0, &answer, err);
@@ -359,6 +362,9 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
 {
     cli_react *r = user;
     const pons_value *question = pons_cx_get(cx, "question"), *resume = NULL, *became = NULL;
+    if (!json_is_object(question)) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "nothing is asked here");
+    }
     int rc = pons_interrupt(cx, shown(question), &resume, err);
     if (rc != PONS_OK) {
         return rc;

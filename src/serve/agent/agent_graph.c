@@ -110,7 +110,9 @@ static int choose(void *user, const pons_value *args, pons_value **ret, pons_err
     int64_t done = 0, since = 0, last = 0;
     int rc = *name ? pons__chat_ends(store, name, pons_get_int(was, "done", 0), &done, &since, err)
                    : PONS_OK;
-    const bool same = *name && since <= pons_get_bool(args, "open", false);
+    pons_error no = PONS_ERROR_INIT; // a client may have written here whatever it likes
+    const bool same = *name && pons__desk_name(g->s->desk, name, &no) >= 0 &&
+                      since <= pons_get_bool(args, "open", false);
     name = same ? name : pons_get_str(args, "fresh", "");
     rc = rc < 0 ? rc : store.ops->event_last(store.self, name, &last, err);
     if (rc >= 0) {
@@ -176,7 +178,13 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
 static int agent(pons_cx *cx, void *user, pons_error *err)
 {
     const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL;
-    (void)user;
+    const pons__agent_graph *g = user;
+    if (!json_is_object(turn) ||
+        pons__desk_name(g->s->desk, pons_get_str(turn, "session", ""), err) < 0) {
+        return err->status < 0 ? err->status
+                               : pons_error_set(err, PONS_EINVAL, WHERE,
+                                                "there is no turn here: begin with a message");
+    }
     pons_value *request = json_copy((pons_value *)(uintptr_t)turn);
     json_object_set_new(request, "thread", json_string(pons_thread_id(pons_cx_thread(cx))));
     const int rc = pons_await(cx, "turn", request, 0, &answer, err);
@@ -384,6 +392,9 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
 {
     const pons_value *question = pons_cx_get(cx, "question"), *resume = NULL;
     (void)user;
+    if (!is_plan(question) && !json_is_object(pons_get(question, "input"))) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "nothing is asked here");
+    }
     const int rc = pons_interrupt(cx, shown(question), &resume, err);
     if (rc != PONS_OK) {
         return rc;

@@ -111,7 +111,7 @@ static void handle(pons__request *r, const pons__route *row)
         pons__reply_error(r, 401, "a token is needed here (%s or more)",
                           pons__role_name(row->role));
     } else {
-        pons__reply_error(r, 403, "a token of a %s may not do that; it takes %s",
+        pons__reply_error(r, 403, "the %s's token may not do that; it takes the %s's",
                           pons__role_name(r->role), pons__role_name(row->role));
     }
 }
