@@ -121,6 +121,37 @@ static void wheels_truth(void *self, pons_pose2 *ret)
     w->inner->truth(w->self, ret);
 }
 
+// An arm is passed on as it is.
+static bool wheels_arm_caps(void *self, pons_robot_arm_caps *ret)
+{
+    const pons__wheels *w = self;
+    return w->inner->arm->caps(w->self, ret);
+}
+
+static void wheels_arm_state(void *self, pons_robot_arm_state *ret)
+{
+    const pons__wheels *w = self;
+    w->inner->arm->state(w->self, ret);
+}
+
+static void wheels_arm_write(void *self, const double *qd)
+{
+    const pons__wheels *w = self;
+    w->inner->arm->write(w->self, qd);
+}
+
+static void wheels_grip(void *self, double width_m, double force_n)
+{
+    const pons__wheels *w = self;
+    w->inner->arm->grip(w->self, width_m, force_n);
+}
+
+static int wheels_objects(void *self, pons_robot_object *ret, int cap)
+{
+    const pons__wheels *w = self;
+    return w->inner->arm->objects(w->self, ret, cap);
+}
+
 const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *inner)
 {
     w->inner = inner;
@@ -141,6 +172,16 @@ const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *i
                               .spawn = inner->spawn ? wheels_spawn : NULL,
                               .set_battery = inner->set_battery ? wheels_set_battery : NULL,
                               .truth = inner->truth ? wheels_truth : NULL};
+    const pons_robot_arm_ops *arm = pons_robot_arm(inner);
+    if (arm) {
+        w->arm = (pons_robot_arm_ops){.abi = arm->abi,
+                                      .caps = wheels_arm_caps,
+                                      .state = wheels_arm_state,
+                                      .write = wheels_arm_write,
+                                      .grip = wheels_grip,
+                                      .objects = arm->objects ? wheels_objects : NULL};
+        w->ops.arm = &w->arm;
+    }
     opening = w;
     return &w->ops;
 }

@@ -13,6 +13,7 @@ typedef struct pons__wheels {
     bool left_stuck, right_stuck;
     pons_twist2 told; // the newest velocity
     pons_robot_ops ops;
+    pons_robot_arm_ops arm;
 } pons__wheels;
 const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *inner);
 // Carries the robot elsewhere: its odometry does not notice. PONS_EUNSUPPORTED where a driver
