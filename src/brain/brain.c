@@ -266,7 +266,7 @@ int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
 
 int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
 {
-    const pons__open open = pons__questions_open(b);
+    PONS__AUTO_OPEN open = pons__questions_open(b);
     const char *id = pons_get_str(answer, "id", NULL);
     for (size_t i = 0; !id && i < open.n; i++) {
         id = open.at[i].answered ? NULL : open.at[i].id;

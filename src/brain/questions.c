@@ -22,7 +22,9 @@
 #include "brain/questions.h"
 
 #include "brain/self.h"
+#include "pons/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ANSWERS_KEPT 20
@@ -80,11 +82,16 @@ const pons_value *pons__question_answer(const pons__hci *hci, const char *questi
 static void stands(pons__open *list, const char *id, const pons__question *about, pons__task *task,
                    const pons__hci *hci)
 {
-    if (list->n < PONS__OPEN_MAX) {
-        const bool bound = pons__answer_find(hci, id);
-        list->at[list->n++] = (struct pons__open_one){
-            .id = id, .about = about, .task = task, .answered = bound || (about && about->answer)};
-    }
+    list->at = pons_need_more(list->at, (list->n + 1) * sizeof *list->at);
+    const bool bound = pons__answer_find(hci, id);
+    list->at[list->n++] = (struct pons__open_one){
+        .id = id, .about = about, .task = task, .answered = bound || (about && about->answer)};
+}
+
+void pons__open_clear(pons__open *list)
+{
+    free(list->at);
+    *list = (pons__open){0};
 }
 
 pons__open pons__questions_open(pons_brain *b)
@@ -218,7 +225,7 @@ static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, c
 void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
 {
     pons_error none = PONS_ERROR_INIT;
-    const pons__open list = pons__questions_open(b);
+    PONS__AUTO_OPEN list = pons__questions_open(b);
     const struct pons__open_one *one = meant(&list, pons_get_str(answer, "id", NULL));
     const char *question = pons_get_str(answer, "id", one ? one->id : "");
     const char *action = pons_get_str(answer, "action", "reject");

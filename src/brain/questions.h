@@ -6,15 +6,13 @@
 #include "pons/brain.h"
 #include "pons/graph.h"
 
-#define PONS__OPEN_MAX 64
-
 typedef struct pons__open { // borrowed, until a channel changes
     struct pons__open_one {
         const char *id;
         const pons__question *about; // NULL: the engine's own, of a fork
         pons__task *task; // that was put aside with it; NULL: the inner loop is parked with it
         bool answered;    // and nobody has acted on it yet
-    } at[PONS__OPEN_MAX];
+    } *at;
     size_t n;
 } pons__open;
 
@@ -24,7 +22,9 @@ pons__hci *pons__hci_of(pons_brain *b, const pons_value *channel);
 int pons__hci_put(pons_brain *b, pons_cx *cx); // where it was changed
 void pons__hci_forget(pons_brain *b);
 
-pons__open pons__questions_open(pons_brain *b);
+pons__open pons__questions_open(pons_brain *b); // the caller clears it
+void pons__open_clear(pons__open *list);
+#define PONS__AUTO_OPEN __attribute__((cleanup(pons__open_clear))) pons__open
 // Has it a question that nobody has answered?
 bool pons__question_waits(const pons__task *task);
 // The task whose question the inner loop waits with, while nothing moves; "": none.

@@ -196,7 +196,7 @@ static const char *option_of(const pons_value *options, const char *text)
 // option; what controls the robot does so all the same.
 static bool answers_question(saying *s, const char *text, const char *control)
 {
-    const pons__open list = pons__questions_open(s->b);
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
     const char *option = NULL;
     const pons__question *q = NULL;
     for (size_t i = 0; !q && i < list.n; i++) {
@@ -218,7 +218,7 @@ static bool answers_question(saying *s, const char *text, const char *control)
 // A question whose deadline has passed is answered with no.
 static void refuse_late(saying *s)
 {
-    const pons__open list = pons__questions_open(s->b);
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
     for (size_t i = 0; i < list.n; i++) {
         const pons__question *q = list.at[i].about;
         if (!q || !q->deadline_ms || pons_cx_wall_ms(s->cx) < q->deadline_ms ||

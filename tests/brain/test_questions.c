@@ -135,6 +135,35 @@ static void three_questions_in_any_order(void **state)
     }
 }
 
+// However many are open, each is found: the last of eighty, and the first by default.
+static void eighty_questions(void **state)
+{
+    (void)state;
+    enum { MANY = 80 };
+    static const char *const goals[] = {"去厨房", "去卧室"};
+    bench b;
+    begin(&b, NULL);
+    for (int i = 0; i < MANY; i++) {
+        bench_goal_text(&b, goals[i % 2]);
+    }
+    for (int i = 0; i < MANY; i++) {
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    }
+    bench_run(&b, 0.5);
+    pons_autovalue open = open_now(&b);
+    assert_int_equal(json_array_size(open), MANY);
+    answer(&b, id_of(open, "task-80"), APPROVE);
+    const pons_value *end = bench_await(&b, "task.done", "status", "succeeded", LONG);
+    assert_string_equal(pons_get_str(end, "task_id", ""), "task-80");
+    for (int i = 0; i < 30; i++) { // more than hci.answers keeps
+        pons_autovalue left = open_now(&b);
+        answer(&b, pons_get_str(json_array_get(left, 0), "id", ""), REJECT);
+        bench_await(&b, "task.done", NULL, NULL, LONG); // it is in the bedroom: those are met
+    }
+    assert_int_equal(bench_starts(&b, MOVES), 1);
+    bench_close(&b);
+}
+
 // It has its answer while another one of its priority is at work: that one is not interrupted.
 static void an_answer_waits_for_its_turn(void **state)
 {
@@ -442,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(others_run_while_one_waits),
         cmocka_unit_test(three_questions_in_any_order),
+        cmocka_unit_test(eighty_questions),
         cmocka_unit_test(an_answer_waits_for_its_turn),
         cmocka_unit_test(whoever_dies_it_is_done_once),
         cmocka_unit_test(who_is_stuck_lets_others_go),
