@@ -7,9 +7,11 @@
 
 #include "brain/questions.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool people_are_gone(pons_brain *b);
+static bool others_can_run(pons_brain *b);
 static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
 
 static bool of_the_run(const pons_brain *b, const pons__finished *f)
@@ -28,7 +30,7 @@ int pons__done_check(pons_brain *b, pons_error *err)
     }
     if (b->react_run) {
         if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !pons__under_way(b) &&
-            b->tasks->run_first > 0) {
+            b->tasks->run_first > 0 && !others_can_run(b)) {
             return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
         }
         return PONS_OK;
@@ -62,6 +64,14 @@ int pons__done_check(pons_brain *b, pons_error *err)
         }
     }
     return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
+}
+
+// The next tick puts the task that asks aside, and another one goes on.
+static bool others_can_run(pons_brain *b)
+{
+    snprintf(b->tasks->asking, sizeof b->tasks->asking, "%s", pons__question_asking(b));
+    const pons__task *pick = pons__tasks_pick(b->tasks, b->tasks->mode);
+    return b->tasks->asking[0] && pick && pick != pons__queue_active(b->tasks);
 }
 
 // Only a person lifts a stop or a pause; there is work, and for options.wait_ms nobody has come.

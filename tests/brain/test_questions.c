@@ -392,6 +392,7 @@ static void a_run_that_only_waits_for_people_says_so(void **state)
     bench_goal_text(&b, "去卧室");
     bench_await(&b, "task.done", "status", "succeeded", SOON);
     bench_await(&b, "run.done", "status", "waiting", SOON);
+    assert_int_equal(bench_count(&b, "run.done", NULL, NULL), 1); // not before what can run has run
     pons_autovalue open = open_now(&b);
     assert_int_equal(json_array_size(open), 2);
     answer(&b, id_of(open, "task-1"), APPROVE);
