@@ -220,6 +220,37 @@ static void test_heads_and_bodies_that_never_come(void **state)
     bench_close(&b);
 }
 
+// Where a body ends is said once, and nothing behind it is another request.
+static void test_bodies_that_end_twice(void **state)
+{
+    static const char *const frames[] = {
+        "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
+        "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    };
+    bench b;
+    (void)state;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        char text[1024];
+        const int fd = bench_connect(b.port);
+        snprintf(text, sizeof text,
+                 "POST /threads/count HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nx-api-key: %s\r\n"
+                 "Content-Type: application/json\r\n%sPOST /stop HTTP/1.1\r\n\r\n",
+                 b.port, bench_token(&b, "operator"), frames[i]);
+        send_text(fd, text);
+        char *r = bench_until(fd, NULL); // to its end: the connection is closed
+        assert_int_equal(bench_code(r), 400);
+        assert_null(strstr(r + 1, "HTTP/1.1 "));
+        free(r);
+        close(fd);
+    }
+    assert_int_equal(b.changes, 0);
+    assert_int_equal(b.stops, 0);
+    bench_close(&b);
+}
+
 // ---- a thousand and a thousand ------------------------------------------------------------------
 
 typedef struct listener {
@@ -310,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_route_against_every_attack),
+        cmocka_unit_test(test_bodies_that_end_twice),
         cmocka_unit_test(test_heads_and_bodies_that_never_come),
         cmocka_unit_test(test_a_thousand_that_listen_and_a_thousand_that_pretend),
     };

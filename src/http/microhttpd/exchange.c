@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define WAITING_MAX 4096 // requests that no worker has taken yet
 
@@ -86,6 +87,24 @@ static enum MHD_Result refuse_now(pons_http_exchange *x, unsigned status, const 
     return ok;
 }
 
+static enum MHD_Result count_frame(void *user, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    int *n = user;
+    (void)kind;
+    (void)value;
+    *n += strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
+    return MHD_YES;
+}
+
+// Two words about where the body ends: a proxy in front may have believed the other one.
+static bool ends_twice(const pons_http_exchange *x)
+{
+    int n = 0;
+    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_frame, &n);
+    return n > 1;
+}
+
 static enum MHD_Result begin(pons_http_exchange *x, const char *method)
 {
     const char *length =
@@ -94,6 +113,9 @@ static enum MHD_Result begin(pons_http_exchange *x, const char *method)
     x->method = strdup(method);
     if (!x->method) {
         return MHD_NO;
+    }
+    if (ends_twice(x)) {
+        return refuse_now(x, MHD_HTTP_BAD_REQUEST, "one Content-Length, or one Transfer-Encoding");
     }
     if (length && strtoull(length, NULL, 10) > x->server->o.body_max) {
         return refuse_now(x, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
