@@ -238,9 +238,11 @@ static void put_policies(bench *b, int port, const char *sessions)
         "\"http://127.0.0.1:%d/predict\"}}\n"
         "  - {id: by_program, runtime: VLAPolicyRuntime, policy_client: {type: local, program: "
         "[%s], checkpoint: /models/none}}\n"
+        "  - {id: by_stages, runtime: ReKepPolicyRuntime, policy_client: {type: local, program: "
+        "%s}}\n"
         "  - {id: nobody, runtime: VLAPolicyRuntime, policy_client: {type: http, endpoint: "
         "\"http://127.0.0.1:9/\"}}\n",
-        port, POLICY);
+        port, POLICY, POLICY);
     put_files(b, TARGET("t1", ""), skills, sessions);
 }
 
@@ -250,15 +252,19 @@ static void a_policy_drives(void **state)
     bench b;
     proc p = {0}, server = {0};
     bench_open(&b);
-    put_policies(
-        &b, start_policy(&b, &server),
-        SESSION("s1", "t1", "by_http", ", execution: {params: {goal: [1.5, 1.5]}}")
-            SESSION("s2", "t1", "by_program", ", execution: {params: {goal: [1.0, 1.2]}}"));
+    put_policies(&b, start_policy(&b, &server),
+                 SESSION("s1", "t1", "by_http", ", execution: {params: {goal: [1.5, 1.5]}}")
+                     SESSION("s2", "t1", "by_program", ", execution: {params: {goal: [1.0, 1.2]}}")
+                         SESSION("s3", "t1", "by_stages",
+                                 ", execution: {params: {mode: stages, goal: [1.6, 1.0]}}"));
     bench_start(&b, &p, NULL, RUN);
     bench_must_exit(&p, 0);
     bench_free(&p);
     expect(&b, "s1", "succeeded", "");
     expect(&b, "s2", "succeeded", "");
+    expect(&b, "s3", "succeeded", "");
+    pons_autovalue way = episode(&b, "s3");
+    assert_int_equal(json_array_size(pons_get(way, "steps")), 2);
     pons_autovalue v = episode(&b, "s1");
     assert_true(json_array_size(pons_get(v, "steps")) >= 3); // chunks, each from a new look
     expect_once(&b);

@@ -176,7 +176,7 @@ static int lane_take(sq *s, lane *l, const char *runner, session_list *ret, pons
 
 static int find(sq *s, const char *id, place *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_GET, err);
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_PLACE, err);
     if (!st) {
         return err->status;
     }
@@ -184,9 +184,9 @@ static int find(sq *s, const char *id, place *ret, pons_error *err)
     const int code = pons__sql_step(&s->w, st, err);
     if (code == SQLITE_ROW) {
         ret->sid = sqlite3_column_int64(st, 0);
-        ret->state = sqlite3_column_int(st, 5);
-        ret->epoch = (uint64_t)sqlite3_column_int64(st, 7);
-        column_word(st, 2, ret->lane);
+        ret->state = sqlite3_column_int(st, 1);
+        ret->epoch = (uint64_t)sqlite3_column_int64(st, 2);
+        column_word(st, 3, ret->lane);
     }
     sqlite3_reset(st);
     return code == SQLITE_ROW    ? PONS_OK
@@ -432,19 +432,6 @@ static int give(int rc, session_list *got, pons_session_fn fn, void *user)
     return rc;
 }
 
-// Whether some lane is free, without the right to write: runners that find nothing stop nobody.
-static bool any_ready(sq *s, pons_error *err)
-{
-    sql_conn *c = pons__reader_take(s, err);
-    sqlite3_stmt *st = c ? pons__sql(c, SQL_LANE_READY, err) : NULL;
-    const bool any = !st || pons__sql_step(c, st, err) != SQLITE_DONE;
-    if (st) {
-        sqlite3_reset(st);
-    }
-    pons__reader_give(s, c);
-    return any;
-}
-
 static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn fn, void *user,
                     pons_error *err)
 {
@@ -453,9 +440,6 @@ static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn f
     session_list got = {0};
     err = err ? err : &own;
     int rc = pons__session_check_word(how->runner, "runner", err);
-    if (!rc && !any_ready(s, err)) {
-        rc = pons__session_none(err);
-    }
     if (rc) {
         return rc;
     }

@@ -62,7 +62,6 @@ static inline int64_t key_seq(int64_t key)
 #define SQL_SESSION_SUM(lane, priority, order_ms, state, attempt, epoch, owner, due, data, note)   \
     "sum=pons_sum('session',id," lane "," priority "," order_ms "," state "," attempt "," epoch    \
     "," owner "," due "," data "," note ")"
-#define SQL_SESSION_PLACE "lane", "priority", "order_ms"
 
 // X(name, text): every statement, prepared once a connection, on first use.
 #define SQL_TABLE(X)                                                                               \
@@ -185,6 +184,7 @@ static inline int64_t key_seq(int64_t key)
     X(WORDS_ANEW, "INSERT INTO item_words(item_words) VALUES('rebuild')")                          \
     X(SESSION_ADD, "INSERT INTO session(id,lane,priority,order_ms,state,attempt,epoch,owner,"      \
                    "due_ms,data,note,sum) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)")         \
+    X(SESSION_PLACE, "SELECT sid, state, epoch, lane FROM session WHERE id=?1")                    \
     X(SESSION_GET, "SELECT " SQL_SESSION " FROM session WHERE id=?1")                              \
     X(SESSION_LIST, "SELECT " SQL_SESSION " FROM session WHERE sid>?1 AND (?2>>state)&1"           \
                     " AND (?3 IS NULL OR lane=?3) ORDER BY sid LIMIT ?4")                          \

@@ -13,8 +13,6 @@
 #include "pons/schema.h"
 #include "workspace/runtime/parts.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static const rt_adapter adapters[] = {
@@ -22,28 +20,6 @@ static const rt_adapter adapters[] = {
     {"RealRobotTargetAdapter", "real_robot"},
 };
 static const rt_kind *const kinds[] = {&pons__rt_builtin, &pons__rt_vla, &pons__rt_rekep};
-
-void pons__rt_refuse(rt_refusal *r, const char *code, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(r->why, sizeof r->why, fmt, ap);
-    va_end(ap);
-    r->code = code;
-}
-
-const pons_value *pons__rt_tool(const pons_value *tools, const char *name)
-{
-    size_t i;
-    const pons_value *t;
-    json_array_foreach((json_t *)tools, i, t)
-    {
-        if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
-            return t;
-        }
-    }
-    return NULL;
-}
 
 static bool lists(const pons_value *list, const char *word)
 {

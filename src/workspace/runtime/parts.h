@@ -6,6 +6,7 @@
 //   run.c         one session from its claim to its end
 //   plan.c        steps of the body, from arguments or from a policy's answer
 //   policy.c      clients of policies
+//   parts.c       what they share of bodies, time and rows
 #ifndef PONS_WORKSPACE_RUNTIME_PARTS_H
 #define PONS_WORKSPACE_RUNTIME_PARTS_H
 
@@ -59,6 +60,14 @@ void pons__rt_check(const rt_contract *c, const rt_kind **ret_kind, rt_refusal *
 void pons__rt_check_body(const rt_contract *c, const rt_kind *kind, rt_refusal *why);
 const pons_value *pons__rt_tool(const pons_value *tools, const char *name); // NULL: it has none
 
+// A row that outlives the call that gave it; freed by pons__rt_copy_free.
+typedef struct session_copy {
+    pons_session_row row;
+    char *text; // what it points to
+} session_copy;
+void pons__rt_copy(session_copy *ret, const pons_session_row *row);
+void pons__rt_copy_free(session_copy *c);
+
 // ---- one session (run.c) ------------------------------------------------------------------------
 
 typedef struct rt_run rt_run;
@@ -67,10 +76,11 @@ rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row);
 void pons__rt_run_free(rt_run *s);
 void pons__rt_run_event(rt_run *s, pons_tool_event *e);
 bool pons__rt_run_step(rt_run *s); // true: it is over, and no longer this watchdog's
+bool pons__rt_run_next(rt_run *s, session_copy *ret); // when it is over: what its end has claimed
 const char *pons__rt_run_target(const rt_run *s);
 const char *pons__rt_run_id(const rt_run *s);
 
-// ---- the watchdog (runtime.c) -------------------------------------------------------------------
+// ---- the watchdog (runtime.c, parts.c) ----------------------------------------------------------
 
 typedef struct rt_body {
     struct rt_body *next;
@@ -106,17 +116,8 @@ struct pons_runtime {
 
 rt_body *pons__rt_body(pons_runtime *r, const char *target, const pons_value *record,
                        pons_error *err);
-int pons__rt_begin(void *user, const pons_session_row *row); // user: the watchdog
 int64_t pons__rt_now(const pons_runtime *r);
 void pons__rt_watch(pons_runtime *r, int fd);
-
-// A row that outlives the call that gave it; freed by pons__rt_copy_free.
-typedef struct session_copy {
-    pons_session_row row;
-    char *text; // what it points to
-} session_copy;
-void pons__rt_copy(session_copy *ret, const pons_session_row *row);
-void pons__rt_copy_free(session_copy *c);
 
 // file.c: makes file and lanes say the same, as far as may be.
 void pons__rt_file_sync(pons_runtime *r, bool now);

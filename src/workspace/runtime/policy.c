@@ -96,8 +96,8 @@ static bool words_of(const pons_value *client, const char *words[WORDS_MAX + 3])
 
 static void become(const char *const *words, int in, int out)
 {
-    dup2(in, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
+    dup2(in, 0);
+    dup2(out, 1);
     setpgid(0, 0); // it ends with all that it starts
     signal(SIGPIPE, SIG_DFL);
     execvp(words[0], (char *const *)(uintptr_t)words);

@@ -58,6 +58,7 @@ struct rt_run {
     pons_value *steps, *result;
     int32_t end; // OVER
     rt_refusal why;
+    session_copy next; // of this lane, claimed by this one's end
 };
 
 static void over(rt_run *s, int32_t end, const char *code, const char *fmt, ...)
@@ -176,8 +177,16 @@ rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row)
     return s;
 }
 
+bool pons__rt_run_next(rt_run *s, session_copy *ret)
+{
+    *ret = s->next;
+    s->next.text = NULL;
+    return ret->text != NULL;
+}
+
 void pons__rt_run_free(rt_run *s)
 {
+    pons__rt_copy_free(&s->next);
     pons__policy_close(s->policy);
     pons_value_unref(s->session);
     pons_value_unref(s->skill);
@@ -648,8 +657,7 @@ static bool finish(rt_run *s)
                                 .due_ms = due,
                                 .note = {text, n > 0 ? (size_t)n : 0},
                                 .next_for = s->r->runner};
-    session_copy next = {.text = NULL};
-    const int rc = s->r->o.lanes.ops->finish(s->r->o.lanes.self, &e, keep_next, &next, &err);
+    const int rc = s->r->o.lanes.ops->finish(s->r->o.lanes.self, &e, keep_next, &s->next, &err);
     free(text);
     if (rc < 0 && rc != PONS_ESTALE) {
         return false; // the store is away: later
@@ -658,11 +666,7 @@ static bool finish(rt_run *s)
         s->r->failed += end == PONS_SESSION_FAILED || end == PONS_SESSION_UNKNOWN;
         s->r->due_ms = again && (!s->r->due_ms || due < s->r->due_ms) ? due : s->r->due_ms;
         s->r->o.lanes.ops->get(s->r->o.lanes.self, s->id, show, s->r, &err);
-        if (next.text) {
-            pons__rt_begin(s->r, &next.row);
-        }
     }
-    pons__rt_copy_free(&next);
     return true;
 }
 

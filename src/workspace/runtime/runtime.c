@@ -22,67 +22,7 @@
 #define BUSY_MS  50   // while something runs
 #define RUNS_MAX 64
 
-int64_t pons__rt_now(const pons_runtime *r)
-{
-    return pons_now_ms(&r->o.clock);
-}
-
-void pons__rt_watch(pons_runtime *r, int fd)
-{
-    struct epoll_event e = {.events = EPOLLIN};
-    if (fd >= 0) {
-        epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &e); // closing it takes it out again
-    }
-}
-
-void pons__rt_copy(session_copy *ret, const pons_session_row *row)
-{
-    const size_t id = strlen(row->id) + 1, lane = strlen(row->lane) + 1;
-    const size_t owner = strlen(row->owner) + 1;
-    char *at = pons_need(id + lane + owner + row->data.len + row->note.len + 1);
-    *ret = (session_copy){.row = *row, .text = at};
-    ret->row.id = memcpy(at, row->id, id);
-    ret->row.lane = memcpy(at += id, row->lane, lane);
-    ret->row.owner = memcpy(at += lane, row->owner, owner);
-    at += owner;
-    ret->row.data.data = at;
-    if (row->data.len) {
-        memcpy(at, row->data.data, row->data.len);
-    }
-    at += row->data.len;
-    ret->row.note.data = at;
-    if (row->note.len) {
-        memcpy(at, row->note.data, row->note.len);
-    }
-}
-
-void pons__rt_copy_free(session_copy *c)
-{
-    free(c->text);
-}
-
 // ---- bodies -------------------------------------------------------------------------------------
-
-rt_body *pons__rt_body(pons_runtime *r, const char *target, const pons_value *record,
-                       pons_error *err)
-{
-    for (rt_body *b = r->bodies; b; b = b->next) {
-        if (strcmp(b->target, target) == 0) {
-            return b;
-        }
-    }
-    rt_body *b = pons_need_zeroed(1, sizeof *b);
-    strncpy(b->target, target, sizeof b->target - 1);
-    if (r->o.body(r->o.user, target, record, &b->tools, err) < 0) {
-        free(b);
-        return NULL;
-    }
-    b->record = pons_value_ref(record);
-    b->next = r->bodies;
-    r->bodies = b;
-    pons__rt_watch(r, b->tools.ops->event_fd(b->tools.self));
-    return b;
-}
 
 static rt_run *run_on(const pons_runtime *r, const char *target)
 {
@@ -110,7 +50,7 @@ static void hear_bodies(pons_runtime *r)
 
 // ---- sessions -----------------------------------------------------------------------------------
 
-int pons__rt_begin(void *user, const pons_session_row *row)
+static int begin(void *user, const pons_session_row *row)
 {
     pons_runtime *r = user;
     r->runs = pons_need_more(r->runs, (r->n_runs + 1) * sizeof *r->runs);
@@ -160,7 +100,7 @@ static bool claim_one(pons_runtime *r)
     const pons_session_claim how = {.runner = r->runner, .lanes = lanes, .n_lanes = n};
     const size_t had = r->n_runs;
     if (n) {
-        r->o.lanes.ops->claim(r->o.lanes.self, &how, pons__rt_begin, r, &err);
+        r->o.lanes.ops->claim(r->o.lanes.self, &how, begin, r, &err);
     }
     free(lanes);
     return r->n_runs > had;
@@ -173,9 +113,15 @@ static void step_runs(pons_runtime *r)
             i++;
             continue;
         }
+        session_copy next;
+        const bool chained = pons__rt_run_next(r->runs[i], &next);
         pons__rt_run_free(r->runs[i]);
         memmove(&r->runs[i], &r->runs[i + 1], (--r->n_runs - i) * sizeof *r->runs);
         r->claims = true;
+        if (chained) {
+            begin(r, &next.row);
+            pons__rt_copy_free(&next);
+        }
     }
 }
 
@@ -232,8 +178,8 @@ static void watch_others(pons_runtime *r)
         }
         const int64_t since = silent_since(r, name, w.at[i].beats);
         if ((r->o.dead && r->o.dead(r->o.user, name)) || pons__rt_now(r) - since > r->o.lease_ms) {
-            r->o.lanes.ops->reclaim(r->o.lanes.self, name, w.at[i].beats, r->runner, pons__rt_begin,
-                                    r, &err);
+            r->o.lanes.ops->reclaim(r->o.lanes.self, name, w.at[i].beats, r->runner, begin, r,
+                                    &err);
         }
     }
     size_t kept = 0; // those that are gone are forgotten

@@ -1,6 +1,7 @@
 // go_to_goal - a policy for tests: a controller that really drives a base to params.goal [x, y] from
 // the observation's state [x, y, yaw, …]. Each answer is a chunk of velocities, found by driving a model of
-// the base ahead; near the goal it says done. params.mode makes it a bad one: see misbehave().
+// the base ahead; near the goal it says done. With the mode stages it
+// gives the way as stages (ReKep). params.mode else makes it a bad one: see misbehave().
 //
 //     go_to_goal                  questions are lines of standard input (policy_client local)
 //     go_to_goal --serve          HTTP on a port of its own, which it prints (policy_client http)
@@ -50,6 +51,15 @@ static json_t *drive(const json_t *state, const json_t *goal)
         yaw += w * PERIOD_S;
     }
     return json_pack("{so s{sf sf}}", "actions", actions, "meta", "x", x, "y", y);
+}
+
+// Half the way, and the goal itself, looking ahead.
+static json_t *stages(const json_t *state, const json_t *goal)
+{
+    const double x = at(state, 0), y = at(state, 1);
+    const double yaw = atan2(at(goal, 1) - y, at(goal, 0) - x);
+    return json_pack("{s[{s[[f,f,f]] s[f,f,f]}]}", "stages", "path", (x + at(goal, 0)) / 2,
+                     (y + at(goal, 1)) / 2, yaw, "subgoal", at(goal, 0), at(goal, 1), yaw);
 }
 
 // The text of a bad answer, malloc; NULL: this mode is none of them.
@@ -110,8 +120,9 @@ static char *answer(const char *question)
         text = strdup("{\"actions\":[[0.0,0.3],[0.0,0.3]]}");
     }
     if (!text) {
-        json_t *a = drive(json_object_get(json_object_get(q, "observation"), "state"),
-                          json_object_get(params, "goal"));
+        const json_t *state = json_object_get(json_object_get(q, "observation"), "state");
+        const json_t *goal = json_object_get(params, "goal");
+        json_t *a = mode && strcmp(mode, "stages") == 0 ? stages(state, goal) : drive(state, goal);
         text = json_dumps(a, JSON_COMPACT);
         json_decref(a);
     }
