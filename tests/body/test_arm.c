@@ -271,6 +271,35 @@ static void test_reboot_with_it_in_hand(void **unused)
     bench_close(&t);
 }
 
+// What a body tells first of all is what the restored robot holds, not what an arm at home would.
+static void test_first_words_after_a_reboot(void **unused)
+{
+    (void)unused;
+    bench t;
+    open_table(&t, 4);
+    done(&t, "pick", "{\"object\":\"apple\"}");
+    bench_step(&t, 0.5);
+    bench_reboot(&t);
+    pons_link *eye = bench_join(&t);
+    pons_value *hello = pons_object("type", json_string("hello"), "protocol", json_integer(1),
+                                    "role", json_string("observer"), "name", json_string("eye"),
+                                    "pid", json_integer(43), NULL);
+    assert_int_equal(pons_link_send(eye, hello, NULL), PONS_OK);
+    assert_int_equal(pons_body_step(t.body, 10 * PONS_NS_PER_MS, NULL), PONS_OK);
+    pons_value *m = NULL;
+    bool told = false;
+    while (!told && pons_link_recv(eye, &m, NULL) == 1) {
+        told = strcmp(pons_get_str(m, "type", ""), "telemetry") == 0;
+        if (told) {
+            assert_string_equal(pons_get_str(m, "holding", "nothing"), "apple");
+        }
+        pons_value_unref(m);
+    }
+    assert_true(told);
+    pons_link_close(eye);
+    bench_close(&t);
+}
+
 // Without its brain the arm brakes and holds; adopted, the goal goes on.
 static void test_brain_lost_and_back(void **unused)
 {
@@ -430,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_stop_at_every_moment),
         cmocka_unit_test(test_stopped_with_it_in_hand),
         cmocka_unit_test(test_reboot_with_it_in_hand),
+        cmocka_unit_test(test_first_words_after_a_reboot),
         cmocka_unit_test(test_brain_lost_and_back),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_failures_are_seen),

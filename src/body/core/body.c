@@ -568,6 +568,7 @@ static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
         return rc;
     }
     b->robot->read(b->self, &b->state);
+    pons__limb_sense(&b->hand); // what a restored robot holds is told from the first
     b->last_odom = b->state.odom_from_base;
     if (restored) {
         pons__localizer_reset(b->localizer, start, b->state.odom_from_base);
