@@ -13,6 +13,7 @@ import { Stop } from '/ui/stop.js';
 import { Wire } from '/ui/wire.js';
 import { asks } from '/ui/views/asks.js';
 import { bar } from '/ui/views/bar.js';
+import { CameraView } from '/ui/views/camera.js';
 import { Pad } from '/ui/views/drive.js';
 import { LogView } from '/ui/views/log.js';
 import { MapView } from '/ui/views/map.js';
@@ -40,6 +41,7 @@ const wire = new Wire({ token: given?.[1] ?? saved('pons.token') });
 let state = start(), drawn = null, reading = false, wantsDrive = false;
 const log = new LogView($('events'));
 const map = new MapView($('map-body'), { onGoal: proposeGoal, onPose: proposePose, t, language: () => language });
+const camera = new CameraView({ wire, t });
 const hand = new Hand({ wire, told: tell });
 const pad = new Pad($('pad'), { hand, t, end: () => { hand.letGo(); tool('goal'); } });
 const stop = new Stop({
@@ -125,6 +127,7 @@ function draw() {
     safely(() => now($('now-body'), state, t));
     safely(() => queue($('queue'), state, t));
     safely(() => map.draw(state));
+    safely(() => camera.draw(state));
     safely(() => { if (log.draw(state, t)) drawn ??= requestAnimationFrame(draw); });
   }
   safely(() => tabs.draw(state));

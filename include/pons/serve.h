@@ -68,6 +68,8 @@ typedef struct pons_serve_host {
     int (*doctor)(void *user, pons_value **ret, pons_error *err);
     // A world as its file has it, with its boxes; name as the body says it.
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
+    // A picture of a camera of the world, as a JPEG (malloc); NULL: there are none here. PONS_ENOTFOUND.
+    int (*camera)(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err);
     // An observer's link to the body, its hello sent; it asks for views too. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
     int (*observe)(void *user, pons_link **ret, pons_error *err);
     // Sessions with the planning agent: the same tools, approvals and walls as `pons agent` has. Each

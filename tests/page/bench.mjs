@@ -14,8 +14,9 @@ const servers = new Set();
 process.on('exit', () => { for (const s of servers) s.end(); });
 
 export class Server {
-  constructor({ share = '', args = [], command = ['serve'] } = {}) {
+  constructor({ share = '', args = [], command = ['serve'], driver = 'kinematic' } = {}) {
     this.command = command;
+    this.driver = driver;
     this.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'pons-page-'));
     this.workspace = path.join(this.dir, 'ws');
     servers.add(this);
@@ -26,7 +27,7 @@ export class Server {
 
   // Resolves with the ready line. The ports of the first start are kept.
   async start() {
-    this.child = spawn(pons, [...this.command, '--workspace', this.workspace, '--json', '--driver', 'kinematic', '--seed', '3', ...this.ports, ...this.args],
+    this.child = spawn(pons, [...this.command, '--workspace', this.workspace, '--json', '--driver', this.driver, '--seed', '3', ...this.ports, ...this.args],
       { env: this.env, stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((go) => this.child.once('exit', go));
     const ready = await new Promise((go, fail) => {

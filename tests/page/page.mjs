@@ -414,6 +414,21 @@ await test("a companion's day: its moments, a message, what it remembers", async
   await q.close();
 });
 
+await test('a camera of the world is chosen, and its picture is shown', async () => {
+  const q = new Server({ driver: 'mujoco', args: ['--world', 'tabletop'] });
+  await q.start();
+  const p = await page(q);
+  await live(p);
+  await p.waitForSelector('#camera:not([hidden])');
+  await p.selectOption('#camera-name', 'front');
+  await p.waitForFunction(() => { const i = document.getElementById('camera-picture'); return !i.hidden && i.naturalWidth === 640; });
+  const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+  must(found.length === 0, found.join('\n'));
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await q.close();
+});
+
 await test('a map of 20,000 boxes and 300 rooms is drawn, and stays one path', async () => {
   const q = new Server({ args: ['--speed', '1'] });
   await q.start();

@@ -36,5 +36,6 @@ export default {
   day_message: 'message', day_not_done: 'not done', day_interrupted: 'interrupted by', day_decided: 'decided', day_nothing: 'nothing', day_suggests: 'the model suggests', day_lives: 'Its time', day_simulated: 'simulated',
   files_records: 'What it says', files_faults: 'What is wrong with it', files_line: 'line', files_text: 'Its text', files_dialect: 'dialect',
   threads_edit: 'With other values', threads_edit_help: 'Channels with the values that the fork is to have, as JSON.', threads_node: 'As if written by', threads_resume: 'Go on with it', threads_resumed: 'It runs', threads_chat: 'Go on with it in the chat',
+  camera: 'Camera',
   tabs: { now: 'Now', chat: 'Chat', day: 'Day', threads: 'Threads', graph: 'Graph', tree: 'Tree', plan: 'Plan', files: 'Files', system: 'System' },
 };

@@ -36,5 +36,6 @@ export default {
   day_message: '消息', day_not_done: '没有做', day_interrupted: '被打断：', day_decided: '决定', day_nothing: '无', day_suggests: '模型建议', day_lives: '它的时间', day_simulated: '模拟',
   files_records: '它说了什么', files_faults: '哪里有错', files_line: '行', files_text: '原文', files_dialect: '方言',
   threads_edit: '换成别的值', threads_edit_help: '分叉要有的通道和值，用 JSON 写。', threads_node: '当作由谁写的', threads_resume: '继续它', threads_resumed: '正在运行', threads_chat: '在对话里继续',
+  camera: '摄像头',
   tabs: { now: '现在', chat: '对话', day: '一天', threads: '线程', graph: '图', tree: '行为树', plan: '计划', files: '文件', system: '系统' },
 };

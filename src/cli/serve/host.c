@@ -318,5 +318,6 @@ pons_serve_host cli_host_of(cli_host *h)
                              .system = system_now,
                              .doctor = doctor,
                              .world = world,
+                             .camera = cli_host_camera,
                              .observe = observe};
 }

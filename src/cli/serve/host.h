@@ -15,5 +15,7 @@ typedef struct cli_host { // the server's workers read it, several at once
 } cli_host;
 
 pons_serve_host cli_host_of(cli_host *h);
+// camera.c; user is a cli_host.
+int cli_host_camera(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err);
 
 #endif

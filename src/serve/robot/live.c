@@ -422,17 +422,23 @@ static pons_report body_hello(pons__live *l)
     return hello;
 }
 
-// The body tells zones and things; walls are in the world's file, where that can be found.
+// The body tells zones and things; walls and cameras are in the world's file, where that can be found.
 static pons_value *with_walls(const pons_serve *s, const pons_value *world)
 {
     pons_error none = PONS_ERROR_INIT;
     pons_autovalue file = NULL;
     pons_value *all = json_copy((json_t *)(uintptr_t)world);
-    if (all &&
-        s->o.host.world(s->o.host.user, pons_get_str(world, "name", ""), &file, &none) >= 0 &&
-        pons_get(pons_get(file, "map"), "boxes")) {
-        json_object_set(all, "boxes",
-                        (json_t *)(uintptr_t)pons_get(pons_get(file, "map"), "boxes"));
+    if (!all ||
+        s->o.host.world(s->o.host.user, pons_get_str(world, "name", ""), &file, &none) < 0) {
+        return all;
+    }
+    const pons_value *boxes = pons_get(pons_get(file, "map"), "boxes");
+    const pons_value *cameras = pons_get(file, "cameras");
+    if (boxes) {
+        json_object_set(all, "boxes", (json_t *)(uintptr_t)boxes);
+    }
+    if (cameras && s->o.host.camera) {
+        json_object_set(all, "cameras", (json_t *)(uintptr_t)cameras);
     }
     return all;
 }

@@ -8,7 +8,8 @@ extern const pons__route pons__words_routes[]; // state, say, pause, answer, res
 extern const pons__route pons__live_routes[];  // map, live
 extern const pons__route pons__past_routes[];  // history, state, fork, graphs, system, doctor
 extern const pons__route pons__files_routes[]; // files of the workspace
-extern const pons__route pons__hand_routes[];  // drive, pose
+extern const pons__route pons__camera_routes[];
+extern const pons__route pons__hand_routes[]; // drive, pose
 
 int pons__steering_open(pons_serve *s, pons__steering **ret, pons_error *err);
 void pons__steering_close(pons__steering *h); // NULL-safe
