@@ -24,7 +24,7 @@ typedef struct pons_hal_options {
     pons_clock clock;
     const char *robot_id; // the body's; NULL: "robot_001"
     const char *only;     // actions of this robot alone (and of none); NULL: all
-    // What is not one skill: real_execute{nl_task} and strategy{tree}. Calls of it are named by the
+    // What is not one skill: real_execute{nl_task}. Calls of it are named by the
     // action's type, their arguments are its params. ops NULL: such actions are ACTION_NOT_SUPPORTED.
     pons_tools errands;
     // The body's own critic, after the workspace's (workspace_critic.h); PONS_EREFUSED and why,

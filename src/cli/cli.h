@@ -240,6 +240,10 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 pid_t cli_body_start(const cli *c, const char *driver, const char *world, const char *skills,
                      double speed, uint64_t seed);
 
+// The same file: `pons ARGV…` (from "pons" on, NULL at its end), which says what it has to say into run/LOG. Its
+// pid, or -1.
+pid_t cli_child_start(const cli *c, const char *log, const char *const *argv);
+
 // cmd_word.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
 // it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
 void cli_stop_word(cli *c, const pons_policy *policy, const char *text);

@@ -193,6 +193,49 @@ static void a_watchdog_beside_a_run(void **state)
     bench_close(&b);
 }
 
+static void a_task_in_words(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    edit(&b, "ACTION.md", "{\"queue\": []}",
+         "{\"queue\": [{\"action_id\":\"words\",\"action_type\":\"real_execute\",\"params\":"
+         "{\"nl_task\":\"go to the kitchen, then go to the study\"}},\n"
+         "{\"action_id\":\"option\",\"action_type\":\"real_execute\",\"params\":"
+         "{\"nl_task\":\"--help\"}},\n" // words, whatever they look like
+         "{\"action_id\":\"skill\",\"action_type\":\"strategy\",\"params\":"
+         "{\"skill\":\"spin\",\"args\":{\"angle_rad\":1}}}]}");
+    bench_start(&b, &p, NULL, "watchdog hal --once --json --driver kinematic --speed 20");
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    must_be(&b, PONS_WS_ACTION, "action", "action_id", "words", "completed");
+    must_be(&b, PONS_WS_ACTION, "action", "action_id", "option", "failed");
+    must_be(&b, PONS_WS_ACTION, "action", "action_id", "skill", "completed");
+    bench_ledger_check(&b);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 3);
+    bench_close(&b);
+}
+
+static void the_six_steps(void **state)
+{
+    (void)state;
+    bench b;
+    char command[1024];
+    bench_open(&b);
+    snprintf(command, sizeof command,
+             "PONS=%s/pons PONS_SHARE=%s PONS_MODULE_PATH=%s/lib/pons "
+             "%s/examples/workspace/six_steps.sh %s >%s/six.log 2>&1 </dev/null || "
+             "{ cat %s/six.log; false; }",
+             PONS_BINARY_DIR, PONS_SOURCE_DIR, PONS_BINARY_DIR, PONS_SOURCE_DIR, b.workspace, b.dir,
+             b.dir);
+    assert_int_equal(system(command), 0);
+    bench_ledger_check(&b);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 3);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +243,8 @@ int main(void)
         cmocka_unit_test_teardown(what_a_person_took_out_is_refused, bench_teardown),
         cmocka_unit_test_teardown(what_people_write_is_done, bench_teardown),
         cmocka_unit_test_teardown(a_watchdog_beside_a_run, bench_teardown),
+        cmocka_unit_test_teardown(a_task_in_words, bench_teardown),
+        cmocka_unit_test_teardown(the_six_steps, bench_teardown),
     };
     return bench_together("files", tests, sizeof tests / sizeof tests[0]);
 }

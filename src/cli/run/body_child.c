@@ -1,9 +1,34 @@
-// body_child.c - a body that is started for whoever needs one.
+// body_child.c - children: a body that is started for whoever needs one, and other commands of this program.
 #include "cli/cli.h"
 #include "pons/module.h"
 
 #include <fcntl.h>
 #include <unistd.h>
+
+// In the child: a session of its own, nothing to read, and what it says goes to a file of run/.
+static void set_apart(const char *log)
+{
+    setsid();
+    const int null = open("/dev/null", O_RDONLY);
+    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(out >= 0 ? out : null, STDOUT_FILENO);
+    dup2(out >= 0 ? out : null, STDERR_FILENO);
+}
+
+pid_t cli_child_start(const cli *c, const char *log, const char *const *argv)
+{
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
+    snprintf(path, sizeof path, "%s/%.60s", c->run_dir, log);
+    const pid_t pid = fork();
+    if (pid != 0) {
+        return pid;
+    }
+    set_apart(path);
+    execv(self, (char *const *)(uintptr_t)argv);
+    _exit(EXIT_ENVIRONMENT);
+}
 
 pid_t cli_body_start(const cli *c, const char *driver, const char *world, const char *skills,
                      double speed, uint64_t seed)
@@ -17,12 +42,7 @@ pid_t cli_body_start(const cli *c, const char *driver, const char *world, const 
     if (pid != 0) {
         return pid;
     }
-    setsid();
-    const int null = open("/dev/null", O_RDONLY);
-    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    dup2(null, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
+    set_apart(log);
     execl(self, "pons", "body", "--workspace", c->workspace, "--driver", driver, "--world", world,
           "--speed", speed_text, "--seed", seed_text, "--for-run",
           skills ? "--skills" : (char *)NULL, skills, (char *)NULL);

@@ -6,6 +6,7 @@
 // nothing is pending: 0 all done, 1 something failed, 2 ACTION.md cannot be read.
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
+#include "cli/run/errands.h"
 #include "cli/run/watch_sessions.h"
 #include "pons/agent.h"
 #include "pons/module.h"
@@ -32,7 +33,7 @@ typedef struct dog {
     int starts;
     int64_t tried_ms;
     pons_clock clock;
-    pons_tools tools;
+    pons_tools tools, errands;
     pons_ws_place *place;
     pons_hal *hal;
     int lock;
@@ -166,9 +167,11 @@ static int open_parts(dog *d, pons_error *err)
                                                 .policy = policy};
         rc = pons_robot_tools_open(&robot, &d->tools, err);
     }
+    rc = rc < 0 ? rc : cli_errands_open(d->c, &d->errands, err);
     if (rc >= 0) {
         const pons_hal_options hal = {.place = d->place,
                                       .robot = d->tools,
+                                      .errands = d->errands,
                                       .clock = d->clock,
                                       .robot_id = d->id,
                                       .only = d->robot,
@@ -183,6 +186,7 @@ static int open_parts(dog *d, pons_error *err)
 static void close_parts(dog *d)
 {
     pons_hal_close(d->hal);
+    pons_robot_tools_close(&d->errands);
     pons_robot_tools_close(&d->tools);
     pons_ws_place_close(d->place);
     if (d->body) {
