@@ -52,6 +52,18 @@ static void robots_and_orchestrators_die(void **state)
     }
 }
 
+// A robot that dies where it has always stood is not forgotten by the next orchestrator.
+static void dead_before_it_ever_moved(void **state)
+{
+    (void)state;
+    pons_autovalue r = play((pons_fleet_play){.robots = 100,
+                                              .hours = 0.1,
+                                              .seed = 3,
+                                              .robot_kills_per_hour = 120.0,
+                                              .kills_of_orchestrator_per_hour = 60.0});
+    is_sound(r);
+}
+
 // Who had not started is somebody else's within 15 s.
 static void what_had_not_started_is_given_on(void **state)
 {
@@ -94,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hundred_for_an_hour),
         cmocka_unit_test(robots_and_orchestrators_die),
+        cmocka_unit_test(dead_before_it_ever_moved),
         cmocka_unit_test(what_had_not_started_is_given_on),
         cmocka_unit_test(a_seed_is_a_game),
         cmocka_unit_test(beats_the_simple_way),

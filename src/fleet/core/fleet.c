@@ -173,7 +173,8 @@ static void come_back(pons_fleet *f, const pons_fleet_report *report)
             r->state = PONS_FLEET_ASTRAY; // somebody else has that zone
             return;
         }
-        f->again_ms = 0; // who stands on a lane needs a leg
+        f->again_ms = 0;          // who stands on a lane needs a leg
+        on_leg(f, report->robot); // and where it is must outlive this process, before it has moved
     } else if (report->zone != m->at && report->zone != m->next) {
         r->state = PONS_FLEET_ASTRAY;
         return;

@@ -343,6 +343,7 @@ static void look(pons__sim *s)
         s->deadlocks +=
             v.waits_for >= 0 && wait_s > DEADLOCK_S && s->now_ms - s->dead_ms > DEADLOCK_S * 1000.0;
     }
-    s->deadlocks += s->moves == s->moves_before && s->n_live > 0;
+    const bool all_live = s->now_ms - s->dead_ms > 2 * LOOK_MS; // else a way may be shut
+    s->deadlocks += s->moves == s->moves_before && s->n_live > 0 && all_live;
     s->moves_before = s->moves;
 }

@@ -409,12 +409,12 @@ static void try_move(pons__traffic *t, int32_t robot, int64_t now_ms)
         find_leg(t, robot, in_bay ? LEG_ANY : LEG_LONGER, now_ms);
     }
     int32_t zone = m->to >= 0 ? m->to : m->at;
-    const bool goes = m->n > 0 && may_go(t, robot, in_bay, now_ms, &zone);
-    if (!goes && !in_bay && !t->whole_streets && t->holder[m->leg[0]] == PONS__NOBODY &&
-        find_leg(t, robot, LEG_ANY,
-                 now_ms)) { // where it is going is not safe; perhaps a nearer bay is
-        (void)zone;
-    } else if (!goes) {
+    bool goes = m->n > 0 && may_go(t, robot, in_bay, now_ms, &zone);
+    if (!goes && !in_bay && !t->whole_streets && t->holder[m->leg[0]] == PONS__NOBODY) {
+        // Where it is going is not safe; perhaps a nearer bay is, and the way there may begin elsewhere.
+        goes = find_leg(t, robot, LEG_ANY, now_ms) && t->holder[m->leg[0]] == PONS__NOBODY;
+    }
+    if (!goes) {
         if (in_bay) {
             set_leg(t, robot, NULL, 0); // it stands well: others may have the bay
         }
