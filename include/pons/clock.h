@@ -46,6 +46,20 @@ static inline int64_t pons_wall_ms(const pons_clock *c)
 {
     return c->wall_ms(c->ctx);
 }
+// Times that are so many ms later, and no later than time goes: INT64_MAX.
+static inline int64_t pons_later_ms(int64_t at_ms, int64_t ms)
+{
+    int64_t sum;
+    return __builtin_add_overflow(at_ms, ms, &sum) ? (ms > 0 ? INT64_MAX : INT64_MIN) : sum;
+}
+static inline int64_t pons_later_ns(int64_t at_ns, int64_t ms)
+{
+    int64_t ns, sum;
+    return __builtin_mul_overflow(ms, PONS_NS_PER_MS, &ns) ||
+                   __builtin_add_overflow(at_ns, ns, &sum)
+               ? (ms > 0 ? INT64_MAX : INT64_MIN)
+               : sum;
+}
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,10 @@ void pons_value_unref(const pons_value *v);      // NULL-safe
 // the caller's.
 int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err);
 
+// The same of what pons_value_dump wrote, from a place that nobody else writes to: a program's values
+// may have zero characters in their texts and more levels than what comes from outside.
+int pons_value_read(const char *text, size_t len, pons_value **ret, pons_error *err);
+
 // Reads a file of at most 16 MiB as one JSON text. PONS_ENOTFOUND or PONS_EIO with the path as the
 // source when unreadable, PONS_EINVAL with path:line:col.
 int pons_value_load(const char *path, pons_value **ret, pons_error *err);
@@ -46,6 +50,10 @@ long pons_value_dump(const pons_value *v, char **ret);
 
 // As pons_value_dump but keys in insertion order: for people and event lines.
 long pons_value_line(const pons_value *v, char **ret);
+
+// Whether a program's value may be kept: it has at most so many containers in each other.
+enum { PONS_VALUE_DEPTH_MAX = 1000 };
+bool pons_value_fits(const pons_value *v);
 
 // First 16 bytes of SHA-256 over the canonical dump, as 32 hex digits and a zero.
 void pons_value_hash(const pons_value *v, char ret[33]);

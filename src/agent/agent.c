@@ -542,7 +542,7 @@ static int take_mail(void *user, const pons_inbox_row *row)
     pons_value *v = NULL;
     m->last = row->seq;
     if (strcmp(row->kind, "answer") == 0 &&
-        pons_value_parse(row->value.data, row->value.len, &v, NULL) >= 0) {
+        pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
         json_array_append_new(m->answers, v);
     }
     return 0;

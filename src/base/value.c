@@ -62,7 +62,10 @@ typedef struct member {
     const json_t *value;
 } member;
 
-static int check_depth(const char *text, size_t len, size_t *ret_longest, pons_error *err);
+static int parse(const char *text, size_t len, int depth_max, size_t flags, pons_value **ret,
+                 pons_error *err);
+static int check_depth(const char *text, size_t len, int depth_max, size_t *ret_longest,
+                       pons_error *err);
 static void settle(json_t *v);
 static void settle_child(json_t *container, size_t i, void *iter, json_t *child);
 static long dump(const pons_value *v, bool sorted, char **ret);
@@ -190,8 +193,19 @@ static void settle_child(json_t *container, size_t i, void *iter, json_t *child)
 
 int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err)
 {
+    return parse(text, len, PARSE_DEPTH_MAX, 0, ret, err);
+}
+
+int pons_value_read(const char *text, size_t len, pons_value **ret, pons_error *err)
+{
+    return parse(text, len, DUMP_DEPTH_MAX, JSON_ALLOW_NUL, ret, err);
+}
+
+static int parse(const char *text, size_t len, int depth_max, size_t flags, pons_value **ret,
+                 pons_error *err)
+{
     size_t longest = 0;
-    const int r = check_depth(text, len, &longest, err);
+    const int r = check_depth(text, len, depth_max, &longest, err);
     if (r < 0) {
         return r;
     }
@@ -205,7 +219,7 @@ int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error 
         }
         parsing.end = parsing.at + room;
     }
-    json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+    json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, &why);
     const bool lost = parsing.lost || (!v && json_error_code(&why) == json_error_out_of_memory);
     if (lost) {
         json_decref(v);
@@ -229,7 +243,8 @@ int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error 
 
 // Refuses a text whose brackets nest too deep before anything recurses over it. *ret_longest: no
 // string or word of it has more bytes.
-static int check_depth(const char *text, size_t len, size_t *ret_longest, pons_error *err)
+static int check_depth(const char *text, size_t len, int depth_max, size_t *ret_longest,
+                       pons_error *err)
 {
     int depth = 0, line = 1;
     bool in_string = false;
@@ -254,8 +269,8 @@ static int check_depth(const char *text, size_t len, size_t *ret_longest, pons_e
             token = i + 1;
         } else if (c == ']' || c == '}') {
             depth--;
-        } else if ((c == '[' || c == '{') && ++depth > PARSE_DEPTH_MAX) {
-            pons_error_set(err, PONS_EINVAL, "json", "nested deeper than %d", PARSE_DEPTH_MAX);
+        } else if ((c == '[' || c == '{') && ++depth > depth_max) {
+            pons_error_set(err, PONS_EINVAL, "json", "nested deeper than %d", depth_max);
             pons_error_source(err, "%d:%zu", line, i - line_start + 1);
             return PONS_EINVAL;
         }
@@ -410,6 +425,29 @@ long pons_value_dump(const pons_value *v, char **ret)
 long pons_value_line(const pons_value *v, char **ret)
 {
     return dump(v, false, ret);
+}
+
+static bool fits(const json_t *v, int room)
+{
+    bool ok = room > 0;
+    if (json_is_array(v)) {
+        for (size_t i = 0; ok && i < json_array_size(v); i++) {
+            const json_t *item = json_array_get(v, i);
+            ok = !(json_is_array(item) || json_is_object(item)) || fits(item, room - 1);
+        }
+        return ok;
+    }
+    for (void *it = json_object_iter((json_t *)v); ok && it;
+         it = json_object_iter_next((json_t *)v, it)) {
+        const json_t *item = json_object_iter_value(it);
+        ok = !(json_is_array(item) || json_is_object(item)) || fits(item, room - 1);
+    }
+    return ok;
+}
+
+bool pons_value_fits(const pons_value *v)
+{
+    return !(json_is_array(v) || json_is_object(v)) || fits(v, PONS_VALUE_DEPTH_MAX);
 }
 
 void pons_value_hash(const pons_value *v, char ret[33])

@@ -196,7 +196,7 @@ static int keep_started(void *user, const pons_event_row *row)
     pons_value **newest = user;
     pons_value *payload = NULL;
     if (strcmp(row->type, "run.started") == 0 &&
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         pons_value_unref(*newest);
         *newest = payload;
     }

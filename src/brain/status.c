@@ -81,7 +81,7 @@ int pons_status_read(pons_store store, const char *thread, const pons_value *tel
 static int read_words(void *user, const pons_inbox_row *row)
 {
     pons_autovalue value = NULL;
-    if (pons_value_parse(row->value.data, row->value.len, &value, NULL) < 0) {
+    if (pons_value_read(row->value.data, row->value.len, &value, NULL) < 0) {
         return 0;
     }
     if (strcmp(row->kind, "say") == 0 && json_is_string(pons_get(value, "text"))) {

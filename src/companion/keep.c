@@ -226,7 +226,7 @@ static int take_row(void *user, const pons_inbox_row *row)
         c->cap_taken = cap;
     }
     c->taken[c->n_taken++] = row->seq;
-    if (pons_value_parse(row->value.data, row->value.len, &v, NULL) < 0) {
+    if (pons_value_read(row->value.data, row->value.len, &v, NULL) < 0) {
         return 0; // not one of ours: taken and forgotten
     }
     const char *text = pons_get_str(v, "text", ""), *from = pons_get_str(v, "from", NULL);
@@ -361,7 +361,7 @@ static int read_head(void *user, const pons_checkpoint_row *row)
     head_reader *h = user;
     pons_value_unref(h->state);
     h->state = NULL;
-    h->rc = pons_value_parse(row->data.data, row->data.len, &h->state, NULL);
+    h->rc = pons_value_read(row->data.data, row->data.len, &h->state, NULL);
     return 0;
 }
 
@@ -400,7 +400,7 @@ static int log_row(void *user, const pons_event_row *row)
     log_reader *l = user;
     pons_autovalue ev = NULL;
     if (row->ts_ms < l->from_ms || row->ts_ms > l->to_ms || !row->ns || strcmp(row->ns, NS) != 0 ||
-        pons_value_parse(row->payload.data, row->payload.len, &ev, NULL) < 0) {
+        pons_value_read(row->payload.data, row->payload.len, &ev, NULL) < 0) {
         return 0;
     }
     json_object_set_new(ev, "seq", json_integer(row->seq));

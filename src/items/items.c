@@ -9,6 +9,7 @@
 #include "items/names.h"
 #include "items/texts.h"
 #include "items/vectors.h"
+#include "pons/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,17 @@ static int words_of(const pons_value *value, const char *const *fields, bool non
     return st ? no_memory(err) : pons_items_words(leaves.data, ret, err);
 }
 
+static bool is_text(const char *s)
+{
+    for (size_t n; *s; s += n) {
+        n = (unsigned char)*s < 0x80 ? 1 : pons_utf8_sequence(s, strlen(s));
+        if (n == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int check_put(const char *ns, const char *key, const pons_value *value,
                      const char *const *fields, pons_error *err)
 {
@@ -145,8 +157,15 @@ static int check_put(const char *ns, const char *key, const pons_value *value,
                             "an item's namespace and key have less than %d bytes each",
                             PONS_ITEM_MAX);
     }
+    if (!st && (!is_text(ns) || !is_text(key))) {
+        st = pons_error_set(err, PONS_EINVAL, "items", "an item's namespace and key are UTF-8");
+    }
     if (!st && !json_is_object(value)) {
         st = pons_error_set(err, PONS_EINVAL, "items", "an item's value is a JSON object");
+    }
+    if (!st && !pons_value_fits(value)) {
+        st = pons_error_set(err, PONS_EINVAL, "items", "an item's value is nested deeper than %d",
+                            PONS_VALUE_DEPTH_MAX);
     }
     return st ? st : pons__item_paths_check(fields, err);
 }
@@ -178,7 +197,7 @@ int pons_items_write_put(const pons_items_options *opts, int64_t now_ms, const c
             .vectors = {vectors.data, vectors.len},
             .updated_ms = now_ms,
             .ttl_ms = ttl > 0 ? ttl : 0,
-            .expires_ms = ttl > 0 ? now_ms + ttl : 0,
+            .expires_ms = ttl > 0 ? pons_later_ms(now_ms, ttl) : 0,
         };
         st = block_of(PONS_ITEM_PUT, &row, ret, err);
     }
@@ -307,7 +326,7 @@ int pons_items_delete(const pons_items *it, const char *ns, const char *key, pon
 int pons_items_row_json(const pons_item_row *row, pons_value **ret, pons_error *err)
 {
     pons_value *value = NULL;
-    int st = pons_value_parse(row->value.data, row->value.len, &value, NULL);
+    int st = pons_value_read(row->value.data, row->value.len, &value, NULL);
     if (st) {
         return pons_error_set(err, st == PONS_ENOMEM ? st : PONS_ECORRUPT, "items",
                               "item %.80s in %.80s can't be read", row->key, row->ns);
@@ -366,7 +385,7 @@ int pons__item_keep(const pons_items *it, pons_value *item, int64_t ttl_ms, int6
                                    .row = {.ns = ns,
                                            .key = pons_get_str(item, "key", ""),
                                            .updated_ms = now_ms,
-                                           .expires_ms = now_ms + ttl_ms}};
+                                           .expires_ms = pons_later_ms(now_ms, ttl_ms)}};
     st = it->store.ops->items_write(it->store.self, &touch, 1, PONS_SYNC_NORMAL, err);
     if (st == PONS_EENV) {
         if (err) {

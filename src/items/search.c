@@ -127,7 +127,7 @@ static bool judge(hunt *h, const pons_item_row *row, hit *ret)
         return true;
     }
     pons_autovalue value = NULL;
-    h->st = pons_value_parse(row->value.data, row->value.len, &value, NULL);
+    h->st = pons_value_read(row->value.data, row->value.len, &value, NULL);
     if (h->st) {
         pons_error_set(h->err, h->st, "items", "item %.80s in %.80s can't be read", row->key,
                        row->ns);

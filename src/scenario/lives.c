@@ -141,7 +141,7 @@ static int arm_stored(void *user, const pons_event_row *row)
 {
     pons_autovalue payload = NULL;
     if (strcmp(row->type, "effect") != 0 ||
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         pons__happen_arm(user, row->type, payload);
     }
     return 0;

@@ -220,7 +220,7 @@ static int read_story(void *user, const pons_event_row *row)
 {
     pons__runner *r = user;
     pons_autovalue payload = NULL;
-    if (pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         const pons_event ev = {.seq = row->seq,
                                .thread = PONS__STORY_THREAD,
                                .ns = row->ns,

@@ -297,7 +297,7 @@ static int event_row(void *user, const pons_event_row *row)
     for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
         pons_autovalue payload = NULL;
         if (strcmp(row->type, takers[i].type) == 0 &&
-            pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+            pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
             takers[i].take(w, payload);
         }
     }

@@ -134,6 +134,28 @@ static void test_depth_is_bounded(void **state)
     assert_int_equal(pons_value_parse(text, 300, &s, &err), PONS_OK);
 }
 
+// What is dumped is read: with zero characters, and with more levels than a text from outside may have.
+static void test_what_is_kept_is_read(void **state)
+{
+    (void)state;
+    pons_value *v = json_stringn("a\0b", 3), *back = NULL;
+    char *text = NULL;
+    for (int i = 0; i < PONS_VALUE_DEPTH_MAX; i++) {
+        v = pons_object("a", v, NULL);
+    }
+    assert_true(pons_value_fits(v));
+    const long n = pons_value_dump(v, &text);
+    assert_true(n > 0);
+    assert_int_equal(pons_value_parse(text, (size_t)n, &back, NULL), PONS_EINVAL);
+    assert_int_equal(pons_value_read(text, (size_t)n, &back, NULL), PONS_OK);
+    assert_true(json_equal(v, back));
+    pons_value_unref(back);
+    free(text);
+    v = pons_object("a", v, NULL);
+    assert_false(pons_value_fits(v));
+    pons_value_unref(v);
+}
+
 static void test_dump_is_canonical(void **state)
 {
     (void)state;
@@ -580,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_length_counts_not_the_zero),
         cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(test_what_is_kept_is_read),
         cmocka_unit_test(test_dump_is_canonical),
         cmocka_unit_test(test_line_keeps_order),
         cmocka_unit_test(test_many_keys_are_sorted),

@@ -597,6 +597,99 @@ static void exit_leaves_one_checkpoint(void **state)
     }
 }
 
+// ---- values that no store could give again ------------------------------------------------------
+
+enum {
+    ZERO,
+    LEVELS,
+    TOO_DEEP,
+    DEEP_SEND,
+    DEEP_EVENT,
+    DEEP_WORD,
+    DEEP_QUESTION,
+    NO_TYPE,
+    NOWHERE,
+    ODD
+};
+
+static pons_value *nested(int n)
+{
+    pons_value *v = json_integer(1);
+    for (int i = 0; i < n; i++) {
+        v = json_pack("[o]", v);
+    }
+    return v;
+}
+
+static int node_odd(pons_cx *cx, void *user, pons_error *err)
+{
+    const pons_value *answer;
+    switch (*(int *)user) {
+    case ZERO:
+        return pons_cx_put(cx, "last", json_stringn("a\0b", 3));
+    case LEVELS:
+        return pons_cx_put(cx, "last", nested(PONS_VALUE_DEPTH_MAX));
+    case TOO_DEEP:
+        return pons_cx_put(cx, "last", nested(3000));
+    case DEEP_SEND:
+        pons_cx_send(cx, "odd", nested(3000));
+        return PONS_OK;
+    case DEEP_EVENT:
+        return pons_cx_emit(cx, "odd", nested(3000));
+    case DEEP_WORD:
+        pons_cx_custom(cx, nested(3000));
+        return PONS_OK;
+    case DEEP_QUESTION:
+        return pons_interrupt(cx, nested(3000), &answer, err);
+    case NO_TYPE:
+        return pons_cx_emit(cx, NULL, json_true());
+    default:
+        pons_cx_goto(cx, NULL);
+        return PONS_OK;
+    }
+}
+
+// A node may write what texts from outside may not have; what a store could not give again is its
+// failure, with its name, and not a commit that is tried for ever or a thread that nobody can read.
+static void what_a_node_writes_can_be_read_again(void **state)
+{
+    static const char *const goes[] = {"odd", NULL};
+    for (int what = 0; what < ODD; what++) {
+        place p;
+        open_place(&p, state);
+        pons_graph_builder *gb = pons_graph_builder_create("odd");
+        channel(gb, "last", PONS_CHANNEL_LAST, NULL);
+        pons_graph_node(gb, "odd", node_odd, &what);
+        pons_graph_node_options(gb, "odd", &(pons_node_options){.goes = goes});
+        pons_graph_edge(gb, PONS_START, "odd");
+        pons_graph_edge(gb, "odd", PONS_END);
+        pons_graph *g = compile(gb, NULL);
+        const bool fine = what == ZERO || what == LEVELS;
+        const pons_run_options o = {.stream = PONS_STREAM_CUSTOM};
+        for (int i = 0; i < 2; i++) { // and in the next process
+            pons_run *r = NULL;
+            assert_ok(i ? pons_run_resume(p.b.t, g, "", &o, &r, &p.b.err)
+                        : pons_run_start(p.b.t, g, "", NULL, &o, &r, &p.b.err));
+            assert_ok(pons_run_advance(r, &p.b.err));
+            assert_int_equal(pons_run_state_get(r), fine ? PONS_RUN_DONE : PONS_RUN_FAILED);
+            if (fine) {
+                pons_autovalue want =
+                    what == ZERO ? json_stringn("a\0b", 3) : nested(PONS_VALUE_DEPTH_MAX);
+                assert_true(json_equal((pons_value *)(uintptr_t)pons_run_get(r, "last"), want));
+            } else {
+                assert_non_null(strstr(pons_run_error(r)->message, "'odd'"));
+            }
+            pons_run_destroy(r);
+            reopen(&p);
+        }
+        pons_value *past = NULL;
+        assert_ok(pons_state_history(p.store, "t1", "", 0, true, &past, &p.b.err));
+        pons_value_unref(past);
+        pons_graph_destroy(g);
+        close_place(&p);
+    }
+}
+
 int faults_run(const fault_store *kind)
 {
     const struct CMUnitTest tests[] = {
@@ -619,6 +712,7 @@ int faults_run(const fault_store *kind)
         cmocka_unit_test(a_conflict_names_channel_and_node),
         cmocka_unit_test(a_stop_is_streamed),
         cmocka_unit_test(exit_leaves_one_checkpoint),
+        cmocka_unit_test(what_a_node_writes_can_be_read_again),
     };
     struct CMUnitTest of_kind[sizeof tests / sizeof *tests];
     memcpy(of_kind, tests, sizeof tests);

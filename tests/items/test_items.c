@@ -327,6 +327,14 @@ static void test_refused(void **state)
     assert_int_equal(pons_items_put(&b->it, "n", "", v, NULL, &b->err), PONS_EINVAL);
     assert_int_equal(pons_items_put(&b->it, "n", "k", list, NULL, &b->err), PONS_EINVAL);
     assert_int_equal(pons_items_put(&b->it, "n", "k", NULL, NULL, &b->err), PONS_EINVAL);
+    assert_int_equal(pons_items_put(&b->it, "\xff\xfe", "k", v, NULL, &b->err), PONS_EINVAL);
+    assert_int_equal(pons_items_put(&b->it, "n", "\xc3(", v, NULL, &b->err), PONS_EINVAL);
+    pons_value *deep = json_object();
+    for (int i = 0; i <= PONS_VALUE_DEPTH_MAX; i++) {
+        deep = pons_object("a", deep, NULL);
+    }
+    assert_int_equal(pons_items_put(&b->it, "n", "k", deep, NULL, &b->err), PONS_EINVAL);
+    pons_value_unref(deep);
     static const char *const paths[] = {"a[", NULL};
     assert_int_equal(
         pons_items_put(&b->it, "n", "k", v, &(pons_item_put){.fields = paths}, &b->err),
@@ -336,6 +344,31 @@ static void test_refused(void **state)
     assert_int_equal(
         pons_items_put(&(pons_items){.clock = b->it.clock}, "n", "k", v, NULL, &b->err),
         PONS_EUNSUPPORTED);
+}
+
+// Whatever a program may put can be read again, by itself and among others.
+static void test_odd_values(void **state)
+{
+    bed *b = *state;
+    pons_value *found = NULL, *v = json_object();
+    pons_value *deep = json_object();
+    for (int i = 2; i < PONS_VALUE_DEPTH_MAX; i++) {
+        deep = pons_object("a", deep, NULL);
+    }
+    json_object_set_new(v, "deep", deep);
+    json_object_set_new(v, "zero", json_stringn("a\0b", 3));
+    assert_int_equal(
+        pons_items_put(&b->it, "odd", "k", v, &(pons_item_put){.ttl_ms = INT64_MAX}, &b->err),
+        PONS_OK);
+    assert_int_equal(pons_items_get(&b->it, "odd", "k", &found, &b->err), PONS_OK);
+    assert_true(json_equal((pons_value *)(uintptr_t)pons_get(found, "value"), v));
+    assert_int_equal(pons_get_int(found, "expires_ms", 0), INT64_MAX); // no time is later
+    pons_value_unref(found);
+    assert_int_equal(pons_items_search(&b->it, &(pons_items_query){.limit = -1}, &found, &b->err),
+                     PONS_OK);
+    assert_true(json_array_size(found) >= 1);
+    pons_value_unref(found);
+    pons_value_unref(v);
 }
 
 // A text of many words, longer than the index may have: the first ones count, and nothing breaks.
@@ -363,8 +396,9 @@ int main(void)
     int failed = 0;
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_members),      TEST(test_words),      TEST(test_pages),   TEST(test_meaning),
-        TEST(test_time_to_live), TEST(test_namespaces), TEST(test_refused), TEST(test_long_text),
+        TEST(test_members), TEST(test_words),        TEST(test_pages),
+        TEST(test_meaning), TEST(test_time_to_live), TEST(test_namespaces),
+        TEST(test_refused), TEST(test_long_text),    TEST(test_odd_values),
     };
 #undef TEST
     have_server = cluster_start();

@@ -303,7 +303,7 @@ static int see_event(void *user, const pons_event_row *row)
 static int see_started(void *user, const pons_event_row *row)
 {
     search *s = user;
-    pons_value_parse(row->payload.data, row->payload.len, &s->payload, NULL);
+    pons_value_read(row->payload.data, row->payload.len, &s->payload, NULL);
     return 1;
 }
 

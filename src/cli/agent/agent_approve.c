@@ -30,7 +30,7 @@ static int newest_event(void *user, const pons_event_row *row)
         json_array_clear(questions);
     }
     if ((plan || tool) &&
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         const pons_value *id = pons_get(payload, plan ? "plan_id" : "request_id");
         json_object_set_new(payload, "type", json_string(plan ? "plan_approval" : "tool_approval"));
         json_object_set_new(payload, "id", pons_value_ref(id));

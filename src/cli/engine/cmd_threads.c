@@ -313,7 +313,7 @@ static int replay_row(void *user, const pons_event_row *row)
     const bool streamed = strncmp(row->type, prefix, strlen(prefix)) == 0;
     const uint32_t mode = streamed ? pons_stream_mode(row->type + strlen(prefix)) : 0;
     if ((o->ns && strcmp(o->ns, row->ns) != 0) || (o->modes && !(mode & o->modes)) ||
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) < 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) < 0) {
         return 0;
     }
     cli_display_event(r->display, &(pons_event){.seq = row->seq,

@@ -10,7 +10,7 @@ static int find_started(void *user, const pons_event_row *row)
 {
     pons_autovalue payload = NULL;
     if (strcmp(row->type, CLI_GRAPH_STARTED) != 0 ||
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) < 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) < 0) {
         return 0;
     }
     snprintf(user, PATH_MAX, "%s", pons_get_str(payload, "graph", ""));

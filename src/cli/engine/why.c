@@ -194,7 +194,7 @@ static int tell_event(void *user, const pons_event_row *row)
     pons_autovalue p = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].type, row->type) != 0 ||
-            pons_value_parse(row->payload.data, row->payload.len, &p, NULL) < 0) {
+            pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
             continue;
         }
         pons_autobuf out = PONS_BUF_INIT;

@@ -312,7 +312,7 @@ static int scan_question(void *user, const pons_event_row *row)
     const bool asks = strcmp(row->type, "approval.requested") == 0;
     if ((asks || strcmp(row->type, "approval.resolved") == 0 ||
          strcmp(row->type, "run.started") == 0) &&
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         pons_value_unref(*open);
         *open = asks ? pons_value_ref(payload) : NULL;
     }
@@ -353,7 +353,7 @@ static int scan_answer(void *user, const pons_event_row *row)
     answered *a = user;
     pons_autovalue payload = NULL;
     if (strcmp(row->type, "approval.resolved") == 0 &&
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0 &&
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0 &&
         (!a->id || strcmp(a->id, pons_get_str(payload, "id", "")) == 0)) {
         pons_value_unref(a->last);
         a->last = pons_value_ref(payload);

@@ -256,7 +256,7 @@ static int scan_event(void *user, const pons_event_row *row)
     const bool done = strcmp(row->type, "run.done") == 0;
     pons_value *payload = NULL;
     if ((started || done) &&
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         json_object_set_new(payload, "seq", json_integer(row->seq));
         json_object_set_new(payload, "ts_ms", json_integer(row->ts_ms));
         pons_value_unref(s->done);

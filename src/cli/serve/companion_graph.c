@@ -51,7 +51,7 @@ static int look_at(void *user, const pons_event_row *row)
 {
     looking *l = user;
     pons_autovalue p = NULL;
-    if (pons_value_parse(row->payload.data, row->payload.len, &p, NULL) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
         return 0;
     }
     const char *time = pons_get_str(p, "time", "");
@@ -140,7 +140,7 @@ static int see_message(void *user, const pons_inbox_row *row)
 {
     posted *p = user;
     pons_autovalue v = NULL;
-    if (pons_value_parse(row->value.data, row->value.len, &v, NULL) >= 0) {
+    if (pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
         p->is |= strcmp(pons_get_str(v, "text", ""), p->text) == 0;
     }
     return p->is;

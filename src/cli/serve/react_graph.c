@@ -80,7 +80,7 @@ static int look_at(void *user, const pons_event_row *row)
     pons_autovalue p = NULL;
     l->f->after = row->seq;
     if (strcmp(row->type, "observation") == 0 ||
-        pons_value_parse(row->payload.data, row->payload.len, &p, NULL) < 0) {
+        pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
         return 0;
     }
     const pons_value *task = pons_get(p, "task");
@@ -173,7 +173,7 @@ static int see_message(void *user, const pons_inbox_row *row)
     said_before *b = user;
     pons_autovalue v = NULL;
     if (strcmp(row->kind, "say") == 0 &&
-        pons_value_parse(row->value.data, row->value.len, &v, NULL) >= 0) {
+        pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
         b->is |= strcmp(pons_get_str(v, "text", ""), b->text) == 0;
     }
     return b->is;
@@ -184,7 +184,7 @@ static int see_task(void *user, const pons_event_row *row)
     said_before *b = user;
     pons_autovalue v = NULL;
     if (strncmp(row->type, "task.", strlen("task.")) == 0 &&
-        pons_value_parse(row->payload.data, row->payload.len, &v, NULL) >= 0) {
+        pons_value_read(row->payload.data, row->payload.len, &v, NULL) >= 0) {
         b->is |= strcmp(pons_get_str(pons_get(v, "task"), "text", ""), b->text) == 0;
     }
     return b->is;

@@ -19,6 +19,13 @@ void pons__cx_fault(pons_cx *cx, int st, const pons_error *err)
     }
 }
 
+int pons__too_deep(const pons_cx *cx, const char *does, pons_error *err)
+{
+    return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                          "node '%s' %s a value that is nested deeper than %d", cx->node->name,
+                          does, PONS_VALUE_DEPTH_MAX);
+}
+
 void pons__cx_break(pons_cx *cx, int st, const pons_error *err)
 {
     pons__cx_fault(cx, st, err);

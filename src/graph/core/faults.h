@@ -6,6 +6,8 @@
 
 void pons__cx_fault(pons_cx *cx, int st, const pons_error *err); // the node has failed
 void pons__cx_break(pons_cx *cx, int st, const pons_error *err); // the store has: the pass is void
-void pons__task_hold(pons_cx *cx, pons_value *v);                // takes v, until the node returns
+// PONS_EINVAL of a value that could not be read again from a store. does: "writes", "sends", ….
+int pons__too_deep(const pons_cx *cx, const char *does, pons_error *err);
+void pons__task_hold(pons_cx *cx, pons_value *v); // takes v, until the node returns
 
 #endif

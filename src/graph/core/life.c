@@ -151,7 +151,8 @@ void pons__task_clear(pons_cx *cx)
     cx->send_ix = 0;
     cx->attempt = cx->round = 0;
     cx->keep = 0;
-    cx->wake_ns = cx->wake_wall_ms = cx->started_ns = cx->moved_ns = cx->limit_ns = 0;
+    cx->wake_ns = cx->wake_wall_ms = cx->wake_span_ms = cx->started_ns = cx->moved_ns =
+        cx->limit_ns = 0;
     cx->expired = cx->header_due = cx->node_special = false;
 }
 

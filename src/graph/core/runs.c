@@ -78,6 +78,9 @@ bool pons__run_note(pons_run *r, const char *only)
 // Nodes name channels by literals: the same pointer comes again, so its place is looked at first.
 uint32_t pons__run_channel(pons_run *r, const char *name)
 {
+    if (!name) {
+        return PONS__NONE;
+    }
     size_t at = ((uintptr_t)name >> 3 ^ (uintptr_t)name >> 8) % PONS__LOOKUP_SLOTS;
     if (r->lookup[at].name == name && strcmp(r->g->channels[r->lookup[at].ch].name, name) == 0) {
         return r->lookup[at].ch;

@@ -34,10 +34,10 @@ typedef struct pons__call { // the n-th await, interrupt or task of a task
     pons_value *request;
     pons_value *answer; // NULL: pending
     char id[40];
-    int64_t deadline_ns; // host; 0: none
-    int64_t deadline_wall_ms;
-    bool saved;     // its record is committed
-    bool start_due; // the handler is to be called
+    int64_t deadline_ns;                        // host; 0: none
+    int64_t deadline_wall_ms, deadline_span_ms; // the whole of it: what no clock makes longer
+    bool saved;                                 // its record is committed
+    bool start_due;                             // the handler is to be called
     bool restarted;
     bool canceled; // its handler was told that nobody waits any more
     bool early;    // its answer had come before it was asked
@@ -75,7 +75,7 @@ struct pons_cx { // a task, and what its node sees
     int attempt, round; // failed attempts of this invocation; of this task ever
     size_t keep;        // calls that the newest round began with
     int64_t wake_ns;    // parked until another attempt; 0: not
-    int64_t wake_wall_ms;
+    int64_t wake_wall_ms, wake_span_ms;
     int64_t started_ns, moved_ns; // of the time-outs: the attempt's begin, its newest progress
     int64_t limit_ns;             // when one of them is over; 0: none
     bool expired;                 // it was

@@ -21,6 +21,10 @@ int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "node '%s' writes no value to '%s'",
                               cx->node->name, cx->run->g->channels[ch].name);
     }
+    if (!pons_value_fits(v)) {
+        pons_value_unref(v);
+        return pons__too_deep(cx, "writes", err);
+    }
     if (cx->run->g->channels[ch].kind >= PONS_CHANNEL_IS_LAST_STEP) {
         pons_value_unref(v);
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
@@ -90,7 +94,7 @@ void pons__cx_dropped(const pons_cx *cx, const char *channel)
 {
     pons_log(PONS_LOG_WARN, PONS__MODULE,
              "thread %s step %lld: node '%s' writes unknown channel '%s': dropped", cx->run->t->id,
-             (long long)cx->run->ns->step + 1, cx->node->name, channel);
+             (long long)cx->run->ns->step + 1, cx->node->name, channel ? channel : "");
 }
 
 int pons__cx_route(pons_cx *cx, uint32_t to, pons_value *arg)

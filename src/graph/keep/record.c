@@ -9,12 +9,13 @@
 //           "e":[[type,payload,ts]...], "f":[effect...], "i":[seq...], "m":[item...]}
 //          a finished task: all that it brings out; also "s":[[node,arg]...] sends, "b":true when
 //          its edges are not followed; {"error":"..."} of a failed one
-//   2 + n  {"k":"await"|"task"|"graph","name","hash","req"?,"ans"?,"dl"?,"t"?}
+//   2 + n  {"k":"await"|"task"|"graph","name","hash","req"?,"ans"?,"dl"?,"ln"?,"t"?}
 //          its n-th call
 //
 // A task that had another attempt has in its header also "t" how many rounds of calls there were,
 // "c" how many calls the newest one began with (a later call of an older round counts for nothing),
-// "y" failed attempts, "d" when the next one is due.
+// "y" failed attempts, "d" when the next one is due. "ln" is the whole length of
+// such a wait, which a wall clock that went back does not make longer.
 //
 // The task "command" has, by index, [[channel,value]...]: updates that came together with a resume;
 // or {"early": value}, an answer to the first question that this step asks ("early":true there).
@@ -138,24 +139,26 @@ static pons_value *header_of(pons_cx *cx)
     pons__task_fix(cx);
     snprintf(seed, sizeof seed, "%016" PRIx64, cx->seed);
     cx->answers_seen = pons__task_answered(cx);
-    return pons_object_whole("node", json_string(cx->node->name), "seed", json_string(seed), "wall",
-                             json_integer(cx->wall_ms), "seen",
-                             json_integer((json_int_t)cx->answers_seen), "inbox",
-                             cx->inbox_fixed ? json_integer(cx->inbox_bound) : PONS_ABSENT, "t",
-                             again ? json_integer(cx->round) : PONS_ABSENT, "c",
-                             again ? json_integer((json_int_t)cx->keep) : PONS_ABSENT, "y",
-                             again ? json_integer(cx->attempt) : PONS_ABSENT, "d",
-                             again ? json_integer(cx->wake_wall_ms) : PONS_ABSENT, NULL);
+    return pons_object_whole(
+        "node", json_string(cx->node->name), "seed", json_string(seed), "wall",
+        json_integer(cx->wall_ms), "seen", json_integer((json_int_t)cx->answers_seen), "inbox",
+        cx->inbox_fixed ? json_integer(cx->inbox_bound) : PONS_ABSENT, "t",
+        again ? json_integer(cx->round) : PONS_ABSENT, "c",
+        again ? json_integer((json_int_t)cx->keep) : PONS_ABSENT, "y",
+        again ? json_integer(cx->attempt) : PONS_ABSENT, "d",
+        again ? json_integer(cx->wake_wall_ms) : PONS_ABSENT, "ln",
+        again && cx->wake_span_ms ? json_integer(cx->wake_span_ms) : PONS_ABSENT, NULL);
 }
 
 static pons_value *call_of(const pons__call *c)
 {
-    return pons_object_whole("k", json_string(pons__call_words[c->kind]), "name",
-                             json_string(c->name), "hash", json_string(c->hash), "req",
-                             pons_optional(c->request), "ans", pons_optional(c->answer), "dl",
-                             c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : PONS_ABSENT,
-                             "t", c->round ? json_integer(c->round) : PONS_ABSENT, "early",
-                             c->early ? json_true() : PONS_ABSENT, NULL);
+    return pons_object_whole(
+        "k", json_string(pons__call_words[c->kind]), "name", json_string(c->name), "hash",
+        json_string(c->hash), "req", pons_optional(c->request), "ans", pons_optional(c->answer),
+        "dl", c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : PONS_ABSENT, "ln",
+        c->deadline_span_ms ? json_integer(c->deadline_span_ms) : PONS_ABSENT, "t",
+        c->round ? json_integer(c->round) : PONS_ABSENT, "early",
+        c->early ? json_true() : PONS_ABSENT, NULL);
 }
 
 static pons_value *result_of(const pons_cx *cx)
@@ -235,7 +238,7 @@ static int load_row(void *user, const pons_record_row *row)
     pons_cx *cx = NULL;
     if (strcmp(row->task, PONS__COMMAND_TASK) == 0) {
         pons_autovalue writes = NULL;
-        l->st = pons_value_parse(row->data.data, row->data.len, &writes, NULL);
+        l->st = pons_value_read(row->data.data, row->data.len, &writes, NULL);
         l->r->commands = row->idx + 1;
         if (l->st == PONS_OK && json_is_object(writes)) {
             l->r->early = l->r->early_used ? NULL : pons_value_ref(pons_get(writes, "early"));
@@ -252,7 +255,7 @@ static int load_row(void *user, const pons_record_row *row)
         return 0; // of a node that the graph has no more
     }
     pons_autovalue v = NULL;
-    l->st = pons_value_parse(row->data.data, row->data.len, &v, NULL);
+    l->st = pons_value_read(row->data.data, row->data.len, &v, NULL);
     if (l->st != PONS_OK) {
         return l->st;
     }
@@ -272,16 +275,27 @@ static int load_row(void *user, const pons_record_row *row)
     return l->st;
 }
 
-static void load_retry(pons_cx *cx, const pons_value *v)
+// When something is due by the host's clock that was written by the wall's: never later than the whole
+// of it from now, as a machine may come up with its wall clock years behind.
+static int64_t due_ns(const pons_cx *cx, int64_t wall_ms, int64_t span_ms)
 {
     const pons_clock *clock = &cx->run->t->clock;
+    int64_t left_ms;
+    if (__builtin_sub_overflow(wall_ms, pons_wall_ms(clock), &left_ms)) {
+        left_ms = INT64_MAX;
+    }
+    return pons_later_ns(pons_now_ns(clock), span_ms > 0 && left_ms > span_ms ? span_ms : left_ms);
+}
+
+static void load_retry(pons_cx *cx, const pons_value *v)
+{
     cx->round = (int)pons_get_int(v, "t", 0);
     cx->keep = (size_t)pons_get_int(v, "c", 0);
     cx->attempt = (int)pons_get_int(v, "y", 0);
     cx->wake_wall_ms = pons_get_int(v, "d", 0);
+    cx->wake_span_ms = pons_get_int(v, "ln", 0);
     if (cx->wake_wall_ms) {
-        cx->wake_ns =
-            pons_now_ns(clock) + (cx->wake_wall_ms - pons_wall_ms(clock)) * PONS_NS_PER_MS;
+        cx->wake_ns = due_ns(cx, cx->wake_wall_ms, cx->wake_span_ms);
     }
 }
 
@@ -305,6 +319,7 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
         .request = pons_value_ref(pons_get(v, "req")),
         .answer = pons_value_ref(pons_get(v, "ans")),
         .deadline_wall_ms = pons_get_int(v, "dl", 0),
+        .deadline_span_ms = pons_get_int(v, "ln", 0),
         .saved = true,
         .early = pons_get_bool(v, "early", false),
         .restarted = true,
@@ -320,8 +335,7 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
     }
     c->start_due = c->kind == PONS__CALL_AWAIT && !c->answer;
     if (c->deadline_wall_ms) {
-        c->deadline_ns = pons_now_ns(&cx->run->t->clock) +
-                         (c->deadline_wall_ms - pons_wall_ms(&cx->run->t->clock)) * PONS_NS_PER_MS;
+        c->deadline_ns = due_ns(cx, c->deadline_wall_ms, c->deadline_span_ms);
     }
     return c->name ? PONS_OK : PONS_ENOMEM;
 }

@@ -25,7 +25,7 @@ static int read_event(void *user, const pons_event_row *row)
     pons_value *payload = NULL;
     if (strncmp(row->type, PONS__STREAM_PREFIX, strlen(PONS__STREAM_PREFIX)) != 0 ||
         !(pons_stream_mode(row->type + strlen(PONS__STREAM_PREFIX)) & s->modes) ||
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) != PONS_OK) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) != PONS_OK) {
         return 0;
     }
     int bad = json_array_append_new(

@@ -209,6 +209,10 @@ int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, pons_error
         pons_value_unref(payload);
         return PONS_OK;
     }
+    if (!pons_value_fits(payload)) {
+        pons_value_unref(payload);
+        return pons__too_deep(cx, "says", err);
+    }
     put(cx->run, mode, payload);
     return pons__run_commit(cx->run, &(pons__extra){0}, err);
 }
@@ -216,8 +220,11 @@ int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, pons_error
 static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload)
 {
     pons_error e = PONS_ERROR_INIT;
+    const bool good = pons_value_fits(payload);
     const int st = pons__stream_say(cx, mode, payload, &e);
-    if (st != PONS_OK) {
+    if (st != PONS_OK && !good) {
+        pons__cx_fault(cx, st, &e);
+    } else if (st != PONS_OK) {
         pons__cx_break(cx, st, &e);
     }
 }

@@ -21,6 +21,9 @@ int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadl
 {
     pons_autovalue owned = request;
     char hash[33];
+    if (!pons_value_fits(owned)) {
+        return pons__too_deep(cx, "asks with", err);
+    }
     pons_value_hash(owned, hash);
     pons__call *c;
     int st = pons__call_next(cx, PONS__CALL_AWAIT, kind, hash, &c, err);
@@ -35,8 +38,9 @@ int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadl
         c->request = pons_value_ref(owned);
         c->start_due = true;
         if (deadline_ms > 0) {
-            c->deadline_ns = pons_now_ns(&cx->run->t->clock) + deadline_ms * PONS_NS_PER_MS;
-            c->deadline_wall_ms = pons_wall_ms(&cx->run->t->clock) + deadline_ms;
+            c->deadline_ns = pons_later_ns(pons_now_ns(&cx->run->t->clock), deadline_ms);
+            c->deadline_wall_ms = pons_later_ms(pons_wall_ms(&cx->run->t->clock), deadline_ms);
+            c->deadline_span_ms = deadline_ms;
         }
     }
     if (!c->answer && !c->saved && pons__call_is_human(c) && pons__run_root(cx->run)->early) {
@@ -99,6 +103,10 @@ int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_f
     st = fn(user, args, &result, err);
     if (st != PONS_OK) {
         return st;
+    }
+    if (!pons_value_fits(result)) {
+        pons_value_unref(result);
+        return pons__too_deep(cx, "gets from a task", err);
     }
     c = pons__call_add(cx, PONS__CALL_TASK, name, hash);
     if (!c) {

@@ -231,7 +231,7 @@ typedef struct found {
 static int find_row(void *user, const pons_effect_row *row)
 {
     found *f = user;
-    f->st = pons_value_parse(row->data.data, row->data.len, &f->c->data, NULL);
+    f->st = pons_value_read(row->data.data, row->data.len, &f->c->data, NULL);
     if (f->st != PONS_OK) {
         return 1;
     }

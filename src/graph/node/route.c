@@ -69,16 +69,18 @@ int pons_cx_command(pons_cx *cx, const pons_command *cmd, pons_error *err)
 static void route(pons_cx *cx, const char *node, pons_value *arg, bool send)
 {
     pons_error e = PONS_ERROR_INIT;
-    uint32_t to = allowed(cx, node);
+    uint32_t to = node ? allowed(cx, node) : PONS__NONE;
     int st = PONS_OK;
     if (to == PONS__NONE) {
         st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE,
                             cx->router ? "a router of '%s' goes to '%s', which it has not named"
                                        : "node '%s' goes to '%s', which its options do not name",
-                            cx->node->name, node);
+                            cx->node->name, node ? node : "");
     } else if (send && (to == PONS__END || !arg)) {
         st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE, "node '%s' sends %s", cx->node->name,
                             arg ? "to END, which takes no argument" : "no argument");
+    } else if (!pons_value_fits(arg)) {
+        st = pons__too_deep(cx, "sends", &e);
     }
     if (st != PONS_OK || to == PONS__END) {
         pons_value_unref(arg);

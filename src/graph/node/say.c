@@ -7,18 +7,37 @@
 
 int pons_cx_emit(pons_cx *cx, const char *type, pons_value *payload)
 {
-    int st = pons__out_emit(&cx->out, type, payload, pons_wall_ms(&cx->run->t->clock));
+    pons_error e = PONS_ERROR_INIT;
+    int st = PONS_OK;
+    if (!type || !type[0]) {
+        st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE,
+                            "node '%s' emits an event without a type", cx->node->name);
+    } else if (!pons_value_fits(payload)) {
+        st = pons__too_deep(cx, "emits", &e);
+    }
     if (st != PONS_OK) {
-        pons__cx_fault(cx, st, NULL);
+        pons_value_unref(payload);
+    } else {
+        st = pons__out_emit(&cx->out, type, payload, pons_wall_ms(&cx->run->t->clock));
+    }
+    if (st != PONS_OK) {
+        pons__cx_fault(cx, st, &e);
     }
     return st;
 }
 
 int pons_cx_post(pons_cx *cx, const char *ns, const char *kind, pons_value *value)
 {
-    int st = pons__out_post(&cx->out, ns, kind, value);
+    pons_error e = PONS_ERROR_INIT;
+    int st = PONS_OK;
+    if (!pons_value_fits(value)) {
+        pons_value_unref(value);
+        st = pons__too_deep(cx, "posts", &e);
+    } else {
+        st = pons__out_post(&cx->out, ns, kind, value);
+    }
     if (st != PONS_OK) {
-        pons__cx_fault(cx, st, NULL);
+        pons__cx_fault(cx, st, &e);
     }
     return st;
 }
@@ -38,7 +57,7 @@ static int inbox_row(void *user, const pons_inbox_row *row)
         return 1;
     }
     pons_value *v = NULL;
-    r->st = pons_value_parse(row->value.data, row->value.len, &v, NULL);
+    r->st = pons_value_read(row->value.data, row->value.len, &v, NULL);
     if (r->st == PONS_OK &&
         json_array_append_new(r->list, json_pack("{sIssso}", "seq", (json_int_t)row->seq, "kind",
                                                  row->kind, "value", v)) != 0) {

@@ -124,7 +124,7 @@ static int see_row(void *user, const pons_checkpoint_row *row)
 {
     walk *w = user;
     pons_autovalue data = NULL;
-    if (pons_value_parse(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
+    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
         return 0; // a snapshot of it says what is wrong; here it tells nothing
     }
     if (w->rolled && strcmp(row->id, w->back) != 0) {

@@ -75,7 +75,7 @@ static int history_row(void *user, const pons_checkpoint_row *row)
 {
     history_walk *h = user;
     pons_autovalue data = NULL;
-    if (pons_value_parse(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
+    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
         data = json_object();
     }
     if (h->rolled && strcmp(row->id, h->back) != 0) {
@@ -166,7 +166,7 @@ int pons_inbox_post(pons_store store, const char *thread, const char *ns, const 
 static int effects_row(void *user, const pons_effect_row *row)
 {
     pons_value *v = NULL;
-    if (pons_value_parse(row->data.data, row->data.len, &v, NULL) != PONS_OK) {
+    if (pons_value_read(row->data.data, row->data.len, &v, NULL) != PONS_OK) {
         return 0;
     }
     pons_value *e = pons_object_whole(

@@ -195,7 +195,7 @@ static int see_record(void *user, const pons_record_row *row)
     task_rows *t = user;
     pons_value *v = NULL;
     char idx[16];
-    t->st = pons_value_parse(row->data.data, row->data.len, &v, NULL);
+    t->st = pons_value_read(row->data.data, row->data.len, &v, NULL);
     if (t->st) {
         return t->st;
     }
@@ -304,7 +304,7 @@ static int is_owned(void *user, const pons_checkpoint_row *row)
     if (!s->newest[0]) {
         snprintf(s->newest, sizeof s->newest, "%s", row->id);
     }
-    if (pons_value_parse(row->data.data, row->data.len, &data, NULL) != PONS_OK ||
+    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK ||
         !pons_get(data, "r")) {
         return 0;
     }

@@ -51,7 +51,7 @@ static int see_note(void *user, const pons_thread_info *info)
     n->st = n->text ? PONS_OK : PONS_ENOMEM;
     if (n->text && n->len) {
         memcpy(n->text, info->note.data, n->len);
-        n->st = pons_value_parse(n->text, n->len, &n->note, NULL);
+        n->st = pons_value_read(n->text, n->len, &n->note, NULL);
     }
     return 1;
 }
@@ -128,7 +128,7 @@ static int see_thread(void *user, const pons_thread_info *info)
     finder *f = user;
     pons_autovalue note = NULL;
     if (info->note.len) {
-        f->st = pons_value_parse(info->note.data, info->note.len, &note, f->err);
+        f->st = pons_value_read(info->note.data, info->note.len, &note, f->err);
     }
     const pons_value *known = pons_get(note, "m");
     pons_autovalue metadata = known ? pons_value_ref(known) : json_object();

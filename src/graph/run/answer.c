@@ -24,6 +24,11 @@ static int not_pending(const pons_run *r, const char *id, pons_error *err);
 int pons_run_answer(pons_run *r, const char *await_id, pons_value *value, pons_error *err)
 {
     size_t call = 0;
+    if (!pons_value_fits(value)) {
+        pons_value_unref(value);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "an answer is nested deeper than %d",
+                              PONS_VALUE_DEPTH_MAX);
+    }
     pons_cx *cx = value ? find(r, await_id, &call) : NULL;
     if (!cx) {
         pons_value_unref(value);
@@ -243,7 +248,7 @@ static int64_t time_due(pons_cx *cx, int64_t now_ns)
         pons__policy_expire(cx);
     }
     cx->header_due = cx->header_due || cx->wake_ns; // which says when it was due
-    cx->wake_ns = cx->wake_wall_ms = 0;
+    cx->wake_ns = cx->wake_wall_ms = cx->wake_span_ms = 0;
     cx->state = PONS__TASK_TODO;
     pons__run_wake(cx->run);
     return INT64_MAX;

@@ -162,7 +162,7 @@ static int find_row(void *user, const pons_checkpoint_row *row)
 {
     lineage *l = user;
     pons_autovalue data = NULL;
-    if (pons_value_parse(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
+    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
         return 0;
     }
     const char source = pons_get_str(data, "k", "l")[0];

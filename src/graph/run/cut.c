@@ -131,7 +131,7 @@ int64_t pons__cut_step_ns(pons_run *r)
         r->step_timed = true;
         r->step_began_ns = pons_now_ns(&r->t->clock);
     }
-    return r->step_began_ns + r->g->step_timeout_ms * PONS_NS_PER_MS;
+    return pons_later_ns(r->step_began_ns, r->g->step_timeout_ms);
 }
 
 bool pons__cut_step_over_timed(pons_run *r)
@@ -169,7 +169,7 @@ void pons__cut_step(pons_run *r, size_t from)
         pons__awaits_unasked(cx);
         pons__task_cancel(cx);
         pons__task_drop(cx);
-        cx->wake_ns = cx->wake_wall_ms = cx->limit_ns = 0;
+        cx->wake_ns = cx->wake_wall_ms = cx->wake_span_ms = cx->limit_ns = 0;
         cx->error = e;
         cx->state = PONS__TASK_FAILED;
     }

@@ -77,6 +77,11 @@ static int fold_updates(const pons__channel *ch, const pons_value *old, pons_val
         }
         acc = next;
     }
+    if (!pons_value_fits(acc)) {
+        pons_value_unref(acc);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "the reducer nests its value deeper than %d", PONS_VALUE_DEPTH_MAX);
+    }
     *ret = acc;
     return PONS_OK;
 }

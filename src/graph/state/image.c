@@ -35,7 +35,7 @@ void pons__image_fini(pons__image *im)
 static int apply_row(pons__image *im, const pons_checkpoint_row *row, pons_error *err)
 {
     pons_autovalue v = NULL;
-    int st = pons_value_parse(row->data.data, row->data.len, &v, err);
+    int st = pons_value_read(row->data.data, row->data.len, &v, err);
     if (st != PONS_OK) {
         return corrupt(row, err, "it is not JSON");
     }

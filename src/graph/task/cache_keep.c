@@ -68,7 +68,7 @@ void pons__cache_put(const pons_cx *cx, const char key[33], pons_value *task)
         pons_value_unref(p->entries[at].task);
         p->entries[at].task = task;
         p->entries[at].until_ns =
-            p->cache_ttl_ms > 0 ? now_ns + p->cache_ttl_ms * PONS_NS_PER_MS : INT64_MAX;
+            p->cache_ttl_ms > 0 ? pons_later_ns(now_ns, p->cache_ttl_ms) : INT64_MAX;
         snprintf(p->entries[at].key, sizeof p->entries[at].key, "%s", key);
         task = NULL;
     }
@@ -123,7 +123,7 @@ static void space_of(const char *graph, const char *node, char ret[SPACE_MAX])
 
 static int take_value(void *user, const pons_item_row *row)
 {
-    return pons_value_parse(row->value.data, row->value.len, user, NULL);
+    return pons_value_read(row->value.data, row->value.len, user, NULL);
 }
 
 static pons_value *get_stored(const pons_cx *cx, const char key[33])
@@ -151,14 +151,15 @@ static void put_stored(const pons_cx *cx, const char key[33], const pons_value *
     pons_error err = PONS_ERROR_INIT;
     space_of(cx->run->g->name, cx->node->name, space);
     const long n = pons_value_dump(task, &text);
-    const pons_item_write w = {.what = PONS_ITEM_PUT,
-                               .row = {.ns = space,
-                                       .key = key,
-                                       .value = {text, n > 0 ? (size_t)n : 0},
-                                       .words = "",
-                                       .updated_ms = now_ms,
-                                       .ttl_ms = ttl_ms > 0 ? ttl_ms : 0,
-                                       .expires_ms = ttl_ms > 0 ? now_ms + ttl_ms : 0}};
+    const pons_item_write w = {
+        .what = PONS_ITEM_PUT,
+        .row = {.ns = space,
+                .key = key,
+                .value = {text, n > 0 ? (size_t)n : 0},
+                .words = "",
+                .updated_ms = now_ms,
+                .ttl_ms = ttl_ms > 0 ? ttl_ms : 0,
+                .expires_ms = ttl_ms > 0 ? pons_later_ms(now_ms, ttl_ms) : 0}};
     const int st = n > 0 ? s.ops->items_write(s.self, &w, 1, PONS_SYNC_NORMAL, &err) : PONS_ENOMEM;
     free(text);
     if (st != PONS_OK) {

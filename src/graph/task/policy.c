@@ -48,8 +48,9 @@ bool pons__policy_failed(pons_cx *cx, const pons_error *err)
         cx->state = PONS__TASK_TODO;
         return true;
     }
-    cx->wake_ns = pons_now_ns(&cx->run->t->clock) + ms * PONS_NS_PER_MS;
-    cx->wake_wall_ms = pons_wall_ms(&cx->run->t->clock) + ms;
+    cx->wake_ns = pons_later_ns(pons_now_ns(&cx->run->t->clock), ms);
+    cx->wake_wall_ms = pons_later_ms(pons_wall_ms(&cx->run->t->clock), ms);
+    cx->wake_span_ms = ms;
     cx->state = PONS__TASK_PARKED;
     return true;
 }
@@ -145,10 +146,10 @@ int64_t pons__policy_limit(pons_cx *cx)
     cx->moved_ns = moved > cx->moved_ns ? moved : cx->moved_ns;
     int64_t run = INT64_MAX, idle = INT64_MAX;
     if (p->run_timeout_ms > 0) {
-        run = cx->started_ns + p->run_timeout_ms * PONS_NS_PER_MS;
+        run = pons_later_ns(cx->started_ns, p->run_timeout_ms);
     }
     if (p->idle_timeout_ms > 0) {
-        idle = cx->moved_ns + p->idle_timeout_ms * PONS_NS_PER_MS;
+        idle = pons_later_ns(cx->moved_ns, p->idle_timeout_ms);
     }
     return run < idle ? run : idle;
 }
@@ -165,7 +166,7 @@ int pons__policy_timed_out(pons_cx *cx, pons_error *err)
     const pons__policy *p = cx->node->policy;
     int64_t now_ns = pons_now_ns(&cx->run->t->clock);
     bool whole =
-        p->run_timeout_ms > 0 && now_ns >= cx->started_ns + p->run_timeout_ms * PONS_NS_PER_MS;
+        p->run_timeout_ms > 0 && now_ns >= pons_later_ns(cx->started_ns, p->run_timeout_ms);
     cx->expired = false;
     return pons_error_set(
         err, PONS_ETIMEOUT, PONS__MODULE,

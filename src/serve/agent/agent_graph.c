@@ -243,7 +243,7 @@ static int see_told(void *user, const pons_event_row *row)
     pons_autovalue payload = NULL;
     const bool custom = strcmp(row->type, "stream.custom") == 0;
     if ((!custom && strcmp(row->type, "stream.messages") != 0) ||
-        pons_value_parse(row->payload.data, row->payload.len, &payload, NULL) < 0) {
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) < 0) {
         return 0;
     }
     const pons_value *m = json_array_get(payload, 0);

@@ -138,7 +138,7 @@ static int replay(void *user, const pons_event_row *row)
     const replaying *r = user;
     pons_autovalue payload = NULL;
     pons_error none = PONS_ERROR_INIT;
-    if (pons_value_parse(row->payload.data, row->payload.len, &payload, &none) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) < 0) {
         return 0;
     }
     const pons_event ev = {.seq = row->seq,

@@ -30,7 +30,7 @@ static int look_at(void *user, const pons_event_row *row)
     pons_error none = PONS_ERROR_INIT;
     const bool asks = strcmp(row->type, "plan_approval_request") == 0 ||
                       strcmp(row->type, "approval_request") == 0;
-    if (asks && pons_value_parse(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+    if (asks && pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
         l->asks |= pons__chat_is(payload, l->question);
     }
     return 0;

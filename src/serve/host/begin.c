@@ -40,7 +40,7 @@ static int see(void *user, const pons_event_row *row)
         return 0;
     }
     pons_autovalue v = NULL;
-    if (pons_value_parse(row->payload.data, row->payload.len, &v, NULL) < 0 ||
+    if (pons_value_read(row->payload.data, row->payload.len, &v, NULL) < 0 ||
         strcmp(pons_get_str(v, "run_id", ""), r->j->id) != 0) {
         return 0;
     }

@@ -42,7 +42,7 @@ static int read_note(void *user, const pons_thread_info *info)
     note *n = user;
     pons_autovalue v = NULL;
     n->is = true;
-    if (info->note.len && pons_value_parse(info->note.data, info->note.len, &v, NULL) >= 0) {
+    if (info->note.len && pons_value_read(info->note.data, info->note.len, &v, NULL) >= 0) {
         const pons_value *m = pons_get(v, "m");
         snprintf(n->graph, sizeof n->graph, "%s", pons_get_str(m, "graph_id", ""));
         snprintf(n->assistant, sizeof n->assistant, "%s", pons_get_str(m, "assistant_id", ""));
@@ -69,7 +69,7 @@ static int first_event(void *user, const pons_event_row *row)
     began *b = user;
     pons_autovalue v = NULL;
     if (strcmp(row->type, "graph.started") == 0 &&
-        pons_value_parse(row->payload.data, row->payload.len, &v, NULL) >= 0) {
+        pons_value_read(row->payload.data, row->payload.len, &v, NULL) >= 0) {
         snprintf(b->graph, sizeof b->graph, "%s", pons_get_str(v, "graph", ""));
         return 1;
     }

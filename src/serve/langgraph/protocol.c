@@ -342,7 +342,7 @@ static int on_event(pons__watch *w, const pons_event_row *row)
     const bool end = strcmp(row->type, PONS__RUN_ENDED) == 0;
     f->sub = 0;
     if ((!start && !end && strncmp(row->type, STREAM, strlen(STREAM)) != 0) ||
-        pons_value_parse(row->payload.data, row->payload.len, &v, NULL) < 0) {
+        pons_value_read(row->payload.data, row->payload.len, &v, NULL) < 0) {
         return 0;
     }
     if (start) {

@@ -253,7 +253,7 @@ bool pons__speak(pons__speaker *s, const pons_event_row *row, pons_buf *out)
         return false;
     }
     pons_autovalue v = NULL;
-    if (pons_value_parse(row->payload.data, row->payload.len, &v, NULL) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &v, NULL) < 0) {
         return false;
     }
     if (start) {

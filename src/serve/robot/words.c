@@ -198,7 +198,7 @@ static int list_event(void *user, const pons_event_row *row)
 {
     pons_value *payload = NULL;
     pons_error none = PONS_ERROR_INIT;
-    if (pons_value_parse(row->payload.data, row->payload.len, &payload, &none) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) < 0) {
         payload = json_null();
     }
     json_array_append_new(user, pons_object("seq", json_integer(row->seq), "ns",

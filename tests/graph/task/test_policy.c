@@ -116,6 +116,52 @@ static void a_wait_survives_a_crash(void **state)
     bed_close(&b);
 }
 
+// The machine comes up with its wall clock years behind: what was to wait for a second does so.
+static void a_wait_survives_a_clock_that_went_back(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    flaky f = {.fails = 1};
+    pons_graph *g =
+        one(node_flaky, &f, &(pons_node_options){.retry = {.attempts = 2, .initial_ms = 1000}});
+    pons_run_destroy(run_to(&b, g, "", NULL, PONS_RUN_PARKED));
+    b.time.wall_epoch_ms = 0;
+    bed_thread(&b);
+    pons_run *r = resume_to(&b, g, "", PONS_RUN_PARKED);
+    assert_int_equal(to_deadline(&b, r), 1000);
+    assert_json(pons_run_get(r, "log"), "['attempt 2']");
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
+// Times that no clock can reach are as none.
+static void times_beyond_all_time(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    flaky f = {.fails = 1};
+    const pons_node_options o = {.retry = {.attempts = 2, .initial_ms = INT64_MAX},
+                                 .run_timeout_ms = INT64_MAX,
+                                 .idle_timeout_ms = INT64_MAX - 1,
+                                 .cache = true,
+                                 .cache_ttl_ms = INT64_MAX};
+    pons_graph *g = one(node_flaky, &f, &o);
+    pons_run *r = run_to(&b, g, "", NULL, PONS_RUN_PARKED);
+    assert_true(pons_run_deadlines(r, &b.err) > b.time.now_ns);
+    pons_run_destroy(r);
+    bed_thread(&b);
+    r = resume_to(&b, g, "", PONS_RUN_PARKED);
+    assert_true(pons_run_deadlines(r, &b.err) > b.time.now_ns);
+    pons_run_destroy(r);
+    r = run_to(&b, g, "", "{}", PONS_RUN_DONE);
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
 static bool only_io(void *user, const pons_error *err)
 {
     (void)user;
@@ -549,6 +595,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_retry_waits_longer_each_time),
         cmocka_unit_test(a_wait_survives_a_crash),
+        cmocka_unit_test(a_wait_survives_a_clock_that_went_back),
+        cmocka_unit_test(times_beyond_all_time),
         cmocka_unit_test(a_retry_ends),
         cmocka_unit_test(jitter_only_adds),
         cmocka_unit_test(a_new_attempt_asks_the_host_again_but_not_the_person),
