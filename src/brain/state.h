@@ -432,7 +432,7 @@ typedef struct pons__react {
 } pons__react;
 extern const pons__record pons__react_record;
 
-// ---- what the body tells, as a prompt tells it ---------------------------------------------------
+// ---- what the body tells, as a prompt tells it --------------------------------------------------
 
 typedef struct pons__registered { // a skill (schemas/skill.json)
     const char *name, *description;
