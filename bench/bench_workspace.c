@@ -156,7 +156,7 @@ static void lost(const char *name, bool in_place, size_t *outside)
         take_out(p);
     }
     pthread_join(thread, NULL);
-    for (int i = 0; i < 4; i++) { // what was written late, and what came while that was looked at
+    for (int i = 0; i < 100; i++) { // what was written late, and what came while that was looked at
         pons_ws_place_poll(p, (int64_t)(bench_now_s() * 1000) + (i + 1) * 10000);
         take_out(p);
     }

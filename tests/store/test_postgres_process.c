@@ -529,7 +529,7 @@ static void test_schemas(void **state)
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
     // What version 1 was: no room in the pages of threads, none of the later functions and tables.
-    cluster_sql("DROP TABLE pons.item, pons.note;"
+    cluster_sql("DROP TABLE pons.item, pons.note, pons.session, pons.lane, pons.runner CASCADE;"
                 "ALTER TABLE pons.thread RESET (fillfactor);"
                 "DROP FUNCTION pons.thread_copy, pons.prune, pons.prune_events;"
                 "UPDATE pons.meta SET value=1 WHERE key='version'");
