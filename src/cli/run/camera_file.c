@@ -31,7 +31,8 @@ int cli_write_npy(const char *path, const pons_picture_raw *p, pons_error *err)
     char header[128];
     const size_t n = (size_t)p->width * (size_t)p->height;
     memset(header, ' ', sizeof header);
-    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10); // 128 − 10
+    static const char magic[10] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0}; // 128 − 10
+    memcpy(header, magic, sizeof magic);
     const int used = snprintf(header + 10, sizeof header - 10,
                               "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }",
                               p->height, p->width);

@@ -80,9 +80,8 @@ static pons_value *registry_of(const judging *g)
 static pons_value *arguments_of(const judging *g)
 {
     const ws_target *t = &g->target;
-    pons_value *args = g->asked->params && json_is_object(g->asked->params)
-                           ? json_copy((json_t *)g->asked->params)
-                           : json_object();
+    pons_value *args =
+        json_is_object(g->asked->params) ? json_copy((json_t *)g->asked->params) : json_object();
     if (pons__ws_drives(&g->body, g->asked->action_type)) {
         static const char *const places[] = {
             "target_pose", "target_position", "target_label", "target", "pose", "position", "zone"};
