@@ -1,6 +1,7 @@
 // conformance_items.c - what a store promises of items and notes, shown on any of them: with the
 // contract alone (pons/ext/store.h), as conformance.c does for threads.
 #include "conformance.h"
+#include "conformance_ok.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -35,27 +36,6 @@ static int close_store(void **state)
     }
     return 0;
 }
-
-static void ok_at(int rc, const pons_error *err, int line)
-{
-    char text[1024];
-    if (rc != PONS_OK) {
-        fail_msg("line %d: %s: %s", line, pons_status_word(rc),
-                 pons_error_line(err, text, sizeof text));
-    }
-}
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        pons_error err = PONS_ERROR_INIT;                                                          \
-        ok_at((call), &err, __LINE__);                                                             \
-    } while (0)
-#define REFUSED(want, call)                                                                        \
-    do {                                                                                           \
-        pons_error err = PONS_ERROR_INIT;                                                          \
-        assert_int_equal(call, want);                                                              \
-        assert_int_equal(err.status, want);                                                        \
-        assert_true(err.message[0] != '\0');                                                       \
-    } while (0)
 
 // ---- items as text ------------------------------------------------------------------------------
 

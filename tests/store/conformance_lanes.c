@@ -2,6 +2,7 @@
 // which session comes next, one a lane, fences, another attempt in its time, runners that died, many
 // threads at once that never have the same session. The clock is the test's: times are arguments.
 #include "conformance.h"
+#include "conformance_ok.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -42,27 +43,6 @@ static int close_store(void **state)
     }
     return 0;
 }
-
-static void ok_at(int rc, const pons_error *err, int line)
-{
-    char text[1024];
-    if (rc != PONS_OK) {
-        fail_msg("line %d: %s: %s", line, pons_status_word(rc),
-                 pons_error_line(err, text, sizeof text));
-    }
-}
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        pons_error err = PONS_ERROR_INIT;                                                          \
-        ok_at((call), &err, __LINE__);                                                             \
-    } while (0)
-#define REFUSED(want, call)                                                                        \
-    do {                                                                                           \
-        pons_error err = PONS_ERROR_INIT;                                                          \
-        assert_int_equal(call, want);                                                              \
-        assert_int_equal(err.status, want);                                                        \
-        assert_true(err.message[0] != '\0');                                                       \
-    } while (0)
 
 // ---- sessions as the tests see them -------------------------------------------------------------
 
