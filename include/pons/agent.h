@@ -112,6 +112,11 @@ typedef struct pons_agent_options {
     size_t n_middleware;
     pons_agent_judge_fn judge; // NULL: no critic
     void *judge_user;
+    // What a model should know of here and now (the date, the place, the folder), a text that is put
+    // behind each prompt: the agent's once a turn, the others' at each request. Malloced; NULL: nothing.
+    // Loop thread; never blocks. May be NULL.
+    char *(*about)(void *user);
+    void *about_user;
     pons_event_cb on_event; // of all namespaces of the thread; may be NULL
     void *user;
     // Only to look at the questions and to answer them: no model, no tools, nothing is polled.

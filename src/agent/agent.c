@@ -243,6 +243,7 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
             return rc;
         }
     }
+    char *system = pons__agent_system(a, "agent"); // once a turn: what a server has cached stays so
     pons_autovalue input = pons_object(
         "messages",
         pons_object("role", json_string("user"), "content", pons_value_ref(words), NULL),
@@ -251,7 +252,8 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
         pons_object("__overwrite__", json_array(), NULL), "step_response", json_string(""),
         "replan_action", json_null(), "pending_events",
         pons_object("__overwrite__", json_array(), NULL), "session_id", json_string(a->thread_id),
-        "system_prompt", json_string(pons__agent_prompt(a, "agent")), NULL);
+        "system_prompt", json_string(system ? system : pons__agent_prompt(a, "agent")), NULL);
+    free(system);
     const int rc =
         pons_run_start(a->thread, a->graph, PONS_AGENT_NS, input, &run_options, &a->run, err);
     if (rc < 0) {

@@ -13,6 +13,7 @@
 #include "agent/config.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
+#include "agent/prompts.h"
 #include "agent/providers.h"
 #include "agent/session.h"
 #include "agent/shown.h"
@@ -343,6 +344,7 @@ static pons_value *situation(pons_cx *cx, const pons_plan *p, const char *compla
     const pons_value *past = pons_cx_get(cx, "past_steps");
     pons_autobuf text = PONS_BUF_INIT;
     size_t ran = 0;
+    pons__agent_users_words(&text, pons_cx_get(cx, "messages"));
     pons_buf_printf(&text, "Plan: %s\n", p->goal);
     for (size_t i = 0; i < p->n_steps; i++) {
         char title[512];

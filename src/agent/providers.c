@@ -588,10 +588,12 @@ static pons_value *model_request(pons_agent *a, pons_run *run, const pons_value 
     const char *node = pons_get_str(request, "node", "");
     const bool agent = strcmp(node, "agent") == 0, replanner = strcmp(node, "replanner") == 0;
     const char *system = json_string_value(pons_run_get(run, "system_prompt"));
-    system = agent && system ? system : pons__agent_prompt(a, node);
+    char *made = agent && system ? NULL : pons__agent_system(a, node);
+    system = made ? made : system ? system : "";
     pons_value *list = json_array();
     json_array_append_new(
         list, pons_object("role", json_string("system"), "content", json_string(system), NULL));
+    free(made);
     if (replanner) {
         json_array_append_new(list,
                               pons_object("role", json_string("user"), "content",

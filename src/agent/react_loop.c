@@ -17,6 +17,7 @@
 #include "agent/config.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
+#include "agent/prompts.h"
 #include "agent/providers.h"
 #include "agent/registry.h"
 #include "agent/session.h"
@@ -369,6 +370,7 @@ static pons_value *step_message(const pons__role *role, const pons_plan *p, cons
 {
     const pons_value *past = pons_run_get(role->a->run, "past_steps");
     pons_autobuf text = PONS_BUF_INIT;
+    pons__agent_users_words(&text, pons_run_get(role->a->run, "messages"));
     pons_buf_printf(&text, "Plan: %s\n", p->goal);
     for (size_t i = 0; i < json_array_size(past); i++) {
         const pons_value *one = json_array_get(past, i);

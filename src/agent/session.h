@@ -51,5 +51,7 @@ struct pons_agent {
 };
 
 const char *pons__agent_prompt(const pons_agent *a, const char *which); // prompts.c
+// The same with what is known of the surroundings behind it; the caller's to free.
+char *pons__agent_system(const pons_agent *a, const char *which);
 
 #endif

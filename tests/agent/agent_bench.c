@@ -338,6 +338,7 @@ void bench_agent(bench *b)
                                      .n_middleware = b->n_middleware,
                                      .judge = b->judge,
                                      .judge_user = b->judge_user,
+                                     .about = b->about,
                                      .on_event = on_event,
                                      .user = b};
     b->left = -1;

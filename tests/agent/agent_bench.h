@@ -53,6 +53,7 @@ typedef struct bench {
     size_t n_middleware;
     pons_agent_judge_fn judge;
     void *judge_user;
+    char *(*about)(void *user); // of the options
     pons_agent *a;
     pons_error err;
 } bench;

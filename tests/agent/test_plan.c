@@ -461,6 +461,60 @@ static void the_executor_may_not_plan_whatever_its_list_says(void **state)
     bench_close(&b);
 }
 
+static char *here_and_now(void *user)
+{
+    (void)user;
+    return strdup("It is Monday in the kitchen.");
+}
+
+static pons_value *plans_then_says(void *user, const pons_value *request)
+{
+    size_t *asked = user;
+    const pons_value *list = pons_get(request, "messages");
+    const char *system = pons_get_str(json_array_get(list, 0), "content", "");
+    const char *first = pons_get_str(json_array_get(list, 1), "content", "");
+    assert_non_null(strstr(system, "It is Monday in the kitchen."));
+    assert_non_null(strstr(first, "no sugar")); // whoever is asked sees what the user said
+    if ((*asked)++ == 0) {
+        return json("{'tool_calls':[{'id':'p','name':'plan_create','arguments':{'title':'T',"
+                    "'steps':['one','two','three']}}]}");
+    }
+    const bool replanner = pons_get(request, "schema") != NULL;
+    return json_pack("{ss}", "content",
+                     replanner ? "{\"action\": \"continue\", \"reason\": \"ok\"}" : "did it");
+}
+
+// The agent, an executor's steps and the replanner are told the user's words, and what is known of
+// here and now.
+static void everybody_sees_what_the_user_said(void **state)
+{
+    (void)state;
+    bench b = {0};
+    size_t asked = 0;
+    b.model = plans_then_says;
+    b.model_user = &asked;
+    b.about = here_and_now;
+    bench_open(&b, "graph: {nodes: {replanner: {skip_on_success: false}}}", NULL);
+    bench_say(&b, "tea, and no sugar");
+    assert_int_equal(pons_agent_outcome_get(b.a), PONS_AGENT_SUCCEEDED);
+    assert_true(asked > 5); // the agent twice, three steps, the replanner
+    bench_close(&b);
+}
+
+// What the model is told of a step is the whole protocol, and what it may say is checked by it.
+static void plan_create_tells_what_a_step_has(void **state)
+{
+    (void)state;
+    bench b = {0};
+    bench_open(&b, "", PLAN("One", "{title: t, tool_call_type: dance}") "- content: sorry\n");
+    bench_say(&b, "go");
+    assert_int_equal(bench_count(&b, "plan_created", NULL, NULL), 0);
+    const char *told = bench_last_message(&b, "tool");
+    assert_non_null(strstr(told, "tool_call_type"));
+    assert_non_null(strstr(told, "ask_user"));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +532,8 @@ int main(void)
         cmocka_unit_test(without_the_planner_there_is_only_the_agent),
         cmocka_unit_test(steps_of_the_protocol_need_no_model),
         cmocka_unit_test(the_executor_may_not_plan_whatever_its_list_says),
+        cmocka_unit_test(everybody_sees_what_the_user_said),
+        cmocka_unit_test(plan_create_tells_what_a_step_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
