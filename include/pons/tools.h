@@ -1,7 +1,7 @@
 // tools.h - the core tools: files, a terminal, the web, and the workspace's own knowledge, as a
 // provider of include/pons/ext/tool.h.
 //
-// read_file write_file list_dir search_files terminal fetch_url search_knowledge search_lessons.
+// read_file write_file edit_file list_dir search_files terminal fetch_url search_knowledge search_lessons.
 // Paths are relative to the workspace and never lead out of it. What a tool may cost in time,
 // memory and output is bounded by the configuration, and what was cut says so.
 #ifndef PONS_TOOLS_H
@@ -26,10 +26,24 @@ extern "C" {
 // ->close(ret->self) ends what runs; it waits for a name look-up for at most two seconds. Threads:
 // list, generation, assess and start from any; next, cancel, adopt and close from the host's.
 //
-// Effects are done once a key: write_file and terminal keep run/tools.ledger in the workspace,
+// Effects are done once a key: write_file, edit_file and terminal keep run/tools.ledger in the workspace,
 // synced before they begin. After a restart `adopt` gives a finished call's stored result, says
 // PONS_ENOTFOUND where nothing was begun, PONS_ECLOSED where it cannot be known.
 int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
+                         pons_error *err);
+
+// What write_file and edit_file replaced is kept in run/undo of the workspace before they write (the
+// newest 500 versions, 256 MB), whoever had the tools open. t: the provider that pons_core_tools_open
+// gave (PONS_EUNSUPPORTED for another's). Both read and write files: not for a loop thread in a hurry.
+//
+// *ret, newest first: [{path, tool, at_ms, created, changed}]; changed: it is no longer what was
+// written, so that an undo asks for force.
+int pons_core_tools_writes(const pons_tools *t, pons_value **ret, pons_error *err);
+// Takes the newest `steps` writes back, all or (PONS_EREFUSED, PONS_ENOTFOUND) none; *ret: [{path,
+// did: "restored" | "removed", bytes, lost?}]. PONS_EREFUSED names a file that somebody has changed
+// since; with force what is there now goes to `lost`, a file in run/undo. Killed at any point: the
+// next undo finishes the step that was cut short.
+int pons_core_tools_undo(const pons_tools *t, size_t steps, bool force, pons_value **ret,
                          pons_error *err);
 
 // Whether commands that nobody is asked about can run behind the kernel's wall here (docs/tools.md):

@@ -1,13 +1,9 @@
-// files.c - read_file, write_file, list_dir.
+// files.c - read_file, list_dir.
 //
-// Reading gives lines, as many as an output may have, and says where to go on. Writing makes a new
-// file beside the old one, syncs it and renames it: a reader sees the old text or the new one, and
-// after a crash the file is whole.
+// Reading gives lines, as many as an output may have, and says where to go on.
 #include "tools/files.h"
 
 #include "pons/buf.h"
-#include "pons/rand.h"
-#include "tools/core/call_ledger.h"
 #include "tools/core/config.h"
 #include "tools/core/core.h"
 #include "tools/core/guards.h"
@@ -25,13 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WRITE_KB     1024
 #define LIST_ENTRIES 1000
 #define LIST_SCANNED 100000 // entries of a folder that are looked at
 #define SCAN_MAX     (256 * 1024 * 1024)
-#define TEMP_NAME    32
-#define NEW_MODE     0600
-#define NEW_DIR_MODE 0755
 
 // ---- read_file ----------------------------------------------------------------------------------
 
@@ -129,181 +121,6 @@ int pons__read_file(pons__work *w, pons_error *err)
     }
     pons_buf_fini(&v.raw);
     return rc;
-}
-
-// ---- write_file ---------------------------------------------------------------------------------
-
-static void hash_text(const void *bytes, size_t n, char ret[65])
-{
-    uint8_t digest[32];
-    pons_sha256(bytes, n, digest);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        snprintf(ret + 2 * i, 3, "%02x", digest[i]);
-    }
-}
-
-// The folder of a path, made where it is not there; no link is followed.
-static int open_parent(const pons__core *c, const char *path, pons_error *err)
-{
-    char part[PATH_MAX];
-    int dir = fcntl(c->root_fd, F_DUPFD_CLOEXEC, 0);
-    for (const char *at = path; dir >= 0;) {
-        const char *slash = strchr(at, '/');
-        if (!slash) {
-            break;
-        }
-        snprintf(part, sizeof part, "%.*s", (int)(slash - at), at);
-        if (mkdirat(dir, part, NEW_DIR_MODE) < 0 && errno != EEXIST) {
-            break;
-        }
-        const int next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        const int saved = errno;
-        close(dir);
-        dir = next;
-        errno = saved;
-        at = slash + 1;
-    }
-    if (dir < 0) {
-        return pons_error_set(err, errno == ELOOP || errno == ENOTDIR ? PONS_EREFUSED : PONS_EIO,
-                              PONS__TOOLS, "cannot write %s: %s", path,
-                              errno == ENOTDIR || errno == ELOOP
-                                  ? "a part of its path is a link or not a folder"
-                                  : strerror(errno));
-    }
-    return dir;
-}
-
-static int fill(pons__work *w, int fd, const char *text, size_t n)
-{
-    while (n > 0) {
-        const size_t piece = n < PONS__CHUNK ? n : PONS__CHUNK;
-        const ssize_t wrote = write(fd, text, piece);
-        if (wrote < 0 && errno == EINTR) {
-            continue;
-        }
-        if (wrote < 0 || pons__stopped(w)) {
-            return wrote < 0 ? PONS_EIO : PONS_ECANCELED;
-        }
-        text += wrote;
-        n -= (size_t)wrote;
-    }
-    return fsync(fd) < 0 ? PONS_EIO : PONS_OK;
-}
-
-// Makes the temporary file whole and puts it in the old one's place.
-static int replace(pons__work *w, int dir, const char *path, const char *text, size_t n,
-                   const struct stat *old, bool refuse, pons_error *err)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char temp[TEMP_NAME];
-    pons_rand rand;
-    pons_rand_seed_os(&rand);
-    snprintf(temp, sizeof temp, ".pons-%08x.tmp", (unsigned)pons_rand_u64(&rand));
-    const int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                          old ? old->st_mode & 0777 : NEW_MODE);
-    if (fd < 0) {
-        return pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot write %s: %s", path,
-                              strerror(errno));
-    }
-    int rc = fill(w, fd, text, n);
-    if (rc >= 0 && renameat2(dir, temp, dir, name, refuse ? RENAME_NOREPLACE : 0) < 0) {
-        rc = errno == EEXIST ? PONS_EEXIST : PONS_EIO;
-    }
-    const int saved = errno;
-    close(fd);
-    if (rc < 0) {
-        unlinkat(dir, temp, 0);
-        return rc == PONS_ECANCELED ? pons__stopped_error(err)
-                                    : pons_error_set(err, rc, PONS__TOOLS, "cannot write %s: %s",
-                                                     path, strerror(saved));
-    }
-    const int sync = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (sync >= 0) {
-        fsync(sync);
-        close(sync);
-    }
-    return PONS_OK;
-}
-
-int pons__write_file(pons__work *w, pons_error *err)
-{
-    char path[PATH_MAX], hash[65];
-    const char *text = pons_get_str(w->args, "content", "");
-    const size_t n = json_string_length(pons_get(w->args, "content"));
-    const size_t most = (size_t)pons__conf(w->core, NULL, "write_kb", WRITE_KB) * PONS__KIB;
-    const bool refuse = strcmp(pons_get_str(w->args, "if_exists", "replace"), "refuse") == 0;
-    int rc = pons__path_normal(w->core, pons_get_str(w->args, "path", ""), path, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (n > most) {
-        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                              "%zu bytes are more than the %zu that may be written", n, most);
-    }
-    if (strcmp(path, ".") == 0 || pons__path_protected(w->core, path)) {
-        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                              "%s is protected by the configuration", path);
-    }
-    if (pons__stopped(w)) {
-        return pons__stopped_error(err);
-    }
-    const int dir = open_parent(w->core, path, err);
-    if (dir < 0) {
-        return dir;
-    }
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    struct stat st;
-    const bool exists = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    char real[PATH_MAX];
-    if (pons__guard_folder(w->core, dir) || pons__guard_target(w->core, exists ? &st : NULL) ||
-        (pons__guard_real(w->core, dir, real) &&
-         pons__guard_of(w->core, real) != PONS_GUARD_NONE)) {
-        rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is protected by the configuration",
-                            path);
-    } else if (exists && !S_ISREG(st.st_mode)) {
-        rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is %s, not a file", path,
-                            pons__mode_name(st.st_mode));
-    } else if (exists && pons__path_hidden(w->core, path, &st)) {
-        rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is hidden by the configuration",
-                            path);
-    } else if (exists && refuse) {
-        rc = pons_error_set(err, PONS_EEXIST, PONS__TOOLS, "%s exists already", path);
-    } else {
-        hash_text(text, n, hash);
-        pons_autovalue what = pons_object("path", json_string(path), "sha256", json_string(hash),
-                                          "bytes", json_integer((json_int_t)n), NULL);
-        rc = pons__call_ledger_begin(w->core->ledger, w->key, what, err);
-        rc = rc < 0 ? rc : replace(w, dir, path, text, n, exists ? &st : NULL, refuse, err);
-    }
-    close(dir);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_buf_printf(&w->out, "%s %s, %zu bytes", exists ? "replaced" : "wrote", path, n);
-    w->data = pons_object("path", json_string(path), "bytes", json_integer((json_int_t)n),
-                          "created", json_boolean(!exists), NULL);
-    return PONS_OK;
-}
-
-bool pons__write_done(const pons__core *c, const pons_value *what)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    struct stat st;
-    const int64_t bytes = pons_get_int(what, "bytes", -1);
-    const int fd = pons__path_read(c, pons_get_str(what, "path", "."), &st, &ignored);
-    if (fd < 0) {
-        return false;
-    }
-    bool same = false;
-    char *text = st.st_size == bytes ? malloc((size_t)bytes + 1) : NULL;
-    if (text && read(fd, text, (size_t)bytes + 1) == bytes) {
-        char hash[65];
-        hash_text(text, (size_t)bytes, hash);
-        same = strcmp(hash, pons_get_str(what, "sha256", "")) == 0;
-    }
-    free(text);
-    close(fd);
-    return same;
 }
 
 // ---- list_dir -----------------------------------------------------------------------------------

@@ -1,13 +1,10 @@
-// files.h - read_file, write_file, list_dir.
+// files.h - read_file, list_dir.
 #ifndef PONS_TOOLS_FILES_H
 #define PONS_TOOLS_FILES_H
 
 #include "tools/core/core.h"
 
 int pons__read_file(pons__work *w, pons_error *err);
-int pons__write_file(pons__work *w, pons_error *err);
 int pons__list_dir(pons__work *w, pons_error *err);
-// Whether a write that was begun has reached its file.
-bool pons__write_done(const pons__core *c, const pons_value *what);
 
 #endif

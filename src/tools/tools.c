@@ -28,14 +28,17 @@
 #include "tools/core/call_ledger.h"
 #include "tools/core/config.h"
 #include "tools/core/core.h"
+#include "tools/core/diff.h"
 #include "tools/core/guards.h"
 #include "tools/core/path.h"
 #include "tools/files.h"
 #include "tools/knowledge.h"
 #include "tools/lessons.h"
 #include "tools/search.h"
+#include "tools/versions.h"
 #include "tools/wall/wall.h"
 #include "tools/web.h"
+#include "tools/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,10 +80,21 @@ static const tool table[] = {
      ARGS("\"path\"", "\"path\":" STRING("relative to the workspace") ",\"first_line\":" INTEGER(
                           "where to begin; default 1") ",\"lines\":" INTEGER("how many at most"))},
     {"write_file", PONS_TOOL_WARN, false, true, pons__write_file,
-     "Writes a text file of the workspace, whole and at once; folders are made where needed.",
+     "Writes a text file of the workspace, whole and at once; folders are made where needed. For a "
+     "change of a file that is there use edit_file.",
      ARGS("\"path\",\"content\"",
           "\"path\":" STRING("relative to the workspace") ",\"content\":" STRING(
               "the whole new content") ",\"if_exists\":{\"enum\":[\"replace\",\"refuse\"]}")},
+    {"edit_file", PONS_TOOL_WARN, false, true, pons__edit_file,
+     "Replaces a text in a file of the workspace by another. The old text must be there letter for "
+     "letter, and once; give enough of its surroundings for that.",
+     ARGS("\"path\",\"old_text\",\"new_text\"",
+          "\"path\":" STRING("relative to the workspace") ",\"old_text\":" STRING(
+              "what is there now") ",\"new_text\":" STRING("what is to be there") ",\"all"
+                                                                                  "\":" BOOLEAN(
+                                                                                      "replace "
+                                                                                      "every "
+                                                                                      "place"))},
     {"list_dir", PONS_TOOL_SAFE, true, false, pons__list_dir,
      "Lists a folder of the workspace: kind, size and name of each entry.",
      ARGS("", "\"path\":" STRING("relative to the workspace; default: the workspace itself"))},
@@ -218,6 +232,11 @@ static uint64_t core_generation(void *self)
     return 1; // the list is made at open and stays
 }
 
+static bool writes(int i)
+{
+    return table[i].run == pons__write_file || table[i].run == pons__edit_file;
+}
+
 static pons_tool_risk core_assess(void *self, const char *name, const pons_value *args,
                                   char *reason, size_t cap)
 {
@@ -240,7 +259,7 @@ static pons_tool_risk core_assess(void *self, const char *name, const pons_value
         return here;
     }
     pons_tool_risk risk = p->risk[i];
-    if (table[i].run == pons__write_file) {
+    if (writes(i)) {
         char path[PATH_MAX];
         pons_error err = PONS_ERROR_INIT;
         if (pons__path_normal(&p->core, pons_get_str(args, "path", ""), path, &err) < 0) {
@@ -329,9 +348,12 @@ static int core_adopt(void *self, uint64_t call, const char *name, const char *k
     pons_tool_event ev = {.call = call};
     if (fate == PONS__ENDED) {
         give(&ev, known);
-    } else if (table[i].run == pons__write_file) {
-        if (!pons__write_done(&p->core, known)) {
-            return pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "%s did not reach its file",
+    } else if (writes(i)) {
+        const int became = pons__write_fate(&p->core, known);
+        if (became < 0) {
+            return pons_error_set(err, became, PONS__TOOLS,
+                                  became == PONS_ENOTFOUND ? "%s did not reach its file"
+                                                           : "%s: the file has been changed since",
                                   key);
         }
         char text[PATH_MAX + 64];
@@ -383,6 +405,32 @@ static int core_event_fd(void *self)
     return ((provider *)self)->events.fd;
 }
 
+// A command as the shell gets it, a write as a diff: what a person says yes to.
+static int core_preview(void *self, const char *name, const pons_value *args, pons_value **ret,
+                        pons_error *err)
+{
+    provider *p = self;
+    const int i = find(p, name);
+    pons_autobuf text = PONS_BUF_INIT;
+    const bool command = i >= 0 && table[i].run == pons__terminal;
+    if (command) {
+        const char *said = pons_get_str(args, "command", ""), *cwd = pons_get_str(args, "cwd", ".");
+        pons_buf_str(&text, "in ");
+        pons__escape(&text, cwd, strlen(cwd), false);
+        pons_buf_str(&text, ": ");
+        pons__escape(&text, said, strlen(said), true);
+    } else if (i >= 0 && writes(i)) {
+        pons__write_preview(&p->core, table[i].run == pons__edit_file, args, &text);
+    }
+    if (text.failed) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to show a call");
+    }
+    *ret = text.len == 0 ? NULL
+                         : pons_object("kind", json_string(command ? "command" : "diff"), "text",
+                                       json_stringn(text.data, text.len), NULL);
+    return PONS_OK;
+}
+
 static bool core_next(void *self, pons_tool_event *ret)
 {
     return pons_event_queue_next(&((provider *)self)->events, ret);
@@ -400,6 +448,7 @@ static const pons_tools_ops core_ops = {
     .cancel = core_cancel,
     .event_fd = core_event_fd,
     .next = core_next,
+    .preview = core_preview,
 };
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -434,6 +483,35 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     *ret = (pons_tools){.ops = &core_ops, .self = p};
     return PONS_OK;
 }
+
+// ---- undo ---------------------------------------------------------------------------------------
+
+static const pons__core *core_of(const pons_tools *t)
+{
+    return t->ops == &core_ops ? &((provider *)t->self)->core : NULL;
+}
+
+int pons_core_tools_writes(const pons_tools *t, pons_value **ret, pons_error *err)
+{
+    const pons__core *c = core_of(t);
+    return c ? pons__versions_list(c, ret, err)
+             : pons_error_set(err, PONS_EUNSUPPORTED, PONS__TOOLS, "%s keeps no versions",
+                              t->ops->name);
+}
+
+int pons_core_tools_undo(const pons_tools *t, size_t steps, bool force, pons_value **ret,
+                         pons_error *err)
+{
+    const pons__core *c = core_of(t);
+    if (!c || steps == 0) {
+        return pons_error_set(err, c ? PONS_EINVAL : PONS_EUNSUPPORTED, PONS__TOOLS,
+                              c ? "undo: expected at least one step" : "%s keeps no versions",
+                              t->ops->name);
+    }
+    return pons__versions_undo(c, steps, force, ret, err);
+}
+
+// ---- configuration ------------------------------------------------------------------------------
 
 static int configure(provider *p, const pons_value *config, pons_error *err)
 {
@@ -688,9 +766,20 @@ static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_erro
         *ret_stored = pons_value_ref(known);
         return PONS_OK;
     }
-    if (fate == PONS__BEGUN && j->tool->run != pons__write_file) { // a write may be written again
+    const bool write = writes((int)(j->tool - table));
+    if (fate == PONS__BEGUN && !write) {
         return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
                               "the command was begun before, and what it did is not known");
+    }
+    const int became = fate == PONS__BEGUN ? pons__write_fate(w->core, known) : PONS_ENOTFOUND;
+    if (became == PONS_ECLOSED) { // somebody has been at the file since
+        return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
+                              "the write was begun before, and the file has been changed since");
+    }
+    if (became >= 0) {
+        *ret_stored =
+            pons_object("output", json_sprintf("wrote %s", pons_get_str(known, "path", "")), NULL);
+        return PONS_OK;
     }
     const int rc = j->tool->run(w, err);
     if (rc >= 0) {

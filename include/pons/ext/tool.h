@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define PONS_TOOL_ABI 1u
+#define PONS_TOOL_ABI 2u
 
 // X(symbol, word): safe runs; warn runs and is shown; dangerous asks a person; blocked never runs.
 #define PONS_TOOL_RISK_TABLE(X)                                                                    \
@@ -80,6 +80,11 @@ typedef struct pons_tools_ops {
     void (*cancel)(void *self, uint64_t call); // stopped where that is possible; no event comes
     int (*event_fd)(void *self);               // readable while events wait; -1: poll next
     bool (*next)(void *self, pons_tool_event *ret); // takes one
+    // What a call would do, for the person who is asked about it: *ret {kind: "command" | "diff" | a
+    // word of the provider's, text} or NULL, the caller's. The text is whole; what a terminal would
+    // obey or hide is spelled out in it. As quick as assess. NULL: the arguments say it all.
+    int (*preview)(void *self, const char *tool, const pons_value *args, pons_value **ret,
+                   pons_error *err);
 } pons_tools_ops;
 
 typedef struct pons_tools { // copied by value; self outlives every copy
