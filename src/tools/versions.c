@@ -16,7 +16,7 @@
 #include "pons/value.h"
 #include "tools/core/guards.h"
 #include "tools/core/path.h"
-#include "tools/write.h"
+#include "tools/core/place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -182,7 +182,7 @@ static void forget(int dir, int64_t seq)
 static int put(int dir, const char *name, const void *bytes, size_t n, pons_error *err)
 {
     unlinkat(dir, name, 0);
-    return pons__write_place(dir, name, bytes, n, NULL, 0, NULL, err);
+    return pons__place_put(dir, name, bytes, n, NULL, 0, NULL, err);
 }
 
 // ---- undoing ------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ static int load(int dir, int64_t seq, pons_value **ret, pons_error *err)
     struct stat st;
     pons_autobuf text = PONS_BUF_INIT;
     name_of(seq, "json", name);
-    int rc = pons__write_read(dir, name, META_MAX, &text, &st, err);
+    int rc = pons__place_read(dir, name, META_MAX, &text, &st, err);
     rc = rc < 0 ? rc : pons_value_parse(text.data ? text.data : "", text.len, ret, err);
     if (rc >= 0 && (!pons_get_str(*ret, "path", NULL) || !pons_get_str(*ret, "after", NULL))) {
         pons_value_unref(*ret);
@@ -215,13 +215,13 @@ static int hash_now(const pons__core *c, const char *path, pons_value *known, co
     struct stat st;
     char hash[65] = "";
     pons_error why = PONS_ERROR_INIT;
-    const int dir = pons__write_folder(c, path, false, &why);
-    int rc = dir < 0 ? dir : pons__write_read(dir, path, PONS__VERSION_MAX, &text, &st, &why);
+    const int dir = pons__place_folder(c, path, false, &why);
+    int rc = dir < 0 ? dir : pons__place_read(dir, path, PONS__VERSION_MAX, &text, &st, &why);
     if (dir >= 0) {
         close(dir);
     }
     if (rc >= 0) {
-        pons__write_hash(text.data, text.len, hash);
+        pons__place_hash(text.data, text.len, hash);
     } else if (rc ==
                PONS_EREFUSED) { // a folder, a link, something huge: surely not what was written
         snprintf(hash, sizeof hash, "?");
@@ -370,8 +370,8 @@ static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value 
     if (rc >= 0 && *before) {
         char bytes[NAME_SIZE];
         name_of(seq, "bytes", bytes);
-        rc = pons__write_read(dir, bytes, PONS__VERSION_MAX, &old, &st, err);
-        pons__write_hash(old.data, old.len, hash);
+        rc = pons__place_read(dir, bytes, PONS__VERSION_MAX, &old, &st, err);
+        pons__place_hash(old.data, old.len, hash);
         if (rc >= 0 && strcmp(hash, before) != 0) {
             rc = pons_error_set(err, PONS_ECORRUPT, PONS__TOOLS,
                                 FOLDER "/%s is not what was kept of %.200s", bytes, path);
@@ -387,7 +387,7 @@ static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value 
         }
     }
     free(text);
-    const int folder = rc < 0 ? rc : pons__write_folder(c, path, *before != '\0', err);
+    const int folder = rc < 0 ? rc : pons__place_folder(c, path, *before != '\0', err);
     rc = rc < 0 || folder == PONS_ENOTFOUND ? rc : folder < 0 ? folder : PONS_OK;
     if (rc >= 0 && folder >= 0) {
         pons_error why = PONS_ERROR_INIT;
@@ -395,8 +395,8 @@ static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value 
             rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
                                 "%.200s is protected by the configuration", path);
         }
-        const int there = pons__write_read(folder, path, PONS__VERSION_MAX, &now, &st, &why);
-        pons__write_hash(now.data, now.len, hash);
+        const int there = pons__place_read(folder, path, PONS__VERSION_MAX, &now, &st, &why);
+        pons__place_hash(now.data, now.len, hash);
         if (rc >= 0 && there < 0 && there != PONS_ENOTFOUND) {
             *err = why;
             rc = there;
@@ -409,8 +409,8 @@ static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value 
                                         "%.200s has been changed at this moment", path);
         }
         if (rc >= 0 && *before && !same) {
-            rc = pons__write_place(folder, path, old.data, old.len, there >= 0 ? &st : NULL,
-                                   (mode_t)pons_get_int(meta, "mode", 0600), NULL, err);
+            rc = pons__place_put(folder, path, old.data, old.len, there >= 0 ? &st : NULL,
+                                 (mode_t)pons_get_int(meta, "mode", 0600), NULL, err);
         } else if (rc >= 0 && !*before && there >= 0) {
             const char *slash = strrchr(path, '/');
             const int sync = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
