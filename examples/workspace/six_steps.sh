@@ -30,7 +30,7 @@ sed -i 's/"driver": "mujoco"/"driver": "kinematic"/' "$dir/config.json"
 w workspace check >/dev/null || fail "a fresh workspace is not clean"
 
 say "2. the watchdog: what the body sees goes into ENVIRONMENT.md, its profile into EMBODIED.md"
-w watchdog hal --speed 20 >"$dir/watchdog.log" 2>&1 &
+"$pons" --workspace "$dir" watchdog hal --speed 20 >"$dir/watchdog.log" 2>&1 &
 dog=$!
 until_shown '"kind":"robot_state"' ENVIRONMENT.md
 w workspace show EMBODIED.md --json | grep -q '"max_speed_mps":0.6' || fail "EMBODIED.md is no profile"

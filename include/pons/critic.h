@@ -143,6 +143,11 @@ long pons_verdict_line(const pons_verdict *v, char **ret);
 // PONS_OK, or PONS_EREFUSED with the line (cut where it is too long) as the message.
 int pons_verdict_error(const pons_verdict *v, pons_error *err);
 
+// The world's objects where they are seen now, by a telemetry's scene ([{id, position, relation?, at?, near}]):
+// `seen: true`, `position`, and in or on what (`on`, `relation`). Those that are not seen stay as the world's
+// file has them. New reference.
+pons_value *pons_critic_seen(const pons_value *objects, const pons_value *scene);
+
 static inline void pons_verdict_cleanup(pons_verdict **v)
 {
     pons_verdict_destroy(*v);

@@ -30,6 +30,8 @@ typedef struct pons_ws_asked {
     const char *action_type;  // "pick_up"
     const pons_value *params; // or NULL
     const char *robot_id;     // whose pose counts; NULL: the only one there is
+    const pons_value *robot;  // what its body says of itself now ({pose, holding?}), which the
+                              // file may have a second later; NULL: as ENVIRONMENT.md has it
 } pons_ws_asked;
 
 typedef struct pons_ws_judgement {

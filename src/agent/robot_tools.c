@@ -275,38 +275,6 @@ static pons_tool_risk robot_assess(void *self, const char *tool, const pons_valu
     return PONS_TOOL_DANGEROUS;
 }
 
-// The world's objects where they are seen now: `position`, and in or on what (`on`, `relation`). Those
-// that are not seen stay as the world's file has them.
-static pons_value *seen_objects(const pons_value *objects, const pons_value *scene)
-{
-    pons_value *all = json_array();
-    size_t i, k;
-    json_t *o, *thing;
-    json_array_foreach((json_t *)objects, i, o)
-    {
-        pons_value *now = json_copy(o);
-        json_array_foreach((json_t *)scene, k, thing)
-        {
-            const char *relation = pons_get_str(thing, "relation", "");
-            if (strcmp(pons_get_str(thing, "id", ""), pons_get_str(o, "id", "?")) != 0) {
-                continue;
-            }
-            json_object_set_new(now, "seen", json_true());
-            json_object_set(now, "position", (json_t *)pons_get(thing, "position"));
-            json_object_del(now, "on");
-            if (pons_get_str(thing, "at", NULL)) {
-                json_object_set(now, "on", (json_t *)pons_get(thing, "at"));
-                json_object_set_new(now, "relation", json_string(relation));
-            }
-            if (json_array_size(pons_get(thing, "near")) > 0) {
-                json_object_set(now, "near", (json_t *)pons_get(thing, "near"));
-            }
-        }
-        json_array_append_new(all, now);
-    }
-    return all;
-}
-
 pons_value *pons_robot_tools_status(void *self)
 {
     static const char *const shown[] = {"pose", "battery_pct", "battery_state", "docked",
@@ -331,7 +299,7 @@ pons_value *pons_robot_tools_status(void *self)
     if (r->eye && pons_get(r->telemetry.held, "scene")) {
         json_object_set_new(
             world, "objects",
-            seen_objects(pons_get(world, "objects"), pons_get(r->telemetry.held, "scene")));
+            pons_critic_seen(pons_get(world, "objects"), pons_get(r->telemetry.held, "scene")));
     }
     return pons_object("connected", json_boolean(r->eye != NULL && r->telemetry.held != NULL),
                        "robot", robot_now, "world", world, NULL);

@@ -218,24 +218,6 @@ static void a_task_in_words(void **state)
     bench_close(&b);
 }
 
-static void the_six_steps(void **state)
-{
-    (void)state;
-    bench b;
-    char command[1024];
-    bench_open(&b);
-    snprintf(command, sizeof command,
-             "PONS=%s/pons PONS_SHARE=%s PONS_MODULE_PATH=%s/lib/pons "
-             "%s/examples/workspace/six_steps.sh %s >%s/six.log 2>&1 </dev/null || "
-             "{ cat %s/six.log; false; }",
-             PONS_BINARY_DIR, PONS_SOURCE_DIR, PONS_BINARY_DIR, PONS_SOURCE_DIR, b.workspace, b.dir,
-             b.dir);
-    assert_int_equal(system(command), 0);
-    bench_ledger_check(&b);
-    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 3);
-    bench_close(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,7 +226,6 @@ int main(void)
         cmocka_unit_test_teardown(what_people_write_is_done, bench_teardown),
         cmocka_unit_test_teardown(a_watchdog_beside_a_run, bench_teardown),
         cmocka_unit_test_teardown(a_task_in_words, bench_teardown),
-        cmocka_unit_test_teardown(the_six_steps, bench_teardown),
     };
     return bench_together("files", tests, sizeof tests / sizeof tests[0]);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FAST_BODY "--driver kinematic --speed 20"
 
@@ -81,6 +82,79 @@ static void actions_in_their_order(void **state)
     bench_close(&b);
 }
 
+#define ARM(id, type, params)                                                                      \
+    "{\"action_id\":\"" id "\",\"action_type\":\"" type "\",\"params\":{" params "}}"
+
+// An arm's move_to is the tool's, its place may be a point; what others do meanwhile is known when it is judged.
+static void an_arm(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    if (access(PONS_BINARY_DIR "/lib/pons/driver-mujoco.so", F_OK) < 0) {
+        skip();
+    }
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --world tabletop --robot arm_001"), 0);
+    put_actions(
+        &b,
+        ARM("a1", "move_to", "\"target_pose\":[1.45,1.6,0.75,3.14159,0,0]") ",\n" ARM(
+            "a2", "move_to",
+            "\"target_pose\":[1.45,1.6]") ",\n" ARM("a3", "pick_up",
+                                                    "\"object_id\":\"cup\"") ",\n" ARM("a4",
+                                                                                       "place",
+                                                                                       "\"target_"
+                                                                                       "position\":"
+                                                                                       "[1.45,1.62,"
+                                                                                       "0."
+                                                                                       "4]") ","
+                                                                                             "\n" ARM(
+                                                                                                 "a"
+                                                                                                 "5",
+                                                                                                 "p"
+                                                                                                 "l"
+                                                                                                 "a"
+                                                                                                 "c"
+                                                                                                 "e",
+                                                                                                 "\"target_"
+                                                                                                 "p"
+                                                                                                 "o"
+                                                                                                 "s"
+                                                                                                 "i"
+                                                                                                 "t"
+                                                                                                 "i"
+                                                                                                 "o"
+                                                                                                 "n"
+                                                                                                 "\":[1.45,"
+                                                                                                 "1"
+                                                                                                 "."
+                                                                                                 "6"
+                                                                                                 "2"
+                                                                                                 "]"));
+    bench_start(&b, &p, NULL, "watchdog hal --once --json --speed 20 --seed 4");
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    expect(&b, "a1", "completed", "");
+    expect(&b, "a2", "failed", "BAD_PARAMS");
+    expect(&b, "a3", "completed", "");
+    expect(&b, "a4", "completed", "");
+    expect(&b, "a5", "failed", "BAD_PARAMS");
+    pons_ws_doc *d = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_ws_load(PONS_WS_BY_PERSON, b.workspace, PONS_WS_ENVIRONMENT, &d, &err),
+                     PONS_OK);
+    const pons_ws_record *r = pons_ws_find(d, "robot_state", "arm_001");
+    assert_non_null(r);
+    assert_int_equal(json_array_size(pons_get(r->value, "pose")), 6);
+    assert_int_equal(json_object_size(pons_get(r->value, "joint_state")), 7);
+    assert_string_equal(pons_get_str(r->value, "gripper", ""), "open");
+    const pons_value *at = pons_get(pons_ws_find(d, "object", "cup")->value, "position");
+    assert_float_equal(json_number_value(json_array_get(at, 0)), 1.45, 0.03);
+    assert_float_equal(json_number_value(json_array_get(at, 1)), 1.62, 0.03);
+    pons_ws_destroy(d);
+    bench_close(&b);
+}
+
 static void killed_in_the_middle_of_a_drive(void **state)
 {
     (void)state;
@@ -141,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
+        cmocka_unit_test_teardown(an_arm, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_middle_of_a_drive, bench_teardown),
         cmocka_unit_test_teardown(one_a_workspace, bench_teardown),
     };

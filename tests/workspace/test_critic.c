@@ -172,6 +172,12 @@ static void what_a_person_lowers_holds(void **state)
         {FRANKA("0.855 m", "3.0 kg", "~3 m³", " ", ALL), "pick_up", APPLE, "[ ] RGB-D Camera"},
         {FRANKA("0.855 m", "3.0 kg", "~3 m³", "x", "| move_to | | |\n"), "pick_up", APPLE,
          "can't do pick_up"},
+        // From the shoulder, when it is said how high that is.
+        {FRANKA("0.65 m", "3.0 kg", "~3 m³", "x", ALL), "pick_up", APPLE, "is 0.70 m away"},
+        {FRANKA("0.65 m\n- **Reach From**: 30 cm", "3.0 kg", "~3 m³", "x", ALL), "pick_up", APPLE,
+         ""},
+        {FRANKA("0.65 m\n- **Reach From**: 1.2 m", "3.0 kg", "~3 m³", "x", ALL), "pick_up", APPLE,
+         "is 1.10 m away; max reach 0.65 m"},
         // No other spelling of it is a way round.
         {FRANKA("0.5 m", "3.0 kg", "~3 m³", "x", ALL), "strategy",
          "{\"skill\": \"pick\", \"args\": {\"object\": \"apple_01\"}}", "max reach 0.5 m"},
@@ -243,12 +249,44 @@ static void another_robots_entry_is_its_own(void **state)
     end(&f);
 }
 
+// The file has what the body says a second later; between two actions the body's own word counts.
+static void the_body_knows_itself(void **state)
+{
+    (void)state;
+    folder f;
+    begin(&f);
+    const struct {
+        const char *robot, *says;
+    } rows[] = {
+        {"{\"pose\": {\"x\": 1.6, \"y\": 0.6, \"yaw\": 1}, \"holding\": null}", ""},
+        {"{\"pose\": {\"x\": 1.6, \"y\": 0.6, \"yaw\": 1}, \"holding\": \"cup\"}", "holds cup"},
+        {"{\"holding\": null}", "max reach 0.855 m"}, // where it stands is as the file has it
+        {"{}", "max reach 0.855 m"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue robot = NULL;
+        pons_autovalue params = pons_object("object_id", json_string("apple_01"), NULL);
+        pons_ws_judgement j;
+        assert_int_equal(pons_value_parse(rows[i].robot, strlen(rows[i].robot), &robot, &err),
+                         PONS_OK);
+        const pons_ws_asked asked = {"pick_up", params, "franka_001", robot};
+        pons_ws_judge(f.place, &asked, &j);
+        if (*rows[i].says ? !strstr(j.why, rows[i].says) : !j.ok) {
+            fail_msg("%s: '%s', not '%s'", rows[i].robot, j.why, rows[i].says);
+        }
+        pons_ws_judgement_clear(&j);
+    }
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_two_lessons),
         cmocka_unit_test(what_a_person_lowers_holds),
         cmocka_unit_test(words_stay_words),
+        cmocka_unit_test(the_body_knows_itself),
         cmocka_unit_test(another_robots_entry_is_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

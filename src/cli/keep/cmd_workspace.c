@@ -209,8 +209,11 @@ static int show(cli *c, const char *name, pons_error *err)
 // ---- convert ------------------------------------------------------------------------------------
 
 // The folder's config.json with another dialect; whatever else is in it stays.
-static int write_config(const char *dir, pons_ws_dialect dialect, bool fresh, pons_error *err)
+// robot: of a new one; NULL: an existing one is changed.
+static int write_config(const char *dir, pons_ws_dialect dialect, const pons_value *robot,
+                        pons_error *err)
 {
+    const bool fresh = robot != NULL;
     char path[PATH_MAX], temp[PATH_MAX];
     snprintf(path, sizeof path, "%s/" CONFIG, dir);
     snprintf(temp, sizeof temp, "%s/.pons/" CONFIG ".new", dir);
@@ -229,12 +232,9 @@ static int write_config(const char *dir, pons_ws_dialect dialect, bool fresh, po
         return PONS_OK;
     }
     if (read < 0) {
-        config =
-            pons_object("version", json_integer(1), "dialect",
-                        json_string(pons_ws_dialect_name(dialect)), "robot",
-                        pons_object("id", json_string("robot_001"), "driver", json_string("mujoco"),
-                                    "world", json_string("house"), NULL),
-                        NULL);
+        config = pons_object("version", json_integer(1), "dialect",
+                             json_string(pons_ws_dialect_name(dialect)), "robot",
+                             pons_value_ref(robot), NULL);
     }
     json_object_set_new(config, "dialect", json_string(pons_ws_dialect_name(dialect)));
     char *text = json_dumps(config, JSON_INDENT(2) | JSON_ENSURE_ASCII);
@@ -307,7 +307,7 @@ static int convert(cli *c, const char *dir, const char *to, pons_error *err)
         pons_ws_destroy(docs[f]);
         pons_buf_fini(&texts[f]);
     }
-    return rc < 0 ? rc : write_config(dir, dialect, false, err);
+    return rc < 0 ? rc : write_config(dir, dialect, NULL, err);
 }
 
 // ---- onboard ------------------------------------------------------------------------------------
@@ -320,9 +320,13 @@ static const pons_ws_file made[] = {
 int cmd_onboard(cli *c, pons_error *err)
 {
     const char *name = "seed", *fleet = NULL;
+    const char *id = "robot_001", *driver = "mujoco", *world = "house";
     const cli_option options[] = {
         {"--dialect", "DIALECT", "seed (the default), paos1 or paos2: how new files are written",
          &name},
+        {"--robot", "ID", "what config.json calls the robot; default robot_001", &id},
+        {"--driver", "NAME", "of its body; default mujoco", &driver},
+        {"--world", "NAME", "of its body; default house", &world},
         {"--fleet", NULL, "the shared workspace of a fleet, and its robots' own", &fleet},
         {NULL, NULL, NULL, NULL}};
     pons_ws_dialect dialect;
@@ -351,6 +355,14 @@ int cmd_onboard(cli *c, pons_error *err)
             return cli_bad(err, "the workspace's path is too long");
         }
     }
+    pons_autovalue there = NULL; // a world that is not there is told now, not by the first watchdog
+    const int known = cli_world(world, &there, err);
+    if (known < 0) {
+        return known;
+    }
+    if (!*id || strlen(id) >= PONS_NAME_MAX) {
+        return cli_bad(err, "onboard: --robot takes a name of up to %d bytes", PONS_NAME_MAX - 1);
+    }
     if (fleet) {
         return cli_fleet_onboard(c, (int)dialect, err);
     }
@@ -374,7 +386,9 @@ int cmd_onboard(cli *c, pons_error *err)
                     wrote < 0 ? " was there and stays" : "");
         }
     }
-    rc = rc < 0 ? rc : write_config(c->workspace, dialect, true, err);
+    pons_autovalue robot = pons_object("id", json_string(id), "driver", json_string(driver),
+                                       "world", json_string(world), NULL);
+    rc = rc < 0 ? rc : write_config(c->workspace, dialect, robot, err);
     if (rc >= 0 && !c->json) {
         cli_out("%s/" CONFIG "\n", c->workspace);
     }

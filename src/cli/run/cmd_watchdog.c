@@ -26,7 +26,7 @@ typedef struct dog {
     cli *c;
     const char *robot, *driver, *world, *id;
     pons_ws_dialect dialect;
-    double speed;
+    double speed, seed;
     pons_value *config;
     char body_sock[PATH_MAX + 16];
     pid_t body; // that this one has started; 0: none
@@ -60,7 +60,8 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     const int64_t now = pons_now_ms(&d->clock);
     if (rc < 0 && !d->body && d->starts < STARTS_MAX &&
         (!d->tried_ms || now - d->tried_ms > START_EVERY_S * 1000)) {
-        const pid_t pid = cli_body_start(d->c, d->driver, d->world, NULL, d->speed, 1);
+        const pid_t pid =
+            cli_body_start(d->c, d->driver, d->world, NULL, d->speed, (uint64_t)d->seed);
         d->body = pid > 0 ? pid : 0;
         d->tried_ms = now;
         d->starts++;
@@ -224,8 +225,8 @@ static int run(dog *d, bool once, pons_error *err)
 
 int cmd_watchdog(cli *c, pons_error *err)
 {
-    const char *once = NULL, *speed = NULL;
-    dog d = {.c = c, .speed = 1.0, .lock = -1, .clock = pons_clock_real()};
+    const char *once = NULL, *speed = NULL, *seed = NULL;
+    dog d = {.c = c, .speed = 1.0, .seed = 1.0, .lock = -1, .clock = pons_clock_real()};
     const cli_option options[] = {
         {"--once", NULL, "end when nothing is pending", &once},
         {"--robot", "ID", "hal: this robot's actions, and those of none; runtime: this target's",
@@ -233,6 +234,7 @@ int cmd_watchdog(cli *c, pons_error *err)
         {"--driver", "NAME", "of a body that has to be started; default config.json's", &d.driver},
         {"--world", "NAME", "of a body that has to be started; default config.json's", &d.world},
         {"--speed", "X", "of a body that has to be started: robot seconds in a second", &speed},
+        {"--seed", "N", "of a body that has to be started; default 1", &seed},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -243,6 +245,7 @@ int cmd_watchdog(cli *c, pons_error *err)
         return cli_bad(err, "watchdog: use `pons watchdog hal` or `pons watchdog runtime`");
     }
     int rc = speed ? cli_number(speed, "--speed", 0.01, 1000.0, &d.speed, err) : PONS_OK;
+    rc = rc >= 0 && seed ? cli_number(seed, "--seed", 0, 1e15, &d.seed, err) : rc;
     rc = rc < 0 ? rc : cli_workspace(c, false, err);
     if (rc >= 0 && sessions) {
         const cli_sessions_options o = {.once = once != NULL,
@@ -250,6 +253,7 @@ int cmd_watchdog(cli *c, pons_error *err)
                                         .driver = d.driver,
                                         .world = d.world,
                                         .speed = d.speed,
+                                        .seed = (uint64_t)d.seed,
                                         .ended = &ended};
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);

@@ -9,6 +9,7 @@ typedef struct cli_sessions_options {
     const char *target;         // NULL: all
     const char *driver, *world; // of targets that name none; NULL: config.json's
     double speed;
+    uint64_t seed;
     const volatile sig_atomic_t *ended;
 } cli_sessions_options;
 

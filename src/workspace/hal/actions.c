@@ -1,6 +1,7 @@
 // actions.c - types of actions as skills of a body.
 //
 //     move_to            a pose; on a base its x, y and yaw          navigate_to_pose
+//                        the tool's, where there is an arm           move_to
 //     target_navigation  a zone, or an object that is somewhere      navigate_to_pose, to before it
 //     stop               stop_base        localize  look         check_connection  nothing to do
 //     pick_up            pick{object}     place, put_down  place{object?, target}
@@ -17,6 +18,7 @@
 #define NAVIGATE       "navigate_to_pose"
 #define NEAREST_M      0.1 // success_distance_m is at least this
 #define NEAR_DEFAULT_M 0.6
+#define DOWN_ROLL      3.14159265358979323846 // of a tool that looks down
 
 static void refuse(pons__ws_call *c, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -76,6 +78,36 @@ static pons_value *pose_args(double x, double y, double yaw)
     return pons_object(
         "pose", pons_object("x", json_real(x), "y", json_real(y), "yaw", json_real(yaw), NULL),
         NULL);
+}
+
+// {x, y, z, roll, pitch, yaw} of a list of at least three numbers; NULL: it is none.
+static pons_value *pose3_args(const pons_value *list)
+{
+    static const char *const names[] = {"x", "y", "z", "roll", "pitch", "yaw"};
+    double p[6];
+    const size_t n = json_array_size(list);
+    if ((n != 3 && n != 6) || !numbers(list, n, p)) {
+        return NULL;
+    }
+    pons_value *pose = json_object();
+    for (size_t i = 0; i < n; i++) {
+        json_object_set_new(pose, names[i], json_real(p[i]));
+    }
+    return pose;
+}
+
+// An arm's: the tool goes to [x, y, z] looking down, or to [x, y, z, roll, pitch, yaw].
+static void move_tool(const pons_value *params, pons__ws_call *c)
+{
+    pons_value *pose = pose3_args(pons_get(params, "target_pose"));
+    c->skill = "move_to";
+    if (!pose) {
+        refuse(c, "BAD_PARAMS", "move_to needs target_pose: [x, y, z] or [x, y, z, r, p, y]");
+        return;
+    }
+    c->args = json_copy((json_t *)params);
+    json_object_del(c->args, "target_pose");
+    json_object_set_new(c->args, "pose", pose);
 }
 
 // [x, y, z, roll, pitch, yaw], or [x, y, yaw].
@@ -169,13 +201,19 @@ static void place(const pons_value *params, pons__ws_call *c)
 {
     const pons_value *object = first_of(params, object_names);
     const pons_value *target = first_of(params, target_names);
+    pons_value *at = json_is_array(target) ? pose3_args(target) : NULL;
     c->skill = "place";
-    if (target) {
+    if (json_is_array(target) && json_array_size(target) == 3 && at) {
+        c->args = pons_object("object", pons_optional(object), "at", json_incref(at), NULL);
+    } else if (json_is_array(target)) {
+        refuse(c, "BAD_PARAMS", "target_position is no [x, y, z]");
+    } else if (target) {
         c->args = pons_object("object", pons_optional(object), "target",
                               json_incref((json_t *)target), NULL);
     } else {
         refuse(c, "BAD_PARAMS", "place needs target, or target_position: [x, y, z]");
     }
+    json_decref(at);
 }
 
 static void strategy(const pons_value *params, pons__ws_call *c)
@@ -203,6 +241,8 @@ void pons__ws_call_of(const pons_value *action, const pons_value *tools, const p
     *ret = (pons__ws_call){.skill = type};
     if (strcmp(type, "move_to") == 0 && !has_tool(tools, type)) {
         move_to(params, ret);
+    } else if (strcmp(type, "move_to") == 0 && pons_get(params, "target_pose")) {
+        move_tool(params, ret);
     } else if (strcmp(type, "target_navigation") == 0 && !has_tool(tools, type)) {
         navigate(params, world, environment, ret);
     } else if (strcmp(type, "stop") == 0) {
@@ -263,6 +303,19 @@ void pons__ws_action_of(const char *skill, const pons_value *args, const char **
             json_object_set(*ret_params, "object_id", (json_t *)pons_get(args, "object"));
             json_object_del(*ret_params, "object");
         }
+    } else if (strcmp(skill, "move_to") == 0 && pose) { // without angles the tool looks down
+        json_object_set_new(
+            *ret_params, "target_pose",
+            json_pack("[f,f,f,f,f,f]", pons_get_num(pose, "x", 0), pons_get_num(pose, "y", 0),
+                      pons_get_num(pose, "z", 0), pons_get_num(pose, "roll", DOWN_ROLL),
+                      pons_get_num(pose, "pitch", 0), pons_get_num(pose, "yaw", 0)));
+        json_object_del(*ret_params, "pose");
+    } else if (strcmp(skill, "place") == 0 && pons_get(args, "at")) {
+        const pons_value *at = pons_get(args, "at");
+        json_object_set_new(*ret_params, "target_position",
+                            json_pack("[f,f,f]", pons_get_num(at, "x", 0), pons_get_num(at, "y", 0),
+                                      pons_get_num(at, "z", 0)));
+        json_object_del(*ret_params, "at");
     }
 }
 

@@ -20,6 +20,9 @@
 #define WAIT_MS    50
 #define OBSERVE_MS 1000 // between two looks while something runs
 
+#define FRESH_MS      100 // what was seen so long ago at most is what an action is judged by
+#define LOOK_AGAIN_MS 10  // while the body has not looked again since an action's end
+
 enum { CALL_OBSERVE = 1, CALL_FIRST = 2 }; // numbers of calls
 
 struct pons_hal {
@@ -37,8 +40,11 @@ struct pons_hal {
     } end;
     pons_ws_judgement judged; // of what runs
     bool lasts;               // its failure would be the same again
-    pons_value *world;
-    bool dirty; // something has ended: observe again
+    pons_value *world, *robot;
+    bool dirty;       // observe again before anything else
+    bool ended;       // because something has ended: the body must have looked again itself
+    int64_t stale_at; // the body's clock at the first look after that; -1: none yet
+    int64_t seen_ms;  // when the body was seen last
 };
 
 static int64_t now(const pons_hal *h)
@@ -138,10 +144,21 @@ static void on_observed(pons_hal *h, const pons_tool_event *e)
     }
     pons_value_unref(h->world);
     h->world = pons_value_ref(pons_get(status, "world"));
+    pons_value_unref(h->robot);
+    h->robot = pons_value_ref(pons_get(status, "robot"));
+    // What is newest when an action ends is older than its end: the first report behind it counts.
+    const int64_t at = pons_get_int(h->robot, "robot_ms", 0);
+    if (h->dirty && h->ended && at > 0 && (h->stale_at < 0 || at == h->stale_at)) {
+        h->stale_at = at;
+        return;
+    }
     pons_error err = PONS_ERROR_INIT; // a file that cannot be written now is so at the next look
     pons__ws_observe(h->o.place, own_id(h), status, &err);
     h->observed = true;
     h->dirty = false;
+    h->ended = false;
+    h->stale_at = -1;
+    h->seen_ms = now(h);
 }
 
 // ---- actions ------------------------------------------------------------------------------------
@@ -192,7 +209,8 @@ static void write_end(pons_hal *h)
     h->end.status = NULL;
     h->end.error = h->end.result = NULL;
     h->running_call = 0;
-    h->dirty = true;
+    h->dirty = h->ended = true;
+    h->stale_at = -1;
 }
 
 static void begin(pons_hal *h, const char *id, uint64_t call, const pons_tools *by)
@@ -238,9 +256,11 @@ static void take_up(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c
 
 static pons_ws_asked asked_of(const pons_hal *h, const pons_value *action)
 {
+    const char *who = pons_get_str(action, "robot_id", own_id(h));
     return (pons_ws_asked){.action_type = pons_get_str(action, "action_type", ""),
                            .params = pons_get(action, "params"),
-                           .robot_id = pons_get_str(action, "robot_id", own_id(h))};
+                           .robot_id = who,
+                           .robot = strcmp(who, own_id(h)) == 0 ? h->robot : NULL};
 }
 
 // Whether nothing else is broken.
@@ -361,6 +381,10 @@ static void look(pons_hal *h)
         h->first = false;
         return;
     }
+    if (!taken_up && now(h) - h->seen_ms > FRESH_MS) {
+        h->dirty = true; // others move the body too: it is judged by what is true now
+        return;
+    }
     pons_autovalue tools = NULL;
     pons__ws_call c;
     char key[64];
@@ -387,6 +411,7 @@ int pons_hal_open(const pons_hal_options *options, pons_hal **ret, pons_error *e
     h->next_call = CALL_FIRST;
     h->first = true;
     h->dirty = true;
+    h->stale_at = -1;
     *ret = h;
     return PONS_OK;
 }
@@ -398,6 +423,7 @@ void pons_hal_close(pons_hal *h)
     }
     pons_ws_judgement_clear(&h->judged);
     pons_value_unref(h->world);
+    pons_value_unref(h->robot);
     pons_value_unref(h->end.error);
     pons_value_unref(h->end.result);
     free(h);
@@ -416,7 +442,8 @@ int pons_hal_step(pons_hal *h)
     }
     write_end(h);
     if (!h->observing && (!h->connected || h->dirty || now(h) - h->observed_ms >= OBSERVE_MS)) {
-        const bool early = !h->connected && h->observed_ms && now(h) - h->observed_ms < WAIT_MS;
+        const int64_t pause = !h->connected ? WAIT_MS : h->stale_at >= 0 ? LOOK_AGAIN_MS : 0;
+        const bool early = h->observed_ms && now(h) - h->observed_ms < pause;
         if (!early) {
             observe(h);
         }
@@ -424,7 +451,8 @@ int pons_hal_step(pons_hal *h)
     if (h->observed && !h->dirty) {
         look(h);
     }
-    wait = wait < WAIT_MS ? wait : WAIT_MS;
+    const int most = h->dirty && h->stale_at >= 0 ? LOOK_AGAIN_MS : WAIT_MS;
+    wait = wait < most ? wait : most;
     return wait;
 }
 

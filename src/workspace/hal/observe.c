@@ -1,6 +1,7 @@
 // observe.c - ENVIRONMENT.md as a body sees it.
 //
-//     robot   -> robots[robot_id]: pose, battery_pct, holding, gripper, joint_state
+//     robot   -> robots[robot_id]: pose, battery_pct, holding, gripper, joint_state. A base's pose is
+//                [x, y, yaw], an arm's [x, y, z, roll, pitch, yaw] of what it stands on
 //     zones   -> nodes of type "zone"     objects -> objects, and nodes of type "object"
 //     map     -> {name, bounds}
 //
@@ -11,11 +12,14 @@
 #include "pons/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define MOVED_M 0.005 // less than this is noise
+#define MOVED_M    0.005 // less than this is noise
+#define TURNED_RAD 0.005
+#define SHUT_M     0.005 // between the fingers
 
 typedef struct changes {
     pons_ws_change *all;
@@ -187,6 +191,36 @@ static void put_world(changes *c, const pons_ws_doc *d, const pons_value *world)
     }
 }
 
+// An arm's joints and fingers. What moved less than anybody sees stays as it was written.
+static void put_arm(pons_value *state, const pons_value *robot)
+{
+    const pons_value *arm = pons_get(robot, "arm"), *joints = pons_get(arm, "joints");
+    const pons_value *was = pons_get(state, "joint_state");
+    pons_value *now = json_object();
+    bool differs = json_object_size(was) != json_array_size(joints);
+    char name[32];
+    size_t i;
+    const pons_value *q;
+    if (!arm) {
+        json_decref(now);
+        return;
+    }
+    json_array_foreach((json_t *)joints, i, q)
+    {
+        snprintf(name, sizeof name, "joint_%zu", i + 1);
+        const double is = json_number_value(q);
+        differs = differs || fabs(is - pons_get_num(was, name, INFINITY)) > TURNED_RAD;
+        json_object_set_new(now, name, json_real(round(is * 1000) / 1000));
+    }
+    if (differs) {
+        json_object_set(state, "joint_state", now);
+    }
+    json_decref(now);
+    const bool holds = json_is_string(pons_get(robot, "holding"));
+    const bool open = !holds && pons_get_num(arm, "gripper_m", 0) > SHUT_M;
+    json_object_set_new(state, "gripper", json_string(open ? "open" : "closed"));
+}
+
 static pons_value *robot_of(const pons_value *robot, const char *id, const pons_ws_record *was)
 {
     static const char *const same[] = {"battery_pct", "holding", "gripper", "joint_state"};
@@ -194,8 +228,11 @@ static pons_value *robot_of(const pons_value *robot, const char *id, const pons_
     pons_value *state =
         was ? json_copy(was->value) : pons_object("robot_id", json_string(id), NULL);
     if (pose) {
-        pons_value *at = json_pack("[f,f,f]", pons_get_num(pose, "x", 0),
-                                   pons_get_num(pose, "y", 0), pons_get_num(pose, "yaw", 0));
+        const double x = pons_get_num(pose, "x", 0), y = pons_get_num(pose, "y", 0),
+                     yaw = pons_get_num(pose, "yaw", 0);
+        pons_value *at = pons_get(robot, "arm")
+                             ? json_pack("[f,f,f,f,f,f]", x, y, 0.0, 0.0, 0.0, yaw)
+                             : json_pack("[f,f,f]", x, y, yaw);
         if (!was || moved(at, pons_get(was->value, "pose"))) {
             json_object_set(state, "pose", at);
         }
@@ -209,6 +246,7 @@ static pons_value *robot_of(const pons_value *robot, const char *id, const pons_
             json_object_set(state, same[i], (json_t *)v);
         }
     }
+    put_arm(state, robot);
     return state;
 }
 

@@ -64,6 +64,7 @@ void pons__ws_body_read(const pons_ws_doc *d, ws_body *ret)
     ret->payload_kg = limit_of(limits, "max_payload_kg");
     ret->volume_m3 = limit_of(limits, "workspace_volume_m3");
     ret->speed_mps = limit_of(limits, "max_speed_mps");
+    ret->shoulder_m = pons_get_num(limits ? limits->value : NULL, "reach_from_m", 0);
     for (size_t i = 0; i < n; i++) {
         const pons_value *v = all[i].value;
         const char *key;
@@ -156,6 +157,19 @@ void pons__ws_robot_read(const pons_ws_doc *d, const char *id, const ws_body *bo
         ret->at[1] = pons_get_num(pose, "y", 0);
         ret->at[2] = pons_get_num(pose, "z", 0);
         ret->yaw = pons_get_num(pose, "yaw", 0);
+    }
+}
+
+void pons__ws_robot_hear(const pons_value *says, ws_robot *r)
+{
+    const pons_value *pose = pons_get(says, "pose"), *holding = pons_get(says, "holding");
+    r->holding = holding ? holding : r->holding;
+    if (json_is_number(pons_get(pose, "x")) && json_is_number(pons_get(pose, "y"))) {
+        const double z = r->known ? r->at[2] : 0; // what it stands on is the file's to say
+        *r = (ws_robot){.known = true,
+                        .at = {pons_get_num(pose, "x", 0), pons_get_num(pose, "y", 0), z},
+                        .yaw = pons_get_num(pose, "yaw", 0),
+                        .holding = r->holding};
     }
 }
 

@@ -7,6 +7,7 @@
 typedef struct ws_body { // EMBODIED.md; NAN: it does not say
     const char *name;
     double reach_m, payload_kg, volume_m3, speed_mps;
+    double shoulder_m;      // reach and volume are measured from so high; 0: it does not say
     bool plans_paths;       // it finds its own way around what is in it
     bool has_sensors, sees; // sensors are listed; one of those that are ticked sees
     bool has_actions;       // supported actions are listed
@@ -31,6 +32,8 @@ void pons__ws_body_read(const pons_ws_doc *embodied, ws_body *ret);
 void pons__ws_body_clear(ws_body *b);
 void pons__ws_robot_read(const pons_ws_doc *environment, const char *id, const ws_body *body,
                          ws_robot *ret);
+// The body's own word, which is newer: {pose: {x, y, yaw}, holding?}. NULL: nothing is known.
+void pons__ws_robot_hear(const pons_value *says, ws_robot *robot);
 void pons__ws_target_read(const pons_ws_doc *environment, const pons_value *params, ws_target *ret);
 // {objects, bounds?} of the critic.
 pons_value *pons__ws_world(const pons_ws_doc *environment);

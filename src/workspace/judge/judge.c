@@ -61,7 +61,8 @@ static pons_value *embodiment_of(const ws_body *b)
     const bool drives = !isnan(b->speed_mps) && b->speed_mps > 0;
     return pons_object(
         "name", json_string(b->name), "max_reach_m",
-        isnan(b->reach_m) || b->reach_m <= 0 ? PONS_ABSENT : json_real(b->reach_m), "payload_kg",
+        isnan(b->reach_m) || b->reach_m <= 0 ? PONS_ABSENT : json_real(b->reach_m), "reach_from",
+        json_pack("[f,f,f]", 0.0, 0.0, b->shoulder_m), "payload_kg",
         isnan(b->payload_kg) ? PONS_ABSENT : json_real(b->payload_kg), "supported_actions",
         b->has_actions ? json_incref(b->actions) : PONS_ABSENT, "limits",
         drives ? pons_object("speed_max_mps", json_real(b->speed_mps), NULL) : PONS_ABSENT, NULL);
@@ -136,10 +137,10 @@ static void judge_volume(judging *g)
         pons__ws_drives(b, g->asked->action_type)) {
         return;
     }
-    // Half a ball above what the robot stands on.
+    // Half a ball, around where the reach is measured from.
     const double radius = cbrt(3 * b->volume_m3 / (2 * PI));
     const double dx = t->at[0] - g->robot.at[0], dy = t->at[1] - g->robot.at[1],
-                 dz = t->at[2] - g->robot.at[2];
+                 dz = t->at[2] - g->robot.at[2] - b->shoulder_m;
     const double away = sqrt(dx * dx + dy * dy + dz * dz);
     if (away > radius) {
         snprintf(text, sizeof text,
@@ -202,6 +203,7 @@ static void put_conditions(judging *g)
         const char *name, *unit;
         double value;
     } numbers[] = {{"reach", "m", body->reach_m},
+                   {"from", "m", body->shoulder_m > 0 ? body->shoulder_m : NAN},
                    {"payload", "kg", body->payload_kg},
                    {"volume", "m³", body->volume_m3},
                    {"speed", "m/s", body->speed_mps}};
@@ -285,6 +287,7 @@ void pons_ws_judge(const pons_ws_place *place, const pons_ws_asked *asked, pons_
     pons__ws_body_read(doc(&g, PONS_WS_EMBODIED), &g.body);
     as.action_type = listed(&g.body, as.action_type);
     pons__ws_robot_read(doc(&g, PONS_WS_ENVIRONMENT), as.robot_id, &g.body, &g.robot);
+    pons__ws_robot_hear(as.robot, &g.robot);
     pons__ws_target_read(doc(&g, PONS_WS_ENVIRONMENT), as.params, &g.target);
     if (!is_exempt(as.action_type)) {
         judge_by_critic(&g);

@@ -7,6 +7,7 @@
 //
 // A row that could not be written (a file that is half written, too many writes) stays dirty and is tried again.
 #include "pons/buf.h"
+#include "pons/critic.h"
 #include "pons/memory.h"
 #include "pons/workspace_critic.h"
 #include "pons/workspace_live.h"
@@ -525,7 +526,8 @@ void pons_ws_live_judge(pons_ws_live *l, const char *skill, const pons_value *ar
     pons_ws_judgement j;
     pons_error err = PONS_ERROR_INIT;
     pons__ws_action_of(skill, args, &type, &params);
-    const pons_ws_asked what = {.action_type = type, .params = params, .robot_id = l->robot_id};
+    const pons_ws_asked what = {
+        .action_type = type, .params = params, .robot_id = l->robot_id, .robot = l->robot};
     pons_ws_judge(l->place, &what, &j);
     if (!j.ok && asked) {
         pons_ws_learn(l->place, &what, &j, &err);
@@ -577,6 +579,17 @@ pons_value *pons_ws_live_context(pons_ws_live *l)
     add_some(all, "Plan and progress (TASK.md)", pons_ws_place_doc(l->place, PONS_WS_TASK), work,
              4 * CONTEXT_MAX);
     return all;
+}
+
+// The world as its file has it, its objects where the body sees them; NULL: nobody knows it.
+static pons_value *seen_world(const pons_ws_live *l)
+{
+    const pons_value *scene = pons_get(l->robot, "scene");
+    pons_value *world = l->world ? json_copy(l->world) : NULL;
+    if (world && scene) {
+        json_object_set_new(world, "objects", pons_critic_seen(pons_get(world, "objects"), scene));
+    }
+    return world;
 }
 
 // ---- public -------------------------------------------------------------------------------------
@@ -683,9 +696,9 @@ int pons_ws_live_poll(pons_ws_live *l)
     if (l->o.hal && l->moved && (!l->observed_ms || now - l->observed_ms >= OBSERVE_MS) &&
         pons_ws_place_may_write(l->place, PONS_WS_ENVIRONMENT)) {
         pons_error err = PONS_ERROR_INIT;
-        pons_autovalue status =
-            pons_object("robot", pons_value_ref(l->robot), "world",
-                        l->world ? pons_value_ref(l->world) : PONS_ABSENT, NULL);
+        pons_autovalue world = seen_world(l);
+        pons_autovalue status = pons_object("robot", pons_value_ref(l->robot), "world",
+                                            world ? pons_value_ref(world) : PONS_ABSENT, NULL);
         pons__ws_observe(l->place, l->robot_id, status, &err);
         l->observed_ms = now;
         l->moved = false;

@@ -126,6 +126,7 @@ static const ws_field action_type[] = {
 
 static const ws_field limit[] = {
     {"max_reach_m", {0}, NULL, WS_NUMBER, .seed_label = "Max Reach", .labels = "Reach|Maximum Reach|最大臂展|臂展", .means = "m"},
+    {"reach_from_m", {0}, NULL, WS_NUMBER, .seed_label = "Reach From", .labels = "Shoulder Height|肩高|臂展起点", .means = "m that the shoulder is above what the robot stands on"},
     {"max_payload_kg", {0}, NULL, WS_NUMBER, .seed_label = "Max Payload", .labels = "Payload|Maximum Payload|最大载荷|载荷", .means = "kg"},
     {"workspace_volume_m3", {0}, NULL, WS_NUMBER, .seed_label = "Workspace Volume", .labels = "Volume|工作空间体积|工作空间", .means = "m³"},
     {"max_speed_mps", {0}, NULL, WS_NUMBER, .seed_label = "Max Speed", .labels = "Speed|Maximum Speed|最大速度", .means = "m/s"},
