@@ -145,6 +145,8 @@ void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_vout(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 void cli_verr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+struct pons_buf;
+void cli_buf(struct pons_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void cli_out_text(const char *text, size_t n); // of several lines; up to n bytes
 void cli_print_json(const pons_value *v);      // one line on stdout, safe on a terminal
 void cli_out_json(const char *text, size_t n); // the same of a text that is JSON
@@ -153,7 +155,13 @@ void cli_out_canonical(const char *text, size_t n);
 void cli_flush(void);
 bool cli_out_broken(void); // standard output takes no more
 void cli_erase_line(void); // the cursor at its start
-void cli_lines_up(size_t n);
+// So many lines up, to the line's start, and all from there on is erased.
+void cli_erase_below(size_t up);
+void cli_cursor_to(size_t up, size_t column); // so many lines up, in this column of the line
+void cli_clear_screen(void);
+void cli_bracketed_paste(bool on); // the terminal marks what is pasted
+struct cli_rows;
+void cli_out_rows(const struct cli_rows *rows, bool last_ends); // ink.h
 void cli_live_line(const char *text); // dim, in place of the line that the cursor is on
 
 // step.c: one superstep at a time, for `pons run --step` and `pons graph run --step`.
@@ -176,10 +184,15 @@ void cli_step_show(cli_display *d, const cli *c, const char *thread, const char 
 void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user);
 void cli_prompt_words(pons_value *words); // an array of strings, for Tab; takes it; NULL: none
 void cli_prompt_stop(void);               // idempotent
-bool cli_prompt_active(void);             // false when the terminal would not be prompted on
-void cli_prompt_read(void);               // standard input is readable
-void cli_prompt_hide(void);               // before something is printed
-void cli_prompt_show(const char *text);   // after; NULL keeps the text
+void cli_prompt_lines(void);              // a line may have several rows; its owner echoes it
+// A line that was typed, for good, above the prompt.
+void cli_prompt_echo(const char *label, const char *line);
+void cli_prompt_give_up(void);          // what is typed is dropped
+bool cli_prompt_typed(void);            // something is
+bool cli_prompt_active(void);           // false when the terminal would not be prompted on
+void cli_prompt_read(void);             // standard input is readable
+void cli_prompt_hide(void);             // before something is printed
+void cli_prompt_show(const char *text); // after; NULL keeps the text
 
 // cmd_plan.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
 // *ret is the caller's to destroy. defaults: what was absent is told too.

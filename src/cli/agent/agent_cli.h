@@ -3,6 +3,7 @@
 #ifndef PONS_AGENT_CLI_H
 #define PONS_AGENT_CLI_H
 
+#include "cli/agent/agent_view.h"
 #include "cli/cli.h"
 #include "pons/agent.h"
 #include "pons/mcp.h"
@@ -51,29 +52,6 @@ int cli_core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error 
 // all). On failure, too, the caller closes what is there.
 int cli_tool_modules(cli *c, const pons_clock *clock, pons_tools *tools, size_t max, size_t *n,
                      pons_error *err);
-
-// ---- agent_view.c: events for people and for programs -------------------------------------------
-
-typedef struct cli_agent_view {
-    bool json, live, prompting;
-    bool token_open, said_any; // a line of tokens is unfinished; the answer was streamed
-    pons_value *plan;          // {title, steps[]} on the screen, or NULL
-    bool plan_last;            // nothing was printed below it
-    int64_t started_ms;
-} cli_agent_view;
-
-void cli_agent_view_init(cli_agent_view *v, bool json, bool live);
-void cli_agent_view_fini(cli_agent_view *v);
-void cli_agent_view_event(cli_agent_view *v, const pons_event *ev);
-// A plan of the protocol that is under way, when its thread is taken up again; NULL: none.
-void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan);
-void cli_agent_view_question(cli_agent_view *v, const pons_value *question);
-void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-// A person's line as the answer to a question: y, yes, approve; n, no, reject WHY; edit JSON; for
-// a question in words, the words. false: what is wrong is in err.
-bool cli_agent_answer(const pons_value *question, const char *line, pons_value **ret,
-                      pons_error *err);
 
 // ---- cmd_mcp.c ----------------------------------------------------------------------------------
 

@@ -1,54 +1,67 @@
 // agent_view.c - an agent's events: for programs one JSON object a line, for people the answer as
 // it comes, short lines of what is done, and the plan as a list that ticks off.
 //
-// On a terminal the list is redrawn in place as long as nothing was printed below it; elsewhere a
-// step's change is a line of its own.
-#include "cli/agent/agent_cli.h"
-#include "pons/buf.h"
+// On a terminal whose lower end can be drawn again (screen.c) the unfinished part of an answer, the plan,
+// the tools under way with what they say, and what waits to be said stand there, with a status line below
+// the prompt; what is finished is printed above, Markdown in its styles. Elsewhere an answer is printed
+// as it was written, piece by piece, and each change of a step is a line.
+#include "cli/agent/agent_view.h"
 
-#include <ctype.h>
+#include "cli/agent/agent_cli.h"
+#include "cli/show/screen.h"
+#include "pons/plain.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LINE_SHOWN  160   // bytes of a value on a line
-#define ASKED_SHOWN 16384 // bytes of what a person is asked about
+#define LINE_SHOWN  160 // bytes of a value on a line
+#define LABEL       8   // columns before a line
+#define QUEUE_SHOWN 3   // of what waits to be said
+#define THOUSAND    1000
+#define MILLION     1000000
 
 static void event_json(const pons_event *ev);
 static void event_text(cli_agent_view *v, const pons_event *ev);
+static void on_done(cli_agent_view *v, const pons_value *p);
 static void begin_line(cli_agent_view *v);
 static void end_line(cli_agent_view *v);
+static void answer_ends(cli_agent_view *v);
+static int64_t now_ms(void);
+static void put_line(cli_agent_view *v, cli_ink ink, const char *label, const char *fmt, va_list ap)
+    __attribute__((format(printf, 4, 0)));
 static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static void show_plan(cli_agent_view *v, bool again);
-static void step_changed(cli_agent_view *v, const pons_value *p);
-static bool list_stands(const cli_agent_view *v);
-static void plan_revised(cli_agent_view *v, const pons_value *p);
-static void ask_call(cli_agent_view *v, const pons_value *q);
-static void ask_plan(cli_agent_view *v, const pons_value *q);
-static void short_text(const pons_value *value, char *buf, size_t cap);
 
 void cli_agent_view_init(cli_agent_view *v, bool json, bool live)
 {
     *v = (cli_agent_view){.json = json, .live = live && !json};
+    if (v->live) {
+        v->live = cli_screen_start();
+    }
 }
 
 void cli_agent_view_fini(cli_agent_view *v)
 {
-    if (v->token_open) {
-        cli_out("\n");
+    answer_ends(v);
+    if (v->live) {
+        cli_screen_stop();
     }
     cli_flush();
     pons_value_unref(v->plan);
+    pons_value_unref(v->queued);
+    cli_markdown_fini(&v->answer);
     *v = (cli_agent_view){0};
 }
 
 void cli_agent_view_event(cli_agent_view *v, const pons_event *ev)
 {
+    if (strcmp(ev->type, "llm_end") == 0) {
+        cli_agent_usage_add(&v->usage, ev->payload);
+        snprintf(v->model, sizeof v->model, "%s", pons_get_str(ev->payload, "model", ""));
+    }
     if (v->json) {
         event_json(ev);
     } else {
@@ -56,17 +69,19 @@ void cli_agent_view_event(cli_agent_view *v, const pons_event *ev)
     }
 }
 
-void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
+void cli_agent_usage_add(cli_agent_usage *u, const pons_value *llm_end)
 {
-    va_list ap;
-    begin_line(v);
-    cli_flush();
-    va_start(ap, fmt);
-    cli_err("pons: ");
-    cli_verr(fmt, ap);
-    cli_err("\n");
-    va_end(ap);
-    end_line(v);
+    const pons_value *tokens = pons_get(llm_end, "tokens"), *cost = pons_get(llm_end, "cost");
+    u->calls++;
+    u->prompt += pons_get_int(tokens, "prompt", 0);
+    u->completion += pons_get_int(tokens, "completion", 0);
+    if (json_is_number(cost)) {
+        u->cost += json_number_value(cost);
+        u->priced = true;
+    }
+    if (tokens && strcmp(pons_get_str(llm_end, "node", ""), "agent") == 0) {
+        u->context = pons_get_int(tokens, "prompt", 0) + pons_get_int(tokens, "completion", 0);
+    }
 }
 
 // ---- for programs -------------------------------------------------------------------------------
@@ -82,363 +97,387 @@ static void event_json(const pons_event *ev)
 
 // ---- for people ---------------------------------------------------------------------------------
 
+static void on_token(cli_agent_view *v, const char *text)
+{
+    v->said_any = true;
+    v->thinking = false;
+    if (v->live) {
+        cli_autorows done = {0};
+        cli_markdown_add(&v->answer, text, SIZE_MAX, cli_screen_width(), cli_screen_ink(), &done);
+        if (done.n > 0) {
+            cli_screen_print(&done);
+        }
+        cli_agent_view_draw(v);
+        return;
+    }
+    if (!v->token_open) {
+        begin_line(v);
+        v->token_open = true;
+    }
+    cli_out_text(text, SIZE_MAX);
+    cli_flush();
+}
+
+static void on_tool_start(cli_agent_view *v, const pons_value *p)
+{
+    char text[LINE_SHOWN];
+    const char *tool = pons_get_str(p, "tool", "");
+    cli_agent_short(pons_get(p, "input"), text, sizeof text);
+    v->thinking = false;
+    if (!v->live) {
+        line(v, "tool", "%s %s", tool, text);
+        return;
+    }
+    answer_ends(v);
+    if (v->n_work < CLI_AGENT_WORK_MAX) {
+        cli_agent_work *w = &v->work[v->n_work++];
+        *w = (cli_agent_work){.since_ms = now_ms()};
+        snprintf(w->tool, sizeof w->tool, "%.*s", (int)cli_cut(tool, sizeof w->tool - 1), tool);
+        snprintf(w->input, sizeof w->input, "%.*s", (int)cli_cut(text, sizeof w->input - 1), text);
+    }
+    cli_agent_view_draw(v);
+}
+
+static cli_agent_work *work_of(cli_agent_view *v, const char *tool)
+{
+    for (size_t i = 0; i < v->n_work; i++) {
+        if (strncmp(v->work[i].tool, tool, sizeof v->work[i].tool - 1) == 0) {
+            return &v->work[i];
+        }
+    }
+    return NULL;
+}
+
+static void on_tool_end(cli_agent_view *v, const pons_value *p)
+{
+    char text[LINE_SHOWN];
+    cli_agent_short(pons_get(p, "output"), text, sizeof text);
+    if (!v->live) {
+        line(v, "", "→ %s", text);
+        return;
+    }
+    const char *tool = pons_get_str(p, "tool", "");
+    cli_agent_work *w = work_of(v, tool);
+    const bool error = strncmp(text, "error", 5) == 0;
+    line(v, "tool", "%s %s", tool, w ? w->input : "");
+    if (w) {
+        memmove(w, w + 1, (size_t)(v->work + v->n_work - (w + 1)) * sizeof *w);
+        v->n_work--;
+    }
+    if (error) {
+        cli_agent_view_line(v, "!", "%s", text);
+    } else {
+        line(v, "", "→ %s", text);
+    }
+    cli_agent_view_draw(v);
+}
+
 static void event_text(cli_agent_view *v, const pons_event *ev)
 {
     const pons_value *p = ev->payload;
-    char text[LINE_SHOWN], doing[96];
     if (strcmp(ev->type, "token") == 0) {
-        if (!v->token_open) {
-            begin_line(v);
-            v->token_open = true;
-        }
-        v->said_any = true;
-        cli_out_text(pons_get_str(p, "content", ""), SIZE_MAX);
-        cli_flush();
+        on_token(v, pons_get_str(p, "content", ""));
     } else if (strcmp(ev->type, "llm_start") == 0) {
         v->said_any = false;
-        if (v->prompting) {
-            cli_prompt_show("agent (thinking)");
-        }
+        v->thinking = true;
+        v->thinking_since_ms = now_ms();
+        cli_agent_view_draw(v);
+    } else if (strcmp(ev->type, "llm_end") == 0) {
+        v->thinking = false;
+        answer_ends(v);
+        cli_agent_view_draw(v);
     } else if (strcmp(ev->type, "tool_start") == 0) {
-        short_text(pons_get(p, "input"), text, sizeof text);
-        if (list_stands(v)) {
-            snprintf(doing, sizeof doing, "agent (%s)", pons_get_str(p, "tool", ""));
-            cli_prompt_show(v->prompting ? doing : NULL);
-            return;
+        on_tool_start(v, p);
+    } else if (strcmp(ev->type, "tool_progress") == 0) {
+        cli_agent_work *w = work_of(v, pons_get_str(p, "tool", ""));
+        if (w) {
+            const char *said = pons_get_str(p, "content", "");
+            snprintf(w->progress, sizeof w->progress, "%.*s",
+                     (int)cli_cut(said, sizeof w->progress - 1), said);
+            cli_agent_view_draw(v);
         }
-        line(v, "tool", "%s %s", pons_get_str(p, "tool", ""), text);
     } else if (strcmp(ev->type, "tool_end") == 0) {
-        short_text(pons_get(p, "output"), text, sizeof text);
-        if (!list_stands(v)) {
-            line(v, "", "→ %s", text);
-        }
+        on_tool_end(v, p);
     } else if (strcmp(ev->type, "plan_created") == 0) {
         pons_value_unref(v->plan);
         v->plan = json_deep_copy(pons_get(p, "plan"));
-        show_plan(v, false);
+        cli_agent_plan_print(v);
     } else if (strcmp(ev->type, "plan_updated") == 0) {
-        step_changed(v, p);
+        cli_agent_plan_changed(v, p);
     } else if (strcmp(ev->type, "plan_revised") == 0) {
-        plan_revised(v, p);
+        cli_agent_plan_revised(v, p);
     } else if (strcmp(ev->type, "plan_approval_resolved") == 0) {
         line(v, "plan", "%s", pons_get_bool(p, "approved", false) ? "approved" : "rejected");
     } else if (strcmp(ev->type, "error") == 0) {
         cli_agent_view_note(v, "%s", pons_get_str(p, "content", ""));
     } else if (strcmp(ev->type, "done") == 0) {
-        const char *status = pons_get_str(p, "status", "");
-        if (strcmp(status, "success") == 0 && !v->said_any) { // a model that does not stream
-            begin_line(v);
-            cli_out_text(pons_get_str(p, "content", ""), SIZE_MAX);
-            cli_out("\n");
-        } else if (strcmp(status, "stopped") == 0) {
-            begin_line(v);
-            cli_out("(stopped)\n");
-        }
-        if (v->token_open) {
-            cli_out("\n");
-            v->token_open = false;
-        }
-        cli_flush();
-        if (v->prompting) {
-            cli_prompt_show("agent");
-        }
+        on_done(v, p);
     }
 }
 
-void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
+static void on_done(cli_agent_view *v, const pons_value *p)
 {
-    const char *type = pons_get_str(q, "type", "");
-    const pons_value *input = pons_get(q, "input");
-    if (v->json) {
-        return; // approval_request and plan_approval_request have said it
+    const char *status = pons_get_str(p, "status", "");
+    v->thinking = false;
+    v->n_work = 0;
+    answer_ends(v);
+    if (v->plan_live) {
+        v->plan_live = false;
+        cli_agent_plan_print(v);
+        v->plan_live = false;
     }
-    if (strcmp(type, "plan_approval") == 0) {
-        ask_plan(v, q);
-    } else if (strcmp(type, "question") == 0) {
-        line(v, "ask", "%s", pons_get_str(input, "question", ""));
-    } else if (strcmp(type, "step_confirmation") == 0) {
-        line(v, "ask", "%s  y, or n REASON", pons_get_str(input, "question", ""));
-    } else {
-        ask_call(v, q);
+    if (strcmp(status, "success") == 0 && !v->said_any) { // a model that does not stream
+        cli_agent_view_markdown(v, pons_get_str(p, "content", ""));
+    } else if (strcmp(status, "stopped") == 0) {
+        begin_line(v);
+        cli_out("(stopped)\n");
     }
+    cli_flush();
     if (v->prompting) {
-        cli_prompt_show("answer");
+        cli_prompt_show("agent");
     }
+    cli_agent_view_draw(v);
 }
 
-// A yes is for all of it, so all of it is shown: what a line has no room for may be what matters.
-static void ask_call(cli_agent_view *v, const pons_value *q)
-{
-    char *text = NULL;
-    const char *why = pons_get_str(q, "why", "");
-    if (pons_value_line(pons_get(q, "input"), &text) < 0) {
-        text = NULL;
-    }
-    const size_t n = text ? strlen(text) : 0;
-    size_t shown = 0;
-    while (shown < n) {
-        const size_t k = pons_utf8_sequence(text + shown, n - shown);
-        if (k == 0 || shown + k > ASKED_SHOWN) {
-            break;
-        }
-        shown += k;
-    }
-    line(v, "ask", "may it call %s %.*s ?%s%s  y, n REASON, or edit {arguments}",
-         pons_get_str(q, "tool", ""), (int)shown, text ? text : "", *why ? " " : "", why);
-    if (shown < n) {
-        line(v, "", "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve THREAD` shows them",
-             n - shown);
-    }
-    free(text);
-}
+// ---- lines --------------------------------------------------------------------------------------
 
-// A step's title is the model's to choose; what the step does is said beside it.
-static void ask_plan(cli_agent_view *v, const pons_value *q)
+// What is left of an answer is printed for good.
+static void answer_ends(cli_agent_view *v)
 {
-    size_t i;
-    pons_value *step;
-    json_array_foreach((pons_value *)(uintptr_t)pons_get(q, "steps"), i, step)
-    {
-        pons_autovalue rest = json_copy(step);
-        char *does = NULL;
-        json_object_del(rest, "id");
-        json_object_del(rest, "title");
-        json_object_del(rest, "status");
-        if (json_object_size(rest) > 0 && pons_value_line(rest, &does) >= 0) {
-            line(v, "", "%lld. %s: %s", (long long)pons_get_int(step, "id", 0),
-                 pons_get_str(step, "title", ""), does);
-        } else if (v->live) { // the list above has cut it
-            line(v, "", "%lld. %s", (long long)pons_get_int(step, "id", 0),
-                 pons_get_str(step, "title", ""));
-        }
-        free(does);
+    if (v->token_open) {
+        cli_out("\n");
+        v->token_open = false;
     }
-    line(v, "ask", "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
+    if (v->live && v->answer.open.len > 0) {
+        cli_autorows done = {0};
+        cli_markdown_end(&v->answer, cli_screen_width(), cli_screen_ink(), &done);
+        cli_screen_live(NULL);
+        cli_screen_print(&done);
+    }
+    cli_markdown_fini(&v->answer);
 }
 
 // What stands on the line is ended first: tokens, or the prompt.
 static void begin_line(cli_agent_view *v)
 {
-    if (v->prompting) {
+    answer_ends(v);
+    if (v->live) {
+        cli_screen_hide();
+    } else if (v->prompting) {
         cli_prompt_hide();
     }
-    if (v->token_open) {
-        cli_out("\n");
-        v->token_open = false;
-    }
-    v->plan_last = false;
 }
 
 static void end_line(cli_agent_view *v)
 {
     cli_flush();
-    if (v->prompting) {
+    if (v->live) {
+        cli_agent_view_draw(v);
+    } else if (v->prompting) {
         cli_prompt_show(NULL);
     }
+}
+
+static void put_line(cli_agent_view *v, cli_ink ink, const char *label, const char *fmt, va_list ap)
+{
+    begin_line(v);
+    if (v->live) {
+        pons_autobuf text = PONS_BUF_INIT;
+        cli_autorich words = {0}, first = {0}, rest = {0};
+        cli_autorows rows = {0};
+        cli_buf(&text, fmt, ap);
+        cli_rich_add(&words, ink, text.data ? text.data : "", text.len);
+        cli_rich_printf(&first, CLI_INK_DIM, "  %-5s ", label);
+        cli_rich_printf(&rest, 0, "%*s", LABEL, "");
+        cli_rows_wrap(&rows, &words, cli_screen_width(), &first, &rest, cli_screen_ink());
+        cli_screen_print(&rows);
+    } else {
+        cli_out("  %-5s ", label);
+        cli_vout(fmt, ap);
+        cli_out("\n");
+    }
+    end_line(v);
 }
 
 static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
 {
     va_list ap;
-    begin_line(v);
-    cli_out("  %-5s ", label);
     va_start(ap, fmt);
-    cli_vout(fmt, ap);
+    put_line(v, strcmp(label, "tool") == 0 ? 0 : CLI_INK_DIM, label, fmt, ap);
     va_end(ap);
-    cli_out("\n");
-    end_line(v);
 }
 
-// ---- the plan -----------------------------------------------------------------------------------
-
-static const char *tick(const char *status)
+void cli_agent_view_line(cli_agent_view *v, const char *label, const char *fmt, ...)
 {
-    static const struct {
-        const char *status, *mark;
-    } marks[] = {{"completed", "✓"}, {"failed", "✗"},  {"skipped", "–"},
-                 {"running", "▸"},   {"pending", " "}, {"wait_confirmation", "?"}};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (strcmp(marks[i].status, status) == 0) {
-            return marks[i].mark;
-        }
-    }
-    return " ";
+    va_list ap;
+    va_start(ap, fmt);
+    put_line(v,
+             strcmp(label, "ask") == 0 ? CLI_INK_ASK
+             : strcmp(label, "!") == 0 ? CLI_INK_BAD
+                                       : 0,
+             label, fmt, ap);
+    va_end(ap);
 }
 
-// Columns that a list's titles may have, so that a line stays one line on the terminal.
-static size_t columns_for_titles(const cli_agent_view *v)
+void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
 {
-    struct winsize size = {0};
-    if (!v->live || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 40) {
-        return v->live ? 60 : SIZE_MAX;
-    }
-    return size.ws_col - 16U;
-}
-
-static void show_step(const cli_agent_view *v, const pons_value *step)
-{
-    const char *title = pons_get_str(step, "title", "");
-    const size_t most = columns_for_titles(v);
-    size_t n = 0, columns = 0;
-    while (title[n]) {
-        const size_t k = pons_utf8_sequence(title + n, strlen(title + n));
-        columns += k > 1 ? 2 : 1; // at most
-        if (k == 0 || columns > most) {
-            break;
-        }
-        n += k;
-    }
-    cli_out("    [%s] %lld. ", tick(pons_get_str(step, "status", "")),
-            (long long)pons_get_int(step, "id", 0));
-    cli_out("%.*s", (int)n, title);
-    cli_out("%s\n", title[n] ? "…" : "");
-}
-
-static void show_plan(cli_agent_view *v, bool again)
-{
-    const pons_value *steps = pons_get(v->plan, "steps");
-    const size_t n = json_array_size(steps);
-    const bool in_place = again && v->plan_last && v->live;
+    va_list ap;
     begin_line(v);
-    if (in_place) {
-        cli_lines_up(n + 1);
-        cli_erase_line();
-    }
-    cli_out("  plan  ");
-    cli_out("%s", pons_get_str(v->plan, "title", ""));
-    cli_out("\n");
-    for (size_t i = 0; i < n; i++) {
-        if (in_place) {
-            cli_erase_line();
-        }
-        show_step(v, json_array_get(steps, i));
+    cli_flush();
+    va_start(ap, fmt);
+    cli_err("pons: ");
+    cli_verr(fmt, ap);
+    cli_err("\n");
+    va_end(ap);
+    end_line(v);
+}
+
+void cli_agent_view_markdown(cli_agent_view *v, const char *text)
+{
+    begin_line(v);
+    if (v->live) {
+        cli_autorows rows = {0};
+        cli_markdown_rows(text, strlen(text), cli_screen_width(), cli_screen_ink(), &rows);
+        cli_screen_print(&rows);
+    } else {
+        cli_out_text(text, SIZE_MAX);
+        cli_out("\n");
     }
     end_line(v);
-    v->plan_last = !v->prompting || v->live;
 }
 
-// The list is the last thing on a terminal: it ticks off in place, and what the steps call is not
-// printed between.
-static bool list_stands(const cli_agent_view *v)
+void cli_agent_view_diff(cli_agent_view *v, const char *text)
 {
-    return v->live && v->plan && v->plan_last;
+    begin_line(v);
+    if (v->live) {
+        cli_autorows rows = {0};
+        cli_autorich indent = {0};
+        cli_rich_add(&indent, 0, "  ", 2);
+        for (const char *at = text; *at;) {
+            const size_t n = strcspn(at, "\n");
+            cli_autorich one = {0};
+            cli_rich_add(&one, cli_diff_ink(at), at, n);
+            cli_rows_wrap(&rows, &one, cli_screen_width(), &indent, &indent, cli_screen_ink());
+            at += n + (at[n] == '\n');
+        }
+        cli_screen_print(&rows);
+    } else {
+        cli_out_text(text, SIZE_MAX);
+        cli_out("\n");
+    }
+    end_line(v);
 }
 
-void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
+void cli_agent_view_print(cli_agent_view *v, const cli_rows *rows)
 {
-    if (!json_is_object(plan)) {
+    begin_line(v);
+    cli_out_rows(rows, true);
+    end_line(v);
+}
+
+void cli_agent_view_said(cli_agent_view *v, const char *words)
+{
+    cli_prompt_echo("agent > ", words);
+    end_line(v);
+}
+
+// ---- the lower end ------------------------------------------------------------------------------
+
+static int64_t now_ms(void)
+{
+    const pons_clock clock = pons_clock_real();
+    return pons_now_ms(&clock);
+}
+
+void cli_agent_view_queue(cli_agent_view *v, const pons_value *texts)
+{
+    pons_value_unref(v->queued);
+    v->queued = json_deep_copy(texts);
+    cli_agent_view_draw(v);
+}
+
+static void count(pons_buf *b, const char *what, int64_t n)
+{
+    if (n >= MILLION) {
+        pons_buf_printf(b, "%.1fM %s", (double)n / MILLION, what);
+    } else if (n >= 10 * THOUSAND) {
+        pons_buf_printf(b, "%.0fk %s", (double)n / THOUSAND, what);
+    } else if (n >= THOUSAND) {
+        pons_buf_printf(b, "%.1fk %s", (double)n / THOUSAND, what);
+    } else {
+        pons_buf_printf(b, "%lld %s", (long long)n, what);
+    }
+}
+
+// What matters most first: a narrow terminal cuts the end.
+static void status(cli_agent_view *v)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    const cli_agent_usage *u = &v->usage;
+    const size_t waiting = json_array_size(v->queued);
+    if (waiting > 0) {
+        pons_buf_printf(&b, "%zu queued · ", waiting);
+    }
+    if (v->window > 0 && u->context > 0) {
+        const int64_t left = v->window > u->context ? v->window - u->context : 0;
+        pons_buf_printf(&b, "context %lld%% left · ", (long long)(100 * left / v->window));
+    } else if (u->context > 0) {
+        pons_buf_str(&b, "context ");
+        count(&b, "· ", u->context);
+    }
+    if (u->prompt + u->completion > 0) {
+        count(&b, "in ", u->prompt);
+        count(&b, "out · ", u->completion);
+    }
+    if (u->priced) {
+        pons_buf_printf(&b, "$%.4f · ", u->cost);
+    }
+    pons_buf_printf(&b, "%s", v->model[0] ? v->model : "/help");
+    cli_screen_status(b.data);
+}
+
+void cli_agent_view_draw(cli_agent_view *v)
+{
+    if (!v->live) {
         return;
     }
-    pons_value *steps = json_array();
-    const pons_value *list = pons_get(plan, "steps");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *s = json_array_get(list, i);
-        const char *status = pons_get_str(s, "status", ""),
-                   *text = pons_get_str(s, "description", "");
-        const char *title = pons_get_str(pons_get(s, "metadata"), "title",
-                                         *text ? text : pons_get_str(s, "action", ""));
-        json_array_append_new(
-            steps,
-            pons_object("id", json_integer(pons_get_int(s, "step_id", 0)), "title",
-                        json_string(title), "status",
-                        json_string(strcmp(status, "success") == 0 ? "completed" : status), NULL));
+    const size_t width = cli_screen_width();
+    const bool ink = cli_screen_ink();
+    cli_autorows rows = {0};
+    cli_markdown_open(&v->answer, width, ink, &rows);
+    if (v->plan_live) {
+        cli_agent_plan_rows(v, &rows);
     }
-    pons_value_unref(v->plan);
-    v->plan =
-        pons_object("title", json_string(pons_get_str(plan, "goal", "")), "steps", steps, NULL);
-    if (!v->json) {
-        show_plan(v, false);
+    for (size_t i = 0; i < v->n_work; i++) {
+        const cli_agent_work *w = &v->work[i];
+        cli_autorich text = {0};
+        cli_rich_printf(&text, CLI_INK_CODE, "  ⋯ %s ", w->tool);
+        cli_rich_printf(&text, CLI_INK_DIM, "%lld s  ",
+                        (long long)((now_ms() - w->since_ms) / THOUSAND));
+        cli_rich_printf(&text, 0, "%s", w->progress[0] ? w->progress : w->input);
+        cli_rows_cut(&rows, &text, width, ink);
     }
+    if (v->thinking) {
+        cli_autorich text = {0};
+        cli_rich_printf(&text, CLI_INK_DIM, "  ⋯ thinking %lld s",
+                        (long long)((now_ms() - v->thinking_since_ms) / THOUSAND));
+        cli_rows_cut(&rows, &text, width, ink);
+    }
+    for (size_t i = 0; i < json_array_size(v->queued) && i < QUEUE_SHOWN; i++) {
+        cli_autorich text = {0};
+        pons_autobuf one = PONS_BUF_INIT;
+        pons_plain(&one, json_string_value(json_array_get(v->queued, i)), LINE_SHOWN, false);
+        cli_rich_printf(&text, CLI_INK_DIM, "  queued: %s", one.data ? one.data : "");
+        cli_rows_cut(&rows, &text, width, ink);
+    }
+    cli_screen_live(&rows);
+    if (v->prompting) {
+        status(v);
+    }
+    cli_screen_show();
 }
 
-static void step_changed(cli_agent_view *v, const pons_value *p)
-{
-    const pons_value *steps = pons_get(v->plan, "steps");
-    size_t i;
-    pons_value *step;
-    json_array_foreach((pons_value *)(uintptr_t)steps, i, step)
-    {
-        if (pons_get_int(step, "id", 0) != pons_get_int(p, "step_id", -1)) {
-            continue;
-        }
-        json_object_set_new(step, "status", json_string(pons_get_str(p, "status", "")));
-        if (v->live) {
-            show_plan(v, true);
-        } else {
-            begin_line(v);
-            show_step(v, step);
-            end_line(v);
-        }
-    }
-}
-
-static void plan_revised(cli_agent_view *v, const pons_value *p)
-{
-    const pons_value *old = pons_get(v->plan, "steps");
-    const int64_t keep = pons_get_int(p, "keep_completed", 0);
-    pons_value *steps = json_array();
-    for (int64_t i = 0; i < keep && i < (int64_t)json_array_size(old); i++) {
-        json_array_append(steps, json_array_get(old, (size_t)i));
-    }
-    pons_autovalue added = json_deep_copy(pons_get(p, "revised_steps"));
-    json_array_extend(steps, added);
-    line(v, "plan", "revised: %s", pons_get_str(p, "reason", ""));
-    v->plan = v->plan ? v->plan : json_object();
-    json_object_set_new(v->plan, "steps", steps);
-    show_plan(v, false);
-}
-
-// ---- answers ------------------------------------------------------------------------------------
-
-static bool word_is(const char *line, const char *word, const char **rest)
-{
-    const size_t n = strlen(word);
-    if (strncasecmp(line, word, n) != 0 || (line[n] != '\0' && !isspace((unsigned char)line[n]))) {
-        return false;
-    }
-    *rest = line + n + strspn(line + n, " \t");
-    return true;
-}
-
-bool cli_agent_answer(const pons_value *question, const char *line, pons_value **ret,
-                      pons_error *err)
-{
-    static const char *const yes[] = {"y", "yes", "approve", "ok", "是", "好"};
-    static const char *const no[] = {"n", "no", "reject", "否", "不"};
-    const char *rest = "";
-    if (strcmp(pons_get_str(question, "type", ""), "question") == 0) {
-        *ret = pons_object("action", json_string("approve"), "answer", json_string(line), NULL);
-        return *ret != NULL;
-    }
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        if (word_is(line, yes[i], &rest) && !*rest) {
-            *ret = pons_object("action", json_string("approve"), NULL);
-            return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-        if (word_is(line, no[i], &rest)) {
-            *ret = pons_object("action", json_string("reject"), "reason", json_string(rest), NULL);
-            return true;
-        }
-    }
-    if (word_is(line, "edit", &rest)) {
-        pons_value *edit = NULL;
-        if (pons_value_parse(rest, strlen(rest), &edit, err) < 0) {
-            pons_error_context(err, "edit needs JSON");
-            return false;
-        }
-        *ret = pons_object("action", json_string("edit"), "args", edit, NULL);
-        return true;
-    }
-    pons_error_set(err, PONS_EINVAL, "agent",
-                   "a question is open: y, n REASON, or edit JSON (Ctrl-C stops the turn)");
-    return false;
-}
-
-// ---- small things -------------------------------------------------------------------------------
-
-static void short_text(const pons_value *value, char *buf, size_t cap)
+void cli_agent_short(const pons_value *value, char *buf, size_t cap)
 {
     char *text = NULL;
     buf[0] = '\0';

@@ -7,10 +7,12 @@
 //     and stays on its line, so no value can move the cursor or look like a line of pons's;
 //   * a text of several lines, as an agent's answer: line breaks and tabs stay;
 //   * JSON for programs: what a terminal would act on is spelled as \u escapes, the same value;
-//   * the few commands that redraw a line, by name.
+//   * rows of ink.c, which holds the same and knows colours;
+//   * the few commands that redraw a line or the lower end of the terminal, by name.
 #include "pons/plain.h"
 
 #include "cli/cli.h"
+#include "cli/show/ink.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,14 +40,13 @@ static void send_all(FILE *to, const pons_buf *b);
 
 // ---- a format of our own ------------------------------------------------------------------------
 
-static void vprint(FILE *to, const char *fmt, va_list ap)
+void cli_buf(pons_buf *b, const char *fmt, va_list ap)
 {
-    pons_autobuf b = PONS_BUF_INIT;
     arguments a;
     va_copy(a.ap, ap);
     for (const char *f = fmt; *f;) {
         const size_t own = strcspn(f, "%");
-        pons_buf_bytes(&b, f, own);
+        pons_buf_bytes(b, f, own);
         f += own;
         if (*f == '\0') {
             break;
@@ -53,14 +54,20 @@ static void vprint(FILE *to, const char *fmt, va_list ap)
         spec s;
         f = read_spec(f, &s, &a);
         if (s.conversion == '%') {
-            pons_buf_byte(&b, '%');
+            pons_buf_byte(b, '%');
         } else if (s.conversion == 's') {
-            put_text(&b, &s, va_arg(a.ap, const char *));
+            put_text(b, &s, va_arg(a.ap, const char *));
         } else {
-            put_number(&b, &s, &a);
+            put_number(b, &s, &a);
         }
     }
     va_end(a.ap);
+}
+
+static void vprint(FILE *to, const char *fmt, va_list ap)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    cli_buf(&b, fmt, ap);
     send_all(to, &b);
 }
 
@@ -266,9 +273,47 @@ void cli_erase_line(void)
     fputs("\r\033[K", stdout);
 }
 
-void cli_lines_up(size_t n)
+void cli_erase_below(size_t up)
 {
-    fprintf(stdout, "\033[%zuA\r", n);
+    fputc('\r', stdout);
+    if (up > 0) {
+        fprintf(stdout, "\033[%zuA", up);
+    }
+    fputs("\033[J", stdout);
+}
+
+void cli_cursor_to(size_t up, size_t column)
+{
+    fputc('\r', stdout);
+    if (up > 0) {
+        fprintf(stdout, "\033[%zuA", up);
+    }
+    if (column > 0) {
+        fprintf(stdout, "\033[%zuC", column);
+    }
+}
+
+void cli_clear_screen(void)
+{
+    fputs("\033[H\033[2J", stdout);
+}
+
+void cli_bracketed_paste(bool on)
+{
+    fputs(on ? "\033[?2004h" : "\033[?2004l", stdout);
+    fflush(stdout);
+}
+
+void cli_out_rows(const cli_rows *rows, bool last_ends)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        if (rows->at[i].n > 0) {
+            fwrite(rows->bytes.data + rows->at[i].from, 1, rows->at[i].n, stdout);
+        }
+        if (last_ends || i + 1 < rows->n) {
+            fputc('\n', stdout);
+        }
+    }
 }
 
 void cli_live_line(const char *text)
