@@ -37,10 +37,10 @@ static void check_goal(const pons_value *json, pons__ledger *l)
     const bool started = pons__ledger_started(l, line.goal_id);
     const int put = pons__ledger_append(l, &line, 1, NULL);
     must(put == (started && line.state == PONS_GOAL_STARTED ? PONS_EEXIST : PONS_OK));
-    const pons_ledger_line *found = pons__ledger_find(l, line.goal_id);
-    must(found != NULL);
-    must(put < 0 || (found->state == line.state && found->epoch == line.epoch &&
-                     strcmp(found->skill, line.skill) == 0));
+    pons__heard found;
+    must(pons__ledger_find(l, line.goal_id, &found) && found.kept);
+    must(put < 0 || (found.line.state == line.state && found.line.epoch == line.epoch &&
+                     strcmp(found.line.skill, line.skill) == 0));
     must(pons__ledger_started(l, line.goal_id) == (started || line.state == PONS_GOAL_STARTED));
     must(pons__ledger_epoch(l) >= (put < 0 ? 0 : line.epoch));
 }

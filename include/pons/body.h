@@ -36,6 +36,10 @@ typedef struct pons_body_options {
     const pons_robot_ops *robot;
     const pons_value *world; // from pons_world_load; referenced
     const char *ledger_path; // NULL: kept in memory only, for simulations without a process
+    // Of the ledger (docs/link.md, "What the body writes"): a file of so many MB is sealed, 0: never; of
+    // all sealed ones, above so many MB, the oldest go, but none that was written to in so many days, 0:
+    // none.
+    double ledger_part_mb, ledger_size_mb, ledger_audit_days;
     const char *workspace; // where a goal's behavior_tree is looked for, besides what is installed:
                            // this folder and its trees/; NULL: nowhere
     const char *sim_state_path; // where a simulated world's state is saved a few times a second;
@@ -53,7 +57,8 @@ typedef struct pons_body_options {
 } pons_body_options;
 #define PONS_BODY_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        .speed = 1.0, .battery_pct = -1.0, .alone_timeout_s = 600.0                                \
+        .speed = 1.0, .battery_pct = -1.0, .alone_timeout_s = 600.0, .ledger_part_mb = 16.0,       \
+        .ledger_size_mb = 256.0, .ledger_audit_days = 365.0                                        \
     }
 
 int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error *err);
@@ -82,14 +87,15 @@ int pons_body_confine(pons_error *err);
 // What a run directory's body.ledger and body.epoch say, read without a body and without changing
 // them, also while one runs.
 typedef struct pons_body_files {
-    int64_t lines;       // of the ledger; 0: there is none, or no body ever ran with it
+    int64_t lines;       // of body.ledger; 0: there is none, or no body ever ran with it
     int64_t plain_lines; // of these, without a checksum: of an older version
-    int64_t goals;
-    int64_t torn_bytes; // of a last line without its end: the next body cuts it away
-    int state;          // body.epoch: PONS_OK, PONS_ENOTFOUND, PONS_ECORRUPT, PONS_EIO
-    int64_t epoch;      // issued last; with state PONS_OK
-    bool boots_latched; // the next body starts latched,
-    char origin[16];    // because of this: "boot", "unknown", "fault", "stop"
+    int64_t goals;       // of all its parts
+    int64_t parts;       // sealed ones that have their lines
+    int64_t torn_bytes;  // of a last line without its end: the next body cuts it away
+    int state;           // body.epoch: PONS_OK, PONS_ENOTFOUND, PONS_ECORRUPT, PONS_EIO
+    int64_t epoch;       // issued last; with state PONS_OK
+    bool boots_latched;  // the next body starts latched,
+    char origin[16];     // because of this: "boot", "unknown", "fault", "stop"
     char reason[96];
 } pons_body_files;
 // PONS_ECORRUPT when a line of the ledger is damaged: the error names file, line and the command that

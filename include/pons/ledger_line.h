@@ -31,16 +31,19 @@ typedef enum pons_ledger_kind {
     PONS_LEDGER_LATCH,  // a protective stop has latched
     PONS_LEDGER_RESET,  // it is about to be lifted
     PONS_LEDGER_REPAIR, // damaged lines were left out
+    PONS_LEDGER_PART,   // a new file begins: what the parts before it say
     PONS_LEDGER_KINDS
 } pons_ledger_kind;
 
 typedef struct pons_ledger_note {
     pons_ledger_kind kind;
-    const char *origin, *reason; // latch, reset: of the latch
-    const char *boot_id;         // not of a repair
+    const char *origin, *reason; // latch, reset, part: of the latch
+    const char *boot_id;         // not of a repair, nor of a part
     int64_t ts_ms;               // since 1970
-    bool latched;                // boot: it starts latched
+    bool latched;                // boot: it starts latched; part: a stop is in force
     int64_t lost;                // repair: lines that were left out
+    int64_t after;               // part: parts before it
+    int64_t epoch;               // part: the highest control epoch of these
 } pons_ledger_note;
 
 // Is it about a goal? Else it is a note, of whatever kind.

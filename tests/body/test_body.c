@@ -668,6 +668,41 @@ static void what_cannot_be_recorded_is_not_started(void **state)
     assert_int_equal(bench_ledger(&t, "h", "started"), 1);
 }
 
+// What is older than its audit time is known by its id alone: told of as far as it is, never begun anew.
+static void an_id_that_is_no_longer_kept_is_never_started_again(void **state)
+{
+    (void)state;
+    char path[160];
+    t.opts.ledger_part_mb = 0.0005;
+    t.opts.ledger_size_mb = 0.0;
+    t.opts.ledger_audit_days = 1.0;
+    bench_reboot(&t);
+    bench_hello(&t);
+    bench_goal(&t, "old", "wait", "{\"s\":0}");
+    assert_string_equal(bench_until_result(&t, "old", 5.0), "done 0");
+    const pons_value *known = bench_status(&t, "old"); // sealed, and its line is read there
+    assert_string_equal(pons_get_str(known, "skill", ""), "wait");
+    assert_true(pons_get_bool(known, "same_boot", false));
+    t.time.wall_epoch_ms = 4000000000000; // 2096
+    bench_reboot(&t);
+    bench_hello(&t);
+    bench_forget(&t);
+    bench_goal(&t, "old", "wait", "{\"s\":0}");
+    bench_step(&t, 1.0);
+    assert_string_equal(pons_get_str(bench_last(&t, "rejected"), "code", ""), "forgotten");
+    known = bench_status(&t, "old");
+    assert_true(pons_get_bool(known, "known", false) && pons_get_bool(known, "started", false));
+    assert_string_equal(pons_get_str(known, "state", ""), "done");
+    assert_false(pons_get_bool(known, "same_boot", true));
+    assert_int_equal(bench_ledger(&t, "old", "started"), 0);
+    for (int i = 1; i < 10; i++) {
+        snprintf(path, sizeof path, "%s/body.ledger.%d", t.dir, i);
+        unlink(path);
+        snprintf(path, sizeof path, "%s/body.ledger.%d.ids", t.dir, i);
+        unlink(path);
+    }
+}
+
 static void the_epoch_never_falls(void **state)
 {
     (void)state;
@@ -785,6 +820,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(in_simulation_the_policy_lifts_the_boot_latch, open_house,
                                         close_house),
         WITH_CONTROLLER(what_cannot_be_recorded_is_not_started),
+        WITH_CONTROLLER(an_id_that_is_no_longer_kept_is_never_started_again),
         WITH_CONTROLLER(the_epoch_never_falls),
         WITH_CONTROLLER(the_simulated_world_can_be_changed),
         WITH_CONTROLLER(a_box_that_falls_before_the_wheels_is_a_risk),

@@ -494,6 +494,10 @@ static int open_durable(pons_body *b, const pons_body_options *opts, pons_error 
     if (rc < 0) {
         return rc;
     }
+    const pons__ledger_bounds bounds = {.part_bytes = (int64_t)(opts->ledger_part_mb * 1e6),
+                                        .size_bytes = (int64_t)(opts->ledger_size_mb * 1e6),
+                                        .audit_ms = (int64_t)(opts->ledger_audit_days * 86400e3),
+                                        .clock = b->clock};
     pons__durable past = {0};
     int state_rc = PONS_ENOTFOUND;
     if (b->keeper.path) {
@@ -524,7 +528,11 @@ static int open_durable(pons_body *b, const pons_body_options *opts, pons_error 
                                    .boot_id = b->boot_id,
                                    .ts_ms = pons_wall_ms(&b->clock),
                                    .latched = now.latched};
-    return pons__ledger_note(b->ledger, &note, err);
+    rc = pons__ledger_note(b->ledger, &note, err);
+    if (rc == PONS_OK) {
+        pons__ledger_bound(b->ledger, &bounds);
+    }
+    return rc;
 }
 
 // The policy auto_reset: sim lifts only the body's own doubt, and telemetry goes on saying that it

@@ -29,14 +29,12 @@
 
 static bool latch(pons__witness *ret, pons__origin origin, const char *reason);
 static int read_ledger(const char *path, char **ret, size_t *ret_n, pons_error *err);
-static int repair(const char *path, const char *text, size_t n, int64_t *ret_lost, char *ret_copy,
-                  size_t cap, pons_error *err);
+static int repair(const char *path, int64_t *ret_lost, char *ret_copy, size_t cap, pons_error *err);
 static int keep_copy(const char *path, const char *text, size_t n, char *ret, size_t cap,
                      pons_error *err);
 static int path_in(const char *run_dir, const char *name, char *ret, size_t cap, pons_error *err);
 
-bool pons__boot_latched(const pons__ledger *l, int state_rc, const pons__durable *d,
-                        pons__witness *ret)
+bool pons__boot_latched(pons__ledger *l, int state_rc, const pons__durable *d, pons__witness *ret)
 {
     const pons__witness *said = pons__ledger_witness(l);
     if (state_rc == PONS_OK && d->latched) {
@@ -82,20 +80,9 @@ int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err)
     char ledger[4096], state[4096];
     int rc = path_in(run_dir, "body.ledger", ledger, sizeof ledger, err);
     rc = rc < 0 ? rc : path_in(run_dir, "body.epoch", state, sizeof state, err);
-    char *text = NULL;
-    size_t n = 0;
-    rc = rc < 0 ? rc : read_ledger(ledger, &text, &n, err);
-    if (rc < 0) {
-        return rc;
-    }
     pons__ledger *l = NULL;
-    rc = pons__ledger_parse(text, n, &l, err);
-    free(text);
+    rc = rc < 0 ? rc : pons__ledger_look(ledger, &l, err);
     if (rc < 0) {
-        if (rc == PONS_ECORRUPT && err) { // "the ledger:7"
-            const char *line = strrchr(err->source, ':');
-            pons_error_source(err, "%s%s", ledger, line ? line : "");
-        }
         return rc;
     }
     pons__durable d = {0};
@@ -103,6 +90,7 @@ int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err)
     pons_body_files f = {.lines = pons__ledger_lines(l),
                          .plain_lines = pons__ledger_plain(l),
                          .goals = (int64_t)pons__ledger_goals(l),
+                         .parts = pons__ledger_parts(l),
                          .torn_bytes = (int64_t)pons__ledger_torn(l),
                          .state = pons__durable_load(state, &d, NULL)};
     f.epoch = d.epoch;
@@ -123,44 +111,43 @@ int pons_body_repair(const char *run_dir, int64_t *ret_lost, char *ret_copy, siz
     rc = rc < 0 ? rc : path_in(run_dir, "body.sock", sock, sizeof sock, err);
     // While we listen in its place, no body starts here.
     rc = rc < 0 ? rc : pons_listener_open(sock, &ours, err);
-    char *text = NULL;
-    size_t n = 0;
-    rc = rc < 0 ? rc : read_ledger(ledger, &text, &n, err);
-    if (rc == PONS_OK) {
-        pons__ledger *l = NULL;
-        rc = pons__ledger_parse(text, n, &l, NULL);
-        pons__ledger_close(l);
-        if (rc == PONS_OK) {
-            *ret_lost = 0;
-        } else {
-            rc = repair(ledger, text, n, ret_lost, ret_copy, cap, err);
-        }
+    pons__ledger *l = NULL;
+    if (rc == PONS_OK && pons__ledger_look(ledger, &l, NULL) == PONS_OK) {
+        *ret_lost = 0;
+    } else if (rc == PONS_OK) {
+        rc = repair(ledger, ret_lost, ret_copy, cap, err);
     }
-    free(text);
+    pons__ledger_close(l);
     pons_listener_close(ours);
     return rc;
 }
 
-static int repair(const char *path, const char *text, size_t n, int64_t *ret_lost, char *ret_copy,
-                  size_t cap, pons_error *err)
+// Each sealed part that is damaged, and then the one that is written, which says that there was damage.
+static int repair(const char *path, int64_t *ret_lost, char *ret_copy, size_t cap, pons_error *err)
 {
-    pons_autobuf good = PONS_BUF_INIT;
     int64_t lost = 0;
-    const pons_clock clock = pons_clock_real();
-    int rc = pons__ledger_salvage(text, n, &good, &lost, err);
-    rc = rc < 0 ? rc : keep_copy(path, text, n, ret_copy, cap, err);
+    pons_autobuf good = PONS_BUF_INIT;
+    int rc = pons__ledger_mend_parts(path, keep_copy, ret_copy, cap, &lost, err);
+    char *text = NULL;
+    size_t n = 0;
+    int64_t here = 0;
+    rc = rc < 0 ? rc : read_ledger(path, &text, &n, err);
+    rc = rc < 0 ? rc : pons__ledger_salvage(text, n, &good, &here, err);
+    rc = rc < 0 || here == 0 ? rc : keep_copy(path, text, n, ret_copy, cap, err);
+    free(text);
     if (rc < 0) {
         return rc;
     }
     // What is left out may have been a latch: this line counts as one.
+    const pons_clock clock = pons_clock_real();
     const pons_ledger_note note = {
-        .kind = PONS_LEDGER_REPAIR, .lost = lost, .ts_ms = pons_wall_ms(&clock)};
+        .kind = PONS_LEDGER_REPAIR, .lost = lost + here, .ts_ms = pons_wall_ms(&clock)};
     if (pons__ledger_note_text(&note, &good) < 0) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to repair the ledger");
     }
-    rc = pons__replace_file(path, good.data, good.len, true, err);
+    rc = pons__replace_file(path, (const char *)good.data, good.len, true, err);
     if (rc == PONS_OK) {
-        *ret_lost = lost;
+        *ret_lost = lost + here;
     }
     return rc;
 }

@@ -50,7 +50,7 @@ static int record(pons_body *b, const pons__goal *g, pons_goal_state state);
 static pons_ledger_line ledger_line(const pons_body *b, const pons_message_goal *goal,
                                     int64_t epoch, pons_goal_state state);
 static pons_value *metrics(const pons_body *b, const pons__goal *g);
-static bool over(const pons_ledger_line *line);
+static bool over(const pons__heard *heard);
 static void say_result(pons__client *c, const pons_ledger_line *line);
 static void send_feedback(pons_body *b, pons__goal *g);
 static void take_arm(pons_body *b, const pons__goal *g);
@@ -84,9 +84,9 @@ void pons__goal_cancel(pons_body *b, pons__client *c, const pons_message *msg)
         finish(b, g, PONS_GOAL_CANCELED, 0, "canceled");
         return;
     }
-    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
-    if (over(line)) {
-        say_result(c, line);
+    pons__heard heard;
+    if (pons__ledger_find(b->ledger, goal_id, &heard) && over(&heard)) {
+        say_result(c, &heard.line);
     } else {
         pons__client_error(c, "cancel", "unknown_goal", "goal %.80s is not active here", goal_id);
     }
@@ -103,7 +103,6 @@ void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
         return;
     }
     pons__goal *g = find_active(b, goal_id);
-    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
     if (g && g->state == PONS_GOAL_HELD) {
         g->epoch = b->epoch;
         if (record(b, g, PONS_GOAL_ADOPTED) < 0) {
@@ -116,32 +115,34 @@ void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
         goal_env(b, &env);
         pons__skill_resume(g->skill, &g->run, &env);
     }
-    if (!line) {
+    pons__heard heard;
+    if (!pons__ledger_find(b->ledger, goal_id, &heard)) {
         pons__client_error(c, "adopt", "unknown_goal", "goal %.80s was never heard of", goal_id);
         return;
     }
-    line = pons__ledger_find(b->ledger, goal_id);
-    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ADOPTED,
-                                       .as.answer = {.goal_id = goal_id, .state = line->state}});
-    if (over(line)) {
-        say_result(c, line);
+    pons__client_say(c,
+                     &(pons_report){.type = PONS_REPORT_ADOPTED,
+                                    .as.answer = {.goal_id = goal_id, .state = heard.line.state}});
+    if (over(&heard)) {
+        say_result(c, &heard.line);
     }
 }
 
 void pons__goal_status(pons_body *b, pons__client *c, const pons_message *msg)
 {
     const char *goal_id = msg->as.about.goal_id;
-    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
+    pons__heard heard;
     pons_report r = {.type = PONS_REPORT_STATUS,
                      .as.status = {.goal_id = goal_id, .boot_id = b->boot_id}};
-    if (line) {
+    if (pons__ledger_find(b->ledger, goal_id, &heard)) {
+        const pons_ledger_line *line = &heard.line;
         r.as.status = (pons_report_status){.goal_id = goal_id,
                                            .known = true,
                                            .state = line->state,
                                            .skill = line->skill,
                                            .boot_id = line->boot_id,
                                            .same_boot = strcmp(line->boot_id, b->boot_id) == 0,
-                                           .started = pons__ledger_started(b->ledger, goal_id),
+                                           .started = heard.started,
                                            .end = line->end};
     }
     pons__client_say(c, &r);
@@ -282,9 +283,15 @@ static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64
 static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal)
 {
     const char *goal_id = goal->goal_id;
-    const pons_ledger_line *line = pons__ledger_find(b->ledger, goal_id);
-    if (!line) {
+    pons__heard heard;
+    if (!pons__ledger_find(b->ledger, goal_id, &heard)) {
         return false;
+    }
+    const pons_ledger_line *line = &heard.line;
+    if (!heard.kept) {
+        reject(c, goal_id, "forgotten", "this id was used before; its line %s",
+               heard.removed ? "is no longer kept" : "cannot be read");
+        return true;
     }
     if (strcmp(line->args_hash, goal->args_hash) != 0 || strcmp(line->skill, goal->skill) != 0) {
         reject(c, goal->goal_id, "args_mismatch", "this id was used before with other arguments");
@@ -295,7 +302,7 @@ static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal 
                                                      .state = line->state,
                                                      .known = true,
                                                      .boot_id = line->boot_id}});
-    if (over(line)) {
+    if (over(&heard)) {
         say_result(c, line);
     }
     return true;
@@ -553,10 +560,9 @@ static pons_value *metrics(const pons_body *b, const pons__goal *g)
     return pons_report_metrics_value(&m);
 }
 
-// NULL: it was never heard of.
-static bool over(const pons_ledger_line *line)
+static bool over(const pons__heard *heard)
 {
-    return line && pons_goal_over((pons_goal_state)line->state);
+    return pons_goal_over((pons_goal_state)heard->line.state);
 }
 
 static void say_result(pons__client *c, const pons_ledger_line *line)

@@ -217,7 +217,8 @@ void doctor_body_files(doctor *d)
         doctor_say(d, "ledger", "absent", "no body has run in this workspace yet", NULL);
         return;
     }
-    snprintf(line, sizeof line, "%lld lines, %lld goals", (long long)f.lines, (long long)f.goals);
+    snprintf(line, sizeof line, "%lld lines, %lld goals, %lld sealed parts", (long long)f.lines,
+             (long long)f.goals, (long long)f.parts);
     doctor_say(d, "ledger", "ok", line, NULL);
     if (f.torn_bytes > 0) {
         snprintf(line, sizeof line, "%lld bytes of a last line that was never acknowledged",

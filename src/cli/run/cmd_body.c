@@ -92,10 +92,12 @@ int cmd_body(cli *c, pons_error *err)
         rc = cli_number(battery_text, "--battery", 0.0, 100.0, &battery, err);
     }
     pons_autovalue world = NULL;
+    pons_autovalue rules = NULL;
     char ledger[PATH_MAX + 16], state[PATH_MAX + 16];
     pons_body_options o = PONS_BODY_OPTIONS_INIT;
     cli_skills skills = {0};
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : cli_config(c, &rules, err);
     rc = rc < 0 ? rc : cli_world(world_name, &world, err);
     rc = rc < 0 ? rc : cli_driver(driver, &o.robot, err);
     rc = rc < 0 ? rc : cli_skills_load(skill_names, &skills, err);
@@ -110,6 +112,10 @@ int cmd_body(cli *c, pons_error *err)
     o.n_skills = skills.n;
     o.workspace = c->workspace;
     o.ledger_path = ledger;
+    const pons_value *kept = pons_get(rules, "ledger");
+    o.ledger_part_mb = pons_get_num(kept, "part_mb", o.ledger_part_mb);
+    o.ledger_size_mb = pons_get_num(kept, "size_mb", o.ledger_size_mb);
+    o.ledger_audit_days = pons_get_num(kept, "audit_days", o.ledger_audit_days);
     o.sim_state_path = state;
     o.clock = pons_clock_real();
     o.seed = (uint64_t)seed;
