@@ -33,6 +33,9 @@ typedef struct pons_runtime_options {
     // has skills once it is there. PONS_ENOTFOUND: there is no such driver here, and why.
     int (*body)(void *user, const char *target, const pons_value *record, pons_tools *ret,
                 pons_error *err);
+    // Whether EMBODIED.md and ENVIRONMENT.md of this folder are about this target's body: what it is asked
+    // for is held against them. NULL: it is so for all.
+    bool (*described)(void *user, const char *target);
     // The body's critic, before anything moves; PONS_EREFUSED and why. NULL: nobody.
     int (*judge)(void *user, const pons_tools *robot, const char *skill, const pons_value *args,
                  char *why, size_t cap);

@@ -223,6 +223,53 @@ static void contracts(void **state)
     bench_close(&b);
 }
 
+static void put_embodied(bench *b, const char *actions, const char *limits)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/EMBODIED.md", b->workspace);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f,
+            "# EMBODIED\n\n## Supported Actions\n| Action Type | Description | Parameters |\n"
+            "|---|---|---|\n%s\n## Physical Constraints\n%s\n",
+            actions, limits);
+    assert_int_equal(fclose(f), 0);
+}
+
+// What the folder's files say of its body holds for sessions too; the second time the lesson's name is said.
+static void judged_by_the_files(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    put_files(&b, TARGET("t1", ""), BUILTIN("wait") BUILTIN("navigate_to_pose"),
+              SESSION("s1", "t1", "wait", WAIT("0.1"))
+                  SESSION("s2", "t1", "navigate_to_pose", ", execution: {params: {zone: kitchen}}")
+                      SESSION("s3", "t1", "navigate_to_pose",
+                              ", execution: {params: {zone: kitchen}}, retry: {max_attempts: 3}"));
+    put_embodied(&b, "| wait | | |\n| move_to | | |\n", "- **Max Speed**: 0.5 m/s");
+    bench_start(&b, &p, NULL, RUN);
+    bench_must_exit(&p, 1);
+    expect_begun(&p, NULL, "s1 s2 s3");
+    bench_free(&p);
+    expect(&b, "s1", "succeeded", "");
+    expect(&b, "s2", "failed", "CRITIC_REFUSED");
+    expect(&b, "s3", "failed", "CRITIC_REFUSED");
+    pons_autovalue first = episode(&b, "s2");
+    assert_non_null(strstr(pons_get_str(pons_get(first, "error"), "message", ""),
+                           "can't do target_navigation"));
+    pons_autovalue again = episode(&b, "s3");
+    assert_non_null(
+        strstr(pons_get_str(pons_get(again, "error"), "message", ""), "it failed before: 20"));
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 1);
+    bench_start(&b, &p, NULL, "lessons search --json kitchen");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "lesson", "type", "lesson"), 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static int start_policy(bench *b, proc *server)
 {
     bench_start_program(b, server, POLICY, "--serve");
@@ -439,6 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(order_and_one_a_target, bench_teardown),
         cmocka_unit_test_teardown(contracts, bench_teardown),
+        cmocka_unit_test_teardown(judged_by_the_files, bench_teardown),
         cmocka_unit_test_teardown(a_policy_drives, bench_teardown),
         cmocka_unit_test_teardown(a_bad_policy_moves_nothing, bench_teardown),
         cmocka_unit_test_teardown(a_policy_that_never_ends, bench_teardown),

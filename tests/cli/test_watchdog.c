@@ -82,6 +82,27 @@ static void actions_in_their_order(void **state)
     bench_close(&b);
 }
 
+#define FACE(id, degrees)                                                                          \
+    "{\"action_id\":\"" id "\",\"action_type\":\"target_navigation\",\"params\":"                  \
+    "{\"target_label\":\"kitchen\",\"success_heading_deg\":" degrees "}}"
+
+static void how_it_stands_there(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    put_actions(&b, FACE("a1", "45") ",\n" FACE("a2", "0.000001") ",\n" FACE("a3", "0"));
+    bench_start(&b, &p, NULL, "watchdog hal --once --json " FAST_BODY);
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    expect(&b, "a1", "completed", "");
+    expect(&b, "a2", "failed", "HEADING_NOT_REACHED");
+    expect(&b, "a3", "failed", "BAD_PARAMS");
+    bench_close(&b);
+}
+
 #define ARM(id, type, params)                                                                      \
     "{\"action_id\":\"" id "\",\"action_type\":\"" type "\",\"params\":{" params "}}"
 
@@ -215,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
+        cmocka_unit_test_teardown(how_it_stands_there, bench_teardown),
         cmocka_unit_test_teardown(an_arm, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_middle_of_a_drive, bench_teardown),
         cmocka_unit_test_teardown(one_a_workspace, bench_teardown),

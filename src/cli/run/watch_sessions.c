@@ -33,7 +33,7 @@ typedef struct body_of { // of one target
     struct body_of *next;
     struct watch *w;
     cli c; // its workspace
-    char sock[PATH_MAX + 16], driver[64], world[PATH_MAX];
+    char sock[PATH_MAX + 16], driver[64], world[PATH_MAX], target[PONS_NAME_MAX];
     pid_t pid; // that this process has started; 0: none
     int starts;
     int64_t tried_ms;
@@ -190,6 +190,7 @@ static int open_body(void *user, const char *target, const pons_value *record, p
         return pons_error_set(err, PONS_ENOMEM, "runtime", "no memory for a body");
     }
     b->w = w;
+    snprintf(b->target, sizeof b->target, "%s", target);
     int rc = good_name(target)
                  ? describe_body(w, b, record, err)
                  : pons_error_set(err, PONS_EINVAL, "runtime",
@@ -210,6 +211,18 @@ static int open_body(void *user, const char *target, const pons_value *record, p
     b->next = w->bodies;
     w->bodies = b;
     return PONS_OK;
+}
+
+// The folder's files are about the folder's own body.
+static bool is_described(void *user, const char *target)
+{
+    const watch *w = user;
+    for (const body_of *b = w->bodies; b; b = b->next) {
+        if (strcmp(b->target, target) == 0) {
+            return strcmp(b->c.workspace, w->c->workspace) == 0;
+        }
+    }
+    return false;
 }
 
 static int judge(void *user, const pons_tools *robot, const char *skill, const pons_value *args,
@@ -336,6 +349,7 @@ static int open_parts(watch *w, pons_error *err)
                                     .only = w->o->target,
                                     .seed = pons_rand_u64(&rand),
                                     .body = open_body,
+                                    .described = is_described,
                                     .judge = judge,
                                     .dead = is_dead,
                                     .told = told,

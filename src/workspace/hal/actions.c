@@ -18,7 +18,7 @@
 #define NAVIGATE       "navigate_to_pose"
 #define NEAREST_M      0.1 // success_distance_m is at least this
 #define NEAR_DEFAULT_M 0.6
-#define DOWN_ROLL      3.14159265358979323846 // of a tool that looks down
+#define PI             3.14159265358979323846
 
 static void refuse(pons__ws_call *c, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -150,12 +150,15 @@ static void navigate(const pons_value *params, const pons_value *world,
 {
     const char *label = pons_get_str(params, "target_label", NULL);
     const double near = pons_get_num(params, "success_distance_m", NEAR_DEFAULT_M);
+    const double heading = pons_get_num(params, "success_heading_deg", 0);
     double at[2];
     c->skill = NAVIGATE;
     if (!label) {
         refuse(c, "BAD_PARAMS", "target_navigation needs target_label");
     } else if (near < NEAREST_M) {
         refuse(c, "BAD_PARAMS", "success_distance_m is %g m: at least %g", near, NEAREST_M);
+    } else if (pons_get(params, "success_heading_deg") && !(heading > 0 && heading <= 180)) {
+        refuse(c, "BAD_PARAMS", "success_heading_deg goes from above 0 to 180");
     } else if (named(pons_get(world, "zones"), "id", label)) {
         c->args = pons_object("zone", json_string(label), NULL);
     } else if (position_of(label, world, environment, at)) {
@@ -169,6 +172,31 @@ static void navigate(const pons_value *params, const pons_value *world,
     if (c->args && timeout > 0) {
         json_object_set_new(c->args, "timeout_s", json_real(timeout));
     }
+}
+
+bool pons__ws_heading(const pons_value *action, const pons_value *robot, const pons_value *world,
+                      const pons_ws_doc *environment, double *ret_off_deg, double *ret_most_deg)
+{
+    const pons_value *params = pons_get(action, "params"), *pose = pons_get(robot, "pose");
+    const char *label = pons_get_str(params, "target_label", "");
+    const pons_value *zone = named(pons_get(world, "zones"), "id", label);
+    const pons_value *target = pons_get(zone, "target");
+    double at[2], wanted = 0;
+    if (strcmp(pons_get_str(action, "action_type", ""), "target_navigation") != 0 ||
+        !pons_get(params, "success_heading_deg") || !pose) {
+        return false;
+    }
+    if (pons_get(target, "yaw")) { // a zone says itself how one stands in it
+        wanted = pons_get_num(target, "yaw", 0);
+    } else if (!zone && position_of(label, world, environment, at)) {
+        wanted = atan2(at[1] - pons_get_num(pose, "y", 0), at[0] - pons_get_num(pose, "x", 0));
+    } else {
+        return false;
+    }
+    const double off = remainder(pons_get_num(pose, "yaw", 0) - wanted, 2 * PI);
+    *ret_off_deg = fabs(off) * 180 / PI;
+    *ret_most_deg = pons_get_num(params, "success_heading_deg", 180);
+    return true;
 }
 
 // An argument under the first of these names that is there.
@@ -307,7 +335,7 @@ void pons__ws_action_of(const char *skill, const pons_value *args, const char **
         json_object_set_new(
             *ret_params, "target_pose",
             json_pack("[f,f,f,f,f,f]", pons_get_num(pose, "x", 0), pons_get_num(pose, "y", 0),
-                      pons_get_num(pose, "z", 0), pons_get_num(pose, "roll", DOWN_ROLL),
+                      pons_get_num(pose, "z", 0), pons_get_num(pose, "roll", PI),
                       pons_get_num(pose, "pitch", 0), pons_get_num(pose, "yaw", 0)));
         json_object_del(*ret_params, "pose");
     } else if (strcmp(skill, "place") == 0 && pons_get(args, "at")) {

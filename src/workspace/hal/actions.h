@@ -21,6 +21,10 @@ void pons__ws_call_of(const pons_value *action, const pons_value *tools, const p
 // the caller's.
 void pons__ws_action_of(const char *skill, const pons_value *args, const char **ret_type,
                         pons_value **ret_params);
+// How far a robot that has arrived looks past what it went to, and how far it may, in degrees. false: nobody asked,
+// or it cannot be known.
+bool pons__ws_heading(const pons_value *action, const pons_value *robot, const pons_value *world,
+                      const pons_ws_doc *environment, double *ret_off_deg, double *ret_most_deg);
 // The same action always has the same key, in every life of a watchdog.
 void pons__ws_call_key(const pons_value *action, char ret[64]);
 

@@ -37,6 +37,7 @@ struct pons_hal {
     struct {                // an end that the file has not taken yet
         const char *status; // NULL: none
         pons_value *error, *result;
+        bool looks; // how the robot stands is judged first
     } end;
     pons_ws_judgement judged; // of what runs
     bool lasts;               // its failure would be the same again
@@ -44,7 +45,7 @@ struct pons_hal {
     bool dirty;       // observe again before anything else
     bool ended;       // because something has ended: the body must have looked again itself
     int64_t stale_at; // the body's clock at the first look after that; -1: none yet
-    int64_t seen_ms;  // when the body was seen last
+    int64_t seen_ms, ended_ms; // when the body was seen last; when what ran has ended
 };
 
 static int64_t now(const pons_hal *h)
@@ -172,10 +173,13 @@ static void on_event(pons_hal *h, const pons_tool_event *e, const pons_tools *by
     if (by != h->by || e->call != h->running_call || e->kind == PONS_TOOL_PROGRESS) {
         return;
     }
+    h->ended_ms = now(h);
     if (e->kind == PONS_TOOL_DONE) {
         const pons_value *data = pons_get(e->value, "data");
         h->end.status = "completed";
         h->end.result = pons_value_ref(data ? data : pons_get(e->value, "output"));
+        h->end.looks = h->dirty = h->ended = true;
+        h->stale_at = -1;
     } else {
         const bool unknown = e->error.status == PONS_ECLOSED;
         // What somebody stopped, or what had no body to do it, says nothing of the action.
@@ -186,9 +190,35 @@ static void on_event(pons_hal *h, const pons_tool_event *e, const pons_tools *by
     }
 }
 
+// An arrival that was to look at its target: by where the robot stands now.
+static void judge_heading(pons_hal *h)
+{
+    const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ACTION), "action", h->running);
+    double off = 0, most = 0;
+    char what[160];
+    h->end.looks = false;
+    if (!r ||
+        !pons__ws_heading(r->value, h->robot, h->world, doc(h, PONS_WS_ENVIRONMENT), &off, &most) ||
+        off <= most) {
+        return;
+    }
+    snprintf(what, sizeof what, "it stands %.1f degrees off its target; success_heading_deg is %g",
+             off, most);
+    pons_value_unref(h->end.result);
+    h->end.result = NULL;
+    h->end.status = "failed";
+    h->end.error = error_of("HEADING_NOT_REACHED", what, "");
+}
+
 // Until the file takes it, the action counts as running.
 static void write_end(pons_hal *h)
 {
+    if (h->end.looks && h->dirty && h->connected) {
+        return;
+    }
+    if (h->end.looks) {
+        judge_heading(h);
+    }
     if (!h->end.status || !write_action(h, h->running, h->end.status, pons_value_ref(h->end.error),
                                         pons_value_ref(h->end.result))) {
         return;
@@ -209,8 +239,10 @@ static void write_end(pons_hal *h)
     h->end.status = NULL;
     h->end.error = h->end.result = NULL;
     h->running_call = 0;
-    h->dirty = h->ended = true;
-    h->stale_at = -1;
+    if (h->seen_ms <= h->ended_ms) { // else it was seen behind the end already
+        h->dirty = h->ended = true;
+        h->stale_at = -1;
+    }
 }
 
 static void begin(pons_hal *h, const char *id, uint64_t call, const pons_tools *by)

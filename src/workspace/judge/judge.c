@@ -248,6 +248,7 @@ static const char *listed(const ws_body *b, const char *type)
     static const char *const names[][3] = {{"navigate_to_pose", "target_navigation", "move_to"},
                                            {"pick", "pick_up", "pick"},
                                            {"put_down", "place", "place"},
+                                           {"follow_actions", "target_navigation", "move_to"},
                                            {"look", "localize", "localize"}};
     const char *best = type;
     size_t i;

@@ -15,6 +15,7 @@
 #include "pons/memory.h"
 #include "pons/rand.h"
 #include "pons/workspace_critic.h"
+#include "workspace/hal/actions.h"
 #include "workspace/runtime/parts.h"
 
 #include <errno.h>
@@ -36,7 +37,8 @@
 #define STEPS_MAX    1000 // of an episode
 #define QUERY        "query_world"
 
-typedef enum phase { BODY, LOOK, ASK, CALL, OVER, LOST } phase;
+// SEE: what the body says of itself, by which the next step is judged. LOOK: the same for a policy.
+typedef enum phase { BODY, LOOK, ASK, SEE, CALL, OVER, LOST } phase;
 
 struct rt_run {
     pons_runtime *r;
@@ -53,6 +55,9 @@ struct rt_run {
     int64_t step; // of all of them
     bool acted;   // a step was asked of the body, as far as anybody can know
     bool resumed, adopts;
+    bool ended, lasts,
+        learnt;       // a step has just; its failure would be the same again; it is in LESSONS
+    int64_t stale_at; // the body's clock at the first look after a step's end; -1: none yet
     int64_t began_ms, phase_ms, spent_ms, wall_ms;
     uint64_t call;
     pons_value *steps, *result;
@@ -247,9 +252,35 @@ static void next_plan(rt_run *s)
     }
 }
 
-static bool judged(rt_run *s, const char *skill, const pons_value *args)
+// The workspace's critic, when its files are about this body; false: it is refused, and a lesson says why.
+static bool passes_files(rt_run *s, const char *skill, const pons_value *args,
+                         const pons_value *robot)
+{
+    pons_autovalue params = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_ws_judgement j = {0};
+    const char *type = NULL;
+    if (s->r->o.described && !s->r->o.described(s->r->o.user, s->target)) {
+        return true;
+    }
+    pons__ws_action_of(skill, args, &type, &params);
+    const pons_ws_asked asked = {.action_type = type, .params = params, .robot = robot};
+    pons_ws_judge(s->r->o.place, &asked, &j);
+    const bool ok = j.ok;
+    if (!ok) {
+        s->learnt = pons_ws_learn(s->r->o.place, &asked, &j, &ignored) >= 0;
+        over(s, PONS_SESSION_FAILED, "CRITIC_REFUSED", "%s", j.why);
+    }
+    pons_ws_judgement_clear(&j);
+    return ok;
+}
+
+static bool judged(rt_run *s, const char *skill, const pons_value *args, const pons_value *robot)
 {
     char why[RT_WHY_MAX] = "";
+    if (!passes_files(s, skill, args, robot)) {
+        return false;
+    }
     if (s->r->o.judge && s->r->o.judge(s->r->o.user, &s->body->tools, skill, args, why,
                                        sizeof why) == PONS_EREFUSED) {
         over(s, PONS_SESSION_FAILED, "CRITIC_REFUSED", "%s", why);
@@ -258,18 +289,37 @@ static bool judged(rt_run *s, const char *skill, const pons_value *args)
     return true;
 }
 
+// Asks the body what it says of itself. False: it cannot be asked.
+static bool query(rt_run *s)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue none = json_object();
+    s->call = s->r->next_call++;
+    if (s->body->tools.ops->start(s->body->tools.self, s->call, QUERY, none, QUERY, &err) < 0) {
+        over(s, PONS_SESSION_FAILED, "BODY_NOT_THERE", "%s", err.message);
+        return false;
+    }
+    return true;
+}
+
 static void next_call(rt_run *s)
+{
+    if (!call_now(s)) {
+        next_plan(s);
+        return;
+    }
+    enter(s, SEE);
+    query(s);
+}
+
+static void start_call(rt_run *s, const pons_value *robot)
 {
     const pons_value *c = call_now(s), *args = pons_get(c, "args");
     const char *skill = pons_get_str(c, "skill", "");
     const pons_tools *t = &s->body->tools;
     pons_error err = PONS_ERROR_INIT;
     char key[64];
-    if (!c) {
-        next_plan(s);
-        return;
-    }
-    if (!judged(s, skill, args)) {
+    if (!judged(s, skill, args, robot)) {
         return;
     }
     const bool acted = s->acted;
@@ -291,6 +341,18 @@ static void next_call(rt_run *s)
         s->acted = acted;
         over(s, PONS_SESSION_FAILED, "BODY_NOT_THERE", "%s", err.message);
     }
+}
+
+// What is newest when a step ends is older than its end: the first report behind it counts.
+static void seen(rt_run *s, const pons_value *robot)
+{
+    const int64_t at = pons_get_int(robot, "robot_ms", 0);
+    if (s->ended && at > 0 && (s->stale_at < 0 || at == s->stale_at)) {
+        s->stale_at = at; // s->call is 0: the next step asks again
+        return;
+    }
+    s->ended = false;
+    start_call(s, robot);
 }
 
 static void adopt(rt_run *s)
@@ -327,6 +389,8 @@ static void call_failed(rt_run *s, const pons_error *e)
         over(s, PONS_SESSION_FAILED, e->status == PONS_EREFUSED ? "BODY_REFUSED" : "BODY_NOT_THERE",
              "%s", e->message);
     } else {
+        // What somebody stopped says nothing of the action.
+        s->lasts = e->status == PONS_EIO && !strcasestr(e->message, "stop");
         over(s, PONS_SESSION_FAILED, "SKILL_FAILED", "%s", e->message);
     }
 }
@@ -340,6 +404,8 @@ static void call_done(rt_run *s, const pons_value *value)
     add_step(s, data, NULL);
     s->at++;
     s->step++;
+    s->ended = true;
+    s->stale_at = -1;
     next_call(s);
 }
 
@@ -398,7 +464,6 @@ static void ask(rt_run *s, const pons_value *status)
 static void look(rt_run *s)
 {
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue none = json_object();
     if (s->call) {
         return; // asked
     }
@@ -410,10 +475,7 @@ static void look(rt_run *s)
         }
         pons__rt_watch(s->r, pons__policy_fd(s->policy));
     }
-    s->call = s->r->next_call++;
-    if (s->body->tools.ops->start(s->body->tools.self, s->call, QUERY, none, QUERY, &err) < 0) {
-        over(s, PONS_SESSION_FAILED, "BODY_NOT_THERE", "%s", err.message);
-    }
+    query(s);
 }
 
 static void answered(rt_run *s)
@@ -494,6 +556,12 @@ void pons__rt_run_event(rt_run *s, pons_tool_event *e)
             ask(s, status);
         } else {
             s->call = 0; // the body is away: it is looked for again, until its time is over
+        }
+    } else if (s->phase == SEE) {
+        const pons_value *status = pons_get(e->value, "data");
+        s->call = 0;
+        if (e->kind == PONS_TOOL_DONE && pons_get_bool(status, "connected", false)) {
+            seen(s, pons_get(status, "robot"));
         }
     } else if (s->phase == CALL) {
         s->call = 0;
@@ -614,9 +682,20 @@ static void learn(const rt_run *s)
 {
     pons_error ignored = PONS_ERROR_INIT;
     pons_ws_judgement j = {0};
-    const pons_ws_asked asked = {.action_type = pons_get_str(s->session, "skill_ref", ""),
-                                 .params = pons_get(pons_get(s->session, "execution"), "params"),
-                                 .robot_id = s->target};
+    const char *skill = pons_get_str(call_now(s), "skill", ""), *type = "session";
+    pons_autovalue params = NULL;
+    if (s->learnt) {
+        return;
+    }
+    if (s->lasts) { // the step itself: it is refused by this lesson's name under the same conditions
+        pons__ws_action_of(skill, pons_get(call_now(s), "args"), &type, &params);
+    } else {
+        const pons_value *given = pons_get(pons_get(s->session, "execution"), "params");
+        params = given ? json_copy((json_t *)given) : json_object();
+        json_object_set_new(params, "skill",
+                            json_string(pons_get_str(s->session, "skill_ref", "")));
+    }
+    const pons_ws_asked asked = {.action_type = type, .params = params};
     pons_ws_judge(s->r->o.place, &asked, &j);
     pons_ws_learn_failure(s->r->o.place, &asked, &j, s->why.code, s->why.why, &ignored);
     pons_ws_judgement_clear(&j);
@@ -686,7 +765,8 @@ bool pons__rt_run_step(rt_run *s)
     }
     if (s->phase != OVER && session_left_ms(s) <= 0) {
         too_late(s, "SESSION_TIMEOUT", "the session's time is over");
-    } else if ((s->phase == CALL || s->phase == LOOK) && in_phase > skill_ms(s)) {
+    } else if ((s->phase == CALL || s->phase == LOOK || s->phase == SEE) &&
+               in_phase > skill_ms(s)) {
         too_late(s, "SKILL_TIMEOUT", "a step took longer than it may");
     }
     if (s->phase == BODY) {
@@ -694,6 +774,9 @@ bool pons__rt_run_step(rt_run *s)
     }
     if (s->phase == LOOK) {
         look(s);
+    }
+    if (s->phase == SEE && !s->call) {
+        query(s);
     }
     if (s->phase == ASK) {
         answered(s);
