@@ -255,14 +255,16 @@ typedef struct pons_fleet_play {
     double tasks_per_robot_hour; // 0: there is always more to do
     double robot_kills_per_hour; // of the whole fleet; they come back after 1 to 10 minutes
     double kills_of_orchestrator_per_hour;
-    bool greedy, lanes_alone;                   // the simple baseline
+    double people_per_hour;   // who step onto a lane where no robot is, for 20 s to 5 minutes
+    bool greedy, lanes_alone; // the simple baseline
     void (*progress)(void *user, double hours); // NULL: nobody asks
     void *user;
 } pons_fleet_play;
 
 // Returns PONS_OK also when the judge found something: the report says so, {robots, hours, seed, map{},
 // tasks{done, failed, unknown, lost, twice, per_robot_hour, bound_per_robot_hour}, waits{longest_s,
-// mean_s, p99_s, reason}, distance_m, energy_pct, charges, moves, shared_zones, deadlocks, kills{},
+// mean_s, p99_s, reason}, distance_m, energy_pct, charges, moves, shared_zones (a
+// robot sent where another one, or a person, is), deadlocks, unsafe_states, kills{},
 // reassigned_s, memory_bytes, flow: [per zone]}. ret_svg (NULL: none): the flow as a picture.
 int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf *ret_svg,
                         pons_error *err);

@@ -20,6 +20,7 @@ static void is_sound(const pons_value *r)
     const pons_value *tasks = pons_get(r, "tasks");
     assert_int_equal(pons_get_int(r, "shared_zones", -1), 0);
     assert_int_equal(pons_get_int(r, "deadlocks", -1), 0);
+    assert_int_equal(pons_get_int(r, "unsafe_states", -1), 0);
     assert_int_equal(pons_get_int(tasks, "lost", -1), 0);
     assert_int_equal(pons_get_int(tasks, "twice", -1), 0);
     assert_int_equal(pons_get_int(tasks, "failed", -1), 0);
@@ -62,6 +63,36 @@ static void dead_before_it_ever_moved(void **state)
                                               .robot_kills_per_hour = 120.0,
                                               .kills_of_orchestrator_per_hour = 60.0});
     is_sound(r);
+}
+
+// A zone that is kept for a dead robot, since the orchestrator began again, has somebody else on it:
+// when that one has left, nobody may count on it.
+static void kept_zones_are_gone_round(void **state)
+{
+    (void)state;
+    pons_autovalue r = play((pons_fleet_play){.robots = 100,
+                                              .hours = 3.0,
+                                              .seed = 6,
+                                              .robot_kills_per_hour = 120.0,
+                                              .kills_of_orchestrator_per_hour = 60.0});
+    is_sound(r);
+}
+
+// Nobody is sent where a person stands, also where that zone was a dead robot's, or the orchestrator has
+// just begun again.
+static void people_are_gone_round(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 3; seed <= 5; seed++) {
+        pons_autovalue r = play((pons_fleet_play){.robots = 100,
+                                                  .hours = 2.0,
+                                                  .seed = seed,
+                                                  .robot_kills_per_hour = 120.0,
+                                                  .kills_of_orchestrator_per_hour = 60.0,
+                                                  .people_per_hour = 120.0});
+        is_sound(r);
+        assert_true(pons_get_int(r, "people", 0) > 100);
+    }
 }
 
 // Who had not started is somebody else's within 15 s.
@@ -107,6 +138,8 @@ int main(void)
         cmocka_unit_test(a_hundred_for_an_hour),
         cmocka_unit_test(robots_and_orchestrators_die),
         cmocka_unit_test(dead_before_it_ever_moved),
+        cmocka_unit_test(kept_zones_are_gone_round),
+        cmocka_unit_test(people_are_gone_round),
         cmocka_unit_test(what_had_not_started_is_given_on),
         cmocka_unit_test(a_seed_is_a_game),
         cmocka_unit_test(beats_the_simple_way),

@@ -19,7 +19,7 @@ static void progress(void *user, double hours);
 int cli_fleet_simulate(cli *c, pons_error *err)
 {
     const char *robots = "100", *hours = "1", *seed = "1", *seeds = "1", *map = NULL, *svg = NULL;
-    const char *rate = NULL, *kills = NULL, *core_kills = NULL, *baseline = NULL;
+    const char *rate = NULL, *kills = NULL, *core_kills = NULL, *people = NULL, *baseline = NULL;
     const cli_option options[] = {
         {"--robots", "N", "how many; default 100", &robots},
         {"--hours", "H", "of the virtual clock; default 1", &hours},
@@ -31,11 +31,12 @@ int cli_fleet_simulate(cli *c, pons_error *err)
         {"--kills", "X", "robots that die in an hour; they come back after 1 to 10 minutes",
          &kills},
         {"--orchestrator-kills", "X", "of the orchestrator, in an hour", &core_kills},
+        {"--people", "X", "who step onto a lane in an hour, for 20 s to 5 minutes", &people},
         {"--baseline", NULL, "to compare: nearest robot first, one robot on a way at a time",
          &baseline},
         {"--svg", "FILE", "the flow as a picture", &svg},
         {NULL, NULL, NULL, NULL}};
-    double n = 0, h = 0, s = 0, many = 1, r = 0, k = 0, o = 0;
+    double n = 0, h = 0, s = 0, many = 1, r = 0, k = 0, o = 0, p = 0;
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 0) {
         return cli_bad(err, "fleet simulate: what is '%s'?", c->argv[0]);
@@ -46,6 +47,7 @@ int cli_fleet_simulate(cli *c, pons_error *err)
     rc = rc < 0 ? rc : cli_number(seeds, "--seeds", 1, SEEDS_MAX, &many, err);
     rc = rc < 0 || !rate ? rc : cli_number(rate, "--rate", 0.001, 1000, &r, err);
     rc = rc < 0 || !kills ? rc : cli_number(kills, "--kills", 0.001, 100000, &k, err);
+    rc = rc < 0 || !people ? rc : cli_number(people, "--people", 0.001, 1e6, &p, err);
     rc = rc < 0 || !core_kills
              ? rc
              : cli_number(core_kills, "--orchestrator-kills", 0.001, 600, &o, err);
@@ -58,6 +60,7 @@ int cli_fleet_simulate(cli *c, pons_error *err)
                             .tasks_per_robot_hour = r,
                             .robot_kills_per_hour = k,
                             .kills_of_orchestrator_per_hour = o,
+                            .people_per_hour = p,
                             .greedy = baseline != NULL,
                             .lanes_alone = baseline != NULL,
                             .progress = isatty(STDERR_FILENO) ? progress : NULL};
@@ -90,8 +93,9 @@ static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t se
         cli_flush();
         const pons_value *tasks = pons_get(report, "tasks");
         sound = sound && pons_get_int(report, "shared_zones", 1) == 0 &&
-                pons_get_int(report, "deadlocks", 1) == 0 && pons_get_int(tasks, "lost", 1) == 0 &&
-                pons_get_int(tasks, "twice", 1) == 0;
+                pons_get_int(report, "deadlocks", 1) == 0 &&
+                pons_get_int(report, "unsafe_states", 1) == 0 &&
+                pons_get_int(tasks, "lost", 1) == 0 && pons_get_int(tasks, "twice", 1) == 0;
         rc = svg && i == 0 ? write_file(svg, &picture, err) : PONS_OK;
     }
     pons_fleet_map_destroy(play->map);
@@ -130,9 +134,10 @@ static void show(const pons_value *r)
     cli_out("  driven     %.1f km in %lld moves, %.0f batteries, %lld charges\n",
             pons_get_num(r, "distance_m", 0) / 1000.0, (long long)pons_get_int(r, "moves", 0),
             pons_get_num(r, "energy_pct", 0) / 100.0, (long long)pons_get_int(r, "charges", 0));
-    cli_out("  safety     %lld shared zones, %lld deadlocks\n",
+    cli_out("  safety     %lld shared zones, %lld deadlocks, %lld states that were not safe\n",
             (long long)pons_get_int(r, "shared_zones", 0),
-            (long long)pons_get_int(r, "deadlocks", 0));
+            (long long)pons_get_int(r, "deadlocks", 0),
+            (long long)pons_get_int(r, "unsafe_states", 0));
     if (pons_get_int(kills, "robots", 0) + pons_get_int(kills, "orchestrator", 0) > 0) {
         cli_out("  kills      %lld robots, %lld of the orchestrator; %lld tasks given to others, "
                 "after %.1f s at most\n",

@@ -34,6 +34,7 @@ struct pons_fleet {
     int32_t *dock_of;  // (zones) whose dock it is
     float *dock_m;     // (zones) to the nearest dock [m]; < 0: not asked yet
     bool *closed;      // (zones)
+    bool *blocked;     // (zones) by a person's or a sensor's word
     uint16_t *heading; // (zones) robots that have a task whose next stop it is
 };
 

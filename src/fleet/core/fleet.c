@@ -59,6 +59,7 @@ int pons_fleet_create(const pons_fleet_options *options, const pons_fleet_robot 
     f->dock_of = pons_need(map->n * sizeof *f->dock_of);
     f->dock_m = pons_need(map->n * sizeof *f->dock_m);
     f->closed = pons_need_zeroed(map->n, 1);
+    f->blocked = pons_need_zeroed(map->n, 1);
     f->heading = pons_need_zeroed(map->n, sizeof *f->heading);
     for (size_t z = 0; z < map->n; z++) {
         f->dock_of[z] = -1;
@@ -86,6 +87,7 @@ void pons_fleet_destroy(pons_fleet *f)
         free(f->dock_of);
         free(f->dock_m);
         free(f->closed);
+        free(f->blocked);
         free(f->heading);
         free(f);
     }
@@ -186,6 +188,8 @@ static void come_back(pons_fleet *f, const pons_fleet_report *report)
         pons__traffic_dead(&f->traffic, report->robot, false, f->now_ms);
         if (report->zone == m->next) {
             pons__traffic_entered(&f->traffic, report->robot, f->now_ms);
+        } else if (m->next >= 0 && report->next < 0 && f->traffic.blocked[m->next]) {
+            pons__traffic_revoke(&f->traffic, report->robot, f->now_ms);
         } else if (m->next >= 0 && report->next < 0) { // what was sent never came
             pons__fleet_command(f, PONS_FLEET_MOVE, report->robot);
         }
@@ -230,7 +234,8 @@ static void lose(pons_fleet *f, int32_t robot)
 void pons_fleet_block(pons_fleet *f, int32_t zone, bool blocked, int64_t now_ms)
 {
     pons__fleet_clock(f, now_ms);
-    if (zone >= 0 && (size_t)zone < f->map->n) {
+    if (zone >= 0 && (size_t)zone < f->map->n && f->blocked[zone] != blocked) {
+        f->blocked[zone] = blocked;
         pons__traffic_block(&f->traffic, zone, blocked, f->now_ms);
     }
 }

@@ -73,7 +73,7 @@ void pons__sim_obey(pons__sim *s, const pons_fleet_command *c)
         const double m = pons__map_step(s->map, b->zone, c->zone);
         b->charging = false;
         b->next = c->zone;
-        if (++s->standing[b->next] > 1) {
+        if (++s->standing[b->next] > 1 || s->people[b->next]) {
             s->shared++;
         }
         s->moves++;

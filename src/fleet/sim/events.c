@@ -7,23 +7,33 @@ static bool sooner(const pons__sim_event *a, const pons__sim_event *b)
     return a->at_ms < b->at_ms || (a->at_ms == b->at_ms && a->order < b->order);
 }
 
-void pons__sim_push(pons__sim *s, int64_t at_ms, pons__sim_kind kind, int32_t robot)
+static void push(pons__sim *s, pons__sim_event e)
 {
     if (s->n_heap == s->cap_heap) {
         s->cap_heap = s->cap_heap ? s->cap_heap * 2 : 1024;
         s->heap = pons_need_more(s->heap, s->cap_heap * sizeof *s->heap);
     }
-    const pons__sim_event e = {.at_ms = at_ms,
-                               .order = ++s->orders,
-                               .kind = kind,
-                               .robot = robot,
-                               .life = robot >= 0 ? s->bodies[robot].life : 0};
+    e.order = ++s->orders;
     size_t at = s->n_heap++;
     while (at > 0 && sooner(&e, &s->heap[(at - 1) / 2])) {
         s->heap[at] = s->heap[(at - 1) / 2];
         at = (at - 1) / 2;
     }
     s->heap[at] = e;
+}
+
+void pons__sim_push(pons__sim *s, int64_t at_ms, pons__sim_kind kind, int32_t robot)
+{
+    push(s, (pons__sim_event){.at_ms = at_ms,
+                              .kind = kind,
+                              .robot = robot,
+                              .zone = -1,
+                              .life = robot >= 0 ? s->bodies[robot].life : 0});
+}
+
+void pons__sim_push_zone(pons__sim *s, int64_t at_ms, pons__sim_kind kind, int32_t zone)
+{
+    push(s, (pons__sim_event){.at_ms = at_ms, .kind = kind, .robot = -1, .zone = zone});
 }
 
 bool pons__sim_pop(pons__sim *s, pons__sim_event *ret)

@@ -14,15 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_MS    500
-#define BEAT_MS    1000
-#define LOOK_MS    60000
-#define BACKLOG    0.5 // waiting tasks for each robot, where there is always more to do
-#define HOUR_MS    3600000.0
-#define DEADLOCK_S 1200.0 // nobody waits that long for anything else, but for a dead robot
+#define TICK_MS       500
+#define BEAT_MS       1000
+#define LOOK_MS       60000
+#define SAFE_ROBOTS   200 // whose states are judged at every tick, not each minute
+#define BACKLOG       0.5 // waiting tasks for each robot, where there is always more to do
+#define HOUR_MS       3600000.0
+#define PERSON_MIN_MS 20000
+#define PERSON_MAX_MS 300000
+#define DEADLOCK_S    1200.0 // nobody waits that long for anything else, but for a dead robot
 
 static int start_core(pons__sim *s, pons_error *err);
 static void kill_core(pons__sim *s);
+static void person(pons__sim *s);
 static void make_task(pons__sim *s);
 static void fill_backlog(pons__sim *s);
 static void look(pons__sim *s);
@@ -52,6 +56,7 @@ int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf 
     if (rc >= 0) {
         pons_rand_seed(&s.rand, play->seed);
         s.standing = pons_need_zeroed(s.map->n, sizeof *s.standing);
+        s.people = pons_need_zeroed(s.map->n, sizeof *s.people);
         s.flow = pons_need_zeroed(s.map->n, sizeof *s.flow);
         s.stations = pons_need(s.map->n * sizeof *s.stations);
         s.legs = pons_need_zeroed(play->robots, sizeof *s.legs);
@@ -73,6 +78,9 @@ int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf 
         }
         if (play->robot_kills_per_hour > 0.0) {
             pons__sim_push(&s, some_time(&s, play->robot_kills_per_hour), PONS__SIM_KILL, -1);
+        }
+        if (play->people_per_hour > 0.0) {
+            pons__sim_push(&s, some_time(&s, play->people_per_hour), PONS__SIM_PERSON, -1);
         }
         if (play->kills_of_orchestrator_per_hour > 0.0) {
             pons__sim_push(&s, some_time(&s, play->kills_of_orchestrator_per_hour),
@@ -99,6 +107,7 @@ int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf 
         pons_fleet_map_destroy(s.map);
     }
     free(s.standing);
+    free(s.people);
     free(s.flow);
     free(s.stations);
     free(s.legs);
@@ -140,6 +149,10 @@ static int step(pons__sim *s, const pons__sim_event *e, pons_error *err)
                 fill_backlog(s);
             }
             pons_fleet_tick(s->core, s->now_ms);
+            // Often where it costs little: a state that is not safe may last for a second.
+            if (s->play->robots <= SAFE_ROBOTS) {
+                s->unsafe += !pons_fleet_safe(s->core);
+            }
         }
         pons__sim_push(s, s->now_ms + TICK_MS, PONS__SIM_TICK, -1);
         break;
@@ -160,6 +173,16 @@ static int step(pons__sim *s, const pons__sim_event *e, pons_error *err)
                        PONS__SIM_KILL_CORE, -1);
         return rc;
     }
+    case PONS__SIM_PERSON:
+        person(s);
+        pons__sim_push(s, s->now_ms + some_time(s, s->play->people_per_hour), PONS__SIM_PERSON, -1);
+        break;
+    case PONS__SIM_PERSON_GONE:
+        s->people[e->zone] = 0;
+        if (s->core) {
+            pons_fleet_block(s->core, e->zone, false, s->now_ms);
+        }
+        break;
     case PONS__SIM_TASK:
         if (s->core) {
             make_task(s);
@@ -306,6 +329,11 @@ static int start_core(pons__sim *s, pons_error *err)
     for (size_t i = 0; i < s->n_live && rc >= 0; i++) {
         rc = pons_fleet_restore_task(s->core, &s->live[i], err);
     }
+    for (size_t z = 0; z < s->map->n && rc >= 0; z++) {
+        if (s->people[z]) {
+            pons_fleet_block(s->core, (int32_t)z, true, s->now_ms);
+        }
+    }
     if (rc >= 0) {
         pons__sim_beat(s); // they say where they are
     }
@@ -318,6 +346,23 @@ static void kill_core(pons__sim *s)
     s->core = NULL;
 }
 
+// On a lane where no robot is, and that none has been given.
+static void person(pons__sim *s)
+{
+    const int32_t zone = (int32_t)pons_rand_below(&s->rand, s->map->lanes);
+    const int64_t stays_ms =
+        PERSON_MIN_MS + (int64_t)pons_rand_below(&s->rand, PERSON_MAX_MS - PERSON_MIN_MS);
+    if (s->standing[zone] > 0 || s->people[zone]) {
+        return;
+    }
+    s->people[zone] = 1;
+    s->persons++;
+    if (s->core) {
+        pons_fleet_block(s->core, zone, true, s->now_ms);
+    }
+    pons__sim_push_zone(s, s->now_ms + stays_ms, PONS__SIM_PERSON_GONE, zone);
+}
+
 // ---- the judge ----------------------------------------------------------------------------------
 
 static void look(pons__sim *s)
@@ -328,7 +373,12 @@ static void look(pons__sim *s)
     if (!s->core) {
         return;
     }
-    s->unsafe += !pons_fleet_safe(s->core);
+    if (s->play->robots > SAFE_ROBOTS) {
+        s->unsafe += !pons_fleet_safe(s->core);
+    }
+    for (size_t z = 0; z < s->map->n && s->play->people_per_hour > 0.0; z++) {
+        s->dead_ms = s->people[z] ? s->now_ms : s->dead_ms;
+    }
     for (size_t i = 0; i < s->play->robots; i++) {
         s->dead_ms = s->bodies[i].alive ? s->dead_ms : s->now_ms;
     }

@@ -13,6 +13,8 @@ typedef enum pons__sim_kind {
     PONS__SIM_TICK,
     PONS__SIM_KILL,
     PONS__SIM_KILL_CORE,
+    PONS__SIM_PERSON, // steps onto a lane
+    PONS__SIM_PERSON_GONE,
     PONS__SIM_START_CORE,
     PONS__SIM_TASK,
     PONS__SIM_LOOK // the judge
@@ -22,7 +24,8 @@ typedef struct pons__sim_event {
     int64_t at_ms;
     uint64_t order;
     pons__sim_kind kind;
-    int32_t robot;
+    int32_t robot; // -1: none
+    int32_t zone;  // of a person
     uint32_t life; // of the robot: what another life had begun does not happen
 } pons__sim_event;
 
@@ -55,13 +58,14 @@ typedef struct pons__sim {
     size_t n_heap, cap_heap;
     uint64_t orders;
     pons_rand rand;
-    int64_t now_ms, dead_ms; // dead_ms: when a dead robot was seen last
+    int64_t now_ms, dead_ms; // dead_ms: when a dead robot, or a person, was seen last
     int32_t *stations;
     size_t n_stations;
     uint8_t *done; // (tasks) how often each stop was done: two bits each
     uint32_t n_tasks, cap_tasks;
     // The judge's own.
     uint8_t *standing; // (zones) robots on it
+    uint8_t *people;   // (zones) 1: somebody stands on it
     uint64_t *flow;    // (zones) robots that have entered it
     int64_t shared, deadlocks, unsafe;
     uint64_t moves, moves_before;
@@ -70,12 +74,13 @@ typedef struct pons__sim {
     double wait_s, longest_s;
     char longest_why[160];
     double distance_m, energy_pct, ideal_s;
-    int64_t charges, tasks_done, tasks_failed, twice, kills, core_kills, reassigned;
+    int64_t persons, charges, tasks_done, tasks_failed, twice, kills, core_kills, reassigned;
     int64_t *lost_ms; // (robots) since when it is dead with a task that was not started; 0: not
     double reassigned_s;
 } pons__sim;
 
 void pons__sim_push(pons__sim *s, int64_t at_ms, pons__sim_kind kind, int32_t robot);
+void pons__sim_push_zone(pons__sim *s, int64_t at_ms, pons__sim_kind kind, int32_t zone);
 bool pons__sim_pop(pons__sim *s, pons__sim_event *ret);
 
 // bodies.c

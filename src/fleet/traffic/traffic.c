@@ -65,6 +65,7 @@ void pons__traffic_init(pons__traffic *t, pons_fleet_map *map, size_t n, double 
     t->claimed = pons_need(map->n * sizeof(int32_t));
     memset(t->claimed, 0xff, map->n * sizeof(int32_t));
     t->kept = pons_need_zeroed(map->n, sizeof *t->kept);
+    t->blocked = pons_need_zeroed(map->n, sizeof *t->blocked);
     t->shut = pons_need_zeroed(map->n, 1);
     t->shut_before = pons_need_zeroed(map->n, 1);
     t->shut_bay = pons_need_zeroed(map->n, 1);
@@ -91,6 +92,7 @@ void pons__traffic_fini(pons__traffic *t)
     free(t->waiters);
     free(t->path);
     free(t->kept);
+    free(t->blocked);
     free(t->shut);
     free(t->shut_before);
     free(t->shut_bay);
@@ -141,8 +143,8 @@ static bool stop_keeping(pons__traffic *t, int32_t robot)
     for (size_t i = 0; i < m->n; i++) {
         const int32_t z = m->leg[i];
         if (--t->kept[z] == 0 && t->holder[z] == PONS__KEPT) {
-            t->holder[z] = PONS__NOBODY;
-            t->shut[z] = false;
+            t->shut[z] = t->blocked[z] > 0;
+            t->holder[z] = t->shut[z] ? PONS__BLOCKED : PONS__NOBODY;
         }
     }
     m->n = 0;
@@ -267,7 +269,8 @@ void pons__traffic_entered(pons__traffic *t, int32_t robot, int64_t now_ms)
         t->shut[m->at] = false;
     }
     free_zone(t, left, now_ms);
-    if (shut) {
+    if (shut ||
+        t->shut[left]) { // or it is kept for one who was there before the restart, or blocked
         shut_changed(t, now_ms);
     }
     if (m->wants && m->next < 0 && m->waits < 0) {
@@ -311,12 +314,39 @@ void pons__traffic_dead(pons__traffic *t, int32_t robot, bool dead, int64_t now_
     }
 }
 
+void pons__traffic_revoke(pons__traffic *t, int32_t robot, int64_t now_ms)
+{
+    pons__mover *m = &t->at[robot];
+    const int32_t next = m->next;
+    if (next < 0) {
+        return;
+    }
+    m->next = -1;
+    m->since = now_ms;
+    set_leg(t, robot, NULL, 0); // it begins somewhere else now
+    if (pons__map_bay(t->map, m->at)) {
+        t->moving--;
+        m->stuck = false;
+        t->shut[m->at] = false;
+    } else {
+        m->stuck = true;
+        t->shut[m->at] = true;
+    }
+    t->shut[next] = false;
+    free_zone(t, next, now_ms);
+    shut_changed(t, now_ms);
+}
+
 void pons__traffic_block(pons__traffic *t, int32_t zone, bool blocked, int64_t now_ms)
 {
-    if (blocked && t->holder[zone] == PONS__NOBODY) {
-        t->holder[zone] = PONS__BLOCKED;
+    if (!blocked && t->blocked[zone] == 0) {
+        return;
+    }
+    t->blocked[zone] = (uint16_t)(t->blocked[zone] + (blocked ? 1 : -1));
+    if (t->blocked[zone] == 1 && t->holder[zone] == PONS__NOBODY) {
+        t->holder[zone] = PONS__BLOCKED; // where a robot is, or may be, it is when that has left
         t->shut[zone] = true;
-    } else if (!blocked && t->holder[zone] == PONS__BLOCKED) {
+    } else if (t->blocked[zone] == 0 && t->holder[zone] == PONS__BLOCKED) {
         t->shut[zone] = false;
         free_zone(t, zone, now_ms);
     }
@@ -621,8 +651,8 @@ static void stop_waiting(pons__traffic *t, int32_t robot)
 // Nobody has it any more: the longest wait first.
 static void free_zone(pons__traffic *t, int32_t zone, int64_t now_ms)
 {
-    t->holder[zone] = t->kept[zone] ? PONS__KEPT : PONS__NOBODY;
-    t->shut[zone] = t->shut[zone] || t->kept[zone];
+    t->holder[zone] = t->kept[zone] ? PONS__KEPT : t->blocked[zone] ? PONS__BLOCKED : PONS__NOBODY;
+    t->shut[zone] = t->shut[zone] || t->holder[zone] != PONS__NOBODY;
     for (int32_t r = t->waiters[zone]; r >= 0;) {
         const int32_t after = t->at[r].next_waiter;
         try_move(t, r, now_ms);

@@ -31,6 +31,7 @@ typedef struct pons__traffic {
     int32_t *holder;   // (zones)
     int32_t *booked;   // (zones) bays: by whom
     uint16_t *kept;    // (zones) by how many that are not on the map
+    uint16_t *blocked; // (zones) by how many that are no robots
     int32_t *waiters;  // (zones) the first, longest wait first
     bool *shut;        // (zones) has a blocked, stuck or dead one on it
     bool *shut_bay;    // (zones) a bay that nobody is sent to
@@ -76,6 +77,8 @@ void pons__traffic_take(pons__traffic *t, int32_t robot, int64_t now_ms); // off
 void pons__traffic_send(pons__traffic *t, int32_t robot, int32_t to, int64_t now_ms);
 void pons__traffic_entered(pons__traffic *t, int32_t robot, int64_t now_ms); // its next zone
 void pons__traffic_dead(pons__traffic *t, int32_t robot, bool dead, int64_t now_ms);
+// A zone that it was given and never heard of is nobody's again.
+void pons__traffic_revoke(pons__traffic *t, int32_t robot, int64_t now_ms);
 void pons__traffic_block(pons__traffic *t, int32_t zone, bool blocked, int64_t now_ms);
 // All who wait are looked at again, the longest wait first.
 void pons__traffic_again(pons__traffic *t, int64_t now_ms);
