@@ -108,9 +108,10 @@ typedef struct pons_fleet_task {
     int64_t created_ms;
     // Filled by the core; of a task that is given back after a restart, by the caller.
     pons_fleet_task_state state;
-    int32_t robot; // -1: none
-    size_t stop;   // the one that is next, or at work
-    bool working;  // at that stop
+    int32_t robot;   // -1: none
+    size_t stop;     // the one that is next, or at work
+    bool working;    // at that stop
+    bool cancelling; // a person has said so while it was at work
 } pons_fleet_task;
 
 typedef struct pons_fleet_robot {
@@ -164,6 +165,8 @@ typedef struct pons_fleet_options {
     pons_fleet_map *map;   // outlives it
     int64_t lost_after_ms; // default 10,000
     double moving_max;     // robots on lanes at once, as a part of the lanes; default 0.20
+    double keep_pct;       // of the battery, that a robot has left back at a dock; default 15
+    double low_pct;        // a robot with less goes to a dock when it has nothing to do; default 35
     bool greedy;           // nearest robot first instead of the cheapest matching, to compare with
     bool lanes_alone; // a robot goes when its whole way is free, and has all of it; to compare with
     // A command for a robot. By then all that it follows from has been told (durable).
@@ -177,7 +180,7 @@ typedef struct pons_fleet_options {
 } pons_fleet_options;
 #define PONS_FLEET_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        .lost_after_ms = 10000, .moving_max = 0.20                                                 \
+        .lost_after_ms = 10000, .moving_max = 0.20, .keep_pct = 15.0, .low_pct = 35.0              \
     }
 
 // PONS_EINVAL: fewer bays than robots, an id that is there twice.

@@ -263,11 +263,18 @@ static bool read_some(proc *p, int64_t until_ms)
     return true;
 }
 
+// Strings as they are, booleans by their words.
+static bool is_value(const pons_value *v, const char *value)
+{
+    return json_is_boolean(v) ? strcmp(json_is_true(v) ? "true" : "false", value) == 0
+                              : strcmp(json_is_string(v) ? json_string_value(v) : "", value) == 0;
+}
+
 static bool fits(const pons_value *ev, const char *type, const char *key, const char *value)
 {
     return strcmp(pons_get_str(ev, "type", ""), type) == 0 &&
-           (!key || strcmp(pons_get_str(ev, key, ""), value) == 0 ||
-            strcmp(pons_get_str(pons_get(ev, "decision"), key, ""), value) == 0);
+           (!key || is_value(pons_get(ev, key), value) ||
+            is_value(pons_get(pons_get(ev, "decision"), key), value));
 }
 
 const pons_value *bench_await(proc *p, const char *type, const char *key, const char *value)

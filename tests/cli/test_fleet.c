@@ -113,6 +113,98 @@ static void done_once_whatever_is_killed_when(void **state)
     bench_close(&b);
 }
 
+// A stop is a skill with its arguments; a skill that the robot has not fails its task, and no other one.
+static void a_stop_is_a_skill(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_must_fail(&b, "fleet assign x --stops 'kitchen:speak{\"text\":'", 2, "no JSON");
+    bench_must_fail(&b, "fleet assign x --stops 'kitchen:{}'", 2, "which skill");
+    assert_int_equal(
+        bench_run(&b, "fleet assign say --stops 'kitchen:speak{\"text\":\"a, b\"},desk'"), 0);
+    assert_int_equal(bench_run(&b, "fleet assign fly --stops 'bedroom:fly{}'"), 0);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "task", "state", "done"), 1);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "fleet status --all --json");
+    assert_non_null(
+        strstr(pons_get_str(bench_await(&p, "task", "state", "failed"), "reason", ""), "fly"));
+    bench_must_exit(&p, 0);
+    assert_int_equal(started(&b, "speak"), 1);
+    assert_int_equal(started(&b, "wait"), 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// What its robot is at work at ends there, also when the orchestrator dies between the word and the end.
+static void cancelled_at_work(void **state)
+{
+    (void)state;
+    bench b;
+    pons_value *said = NULL;
+    char words[64];
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    assert_int_equal(
+        bench_run_json(&b, "fleet assign long --stops 'kitchen:wait{\"s\":3600}' --json", &said),
+        0);
+    proc p = {0};
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_await(&p, "task", "working", "true");
+    snprintf(words, sizeof words, "fleet cancel %s", pons_get_str(said, "id", ""));
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, words), 0);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_await(&p, "task", "cancelling", "true");
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "fleet status --all --json"); // it may have ended in any of the lives
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "task", "state", "cancelled"), 1);
+    assert_true(started(&b, "wait") <= 1); // 0: it died before its brain had sent it
+    bench_free(&p);
+    pons_value_unref(said);
+    bench_close(&b);
+}
+
+// Nobody goes where a person has said that nobody goes, also after the orchestrator has begun again.
+static void blocked_by_a_person(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_must_fail(&b, "fleet block nowhere", 2, "no zone 'nowhere'");
+    assert_int_equal(bench_run(&b, "fleet block corridor-2"), 0);
+    assert_int_equal(bench_run(&b, "fleet assign far --stops kitchen"), 0);
+    for (int life = 0; life < 2; life++) {
+        bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+        bench_await(&p, "task", "state", life == 0 ? "waiting" : "assigned");
+        if (life == 1) {
+            assert_int_equal(bench_run(&b, "fleet unblock corridor-2"), 0);
+            bench_must_exit(&p, 0);
+            assert_int_equal(bench_count(&p, "task", "state", "done"), 1);
+        } else {
+            assert_int_equal(started(&b, "wait"), 0);
+            bench_signal(&p, SIGKILL);
+            bench_finish(&p);
+        }
+        bench_free(&p);
+    }
+    bench_close(&b);
+}
+
 static void cancelled_before_anybody_heard_of_it(void **state)
 {
     (void)state;
@@ -139,6 +231,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(shared_and_own_workspaces, bench_teardown),
         cmocka_unit_test_teardown(done_once_whatever_is_killed_when, bench_teardown),
+        cmocka_unit_test_teardown(a_stop_is_a_skill, bench_teardown),
+        cmocka_unit_test_teardown(cancelled_at_work, bench_teardown),
+        cmocka_unit_test_teardown(blocked_by_a_person, bench_teardown),
         cmocka_unit_test_teardown(cancelled_before_anybody_heard_of_it, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli fleet", tests, NULL, NULL);

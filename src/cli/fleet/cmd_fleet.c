@@ -7,9 +7,9 @@ static const struct {
     const char *name;
     int (*run)(cli *c, pons_error *err);
 } words[] = {
-    {"run", cli_fleet_run},           {"status", cli_fleet_status}, {"assign", cli_fleet_assign},
-    {"cancel", cli_fleet_cancel},     {"settle", cli_fleet_settle}, {"clear", cli_fleet_clear},
-    {"simulate", cli_fleet_simulate},
+    {"run", cli_fleet_run},       {"status", cli_fleet_status},   {"assign", cli_fleet_assign},
+    {"cancel", cli_fleet_cancel}, {"settle", cli_fleet_settle},   {"clear", cli_fleet_clear},
+    {"block", cli_fleet_block},   {"unblock", cli_fleet_unblock}, {"simulate", cli_fleet_simulate},
 };
 
 int cmd_fleet(cli *c, pons_error *err)
@@ -25,6 +25,8 @@ int cmd_fleet(cli *c, pons_error *err)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         return cli_parse(c, NULL, err);
     }
-    return cli_bad(
-        err, "fleet: use run, status, assign, cancel, settle, clear or simulate, not '%s'", word);
+    return cli_bad(err,
+                   "fleet: use run, status, assign, cancel, settle, clear, block, unblock or "
+                   "simulate, not '%s'",
+                   word);
 }

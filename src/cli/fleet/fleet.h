@@ -55,5 +55,7 @@ int cli_fleet_assign(cli *c, pons_error *err);
 int cli_fleet_cancel(cli *c, pons_error *err);
 int cli_fleet_settle(cli *c, pons_error *err);
 int cli_fleet_clear(cli *c, pons_error *err);
+int cli_fleet_block(cli *c, pons_error *err);
+int cli_fleet_unblock(cli *c, pons_error *err);
 
 #endif

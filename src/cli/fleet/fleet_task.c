@@ -24,14 +24,15 @@ pons_value *cli_fleet_task_value(const cli_fleet_file *f, const pons_fleet_map *
                               json_string(pons_fleet_map_zone(map, (size_t)t->stops[i])->id));
     }
     cli_fleet_needs_text(f, t->capabilities, needs, sizeof needs);
-    return pons_object(
-        "id", json_string(t->id), "name", pons_string(*t->name ? t->name : t->id), "stops", stops,
-        "requirements", json_string(needs), "payload_kg", json_real(t->payload_kg), "priority",
-        json_string(pons_fleet_priorities[t->priority]), "deadline_ms",
-        json_integer(t->deadline_ms), "created_ms", json_integer(t->created_ms), "state",
-        json_string(pons_fleet_task_states[t->state]), "robot",
-        t->robot >= 0 ? json_string(robots[t->robot].id) : json_null(), "stop",
-        json_integer((json_int_t)t->stop), "working", json_boolean(t->working), NULL);
+    return pons_object("id", json_string(t->id), "name", pons_string(*t->name ? t->name : t->id),
+                       "stops", stops, "requirements", json_string(needs), "payload_kg",
+                       json_real(t->payload_kg), "priority",
+                       json_string(pons_fleet_priorities[t->priority]), "deadline_ms",
+                       json_integer(t->deadline_ms), "created_ms", json_integer(t->created_ms),
+                       "state", json_string(pons_fleet_task_states[t->state]), "robot",
+                       t->robot >= 0 ? json_string(robots[t->robot].id) : json_null(), "stop",
+                       json_integer((json_int_t)t->stop), "working", json_boolean(t->working),
+                       "cancelling", json_boolean(t->cancelling), NULL);
 }
 
 int cli_fleet_task_read(const cli_fleet_file *f, const pons_fleet_map *map,
@@ -45,7 +46,8 @@ int cli_fleet_task_read(const cli_fleet_file *f, const pons_fleet_map *map,
                          .deadline_ms = pons_get_int(v, "deadline_ms", 0),
                          .created_ms = pons_get_int(v, "created_ms", 0),
                          .stop = (size_t)pons_get_int(v, "stop", 0),
-                         .working = pons_get_bool(v, "working", false)};
+                         .working = pons_get_bool(v, "working", false),
+                         .cancelling = pons_get_bool(v, "cancelling", false)};
     const char *id = pons_get_str(v, "id", ""), *robot = pons_get_str(v, "robot", NULL);
     const int priority = find_word(pons_fleet_priorities, pons_get_str(v, "priority", "normal"));
     const int state = find_word(pons_fleet_task_states, pons_get_str(v, "state", "waiting"));

@@ -1,4 +1,4 @@
-// fleet_words.c - `pons fleet status|assign|cancel|settle|clear`: what is said to the orchestrator, from
+// fleet_words.c - `pons fleet status|assign|cancel|settle|clear|block|unblock`: what is said to the orchestrator, from
 // any process, and how things stand. A word is durable when the command ends; it is heard when an
 // orchestrator runs.
 #include "cli/fleet/fleet.h"
@@ -39,6 +39,35 @@ int cli_fleet_clear(cli *c, pons_error *err)
     return rc < 0 ? rc : about(c, "clear", "clear", json_object(), err);
 }
 
+static int block(cli *c, bool blocked, pons_error *err)
+{
+    cli_fleet_file file = {0};
+    pons_fleet_map *map = NULL;
+    int rc = cli_parse(c, NULL, err);
+    rc = rc < 0 ? rc : cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_fleet_load(c, &file, err);
+    rc = rc < 0 ? rc : pons_fleet_map_load(file.map, &map, err);
+    if (rc >= 0 && c->argc == 1 && pons_fleet_map_find(map, c->argv[0]) < 0) {
+        rc = cli_bad(err, "%s has no zone '%s'", file.map, c->argv[0]);
+    }
+    rc = rc < 0 ? rc
+                : about(c, blocked ? "block" : "unblock", "block",
+                        pons_object("blocked", json_boolean(blocked), NULL), err);
+    pons_fleet_map_destroy(map);
+    cli_fleet_free(&file);
+    return rc;
+}
+
+int cli_fleet_block(cli *c, pons_error *err)
+{
+    return block(c, true, err);
+}
+
+int cli_fleet_unblock(cli *c, pons_error *err)
+{
+    return block(c, false, err);
+}
+
 int cli_fleet_settle(cli *c, pons_error *err)
 {
     const char *done = NULL, *failed = NULL;
@@ -54,11 +83,57 @@ int cli_fleet_settle(cli *c, pons_error *err)
                           pons_object("done", json_boolean(done != NULL), NULL), err);
 }
 
+// "kitchen:pick{\"object\": \"cup\"},desk": zones, and what is done there.
+static int read_stops(const char *text, pons_value *zones, pons_value *work, pons_error *err)
+{
+    for (const char *at = text; *at;) {
+        const char *stop = at;
+        const size_t n_zone = strcspn(at, ",:");
+        pons_value *what = json_null();
+        json_array_append_new(zones, json_stringn(stop, n_zone));
+        at += n_zone;
+        if (*at == ':') {
+            const size_t n_skill = strcspn(++at, ",{");
+            const char *skill = at;
+            pons_value *parameters = NULL;
+            at += n_skill;
+            if (*at == '{') {
+                json_error_t wrong;
+                parameters =
+                    json_loads(at, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &wrong);
+                if (!parameters) {
+                    return cli_bad(err,
+                                   "fleet assign: --stops: what '%.*s' is given is no JSON: %s",
+                                   (int)n_skill, skill, wrong.text);
+                }
+                at += wrong.position;
+            }
+            what = pons_object("skill", json_stringn(skill, n_skill), "parameters",
+                               parameters ? parameters : json_object(), NULL);
+            if (n_skill == 0 || !json_is_string(pons_get(what, "skill"))) {
+                pons_value_unref(what);
+                return cli_bad(err, "fleet assign: --stops: which skill at '%.*s'?", (int)n_zone,
+                               stop);
+            }
+        }
+        json_array_append_new(work, what);
+        if (*at == ',') {
+            at++;
+        } else if (*at) {
+            return cli_bad(err, "fleet assign: --stops: what is '%s'?", at);
+        }
+    }
+    return PONS_OK;
+}
+
 int cli_fleet_assign(cli *c, pons_error *err)
 {
     const char *stops = NULL, *needs = "", *payload = "0", *priority = "normal", *deadline = NULL;
     const cli_option options[] = {
-        {"--stops", "ZONE,…", "the stations where it is done, one after the other", &stops},
+        {"--stops", "ZONE[:SKILL{…}],…",
+         "where it is done, one after the other, and what: a skill with its arguments; else it "
+         "waits there 2 s",
+         &stops},
         {"--needs", "A+B", "capabilities that its robot must have", &needs},
         {"--payload", "KG", "that its robot must carry", &payload},
         {"--priority", "WORD", "high, normal (the default) or low", &priority},
@@ -79,20 +154,19 @@ int cli_fleet_assign(cli *c, pons_error *err)
     rc = rc < 0 ? rc : cli_fleet_load(c, &file, err);
     rc = rc < 0 ? rc : pons_fleet_map_load(file.map, &map, err);
     rc = rc < 0 ? rc : cli_fleet_needs(&file, needs, &bits, err);
+    pons_autovalue list = json_array();
+    pons_autovalue work = json_array();
+    rc = rc < 0 ? rc : read_stops(stops, list, work, err);
     if (rc >= 0) {
         const pons_clock clock = pons_clock_real();
         const int64_t now = pons_wall_ms(&clock);
-        char id[PONS_NAME_MAX], words[512], *save = NULL;
-        pons_value *list = json_array();
+        char id[PONS_NAME_MAX];
         cli_new_thread(id);
-        snprintf(words, sizeof words, "%s", stops);
-        for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
-            json_array_append_new(list, json_string(w));
-        }
         pons_autovalue v = pons_object(
-            "id", json_string(id), "name", pons_string(c->argv[0]), "stops", list, "requirements",
-            json_string(needs), "payload_kg", json_real(kg), "priority", json_string(priority),
-            "deadline_ms", json_integer(s > 0.0 ? now + (int64_t)(s * 1000.0) : 0), "created_ms",
+            "id", json_string(id), "name", pons_string(c->argv[0]), "stops", pons_value_ref(list),
+            "do", pons_value_ref(work), "requirements", json_string(needs), "payload_kg",
+            json_real(kg), "priority", json_string(priority), "deadline_ms",
+            json_integer(s > 0.0 ? now + (int64_t)(s * 1000.0) : 0), "created_ms",
             json_integer(now), NULL);
         rc = cli_fleet_task_read(&file, map, NULL, 0, v, &t, err); // what cannot be is told here
         rc = rc < 0 ? rc : post(c, "task", v, err);
@@ -126,7 +200,7 @@ static void show_task(const cli *c, const pons_value *t)
     for (size_t i = 0; i < json_array_size(stops); i++) {
         cli_out("%s%s", i ? " > " : "", json_string_value(json_array_get(stops, i)));
     }
-    cli_out("\n");
+    cli_out("%s%s\n", pons_get(t, "reason") ? ": " : "", pons_get_str(t, "reason", ""));
 }
 
 int cli_fleet_status(cli *c, pons_error *err)

@@ -64,6 +64,8 @@ void cli_unit_close(cli_unit *u)
 {
     pons_brain_close(u->brain);
     u->brain = NULL;
+    pons_value_unref(u->work);
+    u->work = NULL;
     if (u->body > 0) {
         kill(u->body, SIGTERM);
         waitpid(u->body, NULL, 0);
@@ -78,12 +80,15 @@ static void set_key(cli_unit *u, const char *from, const char *to)
     if (u->kind == PONS_FLEET_MOVE) {
         snprintf(u->key, sizeof u->key, "%s: %s > %s (fleet %lld)", u->robot->is.id, from, to,
                  (long long)u->number);
+    } else if (u->kind == PONS_FLEET_CHARGE) {
+        snprintf(u->key, sizeof u->key, "%s: charge at %s (fleet %lld)", u->robot->is.id, from,
+                 (long long)u->number);
     } else {
         snprintf(u->key, sizeof u->key, "%s, stop %zu (%s)", u->name, u->stop + 1, u->task);
     }
 }
 
-void cli_unit_note(cli_unit *u, const pons_fleet_command *c)
+void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *work)
 {
     if (c->what == PONS_FLEET_MOVE) {
         if (u->open && u->kind == PONS_FLEET_MOVE && u->to == c->zone) {
@@ -99,9 +104,19 @@ void cli_unit_note(cli_unit *u, const pons_fleet_command *c)
         snprintf(u->task, sizeof u->task, "%s", c->task->id);
         snprintf(u->name, sizeof u->name, "%s", *c->task->name ? c->task->name : c->task->id);
         u->stop = c->stop;
-    } else {
-        return; // charging is the body's own, and what runs is ended by its own end
+        pons_value_unref(u->work);
+        u->work = json_is_object(work) ? pons_value_ref((pons_value *)work) : NULL;
+    } else if (c->what == PONS_FLEET_CHARGE) {
+        if (u->open && u->kind == PONS_FLEET_CHARGE) {
+            return;
+        }
+        u->number++;
+    } else { // its brain is told, and its task's end is the stop's
+        u->canceled = u->open && u->kind == PONS_FLEET_WORK;
+        return;
     }
+    u->canceled = false;
+    u->task_id[0] = '\0';
     u->kind = c->what;
     u->open = true;
     u->posted = u->told = u->ok = false;
@@ -109,16 +124,20 @@ void cli_unit_note(cli_unit *u, const pons_fleet_command *c)
     u->key[0] = '\0';
 }
 
+static const char *const kinds[] = {
+    [PONS_FLEET_MOVE] = "move", [PONS_FLEET_WORK] = "work", [PONS_FLEET_CHARGE] = "charge"};
+
 pons_value *cli_unit_value(const cli_unit *u, const pons_fleet_map *map)
 {
     const pons_fleet_zone *at = pons_fleet_map_zone(map, (size_t)u->at);
     return pons_object(
-        "number", json_integer(u->number), "kind",
-        json_string(u->kind == PONS_FLEET_MOVE ? "move" : "work"), "at", json_string(at->id), "to",
+        "number", json_integer(u->number), "kind", json_string(kinds[u->kind]), "at",
+        json_string(at->id), "to",
         u->to >= 0 ? json_string(pons_fleet_map_zone(map, (size_t)u->to)->id) : json_null(), "task",
         json_string(u->task), "name", json_string(u->name), "stop",
-        json_integer((json_int_t)u->stop), "open", json_boolean(u->open), "ok", json_boolean(u->ok),
-        NULL);
+        json_integer((json_int_t)u->stop), "work", u->work ? pons_value_ref(u->work) : json_null(),
+        "canceled", json_boolean(u->canceled), "open", json_boolean(u->open), "ok",
+        json_boolean(u->ok), NULL);
 }
 
 static void read_item(cli_unit *u, const pons_fleet_map *map, const pons_value *v)
@@ -128,14 +147,20 @@ static void read_item(cli_unit *u, const pons_fleet_map *map, const pons_value *
     }
     const int32_t at = pons_fleet_map_find(map, pons_get_str(v, "at", ""));
     u->number = pons_get_int(v, "number", 0);
-    u->kind = strcmp(pons_get_str(v, "kind", ""), "work") == 0 ? PONS_FLEET_WORK : PONS_FLEET_MOVE;
+    const char *kind = pons_get_str(v, "kind", "");
+    u->kind = strcmp(kind, kinds[PONS_FLEET_WORK]) == 0     ? PONS_FLEET_WORK
+              : strcmp(kind, kinds[PONS_FLEET_CHARGE]) == 0 ? PONS_FLEET_CHARGE
+                                                            : PONS_FLEET_MOVE;
+    const pons_value *work = pons_get(v, "work");
+    u->work = json_is_object(work) ? pons_value_ref((pons_value *)work) : NULL;
+    u->canceled = pons_get_bool(v, "canceled", false);
     u->at = at >= 0 ? at : u->at;
     u->to = pons_fleet_map_find(map, pons_get_str(v, "to", ""));
     snprintf(u->task, sizeof u->task, "%s", pons_get_str(v, "task", ""));
     snprintf(u->name, sizeof u->name, "%s", pons_get_str(v, "name", ""));
     u->stop = (size_t)pons_get_int(v, "stop", 0);
     u->ok = pons_get_bool(v, "ok", false);
-    u->open = pons_get_bool(v, "open", false) && (u->kind == PONS_FLEET_WORK || u->to >= 0);
+    u->open = pons_get_bool(v, "open", false) && (u->kind != PONS_FLEET_MOVE || u->to >= 0);
 }
 
 // ---- its brain ----------------------------------------------------------------------------------
@@ -171,30 +196,40 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
         if (rc >= 0 && unread == 0) {
             u->given_ms = now;
             u->posted = true;
-            rc = post(u, map, err);
+            if (u->canceled) { // it has never heard of it
+                u->open = u->ok = false;
+                u->told = true;
+            } else {
+                rc = post(u, map, err);
+            }
         }
+    }
+    if (rc >= 0 && u->open && u->canceled && *u->task_id && now - u->told_ms >= AGAIN_MS) {
+        u->told_ms = now;
+        pons_autovalue word =
+            pons_object("word", json_string("cancel"), "task", json_string(u->task_id), "by",
+                        json_string("fleet"), NULL);
+        rc = pons_inbox_post(u->store, u->thread, "kernel", "control", word, err);
     }
     return rc;
 }
 
-static bool has(const pons_value *list, const char *key, const char **ret_status)
+static const pons_value *find(const pons_value *list, const char *key)
 {
     size_t i = 0;
     const pons_value *t = NULL;
     json_array_foreach(list, i, t)
     {
         if (strcmp(pons_get_str(t, "text", ""), key) == 0) {
-            *ret_status = pons_get_str(t, "status", "");
-            return true;
+            return t;
         }
     }
-    return false;
+    return NULL;
 }
 
 static void look(cli_unit *u, const pons_value *status)
 {
     const pons_value *pose = pons_get(status, "pose"), *active = pons_get(status, "active_task");
-    const char *how = "";
     u->connected = json_is_object(pons_get(status, "body")) && json_is_object(pose);
     u->x = pons_get_num(pose, "x", NAN);
     u->y = pons_get_num(pose, "y", NAN);
@@ -202,17 +237,23 @@ static void look(cli_unit *u, const pons_value *status)
     if (!u->open || !*u->key) {
         return;
     }
-    if (strcmp(pons_get_str(active, "text", ""), u->key) == 0 ||
-        has(pons_get(status, "queue"), u->key, &how)) {
+    const pons_value *mine = strcmp(pons_get_str(active, "text", ""), u->key) == 0
+                                 ? active
+                                 : find(pons_get(status, "queue"), u->key);
+    if (mine) {
         u->posted = true;
+        snprintf(u->task_id, sizeof u->task_id, "%s", pons_get_str(mine, "id", ""));
         return;
     }
-    if (!has(pons_get(status, "finished"), u->key, &how)) {
+    mine = find(pons_get(status, "finished"), u->key);
+    if (!mine) {
         return;
     }
+    const char *how = pons_get_str(mine, "status", "");
+    snprintf(u->why, sizeof u->why, "%s", pons_get_str(mine, "reason", ""));
     u->posted = true;
     u->ok = strcmp(how, "succeeded") == 0;
-    if (u->kind == PONS_FLEET_MOVE && !u->ok) { // another attempt, under another key
+    if (u->kind != PONS_FLEET_WORK && !u->ok) { // another attempt, under another key
         u->number++;
         u->key[0] = '\0';
         u->posted = false;
@@ -227,20 +268,31 @@ static void look(cli_unit *u, const pons_value *status)
 static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err)
 {
     char text[256], id[64];
+    const char *action = "navigate_to_pose";
     if (u->kind == PONS_FLEET_MOVE) {
         const pons_fleet_zone *a = pons_fleet_map_zone(map, (size_t)u->at);
         const pons_fleet_zone *b = pons_fleet_map_zone(map, (size_t)u->to);
         snprintf(text, sizeof text, "{\"pose\":{\"x\":%.3f,\"y\":%.3f,\"yaw\":%.4f}}", b->x, b->y,
                  atan2(b->y - a->y, b->x - a->x));
         snprintf(id, sizeof id, "plan_move_%lld", (long long)u->number);
+    } else if (u->kind == PONS_FLEET_CHARGE) {
+        action = "dock_to_charger";
+        snprintf(text, sizeof text, "{}");
+        snprintf(id, sizeof id, "plan_charge_%lld", (long long)u->number);
     } else {
+        action = pons_get_str(u->work, "skill", "wait");
         snprintf(text, sizeof text, "{\"s\":%g}", WORK_S);
         snprintf(id, sizeof id, "plan_%s_%zu", u->task, u->stop);
     }
+    char *parameters = NULL;
+    if (u->kind == PONS_FLEET_WORK && u->work &&
+        pons_value_dump(pons_get(u->work, "parameters"), &parameters) < 0) {
+        return pons_error_set(err, PONS_ENOMEM, "fleet", "out of memory");
+    }
     pons_plan_step step = {.step_id = 1,
-                           .action = u->kind == PONS_FLEET_MOVE ? "navigate_to_pose" : "wait",
+                           .action = action,
                            .tool_call_type = PONS_TOOL_EXECUTE,
-                           .parameters = text,
+                           .parameters = parameters ? parameters : text,
                            .status = PONS_STEP_PENDING};
     const pons_plan fields = {.plan_id = id,
                               .goal = u->key,
@@ -253,6 +305,7 @@ static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err)
     int rc = pons_plan_create(&fields, &plan, err);
     rc = rc < 0 ? rc : pons_brain_add_plan(u->brain, plan, err);
     pons_plan_destroy(plan);
+    free(parameters);
     return rc;
 }
 

@@ -14,7 +14,7 @@ typedef struct cli_unit {
     pons_brain *brain;
     pid_t body;
     int starts;
-    int64_t tried_ms, given_ms, looked_ms;
+    int64_t tried_ms, given_ms, looked_ms, told_ms;
     char world[PATH_MAX + 32];
     char thread[PONS_NAME_MAX];
     // What it was given: kept as an item before it is said to the brain.
@@ -23,8 +23,12 @@ typedef struct cli_unit {
     int32_t at, to; // zones; to: of a MOVE
     char task[PONS_FLEET_NAME_MAX], name[96];
     size_t stop;
+    pons_value *work; // of a WORK: {skill, parameters}; NULL: it waits
     char key[256];
     bool open, posted, ok;
+    char why[256];               // how its last task ended
+    bool canceled;               // and its brain has been told
+    char task_id[PONS_NAME_MAX]; // of its brain, when that has it
     // What the brain says.
     bool connected, told; // told: an end that the orchestrator has not heard
     double x, y, battery_pct;
@@ -38,8 +42,8 @@ int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_
 void cli_unit_close(cli_unit *u);
 // Does what is due; sets told when what it was given has ended.
 int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err);
-// What a command says, when it is not that already.
-void cli_unit_note(cli_unit *u, const pons_fleet_command *c);
+// What a command says, when it is not that already. work: what a WORK is, {skill, parameters}; NULL: to wait.
+void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *work);
 // What is to be kept of it.
 pons_value *cli_unit_value(const cli_unit *u, const pons_fleet_map *map);
 

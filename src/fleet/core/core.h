@@ -16,8 +16,8 @@ typedef struct pons__robot {
 
 typedef struct pons__task {
     pons_fleet_task is;
-    bool used, cancelled; // cancelled: a person has said so while it was at work
-    int64_t order;        // in which they came
+    bool used;
+    int64_t order; // in which they came
 } pons__task;
 
 struct pons_fleet {

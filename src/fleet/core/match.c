@@ -1,7 +1,7 @@
 // match.c - which robot does which task, and which dock it goes to.
 //
 // Who can: has the capabilities, carries as much, has been heard of in the last 3 s, has nothing else to
-// do, finds a way, and comes back to a dock with KEEP_PCT of its battery. What it costs, in seconds: the
+// do, finds a way, and comes back to a dock with keep_pct of its battery. What it costs, in seconds: the
 // way to the first stop, those who are going there too, and a dock soon when the battery is low after
 // it. What is urgent costs less than anything that is not, and what has waited, less by the second.
 #include "fleet/core/core.h"
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 
 #define FRESH_MS     3000
-#define KEEP_PCT     15.0
-#define LOW_PCT      35.0 // it goes to a dock when it has nothing to do
 #define QUEUE_S      25.0 // for each robot that is going to the same stop
 #define CHARGE_S     60.0
 #define CLASS_S      100000.0 // between two priorities
@@ -125,11 +123,11 @@ static double cost(pons_fleet *f, const pons__task *t, int32_t robot)
     }
     const double left = r->battery_pct - way * r->is.pct_per_m;
     const double back = pons__fleet_to_dock(f, t->is.stops[t->is.n_stops - 1]) * r->is.pct_per_m;
-    if (!(left - back >= KEEP_PCT)) { // also when there is no way
+    if (!(left - back >= f->o.keep_pct)) { // also when there is no way
         return INFINITY;
     }
     return first / r->is.speed_mps + QUEUE_S * f->heading[t->is.stops[0]] +
-           (left < LOW_PCT ? CHARGE_S : 0.0);
+           (left < f->o.low_pct ? CHARGE_S : 0.0);
 }
 
 // The way to the nearest dock that is in order. A map without docks: batteries are changed by hand.
@@ -173,7 +171,7 @@ static void take_greedily(const double *costs, size_t rows, size_t columns, int3
 
 bool pons__fleet_low(const pons_fleet *f, const pons__robot *r)
 {
-    return f->map->counts[PONS_FLEET_DOCK] > 0 && r->battery_pct < LOW_PCT;
+    return f->map->counts[PONS_FLEET_DOCK] > 0 && r->battery_pct < f->o.low_pct;
 }
 
 // Docks are fewer than robots: the lowest battery first, the nearest dock that is free.

@@ -86,7 +86,7 @@ int pons_fleet_add(pons_fleet *f, const pons_fleet_task *task, pons_error *err)
     t->is.state = PONS_FLEET_WAITING;
     t->is.robot = -1;
     t->is.stop = 0;
-    t->is.working = false;
+    t->is.working = t->is.cancelling = false;
     f->waiting++;
     f->changed = true;
     tell(f, t);
@@ -157,6 +157,9 @@ void pons__task_arrived(pons_fleet *f, int32_t robot)
     t->is.working = true;
     move_to(f, t, PONS_FLEET_STARTED);
     pons__fleet_command(f, PONS_FLEET_WORK, robot);
+    if (t->is.cancelling) { // said before this life began
+        pons__fleet_command(f, PONS_FLEET_CANCEL, robot);
+    }
 }
 
 void pons__task_go_on(pons_fleet *f, int32_t robot)
@@ -189,10 +192,10 @@ void pons_fleet_worked(pons_fleet *f, int32_t robot, const char *task, size_t st
     t->is.working = false;
     f->heading[t->is.stops[stop]]--;
     t->is.stop += ok;
-    if (t->is.stop == t->is.n_stops || !ok || t->cancelled) {
+    if (t->is.stop == t->is.n_stops || !ok || t->is.cancelling) {
         end(f, t,
             t->is.stop == t->is.n_stops ? PONS_FLEET_DONE
-            : t->cancelled              ? PONS_FLEET_CANCELLED
+            : t->is.cancelling          ? PONS_FLEET_CANCELLED
                                         : PONS_FLEET_FAILED);
         pons__fleet_idle(f, robot);
         return;
@@ -249,7 +252,8 @@ int pons_fleet_cancel(pons_fleet *f, const char *id, int64_t now_ms, pons_error 
     }
     const int32_t robot = t->is.robot;
     if (t->is.state == PONS_FLEET_STARTED && t->is.working) {
-        t->cancelled = true; // its robot's word decides
+        t->is.cancelling = true; // its robot's word decides
+        tell(f, t);
         pons__fleet_command(f, PONS_FLEET_CANCEL, robot);
         return PONS_OK;
     }

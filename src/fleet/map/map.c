@@ -26,6 +26,7 @@ typedef struct making {
 
 static int check_names(making *m, const pons_fleet_zone *zones, size_t n);
 static void link_arcs(pons_fleet_map *map, const pons__arc *arcs, size_t n_arcs);
+static void link_lanes(pons_fleet_map *map);
 static int check_bays(making *m);
 static int check_connected(making *m);
 static size_t reach(const pons_fleet_map *map, const int32_t *first, const int32_t *to, bool *seen);
@@ -66,6 +67,9 @@ int pons__map_make(const char *name, pons_fleet_zone *zones, size_t n, pons__arc
                  : pons_error_set(err, PONS_EINVAL, "fleet", "a map without lanes");
     rc = rc < 0 ? rc : check_bays(&m);
     rc = rc < 0 ? rc : check_connected(&m);
+    if (rc >= 0) {
+        link_lanes(map);
+    }
     free(m.number);
     free(zones);
     free(arcs);
@@ -92,6 +96,8 @@ void pons_fleet_map_destroy(pons_fleet_map *map)
     free(map->out);
     free(map->first_in);
     free(map->in);
+    free(map->first_before);
+    free(map->before);
     free(map->zones);
     free(map);
 }
@@ -139,6 +145,28 @@ static void link_arcs(pons_fleet_map *map, const pons__arc *arcs, size_t n_arcs)
         map->out[map->first_out[arcs[i].from + 1]++] = arcs[i].to;
         map->in[map->first_in[arcs[i].to + 1]++] = arcs[i].from;
     }
+}
+
+static void link_lanes(pons_fleet_map *map)
+{
+    size_t n = 0;
+    map->first_before = pons_need((map->lanes + 1) * sizeof *map->first_before);
+    map->before = pons_need((map->arcs + 1) * sizeof *map->before);
+    for (size_t z = 0; z < map->lanes; z++) {
+        map->first_before[z] = (int32_t)n;
+        for (int32_t k = map->first_in[z]; k < map->first_in[z + 1]; k++) {
+            const int32_t lane = map->in[k];
+            uint8_t hop = 0;
+            while (map->out[map->first_out[lane] + hop] != (int32_t)z) {
+                hop++;
+            }
+            if (!pons__map_bay(map, lane)) {
+                map->before[n++] =
+                    (struct pons__before){lane, (float)pons__map_step(map, lane, (int32_t)z), hop};
+            }
+        }
+    }
+    map->first_before[map->lanes] = (int32_t)n;
 }
 
 static int check_bays(making *m)

@@ -15,6 +15,14 @@ struct pons_fleet_map {
     int32_t *first_out,
         *out; // (n + 1), exits of zone z: out[first_out[z]] … out[first_out[z + 1] - 1]
     int32_t *first_in, *in;
+    // The lanes that lead into a lane, for a search backwards: (lanes + 1), and those of lane z from
+    // before[first_before[z]] on.
+    int32_t *first_before;
+    struct pons__before {
+        int32_t lane;
+        float m;     // from its middle
+        uint8_t hop; // by which of its exits
+    } *before;
     size_t arcs, counts[PONS_FLEET_KINDS];
     float **ways;   // (n) to a zone: metres from each lane; NULL: not asked yet
     int32_t *heap;  // scratch of one search

@@ -10,7 +10,6 @@
 #include <string.h>
 
 static void lower(pons_fleet_map *map, const float *far, int32_t zone, size_t *n);
-static uint8_t exit_to(const pons_fleet_map *map, int32_t from, int32_t to);
 static int32_t take_least(pons_fleet_map *map, const float *far, size_t *n);
 
 double pons_fleet_map_way(pons_fleet_map *map, size_t from, size_t to)
@@ -56,30 +55,19 @@ void pons__map_build(pons_fleet_map *map, int32_t to, const bool *shut, const fl
     while (n > 0) {
         const int32_t z = take_least(map, far, &n);
         const float here = far[z] + (extra ? extra[z] : 0.0F);
-        for (int32_t k = map->first_in[z]; k < map->first_in[z + 1]; k++) {
-            const int32_t before = map->in[k];
-            if (pons__map_bay(map, before) || (shut && shut[before])) {
-                continue;
-            }
-            const float d = here + (float)pons__map_step(map, before, z);
-            if (d < far[before]) {
-                far[before] = d;
+        const struct pons__before *b = map->before + map->first_before[z];
+        for (const struct pons__before *end = map->before + map->first_before[z + 1]; b < end;
+             b++) {
+            const float d = here + b->m;
+            if (d < far[b->lane] && !(shut && shut[b->lane])) {
+                far[b->lane] = d;
                 if (hop) {
-                    hop[before] = exit_to(map, before, z);
+                    hop[b->lane] = b->hop;
                 }
-                lower(map, far, before, &n);
+                lower(map, far, b->lane, &n);
             }
         }
     }
-}
-
-static uint8_t exit_to(const pons_fleet_map *map, int32_t from, int32_t to)
-{
-    int32_t k = map->first_out[from];
-    while (map->out[k] != to) {
-        k++;
-    }
-    return (uint8_t)(k - map->first_out[from]);
 }
 
 // A binary heap of lanes by `far`; `place` says where each stands.
@@ -91,8 +79,9 @@ static void put(pons_fleet_map *map, size_t at, int32_t zone)
 
 static void lower(pons_fleet_map *map, const float *far, int32_t zone, size_t *n)
 {
+    const float key = far[zone];
     size_t at = map->place[zone] < 0 ? (*n)++ : (size_t)map->place[zone];
-    while (at > 0 && far[map->heap[(at - 1) / 2]] > far[zone]) {
+    while (at > 0 && far[map->heap[(at - 1) / 2]] > key) {
         put(map, at, map->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }

@@ -96,7 +96,7 @@ size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try
         int32_t z = from;
         bool there = false, met_shut = false;
         n = n_parks = 0;
-        while ((n < AHEAD_MAX || n_parks == 0) && n < map->lanes && !met_shut) {
+        while ((n < AHEAD_MAX || n_parks == 0) && n <= map->lanes && !met_shut) {
             if (!pons__map_bay(map, z) && leads_to(map, z, to)) {
                 there = true;
                 break;
