@@ -132,13 +132,15 @@ typedef struct pons_ws_command { // a change that somebody's edit asks for
 typedef struct pons_ws_merge {
     pons_ws_role role;   // whose edit it is
     uint64_t generation; // of the result's stamp
-    const pons_ws_doc
-        *taken; // an edit of base that was taken in, and that theirs goes on from; NULL: none
+    // What edits since base have been taken in already, the oldest first: [{kind, id, value}, …], without a
+    // value for a record that was taken out. Theirs may say it again. NULL: nothing.
+    const pons_value *taken;
     bool no_deletions; // theirs may be a part of a text only: what it lacks was not taken out
     // Each command, before the result is written; NULL: nobody asks.
     void (*command)(void *user, const pons_ws_command *c);
     void *user;
-    size_t clashes; // filled: places and fields that both changed
+    size_t clashes;   // filled: places and fields that both changed
+    pons_value *took; // filled: what this edit's commands make of theirs, as taken; the caller's
 } pons_ws_merge;
 
 // theirs is somebody's edit of base, while base became ours. The result: theirs' text with what ours
@@ -166,11 +168,16 @@ int pons_ws_write(pons_ws_role role, const char *dir, pons_ws_file file, const c
 // Several processes may have the same folder open. One thread at a time.
 typedef struct pons_ws_place pons_ws_place;
 
+#define PONS_WS_WRITES_PER_S 5 // of a file that people look at
+
 typedef struct pons_ws_place_options {
     pons_ws_role role;       // whose changes pons_ws_place_change makes
     pons_ws_dialect dialect; // of files that are made
     int writes_per_s;        // of changes, a file; more are PONS_EAGAIN. 0: as many as there are
     const char *robot_id;    // of a HAL: it changes no other robot's entry; NULL: there is one only
+    // A file that somebody is just writing is PONS_EAGAIN at once, and looked at again by the poll; without
+    // it is waited for, up to half a second.
+    bool no_wait;
     // Somebody's edit, command by command, refused ones too; and what a person should know (it is in
     // LOG.md as well). May be NULL. Neither may call the place.
     void (*command)(void *user, pons_ws_file file, const pons_ws_command *c);

@@ -345,6 +345,12 @@ bool bench_alive(proc *p)
     return p->pid != 0;
 }
 
+void bench_waited(proc *p)
+{
+    forget(p->pid);
+    p->pid = 0;
+}
+
 void bench_signal(proc *p, int number)
 {
     if (p->pid) {

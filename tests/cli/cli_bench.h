@@ -59,7 +59,8 @@ int bench_count(const proc *p, const char *type, const char *key, const char *va
 const char *bench_line(proc *p); // the next line, not JSON; without its end; static storage
 int bench_finish(proc *p);       // reads to the end and waits; returns the exit status
 void bench_signal(proc *p, int number);
-bool bench_alive(proc *p); // and takes the status when it has ended
+bool bench_alive(proc *p);  // and takes the status when it has ended
+void bench_waited(proc *p); // somebody else has, and has set its status
 void bench_free(proc *p);
 char *bench_stderr(const proc *p); // the caller frees
 // Finishes it; another status fails the test with what it printed.

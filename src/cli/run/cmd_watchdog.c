@@ -155,6 +155,8 @@ static int open_parts(dog *d, pons_error *err)
     const pons_ws_place_options place = {.role = PONS_WS_BY_HAL,
                                          .dialect = d->dialect,
                                          .robot_id = d->id,
+                                         .writes_per_s = PONS_WS_WRITES_PER_S,
+                                         .no_wait = true, // it beats for a body
                                          .notice = notice,
                                          .user = d};
     int rc = pons_ws_place_open(d->c->workspace, &place, &d->place, err);

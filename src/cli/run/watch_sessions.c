@@ -327,8 +327,12 @@ static int count_other(void *user, const char *runner, int64_t beats)
 
 static int open_parts(watch *w, pons_error *err)
 {
-    const pons_ws_place_options place = {
-        .role = PONS_WS_BY_RUNTIME, .dialect = w->dialect, .notice = notice, .user = w};
+    const pons_ws_place_options place = {.role = PONS_WS_BY_RUNTIME,
+                                         .dialect = w->dialect,
+                                         .writes_per_s = PONS_WS_WRITES_PER_S,
+                                         .no_wait = true, // it beats for bodies
+                                         .notice = notice,
+                                         .user = w};
     int rc = pons_ws_place_open(w->c->workspace, &place, &w->place, err);
     rc = rc < 0 ? rc : cli_critic_policy(w->c, &w->policy, err);
     rc = rc < 0 ? rc : cli_store(w->c, &w->store, err);

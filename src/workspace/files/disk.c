@@ -123,7 +123,8 @@ int pons__ws_exchange(const char *path, const char *other, bool fresh)
     return renameat2(AT_FDCWD, other, AT_FDCWD, path, fresh ? RENAME_NOREPLACE : RENAME_EXCHANGE);
 }
 
-int pons__ws_lock(const char *dir, const char *name, int *ret, pons_error *err)
+// Whoever has it may be stopped, for as long as somebody likes: nobody waits for that.
+int pons__ws_lock(const char *dir, const char *name, int patience_ms, int *ret, pons_error *err)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/" PONS__WS_FOLDER, dir);
@@ -135,10 +136,17 @@ int pons__ws_lock(const char *dir, const char *name, int *ret, pons_error *err)
     if (fd < 0) {
         return pons__ws_failed(err, "open the lock", path);
     }
-    while (flock(fd, LOCK_EX) < 0) {
-        if (errno != EINTR) {
+    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited_ms++) {
+        if (errno == EWOULDBLOCK && waited_ms < patience_ms) {
+            usleep(1000);
+        } else if (errno == EWOULDBLOCK) {
             close(fd);
-            return pons__ws_failed(err, "take the lock", path);
+            pons_error_set(err, PONS_EAGAIN, WHERE, "another process is just writing %s", name);
+            return pons_error_source(err, "%s", path);
+        } else if (errno != EINTR) {
+            const int rc = pons__ws_failed(err, "take the lock", path);
+            close(fd);
+            return rc;
         }
     }
     *ret = fd;
@@ -146,7 +154,7 @@ int pons__ws_lock(const char *dir, const char *name, int *ret, pons_error *err)
 }
 
 int pons__ws_swap(const char *dir, const char *name, const char *text, size_t len, bool fresh_name,
-                  const char *keep, pons_buf *came, pons_error *err)
+                  const char *keep, pons_buf *came, bool *ret_kept, pons_error *err)
 {
     char path[PATH_MAX], fresh[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", dir, name);
@@ -163,14 +171,11 @@ int pons__ws_swap(const char *dir, const char *name, const char *text, size_t le
         unlink(fresh);
         return stale ? pons_error_set(err, rc, WHERE, "%s was changed meanwhile", name) : rc;
     }
-    int rc = fresh_name ? PONS_OK : pons__ws_read_file(fresh, came, err);
-    if (rc == PONS_OK && !fresh_name && keep && rename(fresh, keep) < 0) {
-        rc = pons__ws_failed(err, "keep the old text", keep);
-    }
-    if (rc == PONS_OK && pons__ws_sync_dir(dir) < 0) {
-        rc = pons__ws_failed(err, "sync the folder", dir);
-    }
-    return rc;
+    // The name is the new text's now, whatever fails from here on.
+    *ret_kept = fresh_name || (pons__ws_read_file(fresh, came, NULL) == PONS_OK &&
+                               (!keep || rename(fresh, keep) == 0));
+    pons__ws_sync_dir(dir); // else a machine that falls may have the old one
+    return PONS_OK;
 }
 
 // As it was: what an editor wrote has its name again, also when it wrote once more meanwhile.
@@ -195,7 +200,11 @@ static int replace(const char *dir, const char *name, const char *text, size_t l
     char fresh[PATH_MAX];
     pons_autobuf came = PONS_BUF_INIT;
     snprintf(fresh, sizeof fresh, "%s/" PONS__WS_FOLDER "/%s.new", dir, name);
-    int rc = pons__ws_swap(dir, name, text, len, !expect, NULL, &came, err);
+    bool kept = false;
+    int rc = pons__ws_swap(dir, name, text, len, !expect, NULL, &came, &kept, err);
+    if (rc == PONS_OK && !kept) { // what was there may be an edit: it stays for whoever looks next
+        return rc;
+    }
     if (rc == PONS_OK && expect &&
         (came.len != expect_len || memcmp(came.data, expect, came.len) != 0)) {
         put_back(dir, name, text, len);
@@ -233,7 +242,7 @@ int pons_ws_write(pons_ws_role role, const char *dir, pons_ws_file file, const c
         return pons_error_set(err, PONS_EREFUSED, WHERE, "the %s may not write %s",
                               pons_ws_role_name(role), name);
     }
-    int rc = pons__ws_lock(dir, name, &lock, err);
+    int rc = pons__ws_lock(dir, name, PONS__WS_LOCK_MS, &lock, err);
     if (rc == PONS_OK) {
         rc = replace(dir, name, text, len, expect, expect_len, err);
         close(lock);

@@ -102,6 +102,13 @@ void pons__ws_watch_wrote(pons__ws_watch *w, pons_ws_file file, const struct sta
     s->changed = is->st_mtim;
 }
 
+void pons__ws_watch_again(pons__ws_watch *w, pons_ws_file file, int64_t now_ms)
+{
+    seen *s = &w->files[file];
+    s->whole = true; // after a short pause, not after all of them
+    s->first_ms = s->last_ms = now_ms;
+}
+
 // A file that was moved into place is whole, and need not wait for more.
 static void happened(pons__ws_watch *w, int file, uint32_t mask, int64_t now_ms)
 {

@@ -32,12 +32,14 @@ struct pons_hal {
     bool observing, observed, connected;
     const pons_tools *by; // who does what runs: the body, or errands
     bool first;           // actions that are running were begun in an earlier life
+    bool adopts, unheard; // what runs is asked about; the body has never heard of it
     int64_t observed_ms;  // when that was asked for
     size_t failed, pending;
     struct {                // an end that the file has not taken yet
         const char *status; // NULL: none
         pons_value *error, *result;
-        bool looks; // how the robot stands is judged first
+        bool looks;   // how the robot stands is judged first
+        bool written; // the lesson has still to be
     } end;
     pons_ws_judgement judged; // of what runs
     bool lasts;               // its failure would be the same again
@@ -66,6 +68,7 @@ static const pons_ws_doc *doc(const pons_hal *h, pons_ws_file file)
 }
 
 static pons_ws_asked asked_of(const pons_hal *h, const pons_value *action);
+static bool passes(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c);
 
 // ---- what is written ----------------------------------------------------------------------------
 
@@ -153,10 +156,10 @@ static void on_observed(pons_hal *h, const pons_tool_event *e)
         h->stale_at = at;
         return;
     }
-    pons_error err = PONS_ERROR_INIT; // a file that cannot be written now is so at the next look
-    pons__ws_observe(h->o.place, own_id(h), status, &err);
-    h->observed = true;
-    h->dirty = false;
+    pons_error err = PONS_ERROR_INIT;
+    const int rc = pons__ws_observe(h->o.place, own_id(h), status, &err);
+    h->observed = true; // a file that cannot be written holds nobody up
+    h->dirty = rc == PONS_EAGAIN;
     h->ended = false;
     h->stale_at = -1;
     h->seen_ms = now(h);
@@ -171,6 +174,13 @@ static void on_event(pons_hal *h, const pons_tool_event *e, const pons_tools *by
         return;
     }
     if (by != h->by || e->call != h->running_call || e->kind == PONS_TOOL_PROGRESS) {
+        return;
+    }
+    const bool adopts = h->adopts;
+    h->adopts = false;
+    if (adopts && e->kind != PONS_TOOL_DONE && e->error.status == PONS_ENOTFOUND) {
+        h->unheard = h->first = true; // the life before died before it asked: it is begun now
+        h->running_call = 0;
         return;
     }
     h->ended_ms = now(h);
@@ -210,34 +220,42 @@ static void judge_heading(pons_hal *h)
     h->end.error = error_of("HEADING_NOT_REACHED", what, "");
 }
 
+// false: the file is tried again.
+static bool learn_failure(pons_hal *h)
+{
+    const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ACTION), "action", h->running);
+    const char *code = pons_get_str(h->end.error, "code", "");
+    pons_error err = PONS_ERROR_INIT;
+    if (!r || !h->end.error || !h->lasts || !h->judged.rules || strcmp(code, "SKILL_FAILED") != 0) {
+        return true;
+    }
+    pons_autovalue action = pons_value_ref(r->value);
+    const pons_ws_asked asked = asked_of(h, action);
+    return pons_ws_learn_failure(h->o.place, &asked, &h->judged, code,
+                                 pons_get_str(h->end.error, "message", ""), &err) != PONS_EAGAIN;
+}
+
 // Until the file takes it, the action counts as running.
 static void write_end(pons_hal *h)
 {
-    if (h->end.looks && h->dirty && h->connected) {
+    if (!h->end.status || (h->end.looks && h->dirty && h->connected)) {
         return;
     }
     if (h->end.looks) {
         judge_heading(h);
     }
-    if (!h->end.status || !write_action(h, h->running, h->end.status, pons_value_ref(h->end.error),
-                                        pons_value_ref(h->end.result))) {
+    h->end.written =
+        h->end.written || write_action(h, h->running, h->end.status, pons_value_ref(h->end.error),
+                                       pons_value_ref(h->end.result));
+    if (!h->end.written || !learn_failure(h)) {
         return;
-    }
-    const pons_ws_record *r = pons_ws_find(doc(h, PONS_WS_ACTION), "action", h->running);
-    const char *code = pons_get_str(h->end.error, "code", "");
-    const bool tried = h->end.error && h->lasts;
-    if (r && tried && h->judged.rules && strcmp(code, "SKILL_FAILED") == 0) {
-        pons_error err = PONS_ERROR_INIT;
-        pons_autovalue action = pons_value_ref(r->value);
-        const pons_ws_asked asked = asked_of(h, action);
-        pons_ws_learn_failure(h->o.place, &asked, &h->judged, code,
-                              pons_get_str(h->end.error, "message", ""), &err);
     }
     pons_ws_judgement_clear(&h->judged);
     pons_value_unref(h->end.error);
     pons_value_unref(h->end.result);
     h->end.status = NULL;
     h->end.error = h->end.result = NULL;
+    h->end.written = false;
     h->running_call = 0;
     if (h->seen_ms <= h->ended_ms) { // else it was seen behind the end already
         h->dirty = h->ended = true;
@@ -252,35 +270,53 @@ static void begin(pons_hal *h, const char *id, uint64_t call, const pons_tools *
     h->running_call = call;
 }
 
+// It stands as running in the file, and did not come about.
+static void end_failed(pons_hal *h, const char *id, const char *code, const pons_error *why)
+{
+    begin(h, id, h->next_call++, NULL);
+    h->lasts = false;
+    h->ended_ms = now(h);
+    h->end.status = "failed";
+    h->end.error = error_of(code, why->message, why->cause);
+    write_end(h);
+}
+
 static const pons_tools *who_does(const pons_hal *h, const pons__ws_call *c)
 {
     const pons_tools *by = c->errand ? &h->o.errands : &h->o.robot;
     return by->ops ? by : NULL;
 }
 
-static const pons_value *args_of(const pons_ws_record *r, const pons__ws_call *c)
-{
-    return c->errand ? pons_get(r->value, "params") : c->args;
-}
-
-// An action that an earlier life had begun.
+// An action that an earlier life had begun, or was about to.
 static void take_up(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c, const char *key)
 {
     pons_error err = PONS_ERROR_INIT;
     char id[sizeof h->running];
+    pons_autovalue action = pons_value_ref(r->value);
+    const bool unheard = h->unheard && strcmp(h->running, r->id) == 0;
     snprintf(id, sizeof id, "%s", r->id);
-    const uint64_t call = h->next_call++;
-    int rc = PONS_EUNSUPPORTED;
-    const pons_tools *by = who_does(h, c);
-    const pons_value *args = args_of(r, c);
-    if (by && by->ops->adopt) {
-        rc = by->ops->adopt(by->self, call, c->skill, key, &err);
+    if (unheard && !passes(h, r, c)) {
+        return;
     }
-    if (by && rc == PONS_ENOTFOUND) { // it was certainly not started
+    const uint64_t call = h->next_call++;
+    const pons_tools *by = who_does(h, c);
+    const pons_value *args = c->errand ? pons_get(action, "params") : c->args;
+    int rc = PONS_ENOTFOUND;
+    if (!by || (!unheard && !by->ops->adopt)) {
+        rc = pons_error_set(&err, PONS_EUNSUPPORTED, "watchdog", "nobody here knows of it");
+    } else if (!unheard) {
+        rc = by->ops->adopt(by->self, call, c->skill, key, &err);
+        h->adopts = rc >= 0;
+    }
+    if (rc == PONS_ENOTFOUND) { // it was certainly not started
         rc = by->ops->start(by->self, call, c->skill, args, key, &err);
     }
+    if (unheard && rc == PONS_EENV) {
+        return; // the body has just gone
+    }
+    h->unheard = false;
     if (rc < 0) {
-        fail(h, id, "OUTCOME_UNKNOWN", err.message, err.cause);
+        end_failed(h, id, "OUTCOME_UNKNOWN", &err);
     } else {
         begin(h, id, call, by);
     }
@@ -319,7 +355,9 @@ static bool passes(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c)
     snprintf(id, sizeof id, "%s", r->id); // the record goes with the next write
     pons_ws_judge(h->o.place, &asked, &h->judged);
     if (!h->judged.ok) {
-        pons_ws_learn(h->o.place, &asked, &h->judged, &err); // else LOG.md and the action say it
+        if (pons_ws_learn(h->o.place, &asked, &h->judged, &err) == PONS_EAGAIN) {
+            return false; // it stays pending until the file can be written
+        }                 // else LOG.md and the action say it
         const bool cannot = c->code && says_only(h->judged.rules, "supported_action");
         fail(h, id, cannot ? c->code : "CRITIC_REFUSED", cannot ? c->what : h->judged.why,
              h->judged.lesson);
@@ -373,7 +411,7 @@ static void do_pending(pons_hal *h, const pons_ws_record *r, const pons__ws_call
         return;
     }
     if (rc < 0) {
-        fail(h, id, "SKILL_FAILED", err.message, err.cause);
+        end_failed(h, id, "SKILL_FAILED", &err);
         return;
     }
     begin(h, id, call, by);
@@ -406,7 +444,8 @@ static void look(pons_hal *h)
             taken_up = runs;
         }
     }
-    if (h->running_call || pons_ws_place_suspended(h->o.place, PONS_WS_ACTION)) {
+    if (h->running_call || pons_ws_place_suspended(h->o.place, PONS_WS_ACTION) ||
+        !pons_ws_place_may_write(h->o.place, PONS_WS_ACTION)) {
         return;
     }
     if (!next) {

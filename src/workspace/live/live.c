@@ -19,10 +19,9 @@
 #include <string.h>
 #include <time.h>
 
-#define OBSERVE_MS   1000
-#define ROWS_MAX     200 // of a run's own that have ended, in ACTION.md
-#define CONTEXT_MAX  8   // lessons that a planner is reminded of
-#define WRITES_PER_S 5
+#define OBSERVE_MS  1000
+#define ROWS_MAX    200 // of a run's own that have ended, in ACTION.md
+#define CONTEXT_MAX 8   // lessons that a planner is reminded of
 
 typedef struct row { // of ACTION or TASK that this run writes
     pons_ws_file file;
@@ -605,7 +604,7 @@ int pons_ws_live_open(const pons_ws_live_options *o, pons_ws_live **ret, pons_er
     const pons_ws_place_options place = {.role = PONS_WS_BY_HAL,
                                          .dialect = o->dialect,
                                          .robot_id = l->robot_id,
-                                         .writes_per_s = WRITES_PER_S,
+                                         .writes_per_s = PONS_WS_WRITES_PER_S,
                                          .command = on_command,
                                          .notice = on_notice,
                                          .user = l};

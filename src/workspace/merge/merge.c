@@ -91,12 +91,73 @@ static bool may_be_faulty(const pons_ws_doc *d, const char *kind, const char *id
     return false;
 }
 
+// What theirs is an edit of: of the base, where it says what that says; else of what an edit has made of it
+// that was taken in already.
+static pons_value *goes_on_from(const pons_value *base, const pons_value *made,
+                                const pons_value *theirs)
+{
+    pons_value *from = base ? json_copy((json_t *)(uintptr_t)base) : json_object();
+    const pons_value *const both[] = {made, theirs};
+    const char *key;
+    const pons_value *ignored;
+    for (size_t k = 0; k < 2; k++) {
+        json_object_foreach((json_t *)(uintptr_t)both[k], key, ignored)
+        {
+            const pons_value *was = pons_get(base, key), *is = pons_get(made, key);
+            if (same(pons_get(theirs, key), was) || same(is, was)) {
+                continue;
+            }
+            if (is) {
+                json_object_set(from, key, (json_t *)(uintptr_t)is);
+            } else {
+                json_object_del(from, key);
+            }
+        }
+    }
+    return from;
+}
+
+static const pons_value *base_of(merger *g, const char *kind, const char *id,
+                                 const pons_value *ours, const pons_value *theirs)
+{
+    const pons_value *base = value_in(g->base, kind, id), *newest = NULL;
+    if (same(base, theirs) || (g->m->no_deletions && ours)) {
+        return base;
+    }
+    for (size_t i = json_array_size(g->m->taken); i > 0; i--) {
+        const pons_value *t = json_array_get(g->m->taken, i - 1), *made = pons_get(t, "value");
+        if (strcmp(pons_get_str(t, "kind", ""), kind) != 0 ||
+            strcmp(pons_get_str(t, "id", ""), id) != 0) {
+            continue;
+        }
+        newest = newest ? newest : t;
+        if ((t == newest || !ours) && same(made, theirs)) {
+            return theirs; // it is said again
+        }
+        if (g->m->no_deletions) {
+            break; // of a part of a text only the newest is known to be older
+        }
+    }
+    const pons_value *made = pons_get(newest, "value");
+    if (!made || !theirs) {
+        return base;
+    }
+    pons_value *from = goes_on_from(base, made, theirs);
+    json_array_append_new(g->made, from);
+    return from;
+}
+
+static void add_took(const merger *g, const char *kind, const char *id, const pons_value *theirs)
+{
+    json_array_append_new(g->m->took, pons_object("kind", json_string(kind), "id", json_string(id),
+                                                  "value", pons_optional(theirs), NULL));
+}
+
 // One record: what it is to be, and what theirs has to become for it.
 static void merge_record(merger *g, const char *kind, const char *id)
 {
-    const pons_ws_doc *from = g->m->taken ? g->m->taken : g->base;
-    const pons_value *base = value_in(from, kind, id), *ours = value_in(g->ours, kind, id);
-    const pons_value *theirs = value_in(g->theirs, kind, id);
+    const pons_value *ours = value_in(g->ours, kind, id), *theirs = value_in(g->theirs, kind, id);
+    const pons_value *base = base_of(g, kind, id, ours, theirs);
     pons_value *merged = NULL;
     if (!theirs && may_be_faulty(g->theirs, kind, id)) {
         return;
@@ -123,6 +184,8 @@ static void merge_record(merger *g, const char *kind, const char *id)
         if (c.refused) {
             json_decref(merged);
             merged = json_incref((json_t *)ours);
+        } else {
+            add_took(g, kind, id, theirs);
         }
     }
     if (!same(merged, theirs)) {
@@ -325,6 +388,7 @@ int pons_ws_merge_docs(const pons_ws_doc *base, const pons_ws_doc *ours, const p
     pons_autobuf records = PONS_BUF_INIT, words = PONS_BUF_INIT;
     pons_ws_doc *with_records = NULL, *with_words = NULL;
     m->clashes = 0;
+    m->took = json_array();
     merge_records(&g);
     int rc = pons_ws_render(theirs, g.changes, g.n, 0, &records, err);
     rc = rc < 0 ? rc

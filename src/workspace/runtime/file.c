@@ -224,36 +224,95 @@ static bool is_faulty(const pons_ws_doc *d, const char *id)
     return false;
 }
 
+// What the file says of a session, or will say with the next write.
+static const pons_value *said_of(const pons_runtime *r, const pons_ws_doc *d, const char *id)
+{
+    for (size_t i = json_array_size(r->shows); i > 0; i--) {
+        const pons_value *s = json_array_get(r->shows, i - 1);
+        if (strcmp(pons_get_str(s, "id", ""), id) == 0) {
+            return pons_get(s, "value");
+        }
+    }
+    const pons_ws_record *have = d ? pons_ws_find(d, "session", id) : NULL;
+    return have ? have->value : NULL;
+}
+
 // Shows what a row says, where the file says something else.
 void pons__rt_file_show(pons_runtime *r, const pons_session_row *row)
 {
-    pons_error err = PONS_ERROR_INIT;
     const pons_ws_doc *d = pons_ws_place_doc(r->o.place, PONS_WS_SESSIONS);
-    const pons_ws_record *have = d ? pons_ws_find(d, "session", row->id) : NULL;
-    pons_autovalue v = pons__rt_file_record(row, have ? have->value : NULL);
+    const pons_value *have = said_of(r, d, row->id);
     if (!have && d && is_faulty(d, row->id)) {
         return; // when somebody has mended it
     }
-    if (have && json_equal(have->value, v)) {
+    pons_autovalue v = pons__rt_file_record(row, have);
+    if (have && json_equal((json_t *)(uintptr_t)have, v)) {
         return;
     }
-    const bool ends = ended(pons_get_str(v, "status", "")) &&
-                      !(have && ended(pons_get_str(have->value, "status", "pending")));
     char when[32];
     stamp(when, pons_wall_ms(&r->o.clock));
     json_object_set_new(v, "updated_at", json_string(when));
-    if (ends && !pons_get(r->logged, row->id)) { // before it shows as ended: no line is lost
-        log_end(r, row->id, v);
-        json_object_set_new(r->logged, row->id, json_true());
+    json_array_append_new(
+        r->shows, pons_object("id", json_string(row->id), "value", pons_value_ref(v), NULL));
+}
+
+static void log_ends(pons_runtime *r)
+{
+    const pons_ws_doc *d = pons_ws_place_doc(r->o.place, PONS_WS_SESSIONS);
+    size_t i;
+    const json_t *s;
+    json_array_foreach(r->shows, i, s)
+    {
+        const char *id = pons_get_str(s, "id", "");
+        const pons_value *v = pons_get(s, "value");
+        const pons_ws_record *have = d ? pons_ws_find(d, "session", id) : NULL;
+        const bool over = have && ended(pons_get_str(have->value, "status", "pending"));
+        if (ended(pons_get_str(v, "status", "")) && !over && !pons_get(r->logged, id)) {
+            log_end(r, good_id(id) ? id : "a session",
+                    v); // before it shows as ended: no line is lost
+            json_object_set_new(r->logged, id, json_true());
+        }
     }
-    const pons_ws_change c = {"session", row->id, v};
-    if (pons_ws_place_change(r->o.place, PONS_WS_SESSIONS, &c, 1, &err) < 0) {
-        return; // an editor has it: at the next look
+}
+
+void pons__rt_file_flush(pons_runtime *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const size_t n = json_array_size(r->shows);
+    if (!n || !pons_ws_place_may_write(r->o.place, PONS_WS_SESSIONS)) {
+        return;
     }
-    json_object_del(r->logged, row->id);
-    if (r->o.told) {
-        r->o.told(r->o.user, row->id, v);
+    log_ends(r);
+    pons_autovalue newest = json_object();
+    size_t i, k = 0;
+    const json_t *s;
+    json_array_foreach(r->shows, i, s)
+    {
+        json_object_set(newest, pons_get_str(s, "id", ""), json_object_get(s, "value"));
     }
+    pons_ws_change *list = pons_need_zeroed(n, sizeof *list);
+    const char *id;
+    json_t *v;
+    json_object_foreach(newest, id, v)
+    {
+        list[k++] = (pons_ws_change){"session", id, v};
+    }
+    const int rc = pons_ws_place_change(r->o.place, PONS_WS_SESSIONS, list, k, &err);
+    free(list);
+    if (rc == PONS_EAGAIN) {
+        return; // an editor has it: soon
+    }
+    json_array_foreach(r->shows, i, s)
+    {
+        if (rc >= 0) {
+            json_object_del(r->logged, pons_get_str(s, "id", ""));
+            r->failed += !good_id(pons_get_str(s, "id", ""));
+        }
+        if (rc >= 0 && r->o.told) {
+            r->o.told(r->o.user, pons_get_str(s, "id", ""), pons_get(s, "value"));
+        }
+    }
+    json_array_clear(r->shows); // one that cannot be written is compared anew at the next look
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -350,19 +409,16 @@ static bool show_ended(pons_runtime *r, const char *id)
 
 static void refuse_id(pons_runtime *r, const pons_ws_record *rec)
 {
-    pons_error err = PONS_ERROR_INIT;
-    char id[512];
-    snprintf(id, sizeof id, "%s", rec->id);
-    pons_autovalue v = json_deep_copy(rec->value);
+    pons_value *v = json_deep_copy(rec->value);
     json_object_set_new(v, "status", json_string("failed"));
     json_object_set_new(v, "error",
                         pons_object("code", json_string("SESSION_ID_INVALID"), "message",
                                     json_string("letters, digits, _ - and . only, at most 127"),
                                     NULL));
-    const pons_ws_change c = {"session", id, v};
-    if (pons_ws_place_change(r->o.place, PONS_WS_SESSIONS, &c, 1, &err) >= 0) {
-        log_end(r, "a session", v);
-        r->failed++;
+    if (said_of(r, NULL, rec->id)) {
+        pons_value_unref(v);
+    } else {
+        json_array_append_new(r->shows, pons_object("id", pons_string(rec->id), "value", v, NULL));
     }
 }
 
@@ -431,7 +487,7 @@ static void sync_all(pons_runtime *r, const pons_ws_doc *d)
     for (size_t i = 0, more = 0; i < l.n && more < SHOWN; i++) {
         const pons_session_row *row = &l.at[i].row;
         const pons_ws_doc *now = pons_ws_place_doc(r->o.place, PONS_WS_SESSIONS);
-        if (now && pons_ws_find(now, "session", row->id)) {
+        if (said_of(r, now, row->id)) {
             continue;
         }
         if (now && is_faulty(now, row->id)) {
@@ -469,10 +525,7 @@ void pons__rt_file_sync(pons_runtime *r, bool now)
     sync_all(r, d);
     trim(r);
     r->file_at_ms = at;
-    d = pons_ws_place_doc(r->o.place, PONS_WS_SESSIONS);
-    text = pons_ws_text(d, &len);
-    pons_autovalue after = json_stringn(text, len);
-    pons_value_hash(after, r->generation);
+    strcpy(r->generation, hash);
 }
 
 void pons_runtime_session_id(const pons_ws_doc *doc, const char *skill, char ret[128])

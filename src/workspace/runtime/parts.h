@@ -110,6 +110,7 @@ struct pons_runtime {
     char generation[33]; // of SESSIONS.md, as it was held against the lanes last
     pons_value *known;   // ids that were pending in the file then
     pons_value *logged;  // ids whose end is in LOG.md, and not in the file yet
+    pons_value *shows;   // what the file is to say, in order: [{id, value}, …]
     int64_t file_at_ms;
     size_t pending; // sessions in the file that this watchdog could do
 };
@@ -123,6 +124,7 @@ void pons__rt_watch(pons_runtime *r, int fd);
 void pons__rt_file_sync(pons_runtime *r, bool now);
 // What a row says, as a record of the file. was: as the file has it, or NULL. *ret is the caller's.
 pons_value *pons__rt_file_record(const pons_session_row *row, const pons_value *was);
-void pons__rt_file_show(pons_runtime *r, const pons_session_row *row);
+void pons__rt_file_show(pons_runtime *r, const pons_session_row *row); // soon
+void pons__rt_file_flush(pons_runtime *r); // in one write, as soon as the file may be written
 
 #endif

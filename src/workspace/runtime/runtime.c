@@ -234,6 +234,7 @@ int pons_runtime_open(const pons_runtime_options *options, pons_runtime **ret, p
     r->file_at_ms = INT64_MIN / 2;
     r->known = json_object();
     r->logged = json_object();
+    r->shows = json_array();
     r->epoll = epoll_create1(EPOLL_CLOEXEC);
     r->lanes_fd = r->o.lanes.ops->event_fd ? r->o.lanes.ops->event_fd(r->o.lanes.self) : -1;
     if (r->epoll < 0) {
@@ -268,6 +269,7 @@ void pons_runtime_close(pons_runtime *r)
     }
     pons_value_unref(r->known);
     pons_value_unref(r->logged);
+    pons_value_unref(r->shows);
     free(r->runs);
     free(r->others);
     free(r);
@@ -287,8 +289,10 @@ int pons_runtime_step(pons_runtime *r)
         r->claims = false;
     }
     step_runs(r); // what has just begun
+    pons__rt_file_flush(r);
     wait = wait < LOOK_MS ? wait : LOOK_MS;
-    return r->n_runs || r->claims ? (wait < BUSY_MS ? wait : BUSY_MS) : wait;
+    const bool busy = r->n_runs || r->claims || json_array_size(r->shows);
+    return busy && wait > BUSY_MS ? BUSY_MS : wait;
 }
 
 int pons_runtime_fd(const pons_runtime *r)
@@ -298,7 +302,8 @@ int pons_runtime_fd(const pons_runtime *r)
 
 bool pons_runtime_idle(const pons_runtime *r)
 {
-    return r->n_runs == 0 && !r->claims && r->pending == 0 && r->file_at_ms > INT64_MIN / 2;
+    return r->n_runs == 0 && !r->claims && r->pending == 0 && !json_array_size(r->shows) &&
+           r->file_at_ms > INT64_MIN / 2;
 }
 
 size_t pons_runtime_failed(const pons_runtime *r)
