@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-// Calls that one run may make, whatever clients they go to: a model that loops ends here. The run
-// is named by the request's `run`; a request without one is not counted. The count is the
+// Calls that one run may make, whatever clients they go to (or the request's `run_calls_max`): a model
+// that loops ends here. The run is named by the request's `run`; a request without one is not counted. The count is the
 // factory's, in memory, of the PONS_LLM_RUNS_MAX runs that called last. A host whose runs survive a
 // restart keeps a count in the run's own state too, against the same number.
 #define PONS_LLM_RUN_CALLS_MAX 64

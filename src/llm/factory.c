@@ -28,7 +28,7 @@
 
 typedef struct run_count {
     char run[PONS_LLM_FINGERPRINT_MAX]; // a hash of its name
-    unsigned calls;
+    int64_t calls;
     uint64_t used; // when last; 0: a free place
 } run_count;
 
@@ -168,7 +168,7 @@ void pons_llm_fingerprint(const pons_value *config, char ret[PONS_LLM_FINGERPRIN
 }
 
 // Whether the run may make one more call; it is counted.
-static bool count_call(pons_llm_factory *f, const char *run)
+static bool count_call(pons_llm_factory *f, const char *run, int64_t most)
 {
     char name[PONS_LLM_FINGERPRINT_MAX];
     pons_autovalue text = json_string(run);
@@ -186,7 +186,7 @@ static bool count_call(pons_llm_factory *f, const char *run)
         memcpy(found->run, name, sizeof name);
     }
     found->used = ++f->used;
-    const bool may = found->calls < PONS_LLM_RUN_CALLS_MAX;
+    const bool may = found->calls < most;
     found->calls += may;
     pthread_mutex_unlock(&f->mtx);
     return may;
@@ -404,9 +404,10 @@ static int handle_start(void *self, uint64_t call, const pons_value *request, po
     handle *h = self;
     client *c = h->client;
     const char *run = pons_get_str(request, "run", NULL);
-    if (run && !count_call(c->factory, run)) {
-        return pons_error_set(err, PONS_EREFUSED, WHERE, "the run has made its %d calls of a model",
-                              PONS_LLM_RUN_CALLS_MAX);
+    const int64_t most = pons_get_int(request, "run_calls_max", PONS_LLM_RUN_CALLS_MAX);
+    if (run && !count_call(c->factory, run, most)) {
+        return pons_error_set(err, PONS_EREFUSED, WHERE,
+                              "the run has made its %lld calls of a model", (long long)most);
     }
     pthread_mutex_lock(&c->mtx);
     const uint64_t shared = ++c->next_call;

@@ -11,7 +11,9 @@
 //   tool_choice?  "auto" (default with tools) | "none" | "required" | {name}
 //   schema?, schema_name?   of the answer's content, when it must be JSON
 //   model?, temperature?, max_tokens?,
-//   run?                    the run that the call is of: a factory counts them (pons/llm.h)
+//   run?, run_calls_max?    the run that the call is of: a factory counts them (pons/llm.h)
+//   faults?: true           what is wrong with the model's words is told in a reply (below)
+//   models?: true           nothing else is said: the list of models is asked for
 //   observation?            what the messages were made from, for providers that need no text
 // }
 // reply:   {
@@ -22,6 +24,12 @@
 // A reply is complete and valid, or it is an ERROR: arguments are parsed (strict JSON, no key
 // twice), every call has an id of its own, its name is one of `tools`. Nothing of half a message
 // reaches the host but its tokens, which are live signals.
+// Asked for `models` the DONE is {models: [{id, context_tokens?}]}: what the server has, and how much of
+// a conversation each takes, where it says so. A provider that has no list answers PONS_EUNSUPPORTED.
+// With `faults` a reply that was cut, or has neither content nor calls, comes all the same, with `fault`,
+// a line that says so; and a call that can't be made (a tool that was not offered, arguments that are
+// no JSON object) as {id, name, arguments: {}, fault, written?}: what is wrong, and what the model
+// wrote. Such a call must not be carried out. What a server does wrong is an ERROR still.
 // A refusal is a reply where no schema was asked for, and an ERROR where one was. A name of a tool
 // may have dots; what a server takes for a name is the provider's affair.
 #ifndef PONS_EXT_LLM_H

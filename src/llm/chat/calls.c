@@ -20,11 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_MAX 64 // bytes of a server's name or id in a message
+#define SHOWN_MAX   64  // bytes of a server's name or id in a message
+#define WRITTEN_MAX 400 // bytes of arguments that could not be read
 
 static int take_call(pons__reply *r, const pons_value *v, bool whole);
 static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *names, uint64_t seed,
-                       pons_value *list);
+                       const char *fault, pons_value *list);
 static void shown(const pons__reply *r, const char *text, char buf[SHOWN_MAX]);
 
 int pons__calls_take(pons__reply *r, const pons_value *calls, bool whole)
@@ -55,7 +56,7 @@ static void sort_calls(pons__reply *r)
     }
 }
 
-int pons__calls_finish(pons__reply *r, uint64_t seed, pons_value **ret)
+int pons__calls_finish(pons__reply *r, uint64_t seed, const char *fault, pons_value **ret)
 {
     pons_autovalue names = pons__tool_names(pons_get(r->request, "tools"));
     pons_value *list = json_array();
@@ -66,7 +67,7 @@ int pons__calls_finish(pons__reply *r, uint64_t seed, pons_value **ret)
     }
     sort_calls(r);
     for (size_t i = 0; rc == PONS_OK && i < r->n_calls; i++) {
-        rc = finish_call(r, &r->calls[i], names, seed + i, list);
+        rc = finish_call(r, &r->calls[i], names, seed + i, fault, list);
     }
     if (rc != PONS_OK) {
         json_decref(list);
@@ -254,12 +255,12 @@ static int parse_arguments(pons__reply *r, pons__tool_call *c, const pons_value 
     pons_error why = PONS_ERROR_INIT;
     pons_value *v = NULL;
     if (pons_value_parse(text, strlen(text), &v, &why) != PONS_OK) {
-        return pons__bad(r, "the arguments of the call of %s are not JSON: %.200s", name,
-                         why.message);
+        return pons__faulty(r, "the arguments of the call of %s are not JSON: %.200s", name,
+                            why.message);
     }
     if (!json_is_object(v)) {
         pons_value_unref(v);
-        return pons__bad(r, "the arguments of the call of %s are not an object", name);
+        return pons__faulty(r, "the arguments of the call of %s are not an object", name);
     }
     *ret = v;
     return PONS_OK;
@@ -290,36 +291,75 @@ static int make_id(pons__reply *r, pons__tool_call *c, uint64_t seed, const pons
     return PONS_OK;
 }
 
-static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *names, uint64_t seed,
-                       pons_value *list)
+// The call itself: its tool and its arguments; or why it can't be made.
+static int whole_call(pons__reply *r, pons__tool_call *c, const pons_value *names,
+                      const pons_value **ret_tool, pons_value **ret_arguments)
 {
     char text[SHOWN_MAX];
     if (c->name.len == 0) {
-        return pons__bad(r, "a tool call has no name");
+        return pons__faulty(r, "a tool call has no name");
     }
-    const pons_value *tool = tool_of(r, names, c->name.data);
-    if (!tool) {
+    *ret_tool = tool_of(r, names, c->name.data);
+    if (!*ret_tool) {
         shown(r, c->name.data, text);
-        return pons__bad(r, "the model called a tool that was not offered: %s", text);
+        return pons__faulty(r, "the model called a tool that was not offered: %s", text);
     }
-    int rc = PONS_OK;
-    if (c->id.len == 0) {
-        rc = make_id(r, c, seed, list);
-    } else if (has_id(list, c->id.data)) {
-        shown(r, c->id.data, text);
-        return pons__bad(r, "two tool calls have the id %s", text);
+    return parse_arguments(r, c, *ret_tool, ret_arguments);
+}
+
+// What was written as arguments, as far as it helps to see what is wrong.
+static pons_value *written(const pons__tool_call *c)
+{
+    const char *text = c->arguments.data ? c->arguments.data : "";
+    size_t n = 0;
+    for (size_t k; n < c->arguments.len && n < WRITTEN_MAX; n += k) {
+        k = pons_utf8_sequence(text + n, c->arguments.len - n);
+        k = k ? k : 1;
     }
+    return n == c->arguments.len ? json_stringn(text, n) : json_sprintf("%.*s …", (int)n, text);
+}
+
+static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *names, uint64_t seed,
+                       const char *fault, pons_value *list)
+{
+    char text[SHOWN_MAX], why[PONS_ERROR_MESSAGE_MAX];
+    const bool tells = pons_get_bool(r->request, "faults", false);
+    const pons_value *tool = NULL;
     pons_value *arguments = NULL;
-    if (rc == PONS_OK) {
-        rc = parse_arguments(r, c, tool, &arguments);
+    int rc = whole_call(r, c, names, &tool, &arguments);
+    if (rc == PONS_OK && c->id.len && has_id(list, c->id.data)) {
+        shown(r, c->id.data, text);
+        rc = pons__faulty(r, "two tool calls have the id %s", text);
+        pons_buf_clear(&c->id);
+    } else if (c->id.len && has_id(list, c->id.data)) {
+        pons_buf_clear(&c->id);
+    }
+    snprintf(why, sizeof why, "%s", rc == PONS_OK ? fault ? fault : "" : r->err->message);
+    if (rc != PONS_OK && (!tells || !r->faulty)) {
+        pons_value_unref(arguments);
+        return rc;
     }
     if (rc != PONS_OK) {
+        *r->err = (pons_error)PONS_ERROR_INIT;
+        rc = PONS_OK;
+    }
+    if (c->id.len == 0) {
+        rc = make_id(r, c, seed, list);
+    }
+    if (rc != PONS_OK) {
+        pons_value_unref(arguments);
         return rc;
     }
     pons__redact(c->id.data, r->secret);
-    pons_value *call =
-        pons_object("id", json_string(c->id.data), "name",
-                    json_string(pons_get_str(tool, "name", "")), "arguments", arguments, NULL);
+    pons__redact(c->name.data, r->secret);
+    if (*why) {
+        pons_value_unref(arguments);
+        arguments = json_object();
+    }
+    const char *name = pons_get_str(tool, "name", c->name.len ? c->name.data : "unnamed");
+    pons_value *call = pons_object("id", json_string(c->id.data), "name", json_string(name),
+                                   "arguments", arguments, "fault", *why ? json_string(why) : NULL,
+                                   "written", *why && c->arguments.len ? written(c) : NULL, NULL);
     return json_array_append_new(list, call) == 0 ? PONS_OK : pons__no_memory(r);
 }
 

@@ -68,6 +68,7 @@ typedef struct pons__reply {
     bool done;              // [DONE], or a whole JSON reply
     bool any_token;         // something was shown
     bool progress;          // something of the answer came; the reader clears it
+    bool faulty;            // err is about what the model made: a host may ask for it as a reply
     pons__redactor tokens, thoughts;
     void (*on_piece)(void *user, pons_llm_event_kind kind, const char *text);
     void *user;
@@ -91,12 +92,18 @@ int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret);
 // The reply's tool calls (calls.c): takes "tool_calls" of a delta or of a whole message (or
 // NULL), and makes the list of the contract, or the error.
 int pons__calls_take(pons__reply *r, const pons_value *calls, bool whole);
-int pons__calls_finish(pons__reply *r, uint64_t seed, pons_value **ret);
+// fault: what is wrong with the reply as a whole, when the host has asked for that; or NULL.
+int pons__calls_finish(pons__reply *r, uint64_t seed, const char *fault, pons_value **ret);
 void pons__calls_fini(pons__reply *r);
 
 // Fill r->err: PONS_EPROTOCOL, PONS_ENOMEM.
 int pons__bad(pons__reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// The same of what the model made, not the server: r->faulty.
+int pons__faulty(pons__reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int pons__no_memory(pons__reply *r);
+
+// What GET …/models says: {models: [{id, context_tokens?}]}, in the server's order.
+int pons__models_read(const char *text, size_t n, pons_value **ret, pons_error *err);
 
 // "HTTP 401 (invalid_api_key): …" from a body that is not a success; one line.
 void pons__openai_http_error(pons_error *err, long status, const char *body, size_t len,

@@ -3,7 +3,8 @@
 // Only a whole and valid message is ever handed on: it is UTF-8, the server said why it ended
 // (finish_reason), that was not "it was cut" or "it was filtered", and it has content or tool
 // calls. A call has an id of its own, a name that was offered, and arguments that are one
-// JSON object without a key twice. Everything else is one clear line of error.
+// JSON object without a key twice. Everything else is one clear line of error; where a host asked for
+// `faults`, what the model did wrong is that line in a reply (ext/llm.h).
 #include "llm/chat/chat.h"
 
 #include <stdlib.h>
@@ -98,9 +99,16 @@ int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
     int rc = flush(r, &r->thoughts, PONS_LLM_REASONING);
     rc = rc == PONS_OK ? flush(r, &r->tokens, PONS_LLM_TOKEN) : rc;
     rc = rc == PONS_OK ? check_ended_well(r) : rc;
+    // A host that gives faults back to the model gets them in a reply.
+    char fault[PONS_ERROR_MESSAGE_MAX] = "";
+    if (rc != PONS_OK && r->faulty && pons_get_bool(r->request, "faults", false)) {
+        snprintf(fault, sizeof fault, "%s", r->err->message);
+        *r->err = (pons_error)PONS_ERROR_INIT;
+        rc = PONS_OK;
+    }
     pons_value *calls = NULL;
     if (rc == PONS_OK) {
-        rc = pons__calls_finish(r, seed, &calls);
+        rc = pons__calls_finish(r, seed, *fault ? fault : NULL, &calls);
     }
     if (rc != PONS_OK) {
         return rc;
@@ -112,7 +120,8 @@ int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
                                 text_or_null(&r->refusal, r->secret, false), "reasoning",
                                 text_or_null(&r->reasoning, r->secret, false), "tool_calls", calls,
                                 "finish_reason", json_string(why), "usage", usage_of(r->usage),
-                                "model", r->model[0] ? json_string(r->model) : NULL, NULL);
+                                "model", r->model[0] ? json_string(r->model) : NULL, "fault",
+                                *fault ? json_string(fault) : NULL, NULL);
     if (!v) {
         return pons__no_memory(r);
     }
@@ -135,14 +144,14 @@ static int check_ended_well(pons__reply *r)
         return pons__bad(r, "the model refused: %s", text);
     }
     if (!why[0]) {
-        return pons__bad(r, "the answer ended before it was complete: no finish_reason");
+        return pons__faulty(r, "the answer ended before it was complete: no finish_reason");
     }
     for (size_t i = 0; cut[i]; i++) {
         if (strcasecmp(why, cut[i]) == 0) {
-            return pons__bad(r,
-                             "the answer was cut at its longest after %zu bytes%s "
-                             "(finish_reason %s)",
-                             r->content.len, r->n_calls ? ", inside a tool call" : "", cut[i]);
+            return pons__faulty(r,
+                                "the answer was cut at its longest after %zu bytes%s "
+                                "(finish_reason %s)",
+                                r->content.len, r->n_calls ? ", inside a tool call" : "", cut[i]);
         }
     }
     for (size_t i = 0; broken[i]; i++) {
@@ -156,12 +165,12 @@ static int check_ended_well(pons__reply *r)
                             "content_filter)");
     }
     if (r->n_calls == 0 && strcmp(why, "tool_calls") == 0) {
-        return pons__bad(r, "the answer promises tool calls (finish_reason tool_calls) and has "
-                            "none");
+        return pons__faulty(r, "the answer promises tool calls (finish_reason tool_calls) and has "
+                               "none");
     }
     if (r->content.len == 0 && r->n_calls == 0 && r->refusal.len == 0) {
         quote_words(why, r->secret, text, sizeof text);
-        return pons__bad(r, "the answer has no content (finish_reason %s)", text);
+        return pons__faulty(r, "the answer has no content (finish_reason %s)", text);
     }
     return PONS_OK;
 }

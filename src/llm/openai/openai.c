@@ -86,7 +86,7 @@ typedef struct command {
 struct provider {
     // const after open
     pons_clock clock;
-    char *endpoint, *shown_url, *model, *key;
+    char *endpoint, *models, *shown_url, *model, *key;
     char *ca_file;       // or NULL: the system's
     char *authorization; // the header with the key, or NULL
     timeouts t;
@@ -172,7 +172,7 @@ static int add_command(provider *p, command cmd)
 
 static int openai_start(void *self, uint64_t id, const pons_value *request, pons_error *err)
 {
-    int rc = pons__openai_check(request, err);
+    int rc = pons_get_bool(request, "models", false) ? PONS_OK : pons__openai_check(request, err);
     if (rc != PONS_OK) {
         return rc;
     }
@@ -222,6 +222,13 @@ static int configure_url(provider *p, const char *url, pons_error *err)
     const int rc = p->http->url(url, "/chat/completions", &u, err);
     p->endpoint = u.url;
     p->shown_url = u.shown;
+    if (rc >= 0) {
+        pons_http_url list = {0};
+        const int listed = p->http->url(url, "/models", &list, err);
+        p->models = list.url;
+        free(list.shown);
+        return listed;
+    }
     return rc != PONS_EINVAL ? rc
                              : pons_error_set(err, rc, WHERE,
                                               "the model's URL should be like "
@@ -347,6 +354,7 @@ static void provider_free(provider *p)
     free(p->key);
     free(p->authorization);
     free(p->endpoint);
+    free(p->models);
     free(p->shown_url);
     free(p->model);
     free(p->ca_file);
@@ -472,6 +480,19 @@ static void complete(call *c)
     call_free(c);
 }
 
+// What the server has, and how much each takes, where it says so.
+static void complete_list(call *c)
+{
+    pons_value *v = NULL;
+    pons__redact(c->raw.data, c->p->key);
+    if (pons__models_read(c->raw.data ? c->raw.data : "", c->raw.len, &v, &c->error) < 0) {
+        fail(c);
+        return;
+    }
+    emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_DONE, .value = v}, true);
+    call_free(c);
+}
+
 static void on_piece(void *user, pons_llm_event_kind kind, const char *text)
 {
     call *c = user;
@@ -529,6 +550,9 @@ static int take_body(call *c, const char *bytes, size_t n)
         int rc = pons_buf_bytes(&c->raw, bytes, n < room ? n : room);
         return rc == PONS_OK && n > room ? ENOUGH : rc;
     }
+    if (pons_get_bool(c->request, "models", false)) {
+        return pons_buf_bytes(&c->raw, bytes, n);
+    }
     if (c->received == 0) { // it was understood, whatever the answer is worth
         c->dialect.format_settled |= pons_get(c->request, "schema") != NULL;
         learn(c);
@@ -566,12 +590,13 @@ static void begin(call *c)
     c->status = 0;
     c->content_type[0] = c->retry_after[0] = '\0';
     c->started_ns = pons_now_ns(&p->clock);
+    const bool lists = pons_get_bool(c->request, "models", false);
     const char *const headers[HEADERS] = {"Content-Type: application/json",
                                           "Accept: text/event-stream, application/json",
                                           p->authorization};
-    char *body = pons__openai_body(c->request, p->model, &c->dialect);
+    char *body = lists ? NULL : pons__openai_body(c->request, p->model, &c->dialect);
     const pons_http_request r = {.user = c,
-                                 .url = p->endpoint,
+                                 .url = lists ? p->models : p->endpoint,
                                  .headers = headers,
                                  .body = body,
                                  .body_n = body ? strlen(body) : 0,
@@ -579,7 +604,7 @@ static void begin(call *c)
                                  .ca_file = p->ca_file,
                                  .body_max = PONS__REPLY_MAX,
                                  .connect_ms = (int64_t)(p->t.connect_s * 1000 + 0.999)};
-    if (!body || p->http->start(p->client, ++p->attempts, &r, NULL) != PONS_OK) {
+    if ((!body && !lists) || p->http->start(p->client, ++p->attempts, &r, NULL) != PONS_OK) {
         pons_error_set(&c->error, PONS_ENOMEM, WHERE, "cannot ask the model");
         fail(c);
     } else {
@@ -712,6 +737,8 @@ static void finished(call *c, pons_http_fault fault, const char *why)
         finished_status(c); // it has spoken, however the connection ended
     } else if (why) {
         finished_badly(c, fault, why);
+    } else if (pons_get_bool(c->request, "models", false)) {
+        complete_list(c);
     } else if (!c->is_stream && !looks_like_stream(c, "", 0) &&
                pons__reply_json(&c->reply, c->raw.data ? c->raw.data : "", c->raw.len) != PONS_OK) {
         fail(c);

@@ -155,6 +155,9 @@ static exchange *choose(replay *r, const pons_value *request, pons_error *ret_er
 
 static int replay_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
 {
+    if (pons_get_bool(request, "models", false)) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "a recording has no list of models");
+    }
     replay *r = self;
     pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
     exchange *x = choose(r, request, &ev.error);
@@ -226,7 +229,9 @@ static int schedule(replay *r, uint64_t call, const exchange *x, pons_error *err
 // Whether a path is one of those that need not be equal.
 static bool is_ignored(const replay *r, const char *path)
 {
-    if (!*path || strcmp(path, "run") == 0) {
+    // What a host says to a factory and to a reader of replies is not said to a model.
+    if (!*path || strcmp(path, "run") == 0 || strcmp(path, "run_calls_max") == 0 ||
+        strcmp(path, "faults") == 0) {
         return *path != '\0';
     }
     for (size_t i = 0; i < json_array_size(r->ignore); i++) {

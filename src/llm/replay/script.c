@@ -79,6 +79,9 @@ static void script_close(void *self)
 
 static int script_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
 {
+    if (pons_get_bool(request, "models", false)) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "a script has no list of models");
+    }
     script *s = self;
     const pons_value *reply = choose(s, request);
     if (reply) {
@@ -399,14 +402,22 @@ static pons_value *make_calls(uint64_t call, const pons_value *request, const po
         for (size_t k = 0; k < json_array_size(tools); k++) {
             offered |= strcmp(pons_get_str(json_array_get(tools, k), "name", ""), name) == 0;
         }
-        if (!offered) {
+        const char *fault = pons_get_str(c, "fault", NULL);
+        const bool tells = pons_get_bool(request, "faults", false);
+        char unknown[128] = "";
+        if (!offered && tells && !fault) {
+            snprintf(unknown, sizeof unknown, "the model called a tool that was not offered: %.63s",
+                     name);
+            fault = unknown;
+        } else if (!offered && !tells) {
             pons_error_set(ret_error, PONS_EPROTOCOL, "llm",
                            "the model called a tool that was not offered: %.63s", name);
         }
         pons_value *made = pons_object(
             "id", id ? json_string(id) : json_sprintf("call_%llu_%zu", (unsigned long long)call, i),
             "name", json_string(name), "arguments",
-            arguments ? pons_value_ref(arguments) : json_object(), NULL);
+            arguments ? pons_value_ref(arguments) : json_object(), "fault",
+            fault ? json_string(fault) : NULL, NULL);
         if (json_array_append_new(list, made) != 0) {
             json_decref(list);
             list = NULL;

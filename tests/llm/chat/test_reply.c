@@ -390,10 +390,109 @@ static void test_key_is_never_shown(void **state)
     }
 }
 
+// ---- faults that a host gives back to the model -------------------------------------------------
+
+static void test_faults_come_as_a_reply_where_they_are_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *stream, *reply;
+    } rows[] = {
+        {CALLS(FIRST("0", "a", "fly")) CALLS(MORE("0", "{}")) END("tool_calls"),
+         "{'content':null,'tool_calls':[{'id':'a','name':'fly','arguments':{},'fault':'the model "
+         "called a tool that was not offered: fly','written':'{}'}],'finish_reason':'tool_calls'}"},
+        {CALLS(FIRST("0", "a", "go")) CALLS(MORE("0", "{'to': kitchen}")) END("tool_calls"), NULL},
+        {CALLS(FIRST("0", "a", "go")) CALLS(MORE("0", "[1]")) END("tool_calls"),
+         "{'content':null,'tool_calls':[{'id':'a','name':'go','arguments':{},'fault':'the "
+         "arguments "
+         "of the call of go are not an object','written':'[1]'}],'finish_reason':'tool_calls'}"},
+        // cut inside a call: none of it is made, also what looks whole
+        {CALLS(FIRST("0", "a", "look")) CALLS(MORE("0", "{}")) CALLS(FIRST("1", "b", "go"))
+             CALLS(MORE("1", "{'to':")) END("length"),
+         NULL},
+        {CHUNK("{\"content\":\"half\"}") END("length"),
+         "{'content':'half','tool_calls':[],'finish_reason':'length','fault':'the answer was cut "
+         "at "
+         "its longest after 4 bytes (finish_reason length)'}"},
+        {END("stop"), "{'content':null,'tool_calls':[],'finish_reason':'stop','fault':'the answer "
+                      "has no content (finish_reason stop)'}"},
+        {CHUNK("{\"content\":\"half\"}") DONE, NULL},
+    };
+    pons_autovalue q = fixture_json(request_text);
+    json_object_set_new(q, "faults", json_true());
+    char *asked = NULL;
+    assert_true(pons_value_line(q, &asked) > 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        seen plain = read_stream(request_text, rows[i].stream, 0, 0);
+        assert_int_equal(plain.error.status, PONS_EPROTOCOL); // who did not ask gets an error
+        seen s = read_every_way(asked, rows[i].stream);
+        assert_int_equal(s.error.status, PONS_OK);
+        assert_non_null(s.value);
+        const pons_value *calls = pons_get(s.value, "tool_calls");
+        bool fault = pons_get(s.value, "fault") != NULL;
+        for (size_t k = 0; k < json_array_size(calls); k++) {
+            const pons_value *c = json_array_get(calls, k);
+            fault = pons_get(c, "fault") != NULL;
+            assert_true(fault);
+            assert_int_equal(json_object_size(pons_get(c, "arguments")), 0);
+        }
+        assert_true(fault);
+        if (rows[i].reply) {
+            char text[1024];
+            snprintf(text, sizeof text, "%s", rows[i].reply);
+            for (char *at = text; (at = strchr(at, '\''));) {
+                *at = '"';
+            }
+            pons_autovalue want = fixture_json(text);
+            if (!json_equal(want, s.value)) {
+                char *got = NULL;
+                pons_value_line(s.value, &got);
+                fail_msg("row %zu: %s", i, got);
+            }
+        }
+        pons_value_unref(s.value);
+    }
+    free(asked);
+}
+
+static void test_how_much_a_model_takes_is_read_where_servers_say_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *list;
+    } rows[] = {
+        {"{\"object\":\"list\",\"data\":[{\"id\":\"gpt\",\"object\":\"model\"}]}",
+         "[{\"id\":\"gpt\"}]"},
+        {"{\"data\":[{\"id\":\"a\",\"meta\":{\"n_ctx_train\":2048}},{\"id\":\"b\",\"max_model_"
+         "len\":"
+         "4096}]}",
+         "[{\"id\":\"a\",\"context_tokens\":2048},{\"id\":\"b\",\"context_tokens\":4096}]"},
+        {"{\"data\":[{\"id\":\"a\",\"context_length\":128000,\"max_context_length\":-3}]}",
+         "[{\"id\":\"a\",\"context_tokens\":128000}]"},
+        {"{\"models\":[{\"name\":\"llama\"}]}", "[{\"id\":\"llama\"}]"},
+        {"{\"data\":[{\"id\":7},[],{\"id\":\"a\",\"n_ctx\":\"many\"}]}", "[{\"id\":\"a\"}]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_autovalue v = NULL;
+        pons_autovalue want = fixture_json(rows[i].list);
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(pons__models_read(rows[i].text, strlen(rows[i].text), &v, &err), PONS_OK);
+        assert_true(json_equal(pons_get(v, "models"), want));
+    }
+    static const char *const bad[] = {"", "<html>", "{}", "{\"data\":3}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        pons_value *v = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(pons__models_read(bad[i], strlen(bad[i]), &v, &err), PONS_EPROTOCOL);
+    }
+}
+
 int main(void)
 {
     pons_value_init();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_faults_come_as_a_reply_where_they_are_asked_for),
+        cmocka_unit_test(test_how_much_a_model_takes_is_read_where_servers_say_it),
         cmocka_unit_test(test_what_servers_send),
         cmocka_unit_test(test_the_rest_of_a_reply),
         cmocka_unit_test(test_progress),
