@@ -150,6 +150,15 @@ void pons_agent_close(pons_agent *a);
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err);
 // Ends the turn here and now, and keeps what was said: unfinished calls are canceled and noted so.
 int pons_agent_stop(pons_agent *a, pons_error *err);
+// A turn without words: what was said so far gives way to notes that the model makes of it (`done` has
+// them as its content). pons_agent_say does that by itself when a conversation fills three quarters of
+// the model's window. PONS_EBUSY while a turn is under way, PONS_ENOTFOUND: nothing was said yet.
+int pons_agent_compact(pons_agent *a, pons_error *err);
+// How much room there is: {context_tokens, prompt_tokens, conversation_tokens, model_calls,
+// model_calls_max}. context_tokens: the model's window (settings.context_tokens, or what its server
+// says), null: not known; prompt_tokens: of the newest request, as the server counted, null: it did
+// not; conversation_tokens: an estimate; model_calls: of this turn. New reference.
+pons_value *pons_agent_budget(const pons_agent *a);
 // A person's answer: {action: "approve" | "edit" | "reject", reason?, args?, steps?, title?,
 // answer?}. id NULL: to the one question that is open. PONS_ENOTPENDING; PONS_EINVAL for an edit
 // that pons_agent_answer_check refuses and PONS_ETIMEOUT for a yes that comes too late: the

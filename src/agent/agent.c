@@ -16,16 +16,19 @@
 //   plan_data.c    what the nodes do to a plan
 //   registry.c     the tools of all providers, who may use which
 //   providers.c    the awaits' other end: calls of models and tools under way
+//   request.c      what a model is sent; context.c: how it is made to fit; compact.c: notes in its place
 //   middleware.c   debug, timing, rate_limit, redact; shown.c: what may leave as an event
 //   robot_tools.c  the body's skills as tools
 //   config.c       graph_config.yaml: defaults, faults with positions
 #include "pons/agent.h"
 
+#include "agent/compact.h"
 #include "agent/config.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
 #include "agent/providers.h"
 #include "agent/registry.h"
+#include "agent/request.h"
 #include "agent/session.h"
 #include "agent/shown.h"
 #include "pons/module.h"
@@ -250,10 +253,39 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
         "agent_outcome", json_null(), "agent_iterations", json_integer(0), "plan_data", json_null(),
         "current_step_index", json_integer(0), "past_steps",
         pons_object("__overwrite__", json_array(), NULL), "step_response", json_string(""),
-        "replan_action", json_null(), "pending_events",
-        pons_object("__overwrite__", json_array(), NULL), "session_id", json_string(a->thread_id),
-        "system_prompt", json_string(system ? system : pons__agent_prompt(a, "agent")), NULL);
+        "replan_action", json_null(), "turn_calls", json_integer(0), "compact",
+        pons__model_crowded(a, pons_agent_messages(a)) ? json_string(PONS__COMPACT_FIRST)
+                                                       : json_null(),
+        "pending_events", pons_object("__overwrite__", json_array(), NULL), "session_id",
+        json_string(a->thread_id), "system_prompt",
+        json_string(system ? system : pons__agent_prompt(a, "agent")), NULL);
     free(system);
+    const int rc =
+        pons_run_start(a->thread, a->graph, PONS_AGENT_NS, input, &run_options, &a->run, err);
+    if (rc < 0) {
+        return rc;
+    }
+    a->outcome = PONS_AGENT_NONE;
+    a->turns++;
+    pons_value_unref(a->state);
+    a->state = NULL;
+    return advance(a, err);
+}
+
+int pons_agent_compact(pons_agent *a, pons_error *err)
+{
+    if (pons_agent_state_get(a) != PONS_AGENT_IDLE) {
+        return pons_error_set(err, PONS_EBUSY, PONS__AGENT, "a turn is under way in %s",
+                              a->thread_id);
+    }
+    if (json_array_size(pons_agent_messages(a)) == 0) {
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__AGENT, "there is nothing to sum up in %s",
+                              a->thread_id);
+    }
+    pons_autovalue input =
+        pons_object("agent_outcome", json_null(), "agent_iterations", json_integer(0), "turn_calls",
+                    json_integer(0), "compact", json_string(PONS__COMPACT_ONLY), "plan_data",
+                    json_null(), "session_id", json_string(a->thread_id), NULL);
     const int rc =
         pons_run_start(a->thread, a->graph, PONS_AGENT_NS, input, &run_options, &a->run, err);
     if (rc < 0) {

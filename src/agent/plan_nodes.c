@@ -46,9 +46,9 @@ int pons__agent_graph(pons_agent *a, const pons_agent_config *c, pons_graph *loo
                       pons_graph **ret, pons_error *err)
 {
     static const char *const events[] = {"pending_events", "past_steps"};
-    static const char *const plain[] = {"agent_outcome",      "agent_iterations", "plan_data",
-                                        "current_step_index", "step_response",    "replan_action",
-                                        "session_id",         "system_prompt"};
+    static const char *const plain[] = {
+        "agent_outcome", "agent_iterations", "plan_data",     "current_step_index", "step_response",
+        "replan_action", "session_id",       "system_prompt", "turn_calls",         "compact"};
     const bool plans = pons__cfg_bool(c, "nodes.planner.enabled"),
                asks = pons__cfg_bool(c, "nodes.approval.enabled"),
                replans = pons__cfg_bool(c, "nodes.replanner.enabled"),
@@ -308,7 +308,9 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
     const bool stopped = outcome && strcmp(outcome, "stopped") == 0;
     const bool full =
         pons__agent_plan_executed(p) >= pons__cfg_int(a->config, "nodes.executor.max_steps");
-    if (!stopped && !full && !(left == 0 && ok) && left != 1 &&
+    const bool spent = json_integer_value(pons_cx_get(cx, "turn_calls")) >=
+                       pons__cfg_int(a->config, "settings.model_calls");
+    if (!stopped && !full && !spent && !(left == 0 && ok) && left != 1 &&
         !(ok && pons__cfg_bool(a->config, "nodes.replanner.skip_on_success"))) {
         rc = decide(a, cx, p, &decision, err);
     }

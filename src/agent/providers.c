@@ -16,6 +16,7 @@
 
 #include "agent/config.h"
 #include "agent/registry.h"
+#include "agent/request.h"
 #include "agent/session.h"
 #include "agent/shown.h"
 #include "pons/agent.h"
@@ -44,10 +45,14 @@ static pons_value *error_answer(const pons_error *err);
 static int deliver(pons_agent *a, pons__flight *f, pons_error *err);
 static void on_model(pons_agent *a, pons__flight *f, pons_llm_event *ev);
 static void on_tool(pons_agent *a, pons__flight *f, pons_tool_event *ev);
-static pons_value *model_request(pons_agent *a, pons_run *run, const pons_value *request);
 static void show(pons_agent *a, const char *type, pons_value *payload);
 
 static _Atomic uint64_t call_numbers; // unique for every provider's life, whoever shares it
+
+uint64_t pons__next_call(void)
+{
+    return atomic_fetch_add(&call_numbers, 1) + 1;
+}
 
 // ---- awaits -------------------------------------------------------------------------------------
 
@@ -62,7 +67,7 @@ void pons__host_model_start(void *user, pons_run *run, const char *id, const pon
     snprintf(f->await, sizeof f->await, "%s", id);
     snprintf(f->key, sizeof f->key, "%s", call_id);
     snprintf(f->node, sizeof f->node, "%s", pons_get_str(request, "node", ""));
-    f->request = model_request(a, run, request);
+    f->request = pons__model_request(a, run, request);
     snprintf(f->name, sizeof f->name, "%s",
              pons_get_str(f->request, "model", a->opts.model ? a->opts.model : ""));
     const pons_value *list = pons_get(f->request, "messages");
@@ -71,7 +76,8 @@ void pons__host_model_start(void *user, pons_run *run, const char *id, const pon
         const char *node, *why;
     } motives[] = {{"agent", "answer the user"},
                    {"executor", "carry out a step of the plan"},
-                   {"replanner", "see whether the plan still holds"}};
+                   {"replanner", "see whether the plan still holds"},
+                   {"compact", "sum up what was said before"}};
     const char *why = "";
     for (size_t i = 0; i < sizeof motives / sizeof *motives; i++) {
         why = strcmp(motives[i].node, f->node) == 0 ? motives[i].why : why;
@@ -169,7 +175,9 @@ int pons__host_poll(pons_agent *a, pons_error *err)
     pons_llm_event lev = {0};
     while (a->llm.ops && a->llm.ops->next(a->llm.self, &lev)) {
         pons__flight *f = find_call(a, NULL, lev.call);
-        if (f) {
+        if (a->window_call && lev.call == a->window_call && lev.kind != PONS_LLM_TOKEN) {
+            pons__model_window(a, &lev);
+        } else if (f) {
             on_model(a, f, &lev);
         }
         pons_llm_event_clear(&lev);
@@ -245,6 +253,7 @@ static void on_model(pons_agent *a, pons__flight *f, pons_llm_event *ev)
         land(a, f, error_answer(&ev->error));
         return;
     }
+    pons__model_measure(a, f->request, ev->value);
     land(a, f, pons_object("reply", pons_value_ref(ev->value), NULL));
 }
 
@@ -279,14 +288,8 @@ static void on_tool(pons_agent *a, pons__flight *f, pons_tool_event *ev)
     }
     const size_t most = (size_t)pons__cfg_int(a->config, "settings.tool_output_max");
     const char *output = pons_get_str(ev->value, "output", "");
-    const bool longer = strlen(output) > most;
-    pons_value *cut = pons__agent_cut(output, most);
-    pons_value *text = longer ? json_sprintf("%s\n… (cut: %zu bytes in all)",
-                                             json_string_value(cut), strlen(output))
-                              : pons_value_ref(cut);
-    pons_value_unref(cut);
     land(a, f,
-         pons_object("ok", json_true(), "output", text, "cached",
+         pons_object("ok", json_true(), "output", pons__agent_ends(output, most), "cached",
                      json_boolean(pons_get_bool(ev->value, "cached", false)), NULL));
 }
 
@@ -326,7 +329,7 @@ static int launch(pons_agent *a, pons__flight *f)
     }
     pons_value_unref(was);
     f->started_ns = pons_now_ns(&a->opts.clock);
-    f->call = atomic_fetch_add(&call_numbers, 1) + 1;
+    f->call = pons__next_call();
     rc = rc < 0 ? rc : f->model ? launch_model(a, f, &err) : launch_tool(a, f, &err);
     if (rc < 0) {
         land(a, f, error_answer(&err));
@@ -396,7 +399,7 @@ static void recover(pons_agent *a, pons__flight *f)
         }
         f->provider = p;
         f->started_ns = pons_now_ns(&a->opts.clock);
-        f->call = atomic_fetch_add(&call_numbers, 1) + 1;
+        f->call = pons__next_call();
         rc = p->ops->adopt(p->self, f->call, f->name, f->key, &err);
     }
     if (rc >= 0) {
@@ -503,130 +506,6 @@ static int deliver(pons_agent *a, pons__flight *f, pons_error *err)
     flight_free(f);
     const int rc = pons_run_answer(a->run, id, answer, err);
     return rc == PONS_ENOTPENDING ? PONS_OK : rc;
-}
-
-// ---- a model's request --------------------------------------------------------------------------
-
-static pons_value *as_sent(const pons_value *m)
-{
-    pons_value *out = pons_object("role", pons_value_ref(pons_get(m, "role")), "content",
-                                  pons_value_ref(pons_get(m, "content")), NULL);
-    static const char *const more[] = {"tool_calls", "tool_call_id"};
-    for (size_t i = 0; i < 2; i++) {
-        if (pons_get(m, more[i])) {
-            json_object_set_new(out, more[i], pons_value_ref(pons_get(m, more[i])));
-        }
-    }
-    return out;
-}
-
-// The newest messages, from one of the user's on: never half of a call and its result.
-static size_t history_start(const pons_value *messages, size_t most)
-{
-    const size_t n = json_array_size(messages);
-    size_t start = n > most ? n - most : 0;
-    while (start < n &&
-           strcmp(pons_get_str(json_array_get(messages, start), "role", ""), "user") != 0) {
-        start++;
-    }
-    for (size_t i = n; start == n && i-- > 0;) { // a long turn: all of it
-        if (strcmp(pons_get_str(json_array_get(messages, i), "role", ""), "user") == 0) {
-            return i;
-        }
-    }
-    return start;
-}
-
-static pons_value *tools_for(pons_agent *a, bool executor)
-{
-    pons_value *list = json_array();
-    const pons_value *specs =
-        pons__cfg(a->config, executor ? "nodes.executor.tools" : "nodes.agent.tools");
-    const bool plans = !executor && pons__cfg_bool(a->config, "nodes.planner.enabled");
-    for (size_t i = 0; i < a->registry.n_tools; i++) {
-        const pons__tool *t = &a->registry.tools[i];
-        const bool plan = strcmp(t->name, PONS__PLAN_CREATE) == 0;
-        const bool own = !t->provider;
-        const bool offered = own ? (plan ? plans : executor) : pons__specs_have(specs, t);
-        if (offered && strcmp(pons_get_str(t->item, "risk", ""), "blocked") != 0) {
-            json_array_append_new(
-                list,
-                pons_object("name", json_string(t->name), "description",
-                            json_string(pons_get_str(t->item, "description", "")), "parameters",
-                            pons_get(t->item, "parameters")
-                                ? pons_value_ref(pons_get(t->item, "parameters"))
-                                : json_pack("{ss s{}}", "type", "object", "properties"),
-                            NULL));
-        }
-    }
-    return list;
-}
-
-static pons_value *replan_schema(void)
-{
-    return json_pack("{ss s{s{s[sss]} s{ss} s{ss s{}}} s[ss]}", "type", "object", "properties",
-                     "action", "enum", "continue", "revise", "finish", "reason", "type", "string",
-                     "revised_steps", "type", "array", "items", "required", "action", "reason");
-}
-
-// The turn of a loop: what its node has just made, or after a restart what the store has.
-static pons_value *turn_of(pons_agent *a, const char *ns)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    if (a->draft && strcmp(a->draft_ns, ns) == 0) {
-        return pons_value_ref(a->draft);
-    }
-    pons_autovalue state = NULL;
-    if (pons_state_read(a->opts.store, a->thread_id, ns, &state, &ignored) < 0) {
-        return NULL;
-    }
-    return pons_value_ref(pons_get(state, "turn"));
-}
-
-static pons_value *model_request(pons_agent *a, pons_run *run, const pons_value *request)
-{
-    const char *node = pons_get_str(request, "node", "");
-    const bool agent = strcmp(node, "agent") == 0, replanner = strcmp(node, "replanner") == 0;
-    const char *system = json_string_value(pons_run_get(run, "system_prompt"));
-    char *made = agent && system ? NULL : pons__agent_system(a, node);
-    system = made ? made : system ? system : "";
-    pons_value *list = json_array();
-    json_array_append_new(
-        list, pons_object("role", json_string("system"), "content", json_string(system), NULL));
-    free(made);
-    if (replanner) {
-        json_array_append_new(list,
-                              pons_object("role", json_string("user"), "content",
-                                          pons_value_ref(pons_get(request, "situation")), NULL));
-    }
-    const pons_value *history = agent ? pons_run_get(run, "messages") : NULL;
-    const size_t most = (size_t)pons__cfg_int(a->config, "nodes.agent.history");
-    for (size_t i = history_start(history, most); i < json_array_size(history); i++) {
-        json_array_append_new(list, as_sent(json_array_get(history, i)));
-    }
-    pons_autovalue turn = replanner ? NULL : turn_of(a, pons_get_str(request, "ns", ""));
-    for (size_t i = 0; i < json_array_size(turn); i++) {
-        json_array_append_new(list, as_sent(json_array_get(turn, i)));
-    }
-    pons_value *tools = replanner ? NULL : tools_for(a, !agent);
-    if (json_array_size(tools) == 0) {
-        pons_value_unref(tools);
-        tools = NULL;
-    }
-    pons_value *full =
-        pons_object("messages", list, "tools", tools, "schema", replanner ? replan_schema() : NULL,
-                    "schema_name", replanner ? json_string("replan_decision") : NULL, "run",
-                    json_sprintf("%s#%llu", a->thread_id, (unsigned long long)a->turns), NULL);
-    static const char *const settings[] = {"model", "temperature", "max_tokens"};
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "nodes.%s.%s", node, settings[i]);
-        const pons_value *v = pons__cfg(a->config, path);
-        if (v) {
-            json_object_set_new(full, settings[i], pons_value_ref(v));
-        }
-    }
-    return full;
 }
 
 // ---- small things -------------------------------------------------------------------------------

@@ -14,7 +14,9 @@
 // agent's list goes to the conversation when the loop ends; of the executor's, only a summary does.
 // finish ends the loop with a command to the outer graph: its update and the loop's last events are
 // one commit.
+#include "agent/compact.h"
 #include "agent/config.h"
+#include "agent/context.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
 #include "agent/prompts.h"
@@ -31,6 +33,7 @@
 #include <string.h>
 
 #define RESPONSE_MAX 4000 // characters of a step's response that later steps see
+#define SQUEEZES_MAX 5    // times that a server may find a conversation too long
 
 static int think(pons_cx *cx, void *user, pons_error *err);
 static int act(pons_cx *cx, void *user, pons_error *err);
@@ -40,6 +43,11 @@ static int where(pons_cx *cx, void *user, pons_error *err);
 
 static int64_t thought(const pons__role *role, int64_t here);
 static bool stopped_before(const pons__role *role);
+static pons_value *spent_line(const pons__role *role);
+static int take_last_words(pons__role *role, pons_cx *cx, const pons_value *answer);
+static bool ask_again(pons__role *role, pons_cx *cx, const char *why);
+static bool squeezed(pons_cx *cx, const char *error);
+static bool all_faulty(const pons_value *calls, const char **ret_why);
 static pons_value *left_undone(pons_cx *cx, const pons_value *calls);
 static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, pons_error *err);
 static pons_value *calls_of(pons__role *role, const pons_value *reply);
@@ -55,7 +63,7 @@ static pons_value *step_calls(pons__role *role, const pons_plan *p, const pons_p
 int pons__loop_graph(pons__role *role, pons_graph **ret, pons_error *err)
 {
     static const char *const from_begin[] = {"think", "act", "finish", NULL};
-    static const char *const from_think[] = {"act", "finish", NULL};
+    static const char *const from_think[] = {"act", "think", "finish", NULL};
     static const char *const from_act[] = {"think", "act", "finish", NULL};
     const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
     const pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
@@ -65,6 +73,10 @@ int pons__loop_graph(pons__role *role, pons_graph **ret, pons_error *err)
     pons_graph_channel(g, "iterations", &last);
     pons_graph_channel(g, "step", &last);
     pons_graph_channel(g, "ended", &last);
+    pons_graph_channel(g, "faults",
+                       &last); // {n, text, squeeze}: what was wrong with the last answers
+    pons_graph_channel(g, "summary", &last); // {text, upto}: of the conversation before
+    pons_graph_channel(g, "spent", &last);   // the budget is: the last words are being asked for
     if (role->executor) {
         pons_graph_node(g, "begin", begin, role);
         pons_graph_router(g, "begin", where, role, from_begin);
@@ -116,22 +128,154 @@ static int think(pons_cx *cx, void *user, pons_error *err)
         end(cx, "stopped", json_object());
         return PONS_OK;
     }
+    const bool spent =
+        pons__calls_before(role) + here >= pons__cfg_int(a->config, "settings.model_calls");
+    if (spent && (role->executor || json_is_true(pons_cx_get(cx, "spent")))) {
+        end(cx, "failed", pons_object("error", spent_line(role), NULL));
+        return PONS_OK;
+    }
+    pons_value *summary = NULL;
+    bool over = false;
+    int rc =
+        role->executor || here > 0 ? PONS_OK : pons__loop_compact(role, cx, &summary, &over, err);
+    if (rc < 0 || over) {
+        return rc;
+    }
+    pons_autovalue known = summary ? summary : pons_value_ref(pons_cx_get(cx, "summary"));
     char call_id[PONS_ID_MAX];
     pons_cx_id(cx, call_id);
-    const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL;
+    const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL,
+                     *faults = pons_cx_get(cx, "faults");
+    pons_autovalue line = spent ? spent_line(role) : NULL;
+    pons_value *complaint =
+        spent ? json_sprintf("%s. Call no tool any more. Tell the user in a few sentences what was "
+                             "done, what was found, and what is left.",
+                             json_string_value(line))
+        : pons_get_int(faults, "n", 0) > 0
+            ? json_sprintf(
+                  "Your last answer can't be used: %s. Answer again: in words, or with a call "
+                  "that is whole; if it was too long, do less at a time.",
+                  pons_get_str(faults, "text", ""))
+            : NULL;
     pons_value_unref(a->draft);
     a->draft = pons_value_ref(turn);
     snprintf(a->draft_ns, sizeof a->draft_ns, "%s", pons_cx_ns(cx));
-    const int rc =
-        pons_await(cx, PONS__MODEL_CALL,
-                   pons_object("node", json_string(role->executor ? "executor" : "agent"), "ns",
-                               json_string(pons_cx_ns(cx)), "call_id", json_string(call_id), NULL),
-                   0, &answer, err);
+    pons_value *request = pons_object(
+        "node", json_string(role->executor ? "executor" : "agent"), "ns",
+        json_string(pons_cx_ns(cx)), "call_id", json_string(call_id), "complaint", complaint,
+        "closing", spent ? json_true() : NULL, "squeeze",
+        pons_get(faults, "squeeze") ? pons_value_ref(pons_get(faults, "squeeze")) : NULL, "summary",
+        json_is_object(known) ? pons_value_ref(known) : NULL, NULL);
+    rc = pons_await(cx, PONS__MODEL_CALL, request, 0, &answer, err);
     if (rc < 0) {
         return rc;
     }
-    pons_cx_put(cx, "iterations", json_integer(here + 1));
+    pons_cx_put(cx, "iterations", json_integer(here + 1 + (summary ? 1 : 0)));
+    if (summary) {
+        pons_cx_put(cx, "summary", pons_value_ref(summary));
+    }
+    if (spent) {
+        pons_cx_put(cx, "spent", json_true());
+        return take_last_words(role, cx, answer);
+    }
     return take_reply(role, cx, answer, err);
+}
+
+static pons_value *spent_line(const pons__role *role)
+{
+    return json_sprintf(
+        "the turn's budget of %lld model calls is used up (graph.settings.model_calls)",
+        (long long)pons__cfg_int(role->a->config, "settings.model_calls"));
+}
+
+// Of the turn, before this loop began.
+int64_t pons__calls_before(const pons__role *role)
+{
+    return json_integer_value(pons_run_get(role->a->run, "turn_calls"));
+}
+
+int64_t pons__turn_calls(const pons_agent *a)
+{
+    return json_integer_value(pons_agent_get(a, "turn_calls"));
+}
+
+// What the model says when nothing may be called any more.
+static int take_last_words(pons__role *role, pons_cx *cx, const pons_value *answer)
+{
+    const pons_value *shown = pons_get(answer, "shown");
+    const char *content =
+        pons_get_str(pons_get(answer, "reply"), "content", pons_get_str(answer, "said", ""));
+    pons_autovalue line = spent_line(role);
+    if (shown) {
+        pons__agent_emit(role->a, cx, NULL, "llm_end", pons_value_ref(shown));
+    }
+    if (!*content) {
+        end(cx, "failed", pons_object("error", pons_value_ref(line), NULL));
+        return PONS_OK;
+    }
+    char id[PONS_ID_MAX];
+    pons_cx_id(cx, id);
+    pons_cx_put(cx, "turn",
+                pons_object("id", json_string(id), "role", json_string("assistant"), "content",
+                            json_string(content), NULL));
+    pons__agent_emit(role->a, cx, NULL, "error",
+                     pons_object("content", pons_value_ref(line), NULL));
+    if (pons_get_bool(answer, "stopped", false)) {
+        end(cx, "stopped", json_object());
+    } else {
+        end(cx, "answer", pons_object("content", json_string(content), NULL));
+    }
+    return PONS_OK;
+}
+
+// An answer that is none: the model is told, so often; then the loop ends, and this is false.
+static bool ask_again(pons__role *role, pons_cx *cx, const char *why)
+{
+    const pons_value *was = pons_cx_get(cx, "faults");
+    const int64_t n = pons_get_int(was, "n", 0) + 1;
+    const int64_t most = pons__cfg_int(role->a->config, "settings.faults_max");
+    if (n > most) {
+        end(cx, "failed",
+            pons_object("error",
+                        most > 0 ? json_sprintf("%lld answers of the model in a row can't be used "
+                                                "(graph.settings.faults_max): %s",
+                                                (long long)n, why)
+                                 : json_string(why),
+                        NULL));
+        return false;
+    }
+    pons_cx_put(cx, "faults",
+                pons_object("n", json_integer(n), "text", json_string(why), "squeeze",
+                            json_integer(pons_get_int(was, "squeeze", 0)), NULL));
+    return true;
+}
+
+// Whether no call of a reply can be made; *ret_why of the first.
+static bool all_faulty(const pons_value *calls, const char **ret_why)
+{
+    for (size_t i = 0; i < json_array_size(calls); i++) {
+        const char *why = pons_get_str(json_array_get(calls, i), "fault", NULL);
+        if (!why) {
+            return false;
+        }
+        *ret_why = i == 0 ? why : *ret_why;
+    }
+    return true;
+}
+
+// Too long for the model: it is asked again with less.
+static bool squeezed(pons_cx *cx, const char *error)
+{
+    const pons_value *was = pons_cx_get(cx, "faults");
+    const int64_t n = pons_get_int(was, "squeeze", 0);
+    if (n >= SQUEEZES_MAX || !pons__context_overflow(error)) {
+        return false;
+    }
+    pons_cx_put(cx, "faults",
+                pons_object("n", json_integer(pons_get_int(was, "n", 0)), "text",
+                            json_string(pons_get_str(was, "text", "")), "squeeze",
+                            json_integer(n + 1), NULL));
+    return true;
 }
 
 // The user stopped while a plan was under way: what comes back from it is not answered.
@@ -158,7 +302,9 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
         pons__agent_emit(role->a, cx, NULL, "llm_end", pons_value_ref(shown));
     }
     if (error) {
-        end(cx, "failed", pons_object("error", json_string(error), NULL));
+        if (!squeezed(cx, error)) {
+            end(cx, "failed", pons_object("error", json_string(error), NULL));
+        }
         return PONS_OK;
     }
     // A message has its call's id: who heard its tokens knows which it is.
@@ -181,10 +327,20 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
     const pons_value *calls = pons_get(reply, "tool_calls");
     const char *content = pons_get_str(reply, "content", pons_get_str(reply, "refusal", ""));
     const bool any = json_array_size(calls) > 0;
-    if (!any && !*content) {
-        end(cx, "failed",
-            pons_object("error", json_string("the model answered with nothing"), NULL));
+    const char *fault = pons_get_str(reply, "fault", NULL);
+    if (!any && (fault || !*content)) {
+        ask_again(role, cx, fault ? fault : "the model answered with nothing");
         return PONS_OK;
+    }
+    if (any && all_faulty(calls, &fault)) { // each is told as its call's result, too
+        if (!ask_again(role, cx, fault)) {
+            return PONS_OK;
+        }
+    } else if (pons_get_int(pons_cx_get(cx, "faults"), "n", 0) > 0) {
+        pons_cx_put(cx, "faults",
+                    pons_object("n", json_integer(0), "squeeze",
+                                json_integer(pons_get_int(pons_cx_get(cx, "faults"), "squeeze", 0)),
+                                NULL));
     }
     pons_cx_put(cx, "turn",
                 pons_object("id", json_string(id), "role", json_string("assistant"), "content",
@@ -199,29 +355,44 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
     return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
 }
 
-// plan_create goes last, whatever the model's order, for what follows it would be out of place.
+// Why a call can't be made, with what the model wrote; an unknown tool is for the vetting to name.
+static pons_value *refusal_of(const pons__role *role, const pons_value *c)
+{
+    const char *fault = pons_get_str(c, "fault", NULL), *wrote = pons_get_str(c, "written", NULL);
+    if (!fault || !pons__registry_find(&role->a->registry, pons_get_str(c, "name", ""))) {
+        return NULL;
+    }
+    return wrote ? json_sprintf("%s. You wrote: %s", fault, wrote) : json_string(fault);
+}
+
+// plan_create goes last, whatever the model's order, for what follows it would be out of place; a
+// second one is refused before the first, which ends the loop.
 static pons_value *calls_of(pons__role *role, const pons_value *reply)
 {
     pons_value *list = json_array(), *late = json_array();
     pons_autovalue motivation = pons__agent_cut(pons_get_str(reply, "content", ""), 500);
     size_t i;
     pons_value *c;
+    bool planned = false;
     json_array_foreach(pons_get(reply, "tool_calls"), i, c)
     {
         const char *name = pons_get_str(c, "name", "");
         const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0;
+        pons_value *refusal = refusal_of(role, c);
+        const bool second = plan && !refusal && planned;
+        planned = planned || (plan && !refusal);
         pons_value *call = pons_object(
             "id", pons_value_ref(pons_get(c, "id")), "name", json_string(name), "arguments",
             pons_get(c, "arguments") ? pons_value_ref(pons_get(c, "arguments")) : json_object(),
             "motivation", pons_value_ref(motivation), "node",
             json_string(role->executor ? "executor" : "agent"), "state", json_string("pending"),
             "refusal",
-            i >= PONS__CALLS_MAX ? json_string("too many calls in one reply")
-            : plan && json_array_size(late) > 0
-                ? json_string("one plan at a time: this one was left out")
-                : NULL,
+            refusal                ? refusal
+            : i >= PONS__CALLS_MAX ? json_string("too many calls in one reply")
+            : second               ? json_string("one plan at a time: this one was left out")
+                                   : NULL,
             NULL);
-        json_array_append_new(plan ? late : list, call);
+        json_array_append_new(plan && !second && !refusal ? late : list, call);
     }
     json_array_extend(list, late);
     pons_value_unref(late);
@@ -375,7 +546,7 @@ static pons_value *step_message(const pons__role *role, const pons_plan *p, cons
     for (size_t i = 0; i < json_array_size(past); i++) {
         const pons_value *one = json_array_get(past, i);
         pons_autovalue said =
-            pons__agent_cut(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
+            pons__agent_ends(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
         pons_buf_printf(&text, "Done before: %s\n  Result: %s\n",
                         json_string_value(json_array_get(one, 0)), json_string_value(said));
     }
@@ -514,11 +685,14 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
     pons_agent *a = role->a;
     const char *status = pons_get_str(ended, "status", "");
     const pons_value *turn = pons_cx_get(cx, "turn");
-    pons_value *messages = json_array(), *pending = json_array();
+    pons_value *pending = json_array();
+    pons_autovalue messages = json_array();
     const int64_t total = thought(role, json_integer_value(pons_cx_get(cx, "iterations")));
     json_array_extend(messages, (pons_value *)(uintptr_t)turn);
-    pons_value *update = pons_object("messages", messages, "agent_iterations", json_integer(total),
-                                     "pending_events", pending, NULL);
+    pons_value *update = pons_object(
+        "agent_iterations", json_integer(total), "turn_calls",
+        json_integer(pons__calls_before(role) + json_integer_value(pons_cx_get(cx, "iterations"))),
+        "compact", json_null(), "pending_events", pending, NULL);
     if (strcmp(status, "plan") == 0) {
         pons_plan *p = NULL;
         char plan_id[24], message_id[PONS_ID_MAX];
@@ -534,6 +708,8 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
                                           "message_id", json_string(message_id), NULL);
         pons_value *plan_data = pons__agent_plan_store(data, p);
         json_array_append_new(messages, pons__agent_plan_message(plan_data, p, NULL, NULL));
+        json_object_set_new(update, "messages",
+                            pons__compacted(role, cx, pons_value_ref(messages)));
         json_object_set_new(update, "plan_data", plan_data);
         json_object_set_new(update, "agent_outcome", json_string("plan_create"));
         pons__agent_emit(a, cx, pending, "phase",
@@ -541,6 +717,7 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
         pons_plan_destroy(p);
         return hand_over(cx, update, err);
     }
+    json_object_set_new(update, "messages", pons__compacted(role, cx, pons_value_ref(messages)));
     const bool stopped = strcmp(status, "stopped") == 0;
     const char *error = pons_get_str(ended, "error", NULL);
     const char *content = error ? error : pons_get_str(ended, "content", "");
@@ -582,13 +759,15 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
                                  json_integer(p->steps[at].step_id), "status",
                                  json_string(error ? "failed" : "completed"), NULL));
     pons_value *response =
-        error ? json_sprintf("failed: %s", error) : pons__agent_cut(content, PONS__SHOWN_MAX * 4);
+        error ? json_sprintf("failed: %s", error) : pons__agent_ends(content, PONS__SHOWN_MAX * 4);
     pons_value *past = json_pack("[[so]]", title, pons_value_ref(response));
     pons_autovalue all = json_array();
     json_array_extend(all, (pons_value *)(uintptr_t)pons_run_get(a->run, "past_steps"));
     json_array_extend(all, past);
-    pons_value *update =
-        pons_object("past_steps", past, "step_response", response, "pending_events", pending, NULL);
+    pons_value *update = pons_object(
+        "past_steps", past, "step_response", response, "pending_events", pending, "turn_calls",
+        json_integer(pons__calls_before(role) + json_integer_value(pons_cx_get(cx, "iterations"))),
+        NULL);
     if (stopped) {
         json_object_set_new(update, "agent_outcome", json_string("stopped"));
     }

@@ -38,7 +38,11 @@ struct pons_agent {
     pons_run *run;  // NULL between turns
     uint64_t turns; // begun in this life: the provider counts the calls of each
     struct pons__flight *flights;
-    uint64_t next_call;
+    int64_t window;         // tokens that the model takes, as its server says; 0: not known
+    uint64_t window_call;   // the question that asks for it; 0: none is out
+    bool window_asked;      // once a life
+    int64_t prompt_tokens;  // of the newest request that was counted
+    double bytes_per_token; // of the same; 0: not known
     // What the loop's node has just made, for the handler that follows it: {ns, turn}. After a
     // restart the handler reads it from the store.
     char draft_ns[PONS_NAME_MAX];
@@ -49,6 +53,9 @@ struct pons_agent {
     bool busy_inside;   // an engine call is on the stack: handlers may not advance
     pons_agent_outcome outcome;
 };
+
+uint64_t pons__next_call(void);                // providers.c: a number for a provider's call
+int64_t pons__turn_calls(const pons_agent *a); // react_loop.c: model calls of this turn so far
 
 const char *pons__agent_prompt(const pons_agent *a, const char *which); // prompts.c
 // The same with what is known of the surroundings behind it; the caller's to free.

@@ -89,3 +89,36 @@ pons_value *pons__agent_cut(const char *text, size_t chars)
     }
     return json_stringn(text ? text : "", n);
 }
+
+pons_value *pons__agent_ends(const char *text, size_t chars)
+{
+    const size_t len = text ? strlen(text) : 0;
+    size_t head = 0, tail = len;
+    for (size_t i = 0; i < chars - chars / 3 && head < len; i++) {
+        const size_t k = pons_utf8_sequence(text + head, len - head);
+        head += k > 0 ? k : 1;
+    }
+    for (size_t i = 0; i < chars / 3 && tail > head; i++) {
+        tail--;
+        while (tail > head && ((unsigned char)text[tail] & 0xC0U) == 0x80U) {
+            tail--;
+        }
+    }
+    if (tail <= head) {
+        return json_stringn(text ? text : "", len);
+    }
+    // Whole lines, where that costs little.
+    const char *line = memrchr(text, '\n', head);
+    head = line && (size_t)(line - text) > head - head / 4 ? (size_t)(line - text) : head;
+    line = memchr(text + tail, '\n', len - tail);
+    tail =
+        line && (size_t)(line - text) < tail + (len - tail) / 4 ? (size_t)(line - text) + 1 : tail;
+    size_t lines = 0, all = 1;
+    for (size_t i = 0; i < len; i++) {
+        all += text[i] == '\n' && i + 1 < len;
+        lines += text[i] == '\n' && i >= head && i < tail;
+    }
+    return json_sprintf(
+        "%.*s\n[… %zu of %zu bytes are left out here, about %zu of %zu lines …]\n%s", (int)head,
+        text, tail - head, len, lines, all, text + tail);
+}

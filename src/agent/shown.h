@@ -16,5 +16,8 @@ void pons__agent_emit(pons_agent *a, pons_cx *cx, pons_value *pending, const cha
 pons_value *pons__agent_put_in(const pons_value *old, const char *key, pons_value *v);
 // A string value of at most so many characters.
 pons_value *pons__agent_cut(const char *text, size_t chars);
+// A text of at most so many characters, of a longer one its first two thirds and its end, and between
+// them how much is left out of how much.
+pons_value *pons__agent_ends(const char *text, size_t chars);
 
 #endif

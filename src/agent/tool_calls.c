@@ -24,15 +24,18 @@
 #include "agent/session.h"
 #include "agent/shown.h"
 #include "pons/agent.h"
+#include "pons/buf.h"
 #include "pons/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define REASON_MAX 512
+#define ENDS_NOTE  100 // characters that say how much is left out
 
 static bool is_pending(const pons_value *call);
 static bool runs_together(const pons_value *call);
+static void refuse_unknown(const pons__role *role, pons_value *v, const char *name);
 static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call);
 static void refuse(pons_value *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void check_call(pons__role *role, pons_value *call, const pons__tool *t,
@@ -47,6 +50,7 @@ static int run_read(pons__role *role, pons_cx *cx, const pons_value *call, const
                     pons_value **ret_result, pons_error *err);
 static int run_effect(pons__role *role, pons_cx *cx, const pons_value *call, pons_value *args,
                       pons_value **ret_result, pons_error *err);
+static void show_as_run(pons_cx *cx, const pons_value *call, pons_value *messages);
 static pons_value *failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void say_result(pons__role *role, pons_cx *cx, const pons_value *call,
                        const pons_value *result);
@@ -129,6 +133,22 @@ static void refuse(pons_value *call, const char *fmt, ...)
     json_object_set_new(call, "refusal", pons__agent_cut(text, sizeof text));
 }
 
+// With the names that there are: a model that slipped sees what it meant.
+static void refuse_unknown(const pons__role *role, pons_value *v, const char *name)
+{
+    const pons_agent *a = role->a;
+    const pons_value *specs =
+        pons__cfg(a->config, role->executor ? "nodes.executor.tools" : "nodes.agent.tools");
+    pons_autobuf names = PONS_BUF_INIT;
+    for (size_t i = 0; i < a->registry.n_tools && names.len < REASON_MAX / 2; i++) {
+        const pons__tool *t = &a->registry.tools[i];
+        if (t->provider && pons__specs_have(specs, t)) {
+            pons_buf_printf(&names, " %s", t->name);
+        }
+    }
+    refuse(v, "there is no tool %.64s here; there are:%s", name, names.len ? names.data : " none");
+}
+
 // What becomes of the call, as members of it: refusal; or risk, read_only, ask and why. Must give
 // the same for the same state: it runs once a commit.
 static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call)
@@ -157,7 +177,7 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
         refuse(v, "plan_create is the agent's alone: carry out this step with the other tools");
     } else if (!t || (step && !role->executor) ||
                (!plan && !step && !pons__specs_have(pons__cfg(a->config, specs_at), t))) {
-        refuse(v, "there is no tool %.64s here", name);
+        refuse_unknown(role, v, name);
     } else if (plan || step) {
         json_object_set_new(v, "own", json_true());
         pons_plan *made = NULL;
@@ -299,6 +319,10 @@ int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons
         if (pons_get_bool(result, "stopped", false)) {
             json_object_set_new(done, "stopped", json_true());
         }
+        if (pons_get(result, "edited")) {
+            json_object_set_new(done, "arguments", pons_value_ref(pons_get(result, "edited")));
+            show_as_run(cx, done, messages);
+        }
         json_array_set_new(list, i, done);
         if (!pons_get_bool(call, "own", false) || pons_get(call, "refusal")) {
             say_result(role, cx, call, result);
@@ -320,7 +344,42 @@ int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons
     return PONS_OK;
 }
 
-// *ret_result: {ok, output, cached?, duration_ms?, started?}.
+// A person changed the arguments: the conversation has the call as it ran.
+static void show_as_run(pons_cx *cx, const pons_value *call, pons_value *messages)
+{
+    const pons_value *turn = pons_cx_get(cx, "turn");
+    const char *id = pons_get_str(call, "id", "");
+    for (size_t i = json_array_size(turn); i-- > 0;) {
+        // Another call of the same reply may have been edited just before.
+        const pons_value *m = json_array_get(turn, i), *calls = pons_get(m, "tool_calls");
+        size_t place = 0;
+        while (place < json_array_size(messages) &&
+               !json_equal(pons_get(json_array_get(messages, place), "id"), pons_get(m, "id"))) {
+            place++;
+        }
+        const bool again = place < json_array_size(messages);
+        calls = again ? pons_get(json_array_get(messages, place), "tool_calls") : calls;
+        for (size_t k = 0; k < json_array_size(calls); k++) {
+            const pons_value *c = json_array_get(calls, k);
+            if (strcmp(pons_get_str(c, "id", ""), id) != 0) {
+                continue;
+            }
+            pons_value *next = json_copy((pons_value *)(uintptr_t)calls);
+            json_array_set_new(
+                next, k,
+                pons__agent_put_in(c, "arguments", pons_value_ref(pons_get(call, "arguments"))));
+            pons_value *message = pons__agent_put_in(m, "tool_calls", next);
+            if (again) {
+                json_array_set_new(messages, place, message);
+            } else {
+                json_array_append_new(messages, message);
+            }
+            return;
+        }
+    }
+}
+
+// *ret_result: {ok, output, cached?, duration_ms?, started?, edited?}.
 static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_result,
                    pons_error *err)
 {
@@ -340,9 +399,19 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
             return rc;
         }
     }
-    return pons_get_bool(call, "read_only", false)
-               ? run_read(role, cx, call, args, ret_result, err)
-               : run_effect(role, cx, call, args, ret_result, err);
+    const int rc = pons_get_bool(call, "read_only", false)
+                       ? run_read(role, cx, call, args, ret_result, err)
+                       : run_effect(role, cx, call, args, ret_result, err);
+    if (rc >= 0 && args != pons_get(call, "arguments")) {
+        pons_value *told =
+            pons__agent_put_in(*ret_result, "output",
+                               json_sprintf("(A person changed the arguments before it ran.)\n%s",
+                                            pons_get_str(*ret_result, "output", "")));
+        json_object_set_new(told, "edited", pons_value_ref(args));
+        pons_value_unref(*ret_result);
+        *ret_result = told;
+    }
+    return rc;
 }
 
 static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_error *err)
@@ -526,10 +595,10 @@ static void say_result(pons__role *role, pons_cx *cx, const pons_value *call,
                                      pons_value_ref(pons_get(call, "arguments")), "motivation",
                                      pons_value_ref(pons_get(call, "motivation")), NULL));
     }
-    pons__agent_emit(
-        role->a, cx, NULL, "tool_end",
-        pons_object("tool", pons_value_ref(pons_get(call, "name")), "output",
-                    pons__agent_cut(pons_get_str(result, "output", ""), PONS__SHOWN_MAX), "cached",
-                    json_boolean(json_is_true(cached)), "duration_ms",
-                    json_integer(pons_get_int(result, "duration_ms", 0)), NULL));
+    pons__agent_emit(role->a, cx, NULL, "tool_end",
+                     pons_object("tool", pons_value_ref(pons_get(call, "name")), "output",
+                                 pons__agent_ends(pons_get_str(result, "output", ""),
+                                                  PONS__SHOWN_MAX - ENDS_NOTE),
+                                 "cached", json_boolean(json_is_true(cached)), "duration_ms",
+                                 json_integer(pons_get_int(result, "duration_ms", 0)), NULL));
 }

@@ -70,6 +70,8 @@ static const char TOOLS[] =
     "'parameters':{'type':'object'}},"
     "{'name':'big','category':'core','description':'says much','risk':'safe','read_only':true,"
     "'parameters':{'type':'object'}},"
+    "{'name':'tail','category':'core','description':'says much, and ends','risk':'safe',"
+    "'read_only':true,'parameters':{'type':'object'}},"
     "{'name':'server.far','category':'mcp','description':'far','risk':'safe','read_only':true,"
     "'parameters':{'type':'object'}},"
     "{'name':'drive','category':'robot','description':'drives','risk':'warn','read_only':false,"
@@ -129,6 +131,12 @@ static int tools_start(void *self, uint64_t call, const char *tool, const pons_v
         for (size_t i = 0; i + 4 < sizeof output; i += 3) {
             memcpy(output + i, "門", 4);
         }
+    } else if (strcmp(tool, "tail") == 0) {
+        size_t n = 0;
+        for (int i = 0; i < 400; i++) {
+            n += (size_t)snprintf(output + n, sizeof output - n, "line %d\n", i);
+        }
+        snprintf(output + n, sizeof output - n, "done\n[exit status 7]");
     } else {
         snprintf(
             output, sizeof output, "%s %s", tool,
@@ -206,8 +214,11 @@ static const pons_tools_ops tools_ops = {.abi = PONS_TOOL_ABI,
 
 static int fn_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
 {
-    (void)err;
     bench *b = self;
+    if (pons_get_bool(request, "models", false)) {
+        b->lists++;
+        return pons_error_set(err, PONS_EUNSUPPORTED, "llm", "a function has no list of models");
+    }
     json_array_append(b->requests, (pons_value *)(uintptr_t)request);
     if (b->model_mute) {
         return PONS_OK;
@@ -218,7 +229,8 @@ static int fn_start(void *self, uint64_t call, const pons_value *request, pons_e
     a->event = (pons_llm_event){
         .call = call, .kind = reply ? PONS_LLM_DONE : PONS_LLM_ERROR, .value = reply};
     if (!reply) {
-        pons_error_set(&a->event.error, PONS_EIO, "llm", "the model is away");
+        pons_error_set(&a->event.error, PONS_EIO, "llm", "%s",
+                       b->model_error ? b->model_error : "the model is away");
     }
     while (*at) {
         at = &(*at)->next;

@@ -45,7 +45,9 @@ typedef struct bench {
         uint64_t call;
         pons_llm_event event;
     } *answers;
-    bool model_mute; // requests are taken and not answered
+    const char *model_error; // of a model that answers NULL
+    int lists;               // times that the list of models was asked for
+    bool model_mute;         // requests are taken and not answered
     world world;
     pons_tools tools;
     pons_value *events; // [{type, seq, …payload}] of every life
