@@ -24,6 +24,7 @@
 
 #include "agent/compact.h"
 #include "agent/config.h"
+#include "agent/context.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
 #include "agent/providers.h"
@@ -644,6 +645,19 @@ pons_agent_outcome pons_agent_outcome_get(const pons_agent *a)
 const pons_value *pons_agent_get(const pons_agent *a, const char *channel)
 {
     return a->run ? pons_run_get(a->run, channel) : pons_get(a->state, channel);
+}
+
+pons_value *pons_agent_budget(const pons_agent *a)
+{
+    const pons_value *messages = pons_agent_messages(a);
+    const int64_t window = pons__model_tokens(a);
+    const double tokens = (double)pons__context_size(messages) / pons__model_bytes(a);
+    return pons_object(
+        "context_tokens", window > 0 ? json_integer(window) : json_null(), "prompt_tokens",
+        a->prompt_tokens > 0 ? json_integer(a->prompt_tokens) : json_null(), "conversation_tokens",
+        json_integer((json_int_t)tokens), "model_calls",
+        json_integer(json_integer_value(pons_agent_get(a, "turn_calls"))), "model_calls_max",
+        json_integer(pons__cfg_int(a->config, "settings.model_calls")), NULL);
 }
 
 const pons_value *pons_agent_messages(const pons_agent *a)

@@ -89,3 +89,8 @@ pons_value *pons__compacted(pons__role *role, pons_cx *cx, pons_value *messages)
     pons_value_unref(messages);
     return pons_object("__overwrite__", list, NULL);
 }
+
+int64_t pons__calls_before(const pons__role *role)
+{
+    return json_integer_value(pons_run_get(role->a->run, "turn_calls"));
+}

@@ -14,6 +14,6 @@ int pons__loop_compact(pons__role *role, pons_cx *cx, pons_value **ret_summary, 
 // The turn's messages as an update of the conversation; where there is a summary, of all of it. Takes
 // messages.
 pons_value *pons__compacted(pons__role *role, pons_cx *cx, pons_value *messages);
-int64_t pons__calls_before(const pons__role *role); // react_loop.c
+int64_t pons__calls_before(const pons__role *role); // model calls of the turn before this loop
 
 #endif

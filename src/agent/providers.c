@@ -23,7 +23,6 @@
 #include "pons/buf.h"
 #include "pons/memory.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,13 +45,6 @@ static int deliver(pons_agent *a, pons__flight *f, pons_error *err);
 static void on_model(pons_agent *a, pons__flight *f, pons_llm_event *ev);
 static void on_tool(pons_agent *a, pons__flight *f, pons_tool_event *ev);
 static void show(pons_agent *a, const char *type, pons_value *payload);
-
-static _Atomic uint64_t call_numbers; // unique for every provider's life, whoever shares it
-
-uint64_t pons__next_call(void)
-{
-    return atomic_fetch_add(&call_numbers, 1) + 1;
-}
 
 // ---- awaits -------------------------------------------------------------------------------------
 

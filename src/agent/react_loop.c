@@ -188,17 +188,6 @@ static pons_value *spent_line(const pons__role *role)
         (long long)pons__cfg_int(role->a->config, "settings.model_calls"));
 }
 
-// Of the turn, before this loop began.
-int64_t pons__calls_before(const pons__role *role)
-{
-    return json_integer_value(pons_run_get(role->a->run, "turn_calls"));
-}
-
-int64_t pons__turn_calls(const pons_agent *a)
-{
-    return json_integer_value(pons_agent_get(a, "turn_calls"));
-}
-
 // What the model says when nothing may be called any more.
 static int take_last_words(pons__role *role, pons_cx *cx, const pons_value *answer)
 {

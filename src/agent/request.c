@@ -112,15 +112,22 @@ static pons_value *turn_of(pons_agent *a, const char *ns)
     return pons_value_ref(pons_get(state, "turn"));
 }
 
+static _Atomic uint64_t call_numbers; // unique for every provider's life, whoever shares it
+
+uint64_t pons__next_call(void)
+{
+    return atomic_fetch_add(&call_numbers, 1) + 1;
+}
+
 // ---- the window ---------------------------------------------------------------------------------
 
-static int64_t window_of(const pons_agent *a)
+int64_t pons__model_tokens(const pons_agent *a)
 {
     const int64_t given = pons__cfg_int(a->config, "settings.context_tokens");
     return given > 0 ? given : a->window;
 }
 
-static double measure_of(const pons_agent *a)
+double pons__model_bytes(const pons_agent *a)
 {
     return a->bytes_per_token > 0 ? a->bytes_per_token : BYTES_PER_TOKEN;
 }
@@ -180,12 +187,12 @@ static size_t room_for(const pons_agent *a, const char *node, const pons_value *
     snprintf(path, sizeof path, "nodes.%s.max_tokens", node);
     const long n = tools ? pons_value_line(tools, &text) : 0;
     free(text);
-    const double measure = measure_of(a);
+    const double measure = pons__model_bytes(a);
     double room = 0;
-    if (window_of(a) > 0) {
-        const int64_t window = window_of(a), asked = pons__cfg(a->config, path)
-                                                         ? pons__cfg_int(a->config, path)
-                                                         : ANSWER_TOKENS;
+    if (pons__model_tokens(a) > 0) {
+        const int64_t window = pons__model_tokens(a), asked = pons__cfg(a->config, path)
+                                                                  ? pons__cfg_int(a->config, path)
+                                                                  : ANSWER_TOKENS;
         const int64_t answer = asked < window / ANSWER_SHARE ? asked : window / ANSWER_SHARE;
         room = (double)(window - answer) * measure - (double)(n > 0 ? n : 0);
         room = room < measure ? measure : room;
@@ -197,21 +204,9 @@ static size_t room_for(const pons_agent *a, const char *node, const pons_value *
     return (size_t)room;
 }
 
-pons_value *pons_agent_budget(const pons_agent *a)
-{
-    const pons_value *messages = pons_agent_messages(a);
-    const int64_t window = window_of(a);
-    const double tokens = (double)pons__context_size(messages) / measure_of(a);
-    return pons_object(
-        "context_tokens", window > 0 ? json_integer(window) : json_null(), "prompt_tokens",
-        a->prompt_tokens > 0 ? json_integer(a->prompt_tokens) : json_null(), "conversation_tokens",
-        json_integer((json_int_t)tokens), "model_calls", json_integer(pons__turn_calls(a)),
-        "model_calls_max", json_integer(pons__cfg_int(a->config, "settings.model_calls")), NULL);
-}
-
 bool pons__model_crowded(const pons_agent *a, const pons_value *messages)
 {
-    const double room = (double)window_of(a) * measure_of(a);
+    const double room = (double)pons__model_tokens(a) * pons__model_bytes(a);
     return room > 0 && (double)pons__context_size(messages) > room * CROWDED;
 }
 

@@ -11,6 +11,9 @@ pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *
 void pons__model_measure(pons_agent *a, const pons_value *request, const pons_value *reply);
 // What the server's list of models says of ours.
 void pons__model_window(pons_agent *a, const pons_llm_event *ev);
+int64_t pons__model_tokens(const pons_agent *a); // of its window; 0: not known
+double pons__model_bytes(const pons_agent *a);   // that a token has
+uint64_t pons__next_call(void);                  // a number for a provider's call
 // Whether a conversation fills so much of the window that it should be summed up.
 bool pons__model_crowded(const pons_agent *a, const pons_value *messages);
 // The messages that stand for what was summed up.

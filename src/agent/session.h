@@ -54,9 +54,6 @@ struct pons_agent {
     pons_agent_outcome outcome;
 };
 
-uint64_t pons__next_call(void);                // providers.c: a number for a provider's call
-int64_t pons__turn_calls(const pons_agent *a); // react_loop.c: model calls of this turn so far
-
 const char *pons__agent_prompt(const pons_agent *a, const char *which); // prompts.c
 // The same with what is known of the surroundings behind it; the caller's to free.
 char *pons__agent_system(const pons_agent *a, const char *which);
