@@ -39,6 +39,9 @@ typedef struct pons_runtime_options {
     // The body's critic, before anything moves; PONS_EREFUSED and why. NULL: nobody.
     int (*judge)(void *user, const pons_tools *robot, const char *skill, const pons_value *args,
                  char *why, size_t cap);
+    // Pictures of a target's cameras, the caller's to close: "picture" {cameras, depth}, answered with {dir, pictures:
+    // [{name, rgb, depth?} | {name, error}]}, files below dir. NULL: nobody takes any.
+    int (*pictures)(void *user, const char *target, pons_tools *ret, pons_error *err);
     bool (*dead)(void *user, const char *runner); // is it certain? NULL: only time tells
     // A session's state changed: its record as SESSIONS.md has it. NULL: nobody asks.
     void (*told)(void *user, const char *session, const pons_value *record);

@@ -27,6 +27,9 @@ typedef struct pons_hal_options {
     // What is not one skill: real_execute{nl_task}. Calls of it are named by the
     // action's type, their arguments are its params. ops NULL: such actions are ACTION_NOT_SUPPORTED.
     pons_tools errands;
+    // Pictures of the body's cameras: "picture" {depth: true}, answered with {pictures: [{name, rgb, depth?}]}. Taken when
+    // the body is there and after each action, into ENVIRONMENT's perception. ops NULL: none.
+    pons_tools pictures;
     // The body's own critic, after the workspace's (workspace_critic.h); PONS_EREFUSED and why,
     // PONS_EAGAIN while there is no body. NULL: nobody.
     int (*judge)(void *user, const char *skill, const pons_value *args, char *why, size_t cap);

@@ -106,8 +106,15 @@ int cli_policy(const cli *c, pons_policy *ret, pons_error *err);    // the rules
 int cli_world(const char *name, pons_value **ret, pons_error *err); // "house" or a path
 int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
 // A picture of a camera of the world, as a file (cmd_camera.c); NULL: as the body has them, the usual file.
-int cli_camera(cli *c, const char *name, const char *world_name, const char *driver,
-               const char *out, bool depth, pons_error *err);
+typedef struct cli_camera_options {
+    const char *name, *world, *driver, *out;
+    const char *
+        device; // of this machine, in place of the world's camera of that name; NULL: as the world has it
+    int width, height; // of a device; 0: 640 x 480
+    double fps;
+    bool depth;
+} cli_camera_options;
+int cli_camera(cli *c, const cli_camera_options *o, pons_error *err);
 // The skills of modules that `--skills NAME,…` names; names NULL: none.
 typedef struct cli_skills {
     const pons_skill *at[PONS_BODY_SKILLS_MAX];

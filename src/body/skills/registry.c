@@ -47,7 +47,7 @@ static const pons__skill *const own[] = {
     &pons__skill_pick,         &pons__skill_place,
     &pons__skill_move_to,      &pons__skill_home,
     &pons__skill_open_gripper, &pons__skill_close_gripper,
-    &pons__skill_follow,
+    &pons__skill_follow,       &pons__skill_follow_joints,
 };
 #define N_OWN (sizeof own / sizeof own[0])
 _Static_assert(N_OWN + PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");

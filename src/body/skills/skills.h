@@ -212,12 +212,13 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
 const pons_value *pons__world_zone(const pons_value *world, const char *name);
 bool pons__pose_read(const pons_value *v, pons_pose2 *ret);
 
-// navigate.c, dock.c, base.c, hand.c, other.c; pick.c, place.c, arm_moves.c
+// navigate.c, dock.c, base.c, hand.c, other.c; pick.c, place.c, arm_moves.c, follow_joints.c
 extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pons__skill_dock,
     pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
     pons__skill_drive, pons__skill_by_hand, pons__skill_speak, pons__skill_wait, pons__skill_look,
     pons__skill_pick, pons__skill_place, pons__skill_move_to, pons__skill_home,
-    pons__skill_open_gripper, pons__skill_close_gripper, pons__skill_follow;
+    pons__skill_open_gripper, pons__skill_close_gripper, pons__skill_follow,
+    pons__skill_follow_joints;
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);

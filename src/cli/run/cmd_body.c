@@ -48,11 +48,27 @@ static int pose(cli *c, pons_error *err)
     return PONS_OK;
 }
 
+static int camera(cli *c, const cli_camera_options *o, const char *size, const char *fps,
+                  pons_error *err)
+{
+    cli_camera_options with = *o;
+    char end;
+    if ((size || fps) && !o->device) {
+        return cli_bad(err, "body camera: --size and --fps are of a --device");
+    }
+    if (size && (sscanf(size, "%dx%d%c", &with.width, &with.height, &end) != 2 || with.width < 1 ||
+                 with.height < 1 || with.width > 16384 || with.height > 16384)) {
+        return cli_bad(err, "body camera: --size takes WxH, such as 640x480, not '%.40s'", size);
+    }
+    const int rc = fps ? cli_number(fps, "--fps", 0.1, 1000, &with.fps, err) : PONS_OK;
+    return rc < 0 ? rc : cli_camera(c, &with, err);
+}
+
 int cmd_body(cli *c, pons_error *err)
 {
     const char *driver = "mujoco", *world_name = "house", *speed_text = NULL, *seed_text = NULL,
                *battery_text = NULL, *for_run = NULL, *skill_names = NULL, *out = NULL,
-               *depth = NULL;
+               *depth = NULL, *device = NULL, *size = NULL, *fps = NULL;
     const char *const usual_world = world_name, *const usual_driver = driver;
     const cli_option options[] = {
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &driver},
@@ -64,6 +80,9 @@ int cmd_body(cli *c, pons_error *err)
         {"--for-run", NULL, "started by a run: its good end ends this", &for_run},
         {"--out", "FILE", "of camera; default artifacts/camera/NAME.jpg of the workspace", &out},
         {"--depth", NULL, "of camera: its depth too, in metres, as NAME.npy beside it", &depth},
+        {"--device", "PATH", "of camera: this V4L2 camera, whatever the world has", &device},
+        {"--size", "WxH", "of camera with --device; default 640x480", &size},
+        {"--fps", "N", "the same; default 15", &fps},
         {NULL, NULL, NULL, NULL},
     };
     const int parsed = cli_parse(c, options, err);
@@ -74,13 +93,21 @@ int cmd_body(cli *c, pons_error *err)
         return pose(c, err);
     }
     if (c->argc == 2 && strcmp(c->argv[0], "camera") == 0) {
-        return cli_camera(c, c->argv[1], world_name == usual_world ? NULL : world_name,
-                          driver == usual_driver ? NULL : driver, out, depth != NULL, err);
+        const cli_camera_options o = {.name = c->argv[1],
+                                      .world = world_name == usual_world ? NULL : world_name,
+                                      .driver = driver == usual_driver ? NULL : driver,
+                                      .out = out,
+                                      .device = device,
+                                      .depth = depth != NULL};
+        return camera(c, &o, size, fps, err);
     }
-    if (c->argc > 0 || out || depth) {
+    if (c->argc > 0 || out || depth || device || size || fps) {
         return cli_bad(err, "body takes options, or pose X Y YAW, or camera NAME; got '%s'",
                        c->argc > 0 ? c->argv[0]
                        : out       ? "--out"
+                       : device    ? "--device"
+                       : size      ? "--size"
+                       : fps       ? "--fps"
                                    : "--depth");
     }
     double speed = 1.0, seed = 0.0, battery = -1.0;

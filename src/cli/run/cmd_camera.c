@@ -107,46 +107,65 @@ static int tell(cli *c, const char *name, const pons_picture_raw *p, const char 
     return PONS_OK;
 }
 
-int cli_camera(cli *c, const char *name, const char *world_name, const char *driver,
-               const char *out, bool depth, pons_error *err)
+// The camera's own entry in the world that the body has.
+static int find(cli *c, const cli_camera_options *o, pons_value **ret_world,
+                const pons_value **ret_entry, pons_value **ret_body, pons_error *err)
 {
-    char path[2 * PATH_MAX], npy[2 * PATH_MAX] = "", about[PATH_MAX + 16];
+    char about[PATH_MAX + 16];
+    pons_error none = PONS_ERROR_INIT;
+    snprintf(about, sizeof about, "%s/body.json", c->run_dir);
+    if (pons_value_load(about, ret_body, &none) < 0) { // none runs: what the last one left
+        snprintf(about, sizeof about, "%s/sim.json", c->run_dir);
+        pons_value_load(about, ret_body, &none);
+    }
+    const int rc =
+        cli_world(o->world ? o->world : pons_get_str(*ret_body, "world", "house"), ret_world, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret_entry = entry(*ret_world, o->name);
+    return *ret_entry ? PONS_OK : unknown(*ret_world, o->name, err);
+}
+
+static int take(cli *c, const cli_camera_options *o, pons_picture_raw *ret, void **ret_jpeg,
+                size_t *ret_n, pons_error *err)
+{
     pons_autovalue body = NULL;
     pons_autovalue world = NULL;
-    pons_error none = PONS_ERROR_INIT;
+    const pons_value *camera = NULL;
+    const int rc = o->device ? PONS_OK : find(c, o, &world, &camera, &body, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *device = o->device ? o->device : pons_get_str(camera, "device", NULL);
+    if (device && o->depth) {
+        return cli_bad(err, "camera %s has no depth", o->name);
+    }
+    if (device) {
+        return cli_v4l2_take(device, o->width ? o->width : (int)pons_get_int(camera, "width", 640),
+                             o->height ? o->height : (int)pons_get_int(camera, "height", 480),
+                             o->fps > 0 ? o->fps : pons_get_num(camera, "fps", 15.0), ret, ret_jpeg,
+                             ret_n, err);
+    }
+    return draw(c, world, o->driver ? o->driver : pons_get_str(body, "driver", "mujoco"), o->name,
+                o->depth, ret, err);
+}
+
+int cli_camera(cli *c, const cli_camera_options *o, pons_error *err)
+{
+    char path[2 * PATH_MAX], npy[2 * PATH_MAX] = "";
     pons_picture_raw p = {0};
     void *jpeg = NULL;
     size_t n = 0;
-    int rc = cli_workspace(c, !out, err);
-    if (rc < 0) {
-        return rc;
+    if (!o->out && (!*o->name || *o->name == '.' || strchr(o->name, '/'))) {
+        return cli_bad(err, "body camera: '%.40s' is no name of a file", o->name);
     }
-    snprintf(about, sizeof about, "%s/body.json", c->run_dir);
-    if (pons_value_load(about, &body, &none) < 0) { // none runs: what the last one left
-        snprintf(about, sizeof about, "%s/sim.json", c->run_dir);
-        pons_value_load(about, &body, &none);
-    }
-    rc = cli_world(world_name ? world_name : pons_get_str(body, "world", "house"), &world, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_value *camera = entry(world, name);
-    if (!camera) {
-        return unknown(world, name, err);
-    }
-    const char *device = pons_get_str(camera, "device", NULL);
-    if (device && depth) {
-        return cli_bad(err, "camera %s has no depth", name);
-    }
-    rc = device ? cli_v4l2_take(device, (int)pons_get_int(camera, "width", 640),
-                                (int)pons_get_int(camera, "height", 480),
-                                pons_get_num(camera, "fps", 15.0), &p, &jpeg, &n, err)
-                : draw(c, world, driver ? driver : pons_get_str(body, "driver", "mujoco"), name,
-                       depth, &p, err);
-    if (rc == PONS_OK && out) {
-        snprintf(path, sizeof path, "%s", out);
+    int rc = cli_workspace(c, !o->out, err);
+    rc = rc < 0 ? rc : take(c, o, &p, &jpeg, &n, err);
+    if (rc == PONS_OK && o->out) {
+        snprintf(path, sizeof path, "%s", o->out);
     } else if (rc == PONS_OK) {
-        rc = usual_path(c, name, path, sizeof path, err);
+        rc = usual_path(c, o->name, path, sizeof path, err);
     }
     if (rc == PONS_OK) {
         rc = jpeg ? cli_write_bytes(path, jpeg, n, err) : cli_write_jpeg(path, &p, err);
@@ -156,7 +175,7 @@ int cli_camera(cli *c, const char *name, const char *world_name, const char *dri
         rc = cli_write_npy(npy, &p, err);
     }
     if (rc == PONS_OK) {
-        rc = tell(c, name, &p, path, npy);
+        rc = tell(c, o->name, &p, path, npy);
     }
     free(p.rgb);
     free(p.depth);

@@ -7,6 +7,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
 #include "cli/run/errands.h"
+#include "cli/run/pictures.h"
 #include "cli/run/watch_sessions.h"
 #include "pons/agent.h"
 #include "pons/module.h"
@@ -33,7 +34,7 @@ typedef struct dog {
     int starts;
     int64_t tried_ms;
     pons_clock clock;
-    pons_tools tools, errands;
+    pons_tools tools, errands, pictures;
     pons_ws_place *place;
     pons_hal *hal;
     int lock;
@@ -171,10 +172,12 @@ static int open_parts(dog *d, pons_error *err)
         rc = pons_robot_tools_open(&robot, &d->tools, err);
     }
     rc = rc < 0 ? rc : cli_errands_open(d->c, &d->errands, err);
+    rc = rc < 0 ? rc : cli_pictures_open(d->c, &d->pictures, err);
     if (rc >= 0) {
         const pons_hal_options hal = {.place = d->place,
                                       .robot = d->tools,
                                       .errands = d->errands,
+                                      .pictures = d->pictures,
                                       .clock = d->clock,
                                       .robot_id = d->id,
                                       .only = d->robot,
@@ -190,6 +193,7 @@ static void close_parts(dog *d)
 {
     pons_hal_close(d->hal);
     pons_robot_tools_close(&d->errands);
+    pons_robot_tools_close(&d->pictures);
     pons_robot_tools_close(&d->tools);
     pons_ws_place_close(d->place);
     if (d->body) {

@@ -11,6 +11,7 @@
 
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
+#include "cli/run/pictures.h"
 #include "pons/agent.h"
 #include "pons/rand.h"
 #include "pons/runtime.h"
@@ -225,6 +226,17 @@ static bool is_described(void *user, const char *target)
     return false;
 }
 
+static int open_pictures(void *user, const char *target, pons_tools *ret, pons_error *err)
+{
+    const watch *w = user;
+    for (const body_of *b = w->bodies; b; b = b->next) {
+        if (strcmp(b->target, target) == 0) {
+            return cli_pictures_open(&b->c, ret, err);
+        }
+    }
+    return pons_error_set(err, PONS_ENOTFOUND, "runtime", "no body of %.60s", target);
+}
+
 static int judge(void *user, const pons_tools *robot, const char *skill, const pons_value *args,
                  char *why, size_t cap)
 {
@@ -355,6 +367,7 @@ static int open_parts(watch *w, pons_error *err)
                                     .body = open_body,
                                     .described = is_described,
                                     .judge = judge,
+                                    .pictures = open_pictures,
                                     .dead = is_dead,
                                     .told = told,
                                     .user = w};

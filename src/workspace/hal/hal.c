@@ -23,7 +23,7 @@
 #define FRESH_MS      100 // what was seen so long ago at most is what an action is judged by
 #define LOOK_AGAIN_MS 10  // while the body has not looked again since an action's end
 
-enum { CALL_OBSERVE = 1, CALL_FIRST = 2 }; // numbers of calls
+enum { CALL_OBSERVE = 1, CALL_PICTURE = 2, CALL_FIRST = 3 }; // numbers of calls
 
 struct pons_hal {
     pons_hal_options o;
@@ -44,7 +44,8 @@ struct pons_hal {
     pons_ws_judgement judged; // of what runs
     bool lasts;               // its failure would be the same again
     pons_value *world, *robot;
-    bool dirty;       // observe again before anything else
+    bool blind, picturing, pictured; // no cameras; a picture is being taken; none is due
+    bool dirty;                      // observe again before anything else
     bool ended;       // because something has ended: the body must have looked again itself
     int64_t stale_at; // the body's clock at the first look after that; -1: none yet
     int64_t seen_ms, ended_ms; // when the body was seen last; when what ran has ended
@@ -138,6 +139,28 @@ static void observe(pons_hal *h)
         h->o.robot.ops->start(h->o.robot.self, CALL_OBSERVE, QUERY, none, QUERY, &err) >= 0;
 }
 
+// What has not been seen since something ended. A body without cameras is not asked again.
+static void take_pictures(pons_hal *h)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue args = pons_object("depth", json_true(), NULL);
+    const pons_tools *t = &h->o.pictures;
+    if (!t->ops || h->blind || h->picturing || h->pictured) {
+        return;
+    }
+    h->picturing = t->ops->start(t->self, CALL_PICTURE, "picture", args, "", &err) >= 0;
+    h->blind = !h->picturing;
+    h->pictured = true;
+}
+
+static void on_pictures(pons_hal *h, const pons_tool_event *e)
+{
+    pons_error err = PONS_ERROR_INIT; // the next one is as good
+    const pons_value *all = pons_get(pons_get(e->value, "data"), "pictures");
+    h->picturing = false;
+    h->blind = pons__ws_observe_pictures(h->o.place, all, &err) == PONS_ENOTFOUND;
+}
+
 static void on_observed(pons_hal *h, const pons_tool_event *e)
 {
     const pons_value *status = pons_get(e->value, "data");
@@ -163,6 +186,7 @@ static void on_observed(pons_hal *h, const pons_tool_event *e)
     h->ended = false;
     h->stale_at = -1;
     h->seen_ms = now(h);
+    take_pictures(h);
 }
 
 // ---- actions ------------------------------------------------------------------------------------
@@ -171,6 +195,10 @@ static void on_event(pons_hal *h, const pons_tool_event *e, const pons_tools *by
 {
     if (by == &h->o.robot && e->call == CALL_OBSERVE) {
         on_observed(h, e);
+        return;
+    }
+    if (by == &h->o.pictures) {
+        on_pictures(h, e);
         return;
     }
     if (by != h->by || e->call != h->running_call || e->kind == PONS_TOOL_PROGRESS) {
@@ -184,6 +212,7 @@ static void on_event(pons_hal *h, const pons_tool_event *e, const pons_tools *by
         return;
     }
     h->ended_ms = now(h);
+    h->pictured = false;
     if (e->kind == PONS_TOOL_DONE) {
         const pons_value *data = pons_get(e->value, "data");
         h->end.status = "completed";
@@ -504,8 +533,8 @@ int pons_hal_step(pons_hal *h)
 {
     pons_tool_event e;
     int wait = pons_ws_place_poll(h->o.place, now(h));
-    const pons_tools *const all[] = {&h->o.robot, &h->o.errands};
-    for (size_t i = 0; i < 2; i++) {
+    const pons_tools *const all[] = {&h->o.robot, &h->o.errands, &h->o.pictures};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         while (all[i]->ops && all[i]->ops->next(all[i]->self, &e)) {
             on_event(h, &e, all[i]);
             pons_tool_event_clear(&e);
@@ -529,7 +558,8 @@ int pons_hal_step(pons_hal *h)
 
 bool pons_hal_idle(const pons_hal *h)
 {
-    return h->observed && !h->dirty && !h->running_call && h->pending == 0 && !h->first;
+    return h->observed && !h->picturing && !h->dirty && !h->running_call && h->pending == 0 &&
+           !h->first;
 }
 
 size_t pons_hal_failed(const pons_hal *h)

@@ -250,6 +250,13 @@ static pons_value *robot_of(const pons_value *robot, const char *id, const pons_
     return state;
 }
 
+static void stamp(char ret[32])
+{
+    const time_t t = time(NULL);
+    struct tm tm;
+    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+}
+
 int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_value *status,
                      pons_error *err)
 {
@@ -270,9 +277,7 @@ int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_valu
     const bool maps = bounds && !pons_get(scene ? scene->value : NULL, "map");
     if (c.n || maps) {
         char when[32];
-        const time_t t = time(NULL);
-        struct tm tm;
-        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+        stamp(when);
         pons_value *head = scene ? json_copy(scene->value) : json_object();
         json_object_set_new(head, "updated_at", json_string(when));
         if (maps) {
@@ -286,4 +291,42 @@ int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_valu
     json_decref(c.made);
     free(c.all);
     return rc;
+}
+
+// The first camera is the seed's one; all of them stand beside it by their names.
+int pons__ws_observe_pictures(pons_ws_place *place, const pons_value *pictures, pons_error *err)
+{
+    const pons_ws_doc *d = pons_ws_place_doc(place, PONS_WS_ENVIRONMENT);
+    const pons_ws_record *scene = d ? pons_ws_find(d, "scene", "scene") : NULL;
+    const pons_value *was = pons_get(scene ? scene->value : NULL, "perception");
+    pons_autovalue perception = json_is_object(was) ? json_copy((json_t *)was) : json_object();
+    pons_autovalue cameras = json_object();
+    const pons_value *first = NULL;
+    char when[32];
+    size_t i;
+    const pons_value *p;
+    json_array_foreach((json_t *)pictures, i, p)
+    {
+        if (pons_get(p, "rgb")) {
+            first = first ? first : p;
+            json_object_set_new(cameras, pons_get_str(p, "name", ""),
+                                pons_object("rgb", pons_optional(pons_get(p, "rgb")), "depth",
+                                            pons_optional(pons_get(p, "depth")), NULL));
+        }
+    }
+    if (!first) {
+        return PONS_ENOTFOUND;
+    }
+    stamp(when);
+    json_object_set(perception, "camera_rgb", (json_t *)pons_get(first, "rgb"));
+    if (pons_get(first, "depth")) {
+        json_object_set(perception, "depth", (json_t *)pons_get(first, "depth"));
+    }
+    json_object_set(perception, "cameras", cameras);
+    json_object_set_new(perception, "updated_at", json_string(when));
+    pons_autovalue head = scene ? json_copy(scene->value) : json_object();
+    json_object_set_new(head, "updated_at", json_string(when));
+    json_object_set(head, "perception", perception);
+    const pons_ws_change c = {"scene", "scene", head};
+    return pons_ws_place_change_as(place, PONS_WS_BY_HAL, PONS_WS_ENVIRONMENT, &c, 1, err);
 }

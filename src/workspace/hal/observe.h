@@ -10,4 +10,7 @@
 int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_value *status,
                      pons_error *err);
 
+// Pictures of its cameras ([{name, rgb, depth?}]) into perception. PONS_ENOTFOUND: there is none among them.
+int pons__ws_observe_pictures(pons_ws_place *place, const pons_value *pictures, pons_error *err);
+
 #endif

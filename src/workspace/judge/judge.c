@@ -249,6 +249,7 @@ static const char *listed(const ws_body *b, const char *type)
                                            {"pick", "pick_up", "pick"},
                                            {"put_down", "place", "place"},
                                            {"follow_actions", "target_navigation", "move_to"},
+                                           {"follow_joints", "move_to", "move_to"},
                                            {"look", "localize", "localize"}};
     const char *best = type;
     size_t i;

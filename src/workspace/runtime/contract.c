@@ -233,8 +233,10 @@ void pons__rt_check_body(const rt_contract *c, const rt_kind *kind, rt_refusal *
         } else {
             check_arguments(tool, pons_get(pons_get(c->session, "execution"), "params"), why);
         }
-    } else if (kind == &pons__rt_vla && !pons__rt_tool(c->tools, "follow_actions")) {
+    } else if (kind == &pons__rt_vla && !pons__rt_follow(c->target, c->tools)) {
+        const char *mode = pons_get_str(pons_get(c->target, "config"), "control_mode", NULL);
         pons__rt_refuse(why, "ACTION_CONTRACT_UNSATISFIED",
-                        "the body of this target takes no actions of a policy");
+                        "the body of this target takes no actions of a policy%s%.40s",
+                        mode ? " by control_mode " : "", mode ? mode : "");
     }
 }

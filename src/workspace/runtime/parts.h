@@ -5,6 +5,7 @@
 //   contract.c    what a session is held against before anything moves; the table of names
 //   run.c         one session from its claim to its end
 //   plan.c        steps of the body, from arguments or from a policy's answer
+//   observation.c what a policy is asked
 //   policy.c      clients of policies
 //   parts.c       what they share of bodies, time and rows
 #ifndef PONS_WORKSPACE_RUNTIME_PARTS_H
@@ -42,8 +43,9 @@ typedef struct rt_kind {
     const char *name;
     bool asks; // a policy, before each plan
     // session, skill: records. answer: the policy's, or NULL. tools: the body's.
-    void (*plan)(const pons_value *session, const pons_value *skill, const pons_value *answer,
-                 const pons_value *tools, rt_plan *ret, rt_refusal *why);
+    // target: its record.
+    void (*plan)(const pons_value *session, const pons_value *skill, const pons_value *target,
+                 const pons_value *answer, const pons_value *tools, rt_plan *ret, rt_refusal *why);
 } rt_kind;
 
 extern const rt_kind pons__rt_builtin, pons__rt_vla, pons__rt_rekep; // plan.c
@@ -58,7 +60,22 @@ typedef struct rt_contract {
 // What can be said without the body, then what needs it. *ret_kind is who runs it.
 void pons__rt_check(const rt_contract *c, const rt_kind **ret_kind, rt_refusal *why);
 void pons__rt_check_body(const rt_contract *c, const rt_kind *kind, rt_refusal *why);
+// The skill that takes a policy's actions, by the target's config.control_mode; NULL: this body has none of that kind.
+const pons_value *pons__rt_follow(const pons_value *target, const pons_value *tools);
 const pons_value *pons__rt_tool(const pons_value *tools, const char *name); // NULL: it has none
+
+// ---- what a policy is asked (observation.c) -----------------------------------------------------
+
+typedef struct rt_question {
+    const char *id;
+    int64_t step;
+    const pons_value *session, *skill, *target;
+    const pons_value *robot, *images; // images NULL: none
+    const pons_ws_doc *environment;   // NULL: none
+} rt_question;
+pons_value *pons__rt_question(const rt_question *q);
+// {camera: {encoding, data, depth?}} of a provider's answer, whose files are below dir.
+pons_value *pons__rt_images(const char *dir, const pons_value *pictures);
 
 // A row that outlives the call that gave it; freed by pons__rt_copy_free.
 typedef struct session_copy {

@@ -2,7 +2,8 @@
 //
 //     builtin   the skill is the body's, execution.params are its arguments: one step
 //     VLA       {actions: [[…], …], done?}: one step that drives the chunk at the control rate, then the
-//               policy is asked again, until it says done. A base's action is [v m/s, w rad/s]
+//               policy is asked again, until it says done. A base's action is [v m/s, w rad/s], an arm's a number
+//               for each joint (rad/s; with control_mode joint_position rad), and the gripper's opening or not
 //     ReKep     {stages: [{grasp?, subgoal?, path?, release?}, …]}: a stage is the way to its subgoal, over
 //               its path, then its grasp or release; each is a skill of the body
 //
@@ -24,10 +25,11 @@ static pons_value *call(const char *skill, pons_value *args)
 // ---- builtin ------------------------------------------------------------------------------------
 
 static void plan_builtin(const pons_value *session, const pons_value *skill,
-                         const pons_value *answer, const pons_value *tools, rt_plan *ret,
-                         rt_refusal *why)
+                         const pons_value *target, const pons_value *answer,
+                         const pons_value *tools, rt_plan *ret, rt_refusal *why)
 {
     (void)skill;
+    (void)target;
     (void)answer;
     (void)tools;
     (void)why;
@@ -60,19 +62,35 @@ static bool numbers(const pons_value *list, size_t least, size_t most)
 }
 
 // How many numbers an action has: as the body's skill says.
-static size_t width_of(const pons_value *tools)
+static size_t width_of(const pons_value *follow, const char *bound)
 {
-    const pons_value *schema = pons_get(pons__rt_tool(tools, "follow_actions"), "parameters");
-    const pons_value *pair = pons_get(pons_get(pons_get(schema, "properties"), "actions"), "items");
-    return (size_t)pons_get_int(pair, "minItems", 2);
+    const pons_value *schema = pons_get(follow, "parameters");
+    const pons_value *one = pons_get(pons_get(pons_get(schema, "properties"), "actions"), "items");
+    return (size_t)pons_get_int(one, bound, 2);
 }
 
-static void plan_vla(const pons_value *session, const pons_value *skill, const pons_value *answer,
-                     const pons_value *tools, rt_plan *ret, rt_refusal *why)
+const pons_value *pons__rt_follow(const pons_value *target, const pons_value *tools)
+{
+    const char *mode = pons_get_str(pons_get(target, "config"), "control_mode", "");
+    const pons_value *base = pons__rt_tool(tools, "follow_actions"),
+                     *arm = pons__rt_tool(tools, "follow_joints");
+    if (strcmp(mode, "joint_velocity") == 0 || strcmp(mode, "joint_position") == 0) {
+        return arm;
+    }
+    return strcmp(mode, "velocity") == 0 ? base : *mode ? NULL : base ? base : arm;
+}
+
+static void plan_vla(const pons_value *session, const pons_value *skill, const pons_value *target,
+                     const pons_value *answer, const pons_value *tools, rt_plan *ret,
+                     rt_refusal *why)
 {
     (void)session;
     const pons_value *actions = pons_get(answer, "actions");
-    const size_t width = width_of(tools), n = json_array_size(actions);
+    const pons_value *follow = pons__rt_follow(target, tools);
+    const size_t least = width_of(follow, "minItems"), most = width_of(follow, "maxItems"),
+                 n = json_array_size(actions);
+    const char *mode = pons_get_str(pons_get(target, "config"), "control_mode", "");
+    const bool joints = strncmp(mode, "joint_", 6) == 0;
     size_t i;
     const pons_value *a;
     ret->calls = json_array();
@@ -91,17 +109,18 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
     }
     json_array_foreach((json_t *)actions, i, a)
     {
-        if (!numbers(a, width, width)) {
+        if (!numbers(a, least, most)) {
             pons__rt_refuse(why, "POLICY_BAD_ANSWER", "action %zu is not %zu finite numbers", i,
-                            width);
+                            least);
             return;
         }
     }
     const double hz = pons_get_num(pons_get(skill, "policy_client"), "hz", CONTROL_HZ);
-    json_array_append_new(
-        ret->calls,
-        call("follow_actions", pons_object("actions", json_deep_copy(actions), "hz",
-                                           json_real(fmin(fmax(hz, 1.0), 20.0)), NULL)));
+    json_array_append_new(ret->calls,
+                          call(pons_get_str(follow, "name", ""),
+                               pons_object("actions", json_deep_copy(actions), "hz",
+                                           json_real(fmin(fmax(hz, 1.0), 20.0)), "mode",
+                                           joints ? json_string(mode) : PONS_ABSENT, NULL)));
 }
 
 const rt_kind pons__rt_vla = {"VLAPolicyRuntime", true, plan_vla};
@@ -196,10 +215,12 @@ static void plan_stage(const pons_value *session, const pons_value *stage, size_
     }
 }
 
-static void plan_rekep(const pons_value *session, const pons_value *skill, const pons_value *answer,
-                       const pons_value *tools, rt_plan *ret, rt_refusal *why)
+static void plan_rekep(const pons_value *session, const pons_value *skill, const pons_value *target,
+                       const pons_value *answer, const pons_value *tools, rt_plan *ret,
+                       rt_refusal *why)
 {
     (void)skill;
+    (void)target;
     const pons_value *stages = pons_get(answer, "stages");
     size_t i;
     const pons_value *stage;

@@ -38,7 +38,7 @@
 #define QUERY        "query_world"
 
 // SEE: what the body says of itself, by which the next step is judged. LOOK: the same for a policy.
-typedef enum phase { BODY, LOOK, ASK, SEE, CALL, OVER, LOST } phase;
+typedef enum phase { BODY, LOOK, PICTURE, ASK, SEE, CALL, OVER, LOST } phase;
 
 struct rt_run {
     pons_runtime *r;
@@ -49,6 +49,8 @@ struct rt_run {
     const rt_kind *kind;
     rt_body *body;
     policy *policy;
+    pons_tools eyes;            // ops NULL: not opened
+    pons_value *robot, *images; // as they were looked at for the policy
     phase phase;
     rt_plan plan;
     size_t at;    // in the plan
@@ -193,6 +195,11 @@ void pons__rt_run_free(rt_run *s)
 {
     pons__rt_copy_free(&s->next);
     pons__policy_close(s->policy);
+    if (s->eyes.ops) {
+        s->eyes.ops->close(s->eyes.self);
+    }
+    pons_value_unref(s->robot);
+    pons_value_unref(s->images);
     pons_value_unref(s->session);
     pons_value_unref(s->skill);
     pons_value_unref(s->plan.calls);
@@ -427,38 +434,82 @@ static int64_t skill_ms(const rt_run *s)
     return (int64_t)(seconds(s, "skill", SKILL_S) * 1000.0);
 }
 
-// [x, y, yaw, v, w, battery %, nearest m], then the joints of an arm.
-static pons_value *state_of(const pons_value *robot)
+static void ask(rt_run *s)
 {
-    const pons_value *pose = pons_get(robot, "pose"), *twist = pons_get(robot, "twist");
-    pons_value *state = json_array();
-    const double v[] = {pons_get_num(pose, "x", 0),          pons_get_num(pose, "y", 0),
-                        pons_get_num(pose, "yaw", 0),        pons_get_num(twist, "v", 0),
-                        pons_get_num(twist, "w", 0),         pons_get_num(robot, "battery_pct", 0),
-                        pons_get_num(robot, "nearest_m", -1)};
-    for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
-        json_array_append_new(state, json_real(v[i]));
-    }
-    const pons_value *joints = pons_get(pons_get(robot, "arm"), "joints");
-    for (size_t i = 0; i < json_array_size(joints); i++) {
-        json_array_append(state, json_array_get(joints, i));
-    }
-    return state;
-}
-
-static void ask(rt_run *s, const pons_value *status)
-{
-    const char *words = pons_get_str(s->session, "task_description", NULL);
-    const pons_value *params = pons_get(pons_get(s->session, "execution"), "params");
-    words = words ? words : pons_get_str(s->skill, "description", "");
-    pons_autovalue question = pons_object(
-        "session_id", json_string(s->id), "step", json_integer(s->step), "instruction",
-        json_string(words), "observation",
-        pons_object("images", json_object(), "state", state_of(pons_get(status, "robot")), NULL),
-        "params", params ? pons_value_ref(params) : json_object(), NULL);
+    const rt_question q = {.id = s->id,
+                           .step = s->step,
+                           .session = s->session,
+                           .skill = s->skill,
+                           .target = s->body->record,
+                           .robot = s->robot,
+                           .images = s->images,
+                           .environment = pons_ws_place_doc(s->r->o.place, PONS_WS_ENVIRONMENT)};
+    pons_autovalue question = pons__rt_question(&q);
     const int64_t left = session_left_ms(s), most = skill_ms(s);
     enter(s, ASK);
     pons__policy_ask(s->policy, question, s->phase_ms, left < most ? left : most);
+}
+
+static bool wants_picture(const rt_run *s)
+{
+    size_t i;
+    const pons_value *v;
+    json_array_foreach(json_object_get(pons_get(s->skill, "requires"), "sensors"), i, v)
+    {
+        const char *word = json_string_value(v) ? json_string_value(v) : "";
+        if (strcmp(word, "rgb_camera") == 0 || strcmp(word, "depth_camera") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Pictures of the target's cameras first, when it has some and the skill requires them.
+static void look_at_it(rt_run *s)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_value *cameras = pons_get(pons_get(s->body->record, "perception"), "cameras");
+    const bool sees = json_array_size(cameras) > 0 && wants_picture(s) && s->r->o.pictures;
+    pons_autovalue args =
+        sees ? pons_object("cameras", json_deep_copy(cameras), "depth", json_true(), NULL) : NULL;
+    if (!sees) {
+        ask(s);
+        return;
+    }
+    int rc = s->eyes.ops ? PONS_OK : s->r->o.pictures(s->r->o.user, s->target, &s->eyes, &err);
+    rc = rc < 0 ? rc : s->eyes.ops->start(s->eyes.self, 1, "picture", args, "", &err);
+    if (rc < 0) {
+        over(s, PONS_SESSION_FAILED, "REQUIRED_SENSOR_MISSING", "%s", err.message);
+        return;
+    }
+    enter(s, PICTURE);
+}
+
+static void taken(rt_run *s)
+{
+    pons_tool_event e;
+    if (!s->eyes.ops->next(s->eyes.self, &e)) {
+        return;
+    }
+    const pons_value *all = pons_get(pons_get(e.value, "data"), "pictures");
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof dir, "%s", pons_get_str(pons_get(e.value, "data"), "dir", s->r->o.dir));
+    pons_value_unref(s->images);
+    s->images = pons__rt_images(dir, all);
+    size_t i;
+    const pons_value *p;
+    json_array_foreach((json_t *)all, i, p)
+    {
+        if (!pons_get(s->images, pons_get_str(p, "name", ""))) {
+            over(s, PONS_SESSION_FAILED, "REQUIRED_SENSOR_MISSING", "camera %.60s: %.200s",
+                 pons_get_str(p, "name", ""), pons_get_str(p, "error", "no picture"));
+            break;
+        }
+    }
+    pons_tool_event_clear(&e);
+    if (s->phase == PICTURE) {
+        ask(s);
+    }
 }
 
 static void look(rt_run *s)
@@ -498,7 +549,7 @@ static void answered(rt_run *s)
         pons_value_unref(s->plan.calls);
         s->plan = (rt_plan){0};
         s->at = 0;
-        s->kind->plan(s->session, s->skill, a.value, tools, &s->plan, &why);
+        s->kind->plan(s->session, s->skill, s->body->record, a.value, tools, &s->plan, &why);
         if (why.code) {
             over(s, PONS_SESSION_FAILED, why.code, "%s", why.why);
         } else {
@@ -540,7 +591,7 @@ static void wait_body(rt_run *s)
         enter(s, LOOK);
         s->call = 0;
     } else {
-        s->kind->plan(s->session, s->skill, NULL, tools, &s->plan, &why);
+        s->kind->plan(s->session, s->skill, s->body->record, NULL, tools, &s->plan, &why);
         next_call(s);
     }
 }
@@ -553,7 +604,10 @@ void pons__rt_run_event(rt_run *s, pons_tool_event *e)
     if (s->phase == LOOK) {
         const pons_value *status = pons_get(e->value, "data");
         if (e->kind == PONS_TOOL_DONE && pons_get_bool(status, "connected", false)) {
-            ask(s, status);
+            pons_value_unref(s->robot);
+            s->robot = pons_value_ref(pons_get(status, "robot"));
+            s->call = 0;
+            look_at_it(s);
         } else {
             s->call = 0; // the body is away: it is looked for again, until its time is over
         }
@@ -777,6 +831,9 @@ bool pons__rt_run_step(rt_run *s)
     }
     if (s->phase == SEE && !s->call) {
         query(s);
+    }
+    if (s->phase == PICTURE) {
+        taken(s);
     }
     if (s->phase == ASK) {
         answered(s);
