@@ -4,11 +4,12 @@
 //     wire (events, telemetry) --> reduce --> state --> one drawing a frame
 //     buttons --> wire: the server's words; Stop: a port of its own (stop.js)
 import { $, anew, el, plain } from '/ui/dom.js';
+import { followFleet } from '/ui/fleet.js';
 import { Hand } from '/ui/hand.js';
 import { listenTo } from '/ui/listen.js';
 import en from '/ui/i18n/en.js';
 import zh from '/ui/i18n/zh.js';
-import { reduce, start } from '/ui/store.js';
+import { latches, reduce, start } from '/ui/store.js';
 import { Stop } from '/ui/stop.js';
 import { Wire } from '/ui/wire.js';
 import { asks } from '/ui/views/asks.js';
@@ -107,11 +108,11 @@ function safely(/** @type {() => void} */ run) {
 }
 
 function drawStop() {
-  const latched = state.stop === 'latched' || state.body?.stop?.latched === true;
+  const fleet = latches(state), latched = state.stop === 'latched' || (state.body?.stop?.latched === true && !fleet);
   $('stop').classList.toggle('latched', latched);
   $('stop-word').textContent = t('stop');
-  $('stop-state').textContent = latched ? t('stopped') : state.stop === 'pressed' ? t('pressed') : t('hold');
-  $('reset').hidden = !latched;
+  $('stop-state').textContent = latched ? t('stopped') : state.stop === 'pressed' ? t('pressed') : fleet?.n ? `${t('stopped')} ${fleet.n} / ${fleet.of}` : t('hold');
+  $('reset').hidden = !latched && !fleet?.n;
   const alarm = state.stop === 'unconfirmed' ? t('unconfirmed') : state.stopReachable === false ? t('unreachable') : '';
   $('alarm').hidden = !alarm;
   if ($('alarm').textContent !== alarm) $('alarm').textContent = alarm;
@@ -265,3 +266,4 @@ setInterval(() => apply({ kind: 'tick' }), 250);
 speak();
 findStop();
 listenTo({ token: wire.token, query, heard });
+followFleet({ wire, heard: apply, shown: () => tabs.shown === 'fleet', first: () => { if (!thread && !tabs.asked()) tabs.show('fleet'); } });

@@ -27,6 +27,8 @@ export const start = () => ({
   /** @type {number[][]} */ trail: [],
   /** @type {any[]} newest last: {seq, ts_ms, ns, type, payload, again} */ rows: [],
   stop: 'ready', // ready, pressed, latched, unconfirmed
+  /** @type {any} as GET /v1/fleet; null: this is no fleet's workspace */ fleet: null,
+  /** @type {any} its zones */ fleetMap: null, stopMs: 0,
   fault: '', // what the store, or the server behind it, cannot do
   decidedBy: '', llm: '', // who decided last; up, down, or '': no model was heard of
   again: false, stale: false,
@@ -84,6 +86,23 @@ function telemetry(/** @type {State} */ state, /** @type {any} */ said, /** @typ
   return { ...state, body: data, noBody: false, bodyMs: now, trail, stop };
 }
 
+/** How many of a fleet's robots are latched, of those that are there; null: no fleet, or nobody says how it stands. */
+export function latches(/** @type {State} */ state) {
+  const there = state.fleet?.running ? state.fleet.robots.filter((/** @type {any} */ r) => r.connected) : [];
+  return there.length ? { n: there.filter((/** @type {any} */ r) => r.latched).length, of: there.length } : null;
+}
+
+// What the orchestrator says is a little old: it takes a stop that was just confirmed back no sooner than AFTER_MS.
+const AFTER_MS = 4000;
+function fleet(/** @type {State} */ state, /** @type {any} */ data, /** @type {number} */ now) {
+  if (!data || typeof data !== 'object') return state;
+  const next = { ...state, fleet: { ...data, robots: objects(data.robots), tasks: objects(data.tasks), held: Array.isArray(data.held) ? data.held.filter(Array.isArray) : [] } };
+  const all = latches(next);
+  if (all && all.n === all.of) next.stop = 'latched';
+  else if (all && state.stop === 'latched' && now - state.stopMs > AFTER_MS) next.stop = 'ready';
+  return next;
+}
+
 /** @param {State} state @param {any} message @returns {State} the next state; `stale`: the status should be read again */
 export function reduce(state, message) {
   switch (message.kind) {
@@ -113,7 +132,9 @@ export function reduce(state, message) {
     case 'denied': return { ...state, wire: 'denied' };
     case 'ping': return { ...state, rttMs: message.rttMs, stopReachable: message.rttMs !== null };
     case 'stop_port': return state.stopPort ? state : { ...state, stopPort: message.port };
-    case 'stop': return { ...state, stop: message.state };
+    case 'stop': return { ...state, stop: message.state, stopMs: message.now };
+    case 'fleet': return fleet(state, message.data, message.now);
+    case 'fleet_map': return { ...state, fleetMap: message.data && { ...message.data, zones: objects(message.data.zones).filter((z) => Number.isFinite(z.x) && Number.isFinite(z.y)) } };
     case 'tick': {
       const next = { ...state, nowMs: message.now, wallMs: message.wall ?? state.wallMs };
       if (state.wire === 'denied' || state.heardMs === 0) return next;

@@ -7,7 +7,7 @@
 // Which one is shown stands in the address (?view=NAME), so a reload and a bookmark keep it.
 import { el } from '/ui/dom.js';
 
-const NAMES = ['now', 'chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'system'];
+const NAMES = ['now', 'chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'fleet', 'system'];
 
 export class Tabs {
   /** @param {HTMLElement} list @param {HTMLElement} main @param {any} tools */
@@ -18,6 +18,7 @@ export class Tabs {
     /** @type {Map<string, any>} */
     this.views = new Map();
     this.shown = 'now';
+    this.gone = false;
     this.buttons = NAMES.map((name) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': `view-${name}`, onclick: () => this.go(name) }));
     list.append(...this.buttons);
     list.addEventListener('keydown', (e) => {
@@ -37,9 +38,13 @@ export class Tabs {
     return NAMES.includes(name) ? name : 'now';
   }
 
+  /** Whether somebody has chosen one. */
+  asked() { return this.gone || new URLSearchParams(location.search).has('view'); }
+
   /** A person goes there, and Back comes back. */
   go(/** @type {string} */ name) {
     const address = new URL(location.href);
+    this.gone = true;
     if (name === 'now') address.searchParams.delete('view');
     else address.searchParams.set('view', name);
     if (address.href !== location.href) history.pushState(null, '', address);

@@ -60,6 +60,11 @@ typedef struct pons_serve_host {
     int (*life)(void *user, pons_value **ret, pons_error *err);
     // A message to the companion's phone; from NULL: nobody says. PONS_ENOTFOUND: none lives here.
     int (*message)(void *user, const char *text, const char *from, bool urgent, pons_error *err);
+    // The fleet whose workspace this is, as `pons fleet status`, or its map. NULL, PONS_ENOTFOUND: it is none's.
+    int (*fleet)(void *user, bool map, pons_value **ret, pons_error *err);
+    // A word to its orchestrator, durable when it returns: "cancel", "clear", "settle", "block"
+    // {id, done?, blocked?}.
+    int (*fleet_say)(void *user, const char *word, const pons_value *value, pons_error *err);
     // A graph for a drawing, by its name ("react", "kernel"): {name, nodes, edges, channels}.
     int (*draw)(void *user, const char *name, pons_value **ret, pons_error *err);
     // What runs here: versions, store, model; never NULL but for memory.

@@ -88,7 +88,7 @@ int cli_lacks(pons_error *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3))); // PONS_EENV
 // Makes a failure to reach something the environment's, whatever it was: PONS_EENV.
 int cli_unreached(pons_error *err);
-// cmd_word.c: sends one message to the body of this workspace, without a hello, and waits for its
+// ask_body.c: sends one message to the body of this workspace, without a hello, and waits for its
 // ok. What the body refuses, and that there is none, are PONS_EENV.
 struct pons_message;
 int cli_ask_body(cli *c, const struct pons_message *what, pons_error *err);
@@ -267,8 +267,13 @@ pid_t cli_child_start(const cli *c, const char *log, const char *const *argv);
 // cmd_word.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
 // it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
 void cli_stop_word(cli *c, const pons_policy *policy, const char *text);
-// The same file: lifts the latch; PONS_OK when the body says so.
+// ask_body.c: lifts the latch; PONS_OK when the body says so.
 int cli_reset_body(cli *c, pons_error *err);
+// fleet_all.c: the same, and pons_stop_send, to every robot of the fleet where the workspace is a fleet's; PONS_OK
+// when all whose bodies run have stopped, their latches on the disk.
+bool cli_fleet_here(const cli *c);
+int cli_stop_robots(const cli *c, const char *reason, int timeout_ms, pons_error *err);
+int cli_reset_robots(cli *c, pons_error *err);
 // cmd_approve.c: a person's answer from its words.
 // What --priority and --deadline say; either may be NULL. *ret_ms: Unix time, 0: none.
 int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_error *err);

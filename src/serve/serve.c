@@ -51,6 +51,7 @@ const pons__route *const pons__serve_tables[] = {
     pons__past_routes,    // robot/past.c
     pons__files_routes,   // robot/files.c
     pons__camera_routes,  // robot/camera.c
+    pons__fleet_routes,   // robot/fleet.c
     pons__hub_routes,     // feed/hub.c
     pons__metrics_routes, // metrics/metrics.c
     pons__mcp_routes,     // mcp/mcp.c

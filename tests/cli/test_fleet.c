@@ -17,7 +17,7 @@
 static bool there(const bench *b, const char *name)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", b->workspace, name);
+    snprintf(path, sizeof path, "%.96s/%.120s", b->workspace, name);
     return access(path, F_OK) == 0;
 }
 
@@ -42,6 +42,21 @@ static int started(const bench *b, const char *skill)
         if (f) {
             fclose(f);
         }
+    }
+    return n;
+}
+
+// How many of the robots' bodies say that their stop is latched.
+static int latched(const bench *b)
+{
+    int n = 0;
+    for (int i = 1; i <= ROBOTS; i++) {
+        bench own = *b;
+        pons_value *is = NULL;
+        snprintf(own.workspace, sizeof own.workspace, "%.60s/robots/r%d", b->workspace, i);
+        assert_int_equal(bench_run_json(&own, "status --json", &is), 0);
+        n += pons_get_bool(pons_get(is, "stop"), "latched", false);
+        pons_value_unref(is);
     }
     return n;
 }
@@ -226,6 +241,53 @@ static void cancelled_before_anybody_heard_of_it(void **state)
     bench_close(&b);
 }
 
+// A stop in the shared workspace is every robot's; a fleet.yaml that somebody is editing keeps it from none.
+static void stopped_all_together(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    pons_value *said = NULL;
+    char path[256], broken[256];
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_must_fail(&b, "stop", 3, "no robot's body runs");
+    assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen"), 0);
+    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    bench_await(&p, "task", "state", "assigned");
+    for (int n = 0; n < ROBOTS;) { // both bodies are there
+        n = 0;
+        for (int i = 1; i <= ROBOTS; i++) {
+            snprintf(path, sizeof path, "robots/r%d/run/stop.sock", i);
+            n += there(&b, path);
+        }
+        bench_rest(20);
+    }
+    assert_int_equal(bench_run_json(&b, "stop enough --json", &said), 0);
+    assert_true(pons_get_bool(said, "durable", false));
+    pons_value_unref(said);
+    for (int i = 1; i <= ROBOTS; i++) {
+        snprintf(path, sizeof path, "robots/r%d/run/body.epoch", i);
+        assert_true(there(&b, path));
+    }
+    assert_int_equal(latched(&b), ROBOTS);
+    assert_int_equal(bench_run(&b, "reset"), 0);
+    assert_int_equal(latched(&b), 0);
+    snprintf(path, sizeof path, "%s/fleet.yaml", b.workspace);
+    snprintf(broken, sizeof broken, "%s/fleet.yaml.was", b.workspace);
+    assert_int_equal(rename(path, broken), 0);
+    FILE *f = fopen(path, "w");
+    fputs("robots: [", f);
+    fclose(f);
+    bench_must_fail(&b, "stop", 3, "fleet.yaml"); // who else there is, is not known …
+    assert_int_equal(latched(&b), ROBOTS);        // … but those that are have stopped
+    assert_int_equal(rename(broken, path), 0);
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +296,7 @@ int main(void)
         cmocka_unit_test_teardown(a_stop_is_a_skill, bench_teardown),
         cmocka_unit_test_teardown(cancelled_at_work, bench_teardown),
         cmocka_unit_test_teardown(blocked_by_a_person, bench_teardown),
+        cmocka_unit_test_teardown(stopped_all_together, bench_teardown),
         cmocka_unit_test_teardown(cancelled_before_anybody_heard_of_it, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli fleet", tests, NULL, NULL);

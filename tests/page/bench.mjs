@@ -1,5 +1,5 @@
 // bench.mjs - `pons serve` in a workspace of its own, and a browser that looks at it.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,8 @@ const servers = new Set();
 process.on('exit', () => { for (const s of servers) s.end(); });
 
 export class Server {
-  constructor({ share = '', args = [], command = ['serve'], driver = 'kinematic' } = {}) {
+  constructor({ share = '', args = [], command = ['serve'], driver = 'kinematic', fleet = false } = {}) {
+    this.fleet = fleet;
     this.command = command;
     this.driver = driver;
     this.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'pons-page-'));
@@ -25,9 +26,20 @@ export class Server {
     this.env = share ? { ...process.env, PONS_SHARE: share } : process.env;
   }
 
+  // A fleet of two with three tasks, which an orchestrator of its own runs.
+  begin() {
+    const run = (...words) => execFileSync(pons, [...words, '--workspace', this.workspace], { env: this.env, stdio: ['ignore', 'ignore', 'inherit'] });
+    run('onboard', '--fleet');
+    run('fleet', 'assign', '<i>water</i>', '--stops', 'kitchen,desk');
+    run('fleet', 'assign', 'tidy', '--stops', 'bedroom,kitchen');
+    run('fleet', 'assign', 'sleeps', '--stops', 'desk', '--priority', 'low');
+    this.orchestrator = spawn(pons, ['fleet', 'run', '--workspace', this.workspace], { env: this.env, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+
   // Resolves with the ready line. The ports of the first start are kept.
   async start() {
-    this.child = spawn(pons, [...this.command, '--workspace', this.workspace, '--json', '--driver', this.driver, '--seed', '3', ...this.ports, ...this.args],
+    if (this.fleet && !this.orchestrator) this.begin();
+    this.child = spawn(pons, [...this.command, '--workspace', this.workspace, '--json', ...(this.fleet ? [] : ['--driver', this.driver]), '--seed', '3', ...this.ports, ...this.args],
       { env: this.env, stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((go) => this.child.once('exit', go));
     const ready = await new Promise((go, fail) => {
@@ -67,9 +79,12 @@ export class Server {
   end() {
     servers.delete(this);
     this.child?.kill('SIGKILL');
-    try {
-      process.kill(JSON.parse(fs.readFileSync(path.join(this.workspace, 'run/body.json'), 'utf8')).pid, 'SIGTERM');
-    } catch { /* it is gone */ }
+    this.orchestrator?.kill('SIGKILL');
+    for (const of of this.fleet ? ['robots/r1/', 'robots/r2/'] : ['']) {
+      try {
+        process.kill(JSON.parse(fs.readFileSync(path.join(this.workspace, `${of}run/body.json`), 'utf8')).pid, 'SIGTERM');
+      } catch { /* it is gone */ }
+    }
     fs.rmSync(this.dir, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }); // the body may still write
   }
 }

@@ -214,7 +214,7 @@ await test('where it is, is told by a press and a drag, and asked first', async 
 });
 // ---- the other views ----------------------------------------------------------------------------
 
-const views = ['chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'system'];
+const views = ['chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'fleet', 'system'];
 fs.mkdirSync(path.join(f.workspace, 'notes'));
 fs.writeFileSync(path.join(f.workspace, 'notes/day.md'), '<b>a plain text</b>');
 const view = async (name, o) => {
@@ -359,7 +359,7 @@ await test('a chat: words, a plan that asks, its answer in another tab, and a re
   await q.start();
   const p = await chat(q);
   await tell(p, 'hello');
-  await p.waitForFunction(() => [...document.querySelectorAll('.chat .words')].some((e) => e.textContent === 'Hello, **I** am <b>the agent</b>.'));
+  await p.waitForFunction(() => [...document.querySelectorAll('.chat .words')].some((e) => e.textContent === 'Hello, I am <b>the agent</b>.' && e.querySelector('strong')?.textContent === 'I'));
   await tell(p, 'make a tour');
   await p.waitForSelector('.asked article');
   must(!(await p.$('.chat i, .asked i, .chat .words b')), 'a model has made markup');
@@ -412,6 +412,38 @@ await test("a companion's day: its moments, a message, what it remembers", async
   must(p.errors.length === 0, p.errors.join('\n'));
   await p.context().close();
   await q.close();
+});
+
+await test('a fleet: robots, zones and who has them, tasks; Stop is for all of them', async () => {
+  const lab = new Server({ args: [], fleet: true });
+  await lab.start();
+  const p = await page(lab);
+  await live(p);
+  await p.waitForSelector('#view-fleet:not([hidden]) .robot'); // a fleet's page begins there
+  await p.waitForFunction(() => document.querySelectorAll('#fleet-map .held').length > 1 && /· r[12]/.test(document.querySelector('#fleet-map').textContent));
+  await p.waitForFunction(() => [...document.querySelectorAll('#view-fleet tr')].some((e) => e.textContent.includes('<i>water</i>')));
+  must(!(await p.$('#view-fleet i')), 'a task has become markup');
+  const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+  must(found.length === 0, found.join('\n'));
+  await p.dispatchEvent('#stop', 'pointerdown');
+  await p.waitForSelector('#stop.latched');
+  await until('both are latched', async () => (await lab.ask('GET', '/v1/fleet')).body.robots.every((r) => r.latched));
+  await p.waitForTimeout(5000); // what the orchestrator says is heard by now, and agrees
+  must(await p.isVisible('#stop.latched'), 'a fleet that stands is shown as one that does not');
+  await p.click('#tab-now');
+  await p.locator('#reset').dispatchEvent('pointerdown');
+  await until('the reset', async () => (await lab.ask('GET', '/v1/fleet')).body.robots.every((r) => !r.latched));
+  await p.waitForSelector('#stop:not(.latched)');
+  await p.click('#tab-fleet');
+  await p.click('#view-fleet .row button'); // continue all
+  await p.waitForFunction(() => [...document.querySelectorAll('#view-fleet tr')].some((e) => e.textContent.includes('<i>water</i>') && e.textContent.includes('at work')), null, { timeout: 120000 });
+  await p.locator('#view-fleet tr', { hasText: 'sleeps' }).locator('button').click();
+  await p.waitForFunction(() => [...document.querySelectorAll('#view-fleet tr')].some((e) => e.textContent.includes('sleeps') && e.textContent.includes('cancelled')));
+  await lab.orchestrator.kill('SIGKILL');
+  await p.waitForFunction(() => document.getElementById('degraded').textContent.includes('no orchestrator runs'));
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await lab.close();
 });
 
 await test('a camera of the world is chosen, and its picture is shown', async () => {

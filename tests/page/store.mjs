@@ -1,5 +1,5 @@
 // store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
-import { reduce, start, ROWS_MAX } from '../../ui/store.js';
+import { latches, reduce, start, ROWS_MAX } from '../../ui/store.js';
 import { sseParser } from '../../ui/wire.js';
 import { slim } from '../../ui/slim.js';
 import { begin, hear } from '../../ui/turn.js';
@@ -143,6 +143,19 @@ await test('words between events that are no JSON end nothing', () => {
   const got = [];
   sseParser((e) => got.push(e))('event: x\ndata: <html>502</html>\n\nevent: y\ndata: {}\n\n');
   must(got.length === 1 && got[0].event === 'y', JSON.stringify(got));
+});
+await test('a fleet is stopped when all of it is, and what is a little old takes no stop back', () => {
+  const robots = (...is) => ({ running: true, robots: is.map((latched, i) => ({ id: `r${i}`, connected: true, latched })) });
+  let s = reduce(start(), { kind: 'stop', state: 'latched', now: 1000 });
+  s = reduce(s, { kind: 'fleet', data: robots(false, false), now: 1500 });
+  must(s.stop === 'latched', 'an answer of before the stop has taken it back');
+  s = reduce(s, { kind: 'fleet', data: robots(true, false), now: 6000 });
+  must(s.stop === 'ready' && latches(s).n === 1, 'a fleet of which one drives is shown as stopped');
+  s = reduce(s, { kind: 'fleet', data: robots(true, true), now: 7000 });
+  must(s.stop === 'latched', 'a fleet that stands is shown as one that drives');
+  s = reduce(s, { kind: 'fleet', data: { ...robots(false, false), running: false }, now: 90000 });
+  must(s.stop === 'latched' && latches(s) === null, 'nobody knows, and it is taken back');
+  for (const data of [null, 7, {}, { robots: 'x', held: 7, tasks: {} }, { running: true, robots: [null, 7], held: [7, null] }]) s = reduce(s, { kind: 'fleet', data, now: 1 });
 });
 await test('a clock that jumps moves neither what is live nor what is left of a deadline', () => {
   let s = reduce(start(), hello('a'));

@@ -104,6 +104,24 @@ static int message(void *user, const char *text, const char *from, bool urgent, 
     return PONS_OK;
 }
 
+static int fleet(void *user, bool map, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    *ret = pons_object(map ? "zones" : "robots", json_array(), NULL);
+    return PONS_OK;
+}
+
+static int fleet_say(void *user, const char *word, const pons_value *value, pons_error *err)
+{
+    bench *b = user;
+    (void)err;
+    b->changes++;
+    snprintf(b->reason, sizeof b->reason, "%s %s %d", word, pons_get_str(value, "id", ""),
+             pons_get_bool(value, "done", false));
+    return PONS_OK;
+}
+
 static int draw(void *user, const char *name, pons_value **ret, pons_error *err)
 {
     (void)user;
@@ -197,6 +215,8 @@ void bench_open(bench *b)
                                          .fork = fork_thread,
                                          .life = life,
                                          .message = message,
+                                         .fleet = fleet,
+                                         .fleet_say = fleet_say,
                                          .draw = draw,
                                          .system = system_now,
                                          .doctor = doctor,

@@ -17,7 +17,7 @@ typedef struct bench {
     int port, stop_port;
     atomic_int changes; // calls of the host that change something
     atomic_int stops;
-    char reason[256];   // of the last stop
+    char reason[256];   // of the last stop, or the last word to the fleet
     bool body;          // there is one:
     atomic_int body_fd; // its end of the server's link, once it is connected
 } bench;

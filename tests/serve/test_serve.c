@@ -36,6 +36,12 @@ static const struct {
     {"GET", "/v1/threads", "viewer", NULL, 200},
     {"GET", "/v1/threads/main/events", "viewer", NULL, 200},
     {"GET", "/metrics", "viewer", NULL, 200},
+    {"GET", "/v1/fleet", "viewer", NULL, 200},
+    {"GET", "/v1/fleet/map", "viewer", NULL, 200},
+    {"POST", "/v1/fleet/tasks/t1/cancel", "operator", "{}", 202},
+    {"POST", "/v1/fleet/tasks/t1/settle", "operator", "{\"done\":false}", 202},
+    {"POST", "/v1/fleet/robots/r1/clear", "operator", "{}", 202},
+    {"POST", "/v1/fleet/zones/z1/block", "operator", "{\"blocked\":true}", 202},
     {"GET", "/v1/map", "viewer", NULL, 503}, // no body in this test
 };
 

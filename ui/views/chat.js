@@ -7,6 +7,7 @@
 import { el, fill } from '/ui/dom.js';
 import { schemaForm } from '/ui/form.js';
 import { listenTo } from '/ui/listen.js';
+import { mark } from '/ui/mark.js';
 import { begin, hear } from '/ui/turn.js';
 
 const SESSION = 'main_session', SHOWN = 200, BRIEF = 2000;
@@ -40,6 +41,7 @@ export class View {
     this.past = [];
     this.booted = '';
     this.n = 0;
+    this.drawn = new Map(); // of this turn's items
     this.title = el('h1');
     this.pick = el('select', { id: 'chat-session', onchange: () => this.take(this.pick.value) });
     this.pickLabel = el('label', { for: 'chat-session' });
@@ -65,6 +67,7 @@ export class View {
 
   words() {
     const { t } = this;
+    this.drawn.clear();
     this.title.textContent = t('tabs').chat;
     this.pickLabel.textContent = t('chat_session');
     this.fresh.textContent = t('chat_new');
@@ -144,7 +147,7 @@ export class View {
     const rows = said(this.messages ?? [], !turn.over);
     fill(this.list, JSON.stringify([rows.length, rows.at(-1)?.id, rows.at(-1)?.output?.length, this.session]), ...rows.map((r) => this.row(r)));
     this.list.hidden = !rows.length;
-    fill(this.live, JSON.stringify(turn.over ? [] : turn.items), ...(turn.over ? [] : turn.items.map((i) => this.item(i))));
+    this.follow(turn.over ? [] : turn.items);
     this.live.hidden = turn.over || !turn.items.length;
     const phase = t('phases')[turn.phase] ?? turn.phase;
     this.state.textContent = turn.asks.length ? t('chat_waits') : turn.working ? phase || t('chat_thinks') : turn.failed ? `${t('chat_failed')}: ${turn.failed}` : rows.length ? '' : t('chat_none');
@@ -153,9 +156,17 @@ export class View {
     if (near && !turn.over) scrollTo(0, document.documentElement.scrollHeight);
   }
 
+  /** A token changes the last item: the others stay as they are, opened or read. */
+  follow(/** @type {any[]} */ items) {
+    const { live } = this, nodes = items.map((i) => this.drawn.get(i) ?? this.item(i));
+    this.drawn = new Map(items.map((item, k) => [item, nodes[k]]));
+    nodes.forEach((n, k) => { if (live.children[k] !== n) live.insertBefore(n, live.children[k] ?? null); });
+    while (live.childElementCount > nodes.length) live.lastElementChild.remove();
+  }
+
   row(r) {
     if (r.role === 'tool') return this.tool(r.tool, r.input, r.output, undefined);
-    return el('li', { class: r.role, dir: 'auto' }, el('b', { class: 'who' }, this.t(r.role === 'user' ? 'chat_you' : 'chat_agent')), el('div', { class: 'words' }, r.text));
+    return el('li', { class: r.role, dir: 'auto' }, el('b', { class: 'who' }, this.t(r.role === 'user' ? 'chat_you' : 'chat_agent')), el('div', { class: 'words' }, ...(r.role === 'user' ? [r.text] : mark(r.text))));
   }
 
   tool(name, input, output, ms) {
@@ -166,7 +177,7 @@ export class View {
   item(i) {
     if (i.kind === 'tool') return this.tool(i.tool, i.input, i.output, i.ms);
     if (i.kind === 'plan') return el('li', { class: 'plan' }, el('b', {}, i.plan?.title ?? ''), this.steps(i.plan?.steps));
-    return el('li', { class: i.kind === 'error' ? 'failed' : 'assistant', dir: 'auto' }, el('b', { class: 'who' }, this.t('chat_agent')), el('div', { class: 'words' }, i.text ?? ''));
+    return el('li', { class: i.kind === 'error' ? 'failed' : 'assistant', dir: 'auto' }, el('b', { class: 'who' }, this.t('chat_agent')), el('div', { class: 'words' }, ...(i.kind === 'error' ? [i.text ?? ''] : mark(i.text ?? ''))));
   }
 
   steps(list) {

@@ -9,6 +9,7 @@
 #define CLI_FLEET_THREAD       "fleet" // of the store: words to the orchestrator, who has it
 #define CLI_FLEET_TASKS        "fleet.tasks"
 #define CLI_FLEET_LEGS         "fleet.legs"
+#define CLI_FLEET_NOW          "fleet.now" // "now" and "map": what others may see
 
 typedef struct cli_fleet_robot {
     pons_fleet_robot is;
@@ -46,6 +47,14 @@ void cli_fleet_files_close(cli_fleet_files *files); // NULL-safe
 // At most once a second, and only what has changed.
 int cli_fleet_files_show(cli_fleet_files *files, const pons_fleet *fleet, const pons_fleet_map *map,
                          int64_t wall_ms, pons_error *err);
+
+// fleet_look.c: how a fleet stands, from the store, with at most so many ended tasks; and its map.
+// PONS_ENOTFOUND: no orchestrator has run here yet.
+int cli_fleet_look(pons_store store, size_t ended_max, pons_value **ret, pons_error *err);
+int cli_fleet_look_map(pons_store store, pons_value **ret, pons_error *err);
+// fleet_words.c: a word to the orchestrator, durable when it returns: "cancel", "settle", "clear", "block" with an
+// `id`.
+int cli_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err);
 
 int cli_fleet_simulate(cli *c, pons_error *err);             // fleet_play.c
 int cli_fleet_onboard(cli *c, int dialect, pons_error *err); // fleet_onboard.c; a pons_ws_dialect

@@ -57,6 +57,7 @@ int cli_fleet_run(cli *c, pons_error *err)
     if (rc >= 0 && !ended) {
         rc = open_parts(&r, err);
         rc = rc < 0 ? rc : cli_fleet_restore(&r, err);
+        rc = rc < 0 ? rc : cli_fleet_put_map(&r, err);
         rc = rc < 0 ? rc : loop(&r, once != NULL, err);
     }
     close_parts(&r);

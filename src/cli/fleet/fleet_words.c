@@ -7,11 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+int cli_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err)
+{
+    return pons_inbox_post(store, CLI_FLEET_THREAD, "fleet", word, value, err);
+}
+
 static int post(cli *c, const char *kind, const pons_value *value, pons_error *err)
 {
     pons_store store = {0};
     int rc = cli_store(c, &store, err);
-    rc = rc < 0 ? rc : pons_inbox_post(store, CLI_FLEET_THREAD, "fleet", kind, value, err);
+    rc = rc < 0 ? rc : cli_fleet_say(store, kind, value, err);
     pons_store_close(&store);
     return rc;
 }
@@ -208,24 +213,18 @@ int cli_fleet_status(cli *c, pons_error *err)
     const char *all = NULL;
     const cli_option options[] = {{"--all", NULL, "tasks that have ended, too", &all},
                                   {NULL, NULL, NULL, NULL}};
-    pons_items items = {.clock = pons_clock_real()};
-    pons_autovalue now = NULL;
-    pons_autovalue list = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    pons_lease holder = {0};
+    pons_store store = {0};
+    pons_autovalue is = NULL;
     int rc = cli_parse(c, options, err);
     rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store_read(c, &items.store, err);
-    const pons_items_query q = {.prefix = CLI_FLEET_TASKS, .limit = -1};
-    rc = rc < 0 ? rc : pons_items_search(&items, &q, &list, err);
+    rc = rc < 0 ? rc : cli_store_read(c, &store, err);
+    rc = rc < 0 ? rc : cli_fleet_look(store, all ? SIZE_MAX : 0, &is, err);
     if (rc >= 0) {
-        const bool runs =
-            items.store.ops->lease_peek(items.store.self, CLI_FLEET_THREAD, &holder, &none) >= 0;
-        pons_items_get(&items, "fleet.now", "now", &now, &none);
-        const pons_value *robots = pons_get(pons_get(now, "value"), "robots");
+        const bool runs = pons_get_bool(is, "running", false);
+        const pons_value *robots = pons_get(is, "robots"), *tasks = pons_get(is, "tasks");
         if (!c->json) {
             cli_out(runs ? "orchestrator: pid %lld on %s\n" : "orchestrator: none runs\n",
-                    (long long)holder.pid, holder.host);
+                    (long long)pons_get_int(is, "pid", 0), pons_get_str(is, "host", ""));
         }
         for (size_t i = 0; i < json_array_size(robots); i++) {
             const pons_value *r = json_array_get(robots, i);
@@ -240,16 +239,10 @@ int cli_fleet_status(cli *c, pons_error *err)
                         (long long)pons_get_int(r, "battery_pct", 0), pons_get_str(r, "why", ""));
             }
         }
-        for (size_t i = json_array_size(list); i-- > 0;) { // newest put last
-            const pons_value *t = pons_get(json_array_get(list, i), "value");
-            const char *state = pons_get_str(t, "state", "");
-            const bool over = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
-                              strcmp(state, "cancelled") == 0;
-            if (all || !over) {
-                show_task(c, t);
-            }
+        for (size_t i = json_array_size(tasks); i-- > 0;) { // newest put last
+            show_task(c, json_array_get(tasks, i));
         }
     }
-    pons_store_close(&items.store);
+    pons_store_close(&store);
     return rc;
 }

@@ -48,5 +48,6 @@ int cli_fleet_restore(cli_fleet_running *r, pons_error *err);
 // running_heard.c: words of other processes, and how things stand, for them.
 int cli_fleet_take_words(cli_fleet_running *r, pons_error *err);
 int cli_fleet_put_now(cli_fleet_running *r, pons_error *err);
+int cli_fleet_put_map(cli_fleet_running *r, pons_error *err); // once
 
 #endif

@@ -8,25 +8,7 @@
 // How things stand, for `pons fleet status` and pages: at most twice a second, when it has changed.
 int cli_fleet_put_now(cli_fleet_running *r, pons_error *err)
 {
-    pons_value *list = json_array();
-    for (size_t i = 0; i < r->n; i++) {
-        pons_fleet_view v;
-        char why[256];
-        pons_fleet_look(r->fleet, (int32_t)i, &v);
-        pons_fleet_why(r->fleet, (int32_t)i, why, sizeof why);
-        json_array_append_new(
-            list,
-            pons_object("id", json_string(r->robots[i].id), "state",
-                        json_string(pons_fleet_robot_states[v.state]), "zone",
-                        v.zone >= 0 ? json_string(pons_fleet_map_zone(r->map, (size_t)v.zone)->id)
-                                    : json_null(),
-                        "next",
-                        v.next >= 0 ? json_string(pons_fleet_map_zone(r->map, (size_t)v.next)->id)
-                                    : json_null(),
-                        "task", v.task ? json_string(v.task->id) : json_null(), "battery_pct",
-                        json_integer((json_int_t)v.battery_pct), "why", pons_string(why), NULL));
-    }
-    pons_autovalue v = pons_object("pid", json_integer(r->lease.pid), "robots", list, NULL);
+    pons_autovalue v = cli_fleet_now(r->fleet, r->map, r->units, r->n, r->lease.pid);
     char *text = NULL;
     if (pons_value_dump(v, &text) < 0 || (r->now_text && strcmp(text, r->now_text) == 0)) {
         free(text);
@@ -34,7 +16,13 @@ int cli_fleet_put_now(cli_fleet_running *r, pons_error *err)
     }
     free(r->now_text);
     r->now_text = text;
-    return cli_fleet_put(r, "fleet.now", "now", v, -1, false, 0, err);
+    return cli_fleet_put(r, CLI_FLEET_NOW, "now", v, -1, false, 0, err);
+}
+
+int cli_fleet_put_map(cli_fleet_running *r, pons_error *err)
+{
+    pons_autovalue v = cli_fleet_now_map(r->map);
+    return cli_fleet_put(r, CLI_FLEET_NOW, "map", v, -1, false, 0, err);
 }
 
 // ---- words --------------------------------------------------------------------------------------

@@ -231,6 +231,7 @@ static void look(cli_unit *u, const pons_value *status)
 {
     const pons_value *pose = pons_get(status, "pose"), *active = pons_get(status, "active_task");
     u->connected = json_is_object(pons_get(status, "body")) && json_is_object(pose);
+    u->latched = pons_get_bool(pons_get(status, "stop"), "latched", false);
     u->x = pons_get_num(pose, "x", NAN);
     u->y = pons_get_num(pose, "y", NAN);
     u->battery_pct = pons_get_num(status, "battery_pct", NAN);

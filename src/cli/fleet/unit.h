@@ -31,6 +31,7 @@ typedef struct cli_unit {
     char task_id[PONS_NAME_MAX]; // of its brain, when that has it
     // What the brain says.
     bool connected, told; // told: an end that the orchestrator has not heard
+    bool latched;         // its stop
     double x, y, battery_pct;
     double speed; // robot seconds in a second
 } cli_unit;
@@ -46,5 +47,10 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err);
 void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *work);
 // What is to be kept of it.
 pons_value *cli_unit_value(const cli_unit *u, const pons_fleet_map *map);
+
+// fleet_now.c: what others see of a fleet that runs, and of its map.
+pons_value *cli_fleet_now(const pons_fleet *fleet, const pons_fleet_map *map, const cli_unit *units,
+                          size_t n, int64_t pid);
+pons_value *cli_fleet_now_map(const pons_fleet_map *map);
 
 #endif

@@ -7,6 +7,7 @@
 typedef struct words { // as they were typed; NULL: not given
     cli_server_words server;
     const char *thread, *world, *driver, *skills, *llm, *speed, *seed;
+    bool alone; // no body is started here
 } words;
 
 static int read_words(cli *c, words *w, pons_error *err);
@@ -14,12 +15,15 @@ static int check(const cli *c, const words *w, cli_session_options *o, pons_erro
 
 int cmd_serve(cli *c, pons_error *err)
 {
-    words w = {.server.tools = "robot", .world = "house", .driver = "mujoco", .thread = THREAD};
+    words w = {.server.tools = "robot", .thread = THREAD};
     cli_session_options o = {.speed = 1.0, .serve = true};
     pons_policy policy = {0};
     cli_server *server = NULL;
     cli_session_guest guest;
     int rc = read_words(c, &w, err);
+    w.alone = cli_fleet_here(c) && !w.world && !w.driver; // its robots have bodies of their own
+    w.world = w.world ? w.world : "house";
+    w.driver = w.driver ? w.driver : "mujoco";
     rc = rc < 0 ? rc : check(c, &w, &o, err);
     rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
     rc = rc < 0 ? rc : cli_policy(c, &policy, err);
@@ -35,6 +39,7 @@ int cmd_serve(cli *c, pons_error *err)
         o.driver = w.driver;
         o.skills = w.skills;
         o.llm = w.llm;
+        o.body_by_hand = w.alone;
         rc = cli_session_run(c, &o, err);
     }
     pons_rules_close(&policy);

@@ -6,6 +6,7 @@
 // store and the rules, which may be called so.
 #include "cli/serve/host.h"
 
+#include "cli/fleet/fleet.h"
 #include "cli/serve/fork.h"
 #include "pons/brain.h"
 #include "pons/companion.h"
@@ -25,6 +26,8 @@
 #define STOP_MS    1000
 #define HEARD_MS   1500
 #define LOOK_MS    10
+
+#define FLEET_ENDED_MAX 20 // tasks that have ended, for a page
 
 static int known(const cli_host *h, const char **thread, pons_error *err)
 {
@@ -85,7 +88,7 @@ static int say(void *user, const char *thread, const char *text, pons_value **re
     bool stopped = false, looked = false;
     if (h->policy->ops->parse(h->policy->self, text, world, &parsed, &none) >= 0 &&
         strcmp(pons_get_str(parsed, "control", ""), "stop") == 0) {
-        stopped = pons_stop_send(h->c->run_dir, "a person said stop", STOP_MS, &none) >= 0;
+        stopped = cli_stop_robots(h->c, "a person said stop", STOP_MS, &none) >= 0;
     }
     int rc = known(h, &thread, err);
     if (rc < 0) {
@@ -160,7 +163,7 @@ static int answer(void *user, const char *thread, const char *question, pons_val
 static int reset(void *user, pons_error *err)
 {
     const cli_host *h = user;
-    return cli_reset_body(h->c, err);
+    return cli_reset_robots(h->c, err);
 }
 
 static int place(void *user, double x, double y, double yaw, pons_error *err)
@@ -175,7 +178,7 @@ static int place(void *user, double x, double y, double yaw, pons_error *err)
 static int stop(void *user, const char *reason, pons_error *err)
 {
     const cli_host *h = user;
-    return pons_stop_send(h->c->run_dir, reason, STOP_MS, err);
+    return cli_stop_robots(h->c, reason, STOP_MS, err);
 }
 
 static int world(void *user, const char *name, pons_value **ret, pons_error *err)
@@ -278,6 +281,24 @@ static int doctor(void *user, pons_value **ret, pons_error *err)
     return rc == 0 ? PONS_OK : pons_error_set(err, PONS_EENV, "serve", "the doctor cannot start");
 }
 
+static int fleet(void *user, bool map, pons_value **ret, pons_error *err)
+{
+    const cli_host *h = user;
+    if (!cli_fleet_here(h->c)) {
+        return pons_error_set(err, PONS_ENOTFOUND, "fleet", "this is no fleet's workspace");
+    }
+    return map ? cli_fleet_look_map(h->store, ret, err)
+               : cli_fleet_look(h->store, FLEET_ENDED_MAX, ret, err);
+}
+
+static int fleet_say(void *user, const char *word, const pons_value *value, pons_error *err)
+{
+    const cli_host *h = user;
+    return cli_fleet_here(h->c)
+               ? cli_fleet_say(h->store, word, value, err)
+               : pons_error_set(err, PONS_ENOTFOUND, "fleet", "this is no fleet's workspace");
+}
+
 static int observe(void *user, pons_link **ret, pons_error *err)
 {
     const cli_host *h = user;
@@ -314,6 +335,8 @@ pons_serve_host cli_host_of(cli_host *h)
                              .fork = fork_thread,
                              .life = life,
                              .message = message,
+                             .fleet = fleet,
+                             .fleet_say = fleet_say,
                              .draw = draw,
                              .system = system_now,
                              .doctor = doctor,

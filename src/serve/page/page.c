@@ -1,8 +1,8 @@
 // page.c - the page's files: index.html, and modules, styles and pictures below it.
 //
-// They are read once, from ui/ beside the other shared data, packed (gzip) where that helps, and
-// named by a hash of what they are (ETag), so a browser asks and is told that it has them. With
-// `--ui DIR` each request reads DIR anew, for whoever works on the page. A file is found by its name
+// They are read once, from ui/ beside the other shared data, without their comments (slim.c), packed (gzip)
+// where that helps, and named by a hash of what they are (ETag), so a browser asks and is told that it
+// has them. With `--ui DIR` each request reads DIR anew, as it is, for whoever works on the page. A file is found by its name
 // in the list that was read, never by a path that a client wrote.
 //
 //     GET /        GET /ui/NAME        GET /ui/FOLDER/NAME        GET /v1/stop: {port}, of Stop
@@ -12,6 +12,7 @@
 #include "pons/module.h"
 #include "pons/rand.h"
 #include "serve/door/reply.h"
+#include "serve/page/slim.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,6 +39,7 @@ struct pons__page {
     char dir[1024];
     file files[FILES_MAX];
     size_t n;
+    bool as_is; // --ui
 };
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -84,7 +86,7 @@ static void clear(file *f)
     *f = (file){.data = NULL};
 }
 
-static int load(const char *dir, const char *name, file *ret, pons_error *err)
+static int load(const char *dir, const char *name, bool slim, file *ret, pons_error *err)
 {
     char path[1200];
     struct stat st;
@@ -112,6 +114,9 @@ static int load(const char *dir, const char *name, file *ret, pons_error *err)
     if (!f.data) {
         return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the page");
     }
+    if (slim && strcmp(f.type, "text/javascript; charset=utf-8") == 0) {
+        f.n = pons__page_slim(f.data, f.n);
+    }
     pons_sha256(f.data, f.n, hash);
     snprintf(f.etag, sizeof f.etag, "\"%02x%02x%02x%02x%02x%02x%02x%02x\"", hash[0], hash[1],
              hash[2], hash[3], hash[4], hash[5], hash[6], hash[7]);
@@ -137,7 +142,7 @@ static int load_folder(pons__page *p, const char *below, int depth, pons_error *
         if (e->d_type == DT_DIR && depth < DEPTH_MAX) {
             rc = load_folder(p, name, depth + 1, err);
         } else if (type_of(name) && p->n < FILES_MAX) {
-            rc = load(p->dir, name, &p->files[p->n], err);
+            rc = load(p->dir, name, !p->as_is, &p->files[p->n], err);
             p->n += rc >= 0;
         }
     }
@@ -153,6 +158,7 @@ int pons__page_open(pons_serve *s, pons__page **ret, pons_error *err)
     int rc = p ? PONS_OK : pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the page");
     if (rc >= 0 && s->o.ui_dir) {
         snprintf(p->dir, sizeof p->dir, "%s", s->o.ui_dir);
+        p->as_is = true;
     } else if (rc >= 0) {
         char index[1024];
         rc = pons_share_path("ui/index.html", index, sizeof index, err);
@@ -209,7 +215,7 @@ static void send_named(pons__request *r, const char *name)
         pons_error err = PONS_ERROR_INIT;
         if (!r->s->o.ui_dir) {
             send_file(r, &p->files[i]);
-        } else if (load(p->dir, p->files[i].name, &fresh, &err) < 0) {
+        } else if (load(p->dir, p->files[i].name, false, &fresh, &err) < 0) {
             pons__reply_fault(r, &err);
         } else {
             send_file(r, &fresh);

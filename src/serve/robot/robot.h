@@ -9,6 +9,7 @@ extern const pons__route pons__live_routes[];  // map, live
 extern const pons__route pons__past_routes[];  // history, state, fork, graphs, system, doctor
 extern const pons__route pons__files_routes[]; // files of the workspace
 extern const pons__route pons__camera_routes[];
+extern const pons__route pons__fleet_routes[];
 extern const pons__route pons__hand_routes[]; // drive, pose
 
 int pons__steering_open(pons_serve *s, pons__steering **ret, pons_error *err);

@@ -1,0 +1,57 @@
+// ask_body.c - something that the body is asked to do by a person, and its yes: a reset, a place.
+#include "cli/cli.h"
+#include "pons/link_message.h"
+#include "pons/link_report.h"
+
+#include <poll.h>
+#include <string.h>
+
+#define ANSWER_TIMEOUT_MS 4000 // the body gives the disk two seconds
+
+// The body's own yes; or why there is none.
+static int await_ok(pons_link *link, const pons_message *what, pons_error *err)
+{
+    const pons_clock clock = pons_clock_real();
+    const int64_t until = pons_now_ms(&clock) + ANSWER_TIMEOUT_MS;
+    const char *word = pons_message_word(what->type);
+    int rc = pons_message_send(link, what, err);
+    while (rc >= 0 && pons_now_ms(&clock) < until) {
+        pons_autovalue msg = NULL;
+        rc = pons_link_recv(link, &msg, err);
+        if (rc == 0) {
+            struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
+            poll(&p, 1, (int)(until - pons_now_ms(&clock)));
+        }
+        pons_report r = {.type = PONS_REPORT_NONE};
+        const bool heard = rc > 0 && pons_report_decode(msg, &r, NULL) == PONS_OK;
+        const bool done = heard && r.type == PONS_REPORT_OK && strcmp(r.as.ok.re, word) == 0;
+        const bool refused = heard && r.type == PONS_REPORT_ERROR;
+        if (refused) {
+            rc = cli_lacks(err, "the body refuses: %s", r.as.error.message);
+        }
+        pons_report_clear(&r);
+        if (done || refused) {
+            return done ? PONS_OK : rc;
+        }
+    }
+    return cli_lacks(err, "the body did not answer the %s", word);
+}
+
+int cli_ask_body(cli *c, const pons_message *what, pons_error *err)
+{
+    char path[PATH_MAX + 16];
+    pons_link *link = NULL;
+    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
+    if (pons_link_connect(path, &link, err) < 0) {
+        return cli_unreached(err);
+    }
+    // Without a hello: the body knows by the socket whose process this is.
+    const int rc = await_ok(link, what, err);
+    pons_link_close(link);
+    return rc;
+}
+
+int cli_reset_body(cli *c, pons_error *err)
+{
+    return cli_ask_body(c, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
+}

@@ -1,0 +1,103 @@
+// fleet.c - the fleet whose shared workspace this is, for the page's view of it.
+//
+//     GET  /v1/fleet                          how it stands: robots, who holds which zone, tasks, who waits for what
+//     GET  /v1/fleet/map                      its zones, and where each leads
+//     POST /v1/fleet/tasks/ID/cancel
+//     POST /v1/fleet/tasks/ID/settle {done}   of a task whose outcome nobody knows
+//     POST /v1/fleet/robots/ID/clear          a person has carried it away: its zones are free
+//     POST /v1/fleet/zones/ID/block {blocked} nobody may enter it, or they may again
+//
+// All of it is read from the store and said to the inbox of the thread `fleet`, as `pons fleet` does: the
+// orchestrator is another process, which may not even run.
+#include "serve/door/reply.h"
+#include "serve/robot/robot.h"
+
+#include <string.h>
+
+#define NAME_MAX_BYTES 64
+
+static void look(pons__request *r, bool map)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *is = NULL;
+    const pons_serve_host *h = &r->s->o.host;
+    if (!h->fleet) {
+        pons__reply_error(r, 404, "this is no fleet's workspace");
+    } else if (h->fleet(h->user, map, &is, &err) < 0) {
+        pons__reply_fault(r, &err);
+    } else {
+        pons__reply_json(r, 200, is);
+    }
+}
+
+static void now(pons__request *r)
+{
+    look(r, false);
+}
+
+static void map(pons__request *r)
+{
+    look(r, true);
+}
+
+static void say(pons__request *r, const char *word, pons_value *value)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_serve_host *h = &r->s->o.host;
+    const size_t n = strlen(r->args[0]);
+    pons_autovalue v = value;
+    if (!h->fleet_say) {
+        pons__reply_error(r, 404, "this is no fleet's workspace");
+        return;
+    }
+    if (n == 0 || n > NAME_MAX_BYTES || json_object_set_new(v, "id", json_string(r->args[0])) < 0) {
+        pons__reply_error(r, 422, "a name has 1 to %d bytes", NAME_MAX_BYTES);
+        return;
+    }
+    if (h->fleet_say(h->user, word, v, &err) < 0) {
+        pons__reply_fault(r, &err);
+        return;
+    }
+    pons__reply_json(r, 202,
+                     pons_object("word", json_string(word), "id", json_string(r->args[0]), NULL));
+}
+
+static void cancel(pons__request *r)
+{
+    say(r, "cancel", json_object());
+}
+
+static void settle(pons__request *r)
+{
+    const pons_value *done = pons_get(r->body, "done");
+    if (!json_is_boolean(done)) {
+        pons__reply_error(r, 422, "done: true or false");
+        return;
+    }
+    say(r, "settle", pons_object("done", json_boolean(json_is_true(done)), NULL));
+}
+
+static void clear(pons__request *r)
+{
+    say(r, "clear", json_object());
+}
+
+static void block(pons__request *r)
+{
+    const pons_value *blocked = pons_get(r->body, "blocked");
+    if (!json_is_boolean(blocked)) {
+        pons__reply_error(r, 422, "blocked: true or false");
+        return;
+    }
+    say(r, "block", pons_object("blocked", json_boolean(json_is_true(blocked)), NULL));
+}
+
+const pons__route pons__fleet_routes[] = {
+    {"GET", "/v1/fleet", PONS__VIEWER, now},
+    {"GET", "/v1/fleet/map", PONS__VIEWER, map},
+    {"POST", "/v1/fleet/tasks/*/cancel", PONS__OPERATOR, cancel},
+    {"POST", "/v1/fleet/tasks/*/settle", PONS__OPERATOR, settle},
+    {"POST", "/v1/fleet/robots/*/clear", PONS__OPERATOR, clear},
+    {"POST", "/v1/fleet/zones/*/block", PONS__OPERATOR, block},
+    {NULL, NULL, PONS__NOBODY, NULL},
+};
