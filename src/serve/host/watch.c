@@ -3,7 +3,8 @@
 //     any thread:   event(T), ended(T, run) --> news --> wakes
 //                   begin(watch)            --> coming
 //     one thread:   news mark watches dirty; a dirty watch reads the store from where it is, as long
-//                   as its client takes what it gets; one that is slow is looked at again a little later
+//                   as its client takes what it gets; one that is slow is looked at again a little
+//                   later, and a flood is given in handfuls, a millisecond apart
 //
 // Everything comes from the store: what was said before a watch began and what is said meanwhile are
 // the same rows, so there is no seam between them, and a client that comes back with a number gets
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -26,8 +28,9 @@ enum {
     UNSENT_MAX = 64 * 1024, // bytes that wait for a client before it is let alone
     WATCHES_MAX = 1024,
     BEAT_MS = 5000,
-    SLOW_MS = 20,  // until a slow client is looked at again
-    LOOK_MS = 1000 // until all are looked at, for what another process has written
+    SLOW_MS = 20,   // until a slow client is looked at again
+    PACE_US = 1000, // between two looks of a watcher that finds something each time
+    LOOK_MS = 1000  // until all are looked at, for what another process has written
 };
 
 typedef struct news {
@@ -47,7 +50,8 @@ struct pons__watcher {
     size_t n;            // [mtx]
     pons__watch *all;    // its thread changes the list, under the lock
     int64_t looked_ms;
-    bool slow; // some client has to take what it has got first
+    int64_t gave_ns; // when events were last given
+    bool slow;       // some client has to take what it has got first
 };
 
 typedef struct reading {
@@ -80,6 +84,12 @@ static bool serve(pons__watcher *ww, pons__watch *w)
         w->dirty = err.status != PONS_ENOTFOUND;
         ww->slow |= w->dirty;
         return err.status == PONS_ENOTFOUND && complete;
+    }
+    if (r.n > 0 || r.over) {
+        ww->gave_ns = pons_now_ns(&ww->o.clock);
+        if (w->given) {
+            w->given(w);
+        }
     }
     w->dirty = r.slow || r.n >= BATCH;
     ww->slow |= r.slow;
@@ -147,6 +157,16 @@ static bool closing(pons__watcher *ww)
     return yes;
 }
 
+// A stream of events is given in handfuls: whoever had some less than PACE_US ago waits for the rest of it.
+// The first ones after a silence do not.
+static void pace(const pons__watcher *ww)
+{
+    const int64_t left = PACE_US * 1000LL - (pons_now_ns(&ww->o.clock) - ww->gave_ns);
+    if (left > 0 && left <= PACE_US * 1000LL) {
+        nanosleep(&(struct timespec){.tv_nsec = (long)left}, NULL);
+    }
+}
+
 static void *run(void *user)
 {
     pons__watcher *ww = user;
@@ -158,6 +178,7 @@ static void *run(void *user)
         poll(&p, 1, more ? 0 : ww->slow ? SLOW_MS : (int)due);
         eventfd_t ignored;
         if (p.revents) {
+            pace(ww);
             eventfd_read(ww->wake, &ignored);
         }
         const int64_t now = pons_now_ms(&ww->o.clock);

@@ -18,6 +18,7 @@ typedef struct pons__watch {
     bool complete; // nothing more will come: over once everything was given
     // 0: go on; anything else: over.
     int (*event)(struct pons__watch *w, const pons_event_row *row);
+    void (*given)(struct pons__watch *w);    // after some events, and before `over`; NULL: nothing
     size_t (*unsent)(struct pons__watch *w); // bytes that wait; NULL: it takes everything
     bool (*beat)(struct pons__watch *w);     // now and then; false: nobody is there. NULL: none
     void (*over)(struct pons__watch *w);     // frees

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANCEL_BEAT_MS = 500 };
+enum { CANCEL_BEAT_MS = 500, WRITE_BYTES = 16384 };
 
 typedef struct following {
     pons__watch w; // first
@@ -25,6 +25,7 @@ typedef struct following {
     pons__speaker speaker;
     char ns[PONS_NAME_MAX];
     bool waits, cancel, gone, over;
+    pons_buf out; // of events that were given together: one write
 } following;
 
 static following *of(pons__watch *w)
@@ -38,13 +39,22 @@ static bool put(following *f, const char *text, size_t n)
     return !f->gone;
 }
 
+static void on_given(pons__watch *w)
+{
+    following *f = of(w);
+    f->gone = f->gone || f->out.failed;
+    if (!f->waits && f->out.len > 0 && !f->gone) {
+        put(f, f->out.data, f->out.len);
+    }
+    pons_buf_clear(&f->out);
+}
+
 static int on_event(pons__watch *w, const pons_event_row *row)
 {
     following *f = of(w);
-    pons_autobuf out = PONS_BUF_INIT;
-    f->over = pons__speak(&f->speaker, row, &out);
-    if (!f->waits && out.len > 0) {
-        put(f, out.data, out.len);
+    f->over = pons__speak(&f->speaker, row, &f->out);
+    if (f->waits || f->out.len >= WRITE_BYTES) {
+        on_given(w);
     }
     return f->over || f->gone;
 }
@@ -97,6 +107,7 @@ static void on_over(pons__watch *w)
         pons__runhost_cancel(f->s->host, w->thread, w->run, false, &none);
     }
     f->s->http->stream_end(f->stream);
+    pons_buf_fini(&f->out);
     pons__speaker_fini(&f->speaker);
     free(f);
 }
@@ -114,6 +125,7 @@ static following *make(pons__request *r, const char *thread, const char *run, bo
     memcpy(f->speaker.run, f->w.run, sizeof f->speaker.run);
     f->speaker.skip_seq = -1;
     f->w.event = on_event;
+    f->w.given = on_given;
     f->w.unsent = on_unsent;
     f->w.beat = on_beat;
     f->w.beat_ms = cancel ? CANCEL_BEAT_MS : 0;
