@@ -46,10 +46,12 @@ typedef struct pons_body_options {
                                 // NULL: nowhere
     pons_clock clock;           // host
     uint64_t seed;
-    double speed;           // robot clock over host clock, for display; default 1
-    double battery_pct;     // at start; < 0: the world's
-    bool auto_reset_sim;    // policy auto_reset: sim - the boot latch lifts itself in simulation
-    double alone_timeout_s; // pons_body_run leaves after this long without a client; default 600
+    double speed;        // robot clock over host clock, for display; default 1
+    double battery_pct;  // at start; < 0: the world's
+    bool auto_reset_sim; // policy auto_reset: sim - the boot latch lifts itself in simulation
+    double
+        alone_timeout_s; // pons_body_run leaves after this long without a client; default 600. It
+                         // leaves within a second when body.sock was removed as well
     const pons_skill *const *skills; // of modules, beside the body's own; they outlive it
     size_t n_skills;
     bool for_run; // started by a run: a bye with stop_body ends the process. A body that a

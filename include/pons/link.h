@@ -55,6 +55,8 @@ typedef struct pons_listener pons_listener;
 int pons_listener_open(const char *path, pons_listener **ret, pons_error *err);
 int pons_listener_accept(pons_listener *s, pons_link **ret, pons_error *err); // 1, 0, or an error
 int pons_listener_fd(const pons_listener *s);
+// Does its path still lead to it? Not when the file was removed, or replaced: then nobody comes any more.
+bool pons_listener_reachable(const pons_listener *s);
 void pons_listener_close(pons_listener *s); // removes the file; NULL-safe
 
 // Datagram sockets at a path, for what must not share a stream: the body's stop socket. Both return

@@ -31,6 +31,8 @@ struct pons_listener {
     int fd;
     int lock_fd;
     char *path, *lock_path;
+    dev_t dev; // of the file at path
+    ino_t ino;
 };
 
 static int take_lock(pons_listener *s, pons_error *err);
@@ -91,6 +93,13 @@ int pons_listener_accept(pons_listener *s, pons_link **ret, pons_error *err)
 int pons_listener_fd(const pons_listener *s)
 {
     return s->fd;
+}
+
+bool pons_listener_reachable(const pons_listener *s)
+{
+    struct stat st;
+    return stat(s->path, &st) == 0 ? st.st_dev == s->dev && st.st_ino == s->ino
+                                   : errno != ENOENT && errno != ENOTDIR;
 }
 
 void pons_listener_close(pons_listener *s)
@@ -158,6 +167,11 @@ static int bind_socket(pons_listener *s, pons_error *err)
     }
     if (fd < 0) {
         return fd;
+    }
+    struct stat st;
+    if (stat(s->path, &st) == 0) {
+        s->dev = st.st_dev;
+        s->ino = st.st_ino;
     }
     s->fd = fd;
     return PONS_OK;

@@ -249,6 +249,27 @@ static void it_drives_over_the_socket_and_ends_with_a_bye(void **state)
     close_host(&h);
 }
 
+// Nobody can come any more, neither to go on nor to stop it: it does not wait for ten minutes.
+static void a_body_whose_socket_is_gone_halts_and_ends(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    goal(&h, "g1", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    expect(&h, "accepted");
+    assert_int_equal(unlink(in_dir(&h, "body.sock")), 0);
+    goal(&h, "g2", "wait", "{\"s\":0.1}"); // whoever is there goes on
+    pons_autovalue r = await_result(&h, "g2");
+    assert_string_equal(pons_get_str(r, "status", ""), "done");
+    pons_link_close(h.link); // the brain is killed
+    h.link = NULL;
+    join(&h);
+    assert_int_equal(ledger_lines(&h, "\"state\":\"held\""), 1);
+    assert_int_equal(ledger_lines(&h, "\"state\":\"canceled\""), 1);
+    close_host(&h);
+}
+
 static void a_stop_latches_at_once_and_ends_the_goal(void **state)
 {
     (void)state;
@@ -600,6 +621,7 @@ int main(void)
     signal(SIGUSR1, on_signal);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
+        cmocka_unit_test(a_body_whose_socket_is_gone_halts_and_ends),
         cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
         cmocka_unit_test(the_stop_socket_does_one_thing),
         cmocka_unit_test(who_closes_his_half_is_answered),

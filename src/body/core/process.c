@@ -64,6 +64,7 @@
 #define SIM_AHEAD_NS    (150 * PONS_NS_PER_MS) // robot time that a fast world may be ahead of others
 #define LOOP_MAX_NS     (50 * PONS_NS_PER_MS)  // host time between polls at the most
 #define LOOP_MIN_NS     (200000)               // and at the least, unless something comes
+#define NAMED_NS        PONS_NS_PER_S          // host time between looks at body.sock
 #define STAND_NS        PONS_NS_PER_S          // host time that an ending body gives the wheels
 #define STAND_MPS       0.01
 #define STAND_RADPS     0.02
@@ -89,6 +90,7 @@ typedef struct process {
     _Atomic int64_t control_robot_ns; // robot time of the loop's last poll,
     _Atomic int64_t gate_robot_ns;    // and of the gate's last tick
     int64_t alone_since_ns;           // host time; -1: not alone
+    int64_t named_due_ns;             // and then: body.sock is looked for
     int64_t started_ms;
 } process;
 
@@ -431,6 +433,14 @@ static bool alone_too_long(process *p, double alone_timeout_s)
     const int64_t now_ns = pons_now_ns(&p->clock);
     if (p->alone_since_ns < 0) {
         p->alone_since_ns = now_ns;
+        p->named_due_ns = now_ns + NAMED_NS;
+    }
+    // Whoever removed the run directory can neither come nor stop it.
+    if (now_ns >= p->named_due_ns) {
+        p->named_due_ns = now_ns + NAMED_NS;
+        if (!pons_listener_reachable(p->listener)) {
+            return true;
+        }
     }
     return (double)(now_ns - p->alone_since_ns) > alone_timeout_s * (double)PONS_NS_PER_S;
 }
