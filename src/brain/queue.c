@@ -25,7 +25,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define FINISHED_KEPT 50
+#define FINISHED_KEPT  50
+#define CLOCK_SLACK_MS 2000 // that a wall clock may go back and nothing has happened
 
 typedef struct saying { // what a message says of the tasks that it makes
     pons_brain *b;
@@ -215,20 +216,23 @@ static bool answers_question(saying *s, const char *text, const char *control)
     return true;
 }
 
-// A question whose deadline has passed is answered with no.
+// A question whose deadline has passed is answered with no; so is one from the future, as it would stay
+// open for as long as the clock went back.
 static void refuse_late(saying *s)
 {
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
+    const int64_t now_ms = pons_cx_wall_ms(s->cx);
     for (size_t i = 0; i < list.n; i++) {
         const pons__question *q = list.at[i].about;
-        if (!q || !q->deadline_ms || pons_cx_wall_ms(s->cx) < q->deadline_ms ||
-            list.at[i].answered) {
+        if (!q || !q->deadline_ms || list.at[i].answered ||
+            (now_ms < q->deadline_ms && now_ms >= q->asked_ms - CLOCK_SLACK_MS)) {
             continue;
         }
+        const char *why = now_ms < q->deadline_ms ? "the clock went back while it was open"
+                                                  : "nobody answered before the deadline";
         pons_autovalue said =
             pons_object("id", json_string(q->id), "action", json_string("reject"), "reason",
-                        json_string("nobody answered before the deadline"), "by",
-                        json_string("the deadline"), NULL);
+                        json_string(why), "by", json_string("the deadline"), NULL);
         pons__answer_hear(s->b, s->cx, said);
     }
 }

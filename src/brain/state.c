@@ -142,6 +142,7 @@ static const pons__field question_fields[] = {
     {"cancels",     JSON,   NEVER, offsetof(pons__question, cancels), .means = "skills that would be canceled"},
     {"options",     JSON,   KEY,   offsetof(pons__question, options), .means = "what a person may choose"},
     {"deadline_ms", INT,    KEY,   offsetof(pons__question, deadline_ms), .means = "wall: then the answer is no"},
+    {"asked_ms",    INT,    KEY,   offsetof(pons__question, asked_ms), .means = "wall, with a deadline: before it, the clock went back"},
     {"refused",     TEXT,   KEY,   offsetof(pons__question, refused), .means = "why the edit before was none"},
     {"decision",    JSON,   KEY,   offsetof(pons__question, decision), .means = "of a task that was put aside: what was decided"},
     {"source",      WORD,   KEY,   offsetof(pons__question, source), .words = pons__source_words, .means = "and by whom"},

@@ -173,6 +173,7 @@ typedef struct pons__question {
     const pons_value *ops, *cancels, *options;
     bool words;          // any words answer it
     int64_t deadline_ms; // wall; then it is refused. 0: none
+    int64_t asked_ms;    // wall; with a deadline
     // Of one that its task was put aside with: what was decided, and what a person has said since.
     const pons_value *decision, *answer;
     int source; // pons__source

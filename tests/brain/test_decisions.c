@@ -259,6 +259,31 @@ static void a_question_has_a_deadline(void **state)
     bench_close(&b);
 }
 
+// A clock that is set back by a day does not leave a question open for a day; one that is a little late
+// changes nothing.
+static void a_questions_deadline_outlives_the_clock(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+    begin_anew(&b, "approval", "deadline_s", json_real(30.0));
+    b.keep_running = true;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_run(&b, 1.0);
+    b.time.wall_epoch_ms -= 1500;
+    bench_run(&b, 5.0);
+    assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 0);
+    b.time.wall_epoch_ms -= 86400000;
+    const pons_value *no = bench_await(&b, "approval.resolved", "action", "reject", SOON);
+    assert_true(says(no, "reason", "the clock went back"));
+    bench_await(&b, "task.done", "status", "aborted", 60.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
 // ---- FINISH -------------------------------------------------------------------------------------
 
 static void a_finish_that_nobody_can_check_says_so(void **state)
@@ -382,6 +407,28 @@ static void a_task_has_a_budget_of_calls(void **state)
     bench_close(&b);
 }
 
+// A request that is taken back each time costs as much as one that is answered: pausing and going on is
+// no way to ask for ever.
+static void a_call_in_vain_is_a_call(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'delay_ms':600000,'decision':{'type':'CONTINUE','reason':'go'}}]");
+    b.keep_running = true;
+    begin_anew(&b, "model", "calls_max", json_integer(6));
+    bench_goal_text(&b, "water the plants");
+    for (int i = 0; i < 40 && bench_count(&b, "approval.requested", NULL, NULL) == 0; i++) {
+        bench_run(&b, 1.0);
+        bench_post(&b, "control", "{'word':'pause'}");
+        bench_run(&b, 1.0);
+        bench_post(&b, "control", "{'word':'continue'}");
+    }
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    assert_true(says(asked, "question", "the task's budget of the model is used up: 6 calls"));
+    assert_in_range(b.llm_starts, 6, 7);
+    bench_close(&b);
+}
+
 // What was driven when a body died with its goal was driven.
 static void a_bodys_death_forgets_no_metres(void **state)
 {
@@ -454,6 +501,8 @@ int main(void)
         cmocka_unit_test(words_answer_a_question),
         cmocka_unit_test(words_approve_no_operation),
         cmocka_unit_test(a_question_has_a_deadline),
+        cmocka_unit_test(a_questions_deadline_outlives_the_clock),
+        cmocka_unit_test(a_call_in_vain_is_a_call),
         cmocka_unit_test(a_finish_that_nobody_can_check_says_so),
         cmocka_unit_test(claims_are_checked),
         cmocka_unit_test(what_models_put_around_their_json_is_taken_off),

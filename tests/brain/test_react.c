@@ -147,6 +147,21 @@ static void a_lost_model_is_tried_again_later(void **state)
     bench_close(&b);
 }
 
+// The twenty seconds are no day, whatever becomes of the clock.
+static void a_lost_model_is_tried_again_by_a_clock_that_went_back(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'error':{'status':503,'message':'overloaded'}},"
+              "{'repeat':true,'decision':{'type':'CONTINUE','reason':'fine'}}]");
+    b.base_ms = 60000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "decision", "source", "rule_engine", SOON);
+    b.time.wall_epoch_ms -= 86400000;
+    bench_await(&b, "decision", "source", "llm", 30.0);
+    bench_close(&b);
+}
+
 static void tokens_are_shown_as_they_come(void **state)
 {
     (void)state;
@@ -434,6 +449,7 @@ int main(void)
         cmocka_unit_test(what_ends_a_task_starts_nothing),
         cmocka_unit_test(a_bad_answer_goes_back_once),
         cmocka_unit_test(a_lost_model_is_tried_again_later),
+        cmocka_unit_test(a_lost_model_is_tried_again_by_a_clock_that_went_back),
         cmocka_unit_test(tokens_are_shown_as_they_come),
         cmocka_unit_test(twenty_idle_decisions_ask_a_person),
         cmocka_unit_test(the_rules_take_over_from_a_foolish_model),

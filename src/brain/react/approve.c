@@ -74,7 +74,8 @@ static pons__question *blank(pons_brain *b, pons_cx *cx, const char *text)
     pons__json(&q->ops, json_array());
     pons__json(&q->cancels, json_array());
     if (b->rules.approval_deadline_s > 0.0) {
-        q->deadline_ms = pons_cx_wall_ms(cx) + (int64_t)(b->rules.approval_deadline_s * 1e3);
+        q->asked_ms = pons_cx_wall_ms(cx);
+        q->deadline_ms = q->asked_ms + (int64_t)(b->rules.approval_deadline_s * 1e3);
     }
     return q;
 }

@@ -168,7 +168,9 @@ static pons__decision *kernel_decision(const pons__turn *t)
 static bool wants_model(pons__turn *t, verdict *v)
 {
     const pons__react *r = t->react;
-    if (r->model_tries == 0 || pons_cx_wall_ms(t->cx) < r->model_retry_ms) {
+    const int64_t rest_ms = r->model_retry_ms - pons_cx_wall_ms(t->cx);
+    if (r->model_tries == 0 || // further away than it ever was: the wall clock went back
+        (rest_ms > 0 && (double)rest_ms <= t->b->rules.model_retry_s * 1e3)) {
         return false;
     }
     if (pons__ladder_takes_over(r)) {
@@ -225,7 +227,9 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
         if (rc < 0) {
             return rc;
         }
-        if (pons_get_bool(answer, "detached", false)) {
+        if (pons_get_bool(answer, "detached",
+                          false)) { // asked for in vain: it is a call all the same
+            pons__budget_spend(b, t->react, 0);
             v->detached = true;
             return PONS_OK;
         }
