@@ -524,6 +524,20 @@ int bench_ledger_count(bench *b, const char *goal_id, const char *state)
     return n;
 }
 
+int bench_ledger_skill(bench *b, const char *skill)
+{
+    pons_autovalue rows = bench_ledger(b);
+    int n = 0;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        n += strcmp(pons_get_str(row, "state", ""), "started") == 0 &&
+             strcmp(pons_get_str(row, "skill", ""), skill) == 0;
+    }
+    return n;
+}
+
 void bench_ledger_await(bench *b, const char *state, int n)
 {
     const int64_t until = now_ms() + BENCH_LIMIT_S * 1000;

@@ -81,6 +81,8 @@ pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
 void bench_end_body(bench *b);  // kill -9, and until it is gone
 pons_value *bench_ledger(bench *b);
 int bench_ledger_count(bench *b, const char *goal_id, const char *state); // goal_id NULL: any
+// How often the skill was started. Where the machine is slow, stop_base is as well: the telemetry is old.
+int bench_ledger_skill(bench *b, const char *skill);
 void bench_ledger_await(bench *b, const char *state, int n);
 // Each goal id was started once, and none twice at the same time.
 void bench_ledger_check(bench *b);

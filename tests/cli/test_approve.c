@@ -45,7 +45,7 @@ static void the_first_answer_binds(void **state)
     bench_must_fail(&b, "say yes", 2, "already answered by ");
     resumed(&b, "aborted", 1);
     bench_must_fail(&b, "approve t approve", 2, "already answered by "); // and after it as well
-    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 0);
+    assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 0);
     bench_close(&b);
 }
 
@@ -77,7 +77,7 @@ static void many_answer_at_once(void **state)
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "goal.replaced", NULL, NULL), edit);
     bench_free(&p);
-    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 1);
+    assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 1);
     bench_close(&b);
 }
 
@@ -90,7 +90,7 @@ static void a_reject_takes_an_approve_back(void **state)
     assert_int_equal(bench_run(&b, "approve t reject 'after all'"), 0); // nothing has started
     bench_must_fail(&b, "approve t approve", 2, "already answered by ");
     resumed(&b, "aborted", 1);
-    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 0);
+    assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 0);
     bench_close(&b);
 }
 
