@@ -105,7 +105,8 @@ typedef struct pons_agent_options {
     const pons_agent_config *config; // NULL: the defaults
     const pons_llm *llm;             // NULL: a turn ends with an error that says so
     const char *model;               // its name in events; NULL: what the provider says
-    const pons_tools *tools;         // (n_tools) providers, in order; a name belongs to the first
+    bool model_first;        // a person chose it: it stands before those of the configuration
+    const pons_tools *tools; // (n_tools) providers, in order; a name belongs to the first
     size_t n_tools;
     const pons_value *prompts; // {agent, executor, replanner}: texts in place of the built-in ones
     const pons_agent_middleware *middleware; // (n_middleware), outside of the configured ones

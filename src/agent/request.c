@@ -302,5 +302,8 @@ pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *
             json_object_set_new(full, settings[i], pons_value_ref(v));
         }
     }
+    if (a->opts.model_first && a->opts.model) {
+        json_object_set_new(full, "model", json_string(a->opts.model));
+    }
     return full;
 }

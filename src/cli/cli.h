@@ -194,7 +194,9 @@ void cli_prompt_stop(void);               // idempotent
 void cli_prompt_lines(void);              // a line may have several rows; its owner echoes it
 // A line that was typed, for good, above the prompt.
 void cli_prompt_echo(const char *label, const char *line);
-void cli_prompt_give_up(void);          // what is typed is dropped
+void cli_prompt_give_up(void); // what is typed is dropped
+// The terminal as it was before the prompt, and back.
+void cli_prompt_pause(bool on);
 bool cli_prompt_typed(void);            // something is
 bool cli_prompt_active(void);           // false when the terminal would not be prompted on
 void cli_prompt_read(void);             // standard input is readable

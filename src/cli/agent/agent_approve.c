@@ -47,7 +47,7 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
     char path[PATH_MAX + PONS_NAME_MAX + 16];
     const pons_clock clock = pons_clock_real();
     snprintf(path, sizeof path, "%s/agent-%s.sock", c->run_dir, thread);
-    int rc = cli_agent_parts_open(c, thread, &clock, NULL, NULL, &parts, err);
+    int rc = cli_agent_parts_open(c, thread, &clock, NULL, NULL, NULL, &parts, err);
     if (rc >= 0) {
         const pons_agent_options opts = {.store = store,
                                          .thread = thread,

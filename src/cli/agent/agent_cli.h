@@ -30,9 +30,10 @@ typedef struct cli_agent_parts {
 // MCP servers of mcp.json. store NULL: offline, the configuration alone; else it outlives the parts. parts must
 // not move while it is open. goals: a provider that is there in place of the skills, because a brain has
 // the body; taken, also on failure; NULL: the skills.
+// folder: where file tools are rooted; NULL: the workspace.
 int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
-                         const pons_store *store, const pons_tools *goals, cli_agent_parts *ret,
-                         pons_error *err);
+                         const pons_store *store, const pons_tools *goals, const char *folder,
+                         cli_agent_parts *ret, pons_error *err);
 // Until the MCP servers that start are there, and a body that runs has said what it can do; for a
 // while.
 void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock);
@@ -46,8 +47,9 @@ int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, po
 
 // ---- tools.c: config/tools.yaml of the workspace, else the one that pons ships ------------------
 
-// The core tools.
-int cli_core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
+// The core tools; folder: where they are rooted, NULL: the workspace.
+int cli_core_tools(cli *c, const pons_clock *clock, const char *folder, pons_tools *ret,
+                   pons_error *err);
 // A provider for each entry of `modules`, put after the *n that are there already (at most max in
 // all). On failure, too, the caller closes what is there.
 int cli_tool_modules(cli *c, const pons_clock *clock, pons_tools *tools, size_t max, size_t *n,

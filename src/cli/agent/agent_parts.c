@@ -39,8 +39,8 @@ int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
 }
 
 int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
-                         const pons_store *store, const pons_tools *goals, cli_agent_parts *p,
-                         pons_error *err)
+                         const pons_store *store, const pons_tools *goals, const char *folder,
+                         cli_agent_parts *p, pons_error *err)
 {
     *p = (cli_agent_parts){0};
     if (goals) {
@@ -55,7 +55,7 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
     }
     rc = load_prompts(c, &p->prompts, err);
     if (rc >= 0) {
-        rc = cli_core_tools(c, clock, &p->tools[p->n_tools], err);
+        rc = cli_core_tools(c, clock, folder, &p->tools[p->n_tools], err);
         p->n_tools += rc >= 0;
     }
     if (rc >= 0) {

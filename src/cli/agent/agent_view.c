@@ -375,9 +375,19 @@ void cli_agent_view_print(cli_agent_view *v, const cli_rows *rows)
     end_line(v);
 }
 
-void cli_agent_view_said(cli_agent_view *v, const char *words)
+void cli_agent_view_said(cli_agent_view *v, const char *label, const char *words)
 {
-    cli_prompt_echo("agent > ", words);
+    begin_line(v);
+    cli_prompt_echo(label, words);
+    end_line(v);
+}
+
+void cli_agent_view_head(cli_agent_view *v, const char *session, size_t messages,
+                         const char *folder)
+{
+    begin_line(v);
+    cli_out("session %s, %zu messages, in %s. ", session, messages, folder);
+    cli_out("Ctrl-C stops the agent, /help, /quit leaves.\n");
     end_line(v);
 }
 

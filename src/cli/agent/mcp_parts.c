@@ -191,7 +191,7 @@ int cli_mcp_parts_open(cli_mcp_parts *s, const char *list, const char *name, pon
         }
     }
     if (rc >= 0 && cli_mcp_wants(list, "core")) {
-        rc = cli_core_tools(s->c, &s->clock, &s->tools[s->n_tools], err);
+        rc = cli_core_tools(s->c, &s->clock, NULL, &s->tools[s->n_tools], err);
         s->n_tools += rc >= 0;
     }
     if (rc >= 0 && cli_mcp_wants(list, "modules")) { // room is kept for the servers' provider

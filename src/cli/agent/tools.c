@@ -38,10 +38,14 @@ static int load(const cli *c, pons_value **ret, pons_error *err)
     return PONS_OK;
 }
 
-int cli_core_tools(cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
+int cli_core_tools(cli *c, const pons_clock *clock, const char *folder, pons_tools *ret,
+                   pons_error *err)
 {
     pons_autovalue config = NULL;
     const int rc = load(c, &config, err);
+    if (rc >= 0 && folder) {
+        json_object_set_new(config, "folder", json_string(folder));
+    }
     return rc < 0 ? rc : pons_core_tools_open(config, clock, ret, err);
 }
 

@@ -347,7 +347,8 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
         return PONS_OK;
     }
     int rc = r->documents.ops ? PONS_OK : cli_workspace(r->c, true, err);
-    rc = rc < 0 || r->documents.ops ? rc : cli_core_tools(r->c, &r->clock, &r->documents, err);
+    rc =
+        rc < 0 || r->documents.ops ? rc : cli_core_tools(r->c, &r->clock, NULL, &r->documents, err);
     pons_autovalue args = pons_object("query", json_string(query), NULL);
     rc = rc < 0 ? rc
                 : r->documents.ops->start(r->documents.self, (uint64_t)call->step->step_id,

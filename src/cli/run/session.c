@@ -423,7 +423,7 @@ static int open_files(session *s, pons_error *err)
 static int open_knowledge(void *user, pons_tools *ret, pons_error *err)
 {
     session *s = user;
-    return cli_core_tools(s->c, &s->clock, ret, err);
+    return cli_core_tools(s->c, &s->clock, NULL, ret, err);
 }
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)

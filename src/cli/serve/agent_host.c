@@ -51,9 +51,9 @@ static int open_parts(cli_host *h, const char *session, parts *p, pons_error *er
         .host = cli_host_of(h), .store = h->store, .clock = h->clock, .thread = h->thread};
     int rc = cli_agent_model(h->llm, &h->clock, &p->llm, err);
     rc = rc < 0 ? rc : cli_goal_tools_open(&o, &goals, err);
-    return rc < 0
-               ? rc
-               : cli_agent_parts_open(h->c, session, &h->clock, &h->store, &goals, &p->agent, err);
+    return rc < 0 ? rc
+                  : cli_agent_parts_open(h->c, session, &h->clock, &h->store, &goals, NULL,
+                                         &p->agent, err);
 }
 
 static int only_look(parts *p, pons_error *err)

@@ -34,7 +34,8 @@ static struct {
     bool lines;        // a line may have several rows
     pons_value *words; // for Tab, or NULL
     cli_keys keys;
-    const char *feed; // what libedit reads
+    struct termios before, own; // the terminal as it was, and as the prompt has it
+    const char *feed;           // what libedit reads
     size_t feed_n;
 } prompt; // libedit asks without a user pointer, and there is one terminal
 
@@ -60,6 +61,7 @@ void cli_prompt_start(const char *text, void (*said)(void *user, const char *lin
     prompt.said = said;
     prompt.user = user;
     set_text(text);
+    tcgetattr(STDIN_FILENO, &prompt.before);
     prompt.nowhere = fopen("/dev/null", "w");
     prompt.history = history_init();
     prompt.edit = prompt.nowhere ? el_init_fd("pons", stdin, prompt.nowhere, prompt.nowhere,
@@ -328,6 +330,24 @@ void cli_prompt_give_up(void)
     if (prompt.edit) {
         cli_keys_reset(&prompt.keys);
         fresh_line();
+        show_line();
+    }
+}
+
+void cli_prompt_pause(bool on)
+{
+    if (!prompt.edit) {
+        return;
+    }
+    if (on) {
+        cli_screen_hide();
+        cli_screen_paste(false);
+        cli_flush();
+        tcgetattr(STDIN_FILENO, &prompt.own);
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &prompt.before);
+    } else {
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &prompt.own);
+        cli_screen_paste(true);
         show_line();
     }
 }

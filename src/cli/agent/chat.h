@@ -1,0 +1,63 @@
+// chat.h - a chat with the planning agent at a terminal, or lines of words through a pipe.
+#ifndef CLI_AGENT_CHAT_H
+#define CLI_AGENT_CHAT_H
+
+#include "cli/agent/agent_cli.h"
+
+#define CLI_SESSION_DEFAULT "agent"
+
+typedef struct cli_chat {
+    cli *c;
+    char thread[PONS_NAME_MAX]; // the session
+    const char *llm_spec;       // --llm, or NULL
+    char folder[PATH_MAX];      // the working folder
+    bool model_chosen;          // by --model or /model: it stands before the configuration's
+    pons_clock clock;
+    pons_store store;
+    pons_llm llm;
+    cli_agent_parts parts;
+    pons_agent *a;
+    cli_agent_view view;
+    bool prompting, stdin_open, quit, asked;
+    char next[PONS_NAME_MAX]; // the session that is gone on with after this one, or ""
+    bool again;               // the same once more: another model
+    pons_value *queue;        // an array of words that are said when the turn is over
+    int wake_fd;
+    pons_buf input; // read, and not taken yet
+    size_t scanned; // of it, where no line ends
+    bool too_long;  // the line that is being read is dropped up to its end
+} cli_chat;
+
+// chat.c: a turn of words (NULL: none), what is left of one (resume), or a chat; how it ended.
+int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err);
+void cli_chat_close(cli_chat *s);
+// Ctrl-C and the other signals; once a process.
+void cli_chat_signals(void);
+bool cli_chat_left(void); // a signal asked to leave
+
+// chat_commands.c: false: the line is no command but words.
+bool cli_chat_command(cli_chat *s, const char *line);
+pons_value *cli_chat_words(void); // for Tab; new
+
+// chat_sessions.c
+typedef struct cli_session_row {
+    char thread[PONS_NAME_MAX];
+    int64_t updated_ms;
+    char title[160], last[160]; // of what the person said first and the agent said last
+    int64_t messages;
+} cli_session_row;
+// The newest agents' sessions, at most cap.
+int cli_sessions(pons_store store, cli_session_row *rows, size_t cap, size_t *ret_n,
+                 pons_error *err);
+int cli_sessions_print(cli_chat *s, pons_error *err);
+// The newest session that worked in this folder, else the newest: its name. PONS_ENOTFOUND.
+int cli_session_newest(const cli *c, pons_store store, const char *folder, char ret[PONS_NAME_MAX],
+                       pons_error *err);
+
+// about.c: what the model is told of here and now; user is the cli_chat. A pons_agent_options.about.
+char *cli_chat_about(void *user);
+
+// models.c: the names of the models that the server has, an array; *ret is the caller's.
+int cli_models(const char *llm_spec, pons_value **ret, pons_error *err);
+
+#endif

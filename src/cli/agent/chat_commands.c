@@ -1,0 +1,233 @@
+// chat_commands.c - what begins with '/' in a chat: about the session, never for the model.
+//
+// A first word that is a command's name is that command; one that looks like a command and is none is
+// told, and goes nowhere, as a slip must not cost a turn. Words that begin with a path ("/etc/hosts
+// is …") are words.
+#include "cli/agent/chat.h"
+#include "cli/show/screen.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name, *args, *help;
+    bool idle; // not while a turn is under way
+    void (*run)(cli_chat *s, const char *rest);
+} command;
+
+static void help(cli_chat *s, const char *rest);
+static void sessions(cli_chat *s, const char *rest);
+static void model(cli_chat *s, const char *rest);
+static void models(cli_chat *s, const char *rest);
+static void clear(cli_chat *s, const char *rest);
+static void cost(cli_chat *s, const char *rest);
+static void tools(cli_chat *s, const char *rest);
+static void plan(cli_chat *s, const char *rest);
+static void quit(cli_chat *s, const char *rest);
+
+static const command table[] = {
+    {"/help", "", "what there is to say here", false, help},
+    {"/sessions", "[ID]", "the sessions with their first and last words; go on with one", false,
+     sessions},
+    {"/clear", "", "a new session; this one stays", true, clear},
+    {"/model", "[NAME]", "which model answers; take another", false, model},
+    {"/models", "", "which models the server has", false, models},
+    {"/cost", "", "tokens and cost of this session", false, cost},
+    {"/tools", "", "what the model may call, and what it asks about", false, tools},
+    {"/plan", "", "the plan that is under way", false, plan},
+    {"/quit", "", "leave; also Ctrl-D", false, quit},
+    {"/exit", "", "the same", false, quit},
+};
+#define COMMANDS (sizeof table / sizeof table[0])
+
+pons_value *cli_chat_words(void)
+{
+    pons_value *words = json_array();
+    for (size_t i = 0; i < COMMANDS; i++) {
+        json_array_append_new(words, json_string(table[i].name));
+    }
+    return words;
+}
+
+bool cli_chat_command(cli_chat *s, const char *line)
+{
+    const size_t n = strcspn(line, " \t\r\n");
+    if (line[0] != '/') {
+        return false;
+    }
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strlen(table[i].name) != n || strncmp(line, table[i].name, n) != 0) {
+            continue;
+        }
+        char rest[512]; // no name is longer
+        const char *from = line + n + strspn(line + n, " \t\r\n");
+        size_t len = strlen(from);
+        while (len > 0 && isspace((unsigned char)from[len - 1])) {
+            len--;
+        }
+        snprintf(rest, sizeof rest, "%.*s", (int)(len < sizeof rest ? len : sizeof rest - 1), from);
+        if (s->prompting) {
+            cli_agent_view_said(&s->view, "agent > ", line);
+        }
+        const bool busy = pons_agent_state_get(s->a) != PONS_AGENT_IDLE;
+        if (busy && (table[i].idle || (rest[0] && table[i].args[0]))) {
+            cli_agent_view_note(&s->view, "%s: a turn is under way; Ctrl-C stops it",
+                                table[i].name);
+        } else {
+            table[i].run(s, rest);
+        }
+        return true;
+    }
+    const bool looks = n > 1 && strspn(line + 1, "abcdefghijklmnopqrstuvwxyz_-") == n - 1;
+    if (looks) {
+        cli_agent_view_note(&s->view, "there is no %.*s; /help says what there is", (int)n, line);
+    }
+    return looks;
+}
+
+static void tell(cli_chat *s, const pons_error *err)
+{
+    char text[1024];
+    cli_agent_view_note(&s->view, "%s", pons_error_line(err, text, sizeof text));
+}
+
+static void help(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        cli_agent_view_line(&s->view, "", "%-10s %-6s %s", table[i].name, table[i].args,
+                            table[i].help);
+    }
+    cli_agent_view_line(&s->view, "", "%s",
+                        "Alt-Enter, Ctrl-J or a backslash at the end: another row. What is typed "
+                        "while the agent works waits. Ctrl-C stops the turn.");
+}
+
+static void sessions(cli_chat *s, const char *rest)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (!*rest) {
+        if (cli_sessions_print(s, &err) < 0) {
+            tell(s, &err);
+        }
+        return;
+    }
+    if (strcmp(rest, s->thread) == 0) {
+        cli_agent_view_note(&s->view, "%s is this session", rest);
+    } else if (strlen(rest) >= sizeof s->next || !pons_agent_thread_is(s->store, rest)) {
+        cli_agent_view_note(&s->view, "there is no session %s; /sessions shows them", rest);
+    } else {
+        snprintf(s->next, sizeof s->next, "%s", rest);
+        s->quit = true;
+    }
+}
+
+static void clear(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    cli_new_thread(s->next);
+    s->quit = true;
+}
+
+static void model(cli_chat *s, const char *rest)
+{
+    if (!*rest) {
+        const char *named = getenv("PONS_LLM_MODEL");
+        cli_agent_view_line(&s->view, "", "%s",
+                            s->view.model[0]  ? s->view.model
+                            : named && *named ? named
+                                              : "what the server takes when nothing is said");
+        return;
+    }
+    if (setenv("PONS_LLM_MODEL", rest, 1) == 0) {
+        s->model_chosen = s->again = s->quit = true;
+    }
+}
+
+static void models(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue names = NULL;
+    if (cli_models(s->llm_spec, &names, &err) < 0) {
+        tell(s, &err);
+        return;
+    }
+    size_t i;
+    pons_value *name;
+    json_array_foreach(names, i, name)
+    {
+        cli_agent_view_line(&s->view, "", "%s", json_string_value(name));
+    }
+}
+
+static int add_usage(void *user, const pons_event_row *row)
+{
+    pons_value *payload = NULL;
+    if (strcmp(row->type, "llm_end") == 0 &&
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        cli_agent_usage_add(user, payload);
+        pons_value_unref(payload);
+    }
+    return 0;
+}
+
+static void cost(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    cli_agent_usage all = {0};
+    pons_error err = PONS_ERROR_INIT;
+    if (s->store.ops->events(s->store.self, s->thread, 0, 0, add_usage, &all, &err) < 0) {
+        tell(s, &err);
+        return;
+    }
+    cli_agent_view_line(&s->view, "", "%lld calls, %lld tokens in, %lld out", (long long)all.calls,
+                        (long long)all.prompt, (long long)all.completion);
+    if (all.priced) {
+        cli_agent_view_line(&s->view, "", "$%.4f by the prices of graph_config.yaml", all.cost);
+    } else {
+        cli_agent_view_line(&s->view, "", "%s",
+                            "no price is known for this model: `prices` of graph_config.yaml");
+    }
+}
+
+static void tools(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    for (size_t i = 0; i < s->parts.n_tools; i++) {
+        pons_autovalue list = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        if (s->parts.tools[i].ops->list(s->parts.tools[i].self, &list, &err) < 0) {
+            tell(s, &err);
+            continue;
+        }
+        size_t k;
+        pons_value *tool;
+        json_array_foreach(list, k, tool)
+        {
+            const char *says = pons_get_str(tool, "description", "");
+            const char *end = strpbrk(says, ".;\n");
+            cli_agent_view_line(&s->view, "", "%-18s %-9s %.*s", pons_get_str(tool, "name", ""),
+                                pons_get_str(tool, "risk", ""),
+                                (int)(end ? end - says : (long)cli_cut(says, 100)), says);
+        }
+    }
+}
+
+static void plan(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    const pons_value *now = pons_get(pons_agent_get(s->a, "plan_data"), "plan");
+    if (!json_is_object(now)) {
+        cli_agent_view_line(&s->view, "", "%s", "no plan is under way");
+        return;
+    }
+    cli_agent_view_plan(&s->view, now);
+}
+
+static void quit(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    s->quit = true;
+}
