@@ -46,7 +46,9 @@ static const cli_command commands[] = {
      "check, show or run a plan; FILE may be -", cmd_plan},
     {"graph", "pons graph list | show NAME | run NAME|FILE.so | resume THREAD | update THREAD",
      "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph},
-    {"agent", "pons agent [MESSAGE…] [--session ID] [--serve [ADDR:PORT]]",
+    {"agent",
+     "pons agent [MESSAGE…] [--session ID | --continue] [--folder DIR] [--model NAME] [--serve "
+     "[ADDR:PORT]]",
      "talk with the planning agent; without MESSAGE: a chat", cmd_agent},
     {"bt",
      "pons bt check FILE… | show FILE [--format text|dot|svg|groot] | run FILE --script S.json | "

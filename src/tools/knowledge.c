@@ -31,7 +31,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME          "run/knowledge.db"
+#define NAME          "run/knowledge"
 #define VERSION       1 // of what is in the file
 #define FILES         5000
 #define FILE_KB       1024
@@ -182,8 +182,8 @@ static int try_open(const char *path, sqlite3 **ret)
 // A file that is not what it should be is only a cache: it is made anew.
 static int open_db(pons__work *w, sqlite3 **ret, pons_error *err)
 {
-    char path[PATH_MAX + sizeof NAME + 1];
-    snprintf(path, sizeof path, "%s/" NAME, w->core->workspace);
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%.*s/" NAME "%s.db", PATH_MAX, w->core->state, w->core->tag);
     sqlite3 *db = NULL;
     int rc = try_open(path, &db);
     if (rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT || rc == SQLITE_ERROR) {

@@ -21,6 +21,7 @@
 #include <sqlite3.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,12 +229,29 @@ static int search_text(pons__work *w, const char *text, size_t n, const char *qu
     return rc;
 }
 
+// Beside a working folder: whatever has that name there is a file like others, and no lesson.
+static int open_of_workspace(const pons__core *c, struct stat *ret_st, pons_error *err)
+{
+    const int fd = openat(c->state_fd, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        return PONS_ENOTFOUND;
+    }
+    if (fd < 0 || fstat(fd, ret_st) < 0 || !S_ISREG(ret_st->st_mode)) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot read %s/" FILE_NAME, c->state);
+    }
+    return fd;
+}
+
 int pons__search_lessons(pons__work *w, pons_error *err)
 {
     const char *query = pons_get_str(w->args, "query", "");
     struct stat st;
     pons_error missing = PONS_ERROR_INIT;
-    const int fd = pons__path_read(w->core, FILE_NAME, &st, &missing);
+    const int fd = w->core->tag[0] ? open_of_workspace(w->core, &st, &missing)
+                                   : pons__path_read(w->core, FILE_NAME, &st, &missing);
     if (fd == PONS_ENOTFOUND) {
         pons_buf_str(&w->out, "there is no " FILE_NAME " yet: nothing has gone wrong so far\n");
         w->data = pons_object("lessons", json_array(), "of", json_integer(0), NULL);

@@ -22,6 +22,7 @@
 #include "pons/buf.h"
 #include "pons/event_queue.h"
 #include "pons/ext/tool.h"
+#include "pons/rand.h"
 #include "pons/schema.h"
 #include "tools/command/risk.h"
 #include "tools/command/terminal.h"
@@ -56,6 +57,7 @@
 #define CLOSE_WAIT_S  2
 #define STACK_BYTES   (512 * 1024)
 #define TOOL_NAME_MAX 64
+#define TAG_BYTES     8 // of a working folder's hash
 
 typedef struct tool {
     const char *name;
@@ -468,7 +470,7 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     pthread_cond_init(&p->idle, &monotonic);
     pthread_condattr_destroy(&monotonic);
     p->jobs_end = &p->jobs;
-    p->core.root_fd = -1;
+    p->core.root_fd = p->core.state_fd = -1;
     pthread_mutex_init(&p->core.links_mtx, NULL);
     p->core.clock = *clock;
     int rc = pons_event_queue_init(&p->events, sizeof(pons_tool_event), clear_event, err);
@@ -513,6 +515,8 @@ int pons_core_tools_undo(const pons_tools *t, size_t steps, bool force, pons_val
 
 // ---- configuration ------------------------------------------------------------------------------
 
+static int open_roots(pons__core *c, const char *workspace, const char *folder, pons_error *err);
+
 static int configure(provider *p, const pons_value *config, pons_error *err)
 {
     pons_autovalue rules = NULL;
@@ -529,21 +533,42 @@ static int configure(provider *p, const pons_value *config, pons_error *err)
     if (!p->core.config) {
         return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
     }
-    if (pons__guards_init(&p->core) < 0 || pons__wall_create(&p->core, &p->core.wall) < 0) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
-    }
     p->workers_max = (unsigned)pons__conf(&p->core, NULL, "workers", WORKERS);
-    const char *workspace = pons_get_str(config, "workspace", "");
-    if (!realpath(workspace, p->core.workspace)) {
-        return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open the workspace %s: %s",
-                              workspace, strerror(errno));
+    rc = open_roots(&p->core, pons_get_str(config, "workspace", ""),
+                    pons_get_str(config, "folder", NULL), err);
+    if (rc >= 0 &&
+        (pons__guards_init(&p->core) < 0 || pons__wall_create(&p->core, &p->core.wall) < 0)) {
+        rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
     }
-    p->core.root_fd = open(p->core.workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (p->core.root_fd < 0) {
-        return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open the workspace %s: %s",
-                              p->core.workspace, strerror(errno));
+    return rc;
+}
+
+static int open_root(const char *path, const char *what, char ret[PATH_MAX], int *ret_fd,
+                     pons_error *err)
+{
+    if (!realpath(path, ret) || (*ret_fd = open(ret, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open the %s %s: %s", what, path,
+                              strerror(errno));
     }
     return PONS_OK;
+}
+
+// What is kept of a working folder's files has a name of its own: a path means another file elsewhere.
+static int open_roots(pons__core *c, const char *workspace, const char *folder, pons_error *err)
+{
+    int rc = open_root(workspace, "workspace", c->state, &c->state_fd, err);
+    rc = rc < 0 ? rc
+                : open_root(folder ? folder : workspace, folder ? "working folder" : "workspace",
+                            c->workspace, &c->root_fd, err);
+    if (rc >= 0 && strcmp(c->workspace, c->state) != 0) {
+        uint8_t hash[32];
+        pons_sha256(c->workspace, strlen(c->workspace), hash);
+        c->tag[0] = '-';
+        for (size_t i = 0; i < TAG_BYTES; i++) {
+            snprintf(c->tag + 1 + 2 * i, 3, "%02x", hash[i]);
+        }
+    }
+    return rc;
 }
 
 static int risk_of_word(const char *word)
@@ -841,6 +866,9 @@ static void provider_free(provider *p)
     pons_value_unref(p->list);
     if (p->core.root_fd >= 0) {
         close(p->core.root_fd);
+    }
+    if (p->core.state_fd >= 0) {
+        close(p->core.state_fd);
     }
     pthread_cond_destroy(&p->idle);
     pthread_cond_destroy(&p->work);

@@ -99,22 +99,24 @@ int pons__versions_keep(const pons__core *c, const pons__version *v, pons_error 
 static int open_folder(const pons__core *c, pons_error *err)
 {
     const int run =
-        mkdirat(c->root_fd, "run", 0700) < 0 && errno != EEXIST
+        mkdirat(c->state_fd, "run", 0700) < 0 && errno != EEXIST
             ? -1
-            : openat(c->root_fd, "run", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            : openat(c->state_fd, "run", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int dir = -1;
     if (run >= 0) {
-        const bool made = mkdirat(run, "undo", 0700) == 0;
+        char name[sizeof "undo" + sizeof c->tag];
+        snprintf(name, sizeof name, "undo%s", c->tag);
+        const bool made = mkdirat(run, name, 0700) == 0;
         if (made) {
             fsync(run);
         }
-        dir = openat(run, "undo", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        dir = openat(run, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         const int saved = errno;
         close(run);
         errno = saved;
     }
     if (dir < 0 || flock(dir, LOCK_EX) < 0) {
-        pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER ": %s", c->workspace,
+        pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER ": %s", c->state,
                        strerror(errno));
         if (dir >= 0) {
             close(dir);

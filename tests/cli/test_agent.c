@@ -277,6 +277,8 @@ static void a_chat_on_a_terminal(void **state)
               (char *)NULL);
         _exit(127);
     }
+    assert_true(terminal_shows(tty, "Trust this folder?"));
+    type(tty, "y\r");
     assert_true(terminal_shows(tty, "/quit leaves"));
     type(tty, "a\177");
     type(tty, "你好x\177\r");

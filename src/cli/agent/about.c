@@ -92,7 +92,8 @@ char *cli_chat_about(void *user)
         tell_time(s, &b);
         pons_buf_printf(&b,
                         "Files: %s is the folder that file tools work in; their paths are "
-                        "relative to it.\n",
+                        "relative to it, and where a tool says "
+                        "workspace it means that folder.\n",
                         s->folder);
     }
     tell_robot(s, &b);

@@ -322,14 +322,18 @@ void cli_agent_view_line(cli_agent_view *v, const char *label, const char *fmt, 
 void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
 {
     va_list ap;
-    begin_line(v);
-    cli_flush();
     va_start(ap, fmt);
-    cli_err("pons: ");
-    cli_verr(fmt, ap);
-    cli_err("\n");
+    if (v->live && isatty(STDERR_FILENO)) { // in rows that fit
+        put_line(v, CLI_INK_BAD, "pons:", fmt, ap);
+    } else {
+        begin_line(v);
+        cli_flush();
+        cli_err("pons: ");
+        cli_verr(fmt, ap);
+        cli_err("\n");
+        end_line(v);
+    }
     va_end(ap);
-    end_line(v);
 }
 
 void cli_agent_view_markdown(cli_agent_view *v, const char *text)
@@ -386,7 +390,8 @@ void cli_agent_view_head(cli_agent_view *v, const char *session, size_t messages
                          const char *folder)
 {
     begin_line(v);
-    cli_out("session %s, %zu messages, in %s. ", session, messages, folder);
+    cli_out("session %s, %zu messages\n", session, messages);
+    cli_out("files: %s\n", folder);
     cli_out("Ctrl-C stops the agent, /help, /quit leaves.\n");
     end_line(v);
 }

@@ -82,8 +82,8 @@ void cli_chat_close(cli_chat *s)
 static void start_prompt(cli_chat *s, const char *label)
 {
     if (!cli_prompt_active()) {
+        cli_prompt_lines(); // before anybody sees that they may type
         cli_prompt_start(label, said_line, s);
-        cli_prompt_lines();
         cli_prompt_words(cli_chat_words());
     }
     s->prompting = cli_prompt_active();

@@ -103,10 +103,10 @@ static bool beneath(const char *path, const char *above)
 static bool ask_person(const char *folder)
 {
     char answer[ANSWER_MAX] = "";
-    cli_out("The agent would work in %s\n", folder);
-    cli_out(
-        "What stands in its files reaches the model, and what the model writes goes there. pons\n"
-        "takes no configuration from it. Trust this folder? y or n: ");
+    cli_out("The agent would work in\n  %s\n", folder);
+    cli_out("Its files reach the model, and the model writes there.\n"
+            "pons takes no configuration from it.\n"
+            "Trust this folder? y or n: ");
     cli_flush();
     size_t n = 0;
     for (char byte; n + 1 < sizeof answer && read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n';) {
@@ -159,9 +159,8 @@ int cli_folder_find(cli *c, const char *wanted, cli_folder_ask ask, char ret[PAT
     }
     snprintf(ret, PATH_MAX, "%s", yes ? folder : workspace);
     if (!yes && !c->json) {
-        cli_err(
-            "pons: files are those of the workspace %s, not of %s: %s (--folder %s trusts it)\n",
-            workspace, folder, why, "DIR");
+        cli_err("pons: %s: %s\n", folder, why);
+        cli_err("pons: so files are the workspace's; --folder DIR trusts a folder\n");
     }
     return PONS_OK;
 }

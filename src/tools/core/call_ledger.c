@@ -59,10 +59,10 @@ int pons__call_ledger_open(const pons__core *c, pons__call_ledger **ret, pons_er
     }
     pthread_mutex_init(&l->mtx, NULL);
     l->fd = -1;
-    if (mkdirat(c->root_fd, FOLDER, 0700) < 0 && errno != EEXIST) {
+    if (mkdirat(c->state_fd, FOLDER, 0700) < 0 && errno != EEXIST) {
         l->dir_fd = -1;
     } else {
-        l->dir_fd = openat(c->root_fd, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        l->dir_fd = openat(c->state_fd, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     }
     if (l->dir_fd >= 0) {
         l->fd = openat(l->dir_fd, NAME, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -70,7 +70,7 @@ int pons__call_ledger_open(const pons__core *c, pons__call_ledger **ret, pons_er
     if (l->fd < 0) {
         const int rc =
             pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER "/" NAME ": %s",
-                           c->workspace, strerror(errno));
+                           c->state, strerror(errno));
         pons__call_ledger_close(l);
         return rc;
     }

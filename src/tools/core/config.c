@@ -18,6 +18,7 @@
 const char pons__tools_schema[] =
     "{" OBJECT "{"
     "\"workspace\":{\"type\":\"string\",\"pattern\":\"^/\"},"
+    "\"folder\":{\"type\":\"string\",\"pattern\":\"^/\"},"
     "\"tools\":" NAMES ","
     "\"modules\":{\"type\":\"array\",\"maxItems\":8,\"items\":" MODULE "},"
     "\"risk\":{\"type\":\"object\",\"additionalProperties\":" RISK_WORDS "},"

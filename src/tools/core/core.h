@@ -23,9 +23,14 @@ typedef struct pons__id pons__id;
 
 // Constant after open, but for those that lock for themselves.
 typedef struct pons__core {
-    char workspace[PATH_MAX]; // as the operating system names it, without a trailing slash
-    int root_fd;              // O_PATH
-    pons_value *config;       // checked
+    // Where paths are rooted: the workspace, or the working folder that was given in its place. As the
+    // operating system names it, without a trailing slash.
+    char workspace[PATH_MAX];
+    int root_fd;          // O_PATH
+    char state[PATH_MAX]; // the workspace itself: what the tools keep is in its run/
+    int state_fd;         // O_PATH
+    char tag[24]; // "", or what tells a working folder's files in run/ from others': "-1a2b3c4d"
+    pons_value *config; // checked
     pons_clock clock;
     pons__call_ledger *ledger;
     pons__knowledge *knowledge;

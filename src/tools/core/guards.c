@@ -73,14 +73,33 @@ static int add_list(pons__core *c, const char *key, pons_guard guard)
     return rc;
 }
 
+// A workspace that lies in the working folder is neither read nor written: keys and memories are in it.
+static int guard_workspace(pons__core *c)
+{
+    const size_t root = strlen(c->workspace);
+    const char *rest = c->state + root;
+    if (strcmp(c->workspace, "/") == 0) {
+        rest = c->state;
+    } else if (strncmp(c->state, c->workspace, root) != 0 || *rest != '/') {
+        return PONS_OK;
+    }
+    return add_pattern(c, "", rest + 1, PONS_GUARD_HIDDEN);
+}
+
 int pons__guards_init(pons__core *c)
 {
     size_t n;
     const pons_guard_entry *table = pons_guard_entries(&n);
     int rc = PONS_OK;
+    const bool folder = c->tag[0] != '\0';
     for (size_t i = 0; i < n && rc >= 0; i++) {
-        rc = add_pattern(c, "", table[i].pattern, table[i].guard);
+        const bool anywhere = strncmp(table[i].pattern, "**/", 3) == 0;
+        // pons reads nothing of a working folder, so its config/ is anybody's; keys are keys.
+        if (!folder || anywhere || table[i].guard == PONS_GUARD_HIDDEN) {
+            rc = add_pattern(c, "", table[i].pattern, table[i].guard);
+        }
     }
+    rc = rc < 0 || !folder ? rc : guard_workspace(c);
     rc = rc < 0 ? rc : add_list(c, "hidden", PONS_GUARD_HIDDEN);
     return rc < 0 ? rc : add_list(c, "protected", PONS_GUARD_PROTECTED);
 }
