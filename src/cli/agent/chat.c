@@ -118,6 +118,10 @@ static int loop(cli_chat *s, bool one_turn, pons_error *err)
         if (rc < 0) {
             return rc;
         }
+        if (rc > 0 && s->prompting) {
+            pons_autovalue budget = pons_agent_budget(s->a);
+            s->view.window = pons_get_int(budget, "context_tokens", 0);
+        }
         look_around(s);
         const pons_agent_state state = pons_agent_state_get(s->a);
         if (interrupts > 0) {

@@ -5,10 +5,13 @@
 // is …") are words.
 #include "cli/agent/chat.h"
 #include "cli/show/screen.h"
+#include "pons/tools.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define UNDO_MAX 500 // versions that are kept
 
 typedef struct command {
     const char *name, *args, *help;
@@ -24,6 +27,8 @@ static void clear(cli_chat *s, const char *rest);
 static void cost(cli_chat *s, const char *rest);
 static void tools(cli_chat *s, const char *rest);
 static void plan(cli_chat *s, const char *rest);
+static void compact(cli_chat *s, const char *rest);
+static void undo(cli_chat *s, const char *rest);
 static void quit(cli_chat *s, const char *rest);
 
 static const command table[] = {
@@ -33,6 +38,8 @@ static const command table[] = {
     {"/clear", "", "a new session; this one stays", true, clear},
     {"/model", "[NAME]", "which model answers; take another", false, model},
     {"/models", "", "which models the server has", false, models},
+    {"/compact", "", "notes in place of what was said so far", true, compact},
+    {"/undo", "[N]", "take the newest change of a file back, or the newest N", true, undo},
     {"/cost", "", "tokens and cost of this session", false, cost},
     {"/tools", "", "what the model may call, and what it asks about", false, tools},
     {"/plan", "", "the plan that is under way", false, plan},
@@ -224,6 +231,40 @@ static void plan(cli_chat *s, const char *rest)
         return;
     }
     cli_agent_view_plan(&s->view, now);
+}
+
+static void compact(cli_chat *s, const char *rest)
+{
+    (void)rest;
+    pons_error err = PONS_ERROR_INIT;
+    if (pons_agent_compact(s->a, &err) < 0) {
+        tell(s, &err);
+    }
+}
+
+static void undo(cli_chat *s, const char *rest)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue done = NULL;
+    char *end = NULL;
+    const long steps = *rest ? strtol(rest, &end, 10) : 1;
+    if (steps < 1 || steps > UNDO_MAX || (end && *end)) {
+        cli_agent_view_note(&s->view, "/undo takes a number from 1 to %d", UNDO_MAX);
+        return;
+    }
+    int rc = PONS_EUNSUPPORTED;
+    for (size_t i = 0; i < s->parts.n_tools && rc == PONS_EUNSUPPORTED; i++) {
+        rc = pons_core_tools_undo(&s->parts.tools[i], (size_t)steps, false, &done, &err);
+    }
+    if (rc < 0) {
+        tell(s, &err);
+        return;
+    }
+    char *text = NULL;
+    if (pons_value_line(done, &text) >= 0) {
+        cli_agent_view_line(&s->view, "undo", "%s", text);
+    }
+    free(text);
 }
 
 static void quit(cli_chat *s, const char *rest)
