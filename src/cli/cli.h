@@ -103,7 +103,9 @@ int cli_store_read(cli *c, pons_store *ret, pons_error *err);
 // Configuration files: config/NAME in the workspace when it is there, else the one that pons ships.
 int cli_config(const cli *c, pons_value **ret, pons_error *err);    // kernel.yaml, checked
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err);    // the rules, from intents.yaml
-int cli_world(const char *name, pons_value **ret, pons_error *err); // "house" or a path
+// A name in worlds/ of the workspace, else of those that pons ships; or a path.
+int cli_world(const char *name, pons_value **ret, pons_error *err);
+void cli_worlds_of(const char *workspace); // it outlives the commands
 int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
 // A picture of a camera of the world, as a file (cmd_camera.c); NULL: as the body has them, the usual file.
 typedef struct cli_camera_options {
@@ -325,6 +327,7 @@ int cmd_do(cli *c, pons_error *err);
 int cmd_approve(cli *c, pons_error *err);
 int cmd_body(cli *c, pons_error *err);
 int cmd_scenario(cli *c, pons_error *err);
+int cmd_map(cli *c, pons_error *err);
 int cmd_graph(cli *c, pons_error *err);
 int cmd_plan(cli *c, pons_error *err);
 int cmd_agent(cli *c, pons_error *err);

@@ -40,6 +40,8 @@ static const cli_command commands[] = {
      "show or answer what a run waits for", cmd_approve},
     {"body", "pons body [--driver NAME] [--skills NAME,…] [--world NAME] | pose X Y YAW",
      "own a robot and serve it; or tell it where it is", cmd_body},
+    {"map", "pons map import FILE.yaml [NAME] | show|check WORLD | zones WORLD [add|remove ID]",
+     "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it", cmd_map},
     {"scenario", "pons scenario run NAME|FILE…|all", "run scenarios: what each must show",
      cmd_scenario},
     {"plan", "pons plan check|show|run FILE [--goal TEXT] [--world NAME] [--embodiment FILE]",
@@ -96,6 +98,7 @@ int main(int argc, char **argv)
     pons_log_configure(NULL);
     int rc = take_globals(&c, argc, argv, &err);
     rc = rc < 0 ? rc : pons_module_workspace(c.workspace, &err);
+    cli_worlds_of(c.workspace);
     rc = rc < 0 ? rc : dispatch(&c, &err);
     return exit_code(rc, &err);
 }

@@ -176,11 +176,25 @@ static int load_yaml(const cli *c, const char *relative, const char *schema, pon
     return rc;
 }
 
+static const char *own_workspace; // of this process; main.c says which, before there are threads
+
+void cli_worlds_of(const char *workspace)
+{
+    own_workspace = workspace;
+}
+
 int cli_world(const char *name, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX];
     if (strchr(name, '/') || strstr(name, ".yaml")) {
         return pons_world_load(name, ret, err);
+    }
+    const int n = own_workspace
+                      ? snprintf(path, sizeof path, "%s/worlds/%s.yaml", own_workspace, name)
+                      : (int)sizeof path;
+    if (n < (int)sizeof path && access(path, F_OK) == 0) {
+        const int rc = pons_workspace_check(own_workspace, err);
+        return rc < 0 ? rc : pons_world_load(path, ret, err);
     }
     char relative[256];
     snprintf(relative, sizeof relative, "worlds/%s.yaml", name);

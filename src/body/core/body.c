@@ -380,6 +380,7 @@ static void control(pons_body *b)
     }
     pons__body_tell_tree(b);
     b->cmd.stamp_ns = b->robot_ns;
+    b->cmd.map_from_odom = pons_pose_compose(b->pose, pons_pose_inverse(b->state.odom_from_base));
     b->cmd.alive_until_host_ns = b->controller ? b->beat_host_ns + PONS__HEARTBEAT_NS : INT64_MIN;
     pons__body_publish(b);
 }
@@ -556,6 +557,7 @@ static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
     if (rc < 0) {
         return rc;
     }
+    b->guard.safety.p.area = pons__costmap_area(b->grid); // before there is a safety thread
     pons__nav_params params = PONS_NAV_PARAMS_INIT;
     params.radius_m = b->caps.radius_m;
     params.speed_max_mps = b->caps.speed_max_mps;

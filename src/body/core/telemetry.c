@@ -26,7 +26,8 @@ static const char *battery_word(pons_battery_state s);
 
 void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
 {
-    static const char *const keys[] = {"name", "bounds", "zones", "charger", "objects", "keep_out"};
+    static const char *const keys[] = {"name",    "bounds",   "zones",      "charger",
+                                       "objects", "keep_out", "speed_zones"};
     pons_autovalue world = json_object(); // without what only the body needs
     for (size_t i = 0; world && i < sizeof keys / sizeof keys[0]; i++) {
         if (pons_get(b->world, keys[i])) {

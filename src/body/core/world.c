@@ -4,6 +4,7 @@
 // text (yaml), the shape (schemas/world.json), then the sense - ids and names mean one thing each,
 // places lie in the bounds and where a robot fits, references name something. Whoever gets a world
 // from here may read it without ladders of checks.
+#include "body/core/world_map.h"
 #include "pons/body.h"
 #include "pons/geometry.h"
 #include "pons/module.h"
@@ -37,8 +38,8 @@ typedef struct checker { // one world being checked
 
 static void add_surfaces(pons_value *world);
 static int check_schema(const pons_yaml *yaml, pons_error *err);
-static int check_sense(const pons_yaml *yaml, const char *dir, pons_error *err);
-static int check_frame(checker *c, const char *dir);
+static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_error *err);
+static int check_frame(checker *c);
 static int check_lidar(checker *c);
 static int check_ids(checker *c, const char *list_pointer, const pons_value *list);
 static int check_zone(checker *c, size_t index, const pons_value *zone);
@@ -73,17 +74,19 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
     if (rc == PONS_OK) {
         rc = check_schema(yaml, err);
     }
-    if (rc == PONS_OK) {
-        rc = check_sense(yaml, dir, err);
-    }
     if (rc < 0) {
         return rc;
     }
     pons_value *world = json_copy((json_t *)pons_yaml_value(yaml)); // its members are shared
     if (!world || json_object_set_new(world, "dir", json_string(dir)) ||
         json_object_set_new(world, "path", json_string(path))) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "cannot load %s", path);
+    }
+    rc = rc < 0 ? rc : pons__world_map(world, yaml, err);
+    rc = rc < 0 ? rc : check_sense(yaml, world, err);
+    if (rc < 0) {
         pons_value_unref(world);
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot load %s", path);
+        return rc;
     }
     add_surfaces(world);
     *ret = world;
@@ -138,17 +141,17 @@ static int check_schema(const pons_yaml *yaml, pons_error *err)
     return rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
 }
 
-static int check_sense(const pons_yaml *yaml, const char *dir, pons_error *err)
+static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_error *err)
 {
-    const pons_value *world = pons_yaml_value(yaml);
     checker c = {.yaml = yaml, .world = world, .err = err};
-    const pons_value *map = pons_get(world, "map"), *zones = pons_get(world, "zones");
+    const pons_value *map = pons_get(pons_yaml_value(yaml), "map"),
+                     *zones = pons_get(world, "zones");
     for (size_t i = 0; i < 4; i++) {
         c.bounds[i] = json_number_value(json_array_get(pons_get(world, "bounds"), i));
     }
     c.radius_m = pons_get_num(pons_get(world, "robot"), "radius_m", 0.0);
 
-    int rc = check_frame(&c, dir);
+    int rc = check_frame(&c);
     if (rc == PONS_OK) {
         rc = check_lidar(&c);
     }
@@ -157,6 +160,12 @@ static int check_sense(const pons_yaml *yaml, const char *dir, pons_error *err)
     }
     if (rc == PONS_OK) {
         rc = check_ids(&c, "/zones", zones);
+    }
+    if (rc == PONS_OK) {
+        rc = check_ids(&c, "/keep_out", pons_get(world, "keep_out"));
+    }
+    if (rc == PONS_OK) {
+        rc = check_ids(&c, "/speed_zones", pons_get(world, "speed_zones"));
     }
     if (rc == PONS_OK) {
         rc = check_zone_names(&c, zones);
@@ -177,8 +186,9 @@ static int check_sense(const pons_yaml *yaml, const char *dir, pons_error *err)
     return rc;
 }
 
-static int check_frame(checker *c, const char *dir)
+static int check_frame(checker *c)
 {
+    const char *dir = pons_get_str(c->world, "dir", ".");
     if (c->bounds[0] >= c->bounds[2] || c->bounds[1] >= c->bounds[3]) {
         return fault(c, "/bounds", "bounds are xmin, ymin, xmax, ymax: %g, %g, %g, %g has no area",
                      c->bounds[0], c->bounds[1], c->bounds[2], c->bounds[3]);

@@ -34,6 +34,7 @@
 // Distances run from a cell's centre to the near edge of the occupied cell: half a cell less than
 // between the centres.
 #include "body/nav/parts.h"
+#include "pons/map.h"
 
 #include <float.h>
 #include <limits.h>
@@ -60,7 +61,8 @@ typedef struct window {
 static int read_frame(pons__costmap *g, const pons_value *world, pons_error *err);
 static int read_boxes(pons__costmap *g, const pons_value *list, pons_error *err);
 static void add_box(pons__costmap *g, const pons__box *b);
-static int make_fixed(pons__costmap *g, pons_error *err);
+static int make_static(pons__costmap *g, const pons_value *world, pons_error *err);
+static int make_fixed(pons__costmap *g, uint8_t *field, pons_error *err);
 static bool push(int32_t **list, int32_t *n, int32_t *cap, int32_t cell);
 static void mark_hits(pons__costmap *g, pons_pose2 pose, const pons_scan *scan);
 static void clear_passed(pons__costmap *g, pons_pose2 pose, const pons_scan *scan);
@@ -86,7 +88,7 @@ int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_
         rc = read_boxes(g, pons_get(pons_get(world, "map"), "boxes"), err);
     }
     if (rc == PONS_OK) {
-        rc = make_fixed(g, err);
+        rc = make_static(g, world, err);
     }
     if (rc != PONS_OK) {
         pons__costmap_destroy(g);
@@ -96,12 +98,21 @@ int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_
     return PONS_OK;
 }
 
+const pons__area *pons__costmap_area(const pons__costmap *g)
+{
+    return g->area;
+}
+
 void pons__costmap_destroy(pons__costmap *g)
 {
     if (!g) {
         return;
     }
+    if (g->walls != g->fixed) {
+        free(g->walls);
+    }
     free(g->fixed);
+    pons__area_destroy(g->area);
     free(g->near);
     free(g->evidence);
     free(g->level_of);
@@ -389,6 +400,7 @@ int pons__costmap_alloc(pons__costmap *g, pons_error *err)
     g->patches_w = (g->w - 1) / PONS__PATCH + 1;
     g->patches_h = (g->h - 1) / PONS__PATCH + 1;
     g->fixed = calloc(n, 1);
+    g->walls = g->fixed;
     g->near = calloc(n, 1);
     g->evidence = calloc(n, 1);
     g->disc = calloc(side * side, 1);
@@ -515,11 +527,11 @@ typedef struct band_scratch {
 } band_scratch;
 
 // `below` for the rows from y0 on, of those that are in reach of the band.
-static int look_below(const pons__costmap *g, band_scratch *b, int y0)
+static int look_below(const pons__costmap *g, const uint8_t *field, band_scratch *b, int y0)
 {
     const int end = y0 + BAND + g->reach < g->h ? y0 + BAND + g->reach : g->h;
     for (int y = end - 1; y >= y0; y--) {
-        const uint8_t *mark = g->fixed + (size_t)y * (size_t)g->w;
+        const uint8_t *mark = field + (size_t)y * (size_t)g->w;
         uint16_t *row = b->below + (size_t)(y - y0) * (size_t)g->w;
         for (int x = 0; x < g->w; x++) {
             const int next = y + 1 < end ? row[g->w + x] + 1 : g->reach + 1;
@@ -551,8 +563,8 @@ static void make_row(pons__costmap *g, band_scratch *b, const uint16_t *below, u
     }
 }
 
-// From the marks of add_box, in their place.
-static int make_fixed(pons__costmap *g, pons_error *err)
+// From the marks of add_box and of areas, in their place.
+static int make_fixed(pons__costmap *g, uint8_t *field, pons_error *err)
 {
     const size_t w = (size_t)g->w;
     band_scratch b = {calloc(((size_t)BAND + (size_t)g->reach + 1) * w, sizeof *b.below),
@@ -564,9 +576,9 @@ static int make_fixed(pons__costmap *g, pons_error *err)
         b.above[x] = (uint16_t)(g->reach + 1);
     }
     for (int y = 0; good && y < g->h;) {
-        const int y0 = y, end = look_below(g, &b, y0);
+        const int y0 = y, end = look_below(g, field, &b, y0);
         for (; y < end; y++) {
-            make_row(g, &b, b.below + (size_t)(y - y0) * w, g->fixed + (size_t)y * w);
+            make_row(g, &b, b.below + (size_t)(y - y0) * w, field + (size_t)y * w);
         }
     }
     free(b.below);
@@ -576,6 +588,63 @@ static int make_fixed(pons__costmap *g, pons_error *err)
     free(b.e.v);
     free(b.e.z);
     return good ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
+}
+
+// The same cells as boxes would cover.
+static int mark_unknown(pons__costmap *g, const char *path, bool *ret_any, pons_error *err)
+{
+    pons_map *m = NULL;
+    pons_box2 *boxes = NULL;
+    size_t n = 0;
+    int rc = pons_map_load(path, &m, err);
+    rc = rc < 0 ? rc : pons_map_rects(m, PONS_MAP_UNKNOWN, PONS_MAP_CELLS_MAX, &boxes, &n, err);
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
+        const pons_box2 *b = &boxes[i];
+        add_box(g, &(pons__box){b->x, b->y, cos(b->yaw), sin(b->yaw), 0.5 * b->sx, 0.5 * b->sy});
+        *ret_any = true;
+    }
+    free(boxes);
+    pons_map_destroy(m);
+    return rc;
+}
+
+// Marks what is no wall, but nobody's way either: keep-out, and what a map does not know.
+static int mark_areas(pons__costmap *g, const pons_value *world, bool *ret_any, pons_error *err)
+{
+    const pons__area_frame frame = {g->x0, g->y0, g->res, g->w, g->h};
+    const pons_value *map = pons_get(world, "map");
+    const char *path = pons_get_str(map, "path", NULL);
+    int rc = pons__area_create(world, &frame, &g->area, err);
+    if (rc == PONS_OK && path && strcmp(pons_get_str(map, "unknown", "blocked"), "free") != 0) {
+        rc = mark_unknown(g, path, ret_any, err);
+    }
+    for (int cy = 0; rc == PONS_OK && pons__area_has_keep_out(g->area) && cy < g->h; cy++) {
+        for (int cx = 0; cx < g->w; cx++) {
+            if (pons__area_cell(g->area, cx, cy)) {
+                g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] = 1;
+                *ret_any = true;
+            }
+        }
+    }
+    return rc;
+}
+
+static int make_static(pons__costmap *g, const pons_value *world, pons_error *err)
+{
+    const size_t n = (size_t)g->w * (size_t)g->h;
+    bool any = false;
+    g->walls = malloc(n);
+    if (!g->walls) {
+        return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
+    }
+    memcpy(g->walls, g->fixed, n);
+    int rc = mark_areas(g, world, &any, err);
+    if (!any) {
+        free(g->walls);
+        g->walls = g->fixed;
+    }
+    rc = rc < 0 ? rc : make_fixed(g, g->fixed, err);
+    return rc < 0 || !any ? rc : make_fixed(g, g->walls, err);
 }
 
 // ---- the obstacle layer -------------------------------------------------------------------------

@@ -13,6 +13,9 @@ typedef struct pons__costmap
 // From the world value (map.resolution_m, bounds, map.boxes). PONS_EINVAL.
 int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_error *err);
 void pons__costmap_destroy(pons__costmap *g); // NULL-safe
+// Where nobody goes, or slowly; NULL: nowhere. The grid's.
+struct pons__area;
+const struct pons__area *pons__costmap_area(const pons__costmap *g);
 // Marks hits and clears along beams, in the obstacle layer; static cells stay.
 // The scan that it was given last is ignored.
 void pons__costmap_observe(pons__costmap *g, pons_pose2 pose_in_map, const pons_scan *scan);

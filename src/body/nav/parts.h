@@ -3,6 +3,7 @@
 #ifndef PONS_BODY_NAV_PARTS_H
 #define PONS_BODY_NAV_PARTS_H
 
+#include "body/area/area.h"
 #include "body/nav/nav.h"
 
 #include <stdbool.h>
@@ -26,7 +27,8 @@ struct pons__costmap {
     double inv_res;
     int w, h;
 
-    uint8_t *fixed;    // (h,w) level of the distance to the nearest static cell
+    uint8_t *fixed;    // (h,w) level of the distance to the nearest cell that is never free
+    uint8_t *walls;    // (h,w) the same to a box's; is `fixed` where there are no areas
     uint8_t *near;     // (h,w) 255 - level of that to the nearest obstacle; 0: none in reach
     uint8_t *evidence; // (h,w) hits against passing beams, and PONS__OBSTACLE
     float metres[PONS__LEVELS]; // [m] what a level means: never more than the distance
@@ -49,6 +51,7 @@ struct pons__costmap {
     uint32_t *changed; // (of patches) generation at which some of it changed last; NULL: not kept
     int patches_w, patches_h;
 
+    pons__area *area;               // NULL: none; a window has none of its own
     pons__surface *surface;         // of the boxes; NULL: a window's, which looks into its map's
     const struct pons__costmap *of; // a window's map,
     int of_x, of_y;                 // and where its cell (0,0) lies in there
@@ -102,11 +105,11 @@ static inline bool pons__costmap_is_obstacle(const pons__costmap *g, int32_t cel
 // The map's boxes alone: does one cover the cell's centre, and how far is the nearest such cell [m]?
 static inline bool pons__costmap_is_static(const pons__costmap *g, int cx, int cy)
 {
-    return g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] == 0;
+    return g->walls[(size_t)cy * (size_t)g->w + (size_t)cx] == 0;
 }
 static inline float pons__costmap_static_m(const pons__costmap *g, int cx, int cy)
 {
-    return g->metres[g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx]];
+    return g->metres[g->walls[(size_t)cy * (size_t)g->w + (size_t)cx]];
 }
 
 // surface.c: signed distance to the nearest box's face [m], inside negative, at most

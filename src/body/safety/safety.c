@@ -36,7 +36,8 @@
 //
 // v is lowered along the same arc (w in proportion), so the robot goes where it was told, only
 // slower. Backing up looks behind. Docking may come closer, but only slowly. A disc sweeps nothing
-// when it turns; where something touches it turns slowly.
+// when it turns; where something touches it turns slowly. What no lidar sees, zones that the world
+// keeps robots out of or slow in, lowers v likewise (ground.c).
 //
 // **The way out.** Something may be nearer than the stop margin all the same: it came by itself, or
 // nobody looked for a while. Then nothing passes that brings the robot nearer to any point inside
@@ -225,6 +226,8 @@ pons_twist2 pons__safety_step(pons__safety *s, const pons__command *cmd,
     s->status.free_m = INFINITY;
     if (s->status.zone == PONS__ZONE_CLEAR) {
         want = zones(s, clamp_to_caps(&s->p, cmd->want, docking), docking);
+        want = pons__safety_ground(s, want,
+                                   pons_pose_compose(cmd->map_from_odom, state->odom_from_base));
     }
     watch_risk(s, docking ? s->p.dock_margin_m : s->p.stop_margin_m, robot_ns);
 

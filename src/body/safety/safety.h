@@ -4,6 +4,7 @@
 #ifndef PONS_BODY_SAFETY_SAFETY_H
 #define PONS_BODY_SAFETY_SAFETY_H
 
+#include "body/area/area.h"
 #include "body/safety/arm.h"
 #include "body/safety/durable.h"
 #include "pons/clock.h"
@@ -33,7 +34,8 @@ typedef enum pons__zone {
 const char *pons__zone_word(pons__zone z);
 
 typedef struct pons__safety_params {
-    double radius_m; // of the footprint
+    const pons__area *area; // outlives the gate; NULL: the ground is the same everywhere
+    double radius_m;        // of the footprint
     double speed_max_mps, reverse_max_mps, yaw_rate_max_radps;
     double accel_mps2, brake_mps2, yaw_accel_radps2;
     double approach_mps2;    // comfortable braking towards something ahead
@@ -58,6 +60,7 @@ void pons__safety_params_from_caps(pons__safety_params *p, const pons_robot_caps
 // What the loop thread wants; the newest one counts.
 typedef struct pons__command {
     pons_twist2 want;              // in base
+    pons_pose2 map_from_odom;      // where the loop takes the robot to be
     int64_t stamp_ns;              // robot time at which it was computed
     uint64_t goal_seq;             // rises with every goal that starts
     bool hold;                     // nobody is in control
@@ -157,6 +160,10 @@ pons__latch_want pons__safety_want(const pons__safety *s);
 pons_twist2 pons__safety_step(pons__safety *s, const pons__command *cmd,
                               const pons_robot_state *state, const pons_scan *scan,
                               const char *fault, int64_t robot_ns, int64_t host_ns);
+
+// ground.c: what is left of a wish where keep-out and slow zones lie; a part of a step. `at`: the pose
+// in map.
+pons_twist2 pons__safety_ground(pons__safety *s, pons_twist2 want, pons_pose2 at);
 
 // Distance that a disc of radius r may go along an arc before it touches a point: dir +1 forwards,
 // -1 backwards; curvature = w / v [1/m]. At most `reach`; zero when a point is inside already and

@@ -1,0 +1,63 @@
+// map.h - maps of nav2_map_server's kind: a YAML file beside a picture (docs/maps.md).
+//
+// What is said of a cell is what map_server publishes: -1 unknown, 0 free … 100 occupied. Cells lie
+// row by row from the map's lower left corner, which is its origin; a picture's last row is the
+// first.
+#ifndef PONS_MAP_H
+#define PONS_MAP_H
+
+#include "pons/error.h"
+#include "pons/geometry.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PONS_MAP_CELLS_MAX (16 * 1024 * 1024) // 200 × 200 m at 5 cm
+
+typedef enum pons_map_mode { PONS_MAP_TRINARY, PONS_MAP_SCALE, PONS_MAP_RAW } pons_map_mode;
+
+typedef struct pons_map pons_map;
+
+typedef struct pons_map_info {
+    int w, h;            // cells
+    double resolution_m; // of a cell's edge
+    pons_pose2 origin;   // of the lower left corner, in map; rows run along its x
+    pons_map_mode mode;
+    bool negate;
+    double free_thresh, occupied_thresh;
+    int64_t occupied, free, unknown; // cells, by what pons_map_rects calls so
+    double bounds[4];                // xmin, ymin, xmax, ymax around all cells, in map
+    const char *image;               // path of the picture; the map's
+} pons_map_info;
+
+// Reads and checks a map: PONS_EINVAL with file:line:col in the YAML, or with the picture's path and
+// where in it; PONS_EIO when a file cannot be read. The picture must lie in the YAML's folder, or
+// below it. *ret is the caller's.
+int pons_map_load(const char *path, pons_map **ret, pons_error *err);
+void pons_map_destroy(pons_map *m); // NULL-safe
+const pons_map_info *pons_map_about(const pons_map *m);
+const int8_t *pons_map_cells(const pons_map *m); // (h, w)
+// The cell at a point in map; -1 outside.
+int pons_map_at(const pons_map *m, double x, double y);
+
+typedef enum pons_map_kind {
+    PONS_MAP_OCCUPIED, // at or above the occupied threshold: 100, but in raw mode
+    PONS_MAP_UNKNOWN   // -1, and what lies between the thresholds
+} pons_map_kind;
+// Few rectangles that cover the cells of a kind, and only them; in the same order each time. *ret is
+// the caller's, by free. PONS_EINVAL when there would be more than `most`.
+int pons_map_rects(const pons_map *m, pons_map_kind kind, size_t most, pons_box2 **ret,
+                   size_t *ret_n, pons_error *err);
+// The same for cells whose value is low to high: a filter's mask.
+int pons_map_rects_of(const pons_map *m, int low, int high, size_t most, pons_box2 **ret,
+                      size_t *ret_n, pons_error *err);
+const char *pons_map_mode_word(pons_map_mode mode);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

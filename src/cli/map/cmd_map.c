@@ -1,0 +1,367 @@
+// cmd_map.c - `pons map import|show|check|zones`: maps that robots have made, as worlds.
+#include "cli/map/map.h"
+#include "pons/map.h"
+#include "pons/yaml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 100, COLUMNS_MIN = 20, COLUMNS_MAX = 400 };
+
+static int show(cli *c, const char *name, const char *way, const char *width, pons_error *err);
+static int check(cli *c, const char *name, pons_error *err);
+
+int cmd_map(cli *c, pons_error *err)
+{
+    const char *way = NULL, *width = NULL, *robot = NULL, *start = NULL, *keep_out = NULL;
+    map_zone zone = {0};
+    const cli_option options[] = {
+        {"--path", "FROM:TO", "of show: the way from one place to another; X,Y or a zone", &way},
+        {"--width", "COLUMNS", "of show: how wide the picture is; default 100", &width},
+        {"--robot", "WORLD", "of import: the world whose robot it takes; default house", &robot},
+        {"--start", "X,Y[,YAW]", "of import: where the robot begins; default near 0,0", &start},
+        {"--polygon", "\"X,Y …\"", "of zones add: three corners or more", &zone.polygon},
+        {"--zh", "NAME,…", "of zones add: what people call it in Chinese", &zone.zh},
+        {"--en", "NAME,…", "of zones add: and in English", &zone.en},
+        {"--target", "X,Y[,YAW]", "of zones add: where going there ends; default its middle",
+         &zone.target},
+        {"--keep-out", NULL, "of zones add: nobody goes there", &keep_out},
+        {"--percent", "N", "of zones add: drive there at N percent of the robot's speed",
+         &zone.percent},
+        {"--speed", "MPS", "of zones add: drive there at MPS m/s or less", &zone.speed},
+        {"--reason", "TEXT", "of zones add: why, for who is refused", &zone.reason},
+        {NULL, NULL, NULL, NULL},
+    };
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    zone.keep_out = keep_out != NULL;
+    const char *verb = c->argc > 0 ? c->argv[0] : "";
+    if (strcmp(verb, "show") == 0 && c->argc == 2) {
+        return show(c, c->argv[1], way, width, err);
+    }
+    if (strcmp(verb, "check") == 0 && c->argc == 2) {
+        return check(c, c->argv[1], err);
+    }
+    if (strcmp(verb, "import") == 0 && (c->argc == 2 || c->argc == 3)) {
+        const map_import what = {c->argv[1], c->argc > 2 ? c->argv[2] : NULL, robot, start};
+        return map_import_file(c, &what, err);
+    }
+    if (strcmp(verb, "zones") == 0 && (c->argc == 2 || c->argc == 4)) {
+        return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
+                         c->argc > 3 ? c->argv[3] : NULL, &zone, err);
+    }
+    return cli_bad(err,
+                   "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD` or "
+                   "`zones WORLD [add|remove ID]`");
+}
+
+// ---- what is looked at --------------------------------------------------------------------------
+
+int map_subject_load(const char *name, map_subject *ret, pons_error *err)
+{
+    pons_yaml *yaml = NULL;
+    *ret = (map_subject){0};
+    if (strchr(name, '/') || strstr(name, ".yaml")) {
+        const int rc = pons_yaml_load(name, &yaml, err);
+        const bool map = rc == PONS_OK && pons_get(pons_yaml_value(yaml), "image");
+        pons_yaml_destroy(yaml);
+        if (rc < 0) {
+            return rc;
+        }
+        if (map) {
+            return pons_map_load(name, &ret->map, err);
+        }
+    }
+    int rc = cli_world(name, &ret->world, err);
+    const char *path = pons_get_str(pons_get(ret->world, "map"), "path", NULL);
+    rc = rc == PONS_OK && path ? pons_map_load(path, &ret->map, err) : rc;
+    if (rc < 0) {
+        map_subject_clear(ret);
+    }
+    return rc;
+}
+
+void map_subject_clear(map_subject *s)
+{
+    pons_value_unref(s->world);
+    pons_map_destroy(s->map);
+    *s = (map_subject){0};
+}
+
+int map_pose(const char *text, const char *what, pons_pose2 *ret, pons_error *err)
+{
+    double v[3] = {0};
+    int n = 0;
+    for (const char *at = text; n < 3; n++) {
+        char *end = NULL;
+        v[n] = strtod(at, &end);
+        if (end == at || !(fabs(v[n]) <= 1e6)) {
+            break;
+        }
+        at = end + (*end == ',');
+        if (*end == '\0') {
+            n++;
+            break;
+        }
+        if (*end != ',') {
+            n = 0;
+            break;
+        }
+    }
+    const char *last = strrchr(text, ',');
+    if (n < 2 || !last || !last[1]) {
+        return cli_bad(err, "%s takes X,Y or X,Y,YAW in metres and radians, not '%s'", what, text);
+    }
+    *ret = (pons_pose2){v[0], v[1], pons_wrap_angle(v[2])};
+    return PONS_OK;
+}
+
+// A place that --path names: a zone by its id or a name, `start`, `charger`, or X,Y.
+static int place(const pons_value *world, const char *text, pons_pose2 *ret, pons_error *err)
+{
+    size_t i;
+    json_t *zone, *words, *word;
+    const char *language;
+    const pons_value *at = strcmp(text, "start") == 0 ? pons_get(world, "start")
+                           : strcmp(text, "charger") == 0
+                               ? pons_get(pons_get(world, "charger"), "pose")
+                               : NULL;
+    json_array_foreach(pons_get(world, "zones"), i, zone)
+    {
+        bool named = strcmp(pons_get_str(zone, "id", ""), text) == 0;
+        json_object_foreach((json_t *)(uintptr_t)pons_get(zone, "names"), language, words)
+        {
+            size_t k;
+            json_array_foreach(words, k, word)
+            {
+                named = named || strcmp(json_string_value(word), text) == 0;
+            }
+        }
+        at = named ? pons_get(zone, "target") : at;
+    }
+    if (!at) {
+        return map_pose(text, "--path", ret, err);
+    }
+    *ret = (pons_pose2){pons_get_num(at, "x", 0.0), pons_get_num(at, "y", 0.0),
+                        pons_get_num(at, "yaw", 0.0)};
+    return PONS_OK;
+}
+
+// ---- show ---------------------------------------------------------------------------------------
+
+static void tell_map(const cli *c, const map_subject *s, const pons_value *world)
+{
+    const pons_map_info *i = s->map ? pons_map_about(s->map) : NULL;
+    if (c->json) {
+        pons_autovalue row = pons_object("type", json_string(world ? "world" : "map"), NULL);
+        if (world) {
+            json_object_set_new(row, "name", json_string(pons_get_str(world, "name", "")));
+            json_object_set_new(row, "boxes",
+                                json_integer((json_int_t)json_array_size(
+                                    pons_get(pons_get(world, "map"), "boxes"))));
+            json_object_set(row, "bounds", (json_t *)(uintptr_t)pons_get(world, "bounds"));
+        }
+        if (i) {
+            json_object_set_new(row, "image", json_string(i->image));
+            json_object_set_new(row, "mode", json_string(pons_map_mode_word(i->mode)));
+            json_object_set_new(row, "width", json_integer(i->w));
+            json_object_set_new(row, "height", json_integer(i->h));
+            json_object_set_new(row, "resolution_m", json_real(i->resolution_m));
+            json_object_set_new(row, "origin",
+                                json_pack("[f,f,f]", i->origin.x, i->origin.y, i->origin.yaw));
+            json_object_set_new(row, "occupied", json_integer(i->occupied));
+            json_object_set_new(row, "free", json_integer(i->free));
+            json_object_set_new(row, "unknown", json_integer(i->unknown));
+        }
+        cli_print_json(row);
+        return;
+    }
+    if (i) {
+        cli_out("%d × %d cells of %g m (%s), origin %g %g turned %g rad; %lld occupied, %lld free, "
+                "%lld unknown\n",
+                i->w, i->h, i->resolution_m, pons_map_mode_word(i->mode), i->origin.x, i->origin.y,
+                i->origin.yaw, (long long)i->occupied, (long long)i->free, (long long)i->unknown);
+    }
+    if (world) {
+        cli_out("world %s: %zu walls and boxes, %zu zones, %zu keep-out, %zu slow, %zu filters\n",
+                pons_get_str(world, "name", ""),
+                json_array_size(pons_get(pons_get(world, "map"), "boxes")),
+                json_array_size(pons_get(world, "zones")),
+                json_array_size(pons_get(world, "keep_out")),
+                json_array_size(pons_get(world, "speed_zones")),
+                json_array_size(pons_get(world, "filters")));
+    }
+}
+
+static void tell_way(const cli *c, const pons_ground_way *w)
+{
+    if (c->json) {
+        pons_autovalue poses = json_array();
+        for (int i = 0; i < w->n; i++) {
+            json_array_append_new(poses, json_pack("[f,f]", w->x[i], w->y[i]));
+        }
+        pons_autovalue row =
+            pons_object("type", json_string("path"), "length_m", json_real(w->length_m), "time_s",
+                        json_real(w->time_s), "moved_goal", json_boolean(w->moved_goal), "searched",
+                        json_integer(w->searched), "poses", pons_value_ref(poses), NULL);
+        cli_print_json(row);
+        return;
+    }
+    cli_out("path %.2f m, about %.0f s, %d cells searched%s\n", w->length_m, w->time_s, w->searched,
+            w->moved_goal ? "; the goal is occupied: it ends beside it" : "");
+}
+
+static int plan(const pons_value *world, pons_ground *g, const char *text, pons_ground_way *ret,
+                pons_error *err)
+{
+    char from[256];
+    pons_pose2 a, b;
+    const char *colon = strchr(text, ':');
+    if (!colon || (size_t)(colon - text) >= sizeof from) {
+        return cli_bad(err, "--path takes FROM:TO, each X,Y or a zone, not '%s'", text);
+    }
+    snprintf(from, sizeof from, "%.*s", (int)(colon - text), text);
+    int rc = place(world, from, &a, err);
+    rc = rc < 0 ? rc : place(world, colon + 1, &b, err);
+    return rc < 0 ? rc : pons_ground_plan(g, a, b, ret, err);
+}
+
+// A map alone is planned in as a world of nothing but it.
+static int bare_world(const char *name, pons_value **ret, pons_error *err)
+{
+    pons_autovalue house = NULL;
+    pons_map *m = NULL;
+    int rc = cli_world("house", &house, err);
+    rc = rc < 0 ? rc : pons_map_load(name, &m, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_map_info *i = pons_map_about(m);
+    pons_box2 *walls = NULL;
+    size_t n = 0;
+    rc = pons_map_rects(m, PONS_MAP_OCCUPIED, PONS_MAP_CELLS_MAX, &walls, &n, err);
+    pons_autovalue boxes = json_array();
+    for (size_t k = 0; rc == PONS_OK && k < n; k++) {
+        json_array_append_new(boxes,
+                              json_pack("{s:f,s:f,s:f,s:f,s:f}", "x", walls[k].x, "y", walls[k].y,
+                                        "yaw", walls[k].yaw, "sx", walls[k].sx, "sy", walls[k].sy));
+    }
+    char path[PATH_MAX];
+    if (rc == PONS_OK && !realpath(name, path)) {
+        rc = cli_bad(err, "cannot resolve %s", name);
+    }
+    if (rc == PONS_OK) {
+        *ret = pons_object(
+            "robot", pons_value_ref(pons_get(house, "robot")), "bounds",
+            json_pack("[f,f,f,f]", i->bounds[0], i->bounds[1], i->bounds[2], i->bounds[3]), "map",
+            pons_object("resolution_m", json_real(i->resolution_m), "path", json_string(path),
+                        "boxes", pons_value_ref(boxes), NULL),
+            NULL);
+    }
+    free(walls);
+    pons_map_destroy(m);
+    return rc;
+}
+
+static int show(cli *c, const char *name, const char *way, const char *width, pons_error *err)
+{
+    map_subject s = {0};
+    pons_ground *g = NULL;
+    pons_ground_way w = {0};
+    pons_autovalue bare = NULL;
+    double columns = COLUMNS;
+    int rc =
+        width ? cli_number(width, "--width", COLUMNS_MIN, COLUMNS_MAX, &columns, err) : PONS_OK;
+    rc = rc < 0 ? rc : map_subject_load(name, &s, err);
+    rc = rc < 0 || s.world ? rc : bare_world(name, &bare, err);
+    const pons_value *world = s.world ? s.world : bare;
+    rc = rc < 0 ? rc : pons_ground_open(world, &g, err);
+    rc = rc < 0 || !way ? rc : plan(world, g, way, &w, err);
+    if (rc == PONS_OK) {
+        if (!c->json) {
+            map_draw(world, g, way ? &w : NULL, (int)columns);
+        }
+        tell_map(c, &s, s.world);
+        if (way) {
+            tell_way(c, &w);
+        }
+    }
+    pons_ground_way_clear(&w);
+    pons_ground_close(g);
+    map_subject_clear(&s);
+    return rc;
+}
+
+// ---- check --------------------------------------------------------------------------------------
+
+typedef struct checked {
+    const cli *c;
+    const char *name;
+    int faults;
+} checked;
+
+static void tell(checked *k, const char *what, const char *id, const char *why)
+{
+    k->faults++;
+    if (k->c->json) {
+        pons_autovalue row = pons_object("type", json_string("fault"), "what", json_string(what),
+                                         "id", json_string(id), "why", json_string(why), NULL);
+        cli_print_json(row);
+        return;
+    }
+    cli_err("%s: %s %s: %s\n", k->name, what, id, why);
+}
+
+static pons_pose2 pose_of(const pons_value *v)
+{
+    return (pons_pose2){pons_get_num(v, "x", 0.0), pons_get_num(v, "y", 0.0),
+                        pons_get_num(v, "yaw", 0.0)};
+}
+
+// Can the robot stand there, and come there from where it starts?
+static void check_place(checked *k, pons_ground *g, pons_pose2 start, const pons_value *at,
+                        const char *what, const char *id)
+{
+    pons_error why = PONS_ERROR_INIT;
+    pons_ground_way w = {0};
+    const pons_pose2 p = pose_of(at);
+    if (pons_ground_at(g, p.x, p.y) == PONS_GROUND_KEEP_OUT) {
+        tell(k, what, id, "lies in a keep-out area");
+    } else if (pons_ground_plan(g, start, p, &w, &why) < 0) {
+        tell(k, what, id, why.message);
+    } else if (w.moved_goal) {
+        tell(k, what, id, "is too near to something: the robot stops beside it");
+    }
+    pons_ground_way_clear(&w);
+}
+
+static int check(cli *c, const char *name, pons_error *err)
+{
+    map_subject s = {0};
+    pons_ground *g = NULL;
+    checked k = {c, name, 0};
+    int rc = map_subject_load(name, &s, err);
+    if (rc == PONS_OK && s.world) {
+        size_t i;
+        json_t *zone;
+        const pons_pose2 start = pose_of(pons_get(s.world, "start"));
+        rc = pons_ground_open(s.world, &g, err);
+        if (rc == PONS_OK && pons_ground_at(g, start.x, start.y) == PONS_GROUND_KEEP_OUT) {
+            tell(&k, "start", "of the robot", "lies in a keep-out area");
+        } else if (rc == PONS_OK) {
+            json_array_foreach(pons_get(s.world, "zones"), i, zone)
+            {
+                check_place(&k, g, start, pons_get(zone, "target"), "zone",
+                            pons_get_str(zone, "id", ""));
+            }
+        }
+    }
+    if (rc == PONS_OK && k.faults == 0) {
+        tell_map(c, &s, s.world);
+    }
+    pons_ground_close(g);
+    map_subject_clear(&s);
+    return rc < 0 ? rc : k.faults > 0 ? CLI_FAULTY : PONS_OK;
+}

@@ -1,0 +1,109 @@
+// draw.c - the ground as text: a character is as many cells as it takes, twice as high as wide.
+//
+// Each shows the most forbidding of what it covers, so that no wall is lost, however small the picture.
+#include "cli/map/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 400, CELL_BYTES = 8 };
+
+static const char *const MARKS[] = {
+    [PONS_GROUND_FREE] = " ",     [PONS_GROUND_UNKNOWN] = "·", [PONS_GROUND_SLOW] = "░",
+    [PONS_GROUND_KEEP_OUT] = "▒", [PONS_GROUND_WALL] = "█",
+};
+
+typedef struct sheet {
+    double x0, y1, size; // the upper left corner in map, a character's width [m]
+    int w, h;
+    char (*at)[CELL_BYTES]; // (h, w)
+} sheet;
+
+static void put(sheet *s, double x, double y, const char *mark)
+{
+    const double cx = floor((x - s->x0) / s->size), cy = floor((s->y1 - y) / (2.0 * s->size));
+    if (cx >= 0.0 && cy >= 0.0 && cx < s->w && cy < s->h) {
+        snprintf(s->at[(int)cy * s->w + (int)cx], CELL_BYTES, "%s", mark);
+    }
+}
+
+static const char *look(const pons_ground *g, const sheet *s, int cx, int cy, double max_x,
+                        double min_y)
+{
+    const double step = pons_ground_resolution(g);
+    pons_ground_kind most = PONS_GROUND_FREE;
+    for (double y = s->y1 - 2.0 * s->size * cy - 0.5 * step;
+         y > fmax(s->y1 - 2.0 * s->size * (cy + 1), min_y); y -= step) {
+        for (double x = s->x0 + s->size * cx + 0.5 * step;
+             x < fmin(s->x0 + s->size * (cx + 1), max_x); x += step) {
+            const pons_ground_kind k = pons_ground_at(g, x, y);
+            most = k > most ? k : most;
+        }
+    }
+    return MARKS[most];
+}
+
+static void put_places(sheet *s, const pons_value *world)
+{
+    size_t i;
+    json_t *zone;
+    const pons_value *start = pons_get(world, "start");
+    const pons_value *charger = pons_get(pons_get(world, "charger"), "pose");
+    json_array_foreach(pons_get(world, "zones"), i, zone)
+    {
+        const char mark[2] = {(char)('a' + i % 26), '\0'};
+        const pons_value *at = pons_get(zone, "target");
+        put(s, pons_get_num(at, "x", NAN), pons_get_num(at, "y", NAN), mark);
+    }
+    put(s, pons_get_num(charger, "x", NAN), pons_get_num(charger, "y", NAN), "C");
+    put(s, pons_get_num(start, "x", NAN), pons_get_num(start, "y", NAN), "S");
+}
+
+static void print(const sheet *s, const pons_value *world)
+{
+    size_t i;
+    json_t *zone;
+    for (int y = 0; y < s->h; y++) {
+        for (int x = 0; x < s->w; x++) {
+            cli_out("%s", s->at[y * s->w + x]);
+        }
+        cli_out("\n");
+    }
+    cli_out(
+        "a column is %.2f m; S start, C charger, * path, █ wall, ▒ keep-out, ░ slow, · unknown\n",
+        s->size);
+    json_array_foreach(pons_get(world, "zones"), i, zone)
+    {
+        cli_out("%s%c %s", i ? "  " : "", (char)('a' + i % 26), pons_get_str(zone, "id", ""));
+    }
+    if (i > 0) {
+        cli_out("\n");
+    }
+}
+
+void map_draw(const pons_value *world, const pons_ground *g, const pons_ground_way *way,
+              int columns)
+{
+    double b[4];
+    for (size_t i = 0; i < 4; i++) {
+        b[i] = json_number_value(json_array_get(pons_get(world, "bounds"), i));
+    }
+    sheet s = {.x0 = b[0], .y1 = b[3], .size = (b[2] - b[0]) / columns, .w = columns};
+    s.size = fmax(s.size, (b[3] - b[1]) / (2.0 * ROWS_MAX));
+    s.h = (int)ceil((b[3] - b[1]) / (2.0 * s.size));
+    s.at = calloc((size_t)s.w * (size_t)s.h, sizeof *s.at);
+    if (!s.at) {
+        return;
+    }
+    for (int y = 0; y < s.h; y++) {
+        for (int x = 0; x < s.w; x++) {
+            snprintf(s.at[y * s.w + x], CELL_BYTES, "%s", look(g, &s, x, y, b[2], b[1]));
+        }
+    }
+    for (int i = 0; way && i < way->n; i++) {
+        put(&s, way->x[i], way->y[i], "*");
+    }
+    put_places(&s, world);
+    print(&s, world);
+    free(s.at);
+}

@@ -1,0 +1,39 @@
+// map.h - between the verbs of `pons map`.
+#ifndef PONS_CLI_MAP_MAP_H
+#define PONS_CLI_MAP_MAP_H
+
+#include "cli/cli.h"
+#include "pons/ground.h"
+
+// What `pons map show` and `check` are given: a world by its name or file, or a map's YAML.
+typedef struct map_subject {
+    pons_value *world; // NULL: a map alone
+    struct pons_map *map;
+} map_subject;
+int map_subject_load(const char *name, map_subject *ret, pons_error *err);
+void map_subject_clear(map_subject *s); // after a zeroing too
+
+// draw.c: the ground as text, `columns` wide, with a way over it (NULL: none).
+void map_draw(const pons_value *world, const pons_ground *g, const pons_ground_way *way,
+              int columns);
+
+// import.c: a map of nav2_map_server becomes a world of the workspace.
+typedef struct map_import {
+    const char *file, *name; // name NULL: the file's
+    const char *robot;       // a world whose robot it takes; NULL: house
+    const char *start;       // X,Y or X,Y,YAW; NULL: found
+} map_import;
+int map_import_file(cli *c, const map_import *what, pons_error *err);
+
+// zones.c: `pons map zones WORLD [add ID … | remove ID]`.
+typedef struct map_zone {
+    const char *polygon, *zh, *en, *target, *percent, *speed, *reason;
+    bool keep_out;
+} map_zone;
+int map_zones(cli *c, const char *world, const char *verb, const char *id, const map_zone *zone,
+              pons_error *err);
+
+// "X,Y" or "X,Y,YAW"; what: how the error calls it.
+int map_pose(const char *text, const char *what, pons_pose2 *ret, pons_error *err);
+
+#endif

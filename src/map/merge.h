@@ -1,0 +1,11 @@
+// merge.h - between the map (map.c) and its rectangles (rects.c).
+#ifndef PONS_MAP_MERGE_H
+#define PONS_MAP_MERGE_H
+
+#include "pons/map.h"
+
+// Rectangles of the cells that are low to high, or of those that are not.
+int pons__map_merge(const pons_map_info *m, const int8_t *cells, int low, int high, bool outside,
+                    size_t most, pons_box2 **ret, size_t *ret_n, pons_error *err);
+
+#endif
