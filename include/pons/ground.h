@@ -24,8 +24,8 @@ int pons_ground_open(const pons_value *world, pons_ground **ret, pons_error *err
 void pons_ground_close(pons_ground *g); // NULL-safe
 pons_ground_kind pons_ground_at(const pons_ground *g, double x, double y);
 double pons_ground_speed(const pons_ground *g, double x, double y); // [m/s]; INFINITY: no limit
-double pons_ground_room(const pons_ground *g, double x, double y);  // [m] to what is not free; ≤ 2
-double pons_ground_resolution(const pons_ground *g);                // [m]
+double pons_ground_room(const pons_ground *g, double x, double y); // [m] to what is not free; ≤ 2
+double pons_ground_resolution(const pons_ground *g);               // [m]
 
 typedef struct pons_ground_way {
     double length_m, time_s; // with the robot's speed, and the zones'

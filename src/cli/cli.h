@@ -101,8 +101,8 @@ int cli_store(cli *c, pons_store *ret, pons_error *err);
 // The workspace and its store for commands that only read: nothing is made or written.
 int cli_store_read(cli *c, pons_store *ret, pons_error *err);
 // Configuration files: config/NAME in the workspace when it is there, else the one that pons ships.
-int cli_config(const cli *c, pons_value **ret, pons_error *err);    // kernel.yaml, checked
-int cli_policy(const cli *c, pons_policy *ret, pons_error *err);    // the rules, from intents.yaml
+int cli_config(const cli *c, pons_value **ret, pons_error *err); // kernel.yaml, checked
+int cli_policy(const cli *c, pons_policy *ret, pons_error *err); // the rules, from intents.yaml
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.
 int cli_world(const char *name, pons_value **ret, pons_error *err);
 void cli_worlds_of(const char *workspace); // it outlives the commands

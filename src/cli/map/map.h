@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "pons/ground.h"
 
-// What `pons map show` and `check` are given: a world by its name or file, or a map's YAML.
+// subject.c: what `pons map show` and `check` are given: a world by its name or file, or a map's YAML.
 typedef struct map_subject {
     pons_value *world; // NULL: a map alone
     struct pons_map *map;

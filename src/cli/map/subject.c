@@ -1,0 +1,66 @@
+// subject.c - what the verbs of `pons map` are given: a world or a map, and places in it.
+#include "cli/map/map.h"
+#include "pons/map.h"
+#include "pons/yaml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int map_subject_load(const char *name, map_subject *ret, pons_error *err)
+{
+    pons_yaml *yaml = NULL;
+    *ret = (map_subject){0};
+    if (strchr(name, '/') || strstr(name, ".yaml")) {
+        const int rc = pons_yaml_load(name, &yaml, err);
+        const bool map = rc == PONS_OK && pons_get(pons_yaml_value(yaml), "image");
+        pons_yaml_destroy(yaml);
+        if (rc < 0) {
+            return rc;
+        }
+        if (map) {
+            return pons_map_load(name, &ret->map, err);
+        }
+    }
+    int rc = cli_world(name, &ret->world, err);
+    const char *path = pons_get_str(pons_get(ret->world, "map"), "path", NULL);
+    rc = rc == PONS_OK && path ? pons_map_load(path, &ret->map, err) : rc;
+    if (rc < 0) {
+        map_subject_clear(ret);
+    }
+    return rc;
+}
+
+void map_subject_clear(map_subject *s)
+{
+    pons_value_unref(s->world);
+    pons_map_destroy(s->map);
+    *s = (map_subject){0};
+}
+
+int map_pose(const char *text, const char *what, pons_pose2 *ret, pons_error *err)
+{
+    double v[3] = {0};
+    int n = 0;
+    for (const char *at = text; n < 3; n++) {
+        char *end = NULL;
+        v[n] = strtod(at, &end);
+        if (end == at || !(fabs(v[n]) <= 1e6)) {
+            break;
+        }
+        at = end + (*end == ',');
+        if (*end == '\0') {
+            n++;
+            break;
+        }
+        if (*end != ',') {
+            n = 0;
+            break;
+        }
+    }
+    const char *last = strrchr(text, ',');
+    if (n < 2 || !last || !last[1]) {
+        return cli_bad(err, "%s takes X,Y or X,Y,YAW in metres and radians, not '%s'", what, text);
+    }
+    *ret = (pons_pose2){v[0], v[1], pons_wrap_angle(v[2])};
+    return PONS_OK;
+}

@@ -1,0 +1,193 @@
+// test_map.c - `pons map`: a map becomes a world of the workspace that other commands find; zones are put
+// into its file and taken out, with all else as it was; what is wrong changes nothing.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bench b;
+
+static const char *in_bench(const char *name)
+{
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", b.dir, name);
+    return path;
+}
+
+static char *read_text(const char *path)
+{
+    char *text = NULL;
+    size_t cap = 0;
+    FILE *f = fopen(path, "re");
+    assert_non_null(f);
+    assert_true(getdelim(&text, &cap, '\0', f) > 0);
+    fclose(f);
+    return text;
+}
+
+// A room of 8 × 6 m with walls of 0.1 m around it.
+static int set_up(void **state)
+{
+    (void)state;
+    bench_open(&b);
+    FILE *f = fopen(in_bench("room.pgm"), "we");
+    assert_non_null(f);
+    fprintf(f, "P2 80 60 255\n");
+    for (int y = 0; y < 60; y++) {
+        for (int x = 0; x < 80; x++) {
+            fprintf(f, "%d ", x == 0 || y == 0 || x == 79 || y == 59 ? 0 : 254);
+        }
+    }
+    fclose(f);
+    f = fopen(in_bench("room.yaml"), "we");
+    assert_non_null(f);
+    fprintf(f, "image: room.pgm\nresolution: 0.1\norigin: [-2, -2, 0]\nnegate: 0\n"
+               "occupied_thresh: 0.65\nfree_thresh: 0.25\n");
+    fclose(f);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    unlink(in_bench("room.pgm"));
+    unlink(in_bench("room.yaml"));
+    return bench_teardown(state);
+}
+
+static void must(const char *words, const char *type)
+{
+    proc p;
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 0);
+    assert_true(!type || bench_count(&p, type, NULL, NULL) > 0);
+    bench_free(&p);
+}
+
+static char *import(void)
+{
+    static char path[200];
+    char words[300];
+    snprintf(words, sizeof words, "map import %s --json", in_bench("room.yaml"));
+    must(words, "imported");
+    snprintf(path, sizeof path, "%s/worlds/room.yaml", b.workspace);
+    return path;
+}
+
+static void a_map_becomes_a_world(void **state)
+{
+    (void)state;
+    char words[300];
+    import();
+    must("map check room --json", "world");
+    must("map show room --path start:4,2 --json", "path");
+    must("map show house --path kitchen:study --json", "path");
+    snprintf(words, sizeof words, "map show %s --path 0,0:4,2 --json", in_bench("room.yaml"));
+    must(words, "path");
+    snprintf(words, sizeof words, "map import %s", in_bench("room.yaml"));
+    bench_must_fail(&b, words, 2, "is there already");
+    snprintf(words, sizeof words, "map import %s ../out", in_bench("room.yaml"));
+    bench_must_fail(&b, words, 2, "a world's name has letters");
+    snprintf(words, sizeof words, "map import %s x --start 30,30", in_bench("room.yaml"));
+    bench_must_fail(&b, words, 2, "free floor around it");
+    bench_must_fail(&b, "map show room --path start:30,30", 2, "outside the map");
+    bench_must_fail(&b, "map show room --path start", 2, "FROM:TO");
+    bench_must_fail(&b, "map import /nonexistent.yaml", 2, "/nonexistent.yaml");
+    bench_must_fail(&b, "map draw room", 2, "map import");
+    // The world is one like any other: a run drives in it.
+    must("run --world room " FAST " --json '去全图'", NULL);
+}
+
+static void zones_come_and_go(void **state)
+{
+    (void)state;
+    const char *path = import();
+    char *before = read_text(path);
+    must(
+        "map zones room add kitchen --polygon '1,1 3,1 3,3 1,3' --zh 厨房,灶间 --en kitchen --json",
+        "zone");
+    must("map zones room add wet --polygon '4,-1 5,-1 5,1' --keep-out --reason 'wet floor' --json",
+         "keep-out");
+    must("map zones room add calm --polygon '4,1 5,1 5,3' --percent 30 --json", "slow");
+    must("map zones room add calmer --polygon '4,1 5,1 5,3' --speed 0.2 --json", "slow");
+    proc p;
+    bench_start(&b, &p, NULL, "map zones room --json");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "zone", NULL, NULL), 2);
+    assert_int_equal(bench_count(&p, "keep-out", "id", "wet"), 1);
+    assert_int_equal(bench_count(&p, "slow", NULL, NULL), 2);
+    bench_free(&p);
+    char *full = read_text(path);
+    static const char *const wrong[][2] = {
+        {"map zones room add far --polygon '100,100 101,100 100,101'", "outside the bounds"},
+        {"map zones room add kitchen --polygon '1,1 3,1 3,3'", "already"},
+        {"map zones room add other --polygon '1,1 3,1 3,3' --en kitchen", "kitchen"},
+        {"map zones room add wet --polygon '1,1 3,1 3,3' --keep-out", "already taken"},
+        {"map zones room add x --polygon '1,1 3,1'", "3 to 64 corners"},
+        {"map zones room add x --polygon '1,1 3,1 3,z'", "3,z"},
+        {"map zones room add x", "--polygon"},
+        {"map zones room add x --polygon '1,1 3,1 3,3' --keep-out --percent 5", "one of"},
+        {"map zones room add x --polygon '1,1 3,1 3,3' --percent 0", "--percent"},
+        {"map zones room add 9x --polygon '1,1 3,1 3,3'", "id"},
+        {"map zones room remove nothing", "no zone nothing"},
+        {"map zones house add x --polygon '1,1 3,1 3,3'", "pons ships"},
+        {"map zones room paint x", "add ID or remove ID"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        bench_must_fail(&b, wrong[i][0], 2, wrong[i][1]);
+        char *after = read_text(path);
+        assert_string_equal(after, full);
+        free(after);
+    }
+    must("map zones room remove calm", NULL);
+    must("map zones room remove kitchen", NULL);
+    must("map zones room remove calmer", NULL);
+    must("map zones room remove wet", NULL);
+    char *after = read_text(path);
+    assert_string_equal(after, before);
+    free(after);
+    free(full);
+    free(before);
+}
+
+// A person's own layout: comments, entries of several lines, keys after the list.
+static void a_file_stays_its_writers(void **state)
+{
+    (void)state;
+    const char *path = import();
+    char *text = read_text(path);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fprintf(f, "%s", text);
+    fprintf(f,
+            "keep_out: # by hand\n  # the pit\n  - id: pit\n    polygon:\n      - [4, 2]\n"
+            "      - [5, 2]\n      - [5, 3]\n\n  # the other\n  - id: other\n    polygon: [[1, 1], "
+            "[2, 1], [2, 2]]\n# the end\ndescription: mine\n");
+    fclose(f);
+    must("map zones room remove pit", NULL);
+    char *after = read_text(path);
+    assert_non_null(
+        strstr(after, "keep_out: # by hand\n  # the pit\n\n  # the other\n  - id: other\n"));
+    assert_non_null(strstr(after, "# the end\ndescription: mine\n"));
+    free(after);
+    must("map zones room remove other", NULL);
+    after = read_text(path);
+    assert_null(strstr(after, "keep_out"));
+    assert_non_null(strstr(after, "# the end\ndescription: mine\n"));
+    assert_int_equal(strncmp(after, text, strlen(text)), 0);
+    free(after);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_map_becomes_a_world, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
