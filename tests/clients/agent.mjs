@@ -184,8 +184,9 @@ await test('the companion: a message reaches its phone, and the run says what wa
   const life = spawn(process.env.PONS_PROGRAM, [...args, '300', '--speed', '600'], { stdio: 'ignore' });
   const ended = new Promise((go) => life.once('exit', go));
   try {
+    // Another life than the day before: between the old one's end and its own first minute there is none.
     const state = () => spawnSync(process.env.PONS_PROGRAM, ['companion', 'status', '--workspace', server.workspace, '--json'], { encoding: 'utf8' }).stdout;
-    await until('it lives', () => JSON.parse(state()).pid);
+    await until('it lives', () => JSON.parse(state() || '{}').pid);
     const heard = await run(t.thread_id, { input: human('call me now'), context: { sender: 'mother', urgent: true } }, 'companion');
     must(/heard/.test(heard.values.messages.at(-1).content), JSON.stringify(heard.values.messages));
     must(heard.custom.some((c) => c.type === 'external.message' && c.from === 'mother' && c.urgent), JSON.stringify(heard.custom));
