@@ -102,6 +102,9 @@ typedef struct pons_serve_graph {
     // Somebody cancels a run: what it has begun elsewhere is to end. On the run's thread, between two
     // supersteps; may be NULL, and then the handlers of what it waits for are canceled.
     void (*stop)(void *user, const char *thread, pons_run *run);
+    // The run is put away for a while, as if the server had died: when it returns, nothing is told to
+    // an await of this thread until one starts again. On the run's thread; may be NULL.
+    void (*let_go)(void *user, const char *thread, pons_run *run);
     void *user;
 } pons_serve_graph;
 

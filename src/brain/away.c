@@ -1,4 +1,4 @@
-// away.c - a store that is away for now: a server that restarts under a run.
+// away.c - a store that is away for now: a server that restarts under a run, a disk that is full.
 //
 // What is in memory may be ahead of what a server that failed has kept, and what became of the
 // commit under way nobody knows. So nothing of it is believed: the brain lets go of everything, as

@@ -22,16 +22,19 @@ static void beside_the_prompt_of_a_run(void **state)
     bench_open(&b);
     snprintf(line, sizeof line, "agent --serve 0 --llm script:%s" KINEMATIC,
              bench_file(&b, "script.yaml", "- content: hello\n"));
-    bench_start(&b, &p, NULL, "run --serve 127.0.0.1:0 --json --thread robot " FAST " '去厨房'");
+    bench_start(&b, &p, NULL,
+                "run --serve 127.0.0.1:0 --json --thread robot " WATCHABLE " '去厨房'");
     const serve_at a = serve_ready(&b, &p);
     bench_await(&p, "run.started", NULL, NULL);
     serve_must(&a, a.port, "GET", "/v1/state", "", 200, "\"thread\":\"robot\"");
-    // Whoever comes second learns who is there, before anything is made.
+    // Whoever comes second learns who is there, before anything is made. The run lasts so long: it pauses.
+    serve_must(&a, a.port, "POST", "/v1/pause", "{}", 202, "");
     snprintf(pid, sizeof pid, "process %ld", (long)p.pid);
     bench_must_fail(&b, "run --serve 0 " FAST " '去卧室'", 3, pid);
     bench_must_fail(&b, "serve --listen 127.0.0.1:0" KINEMATIC, 3, pid);
     bench_must_fail(&b, line, 3, pid);
     bench_must_fail(&b, "companion run --serve 0" KINEMATIC, 3, pid);
+    serve_must(&a, a.port, "POST", "/v1/continue", "{}", 202, "");
     bench_must_exit(&p, 0); // and ends as a run does: when its goals are done
     assert_int_equal(bench_count(&p, "run.done", "status", "succeeded"), 1);
     bench_free(&p);

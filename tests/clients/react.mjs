@@ -100,7 +100,8 @@ await test('a question: shown, kept over a reload, answered', async () => {
 await test('a page that is reloaded in the midst of a turn goes on with it', async () => {
   const p = await open();
   await p.click('#slow');
-  await p.waitForFunction(() => new URLSearchParams(location.search).get('thread') && document.getElementById('state').innerText.includes('busy'));
+  // A run that the page does not know of yet, it cannot find again: the hook keeps the run's id for its thread.
+  await p.waitForFunction(() => sessionStorage.getItem(`lg:stream:${new URLSearchParams(location.search).get('thread')}`));
   await p.reload();
   await comes(p, 'ai: one two three four five six seven eight nine ten');
   await idle(p);

@@ -4,6 +4,18 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+// Waits without the event loop, which has ended where this is called last: a child that is dead and not yet
+// waited for is gone as well.
+function untilGone(pid) {
+  const nap = new Int32Array(new SharedArrayBuffer(4));
+  for (let i = 0; i < 500; i++) {
+    let state = 'Z';
+    try { state = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)[0]; } catch { /* it is gone */ }
+    if (state === 'Z') return;
+    Atomics.wait(nap, 0, 0, 20);
+  }
+}
+
 export class Server {
   constructor(config = {}, more = []) {
     this.more = more;
@@ -48,10 +60,13 @@ export class Server {
   end() {
     if (!this.dir) return;
     this.child?.kill('SIGKILL');
+    if (this.child) untilGone(this.child.pid);
     try {
-      process.kill(JSON.parse(fs.readFileSync(path.join(this.workspace, 'run/body.json'), 'utf8')).pid, 'SIGTERM');
+      const { pid } = JSON.parse(fs.readFileSync(path.join(this.workspace, 'run/body.json'), 'utf8'));
+      process.kill(pid, 'SIGTERM');
+      untilGone(pid); // whoever still writes there would keep the folder
     } catch { /* it is gone */ }
-    fs.rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }); // the body may still be leaving
+    fs.rmSync(this.dir, { recursive: true, force: true });
     this.dir = '';
   }
 }

@@ -414,8 +414,8 @@ typedef struct pons_store_ops {
     // As drain, of one thread: waits for what is queued of it, and tells only its failure. Without
     // this op the threads of a store hear of each other's failures at a drain.
     int (*flush)(void *self, const pons_lease *lease, pons_error *err);
-    // Whether calls fail because the store is away for now: it cannot be reached, or it came back
-    // without what had not been synced. Nothing that was synced is lost: release the thread, take
+    // Whether calls fail because the store is away for now: it cannot be reached, its disk is full or
+    // fails, or it came back without what had not been synced. Nothing that was synced is lost: release the thread, take
     // it again until that succeeds, and go on from its head. Without this op a failure is for good.
     bool (*away)(void *self);
 

@@ -7,6 +7,7 @@
 #include "cli/served.h"
 #include "pons/companion.h"
 #include "pons/ext/llm.h"
+#include "pons/log.h"
 #include "pons/module.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@
 enum {
     MS_A_MINUTE = 60000,
     MINUTES_A_DAY = 1440,
+    AGAIN_MS = 500,
     CATCH_UP_DAYS = 31, // a life that stood still for longer leaves out what is older
     DAYS_MAX = 36600,
     LOG_LINES = 40,    // of `log` without --all
@@ -355,9 +357,26 @@ static int live_it(living *l, pons_error *err)
     return rc;
 }
 
+// A store that cannot write (a full disk) is no reason to take the page, and its Stop, away: the life
+// begins again from what is stored until it can.
 static int live_beside(void *user, pons_error *err)
 {
-    return live_it(user, err);
+    living *l = user;
+    const living fresh = *l;
+    for (bool told = false;; told = true) {
+        const int rc = live_it(l, err);
+        if (rc != PONS_EIO || strcmp(err->module, "store") != 0 || stopped) {
+            return rc;
+        }
+        if (!told) {
+            char line[1024];
+            pons_log(PONS_LOG_WARN, "companion", "the life waits for the store: %s",
+                     pons_error_line(err, line, sizeof line));
+        }
+        poll(NULL, 0, AGAIN_MS);
+        *l = fresh;
+        *err = (pons_error)PONS_ERROR_INIT;
+    }
 }
 
 static void leave(void *user)

@@ -107,6 +107,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     signal(SIGINT, on_signal); // before anybody is told that it is ready
     signal(SIGTERM, on_signal);
     signal(SIGHUP, on_signal);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
     s.about = about;
     int rc = cli_config(c, &config, err);
     if (rc >= 0 && !o->policy) {

@@ -298,5 +298,6 @@ void cli_companion_graph(cli_companion *c, pons_serve_graph *ret)
                               .handlers = c->handlers,
                               .n_handlers = 1,
                               .stop = stop,
+                              .let_go = stop,
                               .user = c};
 }

@@ -151,6 +151,13 @@ static void stop(void *user, const char *thread, pons_run *run)
     }
 }
 
+static void let_go(void *user, const char *thread, pons_run *run)
+{
+    const cli_react *r = user;
+    (void)run;
+    cli_follower_forget(r->o.follower, thread);
+}
+
 // ---- begin --------------------------------------------------------------------------------------
 
 static int mark(void *user, const pons_value *args, pons_value **ret, pons_error *err)
@@ -454,5 +461,6 @@ void cli_react_graph(cli_react *r, pons_serve_graph *ret)
                               .handlers = r->handlers,
                               .n_handlers = 1,
                               .stop = stop,
+                              .let_go = let_go,
                               .user = r};
 }

@@ -43,6 +43,7 @@ static int failure(pons_cx *cx, void *user, pons_error *err);
 static void start(void *user, pons_run *run, const char *await_id, const pons_value *request,
                   bool restarted);
 static void stop(void *user, const char *thread, pons_run *run);
+static void let_go(void *user, const char *thread, pons_run *run);
 
 int pons__agent_graph_open(pons_serve *s, pons__agent_graph **ret, pons_error *err)
 {
@@ -94,6 +95,7 @@ void pons__agent_graph_served(pons__agent_graph *g, pons_serve_graph *ret)
                               .handlers = g->handlers,
                               .n_handlers = 1,
                               .stop = stop,
+                              .let_go = let_go,
                               .user = g};
 }
 
@@ -302,6 +304,15 @@ static void stop(void *user, const char *thread, pons_run *run)
     (void)thread;
     if (session) {
         pons__desk_turn_halt(g->s->desk, session);
+    }
+}
+
+static void let_go(void *user, const char *thread, pons_run *run)
+{
+    const pons__agent_graph *g = user;
+    const char *session = pons_get_str(pons_run_get(run, "turn"), "session", NULL);
+    if (session) {
+        pons__desk_turn_leave(g->s->desk, session, thread);
     }
 }
 

@@ -308,12 +308,25 @@ static void end(pons__listener *l, int rc, const pons_error *err)
     free(e);
 }
 
+static bool leaves(pons__listener *l, const char *thread)
+{
+    ear *e = (ear *)l;
+    if (strcmp(e->thread, thread) != 0) {
+        return false;
+    }
+    pons_value_unref(e->question);
+    pons_value_unref(e->end);
+    pons_value_unref(e->told.ids);
+    free(e);
+    return true;
+}
+
 pons__listener *pons__ear_create(pons_serve *s, const char *await, const pons_value *request,
                                  pons__told told)
 {
     pons_error none = PONS_ERROR_INIT;
     ear *e = pons_need_zeroed(1, sizeof *e);
-    e->l = (pons__listener){.hear = hear, .beat = beat, .end = end};
+    e->l = (pons__listener){.hear = hear, .beat = beat, .end = end, .leaves = leaves};
     e->s = s;
     snprintf(e->thread, sizeof e->thread, "%s", pons_get_str(request, "thread", ""));
     snprintf(e->session, sizeof e->session, "%s", pons_get_str(request, "session", ""));

@@ -30,7 +30,7 @@
 #define BEAT_MS      15000
 #define FDS_MAX      24
 
-typedef enum what { SAY, JOIN, ANSWER, HALT, TURN } what;
+typedef enum what { SAY, JOIN, ANSWER, HALT, TURN, LEAVE } what;
 
 typedef struct order { // on the stack of the worker that waits for it, or posted: on the heap
     struct order *next;
@@ -242,8 +242,25 @@ static int turn(session *s, order *o, pons_error *err)
     return join(s, o->listener, err);
 }
 
+// Those who listen for a thread's run, told nothing more, not even that.
+static void forget(pons__listener **list, const char *thread)
+{
+    while (*list) {
+        pons__listener *l = *list, *next = l->next;
+        if (l->leaves && l->leaves(l, thread)) {
+            *list = next;
+        } else {
+            list = &l->next;
+        }
+    }
+}
+
 static void carry_out(session *s, order *o)
 {
+    if (o->what == LEAVE) {
+        forget(&s->listeners, o->text);
+        return;
+    }
     o->rc = open_agent(s, o, &o->err);
     if (o->rc < 0) {
         deaf(o->listener, o->rc, &o->err);
@@ -701,6 +718,36 @@ void pons__desk_turn(pons__desk *d, const char *name, const pons__turn *t, pons_
     o->acts = true;
     o->listener = l;
     post(d, o);
+}
+
+void pons__desk_turn_leave(pons__desk *d, const char *name, const char *thread)
+{
+    order o = {.what = LEAVE, .text = thread};
+    pthread_mutex_lock(&d->mtx);
+    order *waiting = take_later(d, name); // no session has heard it
+    for (order *w = waiting; w; w = w->next) {
+        forget(&w->listener, thread);
+    }
+    session *s = d->sessions;
+    while (s && strcmp(s->name, name) != 0) {
+        s = s->next;
+    }
+    if (s && !d->closing) {
+        push(s, &o);
+        while (!o.done) {
+            pthread_cond_wait(&d->news, &d->mtx);
+        }
+    }
+    pthread_mutex_unlock(&d->mtx);
+    while (waiting) {
+        order *gone = waiting;
+        waiting = gone->next;
+        if (gone->listener) { // another run's, of the same session
+            post(d, gone);
+        } else {
+            free_posted(gone);
+        }
+    }
 }
 
 void pons__desk_turn_halt(pons__desk *d, const char *name)

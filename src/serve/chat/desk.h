@@ -13,6 +13,9 @@ typedef struct pons__listener {
     bool (*beat)(struct pons__listener *l); // now and then; false: it is gone
     // The end: of the turn (rc >= 0), or why there is none. Frees l.
     void (*end)(struct pons__listener *l, int rc, const pons_error *err);
+    // Whoever carries this thread's run does not want to hear any more: frees l, and says nothing. False:
+    // it is another one's. May be NULL.
+    bool (*leaves)(struct pons__listener *l, const char *thread);
 } pons__listener;
 
 int pons__desk_open(pons_serve *s, pons__desk **ret, pons_error *err);
@@ -46,6 +49,8 @@ typedef struct pons__turn {
 } pons__turn;
 void pons__desk_turn(pons__desk *d, const char *session, const pons__turn *t, pons__listener *l);
 void pons__desk_turn_halt(pons__desk *d, const char *session);
+// What listens for this thread's run hears nothing more when this returns; the turn goes on.
+void pons__desk_turn_leave(pons__desk *d, const char *session, const char *thread);
 // Sessions without a turn are opened anew before their next one: the configuration is another.
 void pons__desk_renew(pons__desk *d);
 

@@ -15,6 +15,7 @@
 #define HEADERS_MAX 20
 #define HEADER_MAX  640
 #define DETAIL_MAX  1024
+#define FULL        "disk full" // the stores' word for it
 
 typedef struct headers {
     char text[HEADERS_MAX][HEADER_MAX];
@@ -125,7 +126,10 @@ void pons__reply_fault(pons__request *r, const pons_error *err)
         {PONS_ETIMEOUT, 504}, {PONS_ECLOSED, 503},      {PONS_EENV, 503},
         {PONS_EAGAIN, 503},
     };
-    int status = 500;
+    // A store that cannot write now: the client may come again when there is room.
+    const bool stored = err->status == PONS_EIO && strcmp(err->module, "store") == 0;
+    const bool full = stored && strncmp(err->cause, FULL, strlen(FULL)) == 0;
+    int status = full ? 507 : stored ? 503 : 500;
     for (size_t i = 0; i < sizeof map / sizeof map[0]; i++) {
         status = map[i].rc == err->status ? map[i].status : status;
     }

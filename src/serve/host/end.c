@@ -1,6 +1,5 @@
 // end.c - what is left to be done with a run that has ended, and which graph it was of: for those who
 // end runs, the workers and the host alike.
-#include "pons/log.h"
 #include "pons/memory.h"
 #include "serve/host/keep.h"
 #include "serve/host/parts.h"
@@ -18,15 +17,13 @@ void pons__runhost_doom(pons__runhost *h, const char *thread)
     pthread_mutex_unlock(&h->mtx);
 }
 
-void pons__runhost_ended(pons__runhost *h, const pons__job *j)
+int pons__runhost_ended(pons__runhost *h, const pons__job *j, pons_error *err)
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (pons__kept_end(&h->items, j, j->rollback, &err) < 0) {
-        pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", j->id, err.message);
-    }
-    if (j->temporary) {
+    const int rc = pons__kept_end(&h->items, j, j->rollback, err);
+    if (rc >= 0 && j->temporary) {
         pons__runhost_doom(h, j->thread);
     }
+    return rc;
 }
 
 const pons_serve_graph *pons__runhost_graph(const pons__runhost *h, const char *id)

@@ -19,6 +19,8 @@
 
 enum { LINGER_MS = 60000, TICK_MS = 1000, SETTLE_MS = 10000 };
 
+static void keep_unkept(pons__runhost *h, bool last);
+
 // ---- time ---------------------------------------------------------------------------------------
 
 static void forget_doomed(pons__runhost *h, bool all)
@@ -35,8 +37,12 @@ static void forget_doomed(pons__runhost *h, bool all)
         *at = d->next;
         pthread_mutex_unlock(&h->mtx);
         pons_error err = PONS_ERROR_INIT;
-        if (pons__runhost_thread_delete(h, d->thread, &err) < 0 && err.status != PONS_ENOTFOUND) {
+        const int rc = pons__runhost_thread_delete(h, d->thread, &err);
+        if (rc < 0 && err.status != PONS_ENOTFOUND) {
             pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
+        }
+        if (rc == PONS_EIO && !all) { // when there is room
+            pons__runhost_doom(h, d->thread);
         }
         free(d);
         pthread_mutex_lock(&h->mtx);
@@ -71,6 +77,7 @@ static int64_t tick(void *user)
 {
     pons__runhost *h = user;
     const int64_t next = pons__jobs_tick(&h->queue, pons_wall_ms(&h->s->o.clock));
+    keep_unkept(h, false);
     forget_doomed(h, false);
     call_each(h);
     return next < TICK_MS ? next : TICK_MS;
@@ -87,17 +94,72 @@ static void grow(void *user) // under the queue's lock
 
 // ---- what has ended -----------------------------------------------------------------------------
 
-static void stopped(pons__runhost *h, pons__job *list)
+// The record of a job that ended before it began. One that the store cannot take now is tried again
+// each second: until then a kill of the server would bring the run back.
+static int keep(pons__runhost *h, pons__job *j, pons_error *err)
 {
+    const int rc = pons__runhost_ended(h, j, err);
+    if (rc < 0) {
+        pons__unkept *u = pons_need_zeroed(1, sizeof *u);
+        pons__jobs_ref(&h->queue, j);
+        u->job = j;
+        pthread_mutex_lock(&h->mtx);
+        u->next = h->unkept;
+        h->unkept = u;
+        pthread_mutex_unlock(&h->mtx);
+    }
+    return rc;
+}
+
+static void keep_unkept(pons__runhost *h, bool last)
+{
+    pthread_mutex_lock(&h->mtx);
+    for (bool again = true; h->unkept && again;) {
+        pons__unkept *u = h->unkept;
+        h->unkept = u->next;
+        pthread_mutex_unlock(&h->mtx);
+        pons_error err = PONS_ERROR_INIT;
+        again = pons__runhost_ended(h, u->job, &err) >= 0 || last;
+        pthread_mutex_lock(&h->mtx);
+        if (again) {
+            pons__jobs_unref(&h->queue, u->job);
+            free(u);
+        } else {
+            u->next = h->unkept;
+            h->unkept = u;
+        }
+    }
+    pthread_mutex_unlock(&h->mtx);
+}
+
+// As it is in memory; NULL: the store has it.
+static pons_value *find_unkept(pons__runhost *h, const char *thread, const char *run)
+{
+    pons_value *found = NULL;
+    pthread_mutex_lock(&h->mtx);
+    for (const pons__unkept *u = h->unkept; u && !found; u = u->next) {
+        if (strcmp(u->job->thread, thread) == 0 && strcmp(u->job->id, run) == 0) {
+            found = pons__jobs_look(&h->queue, u->job, NULL);
+        }
+    }
+    pthread_mutex_unlock(&h->mtx);
+    return found;
+}
+
+static int stopped(pons__runhost *h, pons__job *list, pons_error *err)
+{
+    int rc = PONS_OK;
     while (list) {
         pons__job *next = list->next;
         list->next = NULL;
         list->updated_ms = pons_wall_ms(&h->s->o.clock);
-        pons__runhost_ended(h, list);
+        const int kept = keep(h, list, err);
+        rc = rc < 0 ? rc : kept;
         pons__watcher_ended(h->watcher, list->thread, list->id);
         pons__jobs_unref(&h->queue, list);
         list = next;
     }
+    return rc;
 }
 
 // ---- taking a run -------------------------------------------------------------------------------
@@ -177,7 +239,8 @@ int pons__runhost_submit(pons__runhost *h, const pons__ask *a, pons_value **ret,
         pons__jobs_unref(&h->queue, j);
         return rc;
     }
-    stopped(h, gone);
+    pons_error none = PONS_ERROR_INIT;
+    stopped(h, gone, &none);
     pons_autovalue kept = pons__jobs_look(&h->queue, j, NULL);
     json_object_set_new(kept, "due_ms", json_integer(due));
     json_object_set_new(kept, "updated_ms", json_integer(j->created_ms));
@@ -185,7 +248,7 @@ int pons__runhost_submit(pons__runhost *h, const pons__ask *a, pons_value **ret,
     if (rc < 0) {
         pons__jobs_withdraw(&h->queue, j);
     } else if (!pons__jobs_release(&h->queue, j, pons_wall_ms(&h->s->o.clock))) {
-        pons__runhost_ended(h, j); // whoever stopped it was before the store
+        keep(h, j, &none); // whoever stopped it was before the store
     }
     if (rc >= 0) {
         pons__watcher_wake(h->watcher); // it may be due later
@@ -204,8 +267,7 @@ int pons__runhost_cancel(pons__runhost *h, const char *thread, const char *run, 
     pons_autovalue kept = NULL;
     pons_error none = PONS_ERROR_INIT;
     if (pons__jobs_stop(&h->queue, thread, run, rollback, &gone, &none) >= 0) {
-        stopped(h, gone);
-        return PONS_OK;
+        return stopped(h, gone, err);
     }
     return pons__kept_get(&h->items, thread, run, &kept, err);
 }
@@ -288,6 +350,8 @@ int pons__runhost_run(pons__runhost *h, const char *thread, const char *run, pon
             return PONS_OK;
         }
         pons_value_unref(v);
+    } else if ((*ret = find_unkept(h, thread, run))) {
+        return PONS_OK;
     }
     const int rc = taken_back ? PONS_ENOTFOUND : pons__kept_get(&h->items, thread, run, ret, err);
     return rc == PONS_ENOTFOUND
@@ -380,7 +444,7 @@ static void take_up(pons__runhost *h, const pons_value *kept)
         j->updated_ms = now;
         j->error = pons_object("error", json_string("NotFound"), "message",
                                json_sprintf("the graph %s is not served any more", j->graph), NULL);
-        pons__runhost_ended(h, j);
+        keep(h, j, &err);
     } else {
         j->multitask = PONS__MULTITASK_ENQUEUE; // what had to give way has
         j->taken_up = true;
@@ -433,6 +497,7 @@ void pons__runhost_close(pons__runhost *h)
         return;
     }
     pons__runhost_stop(h);
+    keep_unkept(h, true);
     forget_doomed(h, true);
     pons__watcher_close(h->watcher);
     pons__jobs_fini(&h->queue);

@@ -13,6 +13,11 @@ typedef struct pons__doomed { // a thread that goes when nobody follows it any m
     int64_t since_ms;
 } pons__doomed;
 
+typedef struct pons__unkept { // a run that has ended, which the store could not take yet
+    struct pons__unkept *next;
+    pons__job *job; // a reference
+} pons__unkept;
+
 struct pons__runhost {
     pons_serve *s;
     pons_items items;
@@ -22,6 +27,7 @@ struct pons__runhost {
     pthread_t workers[PONS__WORKERS_MAX]; // [queue's lock]
     size_t n_workers;                     // [queue's lock]
     pons__doomed *doomed;                 // [mtx]
+    pons__unkept *unkept;                 // [mtx]
     void (*each)(void *user);             // [mtx] called now and then; NULL: nobody wants it
     void *each_user;                      // [mtx]
     int64_t each_ms, each_at_ms;          // [mtx]
@@ -31,7 +37,8 @@ struct pons__runhost {
 void *pons__worker(void *user);
 // end.c. A thread goes a while after its run's end.
 void pons__runhost_doom(pons__runhost *h, const char *thread);
-// What is left to be done with a job that ended: its record, its followers, its thread.
-void pons__runhost_ended(pons__runhost *h, const pons__job *j);
+// What is left to be done with a job that ended: its record, its followers, its thread. Fails when
+// the store cannot take the record; then nothing is done.
+int pons__runhost_ended(pons__runhost *h, const pons__job *j, pons_error *err);
 
 #endif

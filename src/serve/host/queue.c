@@ -64,7 +64,7 @@ static pons__session *find_or_make(pons__jobs *q, const char *thread)
     return s;
 }
 
-static void drop_mail(pons__mail *m)
+void pons__mail_drop(pons__mail *m)
 {
     while (m) {
         pons__mail *next = m->next;
@@ -84,7 +84,7 @@ static void drop_if_empty(pons__jobs *q, pons__session *s)
         at = &(*at)->next;
     }
     *at = s->next;
-    drop_mail(s->mail);
+    pons__mail_drop(s->mail);
     free(s);
 }
 
@@ -316,6 +316,13 @@ void pons__jobs_ending(pons__jobs *q, pons__session *s, pons__job_state state, p
     pthread_mutex_unlock(&q->mtx);
 }
 
+void pons__jobs_not_ended(pons__jobs *q, const pons__session *s)
+{
+    pthread_mutex_lock(&q->mtx);
+    s->jobs->state = PONS__JOB_RUNNING;
+    pthread_mutex_unlock(&q->mtx);
+}
+
 void pons__jobs_done(pons__jobs *q, pons__session *s, int64_t wall_ms)
 {
     pthread_mutex_lock(&q->mtx);
@@ -324,7 +331,7 @@ void pons__jobs_done(pons__jobs *q, pons__session *s, int64_t wall_ms)
     unref(j);
     s->working = false;
     s->wake = -1;
-    drop_mail(s->mail);
+    pons__mail_drop(s->mail);
     s->mail = NULL;
     s->mail_end = &s->mail;
     make_ready(q, s, wall_ms);
@@ -383,7 +390,7 @@ int pons__jobs_tell(pons__jobs *q, const char *thread, const char *await, pons__
         rc = PONS_OK;
     }
     pthread_mutex_unlock(&q->mtx);
-    drop_mail(m);
+    pons__mail_drop(m);
     return rc;
 }
 
@@ -447,6 +454,13 @@ pons_value *pons__jobs_look(pons__jobs *q, const pons__job *j, bool *ret_gone)
     return v;
 }
 
+void pons__jobs_ref(pons__jobs *q, pons__job *j)
+{
+    pthread_mutex_lock(&q->mtx);
+    j->refs++;
+    pthread_mutex_unlock(&q->mtx);
+}
+
 void pons__jobs_unref(pons__jobs *q, pons__job *j)
 {
     pthread_mutex_lock(&q->mtx);
@@ -480,7 +494,7 @@ void pons__jobs_fini(pons__jobs *q)
                 unref(s->jobs);
                 s->jobs = next;
             }
-            drop_mail(s->mail);
+            pons__mail_drop(s->mail);
             free(s);
         }
     }

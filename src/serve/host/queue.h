@@ -61,6 +61,7 @@ pons__session *pons__jobs_take(pons__jobs *q, int wake);
 // error.
 void pons__jobs_ending(pons__jobs *q, pons__session *s, pons__job_state state, pons_value *error,
                        int64_t wall_ms);
+void pons__jobs_not_ended(pons__jobs *q, const pons__session *s); // it has not, after all
 // The worker has put everything away: the first job leaves, the next one may begin.
 void pons__jobs_done(pons__jobs *q, pons__session *s, int64_t wall_ms);
 typedef enum pons__halt { // why a job is to end before its time
@@ -85,6 +86,8 @@ pons_value *pons__jobs_list(pons__jobs *q, const char *thread);
 // What a job is now, as pons__job_keep gives it; *ret_gone (may be NULL): it has ended, and is to be as
 // if it had never been.
 pons_value *pons__jobs_look(pons__jobs *q, const pons__job *j, bool *ret_gone);
+void pons__jobs_ref(pons__jobs *q, pons__job *j);
 void pons__jobs_unref(pons__jobs *q, pons__job *j); // NULL-safe
+void pons__mail_drop(pons__mail *m);                // a list; NULL-safe
 
 #endif

@@ -10,6 +10,9 @@
 // goes on from its checkpoints; answers that it brought are given again where the same questions are
 // still open. When run.ended is in the log already, only the record was missing.
 //
+// A store that cannot write (a full disk) is waited for: the run is put away as if the server had
+// died here, and gone on with in the same way, again and again until there is room.
+//
 // The server's closing is no end of a run: it stays open in the store, for the next server.
 #include "pons/log.h"
 #include "serve/host/begin.h"
@@ -21,7 +24,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { LEASE_TRIES = 100, LEASE_WAIT_MS = 100 };
+enum { LEASE_TRIES = 100, LEASE_WAIT_MS = 100, AWAY_FIRST_MS = 100, AWAY_MAX_MS = 1600 };
+
+typedef enum went { WENT_TO_ITS_END, WENT_CLOSING, WENT_AWAY } went; // AWAY: the store was
 
 typedef struct carried {
     pons__runhost *h;
@@ -107,8 +112,18 @@ static void join_chunks(pons__mail *m)
     }
 }
 
-static void take_mail(carried *c)
+static bool store_failed(const carried *c, const pons_error *why)
 {
+    const pons_store *s = &c->h->s->o.store;
+    return (s->ops->away && s->ops->away(s->self)) ||
+           (why->status == PONS_EIO &&
+            (strcmp(why->module, "store") == 0 || strcmp(why->module, "graph") == 0));
+}
+
+// What cannot be stored now is not lost: whoever said it says it again to the run that is taken up.
+static int take_mail(carried *c, pons_error *ret_err)
+{
+    int failed = PONS_OK;
     pons__mail *m = pons__jobs_mail(&c->h->queue, c->session, &c->halt);
     while (m) {
         pons_error err = PONS_ERROR_INIT;
@@ -119,12 +134,16 @@ static void take_mail(carried *c)
                        : m->what == PONS__TELL_MESSAGE
                            ? pons_run_message(c->run, m->await, m->value, NULL, &err)
                            : pons_run_custom(c->run, m->await, m->value, &err);
-        if (rc < 0) {
+        if (rc < 0 && store_failed(c, &err)) {
+            *ret_err = err;
+            failed = rc;
+        } else if (rc < 0) {
             pons_log(PONS_LOG_DEBUG, PONS__SERVE, "%s", err.message); // not asked any more
         }
         free(m);
         m = next;
     }
+    return failed;
 }
 
 static void sleep_until(const carried *c, int64_t due_ns)
@@ -146,8 +165,7 @@ static void sleep_until(const carried *c, int64_t due_ns)
 
 static int go(carried *c, pons_error *err)
 {
-    int rc = PONS_OK;
-    take_mail(c);
+    int rc = take_mail(c, err);
     while (rc >= 0 && !c->halt) {
         const pons_run_state state = pons_run_state_get(c->run);
         if (state == PONS_RUN_READY) {
@@ -160,7 +178,8 @@ static int go(carried *c, pons_error *err)
         } else {
             break;
         }
-        take_mail(c);
+        const int heard = take_mail(c, err);
+        rc = rc < 0 ? rc : heard;
     }
     return rc;
 }
@@ -231,17 +250,15 @@ static pons_value *asked(const carried *c)
     return list;
 }
 
-static void tell_ended(carried *c, pons__job_state state, const pons_value *error)
+static int tell_ended(carried *c, pons__job_state state, const pons_value *error, pons_error *err)
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (c->t && pons_thread_emit(c->t, c->graph->ns, PONS__RUN_ENDED,
-                                 pons_object("run_id", json_string(c->job->id), "status",
-                                             json_string(pons__job_word(state)), "error",
-                                             error ? pons_value_ref(error) : NULL, "interrupts",
-                                             asked(c), NULL),
-                                 &err) < 0) {
-        pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, err.message);
-    }
+    return !c->t ? PONS_OK
+                 : pons_thread_emit(c->t, c->graph->ns, PONS__RUN_ENDED,
+                                    pons_object("run_id", json_string(c->job->id), "status",
+                                                json_string(pons__job_word(state)), "error",
+                                                error ? pons_value_ref(error) : NULL, "interrupts",
+                                                asked(c), NULL),
+                                    err);
 }
 
 // From the lease to the last superstep.
@@ -280,38 +297,103 @@ static void put_away(carried *c)
 {
     pons_run_destroy(c->run);
     pons_thread_close(c->t);
+    c->run = NULL;
+    c->t = NULL;
 }
 
-static void carry(carried *c)
+// The store cannot write: nobody of whom the run waits for is to tell it anything any more.
+static went let_go(carried *c, int tries, const pons_error *err)
+{
+    char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_CAUSE_MAX];
+    if (tries == 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s waits for the store: %s", c->job->id,
+                 pons_error_line(err, line, sizeof line));
+    }
+    if (c->run && c->graph->let_go) {
+        c->graph->let_go(c->graph->user, c->job->thread, c->run);
+    }
+    return WENT_AWAY;
+}
+
+// From where the run stands to its end.
+static went carry_on(carried *c, bool again, int tries)
 {
     pons__past was = {0};
     pons_error err = PONS_ERROR_INIT;
     pons_value *error = NULL;
-    int rc = c->job->taken_up ? pons__job_past(c->h->s->o.store, c->job, &was, &err) : PONS_OK;
+    c->halt = PONS__HALT_NOT;
+    int rc = again ? pons__job_past(c->h->s->o.store, c->job, &was, &err) : PONS_OK;
     if (rc >= 0 && was.ended) { // only the record was missing
         pons__jobs_ending(&c->h->queue, c->session, was.state, was.error, wall(c));
-    } else {
-        c->attempt = was.started + 1;
-        rc = rc < 0 ? rc : run(c, was.started > 0, &err);
-        if (c->halt == PONS__HALT_CLOSING) { // the next server goes on
-            put_away(c);
-            pons__jobs_done(&c->h->queue, c->session, wall(c));
-            return;
-        }
-        pons_error none = PONS_ERROR_INIT;
-        if (c->halt == PONS__HALT_STOP || (c->halt == PONS__HALT_ROLLBACK && c->graph->stop)) {
-            cancel_awaits(c);
-        }
-        if (c->halt == PONS__HALT_ROLLBACK && c->run && pons_run_rollback(c->run, &none) < 0) {
-            pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, none.message);
-        }
+        return WENT_TO_ITS_END;
+    }
+    c->attempt = was.started + 1;
+    rc = rc < 0 ? rc : run(c, was.started > 0, &err);
+    if (c->halt == PONS__HALT_CLOSING) { // the next server goes on
+        return WENT_CLOSING;
+    }
+    const bool failed = c->run && pons_run_state_get(c->run) == PONS_RUN_FAILED;
+    if (rc < 0 ? store_failed(c, &err) : failed && store_failed(c, pons_run_error(c->run))) {
+        return let_go(c, tries, rc < 0 ? &err : pons_run_error(c->run));
+    }
+    pons_error why = PONS_ERROR_INIT;
+    if (c->halt == PONS__HALT_STOP || (c->halt == PONS__HALT_ROLLBACK && c->graph->stop)) {
+        cancel_awaits(c);
+    }
+    int told = c->halt == PONS__HALT_ROLLBACK && c->run ? pons_run_rollback(c->run, &why) : PONS_OK;
+    if (told >= 0) {
         const pons__job_state state = outcome(c, rc, &err, &error);
         pons__jobs_ending(&c->h->queue, c->session, state, error, wall(c));
-        tell_ended(c, state, error);
-        put_away(c);
+        told = tell_ended(c, state, error, &why);
     }
-    pons__runhost_ended(c->h, c->job);
-    pons__watcher_ended(c->h->watcher, c->job->thread, c->job->id);
+    if (told < 0 && store_failed(c, &why)) {
+        pons__jobs_not_ended(&c->h->queue, c->session);
+        return let_go(c, tries, &why);
+    }
+    if (told < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, why.message);
+    }
+    return WENT_TO_ITS_END;
+}
+
+// A while, or until the server closes. What was told meanwhile was for a run that is put away.
+static bool wait_for_store(carried *c, int tries)
+{
+    eventfd_t ignored;
+    struct pollfd p = {.fd = c->wake, .events = POLLIN};
+    const int ms = tries < 4 ? AWAY_FIRST_MS << tries : AWAY_MAX_MS;
+    if (poll(&p, 1, ms) > 0) {
+        eventfd_read(c->wake, &ignored);
+    }
+    pons__mail_drop(pons__jobs_mail(&c->h->queue, c->session, &c->halt));
+    return c->halt != PONS__HALT_CLOSING;
+}
+
+// Its record, when the log has its end. A server that closes meanwhile leaves that to the next one.
+static void keep(carried *c)
+{
+    pons_error err = PONS_ERROR_INIT;
+    for (int tries = 0; pons__runhost_ended(c->h, c->job, &err) < 0; tries++) {
+        if (!store_failed(c, &err) || !wait_for_store(c, tries)) {
+            pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, err.message);
+            return;
+        }
+        err = (pons_error)PONS_ERROR_INIT;
+    }
+}
+
+static void carry(carried *c)
+{
+    went w = carry_on(c, c->job->taken_up, 0);
+    for (int tries = 0; w == WENT_AWAY; tries++) {
+        put_away(c);
+        w = wait_for_store(c, tries) ? carry_on(c, true, tries + 1) : WENT_CLOSING;
+    }
+    put_away(c);
+    if (w == WENT_TO_ITS_END) {
+        keep(c);
+        pons__watcher_ended(c->h->watcher, c->job->thread, c->job->id);
+    }
     pons__jobs_done(&c->h->queue, c->session, wall(c));
 }
 

@@ -107,7 +107,12 @@ static void look(pons_serve *s, const pons_value *item, int64_t now)
         return;
     }
     pons_autovalue c = json_copy((pons_value *)(uintptr_t)was);
-    const int began = fire(s, was, &err); // what cannot begin does not begin again each second
+    const int began = fire(s, was, &err); // what cannot begin does not begin again each second,
+    if (began == PONS_EIO) {              // but what the store cannot take stays due
+        pons_log(PONS_LOG_DEBUG, PONS__SERVE, "cron %s: %s", pons_get_str(c, "cron_id", ""),
+                 err.message);
+        return;
+    }
     int rc = next_of(c, now, &next, began < 0 ? &(pons_error)PONS_ERROR_INIT : &err);
     json_object_set_new(c, "next_ms", json_integer(next));
     rc = rc < 0 ? rc : keep(s, c, &err);

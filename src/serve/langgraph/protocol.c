@@ -57,6 +57,10 @@ static void submit(pons__request *r, const pons_value *body)
     pons_autovalue run = NULL;
     const pons_value *id = pons_get(r->body, "id");
     if (pons__lg_submit(r->s, r->args[0], body, &run, &err) < 0) {
+        if (err.status == PONS_EIO) { // no fault of the command's
+            pons__reply_fault(r, &err);
+            return;
+        }
         failed(r, err.status == PONS_ENOTFOUND ? "no_such_run" : "invalid_argument", err.message);
         return;
     }

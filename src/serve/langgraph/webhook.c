@@ -35,6 +35,7 @@ struct pons__webhooks {
     bool has_thread;
     int end; // readable: it is to end
     uint64_t calls;
+    pons_value *owed; // [the thread] {run: what its item is to be, or null: gone}
 };
 
 // ---- whom ---------------------------------------------------------------------------------------
@@ -148,14 +149,44 @@ static int post(pons__webhooks *w, const pons_value *kept)
     return status;
 }
 
+// What the store could not take of a webhook is owed to it: nobody is told again before it has it.
+static int write_down(pons__webhooks *w, const char *run, const pons_value *next)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_items *items = pons__runhost_items(w->s->host);
+    return next ? pons_items_put(items, PONS__HOOKS, run, next,
+                                 &(pons_item_put){.unsearched = true}, &err)
+                : pons_items_delete(items, PONS__HOOKS, run, &err);
+}
+
+static void settle(pons__webhooks *w, const char *run, const pons_value *next)
+{
+    const int rc = write_down(w, run, next);
+    if (rc < 0 && rc != PONS_ENOTFOUND) {
+        json_object_set_new(w->owed, run, next ? pons_value_ref(next) : json_null());
+    }
+}
+
+static void pay(pons__webhooks *w)
+{
+    const char *run;
+    json_t *next;
+    void *rest;
+    json_object_foreach_safe(w->owed, rest, run, next)
+    {
+        const int rc = write_down(w, run, json_is_null(next) ? NULL : next);
+        if (rc >= 0 || rc == PONS_ENOTFOUND) {
+            json_object_del(w->owed, run);
+        }
+    }
+}
+
 static void tell(pons__webhooks *w, const pons_value *item)
 {
     const pons_value *was = pons_get(item, "value");
     const char *run = pons_get_str(was, "run_id", "");
-    const pons_items *items = pons__runhost_items(w->s->host);
     const int64_t now = pons_wall_ms(&w->s->o.clock), tries = pons_get_int(was, "tries", 0) + 1;
-    pons_error err = PONS_ERROR_INIT;
-    if (pons_get_int(was, "again_ms", 0) > now) {
+    if (pons_get_int(was, "again_ms", 0) > now || json_object_get(w->owed, run)) {
         return;
     }
     const int status = post(w, was);
@@ -164,12 +195,12 @@ static void tell(pons__webhooks *w, const pons_value *item)
         return;
     }
     if (told || tries >= TRIES) {
-        pons_items_delete(items, PONS__HOOKS, run, &err);
+        settle(w, run, NULL);
     } else {
         pons_autovalue next = json_copy((pons_value *)(uintptr_t)was);
         json_object_set_new(next, "tries", json_integer(tries));
         json_object_set_new(next, "again_ms", json_integer(now + ((int64_t)AGAIN_MS << tries)));
-        pons_items_put(items, PONS__HOOKS, run, next, &(pons_item_put){.unsearched = true}, &err);
+        settle(w, run, next);
     }
     if (!told) {
         pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: its webhook %s (%d of %d)", run,
@@ -185,6 +216,7 @@ static void *run(void *user)
         pons_error err = PONS_ERROR_INIT;
         size_t i;
         json_t *one;
+        pay(w);
         if (pons_items_search(pons__runhost_items(w->s->host),
                               &(pons_items_query){.prefix = PONS__HOOKS, .limit = -1}, &due,
                               &err) < 0) {
@@ -210,6 +242,7 @@ int pons__webhooks_open(pons_serve *s, pons__webhooks **ret, pons_error *err)
     }
     pons__webhooks *w = pons_need_zeroed(1, sizeof *w);
     w->s = s;
+    w->owed = json_object();
     w->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = s->o.client->open(NULL, NULL, &w->client, err);
     w->has_thread = rc >= 0 && w->end >= 0 && pthread_create(&w->thread, NULL, run, w) == 0;
@@ -236,5 +269,6 @@ void pons__webhooks_close(pons__webhooks *w)
     if (w->end >= 0) {
         close(w->end);
     }
+    pons_value_unref(w->owed);
     free(w);
 }

@@ -116,6 +116,20 @@ void pons__writer_enter(sq *s)
     pons__commitq_enter(&s->q);
 }
 
+// A disk that is full, or fails, may be better soon: then the same commit is taken.
+void pons__sq_note(sq *s, int status)
+{
+    if (status == PONS_OK || status == PONS_EIO) {
+        atomic_store(&s->away, status == PONS_EIO);
+    }
+}
+
+bool pons__sq_away(void *self)
+{
+    sq *s = self;
+    return atomic_load(&s->away);
+}
+
 void pons__writer_leave(sq *s)
 {
     pons__wal_tend(s);
@@ -317,6 +331,7 @@ static void settle(sq *s, commit_request *r, int status)
     if (status) {
         say_what(r);
     }
+    pons__sq_note(s, status);
     pons__commitq_settle(&s->q, r, status);
 }
 

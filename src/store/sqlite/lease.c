@@ -184,6 +184,7 @@ static int take_epoch(sq *s, holding *h, pons_error *err)
             pons__sql_do(&s->w, SQL_ROLLBACK, &ignored);
         }
     }
+    pons__sq_note(s, rc);
     pons__writer_leave(s);
     return rc;
 }

@@ -193,8 +193,11 @@ int pons__sql_step(sql_conn *c, sqlite3_stmt *st, pons_error *err)
     if (code == SQLITE_ROW || code == SQLITE_DONE) {
         return code;
     }
-    pons__sql_fail(c, code, err,
-                   sqlite3_stmt_readonly(st) ? "cannot read the store" : "cannot write the store");
+    // A COMMIT is read-only to SQLite: what it failed at says better what it was about.
+    const bool wrote =
+        (code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_FSYNC;
+    const bool reads = sqlite3_stmt_readonly(st) && !wrote;
+    pons__sql_fail(c, code, err, reads ? "cannot read the store" : "cannot write the store");
     sqlite3_reset(st);
     return code;
 }
@@ -215,6 +218,18 @@ int pons__sql_do(sql_conn *c, sql_id id, pons_error *err)
     return st ? pons__sql_run(c, st, err) : err->status;
 }
 
+// Why the last write to the log failed: errno itself has seen a rollback since.
+static int log_errno(sqlite3 *db)
+{
+    sqlite3_file *f = NULL;
+    int code = 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f) == SQLITE_OK && f &&
+        f->pMethods) {
+        f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &code);
+    }
+    return code;
+}
+
 int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what)
 {
     const cause *found = NULL;
@@ -226,7 +241,10 @@ int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what)
     int status = found ? found->status : PONS_EIO;
     pons_error_set(err, status, "store", "%s", what);
     pons_error_source(err, "%s", c->name);
-    if (found) {
+    const int below = code == SQLITE_IOERR_WRITE ? log_errno(c->db) : 0;
+    if (below == EDQUOT || below == EFBIG) { // a user's share, or a file's: full as well
+        pons_error_cause(err, "disk full (%s)", strerror(below));
+    } else if (found) {
         pons_error_cause(err, "%s (%s)", found->text, found->symbol);
     } else {
         pons_error_cause(err, "%s", c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code));

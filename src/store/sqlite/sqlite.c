@@ -141,6 +141,7 @@ static const pons_store_ops sqlite_ops = {
     .commit_async = pons__commitq_commit_async,
     .drain = pons__commitq_drain,
     .flush = pons__commitq_flush,
+    .away = pons__sq_away,
     .head = pons__sq_head,
     .checkpoint = pons__sq_checkpoint,
     .history = pons__sq_history,

@@ -30,6 +30,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define PONS__APPLICATION_ID 0x706f6e73 // "pons", in the file's header
 
@@ -439,6 +440,7 @@ typedef struct sq {
     word words[WORDS_CACHED]; // [writing]
     int wal_pages;            // [writing] length of the log after the last commit
     int wal_next;             // [writing] length at which it is looked after
+    atomic_bool away;         // the last commit, or taking of a thread, failed for the disk's sake
 
     pthread_mutex_t readers_mtx;
     sql_conn *idle; // [readers_mtx]
@@ -449,6 +451,8 @@ typedef struct sq {
 extern const commit_queue_ops pons__sq_queue_ops;
 void pons__writer_enter(sq *s); // takes `writing`
 void pons__writer_leave(sq *s);
+void pons__sq_note(sq *s, int status); // how a commit, or the taking of a thread, ended
+bool pons__sq_away(void *self);
 int pons__sync_set(sq *s, pons_sync sync, pons_error *err); // [writing], outside a transaction
 int pons__tx_begin(sq *s, pons_error *err);                 // [writing]
 int pons__tx_commit(sq *s, pons_error *err);
