@@ -160,6 +160,30 @@ static void test_doors(void **state)
     assert_int_equal(bench_code(r), 403);
     assert_null(strstr(r, "Access-Control-Allow"));
     free(r);
+    // A token twice, also the right one beside nothing worth having; an origin on two lines.
+    char twice[256];
+    snprintf(twice, sizeof twice, "x-api-key: %s\r\nx-api-key: none\r\n", kept);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/state", NULL, NULL, twice, NULL, false}),
+                     401);
+    snprintf(twice, sizeof twice, "x-api-key: none\r\nx-api-key: %s\r\n", kept);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/state", NULL, NULL, twice, NULL, false}),
+                     401);
+    snprintf(twice, sizeof twice, "Authorization: Bearer %s\r\nAuthorization: Bearer %s\r\n", kept,
+             kept);
+    assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/state", NULL, NULL, twice, NULL, false}),
+                     401);
+    const char *const folds[][2] = {{"", " http://evil.example"},
+                                    {origin + strlen("Origin: "), " .evil.example"},
+                                    {" http://evil.example\r\n", "\tbeside"}};
+    for (size_t i = 0; i < sizeof folds / sizeof folds[0]; i++) {
+        char folded[192];
+        const size_t n = strcspn(folds[i][0], "\r");
+        snprintf(folded, sizeof folded, "Origin: %.*s\r\n%s\r\n", (int)n, folds[i][0], folds[i][1]);
+        r = bench_reply(&b, &(ask){"GET", "/v1/state", NULL, kept, folded, NULL, false});
+        assert_true(bench_code(r) == 403 || bench_code(r) == 400);
+        assert_null(strstr(r, "Access-Control-Allow"));
+        free(r);
+    }
     // The tokens are kept; a file that others may read is refused.
     pons_serve_close(b.serve);
     bench_start(&b);

@@ -53,7 +53,15 @@ static int status(void *user, const char *thread, pons_value **ret, pons_error *
         return rc;
     }
     cli_observe(h->c, OBSERVE_MS, &hello, &telemetry);
-    return pons_status_read(h->store, thread, telemetry, hello, ret, err);
+    rc = pons_status_read(h->store, thread, telemetry, hello, ret, err);
+    if (rc == PONS_ENOTFOUND && strcmp(thread, h->thread) == 0) { // its first commit is to come
+        *err = (pons_error)PONS_ERROR_INIT;
+        rc = pons_status_read(h->store, NULL, telemetry, hello, ret, err);
+        if (rc >= 0) {
+            json_object_set_new(*ret, "thread", json_string(thread));
+        }
+    }
+    return rc;
 }
 
 static int post(const cli_host *h, const char *thread, const char *kind, const pons_value *value,

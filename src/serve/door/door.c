@@ -66,6 +66,11 @@ static bool token(pons__request *r)
     const pons_http_server_ops *http = r->s->http;
     const char *shown = http->header(r->x, "x-api-key");
     const char *authorization = http->header(r->x, "Authorization");
+    if (http->header_count(r->x, "x-api-key") > 1 ||
+        http->header_count(r->x, "Authorization") > 1) {
+        pons__reply_error(r, 401, "one token, not several"); // who reads on may not choose
+        return false;
+    }
     if (authorization) {
         if (strncasecmp(authorization, bearer, sizeof bearer - 1) != 0) {
             pons__reply_error(r, 401, "Authorization is `Bearer TOKEN`");
