@@ -172,15 +172,15 @@ static void test_doors(void **state)
              kept);
     assert_int_equal(bench_status(&b, &(ask){"GET", "/v1/state", NULL, NULL, twice, NULL, false}),
                      401);
-    const char *const folds[][2] = {{"", " http://evil.example"},
-                                    {origin + strlen("Origin: "), " .evil.example"},
-                                    {" http://evil.example\r\n", "\tbeside"}};
+    const char *const folds[] = {
+        "Origin:\r\n http://evil.example",         "Origin: null\r\n .evil",
+        "Origin: http://evil.example\r\n\tbeside", "Origin : http://evil.example",
+        "X: y\r\n Origin: http://evil.example",    "Content-Length : 5"};
     for (size_t i = 0; i < sizeof folds / sizeof folds[0]; i++) {
         char folded[192];
-        const size_t n = strcspn(folds[i][0], "\r");
-        snprintf(folded, sizeof folded, "Origin: %.*s\r\n%s\r\n", (int)n, folds[i][0], folds[i][1]);
+        snprintf(folded, sizeof folded, "%s\r\n", folds[i]);
         r = bench_reply(&b, &(ask){"GET", "/v1/state", NULL, kept, folded, NULL, false});
-        assert_true(bench_code(r) == 403 || bench_code(r) == 400);
+        assert_int_equal(bench_code(r), 400);
         assert_null(strstr(r, "Access-Control-Allow"));
         free(r);
     }

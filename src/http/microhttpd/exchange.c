@@ -87,22 +87,38 @@ static enum MHD_Result refuse_now(pons_http_exchange *x, unsigned status, const 
     return ok;
 }
 
-static enum MHD_Result count_frame(void *user, enum MHD_ValueKind kind, const char *name,
-                                   const char *value)
+typedef struct seen { // of a request's headers
+    int frames;       // that say where the body ends
+    bool odd;
+} seen;
+
+// A space before the colon is part of the name to MHD, and so is a line that goes on with the one before
+// it: what was to be the Origin would not be there. Such a name is no token, or one of these with more
+// behind it.
+static bool is_odd(const char *name)
 {
-    int *n = user;
-    (void)kind;
-    (void)value;
-    *n += strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
-    return MHD_YES;
+    static const char *const guarded[] = {"Host",           "Origin",           "Authorization",
+                                          "x-api-key",      "Content-Type",     "Content-Length",
+                                          "Mcp-Session-Id", "Transfer-Encoding"};
+    const size_t n = strlen(name);
+    bool odd = n == 0 || strspn(name, "!#$%&'*+-.^_`|~0123456789"
+                                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != n;
+    for (size_t i = 0; i < sizeof guarded / sizeof guarded[0]; i++) {
+        const size_t known = strlen(guarded[i]);
+        odd |= n > known && strncasecmp(name, guarded[i], known) == 0;
+    }
+    return odd;
 }
 
-// Two words about where the body ends: a proxy in front may have believed the other one.
-static bool ends_twice(const pons_http_exchange *x)
+static enum MHD_Result see(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    int n = 0;
-    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_frame, &n);
-    return n > 1;
+    seen *s = user;
+    (void)kind;
+    (void)value;
+    s->frames +=
+        strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
+    s->odd |= is_odd(name);
+    return MHD_YES;
 }
 
 static enum MHD_Result begin(pons_http_exchange *x, const char *method)
@@ -114,7 +130,12 @@ static enum MHD_Result begin(pons_http_exchange *x, const char *method)
     if (!x->method) {
         return MHD_NO;
     }
-    if (ends_twice(x)) {
+    seen s = {0};
+    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, see, &s);
+    if (s.odd) {
+        return refuse_now(x, MHD_HTTP_BAD_REQUEST, "a header that is no header");
+    }
+    if (s.frames > 1) { // a proxy in front may have believed the other one
         return refuse_now(x, MHD_HTTP_BAD_REQUEST, "one Content-Length, or one Transfer-Encoding");
     }
     if (length && strtoull(length, NULL, 10) > x->server->o.body_max) {
