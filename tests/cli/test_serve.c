@@ -99,6 +99,79 @@ static void killed_in_the_midst_nothing_is_lost(void **state)
     bench_close(&b);
 }
 
+static void run_line(const serve_at *a, char *line)
+{
+    char *path = strchr(line, ' '), *want = strrchr(line, ' ');
+    *path++ = '\0';
+    want[0] = '\0';
+    want++;
+    for (size_t n = strlen(path); n > 0 && path[n - 1] == ' '; n--) {
+        path[n - 1] = '\0';
+    }
+    char *body = strchr(path, ' ');
+    if (body) {
+        *body++ = '\0';
+    }
+    const bool stops = strcmp(path, "/stop") == 0 || strcmp(path, "/ping") == 0;
+    const int fd = serve_ask(a, stops ? a->stop_port : a->port, line, path,
+                             "Accept: application/json, text/event-stream\r\n", body ? body : "");
+    const bool stream = strcmp(want, "stream") == 0;
+    char *head = serve_hear(fd, stream ? "\ndata:" : "\r\n\r\n"); // a stream has no end
+    if (atoi(head + strlen("HTTP/1.1 ")) != (stream ? 200 : atoi(want)) ||
+        (stream && !strstr(head, "text/event-stream"))) {
+        fail_msg("docs/serve.md: %s %s %s, not %s: %s", line, path, body ? body : "", want, head);
+    }
+    if (!stream) { // the next one comes when this has been answered
+        free(serve_hear(fd, NULL));
+    }
+    free(head);
+    close(fd);
+}
+
+static void the_document_is_true(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"GET ", "POST ", "PUT ", "PATCH ", "DELETE "};
+    bench b;
+    proc p = {0};
+    char line[1024], words[256], path[160], role[16];
+    int n = 0;
+    bench_open(&b);
+    snprintf(words, sizeof words, SERVE FAST " --llm script:%s",
+             bench_file(&b, "script.yaml",
+                        "replies:\n- when: {messages.-1.content: {contains: hello}}\n  repeat: "
+                        "true\n  content: hello there\n"));
+    bench_start(&b, &p, NULL, words);
+    serve_at a = serve_ready(&b, &p);
+    serve_must(&a, a.port, "GET", "/v1/state", "", 200, "\"thread\":\"main\""); // from the first
+    bench_await(&p, "telemetry", NULL, NULL);
+    snprintf(path, sizeof path, "%s/run/serve.token", b.workspace);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    do {
+        assert_int_equal(fscanf(f, "%15s %64s", role, a.token), 2);
+    } while (strcmp(role, "admin") != 0);
+    fclose(f);
+    f = fopen(PONS_SOURCE_DIR "/docs/serve.md", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+            if (strncmp(line, methods[i], strlen(methods[i])) == 0) {
+                run_line(&a, line);
+                n++;
+                break;
+            }
+        }
+    }
+    fclose(f);
+    assert_in_range(n, 40, 100);
+    bench_signal(&p, SIGTERM);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 // A program that opens pages gets a file that only its owner reads, not an address with a token.
 static void open_opens_the_page(void **state)
 {
@@ -203,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_goal_over_http_reaches_the_wheels, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_midst_nothing_is_lost, bench_teardown),
+        cmocka_unit_test_teardown(the_document_is_true, bench_teardown),
         cmocka_unit_test_teardown(open_opens_the_page, bench_teardown),
         cmocka_unit_test_teardown(a_certificate_of_its_own, bench_teardown),
         cmocka_unit_test_teardown(bad_words_are_refused, bench_teardown),

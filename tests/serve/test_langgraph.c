@@ -2,6 +2,7 @@
 // run, that a stream which is cut at any event goes on with the next one, that a server's end is not a
 // run's, and what becomes of a second run on a thread that is at work.
 #include "pons/buf.h"
+#include "serve/door/route.h"
 #include "serve/langgraph/schedule.h"
 #include "serve/langgraph/shape.h"
 #include "serve/langgraph_bench.h"
@@ -645,6 +646,54 @@ static void test_the_document(void **state)
     lg_close(&t);
 }
 
+// A star of a route is one segment of a line's path, which a query or a space ends.
+static bool is_example(const pons__route *row, const char *line)
+{
+    const size_t n = strlen(row->method);
+    if (strncmp(line, row->method, n) != 0 || line[n] != ' ') {
+        return false;
+    }
+    const char *at = line + n + 1, *want = row->path;
+    while (*want) {
+        if (*want == '*') {
+            const size_t segment = strcspn(at, "/? \n");
+            if (segment == 0) {
+                return false;
+            }
+            at += segment;
+            want++;
+        } else if (*at++ != *want++) {
+            return false;
+        }
+    }
+    return strchr("? \n", *at) != NULL;
+}
+
+// The lines of docs/http.md run here, those of docs/serve.md against the program (cli/test_serve.c).
+static void test_every_route_has_an_example(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"/docs/http.md", "/docs/serve.md"};
+    char path[512], line[1024];
+    for (size_t t = 0; pons__serve_tables[t]; t++) {
+        for (const pons__route *row = pons__serve_tables[t]; row->path; row++) {
+            bool there = false;
+            for (size_t i = 0; i < 2 && !there; i++) {
+                snprintf(path, sizeof path, "%s%s", PONS_SOURCE_DIR, files[i]);
+                FILE *f = fopen(path, "r");
+                assert_non_null(f);
+                while (!there && fgets(line, sizeof line, f)) {
+                    there = is_example(row, line);
+                }
+                fclose(f);
+            }
+            if (!there) {
+                fail_msg("%s %s has no example", row->method, row->path);
+            }
+        }
+    }
+}
+
 // ---- who may ------------------------------------------------------------------------------------
 
 static const struct {
@@ -1010,6 +1059,7 @@ int main(void)
         cmocka_unit_test(test_subgraphs),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_runs_of_their_own),
+        cmocka_unit_test(test_every_route_has_an_example),
         cmocka_unit_test(test_the_document),
         cmocka_unit_test(test_every_route_has_its_doors),
         cmocka_unit_test(test_bodies_without_sense),
