@@ -6,7 +6,7 @@
 //   lanes.STORE.pair      sessions/s: claimed by one call, ended by another
 //   lanes.STORE.chained   sessions/s: ended by the call that claims the lane's next
 //   lanes.STORE.stuck     %: by how much the pairs of others are slower, while one lane with 50,000 sessions
-//                         is held by somebody who hangs
+//                         is held by somebody who hangs, than in a store without it at the same time
 //   lanes.notify          ms: a session enqueued in one process's store, claimed by another that waits, p99
 #include "bench.h"
 #include "bench_postgres.h"
@@ -18,7 +18,16 @@
 
 #include <poll.h>
 
-enum { SESSIONS = 4000, LANES = 100, STUCK = 50000, BATCH = 1000, NOTICES = 300, RAW = 4000 };
+enum {
+    SESSIONS = 4000,
+    LANES = 100,
+    STUCK = 50000,
+    BATCH = 1000,
+    NOTICES = 300,
+    RAW = 4000,
+    PIECES = 41,
+    PIECE = 200
+};
 
 static char dir[200];
 
@@ -97,12 +106,12 @@ static double chained(pons_lanes l, int n)
     return n / (bench_now_s() - from);
 }
 
-static double raw_sqlite(void)
+static double raw_sqlite(int turn)
 {
     char path[400];
     sqlite3 *db = NULL;
     sqlite3_stmt *st = NULL;
-    snprintf(path, sizeof path, "%s/raw.db", dir);
+    snprintf(path, sizeof path, "%s/raw%d.db", dir, turn);
     if (sqlite3_open(path, &db) != SQLITE_OK ||
         sqlite3_exec(db,
                      "PRAGMA page_size=2048; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
@@ -139,32 +148,39 @@ static double better(double a, double b)
     return a > b ? a : b;
 }
 
-// By turns, so that whoever else uses the machine slows each of them.
-static void stuck(const char *store, pons_lanes l)
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Two stores that differ by the stuck lane alone, by turns in small pieces, so that whoever else uses the machine
+// slows both: the middle one of the pieces' ratios.
+static void stuck(const char *store, pons_lanes l, const char *other_url)
 {
     char name[64];
-    double alone = 0, beside = 0;
+    double slower[PIECES];
+    pons_store s;
+    pons_lanes with;
     pons_error err = PONS_ERROR_INIT;
     got g = {.n = 0};
-    const pons_session_claim how = {.runner = "hangs"};
-    put(l, "free", SESSIONS * 2, LANES);
-    alone = pairs(l, SESSIONS);
-    put(l, "stuck", STUCK, 1);
     const char *const lane = "stuck-0";
-    const pons_session_claim its = {.runner = how.runner, .lanes = &lane, .n_lanes = 1};
-    bench_must(l.ops->claim(l.self, &its, take, &g, &err), &err);
-    beside = pairs(l, SESSIONS);
-    for (int i = 0; i < 2; i++) { // again, each
-        char what[16];
-        snprintf(what, sizeof what, "more%d", i);
-        put(l, what, SESSIONS, LANES);
-        if (i == 0) {
-            beside = better(beside, pairs(l, SESSIONS));
-        }
+    const pons_session_claim its = {.runner = "hangs", .lanes = &lane, .n_lanes = 1};
+    bench_must(pons_store_open(other_url, &s, &err), &err);
+    s.ops->lanes(s.self, &with);
+    put(with, "stuck", STUCK, 1);
+    bench_must(with.ops->claim(with.self, &its, take, &g, &err), &err);
+    put(l, "free", PIECES * PIECE, LANES);
+    put(with, "free", PIECES * PIECE, LANES);
+    for (int i = 0; i < PIECES; i++) { // who is first changes too
+        const double a = pairs(i % 2 ? l : with, PIECE), b = pairs(i % 2 ? with : l, PIECE);
+        slower[i] = i % 2 ? a / b : b / a;
     }
-    bench_must(l.ops->cancel(l.self, "stuck-1", (pons_bytes){"", 0}, &err), &err);
+    bench_must(with.ops->cancel(with.self, "stuck-1", (pons_bytes){"", 0}, &err), &err);
+    pons_store_close(&s);
+    qsort(slower, PIECES, sizeof *slower, by_value);
     snprintf(name, sizeof name, "lanes.%s.stuck", store);
-    bench_print(name, (alone / beside - 1) * 100, "%");
+    bench_print(name, (slower[PIECES / 2] - 1) * 100, "%");
 }
 
 static void rates(const char *store, pons_lanes l, bool sqlite)
@@ -174,7 +190,7 @@ static void rates(const char *store, pons_lanes l, bool sqlite)
     for (int i = 0; i < 3; i++) { // the best of three turns of each
         char what[16];
         snprintf(what, sizeof what, "p%d", i);
-        raw = better(raw, sqlite && i == 0 ? raw_sqlite() : sqlite ? 0 : raw_commits(l));
+        raw = better(raw, sqlite ? raw_sqlite(i) : raw_commits(l));
         put(l, what, SESSIONS, LANES);
         pair = better(pair, pairs(l, SESSIONS));
         snprintf(what, sizeof what, "c%d", i);
@@ -224,7 +240,7 @@ static void notices(pons_lanes l)
     pons_store_close(&other);
 }
 
-static void bench_of(const char *store, const char *url, int argc, char **argv)
+static void bench_of(const char *store, const char *url, const char *other, int argc, char **argv)
 {
     pons_store s;
     pons_lanes l;
@@ -235,26 +251,31 @@ static void bench_of(const char *store, const char *url, int argc, char **argv)
     if (strcmp(store, "postgres") == 0 && bench_wants(argc, argv, "lanes.notify")) {
         notices(l);
     }
-    rates(store, l, strcmp(store, "sqlite") == 0);
+    snprintf(name, sizeof name, "lanes.%s", store);
+    if (bench_wants(argc, argv, name)) {
+        rates(store, l, strcmp(store, "sqlite") == 0);
+    }
     snprintf(name, sizeof name, "lanes.%s.stuck", store);
     if (bench_wants(argc, argv, name)) {
-        stuck(store, l);
+        stuck(store, l, other);
     }
     pons_store_close(&s);
 }
 
 int main(int argc, char **argv)
 {
-    char path[400];
+    char path[400], other[400];
     pons_value_init();
     bench_folder(dir, sizeof dir);
     snprintf(path, sizeof path, "%s/lanes.db", dir);
+    snprintf(other, sizeof other, "%s/other.db", dir);
     if (bench_wants(argc, argv, "lanes.sqlite")) {
-        bench_of("sqlite", path, argc, argv);
+        bench_of("sqlite", path, other, argc, argv);
     }
     if ((bench_wants(argc, argv, "lanes.postgres") || bench_wants(argc, argv, "lanes.notify")) &&
         server_start(dir)) {
-        bench_of("postgres", server_url(), argc, argv);
+        server_database("other");
+        bench_of("postgres", server_url(), server_url_of("other", other, sizeof other), argc, argv);
         server_stop();
     }
     bench_remove(dir);

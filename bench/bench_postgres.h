@@ -56,12 +56,25 @@ static inline void server_stop(void)
           server.home);
 }
 
+static inline const char *server_url_of(const char *database, char *url, size_t cap)
+{
+    snprintf(url, cap, "postgresql:///%s?host=%s&user=pons", database, server.home);
+    return url;
+}
+
 // Of its database; static storage.
 static inline const char *server_url(void)
 {
     static char url[400];
-    snprintf(url, sizeof url, "postgresql:///postgres?host=%s&user=pons", server.home);
-    return url;
+    return server_url_of("postgres", url, sizeof url);
+}
+
+static inline void server_database(const char *name) // one more
+{
+    if (shell("%s/createdb -h '%s' -U pons %s", server.bin, server.home, name) != 0) {
+        fprintf(stderr, "bench: no database %s\n", name);
+        exit(1);
+    }
 }
 
 #endif

@@ -24,10 +24,11 @@
 #define NO_ALIASES    "aliases and anchors are not supported"
 #define TWO_DOCUMENTS "more than one document"
 
-enum { DEPTH_MAX = 64, NODES_FIRST = 64 };
+enum { DEPTH_MAX = 64, NODES_FIRST = 64, KEYS_FEW = 24, CHUNK = 4096 };
 
-struct pons_tree_texts { // keys and faults: freed with the tree
+struct pons_tree_texts { // keys and faults, one behind the other: freed with the tree
     struct pons_tree_texts *next;
+    size_t used, cap;
     char text[];
 };
 
@@ -37,8 +38,10 @@ typedef struct frame {
     size_t key_start, key_end;
     uint32_t key_line, key_column;
     const char *key_fault;
-    bool bad_key; // a collection where a key should be
-    json_t *seen; // the keys so far, of a map
+    bool bad_key;              // a collection where a key should be
+    const char *few[KEYS_FEW]; // the keys so far, of a map
+    size_t n_few;
+    json_t *seen; // all of them, when there are more
 } frame;
 
 typedef struct reader {
@@ -206,7 +209,8 @@ static int check_text(const char *text, size_t len, pons_error *err)
     uint32_t line = 1, column = 1;
     const char *what = len > TEXT_MAX ? "larger than 16 MiB" : NULL;
     for (size_t i = 0; i < len && !what;) {
-        const size_t n = pons_utf8_sequence(text + i, len - i);
+        const bool plain = (unsigned char)text[i] < 0x80;
+        const size_t n = plain ? 1 : pons_utf8_sequence(text + i, len - i);
         what = n == 0 ? "not UTF-8" : text[i] == '\0' ? "a zero byte" : NULL;
         if (what) {
             break;
@@ -365,6 +369,30 @@ static int add(reader *r, pons_node n, size_t *ret)
     return PONS_OK;
 }
 
+static bool is_seen(const frame *f)
+{
+    for (size_t i = 0; !f->seen && i < f->n_few; i++) {
+        if (strcmp(f->few[i], f->key) == 0) {
+            return true;
+        }
+    }
+    return f->seen && json_object_get(f->seen, f->key);
+}
+
+static bool add_seen(frame *f)
+{
+    if (!f->seen && f->n_few < KEYS_FEW) {
+        f->few[f->n_few++] = f->key;
+        return true;
+    }
+    bool ok = f->seen || (f->seen = json_object());
+    for (size_t i = 0; ok && i < f->n_few; i++) {
+        ok = json_object_set_new(f->seen, f->few[i], json_true()) == 0;
+    }
+    f->n_few = 0;
+    return ok && json_object_set_new(f->seen, f->key, json_true()) == 0;
+}
+
 static int take_key(reader *r, struct fy_event *ev, pons__span text)
 {
     frame *f = top(r);
@@ -379,9 +407,9 @@ static int take_key(reader *r, struct fy_event *ev, pons__span text)
     if (!f->key) {
         return no_memory(r->err);
     }
-    if (!f->key_fault && json_object_get(f->seen, f->key)) {
+    if (!f->key_fault && is_seen(f)) {
         f->key_fault = fault_of(r, "the key '", text, "' is given twice");
-    } else if (json_object_set_new(f->seen, f->key, json_true()) < 0) {
+    } else if (!add_seen(f)) {
         return no_memory(r->err);
     }
     f->key_start = at.start;
@@ -483,8 +511,11 @@ static int take_collection(reader *r, struct fy_event *ev, pons_node_kind kind)
     const int rc = add(r, n, &at);
     if (rc == PONS_OK) {
         frame *f = &r->frames[r->depth++];
-        *f = (frame){.node = at, .seen = map ? json_object() : NULL};
-        return map && !f->seen ? no_memory(r->err) : PONS_OK;
+        f->node = at;
+        f->key = f->key_fault = NULL;
+        f->bad_key = false;
+        f->n_few = 0;
+        f->seen = NULL;
     }
     return rc;
 }
@@ -521,16 +552,22 @@ static int end_collection(reader *r, struct fy_event *ev)
 // NULL: no memory.
 static const char *keep(reader *r, const char *text, size_t len)
 {
-    struct pons_tree_texts *t = malloc(sizeof *t + len + 1);
-    if (!t) {
-        r->no_memory = true;
-        return NULL;
+    struct pons_tree_texts *t = r->t.texts;
+    if (!t || t->cap - t->used <= len) {
+        const size_t cap = len < CHUNK ? CHUNK : len + 1;
+        t = malloc(sizeof *t + cap);
+        if (!t) {
+            r->no_memory = true;
+            return NULL;
+        }
+        *t = (struct pons_tree_texts){.next = r->t.texts, .cap = cap};
+        r->t.texts = t;
     }
-    memcpy(t->text, text, len);
-    t->text[len] = '\0';
-    t->next = r->t.texts;
-    r->t.texts = t;
-    return t->text;
+    char *to = t->text + t->used;
+    memcpy(to, text, len);
+    to[len] = '\0';
+    t->used += len + 1;
+    return to;
 }
 
 // BEFORE what AFTER, cut where it is long.

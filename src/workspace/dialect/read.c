@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE "workspace"
+#define WHERE       "workspace"
+#define TELLING_MAX 100 // records that are asked for the dialect
 
 static void set_dialect(pons_ws_doc *d);
 
@@ -20,7 +21,8 @@ static int check_text(const char *text, size_t len, const char *name, pons_error
 {
     uint32_t line = 1, column = 1;
     for (size_t i = 0; i < len;) {
-        const size_t n = pons_utf8_sequence(text + i, len - i);
+        const bool plain = (unsigned char)text[i] < 0x80;
+        const size_t n = plain ? 1 : pons_utf8_sequence(text + i, len - i);
         if (n == 0 || text[i] == '\0') {
             pons_error_set(err, PONS_EINVAL, WHERE, n ? "a zero byte" : "not UTF-8");
             pons_error_source(err, "%s:%u:%u", name, line, column);
@@ -94,7 +96,7 @@ static void set_dialect(pons_ws_doc *d)
             score[k] += here && (p->map[k] == d->lists[i].map || d->lists[i].single);
         }
     }
-    for (size_t i = 0; d->data && i < d->n; i++) {
+    for (size_t i = 0; d->data && i < d->n && i < TELLING_MAX; i++) {
         for (int k = PONS_WS_PAOS1; k < PONS_WS_DIALECTS && d->entries[i].raw; k++) {
             score[k] += 2 * pons__ws_record_resembles(d->entries[i].kind, (pons_ws_dialect)k,
                                                       d->entries[i].raw);

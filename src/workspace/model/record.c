@@ -294,6 +294,24 @@ void pons__ws_record_fill(pons_value *into, const pons_value *from)
     }
 }
 
+// As pons__ws_path_remove, of a value whose members are somebody else's too: those on the way are copied.
+static void remove_shared(pons_value *v, const char *path)
+{
+    char name[64];
+    const char *rest = step(path, name);
+    pons_value *inner = rest ? json_object_get(v, name) : NULL;
+    pons_value *own = json_is_object(inner) ? json_copy(inner) : NULL;
+    if (own) {
+        remove_shared(own, rest);
+    }
+    if (own && json_object_size(own) > 0) {
+        json_object_set(v, name, own);
+    } else if (!rest || own) {
+        json_object_del(v, name);
+    }
+    json_decref(own);
+}
+
 // One field out of `rest`, into `out`; false: what and path say why.
 static bool take_field(const ws_field *f, const pons_value *raw, pons_value *rest, pons_value *out,
                        bool all_names, char what[WS_WHAT_MAX], char path[64])
@@ -307,7 +325,7 @@ static bool take_field(const ws_field *f, const pons_value *raw, pons_value *res
         if (!v) {
             continue;
         }
-        snprintf(path, 64, "%s", name);
+        copy_name(path, name, strlen(name));
         pons_value *is = field_read(f, name, less, v, what);
         if (!is || (have && !json_equal(is, have))) {
             if (is) {
@@ -319,8 +337,8 @@ static bool take_field(const ws_field *f, const pons_value *raw, pons_value *res
         }
         json_decref(have);
         have = is;
-        snprintf(first, sizeof first, "%s", name);
-        pons__ws_path_remove(rest, name);
+        copy_name(first, name, strlen(name));
+        remove_shared(rest, name);
     }
     if (!have && f->preset) {
         have = json_string(f->preset);
@@ -347,7 +365,7 @@ static pons_value *read_fields(ws_kind kind, const pons_value *raw, bool all_nam
                  k->name);
         return NULL;
     }
-    pons_value *rest = json_deep_copy(raw), *out = json_object();
+    pons_value *rest = json_copy((json_t *)(uintptr_t)raw), *out = json_object();
     for (size_t i = 0; i < k->n_fields; i++) {
         if (!take_field(&k->fields[i], raw, rest, out, all_names, what, path)) {
             json_decref(rest);
@@ -383,7 +401,7 @@ static void written_name(const ws_field *f, pons_ws_dialect d, char ret[64])
 pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_value *value)
 {
     const ws_kind_info *k = pons__ws_kind_of(kind);
-    pons_value *rest = json_deep_copy(value), *out = json_object();
+    pons_value *rest = json_copy((json_t *)(uintptr_t)value), *out = json_object();
     char name[64];
     for (size_t i = 0; i < k->n_fields; i++) {
         const ws_field *f = &k->fields[i];
@@ -391,7 +409,7 @@ pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_va
         if (v) {
             written_name(f, d, name);
             pons__ws_path_set(out, name, field_write(f, d, v));
-            pons__ws_path_remove(rest, f->name);
+            remove_shared(rest, f->name);
         }
     }
     pons__ws_record_fill(out, rest);
@@ -521,9 +539,11 @@ int pons__ws_record_resembles(ws_kind kind, pons_ws_dialect d, const pons_value 
     for (size_t i = 0; i < k->n_fields; i++) {
         const ws_field *f = &k->fields[i];
         written_name(f, d, name);
-        n += strcmp(name, f->name) != 0 && pons__ws_path_get(raw, name) != NULL;
-        const char *s = json_string_value(pons__ws_path_get(raw, name));
-        n += d == PONS_WS_PAOS2 && f->type == WS_REF && s && strstr(s, SCHEME);
+        const bool refers = d == PONS_WS_PAOS2 && f->type == WS_REF;
+        const bool other = strcmp(name, f->name) != 0; // than in the first dialect
+        const pons_value *v = refers || other ? pons__ws_path_get(raw, name) : NULL;
+        const char *s = refers ? json_string_value(v) : NULL;
+        n += (other && v) + (s && strstr(s, SCHEME));
     }
     return n;
 }
