@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { EACH = 2 }; // actions, sessions of a round
+enum { EACH = 2, ROUNDS = 30 }; // actions, sessions of a round; rounds of a battery
 
 typedef struct kind { // of watchdogs
     const char *name, *command, *file, *record;
@@ -90,14 +90,14 @@ static int started(bench *b)
     return (int)json_object_size(once);
 }
 
-static void expect_all(bench *b, const kind *k, int round, long at)
+static void expect_all(bench *b, const kind *k, long at)
 {
     pons_ws_doc *d = NULL;
     pons_error err = PONS_ERROR_INIT;
     assert_int_equal(pons_ws_load(PONS_WS_BY_PERSON, b->workspace, k->which, &d, &err), PONS_OK);
     for (int i = 0; i < EACH; i++) {
         char id[32];
-        snprintf(id, sizeof id, "k%d-%d", round, i);
+        snprintf(id, sizeof id, "k%ld-%d", at, i);
         const pons_ws_record *r = pons_ws_find(d, k->record, id);
         const char *is = r ? pons_get_str(r->value, "status", "") : "lost";
         if (strcmp(is, k->ends) != 0) {
@@ -115,7 +115,7 @@ static void expect_all(bench *b, const kind *k, int round, long at)
 static bool dies_at(bench *b, const kind *k, int round, long at)
 {
     proc p = {0};
-    k->put(b, round);
+    k->put(b, (int)at);
     killer kill_it = {.at = at};
     bench_start(b, &p, NULL, k->command);
     if (!killer_run(&kill_it, p.pid)) {
@@ -136,7 +136,7 @@ static bool dies_at(bench *b, const kind *k, int round, long at)
         bench_must_exit(&p, 0);
         bench_free(&p);
     }
-    expect_all(b, k, round, at);
+    expect_all(b, k, at);
     const int n = started(b);
     if (n != EACH * (round + 1)) {
         fail_msg("the %s killed before call %ld: the body did %d, not %d", k->name, at, n,
@@ -145,40 +145,61 @@ static bool dies_at(bench *b, const kind *k, int round, long at)
     return died;
 }
 
+typedef struct world { // a workspace, and a body that goes on
+    bench b;
+    proc body;
+    int round;
+} world;
+
+static void world_open(world *w)
+{
+    *w = (world){.round = 0};
+    bench_open(&w->b);
+    assert_int_equal(bench_run(&w->b, "onboard"), 0);
+    put(&w->b, "TARGETS.md",
+        "# Mine\n\n```yaml\ntargets:\n  - {id: t1, type: sim, backend: kinematic}\n```\n");
+    put(&w->b, "SKILLS.md",
+        "# Mine\n\n```yaml\nskills:\n  - {id: wait, runtime: BuiltinRuntime}\n```\n");
+    bench_start(&w->b, &w->body, NULL, "body --driver kinematic --seed 3 --speed 20 --json");
+    for (int i = 0; i < 1000 && !bench_body_pid(&w->b); i++) {
+        bench_rest(10);
+    }
+}
+
+static void world_close(world *w)
+{
+    bench_signal(&w->body, SIGTERM);
+    bench_finish(&w->body);
+    bench_free(&w->body);
+    bench_close(&w->b);
+}
+
 static void at_each_call(const kind *k)
 {
     const char *every = getenv("PONS_KILL_EVERY");
     const uint32_t stride = every && atoi(every) > 0 ? (uint32_t)atoi(every) : 24;
     const uint64_t seed = 20261123;
     pons_rand r;
-    bench b;
-    proc body = {0};
+    world w = {.round = 0};
     long at = 1;
-    int round = 0;
+    int deaths = 0;
+    bool more = true;
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // it cannot look under a tracer
     pons_rand_seed(&r, seed);
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard"), 0);
-    put(&b, "TARGETS.md",
-        "# Mine\n\n```yaml\ntargets:\n  - {id: t1, type: sim, backend: kinematic}\n```\n");
-    put(&b, "SKILLS.md",
-        "# Mine\n\n```yaml\nskills:\n  - {id: wait, runtime: BuiltinRuntime}\n```\n");
-    bench_start(&b, &body, NULL, "body --driver kinematic --seed 3 --speed 20 --json");
-    for (int i = 0; i < 1000 && !bench_body_pid(&b); i++) {
-        bench_rest(10);
+    world_open(&w);
+    while (more) {
+        if (w.round == ROUNDS) {
+            world_close(&w);
+            world_open(&w);
+        }
+        more = dies_at(&w.b, k, w.round++, at);
+        deaths += more;
+        at += !more ? 0 : stride == 1 ? 1 : 1 + (long)pons_rand_below(&r, 2 * stride - 1);
     }
-    while (dies_at(&b, k, round, at)) {
-        at += stride == 1 ? 1 : 1 + (long)pons_rand_below(&r, 2 * stride - 1);
-        round++;
-    }
-    print_message("%s, seed %llu: %d deaths up to call %ld, %d started, 0 lost, 0 repeated\n",
-                  k->name, (unsigned long long)seed, round, at, started(&b));
-    const bool any = round > 0;
-    bench_signal(&body, SIGTERM);
-    bench_finish(&body);
-    bench_free(&body);
-    bench_close(&b);
-    if (!any) {
+    print_message("%s, seed %llu: %d deaths up to call %ld, 0 lost, 0 repeated\n", k->name,
+                  (unsigned long long)seed, deaths, at);
+    world_close(&w);
+    if (!deaths) {
         skip(); // nobody may trace here
     }
 }

@@ -275,11 +275,8 @@ static char *content(const char *path)
         "SELECT lane, priority, order_ms, sid FROM session INDEXED BY session_next WHERE state=0"
         " ORDER BY lane, priority, order_ms, sid",
         "SELECT due_ms, sid FROM session INDEXED BY session_due WHERE state=1 ORDER BY due_ms, sid",
-        "SELECT state, lane, sid FROM session INDEXED BY session_live WHERE state<3"
-        " ORDER BY state, lane, sid",
         "SELECT head_priority, head_order, head, name FROM lane INDEXED BY lane_ready"
         " WHERE head<>0 AND running=0 ORDER BY head_priority, head_order, head, name",
-        "SELECT owner, name FROM lane INDEXED BY lane_owner WHERE running<>0 ORDER BY owner, name",
         "SELECT term, doc FROM temp.v ORDER BY term, doc"};
     sqlite3 *db = NULL;
     pons_buf b = PONS_BUF_INIT;

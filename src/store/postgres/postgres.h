@@ -137,7 +137,10 @@
     X(SESSION_LIST, "SELECT " SQL_SESSION " FROM pons.session WHERE seq>$1::int8"                  \
                     " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \
                     " ORDER BY seq LIMIT $4::int8")                                                \
-    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM pons.session WHERE state<3 AND seq>$1::int8"      \
+    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM pons.session WHERE seq IN"                        \
+                    " (SELECT seq FROM pons.session WHERE state=0 UNION ALL"                       \
+                    " SELECT seq FROM pons.session WHERE state=1 UNION ALL"                        \
+                    " SELECT running FROM pons.lane WHERE running<>0) AND seq>$1::int8"            \
                     " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \
                     " ORDER BY seq LIMIT $4::int8")                                                \
     X(RUNNER_BEAT, "INSERT INTO pons.runner(name,beats) VALUES($1::text,1)"                        \

@@ -61,7 +61,6 @@ static const char *const steps[] = {
     " data bytea NOT NULL, note bytea NOT NULL DEFAULT '');"
     "CREATE INDEX session_next ON pons.session(lane,priority,order_ms,seq) WHERE state=0;"
     "CREATE INDEX session_due ON pons.session(due_ms) WHERE state=1;"
-    "CREATE INDEX session_live ON pons.session(seq) WHERE state<3;"
     "CREATE TABLE pons.lane(name text COLLATE \"C\" PRIMARY KEY, head int8 NOT NULL DEFAULT 0,"
     " head_priority int8 NOT NULL DEFAULT 0, head_order int8 NOT NULL DEFAULT 0,"
     " running int8 NOT NULL DEFAULT 0, owner text COLLATE \"C\" NOT NULL DEFAULT '',"
@@ -69,7 +68,6 @@ static const char *const steps[] = {
     " autovacuum_vacuum_threshold=2000);"
     "CREATE INDEX lane_ready ON pons.lane(head_priority,head_order,head)"
     " WHERE head<>0 AND running=0;"
-    "CREATE INDEX lane_owner ON pons.lane(owner) WHERE running<>0;"
     "CREATE TABLE pons.runner(name text COLLATE \"C\" PRIMARY KEY, beats int8 NOT NULL)"
     " WITH (fillfactor=50);",
 };

@@ -72,8 +72,8 @@ static const char *const rules[] = {
     " WHERE type='index' AND name='effect_id')",
     "SELECT 'the index of the items'' ends is lost' WHERE NOT EXISTS(SELECT 1 FROM sqlite_master"
     " WHERE type='index' AND name='item_expires')",
-    "WITH w(name) AS (VALUES('session_next'),('session_due'),('session_live'),('lane_ready'),"
-    "('lane_owner')) SELECT 'the index '||name||' of lanes is lost' FROM w WHERE name NOT IN"
+    "WITH w(name) AS (VALUES('session_next'),('session_due'),('lane_ready'))"
+    " SELECT 'the index '||name||' of lanes is lost' FROM w WHERE name NOT IN"
     " (SELECT name FROM sqlite_master WHERE type='index')",
     "SELECT 'the full-text index of items does not fit them' WHERE"
     " (SELECT sum(pons_words(doc,term)) FROM temp.item_vocab) IS NOT"

@@ -50,7 +50,8 @@
     " tokenize='ascii', detail=none, columnsize=0);"                                               \
     "CREATE TABLE note(key INTEGER PRIMARY KEY, data BLOB NOT NULL, sum);"
 
-// Of the fifth: lanes. What may be claimed, and what a lane has next, is found from an index's end.
+// Of the fifth: lanes. What may be claimed, and what a lane has next, is found from an index's end. What runs
+// is found by the lanes, which are few: another index would be written with each claim.
 #define LANE_TABLES                                                                                \
     "CREATE TABLE session(sid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, lane TEXT NOT NULL,"   \
     " priority INTEGER NOT NULL, order_ms INTEGER NOT NULL, state INTEGER NOT NULL,"               \
@@ -58,13 +59,11 @@
     " due_ms INTEGER NOT NULL, data BLOB NOT NULL, note BLOB NOT NULL, sum);"                      \
     "CREATE INDEX session_next ON session(lane, priority, order_ms, sid) WHERE state=0;"           \
     "CREATE INDEX session_due ON session(due_ms) WHERE state=1;"                                   \
-    "CREATE INDEX session_live ON session(state, lane) WHERE state<3;"                             \
     "CREATE TABLE lane(name TEXT PRIMARY KEY, head INTEGER NOT NULL,"                              \
     " head_priority INTEGER NOT NULL, head_order INTEGER NOT NULL, running INTEGER NOT NULL,"      \
     " owner TEXT NOT NULL, epoch INTEGER NOT NULL, sum) WITHOUT ROWID;"                            \
     "CREATE INDEX lane_ready ON lane(head_priority, head_order, head)"                             \
     " WHERE head<>0 AND running=0;"                                                                \
-    "CREATE INDEX lane_owner ON lane(owner) WHERE running<>0;"                                     \
     "CREATE TABLE runner(name TEXT PRIMARY KEY, beats INTEGER NOT NULL) WITHOUT ROWID;"
 
 // A new file is made in the newest schema at once: the steps would make SQLite write each table's

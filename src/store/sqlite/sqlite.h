@@ -189,7 +189,10 @@ static inline int64_t key_seq(int64_t key)
     X(SESSION_GET, "SELECT " SQL_SESSION " FROM session WHERE id=?1")                              \
     X(SESSION_LIST, "SELECT " SQL_SESSION " FROM session WHERE sid>?1 AND (?2>>state)&1"           \
                     " AND (?3 IS NULL OR lane=?3) ORDER BY sid LIMIT ?4")                          \
-    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM session INDEXED BY session_live WHERE state<3"    \
+    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM session WHERE sid IN"                             \
+                    " (SELECT sid FROM session INDEXED BY session_next WHERE state=0 UNION ALL"    \
+                    " SELECT sid FROM session INDEXED BY session_due WHERE state=1 UNION ALL"      \
+                    " SELECT running FROM lane WHERE running<>0)"                                  \
                     " AND sid>?1 AND (?2>>state)&1 AND (?3 IS NULL OR lane=?3)"                    \
                     " ORDER BY sid LIMIT ?4")                                                      \
     X(SESSION_NEXT, "SELECT sid, priority, order_ms FROM session WHERE lane=?1 AND state=0"        \

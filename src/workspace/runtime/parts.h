@@ -14,9 +14,10 @@
 #include "pons/runtime.h"
 #include "workspace/runtime/policy.h"
 
-#define RT_WHY_MAX   400
-#define RT_ID_MAX    PONS_NAME_MAX
-#define RT_CHUNK_MAX 64 // actions of one answer
+#define RT_WHY_MAX      400
+#define RT_ID_MAX       PONS_NAME_MAX
+#define RT_CHUNK_MAX    64    // actions of one answer
+#define RT_PAUSE_MAX_MS 72000 // between two attempts: 60 s, and 20 % of scatter
 
 // Why something cannot be, or did not come about; code NULL: it can, it did.
 typedef struct rt_refusal {

@@ -195,6 +195,18 @@ static void watch_others(pons_runtime *r)
     free(w.at);
 }
 
+// A pause is noted by the wall clock, as another watchdog may have to end it. One that is longer than any pause
+// is of a clock that was set back since: it is over.
+static void wake(pons_runtime *r, int64_t wall_ms)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_lanes *l = &r->o.lanes;
+    int rc = l->ops->wake(l->self, wall_ms, &r->due_ms, &err);
+    while (rc >= 0 && r->due_ms > pons_later_ms(wall_ms, RT_PAUSE_MAX_MS)) {
+        rc = l->ops->wake(l->self, r->due_ms, &r->due_ms, &err);
+    }
+}
+
 static void look(pons_runtime *r, int64_t now)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -213,7 +225,7 @@ static void look(pons_runtime *r, int64_t now)
     }
     const int64_t wall = pons_wall_ms(&r->o.clock);
     if (r->claims || (r->due_ms && wall >= r->due_ms)) {
-        r->o.lanes.ops->wake(r->o.lanes.self, wall, &r->due_ms, &err);
+        wake(r, wall);
         r->claims = true;
     }
 }
