@@ -55,6 +55,13 @@ int pons__session_check_end(const pons_session_end *end, pons_error *err)
     return rc ? rc : check_bytes(end->note, end->id, err);
 }
 
+int pons__session_check_reclaim(const char *gone, const char *runner, pons_error *err)
+{
+    int rc = pons__session_check_word(gone, "runner", err);
+    rc = rc ? rc : pons__session_check_word(runner, "runner", err);
+    return rc || strcmp(gone, runner) != 0 ? rc : pons__session_alive(err, gone);
+}
+
 int pons__session_not_found(pons_error *err, const char *id)
 {
     return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no session %s", id);

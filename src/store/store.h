@@ -61,6 +61,7 @@ int pons__note_changed(pons_error *err, const char *thread);
 int pons__session_check(const pons_session_row *row, pons_error *err);
 int pons__session_check_rows(const pons_session_row *rows, size_t n, pons_error *err);
 int pons__session_check_end(const pons_session_end *end, pons_error *err);
+int pons__session_check_reclaim(const char *gone, const char *runner, pons_error *err);
 int pons__session_check_word(const char *word, const char *what, pons_error *err); // an id, a name
 int pons__session_not_found(pons_error *err, const char *id);
 int pons__session_exists(pons_error *err, const char *id);

@@ -24,6 +24,8 @@ static struct shared {                 // of all processes
 
 static const char *url;
 static int sessions;
+static useconds_t
+    work_us; // PONS_LANES_WORK_US: what a session takes, so that more lives share them
 
 static int64_t now_ms(void)
 {
@@ -104,6 +106,7 @@ static void end_one(pons_lanes l, const char *self, own *o, held *h)
 {
     pons_error err = PONS_ERROR_INIT;
     const held was = *h;
+    usleep(work_us);
     const pons_session_end end = {.id = was.id,
                                   .epoch = was.epoch,
                                   .state = PONS_SESSION_SUCCEEDED,
@@ -227,6 +230,7 @@ static void restart_until_done(const char *where, int n)
     int lives = 0, kills = 0, stops = 0;
     memset(shared, 0, sizeof *shared);
     sessions = n;
+    work_us = getenv("PONS_LANES_WORK_US") ? (useconds_t)atoi(getenv("PONS_LANES_WORK_US")) : 0;
     url = where;
     fill();
     for (int i = 0; i < RUNNERS; i++) {

@@ -1,15 +1,17 @@
 // test_place_editors.c - programs that others edit with: one that breaks the syntax for a minute, two at the
-// same time, one that goes on from its own text, a program that syncs; and a process that is stopped while
-// it has a file. Time is the test's own.
+// same time, one that goes on from its own text, a program that syncs; a process that is stopped while
+// it has a file; a disk that is full. Time is the test's own.
 #include "unit.h"
 #include "workspace/ws_help.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -418,6 +420,45 @@ static void half_of_a_late_text_is_put_aside(void **state)
     folder_close(&f);
 }
 
+// Nothing can be written: what is there stays so, what is asked for fails, and all of it counts afterwards, once.
+static void a_disk_that_is_full(void **state)
+{
+    (void)state;
+    folder f;
+    struct rlimit was;
+    pons_error err = PONS_ERROR_INIT;
+    folder_open(&f, false);
+    assert_int_equal(set(&f, "a2", "running"), PONS_OK);
+    char *text = get(&f, "ACTION.md"), *more = with_action(text, "e1");
+    put(&f, "ACTION.md", more);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = was.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    const int looked = pons_ws_place_look(f.place, PONS_WS_ACTION, &err);
+    const int changed = set(&f, "a2", "completed");
+    const int again = set(&f, "a2", "completed");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    assert_int_equal(looked, PONS_EIO);
+    assert_int_equal(changed, PONS_EIO);
+    assert_int_equal(again, PONS_EIO);
+    assert_string_equal(f.commands, "");
+    assert_string_equal(status(&f, "a2"), "running");
+    char *is = get(&f, "ACTION.md");
+    assert_string_equal(is, more);
+    free(is);
+    look(&f);
+    assert_int_equal(set(&f, "a2", "completed"), PONS_OK);
+    assert_string_equal(f.commands, "e1 ->pending;");
+    is = get(&f, "ACTION.md");
+    assert_non_null(strstr(is, "e1"));
+    assert_non_null(strstr(is, TAIL));
+    free(is);
+    free(text);
+    free(more);
+    folder_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +469,7 @@ int main(void)
         cmocka_unit_test(who_is_stopped_holds_nobody_up),
         cmocka_unit_test(a_late_edit_waits_for_a_file_that_can_be_read),
         cmocka_unit_test(half_of_a_late_text_is_put_aside),
+        cmocka_unit_test(a_disk_that_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -516,11 +516,7 @@ static int mem_reclaim(void *self, const char *gone, int64_t beats, const char *
 {
     mem *m = self;
     session_list got = {0};
-    int rc = pons__session_check_word(gone, "runner", err);
-    rc = rc ? rc : pons__session_check_word(runner, "runner", err);
-    if (!rc && strcmp(gone, runner) == 0) {
-        rc = pons__session_alive(err, gone);
-    }
+    int rc = pons__session_check_reclaim(gone, runner, err);
     if (rc) {
         return rc;
     }
