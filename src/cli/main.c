@@ -93,6 +93,7 @@ int main(int argc, char **argv)
     hold_standard_fds();
     umask(077); // what pons writes is its user's
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
     pons_value_init();
     pons_memory_of_a_process();
     pons_log_configure(NULL);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -146,6 +147,46 @@ static void a_joined_body_is_started_again_as_it_was(void **state)
     bench_close(&b);
 }
 
+// A limit on the size of files stands for a disk that is full while the robot drives: the brain ends with
+// one line that says so and the drive with it; once there is room it is resumed, by a goal of its own.
+static void a_file_that_may_not_grow_ends_a_run_with_its_reason(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    struct rlimit r;
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "run --json --thread t --driver kinematic --seed 3 --speed 5 去厨房");
+    bench_await(&p, "effect", "state", "accepted");
+    assert_int_equal(prlimit(p.pid, RLIMIT_FSIZE, NULL, &r), 0);
+    r.rlim_cur = 4096;
+    assert_int_equal(prlimit(p.pid, RLIMIT_FSIZE, &r, NULL), 0);
+    bench_must_exit(&p, 3);
+    char *err = bench_stderr(&p);
+    if (!strstr(err, "pons: store: cannot commit to thread t [pons.db]")) {
+        fail_msg("it said “%s”", err);
+    }
+    free(err);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    pons_autovalue rows = bench_ledger(&b);
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        if (strcmp(pons_get_str(row, "state", ""), "started") == 0) {
+            const char *id = pons_get_str(row, "goal_id", "");
+            assert_int_equal(bench_ledger_count(&b, id, "started"), 1);
+        }
+    }
+    assert_int_equal(bench_ledger_count(&b, NULL, "canceled"), 1);
+    bench_end_body(&b);
+    bench_close(&b);
+}
+
 static void the_rules_carry_on_without_the_model(void **state)
 {
     (void)state;
@@ -188,6 +229,8 @@ int main(void)
         cmocka_unit_test_teardown(kill_and_resume_until_done, bench_teardown),
         cmocka_unit_test_teardown(a_killed_body_leaves_an_unknown_outcome, bench_teardown),
         cmocka_unit_test_teardown(a_joined_body_is_started_again_as_it_was, bench_teardown),
+        cmocka_unit_test_teardown(a_file_that_may_not_grow_ends_a_run_with_its_reason,
+                                  bench_teardown),
         cmocka_unit_test_teardown(the_rules_carry_on_without_the_model, bench_teardown),
     };
     pons_value_init();

@@ -151,7 +151,6 @@ int cmd_body(cli *c, pons_error *err)
     o.for_run = for_run != NULL;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
     if (!for_run && isatty(STDERR_FILENO)) {
         cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", driver, world_name, c->run_dir);
     }
