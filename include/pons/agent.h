@@ -113,6 +113,10 @@ typedef struct pons_agent_options {
     size_t n_middleware;
     pons_agent_judge_fn judge; // NULL: no critic
     void *judge_user;
+    // The value of a name in a step's precondition or query_world (pons_plan_look_in has the form);
+    // PONS_ENOTFOUND. NULL: nothing is known, and a precondition refuses its step.
+    int (*look)(void *user, const char *name, pons_value **ret, pons_error *err);
+    void *look_user;
     // What a model should know of here and now (the date, the place, the folder), a text that is put
     // behind each prompt: the agent's once a turn, the others' at each request. Malloced; NULL: nothing.
     // Loop thread; never blocks. May be NULL.
@@ -160,8 +164,12 @@ int pons_agent_compact(pons_agent *a, pons_error *err);
 // says), null: not known; prompt_tokens: of the newest request, as the server counted, null: it did
 // not; conversation_tokens: an estimate; model_calls: of this turn. New reference.
 pons_value *pons_agent_budget(const pons_agent *a);
+// A dangerous call whose arguments or preview have more bytes is refused: what is asked can be shown
+// whole.
+#define PONS_AGENT_QUESTION_MAX 16384
 // A person's answer: {action: "approve" | "edit" | "reject", reason?, args?, steps?, title?,
-// answer?}. id NULL: to the one question that is open. PONS_ENOTPENDING; PONS_EINVAL for an edit
+// always?, answer?}. always, with approve: this is not asked again in this session, for these arguments
+// ("call", true) or whatever they are ("tool", not of commands). id NULL: to the one question that is open. PONS_ENOTPENDING; PONS_EINVAL for an edit
 // that pons_agent_answer_check refuses and PONS_ETIMEOUT for a yes that comes too late: the
 // question stays as it was.
 int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, pons_error *err);
@@ -170,8 +178,15 @@ int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, p
 // confirmation has nothing to edit. PONS_EINVAL with what is wrong. Any thread.
 int pons_agent_answer_check(const pons_value *question, const pons_value *answer, pons_error *err);
 // The open questions: [{id, request_id, type: "plan_approval" | "tool_approval" |
-// "step_confirmation" | "question", …}]. New reference.
+// "step_confirmation" | "question", …}]; of a call also preview? {kind: "command" | "diff" | …, text}.
+// New reference.
 pons_value *pons_agent_questions(const pons_agent *a);
+
+// What a session has been allowed for good: [{id, tool, input?, at_ms}], input: for these arguments
+// alone. The caller's. Whether the session runs or not; any thread.
+int pons_agent_allowed(pons_store store, const char *thread, pons_value **ret, pons_error *err);
+// Takes one of them back: from the next call on it is asked about. PONS_ENOTFOUND.
+int pons_agent_revoke(pons_store store, const char *thread, const char *id, pons_error *err);
 
 // Does what there is to do and returns: 1 when something was done, 0, or an error of the engine
 // (the store, the lease). A turn that fails is an outcome, not an error.
@@ -216,6 +231,9 @@ int pons_robot_tools_judge(void *self, const char *tool, const pons_value *args,
                            const pons_plan_step *step, pons_verdict **ret, pons_error *err);
 // {connected, robot, world}: what query_world says; new reference.
 pons_value *pons_robot_tools_status(void *self);
+// An agent's look; user is the pons_tools' self. robot's members, bare and under "robot"; the world's
+// under "world": as the brain has them.
+int pons_robot_tools_look(void *self, const char *name, pons_value **ret, pons_error *err);
 
 // ---- memory tools -------------------------------------------------------------------------------
 

@@ -352,6 +352,16 @@ void pons_plan_cursor_from_value(const pons_value *v, pons_plan_cursor *ret);
 // PONS_EPARKED: somebody is waited for; plan->status tells whether for a confirmation.
 int pons_plan_run_step(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *ops,
                        pons_error *err);
+// One step of a plan that is executed, from where it stands to its end, for who decides himself what
+// comes after it: what pons_plan_run_step does with the step in hand. PONS_OK: it is settled, and where
+// a person refused it the plan is cancelled. PONS_EPARKED.
+int pons_plan_carry_out(pons_plan *p, pons_plan_step *step, pons_plan_cursor *c,
+                        const pons_plan_ops *ops, pons_error *err);
+// What a step is to ask (prompt, question or text of its parameters, else its confirmation_message, its
+// description, its action), to say (text, message, content; NULL: nothing), or to look for (query;
+// NULL, but of query_knowledge: question, text, its description, its action). Every runner of plans
+// reads a step by this. Borrowed from the call.
+const char *pons_plan_call_words(const pons_plan_call *c);
 // Until the plan is completed, failed or cancelled, or parks. A failed step ends the plan: the
 // steps that did not run become skipped. A step that a person refuses is skipped, and the plan is
 // cancelled.

@@ -22,6 +22,7 @@
 //   config.c       graph_config.yaml: defaults, faults with positions
 #include "pons/agent.h"
 
+#include "agent/allowed.h"
 #include "agent/compact.h"
 #include "agent/config.h"
 #include "agent/context.h"
@@ -364,6 +365,13 @@ int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, p
         return pons_error_set(err, PONS_ETIMEOUT, PONS__AGENT,
                               "nobody answered in time: the question counts as refused");
     }
+    const pons_value *always = pons_get(answer, "always");
+    if (always && !json_is_false(always)) { // kept before the call runs
+        const int kept = pons__allow(a, question, always, err);
+        if (kept < 0) {
+            return kept;
+        }
+    }
     return pons_run_answer(a->run, await, pons_value_ref(answer), err);
 }
 
@@ -383,12 +391,42 @@ static bool too_late(const pons_agent *a, const char *await)
     return false;
 }
 
+static int check_always(const pons_value *question, const pons_value *answer,
+                        const pons_value *always, pons_error *err)
+{
+    const char *scope = json_string_value(always);
+    const bool tool = scope && strcmp(scope, "tool") == 0;
+    const char *kind = pons_get_str(pons_get(question, "preview"), "kind", "");
+    if (strcmp(pons_get_str(answer, "action", ""), "approve") != 0 ||
+        strcmp(pons_get_str(question, "type", ""), "tool_approval") != 0) {
+        return pons_error_set(err, PONS_EINVAL, PONS__AGENT,
+                              "always goes with the approval of a call alone");
+    }
+    if (!json_is_true(always) && !tool && !(scope && strcmp(scope, "call") == 0)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__AGENT,
+                              "always: expected \"call\" (these arguments) or \"tool\"");
+    }
+    if (tool && (strcmp(kind, "command") == 0 ||
+                 strcmp(pons_get_str(question, "tool", ""), "terminal") == 0)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__AGENT,
+                              "a command is allowed word for word: always \"call\"");
+    }
+    return PONS_OK;
+}
+
 int pons_agent_answer_check(const pons_value *question, const pons_value *answer, pons_error *err)
 {
     const char *type = pons_get_str(question, "type", "");
     if (!json_is_object(answer)) {
         return pons_error_set(err, PONS_EINVAL, PONS__AGENT,
                               "an answer is {action: approve, edit or reject, …}");
+    }
+    const pons_value *always = pons_get(answer, "always");
+    if (always && !json_is_false(always)) {
+        const int rc = check_always(question, answer, always, err);
+        if (rc < 0) {
+            return rc;
+        }
     }
     if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0) {
         return PONS_OK;

@@ -5,21 +5,19 @@
 //   rate_limit  at most so many model calls a minute: a call beyond that waits its turn
 //   redact      replaces secrets in what a model is sent, in what tools say and in what is shown
 #include "agent/providers.h"
+#include "agent/redact.h"
 #include "agent/shown.h"
 #include "pons/agent.h"
 #include "pons/buf.h"
 #include "pons/log.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE        "middleware"
-#define NAMES_MAX    128
-#define PATTERNS_MAX 64
-#define MINUTE_MS    60000
-#define RATE_MAX     10000
-#define MATCHES_MAX  10000 // replacements in one text
+#define WHERE     "middleware"
+#define NAMES_MAX 128
+#define MINUTE_MS 60000
+#define RATE_MAX  10000
 static const char HIDDEN[] = "[redacted]";
 
 static int bad_options(pons_error *err, const char *name, const char *why);
@@ -137,55 +135,10 @@ static int rate_before(void *user, const pons_agent_call *call, pons_value **req
 
 // ---- redact -------------------------------------------------------------------------------------
 
-typedef struct redact {
-    regex_t patterns[PATTERNS_MAX];
-    size_t n;
-} redact;
-
-// Keys as the usual services make them, and what stands behind a telling name.
-static const char *const usual[] = {
-    "sk-[A-Za-z0-9_-]{16,}",
-    "gh[pousr]_[A-Za-z0-9]{20,}",
-    "AKIA[0-9A-Z]{16}",
-    "xox[abprs]-[A-Za-z0-9-]{10,}",
-    "Bearer [A-Za-z0-9._~+/-]{16,}=*",
-    "eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]+",
-    "-----BEGIN [A-Z ]*PRIVATE KEY-----",
-};
-
-// The text with every match replaced; NULL when there is none. The caller frees.
-static char *redacted(const redact *r, const char *text)
-{
-    char *now = NULL;
-    for (size_t i = 0; i < r->n; i++) {
-        const char *from = now ? now : text;
-        pons_autobuf out = PONS_BUF_INIT;
-        regmatch_t m;
-        const char *at = from;
-        int matches = 0;
-        while (matches < MATCHES_MAX &&
-               regexec(&r->patterns[i], at, 1, &m, at == from ? 0 : REG_NOTBOL) == 0 &&
-               m.rm_eo > m.rm_so) {
-            pons_buf_bytes(&out, at, (size_t)m.rm_so);
-            pons_buf_str(&out, HIDDEN);
-            at += m.rm_eo;
-            matches++;
-        }
-        if (matches == 0) {
-            continue;
-        }
-        pons_buf_str(&out, at);
-        free(now);
-        now = pons_buf_take(&out, NULL);
-        now = now ? now : strdup(HIDDEN);
-    }
-    return now;
-}
-
-static pons_value *redact_value(const redact *r, const pons_value *v)
+static pons_value *redact_value(const pons__redact *r, const pons_value *v)
 {
     if (json_is_string(v)) {
-        char *text = redacted(r, json_string_value(v));
+        char *text = pons__redacted(r, json_string_value(v));
         pons_value *s = text ? json_string(text) : pons_value_ref(v);
         free(text);
         return s ? s : json_string(HIDDEN);
@@ -236,45 +189,12 @@ static void redact_after(void *user, const pons_agent_call *call, pons_value **a
 
 static char *redact_shown(void *user, const char *text)
 {
-    return redacted(user, text);
+    return pons__redacted(user, text);
 }
 
 static void redact_close(void *user)
 {
-    redact *r = user;
-    for (size_t i = 0; i < r->n; i++) {
-        regfree(&r->patterns[i]);
-    }
-    free(r);
-}
-
-static int redact_open(const pons_value *options, redact **ret, pons_error *err)
-{
-    const pons_value *more = pons_get(options, "patterns");
-    const size_t n_usual = sizeof usual / sizeof *usual;
-    redact *r = calloc(1, sizeof *r);
-    if (!r) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for redact");
-    }
-    int rc = PONS_OK;
-    if (more && (!json_is_array(more) || json_array_size(more) + n_usual > PATTERNS_MAX)) {
-        rc = bad_options(err, "redact", "patterns: expected a list of expressions");
-    }
-    for (size_t i = 0; i < n_usual + json_array_size(more) && rc >= 0; i++) {
-        const char *text =
-            i < n_usual ? usual[i] : json_string_value(json_array_get(more, i - n_usual));
-        if (!text || regcomp(&r->patterns[r->n], text, REG_EXTENDED) != 0) {
-            rc = bad_options(err, "redact", "patterns: not a POSIX extended regular expression");
-        } else {
-            r->n++;
-        }
-    }
-    if (rc < 0) {
-        redact_close(r);
-        return rc;
-    }
-    *ret = r;
-    return PONS_OK;
+    pons__redact_close(user);
 }
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -330,9 +250,9 @@ int pons_agent_middleware_open(const char *name, const pons_value *options, cons
         m = (pons_agent_middleware){
             .name = "rate_limit", .before = rate_before, .close = free, .user = r};
     } else if (strcmp(name, "redact") == 0) {
-        redact *r = NULL;
+        pons__redact *r = NULL;
         rc = check_options(name, options, "patterns", err);
-        rc = rc < 0 ? rc : redact_open(options, &r, err);
+        rc = rc < 0 ? rc : pons__redact_open(pons_get(options, "patterns"), &r, err);
         m = (pons_agent_middleware){.name = "redact",
                                     .before = redact_before,
                                     .after = redact_after,

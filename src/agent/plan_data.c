@@ -282,7 +282,7 @@ bool pons__agent_plan_begin_next(pons_agent *a, pons_cx *cx, pons_value *pending
 void pons__agent_plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan *p)
 {
     pons_error ignored = PONS_ERROR_INIT;
-    bool skipped = false, last_ok = false;
+    bool skipped = false, failed = false;
     for (size_t i = 0; i < p->n_steps; i++) {
         pons_plan_step *s = &p->steps[i];
         if (s->status == PONS_STEP_PENDING) {
@@ -290,11 +290,10 @@ void pons__agent_plan_end(pons_agent *a, pons_cx *cx, pons_value *pending, pons_
             say_step(a, cx, pending, p, s);
         }
         skipped = skipped || s->status == PONS_STEP_SKIPPED;
-        last_ok = s->status == PONS_STEP_SUCCESS ||
-                  (last_ok && s->status == PONS_STEP_SKIPPED); // what came last, of what ran
+        failed = failed || s->status == PONS_STEP_FAILED;
     }
-    if (p->status == PONS_PLAN_EXECUTING) {
-        pons_plan_move(p, last_ok && !skipped ? PONS_PLAN_COMPLETED : PONS_PLAN_FAILED, &ignored);
+    if (p->status == PONS_PLAN_EXECUTING) { // one with a failed step is never completed
+        pons_plan_move(p, !failed && !skipped ? PONS_PLAN_COMPLETED : PONS_PLAN_FAILED, &ignored);
     } else if (p->status == PONS_PLAN_CREATED || p->status == PONS_PLAN_APPROVED) {
         pons_plan_move(p, PONS_PLAN_CANCELLED, &ignored);
     }

@@ -306,11 +306,12 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
     const bool ok = p->steps[at].status == PONS_STEP_SUCCESS;
     const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
     const bool stopped = outcome && strcmp(outcome, "stopped") == 0;
+    const bool refused = p->status == PONS_PLAN_CANCELLED; // by a person, in the step
     const bool full =
         pons__agent_plan_executed(p) >= pons__cfg_int(a->config, "nodes.executor.max_steps");
     const bool spent = json_integer_value(pons_cx_get(cx, "turn_calls")) >=
                        pons__cfg_int(a->config, "settings.model_calls");
-    if (!stopped && !full && !spent && !(left == 0 && ok) && left != 1 &&
+    if (!stopped && !refused && !full && !spent && !(left == 0 && ok) && left != 1 &&
         !(ok && pons__cfg_bool(a->config, "nodes.replanner.skip_on_success"))) {
         rc = decide(a, cx, p, &decision, err);
     }
@@ -322,7 +323,8 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
     }
     if (rc >= 0) {
         pons__agent_plan_go_on(a, cx, pending, data, p, past,
-                               stopped                         ? "the user stopped it"
+                               stopped   ? "the user stopped it"
+                               : refused ? json_string_value(pons_cx_get(cx, "step_response"))
                                : strcmp(action, "finish") == 0 ? (*reason ? reason : "it is done")
                                                                : NULL,
                                update);

@@ -19,7 +19,7 @@
 #include "agent/context.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
-#include "agent/prompts.h"
+#include "agent/plan_step.h"
 #include "agent/providers.h"
 #include "agent/registry.h"
 #include "agent/session.h"
@@ -32,8 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESPONSE_MAX 4000 // characters of a step's response that later steps see
-#define SQUEEZES_MAX 5    // times that a server may find a conversation too long
+#define SQUEEZES_MAX 5 // times that a server may find a conversation too long
 
 static int think(pons_cx *cx, void *user, pons_error *err);
 static int act(pons_cx *cx, void *user, pons_error *err);
@@ -55,8 +54,6 @@ static void end(pons_cx *cx, const char *status, pons_value *more);
 static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err);
 static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err);
 static int hand_over(pons_cx *cx, pons_value *update, pons_error *err);
-static pons_value *step_calls(pons__role *role, const pons_plan *p, const pons_plan_step *s,
-                              bool fallback);
 
 // ---- graph --------------------------------------------------------------------------------------
 
@@ -336,6 +333,9 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
                             any && !*content ? json_null() : json_string(content), "tool_calls",
                             any ? pons_value_ref(calls) : NULL, NULL));
     if (!any) {
+        if (role->executor) {
+            return pons__step_told(role, cx, true, content, err);
+        }
         end(cx, "answer", pons_object("content", json_string(content), NULL));
         return PONS_OK;
     }
@@ -390,63 +390,37 @@ static pons_value *calls_of(pons__role *role, const pons_value *reply)
 
 // ---- act ----------------------------------------------------------------------------------------
 
-// A step's tool was called directly and has ended: its result ends the step, unless it failed and the
-// step has a fallback, whose calls are *ret_add then. Whether the loop ends.
-static bool direct_ended(pons__role *role, pons_cx *cx, const pons_value *call,
-                         pons_value **ret_add)
-{
-    const bool failed = pons_get_bool(call, "failed", false);
-    pons_plan *p = NULL;
-    pons_error ignored = PONS_ERROR_INIT;
-    const long at = json_integer_value(pons_run_get(role->a->run, "current_step_index"));
-    const bool again =
-        failed && !pons_get_bool(pons_cx_get(cx, "step"), "fallback", false) &&
-        pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), &p, &ignored) >= 0 &&
-        p->steps[at].fallback;
-    if (again) {
-        *ret_add = step_calls(role, p, &p->steps[at], true);
-        pons_cx_put(cx, "step", pons_object("fallback", json_true(), NULL));
-    } else {
-        end(cx, failed ? "failed" : "answer",
-            pons_object(failed ? "error" : "content", pons_value_ref(pons_get(call, "said")),
-                        NULL));
-    }
-    pons_plan_destroy(p);
-    return !again;
-}
-
-// The calls that have just ended: the agent's own, and those that a step is made of, end the loop.
-static bool looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, pons_value **ret_add)
+// Of the calls that have just ended: the agent's plan ends the loop (*ret_ended), what a step waited for
+// goes to the step (*ret_told), and nothing after that is run.
+static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, bool *ret_ended,
+                     bool *ret_told, pons_error *err)
 {
     for (size_t i = 0; i < json_array_size(calls); i++) {
-        const pons_value *c = json_array_get(calls, i);
+        const pons_value *c = json_array_get(calls, i), *args = pons_get(c, "arguments");
         const pons_value *was = json_array_get(pons_cx_get(cx, "calls"), i);
-        const bool failed = pons_get_bool(c, "failed", false);
+        const bool failed = pons_get_bool(c, "failed", false), own = pons_get_bool(c, "own", false);
         if (strcmp(pons_get_str(c, "state", ""), "done") != 0 ||
             strcmp(pons_get_str(was, "state", ""), "done") == 0) {
             continue;
         }
-        if (pons_get_bool(c, "own", false) && !failed) {
-            const pons_value *args = pons_get(c, "arguments");
-            if (strcmp(pons_get_str(c, "name", ""), PONS__PLAN_CREATE) == 0) {
-                end(cx, "plan",
-                    pons_object("arguments", pons_value_ref(args), "call_id",
-                                pons_value_ref(pons_get(c, "id")), NULL));
-            } else {
-                const char *why = pons_get_str(args, "reason", "the step failed");
-                end(cx, "failed", pons_object("error", json_string(why), NULL));
-            }
-            return true;
+        if (own && !failed && strcmp(pons_get_str(c, "name", ""), PONS__PLAN_CREATE) == 0) {
+            end(cx, "plan",
+                pons_object("arguments", pons_value_ref(args), "call_id",
+                            pons_value_ref(pons_get(c, "id")), NULL));
+            *ret_ended = true;
+            return PONS_OK;
         }
-        if (pons_get(c, "kind") && failed) { // a person said no to the step
-            end(cx, "failed", pons_object("error", pons_value_ref(pons_get(c, "said")), NULL));
-            return true;
+        if (own && !failed) {
+            *ret_told = true;
+            return pons__step_told(role, cx, false, pons_get_str(args, "reason", "the step failed"),
+                                   err);
         }
-        if (pons_get_bool(c, "direct", false) && direct_ended(role, cx, c, ret_add)) {
-            return true;
+        if (pons_get(c, "kind") || pons_get_bool(c, "direct", false)) {
+            *ret_told = true;
+            return pons__step_told(role, cx, !failed, pons_get_str(c, "said", ""), err);
         }
     }
-    return false;
+    return PONS_OK;
 }
 
 static int act(pons_cx *cx, void *user, pons_error *err)
@@ -477,16 +451,11 @@ static int act(pons_cx *cx, void *user, pons_error *err)
         pons_value_unref(calls);
         return PONS_OK;
     }
-    pons_value *add = NULL;
-    const bool ended = looked_at(role, cx, calls, &add);
-    if (ended) { // nothing after that is run
-        pons_cx_put(cx, "calls", json_array());
+    bool ended = false, told = false;
+    rc = looked_at(role, cx, calls, &ended, &told, err);
+    if (rc < 0 || ended || told) { // nothing after that is run
         pons_value_unref(calls);
-        return PONS_OK;
-    }
-    if (add) {
-        json_array_extend(calls, add);
-        pons_value_unref(add);
+        return rc < 0 || told ? rc : pons_cx_put(cx, "calls", json_array());
     }
     pons_value *vetted = NULL;
     rc = pons__calls_vet(role, cx, calls, &vetted, err);
@@ -524,139 +493,9 @@ static void end(pons_cx *cx, const char *status, pons_value *more)
 
 // ---- the executor's beginning -------------------------------------------------------------------
 
-// What the executor is told: the plan's title, what the steps before this one found, and the step.
-static pons_value *step_message(const pons__role *role, const pons_plan *p, const pons_plan_step *s,
-                                const char *id)
-{
-    const pons_value *past = pons_run_get(role->a->run, "past_steps");
-    pons_autobuf text = PONS_BUF_INIT;
-    pons__agent_users_words(&text, pons_run_get(role->a->run, "messages"));
-    pons_buf_printf(&text, "Plan: %s\n", p->goal);
-    for (size_t i = 0; i < json_array_size(past); i++) {
-        const pons_value *one = json_array_get(past, i);
-        pons_autovalue said =
-            pons__agent_ends(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
-        pons_buf_printf(&text, "Done before: %s\n  Result: %s\n",
-                        json_string_value(json_array_get(one, 0)), json_string_value(said));
-    }
-    pons_buf_printf(&text, "\nYour step: %s", s->action);
-    if (s->description && *s->description && strcmp(s->description, s->action) != 0) {
-        pons_buf_printf(&text, "\n%s", s->description);
-    }
-    if (s->parameters && strcmp(s->parameters, "{}") != 0) {
-        pons_buf_printf(&text, "\nParameters: %s", s->parameters);
-    }
-    return text.failed ? NULL
-                       : pons_object("id", json_string(id), "role", json_string("user"), "content",
-                                     json_string(text.data), NULL);
-}
-
-// A step that names a tool and its arguments is that call; ask_user and the other kinds of the
-// protocol are calls too. What is left is the model's. NULL: nothing to call.
-static pons_value *step_calls(pons__role *role, const pons_plan *p, const pons_plan_step *s,
-                              bool fallback)
-{
-    (void)p;
-    pons_error ignored = PONS_ERROR_INIT;
-    pons_autovalue parameters = NULL;
-    if (pons_plan_object(fallback ? NULL : s->parameters, &parameters, &ignored) < 0) {
-        parameters = json_object();
-    }
-    const char *name = fallback ? s->fallback : s->action, *kind = NULL;
-    pons_autovalue args = pons_value_ref(parameters);
-    switch (fallback ? PONS_TOOL_EXECUTE : s->tool_call_type) {
-    case PONS_TOOL_ASK_USER:
-        kind = "question";
-        pons_value_unref(args);
-        args = pons_object("question",
-                           json_string(pons_get_str(
-                               parameters, "question",
-                               s->description && *s->description ? s->description : s->action)),
-                           NULL);
-        name = "ask_user";
-        break;
-    case PONS_TOOL_SPEAK:
-        name = "speak";
-        break;
-    case PONS_TOOL_QUERY_WORLD:
-        name = "query_world";
-        break;
-    case PONS_TOOL_QUERY_KNOWLEDGE:
-        name = "search_knowledge";
-        break;
-    default:
-        break;
-    }
-    const pons__tool *t = pons__registry_find(&role->a->registry, name);
-    const bool own = t && !t->provider;
-    // Without arguments, a word that happens to be a tool's name is the model's to understand.
-    const bool direct =
-        kind || (t && !own &&
-                 (s->tool_call_type != PONS_TOOL_EXECUTE || json_object_size(parameters) > 0 ||
-                  !t->schema || pons_schema_check(t->schema, parameters, &ignored) >= 0));
-    if (!direct) {
-        return NULL;
-    }
-    char id[48];
-    snprintf(id, sizeof id, "step-%lld%s", (long long)s->step_id, fallback ? "-fallback" : "");
-    return json_pack("[o]",
-                     pons_object("id", json_string(id), "name", json_string(name), "arguments",
-                                 pons_value_ref(args), "motivation", json_string(s->action), "node",
-                                 json_string("executor"), "state", json_string("pending"), "kind",
-                                 kind ? json_string(kind) : NULL, "direct", json_true(), NULL));
-}
-
 static int begin(pons_cx *cx, void *user, pons_error *err)
 {
-    pons__role *role = user;
-    pons_plan *p = NULL;
-    const long at = json_integer_value(pons_run_get(role->a->run, "current_step_index"));
-    int rc = pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), &p, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_plan_step *s = &p->steps[at];
-    char id[PONS_ID_MAX];
-    pons_cx_id(cx, id);
-    pons_cx_put(cx, "turn", step_message(role, p, s, id));
-    pons_value *calls = json_array();
-    if (s->requires_confirmation && s->tool_call_type != PONS_TOOL_ASK_USER) {
-        json_array_append_new(
-            calls,
-            pons_object(
-                "id", json_string("confirm"), "name", json_string("plan_step"), "arguments",
-                pons_object(
-                    "plan_id", json_string(p->plan_id), "step_id", json_integer(s->step_id),
-                    "action", json_string(s->action), "question",
-                    json_string(s->confirmation_message ? s->confirmation_message : s->action),
-                    NULL),
-                "motivation", json_string(s->action), "node", json_string("executor"), "state",
-                json_string("pending"), "kind", json_string("step_confirmation"), NULL));
-    }
-    pons_autoverdict verdict = NULL;
-    pons_error bad = PONS_ERROR_INIT;
-    const bool refused =
-        role->a->opts.judge &&
-        role->a->opts.judge(role->a->opts.judge_user, NULL, NULL, s, &verdict, &bad) >= 0 &&
-        pons_verdict_error(verdict, &bad) < 0;
-    if (refused) {
-        end(cx, "failed", pons_object("error", json_sprintf("refused: %s", bad.message), NULL));
-    } else if (s->tool_call_type == PONS_TOOL_NOOP) {
-        end(cx, "answer", pons_object("content", json_string("nothing to do"), NULL));
-    } else {
-        pons_value *own = step_calls(role, p, s, false);
-        if (own) {
-            json_array_extend(calls, own);
-            pons_value_unref(own);
-        }
-    }
-    pons_plan_destroy(p);
-    if (refused) { // nobody is asked about what can't be
-        json_array_clear(calls);
-    }
-    pons_value *vetted = NULL;
-    rc = pons__calls_vet(role, cx, calls, &vetted, err);
-    return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
+    return pons__step_begin(user, cx, err);
 }
 
 // ---- the end of a loop --------------------------------------------------------------------------
@@ -728,14 +567,24 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
     pons_agent *a = role->a;
     const pons_value *plan_data = pons_run_get(a->run, "plan_data");
     const bool stopped = strcmp(pons_get_str(ended, "status", ""), "stopped") == 0;
-    const char *error = stopped ? "stopped by the user" : pons_get_str(ended, "error", NULL);
+    const bool refused = strcmp(pons_get_str(ended, "status", ""), PONS__STEP_REFUSED) == 0;
+    const bool answered = strcmp(pons_get_str(ended, "status", ""), "answer") == 0;
+    const char *error = stopped    ? "stopped by the user"
+                        : answered ? NULL
+                                   : pons_get_str(ended, "error", "failed");
     const char *content = error ? error : pons_get_str(ended, "content", "");
     const int64_t at = json_integer_value(pons_run_get(a->run, "current_step_index"));
     pons_plan *p = NULL;
     int rc = pons__agent_plan_load(plan_data, &p, err);
     rc = rc < 0 ? rc
-                : pons_plan_step_move(&p->steps[at], error ? PONS_STEP_FAILED : PONS_STEP_SUCCESS,
+                : pons_plan_step_move(&p->steps[at],
+                                      refused ? PONS_STEP_SKIPPED
+                                      : error ? PONS_STEP_FAILED
+                                              : PONS_STEP_SUCCESS,
                                       err);
+    if (rc >= 0 && refused) { // a person's no ends the plan
+        rc = pons_plan_move(p, PONS_PLAN_CANCELLED, err);
+    }
     if (rc < 0) {
         pons_plan_destroy(p);
         return rc;
@@ -746,7 +595,10 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
     pons__agent_emit(a, cx, pending, "plan_updated",
                      pons_object("plan_id", json_string(p->plan_id), "step_id",
                                  json_integer(p->steps[at].step_id), "status",
-                                 json_string(error ? "failed" : "completed"), NULL));
+                                 json_string(refused ? "skipped"
+                                             : error ? "failed"
+                                                     : "completed"),
+                                 NULL));
     pons_value *response =
         error ? json_sprintf("failed: %s", error) : pons__agent_ends(content, PONS__SHOWN_MAX * 4);
     pons_value *past = json_pack("[[so]]", title, pons_value_ref(response));
@@ -766,7 +618,8 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
         pons__agent_emit(a, cx, pending, "phase",
                          pons_object("phase", json_string("replanning"), NULL));
     } else {
-        pons__agent_plan_go_on(a, cx, pending, plan_data, p, all, stopped ? error : NULL, update);
+        pons__agent_plan_go_on(a, cx, pending, plan_data, p, all, stopped || refused ? error : NULL,
+                               update);
     }
     pons_plan_destroy(p);
     return hand_over(cx, update, err);

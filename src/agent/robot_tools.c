@@ -809,3 +809,16 @@ static const pons_value *skill_of(const robot *r, const char *name)
     }
     return NULL;
 }
+
+int pons_robot_tools_look(void *self, const char *name, pons_value **ret, pons_error *err)
+{
+    pons_autovalue status = pons_robot_tools_status(self);
+    const pons_value *body = pons_get(status, "robot"), *world = pons_get(status, "world");
+    pons_autovalue facts =
+        json_is_object(body) ? json_copy((pons_value *)(uintptr_t)body) : json_object();
+    json_object_set_new(facts, "robot",
+                        json_is_object(body) ? pons_value_ref(body) : json_object());
+    json_object_set_new(facts, "world",
+                        json_is_object(world) ? pons_value_ref(world) : json_object());
+    return pons_plan_look_in(facts, name, ret, err);
+}

@@ -17,6 +17,7 @@
 // model as unknown, never tried again by itself.
 #include "agent/tool_calls.h"
 
+#include "agent/allowed.h"
 #include "agent/config.h"
 #include "agent/plan_data.h"
 #include "agent/providers.h"
@@ -40,6 +41,7 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
 static void refuse(pons_value *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void check_call(pons__role *role, pons_value *call, const pons__tool *t,
                        const pons_value *args, pons_tool_risk *ret_risk, char *why, size_t cap);
+static bool add_preview(pons_value *v, const pons__tool *t, const pons_value *args);
 static bool judged(pons__role *role, const pons__tool *t, const pons_value *args, char *why,
                    size_t cap);
 static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_result,
@@ -65,6 +67,12 @@ bool pons__calls_pending(const pons_value *calls)
         }
     }
     return false;
+}
+
+// A member, where there is one.
+static pons_value *kept(const pons_value *v, const char *key)
+{
+    return pons_get(v, key) ? pons_value_ref(pons_get(v, key)) : NULL;
 }
 
 int pons__calls_vet(pons__role *role, pons_cx *cx, pons_value *calls, pons_value **ret,
@@ -98,7 +106,7 @@ int pons__calls_vet(pons__role *role, pons_cx *cx, pons_value *calls, pons_value
                             pons_value_ref(pons_get(vetted, "risk")), "why",
                             pons_get(vetted, "why") ? pons_value_ref(pons_get(vetted, "why"))
                                                     : NULL,
-                            NULL));
+                            "preview", kept(vetted, "preview"), NULL));
         }
         json_array_append_new(list, vetted);
         open = together && ++batch < PONS__PARALLEL_MAX;
@@ -194,7 +202,8 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
         json_object_set_new(v, "risk", json_string(words[risk]));
         json_object_set_new(v, "read_only",
                             json_boolean(pons_get_bool(t->item, "read_only", false)));
-        if (risk == PONS_TOOL_DANGEROUS && !pons_get(v, "refusal")) {
+        if (risk == PONS_TOOL_DANGEROUS && !pons_get(v, "refusal") &&
+            add_preview(v, t, pons_get(v, "arguments"))) {
             char id[PONS_ID_MAX];
             pons_cx_id(cx, id);
             json_object_set_new(v, "ask", json_true());
@@ -249,7 +258,39 @@ static void check_call(pons__role *role, pons_value *call, const pons__tool *t,
             }
         }
     }
+    if (risk == PONS_TOOL_DANGEROUS && pons__allowed(a, t->name, args)) {
+        risk = PONS_TOOL_WARN;
+    }
     *ret_risk = (pons_tool_risk)risk;
+}
+
+// What a person is to see. What is too long to be shown whole is not asked about: a part of it that
+// nobody saw would be agreed to with the rest.
+static bool add_preview(pons_value *v, const pons__tool *t, const pons_value *args)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_value *shown = NULL;
+    char *text = NULL;
+    if (t->provider->ops->preview) {
+        t->provider->ops->preview(t->provider->self, t->name, args, &shown, &ignored);
+    }
+    const size_t preview = json_string_length(pons_get(shown, "text"));
+    const long n = pons_value_line(args, &text);
+    const size_t longest = n < 0 ? SIZE_MAX : (size_t)n > preview ? (size_t)n : preview;
+    free(text);
+    if (longest > PONS_AGENT_QUESTION_MAX) {
+        pons_value_unref(shown);
+        refuse(
+            v,
+            "it is too long to be shown to a person as a whole: %zu bytes, %d at most; do less at "
+            "a time",
+            longest, PONS_AGENT_QUESTION_MAX);
+        return false;
+    }
+    if (shown) {
+        json_object_set_new(v, "preview", shown);
+    }
+    return true;
 }
 
 // What moves a robot is held against the critic; a model may not lift a rule.
@@ -438,13 +479,12 @@ static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value
     const char *kind = pons_get_str(call, "kind", NULL);
     const double limit_s =
         json_number_value(pons__cfg(role->a->config, "settings.tool_approval_timeout_s"));
-    pons_value *question =
-        pons_object("type", json_string(kind ? kind : "tool_approval"), "request_id",
-                    pons_value_ref(pons_get(call, "request_id")), "tool",
-                    pons_value_ref(pons_get(call, "name")), "input",
-                    pons_value_ref(pons_get(call, "arguments")), "risk_level",
-                    pons_value_ref(pons_get(call, "risk")), "why",
-                    pons_get(call, "why") ? pons_value_ref(pons_get(call, "why")) : NULL, NULL);
+    pons_value *question = pons_object("type", json_string(kind ? kind : "tool_approval"),
+                                       "request_id", pons_value_ref(pons_get(call, "request_id")),
+                                       "tool", pons_value_ref(pons_get(call, "name")), "input",
+                                       pons_value_ref(pons_get(call, "arguments")), "risk_level",
+                                       pons_value_ref(pons_get(call, "risk")), "why",
+                                       kept(call, "why"), "preview", kept(call, "preview"), NULL);
     const pons_value *answer = NULL;
     int rc = pons_await(cx, "human", question, (int64_t)(limit_s * 1e3), &answer, err);
     if (rc < 0) {

@@ -33,6 +33,7 @@ typedef struct run {
 } run;
 
 static int begin(run *r);
+static int carry_out(run *r, pons_plan_step *step);
 static int hold(run *r, pons_plan_step *step);
 static int ask(run *r, pons_plan_step *step);
 static int perform(run *r, pons_plan_step *step);
@@ -113,13 +114,7 @@ int pons_plan_run_step(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *o
     }
     pons_plan_step *step = in_hand(p);
     if (step && pons_plan_failed_steps(p, NULL, 0) == 0) {
-        rc = step->status == PONS_STEP_PENDING ? hold(&r, step) : PONS_OK;
-        if (rc >= 0 && step->status == PONS_STEP_WAIT_CONFIRMATION) {
-            rc = ask(&r, step);
-        }
-        if (rc >= 0 && step->status == PONS_STEP_RUNNING) {
-            rc = perform(&r, step);
-        }
+        rc = carry_out(&r, step);
         if (rc < 0) {
             return rc;
         }
@@ -129,6 +124,54 @@ int pons_plan_run_step(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *o
     }
     const bool over = pons_plan_failed_steps(p, NULL, 0) > 0 || !in_hand(p);
     return over ? finish(&r) : PONS_OK;
+}
+
+int pons_plan_carry_out(pons_plan *p, pons_plan_step *step, pons_plan_cursor *c,
+                        const pons_plan_ops *ops, pons_error *err)
+{
+    run r = {.plan = p, .cursor = c, .ops = ops, .err = err};
+    return carry_out(&r, step);
+}
+
+// From wherever the step stands to its end, or to where somebody is waited for.
+static int carry_out(run *r, pons_plan_step *step)
+{
+    int rc = step->status == PONS_STEP_PENDING ? hold(r, step) : PONS_OK;
+    if (rc >= 0 && step->status == PONS_STEP_WAIT_CONFIRMATION) {
+        rc = ask(r, step);
+    }
+    if (rc >= 0 && step->status == PONS_STEP_RUNNING) {
+        rc = perform(r, step);
+    }
+    return rc;
+}
+
+static const char *first_text(const pons_value *parameters, const char *const *keys)
+{
+    const char *text = NULL;
+    for (; !text && *keys; keys++) {
+        text = pons_get_str(parameters, *keys, NULL);
+    }
+    return text;
+}
+
+const char *pons_plan_call_words(const pons_plan_call *c)
+{
+    static const char *const keys[PONS_TOOL_CALL_TYPES][4] = {
+        [PONS_TOOL_ASK_USER] = {"prompt", "question", "text"},
+        [PONS_TOOL_SPEAK] = {"text", "message", "content"},
+        [PONS_TOOL_QUERY_WORLD] = {"query"},
+        [PONS_TOOL_QUERY_KNOWLEDGE] = {"query", "question", "text"}};
+    const pons_plan_step *s = c->step;
+    const char *text = first_text(c->parameters, keys[s->tool_call_type]);
+    if (text || (s->tool_call_type != PONS_TOOL_ASK_USER &&
+                 s->tool_call_type != PONS_TOOL_QUERY_KNOWLEDGE)) {
+        return text;
+    }
+    return s->tool_call_type == PONS_TOOL_ASK_USER && s->confirmation_message
+               ? s->confirmation_message
+           : s->description && *s->description ? s->description
+                                               : s->action;
 }
 
 // From a new plan to one that is executed; asks when the plan says so.

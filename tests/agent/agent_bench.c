@@ -350,6 +350,8 @@ void bench_agent(bench *b)
                                      .n_middleware = b->n_middleware,
                                      .judge = b->judge,
                                      .judge_user = b->judge_user,
+                                     .look = b->look,
+                                     .look_user = b->look_user,
                                      .about = b->about,
                                      .on_event = on_event,
                                      .user = b};

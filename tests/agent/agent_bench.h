@@ -55,7 +55,9 @@ typedef struct bench {
     size_t n_middleware;
     pons_agent_judge_fn judge;
     void *judge_user;
-    char *(*about)(void *user); // of the options
+    int (*look)(void *user, const char *name, pons_value **ret, pons_error *err); // of the options
+    void *look_user;
+    char *(*about)(void *user);
     pons_agent *a;
     pons_error err;
 } bench;

@@ -167,9 +167,72 @@ static void debug_and_timing_change_nothing(void **state)
     bench_close(&b);
 }
 
+static char *redact(const char *pattern, const char *text)
+{
+    pons_agent_middleware m = {0};
+    pons_clock_manual time = {0};
+    const pons_clock clock = pons_clock_from_manual(&time);
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue options = json_pack("{s[s]}", "patterns", pattern);
+    assert_int_equal(pons_agent_middleware_open("redact", options, &clock, &m, &err), PONS_OK);
+    char *shown = m.shown(m.user, text);
+    m.close(m.user);
+    return shown;
+}
+
+// A pattern that backtracks for ever, and texts that once took all of the stack.
+static void redaction_is_bounded_and_hides_what_it_cannot_search(void **state)
+{
+    (void)state;
+    enum { LONG = 1 << 16 };
+    char *text = malloc(LONG + 1);
+    memset(text, 'a', LONG);
+    text[LONG] = '\0';
+    char *shown = redact("(a+)+b", text);
+    assert_non_null(strstr(shown, "could not be searched"));
+    free(shown);
+    shown = redact("(x|y|z)*Q", text); // nothing to find, in time
+    assert_true(!shown || strstr(shown, "could not be searched"));
+    free(shown);
+    // More matches than anybody counts: none is left.
+    for (size_t i = 0; i < LONG; i++) {
+        text[i] = i % 2 ? ' ' : 's';
+    }
+    shown = redact("s", text);
+    assert_non_null(shown);
+    assert_null(strstr(shown, " s "));
+    free(shown);
+    free(text);
+    shown = redact("x*", "abc"); // an empty match hides nothing
+    assert_null(shown);
+    shown = redact("钥匙[0-9]+", "on 钥匙42 off é 钥匙7");
+    assert_string_equal(shown, "on [redacted] off é [redacted]");
+    free(shown);
+    shown = redact("k[0-9]+", "\xff k7"); // no text: nobody can look through it
+    assert_non_null(strstr(shown, "could not be searched"));
+    free(shown);
+}
+
+static void a_pattern_that_is_none_is_named(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{'patterns':['a)|(b']}", "{'patterns':['(']}",
+                                      "{'patterns':[3]}", "{'patterns':'x'}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        pons_autovalue options = json(bad[i]);
+        pons_agent_middleware m = {0};
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(pons_agent_middleware_open("redact", options, NULL, &m, &err),
+                         PONS_EINVAL);
+        assert_non_null(strstr(err.message, "patterns"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(redaction_is_bounded_and_hides_what_it_cannot_search),
+        cmocka_unit_test(a_pattern_that_is_none_is_named),
         cmocka_unit_test(they_stand_around_calls_in_order),
         cmocka_unit_test(they_change_and_refuse_calls),
         cmocka_unit_test(calls_wait_for_their_turn),

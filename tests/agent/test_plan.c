@@ -229,7 +229,8 @@ static void a_failed_step_is_revised(void **state)
     assert_int_equal(bench_count(&b, "plan_updated", "status", "failed"), 1);
     assert_int_equal(bench_count(&b, "plan_updated", "status", "completed"), 2);
     assert_non_null(strstr(bench_last_message(&b, "tool"), "[failed] through the door"));
-    assert_non_null(strstr(bench_last_message(&b, "tool"), "completed.\n"));
+    // A plan with a failed step is never completed, whatever came after it.
+    assert_non_null(strstr(bench_last_message(&b, "tool"), "\": failed.\n"));
     assert_string_equal(bench_types(&b, "phase"),
                         CALLS " plan_created plan_updated " CALLS " plan_updated " CALLS
                               " plan_revised plan_updated " CALLS
@@ -413,11 +414,15 @@ static void steps_of_the_protocol_need_no_model(void **state)
         {"{action: which, tool_call_type: ask_user, parameters: {question: Which one?}}",
          "{'action':'approve','answer':'the red one'}", "the red one", "completed"},
         {"{action: break, parameters: {a: 1}}", NULL, "it broke", "failed"},
-        {"{action: break, parameters: {a: 1}, fallback: big}", NULL, "門", "completed"},
+        // its action did not happen, whatever its fallback did
+        {"{action: break, parameters: {a: 1}, fallback: big}", NULL,
+         "its fallback big was done: 門", "failed"},
+        {"{action: break, parameters: {a: 1}, fallback: break}", NULL, "its fallback break failed",
+         "failed"},
         {"{action: look, parameters: {at: sun}, requires_confirmation: true}",
          "{'action':'approve'}", "look sun", "completed"},
         {"{action: look, parameters: {at: sun}, requires_confirmation: true}",
-         "{'action':'reject','reason':'too bright'}", "too bright", "failed"},
+         "{'action':'reject','reason':'too bright'}", "too bright", "skipped"},
         {"{action: erase, parameters: {what: all}}", "{'action':'reject'}", "a person refused",
          "failed"},
     };
@@ -515,9 +520,176 @@ static void plan_create_tells_what_a_step_has(void **state)
     bench_close(&b);
 }
 
+// ---- the same step, whoever runs it -------------------------------------------------------------
+
+typedef struct plain { // pons_plan_run with as little around it as there can be
+    const pons_value *facts;
+    char statuses[256];
+} plain;
+
+static int plain_look(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    return pons_plan_look_in((void *)(uintptr_t)(const void *)((plain *)user)->facts, name, ret,
+                             err);
+}
+
+static int plain_confirm(void *user, const pons_plan *p, const pons_plan_step *step,
+                         const char *question, bool *ret, pons_error *err)
+{
+    (void)user;
+    (void)p;
+    (void)step;
+    (void)err;
+    *ret = strstr(question, "NO") == NULL;
+    return PONS_OK;
+}
+
+static int plain_do(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    out->success = strcmp(call->action, "break") != 0;
+    return PONS_OK;
+}
+
+static int plain_words(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                       pons_error *err)
+{
+    (void)user;
+    (void)err;
+    out->success = pons_plan_call_words(call) != NULL;
+    return PONS_OK;
+}
+
+static int plain_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                       pons_error *err)
+{
+    pons_value *found = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    const char *query = pons_plan_call_words(call);
+    (void)err;
+    out->success = query && plain_look(user, query, &found, &ignored) >= 0;
+    pons_value_unref(found);
+    return PONS_OK;
+}
+
+static void plain_result(void *user, const pons_execution_result *r)
+{
+    plain *p = user;
+    const size_t n = strlen(p->statuses);
+    snprintf(p->statuses + n, sizeof p->statuses - n, "%lld %s ", (long long)r->step_id,
+             r->status == PONS_STEP_SUCCESS ? "completed" : pons_step_status_word((int)r->status));
+}
+
+static int agent_look(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    return pons_plan_look_in(user, name, ret, err);
+}
+
+// What the seed's demo has, and what each step may be refused for.
+static void a_step_comes_to_the_same_by_the_engine_and_by_the_agent(void **state)
+{
+    (void)state;
+    static const char *const plans[] = {
+        // the demo: a query, a confirmed question, an action with a precondition, a word
+        "[{'action':'query_world_state','tool_call_type':'query_world','parameters':{'query':"
+        "'temperature'}},{'action':'confirm_action','tool_call_type':'ask_user','parameters':{'"
+        "prompt':"
+        "'Cool?'},'requires_confirmation':true,'confirmation_message':'Too warm. Cool?'},"
+        "{'action':'write','parameters':{'text':'cooler "
+        "3'},'preconditions':{'temperature_above':30},"
+        "'fallback':'look'},{'action':'say','tool_call_type':'speak','parameters':{'message':'on'}}"
+        "]",
+        "[{'action':'write','parameters':{'text':'x'},'preconditions':{'temperature_below':30}}]",
+        "[{'action':'write','parameters':{'text':'x'},'preconditions':{'nobody_knows':1}}]",
+        "[{'action':'write','parameters':{'text':'x'},'preconditions':{'temperature_above':'warm'}}"
+        "]",
+        "[{'action':'break','parameters':{'a':1},'fallback':'big'},{'action':'x','tool_call_type':'"
+        "noop'}]",
+        "[{'action':'write','parameters':{'text':'x'},'requires_confirmation':true,"
+        "'confirmation_message':'NO?'},{'action':'x','tool_call_type':'noop'},{'action':'y','tool_"
+        "call_type':'noop'}]",
+        "[{'action':'q','tool_call_type':'query_world','parameters':{'query':'humidity'}}]",
+        "[{'action':'s','tool_call_type':'speak','parameters':{'volume':1}}]",
+        "[{'action':'a','tool_call_type':'ask_user','confirmation_message':'Which?'}]",
+    };
+    pons_autovalue facts = json("{'temperature':35.5}");
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        pons_autovalue steps = json(plans[i]);
+        // by the engine
+        pons_plan *p = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        pons_plan_cursor cursor = {0};
+        pons_autovalue whole = json("{'plan_id':'p','goal':'g'}");
+        for (size_t k = 0; k < json_array_size(steps); k++) {
+            json_object_set_new(json_array_get(steps, k), "step_id",
+                                json_integer((json_int_t)k + 1));
+        }
+        json_object_set(whole, "steps", steps);
+        assert_int_equal(pons_plan_from_value(whole, 0, &p, &err), PONS_OK);
+        plain run = {.facts = facts};
+        const pons_plan_ops ops = {.executors = {[PONS_TOOL_EXECUTE] = plain_do,
+                                                 [PONS_TOOL_SPEAK] = plain_words,
+                                                 [PONS_TOOL_ASK_USER] = plain_words,
+                                                 [PONS_TOOL_QUERY_WORLD] = plain_query},
+                                   .look = plain_look,
+                                   .confirm = plain_confirm,
+                                   .result = plain_result,
+                                   .user = &run};
+        assert_int_equal(pons_plan_run(p, &cursor, &ops, &err), PONS_OK);
+        // by the agent, which dies between the steps
+        bench b = {.look = agent_look, .look_user = facts};
+        char script[4096];
+        char *text = NULL;
+        assert_true(pons_value_line(steps, &text) > 0);
+        snprintf(script, sizeof script,
+                 "- tool_calls: [{name: plan_create, arguments: {title: x, steps: %s}}]\n"
+                 "- {content: '{\"action\": \"finish\", \"reason\": \"\"}', repeat: true, when: "
+                 "{messages.0.content: {contains: goes on}}}\n"
+                 "- {content: so, repeat: true}",
+                 text);
+        free(text);
+        bench_open(&b, "", script);
+        bench_say(&b, "go");
+        for (int asked = 0; asked < 4 && bench_state(&b) == PONS_AGENT_WAITING; asked++) {
+            pons_autovalue questions = pons_agent_questions(b.a);
+            char *shown = NULL;
+            pons_value_line(questions, &shown);
+            const bool no = strstr(shown, "NO?") != NULL;
+            free(shown);
+            bench_kill(&b);
+            bench_agent(&b);
+            bench_settle(&b);
+            bench_answer(&b, no ? "{'action':'reject'}" : "{'action':'approve','answer':'yes'}");
+        }
+        char seen[256] = "";
+        for (size_t k = 0; k < json_array_size(b.events); k++) {
+            const pons_value *e = json_array_get(b.events, k);
+            const char *status = pons_get_str(e, "status", "");
+            const size_t n = strlen(seen);
+            if (strcmp(pons_get_str(e, "type", ""), "plan_updated") == 0 &&
+                strcmp(status, "running") != 0) {
+                snprintf(seen + n, sizeof seen - n, "%lld %s ",
+                         (long long)pons_get_int(e, "step_id", 0), status);
+            }
+        }
+        if (strcmp(seen, run.statuses) != 0) {
+            fail_msg("plan %zu: the engine has %s, the agent %s", i, run.statuses, seen);
+        }
+        char headline[64];
+        snprintf(headline, sizeof headline, "\": %s.", pons_plan_status_word((int)p->status));
+        if (!strstr(bench_last_message(&b, "tool"), headline)) {
+            fail_msg("plan %zu: %s: %s", i, headline, bench_last_message(&b, "tool"));
+        }
+        pons_plan_destroy(p);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_comes_to_the_same_by_the_engine_and_by_the_agent),
         cmocka_unit_test(a_plan_runs_step_by_step),
         cmocka_unit_test(a_plan_waits_for_a_person),
         cmocka_unit_test(an_edit_that_is_none_answers_nothing),

@@ -6,6 +6,7 @@
 #include "agent_bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void an_answer_is_streamed_and_kept(void **state)
@@ -415,9 +416,113 @@ static void a_turns_requests_name_the_turn(void **state)
     bench_close(&b);
 }
 
+static pons_value *erases(void *user, const pons_value *request)
+{
+    const pons_value *list = pons_get(request, "messages");
+    const pons_value *last = json_array_get(list, json_array_size(list) - 1);
+    if (strcmp(pons_get_str(last, "role", ""), "tool") == 0) {
+        return json("{'content':'done','tool_calls':[]}");
+    }
+    return pons_object("content", json_null(), "tool_calls",
+                       json_pack("[{ss ss s{ss}}]", "id", "1", "name", "erase", "arguments", "what",
+                                 *(char **)user),
+                       NULL);
+}
+
+static void what_is_always_allowed_is_asked_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scope;
+        bool other; // whether other arguments are allowed too
+    } rows[] = {{"'call'", false}, {"true", false}, {"'tool'", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *what = "disk";
+        bench b = {.model = erases, .model_user = (void *)&what};
+        char answer[64];
+        bench_open(&b, "", NULL);
+        bench_say(&b, "go");
+        snprintf(answer, sizeof answer, "{'action':'approve','always':%s}", rows[i].scope);
+        bench_answer(&b, answer);
+        assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+        bench_kill(&b); // it is there after a restart
+        bench_agent(&b);
+        bench_say(&b, "again");
+        assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+        assert_int_equal(bench_starts(&b, "erase"), 2);
+        what = "tape";
+        bench_say(&b, "and that");
+        assert_int_equal(bench_state(&b), rows[i].other ? PONS_AGENT_IDLE : PONS_AGENT_WAITING);
+        if (!rows[i].other) {
+            bench_answer(&b, "{'action':'reject'}");
+        }
+        pons_autovalue list = NULL;
+        pons_autovalue none = NULL;
+        assert_int_equal(pons_agent_allowed(b.memory, "s1", &list, &b.err), PONS_OK);
+        assert_int_equal(json_array_size(list), 1);
+        assert_string_equal(pons_get_str(json_array_get(list, 0), "tool", ""), "erase");
+        assert_int_equal(pons_agent_allowed(b.memory, "s2", &none, &b.err), PONS_OK);
+        assert_int_equal(json_array_size(none), 0); // another session's
+        const char *id = pons_get_str(json_array_get(list, 0), "id", "");
+        assert_int_equal(pons_agent_revoke(b.memory, "s2", id, &b.err), PONS_ENOTFOUND);
+        assert_int_equal(pons_agent_revoke(b.memory, "s1", id, &b.err), PONS_OK);
+        assert_int_equal(pons_agent_revoke(b.memory, "s1", id, &b.err), PONS_ENOTFOUND);
+        what = "disk";
+        bench_say(&b, "once more");
+        assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+        bench_close(&b);
+    }
+}
+
+static void always_has_its_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *question, *answer, *says;
+    } rows[] = {
+        {"{'type':'tool_approval','tool':'terminal'}", "{'action':'approve','always':'tool'}",
+         "word for word"},
+        {"{'type':'tool_approval','tool':'sh','preview':{'kind':'command'}}",
+         "{'action':'approve','always':'tool'}", "word for word"},
+        {"{'type':'tool_approval','tool':'x'}", "{'action':'edit','args':{},'always':true}",
+         "approval of a call"},
+        {"{'type':'tool_approval','tool':'x'}", "{'action':'reject','always':true}",
+         "approval of a call"},
+        {"{'type':'plan_approval'}", "{'action':'approve','always':true}", "approval of a call"},
+        {"{'type':'tool_approval','tool':'x'}", "{'action':'approve','always':'ls *'}", "expected"},
+        {"{'type':'tool_approval','tool':'x'}", "{'action':'approve','always':{}}", "expected"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_autovalue q = json(rows[i].question);
+        pons_autovalue answer = json(rows[i].answer);
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(pons_agent_answer_check(q, answer, &err), PONS_EINVAL);
+        assert_non_null(strstr(err.message, rows[i].says));
+    }
+}
+
+static void what_cannot_be_shown_whole_is_not_asked(void **state)
+{
+    (void)state;
+    char *what = malloc(PONS_AGENT_QUESTION_MAX + 1);
+    memset(what, 'w', PONS_AGENT_QUESTION_MAX);
+    what[PONS_AGENT_QUESTION_MAX] = '\0';
+    bench b = {.model = erases, .model_user = &what};
+    bench_open(&b, "", NULL);
+    bench_say(&b, "go");
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_int_equal(json_array_size(b.world.calls), 0);
+    assert_non_null(strstr(bench_last_message(&b, "tool"), "too long to be shown"));
+    free(what);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_always_allowed_is_asked_once),
+        cmocka_unit_test(always_has_its_limits),
+        cmocka_unit_test(what_cannot_be_shown_whole_is_not_asked),
         cmocka_unit_test(an_answer_is_streamed_and_kept),
         cmocka_unit_test(calls_run_side_by_side_or_in_order),
         cmocka_unit_test(what_is_not_right_is_told_to_the_model),

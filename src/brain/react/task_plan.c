@@ -402,23 +402,13 @@ static int run_skill(void *user, const pons_plan_call *call, pons_plan_outcome *
     return run_named(p, call, call->action, args ? args : none, out);
 }
 
-static const char *first_text(const pons_value *parameters, const char *const *keys)
-{
-    const char *text = NULL;
-    for (; !text && *keys; keys++) {
-        text = pons_get_str(parameters, *keys, NULL);
-    }
-    return text;
-}
-
 static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
-    static const char *const keys[] = {"text", "message", "content", NULL};
     if (call->is_fallback) {
         return run_skill(user, call, out, err);
     }
-    const char *text = first_text(call->parameters, keys);
+    const char *text = pons_plan_call_words(call);
     if (!text) {
         snprintf(out->message, sizeof out->message, "nothing to say: no text, message or content");
         return PONS_OK;
@@ -449,16 +439,11 @@ static int ask(pursuit *p, const char *kind, int64_t step_id, const char *questi
 
 static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err)
 {
-    static const char *const keys[] = {"prompt", "question", "text", NULL};
-    const char *question = first_text(call->parameters, keys);
     const pons_value *answer = NULL;
     if (call->is_fallback) {
         return run_skill(user, call, out, err);
     }
-    if (!question) {
-        question = *call->step->description ? call->step->description : call->action;
-    }
-    const int rc = ask(user, "ask", call->step->step_id, question, &answer);
+    const int rc = ask(user, "ask", call->step->step_id, pons_plan_call_words(call), &answer);
     if (rc < 0) {
         return rc;
     }
@@ -475,9 +460,11 @@ static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *
                      pons_error *err)
 {
     const pursuit *p = user;
-    const char *query = pons_get_str(call->parameters, "query", NULL);
+    const char *query = pons_plan_call_words(call);
     pons_value *found = NULL;
-    (void)err;
+    if (call->is_fallback) {
+        return run_skill(user, call, out, err);
+    }
     if (!query || pons_plan_look_in(p->facts, query, &found, NULL) < 0) {
         snprintf(out->message, sizeof out->message, "%.200s is not known",
                  query ? query : "a query_world without query");
@@ -493,15 +480,11 @@ static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *
 static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                       pons_error *err)
 {
-    static const char *const keys[] = {"query", "question", "text", NULL};
     pursuit *p = user;
     const pons_value *found = NULL;
-    const char *query = first_text(call->parameters, keys);
+    const char *query = pons_plan_call_words(call);
     if (call->is_fallback) {
         return run_skill(user, call, out, err);
-    }
-    if (!query) {
-        query = *call->step->description ? call->step->description : call->action;
     }
     const int rc = pons_await(p->cx, "knowledge", pons_object("query", json_string(query), NULL),
                               SEARCH_MS, &found, err);

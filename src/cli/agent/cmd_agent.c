@@ -189,6 +189,8 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
                                          .prompts = s->parts.prompts,
                                          .judge = s->parts.judge,
                                          .judge_user = s->parts.judge_user,
+                                         .look = s->parts.judge ? pons_robot_tools_look : NULL,
+                                         .look_user = s->parts.judge_user,
                                          .about = cli_chat_about,
                                          .about_user = s,
                                          .on_event = on_event,

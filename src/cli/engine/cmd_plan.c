@@ -315,16 +315,13 @@ static int show(const cli *c, const pons_plan *p, pons_error *err)
 static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
-    static const char *const keys[] = {"text", "message", "content", NULL};
     const runner *r = user;
+    const char *text = pons_plan_call_words(call);
     (void)err;
-    const char *text = NULL;
-    for (const char *const *k = keys; !text && *k; k++) {
-        text = pons_get_str(call->parameters, *k, NULL);
-    }
     if (!text || call->is_fallback) {
         snprintf(out->message, sizeof out->message,
-                 call->is_fallback ? "no runner for a fallback" : "nothing to say: no text");
+                 call->is_fallback ? "no runner for a fallback"
+                                   : "nothing to say: no text, message or content");
         return PONS_OK;
     }
     if (!r->c->json) {
@@ -340,10 +337,9 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
                       pons_error *err)
 {
     runner *r = user;
-    const char *query = pons_get_str(call->parameters, "query", NULL);
-    if (!query || call->is_fallback) {
-        snprintf(out->message, sizeof out->message,
-                 call->is_fallback ? "no runner for a fallback" : "nothing to search: no query");
+    const char *query = pons_plan_call_words(call);
+    if (call->is_fallback) {
+        snprintf(out->message, sizeof out->message, "no runner for a fallback");
         return PONS_OK;
     }
     int rc = r->documents.ops ? PONS_OK : cli_workspace(r->c, true, err);
@@ -386,14 +382,13 @@ static int answer(const char *question, char buf[ANSWER_MAX], pons_error *err)
 
 static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err)
 {
-    static const char *const keys[] = {"prompt", "question", "text", NULL};
     char line[ANSWER_MAX];
-    const char *question = NULL;
     (void)user;
-    for (const char *const *k = keys; !question && *k; k++) {
-        question = pons_get_str(call->parameters, *k, NULL);
+    if (call->is_fallback) {
+        snprintf(out->message, sizeof out->message, "no runner for a fallback");
+        return PONS_OK;
     }
-    const int rc = answer(question ? question : call->action, line, err);
+    const int rc = answer(pons_plan_call_words(call), line, err);
     if (rc < 0) {
         return rc;
     }
@@ -406,11 +401,16 @@ static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *
                      pons_error *err)
 {
     const runner *r = user;
-    const char *query = pons_get_str(call->parameters, "query", NULL);
+    const char *query = pons_plan_call_words(call);
     pons_value *found = NULL;
     (void)err;
+    if (call->is_fallback) {
+        snprintf(out->message, sizeof out->message, "no runner for a fallback");
+        return PONS_OK;
+    }
     if (!query || pons_plan_look_in(r->world, query, &found, NULL) < 0) {
-        snprintf(out->message, sizeof out->message, "%s is not known", query ? query : "query");
+        snprintf(out->message, sizeof out->message, "%.200s is not known",
+                 query ? query : "a query_world without query");
         return PONS_OK;
     }
     out->success = true;

@@ -90,6 +90,8 @@ static int agent_open(void *user, const char *session, bool look, pons_event_cb 
                                       .prompts = p->agent.prompts,
                                       .judge = p->agent.judge,
                                       .judge_user = p->agent.judge_user,
+                                      .look = p->agent.judge ? pons_robot_tools_look : NULL,
+                                      .look_user = p->agent.judge_user,
                                       .on_event = on_event,
                                       .user = event_user};
         cli_agent_parts_wait(&p->agent, &h->clock);

@@ -1,0 +1,197 @@
+// redact.c - secrets out of texts, by patterns that a configuration may add to.
+//
+// PCRE2 backtracks, so a pattern and a text can ask for an eternity; its own count of steps bounds
+// that, one count for all the places where a match may begin, as the search is a part of the expression
+// (src/base/pattern.c has the same). A text that can't be searched within the bounds is hidden as a
+// whole: what nobody could look through may have a secret in it.
+#include "agent/redact.h"
+
+#include "pons/buf.h"
+#include "pons/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#define WHERE        "middleware"
+#define PATTERNS_MAX 64
+#define PATTERN_MAX  2000    // bytes
+#define STEPS_MIN    2000    // of any match,
+#define STEPS_A_BYTE 40      // and for each byte of its text
+#define STEPS_LONG   1000000 // of one that takes long
+#define PATIENCE     2       // such matches in a text
+#define HEAP_KIB     (16 * 1024)
+#define SEARCH       "(?s:.*?)\\K(?:%s)"
+static const char HIDDEN[] = "[redacted]";
+static const char UNSEARCHED[] = "[redacted: this text could not be searched for secrets in time]";
+
+struct pons__redact {
+    pcre2_code *patterns[PATTERNS_MAX];
+    size_t n;
+};
+
+// Keys as the usual services make them, and what stands behind a telling name.
+static const char *const usual[] = {
+    "sk-[A-Za-z0-9_-]{16,}",
+    "gh[pousr]_[A-Za-z0-9]{20,}",
+    "AKIA[0-9A-Z]{16}",
+    "xox[abprs]-[A-Za-z0-9-]{10,}",
+    "Bearer [A-Za-z0-9._~+/-]{16,}=*",
+    "eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]+",
+    "-----BEGIN [A-Z ]*PRIVATE KEY-----",
+};
+
+static pcre2_code *compile(const char *text, char *why, size_t cap)
+{
+    int error = 0;
+    PCRE2_SIZE at = 0;
+    pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+                                     PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &at, NULL);
+    if (!code) {
+        PCRE2_UCHAR message[128];
+        pcre2_get_error_message(error, message, sizeof message);
+        snprintf(why, cap, "%s at %zu", (const char *)message, (size_t)at);
+    }
+    return code;
+}
+
+static int add(pons__redact *r, const char *text, size_t place, pons_error *err)
+{
+    char search[PATTERN_MAX + sizeof SEARCH], why[160] = "";
+    if (strlen(text) > PATTERN_MAX) {
+        return pons_error_set(err, PONS_EINVAL, WHERE,
+                              "redact: patterns/%zu is longer than %d bytes", place, PATTERN_MAX);
+    }
+    pcre2_code *alone =
+        compile(text, why, sizeof why); // "a)|(b" is not made whole by what is around it
+    pcre2_code_free(alone);
+    snprintf(search, sizeof search, SEARCH, text);
+    r->patterns[r->n] = alone ? compile(search, why, sizeof why) : NULL;
+    if (!r->patterns[r->n]) {
+        return pons_error_set(err, PONS_EINVAL, WHERE,
+                              "redact: patterns/%zu is no regular expression (PCRE2): %s", place,
+                              why);
+    }
+    r->n++;
+    return PONS_OK;
+}
+
+int pons__redact_open(const pons_value *more, pons__redact **ret, pons_error *err)
+{
+    const size_t n_usual = sizeof usual / sizeof *usual;
+    pons__redact *r = calloc(1, sizeof *r);
+    int rc = r ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for redact");
+    if (rc >= 0 && more &&
+        (!json_is_array(more) || json_array_size(more) + n_usual > PATTERNS_MAX)) {
+        rc = pons_error_set(err, PONS_EINVAL, WHERE,
+                            "redact: patterns: expected a list of at most %zu "
+                            "regular expressions",
+                            PATTERNS_MAX - n_usual);
+    }
+    for (size_t i = 0; rc >= 0 && i < n_usual; i++) {
+        rc = add(r, usual[i], i, err);
+    }
+    for (size_t i = 0; rc >= 0 && i < json_array_size(more); i++) {
+        const char *text = json_string_value(json_array_get(more, i));
+        rc = text ? add(r, text, i, err)
+                  : pons_error_set(err, PONS_EINVAL, WHERE, "redact: patterns/%zu is no text", i);
+    }
+    if (rc < 0) {
+        pons__redact_close(r);
+        return rc;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+void pons__redact_close(pons__redact *r)
+{
+    for (size_t i = 0; r && i < r->n; i++) {
+        pcre2_code_free(r->patterns[i]);
+    }
+    free(r);
+}
+
+// One match from `at` on: its place, PCRE2_ERROR_NOMATCH, or another error.
+static int match(const pcre2_code *code, const char *text, size_t len, size_t at, int *patience,
+                 pcre2_match_data *data, pcre2_match_context *bounds)
+{
+    const size_t few = STEPS_MIN + (len - at) * STEPS_A_BYTE;
+    pcre2_set_match_limit(bounds, few < UINT32_MAX ? (uint32_t)few : UINT32_MAX);
+    int found = pcre2_match(code, (PCRE2_SPTR)text, len, at, PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK,
+                            data, bounds);
+    if (found == PCRE2_ERROR_MATCHLIMIT && few<STEPS_LONG && * patience> 0) {
+        --*patience;
+        pcre2_set_match_limit(bounds, STEPS_LONG);
+        found = pcre2_match(code, (PCRE2_SPTR)text, len, at, PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK,
+                            data, bounds);
+    }
+    return found;
+}
+
+// text without what a pattern finds, into out. 1: something was taken out; 0; or < 0.
+static int replace(const pcre2_code *code, const char *text, size_t len, int *patience,
+                   pons_buf *out)
+{
+    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    pcre2_match_context *bounds = pcre2_match_context_create(NULL);
+    size_t at = 0, kept = 0;
+    int found = data && bounds ? 0 : PCRE2_ERROR_NOMEMORY, any = 0;
+    if (found == 0) {
+        pcre2_set_heap_limit(bounds, HEAP_KIB);
+    }
+    while (found >= 0 && at <= len) {
+        found = match(code, text, len, at, patience, data, bounds);
+        if (found < 0) {
+            break;
+        }
+        const PCRE2_SIZE *place = pcre2_get_ovector_pointer(data);
+        const size_t from = place[0], to = place[1];
+        if (to <= from) { // nothing is no secret
+            const size_t k = from < len ? pons_utf8_sequence(text + from, len - from) : 1;
+            at = (from > at ? from : at) + (k > 0 ? k : 1);
+            continue;
+        }
+        pons_buf_bytes(out, text + kept, from - kept);
+        pons_buf_str(out, HIDDEN);
+        any = 1;
+        kept = at = to;
+    }
+    pcre2_match_data_free(data);
+    pcre2_match_context_free(bounds);
+    if (found < 0 && found != PCRE2_ERROR_NOMATCH) {
+        return -1;
+    }
+    pons_buf_bytes(out, text + kept, len - kept);
+    return out->failed ? -1 : any;
+}
+
+char *pons__redacted(const pons__redact *r, const char *text)
+{
+    char *now = NULL;
+    int patience = PATIENCE;
+    const size_t len = strlen(text);
+    for (size_t i = 0, k; i < len; i += k) { // once: PCRE2 would look again at each match
+        k = pons_utf8_sequence(text + i, len - i);
+        if (k == 0) {
+            return strdup(UNSEARCHED);
+        }
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        const char *from = now ? now : text;
+        pons_autobuf out = PONS_BUF_INIT;
+        const int rc = replace(r->patterns[i], from, strlen(from), &patience, &out);
+        if (rc < 0) {
+            free(now);
+            return strdup(UNSEARCHED);
+        }
+        if (rc > 0) {
+            free(now);
+            now = pons_buf_take(&out, NULL);
+            now = now ? now : strdup(HIDDEN);
+        }
+    }
+    return now;
+}
