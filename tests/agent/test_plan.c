@@ -605,7 +605,7 @@ static void a_step_comes_to_the_same_by_the_engine_and_by_the_agent(void **state
         "[{'action':'write','parameters':{'text':'x'},'preconditions':{'temperature_above':'warm'}}"
         "]",
         "[{'action':'break','parameters':{'a':1},'fallback':'big'},{'action':'x','tool_call_type':'"
-        "noop'}]",
+        "noop'},{'action':'y','tool_call_type':'noop'}]", // two are left: the replanner ends it
         "[{'action':'write','parameters':{'text':'x'},'requires_confirmation':true,"
         "'confirmation_message':'NO?'},{'action':'x','tool_call_type':'noop'},{'action':'y','tool_"
         "call_type':'noop'}]",
