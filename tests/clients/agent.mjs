@@ -161,7 +161,7 @@ await test('a server that is killed in the midst of a turn: the words are said o
   }
 });
 
-await test('the Python client: a turn, a question and its answer', () => {
+await test('the Python client: a turn, a question and its answer', async () => {
   const python = path.join(process.argv[2], '../../venv/bin/python');
   // Not spawnSync: while that waits nobody sees that the server closes connections that nothing was asked on.
   const child = spawn(python, [path.join(import.meta.dirname, 'agent.py'), server.url, server.token], { stdio: 'inherit' });
