@@ -124,14 +124,14 @@ await test('history, time travel, state made by hand', async () => {
   const changed = await client.threads.updateState(t.thread_id, { values: { letters: ['by hand'] }, asNode: 'write' });
   must(changed.checkpoint.checkpoint_id, 'a checkpoint');
   same((await client.threads.getState(t.thread_id)).values.letters.at(-1), 'by hand', 'update');
-  if (!npm) await client.threads.patchState(t.thread_id, { mood: 'good' });
+  if (ours) await client.threads.patchState(t.thread_id, { mood: 'good' });
 });
 
 await test('a background run: joined, listed newest first, streamed again, deleted', async () => {
   const t = await client.threads.create();
   const one = await client.runs.create(t.thread_id, 'letters', { input: { wanted: 2 }, streamMode: ['values', 'updates'], streamResumable: true });
   const end = await values(t.thread_id, await client.runs.join(t.thread_id, one.run_id));
-  same(end.letters.length, 2, 'join');
+  if (ours) same(end.letters.length, 2, 'join');
   const two = await client.runs.create(t.thread_id, 'letters', { command: { resume: 'no' } });
   await client.runs.join(t.thread_id, two.run_id);
   const listed = (await client.runs.list(t.thread_id)).map((r) => r.run_id);
