@@ -5,7 +5,7 @@
 // markup of its own: HTML shows as the letters that it is. A picture is a link to it, for the page asks
 // nobody else for anything. A link goes to http, https or mail, and says where to when its words do not.
 // Half of a text, as it streams in, is shown as far as it can be read. What would take long is shown as it is.
-import { el, plain } from '/ui/dom.js';
+import { el, plain } from './dom.js';
 
 const TEXT_MAX = 60000, RUN_MAX = 6000, DEPTH_MAX = 6;
 
@@ -31,7 +31,8 @@ function blocks(lines, depth) {
     let end = i + 1;
     if (fence) {
       while (end < lines.length && !(lines[end].trim().startsWith(fence[1]) && !lines[end].trim().slice(fence[1].length).replaceAll(fence[1][0], ''))) end++;
-      out.push(el('pre', {}, lines.slice(i + 1, end).join('\n')));
+      const said = line.trim().slice(fence[1].length).trim(); // the language; whatever else is there is shown
+      out.push(el('pre', {}, (/^[\w+#.-]*$/.test(said) ? [] : [said]).concat(lines.slice(i + 1, end)).join('\n')));
       end++;
     } else if (head) out.push(el('p', { class: 'h' }, ...runs(head[2], 0)));
     else if (RULE.test(line)) out.push(el('hr'));
@@ -41,9 +42,9 @@ function blocks(lines, depth) {
     } else if (ITEM.test(line)) {
       end = items(lines, i, depth, out);
     } else if (line.includes('|') && end < lines.length && lines[end].includes('-') && lines[end].length < 500 && BAR.test(lines[end])) {
-      const wide = cells(line).length, from = ++end;
+      const from = ++end;
       while (end < lines.length && lines[end].includes('|')) end++;
-      const row = (/** @type {string} */ l, /** @type {string} */ name) => el('tr', {}, ...cells(l).slice(0, wide).map((c) => el(name, {}, ...runs(c, 0))));
+      const row = (/** @type {string} */ l, /** @type {string} */ name) => el('tr', {}, ...cells(l).map((c) => el(name, {}, ...runs(c, 0))));
       out.push(el('div', { class: 'changes' }, el('table', {}, el('thead', {}, row(line, 'th')), el('tbody', {}, ...lines.slice(from, end).map((l) => row(l, 'td'))))));
     } else {
       while (end < lines.length && lines[end].trim() && !begins(lines[end])) end++;
@@ -80,7 +81,7 @@ const SPANS = /** @type {[string, string][]} */ ([['**', 'strong'], ['__', 'stro
 const LETTER = /[\p{L}\p{N}_]/u;
 
 /** What stands in a line. @returns {any[]} elements and texts */
-function runs(/** @type {string} */ s, /** @type {number} */ depth) {
+function runs(/** @type {string} */ s, /** @type {number} */ depth, linked = false) {
   /** @type {any[]} */
   const out = [];
   let text = '';
@@ -98,13 +99,13 @@ function runs(/** @type {string} */ s, /** @type {number} */ depth) {
       i = end > 0 ? end + n : i + n;
       continue;
     }
-    const link = c === '[' || (c === '!' && s[i + 1] === '[') ? linkAt(s, c === '!' ? i + 1 : i) : null;
-    if (link) { put(goes(link.to, runs(link.words, depth + 1), link.words)); i = link.end; continue; }
-    const bare = c === 'h' && !LETTER.test(s[i - 1] ?? '') ? /^https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}*_]/.exec(s.slice(i, i + 2000)) : null;
+    const link = linked ? null : c === '[' || (c === '!' && s[i + 1] === '[') ? linkAt(s, c === '!' ? i + 1 : i) : null;
+    if (link) { put(goes(link.to, runs(link.words, depth + 1, true), link.words)); i = link.end; continue; }
+    const bare = !linked && c === 'h' && !LETTER.test(s[i - 1] ?? '') ? /^https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}*_]/.exec(s.slice(i, i + 2000)) : null;
     if (bare) { put(goes(bare[0], [plain(bare[0])], bare[0])); i += bare[0].length; continue; }
     const span = SPANS.find(([sign]) => s.startsWith(sign, i)), end = span ? closed(s, i, span[0]) : -1;
     if (span && end > 0) {
-      put(el(span[1], {}, ...runs(s.slice(i + span[0].length, end), depth + 1)));
+      put(el(span[1], {}, ...runs(s.slice(i + span[0].length, end), depth + 1, linked)));
       i = end + span[0].length;
     } else if (span) {
       text += span[0];
@@ -129,7 +130,8 @@ function closed(/** @type {string} */ s, /** @type {number} */ i, /** @type {str
 /** [words](to) */
 function linkAt(/** @type {string} */ s, /** @type {number} */ i) {
   const mid = s.indexOf('](', i), end = mid < 0 ? -1 : s.indexOf(')', mid);
-  return mid < 0 || end < 0 || s.slice(i + 1, mid).includes('\n') ? null : { words: s.slice(i + 1, mid), to: s.slice(mid + 2, end).trim().split(/\s/)[0], end: end + 1 };
+  const words = s.slice(i + 1, mid), to = s.slice(mid + 2, end).trim();
+  return end < 0 || words.includes('\n') || /\s/.test(to) ? null : { words, to, end: end + 1 };
 }
 
 function goes(/** @type {string} */ to, /** @type {any[]} */ shown, /** @type {string} */ words) {

@@ -41,6 +41,44 @@ await test('markup in goals, events, questions and names is text', async () => {
   await p.context().close();
 });
 
+await test('what a model writes in a chat is no markup but its own: no element, no picture, no script, no link into this page', async () => {
+  const p = await page(s), evil = ['<img src=x onerror="globalThis.pwned=1"><script>globalThis.pwned=1</script>', '![x](https://evil.example/p.png) ![y](javascript:globalThis.pwned=1)', '[go](javascript:globalThis.pwned=1) [reset](/v1/reset) [home](https://home.example)',
+    '```html\n<iframe srcdoc="<script>globalThis.pwned=1</script>"></iframe>\n```', '| <b>a</b> | b |\n|--|--|\n| <svg onload=globalThis.pwned=1> | c |', '# <a href=x>h</a>', '**<i>bold</i>** `<u>code</u>`'].join('\n\n');
+  const asked = [];
+  p.on('request', (r) => asked.push(r.url()));
+  await live(p);
+  await p.click('#tab-chat');
+  await p.waitForSelector('#chat-text');
+  const chat = (list) => p.evaluate(([token, m]) => new BroadcastChannel(`pons ${token} ?thread=main_session`).postMessage(m), [s.token, { kind: 'batch', list }]);
+  await chat([{ seq: 10, type: 'llm_start', payload: {} }, { seq: 11, type: 'token', payload: { content: evil } }, { seq: 12, type: 'tool_start', payload: { tool: evil, input: { [evil]: evil } } }, { seq: 13, type: 'tool_end', payload: { tool: evil, output: evil } },
+    { seq: 14, type: 'plan_created', payload: { plan: { plan_id: 'p', title: evil, steps: [{ id: 1, title: evil, status: evil }] } } }, { seq: 15, type: 'error', payload: { content: evil } }, { seq: 16, type: 'approval_request', payload: { request_id: 'r', tool: evil, input: { [evil]: evil }, why: evil } }]);
+  await p.waitForSelector('.asked article');
+  await p.waitForSelector('.chat .words table');
+  must(!(await p.evaluate(() => globalThis.pwned || document.querySelector('#view-chat :is(img, script, iframe, svg, i, u, b b)'))), 'markup has become an element');
+  const links = await p.evaluate(() => [...document.querySelectorAll('#view-chat a')].map((a) => `${a.protocol}//${a.host} ${a.rel} ${a.target}`));
+  must(links.length > 0 && links.every((l) => /^https:\/\/(evil|home)\.example noopener noreferrer nofollow _blank$/.test(l)), links.join('\n'));
+  must(asked.every((u) => u.startsWith(s.url) || u.startsWith(s.stopUrl)), asked.filter((u) => !u.startsWith(s.url)).join(' '));
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+});
+
+await test('names of a fleet that are markup, and numbers that are none', async () => {
+  const p = await page(s), evil = '<img src=x onerror="globalThis.pwned=1">';
+  await live(p);
+  await p.route('**/v1/fleet/map', (r) => r.fulfill({ json: { name: evil, zones: [{ id: evil, kind: evil, x: 0, y: 0, to: [evil, null, 7] }, { id: 'b', x: 'x', y: null }, null, { id: 'c', kind: 'dock', x: 3, y: 1e308, to: evil }] } }));
+  await p.route('**/v1/fleet', (r) => r.fulfill({ json: { running: true, pid: evil, host: evil, map: evil, held: [[evil, evil], ['c', null], null, 7, [null]], robots: [null, 7, { id: evil, state: evil, zone: evil, next: evil, to: evil, waits_for: evil, held_by: evil, why: evil, x: 'NaN', y: null, battery_pct: evil, task: evil, thread: 'javascript:globalThis.pwned=1', latched: evil, connected: evil }, { id: 'r2', zone: 'c', x: 1e308, y: -1e308 }],
+    tasks: [null, { id: evil, name: evil, state: evil, robot: evil, stops: [evil, null], priority: evil, deadline_ms: 1e300 }, { id: 't', state: 'outcome_unknown', stops: null }] } }));
+  await p.click('#tab-fleet');
+  await p.waitForFunction(() => document.querySelectorAll('#view-fleet tr').length >= 4, null, { timeout: 30000 });
+  must(!(await p.evaluate(() => globalThis.pwned || document.querySelector('#view-fleet img'))), 'markup has become an element');
+  must(await p.evaluate(() => [...document.querySelectorAll('#view-fleet a')].every((a) => a.origin === location.origin)), 'a name leads elsewhere');
+  await p.dispatchEvent('#stop', 'pointerdown');
+  await until('the latch', () => latched(s));
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await reset(s);
+});
+
 await test('what cannot be seen, or turns a line around, is shown as what it is', async () => {
   const p = await page(s);
   await live(p);

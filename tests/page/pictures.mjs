@@ -5,7 +5,7 @@ import path from 'node:path';
 import { browser, Server, until } from './bench.mjs';
 
 const sizes = { desktop: { width: 1280, height: 760 }, phone: { width: 390, height: 844 } };
-const views = ['now', 'chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'system'].filter((v) => (process.env.PONS_PICTURES || v).split(' ').includes(v));
+const views = ['now', 'chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'fleet', 'system'].filter((v) => (process.env.PONS_PICTURES || v).split(' ').includes(v));
 // A model that says what it is told to, for the chat alone: the robot's brain decides by its rules.
 const script = path.join(fs.mkdtempSync('/tmp/pons-script-'), 'script.yaml');
 fs.writeFileSync(script, `- content: "The kitchen has a table, four chairs and the sink; the blue cup stands left of it."
@@ -16,7 +16,9 @@ const agent = new Server({ args: ['--llm', `script:${script}`] });
 const companion = new Server({ command: ['companion', 'run', '--from', '2026-03-02T05:00', '--speed', '3000', '--llm', 'rules'] });
 fs.mkdirSync(agent.workspace, { recursive: true });
 fs.writeFileSync(path.join(agent.workspace, 'graph_config.yaml'), 'graph:\n  nodes:\n    approval: {enabled: true}\n');
+const lab = new Server({ fleet: true });
 const b = await browser();
+await lab.start();
 await s.start();
 await agent.start();
 await companion.start();
@@ -44,7 +46,7 @@ const drives = () => (document.querySelector('#map .path')?.getAttribute('points
   && (document.querySelector('.trail')?.getAttribute('points') ?? '').split(' ').length > 12;
 
 for (const [size, viewport] of Object.entries(sizes)) for (const scheme of ['light', 'dark']) {
-  for (const [of, shown] of [[s, views.filter((v) => v !== 'chat' && v !== 'day')], [agent, views.filter((v) => v === 'chat')], [companion, views.filter((v) => v === 'day')]]) {
+  for (const [of, shown] of [[s, views.filter((v) => !['chat', 'day', 'fleet'].includes(v))], [lab, views.filter((v) => v === 'fleet')], [agent, views.filter((v) => v === 'chat')], [companion, views.filter((v) => v === 'day')]]) {
     if (!shown.length) continue;
     const context = await b.newContext({ viewport, colorScheme: scheme, locale: 'en-US' });
     context.setDefaultTimeout(120000);
@@ -55,6 +57,7 @@ for (const [size, viewport] of Object.entries(sizes)) for (const scheme of ['lig
       await p.waitForSelector('#live.good, #live.warn');
       if (of === s) await busy();
       if (view === 'chat') await p.waitForSelector('.asked article');
+      if (view === 'fleet') await p.waitForSelector('#fleet-map .robot');
       if (view === 'day') await p.waitForFunction(() => document.querySelectorAll('.moments li').length > 4);
       if (view === 'now') {
         await until('it drives', async () => { await busy(); return p.evaluate(drives); });
@@ -67,6 +70,6 @@ for (const [size, viewport] of Object.entries(sizes)) for (const scheme of ['lig
   }
 }
 await b.close();
-for (const server of [s, agent, companion]) await server.close();
+for (const server of [s, lab, agent, companion]) await server.close();
 const all = fs.readdirSync('docs/pictures');
 console.log(`${all.length} pictures, ${(all.reduce((n, f) => n + fs.statSync(`docs/pictures/${f}`).size, 0) / 1024).toFixed(0)} kB`);
