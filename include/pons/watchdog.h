@@ -27,6 +27,8 @@ typedef struct pons_hal_options {
     // What is not one skill: real_execute{nl_task}. Calls of it are named by the
     // action's type, their arguments are its params. ops NULL: such actions are ACTION_NOT_SUPPORTED.
     pons_tools errands;
+    // The same of strategy{tree} (watchdog_trees.h): started under the same key, it finds what an earlier life did.
+    pons_tools trees;
     // Pictures of the body's cameras: "picture" {depth: true}, answered with {pictures: [{name, rgb, depth?}]}. Taken when
     // the body is there and after each action, into ENVIRONMENT's perception. ops NULL: none.
     pons_tools pictures;

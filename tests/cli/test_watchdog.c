@@ -82,6 +82,47 @@ static void actions_in_their_order(void **state)
     bench_close(&b);
 }
 
+// Leaves are actions; what fails is what the tree makes of it; killed in between, no leaf is begun twice.
+static void a_tree(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0}, p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    put_actions(
+        &b,
+        "{\"action_id\":\"xml\",\"action_type\":\"strategy\",\"params\":{\"tree\":"
+        "\"<root BTCPP_format='4' main_tree_to_execute='T'><BehaviorTree ID='T'><Sequence>"
+        "<Fallback><target_navigation target_label='nowhere'/><target_navigation "
+        "target_label='kitchen'/></Fallback><navigate_to_pose zone='study'/><move_to "
+        "target_pose='[2.0,1.0,0]'/></Sequence></BehaviorTree></root>\"}},\n"
+        "{\"action_id\":\"mdsl\",\"action_type\":\"strategy\",\"params\":{\"tree\":"
+        "\"root { sequence { action [wait, \\\"s\\\", 0.2] action [dance] } }\"}},\n"
+        "{\"action_id\":\"bad\",\"action_type\":\"strategy\",\"params\":{\"tree\":\"<root>\"}},\n"
+        "{\"action_id\":\"out\",\"action_type\":\"strategy\",\"params\":{\"tree\":"
+        "\"trees/../config.json\"}}");
+    bench_start(&b, &body, NULL, "body --driver kinematic --seed 3 --speed 4 --json");
+    bench_start(&b, &p, NULL, "watchdog hal --once --json");
+    bench_ledger_await(&b, "started", 2);
+    bench_signal(&p, SIGKILL);
+    bench_must_exit(&p, 128 + SIGKILL);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "watchdog hal --once --json");
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    expect(&b, "xml", "completed", "");
+    expect(&b, "mdsl", "failed", "SKILL_FAILED");
+    expect(&b, "bad", "failed", "SKILL_FAILED");
+    expect(&b, "out", "failed", "SKILL_FAILED");
+    bench_ledger_check(&b);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 4); // three ways, and the wait
+    bench_signal(&body, SIGTERM);
+    bench_finish(&body);
+    bench_free(&body);
+    bench_close(&b);
+}
+
 #define FACE(id, degrees)                                                                          \
     "{\"action_id\":\"" id "\",\"action_type\":\"target_navigation\",\"params\":"                  \
     "{\"target_label\":\"kitchen\",\"success_heading_deg\":" degrees "}}"
@@ -236,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
+        cmocka_unit_test_teardown(a_tree, bench_teardown),
         cmocka_unit_test_teardown(how_it_stands_there, bench_teardown),
         cmocka_unit_test_teardown(an_arm, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_middle_of_a_drive, bench_teardown),

@@ -10,6 +10,7 @@
 #include "cli/run/pictures.h"
 #include "cli/run/watch_sessions.h"
 #include "pons/agent.h"
+#include "pons/watchdog_trees.h"
 #include "pons/module.h"
 #include "pons/watchdog.h"
 
@@ -34,7 +35,7 @@ typedef struct dog {
     int starts;
     int64_t tried_ms;
     pons_clock clock;
-    pons_tools tools, errands, pictures;
+    pons_tools tools, errands, trees, pictures;
     pons_ws_place *place;
     pons_hal *hal;
     int lock;
@@ -174,9 +175,28 @@ static int open_parts(dog *d, pons_error *err)
     rc = rc < 0 ? rc : cli_errands_open(d->c, &d->errands, err);
     rc = rc < 0 ? rc : cli_pictures_open(d->c, &d->pictures, err);
     if (rc >= 0) {
+        pons_tools robot = {0};
+        const pons_robot_tools_options own = {.clock = d->clock,
+                                              .connect = connect_body,
+                                              .user = d,
+                                              .name = "pons watchdog",
+                                              .thread = "watchdog",
+                                              .policy = policy};
+        rc = pons_robot_tools_open(&own, &robot, err);
+        const pons_hal_trees_options trees = {.place = d->place,
+                                              .dir = d->c->workspace,
+                                              .robot = robot,
+                                              .clock = d->clock,
+                                              .robot_id = d->id,
+                                              .judge = judge,
+                                              .user = d};
+        rc = rc < 0 ? rc : pons_hal_trees_open(&trees, &d->trees, err);
+    }
+    if (rc >= 0) {
         const pons_hal_options hal = {.place = d->place,
                                       .robot = d->tools,
                                       .errands = d->errands,
+                                      .trees = d->trees,
                                       .pictures = d->pictures,
                                       .clock = d->clock,
                                       .robot_id = d->id,
@@ -194,6 +214,7 @@ static void close_parts(dog *d)
     pons_hal_close(d->hal);
     pons_robot_tools_close(&d->errands);
     pons_robot_tools_close(&d->pictures);
+    pons_robot_tools_close(&d->trees);
     pons_robot_tools_close(&d->tools);
     pons_ws_place_close(d->place);
     if (d->body) {

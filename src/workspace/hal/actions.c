@@ -5,7 +5,7 @@
 //     target_navigation  a zone, or an object that is somewhere      navigate_to_pose, to before it
 //     stop               stop_base        localize  look         check_connection  nothing to do
 //     pick_up            pick{object}     place, put_down  place{object?, target}
-//     strategy           {skill, args}: that skill
+//     strategy           {skill, args}: that skill; {tree}: trees.c
 //     real_execute       {nl_task}: somebody's who plans
 //     any skill that the body has, by its name: params are its arguments
 #include "workspace/hal/actions.h"
@@ -247,7 +247,7 @@ static void place(const pons_value *params, pons__ws_call *c)
 static void strategy(const pons_value *params, pons__ws_call *c)
 {
     const char *skill = pons_get_str(params, "skill", NULL);
-    const char *tree = pons_get_str(params, "tree", NULL);
+    const pons_value *tree = pons_get(params, "tree");
     const pons_value *args = pons_get(params, "args");
     if (!skill == !tree) {
         refuse(c, "BAD_PARAMS", "strategy needs either skill or tree");
@@ -257,7 +257,8 @@ static void strategy(const pons_value *params, pons__ws_call *c)
         c->skill = skill;
         c->args = args ? json_deep_copy(args) : NULL;
     } else {
-        refuse(c, "ACTION_NOT_SUPPORTED", "a strategy names a skill; a tree is not carried out");
+        c->skill = "strategy";
+        c->errand = c->tree = true;
     }
 }
 

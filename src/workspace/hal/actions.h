@@ -9,6 +9,7 @@ typedef struct pons__ws_call { // a skill and its arguments, or why there is non
     pons_value *args;          // the caller's
     bool at_once;              // nothing is to be done: it is completed
     bool errand;               // not one skill, but whatever comes of a task or a tree
+    bool tree;                 // an errand that is a tree
     const char *code;          // NULL: it can be done
     char what[200];
 } pons__ws_call;

@@ -312,7 +312,7 @@ static void end_failed(pons_hal *h, const char *id, const char *code, const pons
 
 static const pons_tools *who_does(const pons_hal *h, const pons__ws_call *c)
 {
-    const pons_tools *by = c->errand ? &h->o.errands : &h->o.robot;
+    const pons_tools *by = c->tree ? &h->o.trees : c->errand ? &h->o.errands : &h->o.robot;
     return by->ops ? by : NULL;
 }
 
@@ -331,7 +331,8 @@ static void take_up(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c
     const pons_tools *by = who_does(h, c);
     const pons_value *args = c->errand ? pons_get(action, "params") : c->args;
     int rc = PONS_ENOTFOUND;
-    if (!by || (!unheard && !by->ops->adopt)) {
+    if (by && c->tree) { // started anew it finds what its leaves did
+    } else if (!by || (!unheard && !by->ops->adopt)) {
         rc = pons_error_set(&err, PONS_EUNSUPPORTED, "watchdog", "nobody here knows of it");
     } else if (!unheard) {
         rc = by->ops->adopt(by->self, call, c->skill, key, &err);
@@ -533,7 +534,7 @@ int pons_hal_step(pons_hal *h)
 {
     pons_tool_event e;
     int wait = pons_ws_place_poll(h->o.place, now(h));
-    const pons_tools *const all[] = {&h->o.robot, &h->o.errands, &h->o.pictures};
+    const pons_tools *const all[] = {&h->o.robot, &h->o.errands, &h->o.trees, &h->o.pictures};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         while (all[i]->ops && all[i]->ops->next(all[i]->self, &e)) {
             on_event(h, &e, all[i]);
