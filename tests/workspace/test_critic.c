@@ -208,6 +208,40 @@ static void what_a_person_lowers_holds(void **state)
     end(&f);
 }
 
+// What cannot be read allows nothing, whichever way it became so.
+static void unreadable_limits_allow_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *embodied, *says;
+    } rows[] = {
+        {FRANKA("banana", "3.0 kg", "~3 m³", "x", ALL), "EMBODIED.md:"},
+        {FRANKA("-1 m", "3.0 kg", "~3 m³", "x", ALL), "EMBODIED.md:"},
+        {NULL, "EMBODIED.md cannot be read"}, // a folder
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        folder f;
+        char path[192];
+        pons_error err = PONS_ERROR_INIT;
+        begin(&f);
+        pons_ws_place_close(f.place);
+        snprintf(path, sizeof path, "rm -r %s/.pons %s/EMBODIED.md", f.dir, f.dir);
+        assert_int_equal(system(path), 0);
+        put(&f, "ENVIRONMENT.md", SCENE("[1.1, 0.2, 0.3]", "[9, 9, 0]"));
+        if (rows[i].embodied) {
+            put(&f, "EMBODIED.md", rows[i].embodied);
+        } else {
+            snprintf(path, sizeof path, "mkdir %s/EMBODIED.md", f.dir);
+            assert_int_equal(system(path), 0);
+        }
+        const pons_ws_place_options o = {.role = PONS_WS_BY_HAL};
+        assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+        refused(&f, "pick_up", APPLE, rows[i].says);
+        refused(&f, "stop", "{}", "");
+        end(&f);
+    }
+}
+
 static void words_stay_words(void **state)
 {
     (void)state;
@@ -285,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_two_lessons),
         cmocka_unit_test(what_a_person_lowers_holds),
+        cmocka_unit_test(unreadable_limits_allow_nothing),
         cmocka_unit_test(words_stay_words),
         cmocka_unit_test(the_body_knows_itself),
         cmocka_unit_test(another_robots_entry_is_its_own),

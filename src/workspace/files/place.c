@@ -373,6 +373,10 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
     int rc = read_quiet(p, file, path, patient, &now, err);
     const bool missing = rc == PONS_ENOTFOUND;
     if (rc < 0 && !missing) {
+        if (!s->newest && rc != PONS_EAGAIN &&
+            !s->suspended[0]) { // no file, or one that is too large
+            snprintf(s->suspended, sizeof s->suspended, "unreadable");
+        }
         return rc;
     }
     if (missing && !s->newest && (*done || n == 0)) {

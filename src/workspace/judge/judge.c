@@ -44,7 +44,7 @@ static bool is_exempt(const char *type)
 }
 
 static void violated(judging *g, const char *rule, double found, double limit, const char *unit,
-                     const char *by, char *message)
+                     const char *by, const char *message)
 {
     pons_value *row = pons_object("rule", json_string(rule), "message", pons_string(message),
                                   "found", isnan(found) ? PONS_ABSENT : json_real(found), "limit",
@@ -127,6 +127,27 @@ static void judge_by_critic(judging *g)
 }
 
 // ---- the workspace's ----------------------------------------------------------------------------
+
+// Who cannot read what a robot may do lets it do nothing: neither when the file says nothing that can be read since the
+// beginning, nor when its limits do not.
+static void judge_readable(judging *g)
+{
+    const pons_ws_doc *d = doc(g, PONS_WS_EMBODIED);
+    size_t n = 0;
+    const pons_ws_fault *all = d ? pons_ws_faults(d, &n) : NULL;
+    char text[320];
+    if (!d && pons_ws_place_suspended(g->place, PONS_WS_EMBODIED)) {
+        violated(g, "embodied", NAN, NAN, "", "",
+                 "EMBODIED.md cannot be read: nobody knows what this robot may do");
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(all[i].kind, "limits") == 0) {
+            snprintf(text, sizeof text, "EMBODIED.md:%u:%u: %.200s", all[i].line, all[i].column,
+                     all[i].what);
+            violated(g, "embodied", NAN, NAN, "", "", text);
+        }
+    }
+}
 
 static void judge_volume(judging *g)
 {
@@ -292,6 +313,7 @@ void pons_ws_judge(const pons_ws_place *place, const pons_ws_asked *asked, pons_
     pons__ws_robot_hear(as.robot, &g.robot);
     pons__ws_target_read(doc(&g, PONS_WS_ENVIRONMENT), as.params, &g.target);
     if (!is_exempt(as.action_type)) {
+        judge_readable(&g);
         judge_by_critic(&g);
         judge_volume(&g);
         judge_sensor(&g);

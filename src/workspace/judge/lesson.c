@@ -44,6 +44,8 @@ static const struct rule_words {
      "改用 Supported Actions 中的动作", "use one of the Supported Actions"},
     {"sensor", "缺少传感器", "sensor missing", "EMBODIED.md Sensors",
      "启用所需传感器后重试", "have the sensor first"},
+    {"embodied", "能力画像无法读取", "EMBODIED.md cannot be read", "EMBODIED.md",
+     "修复 EMBODIED.md 后重试", "mend EMBODIED.md first"},
     {"path", "路径被障碍物阻断", "the way is blocked", "ENVIRONMENT.md scene_graph", NULL, NULL},
     {"object", "目标物体未知", "object unknown", "ENVIRONMENT.md objects",
      "先观察环境,再使用 ENVIRONMENT.md 中的物体", "observe first; use an object of ENVIRONMENT.md"},
