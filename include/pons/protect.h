@@ -44,6 +44,19 @@ typedef enum pons_guard {
     X("world-view.yaml", PONS_GUARD_PROTECTED, "a companion's life")                               \
     X("config.json", PONS_GUARD_PROTECTED, "which robot, which dialect")                           \
     X(".pons", PONS_GUARD_PROTECTED, "generations of the protocol files")                          \
+    X("EMBODIED.md", PONS_GUARD_PROTECTED, "what the robot may do")                                \
+    X("ENVIRONMENT.md", PONS_GUARD_PROTECTED, "what its actions are judged by")                    \
+    X("LESSONS.md", PONS_GUARD_PROTECTED, "what is refused, and why")                              \
+    X("TARGETS.md", PONS_GUARD_PROTECTED, "bodies that are started")                               \
+    X("SKILLS.md", PONS_GUARD_PROTECTED, "programs that are started as policies")                  \
+    X("ACTION.md", PONS_GUARD_PROTECTED, "what the robot does next, asked by nobody else")         \
+    X("SESSIONS.md", PONS_GUARD_PROTECTED, "the same")                                             \
+    X("ROBOTS.md", PONS_GUARD_PROTECTED, "the fleet")                                              \
+    X("ORCHESTRATOR.md", PONS_GUARD_PROTECTED, "the same")                                         \
+    X("fleet.yaml", PONS_GUARD_PROTECTED, "the same")                                              \
+    X("LOG.md", PONS_GUARD_PROTECTED, "what happened to the protocol files")                       \
+    X("profiles", PONS_GUARD_PROTECTED, "what EMBODIED.md begins as")                              \
+    X("targets", PONS_GUARD_PROTECTED, "ledgers and state of further bodies")                      \
     X(PONS_DIR_TREES, PONS_GUARD_PROTECTED, "behaviour trees")                                     \
     X(PONS_DIR_WORLDS, PONS_GUARD_PROTECTED, "worlds and their zones")                             \
     X("scenarios", PONS_GUARD_PROTECTED, "scenarios")                                              \

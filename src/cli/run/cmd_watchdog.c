@@ -10,9 +10,9 @@
 #include "cli/run/pictures.h"
 #include "cli/run/watch_sessions.h"
 #include "pons/agent.h"
-#include "pons/watchdog_trees.h"
 #include "pons/module.h"
 #include "pons/watchdog.h"
+#include "pons/watchdog_trees.h"
 
 #include <poll.h>
 #include <stdlib.h>
