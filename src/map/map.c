@@ -66,6 +66,11 @@ static void yaml_cleanup(pons_yaml **y)
 int pons_map_load(const char *path, pons_map **ret, pons_error *err)
 {
     __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { // asked first: a pipe is not waited for
+        pons_error_set(err, PONS_EINVAL, MODULE, "the map is no file");
+        return pons_error_source(err, "%s", path);
+    }
     int rc = pons_yaml_load(path, &yaml, err);
     if (rc < 0) {
         return rc;
@@ -138,18 +143,7 @@ int pons_map_rects(const pons_map *m, pons_map_kind kind, size_t most, pons_box2
     if (kind == PONS_MAP_OCCUPIED) {
         return pons_map_rects_of(m, occupied, 100, most, ret, ret_n, err);
     }
-    const size_t n = (size_t)m->info.w * (size_t)m->info.h;
-    int8_t *known = malloc(n);
-    if (!known) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to merge a map's cells");
-    }
-    for (size_t i = 0; i < n; i++) {
-        const int v = m->cells[i];
-        known[i] = (v >= 0 && v <= open) || v >= occupied;
-    }
-    const int rc = pons__map_merge(&m->info, known, 1, 1, true, most, ret, ret_n, err);
-    free(known);
-    return rc;
+    return pons__map_merge(&m->info, m->cells, open, occupied, true, most, ret, ret_n, err);
 }
 
 int pons_map_rects_of(const pons_map *m, int low, int high, size_t most, pons_box2 **ret,

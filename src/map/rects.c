@@ -16,15 +16,16 @@ typedef struct span {
 typedef struct field {
     const int8_t *cells;
     int w, h, low, high;
-    bool outside;  // wanted are those that are not low to high
+    bool outside;  // wanted are those that are neither 0 to low nor high and more
     uint8_t *done; // bits of cells that a rectangle has
 } field;
 
 static bool wanted(const field *f, int x, int y)
 {
     const size_t at = (size_t)y * (size_t)f->w + (size_t)x;
-    const bool in = f->cells[at] >= f->low && f->cells[at] <= f->high;
-    return in != f->outside && !(f->done[at / 8] >> at % 8 & 1);
+    const int8_t v = f->cells[at];
+    const bool in = f->outside ? v < 0 || (v > f->low && v < f->high) : v >= f->low && v <= f->high;
+    return in && !(f->done[at / 8] >> at % 8 & 1);
 }
 
 static bool row_wanted(const field *f, int x0, int x1, int y)

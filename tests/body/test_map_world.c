@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char dir[64];
@@ -235,6 +236,7 @@ static void bad_worlds(void **state)
         {"{x: 1, y: 1, yaw: 0}", "map: {file: broken.yaml}\n", "the map has no resolution",
          "broken.yaml:1:1"},
         {"{x: 1, y: 1, yaw: 0}", "map: {unknown: free}\n", "", "w.yaml:8"},
+        {"{x: 1, y: 1, yaw: 0}", "map: {file: pipe.yaml}\n", "the map is no file", "pipe.yaml"},
         {"{x: 1, y: 1, yaw: 0}", "map: {resolution_m: 0.05, boxes: []}\n", "no bounds", "w.yaml:1"},
         {"{x: -1.8, y: 1, yaw: 0}", "map: {file: m.yaml}\n", "from map, and the robot's radius",
          "w.yaml:2:8"},
@@ -256,6 +258,7 @@ static void bad_worlds(void **state)
     room();
     save("m", "");
     write_text("broken.yaml", "image: m.pgm\n");
+    assert_int_equal(mkfifo(in_dir("pipe.yaml"), 0600), 0); // is not waited for
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         write_world(rows[i].start, rows[i].more);
         refused(rows[i].what, rows[i].where);

@@ -590,59 +590,59 @@ static int make_fixed(pons__costmap *g, uint8_t *field, pons_error *err)
     return good ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
 }
 
-// The same cells as boxes would cover.
-static int mark_unknown(pons__costmap *g, const char *path, bool *ret_any, pons_error *err)
+// What a map does not know, as boxes: the map is gone again before there is more to remember.
+static int read_unknown(const pons_value *world, pons_box2 **ret, size_t *ret_n, pons_error *err)
 {
+    const pons_value *map = pons_get(world, "map");
+    const char *path = pons_get_str(map, "path", NULL);
     pons_map *m = NULL;
-    pons_box2 *boxes = NULL;
-    size_t n = 0;
-    int rc = pons_map_load(path, &m, err);
-    rc = rc < 0 ? rc : pons_map_rects(m, PONS_MAP_UNKNOWN, PONS_MAP_CELLS_MAX, &boxes, &n, err);
-    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
-        const pons_box2 *b = &boxes[i];
-        add_box(g, &(pons__box){b->x, b->y, cos(b->yaw), sin(b->yaw), 0.5 * b->sx, 0.5 * b->sy});
-        *ret_any = true;
+    if (!path || strcmp(pons_get_str(map, "unknown", "blocked"), "free") == 0) {
+        return PONS_OK;
     }
-    free(boxes);
+    int rc = pons_map_load(path, &m, err);
+    if (rc == PONS_OK) {
+        rc = pons_map_rects(m, PONS_MAP_UNKNOWN, PONS_MAP_CELLS_MAX, ret, ret_n, err);
+    }
     pons_map_destroy(m);
     return rc;
 }
 
-// Marks what is no wall, but nobody's way either: keep-out, and what a map does not know.
-static int mark_areas(pons__costmap *g, const pons_value *world, bool *ret_any, pons_error *err)
+// Marks what is no wall, but nobody's way either.
+static void mark_areas(pons__costmap *g, const pons_box2 *unknown, size_t n)
 {
-    const pons__area_frame frame = {g->x0, g->y0, g->res, g->w, g->h};
-    const pons_value *map = pons_get(world, "map");
-    const char *path = pons_get_str(map, "path", NULL);
-    int rc = pons__area_create(world, &frame, &g->area, err);
-    if (rc == PONS_OK && path && strcmp(pons_get_str(map, "unknown", "blocked"), "free") != 0) {
-        rc = mark_unknown(g, path, ret_any, err);
+    for (size_t i = 0; i < n; i++) {
+        const pons_box2 *b = &unknown[i];
+        add_box(g, &(pons__box){b->x, b->y, cos(b->yaw), sin(b->yaw), 0.5 * b->sx, 0.5 * b->sy});
     }
-    for (int cy = 0; rc == PONS_OK && pons__area_has_keep_out(g->area) && cy < g->h; cy++) {
+    for (int cy = 0; pons__area_has_keep_out(g->area) && cy < g->h; cy++) {
         for (int cx = 0; cx < g->w; cx++) {
             if (pons__area_cell(g->area, cx, cy)) {
                 g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] = 1;
-                *ret_any = true;
             }
         }
     }
-    return rc;
 }
 
 static int make_static(pons__costmap *g, const pons_value *world, pons_error *err)
 {
-    const size_t n = (size_t)g->w * (size_t)g->h;
-    bool any = false;
-    g->walls = malloc(n);
-    if (!g->walls) {
-        return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
+    const size_t cells = (size_t)g->w * (size_t)g->h;
+    const pons__area_frame frame = {g->x0, g->y0, g->res, g->w, g->h};
+    pons_box2 *unknown = NULL;
+    size_t n = 0;
+    int rc = read_unknown(world, &unknown, &n, err);
+    rc = rc < 0 ? rc : pons__area_create(world, &frame, &g->area, err);
+    const bool any = rc == PONS_OK && (n > 0 || pons__area_has_keep_out(g->area));
+    if (any) {
+        uint8_t *walls = malloc(cells);
+        if (walls) {
+            memcpy(walls, g->fixed, cells);
+            g->walls = walls;
+            mark_areas(g, unknown, n);
+        } else {
+            rc = pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
+        }
     }
-    memcpy(g->walls, g->fixed, n);
-    int rc = mark_areas(g, world, &any, err);
-    if (!any) {
-        free(g->walls);
-        g->walls = g->fixed;
-    }
+    free(unknown);
     rc = rc < 0 ? rc : make_fixed(g, g->fixed, err);
     return rc < 0 || !any ? rc : make_fixed(g, g->walls, err);
 }

@@ -345,6 +345,11 @@ static int save(edit *e, pons_error *err)
     }
     if (rc < 0) {
         unlink(draft);
+        if (err && strncmp(err->source, draft, strlen(draft)) == 0) { // the lines are the file's
+            char where[PONS_ERROR_SOURCE_MAX];
+            snprintf(where, sizeof where, "%s", err->source + strlen(draft));
+            pons_error_source(err, "%s%s", e->path, where);
+        }
     }
     return rc;
 }
