@@ -91,8 +91,24 @@ static const char *energy_word(double energy)
     return words[i];
 }
 
+static void remember(pons_companion *c, const pons__co_activity *a, const pons__co_proposal *p)
+{
+    pons__co_world *w = &c->world;
+    if (w->n_done == PONS__CO_DONE_MAX) { // the oldest is forgotten
+        memmove(w->done, w->done + 1, (PONS__CO_DONE_MAX - 1) * sizeof *w->done);
+        w->n_done--;
+    }
+    pons__co_done *d = &w->done[w->n_done++];
+    *d = (pons__co_done){.at = c->minute};
+    snprintf(d->type, sizeof d->type, "%s", a->id);
+    snprintf(d->branch, sizeof d->branch, "%s", c->board.branch ? c->board.branch : "");
+    snprintf(d->rationale, sizeof d->rationale, "%.*s",
+             (int)pons__co_whole(p->rationale, sizeof d->rationale - 1), p->rationale);
+}
+
 static void begin(pons_companion *c, const pons__co_activity *a, const pons__co_proposal *p)
 {
+    remember(c, a, p);
     const int64_t end = pons__co_ends_at(c, a);
     const bool lasts = end > c->minute;
     char until[32];

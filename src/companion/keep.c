@@ -85,6 +85,36 @@ static pons_value *messages_json(const pons__co_world *w)
     return list;
 }
 
+static pons_value *done_json(const pons__co_world *w)
+{
+    pons_value *list = json_array();
+    for (size_t i = 0; i < w->n_done; i++) {
+        const pons__co_done *d = &w->done[i];
+        json_array_append_new(list,
+                              pons_object("type", json_string(d->type), "at", json_integer(d->at),
+                                          "branch", json_string(d->branch), "rationale",
+                                          json_string(d->rationale), NULL));
+    }
+    return list;
+}
+
+static void read_done(pons__co_world *w, const pons_value *list)
+{
+    size_t i;
+    pons_value *o;
+    w->n_done = 0;
+    json_array_foreach((pons_value *)(uintptr_t)list, i, o)
+    {
+        if (w->n_done < PONS__CO_DONE_MAX) {
+            pons__co_done *d = &w->done[w->n_done++];
+            *d = (pons__co_done){.at = pons_get_int(o, "at", 0)};
+            snprintf(d->type, sizeof d->type, "%s", pons_get_str(o, "type", ""));
+            snprintf(d->branch, sizeof d->branch, "%s", pons_get_str(o, "branch", ""));
+            snprintf(d->rationale, sizeof d->rationale, "%s", pons_get_str(o, "rationale", ""));
+        }
+    }
+}
+
 pons_value *pons__co_state_json(const pons_companion *c)
 {
     const pons__co_world *w = &c->world;
@@ -98,16 +128,17 @@ pons_value *pons__co_state_json(const pons_companion *c)
                   json_integer(now->until), "until",
                   json_string(pons_world_view_time(c->view, now->until, until, sizeof until)),
                   "branch", json_string(now->branch), NULL);
-    return pons_object(
-        "v", json_integer(STATE_VERSION), "minute", json_integer(c->minute), "first",
-        json_integer(c->first_min), "until", json_integer(c->until_min), "seed",
-        json_integer((json_int_t)c->seed), "simulated", json_boolean(c->simulated), "time",
-        json_string(pons_world_view_time(c->view, c->minute, time, sizeof time)), "place",
-        json_string(w->place), "energy", json_real(w->energy), "signature",
-        json_string(c->signature), "activity", activity, "memory",
-        pons_object("last_sleep", json_integer(w->last_sleep), "last_wake",
-                    json_integer(w->last_wake), "last_school", json_integer(w->last_school), NULL),
-        "messages", messages_json(w), "policy", policy_json(&c->board.policy), NULL);
+    return pons_object("v", json_integer(STATE_VERSION), "minute", json_integer(c->minute), "first",
+                       json_integer(c->first_min), "until", json_integer(c->until_min), "seed",
+                       json_integer((json_int_t)c->seed), "simulated", json_boolean(c->simulated),
+                       "time",
+                       json_string(pons_world_view_time(c->view, c->minute, time, sizeof time)),
+                       "place", json_string(w->place), "energy", json_real(w->energy), "signature",
+                       json_string(c->signature), "activity", activity, "memory",
+                       pons_object("last_sleep", json_integer(w->last_sleep), "last_wake",
+                                   json_integer(w->last_wake), "last_school",
+                                   json_integer(w->last_school), "done", done_json(w), NULL),
+                       "messages", messages_json(w), "policy", policy_json(&c->board.policy), NULL);
 }
 
 static void read_policy(pons__co_policy *p, const pons_value *o)
@@ -176,6 +207,7 @@ int pons__co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
     c->world.last_sleep = pons_get_int(memory, "last_sleep", 0);
     c->world.last_wake = pons_get_int(memory, "last_wake", 0);
     c->world.last_school = pons_get_int(memory, "last_school", 0);
+    read_done(&c->world, pons_get(memory, "done"));
     snprintf(c->world.place, PONS__CO_ID_MAX, "%s", pons_get_str(s, "place", ""));
     snprintf(c->signature, sizeof c->signature, "%s", pons_get_str(s, "signature", ""));
     if (!pons__co_place_of(c->view, c->world.place)) {

@@ -13,6 +13,8 @@ enum {
     PONS__CO_TEXT_MAX = 2000, // bytes kept of what a model or a message says
     PONS__CO_TRACE_MAX = 128, // leaves and branches that one tick can pass
     PONS__CO_REJECTS_MAX = 16,
+    PONS__CO_DONE_MAX = 8,     // things done that are remembered,
+    PONS__CO_UNREAD_SHOWN = 5, // and unread messages that the model sees
     PONS__CO_SUBSCRIBERS_MAX = 8,
     PONS__CO_QUIET_MIN = 60, // simulated minutes without news that are committed together
 };
@@ -42,6 +44,11 @@ typedef struct pons__co_message {
     int64_t at;
 } pons__co_message;
 
+typedef struct pons__co_done { // something that was begun
+    char type[PONS__CO_ID_MAX], branch[64], rationale[200];
+    int64_t at;
+} pons__co_done;
+
 typedef struct pons__co_world { // WorldState
     char place[PONS__CO_ID_MAX];
     double energy;
@@ -49,6 +56,8 @@ typedef struct pons__co_world { // WorldState
     pons__co_message *messages; // (n_messages) not read yet
     size_t n_messages;
     int64_t last_sleep, last_wake, last_school; // minutes; 0: not yet
+    pons__co_done done[PONS__CO_DONE_MAX];      // the newest, oldest first
+    size_t n_done;
 } pons__co_world;
 
 typedef struct pons__co_reject {

@@ -146,14 +146,14 @@ static bool rule_conflict(const pons_companion *c, const pons__co_proposal *p,
                           const pons__co_activity *a, pons__co_refusal *r)
 {
     const pons__co_activity *now = c->world.current.what;
-    if (p->preemptive && !a->preemptive) {
-        return refuse(r, "not_preemptive", "%s may not interrupt anything", a->id);
-    }
-    if (!now || *a->ends) {
+    if (!now || *a->ends) { // a mark that nothing needs harms nobody
         return true;
     }
     if (now == a) {
         return refuse(r, "same", "%s goes on already", a->id);
+    }
+    if (p->preemptive && !a->preemptive) {
+        return refuse(r, "not_preemptive", "%s may not interrupt anything", a->id);
     }
     if (!now->interruptible) {
         return refuse(r, "uninterruptible", "%s cannot be ended early", now->id);

@@ -79,9 +79,6 @@ static void every_rule(void **state)
          .at = IDLE_MONDAY,
          .proposal = "{\"type\":\"exercise\"}",
          .edits = {{"energy: 60", "energy: 5"}}},
-        {.rule = "not_preemptive",
-         .at = IDLE_MONDAY,
-         .proposal = "{\"type\":\"draw\",\"preemptive\":true}"},
         {.rule = "same",
          .at = IDLE_MONDAY,
          .proposal = "{\"type\":\"draw\"}",
@@ -117,6 +114,27 @@ static void what_lasts_is_kept(void **state)
     assert_string_equal(pons_get_str(f, "rule", ""), "conflict");
     assert_string_equal(life_time(life_find(&l, "action.ended", "draw", 0)), "2026-03-02T10:50");
     assert_int_equal(life_count(&l, "action.started", "read_book"), 0);
+    life_fini(&l);
+}
+
+// A mark that nothing needs is passed over; and the next request knows what was done and said.
+static void a_needless_mark_and_what_was_done(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    life_model(&l, "[{\"content\":\"{\\\"type\\\":\\\"draw\\\",\\\"preemptive\\\":true,"
+                   "\\\"rationale\\\":\\\"colours\\\"}\"},"
+                   "{\"when\":{\"activity\":null,\"recent.done.-1.type\":\"draw\","
+                   "\"recent.done.-1.you_said\":\"colours\","
+                   "\"recent.refused.0.type\":\"draw\",\"person.commute_min\":20},"
+                   "\"content\":\"{\\\"type\\\":\\\"read_book\\\"}\"},"
+                   "{\"content\":\"{\\\"type\\\":\\\"none\\\"}\",\"repeat\":true}]");
+    life_open(&l, IDLE_MONDAY, 1);
+    life_run(&l, "2026-03-02T12:00");
+    assert_int_equal(life_count(&l, "filtered", "draw"), 0);
+    assert_int_equal(life_count(&l, "action.started", "draw"), 1);
+    assert_int_equal(life_count(&l, "action.started", "read_book"), 1);
     life_fini(&l);
 }
 
@@ -483,6 +501,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule),
         cmocka_unit_test(what_lasts_is_kept),
+        cmocka_unit_test(a_needless_mark_and_what_was_done),
         cmocka_unit_test(the_way_is_not_left),
         cmocka_unit_test(guards_of_another_tree),
         cmocka_unit_test(wrong_trees),

@@ -1,7 +1,7 @@
 // markdown_page.c - whole blocks of Markdown as rows.
 //
 // md4c calls back for blocks, spans and texts. They become paragraphs of ink.c: a stack of prefixes
-// ("│ " of a quotation, "• " of a list's item) stands before the rows, a table's cells are kept until
+// (the bar of a quotation, the mark of an item) stands before the rows, a table's cells are kept until
 // it ends and have the widths of their columns, or, where the terminal is too narrow, each a row
 // "head: cell".
 #include "cli/show/markdown.h"
