@@ -252,6 +252,11 @@ static void on_model(pons_agent *a, pons__flight *f, pons_llm_event *ev)
 static void on_tool(pons_agent *a, pons__flight *f, pons_tool_event *ev)
 {
     if (ev->kind == PONS_TOOL_PROGRESS) {
+        char *text = pons__agent_shown(a, ev->text ? ev->text : "");
+        pons_thread_emit_live(a->thread, PONS_AGENT_NS, "tool_progress",
+                              pons_object("tool", json_string(f->name), "content",
+                                          json_string(text ? text : ""), NULL));
+        free(text);
         return;
     }
     if (ev->kind == PONS_TOOL_FAILED) {

@@ -298,7 +298,8 @@ static void an_agent(void **state)
          "- tool_calls: [{name: plan_create, arguments: {title: \"%s\", steps: [\"%s\"]}}]\n"
          "- content: \"%s\"\n- content: \"%s\"\n",
          escaped, escaped, escaped, escaped);
-    lookf(&b, "agent --session s1 --llm script:%s/s.yaml '%s'", b.dir, "a plan");
+    lookf(&b, "agent --folder %s --session s1 --llm script:%s/s.yaml '%s'", b.workspace, b.dir,
+          "a plan");
     file(&b, "t.yaml",
          "replies:\n- tool_calls: [{name: terminal, arguments: {command: \"rm x %s\"}}]\n"
          "  repeat: true\n",

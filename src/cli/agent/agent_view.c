@@ -17,23 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_SHOWN  160 // bytes of a value on a line
-#define LABEL       8   // columns before a line
-#define QUEUE_SHOWN 3   // of what waits to be said
-#define THOUSAND    1000
-#define MILLION     1000000
+#define LINE_SHOWN 160 // bytes of a value on a line
 
 static void event_json(const pons_event *ev);
 static void event_text(cli_agent_view *v, const pons_event *ev);
 static void on_done(cli_agent_view *v, const pons_value *p);
-static void begin_line(cli_agent_view *v);
-static void end_line(cli_agent_view *v);
-static void answer_ends(cli_agent_view *v);
-static int64_t now_ms(void);
-static void put_line(cli_agent_view *v, cli_ink ink, const char *label, const char *fmt, va_list ap)
-    __attribute__((format(printf, 4, 0)));
-static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 
 void cli_agent_view_init(cli_agent_view *v, bool json, bool live)
 {
@@ -45,7 +33,7 @@ void cli_agent_view_init(cli_agent_view *v, bool json, bool live)
 
 void cli_agent_view_fini(cli_agent_view *v)
 {
-    answer_ends(v);
+    cli_agent_answer_ends(v);
     if (v->live) {
         cli_screen_stop();
     }
@@ -111,7 +99,7 @@ static void on_token(cli_agent_view *v, const char *text)
         return;
     }
     if (!v->token_open) {
-        begin_line(v);
+        cli_agent_begin_line(v);
         v->token_open = true;
     }
     cli_out_text(text, SIZE_MAX);
@@ -125,13 +113,13 @@ static void on_tool_start(cli_agent_view *v, const pons_value *p)
     cli_agent_short(pons_get(p, "input"), text, sizeof text);
     v->thinking = false;
     if (!v->live) {
-        line(v, "tool", "%s %s", tool, text);
+        cli_agent_dim_line(v, "tool", "%s %s", tool, text);
         return;
     }
-    answer_ends(v);
+    cli_agent_answer_ends(v);
     if (v->n_work < CLI_AGENT_WORK_MAX) {
         cli_agent_work *w = &v->work[v->n_work++];
-        *w = (cli_agent_work){.since_ms = now_ms()};
+        *w = (cli_agent_work){.since_ms = cli_agent_now_ms()};
         snprintf(w->tool, sizeof w->tool, "%.*s", (int)cli_cut(tool, sizeof w->tool - 1), tool);
         snprintf(w->input, sizeof w->input, "%.*s", (int)cli_cut(text, sizeof w->input - 1), text);
     }
@@ -153,13 +141,13 @@ static void on_tool_end(cli_agent_view *v, const pons_value *p)
     char text[LINE_SHOWN];
     cli_agent_short(pons_get(p, "output"), text, sizeof text);
     if (!v->live) {
-        line(v, "", "→ %s", text);
+        cli_agent_dim_line(v, "", "→ %s", text);
         return;
     }
     const char *tool = pons_get_str(p, "tool", "");
     cli_agent_work *w = work_of(v, tool);
     const bool error = strncmp(text, "error", 5) == 0;
-    line(v, "tool", "%s %s", tool, w ? w->input : "");
+    cli_agent_dim_line(v, "tool", "%s %s", tool, w ? w->input : "");
     if (w) {
         memmove(w, w + 1, (size_t)(v->work + v->n_work - (w + 1)) * sizeof *w);
         v->n_work--;
@@ -167,7 +155,7 @@ static void on_tool_end(cli_agent_view *v, const pons_value *p)
     if (error) {
         cli_agent_view_line(v, "!", "%s", text);
     } else {
-        line(v, "", "→ %s", text);
+        cli_agent_dim_line(v, "", "→ %s", text);
     }
     cli_agent_view_draw(v);
 }
@@ -180,11 +168,11 @@ static void event_text(cli_agent_view *v, const pons_event *ev)
     } else if (strcmp(ev->type, "llm_start") == 0) {
         v->said_any = false;
         v->thinking = true;
-        v->thinking_since_ms = now_ms();
+        v->thinking_since_ms = cli_agent_now_ms();
         cli_agent_view_draw(v);
     } else if (strcmp(ev->type, "llm_end") == 0) {
         v->thinking = false;
-        answer_ends(v);
+        cli_agent_answer_ends(v);
         cli_agent_view_draw(v);
     } else if (strcmp(ev->type, "tool_start") == 0) {
         on_tool_start(v, p);
@@ -207,7 +195,8 @@ static void event_text(cli_agent_view *v, const pons_event *ev)
     } else if (strcmp(ev->type, "plan_revised") == 0) {
         cli_agent_plan_revised(v, p);
     } else if (strcmp(ev->type, "plan_approval_resolved") == 0) {
-        line(v, "plan", "%s", pons_get_bool(p, "approved", false) ? "approved" : "rejected");
+        cli_agent_dim_line(v, "plan", "%s",
+                           pons_get_bool(p, "approved", false) ? "approved" : "rejected");
     } else if (strcmp(ev->type, "error") == 0) {
         cli_agent_view_note(v, "%s", pons_get_str(p, "content", ""));
     } else if (strcmp(ev->type, "done") == 0) {
@@ -220,7 +209,7 @@ static void on_done(cli_agent_view *v, const pons_value *p)
     const char *status = pons_get_str(p, "status", "");
     v->thinking = false;
     v->n_work = 0;
-    answer_ends(v);
+    cli_agent_answer_ends(v);
     if (v->plan_live) {
         v->plan_live = false;
         cli_agent_plan_print(v);
@@ -229,7 +218,7 @@ static void on_done(cli_agent_view *v, const pons_value *p)
     if (strcmp(status, "success") == 0 && !v->said_any) { // a model that does not stream
         cli_agent_view_markdown(v, pons_get_str(p, "content", ""));
     } else if (strcmp(status, "stopped") == 0) {
-        begin_line(v);
+        cli_agent_begin_line(v);
         cli_out("(stopped)\n");
     }
     cli_flush();
@@ -237,259 +226,6 @@ static void on_done(cli_agent_view *v, const pons_value *p)
         cli_prompt_show("agent");
     }
     cli_agent_view_draw(v);
-}
-
-// ---- lines --------------------------------------------------------------------------------------
-
-// What is left of an answer is printed for good.
-static void answer_ends(cli_agent_view *v)
-{
-    if (v->token_open) {
-        cli_out("\n");
-        v->token_open = false;
-    }
-    if (v->live && v->answer.open.len > 0) {
-        cli_autorows done = {0};
-        cli_markdown_end(&v->answer, cli_screen_width(), cli_screen_ink(), &done);
-        cli_screen_live(NULL);
-        cli_screen_print(&done);
-    }
-    cli_markdown_fini(&v->answer);
-}
-
-// What stands on the line is ended first: tokens, or the prompt.
-static void begin_line(cli_agent_view *v)
-{
-    answer_ends(v);
-    if (v->live) {
-        cli_screen_hide();
-    } else if (v->prompting) {
-        cli_prompt_hide();
-    }
-}
-
-static void end_line(cli_agent_view *v)
-{
-    cli_flush();
-    if (v->live) {
-        cli_agent_view_draw(v);
-    } else if (v->prompting) {
-        cli_prompt_show(NULL);
-    }
-}
-
-static void put_line(cli_agent_view *v, cli_ink ink, const char *label, const char *fmt, va_list ap)
-{
-    begin_line(v);
-    if (v->live) {
-        pons_autobuf text = PONS_BUF_INIT;
-        cli_autorich words = {0}, first = {0}, rest = {0};
-        cli_autorows rows = {0};
-        cli_buf(&text, fmt, ap);
-        cli_rich_add(&words, ink, text.data ? text.data : "", text.len);
-        cli_rich_printf(&first, CLI_INK_DIM, "  %-5s ", label);
-        cli_rich_printf(&rest, 0, "%*s", LABEL, "");
-        cli_rows_wrap(&rows, &words, cli_screen_width(), &first, &rest, cli_screen_ink());
-        cli_screen_print(&rows);
-    } else {
-        cli_out("  %-5s ", label);
-        cli_vout(fmt, ap);
-        cli_out("\n");
-    }
-    end_line(v);
-}
-
-static void line(cli_agent_view *v, const char *label, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_line(v, strcmp(label, "tool") == 0 ? 0 : CLI_INK_DIM, label, fmt, ap);
-    va_end(ap);
-}
-
-void cli_agent_view_line(cli_agent_view *v, const char *label, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_line(v,
-             strcmp(label, "ask") == 0 ? CLI_INK_ASK
-             : strcmp(label, "!") == 0 ? CLI_INK_BAD
-                                       : 0,
-             label, fmt, ap);
-    va_end(ap);
-}
-
-void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    if (v->live && isatty(STDERR_FILENO)) { // in rows that fit
-        put_line(v, CLI_INK_BAD, "pons:", fmt, ap);
-    } else {
-        begin_line(v);
-        cli_flush();
-        cli_err("pons: ");
-        cli_verr(fmt, ap);
-        cli_err("\n");
-        end_line(v);
-    }
-    va_end(ap);
-}
-
-void cli_agent_view_markdown(cli_agent_view *v, const char *text)
-{
-    begin_line(v);
-    if (v->live) {
-        cli_autorows rows = {0};
-        cli_markdown_rows(text, strlen(text), cli_screen_width(), cli_screen_ink(), &rows);
-        cli_screen_print(&rows);
-    } else {
-        cli_out_text(text, SIZE_MAX);
-        cli_out("\n");
-    }
-    end_line(v);
-}
-
-void cli_agent_view_diff(cli_agent_view *v, const char *text)
-{
-    begin_line(v);
-    if (v->live) {
-        cli_autorows rows = {0};
-        cli_autorich indent = {0};
-        cli_rich_add(&indent, 0, "  ", 2);
-        for (const char *at = text; *at;) {
-            const size_t n = strcspn(at, "\n");
-            cli_autorich one = {0};
-            cli_rich_add(&one, cli_diff_ink(at), at, n);
-            cli_rows_wrap(&rows, &one, cli_screen_width(), &indent, &indent, cli_screen_ink());
-            at += n + (at[n] == '\n');
-        }
-        cli_screen_print(&rows);
-    } else {
-        cli_out_text(text, SIZE_MAX);
-        cli_out("\n");
-    }
-    end_line(v);
-}
-
-void cli_agent_view_print(cli_agent_view *v, const cli_rows *rows)
-{
-    begin_line(v);
-    cli_out_rows(rows, true);
-    end_line(v);
-}
-
-void cli_agent_view_said(cli_agent_view *v, const char *label, const char *words)
-{
-    begin_line(v);
-    cli_prompt_echo(label, words);
-    end_line(v);
-}
-
-void cli_agent_view_head(cli_agent_view *v, const char *session, size_t messages,
-                         const char *folder)
-{
-    begin_line(v);
-    cli_out("session %s, %zu messages\n", session, messages);
-    cli_out("files: %s\n", folder);
-    cli_out("Ctrl-C stops the agent, /help, /quit leaves.\n");
-    end_line(v);
-}
-
-// ---- the lower end ------------------------------------------------------------------------------
-
-static int64_t now_ms(void)
-{
-    const pons_clock clock = pons_clock_real();
-    return pons_now_ms(&clock);
-}
-
-void cli_agent_view_queue(cli_agent_view *v, const pons_value *texts)
-{
-    pons_value_unref(v->queued);
-    v->queued = json_deep_copy(texts);
-    cli_agent_view_draw(v);
-}
-
-static void count(pons_buf *b, const char *what, int64_t n)
-{
-    if (n >= MILLION) {
-        pons_buf_printf(b, "%.1fM %s", (double)n / MILLION, what);
-    } else if (n >= 10 * THOUSAND) {
-        pons_buf_printf(b, "%.0fk %s", (double)n / THOUSAND, what);
-    } else if (n >= THOUSAND) {
-        pons_buf_printf(b, "%.1fk %s", (double)n / THOUSAND, what);
-    } else {
-        pons_buf_printf(b, "%lld %s", (long long)n, what);
-    }
-}
-
-// What matters most first: a narrow terminal cuts the end.
-static void status(cli_agent_view *v)
-{
-    pons_autobuf b = PONS_BUF_INIT;
-    const cli_agent_usage *u = &v->usage;
-    const size_t waiting = json_array_size(v->queued);
-    if (waiting > 0) {
-        pons_buf_printf(&b, "%zu queued · ", waiting);
-    }
-    if (v->window > 0 && u->context > 0) {
-        const int64_t left = v->window > u->context ? v->window - u->context : 0;
-        pons_buf_printf(&b, "context %lld%% left · ", (long long)(100 * left / v->window));
-    } else if (u->context > 0) {
-        pons_buf_str(&b, "context ");
-        count(&b, "· ", u->context);
-    }
-    if (u->prompt + u->completion > 0) {
-        count(&b, "in ", u->prompt);
-        count(&b, "out · ", u->completion);
-    }
-    if (u->priced) {
-        pons_buf_printf(&b, "$%.4f · ", u->cost);
-    }
-    pons_buf_printf(&b, "%s", v->model[0] ? v->model : "/help");
-    cli_screen_status(b.data);
-}
-
-void cli_agent_view_draw(cli_agent_view *v)
-{
-    if (!v->live) {
-        return;
-    }
-    const size_t width = cli_screen_width();
-    const bool ink = cli_screen_ink();
-    cli_autorows rows = {0};
-    cli_markdown_open(&v->answer, width, ink, &rows);
-    if (v->plan_live) {
-        cli_agent_plan_rows(v, &rows);
-    }
-    for (size_t i = 0; i < v->n_work; i++) {
-        const cli_agent_work *w = &v->work[i];
-        cli_autorich text = {0};
-        cli_rich_printf(&text, CLI_INK_CODE, "  ⋯ %s ", w->tool);
-        cli_rich_printf(&text, CLI_INK_DIM, "%lld s  ",
-                        (long long)((now_ms() - w->since_ms) / THOUSAND));
-        cli_rich_printf(&text, 0, "%s", w->progress[0] ? w->progress : w->input);
-        cli_rows_cut(&rows, &text, width, ink);
-    }
-    if (v->thinking) {
-        cli_autorich text = {0};
-        cli_rich_printf(&text, CLI_INK_DIM, "  ⋯ thinking %lld s",
-                        (long long)((now_ms() - v->thinking_since_ms) / THOUSAND));
-        cli_rows_cut(&rows, &text, width, ink);
-    }
-    for (size_t i = 0; i < json_array_size(v->queued) && i < QUEUE_SHOWN; i++) {
-        cli_autorich text = {0};
-        pons_autobuf one = PONS_BUF_INIT;
-        pons_plain(&one, json_string_value(json_array_get(v->queued, i)), LINE_SHOWN, false);
-        cli_rich_printf(&text, CLI_INK_DIM, "  queued: %s", one.data ? one.data : "");
-        cli_rows_cut(&rows, &text, width, ink);
-    }
-    cli_screen_live(&rows);
-    if (v->prompting) {
-        status(v);
-    }
-    cli_screen_show();
 }
 
 void cli_agent_short(const pons_value *value, char *buf, size_t cap)

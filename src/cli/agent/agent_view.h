@@ -66,11 +66,21 @@ void cli_agent_usage_add(cli_agent_usage *u, const pons_value *llm_end);
 bool cli_agent_answer(const pons_value *question, const char *line, pons_value **ret,
                       pons_error *err);
 
-// agent_plan.c: a plan as a list.
+// agent_plan_rows.c, agent_plan.c: a plan as a list.
+void cli_agent_step_text(const pons_value *step, cli_rich *text);
 void cli_agent_plan_rows(const cli_agent_view *v, cli_rows *rows);
 void cli_agent_plan_print(cli_agent_view *v); // as it stands, for good
 void cli_agent_plan_changed(cli_agent_view *v, const pons_value *updated);
 void cli_agent_plan_revised(cli_agent_view *v, const pons_value *revised);
+
+// agent_lines.c, for the view's own files: a line of less weight; what stands on the line is ended first,
+// and what is at the lower end drawn after; an unfinished answer is printed for good.
+void cli_agent_dim_line(cli_agent_view *v, const char *label, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void cli_agent_begin_line(cli_agent_view *v);
+void cli_agent_end_line(cli_agent_view *v);
+void cli_agent_answer_ends(cli_agent_view *v);
+int64_t cli_agent_now_ms(void);
 
 // A value in one line of fewer than cap bytes.
 void cli_agent_short(const pons_value *value, char *buf, size_t cap);
