@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +61,18 @@ static void *run(void *arg)
     host *h = arg;
     h->rc = pons_body_run(&h->opts, h->dir, &quit, &h->err);
     return NULL;
+}
+
+// The disk under the ledger, in the test's hand.
+static _Atomic bool disk_fails;
+
+int fdatasync(int fd)
+{
+    if (disk_fails) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
 }
 
 static void start(host *h)
@@ -267,6 +280,34 @@ static void a_body_whose_socket_is_gone_halts_and_ends(void **state)
     join(&h);
     assert_int_equal(ledger_lines(&h, "\"state\":\"held\""), 1);
     assert_int_equal(ledger_lines(&h, "\"state\":\"canceled\""), 1);
+    close_host(&h);
+}
+
+// What a failed sync left on the disk is not known, so it takes no more goals; who resumes gets another body.
+static void a_body_whose_ledger_failed_makes_room_for_another(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    disk_fails = true;
+    goal(&h, "g1", "wait", "{\"s\":0.1}");
+    pons_autovalue no = await(&h, "rejected");
+    assert_string_equal(pons_get_str(no, "code", ""), "ledger");
+    disk_fails = false;
+    goal(&h, "g2", "wait", "{\"s\":0.1}");
+    pons_autovalue still = await(&h, "rejected");
+    assert_non_null(strstr(pons_get_str(still, "message", ""), "restart the body"));
+    pons_link_close(h.link);
+    h.link = NULL;
+    h.epoch = 0;
+    join(&h);
+    start(&h);
+    hello(&h);
+    goal(&h, "g3", "wait", "{\"s\":0.1}");
+    pons_autovalue r = await_result(&h, "g3");
+    assert_string_equal(pons_get_str(r, "status", ""), "done");
+    bye(&h);
     close_host(&h);
 }
 
@@ -622,6 +663,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
         cmocka_unit_test(a_body_whose_socket_is_gone_halts_and_ends),
+        cmocka_unit_test(a_body_whose_ledger_failed_makes_room_for_another),
         cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
         cmocka_unit_test(the_stop_socket_does_one_thing),
         cmocka_unit_test(who_closes_his_half_is_answered),

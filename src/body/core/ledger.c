@@ -166,6 +166,11 @@ bool pons__ledger_started(const pons__ledger *l, const char *goal_id)
     return pons__index_get(&l->goals, pons__index_key(goal_id), &p) && p.started;
 }
 
+bool pons__ledger_dead(const pons__ledger *l)
+{
+    return l->dead;
+}
+
 size_t pons__ledger_torn(const pons__ledger *l)
 {
     return l->torn;

@@ -53,6 +53,7 @@ int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error 
 // False: never heard of. The line is borrowed until the next one is looked for, or appended.
 bool pons__ledger_find(pons__ledger *l, const char *goal_id, pons__heard *ret);
 bool pons__ledger_started(const pons__ledger *l, const char *goal_id); // ever
+bool pons__ledger_dead(const pons__ledger *l);   // it takes no more lines: a sync has failed
 size_t pons__ledger_torn(const pons__ledger *l); // bytes that were cut away at open
 // Good ones of the part that is written; 0: no body ever ran with it.
 int64_t pons__ledger_lines(const pons__ledger *l);

@@ -430,6 +430,10 @@ static bool alone_too_long(process *p, double alone_timeout_s)
         p->alone_since_ns = -1;
         return false;
     }
+    // It takes no goal any more, whoever comes; the next run starts another, which reads the disk anew.
+    if (p->body->for_run && pons__ledger_dead(p->body->ledger)) {
+        return true;
+    }
     const int64_t now_ns = pons_now_ns(&p->clock);
     if (p->alone_since_ns < 0) {
         p->alone_since_ns = now_ns;
