@@ -14,6 +14,8 @@ enum { HANG_MS = 120000, LOOK_MS = 5 };
 
 // ---- the graph ----------------------------------------------------------------------------------
 
+atomic_int lg_stuck;
+
 static int write_one(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
@@ -23,6 +25,12 @@ static int write_one(pons_cx *cx, void *user, pons_error *err)
         const int rc = pons_await(cx, "gate", json_integer((json_int_t)n + 1), 0, &answer, err);
         if (rc != PONS_OK) {
             return rc;
+        }
+    }
+    if (n == 1 && json_is_true(pons_cx_get(cx, "stuck"))) { // until somebody wants its end
+        atomic_fetch_add(&lg_stuck, 1);
+        while (!pons_cx_canceled(cx)) {
+            poll(NULL, 0, 1);
         }
     }
     if (n == 1 && json_is_true(pons_cx_get(cx, "broken"))) {
@@ -77,6 +85,7 @@ static pons_graph *letters(void)
     pons_graph_channel(b, "posted", NULL);
     pons_graph_channel(b, "gated", NULL);
     pons_graph_channel(b, "broken", NULL);
+    pons_graph_channel(b, "stuck", NULL);
     pons_graph_channel(b, "letters",
                        &(pons_channel_options){PONS_CHANNEL_REDUCE, .reduce = pons_reduce_append});
     pons_graph_node(b, "write", write_one, NULL);

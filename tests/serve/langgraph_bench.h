@@ -36,4 +36,6 @@ int lg_begin(lg *t, const char *method, const char *path, const char *headers, c
 pons_value *lg_until(lg *t, const char *path, const char *member,
                      const char *is); // GET, until it is so
 
+extern atomic_int lg_stuck; // how many nodes have stood still so far
+
 #endif

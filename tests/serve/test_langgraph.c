@@ -351,6 +351,37 @@ static void test_cancel(void **state)
 }
 
 // A client that said that its run goes with it.
+// A node that is in the midst of something hears of it; what it leaves with counts, unless it is taken back.
+static void test_cancel_reaches_a_node_at_work(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"interrupt", "rollback"};
+    static const char STUCK[] =
+        "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":3,\"stuck\":true}}";
+    for (int i = 0; i < 2; i++) {
+        lg t;
+        char thread[64], path[PATH];
+        const int before = atomic_load(&lg_stuck);
+        lg_open(&t);
+        lg_thread(&t, thread);
+        pons_autovalue one = lg_call(&t, 200, "POST", AT(path, "/threads/%s/runs", thread), STUCK);
+        while (atomic_load(&lg_stuck) == before) {
+            poll(NULL, 0, 1);
+        }
+        free(lg_text(&t, "POST",
+                     AT(path, "/threads/%s/runs/%s/cancel?wait=1&action=%s", thread,
+                        pons_get_str(one, "run_id", ""), ways[i]),
+                     NULL, "{}"));
+        pons_autovalue run =
+            lg_call(&t, i ? 404 : 200, "GET",
+                    AT(path, "/threads/%s/runs/%s", thread, pons_get_str(one, "run_id", "")), NULL);
+        pons_autovalue st = lg_call(&t, 200, "GET", AT(path, "/threads/%s/state", thread), NULL);
+        assert_string_equal(pons_get_str(run, "status", ""), i ? "" : "interrupted");
+        assert_int_equal(json_array_size(pons_get(pons_get(st, "values"), "letters")), i ? 0 : 2);
+        lg_close(&t);
+    }
+}
+
 static void test_a_client_that_goes(void **state)
 {
     (void)state;
@@ -1052,6 +1083,7 @@ int main(void)
         cmocka_unit_test(test_a_run_outlives_its_server),
         cmocka_unit_test(test_a_second_run),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_reaches_a_node_at_work),
         cmocka_unit_test(test_a_client_that_goes),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_state),

@@ -206,7 +206,8 @@ static int take_up(const starting *s, pons_run **ret, pons_error *err)
 }
 
 int pons__job_begin(const pons_serve_options *o, const pons__job *j, const pons_serve_graph *g,
-                    pons_thread *t, bool again, pons_run **ret, pons_error *err)
+                    pons_thread *t, bool again, pons_cancel *cancel, pons_run **ret,
+                    pons_error *err)
 {
     const pons__order *w = &j->order;
     pons_error none = PONS_ERROR_INIT;
@@ -219,7 +220,8 @@ int pons__job_begin(const pons_serve_options *o, const pons__job *j, const pons_
                              .metadata = meta,
                              .interrupt_before = nodes(w->before, s.before),
                              .interrupt_after = nodes(w->after, s.after),
-                             .context = w->context};
+                             .context = w->context,
+                             .cancel = cancel};
     int rc = pons_state_snapshot(o->store, j->thread, g->ns, &(pons_snapshot_options){.bare = true},
                                  &s.head, &none);
     if (rc < 0 && rc != PONS_ENOTFOUND) {

@@ -19,6 +19,7 @@ typedef struct pons__past { // what a thread's log says of a run
 int pons__job_past(pons_store store, const pons__job *j, pons__past *ret, pons_error *err);
 // *ret stays NULL for a run that has nothing left to do. again: its log says that it was begun.
 int pons__job_begin(const pons_serve_options *o, const pons__job *j, const pons_serve_graph *g,
-                    pons_thread *t, bool again, pons_run **ret, pons_error *err);
+                    pons_thread *t, bool again, pons_cancel *cancel, pons_run **ret,
+                    pons_error *err);
 
 #endif

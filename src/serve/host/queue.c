@@ -159,6 +159,9 @@ static pons__job *stop(pons__jobs *q, pons__session *s, pons__job *j, bool rollb
     j->stop = true;
     j->rollback |= rollback;
     if (j->state == PONS__JOB_RUNNING) {
+        if (s->cancel) {
+            pons_cancel_request(s->cancel, PONS_CANCEL_INTERRUPT);
+        }
         ring(s);
         return NULL;
     }
@@ -313,6 +316,16 @@ void pons__jobs_ending(pons__jobs *q, pons__session *s, pons__job_state state, p
     j->updated_ms = wall_ms;
     pons_value_unref(j->error);
     j->error = error;
+    pthread_mutex_unlock(&q->mtx);
+}
+
+void pons__jobs_cancel(pons__jobs *q, pons__session *s, pons_cancel *c)
+{
+    pthread_mutex_lock(&q->mtx);
+    s->cancel = c;
+    if (c && s->jobs->stop) {
+        pons_cancel_request(c, PONS_CANCEL_INTERRUPT);
+    }
     pthread_mutex_unlock(&q->mtx);
 }
 

@@ -18,10 +18,11 @@ typedef struct pons__mail { // about an await, on its way to the run's worker
 typedef struct pons__session { // a thread that has jobs
     struct pons__session *next, *next_ready;
     char thread[PONS_NAME_MAX];
-    pons__job *jobs; // by due_ms; the one at work is the first
-    bool working;    // a worker has the first one
-    bool ready;      // it is in the list of those that a worker may take
-    int wake;        // the worker's descriptor, while working
+    pons__job *jobs;     // by due_ms; the one at work is the first
+    bool working;        // a worker has the first one
+    bool ready;          // it is in the list of those that a worker may take
+    int wake;            // the worker's descriptor, while working
+    pons_cancel *cancel; // of the run at work; NULL: none has begun
     pons__mail *mail, **mail_end;
 } pons__session;
 
@@ -61,6 +62,8 @@ pons__session *pons__jobs_take(pons__jobs *q, int wake);
 // error.
 void pons__jobs_ending(pons__jobs *q, pons__session *s, pons__job_state state, pons_value *error,
                        int64_t wall_ms);
+// What a node at work looks at: requested when its job is to end. The worker's; NULL: no more.
+void pons__jobs_cancel(pons__jobs *q, pons__session *s, pons_cancel *c);
 void pons__jobs_not_ended(pons__jobs *q, const pons__session *s); // it has not, after all
 // The worker has put everything away: the first job leaves, the next one may begin.
 void pons__jobs_done(pons__jobs *q, pons__session *s, int64_t wall_ms);

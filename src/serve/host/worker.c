@@ -35,6 +35,7 @@ typedef struct carried {
     const pons_serve_graph *graph;
     pons_thread *t;
     pons_run *run;
+    pons_cancel *cancel; // tells a node that is at work
     int wake, attempt;
     pons__halt halt;
 } carried;
@@ -266,8 +267,14 @@ static int run(carried *c, bool again, pons_error *err)
 {
     const pons_serve_options *o = &c->h->s->o;
     int rc = open_thread(c, err);
+    rc = rc < 0 || c->halt ? rc : pons_cancel_create(&c->cancel, err);
+    if (c->cancel) {
+        pons__jobs_cancel(&c->h->queue, c->session, c->cancel);
+    }
     rc = rc < 0 || c->halt ? rc : tell_started(c, err);
-    rc = rc < 0 || c->halt ? rc : pons__job_begin(o, c->job, c->graph, c->t, again, &c->run, err);
+    rc = rc < 0 || c->halt
+             ? rc
+             : pons__job_begin(o, c->job, c->graph, c->t, again, c->cancel, &c->run, err);
     return rc < 0 || c->halt || !c->run ? rc : go(c, err);
 }
 
@@ -295,8 +302,11 @@ static void cancel_awaits(const carried *c)
 
 static void put_away(carried *c)
 {
+    pons__jobs_cancel(&c->h->queue, c->session, NULL);
+    pons_cancel_destroy(c->cancel);
     pons_run_destroy(c->run);
     pons_thread_close(c->t);
+    c->cancel = NULL;
     c->run = NULL;
     c->t = NULL;
 }
