@@ -112,7 +112,8 @@ static void faults_that_need_the_tools(void **state)
         {"graph:\n  middleware: [{rate_limit: {per_hour: 3}}]\n", "unknown option per_hour",
          "f.yaml:2:16"},
         {"graph:\n  middleware: [rate_limit]\n", "per_minute: expected", "f.yaml:2:16"},
-        {"graph:\n  middleware: [{redact: {patterns: ['(']}}]\n", "not a POSIX", "f.yaml:2:16"},
+        {"graph:\n  middleware: [{redact: {patterns: ['(']}}]\n", "no regular expression",
+         "f.yaml:2:16"},
     };
     bench b = {0};
     bench_open(&b, "", "- content: hi");
@@ -146,7 +147,7 @@ static void specs_choose_tools(void **state)
         const char *specs;
         size_t offered; // to the agent, plan_create included
     } rows[] = {
-        {"[all]", 9}, {"[core]", 7}, {"[mcp]", 2}, {"[robot]", 2}, {"[look, server.far]", 3},
+        {"[all]", 10}, {"[core]", 8}, {"[mcp]", 2}, {"[robot]", 2}, {"[look, server.far]", 3},
         {"[]", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
