@@ -63,7 +63,7 @@ static const cli_command commands[] = {
      "offer the robot to MCP clients, or look at servers", cmd_mcp},
     {"watchdog", "pons watchdog hal | runtime [--once] [--robot ID]",
      "do what ACTION.md, or SESSIONS.md, has pending", cmd_watchdog},
-    {"fleet", "pons fleet run|status|assign|cancel|settle|clear|block|unblock|simulate",
+    {"fleet", "pons fleet run|status|assign|cancel|settle|clear|block|unblock|simulate|map",
      "many robots, one orchestrator; or a fleet on a virtual clock", cmd_fleet},
     {"workspace", "pons workspace check [DIR] | show [FILE] | convert [DIR] --to DIALECT",
      "check, show and convert a workspace's protocol files", cmd_workspace},

@@ -192,6 +192,47 @@ static void cancelled_at_work(void **state)
     bench_close(&b);
 }
 
+// A battery that is low is charged at the dock of the map, without a task.
+static void a_low_battery_is_charged(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char from[512], to[256], line[1024];
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    for (int i = 0; i < 2; i++) { // a house where batteries begin at 30 %, and r1 in it
+        snprintf(from, sizeof from, "%s/%s", i ? b.workspace : PONS_SOURCE_DIR,
+                 i ? "fleet.yaml" : "worlds/house.yaml");
+        snprintf(to, sizeof to, "%s/%s", b.workspace, i ? "fleet.new" : "low.yaml");
+        FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+        assert_true(in && out);
+        while (fgets(line, sizeof line, in)) {
+            char *house = strstr(line, "world: house");
+            if (i == 0 && strstr(line, "initial_pct:")) {
+                fputs("  initial_pct: 30\n", out);
+            } else if (i == 1 && strstr(line, "id: r1") && house) {
+                fprintf(out, "%.*sworld: %s/low.yaml%s", (int)(house - line), line, b.workspace,
+                        house + strlen("world: house"));
+            } else if (!strstr(line, "mjcf:")) {
+                fputs(line, out);
+            }
+        }
+        fclose(in);
+        fclose(out);
+    }
+    assert_int_equal(rename(to, from), 0);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 20");
+    bench_must_exit(&p, 0);
+    assert_int_equal(started(&b, "dock_to_charger"), 1);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "fleet status --json");
+    assert_true(pons_get_int(bench_await(&p, "robot", "id", "r1"), "battery_pct", 0) > 80);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 // Nobody goes where a person has said that nobody goes, also after the orchestrator has begun again.
 static void blocked_by_a_person(void **state)
 {
@@ -295,6 +336,7 @@ int main(void)
         cmocka_unit_test_teardown(done_once_whatever_is_killed_when, bench_teardown),
         cmocka_unit_test_teardown(a_stop_is_a_skill, bench_teardown),
         cmocka_unit_test_teardown(cancelled_at_work, bench_teardown),
+        cmocka_unit_test_teardown(a_low_battery_is_charged, bench_teardown),
         cmocka_unit_test_teardown(blocked_by_a_person, bench_teardown),
         cmocka_unit_test_teardown(stopped_all_together, bench_teardown),
         cmocka_unit_test_teardown(cancelled_before_anybody_heard_of_it, bench_teardown),

@@ -10,6 +10,7 @@ static const struct {
     {"run", cli_fleet_run},       {"status", cli_fleet_status},   {"assign", cli_fleet_assign},
     {"cancel", cli_fleet_cancel}, {"settle", cli_fleet_settle},   {"clear", cli_fleet_clear},
     {"block", cli_fleet_block},   {"unblock", cli_fleet_unblock}, {"simulate", cli_fleet_simulate},
+    {"map", cli_fleet_map},
 };
 
 int cmd_fleet(cli *c, pons_error *err)
@@ -26,7 +27,7 @@ int cmd_fleet(cli *c, pons_error *err)
         return cli_parse(c, NULL, err);
     }
     return cli_bad(err,
-                   "fleet: use run, status, assign, cancel, settle, clear, block, unblock or "
-                   "simulate, not '%s'",
+                   "fleet: use run, status, assign, cancel, settle, clear, block, unblock, "
+                   "simulate or map, not '%s'",
                    word);
 }

@@ -4,10 +4,13 @@
 #include "pons/items.h"
 #include "pons/memory.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ENDED_MS (7 * 24 * 3600 * 1000LL) // an ended task's item stays that long
+#define OPEN_TRIES   100
+#define OPEN_WAIT_MS 200
+#define ENDED_MS     (7 * 24 * 3600 * 1000LL) // an ended task's item stays that long
 
 // ---- what is kept -------------------------------------------------------------------------------
 
@@ -158,6 +161,22 @@ static int restore_blocks(cli_fleet_running *r, const pons_items *items, pons_er
     return rc;
 }
 
+// The leases of the robots' threads end with that of the fleet, but not in the same instant.
+static int open_unit(cli_fleet_running *r, size_t at, const cli_fleet_robot *e, int32_t start,
+                     const pons_value *before, pons_error *err)
+{
+    int rc = PONS_EBUSY;
+    for (int i = 0; rc == PONS_EBUSY && i < OPEN_TRIES; i++) {
+        if (i > 0) {
+            cli_unit_close(&r->units[at]);
+            poll(NULL, 0, OPEN_WAIT_MS);
+        }
+        rc = cli_unit_open(&r->units[at], r->c, e, r->store, r->map, start, before, r->config,
+                           r->policy, r->speed, err);
+    }
+    return rc;
+}
+
 int cli_fleet_restore(cli_fleet_running *r, pons_error *err)
 {
     const pons_items items = {.store = r->store, .clock = r->clock};
@@ -186,10 +205,7 @@ int cli_fleet_restore(cli_fleet_running *r, pons_error *err)
         }
         rc = pons_fleet_restore_leg(r->fleet, (int32_t)k, leg_zones, n, err);
         const int32_t start = rc < 0 ? rc : start_of(r, e, k, err);
-        rc = start < 0
-                 ? PONS_EINVAL
-                 : cli_unit_open(&r->units[k], r->c, e, r->store, r->map, start,
-                                 pons_get(before, "value"), r->config, r->policy, r->speed, err);
+        rc = start < 0 ? PONS_EINVAL : open_unit(r, k, e, start, pons_get(before, "value"), err);
         r->opened = ++k;
     }
     return rc;
