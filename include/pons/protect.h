@@ -31,7 +31,8 @@ typedef enum pons_guard {
 // X(pattern, guard, what): every file and folder that pons reads as configuration, loads as code or
 // keeps as state, whether it exists or not. A pattern is a path from the workspace's root; with
 // "**/" before it, a name at any depth; '*' stands for any letters but '/'. A folder means all that
-// is below it. Letters count without regard to case, invisible ones not at all (pons_guard_fold).
+// is below it. Letters count without regard to case, invisible ones not at all (pons_guard_fold), so patterns are in
+// small letters.
 #define PONS_WORKSPACE_TABLE(X)                                                                    \
     X(PONS_FILE_MCP, PONS_GUARD_HIDDEN, "servers that are started, with their keys")               \
     X(PONS_DIR_CONFIG "/" PONS_FILE_MCP, PONS_GUARD_HIDDEN, "the same")                            \
@@ -44,17 +45,17 @@ typedef enum pons_guard {
     X("world-view.yaml", PONS_GUARD_PROTECTED, "a companion's life")                               \
     X("config.json", PONS_GUARD_PROTECTED, "which robot, which dialect")                           \
     X(".pons", PONS_GUARD_PROTECTED, "generations of the protocol files")                          \
-    X("EMBODIED.md", PONS_GUARD_PROTECTED, "what the robot may do")                                \
-    X("ENVIRONMENT.md", PONS_GUARD_PROTECTED, "what its actions are judged by")                    \
-    X("LESSONS.md", PONS_GUARD_PROTECTED, "what is refused, and why")                              \
-    X("TARGETS.md", PONS_GUARD_PROTECTED, "bodies that are started")                               \
-    X("SKILLS.md", PONS_GUARD_PROTECTED, "programs that are started as policies")                  \
-    X("ACTION.md", PONS_GUARD_PROTECTED, "what the robot does next, asked by nobody else")         \
-    X("SESSIONS.md", PONS_GUARD_PROTECTED, "the same")                                             \
-    X("ROBOTS.md", PONS_GUARD_PROTECTED, "the fleet")                                              \
-    X("ORCHESTRATOR.md", PONS_GUARD_PROTECTED, "the same")                                         \
+    X("embodied.md", PONS_GUARD_PROTECTED, "what the robot may do")                                \
+    X("environment.md", PONS_GUARD_PROTECTED, "what its actions are judged by")                    \
+    X("lessons.md", PONS_GUARD_PROTECTED, "what is refused, and why")                              \
+    X("targets.md", PONS_GUARD_PROTECTED, "bodies that are started")                               \
+    X("skills.md", PONS_GUARD_PROTECTED, "programs that are started as policies")                  \
+    X("action.md", PONS_GUARD_PROTECTED, "what the robot does next, asked by nobody else")         \
+    X("sessions.md", PONS_GUARD_PROTECTED, "the same")                                             \
+    X("robots.md", PONS_GUARD_PROTECTED, "the fleet")                                              \
+    X("orchestrator.md", PONS_GUARD_PROTECTED, "the same")                                         \
     X("fleet.yaml", PONS_GUARD_PROTECTED, "the same")                                              \
-    X("LOG.md", PONS_GUARD_PROTECTED, "what happened to the protocol files")                       \
+    X("log.md", PONS_GUARD_PROTECTED, "what happened to the protocol files")                       \
     X("profiles", PONS_GUARD_PROTECTED, "what EMBODIED.md begins as")                              \
     X("targets", PONS_GUARD_PROTECTED, "ledgers and state of further bodies")                      \
     X(PONS_DIR_TREES, PONS_GUARD_PROTECTED, "behaviour trees")                                     \
