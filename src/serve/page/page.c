@@ -114,7 +114,7 @@ static int load(const char *dir, const char *name, bool slim, file *ret, pons_er
     if (!f.data) {
         return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the page");
     }
-    if (slim && strcmp(f.type, "text/javascript; charset=utf-8") == 0) {
+    if (slim && strncmp(f.type, "text/", 5) == 0) {
         f.n = pons__page_slim(f.data, f.n);
     }
     pons_sha256(f.data, f.n, hash);

@@ -8,7 +8,7 @@
 static size_t behind(const char *text, size_t n, size_t at, bool *ret_lines)
 {
     *ret_lines = false;
-    for (size_t i = at + 3; i + 1 < n; i++) {
+    for (size_t i = at + 2; i + 1 < n; i++) {
         *ret_lines = *ret_lines || text[i] == '\n';
         if (text[i] == '*' && text[i + 1] == '/') {
             return i + 2;
@@ -23,7 +23,8 @@ size_t pons__page_slim(char *text, size_t n)
     bool begins = true; // a line, so far
     for (size_t i = 0; i < n;) {
         bool lines = false;
-        if (n - i > 3 && strncmp(text + i, "/**", 3) == 0 && text[i + 3] != '/') {
+        const bool opens = n - i > 3 && text[i] == '/' && text[i + 1] == '*';
+        if (opens && (text[i + 2] == ' ' || (text[i + 2] == '*' && text[i + 3] != '/'))) {
             i = behind(text, n, i, &lines);
             if (lines && !begins) { // it has ended a line where one may matter
                 text[to++] = '\n';

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-// Takes comments and indentation out of a module of the page, in place; the new length. Comments are
-// lines that begin with // and what stands between /** and */, which is how ui/ writes them; a text or a
-// pattern with these signs in it, and a text over several lines, would be changed, and ui/ has none.
+// Takes comments and indentation out of a module or a style of the page, in place; the new length. Comments are
+// lines that begin with // and what stands between "/* " or "/**" and the next end of one, which is how ui/ writes
+// them; a text or a pattern with these signs in it, and a text over several lines, would be changed, and ui/ has none.
 size_t pons__page_slim(char *text, size_t n);
 
 #endif
