@@ -105,7 +105,7 @@ static bool ask_person(const char *folder)
     char answer[ANSWER_MAX] = "";
     cli_out("The agent would work in\n  %s\n", folder);
     cli_out("Its files reach the model, and the model writes there.\n"
-            "pons takes no configuration from it.\n"
+            "Nothing in it configures pons.\n"
             "Trust this folder? y or n: ");
     cli_flush();
     size_t n = 0;
