@@ -325,7 +325,7 @@ static void programs_of_others(void **state)
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
         char body[512];
         snprintf(body, sizeof body, "{\"model\":\"agent\",\"messages\":[%s]}", looks[i]);
-        serve_must(&t.a, port, "POST", url, body, 200, "was not offered: write_file");
+        serve_must(&t.a, port, "POST", url, body, 200, "I tried"); // told that nobody offered it
         assert_int_equal(access(path, F_OK), -1);
     }
     // With it, and the same words in the same place no second time.
@@ -347,7 +347,7 @@ static void programs_of_others(void **state)
         "{\"model\":\"agent\",\"messages\":[{\"role\":\"user\",\"content\":\"/do write it\"},{"
         "\"role\":\"assistant\",\"content\":\"I tried\"},{\"role\":\"user\",\"content\":"
         "\"again\"}]}",
-        200, "was not offered: write_file");
+        200, "I tried"); // told so
     assert_int_equal(access(path, F_OK), -1);
     close_talk(&t);
 }
