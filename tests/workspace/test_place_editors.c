@@ -459,6 +459,26 @@ static void a_disk_that_is_full(void **state)
     folder_close(&f);
 }
 
+// An editor that has never seen a stamp, and has more words than the file of the first write.
+static void words_of_a_text_without_a_stamp(void **state)
+{
+    (void)state;
+    folder f;
+    folder_open(&f, false);
+    char *text = get(&f, "ACTION.md"); // no stamp yet
+    char *more = edited(text, "Words.", "Words.\n\nMore of mine.");
+    assert_int_equal(set(&f, "a2", "completed"), PONS_OK);
+    put(&f, "ACTION.md", more);
+    look(&f);
+    char *is = get(&f, "ACTION.md");
+    assert_non_null(strstr(is, "More of mine."));
+    assert_string_equal(status(&f, "a2"), "completed");
+    free(is);
+    free(text);
+    free(more);
+    folder_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +490,7 @@ int main(void)
         cmocka_unit_test(a_late_edit_waits_for_a_file_that_can_be_read),
         cmocka_unit_test(half_of_a_late_text_is_put_aside),
         cmocka_unit_test(a_disk_that_is_full),
+        cmocka_unit_test(words_of_a_text_without_a_stamp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -339,6 +339,7 @@ static void merge_words(merger *g, const pons_ws_doc *result, pons_buf *out)
     frame base, ours, theirs;
     ws_lines merged = {.n = 0};
     size_t put = 0, clashes = 0;
+    bool cut = false;
     frame_of(g->ours, &ours);
     frame_of(result, &theirs);
     if (g->m->no_deletions) {
@@ -346,6 +347,7 @@ static void merge_words(merger *g, const pons_ws_doc *result, pons_buf *out)
         const ws_text_line *last = theirs.lines.n ? &theirs.lines.at[theirs.lines.n - 1] : NULL;
         if (last && last->len && last->s[0] != PLACEHOLDER && last->s[last->len - 1] != '\n') {
             theirs.lines.n--; // half of a line is no line
+            cut = true;
         }
         pons__ws_lines_common(&ours.lines, &theirs.lines, &base.lines);
     } else {
@@ -366,9 +368,10 @@ static void merge_words(merger *g, const pons_ws_doc *result, pons_buf *out)
         }
         g->m->clashes += clashes;
     }
+    const bool theirs_alone = !result->bare && !cut && same_frames(&base, &ours);
     if (merged.n == 0 || !has_all(result, out)) { // then one side's words alone
         pons_buf_clear(out);
-        if (!g->m->no_deletions || !on_ours(g, result, out)) {
+        if (theirs_alone || !g->m->no_deletions || !on_ours(g, result, out)) {
             pons_buf_clear(out);
             pons_buf_bytes(out, result->text, result->len);
         }
