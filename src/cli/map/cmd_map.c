@@ -56,7 +56,7 @@ int cmd_map(cli *c, pons_error *err)
                    "`zones WORLD [add|remove ID]`");
 }
 
-// ---- show: where from and where to ---------------------------------------------------------------
+// ---- show: where from and where to --------------------------------------------------------------
 
 // A place that --path names: a zone by its id or a name, `start`, `charger`, or X,Y.
 static int place(const pons_value *world, const char *text, pons_pose2 *ret, pons_error *err)
