@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HEAD "# Mine\n\nWords.\n\n```json\n"
@@ -271,6 +272,66 @@ static void one_that_never_looks(void **state)
     folder_close(&f);
 }
 
+// What files of a folder say is as old as that.
+static void make_old(const folder *f, const char *sub, time_t seconds)
+{
+    char path[192];
+    snprintf(path, sizeof path, "%s/%s", f->dir, sub);
+    DIR *d = opendir(path);
+    const struct timespec at[2] = {{.tv_sec = time(NULL) - seconds},
+                                   {.tv_sec = time(NULL) - seconds}};
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        if (e->d_name[0] != '.') {
+            utimensat(dirfd(d), e->d_name, at, 0);
+        }
+    }
+    closedir(d);
+}
+
+// What came out of the file waits for long, as more comes than can be looked at, and says what was taken in
+// and is gone since. The generations that it is of are a minute old by then, and are kept for it.
+static void one_that_is_looked_at_late(void **state)
+{
+    (void)state;
+    folder f;
+    folder_open(&f, false);
+    assert_int_equal(set(&f, "a2", "completed"), PONS_OK);
+    char *text = get(&f, "ACTION.md"), path[192];
+    char *added = with_action(text, "e1");
+    char *more = with_action(added, "e2");
+    put(&f, "ACTION.md", added);
+    snprintf(path, sizeof path, "%s/ACTION.md", f.dir);
+    const int late = open(path, O_WRONLY); // an editor that writes in place has it open
+    assert_true(late >= 0);
+    const struct timespec at[2] = {{.tv_sec = time(NULL) - 200}, {.tv_sec = time(NULL) - 200}};
+    assert_int_equal(futimens(late, at), 0);
+    look(&f);
+    assert_int_equal(take_out(&f, "e1"), PONS_OK);
+    make_old(&f, ".pons/base", 220);
+    pons_ws_place_close(f.place); // another life, which knows of times by the files alone
+    open_place(&f, false);
+    for (int i = 0; i < 160; i++) {
+        assert_int_equal(set(&f, "a1", i % 2 ? "pending" : "running"), PONS_OK);
+    }
+    char *now = get(&f, "ACTION.md");
+    char *other = with_action(now, "e9"); // what is taken in now forgets what is long over
+    put(&f, "ACTION.md", other);
+    look(&f);
+    assert_int_equal(pwrite(late, more, strlen(more), 0), strlen(more));
+    close(late);
+    f.now_ms += 5000;
+    pons_ws_place_poll(f.place, f.now_ms);
+    look(&f);
+    assert_int_equal(times(f.commands, "e1 ->"), 1);
+    assert_int_equal(times(f.commands, "e2 ->"), 1);
+    free(text);
+    free(added);
+    free(more);
+    free(now);
+    free(other);
+    folder_close(&f);
+}
+
 // As Syncthing does: ours goes aside under another name, another machine's older text takes its place.
 static void a_program_that_syncs(void **state)
 {
@@ -485,6 +546,7 @@ int main(void)
         cmocka_unit_test(a_minute_of_broken_syntax),
         cmocka_unit_test(two_editors),
         cmocka_unit_test(one_that_never_looks),
+        cmocka_unit_test(one_that_is_looked_at_late),
         cmocka_unit_test(a_program_that_syncs),
         cmocka_unit_test(who_is_stopped_holds_nobody_up),
         cmocka_unit_test(a_late_edit_waits_for_a_file_that_can_be_read),

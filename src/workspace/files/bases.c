@@ -102,7 +102,7 @@ int pons__ws_base_text(const char *path, const char *text, size_t len, pons_erro
 }
 
 int pons__ws_base_save(const char *dir, const char *name, uint64_t generation, const char *text,
-                       size_t len, pons_error *err)
+                       size_t len, int64_t since, pons_error *err)
 {
     char path[PATH_MAX], hash[PONS__WS_HASH];
     pons__ws_hash(text, len, hash);
@@ -119,7 +119,7 @@ int pons__ws_base_save(const char *dir, const char *name, uint64_t generation, c
             const uint64_t g = age_of(e->d_name, name);
             struct stat st;
             if (g && g + PONS__WS_KEPT <= generation && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
-                time(NULL) - st.st_mtime > PONS__WS_KEPT_S) {
+                since - st.st_mtime > PONS__WS_KEPT_S) {
                 unlinkat(dirfd(d), e->d_name, 0);
             }
         }

@@ -11,9 +11,10 @@
 
 void pons__ws_hash(const char *text, size_t len, char ret[PONS__WS_HASH]);
 int pons__ws_bases_open(const char *dir, pons_error *err); // makes the folders
-// Keeps a text as a generation, and drops what is older than the last 64.
+// Keeps a text as a generation, and drops what is older than the last 64 and was made a minute before `since`
+// (Unix seconds): when the oldest edit was written that is not part of a generation yet.
 int pons__ws_base_save(const char *dir, const char *name, uint64_t generation, const char *text,
-                       size_t len, pons_error *err);
+                       size_t len, int64_t since, pons_error *err);
 // Writes a text beside them.
 int pons__ws_base_text(const char *path, const char *text, size_t len, pons_error *err);
 // It did not come about.

@@ -14,12 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef void (*settle_fn)(pons_ws_place *p, pons_ws_file file);
 
 #define OLD_MS         2000  // how long a replaced file is watched
 #define OLD_GIVE_UP_MS 60000 // when it cannot be read for so long, it is put aside
+
+// Unix seconds; now, when nobody knows.
+static int64_t written_at(const char *path)
+{
+    struct stat st;
+    const time_t now = time(NULL);
+    return stat(path, &st) == 0 && st.st_mtime < now ? st.st_mtime : now;
+}
 
 void pons__ws_pending_add(ws_state *s, const pons_buf *text, const char *path)
 {
@@ -28,6 +38,7 @@ void pons__ws_pending_add(ws_state *s, const pons_buf *text, const char *path)
     to->text = (pons_buf)PONS_BUF_INIT;
     pons_buf_bytes(&to->text, text->data, text->len);
     snprintf(to->path, sizeof to->path, "%s", path);
+    to->at = written_at(path);
 }
 
 static bool is_pending(const ws_state *s, const char *path)
@@ -58,6 +69,21 @@ void pons__ws_old_watch(pons_ws_place *p, pons_ws_file file, const char *path, c
                   .until_ms = p->now_ms + OLD_MS + OLD_GIVE_UP_MS};
     snprintf(o->path, sizeof o->path, "%s", path);
     snprintf(o->taken, sizeof o->taken, "%s", taken);
+    o->at = written_at(path);
+}
+
+int64_t pons__ws_oldest(const pons_ws_place *p, pons_ws_file file)
+{
+    const ws_state *s = &p->files[file];
+    int64_t oldest = time(NULL);
+    for (size_t i = 0; i < s->n_pending; i++) {
+        oldest = s->pending[i].at < oldest ? s->pending[i].at : oldest;
+    }
+    for (size_t i = 0; i < p->n_olds; i++) {
+        const ws_old *o = p->olds[i];
+        oldest = o && o->file == file && o->at < oldest ? o->at : oldest;
+    }
+    return oldest;
 }
 
 // Nothing was written into it since its name was made; or what was is part of a generation.

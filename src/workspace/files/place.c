@@ -227,8 +227,9 @@ typedef struct next { // a generation that is to be
     pons_value *took;     // what that made of records; NULL: nothing
 } next;
 
-static void remember_take(ws_state *s, const next *x)
+static void remember_take(pons_ws_place *p, pons_ws_file file, const next *x)
 {
+    ws_state *s = &p->files[file];
     char hash[PONS__WS_HASH];
     if (x->edit && json_array_size(x->took)) {
         pons__ws_hash(x->edit->data ? x->edit->data : "", x->edit->len, hash);
@@ -237,7 +238,7 @@ static void remember_take(ws_state *s, const next *x)
                                                     "at", json_integer((json_int_t)time(NULL)),
                                                     "text", json_string(hash), "records",
                                                     pons_value_ref(x->took), NULL));
-        pons__ws_takes_prune(s->takes, x->generation);
+        pons__ws_takes_prune(s->takes, x->generation, pons__ws_oldest(p, file));
     }
 }
 
@@ -250,7 +251,8 @@ static int keep_next(pons_ws_place *p, pons_ws_file file, const next *x, pons_er
             ? pons__ws_take_save(p->dir, name, x->generation, &x->text, x->edit, x->took, err)
             : PONS_OK;
     return rc < 0 ? rc
-                  : pons__ws_base_save(p->dir, name, x->generation, x->text.data, x->text.len, err);
+                  : pons__ws_base_save(p->dir, name, x->generation, x->text.data, x->text.len,
+                                       pons__ws_oldest(p, file), err);
 }
 
 // It is this place's newest.
@@ -258,7 +260,7 @@ static int step_on(pons_ws_place *p, pons_ws_file file, const next *x, pons_erro
 {
     const int rc = set_newest(p, file, &x->text, x->generation, err);
     p->files[file].suspended[0] = '\0';
-    remember_take(&p->files[file], x);
+    remember_take(p, file, x);
     pons__ws_tell(p, file, true);
     return rc;
 }
@@ -313,7 +315,7 @@ static int adopt(pons_ws_place *p, pons_ws_file file, const pons_buf *text, pons
     s->generation = pons_ws_generation(s->newest);
     s->suspended[0] = '\0';
     return pons__ws_base_save(p->dir, pons_ws_file_name(file), s->generation ? s->generation : 1,
-                              text->data, text->len, err);
+                              text->data, text->len, pons__ws_oldest(p, file), err);
 }
 
 // What was written late and is part of a generation already, as another life or place took it in.

@@ -12,6 +12,7 @@
 typedef struct ws_late { // what came out instead of what was expected, or was written late
     pons_buf text;
     char path[PATH_MAX]; // where it is until it is part of a generation
+    int64_t at;          // when it was written, Unix seconds
 } ws_late;
 
 #define PONS__WS_WRITES 16 // a second
@@ -35,6 +36,7 @@ typedef struct ws_old { // a file that was replaced
         taken[PONS__WS_HASH]; // what it said when that was taken in, or is pending; "": nothing was
     pons_ws_file file;
     int64_t due_ms, until_ms;
+    int64_t at; // when it was written last, as far as is known, Unix seconds
 } ws_old;
 
 typedef struct ws_told { // as pons_ws_command, owned
@@ -60,6 +62,8 @@ struct pons_ws_place {
 // late.c
 void pons__ws_pending_add(ws_state *s, const pons_buf *text, const char *path);
 void pons__ws_pending_drop(ws_state *s); // the first
+// When the oldest text was written that may have an edit which is not part of a generation yet; now: none.
+int64_t pons__ws_oldest(const pons_ws_place *p, pons_ws_file file);
 void pons__ws_old_watch(pons_ws_place *p, pons_ws_file file, const char *path, const char *taken);
 void pons__ws_old_forget(pons_ws_place *p, const char *path); // what it said cannot be read
 void pons__ws_olds_look(pons_ws_place *p, void (*settle)(pons_ws_place *p, pons_ws_file file));

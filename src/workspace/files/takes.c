@@ -98,11 +98,11 @@ void pons__ws_takes_load(const char *dir, const char *name, uint64_t after, pons
     }
 }
 
-void pons__ws_takes_prune(pons_value *list, uint64_t generation)
+void pons__ws_takes_prune(pons_value *list, uint64_t generation, int64_t since)
 {
     const pons_value *first;
     while ((first = json_array_get(list, 0)) && g_of(first) + PONS__WS_KEPT <= generation &&
-           time(NULL) - pons_get_int(first, "at", 0) > PONS__WS_KEPT_S) {
+           since - pons_get_int(first, "at", 0) > PONS__WS_KEPT_S) {
         json_array_remove(list, 0);
     }
 }

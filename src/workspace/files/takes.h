@@ -11,7 +11,7 @@ int pons__ws_take_save(const char *dir, const char *name, uint64_t generation, c
 // Adds those of generations behind `after`, the oldest first, to a list.
 void pons__ws_takes_load(const char *dir, const char *name, uint64_t after, pons_value *list);
 // Forgets what no editor can have before it any more.
-void pons__ws_takes_prune(pons_value *list, uint64_t generation);
+void pons__ws_takes_prune(pons_value *list, uint64_t generation, int64_t since);
 // What an edit of this generation (0: of none that is known) may say again: as pons_ws_merge's `taken`. The
 // caller's.
 pons_value *pons__ws_takes_since(const pons_value *list, uint64_t stamp);
