@@ -390,6 +390,20 @@ char *bench_stderr(const proc *p)
     return read_file(p->err_path);
 }
 
+void bench_err_await(proc *p, const char *words)
+{
+    const int64_t until = now_ms() + BENCH_LIMIT_S * 1000;
+    for (bool said = false; !said;) {
+        char *err = bench_stderr(p);
+        said = strstr(err, words) != NULL;
+        if (!said && now_ms() > until) {
+            fail_msg("it said “%s”, and not “%s”", err, words);
+        }
+        free(err);
+        poll(NULL, 0, 20);
+    }
+}
+
 static void show(const proc *p)
 {
     char *err = bench_stderr(p);

@@ -62,7 +62,8 @@ void bench_signal(proc *p, int number);
 bool bench_alive(proc *p);  // and takes the status when it has ended
 void bench_waited(proc *p); // somebody else has, and has set its status
 void bench_free(proc *p);
-char *bench_stderr(const proc *p); // the caller frees
+char *bench_stderr(const proc *p);                // the caller frees
+void bench_err_await(proc *p, const char *words); // until it has said so there
 // Finishes it; another status fails the test with what it printed.
 void bench_must_exit(proc *p, int status);
 // `pons WORDS` ends with this status, nothing on standard output, and one line "pons: …" that has

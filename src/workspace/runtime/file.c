@@ -252,8 +252,9 @@ void pons__rt_file_show(pons_runtime *r, const pons_session_row *row)
     char when[32];
     stamp(when, pons_wall_ms(&r->o.clock));
     json_object_set_new(v, "updated_at", json_string(when));
-    json_array_append_new(
-        r->shows, pons_object("id", json_string(row->id), "value", pons_value_ref(v), NULL));
+    json_array_append_new(r->shows,
+                          pons_object("id", json_string(row->id), "value", pons_value_ref(v),
+                                      "seen", json_boolean(r->looking), NULL));
 }
 
 static void log_ends(pons_runtime *r)
@@ -304,6 +305,7 @@ void pons__rt_file_flush(pons_runtime *r)
     }
     json_array_foreach(r->shows, i, s)
     {
+        r->unlooked = r->unlooked || pons_get_bool(s, "seen", false);
         if (rc >= 0) {
             json_object_del(r->logged, pons_get_str(s, "id", ""));
             r->failed += !good_id(pons_get_str(s, "id", ""));
@@ -460,6 +462,16 @@ static void sync_one(pons_runtime *r, const pons_ws_record *rec, const live *l, 
     }
 }
 
+// What was seen before and is not written yet is seen anew: another runtime may have ended it since.
+static void forget_seen(pons_runtime *r)
+{
+    for (size_t i = json_array_size(r->shows); i > 0; i--) {
+        if (pons_get_bool(json_array_get(r->shows, i - 1), "seen", false)) {
+            json_array_remove(r->shows, i - 1);
+        }
+    }
+}
+
 static void sync_all(pons_runtime *r, const pons_ws_doc *d)
 {
     live l = {0};
@@ -522,7 +534,11 @@ void pons__rt_file_sync(pons_runtime *r, bool now)
     if (!now && strcmp(hash, r->generation) == 0 && at - r->file_at_ms < LOOK_MS) {
         return;
     }
+    forget_seen(r);
+    r->unlooked = false;
+    r->looking = true;
     sync_all(r, d);
+    r->looking = false;
     trim(r);
     r->file_at_ms = at;
     strcpy(r->generation, hash);

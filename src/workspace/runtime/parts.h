@@ -129,6 +129,8 @@ struct pons_runtime {
     pons_value *known;   // ids that were pending in the file then
     pons_value *logged;  // ids whose end is in LOG.md, and not in the file yet
     pons_value *shows;   // what the file is to say, in order: [{id, value}, …]
+    bool looking;        // what is shown now was seen by a look, and is not this runtime's own
+    bool unlooked;       // such a thing was written, and may have been over by then
     int64_t file_at_ms;
     size_t pending; // sessions in the file that this watchdog could do
 };

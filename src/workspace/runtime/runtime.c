@@ -315,7 +315,7 @@ int pons_runtime_fd(const pons_runtime *r)
 bool pons_runtime_idle(const pons_runtime *r)
 {
     return r->n_runs == 0 && !r->claims && r->pending == 0 && !json_array_size(r->shows) &&
-           r->file_at_ms > INT64_MIN / 2;
+           !r->unlooked && r->file_at_ms > INT64_MIN / 2;
 }
 
 size_t pons_runtime_failed(const pons_runtime *r)
