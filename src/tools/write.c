@@ -282,7 +282,7 @@ static int replace_text(change *ch, const pons_value *args, pons_error *err)
     return PONS_OK;
 }
 
-// ---- after a crash -------------------------------------------------------------------------------
+// ---- after a crash ------------------------------------------------------------------------------
 
 int pons__write_fate(const pons__core *c, const pons_value *what)
 {
