@@ -9,6 +9,8 @@
 
 #include "pons/value.h"
 
+#include <stdarg.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,6 +28,11 @@ const pons_value *pons_yaml_value(const pons_yaml *y); // borrowed; lives as lon
 // Writes "name:line:col" of the node at a JSON pointer (of its nearest known ancestor when the
 // pointer names nothing) into buf; returns buf.
 char *pons_yaml_position(const pons_yaml *y, const char *pointer, char *buf, size_t cap);
+// PONS_EINVAL, with a message, and that position as its source. Returns PONS_EINVAL.
+int pons_yaml_fault(const pons_yaml *y, const char *pointer, const char *module, pons_error *err,
+                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+int pons_yaml_vfault(const pons_yaml *y, const char *pointer, const char *module, pons_error *err,
+                     const char *fmt, va_list args);
 
 #ifdef __cplusplus
 }

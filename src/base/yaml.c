@@ -232,6 +232,26 @@ char *pons_yaml_position(const pons_yaml *y, const char *pointer, char *buf, siz
     return write_position(y, n->line, n->column, buf, cap);
 }
 
+int pons_yaml_vfault(const pons_yaml *y, const char *pointer, const char *module, pons_error *err,
+                     const char *fmt, va_list args)
+{
+    char message[PONS_ERROR_MESSAGE_MAX], where[PONS_ERROR_SOURCE_MAX];
+    vsnprintf(message, sizeof message, fmt, args);
+    pons_error_set(err, PONS_EINVAL, module, "%s", message);
+    pons_error_source(err, "%s", pons_yaml_position(y, pointer, where, sizeof where));
+    return PONS_EINVAL;
+}
+
+int pons_yaml_fault(const pons_yaml *y, const char *pointer, const char *module, pons_error *err,
+                    const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const int rc = pons_yaml_vfault(y, pointer, module, err, fmt, args);
+    va_end(args);
+    return rc;
+}
+
 // ---- reading ------------------------------------------------------------------------------------
 
 // 0 or -errno.

@@ -271,14 +271,11 @@ static int find_image(loader *l, const char *yaml_path)
 
 static int fault(loader *l, const char *pointer, const char *fmt, ...)
 {
-    char message[PONS_ERROR_MESSAGE_MAX], where[PONS_ERROR_SOURCE_MAX];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    const int rc = pons_yaml_vfault(l->yaml, pointer, MODULE, l->err, fmt, args);
     va_end(args);
-    pons_error_set(l->err, PONS_EINVAL, MODULE, "%s", message);
-    return pons_error_source(l->err, "%s",
-                             pons_yaml_position(l->yaml, pointer, where, sizeof where));
+    return rc;
 }
 
 // ---- the picture --------------------------------------------------------------------------------

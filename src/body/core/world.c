@@ -383,14 +383,11 @@ static const char *zone_of_word(const pons_value *zones, size_t until, const cha
 
 static int fault(checker *c, const char *pointer, const char *fmt, ...)
 {
-    char message[PONS_ERROR_MESSAGE_MAX], where[PONS_ERROR_SOURCE_MAX];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    const int rc = pons_yaml_vfault(c->yaml, pointer, MODULE, c->err, fmt, args);
     va_end(args);
-    pons_error_set(c->err, PONS_EINVAL, MODULE, "%s", message);
-    pons_error_source(c->err, "%s", pons_yaml_position(c->yaml, pointer, where, sizeof where));
-    return PONS_EINVAL;
+    return rc;
 }
 
 // The absolute directory of a file: the program may change its own later.

@@ -36,13 +36,11 @@ int cli_fleet_load(const cli *c, cli_fleet_file *ret, pons_error *err)
                    : rc;
     }
     const pons_value *all = pons_yaml_value(yaml), *list = pons_get(all, "robots");
-    char at[PATH_MAX + 64];
     snprintf(f.dir, sizeof f.dir, "%s", c->workspace);
     join(f.map, f.dir, pons_get_str(all, "map", "map.yaml"));
     f.n = json_array_size(list);
     if (f.n == 0) {
-        rc = pons_error_set(err, PONS_EINVAL, "fleet", "a fleet has `robots`, a list");
-        pons_error_source(err, "%s", pons_yaml_position(yaml, "/robots", at, sizeof at));
+        rc = pons_yaml_fault(yaml, "/robots", "fleet", err, "a fleet has `robots`, a list");
     }
     f.robots = pons_need_zeroed(f.n + 1, sizeof *f.robots);
     for (size_t i = 0; i < f.n && rc >= 0; i++) {
@@ -135,15 +133,13 @@ static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_e
 static int wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt,
                  ...)
 {
-    char text[512], pointer[64], at[PATH_MAX + 64];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    pons_error_set(err, PONS_EINVAL, "fleet", "%s", text);
+    char pointer[64];
+    va_list args;
     snprintf(pointer, sizeof pointer, "/robots/%zu/%s", i, key);
-    pons_error_source(err, "%s", pons_yaml_position(yaml, pointer, at, sizeof at));
-    return PONS_EINVAL;
+    va_start(args, fmt);
+    const int rc = pons_yaml_vfault(yaml, pointer, "fleet", err, fmt, args);
+    va_end(args);
+    return rc;
 }
 
 // ---- capabilities -------------------------------------------------------------------------------

@@ -37,11 +37,9 @@ static void where_zone(void *user, size_t zone, pons_error *err);
 static int read_yaml(pons_yaml *yaml, const char *name, pons_fleet_map **ret, pons_error *err)
 {
     const pons_value *all = pons_yaml_value(yaml);
-    char at[256];
     reading r = {.yaml = yaml, .list = pons_get(all, "zones"), .err = err};
     if (!json_is_array(r.list) || json_array_size(r.list) == 0) {
-        pons_error_set(err, PONS_EINVAL, "fleet", "a map has `zones`, a list");
-        return pons_error_source(err, "%s", pons_yaml_position(yaml, "/zones", at, sizeof at));
+        return pons_yaml_fault(yaml, "/zones", "fleet", err, "a map has `zones`, a list");
     }
     r.n = json_array_size(r.list);
     r.zones = pons_need_zeroed(r.n, sizeof *r.zones);
@@ -174,15 +172,13 @@ static int add_arc(reading *r, size_t from, size_t to)
 
 static int wrong(reading *r, size_t i, const char *key, const char *fmt, ...)
 {
-    char text[256], pointer[64], at[256];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    pons_error_set(r->err, PONS_EINVAL, "fleet", "%s", text);
+    char pointer[64];
+    va_list args;
     snprintf(pointer, sizeof pointer, "/zones/%zu/%s", i, key);
-    pons_error_source(r->err, "%s", pons_yaml_position(r->yaml, pointer, at, sizeof at));
-    return PONS_EINVAL;
+    va_start(args, fmt);
+    const int rc = pons_yaml_vfault(r->yaml, pointer, "fleet", r->err, fmt, args);
+    va_end(args);
+    return rc;
 }
 
 static void where_zone(void *user, size_t zone, pons_error *err)
