@@ -228,6 +228,20 @@ static int resume(pons_agent *a, pons_error *err)
 
 // ---- turns --------------------------------------------------------------------------------------
 
+static int begin(pons_agent *a, const pons_value *input, pons_error *err)
+{
+    const int rc =
+        pons_run_start(a->thread, a->graph, PONS_AGENT_NS, input, &run_options, &a->run, err);
+    if (rc < 0) {
+        return rc;
+    }
+    a->outcome = PONS_AGENT_NONE;
+    a->turns++;
+    pons_value_unref(a->state);
+    a->state = NULL;
+    return advance(a, err);
+}
+
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
 {
     if (text[strspn(text, " \t\r\n")] == '\0') {
@@ -262,16 +276,7 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
         json_string(a->thread_id), "system_prompt",
         json_string(system ? system : pons__agent_prompt(a, "agent")), NULL);
     free(system);
-    const int rc =
-        pons_run_start(a->thread, a->graph, PONS_AGENT_NS, input, &run_options, &a->run, err);
-    if (rc < 0) {
-        return rc;
-    }
-    a->outcome = PONS_AGENT_NONE;
-    a->turns++;
-    pons_value_unref(a->state);
-    a->state = NULL;
-    return advance(a, err);
+    return begin(a, input, err);
 }
 
 int pons_agent_compact(pons_agent *a, pons_error *err)
@@ -288,16 +293,7 @@ int pons_agent_compact(pons_agent *a, pons_error *err)
         pons_object("agent_outcome", json_null(), "agent_iterations", json_integer(0), "turn_calls",
                     json_integer(0), "compact", json_string(PONS__COMPACT_ONLY), "plan_data",
                     json_null(), "session_id", json_string(a->thread_id), NULL);
-    const int rc =
-        pons_run_start(a->thread, a->graph, PONS_AGENT_NS, input, &run_options, &a->run, err);
-    if (rc < 0) {
-        return rc;
-    }
-    a->outcome = PONS_AGENT_NONE;
-    a->turns++;
-    pons_value_unref(a->state);
-    a->state = NULL;
-    return advance(a, err);
+    return begin(a, input, err);
 }
 
 // Every await gets an answer that says so, and the graph ends by itself: effects are settled, what
