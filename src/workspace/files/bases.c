@@ -45,8 +45,7 @@ int pons__ws_bases_open(const char *dir, pons_error *err)
     return PONS_OK;
 }
 
-// Of what is kept beside a generation's text too.
-static uint64_t age_of(const char *entry, const char *name)
+uint64_t pons__ws_kept_of(const char *entry, const char *name, const char **ret_rest)
 {
     const size_t n = strlen(name);
     char *end = NULL;
@@ -54,19 +53,16 @@ static uint64_t age_of(const char *entry, const char *name)
         return 0;
     }
     const uint64_t g = strtoull(entry + n + 1, &end, 10);
+    *ret_rest = end;
     return end > entry + n + 1 && *end == '.' ? g : 0;
 }
 
 // "NAME.41.9f86…": its generation; 0: another file's.
 static uint64_t generation_of(const char *entry, const char *name)
 {
-    const size_t n = strlen(name);
-    char *end = NULL;
-    if (strncmp(entry, name, n) != 0 || entry[n] != '.') {
-        return 0;
-    }
-    const uint64_t g = strtoull(entry + n + 1, &end, 10);
-    return *end == '.' && strlen(end + 1) == PONS__WS_HASH - 1 ? g : 0;
+    const char *rest = NULL;
+    const uint64_t g = pons__ws_kept_of(entry, name, &rest);
+    return g && strlen(rest) == PONS__WS_HASH ? g : 0;
 }
 
 static bool is_whole(const char *entry, const pons_buf *text)
@@ -116,7 +112,8 @@ int pons__ws_base_save(const char *dir, const char *name, uint64_t generation, c
         snprintf(path, sizeof path, "%s/" FOLDER, dir);
         DIR *d = opendir(path);
         for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-            const uint64_t g = age_of(e->d_name, name);
+            const char *rest = NULL;
+            const uint64_t g = pons__ws_kept_of(e->d_name, name, &rest); // and what is beside it
             struct stat st;
             if (g && g + PONS__WS_KEPT <= generation && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
                 since - st.st_mtime > PONS__WS_KEPT_S) {

@@ -17,6 +17,8 @@ int pons__ws_base_save(const char *dir, const char *name, uint64_t generation, c
                        size_t len, int64_t since, pons_error *err);
 // Writes a text beside them.
 int pons__ws_base_text(const char *path, const char *text, size_t len, pons_error *err);
+// Of an entry "NAME.41.…" of the folder: the number, and what is behind it; 0: another file's.
+uint64_t pons__ws_kept_of(const char *entry, const char *name, const char **ret_rest);
 // It did not come about.
 void pons__ws_base_drop(const char *dir, const char *name, uint64_t generation, const char *text,
                         size_t len);

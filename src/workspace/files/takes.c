@@ -42,13 +42,9 @@ int pons__ws_take_save(const char *dir, const char *name, uint64_t generation, c
 // "NAME.42.took.9f86…": its generation; 0: another file's.
 static uint64_t generation_of(const char *entry, const char *name)
 {
-    const size_t n = strlen(name);
-    char *end = NULL;
-    if (strncmp(entry, name, n) != 0 || entry[n] != '.') {
-        return 0;
-    }
-    const uint64_t g = strtoull(entry + n + 1, &end, 10);
-    return strncmp(end, TOOK, strlen(TOOK)) == 0 ? g : 0;
+    const char *rest = NULL;
+    const uint64_t g = pons__ws_kept_of(entry, name, &rest);
+    return g && strncmp(rest, TOOK, strlen(TOOK)) == 0 ? g : 0;
 }
 
 // A take whose generation came about; NULL: none.
