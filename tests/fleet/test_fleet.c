@@ -394,6 +394,24 @@ static void kept_over_a_restart(void **state)
     assert_int_equal(pons_fleet_holder(x->f, leg[0]), -1);
 }
 
+// After a restart somebody stands on a lane, for a moment, when the way of another one is looked for.
+static void a_lane_that_was_shut_for_a_moment(void **state)
+{
+    fixture *x = *state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_fleet_task t = {
+        .id = "t", .n_stops = 1, .capabilities = 1, .robot = 1, .state = PONS_FLEET_ASSIGNED};
+    t.stops[0] = z(x, "s2");
+    pons_fleet_destroy(x->f);
+    create(x);
+    assert_int_equal(pons_fleet_restore_task(x->f, &t, &err), 0);
+    x->zone[0] = z(x, "a1");
+    x->zone[1] = z(x, "p3"); // all round the ring, by a1
+    x->zone[2] = z(x, "p4");
+    run(x, 60, true);
+    assert_string_equal(x->last, "t done");
+}
+
 static void more_robots_than_parks(void **state)
 {
     fixture *x = *state;
@@ -428,6 +446,7 @@ int main(void)
         T(docks_are_fewer_than_robots),
         T(cancelled_at_each_moment),
         T(kept_over_a_restart),
+        T(a_lane_that_was_shut_for_a_moment),
         T(more_robots_than_parks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "pons/memory.h"
 
 #include <math.h>
+#include <string.h>
 
 #define AHEAD_MAX   14 // zones that are looked along; more when there is no park beside them
 #define PARKS_MAX   32
@@ -55,7 +56,9 @@ static const struct pons__way *ways_to(pons__traffic *t, int32_t to, int64_t now
         }
         pons__map_build(t->map, to, t->shut, t->queue, w->far, w->hop);
         w->built_ms = now_ms;
-        w->version = t->version;
+        // While what is shut is just being found out, the ways are of no version: built again at the next look.
+        w->version =
+            memcmp(t->shut, t->shut_before, t->map->n) == 0 ? t->version : PONS__NO_VERSION;
     }
     return w;
 }

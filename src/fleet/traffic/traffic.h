@@ -4,9 +4,10 @@
 
 #include "fleet/map/map.h"
 
-#define PONS__NOBODY  (-1)
-#define PONS__BLOCKED (-2)
-#define PONS__KEPT    (-3) // for robots that were there last, and have not been seen since a restart
+#define PONS__NOBODY     (-1)
+#define PONS__BLOCKED    (-2)
+#define PONS__NO_VERSION UINT32_MAX
+#define PONS__KEPT       (-3) // for robots that were there last, and have not been seen since a restart
 
 typedef struct pons__mover {
     int32_t at;   // -1: not on the map
@@ -36,7 +37,7 @@ typedef struct pons__traffic {
     bool *shut;        // (zones) has a blocked, stuck or dead one on it
     bool *shut_bay;    // (zones) a bay that nobody is sent to
     bool *shut_before; // (zones) at the last version
-    uint32_t version;  // of shut; 0: no lane is
+    uint32_t version;  // of shut_before; 0: no lane is shut
     uint32_t versions; // given so far
     uint32_t stamp;
     int32_t *stack; // (n)
