@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -535,6 +536,31 @@ int bench_ledger_count(bench *b, const char *goal_id, const char *state)
         n += strcmp(pons_get_str(row, "state", ""), state) == 0 &&
              (!goal_id || strcmp(pons_get_str(row, "goal_id", ""), goal_id) == 0);
     }
+    return n;
+}
+
+int bench_fleet_count(const bench *b, const char *skill, int s, const char *state)
+{
+    char pattern[256], line[8192], hash[33];
+    int n = 0;
+    glob_t found;
+    pons_autovalue named = json_pack("{ss,s{si}}", "skill", skill, "args", "s", s);
+    pons_value_hash(named, hash);
+    snprintf(pattern, sizeof pattern, "%s/robots/*/run/body.ledger", b->workspace);
+    const bool any = glob(pattern, 0, NULL, &found) == 0;
+    for (size_t i = 0; any && i < found.gl_pathc; i++) {
+        FILE *f = fopen(found.gl_pathv[i], "r");
+        while (f && fgets(line, sizeof line, f)) {
+            pons_autovalue v = json_loads(line, 0, NULL);
+            n += strcmp(pons_get_str(v, "skill", ""), skill) == 0 &&
+                 strcmp(pons_get_str(v, "state", ""), state) == 0 &&
+                 (s == 0 || strcmp(pons_get_str(v, "args_hash", ""), hash) == 0);
+        }
+        if (f) {
+            fclose(f);
+        }
+    }
+    globfree(&found);
     return n;
 }
 

@@ -81,6 +81,9 @@ bool bench_no_model_module(void); // this build has no client for one
 pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
 void bench_end_body(bench *b);  // kill -9, and until it is gone
 pons_value *bench_ledger(bench *b);
+// Of the ledgers of a fleet's robots: goals of this skill with a line of this state. s: of `wait` alone those that wait
+// so long, as a brain whose move failed waits by itself, too; 0: any.
+int bench_fleet_count(const bench *b, const char *skill, int s, const char *state);
 int bench_ledger_count(bench *b, const char *goal_id, const char *state); // goal_id NULL: any
 // How often the skill was started. Where the machine is slow, stop_base is as well: the telemetry is old.
 int bench_ledger_skill(bench *b, const char *skill);

@@ -21,31 +21,6 @@ static bool there(const bench *b, const char *name)
     return access(path, F_OK) == 0;
 }
 
-// How often the bodies of all robots have started a skill.
-static int started(const bench *b, const char *skill)
-{
-    int n = 0;
-    for (int i = 1; i <= ROBOTS; i++) {
-        char path[256], line[8192];
-        snprintf(path, sizeof path, "%s/robots/r%d/run/body.ledger", b->workspace, i);
-        FILE *f = fopen(path, "r");
-        while (f && fgets(line, sizeof line, f)) {
-            pons_value *v = NULL;
-            pons_error err = PONS_ERROR_INIT;
-            pons_ledger_line l;
-            if (pons_value_parse(line, strcspn(line, "\n"), &v, &err) >= 0 &&
-                pons_ledger_about_goal(v) && pons_ledger_line_decode(v, &l, &err) >= 0) {
-                n += l.state == PONS_GOAL_STARTED && strcmp(l.skill, skill) == 0;
-            }
-            pons_value_unref(v);
-        }
-        if (f) {
-            fclose(f);
-        }
-    }
-    return n;
-}
-
 // How many of the robots' bodies say that their stop is latched.
 static int latched(const bench *b)
 {
@@ -124,7 +99,7 @@ static void done_once_whatever_is_killed_when(void **state)
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "done"), 2);
     bench_free(&p);
-    assert_int_equal(started(&b, "wait"), 4); // two stops each
+    assert_int_equal(bench_fleet_count(&b, "wait", 2, "started"), 4); // two stops each
     bench_close(&b);
 }
 
@@ -149,8 +124,8 @@ static void a_stop_is_a_skill(void **state)
     assert_non_null(
         strstr(pons_get_str(bench_await(&p, "task", "state", "failed"), "reason", ""), "fly"));
     bench_must_exit(&p, 0);
-    assert_int_equal(started(&b, "speak"), 1);
-    assert_int_equal(started(&b, "wait"), 1);
+    assert_int_equal(bench_fleet_count(&b, "speak", 0, "started"), 1);
+    assert_int_equal(bench_fleet_count(&b, "wait", 2, "started"), 1);
     bench_free(&p);
     bench_close(&b);
 }
@@ -186,7 +161,8 @@ static void cancelled_at_work(void **state)
     bench_start(&b, &p, NULL, "fleet status --all --json"); // it may have ended in any of the lives
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "cancelled"), 1);
-    assert_true(started(&b, "wait") <= 1); // 0: it died before its brain had sent it
+    assert_true(bench_fleet_count(&b, "wait", 3600, "started") <=
+                1); // 0: it died before its brain had sent it
     bench_free(&p);
     pons_value_unref(said);
     bench_close(&b);
@@ -224,7 +200,7 @@ static void a_low_battery_is_charged(void **state)
     assert_int_equal(rename(to, from), 0);
     bench_start(&b, &p, NULL, "fleet run --once --json --speed 20");
     bench_must_exit(&p, 0);
-    assert_int_equal(started(&b, "dock_to_charger"), 1);
+    assert_int_equal(bench_fleet_count(&b, "dock_to_charger", 0, "started"), 1);
     bench_free(&p);
     bench_start(&b, &p, NULL, "fleet status --json");
     assert_true(pons_get_int(bench_await(&p, "robot", "id", "r1"), "battery_pct", 0) > 80);
@@ -252,7 +228,7 @@ static void blocked_by_a_person(void **state)
             bench_must_exit(&p, 0);
             assert_int_equal(bench_count(&p, "task", "state", "done"), 1);
         } else {
-            assert_int_equal(started(&b, "wait"), 0);
+            assert_int_equal(bench_fleet_count(&b, "wait", 2, "started"), 0);
             bench_signal(&p, SIGKILL);
             bench_finish(&p);
         }
@@ -276,7 +252,7 @@ static void cancelled_before_anybody_heard_of_it(void **state)
     bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "cancelled"), 1);
-    assert_int_equal(started(&b, "wait"), 0);
+    assert_int_equal(bench_fleet_count(&b, "wait", 2, "started"), 0);
     bench_free(&p);
     pons_value_unref(said);
     bench_close(&b);

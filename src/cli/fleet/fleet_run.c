@@ -25,7 +25,7 @@ static volatile sig_atomic_t ended;
 static int lead(cli_fleet_running *r, bool standby, pons_error *err);
 static int open_parts(cli_fleet_running *r, pons_error *err);
 static int loop(cli_fleet_running *r, bool once, pons_error *err);
-static void close_parts(cli_fleet_running *r);
+static void close_parts(cli_fleet_running *r, bool lost);
 
 static void on_signal(int number)
 {
@@ -60,7 +60,7 @@ int cli_fleet_run(cli *c, pons_error *err)
         rc = rc < 0 ? rc : cli_fleet_put_map(&r, err);
         rc = rc < 0 ? rc : loop(&r, once != NULL, err);
     }
-    close_parts(&r);
+    close_parts(&r, rc == PONS_ESTALE);
     return rc;
 }
 
@@ -111,10 +111,10 @@ static int open_parts(cli_fleet_running *r, pons_error *err)
     return rc < 0 ? rc : cli_fleet_files_open(&r->file, &r->files, err);
 }
 
-static void close_parts(cli_fleet_running *r)
+static void close_parts(cli_fleet_running *r, bool lost)
 {
     for (size_t i = 0; i < r->opened; i++) {
-        cli_unit_close(&r->units[i]);
+        cli_unit_close(&r->units[i], lost);
     }
     cli_fleet_files_close(r->files);
     pons_fleet_destroy(r->fleet);

@@ -168,7 +168,7 @@ static int open_unit(cli_fleet_running *r, size_t at, const cli_fleet_robot *e, 
     int rc = PONS_EBUSY;
     for (int i = 0; rc == PONS_EBUSY && i < OPEN_TRIES; i++) {
         if (i > 0) {
-            cli_unit_close(&r->units[at]);
+            cli_unit_close(&r->units[at], false);
             poll(NULL, 0, OPEN_WAIT_MS);
         }
         rc = cli_unit_open(&r->units[at], r->c, e, r->store, r->map, start, before, r->config,

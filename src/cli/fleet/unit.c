@@ -60,13 +60,17 @@ int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_
     return rc < 0 ? rc : pons_brain_add_goals(u->brain, NULL, 0, err);
 }
 
-void cli_unit_close(cli_unit *u)
+void cli_unit_close(cli_unit *u, bool lost)
 {
-    pons_brain_close(u->brain);
+    if (lost) {
+        pons_brain_kill(u->brain);
+    } else {
+        pons_brain_close(u->brain);
+    }
     u->brain = NULL;
     pons_value_unref(u->work);
     u->work = NULL;
-    if (u->body > 0) {
+    if (u->body > 0 && !lost) {
         kill(u->body, SIGTERM);
         waitpid(u->body, NULL, 0);
         u->body = 0;

@@ -40,7 +40,8 @@ typedef struct cli_unit {
 int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_store store,
                   const pons_fleet_map *map, int32_t start, const pons_value *before,
                   pons_value *config, pons_policy policy, double speed, pons_error *err);
-void cli_unit_close(cli_unit *u);
+// lost: another process leads. Nothing is said to the robot, and its body stays: it is that one's.
+void cli_unit_close(cli_unit *u, bool lost);
 // Does what is due; sets told when what it was given has ended.
 int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err);
 // What a command says, when it is not that already. work: what a WORK is, {skill, parameters}; NULL: to wait.
