@@ -84,6 +84,9 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err);
 // What a person says: goals or control words; the same as pons_inbox_post(…, "kernel", "say",
 // {text}).
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err);
+// The same of words that a model has written, or might have ("kernel", "wish"): goals, and stop, pause and cancel.
+// They answer no question, and set nothing free: a task of nothing but such words fails.
+int pons_brain_wish(pons_brain *b, const char *text, pons_error *err);
 
 // A person's answer to the open question: {action: approve|edit|reject, reason?, op? and args, or
 // ops (edit), by?, at_ms?}. The first one posted counts.

@@ -40,6 +40,9 @@ typedef struct pons_serve_host {
     int (*status)(void *user, const char *thread, pons_value **ret, pons_error *err);
     // A person's words, durable when it returns. {thread, seen_free?} in *ret.
     int (*say)(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err);
+    // The same of a model's words (pons_brain_wish): they answer no question, and set nothing free.
+    int (*wish)(void *user, const char *thread, const char *text, pons_value **ret,
+                pons_error *err);
     // "pause", "continue", "cancel" (of one task, or NULL: of all).
     int (*control)(void *user, const char *thread, const char *word, const char *task,
                    pons_error *err);

@@ -264,6 +264,13 @@ int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
     return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "say", value, err);
 }
 
+int pons_brain_wish(pons_brain *b, const char *text, pons_error *err)
+{
+    pons_autovalue value = pons_object("text", json_string(text), NULL);
+    b->tick_now = true;
+    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "wish", value, err);
+}
+
 int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
 {
     PONS__AUTO_OPEN open = pons__questions_open(b);

@@ -118,7 +118,8 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
         const size_t n = strcmp(kind, "run") == 0 ? json_array_size(goals) : 0;
         if (n > 0) {
             said = json_string_value(json_array_get(goals, n - 1));
-        } else if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0) {
+        } else if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0 ||
+                   strcmp(kind, "wish") == 0) {
             said = pons_get_str(value, "text", "");
         }
     }

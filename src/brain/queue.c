@@ -1,6 +1,7 @@
 // queue.c - K5: what people, other processes and the inner loop have said becomes the queue.
 //
 //     say, run     words --policy--> control words and goals --> a task, or more of one that waits
+//     wish         the same of a model's words: no answers, and no word that sets something free
 //     control      stop, pause, continue, cancel, raise, reset, yes, no
 //     answer       to the open question (react/approve.c)
 //     task_result  the inner loop is done with a task, or was made to let go of it
@@ -41,7 +42,7 @@ static bool answers_question(saying *s, const char *text, const char *control);
 static int come_back(saying *s, pons_value **parsed, pons_error *err);
 static void refuse_late(saying *s);
 static void take_back(saying *s);
-static void handle_words(saying *s, const char *text);
+static void handle_words(saying *s, const char *text, bool person);
 static void handle_control(saying *s, const char *word);
 static void handle_run(saying *s);
 static void handle_result(saying *s);
@@ -101,7 +102,9 @@ static void hear(saying *s, const pons_value *pending, bool results)
 static void handle_message(saying *s, const char *kind)
 {
     if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0) {
-        handle_words(s, pons_get_str(s->msg, "text", ""));
+        handle_words(s, pons_get_str(s->msg, "text", ""), true);
+    } else if (strcmp(kind, "wish") == 0) {
+        handle_words(s, pons_get_str(s->msg, "text", ""), false);
     } else if (strcmp(kind, "control") == 0) {
         handle_control(s, pons_get_str(s->msg, "word", ""));
     } else if (strcmp(kind, "stopped") == 0) {
@@ -118,8 +121,15 @@ static void handle_message(saying *s, const char *kind)
 
 // ---- words --------------------------------------------------------------------------------------
 
-// A wish may hold both, "cancel, go to the bedroom": the control word first, then its goals.
-static void handle_words(saying *s, const char *text)
+// What may be said by who is no person: words after which less moves than before.
+static bool may_say(const char *word)
+{
+    return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0 || strcmp(word, "cancel") == 0;
+}
+
+// A wish may hold both, "cancel, go to the bedroom": the control word first, then its goals. What a model has
+// written, or might have (person false), answers no question and sets nothing free.
+static void handle_words(saying *s, const char *text, bool person)
 {
     pons_brain *b = s->b;
     pons_autovalue parsed = NULL;
@@ -129,24 +139,30 @@ static void handle_words(saying *s, const char *text)
     int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
     rc = rc < 0 ? rc : come_back(s, &parsed, &why);
     const char *word = pons_get_str(parsed, "control", "");
-    if (answers_question(s, text, word)) {
+    const bool wanted = json_array_size(pons_get(parsed, "goals")) > 0;
+    const bool presumes = !person && *word && !may_say(word);
+    if (person && answers_question(s, text, word)) {
         return;
     }
-    if (*word) {
+    if (presumes && wanted) {
+        ignored(s, word, "only a person may say so");
+    } else if (*word && !presumes) {
         handle_control(s, word);
-        if (json_array_size(pons_get(parsed, "goals")) == 0) {
+        if (!wanted) {
             return;
         }
     }
     const bool urgent = pons_get_bool(parsed, "urgent", false);
     push_task(s, text, pons_get(parsed, "goals"), NULL, "user",
               urgent ? b->rules.priority_urgent : b->rules.priority_user);
-    if (rc < 0 && !b->opts.llm) {
+    const bool vain = presumes && !wanted;
+    if (vain || (rc < 0 && !b->opts.llm)) {
         // Nobody here understands it: the task was queued and is ended at once, so that it is never
         // lost.
         char id[32];
         snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
-        finish_task(b, s->cx, s->t, id, "failed", why.message, NULL);
+        finish_task(b, s->cx, s->t, id, "failed", vain ? "only a person may say so" : why.message,
+                    NULL);
     }
 }
 
@@ -339,7 +355,7 @@ static void handle_run(saying *s)
     json_t *goal;
     json_array_foreach(pons_get(s->msg, "goals"), i, goal)
     {
-        handle_words(s, json_is_string(goal) ? json_string_value(goal) : "");
+        handle_words(s, json_is_string(goal) ? json_string_value(goal) : "", true);
     }
     const pons_value *plan = pons_get(s->msg, "plan");
     if (plan) { // a task of its own: its goal is what the task says

@@ -84,7 +84,8 @@ static int read_words(void *user, const pons_inbox_row *row)
     if (pons_value_read(row->value.data, row->value.len, &value, NULL) < 0) {
         return 0;
     }
-    if (strcmp(row->kind, "say") == 0 && json_is_string(pons_get(value, "text"))) {
+    if ((strcmp(row->kind, "say") == 0 || strcmp(row->kind, "wish") == 0) &&
+        json_is_string(pons_get(value, "text"))) {
         json_array_append(user, (json_t *)pons_get(value, "text"));
     } else if (strcmp(row->kind, "run") == 0 && json_is_array(pons_get(value, "goals"))) {
         json_array_extend(user, (json_t *)pons_get(value, "goals"));

@@ -433,9 +433,56 @@ static void a_run_that_waited_ends_when_its_task_does(void **state)
     }
 }
 
+// Words that a model may have written, in TASK.md or to the robot's tool in a chat: goals, and what stops. Neither a yes to
+// its own question, nor the end of a pause.
+static void a_wish_answers_nothing(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"yes", "approve", "同意", "no", "1", "ok"};
+    bench b;
+    const char *id = asked(&b, MODEL);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        pons_autovalue wish = pons_object("text", json_string(words[i]), NULL);
+        char *text = json_dumps(wish, 0);
+        bench_post(&b, "wish", text);
+        free(text);
+        bench_run(&b, 0.2);
+    }
+    assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 0);
+    assert_int_equal(motions(&b), 0);
+    assert_int_equal(bench_count(&b, "task.done", "reason", "only a person may say so"), 5);
+    bench_say(&b, "yes");
+    bench_await(&b, "approval.resolved", "id", id, SOON);
+    bench_close(&b);
+}
+
+static void a_wish_ends_no_pause(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    bench_brain(&b);
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    bench_run(&b, 1.0);
+    assert_int_equal(motions(&b), 1);
+    bench_post(&b, "wish", "{'text':'pause'}"); // less may always be wished
+    bench_run(&b, 1.0);
+    bench_post(&b, "wish", "{'text':'continue, go to the bedroom'}");
+    bench_post(&b, "wish", "{'text':'continue'}");
+    bench_run(&b, 1.0);
+    assert_int_equal(motions(&b), 1);
+    bench_say(&b, "continue");
+    bench_run(&b, 1.0);
+    assert_int_equal(motions(&b), 2);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wish_answers_nothing),
+        cmocka_unit_test(a_wish_ends_no_pause),
         cmocka_unit_test(a_question_shows_every_operation),
         cmocka_unit_test(a_run_that_waited_ends_when_its_task_does),
         cmocka_unit_test(the_first_answer_binds),

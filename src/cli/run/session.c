@@ -313,7 +313,7 @@ static int leave_prompt(session *s, pons_error *err)
 // Words that nobody has heard yet: goals, as a rule. Where there is one, there is something to resume.
 static int count_words(void *user, const pons_inbox_row *row)
 {
-    *(int *)user += strcmp(row->kind, "say") == 0;
+    *(int *)user += strcmp(row->kind, "say") == 0 || strcmp(row->kind, "wish") == 0;
     return 0;
 }
 
@@ -371,7 +371,7 @@ static void on_event(void *user, const pons_event *ev)
 static int say_edit(void *user, const char *words, pons_error *err)
 {
     const session *s = user;
-    return pons_brain_say(s->brain, words, err);
+    return pons_brain_wish(s->brain, words, err); // a model's tools write in TASK.md too
 }
 
 static int cancel_task(void *user, const char *task, pons_error *err)

@@ -8,7 +8,8 @@
 //                                    task.done --> the call's end
 //
 // While a brain runs it has the body, so a model beside it has no skills of its own: it says what
-// it wants, as a person would, and its wish has a person's priority and no more. A canceled call
+// it wants, as a person would, and its wish has a person's priority and no more: "yes" and "continue" are
+// a person's to say. A canceled call
 // cancels its task. After a restart nobody knows which task a call had been: it is not said again
 // (there is no adopt), and the model is told that the outcome is unknown.
 #include "cli/serve/goal_tools.h"
@@ -190,7 +191,7 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
     of->call = call;
     snprintf(of->text, sizeof of->text, "%s", text);
     int rc = g->o.store.ops->event_last(g->o.store.self, g->thread, &of->after, err);
-    rc = rc < 0 ? rc : g->o.host.say(g->o.host.user, g->thread, text, &said, err);
+    rc = rc < 0 ? rc : g->o.host.wish(g->o.host.user, g->thread, text, &said, err);
     if (rc < 0) {
         free(of);
         return rc;

@@ -86,9 +86,9 @@ static bool body_latched(const cli_host *h, bool *ret_known)
     return pons_get_bool(stop, "latched", true);
 }
 
-static int say(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err)
+static int say_as(const cli_host *h, const char *kind, const char *thread, const char *text,
+                  pons_value **ret, pons_error *err)
 {
-    const cli_host *h = user;
     pons_error none = PONS_ERROR_INIT;
     pons_autovalue parsed = NULL;
     pons_autovalue world = json_object();
@@ -105,12 +105,22 @@ static int say(void *user, const char *thread, const char *text, pons_value **re
     if (!body_latched(h, &looked) && looked) {
         json_object_set_new(word, "seen_free", json_true());
     }
-    rc = post(h, thread, "say", word, err);
+    rc = post(h, thread, kind, word, err);
     if (rc >= 0) {
         *ret = pons_object("thread", json_string(thread), "text", json_string(text), "stopped",
                            json_boolean(stopped), NULL);
     }
     return rc;
+}
+
+static int say(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err)
+{
+    return say_as(user, "say", thread, text, ret, err);
+}
+
+static int wish(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err)
+{
+    return say_as(user, "wish", thread, text, ret, err);
 }
 
 static int control(void *user, const char *thread, const char *word, const char *task,
@@ -335,6 +345,7 @@ pons_serve_host cli_host_of(cli_host *h)
     return (pons_serve_host){.user = h,
                              .status = status,
                              .say = say,
+                             .wish = wish,
                              .control = control,
                              .answer = answer,
                              .reset = reset,
