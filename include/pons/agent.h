@@ -122,6 +122,9 @@ typedef struct pons_agent_options {
     // Loop thread; never blocks. May be NULL.
     char *(*about)(void *user);
     void *about_user;
+    // Where its calls act (the working folder): what a person allows for good holds there alone, and in a
+    // session without a place only there. NULL: none.
+    const char *place;
     pons_event_cb on_event; // of all namespaces of the thread; may be NULL
     void *user;
     // Only to look at the questions and to answer them: no model, no tools, nothing is polled.
@@ -168,10 +171,10 @@ pons_value *pons_agent_budget(const pons_agent *a);
 // whole.
 #define PONS_AGENT_QUESTION_MAX 16384
 // A person's answer: {action: "approve" | "edit" | "reject", reason?, args?, steps?, title?,
-// always?, answer?}. always, with approve: this is not asked again in this session, for these arguments
-// ("call", true) or whatever they are ("tool", not of commands). id NULL: to the one question that is open. PONS_ENOTPENDING; PONS_EINVAL for an edit
-// that pons_agent_answer_check refuses and PONS_ETIMEOUT for a yes that comes too late: the
-// question stays as it was.
+// always?, answer?}. always, with approve: this is not asked again in this session and place, for these
+// arguments ("call", true) or whatever they are ("tool", not of commands). id NULL: to the one question
+// that is open. PONS_ENOTPENDING; PONS_EINVAL for an edit that pons_agent_answer_check refuses and
+// PONS_ETIMEOUT for a yes that comes too late: the question stays as it was.
 int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, pons_error *err);
 // Whether answer is one that question (of pons_agent_questions) can have: an edit of a plan has
 // steps or a title and nothing else, one of a call has the arguments as an object, and a
@@ -182,8 +185,8 @@ int pons_agent_answer_check(const pons_value *question, const pons_value *answer
 // New reference.
 pons_value *pons_agent_questions(const pons_agent *a);
 
-// What a session has been allowed for good: [{id, tool, input?, at_ms}], input: for these arguments
-// alone. The caller's. Whether the session runs or not; any thread.
+// What a session has been allowed for good: [{id, tool, input?, place?, at_ms}], input: for these
+// arguments alone. The caller's. Whether the session runs or not; any thread.
 int pons_agent_allowed(pons_store store, const char *thread, pons_value **ret, pons_error *err);
 // Takes one of them back: from the next call on it is asked about. PONS_ENOTFOUND.
 int pons_agent_revoke(pons_store store, const char *thread, const char *id, pons_error *err);

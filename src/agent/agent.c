@@ -63,6 +63,8 @@ int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error
     a->opts = *opts;
     snprintf(a->thread_id, sizeof a->thread_id, "%s", opts->thread);
     a->opts.thread = a->thread_id;
+    a->place = opts->place ? strdup(opts->place) : NULL;
+    a->opts.place = a->place;
     a->prompts = pons_value_ref(opts->prompts);
     a->config = opts->config;
     a->inbox_due = true;
@@ -72,6 +74,9 @@ int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error
         a->llm = *opts->llm;
     }
     int rc = a->config ? PONS_OK : pons_agent_config_load(NULL, &a->own_config, err);
+    if (rc >= 0 && opts->place && !a->place) { // what is allowed here must not hold everywhere
+        rc = pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for an agent");
+    }
     a->config = a->config ? a->config : a->own_config;
     if (rc >= 0) {
         a->providers = calloc(a->opts.n_tools + 1, sizeof *a->providers);
@@ -125,6 +130,7 @@ void pons_agent_close(pons_agent *a)
     }
     free(a->mw);
     free(a->providers);
+    free(a->place);
     pons_value_unref(a->prompts);
     pons_value_unref(a->draft);
     pons_value_unref(a->state);
@@ -223,7 +229,11 @@ static int resume(pons_agent *a, pons_error *err)
         *err = none;
         return rc;
     }
-    return rc < 0 ? read_state(a, err) : PONS_OK;
+    if (rc == PONS_OK) {
+        return rc;
+    }
+    rc = read_state(a, err);
+    return rc < 0 || a->state ? rc : pons__allowed_nothing(a, err); // it begins
 }
 
 // ---- turns --------------------------------------------------------------------------------------

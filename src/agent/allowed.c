@@ -4,7 +4,9 @@
 // before the call that it was given for runs, after any restart, and for whoever wants to see it or
 // take it back, while the session runs or not. It is for a call with the very arguments that were
 // shown, or for all calls of a tool; a command only word for word, for a prefix of a command allows
-// what nobody thought of. What is blocked, and what the critic refuses, stays so.
+// what nobody thought of. It holds where it was given: the same words in another folder do something
+// else. A session that begins anew under an old name has none of the old one's. What is blocked, and
+// what the critic refuses, stays so.
 #include "agent/allowed.h"
 
 #include "agent/session.h"
@@ -23,39 +25,40 @@ static pons_items items_of(pons_store store, const pons_clock *clock)
     return (pons_items){.store = store, .clock = clock ? *clock : pons_clock_real()};
 }
 
-static int key_of(const char *thread, const char *tool, const pons_value *args, char *ret,
+static int key_of(const pons_agent *a, const char *tool, const pons_value *args, char *ret,
                   size_t cap, pons_error *err)
 {
     char hash[HASH_HEX];
-    pons_autovalue what = pons_object("tool", json_string(tool), "args",
-                                      args ? pons_value_ref(args) : json_null(), NULL);
+    pons_autovalue what =
+        pons_object("tool", json_string(tool), "args", args ? pons_value_ref(args) : json_null(),
+                    "place", a->place ? json_string(a->place) : NULL, NULL);
     if (!what) {
         return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory to remember a leave");
     }
     pons_value_hash(what, hash);
-    snprintf(ret, cap, "%s:%s", thread, hash);
+    snprintf(ret, cap, "%s:%s", a->thread_id, hash);
     return PONS_OK;
 }
 
-static bool is_there(const pons_items *it, const char *thread, const char *tool,
-                     const pons_value *args)
+static bool is_there(const pons_agent *a, const char *tool, const pons_value *args)
 {
+    const pons_items it = items_of(a->opts.store, &a->opts.clock);
     char key[PONS_NAME_MAX + HASH_HEX + 1];
     pons_error ignored = PONS_ERROR_INIT;
     pons_autovalue found = NULL;
-    if (key_of(thread, tool, args, key, sizeof key, &ignored) < 0 ||
-        pons_items_get(it, SPACE, key, &found, &ignored) < 0) {
+    if (key_of(a, tool, args, key, sizeof key, &ignored) < 0 ||
+        pons_items_get(&it, SPACE, key, &found, &ignored) < 0) {
         return false;
     }
     const pons_value *v = pons_get(found, "value"), *kept = pons_get(v, "input");
     return strcmp(pons_get_str(v, "tool", ""), tool) == 0 &&
+           strcmp(pons_get_str(v, "place", ""), a->place ? a->place : "") == 0 &&
            (args ? json_equal(kept, args) : !kept || json_is_null(kept));
 }
 
 bool pons__allowed(const pons_agent *a, const char *tool, const pons_value *args)
 {
-    const pons_items it = items_of(a->opts.store, &a->opts.clock);
-    return is_there(&it, a->thread_id, tool, args) || is_there(&it, a->thread_id, tool, NULL);
+    return is_there(a, tool, args) || is_there(a, tool, NULL);
 }
 
 int pons__allow(const pons_agent *a, const pons_value *question, const pons_value *always,
@@ -66,12 +69,13 @@ int pons__allow(const pons_agent *a, const pons_value *question, const pons_valu
     const pons_value *args =
         scope && strcmp(scope, "tool") == 0 ? NULL : pons_get(question, "input");
     char key[PONS_NAME_MAX + HASH_HEX + 1];
-    int rc = key_of(a->thread_id, tool, args, key, sizeof key, err);
+    int rc = key_of(a, tool, args, key, sizeof key, err);
     if (rc < 0) {
         return rc;
     }
     pons_autovalue v = pons_object("session", json_string(a->thread_id), "tool", json_string(tool),
-                                   "input", args ? pons_value_ref(args) : NULL, "at_ms",
+                                   "input", args ? pons_value_ref(args) : NULL, "place",
+                                   a->place ? json_string(a->place) : NULL, "at_ms",
                                    json_integer(pons_wall_ms(&a->opts.clock)), NULL);
     return pons_items_put(&it, SPACE, key, v, NULL, err);
 }
@@ -94,10 +98,12 @@ int pons_agent_allowed(pons_store store, const char *thread, pons_value **ret, p
         const pons_value *v = pons_get(item, "value");
         const char *key = pons_get_str(item, "key", ""), *colon = strrchr(key, ':');
         json_array_append_new(
-            list, pons_object("id", json_string(colon ? colon + 1 : key), "tool",
-                              pons_value_ref(pons_get(v, "tool")), "input",
-                              pons_get(v, "input") ? pons_value_ref(pons_get(v, "input")) : NULL,
-                              "at_ms", pons_value_ref(pons_get(v, "at_ms")), NULL));
+            list,
+            pons_object("id", json_string(colon ? colon + 1 : key), "tool",
+                        pons_value_ref(pons_get(v, "tool")), "input",
+                        pons_get(v, "input") ? pons_value_ref(pons_get(v, "input")) : NULL, "place",
+                        pons_get(v, "place") ? pons_value_ref(pons_get(v, "place")) : NULL, "at_ms",
+                        pons_value_ref(pons_get(v, "at_ms")), NULL));
     }
     *ret = list;
     return PONS_OK;
@@ -119,4 +125,16 @@ int pons_agent_revoke(pons_store store, const char *thread, const char *id, pons
     return rc < 0 ? rc
                   : pons_error_set(err, PONS_ENOTFOUND, PONS__AGENT,
                                    "%s has allowed nothing as %.40s", thread, id);
+}
+
+int pons__allowed_nothing(const pons_agent *a, pons_error *err)
+{
+    pons_autovalue list = NULL;
+    int rc = pons_agent_allowed(a->opts.store, a->thread_id, &list, err);
+    for (size_t i = 0; rc >= 0 && i < json_array_size(list); i++) {
+        rc = pons_agent_revoke(a->opts.store, a->thread_id,
+                               pons_get_str(json_array_get(list, i), "id", ""), err);
+        rc = rc == PONS_ENOTFOUND ? PONS_OK : rc; // somebody else took it back
+    }
+    return rc;
 }

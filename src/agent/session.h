@@ -24,6 +24,7 @@ typedef struct pons__mw { // a middleware, and whether it is ours to close
 struct pons_agent {
     pons_agent_options opts;
     char thread_id[PONS_NAME_MAX];
+    char *place; // of calls, or NULL
     pons_agent_config *own_config;
     const pons_agent_config *config;
     pons_llm llm;

@@ -50,7 +50,7 @@ static const cli_command commands[] = {
      "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph},
     {"agent",
      "pons agent [MESSAGE…] [--session ID | --continue] [--folder DIR] [--model NAME] [--serve "
-     "[ADDR:PORT]]",
+     "[ADDR:PORT]] | undo [--list] [SESSION]",
      "talk with the planning agent; without MESSAGE: a chat", cmd_agent},
     {"bt",
      "pons bt check FILE… | show FILE [--format text|dot|svg|groot] | run FILE --script S.json | "

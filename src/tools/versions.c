@@ -431,7 +431,7 @@ static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value 
         *ret = pons_object("path", json_string(path), "did",
                            json_string(*before ? "restored" : "removed"), "bytes",
                            json_integer((json_int_t)old.len), "lost",
-                           *lost ? json_sprintf(FOLDER "/%s", lost) : NULL, NULL);
+                           *lost ? json_sprintf(FOLDER "%s/%s", c->tag, lost) : NULL, NULL);
     }
     return rc;
 }

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #define ASKED_SHOWN 16384 // bytes of what a person is asked about
+#define CHOICES     "y, n REASON, always, or edit {arguments}"
 
 static void ask_call(cli_agent_view *v, const pons_value *q);
 static void ask_plan(cli_agent_view *v, const pons_value *q);
@@ -64,11 +65,11 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
     const size_t n = text ? strlen(text) : 0, shown = shown_of(text ? text : "", n);
     if (would && shown > 0) {
         text[shown] = '\0';
-        cli_agent_view_line(v, "ask", "may it call %s ?%s%s  y, n REASON, or edit {arguments}",
-                            pons_get_str(q, "tool", ""), *why ? " " : "", why);
+        cli_agent_view_line(v, "ask", "may it call %s ?%s%s  " CHOICES, pons_get_str(q, "tool", ""),
+                            *why ? " " : "", why);
         cli_agent_view_diff(v, text);
     } else {
-        cli_agent_view_line(v, "ask", "may it call %s %.*s ?%s%s  y, n REASON, or edit {arguments}",
+        cli_agent_view_line(v, "ask", "may it call %s %.*s ?%s%s  " CHOICES,
                             pons_get_str(q, "tool", ""), (int)shown, text ? text : "",
                             *why ? " " : "", why);
     }
@@ -121,6 +122,7 @@ bool cli_agent_answer(const pons_value *question, const char *line, pons_value *
                       pons_error *err)
 {
     static const char *const yes[] = {"y", "yes", "approve", "ok", "是", "好"};
+    static const char *const always[] = {"always", "总是"};
     static const char *const no[] = {"n", "no", "reject", "否", "不"};
     const char *rest = "";
     if (strcmp(pons_get_str(question, "type", ""), "question") == 0) {
@@ -139,6 +141,19 @@ bool cli_agent_answer(const pons_value *question, const char *line, pons_value *
             return true;
         }
     }
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        if (word_is(line, always[i], &rest)) {
+            const bool tool = strcasecmp(rest, "tool") == 0;
+            if (*rest && !tool) {
+                pons_error_set(err, PONS_EINVAL, "agent",
+                               "always: these very arguments; always tool: whatever they are");
+                return false;
+            }
+            *ret = pons_object("action", json_string("approve"), "always",
+                               json_string(tool ? "tool" : "call"), NULL);
+            return true;
+        }
+    }
     if (word_is(line, "edit", &rest)) {
         pons_value *edit = NULL;
         if (pons_value_parse(rest, strlen(rest), &edit, err) < 0) {
@@ -149,6 +164,7 @@ bool cli_agent_answer(const pons_value *question, const char *line, pons_value *
         return true;
     }
     pons_error_set(err, PONS_EINVAL, "agent",
-                   "a question is open: y, n REASON, or edit JSON (Ctrl-C stops the turn)");
+                   "a question is open: y, n REASON, of a call always, or edit JSON (Ctrl-C stops "
+                   "the turn)");
     return false;
 }

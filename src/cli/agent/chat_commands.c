@@ -4,14 +4,12 @@
 // told, and goes nowhere, as a slip must not cost a turn. Words that begin with a path ("/etc/hosts
 // is …") are words.
 #include "cli/agent/chat.h"
+#include "cli/agent/undo.h"
 #include "cli/show/screen.h"
-#include "pons/tools.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define UNDO_MAX 500 // versions that are kept
 
 typedef struct command {
     const char *name, *args, *help;
@@ -29,6 +27,7 @@ static void tools(cli_chat *s, const char *rest);
 static void plan(cli_chat *s, const char *rest);
 static void compact(cli_chat *s, const char *rest);
 static void undo(cli_chat *s, const char *rest);
+static void always(cli_chat *s, const char *rest);
 static void quit(cli_chat *s, const char *rest);
 
 static const command table[] = {
@@ -39,7 +38,9 @@ static const command table[] = {
     {"/model", "[NAME]", "which model answers; take another", false, model},
     {"/models", "", "which models the server has", false, models},
     {"/compact", "", "notes in place of what was said so far", true, compact},
-    {"/undo", "[N]", "take the newest change of a file back, or the newest N", true, undo},
+    {"/undo", "[N]", "take the newest change of a file back, or the newest N; `list`, `force`",
+     true, undo},
+    {"/always", "", "what was allowed for good; `drop N` has it asked about again", false, always},
     {"/cost", "", "tokens and cost of this session", false, cost},
     {"/tools", "", "what the model may call, and what it asks about", false, tools},
     {"/plan", "", "the plan that is under way", false, plan},
@@ -245,26 +246,76 @@ static void compact(cli_chat *s, const char *rest)
 static void undo(cli_chat *s, const char *rest)
 {
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue done = NULL;
-    char *end = NULL;
-    const long steps = *rest ? strtol(rest, &end, 10) : 1;
-    if (steps < 1 || steps > UNDO_MAX || (end && *end)) {
-        cli_agent_view_note(&s->view, "/undo takes a number from 1 to %d", UNDO_MAX);
+    const char *word = rest;
+    long steps = 1;
+    if (isdigit((unsigned char)*word)) {
+        char *end = NULL;
+        steps = strtol(word, &end, 10);
+        word = end + strspn(end, " \t");
+    }
+    const bool list = word == rest && strcmp(word, "list") == 0, force = strcmp(word, "force") == 0;
+    if (steps < 1 || steps > CLI_UNDO_MAX || (*word && !list && !force)) {
+        cli_agent_view_note(&s->view, "/undo [N] [force], N from 1 to %d, or /undo list",
+                            CLI_UNDO_MAX);
         return;
     }
-    int rc = PONS_EUNSUPPORTED;
-    for (size_t i = 0; i < s->parts.n_tools && rc == PONS_EUNSUPPORTED; i++) {
-        rc = pons_core_tools_undo(&s->parts.tools[i], (size_t)steps, false, &done, &err);
-    }
+    const int rc = list ? cli_undo_list(&s->view, s->parts.tools, s->parts.n_tools, &err)
+                        : cli_undo_take(&s->view, s->parts.tools, s->parts.n_tools, (size_t)steps,
+                                        force, &err);
     if (rc < 0) {
+        tell(s, &err);
+    }
+}
+
+// What was allowed for good, numbered; one number takes that back, from the next call on.
+static void always(cli_chat *s, const char *rest)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue list = NULL;
+    if (pons_agent_allowed(s->store, s->thread, &list, &err) < 0) {
         tell(s, &err);
         return;
     }
-    char *text = NULL;
-    if (pons_value_line(done, &text) >= 0) {
-        cli_agent_view_line(&s->view, "undo", "%s", text);
+    if (strncmp(rest, "drop", strlen("drop")) == 0) {
+        char *end = NULL;
+        const char *word = rest + strlen("drop");
+        const long n = strtol(word, &end, 10);
+        const pons_value *one = n > 0 ? json_array_get(list, (size_t)n - 1) : NULL;
+        if (end == word || *end || !one) {
+            cli_agent_view_note(&s->view, "/always drop N: a number of /always");
+        } else if (pons_agent_revoke(s->store, s->thread, pons_get_str(one, "id", ""), &err) < 0) {
+            tell(s, &err);
+        } else {
+            cli_agent_view_line(&s->view, "", "%s is asked about again",
+                                pons_get_str(one, "tool", ""));
+        }
+        return;
     }
-    free(text);
+    if (*rest) {
+        cli_agent_view_note(&s->view, "/always, or /always drop N");
+        return;
+    }
+    size_t i;
+    pons_value *one;
+    json_array_foreach(list, i, one)
+    {
+        char *text = NULL;
+        const pons_value *input = pons_get(one, "input");
+        const char *place = pons_get_str(one, "place", NULL);
+        const bool here = !place || strcmp(place, s->folder) == 0;
+        if (input && pons_value_line(input, &text) < 0) {
+            text = NULL;
+        }
+        cli_agent_view_line(&s->view, "", "%zu  %s %s%s%s", i + 1, pons_get_str(one, "tool", ""),
+                            text    ? text
+                            : input ? "?"
+                                    : "with whatever arguments",
+                            here ? "" : "  in ", here ? "" : place);
+        free(text);
+    }
+    if (json_array_size(list) == 0) {
+        cli_agent_view_line(&s->view, "", "%s", "nothing is allowed for good");
+    }
 }
 
 static void quit(cli_chat *s, const char *rest)

@@ -7,6 +7,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/chat.h"
 #include "cli/agent/folder.h"
+#include "cli/agent/undo.h"
 #include "cli/served.h"
 
 #include <stdlib.h>
@@ -25,18 +26,22 @@ static void on_event(void *user, const pons_event *ev);
 int cmd_agent(cli *c, pons_error *err)
 {
     const char *thread = NULL, *name = NULL, *llm = NULL, *model = NULL, *folder = NULL;
-    const char *go_on = NULL, *list = NULL;
+    const char *go_on = NULL, *sessions = NULL;
+    cli_undo_words undo = {0};
     char found[PONS_NAME_MAX];
     cli_agent_prompt_words served = {.world = "house", .driver = "mujoco"};
     const cli_option options[] = {
         {"--session", "ID", "whose history is kept; default: agent", &name},
         {"--thread", "ID", "the same", &thread},
         {"--continue", NULL, "the newest session of this folder", &go_on},
-        {"--sessions", NULL, "show the sessions, with their first and last words", &list},
+        {"--sessions", NULL, "show the sessions, with their first and last words", &sessions},
         {"--folder", "DIR", "the folder to work in, which is trusted by that; default: here",
          &folder},
         {"--model", "NAME", "the model to ask; default: PONS_LLM_MODEL", &model},
         {"--llm", "SPEC", "URL or script:FILE; default: the environment's model", &llm},
+        {"--list", NULL, "undo: the writes that can be taken back", &undo.list},
+        {"--steps", "N", "undo: the newest N writes; default: 1", &undo.steps},
+        {"--force", NULL, "undo: also what was changed since, which is kept aside", &undo.force},
         CLI_SERVER_OPTIONS(&served.server),
         {"--world", "NAME", "with --serve, of a body that is started; default house",
          &served.world},
@@ -48,10 +53,18 @@ int cmd_agent(cli *c, pons_error *err)
         return parsed;
     }
     thread = name ? name : thread;
+    if (c->argc > 0 && strcmp(c->argv[0], "undo") == 0) {
+        undo.thread = thread;
+        undo.folder = folder;
+        return cli_agent_undo(c, &undo, err);
+    }
+    if (undo.list || undo.steps || undo.force) {
+        return cli_bad(err, "agent: --list, --steps and --force are of `pons agent undo`");
+    }
     if (go_on && thread) {
         return cli_bad(err, "agent: --continue finds the session; --session names it: one of them");
     }
-    if (list) {
+    if (sessions) {
         return list_sessions(c, err);
     }
     if (model && (!*model || setenv("PONS_LLM_MODEL", model, 1) != 0)) {
@@ -193,6 +206,7 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
                                          .look_user = s->parts.judge_user,
                                          .about = cli_chat_about,
                                          .about_user = s,
+                                         .place = s->folder,
                                          .on_event = on_event,
                                          .user = s};
         cli_agent_parts_wait(&s->parts, &s->clock);

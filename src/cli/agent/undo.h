@@ -1,0 +1,21 @@
+// undo.h - what tools wrote, listed and taken back: `pons agent undo`, and /undo in a chat.
+#ifndef CLI_AGENT_UNDO_H
+#define CLI_AGENT_UNDO_H
+
+#include "cli/agent/agent_cli.h"
+
+#define CLI_UNDO_MAX 500 // versions that are kept
+
+typedef struct cli_undo_words { // as they were typed, or NULL
+    const char *list, *steps, *force, *thread, *folder;
+} cli_undo_words;
+
+// `pons agent undo [THREAD]`: the arguments are c's, "undo" the first.
+int cli_agent_undo(cli *c, const cli_undo_words *words, pons_error *err);
+
+// Of the providers the one that keeps versions; at: where its paths are said.
+int cli_undo_list(cli_agent_view *v, const pons_tools *tools, size_t n, pons_error *err);
+int cli_undo_take(cli_agent_view *v, const pons_tools *tools, size_t n, size_t steps, bool force,
+                  pons_error *err);
+
+#endif
