@@ -704,7 +704,9 @@ static int give_preempt(pons_brain *b, pons_error *err)
                                           json_true(), "aside", aside ? json_true() : NULL, NULL);
         return answer_people(b, pending, word, err);
     }
-    pons_autovalue value = pons_object("detached", json_true(), NULL);
+    const int64_t tokens = pons__call_tokens(b);
+    pons_autovalue value =
+        pons_object("detached", json_true(), "tokens", tokens ? json_integer(tokens) : NULL, NULL);
     const int rc = pons_run_detach(b->react_run, value, err);
     return rc < 0 ? rc : rc > 0;
 }

@@ -59,6 +59,7 @@ struct pons_brain {
     double prompt_ratio; // what a server counts for each token that is estimated
     uint64_t llm_call;   // the newest call's number
     char llm_await[64];  // whom it answers; empty: none
+    int64_t llm_tokens;  // it has said so far, as estimated
     pons_run *llm_run;
 
     pons_tools knowledge;    // ops NULL: not opened yet

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SOON    10.0
@@ -398,10 +399,10 @@ static void a_task_has_a_budget_of_calls(void **state)
     bench_brain(&b);
     const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 60.0);
     assert_true(says(asked, "question", "the task's budget of the model is used up: 6 calls"));
-    assert_in_range(b.llm_starts, 6, 7); // one was under way when it died
+    assert_int_equal(b.llm_starts, 6); // the one that was under way when it died counts
     bench_post(&b, "answer", "{'action':'approve'}");
     bench_await(&b, "approval.requested", NULL, NULL, 60.0);
-    assert_in_range(b.llm_starts, 12, 13); // as many again
+    assert_int_equal(b.llm_starts, 12); // as many again
     bench_post(&b, "answer", "{'action':'reject'}");
     bench_await(&b, "task.done", "status", "aborted", SOON);
     bench_close(&b);
@@ -426,6 +427,73 @@ static void a_call_in_vain_is_a_call(void **state)
     const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
     assert_true(says(asked, "question", "the task's budget of the model is used up: 6 calls"));
     assert_in_range(b.llm_starts, 6, 7);
+    bench_close(&b);
+}
+
+// Each life of the brain ends with a call under way. Every one of them is paid for, in calls and in tokens,
+// and no number of lives asks more often than the budget says.
+static void a_call_that_a_death_cut_short_is_paid_for(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'delay_ms':600000,'decision':{'type':'CONTINUE','reason':'go'}}]");
+    b.keep_running = true;
+    begin_anew(&b, "model", "calls_max", json_integer(2));
+    bench_goal_text(&b, "water the plants");
+    bench_run(&b, 1.0);
+    for (int life = 0; life < 20; life++) {
+        bench_kill(&b);
+        bench_run(&b, 0.2);
+        bench_brain(&b);
+        bench_run(&b, 1.0);
+    }
+    assert_int_equal(b.llm_starts, 2);
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    const char *text = pons_get_str(asked, "question", "");
+    const char *spent = strstr(text, "2 calls, ");
+    assert_non_null(spent);
+    assert_true(strtol(spent + strlen("2 calls, "), NULL, 10) > 2 * 500); // two prompts
+    bench_close(&b);
+}
+
+// Where the rules understand the goal it does not come to that: a model during whose calls the brain dies
+// leaves the decision to them.
+static void lives_that_end_while_a_model_thinks_are_few(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'delay_ms':600000,'decision':{'type':'CONTINUE','reason':'go'}}]");
+    b.base_ms = 400;
+    bench_goal_text(&b, "去厨房");
+    bench_run(&b, 1.0);
+    for (int life = 0; life < 4 && bench_starts(&b, "navigate_to_pose") == 0; life++) {
+        bench_kill(&b);
+        bench_brain(&b);
+        bench_run(&b, 1.0);
+    }
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    assert_int_equal(b.llm_starts, 3);
+    bench_close(&b);
+}
+
+// What a call had cost when it was taken back is known to the budget of tokens as well.
+static void what_is_taken_back_costs_its_tokens(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'delay_ms':600000,'decision':{'type':'CONTINUE','reason':'go'}}]");
+    b.keep_running = true;
+    begin_anew(&b, "model", "tokens_max", json_integer(3000));
+    bench_goal_text(&b, "water the plants");
+    for (int i = 0; i < 20 && bench_count(&b, "approval.requested", NULL, NULL) == 0; i++) {
+        bench_run(&b, 1.0);
+        bench_post(&b, "control", "{'word':'pause'}");
+        bench_run(&b, 1.0);
+        bench_post(&b, "control", "{'word':'continue'}");
+    }
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    assert_true(says(asked, "question", "the task's budget of the model is used up"));
+    assert_in_range(b.llm_starts, 1, 6);
     bench_close(&b);
 }
 
@@ -509,6 +577,9 @@ int main(void)
         cmocka_unit_test(a_cancel_of_nothing_is_answered),
         cmocka_unit_test(a_model_is_asked_on_events_not_by_the_clock),
         cmocka_unit_test(a_task_has_a_budget_of_calls),
+        cmocka_unit_test(a_call_that_a_death_cut_short_is_paid_for),
+        cmocka_unit_test(lives_that_end_while_a_model_thinks_are_few),
+        cmocka_unit_test(what_is_taken_back_costs_its_tokens),
         cmocka_unit_test(a_bodys_death_forgets_no_metres),
         cmocka_unit_test(the_custom_stream_says_what_was_decided),
         cmocka_unit_test(a_place_in_doubt_reaches_no_goal),

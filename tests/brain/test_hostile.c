@@ -165,6 +165,60 @@ static void a_model_that_decides_without_end_is_slowed_down(void **state)
     bench_close(&b);
 }
 
+#define SWITCH(more) "[{'repeat':true,'decision':{'type':'SWITCH_TASK','reason':'r'" more "}}]"
+
+// Each switch is a decision that leads nowhere, whether it was granted or not: the budget is each task's own, is
+// kept over activations, and then the rules go on.
+static void a_flood_of_switches_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *second; // what a person says beside
+        int switches;                // that are granted at most
+    } rows[] = {{SWITCH(""), "去卧室", 10},
+                {SWITCH(",'task_id':'task-2'"), "去卧室", 10},
+                {SWITCH(",'task_id':'task-9'"), "去卧室", 0},
+                {SWITCH(",'task_id':'task-1'"), NULL, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b, rows[i].script);
+        b.base_ms = 2000;
+        bench_goal_text(&b, "去厨房");
+        if (rows[i].second) {
+            bench_say(&b, rows[i].second);
+        }
+        bench_run(&b, 40.0);
+        const int tasks = rows[i].second ? 2 : 1;
+        print_message("row %zu: %d decisions of the model, %d switches\n", i,
+                      bench_count(&b, "decision", "source", "llm"),
+                      bench_count(&b, "task.switched", NULL, NULL));
+        assert_int_equal(bench_count(&b, "task.done", "status", "succeeded"), tasks);
+        assert_true(bench_count(&b, "decision", "source", "llm") <= 5 * tasks);
+        assert_true(bench_count(&b, "task.switched", NULL, NULL) <= rows[i].switches);
+        bench_close(&b);
+    }
+}
+
+// Tasks that only a model understands: a person is asked about each, after as many decisions as any other
+// model may make in vain.
+static void a_flood_of_switches_ends_at_a_person(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, SWITCH(""));
+    b.keep_running = true;
+    bench_goal_text(&b, "water the plants");
+    bench_say(&b, "sing a song");
+    bench_run(&b, 120.0);
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 2);
+    const int calls = b.llm_starts;
+    print_message("%d calls, %d switches\n", calls, bench_count(&b, "task.switched", NULL, NULL));
+    assert_true(calls <= 2 * 20 + 2);
+    bench_run(&b, 60.0);
+    assert_int_equal(b.llm_starts, calls);
+    bench_close(&b);
+}
+
 // What it says is kept as far as it is used: a decision's length, not a reply's four megabytes.
 static void a_long_answer_is_not_stored(void **state)
 {
@@ -272,6 +326,8 @@ int main(void)
         cmocka_unit_test(a_bad_patch_never_costs_the_task),
         cmocka_unit_test(hundreds_of_goals_are_refused),
         cmocka_unit_test(a_model_that_decides_without_end_is_slowed_down),
+        cmocka_unit_test(a_flood_of_switches_ends),
+        cmocka_unit_test(a_flood_of_switches_ends_at_a_person),
         cmocka_unit_test(a_long_answer_is_not_stored),
         cmocka_unit_test(a_sub_goal_that_cannot_be_met_is_dropped),
         cmocka_unit_test(a_person_may_say_too_much),

@@ -1,8 +1,11 @@
 // model.c - R2's await of a model: one request at a time, its tokens shown as they come.
 //
 // The request is made when the await starts (prompt.c); of the answer is kept what a decision may have
-// (answer.c). A model that is called again after a restart has done nothing yet: only its answer is
-// ever used. The brain's loop thread; the provider has its own.
+// (answer.c). The brain's loop thread; the provider has its own.
+//
+// A call that was under way when the brain died is paid for, whatever became of it: a restart starts it
+// no second time, but answers {cut, tokens}, durably, and R2 counts that and asks anew as long as the
+// task's budget lasts. So a brain that dies at each call comes to the end of the budget as well.
 #include "brain/model.h"
 
 #include "brain/ask/answer.h"
@@ -13,11 +16,11 @@
 void pons__model_start(void *user, pons_run *run, const char *id, const pons_value *request,
                        bool restarted)
 {
-    (void)restarted; // an answer that never arrived is asked for again: models may be
     pons_brain *b = user;
     pons_error err = PONS_ERROR_INIT;
     pons_error ignored = PONS_ERROR_INIT;
     int rc = PONS_EUNSUPPORTED;
+    b->llm_tokens = 0;
     if (b->opts.llm) {
         pons__react *react = pons__record_read(&pons__react_record, pons_run_get(run, "react"));
         pons__skills *skills = pons__record_read(&pons__skills_record, pons_run_get(run, "skills"));
@@ -31,6 +34,13 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
             json_sprintf("%s#%lld", pons_thread_id(b->thread), (long long)react->activation));
         pons__record_free(&pons__react_record, react);
         pons__record_free(&pons__skills_record, skills);
+        if (restarted) { // its prompt is the same: the state is
+            pons_run_answer(
+                run, id,
+                pons_object("cut", json_true(), "tokens", json_integer(b->prompt_tokens), NULL),
+                &ignored);
+            return;
+        }
         rc = b->opts.llm->ops->start(b->opts.llm->self, ++b->llm_call, full, &err);
     } else {
         pons_error_set(&err, rc, "brain", "no model is configured any more");
@@ -79,6 +89,11 @@ static int64_t tokens_of(const pons_brain *b, const pons_value *answer)
     return pons_get_int(usage, "total_tokens", in + out);
 }
 
+int64_t pons__call_tokens(const pons_brain *b)
+{
+    return b->llm_await[0] ? b->prompt_tokens + b->llm_tokens : 0;
+}
+
 int pons__model_poll(pons_brain *b, pons_error *err)
 {
     int did = 0;
@@ -87,6 +102,7 @@ int pons__model_poll(pons_brain *b, pons_error *err)
         const bool wanted = ev.call == b->llm_call && b->llm_await[0] && b->react_run == b->llm_run;
         did = 1;
         if (wanted && ev.kind == PONS_LLM_TOKEN) {
+            b->llm_tokens += (int64_t)strlen(ev.text) / 3 + 1;
             pons_thread_emit_live(b->thread, PONS_NS_REACT, "token",
                                   pons_object("content", json_string(ev.text), NULL));
             const int rc =
@@ -101,8 +117,9 @@ int pons__model_poll(pons_brain *b, pons_error *err)
             pons_value *answer =
                 ev.kind == PONS_LLM_DONE
                     ? pons__decision_answer(ev.value)
-                    : pons_object("error",
-                                  json_string(pons_error_line(&ev.error, line, sizeof line)), NULL);
+                    : pons_object(
+                          "error", json_string(pons_error_line(&ev.error, line, sizeof line)),
+                          "tokens", json_integer(b->llm_tokens ? pons__call_tokens(b) : 0), NULL);
             if (ev.kind == PONS_LLM_DONE) {
                 json_object_set_new(answer, "tokens", json_integer(tokens_of(b, ev.value)));
                 pons__prompt_learn(b, pons_get(ev.value, "usage"));

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#define CUTS_MAX   3    // lives of the brain that may end with the same decision's call under way
 #define PACE_BURST 20   // decisions of a model without a rest
 #define PACE_MS    1000 // host time that each one takes from then on
 
@@ -211,13 +212,36 @@ static int keep_pace(pons__turn *t, bool *ret_detached, pons_error *err)
     return PONS_OK;
 }
 
-// A valid decision; or the reason why the rules must decide; or detached.
+// What a call that has ended costs, however it ended.
+static void pay(const pons__turn *t, verdict *v, const pons_value *answer)
+{
+    const int64_t tokens = pons_get_int(answer, "tokens", 0);
+    v->calls++;
+    v->tokens += tokens;
+    pons__budget_spend(t->b, t->react, tokens);
+}
+
+// Whether an answer is a decision; if not, *why says what is wrong with it.
+static bool is_decision(const pons__turn *t, verdict *v, const pons_value *answer, pons_error *why)
+{
+    const int64_t too_long = pons_get_int(answer, "too_long", 0);
+    if (too_long > 0) {
+        pons_error_set(why, PONS_EINVAL, "brain", "an answer of %lld bytes is too long",
+                       (long long)too_long);
+        return false;
+    }
+    return pons__decision_parse(t->b, t->react->task, pons_get_str(answer, "content", ""),
+                                &v->decision, why) >= 0;
+}
+
+// A valid decision; or the reason why the rules must decide; or detached, also where the budget is used
+// up by now: the ladder has the next word.
 static int model_decision(pons__turn *t, verdict *v, pons_error *err)
 {
-    pons_brain *b = t->b;
     pons_autovalue complaint = NULL;
     pons_autovalue previous = NULL;
-    for (int64_t attempt = 1; attempt <= t->react->model_tries; attempt++) {
+    int64_t attempt = 1, cuts = 0;
+    while (attempt <= t->react->model_tries && cuts < CUTS_MAX) {
         const pons_value *answer = NULL;
         pons_value *request =
             pons_object("iter", json_integer(t->react->iter), "attempt", json_integer(attempt),
@@ -227,36 +251,39 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
         if (rc < 0) {
             return rc;
         }
-        if (pons_get_bool(answer, "detached",
-                          false)) { // asked for in vain: it is a call all the same
-            pons__budget_spend(b, t->react, 0);
-            v->detached = true;
-            return PONS_OK;
-        }
-        v->calls++;
-        v->tokens += pons_get_int(answer, "tokens", 0);
-        pons__budget_spend(b, t->react, pons_get_int(answer, "tokens", 0));
+        pay(t, v, answer);
         const char *lost = pons_get_str(answer, "error", NULL);
         if (lost) {
             v->fallback = json_sprintf("the model is lost (%s): the rules decide", lost);
             return PONS_OK;
         }
+        const bool cut = pons_get_bool(answer, "cut", false);
+        const bool taken = pons_get_bool(answer, "detached", false);
         pons_error why = PONS_ERROR_INIT;
-        const char *content = pons_get_str(answer, "content", "");
-        const int64_t too_long = pons_get_int(answer, "too_long", 0);
-        if (too_long > 0) {
-            pons_error_set(&why, PONS_EINVAL, "brain", "an answer of %lld bytes is too long",
-                           (long long)too_long);
-        } else if (pons__decision_parse(b, t->react->task, content, &v->decision, &why) >= 0) {
+        if (!cut && !taken && is_decision(t, v, answer, &why)) {
             return PONS_OK;
         }
+        if (taken || pons__budget_over(t->react)) {
+            v->detached = true;
+            return PONS_OK;
+        }
+        if (cut) {
+            cuts++;
+            continue;
+        }
+        attempt++;
         pons_value_unref(complaint);
         pons_value_unref(previous);
         complaint = json_string(why.message);
-        previous = json_string(content);
+        previous = json_string(pons_get_str(answer, "content", ""));
     }
-    v->fallback = json_sprintf("the model answered badly %lld times (%s): the rules decide",
-                               (long long)t->react->model_tries, json_string_value(complaint));
+    v->fallback =
+        cuts == CUTS_MAX
+            ? json_sprintf("the model was asked %d times, and each time the brain ended before it "
+                           "had answered: the rules decide",
+                           CUTS_MAX)
+            : json_sprintf("the model answered badly %lld times (%s): the rules decide",
+                           (long long)t->react->model_tries, json_string_value(complaint));
     return PONS_OK;
 }
 
