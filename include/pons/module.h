@@ -2,8 +2,8 @@
 //
 // A module is a shared object "KIND-NAME.so" that exports one symbol, `pons_module`. It is loaded
 // on first use and never unloaded. Searched in: $PONS_MODULE_PATH (colon-separated), lib/pons
-// beside the executable, ../lib/pons beside it, then lib/ of the workspace (a name that pons
-// brings itself is never taken from there). Others add a driver, a skill, a store, a model provider or tools
+// beside the executable, ../lib/pons beside it, pons/ beside libpons.so.0 (in a program that uses that), then lib/
+// of the workspace (a name that pons brings itself is never taken from there). Others add a driver, a skill, a store, a model provider or tools
 // the same way; docs/modules.md is their page.
 #ifndef PONS_MODULE_H
 #define PONS_MODULE_H
@@ -46,7 +46,7 @@ int pons_module_workspace(const char *workspace, pons_error *err);
 // The directory of the running executable, without a trailing slash; static storage.
 const char *pons_exe_dir(void);
 // Finds a data file ("worlds/house.yaml"): $PONS_SHARE, the executable's ../ (a build in the source
-// tree), ../share/pons. Writes the path into buf; PONS_ENOTFOUND lists where it looked.
+// tree), ../share/pons, the same beside libpons.so.0. Writes the path into buf; PONS_ENOTFOUND lists where it looked.
 int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err);
 
 #ifdef __cplusplus

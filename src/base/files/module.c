@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +40,8 @@ static struct {
 static struct {
     pthread_once_t once;
     char dir[PATH_MAX];
+    char library[PATH_MAX]; // libpons.so.0 that this code is in, resolved; "": it is in the program
+    char library_dir[PATH_MAX];
 } exe = {.once = PTHREAD_ONCE_INIT};
 
 // A visitor of candidate paths: true ends the search.
@@ -56,6 +59,7 @@ static bool find_in_workspace(search *s, const char *id);
 static bool try_dir(search *s, const char *dir, size_t dir_len, const char *below,
                     const char *file);
 static void find_exe(void);
+static void find_library(void);
 static bool is_plain_name(const char *s);
 
 int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err)
@@ -104,6 +108,9 @@ int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err
     for (size_t i = 0; !found && i < sizeof below / sizeof *below; i++) {
         found = try_dir(&s, pons_exe_dir(), strlen(pons_exe_dir()), below[i], relative);
     }
+    if (!found && exe.library[0]) {
+        found = try_dir(&s, exe.library_dir, strlen(exe.library_dir), "../share/pons", relative);
+    }
     if (!found) {
         return pons_error_set(err, PONS_ENOTFOUND, "share", "%s is not in %s", relative, s.looked);
     }
@@ -150,6 +157,12 @@ static int load_locked(const char *kind, const char *name, const char *id, const
 static int open_module(const char *path, const char *kind, const char *name,
                        const pons_module **ret, pons_error *err)
 {
+    // A module takes pons's functions from what is global. The program is; the library is not where a
+    // plug-in, a Python module for one, has loaded it.
+    pons_exe_dir();
+    if (exe.library[0]) {
+        dlopen(exe.library, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL | RTLD_NODELETE);
+    }
     // NOW: a library or function that is missing is told here, not at its first use in a run.
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) {
@@ -196,7 +209,8 @@ static bool find_module(search *s, const char *id)
     }
     const char *dir = pons_exe_dir();
     return try_dir(s, dir, strlen(dir), "lib/pons", file) ||
-           try_dir(s, dir, strlen(dir), "../lib/pons", file);
+           try_dir(s, dir, strlen(dir), "../lib/pons", file) ||
+           (exe.library[0] && try_dir(s, exe.library_dir, strlen(exe.library_dir), "pons", file));
 }
 
 static bool find_in_workspace(search *s, const char *id)
@@ -231,6 +245,7 @@ static void find_exe(void)
     const ssize_t n = readlink("/proc/self/exe", exe.dir, sizeof exe.dir - 1);
     if (n <= 0) {
         strcpy(exe.dir, "."); // no /proc: the working directory is the best guess
+        find_library();
         return;
     }
     exe.dir[n] = '\0';
@@ -241,6 +256,22 @@ static void find_exe(void)
     if (slash) {
         *slash = '\0';
     }
+    find_library();
+}
+
+// The program's own entry in the linker's list has no name.
+static void find_library(void)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!dladdr1((void *)&table, &info, (void **)&map, RTLD_DL_LINKMAP) || !map ||
+        !map->l_name[0] || !realpath(map->l_name, exe.library)) {
+        exe.library[0] = '\0';
+        return;
+    }
+    strcpy(exe.library_dir, exe.library);
+    char *slash = strrchr(exe.library_dir, '/');
+    slash[slash == exe.library_dir] = '\0';
 }
 
 static bool is_plain_name(const char *s)

@@ -84,7 +84,7 @@ void pons__reply_fini(pons__reply *r);
 // One event of the stream (a pons_sse_fn; user is the reply). Fills r->err when it fails.
 int pons__reply_event(void *reply, const char *event, const char *data, size_t len);
 // A whole reply that is not a stream.
-int pons__reply_json(pons__reply *r, const char *text, size_t len);
+int pons__reply_object(pons__reply *r, const char *text, size_t len);
 // The end: a reply as ext/llm.h has it, or an error when it is not a complete, usable message.
 // `seed` makes the ids of calls that came without one.
 int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret);

@@ -60,7 +60,7 @@ int pons__reply_event(void *reply, const char *event, const char *data, size_t l
     return take_text(r, data, len, "delta");
 }
 
-int pons__reply_json(pons__reply *r, const char *text, size_t len)
+int pons__reply_object(pons__reply *r, const char *text, size_t len)
 {
     size_t skip = strspn(text, " \t\r\n");
     if (skip < len && text[skip] == '<') {

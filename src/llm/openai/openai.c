@@ -740,7 +740,8 @@ static void finished(call *c, pons_http_fault fault, const char *why)
     } else if (pons_get_bool(c->request, "models", false)) {
         complete_list(c);
     } else if (!c->is_stream && !looks_like_stream(c, "", 0) &&
-               pons__reply_json(&c->reply, c->raw.data ? c->raw.data : "", c->raw.len) != PONS_OK) {
+               pons__reply_object(&c->reply, c->raw.data ? c->raw.data : "", c->raw.len) !=
+                   PONS_OK) {
         fail(c);
     } else {
         complete(c);

@@ -1,0 +1,60 @@
+# What a program of somebody else's links: libpons.so.0 with every function of the public headers, the
+# static archives of the parts, their pkg-config files, and a CMake package with the parts as components.
+#
+# The shared library is made of the archives' own objects, which are position-independent anyway: nothing
+# is compiled twice. src/libpons.map is both its version script and the list of what it shows;
+# tools/check-symbols compares that list with the headers and with the library.
+
+set(pons_parts base items graph bt arm map link plan store critic policy http llm tools mcp drivers body brain agent
+  companion workspace fleet scenario serve)
+list(TRANSFORM pons_parts PREPEND pons_ OUTPUT_VARIABLE pons_archives)
+
+list(TRANSFORM pons_archives REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+add_library(pons_shared SHARED ${objects})
+set_target_properties(pons_shared PROPERTIES OUTPUT_NAME pons VERSION ${PROJECT_VERSION} SOVERSION 0
+  LINKER_LANGUAGE C LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/libpons.map)
+target_link_options(pons_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/libpons.map -Wl,--no-undefined-version
+  -Wl,-Bsymbolic-functions)
+target_link_libraries(pons_shared PUBLIC PkgConfig::JANSSON PRIVATE PkgConfig::FYAML PkgConfig::PCRE2 PkgConfig::SQLITE
+  PkgConfig::ZLIB PkgConfig::EXPAT PkgConfig::PNG PkgConfig::SECCOMP Threads::Threads m dl)
+install(TARGETS pons_shared LIBRARY DESTINATION lib)
+install(DIRECTORY include/pons DESTINATION include)
+install(TARGETS ${pons_archives} ARCHIVE DESTINATION lib)
+
+# pons_pc(NAME LIBS REQUIRES REQUIRES_PRIVATE DESCRIPTION)
+function(pons_pc name libs requires private description)
+  file(CONFIGURE OUTPUT ${name}.pc @ONLY CONTENT [[prefix=${pcfiledir}/../..
+Name: @name@
+Description: @description@
+Version: @PROJECT_VERSION@
+Cflags: -I${prefix}/include
+Libs: -L${prefix}/lib @libs@
+Requires: @requires@
+Requires.private: @private@
+]])
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION lib/pkgconfig)
+endfunction()
+
+# The shared library. Values are jansson's, so who uses pons uses that, too.
+pons_pc(pons "-lpons" jansson "" "the whole runtime, as a shared library")
+
+# The archives. Modules (PostgreSQL, a model's client) take base from the program that loads them: all of
+# it is in it.
+set(whole_base "-Wl,--export-dynamic -Wl,--whole-archive -lpons_base -Wl,--no-whole-archive -lpthread -lm -ldl")
+pons_pc(pons-graph "-lpons_graph -lpons_items -lpons_store ${whole_base}" "jansson libfyaml libpcre2-8 sqlite3" ""
+  "the StateGraph engine and its stores")
+pons_pc(pons-bt "-lpons_bt ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "behaviour trees: MDSL and BehaviorTree.CPP XML")
+pons_pc(pons-arm "-lpons_arm ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "arms: URDF, kinematics, clearance")
+pons_pc(pons-plan "-lpons_plan ${whole_base}" "jansson libfyaml libpcre2-8" "" "the plan protocol")
+# Every header has its library: all of pons, for who builds a brain, a body or an agent of their own.
+pons_pc(pons-all "-lpons_serve -lpons_scenario -lpons_fleet -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_policy \
+-lpons_tools -lpons_mcp -lpons_http -lpons_graph -lpons_items -lpons_store -lpons_bt -lpons_arm -lpons_map -lpons_critic -lpons_plan -lpons_link ${whole_base}"
+  "jansson libfyaml libpcre2-8 sqlite3 zlib expat libpng libseccomp" "" "the whole runtime, as archives")
+
+# find_package(pons COMPONENTS shared graph …): the targets pons::shared (also without components), and
+# pons::graph, pons::bt, … of the archives.
+set(parts ${pons_parts})
+include(CMakePackageConfigHelpers)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/pons-config.cmake.in ${CMAKE_BINARY_DIR}/pons-config.cmake @ONLY)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/pons-config-version.cmake VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/pons-config.cmake ${CMAKE_BINARY_DIR}/pons-config-version.cmake DESTINATION lib/cmake/pons)
