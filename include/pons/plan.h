@@ -362,6 +362,18 @@ int pons_plan_carry_out(pons_plan *p, pons_plan_step *step, pons_plan_cursor *c,
 // NULL, but of query_knowledge: question, text, its description, its action). Every runner of plans
 // reads a step by this. Borrowed from the call.
 const char *pons_plan_call_words(const pons_plan_call *c);
+// What executors have in common, so that a step comes to the same whoever carries it out. speech: what is
+// to be said; false: nothing, and out says so. spoken: it was said. query: a query_world by look (NULL:
+// nothing is known). found: what search_knowledge gave ({output, data?}), or why it gave nothing.
+// answered: what a person said to an ask_user; answer, reason: NULL or "": their own words are not known.
+bool pons_plan_speech(const pons_plan_call *c, const char **ret, pons_plan_outcome *out);
+void pons_plan_spoken(const char *text, pons_plan_outcome *out);
+void pons_plan_query(const pons_plan_call *c,
+                     int (*look)(void *user, const char *name, pons_value **ret, pons_error *err),
+                     void *user, pons_plan_outcome *out);
+void pons_plan_found(const pons_plan_call *c, const pons_value *result, const char *why,
+                     pons_plan_outcome *out);
+void pons_plan_answered(bool yes, const char *answer, const char *reason, pons_plan_outcome *out);
 // Until the plan is completed, failed or cancelled, or parks. A failed step ends the plan: the
 // steps that did not run become skipped. A step that a person refuses is skipped, and the plan is
 // cancelled.

@@ -136,7 +136,7 @@ static void put_text(char *buf, size_t cap, const char *text);
 static void end(const pursuit *u, const pons_plan_step *s)
 {
     const bool ok = s->status == PONS_STEP_SUCCESS;
-    const char *text = pons_get_str(u->output, "text", NULL);
+    const char *text = pons_get_str(u->output, "text", pons_get_str(u->output, "answer", NULL));
     char *dumped = NULL;
     if (ok && !text && json_object_size(u->output) > 0 && pons_value_line(u->output, &dumped) > 0) {
         text = dumped;
@@ -351,15 +351,14 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
                      pons_error *err)
 {
     pursuit *u = user;
-    const char *text = pons_plan_call_words(call);
+    const char *text = NULL;
     if (call->is_fallback) {
         return run_execute(user, call, out, err);
     }
     if (has_come(u, "do", false)) {
         return came(u, out);
     }
-    if (!text) {
-        snprintf(out->message, sizeof out->message, "nothing to say: no text, message or content");
+    if (!pons_plan_speech(call, &text, out)) {
         return PONS_OK;
     }
     pons_autovalue args = pons_object("text", json_string(text), NULL);
@@ -373,8 +372,7 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
     pons__agent_emit(u->role->a, u->cx, NULL, "tool_end",
                      pons_object("tool", json_string("speak"), "output", json_string(text),
                                  "cached", json_false(), "duration_ms", json_integer(0), NULL));
-    out->success = true;
-    out->output = pons_object("text", json_string(text), NULL);
+    pons_plan_spoken(text, out);
     return PONS_OK;
 }
 
@@ -385,7 +383,8 @@ static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *ou
         return run_execute(user, call, out, err);
     }
     if (has_come(u, "ask", false)) {
-        return came(u, out);
+        pons_plan_answered(u->told_ok, u->said, u->said, out);
+        return PONS_OK;
     }
     pons_autovalue args = pons_object(
         "question", json_string(pons_plan_call_words(call)), "parameters",
@@ -399,7 +398,6 @@ static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *
 {
     pursuit *u = user;
     const char *query = pons_plan_call_words(call);
-    pons_value *found = NULL;
     if (call->is_fallback) {
         return run_execute(user, call, out, err);
     }
@@ -410,15 +408,7 @@ static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *
     if ((!query || !u->role->a->opts.look) && call_tool(u, call, "query_world", call->parameters)) {
         return PONS_EPARKED;
     }
-    pons_error why = PONS_ERROR_INIT;
-    if (!query || look(user, query, &found, &why) < 0) {
-        char text[PONS_PLAN_MESSAGE_MAX];
-        put_text(text, sizeof text - 32, query ? query : "a query_world without query");
-        snprintf(out->message, sizeof out->message, "%.480s is not known", text);
-        return PONS_OK;
-    }
-    out->success = true;
-    out->output = pons_object(query, found, NULL);
+    pons_plan_query(call, look, user, out);
     return PONS_OK;
 }
 

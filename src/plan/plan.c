@@ -11,6 +11,7 @@
 //     json_repair.c  what a model wrote into JSON, telling every repair
 //     unwrap.c       tool calls, wrappers and lists into the one shape of a plan
 //     run.c          the engine that runs a plan step by step
+//     words.c        what a step asks, says, looks for, and how its result is told
 //
 // One step from end to end: its text is one run of nodes on the tape; read.c copies five or six
 // strings of it into the plan's arena, the free objects as canonical text; write.c copies them out

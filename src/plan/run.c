@@ -146,34 +146,6 @@ static int carry_out(run *r, pons_plan_step *step)
     return rc;
 }
 
-static const char *first_text(const pons_value *parameters, const char *const *keys)
-{
-    const char *text = NULL;
-    for (; !text && *keys; keys++) {
-        text = pons_get_str(parameters, *keys, NULL);
-    }
-    return text;
-}
-
-const char *pons_plan_call_words(const pons_plan_call *c)
-{
-    static const char *const keys[PONS_TOOL_CALL_TYPES][4] = {
-        [PONS_TOOL_ASK_USER] = {"prompt", "question", "text"},
-        [PONS_TOOL_SPEAK] = {"text", "message", "content"},
-        [PONS_TOOL_QUERY_WORLD] = {"query"},
-        [PONS_TOOL_QUERY_KNOWLEDGE] = {"query", "question", "text"}};
-    const pons_plan_step *s = c->step;
-    const char *text = first_text(c->parameters, keys[s->tool_call_type]);
-    if (text || (s->tool_call_type != PONS_TOOL_ASK_USER &&
-                 s->tool_call_type != PONS_TOOL_QUERY_KNOWLEDGE)) {
-        return text;
-    }
-    return s->tool_call_type == PONS_TOOL_ASK_USER && s->confirmation_message
-               ? s->confirmation_message
-           : s->description && *s->description ? s->description
-                                               : s->action;
-}
-
 // From a new plan to one that is executed; asks when the plan says so.
 static int begin(run *r)
 {

@@ -408,9 +408,8 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
     if (call->is_fallback) {
         return run_skill(user, call, out, err);
     }
-    const char *text = pons_plan_call_words(call);
-    if (!text) {
-        snprintf(out->message, sizeof out->message, "nothing to say: no text, message or content");
+    const char *text = NULL;
+    if (!pons_plan_speech(call, &text, out)) {
         return PONS_OK;
     }
     pursuit *p = user;
@@ -447,31 +446,19 @@ static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *ou
     if (rc < 0) {
         return rc;
     }
-    const bool yes = strcmp(pons_get_str(answer, "action", "reject"), "reject") != 0;
-    out->success = yes;
-    snprintf(out->message, sizeof out->message, "%.400s",
-             yes ? "" : pons_get_str(answer, "reason", "a person said no"));
-    out->output = pons_object(
-        "answer", json_string(pons_get_str(answer, "answer", yes ? "yes" : "no")), NULL);
+    pons_plan_answered(strcmp(pons_get_str(answer, "action", "reject"), "reject") != 0,
+                       pons_get_str(answer, "answer", NULL), pons_get_str(answer, "reason", NULL),
+                       out);
     return PONS_OK;
 }
 
 static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
-    const pursuit *p = user;
-    const char *query = pons_plan_call_words(call);
-    pons_value *found = NULL;
     if (call->is_fallback) {
         return run_skill(user, call, out, err);
     }
-    if (!query || pons_plan_look_in(p->facts, query, &found, NULL) < 0) {
-        snprintf(out->message, sizeof out->message, "%.200s is not known",
-                 query ? query : "a query_world without query");
-        return PONS_OK;
-    }
-    out->success = true;
-    out->output = pons_object(query, found, NULL);
+    pons_plan_query(call, pons_plan_look_in, ((pursuit *)user)->facts, out);
     return PONS_OK;
 }
 
@@ -498,16 +485,7 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
     }
     const char *why = pons_get_bool(found, "timeout", false) ? "the search took too long"
                                                              : pons_get_str(found, "error", NULL);
-    out->success = !why;
-    snprintf(out->message, sizeof out->message, "%.400s", why ? why : "");
-    out->output =
-        why ? NULL
-            : pons_object("query", json_string(query), "text",
-                          json_string(pons_get_str(found, "output", "")), "passages",
-                          pons_get(pons_get(found, "data"), "passages")
-                              ? pons_value_ref(pons_get(pons_get(found, "data"), "passages"))
-                              : json_array(),
-                          NULL);
+    pons_plan_found(call, found, why, out);
     return PONS_OK;
 }
 

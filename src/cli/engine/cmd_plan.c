@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define WORLD "world."
+
 enum { READ_BYTES = 1 << 16, ANSWER_MAX = 1024, BODY_WAIT_MS = 500 };
 
 typedef struct runner { // what the executors of `plan run` use
@@ -39,6 +41,7 @@ static int check(const pons_plan *p, pons_error *err);
 static int judge(cli *c, const pons_plan *p, const char *world, const char *embodiment,
                  pons_error *err);
 static int show(const cli *c, const pons_plan *p, pons_error *err);
+static int look(void *user, const char *name, pons_value **ret, pons_error *err);
 static int run(cli *c, pons_plan *p, const char *world, pons_error *err);
 
 int cmd_plan(cli *c, pons_error *err)
@@ -312,23 +315,28 @@ static int show(const cli *c, const pons_plan *p, pons_error *err)
 
 // ---- run ----------------------------------------------------------------------------------------
 
+// A fallback is an action, and those need a robot or an agent.
+static bool is_fallback(const pons_plan_call *call, pons_plan_outcome *out)
+{
+    if (call->is_fallback) {
+        snprintf(out->message, sizeof out->message, "no runner for a fallback");
+    }
+    return call->is_fallback;
+}
+
 static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
     const runner *r = user;
-    const char *text = pons_plan_call_words(call);
+    const char *text = NULL;
     (void)err;
-    if (!text || call->is_fallback) {
-        snprintf(out->message, sizeof out->message,
-                 call->is_fallback ? "no runner for a fallback"
-                                   : "nothing to say: no text, message or content");
+    if (is_fallback(call, out) || !pons_plan_speech(call, &text, out)) {
         return PONS_OK;
     }
     if (!r->c->json) {
         cli_out("  says: %s\n", text);
     }
-    out->success = true;
-    out->output = pons_object("text", json_string(text), NULL);
+    pons_plan_spoken(text, out);
     return PONS_OK;
 }
 
@@ -338,8 +346,7 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
 {
     runner *r = user;
     const char *query = pons_plan_call_words(call);
-    if (call->is_fallback) {
-        snprintf(out->message, sizeof out->message, "no runner for a fallback");
+    if (is_fallback(call, out)) {
         return PONS_OK;
     }
     int rc = r->documents.ops ? PONS_OK : cli_workspace(r->c, true, err);
@@ -360,11 +367,7 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
     if (rc < 0) {
         return rc;
     }
-    out->success = ev.kind == PONS_TOOL_DONE;
-    snprintf(out->message, sizeof out->message, "%.400s", out->success ? "" : ev.error.message);
-    out->output = out->success
-                      ? pons_object("text", json_string(pons_get_str(ev.value, "output", "")), NULL)
-                      : NULL;
+    pons_plan_found(call, ev.value, ev.kind == PONS_TOOL_DONE ? NULL : ev.error.message, out);
     pons_tool_event_clear(&ev);
     return PONS_OK;
 }
@@ -384,43 +387,34 @@ static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *ou
 {
     char line[ANSWER_MAX];
     (void)user;
-    if (call->is_fallback) {
-        snprintf(out->message, sizeof out->message, "no runner for a fallback");
+    if (is_fallback(call, out)) {
         return PONS_OK;
     }
     const int rc = answer(pons_plan_call_words(call), line, err);
     if (rc < 0) {
         return rc;
     }
-    out->success = true;
-    out->output = pons_object("answer", json_string(line), NULL);
+    pons_plan_answered(true, line, NULL, out);
     return PONS_OK;
 }
 
 static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
-    const runner *r = user;
-    const char *query = pons_plan_call_words(call);
-    pons_value *found = NULL;
     (void)err;
-    if (call->is_fallback) {
-        snprintf(out->message, sizeof out->message, "no runner for a fallback");
-        return PONS_OK;
+    if (!is_fallback(call, out)) {
+        pons_plan_query(call, look, user, out);
     }
-    if (!query || pons_plan_look_in(r->world, query, &found, NULL) < 0) {
-        snprintf(out->message, sizeof out->message, "%.200s is not known",
-                 query ? query : "a query_world without query");
-        return PONS_OK;
-    }
-    out->success = true;
-    out->output = pons_object(query, found, NULL);
     return PONS_OK;
 }
 
+// As the brain and the agent have it: world.NAME; and NAME, as there is nothing else here.
 static int look(void *user, const char *name, pons_value **ret, pons_error *err)
 {
-    return pons_plan_look_in(((runner *)user)->world, name, ret, err);
+    const runner *r = user;
+    const char *of_world =
+        strncmp(name, WORLD, sizeof WORLD - 1) == 0 ? name + sizeof WORLD - 1 : name;
+    return pons_plan_look_in(r->world, of_world, ret, err);
 }
 
 static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, const char *question,
