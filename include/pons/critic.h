@@ -14,7 +14,8 @@
 //   args_schema       its arguments validate against the registry's args_schema; each fault
 //   supported_action  the embodiment lists the action
 //   risk              the action's or the plan's risk is one that the policy allows
-//   mode              in mode SAFE only the policy's safe_actions may use what moves
+//   mode              in mode SAFE only what stops may use what moves: the registry's `stops`, the policy's
+//                     safe_actions
 //   zone              a zone that is named exists
 //   object            an object that is named exists
 //   map_bounds        a pose lies in the map
@@ -31,7 +32,8 @@
 //                     than there is
 //   telemetry_age     what moves needs telemetry that is young enough
 //   stop_latched      nothing moves while a protective stop is latched
-//   battery           motion needs charge, but for the policy's charge_actions
+//   battery           motion needs charge, but for what charges (a goal that it meets has the test
+//                     `charged`) and the policy's charge_actions
 //   parameters        a step of a plan says what its executor needs (speak: a text)
 // and every rule that somebody else's refusal names.
 #ifndef PONS_CRITIC_H

@@ -33,6 +33,8 @@
 
 #include <string.h>
 
+#define UNCHARGED "no skill of this body charges it: a person must"
+
 static int hci_ingress(pons_cx *cx, void *user, pons_error *err);
 static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err);
 static int world_model_update(pons_cx *cx, void *user, pons_error *err);
@@ -258,9 +260,9 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
     pons__set_text(&t->mode_reason,
                    reason); // the same for another reason: what a person reads is true
     t->changed = true;
-    if (mode != before) {
+    if (mode != before || strstr(reason, UNCHARGED)) { // a person must know
+        t->safe_handled = t->safe_handled && mode == before;
         t->mode = mode;
-        t->safe_handled = false;
         pons__set_text(&t->preempt_flag, mode == PONS_MODE_SAFE     ? "SAFETY"
                                          : mode == PONS_MODE_CHARGE ? "BATTERY"
                                                                     : "");
@@ -286,7 +288,8 @@ static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
         *reason = "stopped: waits for continue";
         return PONS_MODE_IDLE;
     }
-    if (pons__charge_wanted(&b->rules, b->robot, t->mode == PONS_MODE_CHARGE)) {
+    const bool low = pons__charge_wanted(&b->rules, b->robot, t->mode == PONS_MODE_CHARGE);
+    if (low && pons__means_charges(b)) {
         *reason = "battery low";
         return PONS_MODE_CHARGE;
     }
@@ -295,10 +298,10 @@ static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
         return PONS_MODE_IDLE;
     }
     if (t->queue.n > 0) {
-        *reason = "a task is waiting";
+        *reason = low ? "a task is waiting; battery low, and " UNCHARGED : "a task is waiting";
         return PONS_MODE_EXEC;
     }
-    *reason = "no task";
+    *reason = low ? "no task; battery low, and " UNCHARGED : "no task";
     return PONS_MODE_IDLE;
 }
 

@@ -35,8 +35,9 @@ bool pons__latch_lifts_itself(const pons_brain *b);
 // Whether it is the same wish wherever the robot is and however often it is said: what the world shows, or each
 // of a list, not a skill's run.
 bool pons__means_once(const pons_brain *b, const pons__goal *goal);
-// A goal whose skill charges the robot. New.
+// A goal whose skill charges the robot, new; NULL: no skill does.
 pons__goal *pons__means_charging(const pons_brain *b);
+bool pons__means_charges(const pons_brain *b);             // whether there is such a goal
 bool pons__task_plan_drives(const pons__task_plan *state); // R2 asks it, not a model or the rules
 // A person has taken back what R6 is about to send: the reason, or NULL.
 const pons__answer *pons__answer_veto(pons_brain *b);

@@ -26,8 +26,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define FINISHED_KEPT  50
-#define CLOCK_SLACK_MS 2000 // that a wall clock may go back and nothing has happened
+#define FINISHED_KEPT   50
+#define CHARGE_AGAIN_MS 60000 // from a charging that was in vain to the next
+#define CLOCK_SLACK_MS  2000  // that a wall clock may go back and nothing has happened
 
 typedef struct saying { // what a message says of the tasks that it makes
     pons_brain *b;
@@ -554,6 +555,10 @@ static void finish_task(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *
     if (strcmp(t->switch_to, task->id) == 0) {
         pons__set_text(&t->switch_to, "");
     }
+    if (strcmp(task->source, "battery") == 0) {
+        const bool vain = strcmp(status, "succeeded") != 0;
+        t->charge_again_ms = vain ? pons_cx_wall_ms(cx) + CHARGE_AGAIN_MS : 0;
+    }
     t->changed = true;
     pons_cx_emit(
         cx, "task.done",
@@ -592,13 +597,22 @@ static void keep_deadlines(saying *s)
     }
 }
 
+// One that ended in vain is not begun anew at once: what refuses it now would refuse it ten times a second.
+static bool charge_rests(const saying *s)
+{
+    const int64_t left_ms = s->t->charge_again_ms - pons_cx_wall_ms(s->cx);
+    return left_ms > 0 && left_ms <= CHARGE_AGAIN_MS; // further away: the clock went back
+}
+
 // The kernel makes the charge task, and the kernel ends it when the battery is charged.
 static void charge(saying *s)
 {
     pons__tasks *t = s->t;
+    const bool charges = pons__means_charges(s->b);
     const char *battery = pons_get_str(s->b->robot, "battery_state", "");
     const bool charging = strcmp(battery, "charging") == 0 || strcmp(battery, "full") == 0;
-    if (t->mode == PONS_MODE_CHARGE && !charging && !pons__tasks_pick(t, t->mode)) {
+    if (t->mode == PONS_MODE_CHARGE && !charging && charges && !charge_rests(s) &&
+        !pons__tasks_pick(t, t->mode)) {
         pons__goal *goal = pons__means_charging(s->b);
         pons__set_text(&goal->text, "battery low: charge");
         pons_autovalue goals = json_array();
@@ -613,7 +627,8 @@ static void charge(saying *s)
             char reason[64];
             snprintf(reason, sizeof reason, "charged to %.0f %%",
                      pons_get_num(s->b->robot, "battery_pct", 0.0));
-            finish_task(s->b, s->cx, t, task->id, "succeeded", reason, NULL);
+            finish_task(s->b, s->cx, t, task->id, charges ? "succeeded" : "aborted",
+                        charges ? reason : "no skill of this body charges it", NULL);
             break;
         }
     }

@@ -246,7 +246,8 @@ typedef struct pons__tasks {
     int64_t run_first;         // the first task of the run; 0: there was no run
     const pons_value *left_at; // {x, y, yaw} where the robot stood when the last task began
     const char *switch_to;     // a task that the active one let go for, until it is over
-    bool changed;              // not stored: there is something to write
+    int64_t charge_again_ms; // wall: no charging begins before, since one was in vain; 0: none was
+    bool changed;            // not stored: there is something to write
     char asking[40]; // not stored: the task whose question the inner loop waits with; "": none
 } pons__tasks;
 extern const pons__record pons__tasks_record;

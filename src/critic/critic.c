@@ -40,8 +40,8 @@ static int read_skills(pons_critic *c, pons_error *err);
 static int read_policy(pons_critic *c, pons_error *err);
 static const critic_skill *find_skill(const pons_critic *c, const char *name);
 static int find_risk(const char *word);
-static bool policy_lists(const pons_critic *c, const char *key, const char *fallback,
-                         const char *word);
+static bool stops(const judgement *j);
+static const char *names_that_stop(const pons_critic *c, char *buf, size_t cap);
 static void judge_action(judgement *j);
 static void judge_itself(judgement *j);
 static void judge_risk(judgement *j, const char *what, critic_risk risk, bool confirmed);
@@ -352,12 +352,13 @@ static int speak_parameters(judgement *j)
 static void judge_action(judgement *j)
 {
     judge_itself(j);
-    if ((j->skill && j->skill->stops) ||
-        policy_lists(j->critic, "safe_actions", "stop_base", j->action)) {
+    if (stops(j)) {
         return;
     }
     if (j->now->mode && strcmp(j->now->mode, "SAFE") == 0 && j->skill && j->skill->moves) {
-        pons__violated(j, "mode", NAN, NAN, NULL, "mode is SAFE: only stop_base may use the %s",
+        char names[160];
+        pons__violated(j, "mode", NAN, NAN, NULL, "mode is SAFE: only %s may use the %s",
+                       names_that_stop(j->critic, names, sizeof names),
                        j->skill->drives ? "base" : "robot");
     }
     pons__critic_space(j);
@@ -614,7 +615,7 @@ static void judge_robot(judgement *j)
     if (isnan(pct)) {
         pons__unjudged(j, "battery");
     } else if (pct <= c->battery_min_pct && !(j->skill && j->skill->charges) &&
-               !policy_lists(c, "charge_actions", "dock_to_charger", j->action)) {
+               !pons__lists(pons_get(c->policy, "charge_actions"), j->action)) {
         pons__violated(j, "battery", pct, c->battery_min_pct, "%",
                        "battery is %.1f %%; motion needs more than %.1f %%", pct,
                        c->battery_min_pct);
@@ -623,12 +624,23 @@ static void judge_robot(judgement *j)
 
 // ---- small things -------------------------------------------------------------------------------
 
-// A list of the policy; without one, the one name that it would have.
-static bool policy_lists(const pons_critic *c, const char *key, const char *fallback,
-                         const char *word)
+// By its registry item, or by the policy.
+static bool stops(const judgement *j)
 {
-    const pons_value *list = pons_get(c->policy, key);
-    return list ? pons__lists(list, word) : strcmp(fallback, word) == 0;
+    return (j->skill && j->skill->stops) ||
+           pons__lists(pons_get(j->critic->policy, "safe_actions"), j->action);
+}
+
+static const char *names_that_stop(const pons_critic *c, char *buf, size_t cap)
+{
+    buf[0] = '\0';
+    for (size_t i = 0; i < c->n_skills; i++) {
+        const size_t n = strlen(buf);
+        if (c->skills[i].stops && n < cap) {
+            snprintf(buf + n, cap - n, "%s%s", n ? ", " : "", c->skills[i].name);
+        }
+    }
+    return buf[0] ? buf : "what stops it";
 }
 
 static const critic_skill *find_skill(const pons_critic *c, const char *name)

@@ -474,6 +474,12 @@ static void body_message(bench *b, const pons_value *msg)
     json_array_append(b->got, (json_t *)msg);
     if (strcmp(type, "hello") == 0) {
         pons_value *hello = json_of(hello_text);
+        json_t *registry = json_object_get(hello, "skills");
+        for (size_t k = json_array_size(registry); b->lacks && k > 0; k--) {
+            if (has(json_array_get(registry, k - 1), "name", b->lacks)) {
+                json_array_remove(registry, k - 1);
+            }
+        }
         if (b->skills_more) {
             pons_autovalue more = json_of(b->skills_more);
             json_array_extend(json_object_get(hello, "skills"), more);

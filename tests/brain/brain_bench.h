@@ -40,8 +40,9 @@ typedef struct bench {
     bool keep_running, resumed;
     uint32_t stream; // PONS_STREAM_…
     const char
-        *skills_more; // JSON list with ' for ", joins the registry: {'ms':n} in their arguments is
-                      // how long they take
+        *skills_more;  // JSON list with ' for ", joins the registry: {'ms':n} in their arguments is
+                       // how long they take
+    const char *lacks; // a skill that its registry has not
     const char *resources; // the hello's, JSON with ' for "
     bool bad_skill;        // the body's registry has one that is not as published
     bool schemas_fail;     // the test wants that; else an event schema.failed fails it at the end

@@ -152,6 +152,77 @@ static void facts_show_that_a_goal_is_met(void **state)
     end(&b, text);
 }
 
+// What it charges by is called otherwise, and so is the goal: the kernel finds both in the registry, and the critic
+// lets it go with an empty battery.
+static const pons_skill plug_in =
+    SKILL("plug_in", ARGS(""),
+          "{\"meets\":[{\"intent\":\"refuel\",\"test\":\"charged\",\"says\":\"plug in\"}]}");
+
+static void a_body_charges_by_its_own_skill(void **state)
+{
+    (void)state;
+    static const pons_skill *const modules[] = {&plug_in};
+    bench b;
+    char *text = registry_of(modules, 1);
+    bench_open(&b, NULL);
+    b.skills_more = text;
+    b.lacks = "dock_to_charger";
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.battery = 15.0;
+    bench_await(&b, "effect", "skill", "plug_in", SOON);
+    end(&b, text);
+}
+
+// Nothing in its registry charges it: a person is told, once, and no task is begun that nobody can do.
+static void a_body_that_cannot_charge_is_a_persons(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    b.lacks = "dock_to_charger";
+    b.keep_running = true;
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.battery = 15.0;
+    const pons_value *mode = bench_await(&b, "mode", "mode", "IDLE", SOON);
+    assert_non_null(strstr(pons_get_str(mode, "reason", ""), "no skill of this body charges it"));
+    bench_run(&b, 20.0);
+    assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 0);
+    assert_int_equal(bench_count(&b, "mode", NULL, NULL), 1);
+    bench_goal_text(&b, "去厨房"); // where somebody can charge it, maybe
+    bench_await(&b, "task.done", "status", "succeeded", SOON);
+    b.battery = 9.0;
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_close(&b);
+}
+
+// What ends in vain at once, again and again, costs one task a minute; also when the clock goes back.
+static void a_charger_that_refuses_is_not_stormed(void **state)
+{
+    (void)state;
+    static const pons_skill *const modules[] = {&plug_in};
+    bench b;
+    char *text = registry_of(modules, 1);
+    bench_open(&b, "[{'repeat':true,'decision':{'type':'ABORT','reason':'I will not'}}]");
+    b.skills_more = text;
+    b.lacks = "dock_to_charger";
+    b.keep_running = true;
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.battery = 15.0;
+    bench_await(&b, "mode", "mode", "CHARGE", SOON);
+    bench_run(&b, 30.0);
+    assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 1);
+    bench_kill(&b);
+    bench_brain(&b);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 1);
+    bench_run(&b, 40.0);
+    assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 2);
+    end(&b, text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +230,9 @@ int main(void)
         cmocka_unit_test(a_model_sees_it_and_is_held_to_it),
         cmocka_unit_test(a_way_that_lacks_a_member_is_none),
         cmocka_unit_test(facts_show_that_a_goal_is_met),
+        cmocka_unit_test(a_body_charges_by_its_own_skill),
+        cmocka_unit_test(a_body_that_cannot_charge_is_a_persons),
+        cmocka_unit_test(a_charger_that_refuses_is_not_stormed),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("added skill", tests, NULL, NULL);

@@ -12,9 +12,10 @@ static const char skills_text[] =
     "[{'name':'navigate_to_pose','resources_required':['base'],'args_schema':{'type':'object',"
     "'minProperties':1,'properties':{'zone':{'type':'string'},'pose':{'type':'object'},"
     "'speed_mps':{'type':'number'}}}},"
-    "{'name':'stop_base','resources_required':['base'],'args_schema':{'type':'object',"
+    "{'name':'stop_base','stops':true,'resources_required':['base'],'args_schema':{'type':'object',"
     "'additionalProperties':false,'properties':{'why':{'type':'string'}}}},"
-    "{'name':'dock_to_charger','resources_required':['base']},"
+    "{'name':'dock_to_charger','resources_required':['base'],"
+    "'meets':['greet',{'intent':'charge','test':'charged'}]},"
     "{'name':'speak','resources_required':[],'args_schema':{'type':'object',"
     "'required':['text'],'properties':{'text':{'type':'string'},'speed':{'type':'number'}}}},"
     "{'name':'pick_up','resources_required':['arm','gripper'],'args_schema':{'type':'object',"
@@ -587,6 +588,46 @@ static void test_malformed(void **state)
     pons_verdict_destroy(NULL);
 }
 
+// A skill is what its registry item says, whatever it is called: neither stopping nor charging is known by a name.
+static void test_no_name_is_known(void **state)
+{
+    (void)state;
+    static const char registry[] = "[{'name':'halt','resources_required':['base'],'stops':true},"
+                                   "{'name':'stop_base','resources_required':['base']},"
+                                   "{'name':'plug_in','resources_required':['base'],"
+                                   "'meets':[{'intent':'refuel','test':'charged'}]},"
+                                   "{'name':'dock_to_charger','resources_required':['base']}]";
+    static const struct {
+        const char *action, *mode, *policy, *line;
+        double battery;
+    } rows[] = {
+        {"halt", "SAFE", "{}", "ok", 80},
+        {"stop_base", "SAFE", "{}", "mode: mode is SAFE: only halt may use the base", 80},
+        {"stop_base", "SAFE", "{'safe_actions':['stop_base']}", "ok", 80},
+        {"plug_in", "CHARGE", "{}", "ok", 9},
+        {"dock_to_charger", "CHARGE", "{}",
+         "battery: battery is 9.0 %; motion needs more than 10.0 %", 9},
+        {"dock_to_charger", "CHARGE", "{'charge_actions':['dock_to_charger']}", "ok", 9},
+    };
+    wrong = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_critic *c = NULL;
+        pons_autoverdict v = NULL;
+        pons_autovalue skills = quoted(registry);
+        pons_autovalue policy = quoted(rows[i].policy);
+        pons_autovalue robot =
+            json_pack("{s:f,s:{s:b}}", "battery_pct", rows[i].battery, "stop", "latched", 0);
+        const pons_critic_options o = {.skills = skills, .policy = policy};
+        const pons_critic_situation now = {.live = true, .mode = rows[i].mode, .robot = robot};
+        assert_int_equal(pons_critic_create(&o, &c, &err), PONS_OK);
+        assert_int_equal(pons_critic_judge(c, rows[i].action, NULL, &now, &v, &err), PONS_OK);
+        expect_line(v, rows[i].line, rows[i].action);
+        pons_critic_destroy(c);
+    }
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,6 +638,7 @@ int main(void)
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_plan_approvals),
         cmocka_unit_test(test_refusals_only_grow),
+        cmocka_unit_test(test_no_name_is_known),
         cmocka_unit_test(test_malformed),
     };
     pons_value_init();

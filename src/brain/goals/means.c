@@ -388,21 +388,28 @@ const char *pons__means_lack(const pons_brain *b, const pons__goal *goal, char *
 
 pons__goal *pons__means_charging(const pons_brain *b)
 {
-    pons__goal *goal = pons__record_new(&pons__goal_record);
+    pons__goal *goal = NULL;
     size_t i, k;
     json_t *skill, *item;
-    pons__set_text(&goal->intent, "charge"); // of a body whose skills do not say
     json_array_foreach(skills_of(b), i, skill)
     {
         json_array_foreach(pons_get(skill, "meets"), k, item)
         {
             pons__meets *row = pons__record_read(&pons__meets_record, item);
-            if (is_word(row->test, "charged")) {
+            if (!goal && is_word(row->test, "charged")) {
+                goal = pons__record_new(&pons__goal_record);
                 pons__set_text(&goal->intent, row->intent);
             }
             pons__record_free(&pons__meets_record, row);
         }
     }
+    return goal;
+}
+
+bool pons__means_charges(const pons_brain *b)
+{
+    pons__goal *goal = pons__means_charging(b);
+    pons__record_free(&pons__goal_record, goal);
     return goal;
 }
 
