@@ -26,9 +26,9 @@
 typedef struct row { // of ACTION or TASK that this run writes
     pons_ws_file file;
     char id[64];
-    char of[64];       // the goal's id, or the task's and which of its goals: "task-1/0"
-    pons_value *value; // as it is to be
-    bool dirty, ended;
+    char of[64];              // the goal's id, or the task's and which of its goals: "task-1/0"
+    pons_value *value;        // as it is to be
+    bool dirty, ended, there; // there: it was written into the file, by whomever
 } row;
 
 typedef struct wish { // what a person has written, until the run takes it up
@@ -36,8 +36,8 @@ typedef struct wish { // what a person has written, until the run takes it up
     char id[64];
     char *words, *skill; // as it was said; of an action, the skill that comes of it
     pons_value *args;
-    char task[64]; // the task that it became; "": none yet
-    bool said;
+    char task[64];   // the task that it became; "": none yet
+    bool said, over; // over: it is to be cancelled as soon as it is a task
 } wish;
 
 struct pons_ws_live {
@@ -50,11 +50,14 @@ struct pons_ws_live {
     wish *wishes;
     size_t n_wishes;
     pons_value *cancels; // ids of tasks
+    pons_value *seen[2]; // of ACTION and TASK, ids that were there at the last look
     int64_t observed_ms;
     bool moved; // there is telemetry that ENVIRONMENT.md has not
     bool opened;
 };
 
+static void cancel_later(pons_ws_live *l, const char *task, size_t len);
+static void look_for_wishes(pons_ws_live *l, pons_ws_file file);
 static void take_wish(pons_ws_live *l, pons_ws_file file, const char *id, const pons_value *v);
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -114,11 +117,24 @@ static pons_ws_role role_of(pons_ws_file file)
     return file == PONS_WS_ACTION ? PONS_WS_BY_HAL : PONS_WS_BY_PLANNER;
 }
 
+static bool is_dirty(const pons_ws_live *l, pons_ws_file file)
+{
+    for (size_t i = 0; i < l->n_rows; i++) {
+        if (l->rows[i].file == file && l->rows[i].dirty) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void write_rows(pons_ws_live *l, pons_ws_file file)
 {
     pons_ws_change *c = pons_need((l->n_rows + 1) * sizeof *c);
     pons_error err = PONS_ERROR_INIT;
     size_t n = 0;
+    if (is_dirty(l, file) && pons_ws_place_look(l->place, file, &err) >= 0) {
+        look_for_wishes(l, file); // a row that was just taken out is not put back
+    }
     for (size_t i = 0; i < l->n_rows; i++) {
         if (l->rows[i].file == file && l->rows[i].dirty) {
             c[n++] = (pons_ws_change){kind_of(file), l->rows[i].id, l->rows[i].value};
@@ -127,6 +143,7 @@ static void write_rows(pons_ws_live *l, pons_ws_file file)
     if (n && pons_ws_place_change_as(l->place, role_of(file), file, c, n, &err) >= 0) {
         for (size_t i = 0; i < l->n_rows; i++) {
             l->rows[i].dirty = l->rows[i].dirty && l->rows[i].file != file;
+            l->rows[i].there = l->rows[i].there || l->rows[i].file == file;
         }
     }
     free(c);
@@ -325,6 +342,11 @@ static void add_task(pons_ws_live *l, const pons_value *task)
     if (row_of(l, PONS_WS_TASK, of)) {
         return;
     }
+    if (w && w->over) {
+        cancel_later(l, id, strlen(id));
+        wish_drop(l, w);
+        return;
+    }
     if (w) {
         snprintf(w->task, sizeof w->task, "%.63s", id);
     }
@@ -335,7 +357,7 @@ static void add_task(pons_ws_live *l, const pons_value *task)
         const pons_ws_doc *d = pons_ws_place_doc(l->place, PONS_WS_TASK);
         const pons_ws_record *r = d ? pons_ws_find(d, "subtask", w->id) : NULL;
         if (r) {
-            row_add(l, PONS_WS_TASK, of, w->id, json_copy(r->value));
+            row_add(l, PONS_WS_TASK, of, w->id, json_copy(r->value))->there = true;
         }
         wish_drop(l, w);
         return;
@@ -411,28 +433,6 @@ static void cancel_later(pons_ws_live *l, const char *task, size_t len)
     json_array_append_new(l->cancels, json_stringn(task, len));
 }
 
-static void cancel_wish(pons_ws_live *l, pons_ws_file file, const char *id)
-{
-    for (size_t i = l->n_wishes; i > 0; i--) {
-        wish *w = &l->wishes[i - 1];
-        if (w->file != file || strcmp(w->id, id) != 0) {
-            continue;
-        }
-        if (*w->task) {
-            cancel_later(l, w->task, strlen(w->task));
-        }
-        if (*w->task || !w->said) {
-            wish_drop(l, w);
-        }
-    }
-    for (size_t i = 0; i < l->n_rows; i++) {
-        const row *r = &l->rows[i];
-        if (r->file == file && file == PONS_WS_TASK && strcmp(r->id, id) == 0) {
-            cancel_later(l, r->of, strcspn(r->of, "/"));
-        }
-    }
-}
-
 // What people have asked for since the last poll.
 static void say_all(pons_ws_live *l)
 {
@@ -458,21 +458,84 @@ static void say_all(pons_ws_live *l)
     json_array_clear(l->cancels);
 }
 
-static void on_command(void *user, pons_ws_file file, const pons_ws_command *c)
+// A row that a run shows of its own: "t-1 task-3".
+static bool is_shown(const pons_value *v)
 {
-    pons_ws_live *l = user;
-    const bool queue = file == PONS_WS_ACTION && strcmp(c->kind, "action") == 0;
-    const bool task = file == PONS_WS_TASK && strcmp(c->kind, "subtask") == 0;
-    if (!l->opened || c->refused || (!queue && !task) || (queue && !l->o.hal)) {
-        return;
+    return *pons_get_str(v, "claimed_by", "") || strstr(pons_get_str(v, "note", ""), " task-");
+}
+
+// Whether a row that was there is given up: it is gone, or says so.
+static bool is_given_up(const pons_ws_live *l, pons_ws_file file, const pons_value *seen,
+                        const char *id)
+{
+    const pons_ws_doc *d = pons_ws_place_doc(l->place, file);
+    const pons_ws_record *r = d ? pons_ws_find(d, kind_of(file), id) : NULL;
+    return pons_get(seen, id) &&
+           (!r || strcmp(pons_get_str(r->value, "status", ""), "cancelled") == 0);
+}
+
+static bool is_wish(const pons_ws_live *l, pons_ws_file file, const char *id)
+{
+    for (size_t i = 0; i < l->n_wishes; i++) {
+        if (l->wishes[i].file == file && strcmp(l->wishes[i].id, id) == 0) {
+            return true;
+        }
     }
-    const char *was = pons_get_str(c->before, "status", c->before ? "pending" : "");
-    const char *is = pons_get_str(c->after, "status", c->after ? "pending" : "cancelled");
-    if (!*was && strcmp(is, "pending") == 0) {
-        take_wish(l, file, c->id, c->after);
-    } else if (strcmp(is, "cancelled") == 0 && strcmp(was, "cancelled") != 0) {
-        cancel_wish(l, file, c->id);
+    return false;
+}
+
+// What was asked for and is not wanted any more.
+static void give_up(pons_ws_live *l, pons_ws_file file, const pons_value *seen)
+{
+    for (size_t i = l->n_wishes; i > 0; i--) {
+        wish *w = &l->wishes[i - 1];
+        if (w->file != file || !is_given_up(l, file, seen, w->id)) {
+            continue;
+        }
+        if (*w->task) {
+            cancel_later(l, w->task, strlen(w->task));
+        }
+        w->over = w->said; // a task that is not known yet is cancelled when it is
+        if (*w->task || !w->said) {
+            wish_drop(l, w);
+        }
     }
+    for (size_t i = 0; i < l->n_rows; i++) {
+        row *r = &l->rows[i];
+        const char *status = pons_get_str(r->value, "status", "");
+        if (r->there && r->file == file && file == PONS_WS_TASK &&
+            is_given_up(l, file, seen, r->id) &&
+            (strcmp(status, "pending") == 0 || strcmp(status, "running") == 0)) {
+            cancel_later(l, r->of, strcspn(r->of, "/"));
+            r->dirty = false;
+        }
+    }
+}
+
+// What is new in a file, and what is gone, whoever took it in: of several that have the folder open, the first to see an
+// edit is told of it, and the others find what it made.
+static void look_for_wishes(pons_ws_live *l, pons_ws_file file)
+{
+    size_t n = 0;
+    pons_value **seen = &l->seen[file == PONS_WS_TASK];
+    const pons_ws_doc *d = pons_ws_place_doc(l->place, file);
+    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
+    give_up(l, file, *seen);
+    pons_value *now = json_object();
+    for (size_t i = 0; i < n; i++) {
+        const pons_ws_record *r = &all[i];
+        if (strcmp(r->kind, kind_of(file)) != 0) {
+            continue;
+        }
+        json_object_set_new(now, r->id, json_true());
+        if (*seen && !pons_get(*seen, r->id) && !is_shown(r->value) &&
+            strcmp(pons_get_str(r->value, "status", "pending"), "pending") == 0 &&
+            !is_wish(l, file, r->id) && (file == PONS_WS_TASK || l->o.hal)) {
+            take_wish(l, file, r->id, r->value);
+        }
+    }
+    pons_value_unref(*seen);
+    *seen = now;
 }
 
 static void take_wish(pons_ws_live *l, pons_ws_file file, const char *id, const pons_value *v)
@@ -605,7 +668,6 @@ int pons_ws_live_open(const pons_ws_live_options *o, pons_ws_live **ret, pons_er
                                          .dialect = o->dialect,
                                          .robot_id = l->robot_id,
                                          .writes_per_s = PONS_WS_WRITES_PER_S,
-                                         .command = on_command,
                                          .notice = on_notice,
                                          .user = l};
     const int rc = pons_ws_place_open(o->dir, &place, &l->place, err);
@@ -613,6 +675,8 @@ int pons_ws_live_open(const pons_ws_live_options *o, pons_ws_live **ret, pons_er
         pons_ws_live_close(l);
         return rc;
     }
+    look_for_wishes(l, PONS_WS_ACTION); // what is there already waits for a watchdog
+    look_for_wishes(l, PONS_WS_TASK);
     l->opened = true;
     *ret = l;
     return PONS_OK;
@@ -641,6 +705,8 @@ void pons_ws_live_close(pons_ws_live *l)
     pons_ws_place_close(l->place);
     pons_value_unref(l->world);
     pons_value_unref(l->robot);
+    pons_value_unref(l->seen[0]);
+    pons_value_unref(l->seen[1]);
     json_decref(l->cancels);
     free(l);
 }
@@ -680,6 +746,8 @@ int pons_ws_live_poll(pons_ws_live *l)
     static const pons_ws_file shown[] = {PONS_WS_ACTION, PONS_WS_TASK};
     const int64_t now = pons_now_ms(&l->o.clock);
     const int wait = pons_ws_place_poll(l->place, now);
+    look_for_wishes(l, PONS_WS_ACTION);
+    look_for_wishes(l, PONS_WS_TASK);
     say_all(l);
     for (size_t i = 0; i < 2; i++) {
         if (pons_ws_place_may_write(l->place, shown[i])) {

@@ -1,0 +1,154 @@
+// test_live.c - a run's files when others have the folder open as well: what somebody asks for is said to the run whoever
+// took the edit in first, and taken back it is cancelled; rows that runs show of their own are nobody's wish.
+#include "pons/workspace_live.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lab {
+    char dir[64];
+    pons_clock_manual time;
+    pons_clock clock;
+    pons_ws_live *live;
+    pons_ws_place *other; // another program, in the same folder
+    char said[512], cancelled[512];
+} lab;
+
+static int say(void *user, const char *words, pons_error *err)
+{
+    lab *l = user;
+    const size_t n = strlen(l->said);
+    (void)err;
+    snprintf(l->said + n, sizeof l->said - n, "%s;", words);
+    return PONS_OK;
+}
+
+static int cancel(void *user, const char *task, pons_error *err)
+{
+    lab *l = user;
+    const size_t n = strlen(l->cancelled);
+    (void)err;
+    snprintf(l->cancelled + n, sizeof l->cancelled - n, "%s;", task);
+    return PONS_OK;
+}
+
+static void start(lab *l)
+{
+    pons_error err = PONS_ERROR_INIT;
+    *l = (lab){.dir = "/tmp/pons-live-XXXXXX", .time.now_ns = PONS_NS_PER_MS * 1000};
+    l->clock = pons_clock_from_manual(&l->time);
+    assert_non_null(mkdtemp(l->dir));
+    const pons_ws_place_options other = {.role = PONS_WS_BY_PLANNER};
+    assert_int_equal(pons_ws_place_open(l->dir, &other, &l->other, &err), PONS_OK);
+}
+
+static void open_live(lab *l, bool hal)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_live_options o = {.dir = l->dir,
+                                    .robot_id = "r1",
+                                    .who = "t1",
+                                    .clock = l->clock,
+                                    .hal = hal,
+                                    .say = say,
+                                    .cancel = cancel,
+                                    .user = l};
+    assert_int_equal(pons_ws_live_open(&o, &l->live, &err), PONS_OK);
+}
+
+static void end(lab *l)
+{
+    char command[128];
+    pons_ws_live_close(l->live);
+    pons_ws_place_close(l->other);
+    snprintf(command, sizeof command, "rm -rf %s", l->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void change(lab *l, pons_ws_file file, const char *kind, const char *id, const char *json)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue v = json ? json_loads(json, 0, NULL) : NULL;
+    const pons_ws_change c = {kind, id, v};
+    if (pons_ws_place_change(l->other, file, &c, 1, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    for (int i = 0; i < 30; i++) { // three seconds of the run's clock
+        l->time.now_ns += 100 * PONS_NS_PER_MS;
+        pons_ws_live_poll(l->live);
+    }
+}
+
+#define GO(id) "{\"action_id\":\"" id "\",\"action_type\":\"stop\",\"status\":\"pending\"}"
+#define ROW(n, note)                                                                               \
+    "{\"n\":\"" n "\",\"action\":\"go to the kitchen\",\"status\":\"pending\",\"note\":\"" note    \
+    "\"}"
+#define TASK_OF(words)                                                                             \
+    "{\"task\":{\"id\":\"task-9\",\"text\":\"" words "\",\"goals\":[{\"zone\":\"kitchen\"}]}}"
+
+static void what_others_took_in_is_said(void **state)
+{
+    (void)state;
+    lab l;
+    start(&l);
+    open_live(&l, true);
+    change(&l, PONS_WS_ACTION, "action", "a1", GO("a1"));
+    assert_string_equal(l.said, "do stop_base {};");
+    change(&l, PONS_WS_TASK, "subtask", "1", ROW("1", ""));
+    assert_string_equal(l.said, "do stop_base {};go to the kitchen;"); // each once
+    end(&l);
+}
+
+static void what_was_there_waits(void **state)
+{
+    (void)state;
+    lab l;
+    start(&l);
+    open_live(&l, true);
+    change(&l, PONS_WS_ACTION, "action", "a1", GO("a1"));
+    pons_ws_live_close(l.live);
+    l.said[0] = '\0';
+    open_live(&l, true);
+    change(&l, PONS_WS_TASK, "subtask", "1", ROW("1", "t2 task-1")); // another run shows it
+    assert_string_equal(l.said, "");
+    pons_ws_live_close(l.live);
+    open_live(&l, false); // a watchdog has the actions
+    change(&l, PONS_WS_ACTION, "action", "a2", GO("a2"));
+    assert_string_equal(l.said, "");
+    end(&l);
+}
+
+static void what_is_taken_back_is_cancelled(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) { // taken back before the run has made a task of it
+        lab l;
+        start(&l);
+        open_live(&l, true);
+        change(&l, PONS_WS_TASK, "subtask", "1", ROW("1", ""));
+        pons_autovalue task = json_loads(TASK_OF("go to the kitchen"), 0, NULL);
+        if (!late) {
+            pons_ws_live_event(l.live, "task.queued", task);
+        }
+        change(&l, PONS_WS_TASK, "subtask", "1", NULL);
+        if (late) {
+            assert_string_equal(l.cancelled, "");
+            pons_ws_live_event(l.live, "task.queued", task);
+            pons_ws_live_poll(l.live);
+        }
+        assert_string_equal(l.cancelled, "task-9;");
+        end(&l);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_others_took_in_is_said),
+        cmocka_unit_test(what_was_there_waits),
+        cmocka_unit_test(what_is_taken_back_is_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
