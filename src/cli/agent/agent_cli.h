@@ -7,12 +7,28 @@
 #include "cli/cli.h"
 #include "pons/agent.h"
 #include "pons/mcp.h"
+#include "pons/workspace_desk.h"
+
+// ---- desk.c: the files of a workspace that was onboarded -----------------------------------------
+
+typedef struct cli_desk {
+    cli *c;
+    pons_tools robot; // pons_robot_tools_open's
+    pons_tools tools; // the desk's; ops NULL: the workspace has no such files
+} cli_desk;
+
+// *ret must not move while it is open. Its tools are closed as others are, before the robot's.
+int cli_desk_open(cli *c, const pons_clock *clock, const char *who, const pons_tools *robot,
+                  cli_desk *ret, pons_error *err);
+// A pons_agent_judge_fn: the body's critic, and the files' where there are some. user: a cli_desk.
+int cli_desk_judge(void *user, const char *tool, const pons_value *args, const pons_plan_step *step,
+                   pons_verdict **ret, pons_error *err);
 
 // ---- agent_parts.c: configuration, prompts and tools of a workspace -----------------------------
 
 #define CLI_TOOL_MODULES_MAX 8 // as the schema of tools.yaml
 #define CLI_AGENT_TOOLS_MAX                                                                        \
-    (CLI_TOOL_MODULES_MAX + 5) // the core's, memory's, the robot's two, MCP's
+    (CLI_TOOL_MODULES_MAX + 6) // the core's, memory's, the robot's two, the workspace's, MCP's
 
 typedef struct cli_agent_parts {
     pons_agent_config *config;
@@ -20,6 +36,7 @@ typedef struct cli_agent_parts {
     pons_tools tools[CLI_AGENT_TOOLS_MAX];
     size_t n_tools;
     const pons_tools *mcp, *robot; // of those, or NULL
+    cli_desk desk;
     pons_agent_judge_fn judge;
     void *judge_user;
     char body_sock[PATH_MAX + 16];
@@ -79,6 +96,7 @@ typedef struct cli_mcp_parts {
     pons_tools tools[CLI_MCP_PROVIDERS];
     size_t n_tools;
     void *robot; // of the robot's provider, or NULL
+    cli_desk desk;
     char body_sock[PATH_MAX + 16];
 } cli_mcp_parts;
 

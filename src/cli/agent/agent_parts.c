@@ -76,9 +76,15 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
                                                 .look_only = goals != NULL};
         rc = pons_robot_tools_open(&robot, &p->tools[p->n_tools], err);
         if (rc >= 0) {
-            p->judge = pons_robot_tools_judge;
-            p->judge_user = p->tools[p->n_tools].self;
+            p->judge = cli_desk_judge;
+            p->judge_user = &p->desk;
             p->robot = &p->tools[p->n_tools++];
+        }
+    }
+    if (rc >= 0) {
+        rc = cli_desk_open(c, clock, thread, p->robot, &p->desk, err);
+        if (p->desk.tools.ops) {
+            p->tools[p->n_tools++] = p->desk.tools;
         }
     }
     if (rc >= 0) { // a name belongs to the first who has it: after pons's own, before servers'
@@ -93,8 +99,8 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
 
 void cli_agent_parts_close(cli_agent_parts *p)
 {
-    for (size_t i = 0; i < p->n_tools; i++) {
-        p->tools[i].ops->close(p->tools[i].self);
+    for (size_t i = p->n_tools; i > 0; i--) { // the workspace's asks the robot's
+        p->tools[i - 1].ops->close(p->tools[i - 1].self);
     }
     pons_agent_config_destroy(p->config);
     pons_value_unref(p->prompts);

@@ -115,8 +115,8 @@ static int check(void *user, const pons_value *tool, const pons_value *args, pon
         return PONS_OK;
     }
     pons_autoverdict verdict = NULL;
-    const int rc =
-        pons_robot_tools_judge(s->robot, pons_get_str(tool, "name", ""), args, NULL, &verdict, err);
+    const int rc = cli_desk_judge((void *)(uintptr_t)&s->desk, pons_get_str(tool, "name", ""), args,
+                                  NULL, &verdict, err);
     if (rc == PONS_ENOTFOUND) {
         return PONS_OK;
     }
@@ -187,7 +187,12 @@ int cli_mcp_parts_open(cli_mcp_parts *s, const char *list, const char *name, pon
                                                 .policy = policy};
         rc = pons_robot_tools_open(&robot, &s->tools[s->n_tools], err);
         if (rc >= 0) {
-            s->robot = s->tools[s->n_tools++].self;
+            const pons_tools *is = &s->tools[s->n_tools++];
+            s->robot = is->self;
+            rc = cli_desk_open(s->c, &s->clock, name, is, &s->desk, err);
+        }
+        if (rc >= 0 && s->desk.tools.ops) {
+            s->tools[s->n_tools++] = s->desk.tools;
         }
     }
     if (rc >= 0 && cli_mcp_wants(list, "core")) {
@@ -207,8 +212,8 @@ int cli_mcp_parts_open(cli_mcp_parts *s, const char *list, const char *name, pon
 
 void cli_mcp_parts_close(cli_mcp_parts *s)
 {
-    for (size_t i = 0; i < s->n_tools; i++) {
-        s->tools[i].ops->close(s->tools[i].self);
+    for (size_t i = s->n_tools; i > 0; i--) { // the workspace's asks the robot's
+        s->tools[i - 1].ops->close(s->tools[i - 1].self);
     }
     s->n_tools = 0;
 }

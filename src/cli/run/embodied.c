@@ -1,60 +1,15 @@
-// embodied.c - who runs a workspace's actions: its lock, its robot, its profile.
+// embodied.c - a workspace's files beside who runs its actions: the robot's profile, and what a run shows.
 #include "cli/run/embodied.h"
 
 #include "pons/buf.h"
 #include "pons/module.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PROFILE_MAX (64 * 1024)
-
-int cli_workspace_config(const cli *c, pons_value **ret, pons_ws_dialect *ret_dialect,
-                         pons_error *err)
-{
-    char path[PATH_MAX + 16];
-    *ret = NULL;
-    *ret_dialect = PONS_WS_SEED;
-    snprintf(path, sizeof path, "%s/config.json", c->workspace);
-    if (access(path, F_OK) < 0) {
-        return PONS_OK;
-    }
-    const int rc = pons_value_load(path, ret, err);
-    if (rc >= 0) {
-        pons_ws_dialect_of(pons_get_str(*ret, "dialect", "seed"), ret_dialect);
-    }
-    return rc;
-}
-
-int cli_hal_lock(const cli *c, int *ret, char pid[32], pons_error *err)
-{
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/hal.lock", c->run_dir);
-    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        return cli_lacks(err, "cannot open %s: %s", path, strerror(errno));
-    }
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        const ssize_t n = pread(fd, pid, 31, 0);
-        pid[n > 0 ? (size_t)n : 0] = '\0';
-        close(fd);
-        return pons_error_set(err, PONS_EBUSY, "watchdog",
-                              "another HAL watchdog has this workspace: pid %s", pid);
-    }
-    const int n = snprintf(pid, 32, "%d", (int)getpid());
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
-        const int e = errno;
-        close(fd);
-        return cli_lacks(err, "cannot write %s: %s", path, strerror(e));
-    }
-    *ret = fd;
-    return PONS_OK;
-}
 
 static bool is_name(const char *name)
 {
@@ -125,19 +80,6 @@ int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_di
     pons_ws_destroy(is);
     pons_ws_destroy(profile);
     return rc == PONS_ESTALE ? PONS_OK : rc; // somebody has just written it: that is what it says
-}
-
-bool cli_onboarded(const cli *c)
-{
-    static const pons_ws_file any[] = {PONS_WS_ACTION, PONS_WS_ENVIRONMENT};
-    char path[PATH_MAX + 32];
-    for (size_t i = 0; i < sizeof any / sizeof any[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", c->workspace, pons_ws_file_name(any[i]));
-        if (access(path, F_OK) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 int cli_files_lock(const cli *c, int *ret_lock, pons_error *err)

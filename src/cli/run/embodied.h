@@ -3,20 +3,14 @@
 #define CLI_RUN_EMBODIED_H
 
 #include "cli/cli.h"
+#include "cli/onboarded.h"
 #include "pons/workspace_live.h"
 
 // An EMBODIED.md that says nothing yet becomes the profile: profiles/DRIVER-WORLD.md or profiles/DRIVER.md of the
 // workspace, else of the installation. What a person has written there stays. No profile: it stays empty.
 int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_dialect dialect,
                  pons_error *err);
-// run/hal.lock, which who runs the workspace's actions holds. *ret: its descriptor. PONS_EBUSY: another has it;
-// its pid is in `pid` then.
-int cli_hal_lock(const cli *c, int *ret, char pid[32], pons_error *err);
-// Which robot the workspace has, by its config.json: {id, driver, world}; and its dialect. Absent: *ret NULL.
-int cli_workspace_config(const cli *c, pons_value **ret, pons_ws_dialect *ret_dialect,
-                         pons_error *err);
 
-bool cli_onboarded(const cli *c); // the workspace has protocol files
 // Beside a run. *ret_lock: it runs the workspace's actions too; -1: somebody else does, or there are none.
 int cli_files_lock(const cli *c, int *ret_lock, pons_error *err);
 // The files of a workspace that was onboarded, beside a run with a body of this driver and world; o has the

@@ -1,0 +1,86 @@
+// onboarded.c - a workspace that has protocol files: which robot it is, and who runs its actions.
+#include "cli/onboarded.h"
+
+#include "pons/value.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define LOCK_TRIES    5
+#define LOCK_PAUSE_MS 10
+
+bool cli_onboarded(const cli *c)
+{
+    static const pons_ws_file any[] = {PONS_WS_ACTION, PONS_WS_ENVIRONMENT};
+    char path[PATH_MAX + 32];
+    for (size_t i = 0; i < sizeof any / sizeof any[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", c->workspace, pons_ws_file_name(any[i]));
+        if (access(path, F_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cli_workspace_config(const cli *c, pons_value **ret, pons_ws_dialect *ret_dialect,
+                         pons_error *err)
+{
+    char path[PATH_MAX + 16];
+    *ret = NULL;
+    *ret_dialect = PONS_WS_SEED;
+    snprintf(path, sizeof path, "%s/config.json", c->workspace);
+    if (access(path, F_OK) < 0) {
+        return PONS_OK;
+    }
+    const int rc = pons_value_load(path, ret, err);
+    if (rc >= 0) {
+        pons_ws_dialect_of(pons_get_str(*ret, "dialect", "seed"), ret_dialect);
+    }
+    return rc;
+}
+
+int cli_hal_lock(const cli *c, int *ret, char pid[32], pons_error *err)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/hal.lock", c->run_dir);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        return cli_lacks(err, "cannot open %s: %s", path, strerror(errno));
+    }
+    bool held = flock(fd, LOCK_EX | LOCK_NB) < 0;
+    for (int i = 0; held && i < LOCK_TRIES; i++) { // somebody may just have looked (cli_hal_served)
+        poll(NULL, 0, LOCK_PAUSE_MS);
+        held = flock(fd, LOCK_EX | LOCK_NB) < 0;
+    }
+    if (held) {
+        const ssize_t n = pread(fd, pid, 31, 0);
+        pid[n > 0 ? (size_t)n : 0] = '\0';
+        close(fd);
+        return pons_error_set(err, PONS_EBUSY, "watchdog",
+                              "another HAL watchdog has this workspace: pid %s", pid);
+    }
+    const int n = snprintf(pid, 32, "%d", (int)getpid());
+    if (ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
+        const int e = errno;
+        close(fd);
+        return cli_lacks(err, "cannot write %s: %s", path, strerror(e));
+    }
+    *ret = fd;
+    return PONS_OK;
+}
+
+bool cli_hal_served(const cli *c)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/hal.lock", c->run_dir);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return held;
+}
