@@ -9,7 +9,7 @@
 #include "pons/mcp.h"
 #include "pons/workspace_desk.h"
 
-// ---- desk.c: the files of a workspace that was onboarded -----------------------------------------
+// ---- desk.c: the files of a workspace that was onboarded ----------------------------------------
 
 typedef struct cli_desk {
     cli *c;
