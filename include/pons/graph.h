@@ -303,6 +303,10 @@ typedef struct pons_thread_options {
     pons_event_cb on_event; // may be NULL
     void *user;
     const pons_items_options *items; // of what nodes write and search; copied. NULL: none
+    // For a host that reads events from the store: under PONS_DURABILITY_ASYNC those of steps, and what nodes
+    // say, are queued with the checkpoints. on_event is not called with them; this is, with `user`, when
+    // some are there to be read, on another thread. NULL: each is committed and shown at once.
+    void (*on_stored)(void *user);
 } pons_thread_options;
 
 // Takes the lease. PONS_EBUSY names the holder's pid and host.

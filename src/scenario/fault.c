@@ -35,7 +35,11 @@ static int fault_commit(void *self, const pons_commit *c, pons_error *err)
 
 static int fault_commit_async(void *self, const pons_commit *c, pons_error *err)
 {
-    return fault_commit(self, c, err);
+    const int rc = fault_commit(self, c, err);
+    if (rc >= 0 && c->written) {
+        c->written(c->user);
+    }
+    return rc;
 }
 
 static int fault_drain(void *self, pons_error *err)

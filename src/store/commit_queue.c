@@ -13,7 +13,9 @@
 // them all after each batch would cost more than the batch.
 //
 // The pipeline (commit_async) is the same queue with copies, and with a thread that leads when
-// nobody else does. It is bounded: a caller that is too fast leads or waits. When an async commit
+// nobody else does: at once after a silence, in a flood once in PACE_NS, so that one transaction has
+// what many callers gave and a page is written once for all of it. It holds nobody up: who wants to
+// know, or to write, leads. It is bounded: a caller that is too fast leads or waits. When an async commit
 // fails, those queued behind it on the same thread would stand on nothing and are dropped, until
 // the failure was reported once: to that thread's next commit or flush, or to a drain.
 
@@ -21,18 +23,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define QUEUE_COUNT_MAX 1024              // async commits waiting
-#define QUEUE_BYTES_MAX ((size_t)8 << 20) // and their bytes
+#define PACE_NS         1000000               // from one batch of the thread's to the next
+#define PACE_COUNT      (PONS__BATCH_MAX / 2) // async commits for which it does not wait
+#define QUEUE_COUNT_MAX 1024                  // async commits waiting
+#define QUEUE_BYTES_MAX ((size_t)8 << 20)     // and their bytes
 
 static commit_line *find(commit_queue *q, const pons_lease *lease);
 static void enqueue(commit_queue *q, commit_request *r);
 static void lead(commit_queue *q);
+static void tell(commit_request *const *batch, size_t n);
 static void lead_or_wait(commit_queue *q);
 static void wait_changed(commit_queue *q);
 static void hand_over(commit_queue *q);
 static void flush_line(commit_queue *q, const commit_line *line);
 static bool report(commit_line *line, pons_error *err);
+static bool is_much(const commit_queue *q);
 static bool thread_start(commit_queue *q);
 static void *thread_main(void *arg);
 static commit_request *request_copy(const pons_commit *c, commit_line *line);
@@ -43,7 +50,11 @@ void pons__commitq_init(commit_queue *q, const commit_queue_ops *ops, void *back
     q->tail = &q->head;
     pthread_mutex_init(&q->mtx, NULL);
     pthread_cond_init(&q->changed, NULL);
-    pthread_cond_init(&q->work, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->work, &attr);
+    pthread_condattr_destroy(&attr);
 }
 
 void pons__commitq_stop(commit_queue *q)
@@ -135,7 +146,7 @@ int pons__commitq_commit_async(void *store, const pons_commit *c, pons_error *er
             if (!q->writing) {
                 lead(q); // no thread to be had: slower, not wrong
             }
-        } else if (!q->writing) {
+        } else if (!q->writing && (!q->pacing || is_much(q))) {
             pthread_cond_signal(&q->work);
         }
     }
@@ -347,6 +358,7 @@ static void lead(commit_queue *q)
     pthread_mutex_unlock(&q->mtx);
 
     q->ops->write(q->backend, batch, n);
+    tell(batch, n);
 
     pthread_mutex_lock(&q->mtx);
     for (size_t i = 0; i < n; i++) {
@@ -361,6 +373,22 @@ static void lead(commit_queue *q)
         }
     }
     hand_over(q);
+}
+
+// Without the lock. Whoever waits for these commits waits until this is over.
+static void tell(commit_request *const *batch, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const pons_commit *c = batch[i]->c;
+        bool again = !batch[i]->async || !c->written;
+        for (size_t k = i + 1; k < n && !again; k++) {
+            again = batch[k]->async && batch[k]->c->user == c->user &&
+                    batch[k]->c->written == c->written;
+        }
+        if (!again) {
+            c->written(c->user);
+        }
+    }
 }
 
 static void lead_or_wait(commit_queue *q)
@@ -420,6 +448,28 @@ static bool report(commit_line *line, pons_error *err)
 
 // ---- the thread ---------------------------------------------------------------------------------
 
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool is_much(const commit_queue *q)
+{
+    return q->enqueued - q->completed >= PACE_COUNT;
+}
+
+// [mtx] Until the next batch is due, or whatever else the thread has to do.
+static void pace(commit_queue *q)
+{
+    const int64_t due = q->led_ns + PACE_NS;
+    const struct timespec until = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000};
+    q->pacing = true;
+    pthread_cond_timedwait(&q->work, &q->mtx, &until);
+    q->pacing = false;
+}
+
 static bool thread_start(commit_queue *q)
 {
     if (!q->thread_on) {
@@ -439,7 +489,12 @@ static void *thread_main(void *arg)
             q->ops->aside(q->backend);
             pthread_mutex_lock(&q->mtx);
         } else if (!q->writing && q->head) {
-            lead(q);
+            if (!q->closing && !is_much(q) && now_ns() - q->led_ns < PACE_NS) {
+                pace(q);
+            } else {
+                q->led_ns = now_ns();
+                lead(q);
+            }
         } else {
             q->thread_idle = true;
             pthread_cond_wait(&q->work, &q->mtx);

@@ -67,6 +67,8 @@ typedef struct commit_queue {
     pons_error orphan;      // [mtx] a failure whose thread was released before it was reported
     bool thread_on;         // [mtx]
     bool thread_idle;       // [mtx] it waits for `work`
+    bool pacing;            // [mtx] the thread waits for more, or for its time
+    int64_t led_ns;         // the thread's own: when it last led
     bool aside;             // [mtx]
     bool closing;           // [mtx]
     pthread_t thread;

@@ -720,6 +720,44 @@ static void test_async(void **state)
     let_go(s, &lease);
 }
 
+typedef struct hearer {
+    pons_store s;
+    int64_t seen; // the newest event that was there when it heard
+    int heard;
+} hearer;
+
+static void on_written(void *user)
+{
+    hearer *h = user;
+    h->seen = event_last(h->s, "t1");
+    h->heard++;
+}
+
+// Whoever queued a commit hears when it is there to be read, before a flush comes back.
+static void test_async_tells(void **state)
+{
+    pons_store s = *(pons_store *)*state;
+    pons_lease lease = hold(s, "t1");
+    hearer h = {.s = s};
+    pons_event_row e = {.ns = "", .ts_ms = 1, .type = "said", .payload = {"{}", 2}};
+    pons_commit c = {
+        .lease = &lease, .events = &e, .n_events = 1, .written = on_written, .user = &h};
+    for (int i = 0; i < 200; i++) {
+        OK(s.ops->commit_async(s.self, &c, &err));
+    }
+    OK(s.ops->flush ? s.ops->flush(s.self, &lease, &err) : s.ops->drain(s.self, &err));
+    assert_int_equal(h.seen, 200);
+    assert_in_range(h.heard, 1, 200);
+    // A commit that waits takes what is queued along.
+    const int before = h.heard;
+    OK(s.ops->commit_async(s.self, &c, &err));
+    OK(commit_one(s, &lease, "", "c1", "", 0, true, "A", &err));
+    OK(s.ops->drain(s.self, &err));
+    assert_int_equal(h.heard, before + 1);
+    assert_int_equal(h.seen, 201);
+    let_go(s, &lease);
+}
+
 // A failure of the pipeline shows once, at the next call, and what was queued behind it is dropped.
 static void test_async_failure(void **state)
 {
@@ -1585,6 +1623,7 @@ int conformance_run(const conformance_backend *b)
         TEST(test_events),
         TEST(test_lease),
         TEST(test_async),
+        TEST(test_async_tells),
         TEST(test_async_failure),
         TEST(test_flush_is_of_one_thread),
         TEST(test_release_drains),

@@ -149,6 +149,11 @@ typedef struct pons_commit {
     size_t n_events;
     const pons_item_write *items; // in this order
     size_t n_items;
+    // Of commit_async, may be NULL: called when it has been written, or was refused, on whatever thread
+    // did that, with no lock held and before a drain or a flush that waits for it returns; of several
+    // with the same user that are written together once.
+    void (*written)(void *user);
+    void *user;
 } pons_commit;
 
 typedef struct pons_thread_info {

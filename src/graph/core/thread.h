@@ -16,6 +16,7 @@ struct pons_thread {
     pons_await_handler *handlers;
     size_t n_handlers;
     pons_event_cb on_event;
+    void (*on_stored)(void *user);
     void *user;
     pons__ns *namespaces;
     pons_buf buf;             // of the checkpoint being packed

@@ -42,7 +42,7 @@ static void put_checkpoints(pons_run *r, commit_parts *p);
 static bool put_out(commit_parts *p, const pons__out *o, const pons__change *extra, const char *ns);
 static bool put_others(const pons__extra *x, commit_parts *p);
 static void parts_fini(commit_parts *p);
-static void committed(pons_run *r, const commit_parts *p);
+static void committed(pons_run *r, const commit_parts *p, bool queued);
 static int commit_memory(pons_run *r, const pons__extra *x);
 
 int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
@@ -99,11 +99,16 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
         .items = p.items,
         .n_items = r->out.n_items,
     };
-    bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC && c.n_events == 0 &&
-                  c.n_effects == 0 && c.n_items == 0 && n_rows == 0;
+    bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC &&
+                  (c.n_events == 0 || r->t->on_stored) && c.n_effects == 0 && c.n_items == 0 &&
+                  n_rows == 0;
+    if (queued && c.n_events > 0) {
+        c.written = r->t->on_stored;
+        c.user = r->t->user;
+    }
     int st = pons__thread_commit(r->t, r->ns, &c, queued, err);
     if (st == PONS_OK) {
-        committed(r, &p);
+        committed(r, &p, queued);
     }
     parts_fini(&p);
     return st;
@@ -242,13 +247,14 @@ static void parts_fini(commit_parts *p)
 
 // ---- afterwards ---------------------------------------------------------------------------------
 
-// Shows what was committed. The events are taken out first: a callback may commit more.
-static void show_events(pons_run *r, const pons_event_row *rows, const char *ns)
+// Shows what was committed. The events are taken out first: a callback may commit more. What is only
+// queued nobody is shown: the store's readers will find it.
+static void show_events(pons_run *r, const pons_event_row *rows, const char *ns, bool there)
 {
     pons__out shown = {.emits = r->out.emits, .n_emits = r->out.n_emits};
     r->out.emits = NULL;
     r->out.n_emits = r->out.cap_emits = 0;
-    for (size_t i = 0; i < shown.n_emits && r->t->on_event; i++) {
+    for (size_t i = 0; i < shown.n_emits && r->t->on_event && there; i++) {
         pons_event ev = {.seq = rows ? rows[i].seq : 0,
                          .thread = r->t->id,
                          .ns = ns,
@@ -261,7 +267,7 @@ static void show_events(pons_run *r, const pons_event_row *rows, const char *ns)
 }
 
 // What has been committed is no longer due. Events are shown last: their callbacks may commit more.
-static void committed(pons_run *r, const commit_parts *p)
+static void committed(pons_run *r, const commit_parts *p, bool queued)
 {
     if (!r->cp_stored) {
         snprintf(r->ns->head_parent, sizeof r->ns->head_parent, "%s", p->cps[p->n_cps - 1].parent);
@@ -276,7 +282,7 @@ static void committed(pons_run *r, const commit_parts *p)
     }
     pons__out_committed(&r->out);
     if (r->out.n_emits > 0) {
-        show_events(r, p->events, r->ns->name);
+        show_events(r, p->events, r->ns->name, !queued);
     }
 }
 
@@ -323,7 +329,7 @@ static int commit_memory(pons_run *r, const pons__extra *x)
     }
     pons__out_committed(&r->out);
     if (r->out.n_emits > 0) {
-        show_events(r, NULL, r->ns->name);
+        show_events(r, NULL, r->ns->name, true);
     }
     return PONS_OK;
 }

@@ -188,7 +188,7 @@ void pons_cx_custom(pons_cx *cx, pons_value *payload)
 
 int pons__stream_message(pons_cx *cx, pons_value *chunk, pons_value *metadata, pons_error *err)
 {
-    return pons__stream_say(cx, PONS_STREAM_MESSAGES, pair_of(cx, chunk, metadata), err);
+    return pons__stream_say(cx, PONS_STREAM_MESSAGES, pair_of(cx, chunk, metadata), false, err);
 }
 
 static pons_value *pair_of(pons_cx *cx, pons_value *chunk, pons_value *metadata)
@@ -202,7 +202,8 @@ static pons_value *pair_of(pons_cx *cx, pons_value *chunk, pons_value *metadata)
 }
 
 // Also in a subgraph whose other events nobody asked for: a node's words are never lost on the way.
-int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, pons_error *err)
+int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, bool may_wait,
+                     pons_error *err)
 {
     cx->moved_ns = 0; // progress
     if (!(pons__run_root(cx->run)->opts.stream & mode) || !wanted(cx)) {
@@ -214,14 +215,14 @@ int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, pons_error
         return pons__too_deep(cx, "says", err);
     }
     put(cx->run, mode, payload);
-    return pons__run_commit(cx->run, &(pons__extra){0}, err);
+    return pons__run_commit(cx->run, &(pons__extra){.may_wait = may_wait}, err);
 }
 
 static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload)
 {
     pons_error e = PONS_ERROR_INIT;
     const bool good = pons_value_fits(payload);
-    const int st = pons__stream_say(cx, mode, payload, &e);
+    const int st = pons__stream_say(cx, mode, payload, true, &e);
     if (st != PONS_OK && !good) {
         pons__cx_fault(cx, st, &e);
     } else if (st != PONS_OK) {

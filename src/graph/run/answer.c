@@ -58,7 +58,7 @@ int pons_run_custom(pons_run *r, const char *await_id, pons_value *payload, pons
         pons_value_unref(payload);
         return not_pending(r, await_id, err);
     }
-    return pons__stream_say(cx, PONS_STREAM_CUSTOM, payload, err);
+    return pons__stream_say(cx, PONS_STREAM_CUSTOM, payload, false, err);
 }
 
 static int not_pending(const pons_run *r, const char *id, pons_error *err)

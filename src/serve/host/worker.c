@@ -46,6 +46,13 @@ static void on_event(void *user, const pons_event *ev)
     pons__watcher_event(c->h->watcher, ev->thread);
 }
 
+// What a run says is queued, and read from the store by who follows it.
+static void on_stored(void *user)
+{
+    const carried *c = user;
+    pons__watcher_event(c->h->watcher, c->job->thread);
+}
+
 static int64_t wall(const carried *c)
 {
     return pons_wall_ms(&c->h->s->o.clock);
@@ -60,6 +67,7 @@ static int open_thread(carried *c, pons_error *err)
                                    .handlers = c->graph->handlers,
                                    .n_handlers = c->graph->n_handlers,
                                    .on_event = on_event,
+                                   .on_stored = on_stored,
                                    .user = c,
                                    .items = &c->h->items.opts};
     int rc = PONS_EBUSY;

@@ -64,6 +64,9 @@ int pons__mem_commit_async(void *self, const pons_commit *c, pons_error *err)
         copy.events = events;
     }
     int rc = pons__mem_commit(self, &copy, err);
+    if (!rc && c->written) {
+        c->written(c->user);
+    }
     free(events);
     return rc;
 }

@@ -3,6 +3,7 @@
 // is asked.
 #include "graph/graph_help.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -343,6 +344,48 @@ static void a_cached_update_says_so(void **state)
     bed_close(&b);
 }
 
+static void on_stored(void *user)
+{
+    atomic_fetch_add((atomic_int *)user, 1);
+}
+
+static void shown_by_callback(void *user, const pons_event *ev)
+{
+    (void)user;
+    assert_true(strncmp(ev->type, "stream.", strlen("stream.")) != 0);
+}
+
+// A host that reads the store: what streams is queued, in order, and all there when the run ends.
+static void a_reader_of_the_store_is_told(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    pons_graph *g = line();
+    const uint32_t modes = PONS_STREAM_UPDATES | PONS_STREAM_CUSTOM;
+    atomic_int told = 0;
+    const pons_thread_options o = {
+        .clock = b.clock, .on_event = shown_by_callback, .on_stored = on_stored, .user = &told};
+    pons_thread *t = NULL;
+    pons_run *r = NULL;
+    assert_ok(pons_thread_open(b.store, "t2", &o, &t, &b.err));
+    assert_ok(pons_run_start(t, g, "", NULL, &(pons_run_options){.stream = modes}, &r, &b.err));
+    assert_ok(pons_run_advance(r, &b.err));
+    assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
+    assert_true(atomic_load(&told) > 0);
+    pons_value *list = NULL;
+    assert_ok(pons_stream_read(b.store, "t2", modes, 0, 0, &list, &b.err));
+    assert_int_equal(json_array_size(list), 3);
+    assert_json(pons_get(json_array_get(list, 0), "payload"), "{'a':{'log':'a'}}");
+    assert_json(pons_get(json_array_get(list, 1), "payload"), "{'progress':0.5}");
+    assert_json(pons_get(json_array_get(list, 2), "payload"), "{'b':{'log':'b'}}");
+    pons_value_unref(list);
+    pons_run_destroy(r);
+    pons_thread_close(t);
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
 static void nothing_asked_nothing_shown(void **state)
 {
     (void)state;
@@ -367,6 +410,7 @@ int main(void)
         cmocka_unit_test(what_was_said_stays_when_the_node_fails),
         cmocka_unit_test(what_an_await_shows_before_its_answer),
         cmocka_unit_test(a_cached_update_says_so),
+        cmocka_unit_test(a_reader_of_the_store_is_told),
         cmocka_unit_test(nothing_asked_nothing_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
