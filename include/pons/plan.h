@@ -276,6 +276,12 @@ enum { PONS_PLAN_TEXT_MAX = 16 << 20 }; // bytes of a text that the reader takes
 int pons_plan_read(const char *text, size_t len, const pons_plan_read_options *o, pons_plan **ret,
                    pons_error *err);
 
+// The one object with this member in what a model answered (a decision's type, a replanner's action), read
+// and repaired as plans are: behind thoughts, in fences and prose, with small damage. What was cut, and two
+// such objects that differ, are refused. *ret is the caller's. PONS_EINVAL.
+int pons_reply_object(const char *text, size_t len, const char *member, pons_value **ret,
+                      pons_error *err);
+
 // ---- execution results --------------------------------------------------------------------------
 
 // A checked copy of `fields`: "success: must be true when status is success".

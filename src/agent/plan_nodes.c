@@ -394,7 +394,7 @@ static int decide(pons_agent *a, pons_cx *cx, const pons_plan *p, pons_value **r
         if (!content) {
             break; // no model to ask
         }
-        if (pons_value_parse(content, strlen(content), &decision, &bad) < 0) {
+        if (pons_reply_object(content, strlen(content), "action", &decision, &bad) < 0) {
             snprintf(complaint, sizeof complaint, "%s", bad.message);
             continue;
         }

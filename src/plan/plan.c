@@ -8,7 +8,8 @@
 //     tape.c         strict JSON as a flat array of nodes; canonical text of a value
 //     read.c         a tape into a plan: types, defaults, paths in errors
 //     write.c        a plan into canonical text
-//     json_repair.c  what a model wrote into JSON, telling every repair
+//     json_repair.c  what a model wrote into JSON, telling every repair; repair_*.c are its parts
+//     reply.c        one object of an answer that is no plan, by the same reader
 //     unwrap.c       tool calls, wrappers and lists into the one shape of a plan
 //     run.c          the engine that runs a plan step by step
 //     words.c        what a step asks, says, looks for, and how its result is told

@@ -249,6 +249,11 @@ static void the_replanner_goes_on_or_ends_it(void **state)
         {"'{\"action\": \"continue\", \"reason\": \"the rest stands\"}'", 2, 0, "three"},
         {"'{\"action\": \"finish\", \"reason\": \"hopeless\"}'", 0, 2, "two"},
         {"'no JSON'\n- content: '{\"action\": \"dance\", \"reason\": \"\"}'", 2, 0, "three"},
+        {"\"It can't be done.\\n```json\\n{action: 'finish', 'reason': 'hopeless',}\\n```\"", 0, 2,
+         "two"},
+        {"\"<think>{'action': 'finish'\"\n- content: '{\"action\": \"continue\", \"reason\": "
+         "\"\"}'",
+         2, 0, "three"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bench b = {0};

@@ -96,6 +96,8 @@ static void a_bad_answer_goes_back_once(void **state)
         {"{'decision':{'type':'PANIC','reason':'oh'}}", "/type"},
         {"{'decision':{'type':'CONTINUE'}}", "reason"},
         {"{'content':'{\\'type\\':\\'CONTINUE\\',\\'reason\\':\\'cut'}", "not one JSON object"},
+        {"{'content':'<think>Perhaps {\\'type\\':\\'FINISH\\',\\'reason\\':\\'x\\'}, or'}",
+         "a thought without end"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char script[1024];
@@ -125,6 +127,33 @@ static void a_bad_answer_goes_back_once(void **state)
         bench_await(&twice, "task.done", "status", "succeeded", 10.0);
         assert_int_equal(bench_starts(&twice, "navigate_to_pose"), 1);
         bench_close(&twice);
+    }
+}
+
+// Small damage is repaired as a plan's is, and the model is not asked again.
+static void a_damaged_answer_is_read(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "I go.\\n```json\\n{\\'type\\': \\'CONTINUE\\', \\'reason\\': \\'so\\',}\\n```",
+        "{type: \\'CONTINUE\\', reason: \\'so\\' // why\\n}",
+        "<think>{\\'type\\': \\'ABORT\\'</think>{\\'type\\': \\'CONTINUE\\' \\'reason\\': "
+        "\\'so\\'}",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char script[512];
+        bench b;
+        snprintf(script, sizeof script,
+                 "[{'content':'%s'},{'repeat':true,'decision':{'type':'FINISH','reason':'x'}}]",
+                 rows[i]);
+        begin(&b, script);
+        bench_goal_text(&b, "去厨房");
+        const pons_value *d = bench_await(&b, "decision", NULL, NULL, SOON);
+        const char *type = pons_get_str(pons_get(d, "decision"), "type", "");
+        if (strcmp(type, "CONTINUE") != 0) { // not the one that the second answer would be
+            fail_msg("row %zu: “%s” %s", i, type, pons_get_str(d, "fallback", ""));
+        }
+        bench_close(&b);
     }
 }
 
@@ -448,6 +477,7 @@ int main(void)
         cmocka_unit_test(finish_is_held_against_the_world),
         cmocka_unit_test(what_ends_a_task_starts_nothing),
         cmocka_unit_test(a_bad_answer_goes_back_once),
+        cmocka_unit_test(a_damaged_answer_is_read),
         cmocka_unit_test(a_lost_model_is_tried_again_later),
         cmocka_unit_test(a_lost_model_is_tried_again_by_a_clock_that_went_back),
         cmocka_unit_test(tokens_are_shown_as_they_come),

@@ -7,7 +7,8 @@
 // than a decision may have.
 //
 // What models put around their JSON is taken off: a thought in <think>…</think>, a fence of ```, a
-// sentence before and after. What is left is one JSON object, or it is refused.
+// sentence before and after. What is left is one JSON object, if need be repaired as a plan's is
+// (pons_reply_object), or it is refused.
 #include "brain/ask/answer.h"
 
 #include "brain/goals/means.h"
@@ -48,10 +49,16 @@ static size_t object_end(const char *text, size_t from)
 // there is none, and err has what is wrong with the first.
 static int find_object(const char *content, pons_value **ret, pons_error *err)
 {
-    static const char thought_end[] = "</think>";
+    static const char thought[] = "<think>", thought_end[] = "</think>";
     const char *text = content;
     for (const char *at; (at = strstr(text, thought_end));) {
         text = at + sizeof thought_end - 1;
+    }
+    const char *begins = text + strspn(text, " \t\r\n");
+    if (strncmp(begins, thought, sizeof thought - 1) ==
+        0) { // what was only considered is no answer
+        return pons_error_set(err, PONS_EINVAL, "brain",
+                              "not one JSON object: a thought without end");
     }
     bool told = false;
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
@@ -90,7 +97,11 @@ int pons__decision_parse(pons_brain *b, const pons__task *task, const char *cont
         return pons_error_set(err, PONS_EINVAL, "brain", "an answer of %zu bytes; at most %d", n,
                               DECISION_MAX);
     }
+    pons_error damage = PONS_ERROR_INIT;
     int rc = find_object(content, &decision, err);
+    if (rc < 0 && pons_reply_object(content, n, "type", &decision, &damage) >= 0) {
+        rc = PONS_OK;
+    }
     rc = rc < 0 ? rc : pons__door_check(b, PONS_DOOR_DECISION, decision, err);
     rc = rc < 0 ? rc : check_ops(b, pons_get(decision, "ops"), err);
     rc = rc < 0 ? rc
