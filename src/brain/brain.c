@@ -25,6 +25,7 @@
 #include "brain/documents.h"
 #include "brain/done.h"
 #include "brain/graphs.h"
+#include "brain/letter.h"
 #include "brain/model.h"
 #include "brain/questions.h"
 #include "brain/self.h"
@@ -89,7 +90,8 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     }
     rc = rc < 0 ? rc : take(b, err);
     if (rc >= 0 && opts->resumed) {
-        pons_autovalue word = pons_object("word", json_string("resume"), NULL);
+        const pons__said said = {.text = "", .word = "resume", .by = ""};
+        pons_autovalue word = pons__record_write(&pons__said_record, &said);
         rc = pons_inbox_post(opts->store, opts->thread, PONS_NS_KERNEL, "control", word, err);
     }
     if (rc < 0) {
@@ -215,10 +217,14 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
             return pons_error_set(err, PONS_EINVAL, "brain", "goal %zu is not valid UTF-8", i + 1);
         }
     }
-    pons_autovalue value =
-        pons_object("goals", pons_value_ref(list), "priority",
-                    b->opts.priority ? json_string(b->opts.priority) : NULL, "deadline_ms",
-                    b->opts.deadline_ms > 0 ? json_integer(b->opts.deadline_ms) : NULL, NULL);
+    pons_autovalue priority = b->opts.priority ? json_string(b->opts.priority) : NULL;
+    const pons__said said = {.text = "",
+                             .word = "",
+                             .by = "",
+                             .goals = list,
+                             .priority = priority,
+                             .deadline_ms = b->opts.deadline_ms > 0 ? b->opts.deadline_ms : 0};
+    pons_autovalue value = pons__record_write(&pons__said_record, &said);
     pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
     // One commit: a thread with goals always says how they were started, for a resume.
     const int rc = pons_thread_post(
@@ -241,7 +247,9 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue run = pons_object("goals", json_array(), "plan", pons_value_ref(value), NULL);
+    pons_autovalue none = json_array();
+    const pons__said said = {.text = "", .word = "", .by = "", .goals = none, .plan = value};
+    pons_autovalue run = pons__record_write(&pons__said_record, &said);
     pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
     pons_value *goal = json_array();
     json_array_append_new(goal, json_string(plan->goal));
@@ -257,18 +265,27 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
     return rc;
 }
 
+static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, pons_error *err)
+{
+    const pons__said said = {.text = text, .word = "", .by = ""};
+    pons_autovalue words = json_string(text);
+    if (!words) {
+        return pons_error_set(err, PONS_EINVAL, "brain", "these words are not valid UTF-8");
+    }
+    pons_autovalue value = pons__record_write(&pons__said_record, &said);
+    b->tick_now = true;
+    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, pons__letter_words[kind],
+                           value, err);
+}
+
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
 {
-    pons_autovalue value = pons_object("text", json_string(text), NULL);
-    b->tick_now = true;
-    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "say", value, err);
+    return post_words(b, PONS_LETTER_SAY, text, err);
 }
 
 int pons_brain_wish(pons_brain *b, const char *text, pons_error *err)
 {
-    pons_autovalue value = pons_object("text", json_string(text), NULL);
-    b->tick_now = true;
-    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "wish", value, err);
+    return post_words(b, PONS_LETTER_WISH, text, err);
 }
 
 int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)

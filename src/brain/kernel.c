@@ -25,6 +25,7 @@
 //         ^                   |                    |
 //         +----task_result----+--------------------+
 #include "brain/graphs.h"
+#include "brain/letter.h"
 #include "brain/questions.h"
 #include "brain/queue.h"
 #include "brain/self.h"
@@ -115,15 +116,10 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     json_t *msg;
     json_array_foreach(inbox, i, msg)
     {
-        const char *kind = pons_get_str(msg, "kind", "");
-        const pons_value *value = pons_get(msg, "value"), *goals = pons_get(value, "goals");
-        const size_t n = strcmp(kind, "run") == 0 ? json_array_size(goals) : 0;
-        if (n > 0) {
-            said = json_string_value(json_array_get(goals, n - 1));
-        } else if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0 ||
-                   strcmp(kind, "wish") == 0) {
-            said = pons_get_str(value, "text", "");
-        }
+        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        const char *words = pons__letter_says(l);
+        said = words ? words : said;
+        pons__record_free(&pons__letter_record, l);
     }
     if (!h->user_interrupt) {
         h->user_interrupt = pons__record_new(&pons__interrupt_record);

@@ -21,6 +21,7 @@
 // as the task waits for its turn. The brain's loop thread, and whoever reads a store.
 #include "brain/questions.h"
 
+#include "brain/letter.h"
 #include "brain/self.h"
 #include "pons/memory.h"
 
@@ -157,16 +158,15 @@ const char *pons__question_asking(pons_brain *b)
 
 bool pons__under_way(pons_brain *b)
 {
-    size_t i;
-    json_t *r;
-    json_array_foreach(pons_get(pons_run_get(b->react_run, "skills"), "running"), i, r)
-    {
-        const pons__body_goal *g = pons__port_goal(&b->port, pons_get_str(r, "goal_id", ""));
-        if (g && !g->result) {
-            return true;
-        }
+    bool any = false;
+    pons__skills *s = pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
+    for (size_t i = 0; i < s->running.n; i++) {
+        const pons__running *r = s->running.at[i];
+        const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
+        any = any || (g && !g->result);
     }
-    return false;
+    pons__record_free(&pons__skills_record, s);
+    return any;
 }
 
 void pons__questions_close(pons_brain *b, pons_cx *cx, pons__task *task, const char *why)
@@ -199,14 +199,14 @@ static const struct pons__open_one *meant(const pons__open *list, const char *qu
 }
 
 static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, const char *question,
-                 const pons_value *answer)
+                 const pons__reply *reply, const pons_value *answer)
 {
-    const int64_t at_ms = pons_get_int(answer, "at_ms", pons_cx_wall_ms(cx));
+    const int64_t at_ms = reply->at_ms ? reply->at_ms : pons_cx_wall_ms(cx);
     pons__answer *a = pons__record_new(&pons__answer_record);
     pons__set_text(&a->question, question);
-    pons__set_text(&a->action, pons_get_str(answer, "action", "reject"));
-    pons__set_text(&a->reason, pons_get_str(answer, "reason", ""));
-    pons__set_text(&a->by, pons_get_str(answer, "by", "a person"));
+    pons__set_text(&a->action, reply->action);
+    pons__set_text(&a->reason, reply->reason);
+    pons__set_text(&a->by, reply->by);
     a->at_ms = at_ms;
     pons_autovalue bound = pons__with(answer, "id", json_string(question));
     pons__json(&a->said, pons__with(bound, "at_ms", json_integer(at_ms)));
@@ -226,9 +226,10 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
 {
     pons_error none = PONS_ERROR_INIT;
     PONS__AUTO_OPEN list = pons__questions_open(b);
-    const struct pons__open_one *one = meant(&list, pons_get_str(answer, "id", NULL));
-    const char *question = pons_get_str(answer, "id", one ? one->id : "");
-    const char *action = pons_get_str(answer, "action", "reject");
+    pons__reply *reply = pons__reply_read(answer);
+    const struct pons__open_one *one = meant(&list, reply->id);
+    const char *question = reply->id ? reply->id : one ? one->id : "";
+    const char *action = reply->action;
     const pons__answer *first = pons__answer_find(b->hci, question);
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
@@ -239,20 +240,21 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
         verdict = "overrides";
     }
     pons__heard *heard = pons__record_new(&pons__heard_record);
-    pons__set_text(&heard->nonce, pons_get_str(answer, "nonce", ""));
+    pons__set_text(&heard->nonce, reply->nonce);
     pons__set_text(&heard->question, question);
     pons__set_text(&heard->verdict, verdict);
     keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
     b->hci->changed = true;
     if (strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0) {
-        bind(b, cx, one, question, answer);
-        return;
+        bind(b, cx, one, question, reply, answer);
+    } else {
+        pons_cx_emit(
+            cx, "approval.late",
+            pons__event(b, pons_object("id", json_string(question), "action", json_string(action),
+                                       "verdict", json_string(verdict), "first",
+                                       pons__record_write(&pons__answer_record, first), NULL)));
     }
-    pons_cx_emit(
-        cx, "approval.late",
-        pons__event(b, pons_object("id", json_string(question), "action", json_string(action),
-                                   "verdict", json_string(verdict), "first",
-                                   pons__record_write(&pons__answer_record, first), NULL)));
+    pons__record_free(&pons__reply_record, reply);
 }
 
 // Whether what this question's answer approved has left the brain, or is no matter any more.
@@ -305,16 +307,33 @@ typedef struct letters {
     pons_value *list; // answers to the question, in the order of the inbox
 } letters;
 
+static void add_answer(letters *l, const pons_value *value)
+{
+    pons__reply *reply = pons__reply_read(value);
+    if (strcmp(reply->id ? reply->id : "", l->question) == 0) {
+        json_array_append(l->list, (json_t *)value);
+    }
+    pons__record_free(&pons__reply_record, reply);
+}
+
 static int read_letter(void *user, const pons_inbox_row *row)
 {
-    letters *l = user;
     pons_autovalue value = NULL;
-    if (strcmp(row->kind, "answer") == 0 &&
-        pons_value_parse(row->value.data, row->value.len, &value, NULL) >= 0 &&
-        strcmp(pons_get_str(value, "id", ""), l->question) == 0) {
-        json_array_append(l->list, value);
+    if (strcmp(row->kind, pons__letter_words[PONS_LETTER_ANSWER]) == 0 &&
+        pons_value_parse(row->value.data, row->value.len, &value, NULL) >= 0) {
+        add_answer(user, value);
     }
     return 0;
+}
+
+// Whether the message of this nonce takes back what the first one said.
+static bool takes_back(const pons_value *own, const pons__reply *first)
+{
+    pons__reply *reply = pons__reply_read(own);
+    const bool back =
+        own && strcmp(reply->action, "reject") == 0 && strcmp(first->action, "reject") != 0;
+    pons__record_free(&pons__reply_record, reply);
+    return back;
 }
 
 // The inbox is read before the state: what is not in the one any more is in the other.
@@ -344,15 +363,16 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     }
     const bool heard = verdict;
     pons_autovalue all = json_array(); // taken by a tick that was cut short, then what waits
+    letters earlier = {.question = question, .list = all};
     size_t i;
     json_t *msg;
     json_array_foreach(hci->pending, i, msg)
     {
-        const pons_value *value = pons_get(msg, "value");
-        if (strcmp(pons_get_str(msg, "kind", ""), "answer") == 0 &&
-            strcmp(pons_get_str(value, "id", ""), question) == 0) {
-            json_array_append(all, (json_t *)value);
+        pons__letter *taken = pons__record_read(&pons__letter_record, msg);
+        if (taken->kind == PONS_LETTER_ANSWER) {
+            add_answer(&earlier, taken->value);
         }
+        pons__record_free(&pons__letter_record, taken);
     }
     json_array_extend(all, waiting);
     const pons_value *own = pons__find(all, "nonce", nonce);
@@ -360,16 +380,16 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
         first = json_incref(json_array_get(all, 0));
     }
     if (!verdict) {
-        const bool mine = strcmp(pons_get_str(first, "nonce", ""), nonce) == 0;
-        const bool takes_back = strcmp(pons_get_str(own, "action", ""), "reject") == 0 &&
-                                strcmp(pons_get_str(first, "action", ""), "reject") != 0;
+        pons__reply *was = pons__reply_read(first);
+        const bool mine = strcmp(was->nonce, nonce) == 0, back = takes_back(own, was);
         pons__tasks *tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
         verdict = mine ? "bound"
-                  : takes_back && !started(store, thread, tasks, pons_get(inner, "react"),
-                                           pons_get(inner, "skills"), question, &none)
+                  : back && !started(store, thread, tasks, pons_get(inner, "react"),
+                                     pons_get(inner, "skills"), question, &none)
                       ? "overrides"
                       : "late";
         pons__record_free(&pons__tasks_record, tasks);
+        pons__record_free(&pons__reply_record, was);
     }
     *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(heard), "first",
                        first ? pons_value_ref(first) : json_null(), NULL);

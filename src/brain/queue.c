@@ -17,6 +17,7 @@
 // decision maker asked for and the priorities allow (tasks.c).
 #include "brain/queue.h"
 
+#include "brain/letter.h"
 #include "brain/questions.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
@@ -34,11 +35,11 @@ typedef struct saying { // what a message says of the tasks that it makes
     pons_brain *b;
     pons_cx *cx;
     pons__tasks *t;
-    const pons_value *msg;
+    const pons__said *said; // NULL: nobody says it
 } saying;
 
 static void hear(saying *s, const pons_value *pending, bool results);
-static void handle_message(saying *s, const char *kind);
+static void handle_letter(saying *s, const pons__letter *l);
 static bool answers_question(saying *s, const char *text, const char *control);
 static int come_back(saying *s, pons_value **parsed, pons_error *err);
 static void refuse_late(saying *s);
@@ -46,7 +47,7 @@ static void take_back(saying *s);
 static void handle_words(saying *s, const char *text, bool person);
 static void handle_control(saying *s, const char *word);
 static void handle_run(saying *s);
-static void handle_result(saying *s);
+static void handle_result(saying *s, const pons_value *value);
 static void cancel_tasks(saying *s, const char *only);
 static void raise_task(saying *s, const char *id);
 static int64_t priority_of(const saying *s, int64_t usual);
@@ -73,7 +74,6 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         hear(&s, pending, true);
         hear(&s, pending, false);
     }
-    s.msg = NULL;
     refuse_late(&s);
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
@@ -92,32 +92,47 @@ static void hear(saying *s, const pons_value *pending, bool results)
     json_t *msg;
     json_array_foreach(pending, i, msg)
     {
-        const char *kind = pons_get_str(msg, "kind", "");
-        if ((strcmp(kind, "task_result") == 0) == results) {
-            s->msg = pons_get(msg, "value");
-            handle_message(s, kind);
+        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        if ((l->kind == PONS_LETTER_RESULT) == results) {
+            handle_letter(s, l);
         }
+        pons__record_free(&pons__letter_record, l);
     }
 }
 
-static void handle_message(saying *s, const char *kind)
+static void handle_letter(saying *s, const pons__letter *l)
 {
-    if (strcmp(kind, "say") == 0 || strcmp(kind, "goal") == 0) {
-        handle_words(s, pons_get_str(s->msg, "text", ""), true);
-    } else if (strcmp(kind, "wish") == 0) {
-        handle_words(s, pons_get_str(s->msg, "text", ""), false);
-    } else if (strcmp(kind, "control") == 0) {
-        handle_control(s, pons_get_str(s->msg, "word", ""));
-    } else if (strcmp(kind, "stopped") == 0) {
-        pons__stopped_hear(s->t, pons_get_int(s->msg, "activation", 0),
-                           pons_get_str(s->msg, "reason", "stop"));
-    } else if (strcmp(kind, "run") == 0) {
-        handle_run(s);
-    } else if (strcmp(kind, "answer") == 0) {
-        pons__answer_hear(s->b, s->cx, s->msg);
-    } else if (strcmp(kind, "task_result") == 0) {
-        handle_result(s);
+    pons__said *said = pons__said_read(l->value);
+    s->said = said;
+    switch ((pons__letter_kind)l->kind) {
+    case PONS_LETTER_SAY:
+    case PONS_LETTER_GOAL:
+    case PONS_LETTER_WISH:
+        handle_words(s, said->text, l->kind != PONS_LETTER_WISH);
+        break;
+    case PONS_LETTER_CONTROL:
+        handle_control(s, said->word);
+        break;
+    case PONS_LETTER_STOPPED: {
+        pons__stopping *stop = pons__stopping_read(l->value);
+        pons__stopped_hear(s->t, stop->activation, stop->reason);
+        pons__record_free(&pons__stopping_record, stop);
+        break;
     }
+    case PONS_LETTER_RUN:
+        handle_run(s);
+        break;
+    case PONS_LETTER_ANSWER:
+        pons__answer_hear(s->b, s->cx, l->value);
+        break;
+    case PONS_LETTER_RESULT:
+        handle_result(s, l->value);
+        break;
+    case PONS_LETTER_OTHER:
+        break;
+    }
+    pons__record_free(&pons__said_record, said);
+    s->said = NULL;
 }
 
 // ---- words --------------------------------------------------------------------------------------
@@ -225,10 +240,9 @@ static bool answers_question(saying *s, const char *text, const char *control)
     if (!q) {
         return false;
     }
-    pons_autovalue said =
-        pons_object("id", json_string(q->id), "action", json_string("approve"), "answer",
-                    json_string(option ? option : text), "reason", json_string(""), "by",
-                    json_string(pons_get_str(s->msg, "by", "a person")), NULL);
+    pons_autovalue said = pons_object("id", json_string(q->id), "action", json_string("approve"),
+                                      "answer", json_string(option ? option : text), "reason",
+                                      json_string(""), "by", json_string(s->said->by), NULL);
     pons__answer_hear(s->b, s->cx, said);
     return true;
 }
@@ -272,24 +286,23 @@ static void handle_control(saying *s, const char *word)
         t->changed = true;
     }
     if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
-        const char *why =
-            pons__stopped_release(s->b, s->cx, t, pons_get_bool(s->msg, "seen_free", false));
+        const char *why = pons__stopped_release(s->b, s->cx, t, s->said->seen_free);
         if (why) {
             ignored(s, word, why);
         }
     } else if (strcmp(word, "stop") == 0) {
         pons__stopped_say(s->b, t, "a person said stop");
     } else if (strcmp(word, "cancel") == 0) {
-        cancel_tasks(s, pons_get_str(s->msg, "task", NULL));
+        cancel_tasks(s, s->said->task);
     } else if (strcmp(word, "raise") == 0) {
-        raise_task(s, pons_get_str(s->msg, "task", ""));
+        raise_task(s, s->said->task ? s->said->task : "");
     } else if (strcmp(word, "reset") == 0) {
         pons__stopped_reset(s->b, t);
     } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
         const bool yes = strcmp(word, "yes") == 0;
-        pons_autovalue said = pons_object(
-            "action", json_string(yes ? "approve" : "reject"), "reason", json_string(word), "by",
-            json_string(pons_get_str(s->msg, "by", "a person")), NULL);
+        pons_autovalue said =
+            pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
+                        json_string(word), "by", json_string(s->said->by), NULL);
         pons__answer_hear(s->b, s->cx, said);
     }
 }
@@ -354,11 +367,11 @@ static void handle_run(saying *s)
     t->changed = true;
     size_t i;
     json_t *goal;
-    json_array_foreach(pons_get(s->msg, "goals"), i, goal)
+    json_array_foreach(s->said->goals, i, goal)
     {
         handle_words(s, json_is_string(goal) ? json_string_value(goal) : "", true);
     }
-    const pons_value *plan = pons_get(s->msg, "plan");
+    const pons_value *plan = s->said->plan;
     if (plan) { // a task of its own: its goal is what the task says
         push_task(s, pons_get_str(plan, "goal", ""), NULL, plan, "user", s->b->rules.priority_user);
         const pons__task *task =
@@ -418,10 +431,10 @@ static void switch_task(saying *s, const pons__outcome *o)
     pons__set_text(&t->active_task_id, ""); // the choice is made anew, and the switch decides it
 }
 
-static void handle_result(saying *s)
+static void handle_result(saying *s, const pons_value *value)
 {
     pons__tasks *t = s->t;
-    pons__outcome *o = pons__record_read(&pons__outcome_record, s->msg);
+    pons__outcome *o = pons__record_read(&pons__outcome_record, value);
     if (o->activation != t->react->activation) { // of an activation that was given up
         pons__record_free(&pons__outcome_record, o);
         return;
@@ -436,7 +449,7 @@ static void handle_result(saying *s)
     pons__task *task = pons__queue_find(t, o->task_id);
     const bool switched = strcmp(o->status, "switched") == 0;
     if (task && (switched || strcmp(o->status, "preempted") == 0)) {
-        if (pons_get(s->msg, "goals") && !json_is_null(pons_get(s->msg, "goals"))) {
+        if (pons__outcome_tells(value)) {
             keep_reached(s, task, o);
         }
         if (switched && strcmp(t->active_task_id, task->id) == 0) {
@@ -478,7 +491,7 @@ static bool said_again(saying *s, const pons__task *task)
 static int64_t priority_of(const saying *s, int64_t usual)
 {
     const pons__rules_kernel *rules = &s->b->rules;
-    const pons_value *said = pons_get(s->msg, "priority");
+    const pons_value *said = s->said ? s->said->priority : NULL;
     const char *word = json_is_string(said) ? json_string_value(said) : "";
     char *end = NULL;
     const long long number = strtoll(word, &end, 10);
@@ -503,7 +516,7 @@ static void push_task(saying *s, const char *text, const pons_value *goals, cons
     if (task->priority <= s->b->rules.priority_background && strcmp(source, "user") == 0) {
         pons__set_text(&task->source, "background");
     }
-    task->deadline_ms = pons_get_int(s->msg, "deadline_ms", 0);
+    task->deadline_ms = s->said ? s->said->deadline_ms : 0;
     pons__json(&task->resources, json_pack("[s]", "base"));
     task->preemptible = true;
     task->created_ms = pons_cx_wall_ms(s->cx);

@@ -121,8 +121,8 @@ int pons__record_check(const pons__record *r, const pons_value *v, pons_error *e
 
 int pons__record_describe(const pons__record *r, pons_buf *out)
 {
-    static const char *const kinds[] = {"text",    "word",  "integer", "number",
-                                        "boolean", "value", "record",  "list"};
+    static const char *const kinds[] = {"text",    "text",  "word",   "integer", "number",
+                                        "boolean", "value", "record", "list"};
     int rc = pons_buf_printf(out, "| `%s` | kind | meaning |\n|---|---|---|\n", r->name);
     for (size_t i = 0; rc >= 0 && i < r->n; i++) {
         const pons__field *f = &r->fields[i];
@@ -165,6 +165,7 @@ static bool of_kind(const pons__field *f, const pons_value *v)
 {
     switch (f->kind) {
     case PONS_KIND_TEXT:
+    case PONS_KIND_NAME:
         return json_is_string(v);
     case PONS_KIND_WORD:
         return json_is_string(v) && pons__word_find(f->words, json_string_value(v), -1) >= 0;
@@ -182,10 +183,18 @@ static bool of_kind(const pons__field *f, const pons_value *v)
     }
 }
 
+// What no integer can hold becomes the next that one can.
+static int64_t whole(double v)
+{
+    const double most = 9007199254740992.0; // 2^53
+    return (int64_t)(v > most ? most : v < -most ? -most : v);
+}
+
 static void read_field(const pons__field *f, const pons_value *v, void *s)
 {
     switch (f->kind) {
     case PONS_KIND_TEXT:
+    case PONS_KIND_NAME:
         pons__set_text(AT(const char *, s, f), json_string_value(v));
         break;
     case PONS_KIND_WORD:
@@ -193,7 +202,7 @@ static void read_field(const pons__field *f, const pons_value *v, void *s)
         break;
     case PONS_KIND_INT:
         *AT(int64_t, s, f) =
-            json_is_integer(v) ? json_integer_value(v) : (int64_t)json_number_value(v);
+            json_is_integer(v) ? json_integer_value(v) : whole(json_number_value(v));
         break;
     case PONS_KIND_NUM:
         *AT(double, s, f) = json_number_value(v);
@@ -218,6 +227,8 @@ static pons_value *write_field(const pons__field *f, const void *s)
     switch (f->kind) {
     case PONS_KIND_TEXT:
         return json_string_nocheck(SEEN(char *, s, f));
+    case PONS_KIND_NAME:
+        return SEEN(char *, s, f) ? json_string_nocheck(SEEN(char *, s, f)) : json_null();
     case PONS_KIND_WORD:
         return json_string_nocheck(f->words[SEEN(int, s, f)]);
     case PONS_KIND_INT:
@@ -263,6 +274,10 @@ static void clear_field(const pons__field *f, void *s)
     switch (f->kind) {
     case PONS_KIND_TEXT:
         pons__set_text(AT(const char *, s, f), NULL);
+        break;
+    case PONS_KIND_NAME:
+        pons__set_text(AT(const char *, s, f), NULL);
+        *AT(const char *, s, f) = NULL;
         break;
     case PONS_KIND_JSON:
         pons__json(AT(const pons_value *, s, f), NULL);

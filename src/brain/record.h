@@ -11,6 +11,7 @@
 
 typedef enum pons__kind {
     PONS_KIND_TEXT,   // const char *, see pons__set_text
+    PONS_KIND_NAME,   // the same, and NULL: lacking, which is not the same as empty
     PONS_KIND_WORD,   // int: the place in .words, which ends with NULL
     PONS_KIND_INT,    // int64_t
     PONS_KIND_NUM,    // double

@@ -4,6 +4,9 @@
 // says what there is. A new member is a line here and a member there. Any thread.
 #include "brain/state.h"
 
+#include "brain/letter.h"
+#include "brain/record_table.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,22 +24,6 @@ const char *const pons__interrupt_words[] = {"NONE", "PAUSE", "STOP", "NEW_GOAL"
 const char *const pons__inner_words[] = {"idle", "active", "stopping", NULL};
 
 // clang-format off
-#define NEVER PONS_LACKS_NEVER
-#define NUL   PONS_LACKS_NULL
-#define KEY   PONS_LACKS_KEY
-#define TEXT   PONS_KIND_TEXT
-#define WORD   PONS_KIND_WORD
-#define INT    PONS_KIND_INT
-#define NUM    PONS_KIND_NUM
-#define BOOL   PONS_KIND_BOOL
-#define JSON   PONS_KIND_JSON
-#define RECORD PONS_KIND_RECORD
-#define LIST   PONS_KIND_LIST
-#define TABLE(noun, words)                                                                          \
-    const pons__record pons__##noun##_record = {                                                    \
-        .name = #noun, .means = (words), .size = sizeof(struct pons__##noun),                       \
-        .fields = noun##_fields, .n = sizeof noun##_fields / sizeof noun##_fields[0]}
-
 static const pons__field goal_fields[] = {
     {"intent",  TEXT,   NEVER, offsetof(pons__goal, intent), .means = "`go_to`, `bring`, … (docs/intents.md), or `do`: a skill by its name"},
     {"text",    TEXT,   KEY,   offsetof(pons__goal, text), .means = "as it was said"},
@@ -488,6 +475,10 @@ const pons__record *const pons__state_records[] = {
     &pons__result_record,
     &pons__activate_record,
     &pons__outcome_record,
+    &pons__letter_record,
+    &pons__said_record,
+    &pons__reply_record,
+    &pons__stopping_record,
     NULL};
 // clang-format on
 

@@ -4,6 +4,7 @@
 #include "brain/status.h"
 
 #include "brain/ladder.h"
+#include "brain/letter.h"
 #include "brain/self.h"
 #include "brain/task_plan.h"
 
@@ -84,12 +85,22 @@ static int read_words(void *user, const pons_inbox_row *row)
     if (pons_value_read(row->value.data, row->value.len, &value, NULL) < 0) {
         return 0;
     }
-    if ((strcmp(row->kind, "say") == 0 || strcmp(row->kind, "wish") == 0) &&
-        json_is_string(pons_get(value, "text"))) {
-        json_array_append(user, (json_t *)pons_get(value, "text"));
-    } else if (strcmp(row->kind, "run") == 0 && json_is_array(pons_get(value, "goals"))) {
-        json_array_extend(user, (json_t *)pons_get(value, "goals"));
+    pons__said *said = pons__said_read(value);
+    switch (pons__word_find(pons__letter_words, row->kind, PONS_LETTER_OTHER)) {
+    case PONS_LETTER_SAY:
+    case PONS_LETTER_GOAL:
+    case PONS_LETTER_WISH:
+        if (*said->text) {
+            json_array_append_new(user, json_string(said->text));
+        }
+        break;
+    case PONS_LETTER_RUN:
+        json_array_extend(user, (json_t *)said->goals);
+        break;
+    default:
+        break;
     }
+    pons__record_free(&pons__said_record, said);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 // test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
 // stored is understood, and docs/brain.md has the tables as they are.
-#include "brain/state.h"
+#include "brain/letter.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -82,6 +82,27 @@ static void what_is_of_another_kind_is_named(void **state)
     }
 }
 
+// A name that is lacking is not one that is empty: "cancel" alone ends all tasks, with task "" none. And a number that
+// no integer holds is no undefined one.
+static void what_is_lacking_is_not_what_is_empty(void **state)
+{
+    (void)state;
+    pons_autovalue none = parsed("{\"word\":\"cancel\",\"task\":7}");
+    pons_autovalue empty = parsed("{\"word\":\"cancel\",\"task\":\"\",\"deadline_ms\":1e300}");
+    pons__said *a = pons__said_read(none), *b = pons__said_read(empty);
+    assert_null(a->task);
+    assert_string_equal(b->task, "");
+    assert_int_equal(b->deadline_ms, 9007199254740992);
+    pons_autovalue back = pons__record_write(&pons__said_record, b);
+    assert_string_equal(pons_get_str(back, "task", "?"), "");
+    pons__record_free(&pons__said_record, a);
+    pons__record_free(&pons__said_record, b);
+    pons__reply *reply = pons__reply_read(none);
+    assert_null(reply->id);
+    assert_string_equal(reply->action, "reject");
+    pons__record_free(&pons__reply_record, reply);
+}
+
 static void the_document_has_the_tables(void **state)
 {
     (void)state;
@@ -108,6 +129,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(an_earlier_task_is_understood),
         cmocka_unit_test(what_is_of_another_kind_is_named),
+        cmocka_unit_test(what_is_lacking_is_not_what_is_empty),
         cmocka_unit_test(the_document_has_the_tables),
     };
     pons_value_init();

@@ -9,6 +9,7 @@
 #include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
+#include "brain/letter.h"
 #include "brain/task_plan.h"
 
 #include <math.h>
@@ -211,9 +212,9 @@ static bool note_stop(pons__turn *t, const pons__running *running, const char *w
         return false;
     }
     t->b->tick_now = true;
-    pons_cx_post(t->cx, PONS_NS_KERNEL, "stopped",
-                 pons_object("activation", json_integer(t->react->activation), "reason",
-                             json_string(why), NULL));
+    const pons__stopping mail = {.activation = t->react->activation, .reason = why};
+    pons_cx_post(t->cx, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_STOPPED],
+                 pons__record_write(&pons__stopping_record, &mail));
     return true;
 }
 

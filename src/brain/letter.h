@@ -1,0 +1,57 @@
+// letter.h - what the kernel's inbox brings: people, other processes and the inner loop to the kernel (letter.c).
+#ifndef PONS_BRAIN_LETTER_H
+#define PONS_BRAIN_LETTER_H
+
+#include "brain/state.h"
+
+typedef enum pons__letter_kind {
+    PONS_LETTER_OTHER, // of a later program, or nobody's
+    PONS_LETTER_SAY,
+    PONS_LETTER_GOAL,
+    PONS_LETTER_WISH,
+    PONS_LETTER_RUN,
+    PONS_LETTER_CONTROL,
+    PONS_LETTER_ANSWER,
+    PONS_LETTER_STOPPED,
+    PONS_LETTER_RESULT,
+} pons__letter_kind;
+extern const char *const pons__letter_words[];
+
+typedef struct pons__letter {
+    int kind; // pons__letter_kind
+    const pons_value *value;
+} pons__letter;
+extern const pons__record pons__letter_record;
+
+typedef struct pons__said { // of say, goal, wish, run, control
+    const char *text, *word, *by;
+    const char *task; // NULL: none is named
+    const pons_value *goals, *plan, *priority;
+    int64_t deadline_ms;
+    bool seen_free;
+} pons__said;
+extern const pons__record pons__said_record;
+
+typedef struct pons__reply { // of answer; who reads it knows the rest of it (react/approve.c)
+    const char *id;          // of the question; NULL: none is named
+    const char *action, *answer, *reason, *by, *nonce;
+    int64_t at_ms;
+} pons__reply;
+extern const pons__record pons__reply_record;
+
+typedef struct pons__stopping { // of stopped
+    int64_t activation;
+    const char *reason;
+} pons__stopping;
+extern const pons__record pons__stopping_record;
+
+// New: with what it means that a member is lacking. An answer without an action is a no.
+pons__said *pons__said_read(const pons_value *value);
+pons__reply *pons__reply_read(const pons_value *value);
+pons__stopping *pons__stopping_read(const pons_value *value);
+// Whether a task_result says what the task has reached; an earlier program's did not.
+bool pons__outcome_tells(const pons_value *value);
+// The text that a letter says; of a run its last goal. NULL: none. Borrowed from the letter.
+const char *pons__letter_says(const pons__letter *l);
+
+#endif
