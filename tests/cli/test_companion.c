@@ -151,6 +151,44 @@ static void one_life_in_real_time(void **state)
     bench_close(&b);
 }
 
+// The world view changes while it is lived by: taken up at the next minute, and told. A wrong one, and one
+// that the life in hand does not fit, are told and nothing changes.
+static void a_world_view_that_changes(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "s/^timezone:.*/timezone: nowhere/",
+        "s/^windows:/windowz:/",
+    };
+    bench b;
+    proc p = {0};
+    char command[1200];
+    bench_open(&b);
+    bench_start(&b, &p, NULL,
+                "companion run --days 3 --from 2026-03-02 --seed 1 --speed 1200 --json");
+    bench_await(&p, "decision", NULL, NULL);
+    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+        const bool good = i == sizeof bad / sizeof *bad;
+        snprintf(command, sizeof command,
+                 "mkdir -p '%s/config' && sed '%s' '" PONS_SOURCE_DIR
+                 "/config/world-view.yaml' > '%s/new' && mv '%s/new' '%s/config/world-view.yaml'",
+                 b.workspace, good ? "s/^  *minutes: .*/&/;s/# */# /" : bad[i], b.workspace,
+                 b.workspace, b.workspace);
+        assert_int_equal(system(command), 0);
+        const pons_value *told = bench_await(&p, "view.changed", NULL, NULL);
+        assert_int_equal(pons_get_bool(told, "taken_up", !good), good);
+        if (!good) {
+            assert_non_null(strstr(pons_get_str(told, "reason", ""), "world-view.yaml:"));
+        }
+        bench_await(&p, "tick", NULL, NULL); // it lives on
+    }
+    assert_int_equal(bench_count(&p, "view.changed", NULL, NULL), 3);
+    bench_signal(&p, SIGINT);
+    assert_int_equal(bench_finish(&p), 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void a_model_that_stalls(void **state)
 {
     (void)state;
@@ -234,6 +272,7 @@ int main(void)
         cmocka_unit_test_teardown(sleep_outlives_a_kill, bench_teardown),
         cmocka_unit_test_teardown(messages_at_night, bench_teardown),
         cmocka_unit_test_teardown(one_life_in_real_time, bench_teardown),
+        cmocka_unit_test_teardown(a_world_view_that_changes, bench_teardown),
         cmocka_unit_test_teardown(a_model_that_stalls, bench_teardown),
         cmocka_unit_test_teardown(times_that_are_missing, bench_teardown),
         cmocka_unit_test_teardown(wrong_words, bench_teardown),

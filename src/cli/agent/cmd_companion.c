@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define VIEW "config/world-view.yaml"
+
 enum {
     MS_A_MINUTE = 60000,
     MINUTES_A_DAY = 1440,
@@ -51,6 +53,7 @@ typedef struct living { // one `run`
     pons_clock_manual manual;
     pons_llm llm;
     char day[16];
+    char seen[PATH_MAX + 64]; // the world view's file as it was looked at last
 } living;
 
 static volatile sig_atomic_t stopped;
@@ -60,6 +63,7 @@ static int status(cli *c, const args *a, pons_error *err);
 static int show_log(cli *c, const args *a, pons_error *err);
 static int why(cli *c, const args *a, pons_error *err);
 static int message(cli *c, const args *a, pons_error *err);
+static int open_life(living *l, pons_error *err);
 static void print_event(living *l, const pons_value *ev);
 
 int cmd_companion(cli *c, pons_error *err)
@@ -129,7 +133,7 @@ static const char *clock_of(const char *time)
 static int load_view(const cli *c, const args *a, pons_world_view **ret, pons_error *err)
 {
     char path[PATH_MAX];
-    const int rc = own_file(c, a->view, "config/world-view.yaml", path, err);
+    const int rc = own_file(c, a->view, VIEW, path, err);
     return rc < 0 ? rc : pons_world_view_load(path, ret, err);
 }
 
@@ -253,6 +257,75 @@ static int prepare(living *l, pons_error *err)
     return PONS_OK;
 }
 
+// Which file the world view is, and how it stands: another text when it has changed. "": it is not there.
+static void look_at_view(const living *l, char ret[PATH_MAX + 64])
+{
+    char path[PATH_MAX];
+    struct stat st;
+    pons_error none = PONS_ERROR_INIT;
+    ret[0] = '\0';
+    if (own_file(l->c, l->a->view, VIEW, path, &none) >= 0 && stat(path, &st) == 0) {
+        snprintf(ret, PATH_MAX + 64, "%s %lld %lld.%09ld %lld", path, (long long)st.st_ino,
+                 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (long long)st.st_size);
+    }
+}
+
+static void tell_view(const living *l, const pons_error *why)
+{
+    char line[1024];
+    if (l->c->json) {
+        pons_autovalue ev = pons_object(
+            "type", json_string("view.changed"), "taken_up", json_boolean(!why), "reason",
+            why ? json_string(pons_error_line(why, line, sizeof line)) : NULL, NULL);
+        cli_print_json(ev);
+    } else if (why) {
+        cli_err("pons: the world view has changed and can't be lived by: %s; the old one stays\n",
+                pons_error_line(why, line, sizeof line));
+    } else {
+        cli_err("pons: the world view has changed: lived by from here on\n");
+    }
+}
+
+// A world view that changes while it is lived by is taken up at the next minute: the life is closed and
+// opened again, as a kill there would have it. One that is wrong, or that the life does not fit, is told
+// and the old one stays. A simulation that outruns the clock keeps the one that it began with, so that a
+// seed gives the same days.
+static int take_up(living *l, pons_error *err)
+{
+    char now[PATH_MAX + 64];
+    pons_error why = PONS_ERROR_INIT;
+    pons_world_view *fresh = NULL, *old = l->view;
+    if (l->simulated && l->speed <= 0) {
+        return PONS_OK;
+    }
+    look_at_view(l, now);
+    if (!now[0] || strcmp(now, l->seen) == 0) { // one that is being replaced is there again soon
+        return PONS_OK;
+    }
+    memcpy(l->seen, now, sizeof now);
+    if (load_view(l->c, l->a, &fresh, &why) < 0) {
+        tell_view(l, &why);
+        return PONS_OK;
+    }
+    int rc = pons_companion_flush(l->life, err);
+    if (rc < 0) {
+        pons_world_view_unref(fresh);
+        return rc;
+    }
+    pons_companion_close(l->life);
+    l->life = NULL;
+    l->view = fresh;
+    if (open_life(l, &why) >= 0) {
+        pons_world_view_unref(old);
+        tell_view(l, NULL);
+        return PONS_OK;
+    }
+    pons_world_view_unref(fresh);
+    l->view = old;
+    tell_view(l, &why);
+    return open_life(l, err);
+}
+
 // Sleeps until the minute has come; false when asked to stop.
 static bool await_minute(living *l, int64_t minute, int64_t began_ns, int64_t began_min)
 {
@@ -289,6 +362,9 @@ static int live(living *l, pons_error *err)
             break;
         }
         l->manual.now_ns = minute * MS_A_MINUTE * PONS_NS_PER_MS;
+        if ((rc = take_up(l, err)) < 0) {
+            break;
+        }
         // Minutes that were missed are lived by the routine alone.
         rc = pons_companion_tick(l->life, l->simulated || minute >= minute_now(l), err);
     }
@@ -299,7 +375,7 @@ static int open_life(living *l, pons_error *err)
 {
     const bool scripted = l->a->llm && strncmp(l->a->llm, "script:", strlen("script:")) == 0;
     l->model_clock = l->simulated && scripted ? pons_clock_from_manual(&l->manual) : l->real;
-    int rc = cli_llm(l->a->llm, &l->model_clock, &l->llm, err);
+    int rc = l->llm.ops ? PONS_OK : cli_llm(l->a->llm, &l->model_clock, &l->llm, err);
     if (rc < 0) {
         return rc;
     }
@@ -337,6 +413,7 @@ static void print_end(living *l)
 // Until it is over or a signal came.
 static int live_it(living *l, pons_error *err)
 {
+    look_at_view(l, l->seen);
     int rc = load_view(l->c, l->a, &l->view, err);
     rc = rc < 0 ? rc : load_tree(l->c, l->a, &l->tree, err);
     rc = rc < 0 ? rc : cli_workspace(l->c, true, err);
