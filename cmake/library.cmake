@@ -6,7 +6,7 @@
 # tools/check-symbols compares that list with the headers and with the library.
 
 set(pons_parts base items graph bt arm map link plan store critic policy http llm tools mcp drivers body brain agent
-  companion workspace fleet scenario serve)
+  companion workspace fleet vda5050 scenario serve)
 list(TRANSFORM pons_parts PREPEND pons_ OUTPUT_VARIABLE pons_archives)
 
 list(TRANSFORM pons_archives REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
@@ -47,7 +47,7 @@ pons_pc(pons-bt "-lpons_bt ${whole_base}" "jansson libfyaml libpcre2-8 expat" ""
 pons_pc(pons-arm "-lpons_arm ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "arms: URDF, kinematics, clearance")
 pons_pc(pons-plan "-lpons_plan ${whole_base}" "jansson libfyaml libpcre2-8" "" "the plan protocol")
 # Every header has its library: all of pons, for who builds a brain, a body or an agent of their own.
-pons_pc(pons-all "-lpons_serve -lpons_scenario -lpons_fleet -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_policy \
+pons_pc(pons-all "-lpons_serve -lpons_scenario -lpons_fleet -lpons_vda5050 -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_policy \
 -lpons_tools -lpons_mcp -lpons_http -lpons_graph -lpons_items -lpons_store -lpons_bt -lpons_arm -lpons_map -lpons_critic -lpons_plan -lpons_link ${whole_base}"
   "jansson libfyaml libpcre2-8 sqlite3 zlib expat libpng libseccomp" "" "the whole runtime, as archives")
 

@@ -66,7 +66,7 @@ typedef struct pons_brain_options {
     // For how long a latched stop or a pause may keep everything waiting [host ms]; then the run is
     // over as WAITING. 0: for ever.
     int64_t wait_ms;
-    // Of the tasks that pons_brain_add_goals makes. priority: a number, or user, urgent or background
+    // Of the tasks that pons_brain_add_goals and pons_brain_add_plan make. priority: a number, or user, urgent or background
     // as config/kernel.yaml has them; NULL: as usual. deadline_ms: Unix time; 0: none.
     const char *priority;
     int64_t deadline_ms;
@@ -131,6 +131,10 @@ typedef enum pons_brain_outcome {
 pons_brain_outcome pons_brain_outcome_get(const pons_brain *b); // after run.done was emitted
 // `pons status`, as brain.md shapes it; new reference. Reads memory only.
 pons_value *pons_brain_status(pons_brain *b);
+// What the body has said of itself (hello) and lately (telemetry): messages of the link, borrowed until the
+// next poll, NULL: none yet. How old the latter is [host ms]; -1: no body is linked.
+int64_t pons_brain_body(const pons_brain *b, const pons_value **ret_hello,
+                        const pons_value **ret_telemetry);
 // The same from a store, for a thread that may be running elsewhere, or (NULL) of the body alone;
 // telemetry (a message of the link) may be NULL. PONS_ENOTFOUND for an unknown thread.
 int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,

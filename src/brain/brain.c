@@ -248,7 +248,14 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
         return rc;
     }
     pons_autovalue none = json_array();
-    const pons__said said = {.text = "", .word = "", .by = "", .goals = none, .plan = value};
+    pons_autovalue priority = b->opts.priority ? json_string(b->opts.priority) : NULL;
+    const pons__said said = {.text = "",
+                             .word = "",
+                             .by = "",
+                             .goals = none,
+                             .plan = value,
+                             .priority = priority,
+                             .deadline_ms = b->opts.deadline_ms > 0 ? b->opts.deadline_ms : 0};
     pons_autovalue run = pons__record_write(&pons__said_record, &said);
     pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
     pons_value *goal = json_array();
@@ -276,6 +283,16 @@ static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, p
     b->tick_now = true;
     return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, pons__letter_words[kind],
                            value, err);
+}
+
+int64_t pons_brain_body(const pons_brain *b, const pons_value **ret_hello,
+                        const pons_value **ret_telemetry)
+{
+    *ret_hello = b->port.hello;
+    *ret_telemetry = b->port.telemetry;
+    return b->port.ready && b->port.telemetry
+               ? (pons_now_ns(&b->opts.clock) - b->port.telemetry_ns) / PONS_NS_PER_MS
+               : -1;
 }
 
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err)

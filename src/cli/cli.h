@@ -101,6 +101,8 @@ int cli_store(cli *c, pons_store *ret, pons_error *err);
 // The workspace and its store for commands that only read: nothing is made or written.
 int cli_store_read(cli *c, pons_store *ret, pons_error *err);
 // Configuration files: config/NAME in the workspace when it is there, else the one that pons ships.
+int cli_yaml(const cli *c, const char *relative, const char *schema, pons_value **ret,
+             pons_error *err); // "config/NAME", checked by a file of schemas/, or NULL
 int cli_config(const cli *c, pons_value **ret, pons_error *err); // kernel.yaml, checked
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err); // the rules, from intents.yaml
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.
@@ -219,6 +221,7 @@ void cli_plan_verdict(const pons_verdict *v); // a line a rule on stderr
 // What goes along with a session: told when its store is open, of each event, and before it closes.
 typedef struct cli_session_guest {
     int (*open)(void *user, pons_store store, pons_error *err);
+    void (*brain)(void *user, pons_brain *brain); // borrowed until close; just before open; or NULL
     void (*event)(void *user, const pons_event *ev);
     void (*close)(void *user);                      // also after an open that failed
     void (*commit)(void *user, int rc, int64_t ns); // of each commit, on any thread; or NULL
@@ -334,6 +337,7 @@ int cmd_agent(cli *c, pons_error *err);
 int cmd_bt(cli *c, pons_error *err);
 int cmd_companion(cli *c, pons_error *err);
 int cmd_mcp(cli *c, pons_error *err);
+int cmd_vda5050(cli *c, pons_error *err);
 int cmd_doctor(cli *c, pons_error *err);
 int cmd_backup(cli *c, pons_error *err);
 int cmd_items(cli *c, pons_error *err);

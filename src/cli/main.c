@@ -65,6 +65,8 @@ static const cli_command commands[] = {
      "do what ACTION.md, or SESSIONS.md, has pending", cmd_watchdog},
     {"fleet", "pons fleet run|status|assign|cancel|settle|clear|block|unblock|simulate|map",
      "many robots, one orchestrator; or a fleet on a virtual clock", cmd_fleet},
+    {"vda5050", "pons vda5050 [--broker mqtt[s]://HOST[:PORT]] [--serial NAME]",
+     "a robot under a master control that speaks VDA 5050 2.1, over MQTT", cmd_vda5050},
     {"workspace", "pons workspace check [DIR] | show [FILE] | convert [DIR] --to DIALECT",
      "check, show and convert a workspace's protocol files", cmd_workspace},
     {"lessons", "pons lessons search WORDS", "what LESSONS.md has about it, best first; 1: nothing",

@@ -24,8 +24,6 @@
 
 static int make_dir(const char *path, pons_error *err);
 static void make_private(const cli *c);
-static int load_yaml(const cli *c, const char *relative, const char *schema, pons_value **ret,
-                     pons_error *err);
 static int pick_thread(void *user, const pons_thread_info *info);
 
 int cli_workspace(cli *c, bool create, pons_error *err)
@@ -132,18 +130,18 @@ int cli_store_read(cli *c, pons_store *ret, pons_error *err)
 
 int cli_config(const cli *c, pons_value **ret, pons_error *err)
 {
-    return load_yaml(c, "config/kernel.yaml", "schemas/kernel.json", ret, err);
+    return cli_yaml(c, "config/kernel.yaml", "schemas/kernel.json", ret, err);
 }
 
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err)
 {
     pons_autovalue intents = NULL;
-    const int rc = load_yaml(c, "config/intents.yaml", NULL, &intents, err);
+    const int rc = cli_yaml(c, "config/intents.yaml", NULL, &intents, err);
     return rc < 0 ? rc : pons_rules_open(intents, ret, err);
 }
 
-static int load_yaml(const cli *c, const char *relative, const char *schema, pons_value **ret,
-                     pons_error *err)
+int cli_yaml(const cli *c, const char *relative, const char *schema, pons_value **ret,
+             pons_error *err)
 {
     char path[PATH_MAX];
     pons_yaml *yaml = NULL;

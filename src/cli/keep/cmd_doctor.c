@@ -58,6 +58,8 @@ int cmd_doctor(cli *c, pons_error *err)
                  "install libpq-dev and build again to use PostgreSQL");
     check_module(&d, "groot", "zmq", false,
                  "install libzmq and msgpack and build again to use Groot2");
+    check_module(&d, "mqtt", "mosquitto", false,
+                 "install libmosquitto-dev and build again to use pons vda5050");
     if (private) { // else its servers and modules may be another user's
         doctor_modules(&d);
         check_mcp(&d);

@@ -220,6 +220,9 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .priority = s->o->priority,
                                      .deadline_ms = s->o->deadline_ms};
     int rc = pons_brain_open(&opts, &s->brain, err);
+    if (rc >= 0 && s->o->guest && s->o->guest->brain) {
+        s->o->guest->brain(s->o->guest->user, s->brain);
+    }
     if (rc >= 0 && s->o->guest) { // the thread is ours by now, and no event has been
         rc = s->o->guest->open(s->o->guest->user, store, err);
     }

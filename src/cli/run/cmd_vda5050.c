@@ -1,0 +1,98 @@
+// cmd_vda5050.c - `pons vda5050`: a brain and a body whose work comes from a master control.
+#include "cli/run/vda5050.h"
+#include "pons/module.h"
+#include "pons/schema.h"
+
+#include <string.h>
+
+#define THREAD "vda5050"
+
+typedef struct words { // the options as they were typed; NULL: not given
+    const char *broker, *serial, *map, *thread, *world, *driver, *skills, *speed, *seed;
+} words;
+
+// What the file leaves open, and what the command line says instead of it.
+static int complete(const words *w, pons_value *config, pons_error *err)
+{
+    pons_autovalue world = NULL;
+    const int rc = cli_world(w->world, &world, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct {
+        const char *key, *said, *usual;
+    } texts[] = {{"broker", w->broker, "mqtt://127.0.0.1:1883"},
+                 {"serial", w->serial, pons_get_str(pons_get(world, "robot"), "id", "robot-1")},
+                 {"map", w->map, pons_get_str(world, "name", w->world)},
+                 {"interface", NULL, "uagv"},
+                 {"manufacturer", NULL, "pons"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (texts[i].said || !pons_get(config, texts[i].key)) {
+            pons_value *v = json_string(texts[i].said ? texts[i].said : texts[i].usual);
+            if (!v || json_object_set_new(config, texts[i].key, v) < 0) {
+                return cli_bad(err, "--%s is not valid UTF-8", texts[i].key);
+            }
+        }
+    }
+    char path[PATH_MAX];
+    pons_autovalue rules = NULL;
+    pons_schema *schema = NULL;
+    int bad = pons_share_path("schemas/vda5050.json", path, sizeof path, err);
+    bad = bad < 0 ? bad : pons_value_load(path, &rules, err);
+    bad = bad < 0 ? bad : pons_schema_compile(rules, &schema, err);
+    bad = bad < 0 ? bad : pons_schema_check(schema, config, err);
+    pons_schema_destroy(schema);
+    return bad;
+}
+
+int cmd_vda5050(cli *c, pons_error *err)
+{
+    words w = {.world = "house", .driver = "mujoco", .thread = THREAD};
+    cli_session_options o = {.speed = 1.0, .serve = true, .priority = "background"};
+    double seed = 0.0;
+    const cli_option options[] = {
+        {"--broker", "URL", "mqtt://HOST[:PORT] or mqtts://HOST[:PORT]; default: the file's",
+         &w.broker},
+        {"--serial", "NAME", "the vehicle's serialNumber; default: the file's, else the robot's id",
+         &w.serial},
+        {"--map", "NAME", "mapId; default: the file's, else the world's name", &w.map},
+        {"--thread", "ID", "of the brain; default vda5050", &w.thread},
+        {"--world", "NAME", "a world of worlds/, or a path; default house", &w.world},
+        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w.driver},
+        {"--skills", "NAME,…", "the body that this starts has these too, of modules skill-NAME",
+         &w.skills},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w.speed},
+        {"--seed", "N", "of everything random; default: from the system", &w.seed},
+        {NULL, NULL, NULL, NULL}};
+    int rc = cli_parse(c, options, err);
+    if (rc >= 0 && c->argc > 0) {
+        rc = cli_bad(err, "vda5050: what is '%s'?", c->argv[0]);
+    }
+    rc = rc < 0 || !w.speed ? rc : cli_number(w.speed, "--speed", 0.1, 100.0, &o.speed, err);
+    rc = rc < 0 || !w.seed ? rc : cli_number(w.seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
+    rc = rc < 0 ? rc : cli_thread_name(w.thread, err);
+    const pons_robot_ops *robot = NULL;
+    if (rc >= 0 && strcmp(w.driver, "mujoco") != 0) {
+        rc = cli_driver(w.driver, &robot, err);
+    }
+    pons_autovalue file = NULL;
+    rc = rc < 0 ? rc : cli_yaml(c, "config/vda5050.yaml", "schemas/vda5050.json", &file, err);
+    pons_autovalue config = json_deep_copy(file);
+    rc = rc < 0 ? rc : complete(&w, config, err);
+    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    cli_vda5050 *v = NULL;
+    rc = rc < 0 ? rc : cli_vda5050_create(c, config, w.thread, &v, err);
+    if (rc < 0) {
+        return rc;
+    }
+    cli_session_guest guest = cli_vda5050_guest(v);
+    o.thread = w.thread;
+    o.world = w.world;
+    o.driver = w.driver;
+    o.skills = w.skills;
+    o.seed = (uint64_t)seed;
+    o.llm = "rules";
+    o.guest = &guest;
+    rc = cli_session_run(c, &o, err);
+    return cli_vda5050_destroy(v, rc, err);
+}

@@ -1,0 +1,299 @@
+// actions.c - actions: what the config's table makes of those of an order, and instant ones.
+//
+// A row of the table says which skill an action is, which of its parameters become which arguments, and
+// where it may stand. What is not in the table refuses an order, and FAILS as an instant action; so does a
+// parameter that is missing. These are the vehicle's own, all of them instant:
+//
+//     cancelOrder      the order is over: RUNNING until nothing of it is done any more
+//     startPause       no driving; actions go on. RUNNING until the robot has let go of its way
+//     stopPause        lifts that pause, and nothing that a person has said
+//     stateRequest     factsheetRequest
+//     initPosition     says where the robot is; not while it has an order
+//
+// An actionId counts once: one that is known is passed over, whatever it asks for.
+#include "vda5050/vehicle.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HEARD_MAX 1000 // instant actions that are known to have been
+
+static pons_value *kept_action(const pons_value *action, const char *scope, int64_t seq,
+                               const char *skill, pons_value *args)
+{
+    const char *about = pons_get_str(action, "actionDescription", NULL);
+    return pons_object("id", json_string(pons_get_str(action, "actionId", "")), "type",
+                       json_string(pons_get_str(action, "actionType", "")), "about",
+                       about ? json_string(about) : NULL, "status", json_string("WAITING"), "scope",
+                       json_string(scope), "seq", json_integer(seq), "blocking",
+                       json_string(pons_get_str(action, "blockingType", "")), "skill",
+                       skill ? json_string(skill) : json_null(), "args",
+                       args ? args : json_object(), NULL);
+}
+
+static const pons_value *parameter(const pons_value *action, const char *key)
+{
+    size_t i = 0;
+    const pons_value *p = NULL;
+    json_array_foreach(pons_get(action, "actionParameters"), i, p)
+    {
+        if (strcmp(pons_get_str(p, "key", ""), key) == 0) {
+            return pons_get(p, "value");
+        }
+    }
+    return NULL;
+}
+
+static bool has_word(const pons_value *list, const char *word)
+{
+    size_t i = 0;
+    const pons_value *w = NULL;
+    json_array_foreach(list, i, w)
+    {
+        if (strcmp(json_string_value(w), word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, const char *scope,
+                             int64_t seq, const char **ret_key, char *why, size_t cap)
+{
+    const char *type = pons_get_str(action, "actionType", "");
+    const pons_value *row = pons_get(pons_get(v->config, "actions"), type);
+    *ret_key = NULL;
+    if (!row || !has_word(pons_get(row, "scopes"), scope)) {
+        snprintf(why, cap,
+                 row ? "this vehicle does not do %.80s as an action of %s"
+                     : "this vehicle has no action %.80s%.0s",
+                 type, strcmp(scope, "INSTANT") == 0 ? "instantActions" : scope);
+        return NULL;
+    }
+    if (!pons__vda_has_skill(v, pons_get_str(row, "skill", ""))) {
+        snprintf(why, cap, "this vehicle has no skill %.60s, which %.80s is",
+                 pons_get_str(row, "skill", ""), type);
+        return NULL;
+    }
+    const pons_value *with = pons_get(row, "with");
+    pons_value *args = with ? json_deep_copy(with) : json_object();
+    const char *key = NULL;
+    const pons_value *to = NULL;
+    json_object_foreach((json_t *)pons_get(row, "parameters"), key, to)
+    {
+        const pons_value *value = parameter(action, key);
+        if (value) {
+            json_object_set_new(args, json_string_value(to), pons_value_ref(value));
+        } else if (has_word(pons_get(row, "required"), key)) {
+            snprintf(why, cap, "the parameter %.80s of %.80s is missing", key, type);
+            *ret_key = key;
+            pons_value_unref(args);
+            return NULL;
+        }
+    }
+    return kept_action(action, scope, seq, pons_get_str(row, "skill", ""), args);
+}
+
+// ---- the vehicle's own --------------------------------------------------------------------------
+
+typedef struct asked { // an instant action that is being heard
+    const pons_value *message;
+    pons_value *kept;
+    const char *id;
+} asked;
+
+static pons_value *refs_of(const asked *a)
+{
+    pons_value *refs = json_array();
+    pons__vda_ref(refs, "topic", "instantActions");
+    pons__vda_ref(refs, "actionId", a->id);
+    pons__vda_ref(refs, "actionType", pons_get_str(a->message, "actionType", ""));
+    return refs;
+}
+
+static void fail(pons_vda5050 *v, const asked *a, const char *type, const char *what)
+{
+    pons__vda_status(a->kept, "FAILED", what);
+    pons__vda_refuse(v, type, what, refs_of(a));
+}
+
+static void cancel_order(pons_vda5050 *v, const asked *a)
+{
+    if (json_is_string(pons_get(v->kept, "canceling")) ||
+        pons_get_bool(pons_get(v->kept, "order"), "over", false) || !pons__vda_busy(v)) {
+        fail(v, a, "noOrderToCancel", "there is no order to cancel");
+        return;
+    }
+    pons__vda_status(a->kept, "RUNNING", NULL);
+    pons__vda_set(v, "canceling", json_string(a->id));
+    pons__vda_drop(v, "the order was cancelled");
+}
+
+static void start_pause(pons_vda5050 *v, const asked *a)
+{
+    pons_value *current = json_object_get(v->kept, "current");
+    pons__vda_set(v, "paused", json_true());
+    if (json_is_object(current) && strcmp(pons_get_str(current, "kind", ""), "node") == 0 &&
+        !json_is_string(pons_get(v->kept, "pausing"))) {
+        if (!pons_get_bool(current, "cancel", false)) {
+            json_object_set_new(current, "cancel", json_true());
+            json_object_set_new(current, "again", json_true());
+        }
+        pons__vda_status(a->kept, "RUNNING", NULL);
+        pons__vda_set(v, "pausing", json_string(a->id));
+        return;
+    }
+    pons__vda_status(a->kept, "FINISHED", NULL);
+}
+
+static void stop_pause(pons_vda5050 *v, const asked *a)
+{
+    pons__vda_set(v, "paused", json_false());
+    if (v->seen.latched || v->seen.waits || v->seen.paused) {
+        fail(v, a, "pauseNotLifted",
+             v->seen.why ? v->seen.why : "a person has halted the robot, and lifts that");
+        return;
+    }
+    pons__vda_status(a->kept, "FINISHED", NULL);
+}
+
+static void init_position(pons_vda5050 *v, const asked *a)
+{
+    const pons_value *x = parameter(a->message, "x"), *y = parameter(a->message, "y");
+    const pons_value *theta = parameter(a->message, "theta");
+    const pons_value *map = parameter(a->message, "mapId");
+    const pons_value *node = parameter(a->message, "lastNodeId");
+    const char *node_id = json_is_string(node) ? json_string_value(node) : "";
+    if (!json_is_number(x) || !json_is_number(y) || !json_is_number(theta)) {
+        fail(v, a, "validationError", "initPosition has x, y and theta, which are numbers");
+    } else if (json_is_string(map) &&
+               strcmp(json_string_value(map), pons_get_str(v->config, "map", "")) != 0) {
+        fail(v, a, "orderError", "this vehicle has another map");
+    } else if (strlen(node_id) > PONS__VDA_ID_MAX) {
+        fail(v, a, "validationError", "lastNodeId is longer than 128 bytes");
+    } else if (!v->o.place || !v->seen.connected) {
+        fail(v, a, "actionError", "no body answers");
+    } else if (pons__vda_busy(v) || v->seen.away || json_is_object(pons_get(v->kept, "current")) ||
+               json_is_string(pons_get(v->kept, "placing"))) {
+        fail(v, a, "actionError", "the robot has something to do: cancelOrder first");
+    } else {
+        pons__vda_status(a->kept, "RUNNING", NULL);
+        pons__vda_set(v, "placing", json_string(a->id));
+        v->place_x = json_number_value(x);
+        v->place_y = json_number_value(y);
+        v->place_yaw = json_number_value(theta);
+        snprintf(v->place_node, sizeof v->place_node, "%s", node_id);
+        v->place_due = true;
+    }
+}
+
+static void state_request(pons_vda5050 *v, const asked *a)
+{
+    pons__vda_status(a->kept, "FINISHED", NULL);
+    v->forced = true;
+}
+
+static void factsheet_request(pons_vda5050 *v, const asked *a)
+{
+    pons__vda_status(a->kept, "FINISHED", NULL);
+    v->factsheet_due = true;
+}
+
+static const struct {
+    const char *type;
+    void (*run)(pons_vda5050 *v, const asked *a);
+} own[] = {{"cancelOrder", cancel_order},
+           {"startPause", start_pause},
+           {"stopPause", stop_pause},
+           {"stateRequest", state_request},
+           {"factsheetRequest", factsheet_request},
+           {"initPosition", init_position}};
+
+// ---- heard --------------------------------------------------------------------------------------
+
+// One of the table's: done when what is done now has ended.
+static void take_skill(pons_vda5050 *v, const asked *a)
+{
+    char why[200] = "";
+    const char *key = NULL;
+    pons_value *kept = pons__vda_action(v, a->message, "INSTANT", -1, &key, why, sizeof why);
+    if (!kept) {
+        fail(v, a, "unsupportedAction", why);
+        return;
+    }
+    const int64_t number = pons_get_int(v->kept, "instants", 0) + 1;
+    json_object_update(a->kept, kept);
+    json_object_set_new(a->kept, "number", json_integer(number));
+    pons__vda_set(v, "instants", json_integer(number));
+    pons_value_unref(kept);
+    if (v->seen.away) {
+        fail(v, a, "actionError", "somebody else has the robot");
+    }
+}
+
+static void hear(pons_vda5050 *v, const pons_value *action)
+{
+    pons_value *heard = pons__vda_list(v, "heard");
+    asked a = {.message = action, .id = pons_get_str(action, "actionId", "")};
+    if (has_word(heard, a.id) || pons__vda_find_action(v, a.id)) {
+        return;
+    }
+    if (json_array_size(heard) >= HEARD_MAX) {
+        json_array_remove(heard, 0);
+    }
+    json_array_append_new(heard, json_string(a.id));
+    a.kept = kept_action(action, "INSTANT", -1, NULL, NULL);
+    pons_value *actions = pons__vda_list(v, "actions");
+    json_array_append_new(actions, a.kept);
+    v->dirty = true;
+    const char *type = pons_get_str(action, "actionType", "");
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (strcmp(own[i].type, type) == 0) {
+            own[i].run(v, &a);
+            return;
+        }
+    }
+    take_skill(v, &a);
+}
+
+// What has ended goes before the state grows beyond what a master can be asked to read.
+static void make_room(pons_vda5050 *v)
+{
+    pons_value *actions = pons__vda_list(v, "actions");
+    size_t instants = 0;
+    for (size_t i = json_array_size(actions); i-- > 0;) {
+        const pons_value *a = json_array_get(actions, i);
+        const bool instant = strcmp(pons_get_str(a, "scope", ""), "INSTANT") == 0;
+        instants += instant;
+        if (instant && instants > PONS__VDA_INSTANTS_MAX && !pons__vda_open(a)) {
+            json_array_remove(actions, i);
+            v->dirty = true;
+        }
+    }
+}
+
+void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n)
+{
+    pons_error why = PONS_ERROR_INIT;
+    pons_value *message = NULL;
+    pons_value *refs = json_array();
+    pons__vda_ref(refs, "topic", "instantActions");
+    if (pons_value_parse(data, n, &message, &why) < 0) {
+        char line[256];
+        snprintf(line, sizeof line, "no JSON, at %.60s: %.160s", why.source, why.message);
+        pons__vda_refuse(v, "validationError", line, refs);
+        return;
+    }
+    if (pons_schema_check(v->o.actions, message, &why) < 0) {
+        pons__vda_refuse(v, "validationError", why.message, refs);
+    } else if (pons__vda_meant(v, message, refs)) {
+        size_t i = 0;
+        const pons_value *action = NULL;
+        json_array_foreach(pons_get(message, "actions"), i, action)
+        {
+            hear(v, action);
+        }
+        make_room(v);
+    }
+    pons_value_unref(message);
+}
