@@ -94,6 +94,16 @@ await test('a run in every mode, an interrupt, and its answer', async () => {
   same((await client.threads.get(t.thread_id)).status, 'idle', 'status');
 });
 
+await test('what callbacks say', async () => {
+  const said = (await all(client.runs.stream(null, 'parrot', { input: { messages: human('hello') }, streamMode: ['events'] }))).filter((e) => e.event === 'events').map((e) => e.data);
+  const root = said[0].run_id;
+  same(said[0].event, 'on_chain_start', 'the graph begins');
+  same(said.at(-1).event, 'on_chain_end', 'the graph ends');
+  same(said.at(-1).run_id, root, 'the same');
+  const starts = said.filter((e) => e.event === 'on_chain_start' && ['listen', 'speak', 'finish'].includes(e.name)).map((e) => e.name);
+  same(starts.join(' '), 'listen speak finish', 'nodes');
+});
+
 await test('messages: tokens, then the message; an approval with approve, edit and reject', async () => {
   for (const [decision, text] of [
     [{ type: 'approve' }, 'please say hello'],

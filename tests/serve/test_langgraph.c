@@ -93,6 +93,56 @@ static void test_a_run_is_streamed(void **state)
     lg_close(&t);
 }
 
+// What LangChain's callbacks would have said: "start:write" …, each with who is above it.
+static void test_events_of_callbacks(void **state)
+{
+    (void)state;
+    lg t;
+    lg_open(&t);
+    char *s = lg_text(&t, "POST", "/runs/stream", NULL,
+                      "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":1},"
+                      "\"stream_mode\":[\"events\"]}");
+    pons_autobuf told = PONS_BUF_INIT;
+    pons_autovalue meta = last(s, "metadata");
+    pons_autovalue begun = json_object();
+    const char *run = pons_get_str(meta, "run_id", "?");
+    for (const char *p = strstr(s, "event: events\ndata: "); p;
+         p = strstr(p + 1, "event: events\ndata: ")) {
+        const char *text = p + strlen("event: events\ndata: ");
+        pons_autovalue e = json_loadb(text, strcspn(text, "\n"), 0, NULL);
+        const char *id = pons_get_str(e, "run_id", ""), *what = pons_get_str(e, "event", "");
+        const pons_value *above = pons_get(e, "parent_ids");
+        pons_buf_printf(&told, "%s:%s:%zu ", what, pons_get_str(e, "name", ""),
+                        json_array_size(above));
+        assert_true(json_is_array(pons_get(e, "tags")) && json_is_object(pons_get(e, "data")));
+        if (json_array_size(above) > 0) {
+            assert_string_equal(json_string_value(json_array_get(above, 0)), run);
+        } else {
+            assert_string_equal(id, run);
+        }
+        if (strstr(what, "_start")) { // an id is of one thing
+            assert_null(json_object_get(begun, id));
+            json_object_set_new(begun, id, json_true());
+        } else {
+            assert_non_null(json_object_get(begun, id));
+        }
+    }
+    pons_buf_byte(&told, 0);
+    // The question ends the run, not its node.
+    assert_string_equal(told.data,
+                        "on_chain_start:letters:0 on_chain_start:write:1 "
+                        "on_chat_model_start:model:2 on_chat_model_stream:model:2 "
+                        "on_chat_model_end:model:2 on_chain_stream:write:1 on_chain_end:write:1 "
+                        "on_chain_start:ask:1 on_chain_end:letters:0 ");
+    assert_null(strstr(s, "event: values"));
+    assert_null(strstr(s, "event: tasks"));
+    free(s);
+    pons_autovalue no = lg_call(&t, 422, "POST", "/runs",
+                                "{\"assistant_id\":\"letters\",\"feedback_keys\":[\"liked\"]}");
+    assert_non_null(strstr(pons_get_str(no, "detail", ""), "feedback_keys"));
+    lg_close(&t);
+}
+
 // A state that is larger than what a stream keeps for a client.
 static void test_a_large_state(void **state)
 {
@@ -193,7 +243,8 @@ static void test_a_cut_stream_goes_on(void **state)
     lg_thread(&t, thread);
     char *whole = lg_text(&t, "POST", AT(path, "/threads/%s/runs/stream", thread), NULL,
                           "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":3},\"stream_mode\":"
-                          "[\"values\",\"updates\",\"custom\",\"messages\",\"messages-tuple\"]}");
+                          "[\"values\",\"updates\",\"custom\",\"messages\",\"messages-tuple\","
+                          "\"events\"]}");
     pons_autovalue meta = last(whole, "metadata");
     char run[64];
     snprintf(run, sizeof run, "%s", pons_get_str(meta, "run_id", ""));
@@ -223,7 +274,7 @@ static void test_a_cut_stream_goes_on(void **state)
         free(s);
         n++;
     }
-    assert_in_range(n, 20, 100);
+    assert_in_range(n, 40, 200);
     free(whole);
     lg_close(&t);
 }
@@ -1075,6 +1126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_run_is_streamed),
+        cmocka_unit_test(test_events_of_callbacks),
         cmocka_unit_test(test_messages_grow),
         cmocka_unit_test(test_a_large_state),
         cmocka_unit_test(test_names_of_threads),

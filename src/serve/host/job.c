@@ -114,12 +114,14 @@ static bool is_nodes(const pons_value *v)
 // The words of clients for the engine's modes; those that it has not are 0.
 static uint32_t mode_of(const char *word)
 {
+    if (strcmp(word, "events") == 0) { // what callbacks are made of
+        return PONS_STREAM_TASKS | PONS_STREAM_MESSAGES | PONS_STREAM_CUSTOM;
+    }
     return strcmp(word, "messages-tuple") == 0 ? PONS_STREAM_MESSAGES : pons_stream_mode(word);
 }
 
 static int read_modes(const pons_value *modes, pons__order *o, pons_error *err)
 {
-    static const char *const passed_over[] = {"events"};
     size_t i;
     json_t *one;
     o->stream = PONS_STREAM_VALUES; // a client that comes later finds these at least
@@ -133,7 +135,7 @@ static int read_modes(const pons_value *modes, pons__order *o, pons_error *err)
     json_array_foreach(modes, i, one)
     {
         const char *word = json_is_string(one) ? json_string_value(one) : "";
-        if (!mode_of(word) && find(passed_over, 1, word) < 0) {
+        if (!mode_of(word)) {
             return pons_error_set(err, PONS_EINVAL, HOST, "stream_mode: there is no mode '%.40s'",
                                   word);
         }

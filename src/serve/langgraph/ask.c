@@ -135,7 +135,6 @@ static const char *const kept[] = {"input",
                                    "durability",
                                    "checkpoint_during",
                                    "webhook",
-                                   "feedback_keys",
                                    "on_completion",
                                    "on_disconnect",
                                    NULL};
@@ -187,6 +186,10 @@ int pons__lg_submit_once(pons_serve *s, const char *thread, const pons_value *bo
         return pons_error_set(err, BAD,
                               "assistant_id: whose run it is, an assistant's id or a "
                               "graph's name");
+    }
+    if (json_array_size(pons_get(body, "feedback_keys")) > 0) {
+        return pons_error_set(err, BAD,
+                              "feedback_keys: feedback is kept by LangSmith, which is not here");
     }
     int rc = pons__lg_assistant(s, id, &assistant, err);
     rc = rc < 0 ? rc : strategy(body, &a.multitask, err);

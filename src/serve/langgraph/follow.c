@@ -162,14 +162,17 @@ void pons__lg_stream(pons__request *r, const pons__lg_follow *o)
     const pons_value *kwargs = pons_get(o->run, "kwargs");
     about(f, o->run);
     pons__speaker_modes(&f->speaker, o->modes ? o->modes : pons_get(kwargs, "stream_mode"));
+    f->speaker.input = f->speaker.events ? pons_value_ref(pons_get(kwargs, "input")) : NULL;
     f->speaker.subgraphs = o->subgraphs || pons_get_bool(kwargs, "stream_subgraphs", false);
     if (o->last_event_id && !pons__speaker_place(&f->speaker, o->last_event_id)) {
+        pons__speaker_fini(&f->speaker);
         free(f);
         pons__reply_error(r, 422, "Last-Event-ID is an event's id, or -1");
         return;
     }
     f->stream = pons__reply_events(r, pons__lg_where_of(o->run, "stream", &where));
     if (!f->stream) {
+        pons__speaker_fini(&f->speaker);
         free(f);
         return;
     }

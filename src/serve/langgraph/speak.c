@@ -22,6 +22,9 @@ void pons__speaker_fini(pons__speaker *s)
 {
     free(s->values);
     pons_value_unref(s->whole);
+    pons_value_unref(s->input);
+    s->input = NULL;
+    pons__callbacks_fini(&s->callbacks);
     s->values = NULL;
     s->whole = NULL;
 }
@@ -32,6 +35,7 @@ static void add_mode(pons__speaker *s, const char *word)
 {
     s->tuple |= strcmp(word, "messages-tuple") == 0;
     s->full |= strcmp(word, "messages") == 0;
+    s->events |= strcmp(word, "events") == 0;
     s->modes |= s->tuple ? PONS_STREAM_MESSAGES : 0;
     s->modes |= pons_stream_mode(word);
 }
@@ -60,7 +64,7 @@ void pons__speaker_modes(pons__speaker *s, const pons_value *modes)
             add_mode(s, json_string_value(one));
         }
     }
-    if (!s->modes) {
+    if (!s->modes && !s->events) {
         s->modes = PONS_STREAM_VALUES;
     }
 }
@@ -167,6 +171,24 @@ static void say_message(pons__speaker *s, pons_buf *out, const char *ns, const c
               json_pack("[O]", part ? whole : chunk));
 }
 
+// ---- callbacks ----------------------------------------------------------------------------------
+
+static void say_callback(void *user, pons_value *event)
+{
+    pons__speaker *s = user;
+    say_value(s, s->out, "events", "", event);
+}
+
+static void call_back(pons__speaker *s, pons_buf *out, const char *mode, const char *ns,
+                      const char *payload)
+{
+    pons_autovalue v = NULL;
+    if (pons_value_parse(payload, strlen(payload), &v, NULL) >= 0) {
+        s->out = out;
+        pons__callbacks_streamed(&s->callbacks, mode, ns, v);
+    }
+}
+
 // ---- the log ------------------------------------------------------------------------------------
 
 static void started(pons__speaker *s, pons_buf *out, const pons_value *v)
@@ -180,6 +202,13 @@ static void started(pons__speaker *s, pons_buf *out, const pons_value *v)
     say_value(s, out, "metadata", "",
               pons_object("run_id", json_string(run), "attempt",
                           pons_value_ref(pons_get(v, "attempt")), NULL));
+    if (s->events) {
+        s->out = out;
+        s->callbacks.say = say_callback;
+        s->callbacks.user = s;
+        s->callbacks.input = s->callbacks.input ? s->callbacks.input : pons_value_ref(s->input);
+        pons__callbacks_started(&s->callbacks, v);
+    }
 }
 
 static bool ended(pons__speaker *s, pons_buf *out, const pons_value *v)
@@ -195,6 +224,14 @@ static bool ended(pons__speaker *s, pons_buf *out, const pons_value *v)
         json_is_object(values) && !pons_get(values, "__interrupt__")) {
         json_object_set_new(values, "__interrupt__", pons_value_ref(asked));
         say_value(s, out, "values", "", pons_value_ref(values));
+    }
+    if (s->events) {
+        pons_autovalue last = NULL;
+        if (s->values) {
+            pons_value_parse(s->values, strlen(s->values), &last, NULL);
+        }
+        s->out = out;
+        pons__callbacks_ended(&s->callbacks, last, error != NULL);
     }
     if (error) {
         say_value(s, out, "error", "", pons_value_ref(error));
@@ -223,6 +260,9 @@ static void streamed(pons__speaker *s, pons_buf *out, const pons_event_row *row,
         s->values = strdup(payload);
     }
     const bool words = mode == PONS_STREAM_MESSAGES || mode == PONS_STREAM_CUSTOM;
+    if (s->events && (mode & PONS__CALLBACK_MODES) && (!*ns || s->subgraphs || words)) {
+        call_back(s, out, word, ns, payload);
+    }
     if (!(s->modes & mode) || (*ns && !s->subgraphs && !words)) {
         return;
     }

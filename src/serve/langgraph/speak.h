@@ -4,6 +4,7 @@
 
 #include "pons/buf.h"
 #include "pons/graph.h"
+#include "serve/langgraph/callbacks.h"
 
 typedef struct pons__speaker { // the caller's storage; made zero
     char thread[PONS_NAME_MAX];
@@ -11,14 +12,18 @@ typedef struct pons__speaker { // the caller's storage; made zero
     char run[40];     // only this run's events; "": of every run
     uint32_t modes;   // PONS_STREAM_…
     bool tuple, full; // of messages: as `messages`, as `messages/partial` and its kin
+    bool events;      // as LangChain's callbacks tell it
     bool subgraphs;
-    int64_t skip_seq; // what has been said: nothing up to there is said again
+    pons_value *input; // of the run, for `events`; taken, may be NULL
+    int64_t skip_seq;  // what has been said: nothing up to there is said again
     int skip_sub;
     // its own
     bool inside; // between a start and an end that are wanted
     char run_now[40];
     bool subs[4];
-    char *values;      // the newest, as text
+    char *values; // the newest, as text
+    pons__callbacks callbacks;
+    pons_buf *out;     // while an event is said
     pons_value *whole; // {message id: what came of it so far}
     int sub;           // of the event that is being said
     int64_t seq;
