@@ -1,0 +1,124 @@
+"""Python values as JSON and back.
+
+What JSON has is written as it is. The rest is {"__py__": [kind, ...]}: it comes back as what it was, also
+in another process. Classes (dataclasses, pydantic's models, enumerations) come back when the module they
+are from is imported there; otherwise as the dict of their members. Nothing is ever pickled: reading a
+database runs no code that it names.
+"""
+
+import base64
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import math
+import sys
+import uuid
+
+KEY = "__py__"
+_PLAIN = (str, bool, type(None))
+_I64 = 1 << 63
+
+
+def encode(v):
+    """A tree that json.dumps writes so that decode makes v of it again; v itself when it is one already."""
+    kind = type(v)
+    if kind in _PLAIN:
+        return v
+    if kind is int:
+        return v if -_I64 <= v < _I64 else {KEY: ["int", str(v)]}
+    if kind is float:
+        return v if math.isfinite(v) else {KEY: ["float", repr(v)]}
+    if kind is list:
+        return [encode(x) for x in v]
+    if kind is dict:
+        if KEY in v or not all(type(k) is str for k in v):
+            return {KEY: ["dict", [[encode(k), encode(x)] for k, x in v.items()]]}
+        return {k: encode(x) for k, x in v.items()}
+    return _special(v, kind)
+
+
+def _special(v, kind):
+    if kind in (tuple, set, frozenset):
+        return {KEY: [kind.__name__, [encode(x) for x in v]]}
+    if kind in (bytes, bytearray):
+        return {KEY: [kind.__name__, base64.b64encode(v).decode()]}
+    if kind in (datetime.datetime, datetime.date, datetime.time):
+        return {KEY: [kind.__name__, v.isoformat()]}
+    if kind is datetime.timedelta:
+        return {KEY: ["timedelta", [v.days, v.seconds, v.microseconds]]}
+    if kind in (uuid.UUID, decimal.Decimal):
+        return {KEY: [kind.__name__, str(v)]}
+    name = [kind.__module__, kind.__qualname__]
+    if isinstance(v, enum.Enum):
+        return {KEY: ["enum", *name, encode(v.value)]}
+    if hasattr(v, "__pons_json__"):
+        return v.__pons_json__()
+    if hasattr(kind, "model_fields") and hasattr(v, "model_dump"):  # pydantic: members as they are, not dumped
+        return {KEY: ["model", *name, {k: encode(getattr(v, k)) for k in kind.model_fields if hasattr(v, k)}]}
+    if dataclasses.is_dataclass(v):
+        return {KEY: ["dataclass", *name, {f.name: encode(getattr(v, f.name)) for f in dataclasses.fields(v)}]}
+    if isinstance(v, tuple) and hasattr(v, "_fields"):
+        return {KEY: ["namedtuple", *name, {k: encode(x) for k, x in zip(v._fields, v)}]}
+    for base in (str, bool, int, float, list, dict, tuple):  # of a subclass, its value
+        if isinstance(v, base):
+            return encode(base(v))
+    raise TypeError(f"a value of {kind.__module__}.{kind.__qualname__} can't be kept in a checkpoint")
+
+
+_SIMPLE = {
+    "int": int, "float": float, "UUID": uuid.UUID, "Decimal": decimal.Decimal,
+    "bytes": base64.b64decode, "bytearray": lambda s: bytearray(base64.b64decode(s)),
+    "datetime": datetime.datetime.fromisoformat, "date": datetime.date.fromisoformat, "time": datetime.time.fromisoformat,
+    "timedelta": lambda d: datetime.timedelta(*d),
+}  # fmt: skip
+_MANY = {"tuple": tuple, "set": set, "frozenset": frozenset}
+
+
+def _class(module, qualname):
+    if module.startswith("langchain_core.messages"):
+        import langchain_core.messages  # noqa: F401
+    at = sys.modules.get(module)
+    for part in qualname.split("."):
+        at = getattr(at, part, None)
+    return at if isinstance(at, type) else None
+
+
+def _object(d):
+    """For json: from the innermost out, so what is in it is decoded already."""
+    if KEY not in d or len(d) != 1:
+        return d
+    kind, *rest = d[KEY]
+    if kind in _SIMPLE:
+        return _SIMPLE[kind](rest[0])
+    if kind in _MANY:
+        return _MANY[kind](rest[0])
+    if kind == "dict":
+        return {k: v for k, v in rest[0]}
+    made, members = _class(rest[0], rest[1]), rest[2]
+    if kind == "enum" and made and issubclass(made, enum.Enum):
+        return made(members)
+    if kind == "model" and hasattr(made, "model_construct"):
+        return made.model_construct(**members)
+    if kind == "namedtuple" and made and hasattr(made, "_fields"):
+        return made(**members)
+    if kind == "dataclass" and dataclasses.is_dataclass(made):
+        new = object.__new__(made)
+        for k, v in members.items():
+            object.__setattr__(new, k, v)
+        return new
+    return members
+
+
+_load = json.JSONDecoder(object_hook=_object).decode
+_plain = json.JSONDecoder().decode
+_dump = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode
+
+
+def dumps(v):
+    return _dump(encode(v)).encode()
+
+
+def loads(text):
+    return _load(text) if KEY in text else _plain(text)

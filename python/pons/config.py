@@ -1,0 +1,13 @@
+"""What a node may ask for without taking it as a parameter."""
+
+from ._now import now
+
+
+def get_stream_writer():
+    """A function that streams what it is given, in the mode `custom`."""
+    return now().write
+
+
+def get_config():
+    """The config of this run."""
+    return now().call.config

@@ -1,0 +1,263 @@
+"""What C calls: nodes, routers, reducers, retries, keys of caches.
+
+C has one function for each of these, and a number for each Python thing as its user pointer. An exception
+stays in the call (`call.failed`) and is raised again where the run was started; C gets its line. Nothing
+is raised through C.
+"""
+
+import asyncio
+import inspect
+import itertools
+
+from .._library import NULL, OK, PARKED, Names, ffi, lib, new_error, python, raised, text_of, value
+from .._now import stack
+from ..constants import END
+from ..errors import GraphInterrupt, InvalidUpdateError
+from ..runtime import Runtime
+from ..types import Command, Send
+from .message import from_wire, to_wire
+
+_numbers = itertools.count(1)
+_things = {}
+
+
+def handle(thing):
+    """A number for C; the thing lives until given back."""
+    n = next(_numbers)
+    _things[n] = thing
+    return n
+
+
+def release(numbers):
+    for n in numbers:
+        _things.pop(n, None)
+
+
+def pointer(n):
+    return ffi.cast("void *", n)
+
+
+def _of(user):
+    return _things[int(ffi.cast("uintptr_t", user))]
+
+
+def fail(err, exc):
+    """Keeps the exception and tells C of it."""
+    if stack.calls:
+        stack.calls[-1].failed = exc
+    text = f"{type(exc).__name__}: {exc}".split("\n")[0][:400]
+    lib.pons_error_set(err, lib.PONS_EINVAL, b"python", b"%s", ffi.new("char[]", text.encode(errors="replace")))
+    return lib.PONS_EINVAL
+
+
+class At:
+    """A node at work."""
+
+    def __init__(self, cx, node, call):
+        self.cx, self.node, self.call, self.wrote = cx, node, call, {}
+
+    def write(self, v):
+        lib.pons_cx_custom(self.cx, value(v))
+
+    def runtime(self):
+        return Runtime(context=self.call.context, stream_writer=self.write)
+
+    def read(self, names, channels, seen):
+        """{channel: value} of those that have one."""
+        state = {}
+        for name, key in names:
+            v = lib.pons_cx_get(self.cx, key)
+            if v == NULL:
+                if channels[name].initial is not None:
+                    state[name] = channels[name].empty()
+                continue
+            known = seen.get(name)
+            if known is not None and known[0] == v:
+                state[name] = known[1]
+                continue
+            made = python(v)
+            if channels[name].messages:
+                made = from_wire(made)
+            self.call.remember(name, lib.pons_value_ref(v), made)
+            state[name] = made
+        return state
+
+    def put(self, name, v, channels):
+        channel = channels.get(name)
+        if channel is None:
+            raise InvalidUpdateError(f"the graph has no channel '{name}'")
+        if channel.messages:
+            c = value(to_wire(v))
+        else:
+            if channel.listed and not isinstance(v, list) and type(v).__name__ != "Overwrite":
+                raise TypeError(f"'{name}' takes lists, not {type(v).__name__}")
+            c = value(v)
+            if channel.kind == lib.PONS_CHANNEL_LAST:  # the next node reads this very object
+                self.call.remember(name, lib.pons_value_ref(c), v)
+        rc = lib.pons_cx_put(self.cx, name.encode(), c)
+        if rc < 0:
+            raise InvalidUpdateError(f"'{name}' can't be written: {ffi.string(lib.pons_status_word(rc)).decode()}")
+
+
+def _arguments(node, at, state):
+    more = {}
+    for name in node.wants:
+        if name == "config":
+            more[name] = at.call.config
+        elif name == "writer":
+            more[name] = at.write
+        elif name == "runtime":
+            more[name] = at.runtime()
+        elif name == "store":
+            more[name] = None
+        elif name == "previous":
+            more[name] = None
+    made = node.fn(state, **more)
+    return asyncio.run(_wait(made)) if inspect.isawaitable(made) else made
+
+
+async def _wait(made):
+    return await made
+
+
+def ways(names):
+    return [names] if isinstance(names, (str, Send)) else list(names or ())
+
+
+def go(at, ways_, targets=None):
+    for way in ways_:
+        if isinstance(way, Send):
+            lib.pons_cx_send(at.cx, way.node.encode(), value(way.arg))
+            continue
+        way = targets.get(way, way) if targets else way
+        lib.pons_cx_goto(at.cx, str(way).encode())
+
+
+def _written(node, v):
+    """[(channel, value)] of what a node returned."""
+    if v is None:
+        return []
+    if isinstance(v, dict):
+        return list(v.items())
+    if isinstance(v, (list, tuple)) and v and all(isinstance(x, tuple) and len(x) == 2 for x in v):
+        return list(v)
+    fields = getattr(type(v), "model_fields", None) or getattr(v, "__dataclass_fields__", None)
+    if fields:
+        given = getattr(v, "model_fields_set", fields)
+        return [(k, getattr(v, k)) for k in fields if k in given]
+    raise InvalidUpdateError(f"the node '{node.name}' returned {v!r}; a dict was expected")
+
+
+def _apply(at, v):
+    node = at.node
+    for part in v if isinstance(v, list) and any(isinstance(x, Command) for x in v) else [v]:
+        if not isinstance(part, Command):
+            writes, where, parent = _written(node, part), [], False
+        else:
+            writes, where = _written(node, part.update), ways(part.goto)
+            parent = part.graph == Command.PARENT
+        if parent:
+            _to_parent(at, writes, where)
+            continue
+        for name, x in writes:
+            at.put(name, x, node.channels)
+        go(at, where)
+
+
+def _to_parent(at, writes, where):
+    keep, err = [], new_error()
+    sends = [w for w in where if isinstance(w, Send)]
+    c = ffi.new("pons_command *")
+    c.parent = True
+    known = at.node.channels  # the parent's messages have the same name as a rule
+    c.update = value({k: to_wire(v) if k in known and known[k].messages else v for k, v in writes})
+    c.go = Names.of([str(w) for w in where if not isinstance(w, Send)], keep)
+    made = ffi.new("pons_send[]", max(len(sends), 1))
+    for i, s in enumerate(sends):
+        keep.append(ffi.new("char[]", s.node.encode()))
+        made[i].node, made[i].arg = keep[-1], value(s.arg)
+    c.sends, c.n_sends = made, len(sends)
+    if lib.pons_cx_command(at.cx, c, err) < 0:
+        raise raised(err)
+
+
+@ffi.callback("int(pons_cx *, void *, pons_error *)")
+def run_node(cx, user, err):
+    node = _of(user)
+    at = At(cx, node, stack.calls[-1])
+    stack.at.append(at)
+    try:
+        arg = lib.pons_cx_arg(cx)
+        if arg != NULL:
+            state = python(arg)
+            if isinstance(state, dict) and node.messages:
+                state = {k: from_wire(v) if k in node.messages else v for k, v in state.items()}
+        else:
+            state = at.read(node.reads, node.channels, at.call.seen)
+        _apply(at, _arguments(node, at, node.cast(state)))
+        return OK
+    except GraphInterrupt:
+        return PARKED
+    except Exception as exc:  # every failure of a node is a status
+        return fail(err, exc)
+    finally:
+        stack.at.pop()
+
+
+@ffi.callback("int(pons_cx *, void *, pons_error *)")
+def run_router(cx, user, err):
+    router = _of(user)
+    at = At(cx, router, stack.calls[-1])
+    stack.at.append(at)
+    try:
+        # What the node has just written is seen here.
+        made = _arguments(router, at, router.cast(at.read(router.reads, router.channels, at.call.seen)))
+        where = ways([made] if isinstance(made, bool) else made)
+        go(at, [END if w is None else w for w in where], router.targets)
+        return OK
+    except Exception as exc:
+        return fail(err, exc)
+    finally:
+        stack.at.pop()
+
+
+@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)")
+def run_reducer(user, old, update, ret, err):
+    try:
+        channel = _of(user)
+        new = python(update)
+        before = channel.empty() if old == NULL else python(old)
+        ret[0] = value(new if before is None else channel.reducer(before, new))
+        return OK
+    except Exception as exc:
+        return fail(err, exc)
+
+
+@ffi.callback("bool(void *, pons_error *)")
+def run_retry_on(user, err):
+    policy = _of(user)
+    failed = stack.calls[-1].failed if stack.calls else None
+    try:
+        return failed is not None and policy.takes(failed)
+    except Exception:
+        return False
+
+
+@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)")
+def run_cache_key(user, state, arg, ret, err):
+    policy = _of(user)
+    try:
+        given = python(arg if arg != NULL else state)
+        ret[0] = value(policy.key_func(given))
+        return OK
+    except Exception as exc:
+        return fail(err, exc)
+
+
+@ffi.callback("void(void *, pons_event *)")
+def take_event(user, event):
+    call = _of(user)
+    kind = ffi.string(event.type).decode()
+    if kind.startswith("stream."):
+        ns = ffi.string(event.ns).decode() if event.ns != NULL else ""
+        call.events.append((ns, kind[7:], text_of(event.payload)))

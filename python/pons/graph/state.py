@@ -1,0 +1,267 @@
+"""StateGraph: what is recorded in Python is built and compiled by the engine."""
+
+import inspect
+import typing
+import weakref
+
+from .._library import NULL, Names, check, ffi, lib, new_error
+from ..constants import END, START
+from ..types import Command
+from . import _calls
+from ._run import Runs
+from ._schema import channels_of, hints, is_schema
+
+_EXTRA = ("config", "writer", "runtime", "store", "previous")
+
+
+class Node:
+    """A function with what it reads: a node or a router."""
+
+    def __init__(self, name, fn, schema, channels):
+        self.name, self.schema, self.channels = name, schema, channels
+        self.fn = getattr(fn, "invoke", fn) if not callable(fn) or hasattr(fn, "get_graph") else fn
+        try:
+            parameters = list(inspect.signature(self.fn).parameters.values())
+        except (ValueError, TypeError):
+            parameters = []
+        self.wants = [p.name for p in parameters if p.name in _EXTRA and p is not parameters[0]]
+        if parameters and schema is None and _first_schema(self.fn, parameters[0]):
+            self.schema = _first_schema(self.fn, parameters[0])
+        self.targets, self.reads, self.messages = None, (), ()
+
+    def settle(self, state_schema, all_channels):
+        """Once all channels are known: which of them it is given, and as what."""
+        schema = self.schema or state_schema
+        self.reads = [(n, n.encode()) for n in channels_of(schema)]
+        self.messages = [n for n, _ in self.reads if all_channels[n].messages]
+        self.schema = schema
+
+    def cast(self, state):
+        if typing.is_typeddict(self.schema) or not isinstance(state, dict) or not is_schema(self.schema):
+            return state
+        return self.schema(**state)
+
+
+def _first_schema(fn, parameter):
+    t = hints(fn).get(parameter.name) if callable(fn) else None
+    return t if is_schema(t) else None
+
+
+class StateGraph:
+    """Records nodes and edges; compile() gives what runs."""
+
+    def __init__(self, state_schema, context_schema=None, *, input_schema=None, output_schema=None):
+        self.state_schema, self.context_schema = state_schema, context_schema
+        self.input_schema, self.output_schema = input_schema or state_schema, output_schema or state_schema
+        self.nodes, self.edges, self.joins, self.routers = {}, [], [], []
+
+    def add_node(self, node, action=None, *, defer=False, metadata=None, input_schema=None, retry_policy=None,
+                 cache_policy=None, destinations=None, error_handler=None, timeout=None):  # fmt: skip
+        if not isinstance(node, str):
+            action, node = node, getattr(node, "name", None) or node.__name__
+        if node in self.nodes:
+            raise ValueError(f"Node `{node}` already present.")
+        if node in (START, END):
+            raise ValueError(f"Node `{node}` is reserved.")
+        if any(c in node for c in "|:"):
+            raise ValueError(f"'{node[:40]}' can't be a node's name: '|' and ':' are reserved")
+        if error_handler is not None or timeout is not None:
+            raise NotImplementedError("error_handler and timeout of a node are in the C engine (docs/python.md)")
+        retries = [retry_policy] if isinstance(retry_policy, tuple) and hasattr(retry_policy, "max_attempts") else list(retry_policy or ())
+        self.nodes[node] = {"action": action, "defer": defer, "input": input_schema, "retries": retries,
+                            "cache": cache_policy, "goes": list(destinations) if destinations else _commanded(action)}  # fmt: skip
+        return self
+
+    def add_edge(self, start_key, end_key):
+        if isinstance(start_key, str):
+            if start_key == END:
+                raise ValueError("END cannot be a start node")
+            if end_key == START:
+                raise ValueError("START cannot be an end node")
+            self.edges.append((start_key, end_key))
+        else:
+            self.joins.append((list(start_key), end_key))
+        return self
+
+    def add_conditional_edges(self, source, path, path_map=None):
+        if path_map is None:
+            said = hints(path).get("return") if callable(path) else None
+            path_map = [*typing.get_args(said)] if typing.get_origin(said) is typing.Literal else None
+        if isinstance(path_map, (list, tuple)):
+            path_map = {n: n for n in path_map}
+        self.routers.append((source, path, path_map))
+        return self
+
+    def add_sequence(self, nodes):
+        last = None
+        for node in nodes:
+            name = node[0] if isinstance(node, tuple) else getattr(node, "name", None) or node.__name__
+            self.add_node(*(node if isinstance(node, tuple) else (node,)))
+            if last:
+                self.add_edge(last, name)
+            last = name
+        return self
+
+    def set_entry_point(self, key):
+        return self.add_edge(START, key)
+
+    def set_conditional_entry_point(self, path, path_map=None):
+        return self.add_conditional_edges(START, path, path_map)
+
+    def set_finish_point(self, key):
+        return self.add_edge(key, END)
+
+    def compile(self, checkpointer=None, *, cache=None, store=None, interrupt_before=None, interrupt_after=None,
+                debug=False, name=None):  # fmt: skip
+        if store is not None:
+            raise NotImplementedError("a store of items is not offered to Python (docs/python.md)")
+        return CompiledStateGraph(self, checkpointer, cache, interrupt_before, interrupt_after, name or "LangGraph")
+
+
+def _commanded(action):
+    """Names in `-> Command[Literal["a", "b"]]`."""
+    said = hints(action).get("return") if callable(action) and not hasattr(action, "get_graph") else None
+    if typing.get_origin(said) is Command or said is Command:
+        return [n for t in typing.get_args(said) for n in typing.get_args(t)]
+    return None
+
+
+class CompiledStateGraph(Runs):
+    """A graph that runs. Any number of threads may run it at once, each another thread_id."""
+
+    def __init__(self, made, checkpointer, cache, before, after, name):
+        self.builder, self.name, self.numbers, self.c = made, name, [], None
+        self.checkpointer = checkpointer
+        self.input_schema, self.output_schema = made.input_schema, made.output_schema
+        self.channels, self.inputs, self.outputs = {}, channels_of(made.input_schema), channels_of(made.output_schema)
+        nodes = {n: None if isinstance(d["action"], CompiledStateGraph) else Node(n, d["action"], d["input"], self.channels) for n, d in made.nodes.items()}
+        for schema in [made.state_schema, made.input_schema, made.output_schema, *[n.schema for n in nodes.values() if n]]:
+            for key, channel in channels_of(schema).items() if schema else ():
+                have = self.channels.get(key)
+                if have is None or (have.kind == lib.PONS_CHANNEL_LAST and have.reducer is None):
+                    self.channels[key] = channel
+                elif channel.kind != lib.PONS_CHANNEL_LAST and not have.same(channel):
+                    raise ValueError(f"Channel '{key}' already exists with a different type")
+        self._build(nodes, cache, before, after)
+        if cache is not None:
+            cache.graphs.append(self)
+
+    def _build(self, nodes, cache, before, after):
+        made, keep = self.builder, []
+        b = lib.pons_graph_builder_create(self.name.encode())
+        try:
+            for key, channel in self.channels.items():
+                lib.pons_graph_channel(b, key.encode(), self._channel(channel, keep))
+            everywhere = [*made.nodes, END]
+            for key, d in made.nodes.items():
+                if nodes[key] is None:
+                    self._subgraph(b, key, d["action"], keep)
+                else:
+                    nodes[key].settle(made.state_schema, self.channels)
+                    lib.pons_graph_node(b, key.encode(), _calls.run_node, self._pointer(nodes[key]))
+                lib.pons_graph_node_options(b, key.encode(), self._options(d, everywhere, cache, nodes[key], keep))
+            for start, end in made.edges:
+                lib.pons_graph_edge(b, start.encode(), end.encode())
+            for legs, end in made.joins:
+                lib.pons_graph_join(b, Names.of(legs, keep), len(legs), end.encode())
+            for i, (source, path, targets) in enumerate(made.routers):
+                router = Node(f"{source} (router {i})", path, None, self.channels)
+                router.settle(made.state_schema, self.channels)
+                router.targets = targets
+                ways = sorted(set(targets.values())) if targets else everywhere
+                lib.pons_graph_router(b, source.encode(), _calls.run_router, self._pointer(router), Names.of(ways, keep))
+            o = ffi.new("pons_graph_options *", {"recursion_limit": 10007})
+            o.interrupt_before, o.interrupt_after = _names(before, keep), _names(after, keep)
+            ret, err = ffi.new("pons_graph **"), new_error()
+            check(lib.pons_graph_compile(b, o, ret, err), err)
+            self.c = ret[0]
+            weakref.finalize(self, _free, self.c, self.numbers)  # it knows the graph by these alone
+        finally:
+            lib.pons_graph_builder_destroy(b)
+
+    def _pointer(self, thing):
+        self.numbers.append(_calls.handle(thing))
+        return _calls.pointer(self.numbers[-1])
+
+    def _channel(self, channel, keep):
+        o = ffi.new("pons_channel_options *", {"kind": channel.kind, "several": channel.several, "chat": channel.messages})
+        keep.append(o)
+        if channel.listed:
+            o.reduce = lib.pons_reduce_append
+        elif channel.reducer:
+            o.reduce, o.reduce_user = _calls.run_reducer, self._pointer(channel)
+        return o
+
+    def _subgraph(self, b, key, sub, keep):
+        mode = {None: lib.PONS_SUBGRAPH_INHERIT, True: lib.PONS_SUBGRAPH_OWN, False: lib.PONS_SUBGRAPH_NONE}
+        lists = []
+        for names in (sub.inputs, sub.outputs):
+            shared = [n for n in names if n in self.channels and not sub.channels[n].managed]
+            texts = [ffi.new("char[]", n.encode()) for n in shared]
+            keep += texts
+            lists.append(ffi.new("pons_share[]", [(t, t) for t in texts] + [(NULL, NULL)]))
+        keep += lists
+        own = mode.get(sub.checkpointer, lib.PONS_SUBGRAPH_INHERIT) if not hasattr(sub.checkpointer, "c") else lib.PONS_SUBGRAPH_INHERIT
+        lib.pons_graph_subgraph_mapped(b, key.encode(), sub.c, own, *lists)
+        keep.append(sub)
+        self.subs = [*getattr(self, "subs", ()), sub]
+
+    def _options(self, d, everywhere, cache, node, keep):
+        o = ffi.new("pons_node_options *", {"deferred": d["defer"]})
+        keep.append(o)
+        o.goes = Names.of(d["goes"] if d["goes"] is not None else everywhere, keep)
+        if d["retries"]:
+            retries = ffi.new("pons_retry[]", len(d["retries"]))
+            for c, p in zip(retries, d["retries"]):
+                c.attempts, c.initial_ms, c.factor = p.max_attempts, int(p.initial_interval * 1000), p.backoff_factor
+                c.max_ms, c.jitter = int(p.max_interval * 1000), 1.0 if p.jitter else 0.0
+                c.retry_on, c.user = _calls.run_retry_on, self._pointer(p)
+            keep.append(retries)
+            o.retries, o.n_retries = retries, len(d["retries"])
+        if d["cache"] is not None and cache is not None:
+            o.cache, o.cache_ttl_ms = True, int((d["cache"].ttl or 0) * 1000)
+            if d["cache"].key_func is not None:
+                o.cache_key, o.cache_user = _calls.run_cache_key, self._pointer(d["cache"])
+        return o
+
+    def clear_cache(self):
+        err = new_error()
+        check(lib.pons_graph_cache_clear(self.c, ffi.new("pons_store *")[0], NULL, err), err)
+
+    def get_graph(self, config=None, *, xray=False):
+        return Drawing(self, -1 if xray is True else int(xray))
+
+
+def _free(c, numbers):
+    lib.pons_graph_destroy(c)
+    _calls.release(numbers)
+
+
+def _names(names, keep):
+    return Names.of(["*"] if names == "*" else names, keep) if names else NULL
+
+
+class Drawing:
+    """graph.get_graph(): what it looks like."""
+
+    def __init__(self, graph, xray):
+        self.graph, self.xray = graph, xray
+
+    def _as(self, form):
+        out, err = ffi.new("char **"), new_error()
+        o = ffi.new("pons_draw_options *")
+        word = ffi.new("char[]", form.encode())
+        o.format, o.xray = word, self.xray
+        check(lib.pons_graph_draw_as(self.graph.c, o, out, err), err)
+        try:
+            return ffi.string(out[0]).decode()
+        finally:
+            lib.free(out[0])
+
+    def draw_mermaid(self, **_):
+        return self._as("mermaid")
+
+    def to_json(self, **_):
+        import json
+
+        return json.loads(self._as("langgraph"))

@@ -1,0 +1,20 @@
+"""What a node that has a parameter `runtime` is given."""
+
+from dataclasses import dataclass
+from typing import Any, Callable, Generic, TypeVar
+
+ContextT = TypeVar("ContextT")
+
+
+@dataclass
+class Runtime(Generic[ContextT]):
+    context: Any = None
+    stream_writer: Callable[[Any], None] = lambda _: None
+    store: Any = None
+    previous: Any = None
+
+
+def get_runtime(_=None):
+    from ._now import now
+
+    return now().runtime()

@@ -1,0 +1,132 @@
+"""What nodes return and callers pass. Names and members are LangGraph's."""
+
+from dataclasses import dataclass
+from typing import Any, Callable, Generic, Literal, NamedTuple, Sequence, TypeVar
+
+from ._library import OK, PARKED, check, ffi, new_error, python, value
+from ._now import now
+from .constants import OVERWRITE
+from .errors import GraphInterrupt
+
+N = TypeVar("N")
+StreamMode = Literal["values", "updates", "custom", "tasks", "checkpoints", "debug"]
+Durability = Literal["sync", "async", "exit"]
+All = Literal["*"]
+StreamWriter = Callable[[Any], None]
+
+
+@dataclass(frozen=True, init=False)
+class Send:
+    """Runs `node` next superstep with a private argument."""
+
+    node: str
+    arg: Any
+
+    def __init__(self, node, arg):
+        object.__setattr__(self, "node", node)
+        object.__setattr__(self, "arg", arg)
+
+
+@dataclass(frozen=True)
+class Interrupt:
+    """A question that a run waits with."""
+
+    value: Any
+    id: str = "placeholder-id"
+
+    def __hash__(self):
+        return hash(self.id)
+
+
+@dataclass(kw_only=True, frozen=True)
+class Command(Generic[N]):
+    """From a node: writes and where to go. As input: an answer, writes, or where to begin."""
+
+    graph: str | None = None
+    update: Any = None
+    resume: Any = None
+    goto: Any = ()
+    PARENT = "__parent__"
+
+
+@dataclass
+class Overwrite:
+    """A write that takes a reducer's place."""
+
+    value: Any
+
+    def __pons_json__(self):
+        from ._codec import encode
+
+        return {OVERWRITE: encode(self.value)}
+
+
+class PregelTask(NamedTuple):
+    id: str
+    name: str
+    path: tuple
+    error: Any = None
+    interrupts: tuple = ()
+    state: Any = None
+    result: Any = None
+
+
+class StateSnapshot(NamedTuple):
+    values: Any
+    next: tuple
+    config: dict
+    metadata: dict | None
+    created_at: str | None
+    parent_config: dict | None
+    tasks: tuple
+    interrupts: tuple
+
+
+_NEVER = (ValueError, TypeError, ArithmeticError, ImportError, LookupError, NameError, SyntaxError, RuntimeError,
+          ReferenceError, StopIteration, StopAsyncIteration, OSError)  # fmt: skip
+
+
+def default_retry_on(exc):
+    """What may pass by itself: the network, servers' errors; not what the program did wrong."""
+    if isinstance(exc, ConnectionError):
+        return True
+    status = getattr(getattr(exc, "response", None), "status_code", None)
+    if status is not None:
+        return status >= 500
+    return not isinstance(exc, _NEVER)
+
+
+class RetryPolicy(NamedTuple):
+    initial_interval: float = 0.5
+    backoff_factor: float = 2.0
+    max_interval: float = 128.0
+    max_attempts: int = 3
+    jitter: bool = True
+    retry_on: type[Exception] | Sequence[type[Exception]] | Callable[[Exception], bool] = default_retry_on
+
+    def takes(self, exc):
+        if isinstance(self.retry_on, type):
+            return isinstance(exc, self.retry_on)
+        if isinstance(self.retry_on, Sequence):
+            return isinstance(exc, tuple(self.retry_on))
+        return bool(self.retry_on(exc))
+
+
+@dataclass(kw_only=True)
+class CachePolicy:
+    """A node's result is given again for the same key; ttl in seconds."""
+
+    key_func: Callable[..., Any] | None = None
+    ttl: int | None = None
+
+
+def interrupt(value_):
+    """Asks a person, and returns the answer. The node is run again from its top when it is there."""
+    from ._library import lib
+
+    cx, ret, err = now().cx, ffi.new("pons_value **"), new_error()
+    rc = lib.pons_interrupt(cx, value(value_), ret, err)
+    if rc == PARKED:
+        raise GraphInterrupt
+    check(rc, err)
+    return python(ret[0]) if rc == OK else None

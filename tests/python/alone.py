@@ -1,0 +1,127 @@
+# alone.py - the wheel in an environment with nothing else: what the page docs/python.md says of it runs as it
+# stands there, values come back as what they were, a killed process's run goes on, and the program `pons` reads
+# what was kept.
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pons
+from pons.checkpoint.memory import InMemorySaver
+from pons.checkpoint.sqlite import SqliteSaver
+from pons.graph import START, MessagesState, StateGraph
+from pons.types import Send
+
+HERE = Path(__file__).resolve().parent
+assert "site-packages" in pons.__file__, pons.__file__
+
+
+class State(TypedDict):
+    any: Any
+    n: int
+
+
+def graph(fn, **more):
+    return StateGraph(State).add_node("a", fn, **more).add_edge(START, "a")
+
+
+def refused(what, word):
+    try:
+        what()
+    except Exception as e:
+        assert word in str(e), (word, str(e))
+        return
+    raise AssertionError(f"nothing was said of {word}")
+
+
+def values():
+    kept = [(1, (2,)), frozenset({1}), {1: (2,)}, -(1 << 90), float("nan"), {"__py__": 1}, b"\0\xff", "\0", 1e300, True, []]
+    with tempfile.TemporaryDirectory() as folder:
+        c = {"configurable": {"thread_id": "t"}}
+        for i, v in enumerate(kept):
+            path = f"{folder}/{i}.db"
+            with SqliteSaver(path) as saver:
+                graph(lambda s, v=v: {"any": v}).compile(checkpointer=saver).invoke({"n": 0}, c)
+            with SqliteSaver(path) as saver:
+                back = graph(print).compile(checkpointer=saver).get_state(c).values["any"]
+            assert repr(back) == repr(v), (back, v)
+    refused(lambda: graph(lambda s: {"any": object()}).compile().invoke({"n": 0}), "builtins.object can't be kept")
+    refused(lambda: graph(lambda s: {"typo": 1}).compile().invoke({"n": 0}), "no channel 'typo'")
+    refused(lambda: next(graph(print).compile().stream({"n": 0}, stream_mode="news")), "news")
+    refused(lambda: graph(print).compile(checkpointer=InMemorySaver()).invoke({"n": 0}), "thread_id")
+    refused(lambda: graph(print).compile().get_state({}), "No checkpointer")
+    refused(lambda: graph(lambda s: [][1]).compile().invoke({"n": 0}), "list index")
+    sends = StateGraph(State).add_node("a", lambda s: {}).add_node("b", lambda arg: {"any": type(arg).__name__})
+    sends.add_edge(START, "a").add_conditional_edges("a", lambda s: [Send("b", (1, 2))], ["b"])
+    assert sends.compile().invoke({"n": 0})["any"] == "tuple"
+    chat = StateGraph(MessagesState).add_node("a", lambda s: {"messages": [("ai", "hi")]}).add_edge(START, "a").compile()
+    assert [m["type"] for m in chat.invoke({"messages": "hello"})["messages"]] == ["human", "ai"]  # without LangChain: dicts
+    print("values come back; bad ones are refused")
+
+
+def page():
+    text = re.search(r"```python\n(.*?)```", (HERE.parents[1] / "docs/python.md").read_text(), re.S)[1]
+    with tempfile.TemporaryDirectory() as folder:
+        out = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=True).stdout
+        assert "send 5 letters?" in out and "'status': 'sent 3'" in out, out
+        program = os.environ.get("PONS_PROGRAM")
+        if program:
+            env = {**os.environ, "PONS_STORE": f"{folder}/letters.db"}
+            listed = subprocess.run([program, "--workspace", folder, "threads", "--json"], env=env, capture_output=True, text=True)
+            assert '"t1"' in listed.stdout, listed
+    print("the page's program runs, and `pons threads` lists its thread")
+
+
+# A node that takes long is killed at a random superstep, many times; the run goes on from what was committed.
+WORK = """
+import os, sys
+from typing import TypedDict
+from pons.checkpoint.sqlite import SqliteSaver
+from pons.graph import START, StateGraph
+class S(TypedDict):
+    n: int
+def step(s):
+    os.write(1, b"%d\\n" % s["n"])
+    return {"n": s["n"] + 1}
+g = StateGraph(S).add_node("step", step).add_edge(START, "step")
+g.add_conditional_edges("step", lambda s: "step" if s["n"] < 3000 else "__end__", ["step", "__end__"])
+app = g.compile(checkpointer=SqliteSaver(sys.argv[1]))
+c = {"configurable": {"thread_id": "t"}}
+out = app.invoke(None if app.get_state(c).values else {"n": 0}, c, durability="sync")
+print("end", out["n"])
+"""
+
+
+def killed():
+    with tempfile.TemporaryDirectory() as folder:
+        seen, kills = -1, 0
+        for stop in (*range(100, 3000, 290), None):
+            p = subprocess.Popen([sys.executable, "-c", WORK, f"{folder}/k.db"], stdout=subprocess.PIPE, text=True)
+            first = None
+            for line in p.stdout:
+                if line.startswith("end"):
+                    assert line == "end 3000\n", line
+                    stop = "ended"
+                    break
+                n = int(line)
+                if first is None:  # the last one that was begun may be begun again; none is left out
+                    first = n
+                    assert seen - 1 <= n <= seen + 1, (seen, n)
+                seen = n
+                if stop and n >= stop:
+                    p.send_signal(signal.SIGKILL)
+                    kills += 1
+                    seen += sum(1 for _ in p.stdout)
+                    break
+            p.wait()
+        assert stop == "ended" and kills >= 5, (stop, kills)
+    print(f"killed {kills} times, and no step was left out")
+
+
+values()
+page()
+killed()
