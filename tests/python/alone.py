@@ -14,7 +14,7 @@ import pons
 from pons.checkpoint.memory import InMemorySaver
 from pons.checkpoint.sqlite import SqliteSaver
 from pons.graph import START, MessagesState, StateGraph
-from pons.types import Send
+from pons.types import RetryPolicy, Send
 
 HERE = Path(__file__).resolve().parent
 assert "site-packages" in pons.__file__, pons.__file__
@@ -55,6 +55,18 @@ def values():
     refused(lambda: graph(print).compile(checkpointer=InMemorySaver()).invoke({"n": 0}), "thread_id")
     refused(lambda: graph(print).compile().get_state({}), "No checkpointer")
     refused(lambda: graph(lambda s: [][1]).compile().invoke({"n": 0}), "list index")
+    for raised in (KeyboardInterrupt, SystemExit):  # not an error of the node's, but no end of it either
+
+        def end(_, raised=raised):
+            raise raised
+
+        with SqliteSaver(":memory:") as saver:
+            app, c = graph(end, retry_policy=RetryPolicy(retry_on=lambda e: True)).compile(checkpointer=saver), {"configurable": {"thread_id": "t"}}
+            try:
+                app.invoke({"n": 0}, c)
+                raise AssertionError(f"{raised} went nowhere")
+            except raised:
+                assert app.get_state(c).next == ("a",)
     sends = StateGraph(State).add_node("a", lambda s: {}).add_node("b", lambda arg: {"any": type(arg).__name__})
     sends.add_edge(START, "a").add_conditional_edges("a", lambda s: [Send("b", (1, 2))], ["b"])
     assert sends.compile().invoke({"n": 0})["any"] == "tuple"

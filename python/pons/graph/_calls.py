@@ -181,7 +181,7 @@ def _to_parent(at, writes, where):
         raise raised(err)
 
 
-@ffi.callback("int(pons_cx *, void *, pons_error *)")
+@ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_node(cx, user, err):
     node = _of(user)
     at = At(cx, node, stack.calls[-1])
@@ -198,13 +198,13 @@ def run_node(cx, user, err):
         return OK
     except GraphInterrupt:
         return PARKED
-    except Exception as exc:  # every failure of a node is a status
+    except BaseException as exc:  # every end of a node is a status, Ctrl-C's too; it is raised again in the caller
         return fail(err, exc)
     finally:
         stack.at.pop()
 
 
-@ffi.callback("int(pons_cx *, void *, pons_error *)")
+@ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_router(cx, user, err):
     router = _of(user)
     at = At(cx, router, stack.calls[-1])
@@ -215,13 +215,13 @@ def run_router(cx, user, err):
         where = ways([made] if isinstance(made, bool) else made)
         go(at, [END if w is None else w for w in where], router.targets)
         return OK
-    except Exception as exc:
+    except BaseException as exc:
         return fail(err, exc)
     finally:
         stack.at.pop()
 
 
-@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)")
+@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_reducer(user, old, update, ret, err):
     try:
         channel = _of(user)
@@ -229,28 +229,29 @@ def run_reducer(user, old, update, ret, err):
         before = channel.empty() if old == NULL else python(old)
         ret[0] = value(new if before is None else channel.reducer(before, new))
         return OK
-    except Exception as exc:
+    except BaseException as exc:
         return fail(err, exc)
 
 
-@ffi.callback("bool(void *, pons_error *)")
+@ffi.callback("bool(void *, pons_error *)", error=False)
 def run_retry_on(user, err):
     policy = _of(user)
     failed = stack.calls[-1].failed if stack.calls else None
     try:
-        return failed is not None and policy.takes(failed)
-    except Exception:
+        return isinstance(failed, Exception) and policy.takes(failed)
+    except BaseException as exc:
+        fail(NULL, exc)
         return False
 
 
-@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)")
+@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_cache_key(user, state, arg, ret, err):
-    policy = _of(user)
     try:
+        policy = _of(user)
         given = python(arg if arg != NULL else state)
         ret[0] = value(policy.key_func(given))
         return OK
-    except Exception as exc:
+    except BaseException as exc:
         return fail(err, exc)
 
 
