@@ -5,8 +5,7 @@
 # is compiled twice. src/libpons.map is both its version script and the list of what it shows;
 # tools/check-symbols compares that list with the headers and with the library.
 
-set(pons_parts base items graph bt arm map link plan store critic policy http llm tools mcp drivers body brain agent
-  companion workspace fleet vda5050 scenario serve)
+get_property(pons_parts GLOBAL PROPERTY pons_parts) # each pons_lib()
 list(TRANSFORM pons_parts PREPEND pons_ OUTPUT_VARIABLE pons_archives)
 
 list(TRANSFORM pons_archives REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
@@ -54,6 +53,12 @@ pons_pc(pons-all "-lpons_serve -lpons_scenario -lpons_fleet -lpons_vda5050 -lpon
 # find_package(pons COMPONENTS shared graph …): the targets pons::shared (also without components), and
 # pons::graph, pons::bt, … of the archives.
 set(parts ${pons_parts})
+set(tables)
+foreach(part ${pons_parts})
+  get_property(needs GLOBAL PROPERTY pons_needs_${part})
+  get_property(libs GLOBAL PROPERTY pons_libs_${part})
+  string(APPEND tables "set(_pons_needs_${part} ${needs})\nset(_pons_libs_${part} ${libs})\n")
+endforeach()
 include(CMakePackageConfigHelpers)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/pons-config.cmake.in ${CMAKE_BINARY_DIR}/pons-config.cmake @ONLY)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/pons-config-version.cmake VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
