@@ -15,6 +15,7 @@
 #include "base/pattern.h"
 #include "base/utf8.h"
 #include "pons/buf.h"
+#include "pons/meant.h"
 
 #include <limits.h>
 #include <math.h>
@@ -35,8 +36,6 @@ enum {
     DESCRIBE_MAX = 80,    // bytes of a description of a value, with its zero
     QUOTE_MAX = 40,       // bytes of a value or key that a message quotes
     LIST_MAX = 200,       // bytes of a list of what was expected
-    TYPO_MAX = 2,         // edits between a key and the one that was meant
-    TYPO_KEY_MAX = 32,    // longer keys are not compared
     UNIQUE_SORT_MIN = 16  // items from which uniqueness is found by sorting
 };
 
@@ -1396,46 +1395,14 @@ static const char *choices(const json_t *list, char *buf, size_t cap)
     return buf;
 }
 
-// The edits (put in, leave out, change) between two short words; Wagner & Fischer, 1974.
-static int edits(const char *a, size_t n, const char *b, size_t m)
-{
-    int row[TYPO_KEY_MAX + 1];
-    for (size_t j = 0; j <= m; j++) {
-        row[j] = (int)j;
-    }
-    for (size_t i = 1; i <= n; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= m; j++) {
-            const int change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            const int shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < shift ? change : shift;
-        }
-    }
-    return row[m];
-}
-
 // The known property that a key probably is a misspelling of, or NULL.
 static const char *meant(const rule *r, const char *key, size_t len)
 {
-    const char *best = NULL;
-    int best_edits = TYPO_MAX + 1;
-    if (len > TYPO_KEY_MAX) {
-        return NULL;
-    }
+    pons_meant m = pons_meant_of(key, len);
     for (size_t i = 0; i < r->n_properties; i++) {
-        const property *p = &r->properties[i];
-        if (p->len > TYPO_KEY_MAX) {
-            continue;
-        }
-        const int n = edits(key, len, p->key, p->len);
-        if (n < best_edits && 2 * (size_t)n <= p->len) {
-            best = p->key;
-            best_edits = n;
-        }
+        pons_meant_try(&m, r->properties[i].key, r->properties[i].len);
     }
-    return best;
+    return m.best;
 }
 
 // ---- equality -----------------------------------------------------------------------------------

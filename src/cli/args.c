@@ -1,6 +1,7 @@
 // args.c - options of a command, numbers, and the one line that says what was wrong.
 #include "cli/cli.h"
 #include "pons/buf.h"
+#include "pons/meant.h"
 #include "pons/plain.h"
 
 #include <errno.h>
@@ -9,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELP_COLUMNS     22
 #define THREAD_ID_LENGTH 6
 #define VALUE_BYTES_MAX  (16 << 20) // of JSON given on the command line or in a file
 
-static int print_usage(const cli_command *self, const cli_option *options);
+static int unknown(const cli *c, const cli_option *options, const char *word, size_t length,
+                   pons_error *err);
 
 // "0", "2024", ":2024", "127.0.0.1:2024", "[::1]:2024", "localhost:2024": nothing that is a goal.
 static bool is_address(const char *word)
@@ -30,7 +31,6 @@ static bool is_address(const char *word)
 
 int cli_parse(cli *c, const cli_option *options, pons_error *err)
 {
-    const cli_command *self = c->self;
     int kept = 0;
     bool ended = false;
     for (int i = 0; i < c->argc; i++) {
@@ -45,7 +45,7 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
             continue;
         }
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            return print_usage(self, options);
+            return cli_usage(c, options);
         }
         const char *equals = strchr(word, '=');
         const size_t length = equals ? (size_t)(equals - word) : strlen(word);
@@ -56,8 +56,7 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
             }
         }
         if (!found) {
-            return cli_bad(err, "%s: unknown option %s; `pons help %s` lists them", self->name,
-                           word, self->name);
+            return unknown(c, options, word, length, err);
         }
         if (!found->metavar) {
             *found->value = "yes";
@@ -68,12 +67,30 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
         } else if (i + 1 < c->argc) {
             *found->value = c->argv[++i];
         } else {
-            return cli_bad(err, "%s: %s needs a value: %s", self->name, found->name,
+            return cli_bad(err, "%s: %s needs a value: %s", c->self->name, found->name,
                            found->metavar);
         }
     }
     c->argc = kept;
     return PONS_OK;
+}
+
+static int unknown(const cli *c, const cli_option *options, const char *word, size_t length,
+                   pons_error *err)
+{
+    static const char *const always[] = {"--json", "--workspace", "--help"};
+    const char *of = c->word ? c->word->name : "", *gap = c->word ? " " : "";
+    pons_meant meant = pons_meant_of(word, length);
+    for (const cli_option *o = options; o && o->name; o++) {
+        pons_meant_try(&meant, o->name, strlen(o->name));
+    }
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        pons_meant_try(&meant, always[i], strlen(always[i]));
+    }
+    return meant.best ? cli_bad(err, "%s%s%s: unknown option %.*s, did you mean %s?", c->self->name,
+                                gap, of, (int)length, word, meant.best)
+                      : cli_bad(err, "%s%s%s: unknown option %.*s; `pons help %s%s%s` lists them",
+                                c->self->name, gap, of, (int)length, word, c->self->name, gap, of);
 }
 
 int cli_number(const char *text, const char *option, double low, double high, double *ret,
@@ -244,15 +261,4 @@ void cli_tell(const pons_error *err)
 {
     char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];
     cli_err("pons: %s\n", pons_error_line(err, line, sizeof line));
-}
-
-static int print_usage(const cli_command *self, const cli_option *options)
-{
-    cli_out("%s\n  %s\n", self->usage, self->help);
-    for (const cli_option *o = options; o && o->name; o++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s %s", o->name, o->metavar ? o->metavar : "");
-        cli_out("    %-*s %s\n", HELP_COLUMNS, left, o->help);
-    }
-    return CLI_HELPED;
 }

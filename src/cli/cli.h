@@ -40,7 +40,9 @@ typedef enum cli_outcome {
 struct cli_command;
 
 typedef struct cli {
-    const struct cli_command *self; // the command that runs
+    const struct cli_command *self;        // the command that runs
+    const struct cli_command *word;        // the word of it that does, NULL: the command itself
+    const struct cli_describer *describer; // NULL, or who --help tells the options to
     bool json;
     char workspace[PATH_MAX]; // absolute
     char run_dir[PATH_MAX];   // workspace/run
@@ -57,13 +59,24 @@ typedef struct cli_option {
     const char **value; // set to the argument, or to "yes" without one
 } cli_option;
 
-typedef struct cli_command { // main.c has the table
+typedef struct cli_command { // commands.c has the table
     const char *name;
-    const char *usage;
+    const char *args; // what follows the name; NULL: one of the words
     const char *help; // one line
+    // NULL: of a command, one of its words runs; of a word, the command takes it among its arguments.
     int (*run)(cli *c, pons_error *err);
+    const struct cli_command
+        *words; // what its first argument may be, to a NULL name; NULL: anything
+    bool any;   // words, or anything else
 } cli_command;
 
+typedef struct cli_describer { // --help hands the options over instead of showing them
+    void (*take)(void *user, const cli_option *options);
+    void *user;
+} cli_describer;
+
+// show/help.c: what --help shows; CLI_HELPED.
+int cli_usage(const cli *c, const cli_option *options);
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
 int cli_number(const char *text, const char *option, double low, double high, double *ret,
@@ -314,7 +327,16 @@ int cli_bt_watch(cli *c, const char *groot, pons_error *err);
 int cmd_onboard(cli *c, pons_error *err);
 int cmd_watchdog(cli *c, pons_error *err);
 int cmd_workspace(cli *c, pons_error *err);
-int cmd_fleet(cli *c, pons_error *err);
+int cmd_fleet_run(cli *c, pons_error *err);
+int cmd_fleet_status(cli *c, pons_error *err);
+int cmd_fleet_assign(cli *c, pons_error *err);
+int cmd_fleet_cancel(cli *c, pons_error *err);
+int cmd_fleet_settle(cli *c, pons_error *err);
+int cmd_fleet_clear(cli *c, pons_error *err);
+int cmd_fleet_block(cli *c, pons_error *err);
+int cmd_fleet_unblock(cli *c, pons_error *err);
+int cmd_fleet_simulate(cli *c, pons_error *err);
+int cmd_fleet_map(cli *c, pons_error *err);
 int cmd_run(cli *c, pons_error *err);
 int cmd_resume(cli *c, pons_error *err);
 int cmd_threads(cli *c, pons_error *err);
@@ -336,7 +358,9 @@ int cmd_plan(cli *c, pons_error *err);
 int cmd_agent(cli *c, pons_error *err);
 int cmd_bt(cli *c, pons_error *err);
 int cmd_companion(cli *c, pons_error *err);
-int cmd_mcp(cli *c, pons_error *err);
+int cmd_mcp_serve(cli *c, pons_error *err);
+int cmd_mcp_tools(cli *c, pons_error *err);
+int cmd_mcp_questions(cli *c, pons_error *err);
 int cmd_vda5050(cli *c, pons_error *err);
 int cmd_doctor(cli *c, pons_error *err);
 int cmd_backup(cli *c, pons_error *err);

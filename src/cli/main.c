@@ -1,8 +1,9 @@
-// main.c - `pons`: the command table, the options that go with every command, and the dispatch.
+// main.c - `pons`: the options that go with every command, and exit statuses.
 //
-// Each command lives in cmd_*.c; setup.c is the only place that knows adapters by name; session.c
+// commands.c has the table of commands, each lives in cmd_*.c; setup.c is the only place that knows
+// adapters by name; session.c
 // runs a brain for `run` and `resume`; display.c shows its events.
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "pons/log.h"
 #include "pons/memory.h"
 #include "pons/module.h"
@@ -14,77 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const cli_command commands[] = {
-    {"onboard", "pons onboard [DIR] [--dialect seed|paos1|paos2]",
-     "make a workspace's protocol files: ENVIRONMENT.md, ACTION.md and their like", cmd_onboard},
-    {"run", "pons run [GOAL…|--plan FILE] [--serve [ADDR:PORT]]",
-     "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
-    {"do", "pons do SKILL [NAME=VALUE…|JSON]",
-     "one skill by its name, said to the brain that runs or as a run of its own", cmd_do},
-    {"serve", "pons serve [--listen ADDR:PORT] [--open]",
-     "the page and the API: a browser, LangGraph's clients", cmd_serve},
-    {"resume", "pons resume [THREAD] [--step]", "go on with what was cut short", cmd_resume},
-    {"threads", "pons threads [list | show|history|events|prune|rm THREAD | fork|copy THREAD NEW]",
-     "list threads, look into one, replay its events, fork it, make it smaller", cmd_threads},
-    {"status", "pons status [THREAD]", "mode, battery, pose, tasks, skills, decision", cmd_status},
-    {"say", "pons say TEXT [--thread ID]", "say something to a running brain", cmd_say},
-    {"stop", "pons stop [REASON]", "latch a protective stop", cmd_stop},
-    {"reset", "pons reset", "lift the latch", cmd_reset},
-    {"pause", "pons pause [--thread ID]", "pause the task; it keeps its place", cmd_pause},
-    {"continue", "pons continue [--thread ID]", "go on after a pause, or after stop and reset",
-     cmd_continue},
-    {"cancel", "pons cancel [TASK] [--thread ID]", "end a task, or all of them", cmd_cancel},
-    {"raise", "pons raise TASK [PRIORITY] [--thread ID]",
-     "give one task another priority; without PRIORITY: before all that wait", cmd_raise},
-    {"approve", "pons approve [THREAD] [approve | answer WORDS | edit [N] JSON | reject REASON]",
-     "show or answer what a run waits for", cmd_approve},
-    {"body", "pons body [--driver NAME] [--skills NAME,…] [--world NAME] | pose X Y YAW",
-     "own a robot and serve it; or tell it where it is", cmd_body},
-    {"map", "pons map import FILE.yaml [NAME] | show|check WORLD | zones WORLD [add|remove ID]",
-     "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it", cmd_map},
-    {"scenario", "pons scenario run NAME|FILE…|all", "run scenarios: what each must show",
-     cmd_scenario},
-    {"plan", "pons plan check|show|run FILE [--goal TEXT] [--world NAME] [--embodiment FILE]",
-     "check, show or run a plan; FILE may be -", cmd_plan},
-    {"graph", "pons graph list | show NAME | run NAME|FILE.so | resume THREAD | update THREAD",
-     "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph},
-    {"agent",
-     "pons agent [MESSAGE…] [--session ID | --continue] [--folder DIR] [--model NAME] [--serve "
-     "[ADDR:PORT]] | undo [--list] [SESSION]",
-     "talk with the planning agent; without MESSAGE: a chat", cmd_agent},
-    {"bt",
-     "pons bt check FILE… | show FILE [--format text|dot|svg|groot] | run FILE --script S.json | "
-     "watch",
-     "check, draw and try behaviour trees; watch the robot's", cmd_bt},
-    {"companion",
-     "pons companion run [--serve [ADDR:PORT]] | status | log | why TIME | message TEXT",
-     "a digital partner that lives by its world view", cmd_companion},
-    {"mcp", "pons mcp serve | tools | questions",
-     "offer the robot to MCP clients, or look at servers", cmd_mcp},
-    {"watchdog", "pons watchdog hal | runtime [--once] [--robot ID]",
-     "do what ACTION.md, or SESSIONS.md, has pending", cmd_watchdog},
-    {"fleet", "pons fleet run|status|assign|cancel|settle|clear|block|unblock|simulate|map",
-     "many robots, one orchestrator; or a fleet on a virtual clock", cmd_fleet},
-    {"vda5050", "pons vda5050 [--broker mqtt[s]://HOST[:PORT]] [--serial NAME]",
-     "a robot under a master control that speaks VDA 5050 2.1, over MQTT", cmd_vda5050},
-    {"workspace", "pons workspace check [DIR] | show [FILE] | convert [DIR] --to DIALECT",
-     "check, show and convert a workspace's protocol files", cmd_workspace},
-    {"lessons", "pons lessons search WORDS", "what LESSONS.md has about it, best first; 1: nothing",
-     cmd_lessons},
-    {"doctor", "pons doctor [--repair]",
-     "what is installed, reachable, missing, damaged, and what to do", cmd_doctor},
-    {"items", "pons items [list|search|namespaces|get|put|delete|sweep …]",
-     "what the store keeps beside threads: long-term memory", cmd_items},
-    {"backup", "pons backup FILE", "copy the store at one moment, also while a run writes it",
-     cmd_backup},
-    {NULL, NULL, NULL, NULL},
-};
-
-static const cli_command *find(const char *name);
 static int take_globals(cli *c, int argc, char **argv, pons_error *err);
-static int dispatch(cli *c, pons_error *err);
-static int run_command(cli *c, const cli_command *command, pons_error *err);
-static int print_help(const char *topic, pons_error *err);
 static void hold_standard_fds(void);
 static int exit_code(int status, const pons_error *err);
 
@@ -102,7 +33,7 @@ int main(int argc, char **argv)
     int rc = take_globals(&c, argc, argv, &err);
     rc = rc < 0 ? rc : pons_module_workspace(c.workspace, &err);
     cli_worlds_of(c.workspace);
-    rc = rc < 0 ? rc : dispatch(&c, &err);
+    rc = rc < 0 ? rc : cli_dispatch(&c, &err);
     return exit_code(rc, &err);
 }
 
@@ -134,32 +65,6 @@ static int exit_code(int status, const pons_error *err)
         }
     }
     return EXIT_ENVIRONMENT;
-}
-
-static int dispatch(cli *c, pons_error *err)
-{
-    if (c->argc == 0 || strcmp(c->argv[0], "help") == 0 || strcmp(c->argv[0], "--help") == 0 ||
-        strcmp(c->argv[0], "-h") == 0) {
-        return print_help(c->argc > 1 ? c->argv[1] : NULL, err);
-    }
-    if (strcmp(c->argv[0], "--version") == 0 || strcmp(c->argv[0], "version") == 0) {
-        cli_out("pons " PONS_VERSION "\n");
-        return PONS_OK;
-    }
-    const cli_command *command = find(c->argv[0]);
-    if (!command) {
-        return cli_bad(err, "there is no command '%s'; `pons help` lists them", c->argv[0]);
-    }
-    c->argc--;
-    c->argv++;
-    return run_command(c, command, err);
-}
-
-static int run_command(cli *c, const cli_command *command, pons_error *err)
-{
-    c->self = command;
-    const int rc = command->run(c, err);
-    return rc < 0 ? rc : PONS_OK;
 }
 
 // --json and --workspace go with every command, in any position; "--" ends options.
@@ -208,37 +113,6 @@ static int take_globals(cli *c, int argc, char **argv, pons_error *err)
     c->argc = n;
     c->argv = kept;
     return PONS_OK;
-}
-
-static int print_help(const char *topic, pons_error *err)
-{
-    const cli_command *command = topic ? find(topic) : NULL;
-    if (topic && !command) {
-        return cli_bad(err, "there is no command '%s'; `pons help` lists them", topic);
-    }
-    if (command) {
-        cli c = {.argc = 1, .argv = (char *[]){(char *)"--help", NULL}};
-        return run_command(&c, command, err);
-    }
-    cli_out("pons - the runtime that joins a language model to a robot\n\n");
-    for (const cli_command *k = commands; k->name; k++) {
-        cli_out("  pons %-9s %s\n", k->name, k->help);
-    }
-    cli_out("\nWith every command: --json (one object a line on stdout), --workspace DIR (else\n"
-            "$PONS_WORKSPACE, else ~/.pons). `pons help COMMAND` shows its options.\n"
-            "Exit: 0 done, 1 ended without success, 2 bad input, 3 environment, 4 waiting for a "
-            "person.\n");
-    return PONS_OK;
-}
-
-static const cli_command *find(const char *name)
-{
-    for (const cli_command *k = commands; k->name; k++) {
-        if (strcmp(k->name, name) == 0) {
-            return k;
-        }
-    }
-    return NULL;
 }
 
 // A closed 0, 1 or 2 would be reused by the store's file, and a message would go into it.

@@ -186,7 +186,7 @@ static void wrong_words_and_scripts(void **state)
     bench_must_fail(&b, "bt run nowhere.xml", 2, "nowhere.xml");
     bench_must_fail(&b, "bt check tree.txt", 2, "tree.txt");
     bench_must_fail(&b, "bt", 2, "pons bt check FILE");
-    bench_must_fail(&b, "bt dance x.xml", 2, "pons bt check FILE");
+    bench_must_fail(&b, "bt dance x.xml", 2, "it takes check, show");
     bench_close(&b);
 }
 

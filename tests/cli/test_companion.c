@@ -243,7 +243,7 @@ static void wrong_words(void **state)
     (void)state;
     static const char *const rows[][2] = {
         {"companion", "use `pons companion run`"},
-        {"companion dance", "use `pons companion run`"},
+        {"companion dance", "it takes run, status"},
         {"companion message", "use `pons companion run`"},
         {"companion run --days 0", "--days takes a number"},
         {"companion run --days x", "--days takes a number"},

@@ -96,7 +96,7 @@ static void a_map_becomes_a_world(void **state)
     bench_must_fail(&b, "map show room --path start:30,30", 2, "outside the map");
     bench_must_fail(&b, "map show room --path start", 2, "FROM:TO");
     bench_must_fail(&b, "map import /nonexistent.yaml", 2, "/nonexistent.yaml");
-    bench_must_fail(&b, "map draw room", 2, "map import");
+    bench_must_fail(&b, "map draw room", 2, "it takes import, show");
     // The world is one like any other: a run drives in it.
     must("run --world room " FAST " --json '去全图'", NULL);
 }

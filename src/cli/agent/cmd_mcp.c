@@ -22,36 +22,6 @@
     "world: look there first. A skill runs until it is done and tells its progress; cancel it to " \
     "stop the robot. What is dangerous asks a person."
 
-static int serve(cli *c, pons_error *err);
-static int list_tools(cli *c, pons_error *err);
-static int list_questions(cli *c, pons_error *err);
-
-int cmd_mcp(cli *c, pons_error *err)
-{
-    static const struct {
-        const char *name;
-        int (*run)(cli *, pons_error *);
-    } parts[] = {{"serve", serve}, {"tools", list_tools}, {"questions", list_questions}};
-    const char *word = c->argc > 0 ? c->argv[0] : "--help";
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (strcmp(parts[i].name, word) == 0) {
-            c->argc--;
-            c->argv++;
-            return parts[i].run(c, err);
-        }
-    }
-    if (word[0] == '-') {
-        char help[] = "--help", *words[] = {help, NULL};
-        cli asks = *c;
-        if (c->argc == 0) { // no word: what there is
-            asks.argc = 1;
-            asks.argv = words;
-        }
-        return cli_parse(&asks, NULL, err);
-    }
-    return cli_bad(err, "mcp: there is no '%s'; serve, tools or questions", word);
-}
-
 // ---- the servers of mcp.json --------------------------------------------------------------------
 
 static void print_servers(const cli *c, const pons_value *status, const pons_value *tools)
@@ -89,7 +59,7 @@ static void print_servers(const cli *c, const pons_value *status, const pons_val
     }
 }
 
-static int list_tools(cli *c, pons_error *err)
+int cmd_mcp_tools(cli *c, pons_error *err)
 {
     const int parsed = cli_parse(c, NULL, err);
     if (parsed < 0) {
@@ -170,7 +140,7 @@ int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error
     return cli_mcp_question_write(c, id, answered, err);
 }
 
-static int list_questions(cli *c, pons_error *err)
+int cmd_mcp_questions(cli *c, pons_error *err)
 {
     char path[PATH_MAX + 128];
     const int parsed = cli_parse(c, NULL, err);
@@ -217,7 +187,7 @@ static int signals_fd(void)
     return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int serve(cli *c, pons_error *err)
+int cmd_mcp_serve(cli *c, pons_error *err)
 {
     const char *list = "robot", *wait_s = NULL;
     double seconds = 0.0;

@@ -56,16 +56,6 @@ int cli_fleet_look_map(pons_store store, pons_value **ret, pons_error *err);
 // `id`.
 int cli_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err);
 
-int cli_fleet_simulate(cli *c, pons_error *err); // fleet_play.c
-int cli_fleet_map(cli *c, pons_error *err);
 int cli_fleet_onboard(cli *c, int dialect, pons_error *err); // fleet_onboard.c; a pons_ws_dialect
-int cli_fleet_run(cli *c, pons_error *err);                  // fleet_run.c
-int cli_fleet_status(cli *c, pons_error *err);               // fleet_words.c
-int cli_fleet_assign(cli *c, pons_error *err);
-int cli_fleet_cancel(cli *c, pons_error *err);
-int cli_fleet_settle(cli *c, pons_error *err);
-int cli_fleet_clear(cli *c, pons_error *err);
-int cli_fleet_block(cli *c, pons_error *err);
-int cli_fleet_unblock(cli *c, pons_error *err);
 
 #endif

@@ -17,7 +17,7 @@ static void show(const pons_value *r);
 static int write_file(const char *path, const pons_buf *text, pons_error *err);
 static void progress(void *user, double hours);
 
-int cli_fleet_simulate(cli *c, pons_error *err)
+int cmd_fleet_simulate(cli *c, pons_error *err)
 {
     const char *robots = "100", *hours = "1", *seed = "1", *seeds = "1", *map = NULL, *svg = NULL;
     const char *rate = NULL, *kills = NULL, *core_kills = NULL, *people = NULL, *baseline = NULL;
@@ -68,7 +68,7 @@ int cli_fleet_simulate(cli *c, pons_error *err)
     return play_seeds(c, &play, map, (int64_t)many, svg, err);
 }
 
-int cli_fleet_map(cli *c, pons_error *err)
+int cmd_fleet_map(cli *c, pons_error *err)
 {
     const char *robots = "10";
     const cli_option options[] = {{"--robots", "N", "that it has room for; default 10", &robots},

@@ -33,7 +33,7 @@ static void on_signal(int number)
     ended = 1;
 }
 
-int cli_fleet_run(cli *c, pons_error *err)
+int cmd_fleet_run(cli *c, pons_error *err)
 {
     const char *once = NULL, *standby = NULL, *speed = NULL;
     cli_fleet_running r = {.c = c, .clock = pons_clock_real(), .speed = 1.0};

@@ -32,13 +32,13 @@ static int about(cli *c, const char *verb, const char *kind, pons_value *more, p
     return rc < 0 ? rc : post(c, kind, value, err);
 }
 
-int cli_fleet_cancel(cli *c, pons_error *err)
+int cmd_fleet_cancel(cli *c, pons_error *err)
 {
     const int rc = cli_parse(c, NULL, err);
     return rc < 0 ? rc : about(c, "cancel", "cancel", json_object(), err);
 }
 
-int cli_fleet_clear(cli *c, pons_error *err)
+int cmd_fleet_clear(cli *c, pons_error *err)
 {
     const int rc = cli_parse(c, NULL, err);
     return rc < 0 ? rc : about(c, "clear", "clear", json_object(), err);
@@ -63,17 +63,17 @@ static int block(cli *c, bool blocked, pons_error *err)
     return rc;
 }
 
-int cli_fleet_block(cli *c, pons_error *err)
+int cmd_fleet_block(cli *c, pons_error *err)
 {
     return block(c, true, err);
 }
 
-int cli_fleet_unblock(cli *c, pons_error *err)
+int cmd_fleet_unblock(cli *c, pons_error *err)
 {
     return block(c, false, err);
 }
 
-int cli_fleet_settle(cli *c, pons_error *err)
+int cmd_fleet_settle(cli *c, pons_error *err)
 {
     const char *done = NULL, *failed = NULL;
     const cli_option options[] = {{"--done", NULL, "it was done", &done},
@@ -131,7 +131,7 @@ static int read_stops(const char *text, pons_value *zones, pons_value *work, pon
     return PONS_OK;
 }
 
-int cli_fleet_assign(cli *c, pons_error *err)
+int cmd_fleet_assign(cli *c, pons_error *err)
 {
     const char *stops = NULL, *needs = "", *payload = "0", *priority = "normal", *deadline = NULL;
     const cli_option options[] = {
@@ -208,7 +208,7 @@ static void show_task(const cli *c, const pons_value *t)
     cli_out("%s%s\n", pons_get(t, "reason") ? ": " : "", pons_get_str(t, "reason", ""));
 }
 
-int cli_fleet_status(cli *c, pons_error *err)
+int cmd_fleet_status(cli *c, pons_error *err)
 {
     const char *all = NULL;
     const cli_option options[] = {{"--all", NULL, "tasks that have ended, too", &all},

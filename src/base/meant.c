@@ -1,0 +1,59 @@
+// meant.c - the distance between a word and those that it may have been meant to be.
+//
+// The edits are those of optimal string alignment: letters put in, left out, changed, and two
+// neighbours swapped, which is how most slips of a hand look (Damerau, 1964).
+#include "pons/meant.h"
+
+enum {
+    EDITS_MAX = 2,  // more of them make another word
+    TWO_FROM = 7,   // letters of a word in which two are a slip
+    ONE_FROM = 2,   // and one
+    LENGTH_MAX = 32 // longer words are not compared
+};
+
+pons_meant pons_meant_of(const char *word, size_t n)
+{
+    return (pons_meant){.word = word, .n = n, .edits = EDITS_MAX + 1};
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int edits(const char *a, size_t n, const char *b, size_t m)
+{
+    int rows[3][LENGTH_MAX + 1];
+    int *before = rows[0], *above = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= m; j++) {
+        above[j] = (int)j;
+        before[j] = 0;
+    }
+    for (size_t i = 1; i <= n; i++) {
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            const int change = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = least(change, least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = least(row[j], before[j - 2] + 1);
+            }
+        }
+        int *spent = before;
+        before = above;
+        above = row;
+        row = spent;
+    }
+    return above[m];
+}
+
+void pons_meant_try(pons_meant *m, const char *known, size_t len)
+{
+    if (m->n > LENGTH_MAX || len > LENGTH_MAX) {
+        return;
+    }
+    const int n = edits(m->word, m->n, known, len);
+    if (n < m->edits && len >= (n > 1 ? TWO_FROM : ONE_FROM)) {
+        m->best = known;
+        m->edits = n;
+    }
+}

@@ -1,0 +1,267 @@
+// commands.c - what `pons` can be told: the table of commands and of the words that some begin with,
+// and the way from a line to the function that does it.
+//
+// The table is the one list of commands: help, the man page and the shells' completions are made from
+// it (show/help.c), and what is not in it is answered with what was probably meant.
+#include "cli/commands.h"
+
+#include "pons/meant.h"
+
+#include <string.h>
+
+static const cli_command bt_words[] = {
+    {"check", "FILE…", "the faults of trees, one a line"},
+    {"show", "FILE", "draw a tree"},
+    {"run", "FILE --script S.json", "tick a tree; its leaves answer as the script says"},
+    {"watch", "", "the tree that steers the robot now"},
+    {NULL},
+};
+
+static const cli_command companion_words[] = {
+    {"run", "", "live, in real time or simulated"},
+    {"status", "", "where and what it is at"},
+    {"log", "", "what it did"},
+    {"why", "TIME", "why it did what it did then"},
+    {"message", "TEXT", "tell it something"},
+    {NULL},
+};
+
+static const cli_command agent_words[] = {
+    {"undo", "[SESSION]", "take back what tools wrote"},
+    {NULL},
+};
+
+static const cli_command body_words[] = {
+    {"pose", "X Y YAW", "tell the robot where it is: metres, radians"},
+    {"camera", "NAME", "a picture of a camera, as a file"},
+    {NULL},
+};
+
+static const cli_command graph_words[] = {
+    {"list", "", "the graphs there are"},
+    {"show", "NAME", "draw one"},
+    {"run", "NAME|FILE.so", "run one on a thread"},
+    {"resume", "THREAD", "go on where it waits or was cut short"},
+    {"update", "THREAD", "write into its state"},
+    {"cancel", "THREAD", "end its run"},
+    {NULL},
+};
+
+static const cli_command items_words[] = {
+    {"list", "[NAMESPACE]", "what is kept there"},
+    {"search", "NAMESPACE WORDS", "what is about it"},
+    {"namespaces", "", "where anything is kept"},
+    {"get", "NAMESPACE KEY", "one item"},
+    {"put", "NAMESPACE KEY JSON", "keep one"},
+    {"delete", "NAMESPACE KEY", "forget one"},
+    {"sweep", "", "forget those whose time is over"},
+    {NULL},
+};
+
+static const cli_command lessons_words[] = {
+    {"search", "WORDS", "what LESSONS.md has about it, best first"},
+    {NULL},
+};
+
+static const cli_command map_words[] = {
+    {"import", "FILE.yaml [NAME]", "a map of nav2_map_server as a world"},
+    {"show", "WORLD", "draw it, with a way on it"},
+    {"check", "WORLD", "what is wrong with it"},
+    {"zones", "WORLD [add|remove ID]", "list, draw or remove zones"},
+    {NULL},
+};
+
+static const cli_command plan_words[] = {
+    {"check", "FILE", "what is wrong with it"},
+    {"show", "FILE", "its steps"},
+    {"run", "FILE", "carry it out"},
+    {NULL},
+};
+
+static const cli_command scenario_words[] = {
+    {"run", "NAME|FILE…|all", "play them and judge"},
+    {"fuzz", "--seeds A..B", "random events and faults, invariants at every step"},
+    {NULL},
+};
+
+static const cli_command threads_words[] = {
+    {"list", "", "all threads"},
+    {"show", "THREAD", "its state"},
+    {"history", "THREAD", "its checkpoints"},
+    {"events", "THREAD", "what happened, as it was streamed"},
+    {"fork", "THREAD NEW", "another one from a checkpoint of it"},
+    {"copy", "THREAD NEW", "all of it under another name"},
+    {"prune", "THREAD", "make it smaller"},
+    {"rm", "THREAD", "forget it"},
+    {NULL},
+};
+
+static const cli_command watchdog_words[] = {
+    {"hal", "", "carry out what ACTION.md has pending"},
+    {"runtime", "", "run the sessions of SESSIONS.md"},
+    {NULL},
+};
+
+static const cli_command workspace_words[] = {
+    {"check", "[DIR]", "faults, one a line: FILE.md:LINE:COL"},
+    {"show", "[FILE]", "what the files say"},
+    {"convert", "[DIR] --to DIALECT", "write them in another dialect"},
+    {NULL},
+};
+
+static const cli_command fleet_words[] = {
+    {"run", "[--once] [--standby]", "lead the robots of fleet.yaml and have the tasks done",
+     cmd_fleet_run},
+    {"status", "[--all]", "robots and tasks, and what each waits for", cmd_fleet_status},
+    {"assign", "[NAME] --stops ZONE[:SKILL{…}],…", "give the fleet a task", cmd_fleet_assign},
+    {"cancel", "TASK", "end a task", cmd_fleet_cancel},
+    {"settle", "TASK --done|--failed", "say how a task ended, where nobody could know",
+     cmd_fleet_settle},
+    {"clear", "ROBOT", "say that a robot was carried away: its place is free", cmd_fleet_clear},
+    {"block", "ZONE", "nobody is sent there", cmd_fleet_block},
+    {"unblock", "ZONE", "they are again", cmd_fleet_unblock},
+    {"simulate", "[--robots N] [--hours H]", "a fleet on a virtual clock", cmd_fleet_simulate},
+    {"map", "[--robots N]", "a hall for so many robots, to begin a map with", cmd_fleet_map},
+    {NULL},
+};
+
+static const cli_command mcp_words[] = {
+    {"serve", "[--tools LIST]", "offer the robot to an MCP client, on standard input and output",
+     cmd_mcp_serve},
+    {"tools", "", "the servers of config/mcp.json and their tools", cmd_mcp_tools},
+    {"questions", "", "what servers ask a person", cmd_mcp_questions},
+    {NULL},
+};
+
+static const cli_command commands[] = {
+    {"onboard", "[DIR] [--dialect seed|paos1|paos2]",
+     "make a workspace's protocol files: ENVIRONMENT.md, ACTION.md and their like", cmd_onboard},
+    {"run", "[GOAL…|--plan FILE] [--serve [ADDR:PORT]]",
+     "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
+    {"do", "SKILL [NAME=VALUE…|JSON]",
+     "one skill by its name, said to the brain that runs or as a run of its own", cmd_do},
+    {"serve", "[--listen ADDR:PORT] [--open]",
+     "the page and the API: a browser, LangGraph's clients", cmd_serve},
+    {"resume", "[THREAD] [--step]", "go on with what was cut short", cmd_resume},
+    {"threads", NULL, "list threads, look into one, replay its events, fork it, make it smaller",
+     cmd_threads, threads_words},
+    {"status", "[THREAD]", "mode, battery, pose, tasks, skills, decision", cmd_status},
+    {"say", "TEXT [--thread ID]", "say something to a running brain", cmd_say},
+    {"stop", "[REASON]", "latch a protective stop", cmd_stop},
+    {"reset", "", "lift the latch", cmd_reset},
+    {"pause", "[--thread ID]", "pause the task; it keeps its place", cmd_pause},
+    {"continue", "[--thread ID]", "go on after a pause, or after stop and reset", cmd_continue},
+    {"cancel", "[TASK] [--thread ID]", "end a task, or all of them", cmd_cancel},
+    {"raise", "TASK [PRIORITY] [--thread ID]",
+     "give one task another priority; without PRIORITY: before all that wait", cmd_raise},
+    {"approve", "[THREAD] [approve | answer WORDS | edit [N] JSON | reject REASON]",
+     "show or answer what a run waits for", cmd_approve},
+    {"body", "[--driver NAME] [--skills NAME,…] [--world NAME]",
+     "own a robot and serve it; or tell it where it is", cmd_body, body_words},
+    {"map", NULL, "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it",
+     cmd_map, map_words},
+    {"scenario", NULL, "run scenarios: what each must show", cmd_scenario, scenario_words},
+    {"plan", NULL, "check, show or run a plan; FILE may be -", cmd_plan, plan_words},
+    {"graph", NULL, "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph,
+     graph_words},
+    {"agent", "[MESSAGE…] [--session ID | --continue] [--folder DIR] [--model NAME]",
+     "talk with the planning agent; without MESSAGE: a chat", cmd_agent, agent_words, true},
+    {"bt", NULL, "check, draw and try behaviour trees; watch the robot's", cmd_bt, bt_words},
+    {"companion", NULL, "a digital partner that lives by its world view", cmd_companion,
+     companion_words},
+    {"mcp", NULL, "offer the robot to MCP clients, or look at servers", NULL, mcp_words},
+    {"watchdog", NULL, "do what ACTION.md, or SESSIONS.md, has pending", cmd_watchdog,
+     watchdog_words},
+    {"fleet", NULL, "many robots, one orchestrator; or a fleet on a virtual clock", NULL,
+     fleet_words},
+    {"vda5050", "[--broker mqtt[s]://HOST[:PORT]] [--serial NAME]",
+     "a robot under a master control that speaks VDA 5050 2.1, over MQTT", cmd_vda5050},
+    {"workspace", NULL, "check, show and convert a workspace's protocol files", cmd_workspace,
+     workspace_words},
+    {"lessons", NULL, "what LESSONS.md has about it, best first; 1: nothing", cmd_lessons,
+     lessons_words},
+    {"doctor", "[--repair]", "what is installed, reachable, missing, damaged, and what to do",
+     cmd_doctor},
+    {"items", NULL, "what the store keeps beside threads: long-term memory", cmd_items,
+     items_words},
+    {"backup", "FILE", "copy the store at one moment, also while a run writes it", cmd_backup},
+    {NULL},
+};
+
+static int unknown(const cli_command *list, const char *of, const char *word, pons_error *err);
+
+const cli_command *cli_commands(void)
+{
+    return commands;
+}
+
+const cli_command *cli_command_find(const cli_command *list, const char *name)
+{
+    for (; list && list->name; list++) {
+        if (strcmp(list->name, name) == 0) {
+            return list;
+        }
+    }
+    return NULL;
+}
+
+int cli_dispatch(cli *c, pons_error *err)
+{
+    const char *name = c->argc > 0 ? c->argv[0] : "help";
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        return cli_help(c, err);
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
+        cli_out("pons " PONS_VERSION "\n");
+        return PONS_OK;
+    }
+    const cli_command *command = cli_command_find(commands, name);
+    if (!command) {
+        return unknown(commands, NULL, name, err);
+    }
+    c->argc--;
+    c->argv++;
+    return cli_run_command(c, command, err);
+}
+
+int cli_run_command(cli *c, const cli_command *command, pons_error *err)
+{
+    c->self = command;
+    const char *first = c->argc > 0 ? c->argv[0] : "";
+    const cli_command *word = cli_command_find(command->words, first);
+    if (word && word->run) {
+        c->word = word;
+        c->argc--;
+        c->argv++;
+        return word->run(c, err);
+    }
+    if (command->words && !word && !command->any && *first && *first != '-') {
+        return unknown(command->words, command->name, first, err);
+    }
+    if (command->run) {
+        return command->run(c, err);
+    }
+    if (c->argc == 0) { // it is nothing without a word
+        return cli_usage(c, NULL);
+    }
+    return cli_parse(c, NULL, err);
+}
+
+// "there is no …": with what was probably meant, else with all that there is.
+static int unknown(const cli_command *list, const char *of, const char *word, pons_error *err)
+{
+    char all[256] = "";
+    size_t used = 0;
+    pons_meant meant = pons_meant_of(word, strlen(word));
+    for (const cli_command *k = list; k->name; k++) {
+        const char *join = !used ? "" : k[1].name ? ", " : " or ";
+        pons_meant_try(&meant, k->name, strlen(k->name));
+        used += of ? (size_t)snprintf(all + used, sizeof all - used, "%s%s", join, k->name) : 0;
+    }
+    if (meant.best) {
+        return cli_bad(err, "%s%sthere is no %s'%s', did you mean '%s'?", of ? of : "",
+                       of ? ": " : "", of ? "" : "command ", word, meant.best);
+    }
+    return of ? cli_bad(err, "%s: there is no '%s'; it takes %s", of, word, all)
+              : cli_bad(err, "there is no command '%s'; `pons help` lists them", word);
+}

@@ -1,0 +1,29 @@
+// commands.h - the table of commands, and what is made from it.
+#ifndef PONS_CLI_COMMANDS_H
+#define PONS_CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+const cli_command *cli_commands(void); // ends with a NULL name
+// NULL: there is none in the list, which ends with a NULL name or is NULL.
+const cli_command *cli_command_find(const cli_command *list, const char *name);
+
+// What c->argv says: the command's name first.
+int cli_dispatch(cli *c, pons_error *err);
+// The same, without the name.
+int cli_run_command(cli *c, const cli_command *command, pons_error *err);
+
+// show/help.c: `pons help [COMMAND [WORD] | --man | --completion SHELL]`.
+int cli_help(cli *c, pons_error *err);
+int cli_help_man(pons_error *err);                           // show/man.c
+int cli_help_completion(const char *shell, pons_error *err); // show/shells.c
+
+typedef struct cli_options {
+    cli_option at[48]; // without where their values would go
+    size_t n;
+} cli_options;
+// What a command, or a word of it that has options of its own, takes.
+int cli_options_of(const cli_command *command, const cli_command *word, cli_options *ret,
+                   pons_error *err);
+
+#endif

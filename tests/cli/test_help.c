@@ -1,0 +1,201 @@
+// test_help.c - what the command line says of itself: help of every command and word within 80
+// columns, twenty slips and what was meant, the man page, and the shells' completions.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WIDTH = 80 };
+
+// Runs it; what it printed is the caller's to free.
+static char *said(bench *b, const char *line)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, line);
+    bench_must_exit(&p, 0);
+    char *text = strndup(p.text ? p.text : "", p.length);
+    bench_free(&p);
+    assert_non_null(text);
+    return text;
+}
+
+static void fits(const char *of, const char *text)
+{
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t columns = 0; // none of it is wide
+        for (size_t i = 0; i < strcspn(line, "\n"); i++) {
+            columns += ((unsigned char)line[i] & 0xc0) != 0x80;
+        }
+        if (columns > WIDTH) {
+            fail_msg("help %s: %zu columns: %.*s", of, columns, (int)strcspn(line, "\n"), line);
+        }
+    }
+}
+
+// Help of what is named in a help: two blanks, the name, more. At least `least` of them.
+static void each_named(bench *b, const char *of, const char *text, size_t least)
+{
+    size_t n = 0;
+    char before[64];
+    snprintf(before, sizeof before, *of ? "\n  pons %s " : "\n  ", of);
+    for (const char *at = strstr(text, before); at; at = strstr(at + 1, before)) {
+        const char *name = at + strlen(before);
+        const size_t length = strcspn(name, " \n");
+        char line[128];
+        if (length == 0) { // the next row of the one before
+            continue;
+        }
+        snprintf(line, sizeof line, "help %s%s%.*s", of, *of ? " " : "", (int)length, name);
+        char *help = said(b, line);
+        char head[128];
+        snprintf(head, sizeof head, "pons %s", of);
+        assert_ptr_equal(strstr(help, *of ? head : "pons "), help);
+        fits(line, help);
+        if (!*of && strstr(help, "\n  pons ")) {
+            char whole[64];
+            snprintf(whole, sizeof whole, "%.*s", (int)length, name);
+            each_named(b, whole, help, 1);
+        }
+        free(help);
+        n++;
+    }
+    assert_true(n >= least);
+}
+
+static void all_help_fits(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    char *text = said(&b, "help");
+    fits("", text);
+    each_named(&b, "", text, 30);
+    free(text);
+    char *bare = said(&b, "mcp"), *asked = said(&b, "mcp --help");
+    assert_string_equal(bare, asked);
+    assert_non_null(strstr(bare, "pons mcp serve"));
+    free(bare);
+    free(asked);
+    bench_close(&b);
+}
+
+static void twenty_slips(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"rnu x", "did you mean 'run'"},
+        {"statsu", "did you mean 'status'"},
+        {"thread", "did you mean 'threads'"},
+        {"stpo", "did you mean 'stop'"},
+        {"cancle", "did you mean 'cancel'"},
+        {"aprove", "did you mean 'approve'"},
+        {"companoin run", "did you mean 'companion'"},
+        {"worksapce check", "did you mean 'workspace'"},
+        {"bt shwo x", "did you mean 'show'"},
+        {"fleet asign x", "did you mean 'assign'"},
+        {"threads hsitory x", "did you mean 'history'"},
+        {"body camrea x", "did you mean 'camera'"},
+        {"mcp serv", "did you mean 'serve'"},
+        {"plan chekc x", "did you mean 'check'"},
+        {"run --sped 3 x", "did you mean --speed"},
+        {"agent --sesion x", "did you mean --session"},
+        {"bt --fromat svg show x", "did you mean --format"},
+        {"fleet simulate --robot 3", "did you mean --robots"},
+        {"status --jsno", "did you mean --json"},
+        {"serve --tokenfile x", "did you mean --token-file"},
+        {"frobnicate", "`pons help` lists them"},
+        {"fleet run --xyzzy", "`pons help fleet run` lists them"},
+        {"watchdog cat", "it takes hal or runtime"},
+    };
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench_must_fail(&b, rows[i][0], 2, rows[i][1]);
+    }
+    bench_close(&b);
+}
+
+static void the_man_page_has_all(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    char *page = said(&b, "help --man");
+    static const char *const parts[] = {
+        ".TH PONS 1",  ".SS \"pons run ",   "\\fBpons fleet assign\\fR",
+        "\\-\\-stops", ".SH EXIT STATUS\n", "\\fB\\-\\-token\\-file\\fR"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        assert_non_null(strstr(page, parts[i]));
+    }
+    for (const char *line = page; *line; line += strcspn(line, "\n") + 1) {
+        if (*line == '.') { // a request of roff, and one that is meant
+            static const char *const known[] = {".TH", ".SH", ".SS", ".TP", ".RS", ".RE"};
+            bool meant = false;
+            for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+                meant = meant || strncmp(line, known[i], 3) == 0;
+            }
+            assert_true(meant);
+        }
+    }
+    free(page);
+    bench_close(&b);
+}
+
+// What bash completes, by the script it is given.
+static void bash_completes(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"pons st", "status stop"},
+        {"pons bt ''", "check show run watch"},
+        {"pons bt --f", "--format"},
+        {"pons fleet s", "status settle simulate"},
+        {"pons fleet run --s", "--standby --speed"},
+        {"pons help fl", "fleet"},
+        {"pons run --token", "--token-file"},
+    };
+    bench b;
+    bench_open(&b);
+    char *script = said(&b, "help --completion bash");
+    char text[65536];
+    const int n = snprintf(text, sizeof text,
+                           "%s\nt() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _pons; "
+                           "echo \"${COMPREPLY[*]}\"; }\n",
+                           script);
+    assert_true(n > 0 && n < 60000);
+    free(script);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        strcat(strcat(strcat(text, "t "), rows[i][0]), "\n");
+    }
+    char line[256];
+    proc p = {0};
+    snprintf(line, sizeof line, "%s", bench_file(&b, "complete.bash", text));
+    bench_start_program(&b, &p, "/bin/bash", line);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_string_equal(bench_line(&p), rows[i][1]);
+    }
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    char *zsh = said(&b, "help --completion zsh"), *fish = said(&b, "help --completion fish");
+    assert_non_null(strstr(zsh, "#compdef pons"));
+    assert_non_null(strstr(fish, "complete -c pons -f -n __fish_use_subcommand -a run"));
+    free(zsh);
+    free(fish);
+    bench_must_fail(&b, "help --completion tcsh", 2, "bash, zsh or fish");
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(all_help_fits, bench_teardown),
+        cmocka_unit_test_teardown(twenty_slips, bench_teardown),
+        cmocka_unit_test_teardown(the_man_page_has_all, bench_teardown),
+        cmocka_unit_test_teardown(bash_completes, bench_teardown),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("cli/help", tests, NULL, NULL);
+}
