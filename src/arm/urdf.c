@@ -6,9 +6,11 @@
 //
 // A fault is told with the line and column of the element that it is about.
 #include "pons/arm.h"
+#include "pons/file.h"
 
 #include <expat.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,10 +79,11 @@ static int fault_at(reader *r, unsigned long line, unsigned long col, const char
 int pons_arm_load(const char *path, const char *base, const char *tool, pons_arm **ret,
                   pons_error *err)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = pons_file_read(path);
     if (!f) {
         pons_error_set(err, PONS_ENOTFOUND, MODULE, "cannot read the arm's description");
         pons_error_source(err, "%s", path);
+        pons_error_cause(err, "%s", pons_file_why(errno));
         return PONS_ENOTFOUND;
     }
     reader *r = calloc(1, sizeof *r);

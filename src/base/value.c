@@ -19,6 +19,7 @@
 
 #include "base/sha256.h"
 #include "pons/buf.h"
+#include "pons/file.h"
 
 #include <errno.h>
 #include <float.h>
@@ -385,12 +386,12 @@ pons_value pons__absent = {JSON_NULL, IMMORTAL};
 
 int pons_value_load(const char *path, pons_value **ret, pons_error *err)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = pons_file_read(path);
     if (!f) {
-        int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
+        const int why = errno, rc = why == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
         pons_error_set(err, rc, "value", "cannot read the file");
         pons_error_source(err, "%s", path);
-        pons_error_cause(err, "%s", strerror(errno));
+        pons_error_cause(err, "%s", pons_file_why(why));
         return rc;
     }
     // As large as the file: a block of LOAD_MAX would teach malloc to keep that much for ever.

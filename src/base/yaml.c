@@ -18,6 +18,7 @@
 #include "base/utf8.h"
 #include "base/yaml_scalar.h"
 #include "pons/buf.h"
+#include "pons/file.h"
 
 #include <libfyaml.h>
 
@@ -127,8 +128,8 @@ out:
 int pons_yaml_load(const char *path, pons_yaml **ret, pons_error *err)
 {
     pons_autobuf text = PONS_BUF_INIT;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int r = fd < 0 ? -errno : read_all(fd, &text);
+    const int fd = pons_file_open(path);
+    int r = fd < 0 ? fd : read_all(fd, &text);
     if (fd >= 0) {
         close(fd);
     }
@@ -139,7 +140,7 @@ int pons_yaml_load(const char *path, pons_yaml **ret, pons_error *err)
         const int status = r == -ENOENT || r == -ENOTDIR ? PONS_ENOTFOUND : PONS_EIO;
         pons_error_set(err, status, WHERE, "cannot read the file");
         pons_error_source(err, "%s", path);
-        pons_error_cause(err, "%s", strerror(-r));
+        pons_error_cause(err, "%s", pons_file_why(-r));
         return status;
     }
     return pons_yaml_parse(text.data ? text.data : "", text.len, path, ret, err);

@@ -1,6 +1,7 @@
 // args.c - options of a command, numbers, and the one line that says what was wrong.
 #include "cli/cli.h"
 #include "pons/buf.h"
+#include "pons/file.h"
 #include "pons/meant.h"
 #include "pons/plain.h"
 
@@ -137,7 +138,7 @@ int cli_value(const char *text, const char *option, pons_value **ret, pons_error
     const char *from = option;
     if (*text == '@' || strcmp(text, "-") == 0) {
         from = *text == '@' ? text + 1 : "standard input";
-        FILE *f = *text == '@' ? fopen(text + 1, "re") : stdin;
+        FILE *f = *text == '@' ? pons_file_read(text + 1) : stdin;
         char chunk[4096];
         size_t n = 0;
         while (f && (n = fread(chunk, 1, sizeof chunk, f)) > 0 && all.len <= VALUE_BYTES_MAX) {
@@ -148,7 +149,7 @@ int cli_value(const char *text, const char *option, pons_value **ret, pons_error
             fclose(f);
         }
         if (bad) {
-            return cli_bad(err, "%s: cannot read %s: %s", option, from, strerror(errno));
+            return cli_bad(err, "%s: cannot read %s: %s", option, from, pons_file_why(errno));
         }
     } else {
         pons_buf_str(&all, text);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FAST_BODY "--driver kinematic --speed 20"
@@ -273,9 +274,40 @@ static void one_a_workspace(void **state)
     bench_close(&b);
 }
 
+// Pipes that nobody writes or reads, where files are expected: each ends what needs it, and none is waited for. The
+// body that a watchdog has just started when it ends goes with it.
+static void a_pipe_holds_nobody(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *says;
+        int status;
+    } pipes[] = {
+        {"ACTION.md", "ACTION.md", 2}, {"LOG.md", "", 1}, {"config.json", "config.json", 3}};
+    for (size_t i = 0; i < sizeof pipes / sizeof pipes[0]; i++) {
+        bench b;
+        proc p = {0};
+        char path[160];
+        bench_open(&b);
+        assert_int_equal(bench_run(&b, "onboard"), 0);
+        put_actions(&b, "{\"action_id\":\"a\",\"action_type\":\"dance\"},{\"action_id\":\"a\"}");
+        snprintf(path, sizeof path, "%s/%s", b.workspace, pipes[i].name);
+        unlink(path);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        bench_start(&b, &p, NULL, "watchdog hal --once --json " FAST_BODY);
+        bench_must_exit(&p, pipes[i].status);
+        char *err = bench_stderr(&p);
+        assert_non_null(strstr(err, pipes[i].says));
+        free(err);
+        bench_free(&p);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_pipe_holds_nobody, bench_teardown),
         cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
         cmocka_unit_test_teardown(a_tree, bench_teardown),
         cmocka_unit_test_teardown(how_it_stands_there, bench_teardown),

@@ -1,5 +1,6 @@
 // agent_parts.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "cli/agent/agent_cli.h"
+#include "pons/file.h"
 #include "pons/mcp.h"
 #include "pons/module.h"
 #include "pons/protect.h"
@@ -176,7 +177,7 @@ static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
             free(text);
             continue;
         }
-        FILE *f = text ? fopen(path, "r") : NULL;
+        FILE *f = text ? pons_file_read(path) : NULL;
         const size_t n = f ? fread(text, 1, PROMPT_MAX + 1, f) : 0;
         if (f) {
             fclose(f);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/engine/bt_groot.h"
 #include "pons/bt.h"
+#include "pons/file.h"
 #include "pons/picture.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static void print_faults(const cli *c, const pons_value *faults)
 
 static int read_script(const char *path, pons_value **ret, pons_error *err)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = pons_file_read(path);
     char *text = f ? malloc(SCRIPT_MAX + 1) : NULL;
     const size_t n = text ? fread(text, 1, SCRIPT_MAX + 1, f) : 0;
     int rc = n > SCRIPT_MAX

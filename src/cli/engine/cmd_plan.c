@@ -8,6 +8,7 @@
 // world given with --world). A plan with other steps is refused before anything is done.
 #include "cli/agent/agent_cli.h"
 #include "pons/buf.h"
+#include "pons/file.h"
 #include "pons/memory.h"
 #include "pons/module.h"
 #include "pons/plan.h"
@@ -79,10 +80,10 @@ int cmd_plan(cli *c, pons_error *err)
 static int read_all(const char *path, pons_buf *ret, pons_error *err)
 {
     const bool is_stdin = strcmp(path, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(path, "rb");
+    FILE *f = is_stdin ? stdin : pons_file_read(path);
     if (!f) {
         pons_error_set(err, PONS_ENOTFOUND, "plan", "cannot open %s", path);
-        return pons_error_cause(err, "%s", strerror(errno));
+        return pons_error_cause(err, "%s", pons_file_why(errno));
     }
     int rc = PONS_OK;
     char block[READ_BYTES];

@@ -6,6 +6,7 @@
 // before it takes the file's place, so a zone that makes no sense changes nothing.
 #include "cli/map/map.h"
 #include "pons/buf.h"
+#include "pons/file.h"
 #include "pons/protect.h"
 #include "pons/yaml.h"
 
@@ -193,7 +194,7 @@ static int open_edit(cli *c, const char *name, edit *e, pons_error *err)
             err, "the world %s is one that pons ships: copy it to worlds/ of the workspace", name);
     }
     rc = pons_yaml_load(e->path, &e->yaml, err);
-    FILE *f = rc < 0 ? NULL : fopen(e->path, "re");
+    FILE *f = rc < 0 ? NULL : pons_file_read(e->path);
     size_t cap = 0;
     if (rc == PONS_OK && (!f || getdelim(&e->text, &cap, '\0', f) < 0)) {
         rc = pons_error_set(err, PONS_EIO, "map", "cannot read %s: %s", e->path, strerror(errno));

@@ -9,6 +9,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/serve/goal_tools.h"
 #include "cli/serve/look_tools.h"
+#include "pons/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,11 +114,11 @@ static int graph_config(void *user, char **ret_text, pons_error *err)
     const cli_host *h = user;
     char path[PATH_MAX + 64];
     int rc = cli_agent_config_path(h->c, path, sizeof path, err);
-    FILE *f = rc >= 0 ? fopen(path, "re") : NULL;
+    FILE *f = rc >= 0 ? pons_file_read(path) : NULL;
     char *text = f ? calloc(1, CONFIG_MAX + 1) : NULL;
     if (rc >= 0 && !text) {
-        rc =
-            pons_error_set(err, PONS_EENV, "agent", "%s cannot be read: %s", path, strerror(errno));
+        rc = pons_error_set(err, PONS_EENV, "agent", "%s cannot be read: %s", path,
+                            pons_file_why(errno));
     }
     if (text && fread(text, 1, CONFIG_MAX + 1, f) > CONFIG_MAX) {
         rc = pons_error_set(err, PONS_EINVAL, "agent", "%s is longer than %ld bytes", path,

@@ -16,6 +16,7 @@
 #include "cli/serve/graphs.h"
 #include "cli/serve/host.h"
 #include "cli/served.h"
+#include "pons/file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -200,9 +201,9 @@ static int listen_at(const char *text, cli_server *s, pons_error *err)
 
 static int pem(const char *path, char **ret, pons_error *err)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = pons_file_read(path);
     if (!f) {
-        return cli_bad(err, "%s cannot be read: %s", path, strerror(errno));
+        return cli_bad(err, "%s cannot be read: %s", path, pons_file_why(errno));
     }
     char *text = calloc(1, PEM_MAX);
     const size_t n = text ? fread(text, 1, PEM_MAX - 1, f) : 0;

@@ -7,6 +7,7 @@
 // A robot with an arm is made too (arm_model.c).
 #include "drivers/mujoco/model.h"
 
+#include "pons/file.h"
 #include "pons/module.h"
 
 #include <stdio.h>
@@ -127,7 +128,7 @@ static void write_box(FILE *out, const pons_value *box)
 // To be freed; NULL when it cannot be read.
 static char *read_text(const char *path)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = pons_file_read(path);
     char *text = NULL;
     size_t cap = 0;
     const bool read = f && getdelim(&text, &cap, '\0', f) >= 0; // XML has no zero byte

@@ -6,6 +6,7 @@
 // alone, as with a script.
 #include "llm/replay/timed.h"
 #include "pons/buf.h"
+#include "pons/file.h"
 #include "pons/llm.h"
 
 #include <errno.h>
@@ -484,10 +485,10 @@ static int load_lines(replay *r, FILE *f, pons_error *err)
 
 static int load(replay *r, pons_error *err)
 {
-    FILE *f = fopen(r->path, "re");
+    FILE *f = pons_file_read(r->path);
     if (!f) {
         int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
-        pons_error_set(err, rc, WHERE, "cannot read the recording: %s", strerror(errno));
+        pons_error_set(err, rc, WHERE, "cannot read the recording: %s", pons_file_why(errno));
         pons_error_source(err, "%s", r->path);
         return rc;
     }

@@ -101,7 +101,7 @@ int pons__tokens_load(const char *path, pons__tokens *ret, pons_error *err)
 {
     struct stat st;
     pons__tokens t = {{{0}}};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT) {
         const int made = make(path, &t, err);
         if (made >= 0) {

@@ -94,7 +94,7 @@ static int load(const char *dir, const char *name, bool slim, file *ret, pons_er
     file f = {.type = type_of(name)};
     snprintf(f.name, sizeof f.name, "%s", name);
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_BYTES) {
         if (fd >= 0) {
             close(fd);

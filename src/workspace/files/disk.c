@@ -9,6 +9,7 @@
 //     DIR               synced: the name is durable
 #include "workspace/files/disk.h"
 
+#include "pons/file.h"
 #include "pons/memory.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ int pons__ws_failed(pons_error *err, const char *what, const char *path)
     const int e = errno;
     pons_error_set(err, PONS_EIO, WHERE, "cannot %s", what);
     pons_error_source(err, "%s", path);
-    pons_error_cause(err, "%s", strerror(e));
+    pons_error_cause(err, "%s", pons_file_why(e));
     return PONS_EIO;
 }
 
@@ -66,7 +67,7 @@ int pons__ws_read_file(const char *path, pons_buf *out, pons_error *err)
     }
     int rc = PONS_OK;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EMEDIUMTYPE;
         rc = pons__ws_failed(err, "read what is no file", path);
     } else if (pons__ws_read_fd(fd, out) < 0) {
         rc = pons__ws_failed(err, "read the file", path);

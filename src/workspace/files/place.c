@@ -377,7 +377,9 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
     if (rc < 0 && !missing) {
         if (!s->newest && rc != PONS_EAGAIN &&
             !s->suspended[0]) { // no file, or one that is too large
+            char line[1024];
             snprintf(s->suspended, sizeof s->suspended, "unreadable");
+            pons__ws_notice(p, name, "%s", pons_error_line(err, line, sizeof line));
         }
         return rc;
     }

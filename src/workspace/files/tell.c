@@ -36,7 +36,8 @@ static void log_line(const pons_ws_place *p, const char *file, const char *text)
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
     pons_buf_printf(&line, "- %s %s: %s\n", when, file, text);
     snprintf(path, sizeof path, "%s/" LOG_FILE, p->dir);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int fd = // a pipe that nobody reads would hold us
+        open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd >= 0) {
         const ssize_t ignored = write(fd, line.data, line.len); // what it tells is in the store too
         (void)ignored;

@@ -1,0 +1,23 @@
+// file.h - opening a file that a person has named, so that none of them holds the program.
+#ifndef PONS_FILE_H
+#define PONS_FILE_H
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Opens for reading: a file, or what a shell hands over (a pipe without a name, as of `<(…)`; a terminal; /dev/null).
+// A pipe that has a name would wait for a writer, and a device may never end: -EMEDIUMTYPE. A folder: -EISDIR. The
+// descriptor, or -errno.
+int pons_file_open(const char *path);
+FILE *pons_file_read(const char *path); // the same; NULL and errno
+// What to say of such an error; borrowed, as strerror's.
+const char *pons_file_why(int error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

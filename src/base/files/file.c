@@ -1,0 +1,66 @@
+// file.c - opening a file that a person has named.
+#include "pons/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+// A shell's: both ends were open when the name was made.
+static bool is_nameless_pipe(int fd)
+{
+    char self[64], is[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(self, is, sizeof is);
+    return n > 5 && memcmp(is, "pipe:", 5) == 0;
+}
+
+static int judge(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0) {
+        return errno;
+    }
+    if (S_ISREG(st.st_mode)) {
+        return 0;
+    }
+    const bool null = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+    const bool handed =
+        S_ISFIFO(st.st_mode) ? is_nameless_pipe(fd) : S_ISCHR(st.st_mode) && (null || isatty(fd));
+    return S_ISDIR(st.st_mode) ? EISDIR : handed ? 0 : EMEDIUMTYPE;
+}
+
+int pons_file_open(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int why = fd < 0 ? (errno == ENXIO ? EMEDIUMTYPE : errno) : judge(fd); // ENXIO: a socket
+    const int flags = why ? 0 : fcntl(fd, F_GETFL);
+    if (why || flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0) {
+        const int saved = why ? why : errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return -saved;
+    }
+    return fd;
+}
+
+FILE *pons_file_read(const char *path)
+{
+    const int fd = pons_file_open(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!f && fd >= 0) {
+        close(fd);
+    }
+    errno = fd < 0 ? -fd : errno;
+    return f;
+}
+
+const char *pons_file_why(int error)
+{
+    return error == EMEDIUMTYPE ? "it is no file, but a pipe, a socket or a device"
+                                : strerror(error);
+}
