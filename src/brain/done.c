@@ -77,7 +77,7 @@ static bool others_can_run(pons_brain *b)
 // Only a person lifts a stop or a pause; there is work, and for options.wait_ms nobody has come.
 static bool people_are_gone(pons_brain *b)
 {
-    const bool latched = pons_get_bool(pons_get(b->robot, "stop"), "latched", false);
+    const bool latched = pons__latched(b);
     const bool work = b->tasks->queue.n > 0;
     const int64_t now = pons_now_ns(&b->opts.clock);
     if (!work || (!latched && !pons__stands(b->tasks))) {

@@ -29,16 +29,13 @@
 #include "brain/questions.h"
 #include "brain/queue.h"
 #include "brain/self.h"
-#include "pons/buf.h"
-#include "pons/geometry.h"
+#include "brain/senses.h"
 
 #include <string.h>
 
 #define UNCHARGED "no skill of this body charges it: a person must"
 
 static int hci_ingress(pons_cx *cx, void *user, pons_error *err);
-static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err);
-static int world_model_update(pons_cx *cx, void *user, pons_error *err);
 static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err);
 static int kernel_route(pons_cx *cx, void *user, pons_error *err);
 
@@ -65,8 +62,8 @@ int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
     pons_graph_channel(g, "keep", &last);
     pons_graph_channel(g, "trace", &trace);
     pons_graph_node(g, "hci_ingress", hci_ingress, b);
-    pons_graph_node(g, "sim_telemetry_sync", sim_telemetry_sync, b);
-    pons_graph_node(g, "world_model_update", world_model_update, b);
+    pons_graph_node(g, "sim_telemetry_sync", pons__sim_telemetry_sync, b);
+    pons_graph_node(g, "world_model_update", pons__world_model_update, b);
     pons_graph_node(g, "event_detect_and_mode_arbitrate", event_detect_and_mode_arbitrate, b);
     pons_graph_node(g, "task_queue_update", pons__task_queue_update, b);
     pons_graph_node(g, "kernel_route", kernel_route, b);
@@ -134,113 +131,6 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     return pons__hci_put(b, cx);
 }
 
-// ---- K2 sim_telemetry_sync ----------------------------------------------------------------------
-
-static int sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)err;
-    pons_brain *b = user;
-    const pons_value *t = b->port.telemetry;
-    if (!t) {
-        return PONS_OK;
-    }
-    static const char *const keys[] = {
-        "pose",      "twist",       "battery_pct", "battery_state",  "docked",
-        "resources", "stop",        "held",        "collision_risk", "odometer_m",
-        "nearest_m", "scan_age_ms", "arm",         "holding",        "scene"};
-    pons_value *robot = json_object();
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const pons_value *v = pons_get(t, keys[i]);
-        if (v) {
-            json_object_set(robot, keys[i], (json_t *)v);
-        }
-    }
-    const pons_value *pose = pons_get(t, "pose");
-    const char *zone = pons__zone_at(b->port.greeting.as.hello.world, pons_get_num(pose, "x", 0.0),
-                                     pons_get_num(pose, "y", 0.0));
-    json_object_set_new(robot, "zone", zone ? json_string(zone) : json_null());
-    const pons_value *distance = pons_get(t, "distance_remaining_m");
-    json_object_set_new(robot, "distance_to_target",
-                        distance ? pons_value_ref(distance) : json_null());
-    pons_value_unref(b->robot);
-    b->robot = pons_value_ref(robot);
-    return pons_cx_put(cx, "robot", robot);
-}
-
-// ---- K3 world_model_update ----------------------------------------------------------------------
-
-// The zones, each with its state as far as it is seen: whether unmapped obstacles stand in it, and
-// whether the last way there was none.
-static pons_value *zones_seen(const pons_brain *b, const pons_value *zones,
-                              const pons_value *obstacles)
-{
-    pons_value *seen = json_array();
-    size_t i, k;
-    json_t *zone, *o;
-    json_array_foreach(zones, i, zone)
-    {
-        const char *id = pons_get_str(zone, "id", "");
-        const char *shut = pons_get_str(b->unreachable, id, NULL);
-        size_t inside = 0;
-        json_array_foreach(obstacles, k, o)
-        {
-            inside += pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(o, "x", 1e9),
-                                            pons_get_num(o, "y", 1e9));
-        }
-        pons_value *state = shut         ? json_sprintf("unreachable: %s", shut)
-                            : inside > 0 ? json_sprintf("%zu obstacles in it", inside)
-                                         : json_string("clear");
-        json_array_append_new(seen, pons__with(zone, "state", state));
-    }
-    return seen;
-}
-
-// "robot in corridor; 1 unmapped obstacle; on the way to kitchen (clear, 3.2 m); off the charger"
-static pons_value *summary_of(const pons_brain *b, const pons_value *zones, size_t obstacles)
-{
-    const pons__task *active = pons__queue_active(b->tasks);
-    const char *zone = pons_get_str(b->robot, "zone", NULL), *target = "";
-    for (size_t i = 0; active && i < active->goals.n && !*target; i++) {
-        const pons__goal *goal = active->goals.at[i];
-        target = goal->done ? "" : goal->zone;
-    }
-    pons_autobuf text = PONS_BUF_INIT;
-    pons_buf_printf(&text, "robot in %s; %zu unmapped obstacle%s; ", zone ? zone : "no zone",
-                    obstacles, obstacles == 1 ? "" : "s");
-    if (*target) {
-        const pons_value *to = pons__find(zones, "id", target);
-        const pons_value *left = pons_get(b->robot, "distance_to_target");
-        pons_buf_printf(&text, "the goal is %s (%s", target, pons_get_str(to, "state", "unknown"));
-        if (json_is_number(left)) {
-            pons_buf_printf(&text, ", %.1f m left", json_number_value(left));
-        }
-        pons_buf_printf(&text, "); ");
-    }
-    pons_buf_printf(&text, "%s the charger",
-                    pons_get_bool(b->robot, "docked", false) ? "on" : "off");
-    return json_string(text.data);
-}
-
-static int world_model_update(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)err;
-    pons_brain *b = user;
-    const pons_value *map = b->port.greeting.as.hello.world;
-    if (!map || !b->robot) {
-        return PONS_OK;
-    }
-    const pons_value *obstacles = pons_get(b->port.telemetry, "obstacles");
-    const pons_value *objects = pons_get(map, "objects");
-    pons_value *zones = zones_seen(b, pons_get(map, "zones"), obstacles);
-    pons_value *world =
-        pons_object("summary", summary_of(b, zones, json_array_size(obstacles)), "zones", zones,
-                    "objects", objects ? pons_value_ref(objects) : json_array(), "obstacles",
-                    obstacles ? pons_value_ref(obstacles) : json_array(), NULL);
-    pons_value_unref(b->world);
-    b->world = pons_value_ref(world);
-    return pons_cx_put(cx, "world", world);
-}
-
 // ---- K4 event_detect_and_mode_arbitrate ---------------------------------------------------------
 
 static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err)
@@ -284,7 +174,7 @@ static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
         *reason = "stopped: waits for continue";
         return PONS_MODE_IDLE;
     }
-    const bool low = pons__charge_wanted(&b->rules, b->robot, t->mode == PONS_MODE_CHARGE);
+    const bool low = pons__charge_wanted(&b->rules, b->seen, t->mode == PONS_MODE_CHARGE);
     if (low && pons__means_charges(b)) {
         *reason = "battery low";
         return PONS_MODE_CHARGE;
@@ -304,14 +194,15 @@ static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
 // Why SAFE, or NULL. Static text.
 static const char *safe_reason(pons_brain *b, int mode_now)
 {
-    if (!b->robot) {
+    const pons__robot *robot = b->seen;
+    if (!robot) {
         return NULL;
     }
-    if (pons_get_bool(pons_get(b->robot, "stop"), "latched", false)) {
+    if (pons__latched(b)) {
         return "protective stop is latched";
     }
     const int64_t now = pons_now_ns(&b->opts.clock);
-    if (pons_get_bool(b->robot, "collision_risk", false)) {
+    if (robot->collision_risk) {
         b->collision_seen_ns = now;
         return "collision risk";
     }
@@ -323,9 +214,7 @@ static const char *safe_reason(pons_brain *b, int mode_now)
     if ((double)(b->port.looked_ns - b->port.telemetry_ns) > b->rules.telemetry_age_max_ms * 1e6) {
         return "the body is silent";
     }
-    const char *state = pons_get_str(b->robot, "battery_state", "");
-    const bool charging = strcmp(state, "charging") == 0 || strcmp(state, "full") == 0;
-    if (!charging && pons_get_num(b->robot, "battery_pct", 100.0) <= b->rules.battery_safe_pct) {
+    if (!pons__charges_now(robot) && robot->battery_pct <= b->rules.battery_safe_pct) {
         return "battery at its end";
     }
     return NULL;

@@ -467,8 +467,7 @@ static void on_telemetry(pons__port *p, const pons_report *r)
     if (t->stop.latched != p->latched) {
         show_stop(p, &t->stop);
     }
-    b->tick_now =
-        b->tick_now || t->collision_risk != pons_get_bool(b->robot, "collision_risk", false);
+    b->tick_now = b->tick_now || t->collision_risk != (b->seen && b->seen->collision_risk);
     // The latch of an unclean boot lifts itself in simulation when the rules say so.
     if (p->latched && !p->reset_sent && p->ready && pons__latch_lifts_itself(b)) {
         p->reset_sent = true;

@@ -23,6 +23,7 @@
 #include "brain/stopped.h"
 #include "brain/task_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -78,7 +79,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
     pons__stopped_look(b, cx, s.t,
-                       pons__charge_wanted(&b->rules, b->robot, s.t->mode == PONS_MODE_CHARGE));
+                       pons__charge_wanted(&b->rules, b->seen, s.t->mode == PONS_MODE_CHARGE));
     keep_deadlines(&s);
     charge(&s);
     choose_active(&s);
@@ -193,7 +194,7 @@ static int come_back(saying *s, pons_value **parsed, pons_error *err)
     {
         pons_value *next = pons_value_ref(goal);
         if (strcmp(pons_get_str(goal, "intent", ""), "come_back") == 0) {
-            const pons_value *to = i > 0 ? pons_get(s->b->robot, "pose") : s->t->left_at;
+            const pons_value *to = i > 0 ? (s->b->seen ? s->b->seen->pose : NULL) : s->t->left_at;
             if (!to) {
                 pons_value_unref(next);
                 return pons_error_set(err, PONS_EINVAL, "brain",
@@ -622,8 +623,7 @@ static void charge(saying *s)
 {
     pons__tasks *t = s->t;
     const bool charges = pons__means_charges(s->b);
-    const char *battery = pons_get_str(s->b->robot, "battery_state", "");
-    const bool charging = strcmp(battery, "charging") == 0 || strcmp(battery, "full") == 0;
+    const bool charging = pons__charges_now(s->b->seen);
     if (t->mode == PONS_MODE_CHARGE && !charging && charges && !charge_rests(s) &&
         !pons__tasks_pick(t, t->mode)) {
         pons__goal *goal = pons__means_charging(s->b);
@@ -639,7 +639,7 @@ static void charge(saying *s)
         if (strcmp(task->source, "battery") == 0) {
             char reason[64];
             snprintf(reason, sizeof reason, "charged to %.0f %%",
-                     pons_get_num(s->b->robot, "battery_pct", 0.0));
+                     s->b->seen ? s->b->seen->battery_pct : NAN);
             finish_task(s->b, s->cx, t, task->id, charges ? "succeeded" : "aborted",
                         charges ? reason : "no skill of this body charges it", NULL);
             break;
@@ -662,8 +662,9 @@ static void choose_active(saying *s)
     if (active) {
         active->status = PONS_TASK_PAUSED;
     }
-    if (pick->status == PONS_TASK_QUEUED && pons_get(s->b->robot, "pose")) {
-        pons__json(&t->left_at, pons_value_ref(pons_get(s->b->robot, "pose")));
+    const pons_value *pose = s->b->seen ? s->b->seen->pose : NULL;
+    if (pick->status == PONS_TASK_QUEUED && pose) {
+        pons__json(&t->left_at, pons_value_ref(pose));
     }
     pick->status = PONS_TASK_ACTIVE;
     pons__set_text(&t->active_task_id, pick->id);

@@ -1,6 +1,9 @@
 // rules.c - the kernel's rule table, read from config/kernel.yaml with its defaults.
 #include "brain/rules.h"
 
+#include "brain/robot.h"
+
+#include <math.h>
 #include <string.h>
 
 void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
@@ -54,8 +57,9 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
     };
 }
 
-bool pons__charge_wanted(const pons__rules_kernel *rules, const pons_value *robot, bool charging)
+bool pons__charge_wanted(const pons__rules_kernel *rules, const struct pons__robot *robot,
+                         bool charging)
 {
-    const double pct = robot ? pons_get_num(robot, "battery_pct", 100.0) : 100.0;
+    const double pct = robot ? robot->battery_pct : NAN; // not told: neither low nor to be filled
     return charging ? pct < rules->battery_charged_pct : pct <= rules->battery_charge_pct;
 }

@@ -28,8 +28,10 @@ typedef struct pons__rules_kernel {
     const pons_value *unknown_ask;     // names whose unknown outcome a person must settle
 } pons__rules_kernel;
 
-// Whether the battery of a robot (its telemetry, or NULL) asks for the charger, with hysteresis.
-bool pons__charge_wanted(const pons__rules_kernel *rules, const pons_value *robot, bool charging);
+struct pons__robot;
+// Whether the battery of a robot (NULL: not seen yet) asks for the charger, with hysteresis.
+bool pons__charge_wanted(const pons__rules_kernel *rules, const struct pons__robot *robot,
+                         bool charging);
 void pons__rules_read(const pons_value *config, pons__rules_kernel *ret);
 
 #endif

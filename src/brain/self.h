@@ -11,6 +11,7 @@
 #include "brain/look.h"
 #include "brain/port.h"
 #include "brain/rules.h"
+#include "brain/senses.h"
 #include "brain/state.h"
 #include "brain/tasks.h"
 #include "pons/critic.h"
@@ -33,7 +34,8 @@ struct pons_brain {
     pons_value *critic_of;  // the hello that it was made from
     char critic_fault[256]; // why there is none
 
-    pons_value *robot, *world;  // K2's and K3's newest, for R1 and the status
+    pons_value *robot, *world;  // K2's and K3's newest, as the channels have them
+    pons__robot *seen;          // the same robot as a struct; NULL: nothing was told yet
     pons__tasks *tasks;         // the kernel's channel after its last tick, never NULL
     const pons_value *tasks_of; // what it was read from, or written as
     pons__hci *hci;             // the kernel's channel, never NULL once the store was read

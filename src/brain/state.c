@@ -6,6 +6,7 @@
 
 #include "brain/letter.h"
 #include "brain/record_table.h"
+#include "brain/robot.h"
 
 #include <math.h>
 #include <string.h>
@@ -475,6 +476,8 @@ const pons__record *const pons__state_records[] = {
     &pons__result_record,
     &pons__activate_record,
     &pons__outcome_record,
+    &pons__robot_record,
+    &pons__latch_record,
     &pons__letter_record,
     &pons__said_record,
     &pons__reply_record,

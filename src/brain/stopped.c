@@ -37,14 +37,13 @@
 
 static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted);
 static void let_go(pons__tasks *t);
-static bool latched_now(const pons_brain *b);
 static void bind_reset(const pons_brain *b, pons__tasks *t);
 static bool reset_due(const pons_brain *b, const pons__stopped *s);
 
 void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason)
 {
     b->stop_sent_ms = b->reset_sent_ms = 0;
-    fresh(t, reason, !latched_now(b));
+    fresh(t, reason, !pons__latched(b));
 }
 
 // A goal ended by a stop that may have been lifted again before any telemetry showed it.
@@ -73,10 +72,10 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
 {
     const bool held = t->stopped, wanted = held && t->stopped->wanted;
     const int64_t released_ms = held ? t->stopped->released_ms : 0;
-    if (!b->robot) {
+    if (!b->seen) {
         return;
     }
-    if (latched_now(b)) {
+    if (pons__latched(b)) {
         const bool stale = released_ms && pons_cx_wall_ms(cx) - released_ms < STALE_MS;
         if (pons__latch_lifts_itself(b) || (held && !wanted && (!released_ms || stale))) {
             return;
@@ -84,7 +83,7 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
         if (wanted) {
             seen(b, cx, t);
         } else {
-            fresh(t, pons_get_str(pons_get(b->robot, "stop"), "reason", "stop"), false);
+            fresh(t, *b->seen->stop->reason ? b->seen->stop->reason : "stop", false);
         }
         return;
     }
@@ -101,7 +100,7 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t, bo
     if (!t->stopped) {
         return NULL;
     }
-    if (!latched_now(b) && !t->stopped->wanted) {
+    if (!pons__latched(b) && !t->stopped->wanted) {
         let_go(t);
         return NULL;
     }
@@ -163,11 +162,6 @@ void pons__stopped_send(pons_brain *b)
         pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_RESET,
                                                   .as.reset = {.number = stopped->reset_number}});
     }
-}
-
-static bool latched_now(const pons_brain *b)
-{
-    return pons_get_bool(pons_get(b->robot, "stop"), "latched", false);
 }
 
 static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted)

@@ -189,7 +189,7 @@ static void add_ends(cook *c, pons_value *form)
     const bool understood = task && task->goals.n > 0;
     const pons_value *published = pons__door_schema(c->b, PONS_DOOR_DECISION);
     pons_autovalue unmet = pons__guard_finish(c->b, task, c->skills);
-    const char *zone = pons_get_str(c->b->robot, "zone", NULL);
+    const char *zone = c->b->seen ? c->b->seen->zone : NULL;
     if (!unmet) {
         add(form, json_pack("[s]", "FINISH"), NULL, NULL);
     }
@@ -237,7 +237,8 @@ static bool is_idle(const cook *c, const char *skill, const pons_value *args)
 {
     const pons__result *last = c->skills->last_result;
     const char *zone = pons_get_str(args, "zone", NULL);
-    const char *here = pons__place_sure(c->b) ? pons_get_str(c->b->robot, "zone", "") : "";
+    const char *here =
+        pons__place_sure(c->b) && c->b->seen && c->b->seen->zone ? c->b->seen->zone : "";
     const bool again = last && last->status == PONS_END_DONE && strcmp(last->skill, skill) == 0 &&
                        json_equal((json_t *)last->args, (json_t *)args);
     return c->goal && (again || (zone && strcmp(zone, here) == 0 &&
@@ -371,7 +372,7 @@ static pons_value *free_argument(const cook *c, const char *name, const pons_val
                          STOPS_MAX, "items", one_of(ids));
     }
     if (strcmp(name, "pose") == 0 && !c->goal) {
-        const pons_value *pose = pons_get(c->b->robot, "pose");
+        const pons_value *pose = c->b->seen ? c->b->seen->pose : NULL;
         *ret_sample = json_pack("{s:f, s:f}", "x", pons_get_num(pose, "x", 0.0), "y",
                                 pons_get_num(pose, "y", 0.0));
         return exactly(pons_object("x", json_pack("{s:s}", "type", "number"), "y",

@@ -41,10 +41,10 @@ static const pons_value *skills_of(const pons_brain *b)
 
 // ---- the ways -----------------------------------------------------------------------------------
 
-static const char *say_where(const pons_value *robot, const char *asked, char *buf, size_t cap)
+static const char *say_where(const pons__robot *robot, const char *asked, char *buf, size_t cap)
 {
-    const pons_value *pose = pons_get(robot, "pose");
-    const char *zone = pons_get_str(robot, "zone", NULL);
+    const pons_value *pose = robot ? robot->pose : NULL;
+    const char *zone = robot ? robot->zone : NULL;
     bool ascii = true;
     for (const char *c = asked; *c; c++) {
         ascii = ascii && (unsigned char)*c < 0x80;
@@ -66,7 +66,7 @@ static pons_value *members_of(const pons_brain *b, const pons__goal *goal)
     pons_value *from = pons__record_write(&pons__goal_record, goal);
     json_object_set_new(from, "robot", b->robot ? pons_value_ref(b->robot) : json_object());
     json_object_set_new(from, "here",
-                        json_string(say_where(b->robot, goal->text, here, sizeof here)));
+                        json_string(say_where(b->seen, goal->text, here, sizeof here)));
     return from;
 }
 
@@ -271,7 +271,7 @@ pons__means *pons__means_for(const pons_brain *b, const char *intent, const char
 
 static bool at_place(const pons_brain *b, const pons__goal *goal)
 {
-    const pons_value *pose = pons__place_sure(b) ? pons_get(b->robot, "pose") : NULL;
+    const pons_value *pose = pons__place_sure(b) && b->seen ? b->seen->pose : NULL;
     const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
     if (goal->pose) { // a person named the very place
         return pose && hypot(x - pons_get_num(goal->pose, "x", 0.0),
@@ -283,10 +283,9 @@ static bool at_place(const pons_brain *b, const pons__goal *goal)
 
 static bool charged(const pons_brain *b)
 {
-    const char *state = pons_get_str(b->robot, "battery_state", "");
-    return strcmp(state, "full") == 0 ||
-           (strcmp(state, "charging") == 0 &&
-            pons_get_num(b->robot, "battery_pct", 0.0) >= b->rules.battery_charged_pct);
+    return b->seen && pons__charges_now(b->seen) &&
+           (strcmp(b->seen->battery_state, "full") == 0 ||
+            b->seen->battery_pct >= b->rules.battery_charged_pct);
 }
 
 // Of the robot as K2 has it, or else of the telemetry.

@@ -13,6 +13,7 @@
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct judgement {
@@ -206,8 +207,9 @@ static void judge_cancels(const pons__turn *t, pons_value *rules)
 
 static const char *whereabouts(const pons_brain *b)
 {
-    return pons__place_sure(b) ? pons_get_str(b->robot, "zone", "no zone")
-                               : "a place that it does not know";
+    return !pons__place_sure(b)       ? "a place that it does not know"
+           : b->seen && b->seen->zone ? b->seen->zone
+                                      : "no zone";
 }
 
 pons_value *pons__guard_finish(const pons_brain *b, const pons__task *task,
@@ -246,6 +248,7 @@ static void judge_finish(const pons__turn *t, pons_value *rules)
 static void judge_claims(const pons__turn *t, pons_value *rules)
 {
     const pons__react *r = t->react;
+    const pons__robot *seen = t->b->seen;
     size_t i;
     json_t *claim;
     json_array_foreach(pons__decided(r) == PONS_FINISH ? r->decision->claims : NULL, i, claim)
@@ -254,9 +257,9 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
         const char *holding = pons_get_str(claim, "holding", NULL);
         const pons_value *battery = pons_get(claim, "battery");
         const pons_value *here =
-            pons__place_sure(t->b) ? pons__zone(t->b, pons_get_str(t->b->robot, "zone", "")) : NULL;
-        const char *held = pons_get_str(t->b->port.telemetry, "holding", "");
-        const double pct = pons_get_num(t->b->robot, "battery_pct", 0.0);
+            pons__place_sure(t->b) && seen && seen->zone ? pons__zone(t->b, seen->zone) : NULL;
+        const char *held = seen && seen->holding ? seen->holding : "";
+        const double pct = seen && isfinite(seen->battery_pct) ? seen->battery_pct : 0.0;
         if (zone && (!here || pons__zone(t->b, zone) != here)) {
             rule(rules, "claim",
                  json_sprintf("the robot is not in %s: it is in %s", zone, whereabouts(t->b)));

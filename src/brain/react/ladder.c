@@ -82,7 +82,7 @@ void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *ski
         return;
     }
     const int64_t met = goals_met(r->task);
-    const double pct = pons_get_num(b->robot, "battery_pct", 0.0);
+    const double pct = b->seen && isfinite(b->seen->battery_pct) ? b->seen->battery_pct : 0.0;
     const double left_m = way_left(b, r->task, skills);
     if (!old || met > old->met) { // the next goal has a way of its own
         begin_anew(b, r, left_m, met, pct);

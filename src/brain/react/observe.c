@@ -204,7 +204,7 @@ static pons_value *observed_world(pons_brain *b)
 // Whether the base is taken, and of what is counted how much is, as the body says it or by what runs.
 static pons_value *observed_resources(pons_brain *b, const pons__skills *skills)
 {
-    const pons_value *told = pons_get(b->robot, "resources");
+    const pons_value *told = b->seen ? b->seen->resources : NULL;
     pons_value *seen = told ? json_copy((json_t *)told) : json_object();
     pons_autovalue all = pons__resources(b);
     const char *name;

@@ -1,0 +1,26 @@
+// robot.h - the robot, as the kernel has it from the newest telemetry (robot.c; senses.c fills it).
+#ifndef PONS_BRAIN_ROBOT_H
+#define PONS_BRAIN_ROBOT_H
+
+#include "brain/record.h"
+
+typedef struct pons__latch {
+    bool latched;
+    const char *reason;
+} pons__latch;
+extern const pons__record pons__latch_record;
+
+typedef struct pons__robot {
+    const pons_value *pose, *twist, *resources, *arm, *scene;
+    double battery_pct, odometer_m, nearest_m, distance_to_target; // NAN: not told
+    const char *battery_state;
+    const char *zone, *holding; // NULL: none
+    pons__latch *stop;
+    int64_t scan_age_ms;
+    bool docked, held, collision_risk;
+} pons__robot;
+extern const pons__record pons__robot_record;
+
+bool pons__charges_now(const pons__robot *robot);
+
+#endif

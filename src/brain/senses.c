@@ -1,0 +1,131 @@
+// senses.c - K2 and K3: what the body tells becomes the channels `robot` and `world`.
+//
+//     telemetry --K2--> robot    as the table `robot` has it, and where the robot is by the map's zones
+//     hello, telemetry --K3--> world    the map's zones and objects, what was seen of them, and a sentence
+//
+// Both are untracked: the newest counts, and nothing of it is stored. The brain keeps both, robot also as a struct
+// (self.h), for everything that asks how it stands. The brain's loop thread.
+#include "brain/senses.h"
+
+#include "brain/self.h"
+#include "pons/buf.h"
+#include "pons/geometry.h"
+
+#include <math.h>
+#include <string.h>
+
+bool pons__latched(const pons_brain *b)
+{
+    return b->seen && b->seen->stop && b->seen->stop->latched;
+}
+
+void pons__robot_forget(pons_brain *b)
+{
+    pons_value_unref(b->robot);
+    pons__record_free(&pons__robot_record, b->seen);
+    b->robot = NULL;
+    b->seen = NULL;
+}
+
+// ---- K2 sim_telemetry_sync ----------------------------------------------------------------------
+
+int pons__sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons_brain *b = user;
+    const pons_value *t = b->port.telemetry;
+    if (!t) {
+        return PONS_OK;
+    }
+    pons_value *robot = json_object();
+    for (size_t i = 0; i < pons__robot_record.n; i++) {
+        const char *name = pons__robot_record.fields[i].name;
+        const pons_value *v = pons_get(t, name);
+        if (v) {
+            json_object_set(robot, name, (json_t *)v);
+        }
+    }
+    const pons_value *pose = pons_get(t, "pose");
+    const char *zone = pons__zone_at(b->port.greeting.as.hello.world, pons_get_num(pose, "x", 0.0),
+                                     pons_get_num(pose, "y", 0.0));
+    json_object_set_new(robot, "zone", zone ? json_string(zone) : json_null());
+    const pons_value *distance = pons_get(t, "distance_remaining_m");
+    json_object_set_new(robot, "distance_to_target",
+                        distance ? pons_value_ref(distance) : json_null());
+    pons__robot_forget(b);
+    b->robot = pons_value_ref(robot);
+    b->seen = pons__record_read(&pons__robot_record, robot);
+    return pons_cx_put(cx, "robot", robot);
+}
+
+// ---- K3 world_model_update ----------------------------------------------------------------------
+
+// The zones, each with its state as far as it is seen: whether unmapped obstacles stand in it, and
+// whether the last way there was none.
+static pons_value *zones_seen(const pons_brain *b, const pons_value *zones,
+                              const pons_value *obstacles)
+{
+    pons_value *seen = json_array();
+    size_t i, k;
+    json_t *zone, *o;
+    json_array_foreach(zones, i, zone)
+    {
+        const char *id = pons_get_str(zone, "id", "");
+        const char *shut = pons_get_str(b->unreachable, id, NULL);
+        size_t inside = 0;
+        json_array_foreach(obstacles, k, o)
+        {
+            inside += pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(o, "x", 1e9),
+                                            pons_get_num(o, "y", 1e9));
+        }
+        pons_value *state = shut         ? json_sprintf("unreachable: %s", shut)
+                            : inside > 0 ? json_sprintf("%zu obstacles in it", inside)
+                                         : json_string("clear");
+        json_array_append_new(seen, pons__with(zone, "state", state));
+    }
+    return seen;
+}
+
+// "robot in corridor; 1 unmapped obstacle; on the way to kitchen (clear, 3.2 m); off the charger"
+static pons_value *summary_of(const pons_brain *b, const pons_value *zones, size_t obstacles)
+{
+    const pons__task *active = pons__queue_active(b->tasks);
+    const char *zone = b->seen->zone, *target = "";
+    for (size_t i = 0; active && i < active->goals.n && !*target; i++) {
+        const pons__goal *goal = active->goals.at[i];
+        target = goal->done ? "" : goal->zone;
+    }
+    pons_autobuf text = PONS_BUF_INIT;
+    pons_buf_printf(&text, "robot in %s; %zu unmapped obstacle%s; ", zone ? zone : "no zone",
+                    obstacles, obstacles == 1 ? "" : "s");
+    if (*target) {
+        const pons_value *to = pons__find(zones, "id", target);
+        pons_buf_printf(&text, "the goal is %s (%s", target, pons_get_str(to, "state", "unknown"));
+        if (isfinite(b->seen->distance_to_target)) {
+            pons_buf_printf(&text, ", %.1f m left", b->seen->distance_to_target);
+        }
+        pons_buf_printf(&text, "); ");
+    }
+    pons_buf_printf(&text, "%s the charger", b->seen->docked ? "on" : "off");
+    return json_string(text.data);
+}
+
+int pons__world_model_update(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons_brain *b = user;
+    const pons_value *map = b->port.greeting.as.hello.world;
+    if (!map || !b->seen) {
+        return PONS_OK;
+    }
+    const pons_value *obstacles = pons_get(b->port.telemetry, "obstacles");
+    const pons_value *objects = pons_get(map, "objects");
+    pons_value *zones = zones_seen(b, pons_get(map, "zones"), obstacles);
+    pons_value *world =
+        pons_object("summary", summary_of(b, zones, json_array_size(obstacles)), "zones", zones,
+                    "objects", objects ? pons_value_ref(objects) : json_array(), "obstacles",
+                    obstacles ? pons_value_ref(obstacles) : json_array(), NULL);
+    pons_value_unref(b->world);
+    b->world = pons_value_ref(world);
+    return pons_cx_put(cx, "world", world);
+}
