@@ -289,7 +289,9 @@ void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n)
     } else if (pons__vda_meant(v, message, refs)) {
         size_t i = 0;
         const pons_value *action = NULL;
-        json_array_foreach(pons_get(message, "actions"), i, action)
+        const pons_value *list = pons_get(message, "actions");
+        json_array_foreach(list ? list : pons_get(message, "instantActions"), i,
+                           action) // 2.0's text
         {
             hear(v, action);
         }

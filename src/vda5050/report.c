@@ -4,7 +4,8 @@
 // part of a per cent of its battery; and `state_s` after the last one in any case.
 //
 // The published schema of a state has no PAUSED among the words of an actionStatus, though the text has: an action
-// of a robot that is stopped is RUNNING, and eStop says why nothing happens.
+// of a robot that is stopped is RUNNING, and eStop says why nothing happens. Its blockingTypes of a factsheet are
+// a list that is a word, which nothing can be: they are left out.
 #include "vda5050/vehicle.h"
 
 #include <math.h>
@@ -29,9 +30,10 @@ pons_value *pons__vda_message(pons_vda5050 *v, pons_vda5050_topic topic, int64_t
     char when[64];
     time_text(wall_ms, when, sizeof when);
     return pons_object("headerId", json_integer(v->header[topic]++), "timestamp", json_string(when),
-                       "version", json_string(PONS_VDA5050_VERSION), "manufacturer",
-                       json_string(pons_get_str(v->config, "manufacturer", "")), "serialNumber",
-                       json_string(pons_get_str(v->config, "serial", "")), NULL);
+                       "version",
+                       json_string(pons_get_str(v->config, "version", PONS_VDA5050_VERSION)),
+                       "manufacturer", json_string(pons_get_str(v->config, "manufacturer", "")),
+                       "serialNumber", json_string(pons_get_str(v->config, "serial", "")), NULL);
 }
 
 pons_value *pons_vda5050_connection(pons_vda5050 *v, const char *word, int64_t wall_ms)
@@ -261,8 +263,7 @@ static pons_value *agv_actions(const pons_vda5050 *v)
             pons_object("actionType", json_string(type), "actionDescription",
                         pons_string(pons_get_str(row, "about", pons_get_str(row, "skill", ""))),
                         "actionScopes", pons_value_ref(pons_get(row, "scopes")), "actionParameters",
-                        parameters, "blockingTypes", json_pack("[s, s, s]", "NONE", "SOFT", "HARD"),
-                        NULL));
+                        parameters, NULL));
     }
     return list;
 }

@@ -668,6 +668,12 @@ static void said_at_the_latest_and_not_too_often(void **state)
     instant(&r, "stateRequest", "s1");
     assert_int_equal(r.states, now + 1);
     assert_string_equal(status(&r, "s1"), "FINISHED");
+    pons_value *m = header(); // as the text of 2.0 has it
+    json_object_set_new(m, "instantActions",
+                        json_pack("[o]", action("stateRequest", "s2", "NONE")));
+    say(&r, PONS_VDA5050_INSTANT_ACTIONS, m);
+    assert_string_equal(status(&r, "s2"), "FINISHED");
+    assert_string_equal(pons_get_str(r.state, "version", ""), "2.1.0");
     assert_string_equal(pons_get_str(r.connection, "connectionState", ""), "ONLINE");
     assert_true(json_array_size(pons_get(pons_get(r.factsheet, "protocolFeatures"), "agvActions")) >
                 6);
