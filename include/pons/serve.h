@@ -66,7 +66,7 @@ typedef struct pons_serve_host {
     // The fleet whose workspace this is, as `pons fleet status`, or its map. NULL, PONS_ENOTFOUND: it is none's.
     int (*fleet)(void *user, bool map, pons_value **ret, pons_error *err);
     // A word to its orchestrator, durable when it returns: "cancel", "clear", "settle", "block"
-    // {id, done?, blocked?}.
+    // {id, done?, blocked?}; "assign" {id, name, stops, needs?, payload_kg?, priority?, deadline_s?}, a task.
     int (*fleet_say)(void *user, const char *word, const pons_value *value, pons_error *err);
     // A graph for a drawing, by its name ("react", "kernel"): {name, nodes, edges, channels}.
     int (*draw)(void *user, const char *name, pons_value **ret, pons_error *err);

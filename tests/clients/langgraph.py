@@ -108,9 +108,12 @@ async def what_callbacks_say():
     events = await all_of(client.runs.stream(None, "parrot", input=human("hello"), stream_mode=["events"]))
     said = [e.data for e in events if e.event == "events"]
     root = said[0]["run_id"]
-    assert said[0]["event"] == "on_chain_start" and said[0]["parent_ids"] == []
+    assert said[0]["event"] == "on_chain_start"
     assert said[-1]["event"] == "on_chain_end" and said[-1]["run_id"] == root
     assert said[-1]["data"]["output"]["messages"][-1]["content"] == "hello"
+    if NPM:
+        return  # no parents there
+    assert said[0]["parent_ids"] == []
     nodes = [(e["event"], e["name"]) for e in said if e["parent_ids"] == [root]]
     assert nodes == [(f"on_chain_{what}", name) for name in ("listen", "speak", "finish") for what in ("start", "stream", "end")], nodes
 

@@ -437,6 +437,13 @@ await test('a fleet: robots, zones and who has them, tasks; Stop is for all of t
   await p.click('#tab-fleet');
   await p.click('#view-fleet .row button'); // continue all
   await p.waitForFunction(() => [...document.querySelectorAll('#view-fleet tr')].some((e) => e.textContent.includes('<i>water</i>') && e.textContent.includes('at work')), null, { timeout: 120000 });
+  await p.fill('#view-fleet [name=name]', 'tea');
+  await p.fill('#view-fleet [name=stops]', 'nowhere');
+  await p.click('#view-fleet form button');
+  await p.locator('#view-fleet [role=status]', { hasText: 'nowhere' }).waitFor();
+  await p.fill('#view-fleet [name=stops]', 'kitchen,desk');
+  await p.click('#view-fleet form button');
+  await p.locator('#view-fleet tr', { hasText: 'tea' }).waitFor();
   await p.locator('#view-fleet tr', { hasText: 'sleeps' }).locator('button').click();
   await p.waitForFunction(() => [...document.querySelectorAll('#view-fleet tr')].some((e) => e.textContent.includes('sleeps') && e.textContent.includes('cancelled')));
   await lab.orchestrator.kill('SIGKILL');

@@ -38,6 +38,7 @@ static const struct {
     {"GET", "/metrics", "viewer", NULL, 200},
     {"GET", "/v1/fleet", "viewer", NULL, 200},
     {"GET", "/v1/fleet/map", "viewer", NULL, 200},
+    {"POST", "/v1/fleet/tasks", "operator", "{\"name\":\"tea\",\"stops\":\"desk\"}", 202},
     {"POST", "/v1/fleet/tasks/t1/cancel", "operator", "{}", 202},
     {"POST", "/v1/fleet/tasks/t1/settle", "operator", "{\"done\":false}", 202},
     {"POST", "/v1/fleet/robots/r1/clear", "operator", "{}", 202},
@@ -689,9 +690,33 @@ static void test_the_page(void **state)
     bench_close(&b);
 }
 
+// What cannot be a task reaches no orchestrator.
+static void test_a_task_of_a_fleet_is_looked_at(void **state)
+{
+    static const char *const bad[] = {"{\"stops\":\"desk\"}",
+                                      "{\"name\":\"tea\"}",
+                                      "{\"name\":\"\",\"stops\":\"desk\"}",
+                                      "{\"name\":\"tea\",\"stops\":[\"desk\"]}",
+                                      "{\"name\":\"tea\",\"stops\":\"desk\",\"payload_kg\":-1}",
+                                      "{\"name\":\"tea\",\"stops\":\"desk\",\"deadline_s\":1e300}",
+                                      "{\"name\":\"tea\",\"stops\":\"desk\",\"needs\":7}"};
+    bench b;
+    (void)state;
+    bench_open(&b);
+    const int before = b.changes;
+    ask a = {.method = "POST", .path = "/v1/fleet/tasks", .token = bench_token(&b, "operator")};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        a.body = bad[i];
+        assert_int_equal(bench_status(&b, &a), 422);
+    }
+    assert_int_equal(b.changes, before);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_task_of_a_fleet_is_looked_at),
         cmocka_unit_test(test_every_route_against_every_attack),
         cmocka_unit_test(test_doors),
         cmocka_unit_test(test_https),

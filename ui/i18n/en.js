@@ -38,7 +38,7 @@ export default {
   threads_edit: 'With other values', threads_edit_help: 'Channels with the values that the fork is to have, as JSON.', threads_node: 'As if written by', threads_resume: 'Go on with it', threads_resumed: 'It runs', threads_chat: 'Go on with it in the chat',
   camera: 'Camera',
   fleet_none: 'This is no fleet\'s workspace: `pons onboard --fleet` makes one.', fleet_still: 'no orchestrator runs: last known', fleet_runs: 'Orchestrator', fleet_robots: 'Robots', fleet_tasks: 'Tasks', fleet_go: 'Continue all', fleet_map: 'Map of the fleet',
-  fleet_free: 'Its zones are free', fleet_free_ask: 'Was it carried away? Others will drive where it was', fleet_cancel: 'Cancel', fleet_done: 'It was done', fleet_failed: 'It was not', fleet_heard: 'kept for the orchestrator',
+  fleet_free: 'Its zones are free', fleet_free_ask: 'Was it carried away? Others will drive where it was', fleet_cancel: 'Cancel', fleet_done: 'It was done', fleet_failed: 'It was not', fleet_heard: 'kept for the orchestrator', fleet_assign: ['A task', 'Stops: kitchen,desk', 'Assign'],
   fleet_shut: 'Shut it: nobody may enter', fleet_open: 'Open it again',
   fleet_states: { unseen: 'not seen yet', idle: 'free', busy: 'at work', to_dock: 'to a dock', charging: 'charging', lost: 'lost', astray: 'where it cannot be' },
   fleet_task: { waiting: 'waits', assigned: 'on the way', started: 'at work', outcome_unknown: 'outcome unknown', done: 'done', failed: 'failed', cancelled: 'cancelled' },

@@ -38,7 +38,7 @@ export default {
   threads_edit: '换成别的值', threads_edit_help: '分叉要有的通道和值，用 JSON 写。', threads_node: '当作由谁写的', threads_resume: '继续它', threads_resumed: '正在运行', threads_chat: '在对话里继续',
   camera: '摄像头',
   fleet_none: '这不是机器人队的工作区：`pons onboard --fleet` 可以建一个。', fleet_still: '没有调度器在运行：最后已知', fleet_runs: '调度器', fleet_robots: '机器人', fleet_tasks: '任务', fleet_go: '全部继续', fleet_map: '机器人队的地图',
-  fleet_free: '释放它的区域', fleet_free_ask: '它已经被搬走了吗？别的机器人会驶入它所在的地方', fleet_cancel: '取消', fleet_done: '已完成', fleet_failed: '没有完成', fleet_heard: '已为调度器记下',
+  fleet_free: '释放它的区域', fleet_free_ask: '它已经被搬走了吗？别的机器人会驶入它所在的地方', fleet_cancel: '取消', fleet_done: '已完成', fleet_failed: '没有完成', fleet_heard: '已为调度器记下', fleet_assign: ['任务', '停靠点:kitchen,desk', '指派'],
   fleet_shut: '封闭它：谁都不能进入', fleet_open: '重新开放它',
   fleet_states: { unseen: '还没有见到', idle: '空闲', busy: '工作中', to_dock: '去充电', charging: '充电中', lost: '失联', astray: '在不该在的地方' },
   fleet_task: { waiting: '等待', assigned: '在路上', started: '进行中', outcome_unknown: '结果未知', done: '完成', failed: '失败', cancelled: '已取消' },

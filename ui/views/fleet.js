@@ -32,7 +32,10 @@ export class View {
     this.robots = el('table', { class: 'fleet' });
     this.tasks = el('table', { class: 'fleet' });
     this.told = el('p', { role: 'status' });
-    this.body = el('div', {}, this.runs, el('div', { class: 'row' }, this.go), this.asked, this.told, this.map, this.legend, this.titles[0], el('div', { class: 'changes' }, this.robots), this.titles[1], el('div', { class: 'changes' }, this.tasks));
+    this.fields = ['name', 'stops'].map((name) => el('input', { name, required: '', maxlength: '200' }));
+    this.more = el('button');
+    this.form = el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); this.assign(); } }, ...this.fields, this.more);
+    this.body = el('div', {}, this.runs, el('div', { class: 'row' }, this.go), this.asked, this.told, this.map, this.legend, this.titles[0], el('div', { class: 'changes' }, this.robots), this.titles[1], el('div', { class: 'changes' }, this.tasks), this.form);
     section.append(this.title, this.none, this.body);
   }
 
@@ -41,6 +44,8 @@ export class View {
     this.title.textContent = t('tabs').fleet;
     this.none.textContent = t('fleet_none');
     this.go.textContent = t('fleet_go');
+    this.more.textContent = t('fleet_assign')[2];
+    this.fields.forEach((e, i) => { for (const a of ['placeholder', 'aria-label']) e.setAttribute(a, t('fleet_assign')[i]); });
     this.titles[0].textContent = t('fleet_robots');
     this.titles[1].textContent = t('fleet_tasks');
     this.svg?.setAttribute('aria-label', t('fleet_map'));
@@ -139,7 +144,13 @@ export class View {
     try {
       const r = await this.wire.ask('POST', path, body);
       this.told.textContent = r.status < 300 ? this.t('fleet_heard') : r.body?.detail ?? String(r.status);
+      return r.status < 300;
     } catch (e) { this.told.textContent = String(e); }
+  }
+
+  async assign() {
+    const [name, stops] = this.fields.map((e) => e.value.trim());
+    if (await this.say('/v1/fleet/tasks', { name, stops })) this.form.reset();
   }
 
   /** After a reset each robot's tasks wait for their own word. */

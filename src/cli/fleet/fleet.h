@@ -52,9 +52,14 @@ int cli_fleet_files_show(cli_fleet_files *files, const pons_fleet *fleet, const 
 // PONS_ENOTFOUND: no orchestrator has run here yet.
 int cli_fleet_look(pons_store store, size_t ended_max, pons_value **ret, pons_error *err);
 int cli_fleet_look_map(pons_store store, pons_value **ret, pons_error *err);
+// fleet_assign.c: of {id, name, stops: "kitchen,desk:speak{…}", needs?, payload_kg?, priority?, deadline_s?} the value of
+// the word "task", checked.
+int cli_fleet_task_of(const cli *c, const pons_value *wanted, pons_value **ret, pons_error *err);
 // fleet_words.c: a word to the orchestrator, durable when it returns: "cancel", "settle", "clear", "block" with an
 // `id`.
 int cli_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err);
+int cli_fleet_post(cli *c, const char *kind, const pons_value *value,
+                   pons_error *err); // of a command
 
 int cli_fleet_onboard(cli *c, int dialect, pons_error *err); // fleet_onboard.c; a pons_ws_dialect
 

@@ -1,4 +1,4 @@
-// fleet_words.c - `pons fleet status|assign|cancel|settle|clear|block|unblock`: what is said to the orchestrator, from
+// fleet_words.c - `pons fleet status|cancel|settle|clear|block|unblock`: what is said to the orchestrator, from
 // any process, and how things stand. A word is durable when the command ends; it is heard when an
 // orchestrator runs.
 #include "cli/fleet/fleet.h"
@@ -12,7 +12,7 @@ int cli_fleet_say(pons_store store, const char *word, const pons_value *value, p
     return pons_inbox_post(store, CLI_FLEET_THREAD, "fleet", word, value, err);
 }
 
-static int post(cli *c, const char *kind, const pons_value *value, pons_error *err)
+int cli_fleet_post(cli *c, const char *kind, const pons_value *value, pons_error *err)
 {
     pons_store store = {0};
     int rc = cli_store(c, &store, err);
@@ -29,7 +29,7 @@ static int about(cli *c, const char *verb, const char *kind, pons_value *more, p
     }
     json_object_set_new(value, "id", json_string(c->argv[0]));
     const int rc = cli_workspace(c, false, err);
-    return rc < 0 ? rc : post(c, kind, value, err);
+    return rc < 0 ? rc : cli_fleet_post(c, kind, value, err);
 }
 
 int cmd_fleet_cancel(cli *c, pons_error *err)
@@ -86,106 +86,6 @@ int cmd_fleet_settle(cli *c, pons_error *err)
     return rc < 0 ? rc
                   : about(c, "settle", "settle",
                           pons_object("done", json_boolean(done != NULL), NULL), err);
-}
-
-// "kitchen:pick{\"object\": \"cup\"},desk": zones, and what is done there.
-static int read_stops(const char *text, pons_value *zones, pons_value *work, pons_error *err)
-{
-    for (const char *at = text; *at;) {
-        const char *stop = at;
-        const size_t n_zone = strcspn(at, ",:");
-        pons_value *what = json_null();
-        json_array_append_new(zones, json_stringn(stop, n_zone));
-        at += n_zone;
-        if (*at == ':') {
-            const size_t n_skill = strcspn(++at, ",{");
-            const char *skill = at;
-            pons_value *parameters = NULL;
-            at += n_skill;
-            if (*at == '{') {
-                json_error_t wrong;
-                parameters =
-                    json_loads(at, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &wrong);
-                if (!parameters) {
-                    return cli_bad(err,
-                                   "fleet assign: --stops: what '%.*s' is given is no JSON: %s",
-                                   (int)n_skill, skill, wrong.text);
-                }
-                at += wrong.position;
-            }
-            what = pons_object("skill", json_stringn(skill, n_skill), "parameters",
-                               parameters ? parameters : json_object(), NULL);
-            if (n_skill == 0 || !json_is_string(pons_get(what, "skill"))) {
-                pons_value_unref(what);
-                return cli_bad(err, "fleet assign: --stops: which skill at '%.*s'?", (int)n_zone,
-                               stop);
-            }
-        }
-        json_array_append_new(work, what);
-        if (*at == ',') {
-            at++;
-        } else if (*at) {
-            return cli_bad(err, "fleet assign: --stops: what is '%s'?", at);
-        }
-    }
-    return PONS_OK;
-}
-
-int cmd_fleet_assign(cli *c, pons_error *err)
-{
-    const char *stops = NULL, *needs = "", *payload = "0", *priority = "normal", *deadline = NULL;
-    const cli_option options[] = {
-        {"--stops", "ZONE[:SKILL{…}],…",
-         "where it is done, one after the other, and what: a skill with its arguments; else it "
-         "waits there 2 s",
-         &stops},
-        {"--needs", "A+B", "capabilities that its robot must have", &needs},
-        {"--payload", "KG", "that its robot must carry", &payload},
-        {"--priority", "WORD", "high, normal (the default) or low", &priority},
-        {"--deadline", "SECONDS", "from now", &deadline},
-        {NULL, NULL, NULL, NULL}};
-    cli_fleet_file file = {0};
-    pons_fleet_map *map = NULL;
-    pons_fleet_task t;
-    double kg = 0.0, s = 0.0;
-    uint32_t bits = 0;
-    int rc = cli_parse(c, options, err);
-    if (rc >= 0 && (c->argc != 1 || !stops)) {
-        return cli_bad(err, "fleet assign: use `pons fleet assign NAME --stops ZONE,…`");
-    }
-    rc = rc < 0 ? rc : cli_number(payload, "--payload", 0, 1e6, &kg, err);
-    rc = rc < 0 || !deadline ? rc : cli_number(deadline, "--deadline", 0.001, 1e8, &s, err);
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_fleet_load(c, &file, err);
-    rc = rc < 0 ? rc : pons_fleet_map_load(file.map, &map, err);
-    rc = rc < 0 ? rc : cli_fleet_needs(&file, needs, &bits, err);
-    pons_autovalue list = json_array();
-    pons_autovalue work = json_array();
-    rc = rc < 0 ? rc : read_stops(stops, list, work, err);
-    if (rc >= 0) {
-        const pons_clock clock = pons_clock_real();
-        const int64_t now = pons_wall_ms(&clock);
-        char id[PONS_NAME_MAX];
-        cli_new_thread(id);
-        pons_autovalue v = pons_object(
-            "id", json_string(id), "name", pons_string(c->argv[0]), "stops", pons_value_ref(list),
-            "do", pons_value_ref(work), "requirements", json_string(needs), "payload_kg",
-            json_real(kg), "priority", json_string(priority), "deadline_ms",
-            json_integer(s > 0.0 ? now + (int64_t)(s * 1000.0) : 0), "created_ms",
-            json_integer(now), NULL);
-        rc = cli_fleet_task_read(&file, map, NULL, 0, v, &t, err); // what cannot be is told here
-        rc = rc < 0 ? rc : post(c, "task", v, err);
-        if (rc >= 0 && c->json) {
-            pons_autovalue row =
-                pons_object("type", json_string("assigned"), "id", json_string(id), NULL);
-            cli_print_json(row);
-        } else if (rc >= 0) {
-            cli_out("%s\n", id);
-        }
-    }
-    pons_fleet_map_destroy(map);
-    cli_fleet_free(&file);
-    return rc;
 }
 
 // ---- how things stand ---------------------------------------------------------------------------

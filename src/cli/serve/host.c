@@ -312,9 +312,15 @@ static int fleet(void *user, bool map, pons_value **ret, pons_error *err)
 static int fleet_say(void *user, const char *word, const pons_value *value, pons_error *err)
 {
     const cli_host *h = user;
-    return cli_fleet_here(h->c)
-               ? cli_fleet_say(h->store, word, value, err)
-               : pons_error_set(err, PONS_ENOTFOUND, "fleet", "this is no fleet's workspace");
+    pons_autovalue task = NULL;
+    if (!cli_fleet_here(h->c)) {
+        return pons_error_set(err, PONS_ENOTFOUND, "fleet", "this is no fleet's workspace");
+    }
+    if (strcmp(word, "assign") != 0) {
+        return cli_fleet_say(h->store, word, value, err);
+    }
+    const int rc = cli_fleet_task_of(h->c, value, &task, err);
+    return rc < 0 ? rc : cli_fleet_say(h->store, "task", task, err);
 }
 
 static int observe(void *user, pons_link **ret, pons_error *err)

@@ -2,6 +2,7 @@
 //
 //     GET  /v1/fleet                          how it stands: robots, who holds which zone, tasks, who waits for what
 //     GET  /v1/fleet/map                      its zones, and where each leads
+//     POST /v1/fleet/tasks {name, stops, …}   a task more
 //     POST /v1/fleet/tasks/ID/cancel
 //     POST /v1/fleet/tasks/ID/settle {done}   of a task whose outcome nobody knows
 //     POST /v1/fleet/robots/ID/clear          a person has carried it away: its zones are free
@@ -9,12 +10,15 @@
 //
 // All of it is read from the store and said to the inbox of the thread `fleet`, as `pons fleet` does: the
 // orchestrator is another process, which may not even run.
+#include "pons/rand.h"
 #include "serve/door/reply.h"
 #include "serve/robot/robot.h"
 
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
+#define TEXT_MAX       4096
+#define NUMBER_MAX     1e8
 
 static void look(pons__request *r, bool map)
 {
@@ -67,6 +71,55 @@ static void cancel(pons__request *r)
     say(r, "cancel", json_object());
 }
 
+// What a member may be, when it is there.
+static bool is_sane(const pons_value *body, const char *key, bool number, bool needed)
+{
+    const pons_value *v = pons_get(body, key);
+    const double n = json_number_value(v);
+    return !v       ? !needed
+           : number ? json_is_number(v) && n >= 0.0 && n <= NUMBER_MAX
+                    : json_is_string(v) && json_string_length(v) <= TEXT_MAX &&
+                          (!needed || json_string_length(v) > 0);
+}
+
+static void assign(pons__request *r)
+{
+    static const struct {
+        const char *key;
+        bool number, needed;
+    } members[] = {{"name", false, true},       {"stops", false, true},
+                   {"needs", false, false},     {"priority", false, false},
+                   {"payload_kg", true, false}, {"deadline_s", true, false}};
+    pons_error err = PONS_ERROR_INIT;
+    const pons_serve_host *h = &r->s->o.host;
+    char id[PONS_ID_MAX];
+    pons_autovalue v = json_object();
+    if (!h->fleet_say) {
+        pons__reply_error(r, 404, "this is no fleet's workspace");
+        return;
+    }
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (!is_sane(r->body, members[i].key, members[i].number, members[i].needed)) {
+            pons__reply_error(r, 422, "%s: %s", members[i].key,
+                              members[i].number ? "a number, 0 to 100,000,000" : "words");
+            return;
+        }
+        json_object_set_new(v, members[i].key, pons_value_ref(pons_get(r->body, members[i].key)));
+    }
+    pons_rand rand;
+    pons_id_source ids;
+    pons_rand_seed_os(&rand);
+    pons_id_source_init(&ids, r->s->o.clock, &rand);
+    pons_id_make(&ids, id);
+    json_object_set_new(v, "id", json_string(id));
+    if (h->fleet_say(h->user, "assign", v, &err) < 0) {
+        pons__reply_fault(r, &err);
+        return;
+    }
+    pons__reply_json(r, 202,
+                     pons_object("word", json_string("assign"), "id", json_string(id), NULL));
+}
+
 static void settle(pons__request *r)
 {
     const pons_value *done = pons_get(r->body, "done");
@@ -95,6 +148,7 @@ static void block(pons__request *r)
 const pons__route pons__fleet_routes[] = {
     {"GET", "/v1/fleet", PONS__VIEWER, now},
     {"GET", "/v1/fleet/map", PONS__VIEWER, map},
+    {"POST", "/v1/fleet/tasks", PONS__OPERATOR, assign},
     {"POST", "/v1/fleet/tasks/*/cancel", PONS__OPERATOR, cancel},
     {"POST", "/v1/fleet/tasks/*/settle", PONS__OPERATOR, settle},
     {"POST", "/v1/fleet/robots/*/clear", PONS__OPERATOR, clear},
