@@ -362,6 +362,8 @@ int cmd_mcp_serve(cli *c, pons_error *err);
 int cmd_mcp_tools(cli *c, pons_error *err);
 int cmd_mcp_questions(cli *c, pons_error *err);
 int cmd_vda5050(cli *c, pons_error *err);
+int cmd_config(cli *c, pons_error *err);
+int cmd_logs(cli *c, pons_error *err);
 int cmd_doctor(cli *c, pons_error *err);
 int cmd_backup(cli *c, pons_error *err);
 int cmd_items(cli *c, pons_error *err);

@@ -37,6 +37,13 @@ static const cli_command body_words[] = {
     {NULL},
 };
 
+static const cli_command config_words[] = {
+    {"path", "[FILE]", "which files count, and where they are"},
+    {"show", "FILE", "what one says"},
+    {"check", "[FILE]", "what is wrong with them, with line and column"},
+    {NULL},
+};
+
 static const cli_command graph_words[] = {
     {"list", "", "the graphs there are"},
     {"show", "NAME", "draw one"},
@@ -180,6 +187,11 @@ static const cli_command commands[] = {
      workspace_words},
     {"lessons", NULL, "what LESSONS.md has about it, best first; 1: nothing", cmd_lessons,
      lessons_words},
+    {"config", NULL,
+     "the configuration files: where they are, what they say, whether they are sound", cmd_config,
+     config_words},
+    {"logs", "[NAME…] [--lines N] [--follow]",
+     "what the body and others that run unwatched have said", cmd_logs},
     {"doctor", "[--repair]", "what is installed, reachable, missing, damaged, and what to do",
      cmd_doctor},
     {"items", NULL, "what the store keeps beside threads: long-term memory", cmd_items,
