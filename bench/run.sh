@@ -9,6 +9,7 @@ for word; do
     case $word in
     --json) json=true ;;
     -*) echo "bench: unknown option $word" >&2; exit 2 ;;
+    workspace) prefixes+=(workspace lanes) ;; # its sessions too
     *) prefixes+=("$word") ;;
     esac
 done

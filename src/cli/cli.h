@@ -271,6 +271,7 @@ typedef struct cli_session_options {
     bool step;            // hold before each superstep of the inner loop
     const char *priority; // of the goals; NULL: as usual
     int64_t deadline_ms;  // of the goals, Unix time; 0: none
+    bool only_new;        // the goals are those of a thread that has had none
     int64_t wait_ms;      // how long a stop or a pause may hold all up; 0: for ever
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);

@@ -218,6 +218,22 @@ static void a_task_in_words(void **state)
     bench_close(&b);
 }
 
+// Two runs of one errand: the one that comes second adds nothing, also when the first is through already.
+static void a_thread_is_begun_once(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    assert_int_equal(bench_run(&b, "run --new --thread hal-x " FAST " 'go to the kitchen'"), 0);
+    bench_must_fail(&b, "run --new --thread hal-x " FAST " 'go to the kitchen'", 3,
+                    "has been given goals before");
+    assert_int_equal(bench_run(&b, "resume hal-x"), 0); // as the errand's next try
+    bench_ledger_check(&b);
+    assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +242,7 @@ int main(void)
         cmocka_unit_test_teardown(what_people_write_is_done, bench_teardown),
         cmocka_unit_test_teardown(a_watchdog_beside_a_run, bench_teardown),
         cmocka_unit_test_teardown(a_task_in_words, bench_teardown),
+        cmocka_unit_test_teardown(a_thread_is_begun_once, bench_teardown),
     };
     return bench_together("files", tests, sizeof tests / sizeof tests[0]);
 }

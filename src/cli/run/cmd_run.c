@@ -11,7 +11,7 @@
 
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
     const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
-        *step, *wait, *priority, *deadline;
+        *step, *wait, *priority, *deadline, *only_new;
     cli_server_words server;
 } run_words;
 
@@ -85,6 +85,7 @@ static int read_words(cli *c, run_words *w, pons_error *err)
 {
     const cli_option options[] = {
         {"--thread", "ID", "use (or make) this thread; default: a new one", &w->thread},
+        {"--new", NULL, "end with 3 when the thread has been given goals before", &w->only_new},
         {"--world", "NAME", "a world of worlds/, or a path; default house", &w->world},
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
         {"--skills", "NAME,…", "the body that this starts has these too, of modules skill-NAME",
@@ -130,6 +131,7 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
     rc = rc < 0 ? rc : wait_option(w->wait, &o->wait_ms, err);
     rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->deadline_ms, err);
     o->priority = w->priority;
+    o->only_new = w->only_new != NULL;
     if (rc >= 0 && w->kernel && !w->stream) {
         rc = cli_bad(err, "--stream-kernel goes with --stream");
     }

@@ -1,8 +1,11 @@
 // errands.c - a task in words, as a run of its own beside the watchdog.
 //
-//     start --fork--> pons run TASK --thread hal-KEY --ends--> 0 done   1 failed
+//     start --fork--> pons run --new TASK --thread hal-KEY --ends--> 0 done   1 failed
 //     adopt --fork--> pons resume hal-KEY                      4 a person is asked: resumed until it is answered
 //                                                              3 somebody still has the thread: tried again
+//
+// A life that was killed may leave a run that has not begun its thread yet: two of them, and the second to have the thread
+// finds that it is not new (3), whatever the first has done with it meanwhile.
 #include "cli/run/errands.h"
 
 #include <errno.h>
@@ -37,8 +40,8 @@ static int64_t now_ms(void)
 // What it has to say goes to run/errand.log. task NULL: resumed.
 static pid_t spawn(const errands *e, const char *task)
 {
-    const char *const run[] = {"pons",    "--workspace", e->c.workspace, "run", "--thread",
-                               e->thread, "--",          task,           NULL};
+    const char *const run[] = {"pons",     "--workspace", e->c.workspace, "run", "--new",
+                               "--thread", e->thread,     "--",           task,  NULL};
     const char *const resume[] = {"pons", "--workspace", e->c.workspace, "resume", e->thread, NULL};
     return cli_child_start(&e->c, "errand.log", task ? run : resume);
 }

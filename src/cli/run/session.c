@@ -63,6 +63,7 @@ typedef struct session {
 static volatile sig_atomic_t interrupted;
 
 static pons_value *about_run(cli *c, const cli_session_options *o);
+static int must_be_new(session *s, pons_error *err);
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
                         const pons_llm *llm, pons_value *about, pons_error *err);
 static int session_loop(session *s, pons_error *err);
@@ -227,6 +228,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
         rc = s->o->guest->open(s->o->guest->user, store, err);
     }
     rc = rc < 0 ? rc : open_files(s, err);
+    rc = rc >= 0 && s->o->only_new ? must_be_new(s, err) : rc;
     // The goal is committed before a body is started.
     if (rc >= 0 && s->o->n_goals > 0) {
         rc = pons_brain_add_goals(s->brain, s->o->goals, s->o->n_goals, err);
@@ -311,6 +313,22 @@ static int leave_prompt(session *s, pons_error *err)
     s->left_idle = true;
     pons_brain_finish(s->brain);
     return pons_brain_poll(s->brain, err);
+}
+
+static int see_start(void *user, const pons_event_row *row)
+{
+    *(bool *)user |= strcmp(row->type, "run.started") == 0;
+    return *(bool *)user;
+}
+
+// Whoever is not sure whether its last life has said the goals says them again: with the thread's lease, they were said or
+// were not.
+static int must_be_new(session *s, pons_error *err)
+{
+    bool begun = false;
+    const int rc = s->store.ops->events(s->store.self, s->o->thread, 0, 0, see_start, &begun, err);
+    return rc < 0 || !begun ? rc
+                            : cli_lacks(err, "thread %s has been given goals before", s->o->thread);
 }
 
 // Words that nobody has heard yet: goals, as a rule. Where there is one, there is something to resume.
