@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#define DEPTH_MAX 16   // of a parameter's value
 #define HEARD_MAX 1000 // instant actions that are known to have been
 
 static pons_value *kept_action(const pons_value *action, const char *scope, int64_t seq,
@@ -42,6 +43,25 @@ static const pons_value *parameter(const pons_value *action, const char *key)
         }
     }
     return NULL;
+}
+
+// How many containers are in each other.
+static size_t depth(const pons_value *v)
+{
+    size_t most = 0, i = 0;
+    const char *key = NULL;
+    const pons_value *in = NULL;
+    json_array_foreach(v, i, in)
+    {
+        const size_t d = depth(in);
+        most = d > most ? d : most;
+    }
+    json_object_foreach((json_t *)v, key, in)
+    {
+        const size_t d = depth(in);
+        most = d > most ? d : most;
+    }
+    return most + (json_is_array(v) || json_is_object(v));
 }
 
 static bool has_word(const pons_value *list, const char *word)
@@ -82,6 +102,13 @@ pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, co
     json_object_foreach((json_t *)pons_get(row, "parameters"), key, to)
     {
         const pons_value *value = parameter(action, key);
+        if (value && depth(value) > DEPTH_MAX) {
+            snprintf(why, cap, "the parameter %.80s of %.80s has more than %d levels", key, type,
+                     DEPTH_MAX);
+            *ret_key = key;
+            pons_value_unref(args);
+            return NULL;
+        }
         if (value) {
             json_object_set_new(args, json_string_value(to), pons_value_ref(value));
         } else if (has_word(pons_get(row, "required"), key)) {

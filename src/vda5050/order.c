@@ -343,6 +343,21 @@ static void take(pons_vda5050 *v, const parts *p, const pons_value *actions, boo
     v->forced = true;
 }
 
+// The instant actions that a new order leaves.
+static pons_value *going_on(const pons_vda5050 *v)
+{
+    pons_value *list = json_array();
+    size_t k = 0;
+    pons_value *a = NULL;
+    json_array_foreach(pons__vda_list(v, "actions"), k, a)
+    {
+        if (pons__vda_open(a) && strcmp(pons_get_str(a, "scope", ""), "INSTANT") == 0) {
+            json_array_append(list, a);
+        }
+    }
+    return list;
+}
+
 static void judge(pons_vda5050 *v, const parts *p)
 {
     const pons_value *current = pons_get(v->kept, "order");
@@ -370,7 +385,7 @@ static void judge(pons_vda5050 *v, const parts *p)
         refuse(v, p, "orderUpdateError", "another order goes on: cancelOrder first", NULL, NULL);
         return;
     }
-    pons_autovalue actions = update ? json_deep_copy(pons__vda_list(v, "actions")) : json_array();
+    pons_autovalue actions = update ? json_deep_copy(pons__vda_list(v, "actions")) : going_on(v);
     const size_t had = json_array_size(actions); // so that an id is not given twice
     if ((update ? continues(v, p) : near_first(v, p)) && doable(v, p, update, actions)) {
         for (size_t k = 0; k < had; k++) {

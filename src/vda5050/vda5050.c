@@ -314,7 +314,11 @@ static void name(char *ret, size_t cap, const char *what, const char *word, cons
     while (n > 0 && ((unsigned char)word[n] & 0xC0) == 0x80) {
         n--;
     }
-    snprintf(ret, cap, "%s %.*s (vda5050 %s)", what, (int)n, word, id);
+    char plain[61];
+    for (size_t i = 0; i < n; i++) {
+        plain[i] = (unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i];
+    }
+    snprintf(ret, cap, "%s %.*s (vda5050 %s)", what, (int)n, plain, id);
 }
 
 static void take_node(pons_vda5050 *v, const pons_value *node)

@@ -472,6 +472,43 @@ static void actions_one_after_the_other(void **state)
     tear_down(&r);
 }
 
+// Ids and values that a master may choose so as to confuse.
+static void ids_and_values_of_a_hostile_master(void **state)
+{
+    (void)state;
+    rig r;
+    set_up(&r);
+    pons_value *m = header();
+    json_object_set_new(m, "actions",
+                        json_pack("[o]", with(action("speak", "same", "NONE"), "text", "x")));
+    say(&r, PONS_VDA5050_INSTANT_ACTIONS, m);
+    assert_string_equal(wants(&r), "do speak (vda5050 i1)");
+    m = has(order("o", 0, 0, 2, 2), "nodes", 0, with(action("speak", "same", "HARD"), "text", "y"));
+    say(&r, PONS_VDA5050_ORDER, m);
+    assert_true(has_error(&r, "validationError", "actionId", "same"));
+    ends(&r, true);
+    assert_string_equal(wants(&r), "");
+    pons_value *deep = json_string("x");
+    for (int i = 0; i < 200; i++) {
+        deep = json_pack("[o]", deep);
+    }
+    pons_value *a = action("speak", "deep", "HARD");
+    json_object_set_new(a, "actionParameters",
+                        json_pack("[{s:s, s:o}]", "key", "text", "value", deep));
+    say(&r, PONS_VDA5050_ORDER, has(order("o", 0, 0, 2, 2), "nodes", 0, a));
+    assert_true(has_error(&r, "orderError", "actionParameters", "text"));
+    m = order("o", 0, 0, 2, 2);
+    json_object_set_new(json_array_get(json_object_get(m, "nodes"), 1), "nodeId",
+                        json_string("a\nb\x1b[2J"));
+    json_object_set_new(json_array_get(json_object_get(m, "edges"), 0), "endNodeId",
+                        json_string("a\nb\x1b[2J"));
+    say(&r, PONS_VDA5050_ORDER, m);
+    assert_string_equal(wants(&r), "drive to a?b?[2J (vda5050 1.2.0)");
+    ends(&r, true);
+    assert_string_equal(pons_get_str(r.state, "lastNodeId", ""), "a\nb\x1b[2J");
+    tear_down(&r);
+}
+
 static void cancelled_and_never_continued(void **state)
 {
     (void)state;
@@ -689,6 +726,7 @@ int main(void)
         cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(hostile_bytes),
         cmocka_unit_test(actions_one_after_the_other),
+        cmocka_unit_test(ids_and_values_of_a_hostile_master),
         cmocka_unit_test(cancelled_and_never_continued),
         cmocka_unit_test(paused_by_the_master_and_by_people),
         cmocka_unit_test(a_person_is_above_the_master),

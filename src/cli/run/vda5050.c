@@ -561,8 +561,13 @@ static int post(cli_vda5050 *v, const pons_vda5050_work *w, pons_error *err)
                               .source = "rule_engine",
                               .created_at = (double)pons_wall_ms(&v->clock) / 1000.0};
     pons_plan *plan = NULL;
-    int rc = pons_plan_create(&fields, &plan, err);
-    rc = rc < 0 ? rc : pons_brain_add_plan(v->brain, plan, err);
+    pons_error no = PONS_ERROR_INIT;
+    int rc = pons_plan_create(&fields, &plan, &no);
+    if (rc < 0) { // what a master said makes no plan: that is its end
+        free(args);
+        return pons_vda5050_ended(v->core, v->key, false, no.message, err);
+    }
+    rc = pons_brain_add_plan(v->brain, plan, err);
     pons_plan_destroy(plan);
     free(args);
     return rc == PONS_EAGAIN ? PONS_OK : rc; // the store is away: it is tried again
