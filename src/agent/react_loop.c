@@ -249,6 +249,48 @@ static bool all_faulty(const pons_value *calls, const char **ret_why)
     return true;
 }
 
+// Whether a person has said no to this very call in this turn.
+static bool was_refused(const pons_value *turn, const pons_value *call)
+{
+    const char *id = NULL;
+    for (size_t i = 0; i < json_array_size(turn); i++) {
+        const pons_value *m = json_array_get(turn, i), *made = pons_get(m, "tool_calls");
+        if (strcmp(pons_get_str(m, "role", ""), "tool") != 0) {
+            id = NULL; // ids are the model's: they hold for a reply
+        } else if (id && strcmp(pons_get_str(m, "tool_call_id", ""), id) == 0 &&
+                   strncmp(pons_get_str(m, "content", ""), PONS__REFUSED_BY_PERSON,
+                           strlen(PONS__REFUSED_BY_PERSON)) == 0) {
+            return true;
+        }
+        for (size_t k = 0; k < json_array_size(made); k++) {
+            const pons_value *c = json_array_get(made, k);
+            if (json_equal(pons_get(c, "name"), pons_get(call, "name")) &&
+                json_equal(pons_get(c, "arguments"), pons_get(call, "arguments"))) {
+                id = pons_get_str(c, "id", "");
+            }
+        }
+    }
+    return false;
+}
+
+// A model that wants the same again after a no would have the person asked for as long as it may call: that
+// is an answer that can't be used, and so many of them end the turn. The caller's; NULL: no such call.
+static pons_value *without_refused(const pons_value *turn, const pons_value *reply)
+{
+    const pons_value *calls = pons_get(reply, "tool_calls");
+    pons_value *marked = NULL;
+    for (size_t i = 0; i < json_array_size(calls); i++) {
+        if (!pons_get(json_array_get(calls, i), "fault") &&
+            was_refused(turn, json_array_get(calls, i))) {
+            marked = marked ? marked : json_deep_copy((pons_value *)(uintptr_t)reply);
+            json_object_set_new(json_array_get(json_object_get(marked, "tool_calls"), i), "fault",
+                                json_string("a person has refused this very call already: do "
+                                            "something else, or say what is left undone"));
+        }
+    }
+    return marked;
+}
+
 // Too long for the model: it is asked again with less.
 static bool squeezed(pons_cx *cx, const char *error)
 {
@@ -310,6 +352,8 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
         end(cx, "stopped", json_object());
         return PONS_OK;
     }
+    pons_autovalue marked = without_refused(pons_cx_get(cx, "turn"), reply);
+    reply = marked ? marked : reply;
     const pons_value *calls = pons_get(reply, "tool_calls");
     const char *content = pons_get_str(reply, "content", pons_get_str(reply, "refusal", ""));
     const bool any = json_array_size(calls) > 0;

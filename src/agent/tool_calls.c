@@ -523,7 +523,7 @@ static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value
             *ret_args = pons_value_ref(edited);
         }
     } else {
-        *ret_result = failed("a person refused this call%s%s", *reason ? ": " : "", reason);
+        *ret_result = failed(PONS__REFUSED_BY_PERSON "%s%s", *reason ? ": " : "", reason);
     }
     return PONS_OK;
 }
@@ -586,7 +586,7 @@ static int run_effect(pons__role *role, pons_cx *cx, const pons_value *call, pon
         return rc;
     }
     if (found == PONS_EFFECT_REFUSED) { // a fork, and a person said no
-        *ret_result = failed("a person refused this call");
+        *ret_result = failed(PONS__REFUSED_BY_PERSON);
         return PONS_OK;
     }
     rc = pons_await(cx, PONS__TOOL_CALL, tool_request(call, id), time_limit_ms(role), &answer, err);

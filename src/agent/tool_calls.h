@@ -18,4 +18,7 @@ int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons
                     pons_value **ret_messages, pons_error *err);
 bool pons__calls_pending(const pons_value *calls);
 
+// How the result of a call begins that a person has refused.
+#define PONS__REFUSED_BY_PERSON "a person refused this call"
+
 #endif

@@ -474,6 +474,37 @@ static void what_is_always_allowed_is_asked_once(void **state)
     }
 }
 
+static pons_value *insists(void *user, const pons_value *request)
+{
+    const pons_value *list = pons_get(request, "messages");
+    const pons_value *last = json_array_get(list, json_array_size(list) - 1);
+    return strstr(pons_get_str(last, "content", ""), "refused") ? erases(user, NULL)
+                                                                : erases(user, request);
+}
+
+// A model that wants the same for ever: a person's no is for the turn, and the turn has its end.
+static void a_no_is_not_asked_again(void **state)
+{
+    (void)state;
+    const char *what = "disk";
+    bench b = {.model = insists, .model_user = (void *)&what};
+    bench_open(&b, "", NULL);
+    bench_say(&b, "go");
+    assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+    bench_kill(&b);
+    bench_agent(&b);
+    bench_settle(&b);
+    bench_answer(&b, "{'action':'reject','reason':'no'}");
+    assert_int_equal(bench_state(&b), PONS_AGENT_IDLE);
+    assert_int_equal(bench_count(&b, "approval_request", NULL, NULL), 1);
+    assert_int_equal(bench_count(&b, "done", "status", "failed"), 1);
+    assert_int_equal(bench_starts(&b, "erase"), 0);
+    bench_say(&b, "do it now"); // another turn: it may be asked about
+    assert_int_equal(bench_state(&b), PONS_AGENT_WAITING);
+    bench_answer(&b, "{'action':'approve','always':'call'}");
+    bench_close(&b);
+}
+
 static void always_has_its_limits(void **state)
 {
     (void)state;
@@ -521,6 +552,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_always_allowed_is_asked_once),
+        cmocka_unit_test(a_no_is_not_asked_again),
         cmocka_unit_test(always_has_its_limits),
         cmocka_unit_test(what_cannot_be_shown_whole_is_not_asked),
         cmocka_unit_test(an_answer_is_streamed_and_kept),

