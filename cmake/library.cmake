@@ -15,7 +15,7 @@ set_target_properties(pons_shared PROPERTIES OUTPUT_NAME pons VERSION ${PROJECT_
 target_link_options(pons_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/libpons.map -Wl,--no-undefined-version
   -Wl,-Bsymbolic-functions)
 target_link_libraries(pons_shared PUBLIC PkgConfig::JANSSON PRIVATE PkgConfig::FYAML PkgConfig::PCRE2 PkgConfig::SQLITE
-  PkgConfig::ZLIB PkgConfig::EXPAT PkgConfig::PNG PkgConfig::SECCOMP Threads::Threads m dl)
+  PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::EXPAT PkgConfig::PNG PkgConfig::SECCOMP Threads::Threads m dl)
 install(TARGETS pons_shared LIBRARY DESTINATION lib)
 install(DIRECTORY include/pons DESTINATION include)
 install(TARGETS ${pons_archives} ARCHIVE DESTINATION lib)

@@ -46,6 +46,7 @@ typedef struct pons_message_hello {
     int64_t pid; // 0: not said
     bool tree;   // wants to see the navigator's tree at work
     bool view;   // wants to see the way and the scan
+    bool laser;  // and the scan as it was measured
 } pons_message_hello;
 
 typedef struct pons_message_goal {

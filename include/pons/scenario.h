@@ -26,6 +26,9 @@ typedef struct pons_scenario_env {
     const char *trees; // folder of its own trees: DIR and DIR/trees; NULL: those installed
     // Every event, as it is shown; may be NULL.
     void (*on_event)(void *user, const pons_event *ev);
+    // All that the body says to an observer that asked for everything, at a time of the story [ms since
+    // 1970]; borrowed. NULL: nobody listens.
+    void (*on_report)(void *user, const pons_value *report, int64_t wall_ms);
     void *user;
 } pons_scenario_env;
 

@@ -250,6 +250,19 @@ typedef struct cli_session_guest {
     bool (*over)(void *user); // whether the session is to end; or NULL
 } cli_session_guest;
 
+// record/recording.c: what the robot of this workspace does, into a new MCAP file.
+typedef struct cli_recording cli_recording;
+typedef struct cli_recording_options {
+    const char *path;
+    const char *cameras; // "front,rear"; NULL: no pictures
+    double every_s;      // between two rounds of pictures; 0: as usual
+} cli_recording_options;
+int cli_recording_open(cli *c, const cli_recording_options *o, cli_recording **ret,
+                       pons_error *err);
+void cli_recording_event(cli_recording *r, const pons_event *ev);
+// Says on stderr what is in it, where there is an err. NULL-safe.
+int cli_recording_close(cli_recording *r, pons_error *err);
+
 // session.c: a brain at work, for run, resume and serve.
 typedef struct cli_session_options {
     const char *thread;
@@ -273,6 +286,7 @@ typedef struct cli_session_options {
     int64_t deadline_ms;  // of the goals, Unix time; 0: none
     bool only_new;        // the goals are those of a thread that has had none
     int64_t wait_ms;      // how long a stop or a pause may hold all up; 0: for ever
+    const char *record;   // a new MCAP file of it all; NULL: none
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
@@ -353,6 +367,8 @@ int cmd_do(cli *c, pons_error *err);
 int cmd_approve(cli *c, pons_error *err);
 int cmd_body(cli *c, pons_error *err);
 int cmd_scenario(cli *c, pons_error *err);
+int cmd_record(cli *c, pons_error *err);
+int cmd_replay(cli *c, pons_error *err);
 int cmd_map(cli *c, pons_error *err);
 int cmd_graph(cli *c, pons_error *err);
 int cmd_plan(cli *c, pons_error *err);

@@ -85,6 +85,11 @@ static const cli_command plan_words[] = {
     {NULL},
 };
 
+static const cli_command record_words[] = {
+    {"info", "FILE.mcap", "what is in a recording, and whether it is whole"},
+    {NULL},
+};
+
 static const cli_command scenario_words[] = {
     {"run", "NAME|FILE…|all", "play them and judge"},
     {"fuzz", "--seeds A..B", "random events and faults, invariants at every step"},
@@ -167,6 +172,10 @@ static const cli_command commands[] = {
      "own a robot and serve it; or tell it where it is", cmd_body, body_words},
     {"map", NULL, "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it",
      cmd_map, map_words},
+    {"record", "FILE.mcap [--camera NAME,…]",
+     "what the robot says and does, as a file for Foxglove and MCAP tools", cmd_record,
+     record_words, true},
+    {"replay", "FILE.mcap", "what the brain makes of a recording", cmd_replay},
     {"scenario", NULL, "run scenarios: what each must show", cmd_scenario, scenario_words},
     {"plan", NULL, "check, show or run a plan; FILE may be -", cmd_plan, plan_words},
     {"graph", NULL, "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph,

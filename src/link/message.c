@@ -34,6 +34,7 @@ static const pons_field hello_fields[] = {
     {"pid",      INTEGER, OPTIONAL, AT(hello.pid), .means = "where the socket cannot tell it"},
     {"tree",     BOOLEAN, OPTIONAL, AT(hello.tree), .means = "wants `tree` messages too"},
     {"view",     BOOLEAN, OPTIONAL, AT(hello.view), .means = "wants `view` messages too"},
+    {"laser",    BOOLEAN, OPTIONAL, AT(hello.laser), .means = "wants the whole scan in them"},
 };
 
 static const pons_field goal_fields[] = {

@@ -257,6 +257,7 @@ static const pons_field view_fields[] = {
     {"robot_ms", INTEGER, REQUIRED, AT(view.robot_ms), .means = "the robot's clock"},
     {"path",     LIST,    USUAL,    AT(view.path), .means = "the way ahead, x and y by turns, m; empty: none is followed"},
     {"scan",     LIST,    USUAL,    AT(view.scan), .means = "where the newest scan's beams ended, the same way"},
+    {"laser",    OBJECT,  OPTIONAL, AT(view.laser), .means = "the newest scan as it was measured, for who asked for it"},
 };
 
 static const pons_field speak_fields[] = {

@@ -41,7 +41,9 @@ int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches,
     const pons_message_hello hello = {.protocol = PONS_LINK_PROTOCOL,
                                       .role = controls ? "controller" : "observer",
                                       .name = "scenario",
-                                      .tree = watches};
+                                      .tree = watches,
+                                      .view = h->on_report != NULL,
+                                      .laser = h->on_report != NULL};
     return pons_message_send(h->link,
                              &(pons_message){.type = PONS_MESSAGE_HELLO, .as.hello = hello}, err);
 }
@@ -132,6 +134,9 @@ bool pons__hand_saw(const pons__hand *h, const char *node)
 static void hear(pons__hand *h, const pons_value *json)
 {
     pons_report r;
+    if (h->on_report) {
+        h->on_report(h->user, json);
+    }
     if (pons_report_decode(json, &r, NULL) == PONS_OK) {
         on_report(h, &r);
     }

@@ -9,6 +9,9 @@
 typedef struct pons__hand {
     pons_link *link; // NULL: closed
     bool controls, watches;
+    // Gets every message, and the way and the scan as well; NULL: nobody.
+    void (*on_report)(void *user, const pons_value *report);
+    void *user;
     bool ready; // the body has answered
     int64_t epoch, beat_ns;
     char robot_id[64];

@@ -15,6 +15,12 @@ static int arm_stored(void *user, const pons_event_row *row);
 
 // ---- the body -----------------------------------------------------------------------------------
 
+static void tell_report(void *user, const pons_value *report)
+{
+    const pons__runner *r = user;
+    r->env->on_report(r->env->user, report, pons_wall_ms(&r->clock));
+}
+
 int pons__body_birth(pons__runner *r, pons_error *err)
 {
     const pons_value *v = r->s->value;
@@ -32,6 +38,8 @@ int pons__body_birth(pons__runner *r, pons_error *err)
     body.seed = r->opts->seed ? r->opts->seed : (uint64_t)pons_get_int(v, "seed", 1);
     body.battery_pct = pons_get_num(v, "battery_pct", -1.0);
     body.workspace = r->env->trees;
+    r->hand.on_report = r->env->on_report ? tell_report : NULL;
+    r->hand.user = r;
     int rc = pons_body_create(&body, &r->body, err);
     rc = rc < 0 ? rc : pons__hand_open(&r->hand, r->body, r->brainless, watches, err);
     if (rc >= 0 && r->boots++ > 0) {

@@ -52,6 +52,7 @@ typedef struct pons__client {
     bool tree;            // wants to see the navigator's tree at work,
     uint64_t tree_id;     // and has been told the outline of this one
     bool view;            // wants to see the way and the scan
+    bool laser;           // and the scan as it was measured
     int64_t pid;
     char name[64];
     int64_t since_host_ns; // of the connection

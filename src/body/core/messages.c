@@ -212,6 +212,7 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
     c->told_no_control = false;
     c->tree = hello->tree;
     c->view = hello->view;
+    c->laser = hello->laser;
     c->tree_id = 0;
     int64_t epoch = 0;
     if (controls) {

@@ -50,22 +50,41 @@ static pons_value *scan_value(const pons_body *b)
     return list;
 }
 
+// As it was measured, to the millimetre; a beam that met nothing is 0, for JSON has no infinity.
+static pons_value *laser_value(const pons_body *b)
+{
+    const pons_scan *s = &b->scan;
+    pons_value *ranges = json_array();
+    for (int i = 0; ranges && i < s->n; i++) {
+        const double r = (double)s->ranges[i];
+        const bool met = isfinite(r) && r <= (double)s->range_max;
+        json_array_append_new(ranges, json_real(met ? round(r * 1000.0) / 1000.0 : 0.0));
+    }
+    return pons_object("angle_min", json_real((double)s->angle_min), "angle_increment",
+                       json_real((double)s->angle_increment), "range_min",
+                       json_real((double)s->range_min), "range_max",
+                       json_real((double)s->range_max), "ranges", ranges, NULL);
+}
+
 void pons__body_tell_view(pons_body *b)
 {
-    bool any = false;
+    bool any = false, whole = false;
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
         any = any || wanted(&b->clients[i]);
+        whole = whole || (wanted(&b->clients[i]) && b->clients[i].laser);
     }
     if (!any) {
         return;
     }
     pons_autovalue path = path_value(b);
     pons_autovalue scan = scan_value(b);
-    const pons_report r = {
+    pons_autovalue laser = whole && b->scans > 0 ? laser_value(b) : NULL;
+    pons_report r = {
         .type = PONS_REPORT_VIEW,
         .as.view = {.robot_ms = b->robot_ns / PONS_NS_PER_MS, .path = path, .scan = scan}};
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
         if (wanted(&b->clients[i])) {
+            r.as.view.laser = b->clients[i].laser ? laser : NULL;
             pons__client_say(&b->clients[i], &r);
         }
     }

@@ -68,7 +68,7 @@ int cmd_body(cli *c, pons_error *err)
 {
     const char *driver = "mujoco", *world_name = "house", *speed_text = NULL, *seed_text = NULL,
                *battery_text = NULL, *for_run = NULL, *skill_names = NULL, *out = NULL,
-               *depth = NULL, *device = NULL, *size = NULL, *fps = NULL;
+               *depth = NULL, *device = NULL, *size = NULL, *fps = NULL, *record = NULL;
     const char *const usual_world = world_name, *const usual_driver = driver;
     const cli_option options[] = {
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &driver},
@@ -77,6 +77,7 @@ int cmd_body(cli *c, pons_error *err)
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
         {"--seed", "N", "of everything random", &seed_text},
         {"--battery", "PCT", "charge at the start, 0 to 100", &battery_text},
+        {"--record", "FILE", "what it says into a new MCAP file (docs/recording.md)", &record},
         {"--for-run", NULL, "started by a run: its good end ends this", &for_run},
         {"--out", "FILE", "of camera; default artifacts/camera/NAME.jpg of the workspace", &out},
         {"--depth", NULL, "of camera: its depth too, in metres, as NAME.npy beside it", &depth},
@@ -154,5 +155,14 @@ int cmd_body(cli *c, pons_error *err)
     if (!for_run && isatty(STDERR_FILENO)) {
         cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", driver, world_name, c->run_dir);
     }
-    return pons_body_run(&o, c->run_dir, &quit, err);
+    cli_recording *recording = NULL;
+    pons_error unwritten = PONS_ERROR_INIT;
+    if (record) {
+        rc = cli_recording_open(c, &(cli_recording_options){.path = record}, &recording, err);
+    }
+    rc = rc < 0 ? rc : pons_body_run(&o, c->run_dir, &quit, err);
+    if (cli_recording_close(recording, &unwritten) < 0) {
+        cli_tell(&unwritten);
+    }
+    return rc;
 }

@@ -11,7 +11,7 @@
 
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
     const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
-        *step, *wait, *priority, *deadline, *only_new;
+        *step, *wait, *priority, *deadline, *only_new, *record;
     cli_server_words server;
 } run_words;
 
@@ -69,6 +69,7 @@ int cmd_run(cli *c, pons_error *err)
         }
         o.stream_kernel = w.kernel != NULL;
         o.step = w.step != NULL;
+        o.record = w.record;
         if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
             cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
                     "continue, approve, status, quit.\n",
@@ -111,6 +112,7 @@ static int read_words(cli *c, run_words *w, pons_error *err)
         {"--deadline", "T",
          "the goals are over T from now, done or not: seconds, or with m or h behind it",
          &w->deadline},
+        {"--record", "FILE", "all of it into a new MCAP file (docs/recording.md)", &w->record},
         CLI_SERVER_OPTIONS(&w->server),
         {NULL, NULL, NULL, NULL},
     };
@@ -383,6 +385,7 @@ int cmd_resume(cli *c, pons_error *err)
         {"--stream-kernel", NULL, "as for run", &kernel},
         {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
         {"--wait", "S", "as for run", &wait_text},
+        {"--record", "FILE", "as for run", &o.record},
         {NULL, NULL, NULL, NULL},
     };
     int rc = cli_parse(c, options, err);

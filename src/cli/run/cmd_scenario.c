@@ -13,6 +13,7 @@
 #include "pons/llm.h"
 #include "pons/module.h"
 #include "pons/policy.h"
+#include "pons/record.h"
 #include "pons/scenario.h"
 
 #include <dirent.h>
@@ -33,6 +34,8 @@ typedef struct player {
     const char *out;         // where stories that failed are written
     int passed, failed;
     cli_display *display;
+    pons_recorder *recorder; // NULL: none
+    const pons_value *world; // of the run, until it is recorded
 } player;
 
 static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err);
@@ -52,11 +55,13 @@ static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pon
 static double now_s(void);
 static void show_row(player *p, const pons_value *report, const char *variant);
 static void show_event(void *user, const pons_event *ev);
+static void record_report(void *user, const pons_value *report, int64_t wall_ms);
+static void tell_recording(void *user, const char *line);
 
 int cmd_scenario(cli *c, pons_error *err)
 {
     const char *driver = NULL, *sweep = NULL, *seeds = NULL, *trace = NULL, *seed = NULL;
-    const char *as = NULL, *out = ".";
+    const char *as = NULL, *out = ".", *record = NULL;
     const cli_option options[] = {
         {"--driver", "NAME", "instead of the one that the file names", &driver},
         {"--sweep", NULL, "kill the brain at every commit, before and after it", &sweep},
@@ -65,12 +70,17 @@ int cmd_scenario(cli *c, pons_error *err)
          &seeds},
         {"--seed", "N", "fuzz: the story of one seed, with its events", &seed},
         {"--out", "DIR", "fuzz: where a story that failed is written (default: here)", &out},
+        {"--record", "FILE",
+         "one run of one file into a new MCAP file; with --as where it is needed", &record},
         {"--trace", NULL, "show the events of each run", &trace},
         {NULL, NULL, NULL, NULL},
     };
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
         return parsed;
+    }
+    if (record && (c->argc != 2 || sweep || seeds || seed || strcmp(c->argv[1], "all") == 0)) {
+        return cli_bad(err, "scenario: --record takes one run of one file");
     }
     const bool fuzz = c->argc > 0 && strcmp(c->argv[0], "fuzz") == 0;
     if (c->argc == 0 || (!fuzz && strcmp(c->argv[0], "run") != 0) || (!fuzz && c->argc < 2)) {
@@ -97,7 +107,7 @@ int cmd_scenario(cli *c, pons_error *err)
     player p = {.c = c,
                 .driver = driver,
                 .trace = trace || seed,
-                .as_model = !as || strcmp(as, "model") == 0,
+                .as_model = (!as && !record) || (as && strcmp(as, "model") == 0),
                 .as_rules = !as || strcmp(as, "rules") == 0,
                 .out = out};
     // In memory where there is such a place: the ledger is synced at every line.
@@ -114,9 +124,14 @@ int cmd_scenario(cli *c, pons_error *err)
     if (rc >= 0 && stories) {
         rc = fuzz_all(&p, from, to, err);
     }
+    const pons_recorder_options recorded = {
+        .path = record, .clock = pons_clock_real(), .at_once = true, .tell = tell_recording};
+    rc = rc >= 0 && record ? pons_recorder_open(&recorded, &p.recorder, err) : rc;
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         rc = play_file(&p, paths[i], sweep != NULL, from, to, err);
     }
+    const int closed = pons_recorder_close(p.recorder, NULL, rc < 0 ? NULL : err);
+    rc = rc < 0 ? rc : closed;
     cli_display_destroy(p.display);
     pons_rules_close(&p.policy);
     pons_value_unref(p.config);
@@ -269,11 +284,12 @@ static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pon
                                .policy = p->policy,
                                .script = &pons_llm_script,
                                .dir = p->dir,
-                               .on_event = p->trace ? show_event : NULL,
+                               .on_event = p->trace || p->recorder ? show_event : NULL,
+                               .on_report = p->recorder ? record_report : NULL,
                                .user = p};
     int rc = cli_driver(p->driver ? p->driver : pons_scenario_driver(s), &ret->robot, err);
     rc = rc < 0 ? rc : cli_world(pons_scenario_world(s), ret_world, err);
-    ret->world = *ret_world;
+    ret->world = p->world = *ret_world;
     return rc;
 }
 
@@ -387,5 +403,32 @@ static void show_row(player *p, const pons_value *report, const char *variant)
 
 static void show_event(void *user, const pons_event *ev)
 {
-    cli_display_event(((player *)user)->display, ev);
+    player *p = user;
+    if (p->recorder) {
+        pons_recorder_event(p->recorder, &(pons_record_event){.thread = ev->thread,
+                                                              .ns = ev->ns,
+                                                              .type = ev->type,
+                                                              .seq = ev->seq,
+                                                              .ts_ms = ev->ts_ms,
+                                                              .payload = ev->payload});
+    }
+    if (p->trace) {
+        cli_display_event(p->display, ev);
+    }
+}
+
+static void record_report(void *user, const pons_value *report, int64_t wall_ms)
+{
+    player *p = user;
+    if (p->world) {
+        pons_recorder_world(p->recorder, p->world, wall_ms * PONS_NS_PER_MS);
+        p->world = NULL;
+    }
+    pons_recorder_report(p->recorder, report, wall_ms * PONS_NS_PER_MS);
+}
+
+static void tell_recording(void *user, const char *line)
+{
+    (void)user;
+    cli_err("pons: %s\n", line);
 }

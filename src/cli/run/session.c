@@ -52,7 +52,8 @@ typedef struct session {
     bool left_idle; // it is left with none
     size_t line_length;
     char line[STDIN_LINE_MAX];
-    pons_ws_live *files; // of a workspace that has them, else NULL
+    pons_ws_live *files;      // of a workspace that has them, else NULL
+    cli_recording *recording; // NULL: none
     int hal_lock;
     // --step
     pons_store store;
@@ -118,6 +119,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         rc = cli_llm(o->llm, &s.clock, &llm, err);
     }
     rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && o->record) {
+        rc = cli_recording_open(c, &(cli_recording_options){.path = o->record}, &s.recording, err);
+    }
     if (rc >= 0 && o->guest && o->guest->commit) {
         rc = pons_store_watch(&store, &s.clock, o->guest->commit, o->guest->user, err);
     }
@@ -152,6 +156,10 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     cli_files_close(&s.files, &s.hal_lock);
     pons_brain_close(s.brain);
     cli_display_destroy(s.display);
+    pons_error unwritten = PONS_ERROR_INIT;
+    if (cli_recording_close(s.recording, &unwritten) < 0) {
+        cli_tell(&unwritten); // the run's own end is what it was
+    }
     pons_value_unref(s.held_state);
     pons_value_unref(s.held_next);
     if (s.wake_fd >= 0) {
@@ -378,6 +386,9 @@ static void on_event(void *user, const pons_event *ev)
     const session *s = user;
     if (!s->o->guest || !s->o->guest->quiet) {
         cli_display_event(s->display, ev);
+    }
+    if (s->recording) {
+        cli_recording_event(s->recording, ev);
     }
     if (s->files) {
         pons_ws_live_event(s->files, ev->type, ev->payload);

@@ -1,0 +1,194 @@
+// cmd_record.c - `pons record FILE.mcap`: whatever the robot of this workspace says and does, from
+// outside; and `pons record info FILE.mcap`, which reads a recording whole and says what is in it.
+//
+// The events are those of the newest thread, from this moment on; they are read from the store, so the
+// recorder may come, go and die as it likes.
+#include "cli/cli.h"
+#include "cli/record/record.h"
+#include "pons/record.h"
+#include "pons/store.h"
+
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOOK_MS = 200 };
+
+static volatile sig_atomic_t quit;
+
+static void on_signal(int number)
+{
+    (void)number;
+    quit = 1;
+}
+
+typedef struct follower {
+    cli_recording *recording;
+    pons_store store;
+    char thread[PONS_NAME_MAX]; // "": none yet
+    int64_t after;
+    bool looked; // a thread that comes later is recorded from its first event on
+} follower;
+
+static int tell_event(void *user, const pons_event_row *row)
+{
+    follower *f = user;
+    pons_autovalue payload = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    f->after = row->seq;
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+        cli_recording_event(f->recording, &(pons_event){.seq = row->seq,
+                                                        .thread = f->thread,
+                                                        .ns = row->ns,
+                                                        .ts_ms = row->ts_ms,
+                                                        .type = row->type,
+                                                        .payload = payload});
+    }
+    return 0;
+}
+
+static void follow(cli *c, follower *f, const char *named)
+{
+    char newest[PONS_NAME_MAX] = "";
+    pons_error none = PONS_ERROR_INIT;
+    if (!f->store.ops && cli_store_read(c, &f->store, &none) < 0) {
+        f->store.ops = NULL; // nobody has made one yet
+        f->looked = true;
+        return;
+    }
+    if (named) {
+        snprintf(newest, sizeof newest, "%s", named);
+    } else if (cli_latest_thread(f->store, newest, &none) < 0) {
+        f->looked = true;
+        return;
+    }
+    if (strcmp(newest, f->thread) != 0) {
+        f->after = 0;
+        if (!f->looked) {
+            f->store.ops->event_last(f->store.self, newest, &f->after, &none);
+        }
+        snprintf(f->thread, sizeof f->thread, "%s", newest);
+    }
+    f->looked = true;
+    f->store.ops->events(f->store.self, f->thread, f->after, 0, tell_event, f, &none);
+}
+
+static int make(cli *c, const cli_recording_options *o, const char *thread, double for_s,
+                pons_error *err)
+{
+    const struct sigaction act = {.sa_handler = on_signal};
+    const pons_clock clock = pons_clock_real();
+    follower f = {.after = 0};
+    int rc = cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : cli_recording_open(c, o, &f.recording, err);
+    if (rc < 0) {
+        return rc;
+    }
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGHUP, &act, NULL);
+    cli_err("pons: recording what the robot of %s does into %s; Ctrl-C ends it\n", c->workspace,
+            o->path);
+    const int64_t until = for_s > 0.0 ? pons_now_ms(&clock) + (int64_t)(for_s * 1e3) : INT64_MAX;
+    while (!quit && pons_now_ms(&clock) < until && !cli_recording_ended(f.recording)) {
+        follow(c, &f, thread);
+        poll(NULL, 0, LOOK_MS);
+    }
+    follow(c, &f, thread);
+    const bool ended = cli_recording_ended(f.recording);
+    rc = cli_recording_close(f.recording, err);
+    pons_store_close(&f.store);
+    return rc < 0 ? rc : ended ? CLI_LACKING : PONS_OK;
+}
+
+// ---- info ---------------------------------------------------------------------------------------
+
+static void at_time(uint64_t ns, char ret[40])
+{
+    const time_t s = (time_t)(ns / 1000000000U);
+    struct tm when;
+    const size_t n = strftime(ret, 40, "%Y-%m-%d %H:%M:%S", localtime_r(&s, &when));
+    snprintf(ret + n, 40 - n, ".%03u", (unsigned)(ns / 1000000U % 1000U));
+}
+
+static void show(const char *path, const pons_mcap_about *a)
+{
+    char from[40], to[40];
+    at_time(a->start_ns, from);
+    at_time(a->end_ns, to);
+    cli_out("%s: %llu messages in %llu chunks, %.1f kB\n", path, (unsigned long long)a->messages,
+            (unsigned long long)a->chunks, (double)a->bytes / 1e3);
+    if (a->messages > 0) {
+        cli_out("from %s to %s, %.1f s\n", from, to, (double)(a->end_ns - a->start_ns) / 1e9);
+    }
+    for (size_t i = 0; i < json_array_size(a->topics); i++) {
+        const pons_value *t = json_array_get(a->topics, i);
+        cli_out("%8lld  %-20s %s\n", (long long)pons_get_int(t, "messages", 0),
+                pons_get_str(t, "topic", ""), pons_get_str(t, "schema", ""));
+    }
+    const char *dropped = pons_get_str(pons_get(a->metadata, "pons"), "dropped", "0");
+    if (strcmp(dropped, "0") != 0) {
+        cli_out("%s messages found no room when it was recorded\n", dropped);
+    }
+    if (a->whole) {
+        cli_out("whole: every CRC, the index and the statistics fit\n");
+    } else {
+        cli_out("cut off: %s; %llu of %llu bytes are whole\n", a->why, (unsigned long long)a->read,
+                (unsigned long long)a->bytes);
+    }
+}
+
+static int info(cli *c, const char *path, pons_error *err)
+{
+    pons_mcap_about a;
+    const int rc = pons_mcap_read(path, NULL, NULL, &a, err);
+    if (rc >= 0 && c->json) {
+        pons_autovalue out = pons_object(
+            "type", json_string("recording"), "file", pons_string(path), "whole",
+            json_boolean(a.whole), "why", pons_string(a.why), "bytes",
+            json_integer((json_int_t)a.bytes), "bytes_whole", json_integer((json_int_t)a.read),
+            "messages", json_integer((json_int_t)a.messages), "chunks",
+            json_integer((json_int_t)a.chunks), "start_ns", json_integer((json_int_t)a.start_ns),
+            "end_ns", json_integer((json_int_t)a.end_ns), "topics", pons_value_ref(a.topics),
+            "metadata", pons_value_ref(a.metadata), NULL);
+        cli_print_json(out);
+    } else if (rc >= 0) {
+        show(path, &a);
+    }
+    const bool whole = a.whole;
+    pons_mcap_about_clear(&a);
+    return rc < 0 ? rc : whole ? PONS_OK : CLI_NO_SUCCESS;
+}
+
+int cmd_record(cli *c, pons_error *err)
+{
+    const char *thread = NULL, *every = NULL, *for_text = NULL;
+    cli_recording_options o = {.every_s = CLI_RECORD_EVERY_S};
+    double for_s = 0.0;
+    const cli_option options[] = {
+        {"--thread", "ID", "the events of this thread; default: of the newest one", &thread},
+        {"--camera", "NAME,…", "pictures of these cameras of the world too", &o.cameras},
+        {"--every", "S", "seconds between two rounds of pictures; default 2", &every},
+        {"--for", "S", "ends after so many seconds; default: with Ctrl-C", &for_text},
+        {NULL, NULL, NULL, NULL},
+    };
+    int rc = cli_parse(c, options, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->argc == 2 && strcmp(c->argv[0], "info") == 0 && !thread && !every && !for_text &&
+        !o.cameras) {
+        return info(c, c->argv[1], err);
+    }
+    if (c->argc != 1 || strcmp(c->argv[0], "info") == 0) {
+        return cli_bad(err, "record: use `pons record FILE.mcap` or `pons record info FILE.mcap`");
+    }
+    if (every && !o.cameras) {
+        return cli_bad(err, "record: --every is of --camera");
+    }
+    rc = every ? cli_number(every, "--every", 0.1, 1e6, &o.every_s, err) : PONS_OK;
+    rc = rc >= 0 && for_text ? cli_number(for_text, "--for", 0.1, 1e9, &for_s, err) : rc;
+    rc = rc >= 0 && thread ? cli_thread_name(thread, err) : rc;
+    o.path = c->argv[0];
+    return rc < 0 ? rc : make(c, &o, thread, for_s, err);
+}

@@ -1,0 +1,210 @@
+// recording.c - a recording of the robot in this workspace: who listens, and who takes the pictures.
+//
+//     body.sock --observer--> listener's thread ----> recorder's queue --> its thread --> FILE
+//     cameras, one after the other: their thread ---/
+//     events: whoever has them ---------------------/
+//
+// Nothing of the robot waits for it: the body drops what an observer does not read, the listener reads
+// and queues, and only the recorder's thread meets the disk. Where there is no body yet, or it has gone,
+// the listener looks for one again and again.
+#include "cli/cli.h"
+#include "cli/record/record.h"
+#include "cli/serve/host.h"
+#include "pons/link_message.h"
+#include "pons/link_report.h"
+#include "pons/memory.h"
+#include "pons/record.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define RETRY_MS       300
+#define NAME_MAX_BYTES 64
+
+struct cli_recording {
+    cli *c;
+    char path[PATH_MAX];
+    char *cameras; // "a,b"; NULL: none
+    double every_s;
+    pons_recorder *recorder;
+    int quit; // readable when it ends
+    pthread_t listener, photographer;
+    bool listens, takes;
+    bool no_picture; // the photographer's: was told
+};
+
+static void tell(void *user, const char *line)
+{
+    (void)user;
+    cli_err("pons: %s\n", line);
+}
+
+// True: it ends. Waits so long otherwise.
+static bool over(const cli_recording *r, int64_t ms)
+{
+    struct pollfd p = {.fd = r->quit, .events = POLLIN};
+    return poll(&p, 1, (int)ms) > 0;
+}
+
+static pons_link *attach(const cli_recording *r)
+{
+    char path[PATH_MAX + 16];
+    pons_error none = PONS_ERROR_INIT;
+    pons_link *link = NULL;
+    const pons_message hello = {.type = PONS_MESSAGE_HELLO,
+                                .as.hello = {.protocol = PONS_LINK_PROTOCOL,
+                                             .name = "pons record",
+                                             .tree = true,
+                                             .view = true,
+                                             .laser = true}};
+    snprintf(path, sizeof path, "%s/body.sock", r->c->run_dir);
+    if (pons_link_connect(path, &link, &none) < 0) {
+        return NULL;
+    }
+    if (pons_message_send(link, &hello, &none) < 0) {
+        pons_link_close(link);
+        return NULL;
+    }
+    return link;
+}
+
+// The walls are in the world's file, where that can be found.
+static void hear(cli_recording *r, const pons_value *message)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_recorder_report(r->recorder, message, 0);
+    if (strcmp(pons_get_str(message, "type", ""), "hello") == 0) {
+        pons_autovalue world = NULL;
+        if (cli_world(pons_get_str(pons_get(message, "world"), "name", ""), &world, &none) >= 0) {
+            pons_recorder_world(r->recorder, world, 0);
+        }
+    }
+}
+
+static void *listen_to_body(void *user)
+{
+    cli_recording *r = user;
+    pons_link *link = NULL;
+    for (;;) {
+        link = link ? link : attach(r);
+        struct pollfd p[] = {{.fd = r->quit, .events = POLLIN},
+                             {.fd = link ? pons_link_fd(link) : -1, .events = POLLIN}};
+        poll(p, 2, RETRY_MS);
+        for (int rc = 1; link && rc > 0;) {
+            pons_autovalue message = NULL;
+            pons_error none = PONS_ERROR_INIT;
+            rc = pons_link_recv(link, &message, &none);
+            if (rc > 0) {
+                hear(r, message);
+            } else if (rc < 0 && rc != PONS_EPROTOCOL) {
+                pons_link_close(link);
+                link = NULL;
+            }
+        }
+        if (p[0].revents) { // after what was there
+            break;
+        }
+    }
+    pons_link_close(link);
+    return NULL;
+}
+
+static void *take_pictures(void *user)
+{
+    cli_recording *r = user;
+    cli_host host = {.c = r->c};
+    const char *at = r->cameras;
+    while (!over(r, (int64_t)(at == r->cameras ? r->every_s * 1e3 : 0.0))) {
+        char name[NAME_MAX_BYTES];
+        const size_t n = strcspn(at, ",");
+        pons_error err = PONS_ERROR_INIT;
+        char *data = NULL;
+        size_t bytes = 0;
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        at = at[n] ? at + n + 1 : r->cameras;
+        if (cli_host_camera(&host, name, &data, &bytes, &err) >= 0) {
+            pons_recorder_picture(r->recorder, name, data, bytes);
+        } else if (!r->no_picture) {
+            r->no_picture = true;
+            tell(NULL, err.message);
+        }
+        free(data);
+    }
+    return NULL;
+}
+
+int cli_recording_open(cli *c, const cli_recording_options *o, cli_recording **ret, pons_error *err)
+{
+    cli_recording *r = pons_need_zeroed(1, sizeof *r);
+    const pons_recorder_options opts = {
+        .path = o->path, .clock = pons_clock_real(), .tell = tell, .user = r};
+    r->c = c;
+    r->every_s = o->every_s > 0.0 ? o->every_s : CLI_RECORD_EVERY_S;
+    snprintf(r->path, sizeof r->path, "%s", o->path);
+    const int rc = pons_recorder_open(&opts, &r->recorder, err);
+    if (rc < 0) {
+        free(r);
+        return rc;
+    }
+    r->cameras = o->cameras && *o->cameras ? strdup(o->cameras) : NULL;
+    r->quit = eventfd(0, EFD_CLOEXEC);
+    r->listens = r->quit >= 0 && pthread_create(&r->listener, NULL, listen_to_body, r) == 0;
+    r->takes =
+        r->listens && r->cameras && pthread_create(&r->photographer, NULL, take_pictures, r) == 0;
+    if (!r->listens || (r->cameras && !r->takes)) {
+        cli_recording_close(r, NULL);
+        return pons_error_set(err, PONS_EENV, "record", "no thread to listen with");
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+void cli_recording_event(cli_recording *r, const pons_event *ev)
+{
+    pons_recorder_event(r->recorder, &(pons_record_event){.thread = ev->thread,
+                                                          .ns = ev->ns,
+                                                          .type = ev->type,
+                                                          .seq = ev->seq,
+                                                          .ts_ms = ev->ts_ms,
+                                                          .payload = ev->payload});
+}
+
+bool cli_recording_ended(cli_recording *r)
+{
+    return pons_recorder_look(r->recorder).ended;
+}
+
+int cli_recording_close(cli_recording *r, pons_error *err)
+{
+    const uint64_t one = 1;
+    pons_recorder_about about;
+    if (!r) {
+        return PONS_OK;
+    }
+    if (r->quit >= 0 && write(r->quit, &one, sizeof one) < 0) {
+        cli_err("pons: record: cannot tell its threads to end\n");
+    }
+    if (r->listens) {
+        pthread_join(r->listener, NULL);
+    }
+    if (r->takes) {
+        pthread_join(r->photographer, NULL);
+    }
+    const int rc = pons_recorder_close(r->recorder, &about, err);
+    if (rc >= 0 && err) {
+        cli_err("pons: recorded %llu messages in %s, %.1f kB; %llu found no room%s\n",
+                (unsigned long long)(about.heard - about.dropped), r->path,
+                (double)about.bytes / 1e3, (unsigned long long)about.dropped,
+                about.ended ? "; it ended before its time" : "");
+    }
+    if (r->quit >= 0) {
+        close(r->quit);
+    }
+    free(r->cameras);
+    free(r);
+    return rc;
+}
