@@ -56,10 +56,10 @@ static int free_port(void)
     return ntohs(a.sin_port);
 }
 
-static void start_broker(rig *r)
+static void start_broker_with(rig *r, const char *more)
 {
-    char text[128];
-    snprintf(text, sizeof text, "listener %d 127.0.0.1\nallow_anonymous true\n", r->port);
+    char text[1152];
+    snprintf(text, sizeof text, "listener %d 127.0.0.1\n%s", r->port, more);
     const char *path = bench_file(&r->b, "mosquitto.conf", text);
     r->broker = fork();
     if (r->broker == 0) {
@@ -79,6 +79,11 @@ static void end_broker(rig *r)
         waitpid(r->broker, NULL, 0);
         r->broker = 0;
     }
+}
+
+static void start_broker(rig *r)
+{
+    start_broker_with(r, "allow_anonymous true\n");
 }
 
 // Takes what has come, for at most so long.
@@ -389,6 +394,58 @@ static void a_stop_and_a_person_are_above_the_master(void **state)
     tear_down(&r);
 }
 
+// A broker with a certificate and a password file: the robot's configuration has both, or it is kept out.
+static void by_tls_and_a_password(void **state)
+{
+    (void)state;
+    rig r = {0};
+    const void *ops = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    char words[1024], text[1024], ca[160];
+    if (!mosquitto() || pons_module_load("mqtt", "mosquitto", &ops, &err) < 0) {
+        print_message("no mosquitto: nothing was tried\n");
+        return;
+    }
+    bench_open(&r.b);
+    r.ops = ops;
+    r.port = free_port();
+    const char *const d = r.b.dir;
+    snprintf(words, sizeof words,
+             "cd %s && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out "
+             "cert.pem -subj "
+             "/CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null && mosquitto_passwd -b "
+             "-c users robot "
+             "secret && chmod 755 . && chmod 644 key.pem cert.pem users && mkdir -m 700 -p "
+             "%s/config && (umask 077 && "
+             "echo secret >%s/right && echo other >%s/wrong)",
+             d, r.b.workspace, r.b.workspace, r.b.workspace);
+    assert_int_equal(system(words), 0); // NOLINT(cert-env33-c)
+    snprintf(ca, sizeof ca, "%s/cert.pem", d);
+    snprintf(text, sizeof text,
+             "cafile %s\ncertfile %s\nkeyfile %s/key.pem\nallow_anonymous false\npassword_file "
+             "%s/users\n",
+             ca, ca, d, d);
+    start_broker_with(&r, text);
+    for (int i = 0; i < 2; i++) { // the wrong one first
+        snprintf(text, sizeof text, "user: robot\npassword_file: %s\ntls: {ca: %s}\n",
+                 i ? "right" : "wrong", ca);
+        snprintf(words, sizeof words, "%s/config/vda5050.yaml", r.b.workspace);
+        FILE *f = fopen(words, "we");
+        assert_true(f && fputs(text, f) >= 0 && fclose(f) == 0);
+        snprintf(words, sizeof words, "vda5050 --broker mqtts://127.0.0.1:%d --driver kinematic",
+                 r.port);
+        bench_start(&r.b, &r.p, NULL, words);
+        bench_err_await(&r.p, i ? "connected with" : "not authorised");
+        bench_signal(&r.p, SIGTERM);
+        bench_finish(&r.p);
+        bench_free(&r.p);
+        r.p = (proc){0};
+    }
+    end_broker(&r);
+    bench_end_body(&r.b);
+    bench_close(&r.b);
+}
+
 static void said_wrongly(void **state)
 {
     (void)state;
@@ -408,6 +465,7 @@ int main(void)
         cmocka_unit_test_teardown(killed_whenever_it_drives_each_way_once, bench_teardown),
         cmocka_unit_test_teardown(the_broker_goes_and_comes_back, bench_teardown),
         cmocka_unit_test_teardown(a_stop_and_a_person_are_above_the_master, bench_teardown),
+        cmocka_unit_test_teardown(by_tls_and_a_password, bench_teardown),
         cmocka_unit_test_teardown(said_wrongly, bench_teardown),
     };
     return cmocka_run_group_tests_name("vda5050: a robot under a master", tests, NULL, NULL);
