@@ -15,6 +15,7 @@
 #define PONS_EXT_ROBOT_H
 
 #include "pons/ext/arm.h"
+#include "pons/ext/outside.h"
 #include "pons/geometry.h"
 #include "pons/value.h"
 
@@ -25,7 +26,7 @@
 extern "C" {
 #endif
 
-#define PONS_ROBOT_ABI       2u // 1, which has no `arm` and no `cameras`, is understood
+#define PONS_ROBOT_ABI       3u // 1 (no `arm`, no `cameras`) and 2 (no `outside`) are understood
 #define PONS_ROBOT_ABI_FIRST 1u
 
 typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
@@ -91,6 +92,9 @@ typedef struct pons_robot_ops {
     // Since version 2; NULL: none.
     const pons_robot_arm_ops *arm;
     const pons_robot_camera_ops *cameras;
+
+    // Since version 3; NULL: the robot brings no software of its own.
+    const pons_robot_outside_ops *outside;
 } pons_robot_ops;
 
 // A driver's arm and cameras, whatever its version; NULL: none.
@@ -101,6 +105,10 @@ static inline const pons_robot_arm_ops *pons_robot_arm(const pons_robot_ops *ops
 static inline const pons_robot_camera_ops *pons_robot_cameras(const pons_robot_ops *ops)
 {
     return ops->abi >= 2u ? ops->cameras : NULL;
+}
+static inline const pons_robot_outside_ops *pons_robot_outside(const pons_robot_ops *ops)
+{
+    return ops->abi >= 3u ? ops->outside : NULL;
 }
 
 #ifdef __cplusplus

@@ -56,6 +56,7 @@ static char *beside(const char *path, const char *name);
 static void sense(pons_body *b);
 static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns);
 static void sense_scan(pons_body *b);
+static void sense_outside(pons_body *b);
 static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns);
 static void watch_latch(pons_body *b);
 static void control(pons_body *b);
@@ -276,6 +277,7 @@ static void sense(pons_body *b)
         b->odom_n++;
     }
     pons__localizer_predict(b->localizer, odom);
+    sense_outside(b);
     sense_scan(b);
     b->thinking = pons__localizer_think(b->localizer, THINK_LOOKUPS);
     pons__place_watch(b);
@@ -326,6 +328,28 @@ static void sense_scan(pons_body *b)
     }
     pons__costmap_observe(b->grid, then, &b->scan);
     pons__nav_observe(b->nav, then, &b->scan);
+}
+
+// What the robot's own software says: what is missing, and where it is. Each change of what is missing is
+// told once, to the controller: to others, who have asked something, an error is an answer.
+static void sense_outside(pons_body *b)
+{
+    const pons_robot_outside_ops *o = pons_robot_outside(b->robot);
+    pons_robot_place place;
+    if (!o) {
+        return;
+    }
+    if (!o->lacks(b->self, b->lacks)) {
+        b->lacks[0] = '\0';
+    }
+    if (b->controller && strcmp(b->lacks, b->lacked) != 0) {
+        memcpy(b->lacked, b->lacks, sizeof b->lacked);
+        pons__client_error(b->controller, "robot", "lacks", "%s",
+                           *b->lacks ? b->lacks : "nothing is missing any more");
+    }
+    if (o->place && o->place(b->self, &place)) {
+        pons__localizer_given(b->localizer, &place);
+    }
 }
 
 // Odometry at a stamp, between the two samples around it.
@@ -432,7 +456,8 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
 {
     pons_autovalue config =
         pons_object("seed", json_integer((json_int_t)(opts->seed & INT64_MAX)), "battery_pct",
-                    opts->battery_pct >= 0.0 ? json_real(opts->battery_pct) : NULL, NULL);
+                    opts->battery_pct >= 0.0 ? json_real(opts->battery_pct) : NULL, "workspace",
+                    opts->workspace ? json_string(opts->workspace) : NULL, NULL);
     if (!config) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
     }

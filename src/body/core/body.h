@@ -137,6 +137,8 @@ struct pons_body {
     bool planning;       // a plan is under way between control steps
     bool thinking;       // there is more to search or plan: the next poll comes at once
     pons_pose2 pose;
+    char lacks[PONS_OUTSIDE_TEXT_MAX];  // what the robot should not move without; "": nothing
+    char lacked[PONS_OUTSIDE_TEXT_MAX]; // and what the controller was told
     pons__odom_sample odom[PONS__ODOM_RING];
     int odom_n, odom_head;
     pons_pose2 last_odom;

@@ -35,6 +35,7 @@ void pons__body_env(pons_body *b, pons__skill_env *ret)
         .caps = &b->caps,
         .robot = b->robot,
         .self = b->self,
+        .lacks = *b->lacks ? b->lacks : NULL,
     };
 }
 

@@ -56,11 +56,11 @@ static void clear_environment(void)
 static bool stays(const char *entry)
 {
     static const char *const names[] = {
-        "HOME",          "PATH",           "USER",         "LOGNAME",          "LANG",
-        "LANGUAGE",      "LC_ALL",         "LC_CTYPE",     "LC_MESSAGES",      "TZ",
-        "TMPDIR",        "PONS_WORKSPACE", "PONS_SHARE",   "PONS_MODULE_PATH", "PONS_LOG",
-        "ROS_DOMAIN_ID", "CYCLONEDDS_URI", "ASAN_OPTIONS", "UBSAN_OPTIONS",    "TSAN_OPTIONS",
-        "LSAN_OPTIONS",  "LD_LIBRARY_PATH"};
+        "HOME",          "PATH",           "USER",           "LOGNAME",          "LANG",
+        "LANGUAGE",      "LC_ALL",         "LC_CTYPE",       "LC_MESSAGES",      "TZ",
+        "TMPDIR",        "PONS_WORKSPACE", "PONS_SHARE",     "PONS_MODULE_PATH", "PONS_LOG",
+        "ROS_DOMAIN_ID", "ROS_DISTRO",     "CYCLONEDDS_URI", "ASAN_OPTIONS",     "UBSAN_OPTIONS",
+        "TSAN_OPTIONS",  "LSAN_OPTIONS",   "LD_LIBRARY_PATH"};
     const size_t n = strcspn(entry, "=");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strlen(names[i]) == n && strncmp(entry, names[i], n) == 0) {

@@ -465,6 +465,7 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
                       .out = {.distance_m = NAN, .eta_s = NAN}};
     pons__skill_env env;
     goal_env(b, &env);
+    env.goal_id = goal->goal_id;
     pons__skill_start(k, &g->run, goal->args, &env);
     pons__client_say(
         c, &(pons_report){.type = PONS_REPORT_ACCEPTED,

@@ -270,6 +270,7 @@ static bool issue_epoch(pons_body *b, pons__client *c)
     }
     b->last_epoch = next;
     b->controller = c;
+    b->lacked[0] = '\0'; // it has not been told yet
     b->epoch = next;
     b->beat_host_ns = b->host_ns;
     return true;

@@ -219,7 +219,7 @@ static pons_report_stop stop_now(const pons_body *b)
                                 : by_gate ? b->safety.origin
                                           : b->cmd.stop_origin;
     return (pons_report_stop){.latched = latched,
-                              .reason = !latched  ? b->note
+                              .reason = !latched  ? *b->lacks ? b->lacks : b->note
                                         : by_gate ? b->safety.reason
                                                   : b->cmd.reason,
                               .origin = pons__origin_word(origin),

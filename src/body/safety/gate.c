@@ -32,6 +32,9 @@ void pons__gate_tick(pons__gate *g)
     g->robot->read(g->self, &state);
     const bool have_scan = g->robot->scan(g->self, &g->scan);
     const char *fault = g->robot->fault ? g->robot->fault(g->self) : NULL;
+    const pons_robot_outside_ops *outside = pons_robot_outside(g->robot);
+    char why[PONS_OUTSIDE_TEXT_MAX];
+    g->safety.lacks = outside && outside->lacks(g->self, why);
     const pons_twist2 out = pons__safety_step(&g->safety, &g->command[g->commands.front], &state,
                                               have_scan ? &g->scan : NULL, fault,
                                               g->robot->time_ns(g->self), pons_now_ns(&g->clock));

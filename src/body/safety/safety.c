@@ -390,6 +390,9 @@ static pons__zone check_inputs(const pons__safety *s, const pons__command *cmd, 
     if (s->status.latched) {
         return PONS__ZONE_LATCHED;
     }
+    if (s->lacks) {
+        return PONS__ZONE_LACKS;
+    }
     const bool moves = cmd->want.v != 0.0 || cmd->want.w != 0.0;
     if (s->scan_stamp_ns < 0 || robot_ns - s->scan_stamp_ns > s->p.scan_timeout_ns ||
         s->scan_stamp_ns <= s->blind_until_ns) {

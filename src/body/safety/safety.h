@@ -25,6 +25,7 @@
     X(PONS__ZONE_HELD, "held")         /* nobody is in control: braked */                          \
     X(PONS__ZONE_OLD_COMMAND, "stale_command")                                                     \
     X(PONS__ZONE_OLD_SCAN, "stale_scan")                                                           \
+    X(PONS__ZONE_LACKS, "lacks")     /* the driver lacks a sense, or its wheels */                 \
     X(PONS__ZONE_LATCHED, "latched") /* until reset */
 typedef enum pons__zone {
 #define PONS__ZONE_ENUM(sym, word) sym,
@@ -123,6 +124,7 @@ typedef struct pons__latch_saved {
 #define PONS__SAFETY_HISTORY 64 // odometry samples kept, to know where a scan was taken
 
 typedef struct pons__safety { // the caller's storage; one thread
+    bool lacks;               // the driver says that the robot should stand, at this step
     pons__safety_params p;
     pons__safety_status status;
     pons_twist2 last;       // written

@@ -8,12 +8,14 @@
 // How long it may take is said by the goal (timeout_s), or follows from its way: five times what the
 // longest path so far would take at full speed, and two minutes for recoveries, but never less than
 // the least. Nothing is known of the way before the first path, so the least counts until then.
+//
+// A robot whose own software takes such goals (errand.c) gets the poses, and its tree's name as it is.
 #include "body/skills/skills.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { PHASE_UNDOCK, PHASE_DRIVE };
+enum { PHASE_UNDOCK, PHASE_DRIVE, PHASE_ERRAND };
 
 #define TIME_LEAST_S 180.0 // more than all the recoveries of the tree take
 #define TIME_MORE_S  120.0
@@ -34,6 +36,7 @@ static void stop(pons__skill_run *r, const pons__skill_env *env);
 static void hold(pons__skill_run *r, const pons__skill_env *env);
 static void resume(pons__skill_run *r, const pons__skill_env *env);
 static void drive(pons__skill_run *r, const pons__skill_env *env);
+static void errand(pons__skill_run *r, const pons__skill_env *env, const journey *j);
 static void allow(pons__skill_run *r, const pons__skill_env *env, double way_m);
 static bool read_journey(const pons_value *args, const pons_value *world, journey *ret, char *msg,
                          size_t cap);
@@ -116,13 +119,12 @@ const pons__skill pons__skill_navigate_through = {
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
 {
-    (void)k;
     journey j;
     pons_error err = PONS_ERROR_INIT;
     if (!read_journey(args, env->world, &j, ret->text, sizeof ret->text)) {
         return false;
     }
-    if (pons__nav_check(env->nav, &j.goal, &err) == PONS_OK) {
+    if (pons__errand_takes(k, env) || pons__nav_check(env->nav, &j.goal, &err) == PONS_OK) {
         return true;
     }
     ret->error_code = PONS_NAVIGATE_BAD_TREE + (j.goal.through ? PONS_NAV_THROUGH : 0);
@@ -140,6 +142,10 @@ static void start(pons__skill_run *r, const pons__skill_env *env)
     }
     const double away = hypot(r->goal.x - env->pose.x, r->goal.y - env->pose.y);
     r->timeout_s = pons_get_num(r->args, "timeout_s", TIME_LEAST_S);
+    if (pons__errand_takes(r->skill, env)) {
+        errand(r, env, &j);
+        return;
+    }
     r->phase = env->on_charger && away > NEAR_M ? PHASE_UNDOCK : PHASE_DRIVE;
     if (r->phase == PHASE_DRIVE) {
         drive(r, env);
@@ -157,6 +163,11 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
         }
         pons__skill_phase(r, env, PHASE_DRIVE);
         drive(r, env);
+    }
+    if (r->phase == PHASE_ERRAND) {
+        pons__errand_step(env, ret);
+        allow(r, env, ret->distance_m);
+        return;
     }
     pons__nav_output out;
     pons__nav_step(env->nav, env->robot_ns, env->pose, env->twist, env->scan, &out);
@@ -181,6 +192,8 @@ static void stop(pons__skill_run *r, const pons__skill_env *env)
 {
     if (r->phase == PHASE_DRIVE) {
         pons__nav_cancel(env->nav);
+    } else if (r->phase == PHASE_ERRAND) {
+        pons_robot_outside(env->robot)->end(env->self);
     }
 }
 
@@ -196,6 +209,24 @@ static void resume(pons__skill_run *r, const pons__skill_env *env)
     if (r->phase == PHASE_DRIVE) {
         pons__nav_resume(env->nav, env->robot_ns);
     }
+}
+
+// The software of the robot takes it from here. It is begun once: a start that is repeated, because the
+// pose was in doubt at the end, finds it ended.
+static void errand(pons__skill_run *r, const pons__skill_env *env, const journey *j)
+{
+    pons_errand_goal goal = {.goal_id = env->goal_id,
+                             .skill = r->skill->name,
+                             .behavior_tree = j->goal.tree ? j->goal.tree : "",
+                             .n = (int)j->goal.n};
+    r->phase = PHASE_ERRAND;
+    if (!goal.goal_id) {
+        return;
+    }
+    for (int i = 0; i < goal.n && i < PONS_ERRAND_POSES_MAX; i++) {
+        goal.poses[i] = j->poses[i];
+    }
+    pons_robot_outside(env->robot)->begin(env->self, &goal);
 }
 
 // The time for a way of this length, if it is the longest so far.

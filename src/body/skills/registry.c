@@ -23,7 +23,8 @@
 // A skill that means places of the map is not stepped while the pose is in doubt: it stands, as if
 // it were held, and is not done, whatever its own measure says. When the pose is found again it goes
 // on; when it is not, or not soon, the skill fails with LOCALIZATION_LOST, for nobody knows where
-// the robot has been.
+// the robot has been. A skill that moves stands likewise while the robot lacks something that its driver
+// names (ext/outside.h), and fails with ROBOT_LACKS when that does not come back.
 //
 // error_map answers what a decision maker should try for an error number: retry, replan, ask_human
 // or abort; "default" is for all others.
@@ -194,12 +195,15 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     }
 }
 
-// Stands and waits; or gives up. False: the pose is not in doubt, and the skill goes on.
+// Stands and waits; or gives up. False: the pose is not in doubt and nothing is lacking, and the skill
+// goes on.
 static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                      pons__skill_output *ret)
 {
     const pons__pose_watch *w = env->where;
-    if (!k->needs_pose || !w || w->trust == PONS__POSE_SURE) {
+    const bool lacks = k->moves && env->lacks;
+    const bool lost = k->needs_pose && w && w->trust != PONS__POSE_SURE;
+    if (!lacks && !lost) {
         if (r->doubt_ns >= 0) {
             r->doubt_ns = -1;
             pons__skill_resume(k, r, env);
@@ -215,8 +219,12 @@ static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill
         pons__skill_hold(k, r, env);
     }
     const double for_s = (double)(env->robot_ns - r->doubt_ns) / (double)PONS_NS_PER_S;
-    if (w->trust != PONS__POSE_DOUBTFUL || for_s > DOUBT_MAX_S) {
+    if (lost && (w->trust != PONS__POSE_DOUBTFUL || for_s > DOUBT_MAX_S)) {
         pons__skill_fail(ret, PONS__LOCALIZATION_LOST, "LOCALIZATION_LOST: %.120s", w->why);
+    } else if (lacks && for_s > DOUBT_MAX_S) {
+        pons__skill_fail(ret, PONS__ROBOT_LACKS, "ROBOT_LACKS: %.160s", env->lacks);
+    }
+    if (ret->status != PONS__SKILL_RUNNING) {
         pons__skill_stop(k, r, env);
     }
     return true;

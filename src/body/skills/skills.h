@@ -41,7 +41,9 @@ enum {
     PONS__NO_SCAN = 9904,     // the lidar is silent
     PONS__PREEMPTED = 9905,   // stop_base, or another navigation, took the base
     PONS__SKILL_FAULT = 9906, // a module's skill answered what makes no sense
-    PONS__LOCALIZATION_LOST = 9907
+    PONS__LOCALIZATION_LOST = 9907,
+    PONS__ROBOT_LACKS = 9908,    // a sense of the robot, or its wheels, did not come back
+    PONS__OUTCOME_UNKNOWN = 9909 // the robot's own software has lost the goal
 };
 
 // What a person's hand wants (the message steer).
@@ -73,6 +75,8 @@ typedef struct pons__skill_env {
     const pons_robot_caps *caps;
     const pons_robot_ops *robot;
     void *self;
+    const char *lacks;   // what the robot should not move without; NULL: nothing
+    const char *goal_id; // of the goal that starts; NULL after that
     void (*speak)(void *user, const char *text);
     void *user;
 } pons__skill_env;
@@ -101,10 +105,10 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     uint64_t first_scan;
     int recoveries, recoveries_before; // of the navigator, now and before it was started anew
     int tries;
-    uint64_t steers;      // of drive_by_hand: messages that came before it
-    int64_t away_ns;      // robot time of the last hold
-    int64_t doubt_ns;     // robot time since which the pose is in doubt; -1
-    bool undecided;       // done by its own measure, but the last scan does not believe the pose
+    uint64_t steers;  // of drive_by_hand: messages that came before it
+    int64_t away_ns;  // robot time of the last hold
+    int64_t doubt_ns; // robot time since which the pose is in doubt, or something is lacking; -1
+    bool undecided;   // done by its own measure, but the last scan does not believe the pose
     pons_twist2 last_cmd; // of the motion
     pons__motion motion;  // of spin, back_up, drive_on_heading
     pons__way3 way;       // of an arm
@@ -219,6 +223,10 @@ extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pon
     pons__skill_pick, pons__skill_place, pons__skill_move_to, pons__skill_home,
     pons__skill_open_gripper, pons__skill_close_gripper, pons__skill_follow,
     pons__skill_follow_joints;
+
+// errand.c: goals that the robot's own software carries out (ext/outside.h).
+bool pons__errand_takes(const pons__skill *k, const pons__skill_env *env);
+void pons__errand_step(const pons__skill_env *env, pons__skill_output *ret);
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);

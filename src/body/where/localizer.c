@@ -63,6 +63,7 @@ static const double SEARCH_BETTER = 0.15;                 // more of the beams m
 static const double STILL_M = 0.005, STILL_RAD = 0.003;
 static const int64_t STILL_PERIOD_NS = PONS_NS_PER_S; // a robot at rest looks once in a while
 static const double STD_START_M = 0.05, STD_START_RAD = 0.05;
+static const double GIVEN_JUMP_M = 0.5, GIVEN_JUMP_RAD = 0.5; // more at once is another place
 static const double STD_MAX_M = 1.0, STD_MAX_RAD = 0.5;
 // The whole map: shares of the ends that a place must explain, from strict to lax, in the search and
 // after the match; how much worse a place must be to be none; how soon to search again.
@@ -92,6 +93,7 @@ struct pons__localizer {
     pons_pose2 map_from_odom;
     pons_pose2 odom; // odom_from_base, the newest
     bool has_odom;
+    bool given; // by the robot's own software: what follows is idle
     sym3 cov;
     int lost; // badly explained scans in a row
 
@@ -219,7 +221,7 @@ void pons__localizer_predict(pons__localizer *l, pons_pose2 odom_from_base)
 
 void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pose2 odom_at_scan)
 {
-    if (!isfinite(odom_at_scan.x + odom_at_scan.y + odom_at_scan.yaw)) {
+    if (l->given || !isfinite(odom_at_scan.x + odom_at_scan.y + odom_at_scan.yaw)) {
         return;
     }
     if (!l->has_odom) {
@@ -263,8 +265,41 @@ pons_pose2 pons__localizer_pose(const pons__localizer *l)
     return pons_pose_compose(l->map_from_odom, l->odom);
 }
 
+void pons__localizer_given(pons__localizer *l, const pons_robot_place *place)
+{
+    pons__pose_watch *w = &l->watch;
+    w->trust = place->known ? PONS__POSE_SURE : PONS__POSE_DOUBTFUL;
+    w->why[0] = '\0';
+    if (!place->known) {
+        snprintf(w->why, sizeof w->why, "the robot's own localisation is silent");
+    }
+    const pons_pose2 was = pons__localizer_pose(l);
+    if (!l->given || place->known) {
+        l->map_from_odom = place->map_from_odom;
+        l->cov = (sym3){.xx = 0.5 * place->std_m * place->std_m,
+                        .yy = 0.5 * place->std_m * place->std_m,
+                        .tt = STD_START_RAD * STD_START_RAD};
+    }
+    const pons_pose2 now = pons__localizer_pose(l);
+    if (l->given && (hypot(now.x - was.x, now.y - was.y) > GIVEN_JUMP_M ||
+                     fabs(pons_wrap_angle(now.yaw - was.yaw)) > GIVEN_JUMP_RAD)) {
+        w->jumps++;
+    }
+    w->agreement = NAN;
+    w->contradicted = w->pending = false;
+    l->given = true;
+}
+
+bool pons__localizer_is_given(const pons__localizer *l)
+{
+    return l->given;
+}
+
 void pons__localizer_doubt(pons__localizer *l)
 {
+    if (l->given) {
+        return;
+    }
     doubt(l);
     snprintf(l->watch.why, sizeof l->watch.why, "it was asked to look for itself");
 }

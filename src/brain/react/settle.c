@@ -17,7 +17,8 @@
 
 #define REST_MS       500  // host time between two tries that were refused at once
 #define ERROR_STOPPED 9902 // docs/link.md: a protective stop latched
-#define ERROR_LOST    9907 // and the robot does not know where it has been
+#define ERROR_LOST    9907 // the robot does not know where it has been
+#define ERROR_UNKNOWN 9909 // the robot's own software has lost the goal
 #define WAKE_MIN_S    1.0  // the soonest that a decision can ask to be woken
 
 static pons_value *await_of(const pons__turn *t);
@@ -172,7 +173,8 @@ int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
     if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
         status = PONS_END_UNKNOWN;
     }
-    const bool lost = pons_get_int(told, "error_code", 0) == ERROR_LOST;
+    const int64_t code = pons_get_int(told, "error_code", 0);
+    const bool lost = code == ERROR_LOST || code == ERROR_UNKNOWN;
     const int rc = pons__settle(t->cx, id, states[lost ? PONS_END_UNKNOWN : status],
                                 pons_value_ref(told), err);
     if (rc < 0) {

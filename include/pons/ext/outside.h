@@ -1,0 +1,81 @@
+// ext/outside.h - what a robot's own software does beside its driver: it may be missing senses, know
+// where it is, and carry out whole goals (Nav2 on a ROS 2 robot). A part of the contract of
+// ext/robot.h, since its version 3.
+//
+// Who drives: an errand's software never reaches the wheels by itself. What its controller asks for is
+// the errand's `want`; the body takes that for the goal's wish, the gate cuts it, and write_velocity
+// gets what is left. So a stop, a hold or a lost brain holds the robot, whatever the software goes on
+// asking for.
+//
+// Threads: `lacks` and `place` as `read` (any thread; they never block, lock or allocate), the errand's
+// functions from the body's loop thread, and they do not wait for the software: they hand over, and
+// `look` says how far it is.
+#ifndef PONS_EXT_OUTSIDE_H
+#define PONS_EXT_OUTSIDE_H
+
+#include "pons/geometry.h"
+#include "pons/value.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PONS_OUTSIDE_TEXT_MAX 160 // bytes of a line for people, with its zero
+#define PONS_ERRAND_POSES_MAX 64
+
+typedef struct pons_robot_place { // by the robot's own localisation
+    bool known;                   // it says where it is, and has said so lately
+    pons_pose2 map_from_odom;     // of the newest; what it was when !known
+    double std_m;                 // position, 1 sigma; NAN: it does not say
+} pons_robot_place;
+
+typedef enum pons_errand_state {
+    PONS_ERRAND_NONE,
+    PONS_ERRAND_RUNS, // or is on its way
+    PONS_ERRAND_DONE,
+    PONS_ERRAND_FAILED,
+    PONS_ERRAND_UNKNOWN // nobody knows what became of it, and nobody will
+} pons_errand_state;
+
+typedef struct pons_errand_goal {
+    const char
+        *goal_id;      // unique for ever: an errand of this id is begun once, also after a restart
+    const char *skill; // whose goal it is
+    const char *behavior_tree; // "": the software's own
+    int n;
+    pons_pose2 poses[PONS_ERRAND_POSES_MAX]; // in map
+} pons_errand_goal;
+
+typedef struct pons_errand {
+    pons_errand_state state;
+    int error_code; // FAILED: docs/link.md
+    char text[PONS_OUTSIDE_TEXT_MAX];
+    pons_twist2 want; // what its controller asks for now, in base; zero when that is old
+    double distance_m, eta_s, time_s; // remaining, remaining, so far; NAN: not known
+    int recoveries;
+} pons_errand;
+
+typedef struct pons_robot_outside_ops {
+    // Something is missing without which the robot should stand ("no odometry on /odom for 0.6 s"):
+    // true, and a line. It passes by itself. Required.
+    bool (*lacks)(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX]);
+    // false: it has no localisation, the body's own counts. NULL: the same. Constant after open.
+    bool (*place)(void *self, pons_robot_place *ret);
+    void (*told)(void *self, pons_pose2 pose_in_map); // a person says it is here; NULL: no use
+
+    // Errands, one at a time. `takes`: goals of this skill are the software's; constant after open.
+    // NULL: of none, and the others are NULL too.
+    bool (*takes)(void *self, const char *skill);
+    void (*begin)(void *self, const pons_errand_goal *goal); // one that runs is ended
+    void (*look)(void *self, pons_errand *ret);
+    void (*end)(void *self); // it is no longer wanted; nothing when none runs
+} pons_robot_outside_ops;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
