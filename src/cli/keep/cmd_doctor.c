@@ -48,6 +48,8 @@ int cmd_doctor(cli *c, pons_error *err)
     check_module(&d, "driver", "mujoco", true,
                  "install libmujoco-dev and build again, or use --driver kinematic");
     doctor_say(&d, "driver kinematic", "ok", "built in", NULL);
+    check_module(&d, "driver", "ros2", false,
+                 "install cyclonedds-dev and cyclonedds-tools and build again to use ROS 2 robots");
     check_module(&d, "llm", "openai", false, "build again to use a model");
     check_module(
         &d, "http", "curl", false,

@@ -1,0 +1,151 @@
+// config.c - config/ros2.yaml: schemas/ros2.json says what may be in it, this what it means.
+#include "drivers/ros2/config.h"
+
+#include "pons/module.h"
+#include "pons/schema.h"
+#include "pons/yaml.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MODULE "ros2"
+
+static int check(const pons_yaml *yaml, pons_error *err);
+static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err);
+static int from_environment(ros2_config *c, pons_error *err);
+static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
+                   ros2_stream *ret);
+static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX]);
+
+int ros2_config_load(const char *workspace, ros2_config *ret, pons_error *err)
+{
+    char path[PATH_MAX] = "";
+    const int n = workspace ? snprintf(path, sizeof path, "%s/config/ros2.yaml", workspace) : 0;
+    int rc = PONS_OK;
+    if (n <= 0 || n >= (int)sizeof path || access(path, F_OK) != 0) {
+        rc = pons_share_path("config/ros2.yaml", path, sizeof path, err);
+    }
+    pons_yaml *yaml = NULL;
+    rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
+    rc = rc < 0 ? rc : check(yaml, err);
+    *ret = (ros2_config){0};
+    rc = rc < 0 ? rc : take(yaml, ret, err);
+    pons_yaml_destroy(yaml);
+    return rc < 0 ? rc : from_environment(ret, err);
+}
+
+static int check(const pons_yaml *yaml, pons_error *err)
+{
+    char path[PATH_MAX];
+    pons_yaml *text = NULL;
+    pons_schema *schema = NULL;
+    int rc = pons_share_path("schemas/ros2.json", path, sizeof path, err);
+    rc = rc < 0 ? rc : pons_yaml_load(path, &text, err); // JSON is YAML
+    rc = rc < 0 ? rc : pons_schema_compile(pons_yaml_value(text), &schema, err);
+    rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
+    pons_schema_destroy(schema);
+    pons_yaml_destroy(text);
+    return rc;
+}
+
+static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
+{
+    const ros2_qos sensor = {.depth = 5}, sure = {.reliable = true, .depth = 10},
+                   tf = {.reliable = true, .depth = 100},
+                   kept = {.reliable = true, .transient = true, .depth = 1};
+    const pons_value *v = pons_yaml_value(yaml), *frames = pons_get(v, "frames"),
+                     *limits = pons_get(v, "limits");
+    c->jazzy = strcmp(pons_get_str(v, "distro", "jazzy"), "humble") != 0;
+    c->domain = (uint32_t)pons_get_int(v, "domain", 0);
+    c->sim_time = json_is_true(pons_get(v, "use_sim_time"));
+    c->stamped = json_is_true(pons_get(v, "cmd_vel_stamped"));
+    c->nav2 = strcmp(pons_get_str(v, "navigation", "nav2"), "nav2") == 0;
+    c->place = strcmp(pons_get_str(v, "localization", "ros"), "ros") == 0;
+    snprintf(c->robot_id, sizeof c->robot_id, "%s", pons_get_str(v, "robot_id", ""));
+    snprintf(c->map, sizeof c->map, "%s", pons_get_str(frames, "map", "map"));
+    snprintf(c->odom, sizeof c->odom, "%s", pons_get_str(frames, "odom", "odom"));
+    snprintf(c->base, sizeof c->base, "%s", pons_get_str(frames, "base", "base_link"));
+    c->odom_s = pons_get_num(limits, "odom_s", 0.5);
+    c->scan_s = pons_get_num(limits, "scan_s", 0.5);
+    c->tf_s = pons_get_num(limits, "tf_s", 2.0);
+    c->server_s = pons_get_num(limits, "server_s", 10.0);
+    stream(v, "odom", "odom", sensor, &c->t_odom);
+    stream(v, "scan", "scan", sensor, &c->t_scan);
+    stream(v, "battery", "battery_state", sensor, &c->t_battery);
+    stream(v, "tf", "/tf", tf, &c->t_tf);
+    stream(v, "tf_static", "/tf_static", kept, &c->t_tf_static);
+    c->t_tf_static.qos.depth = 100;
+    stream(v, "clock", "/clock", sensor, &c->t_clock);
+    stream(v, "cmd_vel", "cmd_vel", sure, &c->t_cmd_vel);
+    stream(v, "cmd_vel_in", "cmd_vel_nav2", (ros2_qos){.depth = 1}, &c->t_cmd_vel_in);
+    stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
+    whole(pons_get_str(v, "namespace", ""),
+          pons_get_str(pons_get(v, "actions"), "navigate_to_pose", "navigate_to_pose"), c->action);
+    const char *wrong = !*c->t_odom.name      ? "/topics/odom"
+                        : !*c->t_scan.name    ? "/topics/scan"
+                        : !*c->t_cmd_vel.name ? "/topics/cmd_vel"
+                                              : NULL;
+    const char *why = "the robot cannot do without it";
+    if (!wrong && c->nav2 && !*c->t_cmd_vel_in.name) {
+        wrong = "/topics/cmd_vel_in";
+        why = "navigation: nav2 needs the topic that Nav2's last velocity was remapped to";
+    }
+    if (!wrong && c->nav2 && strcmp(c->t_cmd_vel.name, c->t_cmd_vel_in.name) == 0) {
+        wrong = "/topics/cmd_vel_in";
+        why = "it is cmd_vel itself: Nav2 would reach the wheels past the gate";
+    }
+    if (wrong) {
+        char where[PONS_ERROR_SOURCE_MAX];
+        pons_error_set(err, PONS_EINVAL, MODULE, "%s: %s", wrong + 1, why);
+        return pons_error_source(err, "%s", pons_yaml_position(yaml, wrong, where, sizeof where));
+    }
+    return PONS_OK;
+}
+
+static int from_environment(ros2_config *c, pons_error *err)
+{
+    const char *domain = getenv("ROS_DOMAIN_ID"), *distro = getenv("ROS_DISTRO");
+    if (domain && *domain) {
+        char *end;
+        const unsigned long n = strtoul(domain, &end, 10);
+        if (*end || n > 232) {
+            return pons_error_set(err, PONS_EINVAL, MODULE,
+                                  "ROS_DOMAIN_ID is a number from 0 to 232, not '%.20s'", domain);
+        }
+        c->domain = (uint32_t)n;
+    }
+    if (distro && *distro) { // releases after Jazzy have its forms, as far as is spoken here
+        c->jazzy = strcmp(distro, "humble") != 0;
+    }
+    return PONS_OK;
+}
+
+// {topics: {KEY: name or null}, qos: {KEY: {reliability?, durability?, depth?}}}
+static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
+                   ros2_stream *ret)
+{
+    const pons_value *topics = pons_get(v, "topics"), *q = pons_get(pons_get(v, "qos"), key);
+    const pons_value *name = json_object_get(topics, key);
+    ret->qos = qos;
+    const char *r = pons_get_str(q, "reliability", ""), *d = pons_get_str(q, "durability", "");
+    ret->qos.reliable = *r ? strcmp(r, "reliable") == 0 : qos.reliable;
+    ret->qos.transient = *d ? strcmp(d, "transient_local") == 0 : qos.transient;
+    ret->qos.depth = (int)pons_get_int(q, "depth", qos.depth);
+    ret->name[0] = '\0';
+    if (!name || !json_is_null(name)) {
+        whole(pons_get_str(v, "namespace", ""), name ? json_string_value(name) : usual, ret->name);
+    }
+}
+
+static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX])
+{
+    if (*name == '/') {
+        snprintf(ret, ROS2_NAME_MAX, "%s", name);
+    } else {
+        ns += *ns == '/';
+        snprintf(ret, ROS2_NAME_MAX, "%s%s/%s", *ns ? "/" : "", ns, name);
+    }
+}

@@ -1,0 +1,212 @@
+// node.c - DDS as ROS 2 uses it (rmw_cyclonedds' conventions).
+//
+//     topic /odom            rt/odom                      nav_msgs::msg::dds_::Odometry_
+//     service /x             rq/xRequest, rr/xReply       pkg::srv::dds_::X_Request_, …
+//
+// The interfaces come from idl/ros2.idl without type information: a Cyclone 0.10.2 dies of the type
+// objects of a newer one when both have some. Everybody matches by names alone then.
+//
+// Topics with another type, and peers whose QoS does not fit, simply never match; so that somebody is told,
+// the builtin topics are looked through for who else has the same topic.
+#include "drivers/ros2/node.h"
+
+#include "pons/rand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULE "ros2"
+
+enum { NAME = ROS2_NAME_MAX + 64, PEERS = 64 };
+
+static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, ros2_qos qos);
+static dds_entity_t topic(ros2_node *n, const char *prefix, const char *name, const char *type,
+                          const dds_topic_descriptor_t *desc, char *ret, pons_error *err);
+static dds_entity_t made(dds_entity_t e, const char *name, pons_error *err);
+
+int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
+{
+    static const char enclave[] = "enclave=/;";
+    dds_qos_t *q = dds_create_qos();
+    dds_qset_userdata(q, enclave, sizeof enclave - 1);
+    n->participant = dds_create_participant(domain, q, NULL);
+    dds_delete_qos(q);
+    if (n->participant < 0) {
+        return pons_error_set(err, PONS_EENV, MODULE, "cannot take part in DDS domain %u: %s",
+                              domain, dds_strretcode(-n->participant));
+    }
+    n->waitset = dds_create_waitset(n->participant);
+    n->others[0] = dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, NULL, NULL);
+    n->others[1] =
+        dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSSUBSCRIPTION, NULL, NULL);
+    pons_rand r;
+    pons_rand_seed_os(&r);
+    int at = snprintf(n->client_id, sizeof n->client_id, "clientid=");
+    for (int i = 0; i < 16; i++) {
+        at += snprintf(n->client_id + at, sizeof n->client_id - (size_t)at, "%s%x", i ? "." : "",
+                       (unsigned)(pons_rand_u64(&r) & 0xff));
+    }
+    snprintf(n->client_id + at, sizeof n->client_id - (size_t)at, ";");
+    return PONS_OK;
+}
+
+void ros2_node_close(ros2_node *n)
+{
+    if (n->participant > 0) {
+        dds_delete(n->participant);
+    }
+}
+
+dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name, const char *type,
+                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err)
+{
+    char full[NAME];
+    const dds_entity_t t = topic(n, prefix, name, type, desc, full, err);
+    if (t <= 0) {
+        return 0;
+    }
+    dds_qos_t *q = qos_of(n, prefix, qos);
+    const dds_entity_t e = made(dds_create_reader(n->participant, t, q, NULL), full, err);
+    dds_delete_qos(q);
+    if (e > 0) {
+        dds_set_status_mask(e, DDS_DATA_AVAILABLE_STATUS);
+        dds_waitset_attach(n->waitset, e, e);
+    }
+    return e;
+}
+
+dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name, const char *type,
+                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err)
+{
+    char full[NAME];
+    const dds_entity_t t = topic(n, prefix, name, type, desc, full, err);
+    if (t <= 0) {
+        return 0;
+    }
+    dds_qos_t *q = qos_of(n, prefix, qos);
+    const dds_entity_t e = made(dds_create_writer(n->participant, t, q, NULL), full, err);
+    dds_delete_qos(q);
+    return e;
+}
+
+static dds_entity_t made(dds_entity_t e, const char *name, pons_error *err)
+{
+    if (e > 0) {
+        return e;
+    }
+    pons_error_set(err, PONS_EENV, MODULE, "cannot make an endpoint of %.120s: %s", name,
+                   dds_strretcode(-e));
+    return 0;
+}
+
+static dds_entity_t topic(ros2_node *n, const char *prefix, const char *name, const char *type,
+                          const dds_topic_descriptor_t *desc, char *ret, pons_error *err)
+{
+    dds_topic_descriptor_t named;
+    memcpy(&named, desc, sizeof named); // its members are const
+    if (type) {
+        memcpy((void *)&named.m_typename, &type, sizeof type);
+    }
+    // rq/xRequest and rr/xReply: the suffix comes with the prefix.
+    snprintf(ret, NAME, "%.2s%s%s", prefix, name, prefix + 2);
+    return made(dds_create_topic(n->participant, &named, ret, NULL, NULL), ret, err);
+}
+
+static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, ros2_qos qos)
+{
+    dds_qos_t *q = dds_create_qos();
+    dds_qset_history(q, DDS_HISTORY_KEEP_LAST, qos.depth > 0 ? qos.depth : 1);
+    dds_qset_reliability(q, qos.reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
+                         DDS_MSECS(100));
+    dds_qset_durability(q,
+                        qos.transient ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
+    dds_qset_writer_data_lifecycle(q, false);
+    if (prefix[2]) {
+        dds_qset_userdata(q, n->client_id, strlen(n->client_id));
+    }
+    return q;
+}
+
+bool ros2_node_matched(dds_entity_t endpoint)
+{
+    dds_instance_handle_t peers[1];
+    if (endpoint <= 0) {
+        return false;
+    }
+    const dds_return_t as_writer = dds_get_matched_subscriptions(endpoint, peers, 1);
+    return (as_writer >= 0 ? as_writer : dds_get_matched_publications(endpoint, peers, 1)) > 0;
+}
+
+// ROS's name of a DDS type: sensor_msgs::msg::dds_::LaserScan_ is sensor_msgs/msg/LaserScan.
+static void ros_type(const char *type, char *ret, size_t cap)
+{
+    size_t n = 0;
+    for (const char *c = type; *c && n + 1 < cap;) {
+        if (strncmp(c, "::dds_::", 8) == 0) {
+            ret[n++] = '/';
+            c += 8;
+        } else if (strncmp(c, "::", 2) == 0) {
+            ret[n++] = '/';
+            c += 2;
+        } else {
+            ret[n++] = *c++;
+        }
+    }
+    n -= n > 0 && ret[n - 1] == '_';
+    ret[n] = '\0';
+}
+
+// What of a QoS does not fit; "": nothing.
+static void misfit(const dds_qos_t *offered, const dds_qos_t *wanted, char *ret, size_t cap)
+{
+    dds_reliability_kind_t ro, rw;
+    dds_durability_kind_t d_o, dw;
+    dds_duration_t d;
+    *ret = '\0';
+    if (dds_qget_reliability(offered, &ro, &d) && dds_qget_reliability(wanted, &rw, &d) &&
+        ro < rw) {
+        snprintf(ret, cap, "reliability is offered as best_effort, reliable is wanted");
+    } else if (dds_qget_durability(offered, &d_o) && dds_qget_durability(wanted, &dw) && d_o < dw) {
+        snprintf(ret, cap, "durability is offered as volatile, transient_local is wanted");
+    }
+}
+
+void ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
+{
+    dds_instance_handle_t peers[1];
+    const bool writes = dds_get_matched_subscriptions(endpoint, peers, 1) >= 0;
+    char name[NAME] = "", type[NAME] = "", mine[96], theirs[96], wrong[96];
+    const dds_entity_t t = dds_get_topic(endpoint);
+    dds_get_name(t, name, sizeof name);
+    dds_get_type_name(t, type, sizeof type);
+    const char *shown = strlen(name) > 2 ? name + 2 : name;
+    snprintf(ret, cap, "%.80s: nobody %s it", shown, writes ? "subscribes to" : "publishes");
+    dds_qos_t *q = dds_create_qos();
+    dds_get_qos(endpoint, q);
+    void *samples[PEERS] = {NULL};
+    dds_sample_info_t info[PEERS];
+    const dds_return_t got = dds_read(n->others[writes ? 1 : 0], samples, info, PEERS, PEERS);
+    for (int i = 0; i < got; i++) {
+        const dds_builtintopic_endpoint_t *e = samples[i];
+        if (!info[i].valid_data || info[i].instance_state != DDS_IST_ALIVE ||
+            strcmp(e->topic_name, name) != 0) {
+            continue;
+        }
+        ros_type(type, mine, sizeof mine);
+        ros_type(e->type_name, theirs, sizeof theirs);
+        if (strcmp(e->type_name, type) != 0) {
+            snprintf(ret, cap, "%.60s is %.40s there, %.40s is needed", shown, theirs, mine);
+            break;
+        }
+        misfit(writes ? q : e->qos, writes ? e->qos : q, wrong, sizeof wrong);
+        if (*wrong) {
+            snprintf(ret, cap, "%.60s: %.90s", shown, wrong);
+            break;
+        }
+    }
+    if (got > 0) {
+        dds_return_loan(n->others[writes ? 1 : 0], samples, got);
+    }
+    dds_delete_qos(q);
+}

@@ -1,0 +1,37 @@
+// node.h - the participant and its endpoints, named and typed as ROS 2 does it; and why an endpoint
+// that should have a peer has none. The essay is in node.c.
+#ifndef PONS_DRIVERS_ROS2_NODE_H
+#define PONS_DRIVERS_ROS2_NODE_H
+
+#include "drivers/ros2/config.h"
+
+#include <dds/dds.h>
+
+typedef struct ros2_node {
+    dds_entity_t participant, waitset;
+    dds_entity_t others[2]; // builtin readers: publications, subscriptions
+    char client_id[64];     // "clientid=…;"
+} ros2_node;
+
+int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err);
+void ros2_node_close(ros2_node *n);
+// A reader or a writer of prefix + name ("rt", "/odom") with that type's ROS name; type NULL: the
+// descriptor's own. A reader wakes the waitset. 0 and err: it cannot be made.
+dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name, const char *type,
+                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err);
+dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name, const char *type,
+                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err);
+bool ros2_node_matched(dds_entity_t endpoint); // with at least one peer
+// Why it is not: "/scan: nobody publishes it", "/scan is published as sensor_msgs/msg/PointCloud2, …",
+// "/scan: reliability: …".
+void ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap);
+
+// Each sample that has come, as `const type *var`, borrowed for the body of the loop.
+#define ROS2_TAKE(reader, type, var)                                                               \
+    void *sample_[1] = {NULL};                                                                     \
+    dds_sample_info_t info_[1];                                                                    \
+    for (const type *var; dds_take(reader, sample_, info_, 1, 1) > 0 && (var = sample_[0], true);  \
+         dds_return_loan(reader, sample_, 1), sample_[0] = NULL)                                   \
+        if (info_[0].valid_data)
+
+#endif

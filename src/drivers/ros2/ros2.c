@@ -1,0 +1,422 @@
+// ros2.c - a robot that speaks ROS 2, as a driver; its Nav2, as the robot's own software.
+//
+// A loadable module over Cyclone DDS: no ROS is installed here. What the driver needs of the robot are the
+// topics of any Nav2 robot; what it gives is one velocity, and pons is the last to publish it:
+//
+//     Nav2 --cmd_vel_in--> errand's want --> goal --> gate --write_velocity--> writer --cmd_vel--> base
+//     /odom /scan /battery_state /tf /tf_static /clock --> reader --> sequence locks --> body
+//     NavigateToPose <--> errand.c (on the reader's thread)
+//
+//   thread   does                                                                    priority
+//   reader   takes every message, looks for what is missing, keeps Nav2's goal      ordinary
+//   writer   publishes what the gate last let through: at once when it changes,     SCHED_FIFO
+//            and 20 times a second; zero when the gate has been silent for 250 ms   where permitted
+//
+// The safety thread calls write_velocity, read, scan and lacks: two atomics, a semaphore's post, and
+// sequence locks. It never enters DDS, where a write allocates and locks.
+//
+// Robot time is this machine's clock as ROS has it, kept from jumping, or /clock. A /clock that goes back
+// (a simulation that began anew) makes robot time go on from where it was: what is known by the old time is
+// forgotten, and the robot stands until there are new senses.
+//
+// **What is missing** (`lacks`) is one line without numbers that change, so that it is told once: no /clock, no
+// odometry, no scan, frames that do not connect, no localisation, no battery yet, nobody who listens to
+// cmd_vel; with the reason where one is known: a type or a QoS that does not fit, a message that is no good.
+#include "ros2.h"
+
+#include "drivers/ros2/config.h"
+#include "drivers/ros2/errand.h"
+#include "drivers/ros2/node.h"
+#include "drivers/ros2/senses.h"
+#include "drivers/sim/sim.h"
+#include "pons/clock.h"
+#include "pons/module.h"
+
+#include <math.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MODULE "ros2"
+
+#define WRITE_NS        (50 * PONS_NS_PER_MS)  // between publications of an unchanged velocity
+#define GATE_SILENT_NS  (250 * PONS_NS_PER_MS) // host time
+#define WANT_OLD_NS     (300 * PONS_NS_PER_MS) // of what Nav2's controller asked for
+#define READ_NS         (20 * PONS_NS_PER_MS)  // between looks, when nothing comes
+#define READER_DEAD_NS  (500 * PONS_NS_PER_MS)
+#define WRITER_PRIORITY 70 // below the safety thread's
+
+typedef struct robot {
+    ros2_config c;        /* const */
+    pons_robot_caps caps; /* const */
+    ros2_node node;
+    ros2_senses *senses;
+    ros2_errand *errand; // NULL: pons navigates
+    dds_entity_t cmd_vel, cmd_vel_in, initialpose;
+    pthread_t reader, writer;
+    bool reads, writes;
+    _Atomic bool quit;
+    sem_t written;                             // the gate has written
+    _Atomic uint64_t cmd;                      // two floats: v, w
+    _Atomic uint64_t want;                     // the same, of cmd_vel_in
+    _Atomic int64_t cmd_ns, want_ns, alive_ns; // host times: of these, of the reader's last round
+    pons__seqlock lacks;                       // PONS_OUTSIDE_TEXT_MAX bytes
+    pthread_mutex_t told_mtx;                  // the pose that a person said
+    bool has_told;
+    pons_pose2 told;
+} robot;
+
+static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
+                      pons_error *err);
+static void robot_close(void *self);
+static int open_endpoints(robot *r, pons_error *err);
+static int start(robot *r, pons_error *err);
+static void *run_reader(void *arg);
+static void *run_writer(void *arg);
+static void take_want(robot *r);
+static void tell_pose(robot *r);
+static void publish(robot *r, pons_twist2 cmd);
+static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX]);
+
+static uint64_t packed(pons_twist2 t)
+{
+    const float f[2] = {(float)t.v, (float)t.w};
+    uint64_t u;
+    memcpy(&u, f, sizeof u);
+    return u;
+}
+
+static pons_twist2 unpacked(uint64_t u)
+{
+    float f[2];
+    memcpy(f, &u, sizeof f);
+    return (pons_twist2){(double)f[0], (double)f[1]};
+}
+
+static int64_t host_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
+}
+
+// ---- the driver ---------------------------------------------------------------------------------
+
+static void robot_caps(void *self, pons_robot_caps *ret)
+{
+    *ret = ((robot *)self)->caps;
+}
+
+static int64_t robot_time_ns(void *self)
+{
+    return ros2_senses_now(((robot *)self)->senses);
+}
+
+static void robot_read(void *self, pons_robot_state *ret)
+{
+    ros2_senses_state(((robot *)self)->senses, ret);
+}
+
+static bool robot_scan(void *self, pons_scan *ret)
+{
+    return ros2_senses_scan(((robot *)self)->senses, ret);
+}
+
+static void robot_write_velocity(void *self, pons_twist2 cmd)
+{
+    robot *r = self;
+    const uint64_t now = packed(cmd);
+    atomic_store_explicit(&r->cmd_ns, host_now(), memory_order_relaxed);
+    if (atomic_exchange_explicit(&r->cmd, now, memory_order_release) != now) {
+        sem_post(&r->written);
+    }
+}
+
+static int robot_charge(void *self, bool on, pons_error *err)
+{
+    (void)self;
+    (void)on;
+    return pons_error_set(err, PONS_EUNSUPPORTED, MODULE, "this robot charges by itself");
+}
+
+static bool robot_lacks(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
+{
+    robot *r = self;
+    if (host_now() - atomic_load_explicit(&r->alive_ns, memory_order_relaxed) > READER_DEAD_NS) {
+        snprintf(ret_why, PONS_OUTSIDE_TEXT_MAX, "the driver's reader is starved");
+        return true;
+    }
+    return !pons__seqlock_read(&r->lacks, ret_why) || *ret_why;
+}
+
+static bool robot_place(void *self, pons_robot_place *ret)
+{
+    robot *r = self;
+    return r->c.place && ros2_senses_place(r->senses, ret);
+}
+
+static void robot_told(void *self, pons_pose2 pose)
+{
+    robot *r = self;
+    pthread_mutex_lock(&r->told_mtx);
+    r->told = pose;
+    r->has_told = true;
+    pthread_mutex_unlock(&r->told_mtx);
+}
+
+static bool robot_takes(void *self, const char *skill)
+{
+    return ((robot *)self)->errand && strcmp(skill, "navigate_to_pose") == 0;
+}
+
+static void robot_begin(void *self, const pons_errand_goal *goal)
+{
+    robot *r = self;
+    atomic_store(&r->want, 0); // nothing of the last goal's
+    ros2_errand_begin(r->errand, goal);
+}
+
+static void robot_look(void *self, pons_errand *ret)
+{
+    robot *r = self;
+    ros2_errand_look(r->errand, ret);
+    if (ret->state == PONS_ERRAND_RUNS && host_now() - atomic_load(&r->want_ns) < WANT_OLD_NS) {
+        ret->want = unpacked(atomic_load(&r->want));
+    }
+}
+
+static void robot_end(void *self)
+{
+    ros2_errand_end(((robot *)self)->errand);
+}
+
+static const pons_robot_outside_ops outside = {.lacks = robot_lacks,
+                                               .place = robot_place,
+                                               .told = robot_told,
+                                               .takes = robot_takes,
+                                               .begin = robot_begin,
+                                               .look = robot_look,
+                                               .end = robot_end};
+
+static const pons_robot_ops ros2_ops = {.abi = PONS_ROBOT_ABI,
+                                        .name = MODULE,
+                                        .open = robot_open,
+                                        .close = robot_close,
+                                        .caps = robot_caps,
+                                        .time_ns = robot_time_ns,
+                                        .read = robot_read,
+                                        .scan = robot_scan,
+                                        .write_velocity = robot_write_velocity,
+                                        .charge = robot_charge,
+                                        .outside = &outside};
+PONS_MODULE_EXPORT("driver", "ros2", &ros2_ops);
+
+// ---- open and close -----------------------------------------------------------------------------
+
+static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
+                      pons_error *err)
+{
+    robot *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
+    }
+    sem_init(&r->written, 0, 0);
+    pthread_mutex_init(&r->told_mtx, NULL);
+    pons__sim_params p; // of the robot that the world describes
+    int rc = pons__sim_params_init(&p, MODULE, world, config, err);
+    if (rc >= 0) {
+        r->caps = p.caps;
+        r->caps.simulated = r->caps.can_charge = false;
+        pons__sim_params_fini(&p);
+        rc = ros2_config_load(pons_get_str(config, "workspace", NULL), &r->c, err);
+    }
+    if (rc >= 0 && *r->c.robot_id) {
+        snprintf(r->caps.robot_id, sizeof r->caps.robot_id, "%s", r->c.robot_id);
+    }
+    if (rc >= 0 && !pons__seqlock_init(&r->lacks, PONS_OUTSIDE_TEXT_MAX)) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
+    }
+    rc = rc < 0 ? rc : ros2_node_open(&r->node, r->c.domain, err);
+    rc = rc < 0 ? rc : ros2_senses_open(&r->node, &r->c, &r->senses, err);
+    rc = rc < 0 ? rc : open_endpoints(r, err);
+    rc = rc < 0 ? rc : start(r, err);
+    if (rc < 0) {
+        robot_close(r);
+        return rc;
+    }
+    *ret_self = r;
+    return PONS_OK;
+}
+
+static int open_endpoints(robot *r, pons_error *err)
+{
+    const dds_topic_descriptor_t *twist = r->c.stamped ? &geometry_msgs_msg_dds__TwistStamped__desc
+                                                       : &geometry_msgs_msg_dds__Twist__desc;
+    r->cmd_vel =
+        ros2_node_writer(&r->node, "rt", r->c.t_cmd_vel.name, NULL, twist, r->c.t_cmd_vel.qos, err);
+    if (r->cmd_vel && *r->c.t_initialpose.name) {
+        r->initialpose = ros2_node_writer(&r->node, "rt", r->c.t_initialpose.name, NULL,
+                                          &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc,
+                                          r->c.t_initialpose.qos, err);
+    }
+    if (!r->cmd_vel || (*r->c.t_initialpose.name && !r->initialpose)) {
+        return PONS_EENV;
+    }
+    if (!r->c.nav2) {
+        return PONS_OK;
+    }
+    r->cmd_vel_in = ros2_node_reader(&r->node, "rt", r->c.t_cmd_vel_in.name, NULL, twist,
+                                     r->c.t_cmd_vel_in.qos, err);
+    return r->cmd_vel_in ? ros2_errand_open(&r->node, &r->c, &r->errand, err) : PONS_EENV;
+}
+
+static int start(robot *r, pons_error *err)
+{
+    static const char begins[PONS_OUTSIDE_TEXT_MAX] = "the robot has not been heard of yet";
+    pons__seqlock_write(&r->lacks, begins);
+    atomic_store(&r->alive_ns, host_now());
+    r->writes = pthread_create(&r->writer, NULL, run_writer, r) == 0;
+    r->reads = r->writes && pthread_create(&r->reader, NULL, run_reader, r) == 0;
+    return r->reads ? PONS_OK : pons_error_set(err, PONS_EENV, MODULE, "cannot start a thread");
+}
+
+static void robot_close(void *self)
+{
+    robot *r = self;
+    if (!r) {
+        return;
+    }
+    atomic_store(&r->quit, true);
+    sem_post(&r->written);
+    if (r->reads) {
+        pthread_join(r->reader, NULL);
+    }
+    if (r->writes) {
+        pthread_join(r->writer, NULL);
+        publish(r, (pons_twist2){0});
+        dds_wait_for_acks(r->cmd_vel, DDS_MSECS(200));
+    }
+    ros2_errand_close(r->errand);
+    ros2_senses_close(r->senses);
+    ros2_node_close(&r->node);
+    pons__seqlock_fini(&r->lacks);
+    pthread_mutex_destroy(&r->told_mtx);
+    sem_destroy(&r->written);
+    free(r);
+}
+
+// ---- the writer ---------------------------------------------------------------------------------
+
+static void *run_writer(void *arg)
+{
+    robot *r = arg;
+    const struct sched_param priority = {.sched_priority = WRITER_PRIORITY};
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+    while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
+        const int64_t until = host_now() + WRITE_NS;
+        const struct timespec t = {until / PONS_NS_PER_S, until % PONS_NS_PER_S};
+        sem_clockwait(&r->written, CLOCK_MONOTONIC, &t);
+        const bool silent = host_now() - atomic_load(&r->cmd_ns) > GATE_SILENT_NS;
+        publish(r, silent ? (pons_twist2){0} : unpacked(atomic_load(&r->cmd)));
+    }
+    return NULL;
+}
+
+static void publish(robot *r, pons_twist2 cmd)
+{
+    if (!r->c.stamped) {
+        const geometry_msgs_msg_dds__Twist_ m = {.linear.x = cmd.v, .angular.z = cmd.w};
+        dds_write(r->cmd_vel, &m);
+        return;
+    }
+    const int64_t now = ros2_senses_ros_ns(r->senses);
+    const geometry_msgs_msg_dds__TwistStamped_ m = {
+        .header = {.stamp = {(int32_t)(now / PONS_NS_PER_S), (uint32_t)(now % PONS_NS_PER_S)},
+                   .frame_id = r->c.base},
+        .twist = {.linear.x = cmd.v, .angular.z = cmd.w}};
+    dds_write(r->cmd_vel, &m);
+}
+
+// ---- the reader ---------------------------------------------------------------------------------
+
+static void *run_reader(void *arg)
+{
+    robot *r = arg;
+    char was[PONS_OUTSIDE_TEXT_MAX] = "";
+    dds_attach_t woken[16];
+    for (bool first = true; !atomic_load_explicit(&r->quit, memory_order_acquire); first = false) {
+        dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
+        const int64_t host_ns = host_now();
+        ros2_senses_take(r->senses, host_ns);
+        if (r->errand) {
+            take_want(r);
+            ros2_errand_poll(r->errand, host_ns);
+        }
+        tell_pose(r);
+        char why[PONS_OUTSIDE_TEXT_MAX] = "";
+        look_what_lacks(r, host_ns, why);
+        if (first || strcmp(why, was) != 0) {
+            memset(was, 0, sizeof was);
+            snprintf(was, sizeof was, "%s", why);
+            pons__seqlock_write(&r->lacks, was);
+        }
+        atomic_store_explicit(&r->alive_ns, host_ns, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static void want(robot *r, const geometry_msgs_msg_dds__Twist_ *t)
+{
+    const pons_twist2 w = {t->linear.x, t->angular.z};
+    if (isfinite(w.v) && isfinite(w.w)) { // else the last one grows old
+        atomic_store(&r->want, packed(w));
+        atomic_store(&r->want_ns, host_now());
+    }
+}
+
+static void take_want(robot *r)
+{
+    if (r->c.stamped) {
+        ROS2_TAKE(r->cmd_vel_in, geometry_msgs_msg_dds__TwistStamped_, m)
+        {
+            want(r, &m->twist);
+        }
+    } else {
+        ROS2_TAKE(r->cmd_vel_in, geometry_msgs_msg_dds__Twist_, m)
+        {
+            want(r, m);
+        }
+    }
+}
+
+// With AMCL's usual covariances of a pose that was clicked.
+static void tell_pose(robot *r)
+{
+    pthread_mutex_lock(&r->told_mtx);
+    const pons_pose2 at = r->told;
+    const bool has = r->has_told;
+    r->has_told = false;
+    pthread_mutex_unlock(&r->told_mtx);
+    if (!has || !r->initialpose) {
+        return;
+    }
+    const int64_t now = ros2_senses_ros_ns(r->senses);
+    geometry_msgs_msg_dds__PoseWithCovarianceStamped_ m = {
+        .header = {.stamp = {(int32_t)(now / PONS_NS_PER_S), (uint32_t)(now % PONS_NS_PER_S)},
+                   .frame_id = r->c.map},
+        .pose.pose = {.position = {at.x, at.y, 0},
+                      .orientation = {0, 0, sin(0.5 * at.yaw), cos(0.5 * at.yaw)}}};
+    m.pose.covariance[0] = m.pose.covariance[7] = 0.25;
+    m.pose.covariance[35] = 0.0685;
+    dds_write(r->initialpose, &m);
+}
+
+static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX])
+{
+    ros2_senses_lack(r->senses, host_ns, why);
+    if (!*why && !ros2_node_matched(r->cmd_vel)) {
+        ros2_node_why(&r->node, r->cmd_vel, why, PONS_OUTSIDE_TEXT_MAX);
+    }
+}

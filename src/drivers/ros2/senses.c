@@ -1,0 +1,434 @@
+// senses.c - odometry, scans, battery, transforms and clock, checked and turned into the body's terms.
+//
+// A message that is no good (no number, frames that are not the configured ones, a stamp far from now) is
+// left out, and says so until a good one comes. What is left out grows old, and what is old is missing: the
+// line that names it is `lacks`.
+//
+// A scan is in the lidar's frame and may have any number of beams; the body's is in base, at most
+// PONS_SCAN_MAX of them. Each return is put where it is in base, by the transform at the scan's stamp,
+// and the nearest in each direction counts. A direction that no beam looked into is not a number: nothing
+// is known of it, which is not the same as free.
+#include "drivers/ros2/senses.h"
+
+#include "drivers/ros2/tf.h"
+#include "drivers/sim/seqlock.h"
+#include "pons/clock.h"
+#include "ros2.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FAR_NS         (5 * PONS_NS_PER_S) // a stamp this far from now is of another clock
+#define BACK_NS        (PONS_NS_PER_S / 2) // /clock: less is jitter between publishers
+#define AFTER_BACK_NS  PONS_NS_PER_S       // host time for which a jump of the clock is told
+#define BATTERY_OLD_NS (60 * PONS_NS_PER_S)
+#define STRAIGHT_UP    0.9 // of the lidar's axis; else it does not look around
+#define LINE           PONS_OUTSIDE_TEXT_MAX
+
+typedef builtin_interfaces_msg_dds__Time_ ros_time;
+
+typedef struct heard { // of one topic; reader thread
+    dds_entity_t reader;
+    int64_t host_ns; // when a good one came last; 0: none yet
+    char bad[LINE];  // why the newest was left out; "": it was good
+} heard;
+
+struct ros2_senses {
+    const ros2_config *c;
+    ros2_node *n;
+    ros2_tf *tf;
+    heard odom, scan, battery, tf_moving, tf_static, clock;
+    pons_robot_state state; // reader thread's copy
+    pons_robot_place place;
+    char place_bad[LINE];
+    int64_t back_host_ns;      // host time at which the clock went back; 0: it never did
+    _Atomic int64_t clock_ns;  // robot time by /clock; 0: none yet
+    _Atomic int64_t offset_ns; // robot time + this is ROS's
+    pons__seqlock states, scans, places;
+};
+
+static void take_clock(ros2_senses *s, int64_t host_ns);
+static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns);
+static void take_odom(ros2_senses *s, int64_t host_ns);
+static void take_scan(ros2_senses *s, int64_t host_ns);
+static void take_battery(ros2_senses *s, int64_t host_ns);
+static void find_place(ros2_senses *s);
+
+static int64_t ns_of(const ros_time *t)
+{
+    return (int64_t)t->sec * PONS_NS_PER_S + (int64_t)t->nanosec;
+}
+
+static int64_t clock_now(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
+}
+
+int ros2_senses_open(ros2_node *n, const ros2_config *c, ros2_senses **ret, pons_error *err)
+{
+    ros2_senses *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, "ros2", "no memory for the senses");
+    }
+    s->c = c;
+    s->n = n;
+    s->tf = ros2_tf_create();
+    s->place.std_m = NAN;
+    s->state.battery_pct = 100.0;
+    atomic_store(&s->offset_ns,
+                 c->sim_time ? 0 : clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC));
+    if (!s->tf || !pons__seqlock_init(&s->states, sizeof s->state) ||
+        !pons__seqlock_init(&s->scans, sizeof(pons_scan)) ||
+        !pons__seqlock_init(&s->places, sizeof s->place)) {
+        ros2_senses_close(s);
+        return pons_error_set(err, PONS_ENOMEM, "ros2", "no memory for the senses");
+    }
+    pons__seqlock_write(&s->states, &s->state);
+    pons__seqlock_write(&s->places, &s->place);
+    const struct {
+        heard *h;
+        const ros2_stream *t;
+        const dds_topic_descriptor_t *desc;
+    } all[] = {{&s->odom, &c->t_odom, &nav_msgs_msg_dds__Odometry__desc},
+               {&s->scan, &c->t_scan, &sensor_msgs_msg_dds__LaserScan__desc},
+               {&s->battery, &c->t_battery, &sensor_msgs_msg_dds__BatteryState__desc},
+               {&s->tf_moving, &c->t_tf, &tf2_msgs_msg_dds__TFMessage__desc},
+               {&s->tf_static, &c->t_tf_static, &tf2_msgs_msg_dds__TFMessage__desc},
+               {&s->clock, c->sim_time ? &c->t_clock : NULL, &rosgraph_msgs_msg_dds__Clock__desc}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (!all[i].t || !*all[i].t->name) {
+            continue;
+        }
+        all[i].h->reader =
+            ros2_node_reader(n, "rt", all[i].t->name, NULL, all[i].desc, all[i].t->qos, err);
+        if (!all[i].h->reader) {
+            ros2_senses_close(s);
+            return PONS_EENV;
+        }
+    }
+    *ret = s;
+    return PONS_OK;
+}
+
+void ros2_senses_close(ros2_senses *s)
+{
+    if (s) {
+        ros2_tf_destroy(s->tf);
+        pons__seqlock_fini(&s->states);
+        pons__seqlock_fini(&s->scans);
+        pons__seqlock_fini(&s->places);
+        free(s);
+    }
+}
+
+// ---- any thread ---------------------------------------------------------------------------------
+
+int64_t ros2_senses_now(ros2_senses *s)
+{
+    return s->c->sim_time ? atomic_load_explicit(&s->clock_ns, memory_order_relaxed)
+                          : clock_now(CLOCK_MONOTONIC);
+}
+
+int64_t ros2_senses_ros_ns(ros2_senses *s)
+{
+    return ros2_senses_now(s) + atomic_load_explicit(&s->offset_ns, memory_order_relaxed);
+}
+
+void ros2_senses_state(ros2_senses *s, pons_robot_state *ret)
+{
+    pons__seqlock_read(&s->states, ret);
+}
+
+bool ros2_senses_scan(ros2_senses *s, pons_scan *ret)
+{
+    return pons__seqlock_read(&s->scans, ret);
+}
+
+bool ros2_senses_place(ros2_senses *s, pons_robot_place *ret)
+{
+    return pons__seqlock_read(&s->places, ret);
+}
+
+// ---- the reader thread --------------------------------------------------------------------------
+
+void ros2_senses_take(ros2_senses *s, int64_t host_ns)
+{
+    take_clock(s, host_ns);
+    take_tf(s, &s->tf_static, true, host_ns);
+    take_tf(s, &s->tf_moving, false, host_ns);
+    take_odom(s, host_ns);
+    take_battery(s, host_ns);
+    take_scan(s, host_ns);
+    if (s->c->place) {
+        find_place(s);
+    }
+}
+
+// Robot time of a stamp; false: it is of another clock.
+static bool robot_time(ros2_senses *s, const ros_time *t, const char *what, heard *h, int64_t *ret)
+{
+    *ret = ns_of(t) - atomic_load(&s->offset_ns);
+    const int64_t off = *ret - ros2_senses_now(s);
+    if (off > FAR_NS || off < -FAR_NS) {
+        snprintf(h->bad, sizeof h->bad,
+                 "%.60s: its stamps are not by %s; look at use_sim_time, or the clocks", what,
+                 s->c->sim_time ? "/clock" : "this machine's clock");
+        return false;
+    }
+    return true;
+}
+
+static void take_clock(ros2_senses *s, int64_t host_ns)
+{
+    if (!s->clock.reader) {
+        return;
+    }
+    ROS2_TAKE(s->clock.reader, rosgraph_msgs_msg_dds__Clock_, m)
+    {
+        const int64_t ros_ns = ns_of(&m->clock), was = atomic_load(&s->clock_ns);
+        int64_t now = ros_ns - atomic_load(&s->offset_ns);
+        if (was > 0 && now < was - BACK_NS) { // begun anew: robot time goes on
+            atomic_store(&s->offset_ns, ros_ns - was);
+            now = was;
+            ros2_tf_clear(s->tf);
+            s->odom.host_ns = s->scan.host_ns = 0;
+            s->place.known = false;
+            s->back_host_ns = host_ns;
+        }
+        if (now > was) {
+            atomic_store(&s->clock_ns, now);
+        }
+        s->clock.host_ns = host_ns;
+    }
+}
+
+static ros2_transform transform_of(const geometry_msgs_msg_dds__Transform_ *t)
+{
+    return (ros2_transform){{t->translation.x, t->translation.y, t->translation.z},
+                            {t->rotation.x, t->rotation.y, t->rotation.z, t->rotation.w}};
+}
+
+static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
+{
+    if (!h->reader) {
+        return;
+    }
+    ROS2_TAKE(h->reader, tf2_msgs_msg_dds__TFMessage_, m)
+    {
+        h->bad[0] = '\0';
+        for (uint32_t i = 0; i < m->transforms._length; i++) {
+            const geometry_msgs_msg_dds__TransformStamped_ *t = &m->transforms._buffer[i];
+            const ros2_transform x = transform_of(&t->transform);
+            ros2_tf_add(s->tf, t->header.frame_id, t->child_frame_id,
+                        ns_of(&t->header.stamp) - atomic_load(&s->offset_ns), &x, is_static, h->bad,
+                        sizeof h->bad);
+        }
+        h->host_ns = host_ns;
+    }
+}
+
+static void take_odom(ros2_senses *s, int64_t host_ns)
+{
+    heard *h = &s->odom;
+    ROS2_TAKE(h->reader, nav_msgs_msg_dds__Odometry_, m)
+    {
+        const geometry_msgs_msg_dds__Pose_ *p = &m->pose.pose;
+        ros2_transform at = {
+            {p->position.x, p->position.y, p->position.z},
+            {p->orientation.x, p->orientation.y, p->orientation.z, p->orientation.w}};
+        const pons_twist2 twist = {m->twist.twist.linear.x, m->twist.twist.angular.z};
+        int64_t stamp;
+        if (!isfinite(at.p[0] + at.p[1] + twist.v + twist.w) || !ros2_is_rotation(at.q)) {
+            snprintf(h->bad, sizeof h->bad, "%.80s: its pose or its twist is no number",
+                     s->c->t_odom.name);
+            continue;
+        }
+        if (strcmp(m->header.frame_id, s->c->odom) != 0) {
+            snprintf(h->bad, sizeof h->bad, "%.50s: it is in the frame '%.30s', not '%.30s'",
+                     s->c->t_odom.name, m->header.frame_id, s->c->odom);
+            continue;
+        }
+        pons_pose2 pose = {at.p[0], at.p[1], ros2_yaw(at.q)};
+        if (strcmp(m->child_frame_id, s->c->base) != 0) { // such as base_footprint
+            ros2_transform base;
+            if (!ros2_tf_get(s->tf, m->child_frame_id, s->c->base, 0, &base, NULL, h->bad,
+                             sizeof h->bad)) {
+                continue;
+            }
+            pose = pons_pose_compose(pose, (pons_pose2){base.p[0], base.p[1], ros2_yaw(base.q)});
+        }
+        if (!robot_time(s, &m->header.stamp, s->c->t_odom.name, h, &stamp)) {
+            continue;
+        }
+        if (h->host_ns && stamp < s->state.stamp_ns) {
+            snprintf(h->bad, sizeof h->bad, "%.80s: its time goes back", s->c->t_odom.name);
+            continue;
+        }
+        s->state.stamp_ns = stamp;
+        s->state.odom_from_base = pose;
+        s->state.twist = twist;
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 3; j++) { // x, y, yaw of six
+                s->state.cov[3 * i + j] =
+                    m->pose.covariance[(i == 2 ? 30 : 6 * i) + (j == 2 ? 5 : j)];
+            }
+        }
+        pons__seqlock_write(&s->states, &s->state);
+        h->host_ns = host_ns;
+        h->bad[0] = '\0';
+    }
+}
+
+static void take_battery(ros2_senses *s, int64_t host_ns)
+{
+    heard *h = &s->battery;
+    if (!h->reader) {
+        return;
+    }
+    ROS2_TAKE(h->reader, sensor_msgs_msg_dds__BatteryState_, m)
+    {
+        const float share = m->percentage; // 0 to 1; some drivers say 0 to 100
+        const double pct = 100.0 * (double)share;
+        if (!isfinite(share) || pct < 0.0 || pct > 100.5) {
+            snprintf(h->bad, sizeof h->bad, "%.80s: percentage is not from 0 to 1",
+                     s->c->t_battery.name);
+            continue;
+        }
+        s->state.battery_pct = fmin(pct, 100.0);
+        s->state.battery = m->power_supply_status <= PONS_BATTERY_FULL
+                               ? (pons_battery_state)m->power_supply_status
+                               : PONS_BATTERY_UNKNOWN;
+        s->state.on_charger = s->state.battery == PONS_BATTERY_CHARGING;
+        pons__seqlock_write(&s->states, &s->state);
+        h->host_ns = host_ns;
+        h->bad[0] = '\0';
+    }
+}
+
+// The scan as seen from base.
+static bool turn_scan(const sensor_msgs_msg_dds__LaserScan_ *m, const ros2_transform *lidar,
+                      int64_t stamp, pons_scan *ret)
+{
+    const uint32_t n = m->ranges._length;
+    const double inc = fabs((double)m->angle_increment), x = lidar->p[0], y = lidar->p[1];
+    const double up = 1 - 2 * (lidar->q[0] * lidar->q[0] + lidar->q[1] * lidar->q[1]); // z of its z
+    if (n == 0 || !isfinite(m->angle_min) || !(inc > 0) || fabs(up) < STRAIGHT_UP ||
+        !(m->range_max > 0.0F)) {
+        return false;
+    }
+    const int bins = (int)fmin(PONS_SCAN_MAX, fmax(8, floor(2 * M_PI / inc + 0.5)));
+    const double step = 2 * M_PI / bins, yaw = ros2_yaw(lidar->q), side = up < 0 ? -1 : 1;
+    *ret = (pons_scan){.stamp_ns = stamp,
+                       .n = bins,
+                       .angle_min = (float)(-M_PI + 0.5 * step),
+                       .angle_increment = (float)step,
+                       .range_min = 0.0F,
+                       .range_max = (float)((double)m->range_max + hypot(x, y))};
+    for (int i = 0; i < bins; i++) {
+        ret->ranges[i] = NAN;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const float range = m->ranges._buffer[i];
+        const double a =
+            yaw + side * ((double)m->angle_min + (double)i * (double)m->angle_increment);
+        const bool hit = range >= m->range_min && range <= m->range_max;
+        if (!hit && !(range > m->range_max)) {
+            continue; // too near to be measured, or no number
+        }
+        const double far = hit ? (double)range : (double)m->range_max;
+        const double bx = x + far * cos(a), by = y + far * sin(a);
+        int k = (int)floor((atan2(by, bx) + M_PI) / step);
+        k = k < 0 ? 0 : k >= bins ? bins - 1 : k;
+        const float r = hit ? (float)hypot(bx, by) : INFINITY;
+        if (isnan(ret->ranges[k]) || r < ret->ranges[k]) {
+            ret->ranges[k] = r;
+        }
+    }
+    return true;
+}
+
+static void take_scan(ros2_senses *s, int64_t host_ns)
+{
+    heard *h = &s->scan;
+    ROS2_TAKE(h->reader, sensor_msgs_msg_dds__LaserScan_, m)
+    {
+        ros2_transform lidar = {.q = {0, 0, 0, 1}};
+        pons_scan scan;
+        int64_t stamp;
+        if (!robot_time(s, &m->header.stamp, s->c->t_scan.name, h, &stamp)) {
+            continue;
+        }
+        if (strcmp(m->header.frame_id, s->c->base) != 0 &&
+            !ros2_tf_get(s->tf, s->c->base, m->header.frame_id, 0, &lidar, NULL, h->bad,
+                         sizeof h->bad)) {
+            continue;
+        }
+        if (!turn_scan(m, &lidar, stamp, &scan)) {
+            snprintf(h->bad, sizeof h->bad,
+                     "%.60s: its angles are no numbers, or the lidar stands on its side",
+                     s->c->t_scan.name);
+            continue;
+        }
+        pons__seqlock_write(&s->scans, &scan);
+        h->host_ns = host_ns;
+        h->bad[0] = '\0';
+    }
+}
+
+static void find_place(ros2_senses *s)
+{
+    ros2_transform x;
+    int64_t stamp;
+    pons_robot_place now = s->place;
+    now.known =
+        ros2_tf_get(s->tf, s->c->map, s->c->odom, 0, &x, &stamp, s->place_bad, sizeof s->place_bad);
+    if (now.known) {
+        const double age_s = (double)(ros2_senses_now(s) - stamp) * 1e-9;
+        now.map_from_odom = (pons_pose2){x.p[0], x.p[1], ros2_yaw(x.q)};
+        now.known = stamp == INT64_MAX || age_s < s->c->tf_s;
+        snprintf(s->place_bad, sizeof s->place_bad, "%s",
+                 now.known ? "" : "the transform map -> odom is old: is the localisation running?");
+    }
+    s->place = now;
+    pons__seqlock_write(&s->places, &now);
+}
+
+// One topic: why it was left out, or why nobody is there.
+static bool lacks(ros2_senses *s, const heard *h, const char *name, int64_t host_ns, int64_t old_ns,
+                  char *ret)
+{
+    if (!h->reader || (h->host_ns && host_ns - h->host_ns < old_ns)) {
+        return false;
+    }
+    if (*h->bad) {
+        snprintf(ret, LINE, "%s", h->bad);
+    } else if (ros2_node_matched(h->reader)) {
+        snprintf(ret, LINE, "%.80s: %s", name,
+                 h->host_ns ? "nothing comes any more" : "nothing has come yet");
+    } else {
+        ros2_node_why(s->n, h->reader, ret, LINE);
+    }
+    return true;
+}
+
+void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret)
+{
+    const ros2_config *c = s->c;
+    const int64_t odom_ns = (int64_t)(c->odom_s * 1e9), scan_ns = (int64_t)(c->scan_s * 1e9);
+    *ret = '\0';
+    if (s->back_host_ns && host_ns - s->back_host_ns < AFTER_BACK_NS) {
+        snprintf(ret, LINE, "%.80s went back: the senses begin anew", c->t_clock.name);
+    } else if (lacks(s, &s->clock, c->t_clock.name, host_ns, PONS_NS_PER_S, ret) ||
+               lacks(s, &s->odom, c->t_odom.name, host_ns, odom_ns, ret) ||
+               lacks(s, &s->scan, c->t_scan.name, host_ns, scan_ns, ret) ||
+               lacks(s, &s->battery, c->t_battery.name, host_ns, BATTERY_OLD_NS, ret)) {
+        return;
+    } else if (c->place && !s->place.known) {
+        snprintf(ret, LINE, "%s", *s->tf_moving.bad ? s->tf_moving.bad : s->place_bad);
+    }
+}

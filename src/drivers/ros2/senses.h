@@ -1,0 +1,23 @@
+// senses.h - what the robot's topics say, in the body's terms. The essay is in senses.c.
+#ifndef PONS_DRIVERS_ROS2_SENSES_H
+#define PONS_DRIVERS_ROS2_SENSES_H
+
+#include "drivers/ros2/node.h"
+#include "pons/ext/robot.h"
+
+typedef struct ros2_senses ros2_senses;
+
+int ros2_senses_open(ros2_node *n, const ros2_config *c, ros2_senses **ret, pons_error *err);
+void ros2_senses_close(ros2_senses *s); // NULL-safe
+// The reader thread.
+void ros2_senses_take(ros2_senses *s, int64_t host_ns);
+// "" when nothing is missing; PONS_OUTSIDE_TEXT_MAX bytes.
+void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret);
+// Any thread; they never wait.
+int64_t ros2_senses_now(ros2_senses *s);    // robot time
+int64_t ros2_senses_ros_ns(ros2_senses *s); // the same moment as ROS has it
+void ros2_senses_state(ros2_senses *s, pons_robot_state *ret);
+bool ros2_senses_scan(ros2_senses *s, pons_scan *ret);
+bool ros2_senses_place(ros2_senses *s, pons_robot_place *ret);
+
+#endif

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Goals through a played Nav2: `pons run --driver ros2` beside robot.py, which PyPI's cyclonedds speaks for.
+
+    run.py PROGRAM PYTHON [CASE…]        PYTHON: with requirements.txt installed; ends with 1 if a case fails
+
+Everything stays on the loopback interface, in a domain drawn for each case.
+"""
+import os, queue, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DDS = ('<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo"/></Interfaces>'
+       "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
+       '<Peers><Peer address="127.0.0.1"/></Peers><MaxAutoParticipantIndex>20</MaxAutoParticipantIndex>'
+       "</Discovery></Domain></CycloneDDS>")
+program, python = os.path.abspath(sys.argv[1]), sys.argv[2]
+WAIT_S = 60  # for what must come; a machine that is busy is no failure
+
+
+class Lines:
+    """A process whose lines are waited for."""
+
+    def __init__(self, args, env):
+        self.p = subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+        self.all, self.new = [], queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.p.stdout:
+            self.new.put(line.rstrip())
+        self.new.put(None)
+
+    def wait(self, pattern):
+        until = time.monotonic() + WAIT_S
+        while True:
+            try:
+                line = self.new.get(timeout=max(0.01, until - time.monotonic()))
+            except queue.Empty:
+                line = None
+            if line is None:
+                raise AssertionError(f"no line /{pattern}/ came; there were:\n    " + "\n    ".join(self.all[-12:]))
+            self.all.append(line)
+            if re.search(pattern, line):
+                return line
+
+    def say(self, words):
+        self.p.stdin.write(words + "\n")
+        self.p.stdin.flush()
+
+    def end(self):
+        if self.p.poll() is None:
+            self.p.send_signal(signal.SIGINT)
+        try:
+            self.p.wait(20)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+
+
+class Case:
+    def __init__(self, config=""):
+        self.dir = tempfile.mkdtemp(prefix="pons-ros2-")
+        self.work = self.dir + "/work"
+        self.env = dict(os.environ, CYCLONEDDS_URI=DDS, ROS_DOMAIN_ID=str(random.randint(1, 200)))
+        os.makedirs(self.work + "/config", mode=0o700)
+        with open(self.work + "/config/ros2.yaml", "w") as f:
+            f.write(config or "limits: {server_s: 2}\n")
+        os.chmod(self.work, 0o700)
+        with open(HERE + "/../../worlds/empty.yaml") as f:  # its west side is where the robot starts: make it a place to go to
+            world = f.read().replace("[[0, 0], [3, 0], [3, 6], [0, 6]]", "[[0.8, 3], [2.4, 3], [2.4, 5.5], [0.8, 5.5]]")
+        self.world = self.dir + "/room.yaml"
+        with open(self.world, "w") as f:
+            f.write(world.replace("target: {x: 1.5, y: 3.0,", "target: {x: 1.5, y: 4.2,"))
+        self.made = []
+
+    def robot(self, *words):
+        r = Lines([python, HERE + "/robot.py", *words], self.env)
+        self.made.append(r)
+        r.wait("ready")
+        return r
+
+    def run(self, goal):
+        r = Lines([program, "run", "--workspace", self.work, "--driver", "ros2", "--world", self.world, goal], self.env)
+        self.made.append(r)
+        return r
+
+    def pons(self, *words):
+        return subprocess.run([program, *words, "--workspace", self.work], env=self.env, capture_output=True, text=True)
+
+    def close(self):
+        for r in self.made[::-1]:
+            r.end()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+WEST, EAST = "go to the west side", "go to the east side"
+
+
+def arrives(*words):
+    c = Case()
+    try:
+        robot, run = c.robot(*words), None
+        if "humble" in words:
+            c.env["ROS_DISTRO"] = "humble"
+        run = c.run(WEST)
+        uuid = robot.wait("^goal ").split()[1]
+        robot.wait(f"^end {uuid} 4")
+        run.wait(r"^  done +succeeded")
+        with open(c.work + "/run/body.ledger") as f:
+            assert f'"goal_id":"{uuid}"' in f.read(), "the goal's UUID is not the goal's id in the ledger"
+        assert sum(l.startswith("goal ") for l in robot.all) == 1, "the goal was sent more than once"
+    finally:
+        c.close()
+
+
+def ends(expect, robot_says=(), *words):
+    """A goal that ends with this line; the robot is told these words while the goal runs."""
+    c = Case()
+    try:
+        robot = c.robot(*words)
+        run = c.run(WEST)
+        robot.wait("^goal ")
+        if robot_says:
+            robot.wait("^cmd ")
+        for w in robot_says:
+            robot.say(w)
+        run.wait(expect)
+    finally:
+        c.close()
+
+
+def lacks(word, line, back=None):
+    """While something is missing the robot stands, and says what; then it goes on."""
+    c = Case()
+    try:
+        robot = c.robot()
+        run = c.run(WEST)
+        robot.wait("^cmd ")
+        robot.say(word)
+        run.wait("says lacks: .*" + line)
+        robot.wait(r"^cmd 0\.0 0\.0")
+        robot.say(back)
+        run.wait("nothing is missing any more")
+        run.wait(r"^  done +succeeded")
+    finally:
+        c.close()
+
+
+def told(line, *words):
+    """What is wrong from the start is told by its name."""
+    c = Case()
+    try:
+        c.robot(*words)
+        c.run(WEST).wait("says lacks: .*" + line)
+    finally:
+        c.close()
+
+
+def stopped():
+    c = Case()
+    try:
+        robot = c.robot()
+        run = c.run(WEST)
+        uuid = robot.wait("^goal ").split()[1]
+        robot.wait("^cmd ")
+        assert c.pons("stop").returncode == 0
+        robot.wait(r"^cmd 0\.0 0\.0")
+        robot.wait(f"^cancel {uuid}")
+        run.wait("STOPPED")
+    finally:
+        c.close()
+
+
+def gate():
+    """Nav2 steers at the pillar; the gate lets nothing through that would touch it."""
+    c = Case()
+    try:
+        robot = c.robot()
+        run = c.run(EAST)
+        robot.wait("^goal ")
+        run.wait(r"under way, 1\d\.\d s, 2\.[12]\d m to go")
+    finally:
+        c.close()
+
+
+def killed():
+    """A brain that was killed adopts: Nav2 hears of the goal once."""
+    c = Case()
+    try:
+        robot = c.robot()
+        run = c.run(WEST)
+        uuid = robot.wait("^goal ").split()[1]
+        robot.wait("^cmd ")
+        run.p.kill()
+        again = Lines([program, "resume", "--workspace", c.work], c.env)
+        c.made.append(again)
+        again.wait(r"^  done +succeeded")
+        robot.wait(f"^end {uuid} 4")
+        assert sum(l.startswith("goal ") for l in robot.all) == 1, "the goal was sent again"
+    finally:
+        c.close()
+
+
+def bad_config(text, expect):
+    c = Case(text)
+    try:
+        run = c.run(WEST)
+        run.wait(expect)
+    finally:
+        c.close()
+
+
+CASES = {
+    "arrives, jazzy": lambda: arrives(),
+    "arrives, humble": lambda: arrives("humble"),
+    "killed brain": killed,
+    "Nav2's failure": lambda: ends(r"failed.*208|208.*Nav2 gave up: played", (), "abort", "208"),
+    "not taken": lambda: ends("Nav2 did not take the goal", (), "reject"),
+    "no answer": lambda: ends("outcome_unknown: OUTCOME_UNKNOWN: Nav2 did not answer", (), "mute", "answer"),
+    "forgetful server": lambda: ends("outcome_unknown: OUTCOME_UNKNOWN: Nav2 has forgotten", ("forget",)),
+    "lost server": lambda: ends("outcome_unknown: OUTCOME_UNKNOWN: Nav2's server is gone", ("mute server",)),
+    "no server": lambda: told_no_server(),
+    "stop": stopped,
+    "gate": gate,
+    "silent odometry": lambda: lacks("mute odom", "/odom: nothing comes", "loud odom"),
+    "NaN odometry": lambda: lacks("nan odom", "/odom: its pose or its twist is no number", "well odom"),
+    "NaN scan": lambda: lacks("nan scan", "/scan: its angles are no numbers", "well scan"),
+    "silent transforms": lambda: lacks("mute tf", "map -> odom is old", "loud tf"),
+    "stamps go back": lambda: ends("says lacks: /odom: its stamps are not by|says lacks: .*stamps", ("back",)),
+    "wrong QoS": lambda: told("tf_static: durability is offered as volatile|frame laser is in /tf", "qos", "tf_static"),
+    "wrong type": lambda: told("/scan is sensor_msgs/msg/BatteryState there, sensor_msgs/msg/LaserScan is needed", "type", "scan"),
+    "config: unknown key": lambda: bad_config("distro: jazzy\nframe: {}\n", r"ros2\.yaml:2:"),
+    "config: past the gate": lambda: bad_config("topics: {cmd_vel_in: cmd_vel}\n", r"ros2\.yaml:1:.*|past the gate"),
+}
+
+
+def told_no_server():
+    c = Case()
+    try:
+        c.robot("mute", "server")
+        c.run(WEST).wait("Nav2 does not serve it: .*send_goal")
+    finally:
+        c.close()
+
+
+failed = 0
+for name, case in CASES.items():
+    if sys.argv[3:] and not any(w in name for w in sys.argv[3:]):
+        continue
+    began = time.monotonic()
+    try:
+        case()
+        print(f"ok    {name} ({time.monotonic() - began:.1f} s)", flush=True)
+    except AssertionError as e:
+        failed += 1
+        print(f"FAIL  {name}: {e}", flush=True)
+print(f"{failed} failed")
+sys.exit(1 if failed else 0)
