@@ -731,9 +731,11 @@ static int give_preempt(pons_brain *b, pons_error *err)
     }
     pons_autovalue pending = NULL;
     if (find_human(b, &pending)) {
-        // What the task asks stays open while others run, unless it is over or stopped.
-        const bool aside = b->tasks->mode != PONS_MODE_SAFE && !b->tasks->stopped &&
-                           react->approval && pons__queue_find(b->tasks, told->task_id);
+        // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
+        // which it is let go of and the base stopped, has passed before this life could say so.
+        const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
+        const bool aside = !safe && !b->tasks->stopped && react->approval &&
+                           pons__queue_find(b->tasks, told->task_id);
         pons_autovalue word = pons_object("action", json_string("reject"), "reason",
                                           json_string("the kernel took over"), "detached",
                                           json_true(), "aside", aside ? json_true() : NULL, NULL);

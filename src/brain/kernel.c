@@ -254,6 +254,7 @@ static void preempt(pons_cx *cx, pons__tasks *t, const pons__task *wanted)
                                 .stop_base = safe || ended};
     pons_cx_post(cx, PONS_NS_REACT, "preempt", pons__record_write(&pons__preempt_record, &mail));
     t->react->state = PONS_INNER_STOPPING;
+    t->react->mode = t->mode;
     pons__set_text(&t->preempt_flag, safe                          ? "SAFETY"
                                      : t->mode == PONS_MODE_CHARGE ? "BATTERY"
                                                                    : "USER");

@@ -467,6 +467,46 @@ static void each_question_of_a_decision_is_its_own(void **state)
     }
 }
 
+// SAFE takes a question back, wherever the brain dies between the kernel's word and the inner loop's: when SAFE has
+// passed before the next life, nobody is asked about a stop that the kernel has sent meanwhile.
+static void safe_takes_a_question_back_over_a_death(void **state)
+{
+    (void)state;
+    int stopped = 0;
+    for (int k = 1; k <= 10; k++) {
+        bench b;
+        bench_open(&b, "[{'repeat':true,'decision':{'type':'ASK_HUMAN','reason':'may I?','ops':[{"
+                       "'op':'dispatch','skill':'stop_base','args':{}}]}}]");
+        bench_brain(&b);
+        bench_run(&b, 0.2);
+        bench_goal_text(&b, "去厨房");
+        char id[64];
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        snprintf(id, sizeof id, "%s", pons_get_str(asked, "id", ""));
+        b.kill_at = b.commits + k;
+        b.silent = true;
+        bench_run(&b, 3.0);
+        b.silent = false;
+        b.kill_at = 0;
+        bench_kill(&b);
+        bench_brain(&b);
+        bench_run(&b, 3.0);
+        pons_autovalue open = open_now(&b);
+        const bool sent = bench_starts(&b, "stop_base") > 0;
+        size_t n;
+        json_t *one;
+        json_array_foreach(open, n, one)
+        {
+            if (sent && strcmp(pons_get_str(one, "id", ""), id) == 0) {
+                fail_msg("killed at commit %d: a stop was sent, the question about it is open", k);
+            }
+        }
+        stopped += sent;
+        bench_close(&b);
+    }
+    assert_true(stopped > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_reject_wins_until_its_turn_comes),
         cmocka_unit_test(a_preemption_leaves_it_open),
         cmocka_unit_test(a_run_that_only_waits_for_people_says_so),
+        cmocka_unit_test(safe_takes_a_question_back_over_a_death),
         cmocka_unit_test(each_question_of_a_decision_is_its_own),
     };
     pons_value_init();
