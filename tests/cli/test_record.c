@@ -4,6 +4,7 @@
 #include "cli_bench.h"
 #include "unit.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,32 @@ static void test_a_run_is_recorded_and_replayed(void **state)
     bench_close(&b);
 }
 
+// From outside, and from before there is anything: the body, the thread and the store come later.
+static void test_recorded_from_outside(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char words[512], path[256];
+    pons_value *about = NULL;
+    bench_open(&b);
+    snprintf(path, sizeof path, "%s/outside.mcap", b.dir);
+    snprintf(words, sizeof words, "record %s", path);
+    bench_start(&b, &p, NULL, words);
+    bench_err_await(&p, "Ctrl-C ends it");
+    assert_int_equal(bench_run(&b, "run " FAST " 去厨房"), 0);
+    bench_signal(&p, SIGINT);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    snprintf(words, sizeof words, "record info %s --json", path);
+    assert_int_equal(bench_run_json(&b, words, &about), 0);
+    assert_true(count(about, "/events") > 5);
+    assert_int_equal(count(about, "/events"), count(about, "/log"));
+    assert_true(count(about, "/tf") > 0);
+    pons_value_unref(about);
+    bench_close(&b);
+}
+
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -113,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_a_run_is_recorded_and_replayed, bench_teardown),
+        cmocka_unit_test_teardown(test_recorded_from_outside, bench_teardown),
         cmocka_unit_test_teardown(test_cut_off, bench_teardown),
         cmocka_unit_test_teardown(test_bad_input, bench_teardown),
     };

@@ -9,8 +9,10 @@
 #include "pons/store.h"
 
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LOOK_MS = 200 };
 
@@ -51,8 +53,11 @@ static void follow(cli *c, follower *f, const char *named)
 {
     char newest[PONS_NAME_MAX] = "";
     pons_error none = PONS_ERROR_INIT;
-    if (!f->store.ops && cli_store_read(c, &f->store, &none) < 0) {
-        f->store.ops = NULL; // nobody has made one yet
+    const char *url = getenv("PONS_STORE");
+    // Where nobody has made a store yet, one for reading would be empty for ever.
+    const bool there = (url && *url) || access(c->db, F_OK) == 0;
+    if (!f->store.ops && (!there || cli_store_read(c, &f->store, &none) < 0)) {
+        f->store.ops = NULL;
         f->looked = true;
         return;
     }
