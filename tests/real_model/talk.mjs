@@ -36,7 +36,7 @@ readline.createInterface({ input: agent.stdout }).on("line", (line) => {
     } else if (e.type.endsWith("approval_request")) {
         asked.add(e.tool ?? "plan");
         say("n not now");
-    } else if (e.type === "tool_end" && asked.has(e.tool) && !/^a person (has )?refused/.test(e.output)) {
+    } else if (e.type === "tool_end" && asked.has(e.tool) && !/^(error: )?a person (has )?refused/.test(e.output)) {
         ran.push(e.output);
     } else if (e.type === "llm_end") {
         prompt = Math.max(prompt, e.tokens?.prompt ?? 0);
