@@ -75,7 +75,7 @@ typedef struct cli_describer { // --help hands the options over instead of showi
     void *user;
 } cli_describer;
 
-// show/help.c: what --help shows; CLI_HELPED.
+// show/usage.c: what --help shows; CLI_HELPED.
 int cli_usage(const cli *c, const cli_option *options);
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);

@@ -228,10 +228,7 @@ const cli_command *cli_command_find(const cli_command *list, const char *name)
 
 int cli_dispatch(cli *c, pons_error *err)
 {
-    const char *name = c->argc > 0 ? c->argv[0] : "help";
-    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        return cli_help(c, err);
-    }
+    const char *name = c->argc > 0 ? c->argv[0] : "";
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
         cli_out("pons " PONS_VERSION "\n");
         return PONS_OK;
@@ -285,4 +282,32 @@ static int unknown(const cli_command *list, const char *of, const char *word, po
     }
     return of ? cli_bad(err, "%s: there is no '%s'; it takes %s", of, word, all)
               : cli_bad(err, "there is no command '%s'; `pons help` lists them", word);
+}
+
+// ---- for the pages and the shells ---------------------------------------------------------------
+
+static void take(void *user, const cli_option *options)
+{
+    cli_options *list = user;
+    for (; options && options->name && list->n < sizeof list->at / sizeof list->at[0]; options++) {
+        list->at[list->n++] = *options;
+    }
+}
+
+int cli_options_of(const cli_command *command, const cli_command *word, cli_options *ret,
+                   pons_error *err)
+{
+    static char asked[] = "--help";
+    char name[64] = "";
+    char *own[] = {asked, NULL}, *of_word[] = {name, asked, NULL};
+    const cli_describer describer = {take, ret};
+    const bool runs = word && word->run;
+    ret->n = 0;
+    if (word && !runs) { // the command's own
+        return PONS_OK;
+    }
+    snprintf(name, sizeof name, "%s", runs ? word->name : "");
+    cli c = {.argc = runs ? 2 : 1, .argv = runs ? of_word : own, .describer = &describer};
+    const int rc = cli_run_command(&c, command, err);
+    return rc == CLI_HELPED ? PONS_OK : rc;
 }

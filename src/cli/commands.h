@@ -13,6 +13,8 @@ int cli_dispatch(cli *c, pons_error *err);
 // The same, without the name.
 int cli_run_command(cli *c, const cli_command *command, pons_error *err);
 
+// show/usage.c: `left`, and `text` beside it from a column on, in lines of at most 80 columns.
+void cli_beside(const char *left, int column, const char *text);
 // show/help.c: `pons help [COMMAND [WORD] | --man | --completion SHELL]`.
 int cli_help(cli *c, pons_error *err);
 int cli_help_man(pons_error *err);                           // show/man.c
@@ -22,7 +24,7 @@ typedef struct cli_options {
     cli_option at[48]; // without where their values would go
     size_t n;
 } cli_options;
-// What a command, or a word of it that has options of its own, takes.
+// commands.c: what a command, or a word of it that has options of its own, takes.
 int cli_options_of(const cli_command *command, const cli_command *word, cli_options *ret,
                    pons_error *err);
 

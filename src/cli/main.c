@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static int take_globals(cli *c, int argc, char **argv, pons_error *err);
+static int said(cli *c, pons_error *err);
 static void hold_standard_fds(void);
 static int exit_code(int status, const pons_error *err);
 
@@ -33,8 +34,16 @@ int main(int argc, char **argv)
     int rc = take_globals(&c, argc, argv, &err);
     rc = rc < 0 ? rc : pons_module_workspace(c.workspace, &err);
     cli_worlds_of(c.workspace);
-    rc = rc < 0 ? rc : cli_dispatch(&c, &err);
+    rc = rc < 0 ? rc : said(&c, &err);
     return exit_code(rc, &err);
+}
+
+static int said(cli *c, pons_error *err)
+{
+    const char *first = c->argc > 0 ? c->argv[0] : "help";
+    const bool asked =
+        strcmp(first, "help") == 0 || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0;
+    return asked ? cli_help(c, err) : cli_dispatch(c, err);
 }
 
 // The one place that gives exit codes out. An error is said here, as one line; an outcome has been.
