@@ -477,7 +477,7 @@ static void what_cannot_be_read(void **state)
     assert_non_null(strstr(said, "SESSIONS.md:"));
     free(said);
     bench_free(&p);
-    bench_must_fail(&b, "watchdog sessions", 2, "pons watchdog hal");
+    bench_must_fail(&b, "watchdog sessions", 2, "it takes hal or runtime");
     bench_close(&b);
 }
 
