@@ -38,6 +38,18 @@ static void a_hundred_for_an_hour(void **state)
     }
 }
 
+// Who has waited for long for a bay gets it before one who has booked it from far away: by these two seeds
+// somebody waited for 300 s and more beside a bay that was kept for a robot 59 zones away.
+static void nobody_is_waited_for_from_afar(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 2; seed <= 3; seed++) {
+        pons_autovalue r = play((pons_fleet_play){.robots = 150, .hours = 1.0, .seed = seed});
+        is_sound(r);
+        assert_true(pons_get_num(pons_get(r, "waits"), "longest_s", 1e9) <= 240.0);
+    }
+}
+
 static void robots_and_orchestrators_die(void **state)
 {
     (void)state;
@@ -136,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hundred_for_an_hour),
+        cmocka_unit_test(nobody_is_waited_for_from_afar),
         cmocka_unit_test(robots_and_orchestrators_die),
         cmocka_unit_test(dead_before_it_ever_moved),
         cmocka_unit_test(kept_zones_are_gone_round),

@@ -13,7 +13,8 @@
 // When something changes, all stuck ones try again, until none finds a way.
 //
 // Who waits is in the list of the zone that he wants, the longest wait first. Whoever has waited for
-// LATE_MS marks his leg, and nobody leaves a bay across it who has waited for less.
+// LATE_MS marks his leg, and nobody leaves a bay across it who has waited for less. The bay that he wants is
+// kept for him, and who has booked it from FAR away goes to another one first.
 #include "fleet/traffic/traffic.h"
 
 #include "pons/memory.h"
@@ -22,6 +23,7 @@
 #include <string.h>
 
 #define LATE_MS     60000
+#define FAR         6   // zones of a leg; who has more before him has booked his bay early
 #define QUEUE_MPS   1.2 // a second of waiting is that much way
 #define QUEUE_GAIN  0.15
 #define QUEUE_FADE  0.99F // each time that all are looked at
@@ -698,6 +700,14 @@ void pons__traffic_again(pons__traffic *t, int64_t now_ms)
     }
     if (stuck) {
         shut_changed(t, now_ms);
+    }
+    // A late one waits for a bay that is kept for one far away.
+    for (size_t z = 0; z < t->map->n; z++) {
+        const int32_t late = t->claimed[z], other = t->booked[z];
+        if (late >= 0 && other >= 0 && other != late && t->holder[z] == PONS__NOBODY &&
+            t->at[other].n > FAR && !t->at[other].stuck && !t->whole_streets) {
+            find_leg(t, other, LEG_ANY, now_ms); // to a bay on its way
+        }
     }
     qsort_r(list, n, sizeof *list, by_since, t);
     for (size_t i = 0; i < n; i++) {
