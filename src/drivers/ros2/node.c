@@ -172,9 +172,10 @@ static void misfit(const dds_qos_t *offered, const dds_qos_t *wanted, char *ret,
     }
 }
 
-void ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
+bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
 {
     dds_instance_handle_t peers[1];
+    bool other = false;
     const bool writes = dds_get_matched_subscriptions(endpoint, peers, 1) >= 0;
     char name[NAME] = "", type[NAME] = "", mine[96], theirs[96], wrong[96];
     const dds_entity_t t = dds_get_topic(endpoint);
@@ -197,11 +198,13 @@ void ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
         ros_type(e->type_name, theirs, sizeof theirs);
         if (strcmp(e->type_name, type) != 0) {
             snprintf(ret, cap, "%.60s is %.40s there, %.40s is needed", shown, theirs, mine);
+            other = true;
             break;
         }
         misfit(writes ? q : e->qos, writes ? e->qos : q, wrong, sizeof wrong);
         if (*wrong) {
             snprintf(ret, cap, "%.60s: %.90s", shown, wrong);
+            other = true;
             break;
         }
     }
@@ -209,4 +212,5 @@ void ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
         dds_return_loan(n->others[writes ? 1 : 0], samples, got);
     }
     dds_delete_qos(q);
+    return other;
 }

@@ -23,8 +23,8 @@ dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name
                               const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err);
 bool ros2_node_matched(dds_entity_t endpoint); // with at least one peer
 // Why it is not: "/scan: nobody publishes it", "/scan is published as sensor_msgs/msg/PointCloud2, …",
-// "/scan: reliability: …".
-void ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap);
+// "/scan: reliability: …". True: somebody is there, and does not fit.
+bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap);
 
 // Each sample that has come, as `const type *var`, borrowed for the body of the loop.
 #define ROS2_TAKE(reader, type, var)                                                               \

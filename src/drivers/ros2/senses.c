@@ -416,6 +416,20 @@ static bool lacks(ros2_senses *s, const heard *h, const char *name, int64_t host
     return true;
 }
 
+// Frames that are missing because of who publishes them otherwise than is needed: that is what to mend.
+static void told_otherwise(ros2_senses *s, char *ret)
+{
+    const heard *trees[] = {&s->tf_static, &s->tf_moving};
+    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
+        char why[LINE];
+        if (trees[i]->reader && !ros2_node_matched(trees[i]->reader) &&
+            ros2_node_why(s->n, trees[i]->reader, why, sizeof why)) {
+            snprintf(ret, LINE, "%s", why);
+            return;
+        }
+    }
+}
+
 void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret)
 {
     const ros2_config *c = s->c;
@@ -427,8 +441,9 @@ void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret)
                lacks(s, &s->odom, c->t_odom.name, host_ns, odom_ns, ret) ||
                lacks(s, &s->scan, c->t_scan.name, host_ns, scan_ns, ret) ||
                lacks(s, &s->battery, c->t_battery.name, host_ns, BATTERY_OLD_NS, ret)) {
-        return;
+        told_otherwise(s, ret);
     } else if (c->place && !s->place.known) {
         snprintf(ret, LINE, "%s", *s->tf_moving.bad ? s->tf_moving.bad : s->place_bad);
+        told_otherwise(s, ret);
     }
 }
