@@ -218,22 +218,9 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
     return rc;
 }
 
-static const pons_value *find(const pons_value *list, const char *key)
-{
-    size_t i = 0;
-    const pons_value *t = NULL;
-    json_array_foreach(list, i, t)
-    {
-        if (strcmp(pons_get_str(t, "text", ""), key) == 0) {
-            return t;
-        }
-    }
-    return NULL;
-}
-
 static void look(cli_unit *u, const pons_value *status)
 {
-    const pons_value *pose = pons_get(status, "pose"), *active = pons_get(status, "active_task");
+    const pons_value *pose = pons_get(status, "pose");
     u->connected = json_is_object(pons_get(status, "body")) && json_is_object(pose);
     u->latched = pons_get_bool(pons_get(status, "stop"), "latched", false);
     u->x = pons_get_num(pose, "x", NAN);
@@ -242,15 +229,13 @@ static void look(cli_unit *u, const pons_value *status)
     if (!u->open || !*u->key) {
         return;
     }
-    const pons_value *mine = strcmp(pons_get_str(active, "text", ""), u->key) == 0
-                                 ? active
-                                 : find(pons_get(status, "queue"), u->key);
-    if (mine) {
+    bool over = false;
+    const pons_value *mine = cli_task_called(status, u->key, &over);
+    if (mine && !over) {
         u->posted = true;
         snprintf(u->task_id, sizeof u->task_id, "%s", pons_get_str(mine, "id", ""));
         return;
     }
-    mine = find(pons_get(status, "finished"), u->key);
     if (!mine) {
         return;
     }

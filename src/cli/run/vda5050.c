@@ -516,19 +516,6 @@ static void work(void *user)
 
 // ---- the brain's tasks --------------------------------------------------------------------------
 
-static const pons_value *find(const pons_value *list, const char *key)
-{
-    size_t i = 0;
-    const pons_value *t = NULL;
-    json_array_foreach(list, i, t)
-    {
-        if (strcmp(pons_get_str(t, "text", ""), key) == 0) {
-            return t;
-        }
-    }
-    return NULL;
-}
-
 static int count(void *user, const pons_inbox_row *row)
 {
     (void)row;
@@ -598,14 +585,11 @@ static int look(cli_vda5050 *v, const pons_value *status, pons_error *err)
         snprintf(v->key, sizeof v->key, "%s", w.key);
         v->posted_ms = v->canceled_ms = 0;
     }
-    const pons_value *active = pons_get(status, "active_task");
-    const pons_value *mine = strcmp(pons_get_str(active, "text", ""), w.key) == 0
-                                 ? active
-                                 : find(pons_get(status, "queue"), w.key);
-    if (mine) {
+    bool over = false;
+    const pons_value *mine = cli_task_called(status, w.key, &over);
+    if (mine && !over) {
         return w.cancel ? cancel(v, pons_get_str(mine, "id", ""), err) : PONS_OK;
     }
-    mine = find(pons_get(status, "finished"), w.key);
     if (mine) {
         return pons_vda5050_ended(v->core, v->key,
                                   strcmp(pons_get_str(mine, "status", ""), "succeeded") == 0,

@@ -29,6 +29,7 @@
 #include "drivers/ros2/node.h"
 #include "drivers/ros2/senses.h"
 #include "drivers/sim/sim.h"
+#include "drivers/twist_word.h"
 #include "pons/clock.h"
 #include "pons/module.h"
 
@@ -80,21 +81,6 @@ static void tell_pose(robot *r);
 static void publish(robot *r, pons_twist2 cmd);
 static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX]);
 
-static uint64_t packed(pons_twist2 t)
-{
-    const float f[2] = {(float)t.v, (float)t.w};
-    uint64_t u;
-    memcpy(&u, f, sizeof u);
-    return u;
-}
-
-static pons_twist2 unpacked(uint64_t u)
-{
-    float f[2];
-    memcpy(f, &u, sizeof f);
-    return (pons_twist2){(double)f[0], (double)f[1]};
-}
-
 static int64_t host_now(void)
 {
     struct timespec t;
@@ -127,7 +113,7 @@ static bool robot_scan(void *self, pons_scan *ret)
 static void robot_write_velocity(void *self, pons_twist2 cmd)
 {
     robot *r = self;
-    const uint64_t now = packed(cmd);
+    const uint64_t now = pons__pack_twist(cmd);
     atomic_store_explicit(&r->cmd_ns, host_now(), memory_order_relaxed);
     if (atomic_exchange_explicit(&r->cmd, now, memory_order_release) != now) {
         sem_post(&r->written);
@@ -183,7 +169,7 @@ static void robot_look(void *self, pons_errand *ret)
     robot *r = self;
     ros2_errand_look(r->errand, ret);
     if (ret->state == PONS_ERRAND_RUNS && host_now() - atomic_load(&r->want_ns) < WANT_OLD_NS) {
-        ret->want = unpacked(atomic_load(&r->want));
+        ret->want = pons__unpack_twist(atomic_load(&r->want));
     }
 }
 
@@ -319,7 +305,7 @@ static void *run_writer(void *arg)
         const struct timespec t = {until / PONS_NS_PER_S, until % PONS_NS_PER_S};
         sem_clockwait(&r->written, CLOCK_MONOTONIC, &t);
         const bool silent = host_now() - atomic_load(&r->cmd_ns) > GATE_SILENT_NS;
-        publish(r, silent ? (pons_twist2){0} : unpacked(atomic_load(&r->cmd)));
+        publish(r, silent ? (pons_twist2){0} : pons__unpack_twist(atomic_load(&r->cmd)));
     }
     return NULL;
 }
@@ -371,7 +357,7 @@ static void want(robot *r, const geometry_msgs_msg_dds__Twist_ *t)
 {
     const pons_twist2 w = {t->linear.x, t->angular.z};
     if (isfinite(w.v) && isfinite(w.w)) { // else the last one grows old
-        atomic_store(&r->want, packed(w));
+        atomic_store(&r->want, pons__pack_twist(w));
         atomic_store(&r->want_ns, host_now());
     }
 }

@@ -5,6 +5,8 @@
 // those or an atomic word, so that a safety thread is never made to wait by a simulation step.
 #include "drivers/sim/sim.h"
 
+#include "drivers/twist_word.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,8 +20,6 @@
 // Whoever presses on a wall loses it now and then for some steps; that is no new bump.
 static const int64_t CONTACT_GAP_NS = 300 * PONS_NS_PER_MS;
 
-static uint64_t pack_twist(pons_twist2 t);
-static pons_twist2 unpack_twist(uint64_t word);
 static double clamp(double v, double low, double high);
 
 int pons__sim_init(pons__sim *s, const char *module, const pons_value *world,
@@ -65,7 +65,7 @@ pons_twist2 pons__sim_command(pons__sim *s)
     if (s->v.battery_pct <= 0.0) {
         return (pons_twist2){0};
     }
-    const pons_twist2 t = unpack_twist(atomic_load_explicit(&s->cmd, memory_order_relaxed));
+    const pons_twist2 t = pons__unpack_twist(atomic_load_explicit(&s->cmd, memory_order_relaxed));
     return (pons_twist2){clamp(t.v, -c->reverse_max_mps, c->speed_max_mps),
                          clamp(t.w, -c->yaw_rate_max_radps, c->yaw_rate_max_radps)};
 }
@@ -282,7 +282,7 @@ void pons__sim_write_velocity(void *self, pons_twist2 cmd_in_base)
 {
     pons__sim *s = self;
     const bool sane = isfinite(cmd_in_base.v) && isfinite(cmd_in_base.w);
-    atomic_store_explicit(&s->cmd, pack_twist(sane ? cmd_in_base : (pons_twist2){0}),
+    atomic_store_explicit(&s->cmd, pons__pack_twist(sane ? cmd_in_base : (pons_twist2){0}),
                           memory_order_relaxed);
 }
 
@@ -306,22 +306,6 @@ void pons__sim_truth(void *self, pons_pose2 *ret_pose_in_map)
     pons__published p;
     pons__seqlock_read(&s->state, &p);
     *ret_pose_in_map = p.truth;
-}
-
-// Both speeds in one word: a reader never sees the one of one command with the other of the next.
-static uint64_t pack_twist(pons_twist2 t)
-{
-    const float pair[2] = {(float)t.v, (float)t.w};
-    uint64_t word;
-    memcpy(&word, pair, sizeof word);
-    return word;
-}
-
-static pons_twist2 unpack_twist(uint64_t word)
-{
-    float pair[2];
-    memcpy(pair, &word, sizeof pair);
-    return (pons_twist2){pair[0], pair[1]};
 }
 
 static double clamp(double v, double low, double high)
