@@ -45,6 +45,7 @@ static pons__order *next_order(pons__session *s)
     if (o) {
         s->first = o->next;
         s->last = s->first ? s->last : NULL;
+        o->renews = s->renew;
     }
     pthread_mutex_unlock(&s->d->mtx);
     return o;

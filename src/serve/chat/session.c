@@ -52,7 +52,7 @@ static int open_agent(pons__session *s, const pons__order *o, pons_error *err)
     const bool looks =
         strncmp(s->name, PONS__DESK_LOOKS, strlen(PONS__DESK_LOOKS)) == 0 && !o->acts;
     const bool other = (o->what == PONS__ORDER_SAY || (o->what == PONS__ORDER_TURN && o->text)) &&
-                       s->a.agent && looks != s->looks &&
+                       s->a.agent && (looks != s->looks || o->renews) &&
                        pons_agent_state_get(s->a.agent) != PONS_AGENT_WORKING;
     if ((s->failed || other) && s->a.agent) {
         h->agent_close(h->user, &s->a);

@@ -24,6 +24,7 @@ typedef struct pons__order { // on the stack of the worker that waits for it, or
     pons__listener *listener;
     bool acts; // of PONS__ORDER_SAY
     bool again;
+    bool renews; // the configuration is another since the session was opened
     int64_t after;
     bool done; // [desk]
     int rc;
