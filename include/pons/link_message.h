@@ -47,6 +47,7 @@ typedef struct pons_message_hello {
     bool tree;   // wants to see the navigator's tree at work
     bool view;   // wants to see the way and the scan
     bool laser;  // and the scan as it was measured
+    bool senses; // wants what the robot senses, as it comes
 } pons_message_hello;
 
 typedef struct pons_message_goal {

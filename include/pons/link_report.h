@@ -27,6 +27,7 @@ typedef enum pons_report_type {
     PONS_REPORT_TELEMETRY,
     PONS_REPORT_TREE,
     PONS_REPORT_VIEW,
+    PONS_REPORT_SENSES,
     PONS_REPORT_STOPPED,
     PONS_REPORT_LATCHED,
     PONS_REPORT_UNSAVED,
@@ -227,6 +228,22 @@ typedef struct pons_report_view {
     const pons_value *laser;
 } pons_report_view;
 
+// What other software makes a robot's odometry, transforms and scans of.
+typedef struct pons_report_senses {
+    int64_t stamp_ns; // robot time of the odometry
+    pons_report_pose odom_from_base;
+    struct {
+        double v, w; // [m/s], [rad/s]
+    } twist;
+    const pons_value *covariance; // of x, y, yaw: nine numbers; NULL: not told
+    pons_report_pose map_from_odom;
+    bool placed; // the robot knows where it is; else map_from_odom is a guess
+    double pose_std_m;
+    double battery_pct;
+    const char *battery_state;
+    const pons_value *scan; // as a view's laser, and stamp_ns; NULL: no new one
+} pons_report_senses;
+
 typedef struct pons_report_change {
     int64_t node;
     const char *path, *from, *to;
@@ -250,6 +267,7 @@ typedef struct pons_report {
         pons_report_telemetry telemetry;
         pons_report_tree tree;
         pons_report_view view;
+        pons_report_senses senses;
         struct {
             const char *text;
         } speak;

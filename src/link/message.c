@@ -35,6 +35,7 @@ static const pons_field hello_fields[] = {
     {"tree",     BOOLEAN, OPTIONAL, AT(hello.tree), .means = "wants `tree` messages too"},
     {"view",     BOOLEAN, OPTIONAL, AT(hello.view), .means = "wants `view` messages too"},
     {"laser",    BOOLEAN, OPTIONAL, AT(hello.laser), .means = "wants the whole scan in them"},
+    {"senses",   BOOLEAN, OPTIONAL, AT(hello.senses), .means = "wants `senses` messages too"},
 };
 
 static const pons_field goal_fields[] = {

@@ -260,6 +260,26 @@ static const pons_field view_fields[] = {
     {"laser",    OBJECT,  OPTIONAL, AT(view.laser), .means = "the newest scan as it was measured, for who asked for it"},
 };
 
+static const pons_field senses_odom[] = {POSE(senses.odom_from_base)};
+static const pons_field senses_map[] = {POSE(senses.map_from_odom)};
+static const pons_field senses_twist[] = {
+    {"v", NUMBER, USUAL, AT(senses.twist.v), .means = "m/s"},
+    {"w", NUMBER, USUAL, AT(senses.twist.w), .means = "rad/s"},
+};
+
+static const pons_field senses_fields[] = {
+    {"stamp_ns",       INTEGER, REQUIRED, AT(senses.stamp_ns), .means = "robot time of the odometry"},
+    {"odom_from_base", GROUP,   USUAL,    ALWAYS, WITH(senses_odom), .means = "odometry"},
+    {"twist",          GROUP,   USUAL,    ALWAYS, WITH(senses_twist), .means = "measured, in base"},
+    {"covariance",     LIST,    OPTIONAL, AT(senses.covariance), .means = "of x, y, yaw, row by row"},
+    {"map_from_odom",  GROUP,   USUAL,    ALWAYS, WITH(senses_map), .means = "what localisation adds"},
+    {"placed",         BOOLEAN, USUAL,    AT(senses.placed), .means = "the robot knows where it is"},
+    {"pose_std_m",     NUMBER,  NULLABLE, AT(senses.pose_std_m), .means = "how sure that is"},
+    {"battery_pct",    NUMBER,  USUAL,    AT(senses.battery_pct), .means = "charge"},
+    {"battery_state",  STRING,  USUAL,    AT(senses.battery_state), .means = "below"},
+    {"scan",           OBJECT,  OPTIONAL, AT(senses.scan), .means = "a new one, as `laser` of a `view`, and its `stamp_ns`"},
+};
+
 static const pons_field speak_fields[] = {
     {"text", STRING, USUAL, AT(speak.text), .any_bytes = true, .means = "what the robot says"},
 };
@@ -293,6 +313,7 @@ static const struct {
     [PONS_REPORT_TELEMETRY] = {"telemetry", FIELDS(telemetry_fields)},
     [PONS_REPORT_TREE]      = {"tree", FIELDS(tree_fields)},
     [PONS_REPORT_VIEW]      = {"view", FIELDS(view_fields)},
+    [PONS_REPORT_SENSES]    = {"senses", FIELDS(senses_fields)},
     [PONS_REPORT_STOPPED]   = {"stopped", NULL, 0},
     [PONS_REPORT_LATCHED]   = {"latched", NULL, 0},
     [PONS_REPORT_UNSAVED]   = {"unsaved", FIELDS(unsaved_fields)},

@@ -2,6 +2,7 @@
 // and what is told for pictures goes to who asked.
 #include "body_bench.h"
 #include "pons/link.h"
+#include "pons/link_report.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -26,16 +27,15 @@ static int close_house(void **state)
     return 0;
 }
 
-static pons_link *observer(bool view)
+static pons_link *observer(const char *wants)
 {
     pons_link *l = bench_join(&t);
-    assert_int_equal(
-        pons_link_send(l,
-                       pons_object("type", json_string("hello"), "protocol",
-                                   json_integer(PONS_LINK_PROTOCOL), "role",
-                                   json_string("observer"), "view", json_boolean(view), NULL),
-                       NULL),
-        PONS_OK);
+    assert_int_equal(pons_link_send(l,
+                                    pons_object("type", json_string("hello"), "protocol",
+                                                json_integer(PONS_LINK_PROTOCOL), "role",
+                                                json_string("observer"), wants, json_true(), NULL),
+                                    NULL),
+                     PONS_OK);
     bench_step(&t, 0.1);
     return l;
 }
@@ -78,7 +78,7 @@ static void a_hand_moves_it_and_letting_go_stops_it(void **state)
 {
     (void)state;
     pons_pose2 from, to;
-    pons_link *page = observer(false);
+    pons_link *page = observer("tree");
     hold(page, 0.3, 0.0, 0.5); // before the goal: means nothing, then or later
     int n = 0;
     pons_autovalue no = last(page, "error", &n);
@@ -109,7 +109,7 @@ static void a_hand_moves_it_and_letting_go_stops_it(void **state)
 static void the_gate_is_between_the_hand_and_the_wall(void **state)
 {
     (void)state;
-    pons_link *page = observer(false);
+    pons_link *page = observer("tree");
     bench_goal(&t, "hand", "drive_by_hand", "{}");
     bench_step(&t, 0.1);
     for (int i = 0; i < 12; i++) { // ahead for long, in many directions, faster than it may
@@ -129,7 +129,7 @@ static void who_never_steers_and_who_is_gone_end_it(void **state)
     (void)state;
     bench_goal(&t, "never", "drive_by_hand", "{}");
     assert_string_equal(bench_until_result(&t, "never", 30.0), "failed 9903");
-    pons_link *page = observer(false);
+    pons_link *page = observer("tree");
     bench_goal(&t, "gone", "drive_by_hand", "{}");
     bench_step(&t, 0.1);
     hold(page, 0.1, 0.0, 0.5);
@@ -140,7 +140,7 @@ static void who_never_steers_and_who_is_gone_end_it(void **state)
 static void a_lost_brain_holds_it_whatever_the_hand_wants(void **state)
 {
     (void)state;
-    pons_link *page = observer(false);
+    pons_link *page = observer("tree");
     bench_goal(&t, "hand", "drive_by_hand", "{}");
     bench_step(&t, 0.1);
     hold(page, 0.2, 0.0, 0.5);
@@ -157,7 +157,7 @@ static void the_way_and_the_scan_go_to_who_asked(void **state)
 {
     (void)state;
     int n = 0;
-    pons_link *blind = observer(false), *eye = observer(true);
+    pons_link *blind = observer("tree"), *eye = observer("view");
     bench_goal(&t, "drive", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
     bench_step(&t, 2.0);
     assert_null(last(blind, "view", &n));
@@ -178,6 +178,51 @@ static void the_way_and_the_scan_go_to_who_asked(void **state)
     pons_link_close(eye);
 }
 
+// All that odometry, transforms and scans of other software are made of.
+static void the_senses_go_to_who_asked(void **state)
+{
+    (void)state;
+    int n = 0, scans = 0;
+    pons_link *blind = observer("view"), *eye = observer("senses");
+    bench_goal(&t, "drive", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    bench_step(&t, 2.0);
+    assert_null(last(blind, "senses", &n));
+    pons_value *msg = NULL;
+    int64_t stamp_ns = 0, scan_ns = 0;
+    for (n = 0; pons_link_recv(eye, &msg, NULL) == 1; pons_value_unref(msg)) {
+        pons_report r;
+        assert_int_equal(pons_report_decode(msg, &r, NULL), PONS_OK);
+        if (r.type == PONS_REPORT_SENSES) {
+            const pons_report_senses *s = &r.as.senses;
+            assert_true(s->stamp_ns > stamp_ns);
+            stamp_ns = s->stamp_ns;
+            n++;
+            if (s->scan) { // each of them once
+                assert_true(pons_get_int(s->scan, "stamp_ns", 0) > scan_ns);
+                scan_ns = pons_get_int(s->scan, "stamp_ns", 0);
+                assert_true(json_array_size(pons_get(s->scan, "ranges")) > 100);
+                scans++;
+            }
+            if (n == 40) {
+                const pons_pose2 map = {s->map_from_odom.x, s->map_from_odom.y,
+                                        s->map_from_odom.yaw},
+                                 odom = {s->odom_from_base.x, s->odom_from_base.y,
+                                         s->odom_from_base.yaw},
+                                 at = pons_pose_compose(map, odom);
+                assert_true(s->placed && bench_truth_to(&t, at.x, at.y) < 0.2);
+                assert_true(s->twist.v > 0.05);
+                assert_int_equal(json_array_size(s->covariance), 9);
+                assert_true(s->battery_pct > 1.0);
+            }
+        }
+        pons_report_clear(&r);
+    }
+    assert_in_range(n, 38, 44); // after each control step
+    assert_in_range(scans, 18, 22);
+    pons_link_close(blind);
+    pons_link_close(eye);
+}
+
 #define IN_HOUSE(fn) cmocka_unit_test_setup_teardown(fn, open_house, close_house)
 
 int main(void)
@@ -188,6 +233,7 @@ int main(void)
         IN_HOUSE(who_never_steers_and_who_is_gone_end_it),
         IN_HOUSE(a_lost_brain_holds_it_whatever_the_hand_wants),
         IN_HOUSE(the_way_and_the_scan_go_to_who_asked),
+        IN_HOUSE(the_senses_go_to_who_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

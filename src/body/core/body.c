@@ -221,6 +221,7 @@ void pons__body_poll(pons_body *b)
     pons__goals_watch_hold(b);
     if (due(b->robot_ns, &b->control_due_ns, PONS__CONTROL_NS)) {
         control(b);
+        pons__body_tell_senses(b);
     }
     const bool planning = pons__nav_think(b->nav, THINK_CELLS);
     if (b->planning && !planning) {

@@ -7,7 +7,7 @@
 //   messages.c   what clients say, and who is in control; clients.c: who is connected
 //   goals.c      the goal protocol and the life of a goal; shown.c: what others see of it
 //   requests.c   stop, reset, set_pose and steer over a link: when they are answered
-//   telemetry.c  what is told to everybody; view.c: the way and the scan, to who asked
+//   telemetry.c  what is told to everybody; view.c, senses.c: the way, the scan, odometry, to who asked
 //   boot.c       what the last body left
 //   latch.c      the latch thread, which writes what outlives the process
 //   process.c, stop.c   threads and sockets around the core
@@ -53,6 +53,8 @@ typedef struct pons__client {
     uint64_t tree_id;     // and has been told the outline of this one
     bool view;            // wants to see the way and the scan
     bool laser;           // and the scan as it was measured
+    bool senses;          // wants what the robot senses,
+    uint64_t scans_told;  // and has been told so many scans
     int64_t pid;
     char name[64];
     int64_t since_host_ns; // of the connection
@@ -162,6 +164,7 @@ struct pons_body {
     int64_t control_due_ns;   // robot time
     int64_t telemetry_due_ns; // robot time, or host time when threaded
     int64_t view_due_ns;      // the same
+    int64_t senses_due_ns;    // host time
     int64_t save_due_ns;      // robot time
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;

@@ -22,7 +22,6 @@ static void tell_outline(pons_body *b, pons__client *c);
 static void tell_changes(pons_body *b, const pons__nav_change *changes, int n, uint64_t lost);
 static pons_value *blobs_value(const pons_body *b);
 static pons_value *counted_value(const pons_body *b);
-static const char *battery_word(pons_battery_state s);
 
 void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
 {
@@ -93,7 +92,7 @@ void pons__body_tell(pons_body *b, pons__client *c)
                          .why = where->why},
         .twist = {.v = b->state.twist.v, .w = b->state.twist.w},
         .battery_pct = b->state.battery_pct,
-        .battery_state = battery_word(b->state.battery),
+        .battery_state = pons__battery_word(b->state.battery),
         .docked = b->state.on_charger,
         .distance_remaining_m = shown ? shown->out.distance_m : NAN,
         .base_busy = pons__goal_base(b) != NULL,
@@ -240,7 +239,7 @@ static pons_value *blobs_value(const pons_body *b)
     return all;
 }
 
-static const char *battery_word(pons_battery_state s)
+const char *pons__battery_word(pons_battery_state s)
 {
     switch (s) {
     case PONS_BATTERY_CHARGING:

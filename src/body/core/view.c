@@ -51,7 +51,7 @@ static pons_value *scan_value(const pons_body *b)
 }
 
 // As it was measured, to the millimetre; a beam that met nothing is 0, for JSON has no infinity.
-static pons_value *laser_value(const pons_body *b)
+pons_value *pons__laser_value(const pons_body *b)
 {
     const pons_scan *s = &b->scan;
     pons_value *ranges = json_array();
@@ -78,7 +78,7 @@ void pons__body_tell_view(pons_body *b)
     }
     pons_autovalue path = path_value(b);
     pons_autovalue scan = scan_value(b);
-    pons_autovalue laser = whole && b->scans > 0 ? laser_value(b) : NULL;
+    pons_autovalue laser = whole && b->scans > 0 ? pons__laser_value(b) : NULL;
     pons_report r = {
         .type = PONS_REPORT_VIEW,
         .as.view = {.robot_ms = b->robot_ns / PONS_NS_PER_MS, .path = path, .scan = scan}};
