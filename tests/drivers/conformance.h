@@ -1,6 +1,7 @@
-// conformance.h - what every simulated robot driver must do, whatever moves it.
+// conformance.h - what every robot driver must do, whatever moves it.
 //
-// Only pons_robot_ops is used, in the house and in variations of it.
+// Only pons_robot_ops is used, in the house and in variations of it. A driver of a robot that is elsewhere
+// is joined with a played robot by its test, which lends it step, spawn, set_battery, truth and save.
 #ifndef TESTS_DRIVERS_CONFORMANCE_H
 #define TESTS_DRIVERS_CONFORMANCE_H
 
@@ -13,6 +14,9 @@
 
 typedef struct driver_traits {
     const pons_robot_ops *ops;
+    bool foreign; // the robot is elsewhere: it charges by itself, nothing restores it, and its
+                  // messages come one by one
+    double battery_pct;  // what the wire takes from the battery's charge
     double depth_m;      // how far a hit may press into a wall
     double odom_m;       // odometry may be wrong by this much after a metre
     double odom_rad;     // and by this much after a quarter turn

@@ -113,7 +113,8 @@ static bool robot_scan(void *self, pons_scan *ret)
 static void robot_write_velocity(void *self, pons_twist2 cmd)
 {
     robot *r = self;
-    const uint64_t now = pons__pack_twist(cmd);
+    const bool number = isfinite(cmd.v) && isfinite(cmd.w); // else it is no velocity
+    const uint64_t now = number ? pons__pack_twist(cmd) : 0;
     atomic_store_explicit(&r->cmd_ns, host_now(), memory_order_relaxed);
     if (atomic_exchange_explicit(&r->cmd, now, memory_order_release) != now) {
         sem_post(&r->written);

@@ -323,9 +323,11 @@ static bool turn_scan(const sensor_msgs_msg_dds__LaserScan_ *m, const ros2_trans
     }
     const int bins = (int)fmin(PONS_SCAN_MAX, fmax(8, floor(2 * M_PI / inc + 0.5)));
     const double step = 2 * M_PI / bins, yaw = ros2_yaw(lidar->q), side = up < 0 ? -1 : 1;
+    const double one = yaw + side * (double)m->angle_min; // beams lie in the middle of directions
+    const double begin = one - step * floor((one + M_PI) / step);
     *ret = (pons_scan){.stamp_ns = stamp,
                        .n = bins,
-                       .angle_min = (float)(-M_PI + 0.5 * step),
+                       .angle_min = (float)begin,
                        .angle_increment = (float)step,
                        .range_min = 0.0F,
                        .range_max = (float)((double)m->range_max + hypot(x, y))};
@@ -342,8 +344,7 @@ static bool turn_scan(const sensor_msgs_msg_dds__LaserScan_ *m, const ros2_trans
         }
         const double far = hit ? (double)range : (double)m->range_max;
         const double bx = x + far * cos(a), by = y + far * sin(a);
-        int k = (int)floor((atan2(by, bx) + M_PI) / step);
-        k = k < 0 ? 0 : k >= bins ? bins - 1 : k;
+        const int k = ((int)lround((atan2(by, bx) - begin) / step) + bins) % bins;
         const float r = hit ? (float)hypot(bx, by) : INFINITY;
         if (isnan(ret->ranges[k]) || r < ret->ranges[k]) {
             ret->ranges[k] = r;

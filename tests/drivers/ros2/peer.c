@@ -1,0 +1,211 @@
+// peer.c - see peer.h.
+#include "peer.h"
+
+#include "pons/clock.h"
+#include "pons/drivers.h"
+#include "ros2.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SIM pons_robot_kinematic
+
+static const ros2_qos SENSOR = {.depth = 5}, SURE = {.reliable = true, .depth = 10},
+                      KEPT = {.reliable = true, .transient = true, .depth = 1};
+
+void peer_surroundings(char ret_ns[32], uint32_t *ret_domain)
+{
+    setenv(
+        "CYCLONEDDS_URI",
+        "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
+        "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto"
+        "</ParticipantIndex><Peers><Peer address=\"127.0.0.1\"/></Peers>"
+        "<MaxAutoParticipantIndex>60</MaxAutoParticipantIndex></Discovery></Domain></CycloneDDS>",
+        1);
+    unsetenv("ROS_DOMAIN_ID");
+    unsetenv("ROS_DISTRO");
+    *ret_domain = 1 + (uint32_t)getpid() % 200;
+    snprintf(ret_ns, 32, "/t%d", (int)getpid());
+}
+
+void peer_workspace(const char *yaml, char *ret)
+{
+    char path[128];
+    snprintf(ret, 64, "/tmp/pons-ros2-XXXXXX");
+    assert_non_null(mkdtemp(ret));
+    snprintf(path, sizeof path, "%s/config", ret);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/config/ros2.yaml", ret);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fputs(yaml, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+void peer_workspace_remove(const char *workspace)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/config/ros2.yaml", workspace);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/config", workspace);
+    rmdir(path);
+    rmdir(workspace);
+}
+
+static dds_entity_t made(peer *p, bool reads, const char *name, const dds_topic_descriptor_t *desc,
+                         ros2_qos qos)
+{
+    char full[ROS2_NAME_MAX];
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(full, sizeof full, "%s/%s", p->ns, name);
+    const dds_entity_t e = reads ? ros2_node_reader(&p->node, "rt", full, NULL, desc, qos, &err)
+                                 : ros2_node_writer(&p->node, "rt", full, NULL, desc, qos, &err);
+    if (!e) {
+        fail_msg("%s", err.message);
+    }
+    return e;
+}
+
+void peer_open(peer *p, const pons_value *world, const pons_value *config, const char *ns,
+               uint32_t domain, bool stamped)
+{
+    pons_error err = PONS_ERROR_INIT;
+    *p = (peer){.ns = ns, .stamped = stamped, .scanned_ns = -1};
+    if (SIM.open(world, config, &p->sim, &err) < 0 || ros2_node_open(&p->node, domain, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    const dds_topic_descriptor_t *twist =
+        stamped ? &geometry_msgs_msg_dds__TwistStamped__desc : &geometry_msgs_msg_dds__Twist__desc;
+    p->clock = made(p, false, "clock", &rosgraph_msgs_msg_dds__Clock__desc, SURE);
+    p->odom = made(p, false, "odom", &nav_msgs_msg_dds__Odometry__desc, SURE);
+    p->scan = made(p, false, "scan", &sensor_msgs_msg_dds__LaserScan__desc, SENSOR);
+    p->battery = made(p, false, "battery_state", &sensor_msgs_msg_dds__BatteryState__desc, SURE);
+    p->tf = made(p, false, "tf", &tf2_msgs_msg_dds__TFMessage__desc, SURE);
+    p->tf_static = made(p, false, "tf_static", &tf2_msgs_msg_dds__TFMessage__desc, KEPT);
+    p->cmd_vel_in = made(p, false, "cmd_vel_nav2", twist, SURE);
+    p->cmd_vel = made(p, true, "cmd_vel", twist, SURE);
+    p->initialpose =
+        made(p, true, "initialpose", &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc, SURE);
+}
+
+void peer_close(peer *p)
+{
+    ros2_node_close(&p->node);
+    SIM.close(p->sim);
+}
+
+void peer_take(peer *p)
+{
+    if (p->stamped) {
+        ROS2_TAKE(p->cmd_vel, geometry_msgs_msg_dds__TwistStamped_, m)
+        {
+            p->cmd = (pons_twist2){m->twist.linear.x, m->twist.angular.z};
+            p->cmd_stamp_ns = m->header.stamp.sec * PONS_NS_PER_S + m->header.stamp.nanosec;
+            snprintf(p->cmd_frame, sizeof p->cmd_frame, "%s", m->header.frame_id);
+            p->cmds++;
+        }
+        return;
+    }
+    ROS2_TAKE(p->cmd_vel, geometry_msgs_msg_dds__Twist_, m)
+    {
+        p->cmd = (pons_twist2){m->linear.x, m->angular.z};
+        p->cmds++;
+    }
+}
+
+static builtin_interfaces_msg_dds__Time_ stamp(const peer *p, int64_t ns)
+{
+    ns += p->shift_ns;
+    return (builtin_interfaces_msg_dds__Time_){(int32_t)(ns / PONS_NS_PER_S),
+                                               (uint32_t)(ns % PONS_NS_PER_S)};
+}
+
+static geometry_msgs_msg_dds__Quaternion_ turned(double yaw)
+{
+    return (geometry_msgs_msg_dds__Quaternion_){0, 0, sin(0.5 * yaw), cos(0.5 * yaw)};
+}
+
+static void say_transform(peer *p, const char *parent, const char *child, pons_pose2 x, int64_t ns)
+{
+    geometry_msgs_msg_dds__TransformStamped_ t = {
+        .header = {stamp(p, ns), (char *)parent},
+        .child_frame_id = (char *)child,
+        .transform = {.translation = {x.x, x.y, 0}, .rotation = turned(x.yaw)}};
+    const tf2_msgs_msg_dds__TFMessage_ m = {
+        .transforms = {._maximum = 1, ._length = 1, ._buffer = &t, ._release = false}};
+    assert_int_equal(dds_write(p->tf, &m), 0);
+}
+
+void peer_say_battery(peer *p)
+{
+    pons_robot_state s;
+    SIM.read(p->sim, &s);
+    const sensor_msgs_msg_dds__BatteryState_ m = {.header = {stamp(p, s.stamp_ns), (char *)""},
+                                                  .percentage = (float)(0.01 * s.battery_pct),
+                                                  .power_supply_status = (uint8_t)s.battery,
+                                                  .present = true,
+                                                  .location = (char *)"",
+                                                  .serial_number = (char *)""};
+    assert_int_equal(dds_write(p->battery, &m), 0);
+}
+
+static void say_odom(peer *p, const pons_robot_state *s)
+{
+    nav_msgs_msg_dds__Odometry_ m = {
+        .header = {stamp(p, s->stamp_ns), (char *)"odom"},
+        .child_frame_id = (char *)"base_link",
+        .pose.pose = {{s->odom_from_base.x, s->odom_from_base.y, 0}, turned(s->odom_from_base.yaw)},
+        .twist.twist = {{s->twist.v, 0, 0}, {0, 0, s->twist.w}}};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            m.pose.covariance[(i == 2 ? 30 : 6 * i) + (j == 2 ? 5 : j)] = s->cov[3 * i + j];
+        }
+    }
+    assert_int_equal(dds_write(p->odom, &m), 0);
+}
+
+static void say_scan(peer *p)
+{
+    pons_scan s;
+    if (!SIM.scan(p->sim, &s) || s.stamp_ns == p->scanned_ns) {
+        return;
+    }
+    p->scanned_ns = s.stamp_ns;
+    const sensor_msgs_msg_dds__LaserScan_ m = {
+        .header = {stamp(p, s.stamp_ns), (char *)"base_link"},
+        .angle_min = s.angle_min,
+        .angle_max = s.angle_min + (float)(s.n - 1) * s.angle_increment,
+        .angle_increment = s.angle_increment,
+        .range_min = s.range_min,
+        .range_max = s.range_max,
+        .ranges = {._maximum = (uint32_t)s.n, ._length = (uint32_t)s.n, ._buffer = s.ranges}};
+    assert_int_equal(dds_write(p->scan, &m), 0);
+}
+
+void peer_say(peer *p)
+{
+    pons_robot_state s;
+    SIM.read(p->sim, &s);
+    const rosgraph_msgs_msg_dds__Clock_ c = {stamp(p, s.stamp_ns)};
+    assert_int_equal(dds_write(p->clock, &c), 0);
+    say_transform(p, "map", "odom", p->places, s.stamp_ns + PONS_NS_PER_S); // as AMCL: ahead
+    say_transform(p, "odom", "base_link", s.odom_from_base, s.stamp_ns);
+    say_scan(p);
+    peer_say_battery(p);
+    say_odom(p, &s);
+}
+
+void peer_step(peer *p, int64_t dt_ns)
+{
+    pons_error err = PONS_ERROR_INIT;
+    SIM.write_velocity(p->sim, p->cmd);
+    if (SIM.step(p->sim, dt_ns, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    peer_say(p);
+}

@@ -1,0 +1,41 @@
+// peer.h - a ROS 2 robot, played in the test's process: the kinematic robot behind its topics.
+//
+// It follows cmd_vel and nothing else, and publishes what a robot with AMCL does. The test is its clock:
+// nothing moves and nothing is said but in peer_step and peer_say.
+#ifndef TESTS_DRIVERS_ROS2_PEER_H
+#define TESTS_DRIVERS_ROS2_PEER_H
+
+#include "drivers/ros2/node.h"
+#include "pons/ext/robot.h"
+
+typedef struct peer {
+    ros2_node node;
+    void *sim;         // a kinematic robot
+    const char *ns;    // "/t17"
+    bool stamped;      // TwistStamped
+    int64_t shift_ns;  // of /clock and stamps against the simulated robot's time
+    pons_pose2 places; // map -> odom
+    dds_entity_t clock, odom, scan, battery, tf, tf_static, cmd_vel, cmd_vel_in, initialpose;
+    pons_twist2 cmd;    // the newest that came
+    uint64_t cmds;      // how many have
+    int64_t scanned_ns; // stamp of the newest scan
+    char cmd_frame[64]; // of the newest, when it is stamped
+    int64_t cmd_stamp_ns;
+} peer;
+
+// Loopback alone, for this process and what it starts; a name for topics that nobody else has.
+void peer_surroundings(char ret_ns[32], uint32_t *ret_domain);
+// A workspace with that config/ros2.yaml below a fresh directory, in ret (64 bytes).
+void peer_workspace(const char *yaml, char *ret);
+void peer_workspace_remove(const char *workspace);
+
+// Fails the test when it cannot be. `config` as ext/robot.h has it.
+void peer_open(peer *p, const pons_value *world, const pons_value *config, const char *ns,
+               uint32_t domain, bool stamped);
+void peer_close(peer *p);
+void peer_take(peer *p); // what has come on cmd_vel
+void peer_say(peer *p);  // the senses as they are now
+void peer_step(peer *p, int64_t dt_ns);
+void peer_say_battery(peer *p);
+
+#endif
