@@ -335,7 +335,7 @@ static void take_results(ros2_errand *e)
         ROS2_TAKE(e->result_r, result_response, r)
         {
             if (r->guid_ == mine && r->seq_ == e->result_seq && e->phase == RUNS) {
-                end_as(e, r->status, r->error_code, r->error_msg);
+                end_as(e, r->status, r->result.error_code, r->result.error_msg);
             }
         }
     } else {

@@ -3,6 +3,9 @@
 //     topic /odom            rt/odom                      nav_msgs::msg::dds_::Odometry_
 //     service /x             rq/xRequest, rr/xReply       pkg::srv::dds_::X_Request_, …
 //
+// An endpoint's user data say what else ROS wants to know of it: which requests and replies belong
+// together (serviceid= of who serves, clientid= of who asks), and the hash of its type (typehash=).
+//
 // The interfaces come from idl/ros2.idl without type information: a Cyclone 0.10.2 dies of the type
 // objects of a newer one when both have some. Everybody matches by names alone then.
 //
@@ -10,6 +13,7 @@
 // the builtin topics are looked through for who else has the same topic.
 #include "drivers/ros2/node.h"
 
+#include "drivers/ros2/hashes.h"
 #include "pons/rand.h"
 
 #include <stdio.h>
@@ -20,10 +24,12 @@
 
 enum { NAME = ROS2_NAME_MAX + 64, PEERS = 64 };
 
-static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, ros2_qos qos);
+static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *type, bool writes,
+                         ros2_qos qos);
 static dds_entity_t topic(ros2_node *n, const char *prefix, const char *name, const char *type,
                           const dds_topic_descriptor_t *desc, char *ret, pons_error *err);
-static dds_entity_t made(dds_entity_t e, const char *name, pons_error *err);
+static dds_entity_t made(ros2_node *n, dds_entity_t e, bool writes, const char *name,
+                         pons_error *err);
 
 int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
 {
@@ -42,12 +48,11 @@ int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
         dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSSUBSCRIPTION, NULL, NULL);
     pons_rand r;
     pons_rand_seed_os(&r);
-    int at = snprintf(n->client_id, sizeof n->client_id, "clientid=");
-    for (int i = 0; i < 16; i++) {
-        at += snprintf(n->client_id + at, sizeof n->client_id - (size_t)at, "%s%x", i ? "." : "",
+    n->n_endpoints = 0;
+    for (int i = 0, at = 0; i < 16; i++) {
+        at += snprintf(n->id + at, sizeof n->id - (size_t)at, "%s%x", i ? "." : "",
                        (unsigned)(pons_rand_u64(&r) & 0xff));
     }
-    snprintf(n->client_id + at, sizeof n->client_id - (size_t)at, ";");
     return PONS_OK;
 }
 
@@ -66,8 +71,8 @@ dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name
     if (t <= 0) {
         return 0;
     }
-    dds_qos_t *q = qos_of(n, prefix, qos);
-    const dds_entity_t e = made(dds_create_reader(n->participant, t, q, NULL), full, err);
+    dds_qos_t *q = qos_of(n, prefix, type ? type : desc->m_typename, false, qos);
+    const dds_entity_t e = made(n, dds_create_reader(n->participant, t, q, NULL), false, full, err);
     dds_delete_qos(q);
     if (e > 0) {
         dds_set_status_mask(e, DDS_DATA_AVAILABLE_STATUS);
@@ -84,15 +89,21 @@ dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name
     if (t <= 0) {
         return 0;
     }
-    dds_qos_t *q = qos_of(n, prefix, qos);
-    const dds_entity_t e = made(dds_create_writer(n->participant, t, q, NULL), full, err);
+    dds_qos_t *q = qos_of(n, prefix, type ? type : desc->m_typename, true, qos);
+    const dds_entity_t e = made(n, dds_create_writer(n->participant, t, q, NULL), true, full, err);
     dds_delete_qos(q);
     return e;
 }
 
-static dds_entity_t made(dds_entity_t e, const char *name, pons_error *err)
+static dds_entity_t made(ros2_node *n, dds_entity_t e, bool writes, const char *name,
+                         pons_error *err)
 {
+    dds_guid_t guid;
     if (e > 0) {
+        if (n->n_endpoints < ROS2_ENDPOINTS_MAX && dds_get_guid(e, &guid) == 0) {
+            memcpy(n->endpoints[n->n_endpoints].guid, guid.v, sizeof guid.v);
+            n->endpoints[n->n_endpoints++].writes = writes;
+        }
         return e;
     }
     pons_error_set(err, PONS_EENV, MODULE, "cannot make an endpoint of %.120s: %s", name,
@@ -110,10 +121,35 @@ static dds_entity_t topic(ros2_node *n, const char *prefix, const char *name, co
     }
     // rq/xRequest and rr/xReply: the suffix comes with the prefix.
     snprintf(ret, NAME, "%.2s%s%s", prefix, name, prefix + 2);
-    return made(dds_create_topic(n->participant, &named, ret, NULL, NULL), ret, err);
+    const dds_entity_t t = dds_create_topic(n->participant, &named, ret, NULL, NULL);
+    if (t > 0) {
+        return t;
+    }
+    pons_error_set(err, PONS_EENV, MODULE, "cannot make the topic %.120s: %s", ret,
+                   dds_strretcode(-t));
+    return 0;
 }
 
-static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, ros2_qos qos)
+// NULL: of a type that is not in our .idl files.
+static const char *hash_of(const char *type)
+{
+    static const struct {
+        const char *type, *hash;
+    } all[] = {
+#define ROS2_HASH(type, hash) {type, hash},
+        ROS2_HASHES(ROS2_HASH)
+#undef ROS2_HASH
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (strcmp(all[i].type, type) == 0) {
+            return all[i].hash;
+        }
+    }
+    return NULL;
+}
+
+static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *type, bool writes,
+                         ros2_qos qos)
 {
     dds_qos_t *q = dds_create_qos();
     dds_qset_history(q, DDS_HISTORY_KEEP_LAST, qos.depth > 0 ? qos.depth : 1);
@@ -122,8 +158,18 @@ static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, ros2_qos qos)
     dds_qset_durability(q,
                         qos.transient ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
     dds_qset_writer_data_lifecycle(q, false);
-    if (prefix[2]) {
-        dds_qset_userdata(q, n->client_id, strlen(n->client_id));
+    char says[256] = "";
+    int at = 0;
+    if (prefix[2]) { // a request's reader and a reply's writer serve
+        const bool serves = (prefix[1] == 'q') != writes;
+        at = snprintf(says, sizeof says, "%s=%s;", serves ? "serviceid" : "clientid", n->id);
+    }
+    const char *hash = n->hashed ? hash_of(type) : NULL;
+    if (hash) {
+        at += snprintf(says + at, sizeof says - (size_t)at, "typehash=RIHS01_%s;", hash);
+    }
+    if (at > 0) {
+        dds_qset_userdata(q, says, (size_t)at);
     }
     return q;
 }

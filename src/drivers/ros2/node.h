@@ -7,10 +7,18 @@
 
 #include <dds/dds.h>
 
+enum { ROS2_ENDPOINTS_MAX = 128 };
+
 typedef struct ros2_node {
+    bool hashed; // endpoints say their types' hashes, as Jazzy's do; set before they are made
     dds_entity_t participant, waitset;
     dds_entity_t others[2]; // builtin readers: publications, subscriptions
-    char client_id[64];     // "clientid=…;"
+    char id[64];            // 16 random bytes, as services and their clients say them
+    int n_endpoints;        // that ROS's tools should know of
+    struct {
+        uint8_t guid[16];
+        bool writes;
+    } endpoints[ROS2_ENDPOINTS_MAX];
 } ros2_node;
 
 int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err);

@@ -225,6 +225,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
     if (rc >= 0 && !pons__seqlock_init(&r->lacks, PONS_OUTSIDE_TEXT_MAX)) {
         rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
     }
+    r->node.hashed = r->c.jazzy;
     rc = rc < 0 ? rc : ros2_node_open(&r->node, r->c.domain, err);
     rc = rc < 0 ? rc : ros2_senses_open(&r->node, &r->c, &r->senses, err);
     rc = rc < 0 ? rc : open_endpoints(r, err);
