@@ -29,6 +29,9 @@ typedef struct pons_runtime_options {
     const char *only;          // this target alone; NULL: all
     uint64_t seed;             // of the scatter of pauses
     int64_t beat_ms, lease_ms; // 0: 3000, 10000
+    // Sessions that have ended stay in the lanes while they are among so many of the last that came, and those
+    // that failed; 0: all stay. Fewer than 200 count as 200: those are in the file.
+    int64_t keep, keep_failed;
     // A body for a target, for as long as this lives: its skills, and query_world. Never waits; the list
     // has skills once it is there. PONS_ENOTFOUND: there is no such driver here, and why.
     int (*body)(void *user, const char *target, const pons_value *record, pons_tools *ret,
@@ -45,6 +48,8 @@ typedef struct pons_runtime_options {
     bool (*dead)(void *user, const char *runner); // is it certain? NULL: only time tells
     // A session's state changed: its record as SESSIONS.md has it. NULL: nobody asks.
     void (*told)(void *user, const char *session, const pons_value *record);
+    // So many that had ended are gone from the lanes, and of those that failed; also in LOG.md. NULL: nobody asks.
+    void (*pruned)(void *user, int64_t sessions, int64_t failed);
     void *user;
 } pons_runtime_options;
 

@@ -62,6 +62,26 @@ int pons__session_check_reclaim(const char *gone, const char *runner, pons_error
     return rc || strcmp(gone, runner) != 0 ? rc : pons__session_alive(err, gone);
 }
 
+int pons__session_check_trim(const pons_session_trim *what, pons_error *err)
+{
+    return what->limit > 0 && what->after >= 0
+               ? PONS_OK
+               : pons_error_set(err, PONS_EINVAL, "store", "a trim looks at %d sessions after %lld",
+                                (int)what->limit, (long long)what->after);
+}
+
+static int64_t cut(int64_t newest, int64_t keep)
+{
+    return keep < 0 || keep >= newest ? 0 : newest - (keep ? keep : 1);
+}
+
+void pons__session_cuts(const pons_session_trim *what, int64_t newest, int64_t *ret,
+                        int64_t *ret_failed)
+{
+    *ret = cut(newest, what->keep);
+    *ret_failed = cut(newest, what->keep_failed);
+}
+
 int pons__session_not_found(pons_error *err, const char *id)
 {
     return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no session %s", id);

@@ -69,6 +69,10 @@ int pons__session_stale(pons_error *err, const char *id);
 int pons__session_fixed(pons_error *err, const char *id, int32_t state); // PONS_EREFUSED
 int pons__session_none(pons_error *err);                                 // nothing to claim
 int pons__session_alive(pons_error *err, const char *runner);
+int pons__session_check_trim(const pons_session_trim *what, pons_error *err);
+// Sessions up to these have come so early that they go: *ret_failed if they failed, *ret if not.
+void pons__session_cuts(const pons_session_trim *what, int64_t newest, int64_t *ret,
+                        int64_t *ret_failed);
 bool pons__session_wanted(const pons_session_claim *how, const char *lane);
 
 // Sessions copied while something is locked, to be handed out when it no longer is.

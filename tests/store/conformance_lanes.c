@@ -582,6 +582,84 @@ static void test_random_lives(void **state)
     }
 }
 
+static pons_session_trimmed trim(const lane_store *x, pons_session_trim *what)
+{
+    pons_session_trimmed gone = {.sessions = -1};
+    OK(x->l.ops->trim(x->l.self, what, &gone, &err));
+    return gone;
+}
+
+// One, whose end is as given; PENDING: it waits, in a lane of its own that nobody claims.
+static void put_ended(const lane_store *x, int i, int state)
+{
+    char id[16];
+    snprintf(id, sizeof id, "s%d", i);
+    put(x, id, state == PONS_SESSION_PENDING ? "free" : "work", 1, i);
+    if (state == PONS_SESSION_CANCELLED) {
+        OK(x->l.ops->cancel(x->l.self, id, (pons_bytes){"", 0}, &err));
+    } else if (state != PONS_SESSION_PENDING) {
+        static const char *const only = "work";
+        const pons_session_claim how = {.runner = "r", .lanes = &only, .n_lanes = 1};
+        got g = {.n = 0};
+        OK(x->l.ops->claim(x->l.self, &how, take, &g, &err));
+        end(x, &g, state, 0, NULL);
+    }
+}
+
+// Sixteen that ended in all ways, one in four of them pending still: what goes is what ended well and is older
+// than so many that came behind it, what failed stays longer, and a little goes with each call.
+static void test_trim(void **state)
+{
+    static const int ways[] = {PONS_SESSION_SUCCEEDED, PONS_SESSION_FAILED, PONS_SESSION_CANCELLED,
+                               PONS_SESSION_PENDING};
+    const lane_store *x = *state;
+    for (int i = 0; i < 16; i++) {
+        put_ended(x, i, ways[i % 4]);
+    }
+    pons_session_trim what = {.keep = -1, .keep_failed = -1, .limit = 100};
+    pons_session_trimmed t = trim(x, &what);
+    assert_true(t.sessions == 0 && t.failed == 0 && !t.more);
+    what = (pons_session_trim){.keep = 16, .keep_failed = 100, .limit = 100};
+    t = trim(x, &what);
+    assert_true(t.sessions == 0 && t.failed == 0 && !t.more);
+
+    what = (pons_session_trim){.keep = 8, .keep_failed = 12, .limit = 3};
+    int64_t sessions = 0, failed = 0;
+    int calls = 0;
+    do {
+        t = trim(x, &what);
+        assert_true(t.sessions + t.failed <= 3);
+        sessions += t.sessions;
+        failed += t.failed;
+        calls++;
+    } while (t.more && calls < 10);
+    assert_int_equal(sessions, 4); // s0 s2 s4 s6
+    assert_int_equal(failed, 1);   // s1
+    assert_int_equal(calls, 3);
+    got g = {.n = 0};
+    const pons_session_find all = {.states = ~0u};
+    OK(x->l.ops->list(x->l.self, &all, take, &g, &err));
+    assert_string_equal(g.all, "s3 s5 s7 s8 s9 s10 s11 s12 s13 s14 s15");
+    g = (got){.n = 0};
+    const pons_session_find behind = {.states = ~0u, .after = 8}; // seq, not a place
+    OK(x->l.ops->list(x->l.self, &behind, take, &g, &err));
+    assert_string_equal(g.all, "s8 s9 s10 s11 s12 s13 s14 s15");
+    pons_error bad = PONS_ERROR_INIT;
+    assert_int_equal(x->l.ops->get(x->l.self, "s0", take, &g, &bad), PONS_ENOTFOUND);
+    OK(x->l.ops->get(x->l.self, "s15", take, &g, &err));
+
+    put(x, "s0", "work", 1, 0); // its id is free again, and it is the newest
+    g = claim(x, "r");
+    assert_string_equal(g.id, "s0");
+    what = (pons_session_trim){.limit = 100};
+    t = trim(x, &what);
+    g = (got){.n = 0};
+    OK(x->l.ops->list(x->l.self, &all, take, &g, &err));
+    assert_string_equal(g.all, "s3 s7 s11 s15 s0"); // what waits and what runs is never old
+    what.limit = 0;
+    assert_int_equal(x->l.ops->trim(x->l.self, &what, &t, &bad), PONS_EINVAL);
+}
+
 int conformance_lanes_run(const conformance_backend *b)
 {
     backend = b;
@@ -600,6 +678,7 @@ int conformance_lanes_run(const conformance_backend *b)
         SHOW(test_big),
         SHOW(test_many_runners),
         SHOW(test_random_lives),
+        SHOW(test_trim),
     };
     char name[64];
     snprintf(name, sizeof name, "lanes of %s", b->name);

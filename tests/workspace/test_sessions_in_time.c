@@ -142,6 +142,7 @@ typedef struct bench {
     pons_store store;
     pons_lanes lanes;
     body body;
+    int64_t keep; // of what has ended, as store.keep; 0: all
 } bench;
 
 typedef struct dog {
@@ -150,6 +151,7 @@ typedef struct dog {
     pons_ws_place *place;
     pons_runtime *r;
     char begun[512];
+    int64_t pruned, pruned_failed;
 } dog;
 
 static int open_body(void *user, const char *target, const pons_value *record, pons_tools *ret,
@@ -172,6 +174,13 @@ static void told(void *user, const char *id, const pons_value *record)
         strncat(d->begun, id, sizeof d->begun - strlen(d->begun) - 2);
         strcat(d->begun, " ");
     }
+}
+
+static void pruned(void *user, int64_t sessions, int64_t failed)
+{
+    dog *d = user;
+    d->pruned += sessions;
+    d->pruned_failed += failed;
 }
 
 static void put(const bench *b, const char *name, const char *text)
@@ -223,7 +232,10 @@ static void dog_open(dog *d, bench *b, const char *name, bool own_time)
                                           .runner = name,
                                           .seed = 7,
                                           .body = open_body,
+                                          .keep = b->keep,
+                                          .keep_failed = b->keep * 2,
                                           .told = told,
+                                          .pruned = pruned,
                                           .user = d};
     assert_int_equal(pons_runtime_open(&options, &d->r, &err), PONS_OK);
 }
@@ -433,6 +445,93 @@ static void stopped_for_a_minute(void **state)
     bench_close(&b);
 }
 
+static int take(void *user, const pons_session_row *row)
+{
+    *(uint64_t *)user = row->epoch;
+    return 0;
+}
+
+// Sessions that ended long ago; each tenth failed.
+static void fill(const bench *b, int n)
+{
+    pons_error err = PONS_ERROR_INIT;
+    for (int i = 0; i < n; i++) {
+        char id[16];
+        uint64_t epoch = 0;
+        snprintf(id, sizeof id, "old%d", i);
+        const pons_session_row row = {.id = id, .lane = "elsewhere", .data = {"{}", 2}};
+        const pons_session_claim how = {.runner = "before"};
+        assert_int_equal(b->lanes.ops->enqueue(b->lanes.self, &row, 1, &err), PONS_OK);
+        assert_int_equal(b->lanes.ops->claim(b->lanes.self, &how, take, &epoch, &err), PONS_OK);
+        const pons_session_end end = {.id = id,
+                                      .epoch = epoch,
+                                      .state =
+                                          i % 10 ? PONS_SESSION_SUCCEEDED : PONS_SESSION_FAILED};
+        assert_int_equal(b->lanes.ops->finish(b->lanes.self, &end, NULL, NULL, &err), PONS_OK);
+    }
+}
+
+static int count(void *user, const pons_session_row *row)
+{
+    (void)row;
+    ++*(int *)user;
+    return 0;
+}
+
+static int in_lanes(const bench *b)
+{
+    int n = 0;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_session_find all = {.states = ~0u};
+    assert_int_equal(b->lanes.ops->list(b->lanes.self, &all, count, &n, &err), PONS_OK);
+    return n;
+}
+
+// What ended long ago goes, a little at a time, while a session runs; it is said, once, and what the folder
+// still has to say of sessions holds. A wall clock that leaps ten years takes nothing more.
+static void what_is_old_goes(void **state)
+{
+    (void)state;
+    bench b;
+    dog d;
+    char path[128], text[4096] = "";
+    bench_open(&b, "", SESSION("s1", ""));
+    fill(&b, 1000);
+    b.keep = 10; // as 200, as those are in the file; of what failed the last 20, as 200 too
+    dog_open(&d, &b, "one", false);
+    pons_runtime_step(d.r);
+    assert_true(in_lanes(&b) > 900); // a little
+    assert_false(pons_runtime_idle(d.r));
+    pass(&b, &d, 2000);
+    assert_int_equal(b.body.starts, 1);
+    assert_int_equal(in_lanes(&b), 200);
+    assert_int_equal(d.pruned, 720);
+    assert_int_equal(d.pruned_failed, 81);
+    b.body.goals[0].over = b.body.goals[0].ends_well = true;
+    b.time.wall_epoch_ms += 10 * 365 * 86400000LL;
+    pass(&b, &d, 130000);
+    expect(&b, "s1", "succeeded", "");
+    assert_true(pons_runtime_idle(d.r));
+    assert_int_equal(in_lanes(&b), 200);
+    dog_close(&d);
+
+    snprintf(path, sizeof path, "%s/LOG.md", b.dir);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_true(fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    const char *said = strstr(text, "801 sessions that ended long ago are gone");
+    assert_non_null(said);
+    assert_null(strstr(strchr(said, '\n'), "ended long ago are gone")); // once
+
+    b.keep = 0; // all stay
+    dog_open(&d, &b, "two", false);
+    pass(&b, &d, 2000);
+    assert_int_equal(in_lanes(&b), 200);
+    dog_close(&d);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +541,7 @@ int main(void)
         cmocka_unit_test(times_that_are_over),
         cmocka_unit_test(first_by_priority_then_by_time),
         cmocka_unit_test(stopped_for_a_minute),
+        cmocka_unit_test(what_is_old_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PONS_STORE_ABI      4u
+#define PONS_STORE_ABI      5u
 #define PONS_NAME_MAX       128    // thread and namespace names, bytes with the zero
 #define PONS_ITEM_MAX       512    // an item's namespace, and its key: bytes with the zero
 #define PONS_ITEM_WORD_MAX  256    // bytes of one of its words
@@ -290,6 +290,20 @@ typedef struct pons_session_find {
     int64_t limit;    // 0: all
 } pons_session_find;
 
+// What has ended and is old, for `trim`, which takes a little of it away at a time: in the order in which they
+// came, so no clock is asked. The newest of all always stays.
+typedef struct pons_session_trim {
+    int64_t keep; // SUCCEEDED and CANCELLED among so many of the last that came stay; < 0: all
+    int64_t keep_failed; // FAILED and UNKNOWN, in the same way
+    int64_t after;       // where the last call stopped; 0: at the oldest. Moved on by the call
+    int32_t limit;       // so many are looked at; greater than 0
+} pons_session_trim;
+
+typedef struct pons_session_trimmed {
+    int64_t sessions, failed; // that are gone: SUCCEEDED and CANCELLED; FAILED and UNKNOWN
+    bool more;                // another call has something to look at
+} pons_session_trimmed;
+
 typedef int (*pons_session_fn)(void *user, const pons_session_row *row);
 // beats: how many there were; 0: it has lanes and never beat.
 typedef int (*pons_runner_fn)(void *user, const char *runner, int64_t beats);
@@ -327,6 +341,8 @@ typedef struct pons_lane_ops {
     // A descriptor that gets readable when a lane's first session has changed, or may have: then claim
     // all that there is. As notify_fd. NULL: look each second.
     int (*event_fd)(void *self);
+    // Takes a little of what is old away; ids of what is gone are free again. *ret is written on success.
+    int (*trim)(void *self, pons_session_trim *what, pons_session_trimmed *ret, pons_error *err);
 } pons_lane_ops;
 
 typedef struct pons_lanes { // copied by value

@@ -28,6 +28,8 @@
 
 #define START_EVERY_MS 5000
 #define STARTS_MAX     3
+#define KEEP_SESSIONS  10000 // where config/kernel.yaml is silent
+#define KEEP_FAILED    100000
 #define POLL_MAX_MS    200 // what a body's link or a policy has to say is looked for so often at least
 
 typedef struct body_of { // of one target
@@ -275,6 +277,22 @@ static void told(void *user, const char *id, const pons_value *record)
     cli_flush();
 }
 
+static void pruned(void *user, int64_t sessions, int64_t failed)
+{
+    const watch *w = user;
+    if (w->c->json) {
+        pons_autovalue row =
+            pons_object("type", json_string("sessions.pruned"), "sessions", json_integer(sessions),
+                        "failed", json_integer(failed), NULL);
+        cli_print_json(row);
+    } else {
+        cli_out(
+            "%lld sessions that ended long ago are gone from the store, %lld of them had failed\n",
+            (long long)(sessions + failed), (long long)failed);
+    }
+    cli_flush();
+}
+
 static void notice(void *user, const char *file, const char *text)
 {
     (void)user;
@@ -354,6 +372,13 @@ static int open_parts(watch *w, pons_error *err)
     if (rc < 0) {
         return rc;
     }
+    pons_autovalue rules = NULL;
+    if ((rc = cli_config(w->c, &rules, err)) < 0) {
+        return rc;
+    }
+    const pons_value *keep = pons_get(pons_get(rules, "store"), "keep");
+    const int64_t sessions = pons_get_int(keep, "sessions", KEEP_SESSIONS);
+    const int64_t failed = pons_get_int(keep, "failed_sessions", KEEP_FAILED);
     pons_rand rand;
     pons_rand_seed_os(&rand);
     w->store.ops->lanes(w->store.self, &w->lanes);
@@ -364,12 +389,19 @@ static int open_parts(watch *w, pons_error *err)
                                     .runner = w->runner,
                                     .only = w->o->target,
                                     .seed = pons_rand_u64(&rand),
+                                    .keep = sessions < 0 ? 0
+                                            : sessions   ? sessions
+                                                         : 1,
+                                    .keep_failed = failed < 0 ? 0
+                                                   : failed   ? failed
+                                                              : 1,
                                     .body = open_body,
                                     .described = is_described,
                                     .judge = judge,
                                     .pictures = open_pictures,
                                     .dead = is_dead,
                                     .told = told,
+                                    .pruned = pruned,
                                     .user = w};
     return pons_runtime_open(&o, &w->runtime, err);
 }

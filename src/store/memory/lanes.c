@@ -124,6 +124,14 @@ static mem_session *session_make(const pons_session_row *in)
 
 // ---- what is waiting ----------------------------------------------------------------------------
 
+static void map_anew(mem *m) // the room is there
+{
+    pons__mem_map_clear(&m->session_by_id);
+    for (size_t i = 0; i < m->n_sessions; i++) {
+        pons__mem_map_put(&m->session_by_id, m->sessions[i]->id, i);
+    }
+}
+
 static void take_back(mem *m, size_t to) // sessions that were just added
 {
     while (m->n_sessions > to) {
@@ -131,10 +139,7 @@ static void take_back(mem *m, size_t to) // sessions that were just added
         step_out(s);
         session_free(s);
     }
-    pons__mem_map_clear(&m->session_by_id); // made anew: the room is there
-    for (size_t i = 0; i < m->n_sessions; i++) {
-        pons__mem_map_put(&m->session_by_id, m->sessions[i]->id, i);
-    }
+    map_anew(m);
 }
 
 static int add(mem *m, const pons_session_row *in, pons_error *err)
@@ -151,7 +156,7 @@ static int add(mem *m, const pons_session_row *in, pons_error *err)
     }
     s->lane = l;
     s->row.lane = l->name;
-    s->row.seq = (int64_t)m->n_sessions + 1;
+    s->row.seq = ++m->last_seq;
     pons__mem_map_put(&m->session_by_id, s->id, m->n_sessions);
     m->sessions[m->n_sessions++] = s;
     line_up(s);
@@ -527,6 +532,63 @@ static int mem_reclaim(void *self, const char *gone, int64_t beats, const char *
     return rc;
 }
 
+// ---- what is old --------------------------------------------------------------------------------
+
+// Where the sessions after a seq begin.
+static size_t after(const mem *m, int64_t seq)
+{
+    size_t low = 0, high = m->n_sessions;
+    while (low < high) {
+        const size_t mid = (low + high) / 2;
+        if (m->sessions[mid]->row.seq > seq) {
+            high = mid;
+        } else {
+            low = mid + 1;
+        }
+    }
+    return low;
+}
+
+static int mem_trim(void *self, pons_session_trim *what, pons_session_trimmed *ret, pons_error *err)
+{
+    mem *m = self;
+    int64_t cut, cut_failed;
+    const int rc = pons__session_check_trim(what, err);
+    if (rc) {
+        return rc;
+    }
+    pthread_mutex_lock(&m->mtx);
+    pons__session_cuts(what, m->last_seq, &cut, &cut_failed);
+    const int64_t last = cut > cut_failed ? cut : cut_failed;
+    const size_t from = after(m, what->after);
+    size_t i = from, kept = from;
+    *ret = (pons_session_trimmed){0};
+    for (; i < m->n_sessions && i - from < (size_t)what->limit; i++) {
+        mem_session *s = m->sessions[i];
+        const int32_t state = s->row.state;
+        const bool bad = state == PONS_SESSION_FAILED || state == PONS_SESSION_UNKNOWN;
+        if (s->row.seq > last) {
+            break;
+        }
+        what->after = s->row.seq;
+        if (state <= PONS_SESSION_RUNNING || s->row.seq > (bad ? cut_failed : cut)) {
+            m->sessions[kept++] = s;
+            continue;
+        }
+        ret->failed += bad;
+        ret->sessions += !bad;
+        session_free(s);
+    }
+    ret->more = i < m->n_sessions && m->sessions[i]->row.seq <= last;
+    memmove(&m->sessions[kept], &m->sessions[i], (m->n_sessions - i) * sizeof *m->sessions);
+    m->n_sessions -= i - kept;
+    if (i != kept) {
+        map_anew(m);
+    }
+    pthread_mutex_unlock(&m->mtx);
+    return PONS_OK;
+}
+
 // ---- reading ------------------------------------------------------------------------------------
 
 static int mem_get(void *self, const char *id, pons_session_fn fn, void *user, pons_error *err)
@@ -550,7 +612,7 @@ static int mem_list(void *self, const pons_session_find *find, pons_session_fn f
     session_list got = {0};
     int rc = PONS_OK;
     pthread_mutex_lock(&m->mtx);
-    for (size_t i = find->after > 0 ? (size_t)find->after : 0; i < m->n_sessions && !rc; i++) {
+    for (size_t i = after(m, find->after); i < m->n_sessions && !rc; i++) {
         const pons_session_row *x = &m->sessions[i]->row;
         if (find->limit > 0 && got.n >= (size_t)find->limit) {
             break;
@@ -594,6 +656,7 @@ static const pons_lane_ops ops = {
     .reclaim = mem_reclaim,
     .get = mem_get,
     .list = mem_list,
+    .trim = mem_trim,
 };
 
 void pons__mem_lanes(void *self, pons_lanes *ret)

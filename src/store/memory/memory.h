@@ -120,8 +120,9 @@ typedef struct mem {
     size_t n_threads, cap_threads;
     mem_item **items; // [mtx] by namespace and key
     size_t n_items, cap_items;
-    mem_session **sessions; // [mtx] in the order they came, which is seq - 1
+    mem_session **sessions; // [mtx] in the order they came, which is that of seq
     size_t n_sessions, cap_sessions;
+    int64_t last_seq;  // [mtx]
     map session_by_id; // [mtx]
     mem_lane **lanes;  // [mtx]
     size_t n_lanes, cap_lanes;

@@ -304,6 +304,38 @@ static int pg_reclaim(void *self, const char *gone, int64_t beats, const char *r
     return rc == PONS_ESTALE ? pons__session_alive(err, gone) : rc;
 }
 
+// ---- what is old --------------------------------------------------------------------------------
+
+static int pg_trim(void *self, pons_session_trim *what, pons_session_trimmed *ret, pons_error *err)
+{
+    pons_error own;
+    PGresult *r = NULL;
+    pg_params p = {0};
+    int64_t cut = 0, cut_failed = 0;
+    err = err ? err : &own;
+    int rc = pons__session_check_trim(what, err);
+    rc = rc ? rc : pons__pg_once(self, PG_SESSION_LAST, NULL, &r, err);
+    if (rc) {
+        return rc;
+    }
+    pons__session_cuts(what, pons__pg_col_int(r, 0, 0), &cut, &cut_failed);
+    PQclear(r);
+    r = NULL;
+    pons__pg_int(&p, what->after);
+    pons__pg_int(&p, cut);
+    pons__pg_int(&p, cut_failed);
+    pons__pg_int(&p, what->limit);
+    rc = pons__pg_once(self, PG_SESSION_TRIM, &p, &r, err);
+    if (!rc) {
+        what->after = pons__pg_col_int(r, 0, 0);
+        *ret = (pons_session_trimmed){.sessions = pons__pg_col_int(r, 0, 1),
+                                      .failed = pons__pg_col_int(r, 0, 2),
+                                      .more = pons__pg_col_int(r, 0, 3) != 0};
+    }
+    PQclear(r);
+    return rc;
+}
+
 // ---- reading ------------------------------------------------------------------------------------
 
 static int pg_get(void *self, const char *id, pons_session_fn fn, void *user, pons_error *err)
@@ -352,6 +384,7 @@ static const pons_lane_ops ops = {
     .get = pg_get,
     .list = pg_list,
     .event_fd = pg_event_fd,
+    .trim = pg_trim,
 };
 
 void pons__pg_lanes(void *self, pons_lanes *ret)

@@ -143,6 +143,16 @@
                     " SELECT running FROM pons.lane WHERE running<>0) AND seq>$1::int8"            \
                     " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \
                     " ORDER BY seq LIMIT $4::int8")                                                \
+    X(SESSION_LAST, "SELECT coalesce(max(seq),0) FROM pons.session")                               \
+    X(SESSION_TRIM, "WITH w AS (SELECT seq, state FROM pons.session WHERE seq>$1::int8"            \
+                    " AND seq<=greatest($2::int8,$3::int8) ORDER BY seq LIMIT $4::int8+1),"        \
+                    " t AS (SELECT seq, state FROM w ORDER BY seq LIMIT $4::int8),"                \
+                    " d AS (DELETE FROM pons.session WHERE seq IN (SELECT seq FROM t WHERE"        \
+                    " (state IN (3,6) AND seq<=$2::int8) OR (state IN (4,5) AND seq<=$3::int8))"   \
+                    " RETURNING state) SELECT (SELECT coalesce(max(seq),$1::int8) FROM t),"        \
+                    " count(*) FILTER (WHERE state IN (3,6)),"                                     \
+                    " count(*) FILTER (WHERE state IN (4,5)),"                                     \
+                    " (SELECT count(*) FROM w)>$4::int8 FROM d")                                   \
     X(RUNNER_BEAT, "INSERT INTO pons.runner(name,beats) VALUES($1::text,1)"                        \
                    " ON CONFLICT (name) DO UPDATE SET beats=runner.beats+1")                       \
     X(RUNNER_DEL, "DELETE FROM pons.runner WHERE name=$1::text")                                   \

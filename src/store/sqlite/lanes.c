@@ -602,6 +602,77 @@ static int sq_reclaim(void *self, const char *gone, int64_t beats, const char *r
     return give(pons__transacted(s, rc, err), &got, fn, user);
 }
 
+// ---- what is old --------------------------------------------------------------------------------
+
+typedef struct old { // what a trim has looked at
+    int64_t *sid;    // of those that go
+    size_t n, failed;
+    int64_t at;
+    bool more;
+} old;
+
+// Without the right to write: mostly there is nothing.
+static int look_old(sq *s, const pons_session_trim *what, old *ret, pons_error *err)
+{
+    int64_t cut = 0, cut_failed = 0;
+    int32_t seen = 0;
+    sql_conn *c = pons__reader_take(s, err);
+    sqlite3_stmt *st = c ? pons__sql(c, SQL_SESSION_LAST, err) : NULL;
+    int code = st ? pons__sql_step(c, st, err) : SQLITE_ERROR;
+    if (code == SQLITE_ROW) {
+        pons__session_cuts(what, sqlite3_column_int64(st, 0), &cut, &cut_failed);
+        sqlite3_reset(st);
+        st = pons__sql(c, SQL_SESSION_OLD, err);
+        code = st ? SQLITE_DONE : SQLITE_ERROR;
+    }
+    if (code == SQLITE_DONE) {
+        sqlite3_bind_int64(st, 1, what->after);
+        sqlite3_bind_int64(st, 2, cut > cut_failed ? cut : cut_failed);
+        sqlite3_bind_int64(st, 3, (int64_t)what->limit + 1);
+        while ((code = pons__sql_step(c, st, err)) == SQLITE_ROW && seen++ < what->limit) {
+            const int state = sqlite3_column_int(st, 1);
+            const bool bad = state == PONS_SESSION_FAILED || state == PONS_SESSION_UNKNOWN;
+            ret->at = sqlite3_column_int64(st, 0);
+            if (state > PONS_SESSION_RUNNING && ret->at <= (bad ? cut_failed : cut)) {
+                ret->sid[ret->n++] = ret->at;
+                ret->failed += bad;
+            }
+        }
+        ret->more = code == SQLITE_ROW;
+    }
+    if (st) {
+        sqlite3_reset(st);
+    }
+    pons__reader_give(s, c);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+}
+
+static int sq_trim(void *self, pons_session_trim *what, pons_session_trimmed *ret, pons_error *err)
+{
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__session_check_trim(what, err);
+    if (rc) {
+        return rc;
+    }
+    old o = {.sid = malloc((size_t)what->limit * sizeof *o.sid), .at = what->after};
+    rc = !o.sid ? no_memory(err) : look_old(s, what, &o, err);
+    if (!rc && o.n) {
+        rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? PONS_OK : err->status;
+        for (size_t i = 0; i < o.n && !rc; i++) {
+            rc = pons__del_one(s, SQL_SESSION_DEL, o.sid[i], err);
+        }
+        rc = pons__transacted(s, rc, err);
+    }
+    free(o.sid);
+    if (!rc) {
+        what->after = o.at;
+        *ret = (pons_session_trimmed){(int64_t)(o.n - o.failed), (int64_t)o.failed, o.more};
+    }
+    return rc;
+}
+
 // ---- reading ------------------------------------------------------------------------------------
 
 static sqlite3_stmt *read_begin(sq *s, sql_id id, sql_conn **ret, pons_error *err)
@@ -743,6 +814,7 @@ static const pons_lane_ops ops = {
     .reclaim = sq_reclaim,
     .get = sq_get,
     .list = sq_list,
+    .trim = sq_trim,
 };
 
 void pons__sq_lanes(void *self, pons_lanes *ret)

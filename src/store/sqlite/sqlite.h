@@ -217,6 +217,10 @@ static inline int64_t key_seq(int64_t key)
     X(SESSION_WAKE, "UPDATE session SET state=0, due_ms=0," SQL_SESSION_SUM(                       \
                         "lane", "priority", "order_ms", "0", "attempt", "epoch", "owner", "0",     \
                         "data", "note") " WHERE sid=?1")                                           \
+    X(SESSION_LAST, "SELECT ifnull(max(sid),0) FROM session")                                      \
+    X(SESSION_OLD,                                                                                 \
+      "SELECT sid, state FROM session WHERE sid>?1 AND sid<=?2 ORDER BY sid LIMIT ?3")             \
+    X(SESSION_DEL, "DELETE FROM session WHERE sid=?1 AND state>2")                                 \
     X(SESSION_DUE, "SELECT sid, lane, due_ms FROM session WHERE state=1 ORDER BY due_ms LIMIT 1")  \
     X(LANE_ADD, "INSERT OR IGNORE INTO lane(name,head,head_priority,head_order,running,owner,"     \
                 "epoch,sum) VALUES(?1,0,0,0,0,'',0,pons_sum('lane',?1,0,0,0,0,'',0))")             \

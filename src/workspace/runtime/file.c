@@ -9,7 +9,7 @@
 //     nothing          runs, waits      it is written, when it came another way
 //
 // The lanes are the truth: a session's end is in them first, then here with its line in LOG.md. What has
-// ended stays in the file as long as it is among the last KEPT; all of them stay in the lanes.
+// ended stays in the file as long as it is among the last KEPT; in the lanes it stays longer (old.c).
 #include "pons/buf.h"
 #include "pons/memory.h"
 #include "workspace/runtime/parts.h"

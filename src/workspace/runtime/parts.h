@@ -7,6 +7,7 @@
 //   plan.c        steps of the body, from arguments or from a policy's answer
 //   observation.c what a policy is asked
 //   policy.c      clients of policies
+//   old.c         sessions that ended long ago go from the lanes
 //   parts.c       what they share of bodies, time and rows
 #ifndef PONS_WORKSPACE_RUNTIME_PARTS_H
 #define PONS_WORKSPACE_RUNTIME_PARTS_H
@@ -124,6 +125,11 @@ struct pons_runtime {
     } *others;
     size_t n_others;
 
+    pons_session_trim old; // old.c
+    pons_session_trimmed gone;
+    int64_t tidy_at_ms;
+    bool tidied; // all was looked at, at least once
+
     // file.c
     char generation[33]; // of SESSIONS.md, as it was held against the lanes last
     pons_value *known;   // ids that were pending in the file then
@@ -139,6 +145,9 @@ rt_body *pons__rt_body(pons_runtime *r, const char *target, const pons_value *re
                        pons_error *err);
 int64_t pons__rt_now(const pons_runtime *r);
 void pons__rt_watch(pons_runtime *r, int fd);
+
+// old.c: a little of what is old goes, when it is time.
+void pons__rt_tidy(pons_runtime *r, int64_t now);
 
 // file.c: makes file and lanes say the same, as far as may be.
 void pons__rt_file_sync(pons_runtime *r, bool now);

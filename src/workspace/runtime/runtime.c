@@ -243,7 +243,7 @@ int pons_runtime_open(const pons_runtime_options *options, pons_runtime **ret, p
     r->seed = options->seed;
     r->next_call = 1;
     r->claims = true;
-    r->file_at_ms = INT64_MIN / 2;
+    r->file_at_ms = r->tidy_at_ms = INT64_MIN / 2;
     r->known = json_object();
     r->logged = json_object();
     r->shows = json_array();
@@ -302,8 +302,9 @@ int pons_runtime_step(pons_runtime *r)
     }
     step_runs(r); // what has just begun
     pons__rt_file_flush(r);
+    pons__rt_tidy(r, now);
     wait = wait < LOOK_MS ? wait : LOOK_MS;
-    const bool busy = r->n_runs || r->claims || json_array_size(r->shows);
+    const bool busy = r->n_runs || r->claims || json_array_size(r->shows) || now >= r->tidy_at_ms;
     return busy && wait > BUSY_MS ? BUSY_MS : wait;
 }
 
@@ -315,7 +316,7 @@ int pons_runtime_fd(const pons_runtime *r)
 bool pons_runtime_idle(const pons_runtime *r)
 {
     return r->n_runs == 0 && !r->claims && r->pending == 0 && !json_array_size(r->shows) &&
-           !r->unlooked && r->file_at_ms > INT64_MIN / 2;
+           !r->unlooked && r->file_at_ms > INT64_MIN / 2 && r->tidied;
 }
 
 size_t pons_runtime_failed(const pons_runtime *r)
