@@ -3,6 +3,7 @@
 //     start --fork--> pons run --new TASK --thread hal-KEY --ends--> 0 done   1 failed
 //     adopt --fork--> pons resume hal-KEY                      4 a person is asked: resumed until it is answered
 //                                                              3 somebody still has the thread: tried again
+//                                                              killed: resumed, or begun where it had not begun
 //
 // A life that was killed may leave a run that has not begun its thread yet: two of them, and the second to have the thread
 // finds that it is not new (3), whatever the first has done with it meanwhile.
@@ -19,6 +20,7 @@
 #define WHERE     "errand"
 #define AGAIN_MS  1000
 #define TRIES_MAX 60 // of a thread that somebody has
+#define LIVES_MAX 4  // of a run that is killed, or dies by itself
 
 typedef struct errands {
     cli c;         // a copy: where the workspace is
@@ -26,7 +28,7 @@ typedef struct errands {
     char thread[64], task[4096];
     pid_t pid; // 0: it waits for its next try
     int64_t again_ms;
-    int tries;
+    int tries, lives;
     bool canceled;
 } errands;
 
@@ -69,6 +71,7 @@ static int begin(errands *e, uint64_t call, const char *key, const char *task, p
     }
     e->call = call;
     e->tries = 0;
+    e->lives = 1;
     e->canceled = false;
     return PONS_OK;
 }
@@ -83,16 +86,22 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
     return begin(self, call, key, task, err);
 }
 
+static bool is_begun(errands *e, const char *thread)
+{
+    pons_store store = {0};
+    pons_error ignored = PONS_ERROR_INIT;
+    int64_t last = 0;
+    int rc = cli_store(&e->c, &store, &ignored);
+    rc = rc < 0 ? rc : store.ops->event_last(store.self, thread, &last, &ignored);
+    pons_store_close(&store);
+    return rc >= 0 && last > 0;
+}
+
 static int adopt(void *self, uint64_t call, const char *tool, const char *key, pons_error *err)
 {
     errands *e = self;
-    pons_store store = {0};
-    int64_t last = 0;
     (void)tool;
-    int rc = cli_store(&e->c, &store, err);
-    rc = rc < 0 ? rc : store.ops->event_last(store.self, key, &last, err);
-    pons_store_close(&store);
-    if (rc < 0 || last == 0) {
+    if (!is_begun(e, key)) {
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "it was not begun");
     }
     return begin(e, call, key, NULL, err);
@@ -144,7 +153,7 @@ static bool next(void *self, pons_tool_event *ret)
     }
     if (!e->pid) {
         if (!e->canceled && now_ms() >= e->again_ms) {
-            e->pid = spawn(e, NULL);
+            e->pid = spawn(e, is_begun(e, e->thread) ? NULL : e->task);
             e->pid = e->pid < 0 ? 0 : e->pid;
         }
         return false;
@@ -155,8 +164,9 @@ static bool next(void *self, pons_tool_event *ret)
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     e->pid = 0;
     if (!e->canceled &&
-        (code == EXIT_WAITING || (code == EXIT_ENVIRONMENT && e->tries++ < TRIES_MAX))) {
-        e->again_ms = now_ms() + AGAIN_MS;
+        (code == EXIT_WAITING || (code == EXIT_ENVIRONMENT && e->tries++ < TRIES_MAX) ||
+         (code < 0 && e->lives++ < LIVES_MAX))) {
+        e->again_ms = now_ms() + (code < 0 ? 0 : AGAIN_MS);
         return false;
     }
     *ret = (pons_tool_event){.call = e->call};
