@@ -58,8 +58,8 @@ typedef struct pons_verdict pons_verdict; // one thread at a time
 typedef struct pons_critic_options {
     // [{name, args_schema, resources_required[], …}], schemas/skill.json; also read: risk
     // (low|medium|high, or safe|warn|dangerous|blocked), preconditions{}, holds (the argument that
-    // names what the robot holds afterwards), releases (true: it holds nothing afterwards). Without
-    // holds and releases, pick, pick_up and grasp hold, place, put and release let go.
+    // names what the robot holds afterwards), releases (true: it holds nothing afterwards). Names of
+    // skills mean nothing to it.
     const pons_value *skills;
     const pons_value *embodiment; // schemas/embodiment.json: what this robot's body can do
     // {bounds, zones[], objects[], keep_out[]} as schemas/world.json has them, frame map.

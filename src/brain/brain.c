@@ -148,12 +148,12 @@ static void let_go(pons_brain *b)
     pons__hci_forget(b);
     pons__hci_of(b, NULL);
     pons__keep_forget(&b->keep);
-    pons_value **const learnt[] = {&b->world, &b->critic_of, &b->unreachable};
+    pons_value **const learnt[] = {&b->critic_of, &b->unreachable};
     for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
         pons_value_unref(*learnt[i]);
         *learnt[i] = NULL;
     }
-    pons__robot_forget(b);
+    pons__senses_forget(b);
     pons_critic_destroy(b->critic);
     b->critic = NULL;
     b->reset_wanted = b->heard = false;
@@ -357,8 +357,7 @@ static void brain_free(pons_brain *b)
     pons_critic_destroy(b->critic);
     pons_value_unref(b->critic_of);
     pons_value_unref(b->config);
-    pons__robot_forget(b);
-    pons_value_unref(b->world);
+    pons__senses_forget(b);
     pons__tasks_forget(b);
     pons__keep_forget(&b->keep);
     pons__record_free(&pons__react_record, b->inner);

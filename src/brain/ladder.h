@@ -18,7 +18,8 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
 // What a call was for: the arguments that found no way, where it takes their place; else its own.
 const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *running);
 // {step, failures, tries_left, decisions_left, best_m, why}, or null.
-pons_value *pons__ladder_brief(const pons__task *task);
+struct pons__rungs;
+struct pons__rungs *pons__ladder_rungs(const pons__task *task); // new; NULL: it has not begun
 
 // What asking a model costs the task.
 void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens);

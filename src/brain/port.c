@@ -233,6 +233,7 @@ pons__body_goal *pons__port_track(pons__port *p, const char *id)
         g = pons_need_zeroed(1, sizeof *g);
         snprintf(g->id, sizeof g->id, "%s", id);
         g->window_distance = -1.0;
+        g->left_m = g->driven_m = NAN;
         g->next = p->goals;
         p->goals = g;
         drop_finished(p);
@@ -525,6 +526,8 @@ static void on_feedback(pons__port *p, pons__body_goal *g, const pons_report *r)
     const pons__rules_kernel *rules = &p->brain->rules;
     const int64_t robot_ms = r->as.feedback.robot_ms;
     const double d = r->as.feedback.distance_remaining_m;
+    g->left_m = d;
+    g->driven_m = r->as.feedback.distance_m;
     if (isnan(d)) {
         g->window_distance = -1.0; // no way is followed now (a recovery): nothing to measure
     } else if (g->window_distance < 0.0 || fabs(d - g->window_distance) >= rules->no_progress_m) {

@@ -20,7 +20,8 @@ typedef struct pons__body_goal {
     bool accepted;        // known to be at the body (or to have been)
     bool old;             // of a life before this one
     int64_t started_robot_ms;
-    double window_distance; // distance at the window's start [m]; < 0: none
+    double left_m, driven_m; // as the newest feedback says; NAN: it does not
+    double window_distance;  // distance at the window's start [m]; < 0: none
     int64_t window_robot_ms;
     bool no_progress;
 } pons__body_goal;

@@ -1,4 +1,4 @@
-// robot.c - the tables of the kernel's channel `robot`. Any thread.
+// robot.c - the tables of the kernel's channels `robot` and `world`. Any thread.
 #include "brain/robot.h"
 
 #include "brain/record_table.h"
@@ -33,6 +33,14 @@ static const pons__field robot_fields[] = {
     {"distance_to_target", NUM, NUL,  offsetof(pons__robot, distance_to_target), .preset = NAN, .means = "of the way that is driven [m]"},
 };
 TABLE(robot, "the kernel's channel `robot`");
+
+static const pons__field world_fields[] = {
+    {"summary",   TEXT, NEVER, offsetof(pons__world, summary), .means = "in a sentence"},
+    {"zones",     JSON, NEVER, offsetof(pons__world, zones), .means = "of the map, each with its `state`: a list of `place`, and what else the map has"},
+    {"objects",   JSON, NEVER, offsetof(pons__world, objects), .means = "of the map"},
+    {"obstacles", JSON, NEVER, offsetof(pons__world, obstacles), .means = "seen, and not on the map"},
+};
+TABLE(world, "the kernel's channel `world`");
 // clang-format on
 
 bool pons__charges_now(const pons__robot *robot)

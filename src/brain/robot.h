@@ -1,4 +1,4 @@
-// robot.h - the robot, as the kernel has it from the newest telemetry (robot.c; senses.c fills it).
+// robot.h - the robot and the world, as the kernel has them from the newest telemetry (robot.c; senses.c fills it).
 #ifndef PONS_BRAIN_ROBOT_H
 #define PONS_BRAIN_ROBOT_H
 
@@ -20,6 +20,13 @@ typedef struct pons__robot {
     bool docked, held, collision_risk;
 } pons__robot;
 extern const pons__record pons__robot_record;
+
+typedef struct pons__world { // as K3 has it
+    const char *summary;
+    const pons_value *zones;               // of the map, each with its state (pons__place)
+    const pons_value *objects, *obstacles; // of the map; seen, and not on it
+} pons__world;
+extern const pons__record pons__world_record;
 
 bool pons__charges_now(const pons__robot *robot);
 

@@ -6,55 +6,114 @@
 #include <math.h>
 #include <string.h>
 
+typedef enum setting_kind {
+    SETTING_NUM,   // double
+    SETTING_INT,   // int
+    SETTING_LONG,  // int64_t
+    SETTING_WORD,  // bool: whether it says the word
+    SETTING_VALUE, // borrowed
+} setting_kind;
+
+typedef struct setting {
+    const char *section, *name; // section "": of the top
+    setting_kind kind;
+    size_t at;
+    double preset;
+    const char *word;  // of SETTING_WORD: this one sets it,
+    const char *lacks; // and this one stands where the config has none
+} setting;
+
+#define NUM(section, name, member, preset)                                                         \
+    {                                                                                              \
+        section, name, SETTING_NUM, offsetof(pons__rules_kernel, member), preset, NULL, NULL       \
+    }
+#define INT(section, name, member, preset)                                                         \
+    {                                                                                              \
+        section, name, SETTING_INT, offsetof(pons__rules_kernel, member), preset, NULL, NULL       \
+    }
+#define LONG(section, name, member, preset)                                                        \
+    {                                                                                              \
+        section, name, SETTING_LONG, offsetof(pons__rules_kernel, member), preset, NULL, NULL      \
+    }
+#define SAYS(section, name, member, word, lacks)                                                   \
+    {                                                                                              \
+        section, name, SETTING_WORD, offsetof(pons__rules_kernel, member), 0.0, word, lacks        \
+    }
+#define VALUE(section, name, member)                                                               \
+    {                                                                                              \
+        section, name, SETTING_VALUE, offsetof(pons__rules_kernel, member), 0.0, NULL, NULL        \
+    }
+
+// What each means is said in config/kernel.yaml, what it may be in schemas/kernel.json.
+static const setting settings[] = {
+    NUM("", "tick_hz", tick_hz, 10.0),
+    NUM("battery", "charge_pct", battery_charge_pct, 20.0),
+    NUM("battery", "safe_pct", battery_safe_pct, 10.0),
+    NUM("battery", "charged_pct", battery_charged_pct, 80.0),
+    NUM("safety", "collision_clear_s", collision_clear_s, 1.0),
+    NUM("safety", "telemetry_age_max_ms", telemetry_age_max_ms, 1000.0),
+    SAYS("safety", "auto_reset", auto_reset_sim, "sim", "sim"),
+    SAYS("safety", "after_reset", after_reset_continue, "continue", "wait"),
+    INT("priorities", "charge", priority_charge, 90),
+    INT("priorities", "urgent", priority_urgent, 80),
+    INT("priorities", "user", priority_user, 50),
+    INT("priorities", "background", priority_background, 10),
+    INT("limits", "iterations_max", iterations_max, 20),
+    INT("limits", "failures_max", failures_max, 3),
+    NUM("limits", "no_progress_m", no_progress_m, 0.1),
+    NUM("limits", "no_progress_s", no_progress_s, 60.0),
+    NUM("limits", "check_in_s", check_in_s, 5.0),
+    SAYS("limits", "overdue", overdue_goes_on, "go_on", "end"),
+    INT("limits", "recursion_limit", recursion_limit, 400),
+    NUM("limits", "goal_expires_ms", goal_expires_ms, 5000.0),
+    NUM("limits", "link_wait_ms", link_wait_ms, 30000.0),
+    INT("ladder", "other_ways", ladder_other_ways, 1),
+    INT("ladder", "waits", ladder_waits, 1),
+    NUM("ladder", "wait_s", ladder_wait_s, 20.0),
+    INT("ladder", "swings", ladder_swings, 3),
+    NUM("ladder", "progress_m", ladder_progress_m, 0.5),
+    INT("model", "attempts", model_attempts, 2),
+    INT("model", "decisions_max", model_decisions_max, 5),
+    LONG("model", "calls_max", model_calls_max, 60),
+    LONG("model", "tokens_max", model_tokens_max, 400000),
+    NUM("model", "retry_s", model_retry_s, 20.0),
+    INT("model", "prompt_bytes_max", prompt_bytes_max, 65536),
+    INT("model", "prompt_tokens_max", prompt_tokens_max, 3600),
+    NUM("approval", "deadline_s", approval_deadline_s, 0.0),
+    VALUE("approval", "skills", approval_skills),
+    VALUE("approval", "ask_on_unknown", unknown_ask),
+    VALUE("", "resources", resources),
+};
+
+static void read_setting(const setting *s, const pons_value *of, pons__rules_kernel *ret)
+{
+    void *at = (char *)ret + s->at;
+    switch (s->kind) {
+    case SETTING_NUM:
+        *(double *)at = pons_get_num(of, s->name, s->preset);
+        break;
+    case SETTING_INT:
+        *(int *)at = (int)pons_get_int(of, s->name, (int64_t)s->preset);
+        break;
+    case SETTING_LONG:
+        *(int64_t *)at = pons_get_int(of, s->name, (int64_t)s->preset);
+        break;
+    case SETTING_WORD:
+        *(bool *)at = strcmp(pons_get_str(of, s->name, s->lacks), s->word) == 0;
+        break;
+    case SETTING_VALUE:
+        *(const pons_value **)at = pons_get(of, s->name);
+        break;
+    }
+}
+
 void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
 {
-    const pons_value *battery = pons_get(config, "battery");
-    const pons_value *safety = pons_get(config, "safety");
-    const pons_value *priorities = pons_get(config, "priorities");
-    const pons_value *limits = pons_get(config, "limits");
-    const pons_value *ladder = pons_get(config, "ladder");
-    const pons_value *model = pons_get(config, "model");
-    const pons_value *approval = pons_get(config, "approval");
-    *ret = (pons__rules_kernel){
-        .tick_hz = pons_get_num(config, "tick_hz", 10.0),
-        .battery_charge_pct = pons_get_num(battery, "charge_pct", 20.0),
-        .battery_safe_pct = pons_get_num(battery, "safe_pct", 10.0),
-        .battery_charged_pct = pons_get_num(battery, "charged_pct", 80.0),
-        .collision_clear_s = pons_get_num(safety, "collision_clear_s", 1.0),
-        .telemetry_age_max_ms = pons_get_num(safety, "telemetry_age_max_ms", 1000.0),
-        .auto_reset_sim = strcmp(pons_get_str(safety, "auto_reset", "sim"), "sim") == 0,
-        .after_reset_continue =
-            strcmp(pons_get_str(safety, "after_reset", "wait"), "continue") == 0,
-        .overdue_goes_on = strcmp(pons_get_str(limits, "overdue", "end"), "go_on") == 0,
-        .priority_charge = (int)pons_get_int(priorities, "charge", 90),
-        .priority_urgent = (int)pons_get_int(priorities, "urgent", 80),
-        .priority_background = (int)pons_get_int(priorities, "background", 10),
-        .priority_user = (int)pons_get_int(priorities, "user", 50),
-        .iterations_max = (int)pons_get_int(limits, "iterations_max", 20),
-        .failures_max = (int)pons_get_int(limits, "failures_max", 3),
-        .no_progress_m = pons_get_num(limits, "no_progress_m", 0.1),
-        .no_progress_s = pons_get_num(limits, "no_progress_s", 60.0),
-        .check_in_s = pons_get_num(limits, "check_in_s", 5.0),
-        .recursion_limit = (int)pons_get_int(limits, "recursion_limit", 400),
-        .ladder_other_ways = (int)pons_get_int(ladder, "other_ways", 1),
-        .ladder_waits = (int)pons_get_int(ladder, "waits", 1),
-        .ladder_swings = (int)pons_get_int(ladder, "swings", 3),
-        .ladder_wait_s = pons_get_num(ladder, "wait_s", 20.0),
-        .ladder_progress_m = pons_get_num(ladder, "progress_m", 0.5),
-        .goal_expires_ms = pons_get_num(limits, "goal_expires_ms", 5000.0),
-        .link_wait_ms = pons_get_num(limits, "link_wait_ms", 30000.0),
-        .model_decisions_max = (int)pons_get_int(model, "decisions_max", 5),
-        .model_calls_max = pons_get_int(model, "calls_max", 60),
-        .model_tokens_max = pons_get_int(model, "tokens_max", 400000),
-        .model_attempts = (int)pons_get_int(model, "attempts", 2),
-        .prompt_bytes_max = (int)pons_get_int(model, "prompt_bytes_max", 65536),
-        .prompt_tokens_max = (int)pons_get_int(model, "prompt_tokens_max", 3600),
-        .model_retry_s = pons_get_num(model, "retry_s", 20.0),
-        .approval_deadline_s = pons_get_num(approval, "deadline_s", 0.0),
-        .resources = pons_get(config, "resources"),
-        .approval_skills = pons_get(approval, "skills"),
-        .unknown_ask = pons_get(approval, "ask_on_unknown"),
-    };
+    *ret = (pons__rules_kernel){0};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const setting *s = &settings[i];
+        read_setting(s, *s->section ? pons_get(config, s->section) : config, ret);
+    }
 }
 
 bool pons__charge_wanted(const pons__rules_kernel *rules, const struct pons__robot *robot,

@@ -36,6 +36,7 @@ struct pons_brain {
 
     pons_value *robot, *world;  // K2's and K3's newest, as the channels have them
     pons__robot *seen;          // the same robot as a struct; NULL: nothing was told yet
+    pons__world *around;        // the same world; NULL: nothing was told yet
     pons__tasks *tasks;         // the kernel's channel after its last tick, never NULL
     const pons_value *tasks_of; // what it was read from, or written as
     pons__hci *hci;             // the kernel's channel, never NULL once the store was read

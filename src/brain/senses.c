@@ -3,7 +3,7 @@
 //     telemetry --K2--> robot    as the table `robot` has it, and where the robot is by the map's zones
 //     hello, telemetry --K3--> world    the map's zones and objects, what was seen of them, and a sentence
 //
-// Both are untracked: the newest counts, and nothing of it is stored. The brain keeps both, robot also as a struct
+// Both are untracked: the newest counts, and nothing of it is stored. The brain keeps both, also as structs
 // (self.h), for everything that asks how it stands. The brain's loop thread.
 #include "brain/senses.h"
 
@@ -14,17 +14,34 @@
 #include <math.h>
 #include <string.h>
 
+static void forget_robot(pons_brain *b);
+static void forget_world(pons_brain *b);
+
 bool pons__latched(const pons_brain *b)
 {
     return b->seen && b->seen->stop && b->seen->stop->latched;
 }
 
-void pons__robot_forget(pons_brain *b)
+void pons__senses_forget(pons_brain *b)
+{
+    forget_robot(b);
+    forget_world(b);
+}
+
+static void forget_robot(pons_brain *b)
 {
     pons_value_unref(b->robot);
     pons__record_free(&pons__robot_record, b->seen);
     b->robot = NULL;
     b->seen = NULL;
+}
+
+static void forget_world(pons_brain *b)
+{
+    pons_value_unref(b->world);
+    pons__record_free(&pons__world_record, b->around);
+    b->world = NULL;
+    b->around = NULL;
 }
 
 // ---- K2 sim_telemetry_sync ----------------------------------------------------------------------
@@ -52,7 +69,7 @@ int pons__sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
     const pons_value *distance = pons_get(t, "distance_remaining_m");
     json_object_set_new(robot, "distance_to_target",
                         distance ? pons_value_ref(distance) : json_null());
-    pons__robot_forget(b);
+    forget_robot(b);
     b->robot = pons_value_ref(robot);
     b->seen = pons__record_read(&pons__robot_record, robot);
     return pons_cx_put(cx, "robot", robot);
@@ -121,11 +138,14 @@ int pons__world_model_update(pons_cx *cx, void *user, pons_error *err)
     const pons_value *obstacles = pons_get(b->port.telemetry, "obstacles");
     const pons_value *objects = pons_get(map, "objects");
     pons_value *zones = zones_seen(b, pons_get(map, "zones"), obstacles);
-    pons_value *world =
-        pons_object("summary", summary_of(b, zones, json_array_size(obstacles)), "zones", zones,
-                    "objects", objects ? pons_value_ref(objects) : json_array(), "obstacles",
-                    obstacles ? pons_value_ref(obstacles) : json_array(), NULL);
-    pons_value_unref(b->world);
-    b->world = pons_value_ref(world);
-    return pons_cx_put(cx, "world", world);
+    pons__world *w = pons__record_new(&pons__world_record);
+    pons_autovalue summary = summary_of(b, zones, json_array_size(obstacles));
+    pons__set_text(&w->summary, json_string_value(summary));
+    pons__json(&w->zones, zones);
+    pons__json(&w->objects, objects ? pons_value_ref(objects) : json_array());
+    pons__json(&w->obstacles, obstacles ? pons_value_ref(obstacles) : json_array());
+    forget_world(b);
+    b->around = w;
+    b->world = pons__record_write(&pons__world_record, w);
+    return pons_cx_put(cx, "world", pons_value_ref(b->world));
 }

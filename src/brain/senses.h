@@ -10,6 +10,6 @@ int pons__sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err); // K2
 int pons__world_model_update(pons_cx *cx, void *user, pons_error *err); // K3
 
 bool pons__latched(const pons_brain *b); // a protective stop, by the newest telemetry
-void pons__robot_forget(pons_brain *b);
+void pons__senses_forget(pons_brain *b); // what K2 and K3 have
 
 #endif

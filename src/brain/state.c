@@ -4,9 +4,7 @@
 // says what there is. A new member is a line here and a member there. Any thread.
 #include "brain/state.h"
 
-#include "brain/letter.h"
 #include "brain/record_table.h"
-#include "brain/robot.h"
 
 #include <math.h>
 #include <string.h>
@@ -439,50 +437,6 @@ static const pons__field react_fields[] = {
     {"end_status",        TEXT,   KEY,   offsetof(pons__react, end_status), .means = "how the task ends, where the decision alone does not say it"},
 };
 TABLE(react, "the inner loop's channel `react`");
-
-const pons__record *const pons__state_records[] = {
-    &pons__tasks_record,
-    &pons__task_record,
-    &pons__goal_record,
-    &pons__meets_record,
-    &pons__means_record,
-    &pons__ladder_record,
-    &pons__others_record,
-    &pons__spent_record,
-    &pons__task_plan_record,
-    &pons__pend_record,
-    &pons__waiting_record,
-    &pons__registered_record,
-    &pons__place_record,
-    &pons__finished_record,
-    &pons__hci_record,
-    &pons__interrupt_record,
-    &pons__answer_record,
-    &pons__heard_record,
-    &pons__stopped_record,
-    &pons__told_record,
-    &pons__totals_record,
-    &pons__react_record,
-    &pons__decision_record,
-    &pons__proposed_record,
-    &pons__payload_record,
-    &pons__op_record,
-    &pons__question_record,
-    &pons__human_record,
-    &pons__preempt_record,
-    &pons__pace_record,
-    &pons__skills_record,
-    &pons__running_record,
-    &pons__result_record,
-    &pons__activate_record,
-    &pons__outcome_record,
-    &pons__robot_record,
-    &pons__latch_record,
-    &pons__letter_record,
-    &pons__said_record,
-    &pons__reply_record,
-    &pons__stopping_record,
-    NULL};
 // clang-format on
 
 // ---- what is done often -------------------------------------------------------------------------

@@ -448,9 +448,6 @@ typedef struct pons__place { // a zone, as K3 has it
 } pons__place;
 extern const pons__record pons__place_record;
 
-extern const pons__record
-    *const pons__state_records[]; // all of them, for docs/brain.md; ends with NULL
-
 // ---- what is done often -------------------------------------------------------------------------
 
 pons__task *pons__queue_find(const pons__tasks *t, const char *id); // NULL: not there

@@ -5,6 +5,7 @@
 
 #include "brain/ladder.h"
 #include "brain/letter.h"
+#include "brain/observed.h"
 #include "brain/self.h"
 #include "brain/task_plan.h"
 
@@ -15,6 +16,7 @@ static void rest(pons_value *status);
 static pons_value *status_approvals(const pons__tasks *tasks, const pons__react *react);
 static pons_value *status_queue(const pons__tasks *tasks);
 static pons_value *status_ladder(const pons__tasks *tasks, const pons__react *react);
+static pons_value *status_plan(const pons__react *react);
 static pons_value *status_skills(const pons__skills *skills);
 static pons_value *status_failure(const pons__skills *skills);
 
@@ -156,7 +158,7 @@ pons_value *pons__status_build(const char *thread, const pons__tasks *tasks,
         status_skills(skills), "iter", json_integer(react ? react->iter : 0), "decision",
         pons__record_write(&pons__decision_record, react ? react->decision : NULL), "last_failure",
         status_failure(skills), "approvals", approvals, "ladder", status_ladder(tasks, react),
-        "plan", pons__task_plan_brief(react ? react->plan : NULL), "body",
+        "plan", status_plan(react), "body",
         hello ? pons_object("driver", pons__or_null(pons_get(hello, "driver")), "robot_id",
                             pons__or_null(pons_get(hello, "robot_id")), "boot_id",
                             pons__or_null(pons_get(hello, "boot_id")), "realtime",
@@ -214,7 +216,18 @@ static pons_value *status_ladder(const pons__tasks *tasks, const pons__react *re
     const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
     const pons__task *own = react ? react->task : NULL;
     const bool same = strcmp(own ? own->id : "", active ? active->id : "-") == 0;
-    return pons__ladder_brief(same ? own : active);
+    pons__rungs *rungs = pons__ladder_rungs(same ? own : active);
+    pons_value *told = pons__record_write(&pons__rungs_record, rungs);
+    pons__record_free(&pons__rungs_record, rungs);
+    return told;
+}
+
+static pons_value *status_plan(const pons__react *react)
+{
+    pons__plan_brief *brief = pons__plan_brief_of(react ? react->plan : NULL);
+    pons_value *told = pons__record_write(&pons__plan_brief_record, brief);
+    pons__record_free(&pons__plan_brief_record, brief);
+    return told;
 }
 
 static pons_value *status_skills(const pons__skills *skills)

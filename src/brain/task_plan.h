@@ -7,7 +7,6 @@
 pons__task_plan *pons__task_plan_new(const char *kind, const pons_value *plan); // new
 // For a new activation: a copy; what was asked and has no outcome will be asked again.
 pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state);
-pons_value *pons__task_plan_brief(const pons__task_plan *state); // for people and models, or null
 void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons__task_plan *s); // the event
 // R2. *ret stays NULL when a model's plan has ended: others decide.
 int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pons__skills *skills,

@@ -137,8 +137,6 @@ static bool meets_charging(const pons_value *item)
 static int read_skill(const pons_critic *c, const pons_value *item, critic_skill *ret,
                       pons_error *err)
 {
-    static const char *const holds[] = {"pick", "pick_up", "grasp"};
-    static const char *const lets_go[] = {"place", "put", "release"};
     const pons_value *schema = pons_get(item, "args_schema");
     const char *risk = pons_get_str(item, "risk", "low");
     const int level = find_risk(risk);
@@ -151,14 +149,6 @@ static int read_skill(const pons_critic *c, const pons_value *item, critic_skill
     ret->releases = pons_get_bool(item, "releases", false);
     ret->stops = pons_get_bool(item, "stops", false);
     ret->charges = meets_charging(item);
-    for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) {
-        if (!pons_get(item, "holds") && strcmp(ret->name, holds[i]) == 0) {
-            ret->holds_arg = "";
-        }
-        if (!pons_get(item, "releases") && strcmp(ret->name, lets_go[i]) == 0) {
-            ret->releases = true;
-        }
-    }
     size_t i;
     json_t *resource;
     json_array_foreach(pons_get(item, "resources_required"), i, resource)

@@ -35,7 +35,7 @@
 #define RECOVERY_WAIT_S       3.0
 #define SETTLE_WAIT_S         3.0 // for telemetry to show what a skill did, at any --speed
 #define FAILURES_MAX_FALLBACK 3
-#define CHARGED_PCT           80.0 // a robot on its charger stays until then
+#define CHARGED_PCT_FALLBACK  80.0 // of an observation without the kernel's
 #define CHARGE_LOOK_S         10.0 // and looks at its battery this often
 
 // The step that a goal needs now.
@@ -53,6 +53,7 @@ typedef struct view {
     const pons_value *obs, *task, *goals, *goal, *last, *skills, *human, *means;
     size_t index; // of goal
     int64_t failures, failures_max;
+    double charged_pct;
 } view;
 
 static const pons_value *running_of(const view *v, bool ours);
@@ -124,6 +125,7 @@ static int look_at(view *v, const pons_value *obs, pons_error *err)
     v->human = object_or_null(obs, "human");
     v->failures = pons_get_int(obs, "failures", 0);
     v->failures_max = pons_get_int(pons_get(obs, "limits"), "failures_max", FAILURES_MAX_FALLBACK);
+    v->charged_pct = pons_get_num(pons_get(obs, "limits"), "charged_pct", CHARGED_PCT_FALLBACK);
     while (v->index < json_array_size(v->goals) && is_done(json_array_get(v->goals, v->index))) {
         v->index++;
     }
@@ -497,10 +499,10 @@ static pons_value *after_result(const view *v, const step *st)
 static pons_value *satisfied(const view *v, const step *st)
 {
     double pct = pons_get_num(pons_get(v->obs, "robot"), "battery_pct", 100);
-    if (strcmp(st->test, "charged") == 0 && pct < CHARGED_PCT) {
+    if (strcmp(st->test, "charged") == 0 && pct < v->charged_pct) {
         const pons_value *pause = recovery_of(v, "wait");
         pons_value *op = pause ? dispatch_recovery(v, pause, CHARGE_LOOK_S) : NULL;
-        return decision("CONTINUE", op, "On the charger: %.0f %% of %.0f %%.", pct, CHARGED_PCT);
+        return decision("CONTINUE", op, "On the charger: %.0f %% of %.0f %%.", pct, v->charged_pct);
     }
     if (v->index + 1 >= json_array_size(v->goals)) {
         return decision("FINISH", NULL, "The last goal is done: %s.", st->what);

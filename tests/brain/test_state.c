@@ -1,6 +1,7 @@
 // test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
 // stored is understood, and docs/brain.md has the tables as they are.
 #include "brain/letter.h"
+#include "brain/tables.h"
 #include "unit.h"
 
 #include <stdarg.h>

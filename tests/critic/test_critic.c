@@ -18,9 +18,12 @@ static const char skills_text[] =
     "'meets':['greet',{'intent':'charge','test':'charged'}]},"
     "{'name':'speak','resources_required':[],'args_schema':{'type':'object',"
     "'required':['text'],'properties':{'text':{'type':'string'},'speed':{'type':'number'}}}},"
-    "{'name':'pick_up','resources_required':['arm','gripper'],'args_schema':{'type':'object',"
+    "{'name':'pick_up','holds':'object_id','resources_required':['arm','gripper'],'args_schema':{'"
+    "type':'object',"
     "'required':['object_id']}},"
-    "{'name':'place','resources_required':['arm','gripper']},"
+    "{'name':'place','releases':true,'resources_required':['arm','gripper']},"
+    "{'name':'grasp','resources_required':['arm']},"
+    "{'name':'take','holds':'what','resources_required':['arm']},"
     "{'name':'move_to','resources_required':['arm']},"
     "{'name':'weld','resources_required':['arm'],'risk':'dangerous'},"
     "{'name':'cut','resources_required':['arm'],'risk':'blocked'},"
@@ -46,7 +49,8 @@ static const char panda_text[] =
     "{'name':'panda','max_reach_m':0.855,'payload_kg':3.0,"
     "'workspace':{'min':[-3,-3,0],'max':[3,3,1.5]},"
     "'supported_actions':['navigate_to_pose','stop_base','dock_to_charger','speak','pick_up',"
-    "'place',{'action_type':'move_to','parameters':'target_pose'},'weld','cut','wash','pour',"
+    "'place','grasp','take',{'action_type':'move_to','parameters':'target_pose'},'weld','cut','"
+    "wash','pour',"
     "'broken'],"
     "'joints':[{'name':'j1','min':-2.9,'max':2.9,'speed_max':2.0},{'name':'j2','min':-1.8,"
     "'max':1.8}],'limits':{'yaw_rate_max_radps':1.5,'accel_max_mps2':1,'force_max_n':70}}";
@@ -150,7 +154,7 @@ static const struct {
     // the action itself
     {"fly", "{}", NULL,
      "known_skill: no skill fly on this robot; supported_action: panda can't do fly: it is not one "
-     "of its 12 supported actions"},
+     "of its 14 supported actions"},
     {"speak", "{}", NULL, "args_schema: missing property 'text'"},
     {"pick_up", "{'object_id':'apple_01'}", "{'embodiment':{'supported_actions':['speak']}}",
      "supported_action: panda can't do pick_up: it is not one of its 1 supported actions"},
@@ -202,6 +206,10 @@ static const struct {
      "payload: anvil_01 weighs 50 kg; max payload 3 kg"},
     {"pick_up", "{'object_id':'apple_01'}", "{'robot':{'holding':'cup_02'}}",
      "holding: it holds cup_02: it can't take apple_01 too"},
+    // its registry item says so, and not its name
+    {"take", "{'what':'apple_01'}", "{'robot':{'holding':'cup_02'}}",
+     "holding: it holds cup_02: it can't take apple_01 too"},
+    {"grasp", "{'object_id':'apple_01'}", "{'robot':{'holding':'cup_02'}}", "ok"},
     {"place", "{}", NULL, "holding: it holds nothing that it could let go of"},
     {"place", "{'object_id':'apple_01'}", "{'robot':{'holding':'cup_02'}}",
      "holding: it holds cup_02, not apple_01"},
@@ -418,7 +426,7 @@ static const struct {
     {"{'step_id':7,'action':'move_to','fallback':'fly'}", "", NULL,
      "step 7 fly: known_skill: no skill fly on this robot; supported_action: panda can't do fly: "
      "it "
-     "is not one of its 12 supported actions"},
+     "is not one of its 14 supported actions"},
     {"{'step_id':1,'action':'navigate_to_pose','parameters':{'zone':'attic'}},"
      "{'step_id':2,'action':'navigate_to_pose','parameters':{'zone':'cellar'}}",
      "", NULL,

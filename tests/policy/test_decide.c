@@ -53,6 +53,8 @@ static const char base_text[] =
     "\"robot\":{\"pose\":{\"x\":0,\"y\":0,\"yaw\":0},\"battery_pct\":" pct                         \
     ",\"battery_state\":\"charging\",\"zone\":null,\"docked\":true,\"resources\":{},"              \
     "\"distance_to_target\":null,\"stop\":{\"latched\":false,\"reason\":null}}"
+#define CHARGED_AT(pct)                                                                            \
+    "\"limits\":{\"failures_max\":3,\"iterations_max\":20,\"charged_pct\":" pct "}"
 #define LATCHED                                                                                    \
     "\"robot\":{\"pose\":{\"x\":0,\"y\":0,\"yaw\":0},\"battery_pct\":50,"                          \
     "\"battery_state\":\"discharging\",\"zone\":null,\"docked\":false,\"resources\":{},"           \
@@ -154,6 +156,10 @@ static const struct {
      "RETRY wait {\"s\":9.0}", "The pause is over"},
     {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("41"), "CONTINUE wait {\"s\":10.0}",
      "41 % of 80 %"},
+    {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("85") "," CHARGED_AT("95"),
+     "CONTINUE wait {\"s\":10.0}", "85 % of 95 %"},
+    {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("61") "," CHARGED_AT("60"), "FINISH",
+     "charge"},
     {GOAL("{\"intent\":\"charge\",\"done\":false}") "," DOCKED("81"), "FINISH", "charge"},
     // a result of another goal says nothing
     {"\"last_result\":{\"skill\":\"navigate_to_pose\",\"args\":{},\"goal_id\":\"g\",\"goal_index\":"

@@ -269,6 +269,11 @@ static void add_ids(pons_value *list, const pons_value *things)
     }
 }
 
+static const pons_value *zones_of(const cook *c)
+{
+    return c->b->around ? c->b->around->zones : NULL;
+}
+
 // The zones that a way may lead to: until something fails those that the goal at hand is about, else all.
 static void add_zones(const cook *c, pons_value *list)
 {
@@ -286,7 +291,7 @@ static void add_zones(const cook *c, pons_value *list)
         }
     }
     if (json_array_size(list) == 0) {
-        add_ids(list, pons_get(c->b->world, "zones"));
+        add_ids(list, zones_of(c));
     }
 }
 
@@ -326,10 +331,10 @@ static pons_value *values_of(const cook *c, const char *name, const pons_value *
     } else if (strcmp(name, "zone") == 0) {
         add_zones(c, list);
     } else if (place) {
-        add_ids(list, pons_get(c->b->world, "zones"));
+        add_ids(list, zones_of(c));
     }
     if (!own && (strcmp(name, "object") == 0 || place)) {
-        add_ids(list, pons_get(c->b->world, "objects"));
+        add_ids(list, c->b->around ? c->b->around->objects : NULL);
     }
     if (json_array_size(list) == 0 &&
         (strcmp(type, "number") == 0 || strcmp(type, "integer") == 0)) {

@@ -426,7 +426,7 @@ static void add_context(const pons_brain *b, pons_buf *out, room max)
         }
     }
     pons__list zones = {0};
-    pons__list_read(&pons__place_record, pons_get(b->world, "zones"), &zones);
+    pons__list_read(&pons__place_record, b->around ? b->around->zones : NULL, &zones);
     pons_autovalue places = pons__list_write(&pons__place_record, &zones);
     pons__list_clear(&pons__place_record, &zones);
     const pons_value *bounds = pons_get(b->port.greeting.as.hello.world, "bounds");
@@ -434,7 +434,7 @@ static void add_context(const pons_brain *b, pons_buf *out, room max)
     add_list(out, "Map, its bounds", map, part_of(max, 4));
     add_list(out, "Zones", places, part_of(max, 2));
     add_list(out, "Waiting tasks", waiting, part_of(max, 2));
-    add_list(out, "Objects", pons_get(b->world, "objects"), part_of(max, 2));
+    add_list(out, "Objects", b->around ? b->around->objects : NULL, part_of(max, 2));
     pons_autovalue more = b->opts.context ? b->opts.context(b->opts.user) : NULL;
     const char *title;
     json_t *list;

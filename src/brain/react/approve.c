@@ -344,7 +344,7 @@ static void reject(pons__turn *t, const pons_value *answer)
     pons__set_text(&last->skill, first ? first->skill : "");
     pons__json(&last->args, json_object());
     pons__json(&last->metrics, json_object());
-    last->goal_index = pons_get_int(pons_get(r->observation, "task"), "goal_index", -1);
+    last->goal_index = r->task ? pons__goal_open(r->task) : -1;
     last->status = PONS_END_REFUSED;
     last->recovery = PONS_RECOVER_ASK;
     pons__set_textf(&last->error_msg, "a person said no: %s", pons_get_str(answer, "reason", ""));

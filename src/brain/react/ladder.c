@@ -48,6 +48,7 @@
 
 #include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
+#include "brain/observed.h"
 #include "brain/react/observe.h"
 
 #include <math.h>
@@ -441,22 +442,29 @@ bool pons__budget_over(const pons__react *r)
 
 // ---- what people and models see -----------------------------------------------------------------
 
-pons_value *pons__ladder_brief(const pons__task *task)
+static int64_t none_below(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
+
+pons__rungs *pons__ladder_rungs(const pons__task *task)
 {
     const pons__ladder *l = task ? task->ladder : NULL;
     const pons__spent *s = task ? task->spent : NULL;
     if (!l) {
-        return json_null();
+        return NULL;
     }
-    const int64_t tries = l->tries + l->granted - l->failures;
-    const int64_t more = l->decisions_max - l->decisions;
-    const int64_t calls = s ? s->calls_max - s->calls : 0;
-    return pons_object("step", json_string(l->step), "failures", json_integer(l->failures),
-                       "tries_left", json_integer(tries > 0 ? tries : 0), "decisions_left",
-                       json_integer(more > 0 ? more : 0), "best_m",
-                       isfinite(l->best_m) ? json_real(l->best_m) : json_null(), "why",
-                       json_string(l->why), "calls_left",
-                       s && s->calls_max > 0 ? json_integer(calls > 0 ? calls : 0) : NULL, NULL);
+    pons__rungs *r = pons__record_new(&pons__rungs_record);
+    pons__set_text(&r->step, l->step);
+    pons__set_text(&r->why, l->why);
+    r->failures = l->failures;
+    r->tries_left = none_below(l->tries + l->granted - l->failures);
+    r->decisions_left = none_below(l->decisions_max - l->decisions);
+    r->best_m = l->best_m;
+    if (s && s->calls_max > 0) {
+        r->calls_left = none_below(s->calls_max - s->calls);
+    }
+    return r;
 }
 
 // ---- small things -------------------------------------------------------------------------------
@@ -533,9 +541,9 @@ static double way_left(pons_brain *b, const pons__task *task, const pons__skills
     for (size_t i = 0; i < skills->running.n; i++) {
         const pons__running *r = skills->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
-        const pons_value *d = pons_get(g ? g->feedback : NULL, "distance_remaining_m");
-        if (uses_base(r) && json_is_number(d) && towards(goal, r)) {
-            left_m = fmin(left_m, json_number_value(d));
+        const double d = g ? g->left_m : NAN;
+        if (uses_base(r) && !isnan(d) && towards(goal, r)) {
+            left_m = fmin(left_m, d);
         }
     }
     return left_m;

@@ -8,6 +8,7 @@
 
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
+#include "brain/observed.h"
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
 #include "pons/geometry.h"
@@ -15,13 +16,17 @@
 #include <math.h>
 #include <string.h>
 
+#define QUEUE_TOLD    8 // tasks beside the one at hand
+#define PONS_MS_PER_S 1e3
+
 static void take_inbox(pons__turn *t, pons_error *err);
 static pons__react *activated(const pons__activate *mail);
-static pons_value *observed_robot(pons_brain *b, const pons__skills *skills);
-static pons_value *observed_world(pons_brain *b);
-static pons_value *observed_task(const pons__react *react);
-static pons_value *observed_queue(const pons_brain *b);
-static pons_value *observed_running(pons_brain *b, const pons__skills *skills);
+static pons_value *skill_names(const pons_brain *b);
+static pons__task_told *told_task(const pons__react *react);
+static pons__robot_told *told_robot(const pons_brain *b, const pons__skills *skills);
+static pons__world_told *told_world(const pons_brain *b);
+static pons__list told_queue(const pons_brain *b);
+static pons__list told_running(pons_brain *b, const pons__skills *skills);
 static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills);
 
 // ---- R1 build_observation -----------------------------------------------------------------------
@@ -162,47 +167,74 @@ pons__skills *pons__skills_initial(void)
 
 // ---- the observation ----------------------------------------------------------------------------
 
+// Structs of the stack: what they point to is borrowed, but for what is made here.
 pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pons__skills *skills)
+{
+    pons__bounds limits = {.failures_max = b->rules.failures_max,
+                           .iterations_max = b->rules.iterations_max,
+                           .charged_pct = b->rules.battery_charged_pct};
+    pons_autovalue names = skill_names(b);
+    pons_autovalue means = pons__means_told(b, react->task);
+    pons__observation o = {.iter = react->iter,
+                           .mode = react->mode,
+                           .task = told_task(react),
+                           .robot = told_robot(b, skills),
+                           .world = told_world(b),
+                           .queue = told_queue(b),
+                           .skills = names,
+                           .means = means,
+                           .running = told_running(b, skills),
+                           .last_result = skills->last_result,
+                           .failures = react->failures,
+                           .limits = &limits,
+                           .ladder = pons__ladder_rungs(react->task),
+                           .no_progress = react->no_progress,
+                           .woke = react->woke,
+                           .human = react->human};
+    pons_value *v = pons__record_write(&pons__observation_record, &o);
+    pons__record_free(&pons__task_told_record, o.task);
+    pons__record_free(&pons__robot_told_record, o.robot);
+    pons__record_free(&pons__world_told_record, o.world);
+    pons__record_free(&pons__rungs_record, o.ladder);
+    pons__list_clear(&pons__running_told_record, &o.running);
+    pons__list_clear(&pons__waiting_record, &o.queue);
+    return v;
+}
+
+static pons_value *skill_names(const pons_brain *b)
 {
     pons_value *names = json_array();
     size_t i;
-    json_t *skill;
-    json_array_foreach(b->port.greeting.as.hello.skills, i, skill)
+    json_t *item;
+    json_array_foreach(b->port.greeting.as.hello.skills, i, item)
     {
-        json_array_append_new(names, json_string(pons_get_str(skill, "name", "")));
+        pons__registered *skill = pons__record_read(&pons__registered_record, item);
+        json_array_append_new(names, json_string(skill->name));
+        pons__record_free(&pons__registered_record, skill);
     }
-    return pons_object(
-        "iter", json_integer(react->iter), "mode", json_string(pons__mode_words[react->mode]),
-        "task", observed_task(react), "robot", observed_robot(b, skills), "world",
-        observed_world(b), "queue", observed_queue(b), "skills", names, "means",
-        pons__means_told(b, react->task), "running", observed_running(b, skills), "last_result",
-        pons__record_write(&pons__result_record, skills->last_result), "failures",
-        json_integer(react->failures), "limits",
-        pons_object("failures_max", json_integer(b->rules.failures_max), "iterations_max",
-                    json_integer(b->rules.iterations_max), NULL),
-        "ladder", pons__ladder_brief(react->task), "no_progress", json_boolean(react->no_progress),
-        "woke", *react->woke ? json_string(react->woke) : NULL, "human",
-        pons__record_write(&pons__human_record, react->human), NULL);
+    return names;
 }
 
-static pons_value *observed_world(pons_brain *b)
+static pons__world_told *told_world(const pons_brain *b)
 {
-    pons_value *zones = json_array();
-    size_t i;
-    json_t *zone;
-    json_array_foreach(pons_get(b->world, "zones"), i, zone)
-    {
-        pons__place *place = pons__record_read(&pons__place_record, zone);
-        json_array_append_new(zones, json_string(place->id));
-        pons__record_free(&pons__place_record, place);
+    pons__world_told *w = pons__record_new(&pons__world_told_record);
+    pons_value *names = json_array();
+    pons__list zones = {0};
+    pons__list_read(&pons__place_record, b->around ? b->around->zones : NULL, &zones);
+    for (size_t i = 0; i < zones.n; i++) {
+        json_array_append_new(names, json_string(((const pons__place *)zones.at[i])->id));
     }
-    return pons_object(
-        "summary", json_string(pons_get_str(b->world, "summary", "")), "zones", zones, "obstacles",
-        json_integer((json_int_t)json_array_size(pons_get(b->world, "obstacles"))), NULL);
+    pons__list_clear(&pons__place_record, &zones);
+    pons__json(&w->zones, names);
+    if (b->around) {
+        pons__set_text(&w->summary, b->around->summary);
+        w->obstacles = (int64_t)json_array_size(b->around->obstacles);
+    }
+    return w;
 }
 
 // Whether the base is taken, and of what is counted how much is, as the body says it or by what runs.
-static pons_value *observed_resources(pons_brain *b, const pons__skills *skills)
+static pons_value *resources_now(const pons_brain *b, const pons__skills *skills)
 {
     const pons_value *told = b->seen ? b->seen->resources : NULL;
     pons_value *seen = told ? json_copy((json_t *)told) : json_object();
@@ -225,72 +257,80 @@ static pons_value *observed_resources(pons_brain *b, const pons__skills *skills)
     return seen;
 }
 
-static pons_value *observed_robot(pons_brain *b, const pons__skills *skills)
+static pons__robot_told *told_robot(const pons_brain *b, const pons__skills *skills)
 {
-    const pons_value *r = b->robot;
-    return pons_object(
-        "pose", pons__or_null(pons_get(r, "pose")), "battery_pct",
-        json_real(pons_get_num(r, "battery_pct", 0.0)), "battery_state",
-        json_string(pons_get_str(r, "battery_state", "unknown")), "zone",
-        pons__or_null(pons_get(r, "zone")), "docked",
-        json_boolean(pons_get_bool(r, "docked", false)), "resources", observed_resources(b, skills),
-        "distance_to_target", pons__or_null(pons_get(r, "distance_to_target")), "stop",
-        pons_get(r, "stop") ? pons_value_ref(pons_get(r, "stop"))
-                            : pons_object("latched", json_false(), "reason", json_string(""), NULL),
-        "holding", pons_get(r, "holding") ? pons_value_ref(pons_get(r, "holding")) : NULL, "scene",
-        pons_get(r, "scene") ? pons_value_ref(pons_get(r, "scene")) : NULL, NULL);
+    const pons__robot *seen = b->seen;
+    pons__robot_told *r = pons__record_new(&pons__robot_told_record);
+    pons__json(&r->resources, resources_now(b, skills));
+    r->stop = pons__record_copy(&pons__latch_record, seen ? seen->stop : NULL);
+    r->stop = r->stop ? r->stop : pons__record_new(&pons__latch_record);
+    pons__set_text(&r->battery_state, "unknown");
+    if (!seen) {
+        return r;
+    }
+    pons__json(&r->pose, pons_value_ref(seen->pose));
+    pons__json(&r->scene, pons_value_ref(seen->scene));
+    pons__json(&r->holding, seen->holding ? json_string(seen->holding)
+                            : seen->arm   ? json_null()
+                                          : NULL);
+    r->battery_pct = isnan(seen->battery_pct) ? 0.0 : seen->battery_pct;
+    r->distance_to_target = seen->distance_to_target;
+    r->docked = seen->docked;
+    if (*seen->battery_state) {
+        pons__set_text(&r->battery_state, seen->battery_state);
+    }
+    if (seen->zone) {
+        pons__set_text(&r->zone, seen->zone);
+    }
+    return r;
 }
 
-static pons_value *observed_task(const pons__react *react)
+static pons__task_told *told_task(const pons__react *react)
 {
     const pons__task *task = react->task;
     if (!task) {
-        return json_null();
+        return NULL;
     }
-    pons_value *goals = pons__list_write(&pons__goal_record, &task->goals);
-    size_t i;
-    json_t *goal;
-    json_array_foreach(goals, i, goal)
-    {
-        if (!pons_get(goal, "done")) {
-            json_object_set_new(goal, "done", json_false());
-        }
-    }
-    return pons_object("id", json_string(task->id), "text", json_string(task->text), "priority",
-                       json_integer(task->priority), "deadline_ms",
-                       task->deadline_ms ? json_integer(task->deadline_ms) : NULL, "goals", goals,
-                       "goal_index", json_integer(pons__goal_open(task)), "plan",
-                       react->plan ? pons__task_plan_brief(react->plan) : NULL, NULL);
+    pons__task_told *t = pons__record_new(&pons__task_told_record);
+    pons__set_text(&t->id, task->id);
+    pons__set_text(&t->text, task->text);
+    t->priority = task->priority;
+    t->deadline_ms = task->deadline_ms;
+    t->goal_index = pons__goal_open(task);
+    t->plan = pons__plan_brief_of(react->plan);
+    pons__list_copy(&pons__goal_record, &t->goals, &task->goals);
+    return t;
 }
 
 // What waits beside the task at hand, for a decision to switch.
-static pons_value *observed_queue(const pons_brain *b)
+static pons__list told_queue(const pons_brain *b)
 {
-    pons_value *list = json_array();
-    for (size_t i = 0; i < b->tasks->queue.n && json_array_size(list) < 8; i++) {
+    pons__list list = {0};
+    for (size_t i = 0; i < b->tasks->queue.n && list.n < QUEUE_TOLD; i++) {
         const pons__task *task = b->tasks->queue.at[i];
         if (strcmp(task->id, b->tasks->active_task_id) != 0) {
-            json_array_append_new(list, pons__record_write(&pons__waiting_record, task));
+            pons__list_add(&list, pons__record_copy(&pons__waiting_record, task));
         }
     }
     return list;
 }
 
-static pons_value *observed_running(pons_brain *b, const pons__skills *skills)
+static pons__list told_running(pons_brain *b, const pons__skills *skills)
 {
-    pons_value *list = json_array();
+    pons__list list = {0};
     for (size_t i = 0; i < skills->running.n; i++) {
         const pons__running *r = skills->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
-        const double for_ms = (double)(pons__port_robot_ms(&b->port) - r->started_robot_ms);
-        json_array_append_new(
-            list,
-            pons_object("goal_id", json_string(r->goal_id), "skill", json_string(r->skill), "args",
-                        pons__or_null(r->args), "goal_index", json_integer(r->goal_index), "beside",
-                        pons__means_beside(b, r->skill) ? json_true() : NULL, "elapsed_s",
-                        json_real(for_ms / 1e3), "distance_remaining_m",
-                        pons__or_null(pons_get(g ? g->feedback : NULL, "distance_remaining_m")),
-                        NULL));
+        pons__running_told *told = pons__record_new(&pons__running_told_record);
+        pons__set_text(&told->goal_id, r->goal_id);
+        pons__set_text(&told->skill, r->skill);
+        pons__json(&told->args, pons_value_ref(r->args));
+        told->goal_index = r->goal_index;
+        told->beside = pons__means_beside(b, r->skill);
+        told->elapsed_s =
+            (double)(pons__port_robot_ms(&b->port) - r->started_robot_ms) / PONS_MS_PER_S;
+        told->distance_remaining_m = g ? g->left_m : NAN;
+        pons__list_add(&list, told);
     }
     return list;
 }

@@ -10,6 +10,7 @@
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/letter.h"
+#include "brain/observed.h"
 #include "brain/task_plan.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static pons_value *await_of(const pons__turn *t)
     }
     // An earlier program, whose observations had no queue, waited without a time, and its wait is still
     // open: it is waited for in its words, as what is asked again must be what was asked.
-    const bool timed = pons_get(t->react->observation, "queue");
+    const bool timed = pons__observation_has_queue(t->react->observation);
     return pons_object("wait", json_string("skill"), "goals", ids, "look_s",
                        timed ? json_real(look_again_s(t)) : NULL, NULL);
 }
@@ -139,7 +140,7 @@ static double driven_m(const pons__turn *t, const pons__result *last)
 {
     const pons__body_goal *g = pons__port_goal(&t->b->port, last->goal_id);
     const double told = pons_get_num(last->metrics, "distance_m", NAN);
-    return isfinite(told) ? told : pons_get_num(g ? g->feedback : NULL, "distance_m", 0.0);
+    return isfinite(told) ? told : g && isfinite(g->driven_m) ? g->driven_m : 0.0;
 }
 
 // What a way to a zone says of the zone, for the world's summary (K3).

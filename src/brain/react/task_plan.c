@@ -29,6 +29,7 @@
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
+#include "brain/observed.h"
 #include "pons/plan.h"
 
 #include <stdlib.h>
@@ -91,29 +92,6 @@ pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state)
     return fresh;
 }
 
-pons_value *pons__task_plan_brief(const pons__task_plan *state)
-{
-    const pons_value *plan = state ? state->plan : NULL;
-    pons_value *steps = json_array();
-    size_t i;
-    json_t *step;
-    if (!json_is_object(plan)) {
-        pons_value_unref(steps);
-        return json_null();
-    }
-    json_array_foreach(pons_get(plan, "steps"), i, step)
-    {
-        json_array_append_new(
-            steps, pons_object("step_id", json_integer(pons_get_int(step, "step_id", 0)), "action",
-                               json_string(pons_get_str(step, "action", "")), "status",
-                               json_string(pons_get_str(step, "status", "")), NULL));
-    }
-    return pons_object("plan_id", json_string(pons_get_str(plan, "plan_id", "")), "goal",
-                       json_string(pons_get_str(plan, "goal", "")), "status",
-                       json_string(pons_get_str(plan, "status", "")), "source",
-                       json_string(pons_get_str(plan, "source", "")), "steps", steps, NULL);
-}
-
 static void tell(pons_brain *b, pons_cx *cx, const pons_plan *p, const pons_plan_step *step)
 {
     if (step) {
@@ -169,12 +147,13 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
     pons_plan *plan = NULL;
     pons_plan_cursor cursor;
     pons_autovalue facts = facts_of(b);
+    pons__observation *seen = pons__observation_read(r->observation);
     pons_autovalue ops = json_array();
     pursuit p = {.b = b,
                  .cx = cx,
                  .skills = skills,
                  .facts = facts,
-                 .no_progress = pons_get_bool(r->observation, "no_progress", false),
+                 .no_progress = seen->no_progress,
                  .pend = pons__record_copy(&pons__pend_record, state->pend),
                  .ops = ops,
                  .type = "CONTINUE"};
@@ -189,6 +168,7 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
                                   .result = result,
                                   .now_s = now_s,
                                   .user = &p};
+    pons__record_free(&pons__observation_record, seen);
     pons_value *next = NULL;
     int rc = pons_plan_from_value(state->plan, 0, &plan, err);
     if (rc >= 0) {

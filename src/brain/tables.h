@@ -1,0 +1,9 @@
+// tables.h - all tables of fields of the brain, for docs/brain.md (tables.c).
+#ifndef PONS_BRAIN_TABLES_H
+#define PONS_BRAIN_TABLES_H
+
+#include "brain/record.h"
+
+extern const pons__record *const pons__state_records[]; // ends with NULL
+
+#endif
