@@ -24,6 +24,7 @@
 #include "brain/away.h"
 #include "brain/documents.h"
 #include "brain/done.h"
+#include "brain/event.h"
 #include "brain/graphs.h"
 #include "brain/letter.h"
 #include "brain/model.h"
@@ -204,6 +205,22 @@ static int load(pons_brain *b, pons_error *err)
     return PONS_OK;
 }
 
+// One commit: a thread with goals always says how they were started, for a resume.
+static int begin_run(pons_brain *b, const pons__said *said, const pons__run_started *event,
+                     pons_error *err)
+{
+    pons_autovalue value = pons__record_write(&pons__said_record, said);
+    const int rc =
+        pons_thread_post(b->thread, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_RUN], value,
+                         pons__run_started_record.name,
+                         pons__event(b, pons__record_write(&pons__run_started_record, event)), err);
+    if (rc >= 0) {
+        b->done_emitted = false;
+        b->outcome = PONS_BRAIN_RUNNING;
+    }
+    return rc;
+}
+
 int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons_error *err)
 {
     if (!b->thread) {
@@ -225,17 +242,7 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
                              .goals = list,
                              .priority = priority,
                              .deadline_ms = b->opts.deadline_ms > 0 ? b->opts.deadline_ms : 0};
-    pons_autovalue value = pons__record_write(&pons__said_record, &said);
-    pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
-    // One commit: a thread with goals always says how they were started, for a resume.
-    const int rc = pons_thread_post(
-        b->thread, PONS_NS_KERNEL, "run", value, "run.started",
-        pons__event(b, pons_object("goal", pons_value_ref(list), "options", about, NULL)), err);
-    if (rc >= 0) {
-        b->done_emitted = false;
-        b->outcome = PONS_BRAIN_RUNNING;
-    }
-    return rc;
+    return begin_run(b, &said, &(pons__run_started){.goal = list, .options = b->opts.about}, err);
 }
 
 int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
@@ -257,20 +264,11 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
                              .plan = value,
                              .priority = priority,
                              .deadline_ms = b->opts.deadline_ms > 0 ? b->opts.deadline_ms : 0};
-    pons_autovalue run = pons__record_write(&pons__said_record, &said);
-    pons_value *about = b->opts.about ? pons_value_ref(b->opts.about) : NULL;
-    pons_value *goal = json_array();
-    json_array_append_new(goal, json_string(plan->goal));
-    rc = pons_thread_post(
-        b->thread, PONS_NS_KERNEL, "run", run, "run.started",
-        pons__event(b, pons_object("goal", goal, "plan_id", json_string(plan->plan_id), "options",
-                                   about, NULL)),
+    pons_autovalue goal = json_pack("[s]", plan->goal);
+    return begin_run(
+        b, &said,
+        &(pons__run_started){.goal = goal, .plan_id = plan->plan_id, .options = b->opts.about},
         err);
-    if (rc >= 0) {
-        b->done_emitted = false;
-        b->outcome = PONS_BRAIN_RUNNING;
-    }
-    return rc;
 }
 
 static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, pons_error *err)
@@ -686,14 +684,13 @@ static int ask_confirmation(pons_brain *b, const pons_value *pending, const char
     const pons_value *args = pons_get(request, "args");
     pons_value *asks = json_pack("[{s:s, s:s}]", "rule", "fork", "message",
                                  "each effect of a fork's first run asks");
-    pons_value *op = pons_object("skill", json_string(skill), "args",
-                                 args ? pons_value_ref(args) : json_null(), "asks", asks, NULL);
-    return pons_thread_emit(
-        b->thread, PONS_NS_REACT, "approval.requested",
-        pons__event(b, pons_object("id", json_string(human), "question",
-                                   json_sprintf("this thread is a fork; may I %s?", skill), "ops",
-                                   json_pack("[o]", op), NULL)),
-        err);
+    pons_autovalue ops = json_pack("[{s:s, s:o, s:o}]", "skill", skill, "args",
+                                   args ? pons_value_ref(args) : json_null(), "asks", asks);
+    pons__question q = {.id = human, .reason = "", .refused = "", .ops = ops};
+    pons__set_textf(&q.question, "this thread is a fork; may I %s?", skill);
+    const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
+    pons__set_text(&q.question, NULL);
+    return rc;
 }
 
 // The kernel has told it something, and it is idle: a run begins.
@@ -790,14 +787,13 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
         const char *action = pons_get_str(response, "action", "reject");
         pons_value_unref(answer);
         answer = json_boolean(strcmp(action, "approve") == 0);
-        pons_thread_emit(
-            b->thread, PONS_NS_REACT, "approval.resolved",
-            pons__event(b, pons_object("id", json_string(human), "action", json_string(action),
-                                       "reason", json_string(pons_get_str(response, "reason", "")),
-                                       "by", json_string(pons_get_str(response, "by", "a person")),
-                                       "at_ms", json_integer(pons_get_int(response, "at_ms", 0)),
-                                       NULL)),
-            err);
+        pons__event_now(b, PONS_NS_REACT, &pons__approval_resolved_record,
+                        &(pons__approval_resolved){.id = human,
+                                                   .action = action,
+                                                   .reason = pons_get_str(response, "reason", ""),
+                                                   .by = pons_get_str(response, "by", "a person"),
+                                                   .at_ms = pons_get_int(response, "at_ms", 0)},
+                        err);
     }
     const int rc = pons_run_answer(b->react_run, human, answer, err);
     waits_no_more(b);

@@ -5,9 +5,12 @@
 // The brain's loop thread.
 #include "brain/done.h"
 
+#include "brain/event.h"
 #include "brain/questions.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool people_are_gone(pons_brain *b);
@@ -94,23 +97,22 @@ static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word
 {
     const pons__totals *totals = b->tasks->totals;
     const pons__react *open = pons__inner_of(b); // an activation that has not been counted yet
-    pons_value *tasks = json_array();
+    pons__list tasks = {0};
     for (size_t i = 0; i < b->tasks->finished.n; i++) {
         if (of_the_run(b, b->tasks->finished.at[i])) {
-            json_array_append_new(
-                tasks, pons__record_write(&pons__finished_record, b->tasks->finished.at[i]));
+            pons__list_add(&tasks, b->tasks->finished.at[i]); // lent
         }
     }
-    const pons_value *battery = pons_get(b->port.telemetry, "battery_pct");
-    const int rc = pons_thread_emit(
-        b->thread, PONS_NS_KERNEL, "run.done",
-        pons__event(
-            b, pons_object("status", json_string(word), "tasks", tasks, "iterations",
-                           json_integer(totals->iterations + (open ? open->iter : 0)), "replans",
-                           json_integer(totals->replans + (open ? open->replans : 0)), "distance_m",
-                           json_real(totals->distance_m + (open ? open->distance_m : 0.0)),
-                           "battery_pct", pons__or_null(battery), NULL)),
-        err);
+    const pons__run_done done = {
+        .status = word,
+        .tasks = tasks,
+        .iterations = totals->iterations + (open ? open->iter : 0),
+        .replans = totals->replans + (open ? open->replans : 0),
+        .distance_m = totals->distance_m + (open ? open->distance_m : 0.0),
+        .battery_pct = b->port.telemetry ? b->port.newest.as.telemetry.battery_pct : NAN,
+    };
+    const int rc = pons__event_now(b, PONS_NS_KERNEL, &pons__run_done_record, &done, err);
+    free((void *)tasks.at);
     if (rc >= 0) {
         b->outcome = outcome;
         b->done_emitted = true;

@@ -6,6 +6,7 @@
 // count those. docs/safety.md has the table of all schemas and who enforces each.
 #include "brain/doors.h"
 
+#include "brain/event.h"
 #include "brain/self.h"
 #include "pons/log.h"
 #include "pons/module.h"
@@ -77,20 +78,20 @@ const pons_value *pons__door_schema(pons_brain *b, pons__door door)
     return b->doors.values[door];
 }
 
-static pons_value *fault(pons_brain *b, pons__door door, const pons_error *why)
+static pons__schema_failed fault(pons__door door, const char *skill, const pons_error *why)
 {
     const bool named = strncmp(why->message, files[door], strlen(files[door])) == 0;
     pons_log(PONS_LOG_ERROR, "brain", "%s%s%s", named ? "" : files[door], named ? "" : ": ",
              why->message);
-    return pons__event(b, pons_object("schema", json_string(files[door]), "message",
-                                      json_string(why->message), NULL));
+    return (pons__schema_failed){.schema = files[door], .message = why->message, .skill = skill};
 }
 
 void pons__door_own(pons_brain *b, pons_cx *cx, pons__door door, const pons_value *v)
 {
     pons_error why = PONS_ERROR_INIT;
     if (pons__door_check(b, door, v, &why) < 0) {
-        pons_cx_emit(cx, "schema.failed", fault(b, door, &why));
+        const pons__schema_failed event = fault(door, NULL, &why);
+        pons__event_emit(b, cx, &pons__schema_failed_record, &event);
     }
 }
 
@@ -108,9 +109,9 @@ pons_value *pons__door_skills(pons_brain *b, const pons_value *skills)
             json_array_append(good, skill);
             continue;
         }
-        pons_value *said = fault(b, PONS_DOOR_SKILL, &why);
-        json_object_set_new(said, "skill", json_string(pons_get_str(skill, "name", "")));
-        pons_thread_emit(b->thread, PONS_NS_KERNEL, "schema.failed", said, &ignored);
+        const pons__schema_failed event =
+            fault(PONS_DOOR_SKILL, pons_get_str(skill, "name", ""), &why);
+        pons__event_now(b, PONS_NS_KERNEL, &pons__schema_failed_record, &event, &ignored);
     }
     return good;
 }

@@ -9,6 +9,7 @@
 // the store's, and a copy has none. An activation that the inner loop had not read is said again;
 // when the inner loop had ended and the kernel had not heard so, the kernel believes it idle, and
 // its next tick activates the task anew.
+#include "brain/event.h"
 #include "brain/self.h"
 
 #include <stdlib.h>
@@ -212,14 +213,15 @@ static int say_started(pons_store store, pons_thread *t, const char *from, const
     if (rc < 0) {
         return rc;
     }
-    const pons_value *goal = pons_get(was, "goal"), *about = pons_get(was, "options");
-    const pons_value *robot = pons_get(was, "robot_ms");
-    return pons_thread_emit(t, PONS_NS_KERNEL, "run.started",
-                            pons_object("goal", goal ? pons_value_ref(goal) : json_array(),
-                                        "options", about ? pons_value_ref(about) : NULL, "forked",
-                                        pons_object("thread", json_string(from), "checkpoint_id",
-                                                    json_string(checkpoint), NULL),
-                                        "robot_ms", robot ? pons_value_ref(robot) : json_integer(0),
-                                        NULL),
-                            err);
+    const pons_value *robot = pons_get(was, "robot_ms"); // of then: nothing has moved since
+    pons__run_started *again = pons__record_read(&pons__run_started_record, was);
+    pons_autovalue none = json_array();
+    const pons__fork_point point = {.thread = from, .checkpoint_id = checkpoint};
+    pons_value *said = pons__record_write(
+        &pons__run_started_record, &(pons__run_started){.goal = again->goal ? again->goal : none,
+                                                        .options = again->options,
+                                                        .forked = &point});
+    json_object_set_new(said, "robot_ms", robot ? pons_value_ref(robot) : json_integer(0));
+    pons__record_free(&pons__run_started_record, again);
+    return pons_thread_emit(t, PONS_NS_KERNEL, pons__run_started_record.name, said, err);
 }

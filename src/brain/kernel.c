@@ -24,12 +24,14 @@
 //        idle --activate--> active --preempt--> stopping
 //         ^                   |                    |
 //         +----task_result----+--------------------+
+#include "brain/event.h"
 #include "brain/graphs.h"
 #include "brain/letter.h"
 #include "brain/questions.h"
 #include "brain/queue.h"
 #include "brain/self.h"
 #include "brain/senses.h"
+#include "brain/trace.h"
 
 #include <string.h>
 
@@ -153,13 +155,10 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
                                          : mode == PONS_MODE_CHARGE ? "BATTERY"
                                                                     : "");
         const char *from = pons__mode_words[before], *to = pons__mode_words[mode];
-        pons_cx_emit(
-            cx, "mode",
-            pons__event(b, pons_object("mode", json_string(to), "reason", json_string(reason),
-                                       "from", json_string(from), NULL)));
-        pons_cx_put(cx, "trace",
-                    pons_object("ts_ms", json_integer(pons_cx_wall_ms(cx)), "arbitration",
-                                json_sprintf("%s → %s: %s", from, to, reason), NULL));
+        pons__event_emit(b, cx, &pons__mode_told_record,
+                         &(pons__mode_told){.mode = to, .reason = reason, .from = from});
+        pons_autovalue change = json_sprintf("%s → %s: %s", from, to, reason);
+        pons__trace_put(cx, (pons__entry){.arbitration = json_string_value(change)});
     }
     return pons__tasks_put(b, cx);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define TRACE_KEPT    20
 #define AGREEMENT_MIN 0.85 // of what a scan shows with the map (docs/navigation.md)
 
 pons_value *pons__with(const pons_value *old, const char *key, pons_value *value)
@@ -165,22 +164,6 @@ bool pons__latch_lifts_itself(const pons_brain *b)
 }
 
 // ---- the brain's own ----------------------------------------------------------------------------
-
-// A bounded log: the events have the whole history, this is what a person reads in the state.
-int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
-                       pons_value **ret, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons_value *list = json_array();
-    const size_t n = json_array_size(old);
-    for (size_t i = n >= TRACE_KEPT ? n - TRACE_KEPT + 1 : 0; i < n; i++) {
-        json_array_append(list, json_array_get(old, i));
-    }
-    json_array_append(list, (json_t *)update);
-    *ret = list;
-    return PONS_OK;
-}
 
 bool pons__stands(const pons__tasks *tasks)
 {

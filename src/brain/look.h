@@ -24,10 +24,6 @@ const char *pons__zone_at(const pons_value *world, double x, double y); // id or
 // Whether the body's scans bear out where it says it is: a place that is in doubt reaches no goal.
 bool pons__place_sure(const pons_brain *b);
 
-// The reducer of `trace`: the newest entries.
-int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
-                       pons_value **ret, pons_error *err);
-
 // A person said stop or pause, and nobody has said continue: nothing is taken up.
 bool pons__stands(const pons__tasks *tasks);
 bool pons__latch_lifts_itself(const pons_brain *b);

@@ -20,6 +20,7 @@
 // Nothing here decides: the port carries words between the ledger's two ends.
 #include "brain/port.h"
 
+#include "brain/event.h"
 #include "brain/guard.h"
 #include "brain/self.h"
 #include "pons/log.h"
@@ -350,10 +351,8 @@ static void on_report(pons__port *p, const pons_report *r)
         on_hello(p, r);
         return;
     case PONS_REPORT_SPEAK:
-        pons_thread_emit(
-            p->brain->thread, PONS_NS_REACT, "speak",
-            pons__event(p->brain, pons_object("text", json_string(r->as.speak.text), NULL)),
-            &ignored);
+        pons__event_now(p->brain, PONS_NS_REACT, &pons__spoken_record,
+                        &(pons__spoken){.text = r->as.speak.text}, &ignored);
         return;
     case PONS_REPORT_ERROR:
         on_error(p, r->as.error.code, r->as.error.message);
@@ -511,10 +510,8 @@ static void show_stop(pons__port *p, const pons_report_stop *stop)
     p->latched = stop->latched;
     p->reset_sent = p->latched && p->reset_sent;
     p->brain->tick_now = true;
-    pons_thread_emit(p->brain->thread, PONS_NS_KERNEL, "stop",
-                     pons__event(p->brain, pons_object("latched", json_boolean(p->latched),
-                                                       "reason", json_string(stop->reason), NULL)),
-                     &err);
+    pons__event_now(p->brain, PONS_NS_KERNEL, &pons__stop_told_record,
+                    &(pons__stop_told){.latched = p->latched, .reason = stop->reason}, &err);
 }
 
 static void on_feedback(pons__port *p, pons__body_goal *g, const pons_report *r)

@@ -21,6 +21,7 @@
 // as the task waits for its turn. The brain's loop thread, and whoever reads a store.
 #include "brain/questions.h"
 
+#include "brain/event.h"
 #include "brain/letter.h"
 #include "brain/self.h"
 #include "pons/memory.h"
@@ -173,11 +174,12 @@ void pons__questions_close(pons_brain *b, pons_cx *cx, pons__task *task, const c
 {
     for (size_t i = 0; i < task->asks.n; i++) {
         const pons__question *q = task->asks.at[i];
-        pons_cx_emit(
-            cx, "approval.resolved",
-            pons__event(b, pons_object("id", json_string(q->id), "action", json_string("reject"),
-                                       "reason", json_string(why), "by", json_string("the kernel"),
-                                       "at_ms", json_integer(pons_cx_wall_ms(cx)), NULL)));
+        pons__event_emit(b, cx, &pons__approval_resolved_record,
+                         &(pons__approval_resolved){.id = q->id,
+                                                    .action = "reject",
+                                                    .reason = why,
+                                                    .by = "the kernel",
+                                                    .at_ms = pons_cx_wall_ms(cx)});
     }
     b->tasks->changed = b->tasks->changed || task->asks.n > 0;
     pons__list_clear(&pons__question_record, &task->asks);
@@ -248,11 +250,9 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     if (strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0) {
         bind(b, cx, one, question, reply, answer);
     } else {
-        pons_cx_emit(
-            cx, "approval.late",
-            pons__event(b, pons_object("id", json_string(question), "action", json_string(action),
-                                       "verdict", json_string(verdict), "first",
-                                       pons__record_write(&pons__answer_record, first), NULL)));
+        pons__event_emit(b, cx, &pons__approval_late_record,
+                         &(pons__approval_late){
+                             .id = question, .action = action, .verdict = verdict, .first = first});
     }
     pons__record_free(&pons__reply_record, reply);
 }

@@ -17,6 +17,7 @@
 // decision maker asked for and the priorities allow (tasks.c).
 #include "brain/queue.h"
 
+#include "brain/event.h"
 #include "brain/letter.h"
 #include "brain/questions.h"
 #include "brain/self.h"
@@ -346,16 +347,14 @@ static void raise_task(saying *s, const char *id)
     top = priority_of(s, top);
     task->priority = top > most ? most : top < 0 ? 0 : top;
     s->t->changed = true;
-    pons_cx_emit(s->cx, "task.raised",
-                 pons__event(s->b, pons_object("task_id", json_string(task->id), "priority",
-                                               json_integer(task->priority), NULL)));
+    pons__event_emit(s->b, s->cx, &pons__task_raised_record,
+                     &(pons__task_raised){.task_id = task->id, .priority = task->priority});
 }
 
 static void ignored(saying *s, const char *word, const char *reason)
 {
-    pons_cx_emit(s->cx, "control",
-                 pons__event(s->b, pons_object("word", json_string(word), "ignored",
-                                               json_string(reason), NULL)));
+    pons__event_emit(s->b, s->cx, &pons__control_told_record,
+                     &(pons__control_told){.word = word, .ignored = reason});
 }
 
 // A run begins: what it will be judged by starts here.
@@ -422,10 +421,9 @@ static void switch_task(saying *s, const pons__outcome *o)
         ignored(s, "switch", refused);
         return;
     }
-    pons_cx_emit(s->cx, "task.switched",
-                 pons__event(s->b, pons_object("from", json_string(t->active_task_id), "to",
-                                               json_string(to->id), "reason",
-                                               json_string(o->reason), NULL)));
+    pons__event_emit(
+        s->b, s->cx, &pons__task_switched_record,
+        &(pons__task_switched){.from = t->active_task_id, .to = to->id, .reason = o->reason});
     pons__set_text(&t->switch_to, to->id);
     pons__task *from = pons__queue_active(t);
     from->status = PONS_TASK_PAUSED;
@@ -482,9 +480,8 @@ static bool said_again(saying *s, const pons__task *task)
     }
     last->said++;
     t->changed = true;
-    pons_cx_emit(s->cx, "task.merged",
-                 pons__event(s->b, pons_object("task_id", json_string(last->id), "said",
-                                               json_integer(last->said), NULL)));
+    pons__event_emit(s->b, s->cx, &pons__task_merged_record,
+                     &(pons__task_merged){.task_id = last->id, .said = last->said});
     return true;
 }
 
@@ -534,8 +531,8 @@ static void push_task(saying *s, const char *text, const pons_value *goals, cons
     pons__list_add(&t->queue, task);
     t->next++;
     t->changed = true;
-    pons_value *v = pons__record_write(&pons__task_record, task);
-    pons_cx_emit(s->cx, "task.queued", pons__event(s->b, pons_object("task", v, NULL)));
+    pons_autovalue v = pons__record_write(&pons__task_record, task);
+    pons__event_emit(s->b, s->cx, &pons__task_queued_record, &(pons__task_queued){.task = task});
     // What a person said may be more than a task can be: it is never lost, and ends at once.
     pons_error why = PONS_ERROR_INIT;
     if (pons__door_check(s->b, PONS_DOOR_TASK, v, &why) < 0) {
@@ -574,11 +571,12 @@ static void finish_task(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *
         t->charge_again_ms = vain ? pons_cx_wall_ms(cx) + CHARGE_AGAIN_MS : 0;
     }
     t->changed = true;
-    pons_cx_emit(
-        cx, "task.done",
-        pons__event(b, pons_object("task_id", json_string(f->id), "status", json_string(f->status),
-                                   "reason", json_string(f->reason), "text", json_string(f->text),
-                                   "verified", verified ? pons_value_ref(verified) : NULL, NULL)));
+    pons__event_emit(b, cx, &pons__task_done_record,
+                     &(pons__task_done){.task_id = f->id,
+                                        .status = f->status,
+                                        .reason = f->reason,
+                                        .text = f->text,
+                                        .verified = verified});
     pons__record_free(&pons__task_record, task);
 }
 
@@ -594,9 +592,9 @@ static void keep_deadlines(saying *s)
             i++;
             continue;
         }
-        pons_cx_emit(s->cx, "task.overdue",
-                     pons__event(s->b, pons_object("task_id", json_string(task->id), "deadline_ms",
-                                                   json_integer(task->deadline_ms), NULL)));
+        pons__event_emit(
+            s->b, s->cx, &pons__task_overdue_record,
+            &(pons__task_overdue){.task_id = task->id, .deadline_ms = task->deadline_ms});
         if (s->b->rules.overdue_goes_on) {
             task->overdue = true;
             s->t->changed = true;
@@ -669,7 +667,5 @@ static void choose_active(saying *s)
     pick->status = PONS_TASK_ACTIVE;
     pons__set_text(&t->active_task_id, pick->id);
     t->changed = true;
-    pons_cx_emit(
-        s->cx, "task.active",
-        pons__event(s->b, pons_object("task", pons__record_write(&pons__task_record, pick), NULL)));
+    pons__event_emit(s->b, s->cx, &pons__task_active_record, &(pons__task_active){.task = pick});
 }

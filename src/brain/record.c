@@ -225,8 +225,8 @@ static void read_field(const pons__field *f, const pons_value *v, void *s)
 static pons_value *write_field(const pons__field *f, const void *s)
 {
     switch (f->kind) {
-    case PONS_KIND_TEXT:
-        return json_string_nocheck(SEEN(char *, s, f));
+    case PONS_KIND_TEXT: // NULL of a struct that nobody made by its table: nothing was said
+        return json_string_nocheck(SEEN(char *, s, f) ? SEEN(char *, s, f) : nothing);
     case PONS_KIND_NAME:
         return SEEN(char *, s, f) ? json_string_nocheck(SEEN(char *, s, f)) : json_null();
     case PONS_KIND_WORD:
@@ -251,7 +251,7 @@ static bool lacking(const pons__field *f, const void *s)
 {
     switch (f->kind) {
     case PONS_KIND_TEXT:
-        return !*SEEN(char *, s, f);
+        return !SEEN(char *, s, f) || !*SEEN(char *, s, f);
     case PONS_KIND_WORD:
         return SEEN(int, s, f) == (int)f->preset;
     case PONS_KIND_INT:

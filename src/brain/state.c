@@ -409,7 +409,7 @@ static const pons__field react_fields[] = {
     {"decision",          RECORD, NUL,   offsetof(pons__react, decision), .of = &pons__decision_record, .means = "the newest"},
     {"source",            WORD,   NUL,   offsetof(pons__react, source), .words = pons__source_words, .means = "who made it"},
     {"proposed_ops",      RECORD, NUL,   offsetof(pons__react, proposed_ops), .of = &pons__proposed_record, .means = "what R3 made of it"},
-    {"stop_reason",       TEXT,   NUL,   offsetof(pons__react, stop_reason), .means = "`done`, `impossible`, `preempted`, `safety_override`"},
+    {"stop_reason",       TEXT,   NUL,   offsetof(pons__react, stop_reason), .means = "`done`, `impossible`, `need_human` (it was put aside with a question), `preempted`, `safety_override`"},
     {"failures",          INT,    NEVER, offsetof(pons__react, failures), .means = "in a row, of one skill"},
     {"no_progress",       BOOL,   NEVER, offsetof(pons__react, no_progress), .means = "what runs gets nowhere"},
     {"human",             RECORD, NUL,   offsetof(pons__react, human), .of = &pons__human_record, .means = "what a person said last"},

@@ -176,7 +176,8 @@ typedef struct pons__question {
     int64_t asked_ms;    // wall; with a deadline
     // Of one that its task was put aside with: what was decided, and what a person has said since.
     const pons_value *decision, *answer;
-    int source; // pons__source
+    int source;          // pons__source
+    const char *task_id; // as it is told: whose it is
 } pons__question;
 extern const pons__record pons__question_record;
 

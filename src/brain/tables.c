@@ -1,10 +1,12 @@
 // tables.c - all tables of fields of the brain, in the order of docs/brain.md. Any thread.
 #include "brain/tables.h"
 
+#include "brain/event.h"
 #include "brain/letter.h"
 #include "brain/observed.h"
 #include "brain/robot.h"
 #include "brain/state.h"
+#include "brain/trace.h"
 
 // clang-format off
 const pons__record *const pons__state_records[] = {
@@ -38,6 +40,9 @@ const pons__record *const pons__state_records[] = {
     &pons__human_record,
     &pons__preempt_record,
     &pons__pace_record,
+    &pons__trace_record,
+    &pons__entry_record,
+    &pons__metrics_record,
     &pons__skills_record,
     &pons__running_record,
     &pons__result_record,
@@ -60,5 +65,32 @@ const pons__record *const pons__state_records[] = {
     &pons__said_record,
     &pons__reply_record,
     &pons__stopping_record,
+    &pons__fork_point_record,
+    &pons__model_cost_record,
+    &pons__run_started_record,
+    &pons__mode_told_record,
+    &pons__control_told_record,
+    &pons__task_queued_record,
+    &pons__task_active_record,
+    &pons__task_raised_record,
+    &pons__task_merged_record,
+    &pons__task_switched_record,
+    &pons__task_overdue_record,
+    &pons__task_done_record,
+    &pons__observed_record,
+    &pons__decision_told_record,
+    &pons__guard_refused_record,
+    &pons__effect_told_record,
+    &pons__approval_requested_record,
+    &pons__approval_resolved_record,
+    &pons__approval_late_record,
+    &pons__goal_replaced_record,
+    &pons__plan_created_record,
+    &pons__plan_step_told_record,
+    &pons__plan_status_told_record,
+    &pons__spoken_record,
+    &pons__stop_told_record,
+    &pons__schema_failed_record,
+    &pons__run_done_record,
     NULL};
 // clang-format on

@@ -6,6 +6,7 @@
 // asked once, and what was approved is done once, whoever dies meanwhile. A stop, a cancel and a
 // deadline close questions wherever they stand.
 #include "brain_bench.h"
+#include "pons/graph.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -75,6 +76,28 @@ static void put_aside(bench *b, char ret[64])
     bench_await(b, "task.done", "status", "succeeded", SOON);
     assert_int_equal(bench_starts(b, "wait"), 1);
     assert_int_equal(bench_count(b, "approval.resolved", NULL, NULL), 0);
+}
+
+// The inner loop was left because a person is needed, and says so where it was left.
+static void why_it_was_left_is_kept(void **state)
+{
+    (void)state;
+    bench b;
+    char id[64];
+    put_aside(&b, id);
+    pons_autovalue past = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_true(pons_state_history(b.store, "t1", "react", 200, true, &past, &err) >= 0);
+    int found = 0;
+    size_t i;
+    json_t *point;
+    json_array_foreach(past, i, point)
+    {
+        const pons_value *react = pons_get(pons_get(point, "values"), "react");
+        found += strcmp(pons_get_str(react, "stop_reason", ""), "need_human") == 0;
+    }
+    assert_true(found > 0);
+    bench_close(&b);
 }
 
 static void others_run_while_one_waits(void **state)
@@ -510,6 +533,7 @@ static void safe_takes_a_question_back_over_a_death(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(why_it_was_left_is_kept),
         cmocka_unit_test(others_run_while_one_waits),
         cmocka_unit_test(three_questions_in_any_order),
         cmocka_unit_test(eighty_questions),

@@ -3,6 +3,7 @@
 //
 // The model is the scripted one under the test's clock, the body is the test's (brain_bench.h).
 #include "brain_bench.h"
+#include "pons/graph.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -454,6 +455,38 @@ static void several_goals_in_one_sentence_are_done_in_order(void **state)
     bench_close(&b);
 }
 
+// The channel `trace`: the newest entries, and what all of them add up to.
+static void the_state_says_what_was_done(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = 2000;
+    b.fail_code = 105;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "decision", "type", "ASK_HUMAN", 60.0);
+    pons_autovalue inner = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_true(pons_state_read(b.store, "t1", "react", &inner, &err) >= 0);
+    const pons_value *trace = pons_get(inner, "trace"), *sums = pons_get(trace, "metrics");
+    assert_in_range(json_array_size(pons_get(trace, "log")), 10, 20);
+    assert_int_equal(pons_get_int(sums, "decisions", 0), bench_count(&b, "decision", NULL, NULL));
+    assert_int_equal(pons_get_int(sums, "replans", 0),
+                     bench_count(&b, "decision", "type", "REPLAN") +
+                         bench_count(&b, "decision", "type", "RETRY"));
+    assert_int_equal(pons_get_int(sums, "failed", 0), bench_count(&b, "effect", "state", "failed"));
+    assert_int_equal(pons_get_int(sums, "failed", 0), 3);
+    assert_true(pons_get_int(sums, "ended", 0) > 3); // it has waited, or looked, between them
+    assert_true(pons_get_int(sums, "skill_ms", 0) >= 3 * 2000);
+    pons_autovalue kernel = NULL;
+    assert_true(pons_state_read(b.store, "t1", "kernel", &kernel, &err) >= 0);
+    trace = pons_get(kernel, "trace");
+    assert_int_equal(pons_get_int(pons_get(trace, "metrics"), "arbitrations", 0), 1);
+    const pons_value *first = json_array_get(pons_get(trace, "log"), 0);
+    assert_true(says(first, "arbitration", "IDLE → EXEC: "));
+    bench_close(&b);
+}
+
 static void a_good_end_says_bye(void **state)
 {
     (void)state;
@@ -494,6 +527,7 @@ int main(void)
         cmocka_unit_test(progress_is_not_disturbed),
         cmocka_unit_test(failures_follow_their_map_and_end_with_a_person),
         cmocka_unit_test(several_goals_in_one_sentence_are_done_in_order),
+        cmocka_unit_test(the_state_says_what_was_done),
         cmocka_unit_test(a_good_end_says_bye),
     };
     pons_value_init();

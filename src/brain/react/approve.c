@@ -24,6 +24,7 @@
 // a goal of the task is about, that is the goal from then on.
 #include "brain/react/approve.h"
 
+#include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
@@ -129,9 +130,9 @@ void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const po
         pons__list_add(&react->also, q);
     }
     for (size_t i = 0; i <= react->also.n; i++) {
-        pons_value *told = pons__record_write(&pons__question_record, question(react, i));
-        json_object_set_new(told, "task_id", json_string(react->task ? react->task->id : ""));
-        pons_cx_emit(cx, "approval.requested", pons__event(b, told));
+        pons__question told = *question(react, i);
+        told.task_id = react->task ? react->task->id : "";
+        pons__event_emit(b, cx, &pons__approval_requested_record, &told);
     }
 }
 
@@ -374,15 +375,14 @@ static void resolve(pons__turn *t, const char *id, const char *action, const pon
     const bool kernel = pons_get_bool(answer, "detached", false);
     const int64_t at_ms = pons_get_int(answer, "at_ms", pons_cx_wall_ms(t->cx));
     const char *words = pons_get_str(answer, "answer", NULL);
-    pons_cx_emit(
-        t->cx, "approval.resolved",
-        pons__event(
-            t->b,
-            pons_object("id", json_string(id), "action", json_string(action), "reason",
-                        json_string(pons_get_str(answer, "reason", "")), "by",
-                        json_string(kernel ? "the kernel" : pons_get_str(answer, "by", "a person")),
-                        "at_ms", json_integer(at_ms), "answer", words ? json_string(words) : NULL,
-                        NULL)));
+    pons__event_emit(t->b, t->cx, &pons__approval_resolved_record,
+                     &(pons__approval_resolved){
+                         .id = id,
+                         .action = action,
+                         .reason = pons_get_str(answer, "reason", ""),
+                         .by = kernel ? "the kernel" : pons_get_str(answer, "by", "a person"),
+                         .at_ms = at_ms,
+                         .answer = words});
 }
 
 // The operations as the answer wants them; or why it names none. Static text.
@@ -453,12 +453,11 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
             !about(b, goal, was->args)) {
             continue;
         }
-        pons_value *from = pons__record_write(&pons__goal_record, goal);
+        pons__goal *from = pons__record_copy(&pons__goal_record, goal);
         replace_goal(b, goal, was->args, op->args);
-        pons_cx_emit(
-            cx, "goal.replaced",
-            pons__event(b, pons_object("goal_index", json_integer(at), "from", from, "to",
-                                       pons__record_write(&pons__goal_record, goal), NULL)));
+        pons__event_emit(b, cx, &pons__goal_replaced_record,
+                         &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
+        pons__record_free(&pons__goal_record, from);
     }
     pons__record_free(&pons__react_record, before);
     pons__json(&react->edit_before, NULL);

@@ -5,6 +5,7 @@
 // REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
 // a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
 // again before it switches.
+#include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
@@ -140,20 +141,18 @@ static void refuse(pons__turn *t, const pons_value *rules)
     pons__set_text(&last->error_msg, json_string_value(says));
     pons__record_free(&pons__result_record, t->skills->last_result);
     t->skills->last_result = last;
-    pons_cx_emit(t->cx, "guard.refused",
-                 pons__event(t->b, pons_object("rules", pons_value_ref(rules), NULL)));
+    pons__event_emit(t->b, t->cx, &pons__guard_refused_record,
+                     &(pons__guard_refused){.rules = rules});
     pons_cx_custom(t->cx, pons_object("node", json_string("guardrails_and_resource_check"), "rules",
                                       pons_value_ref(rules), NULL));
     if (r->decision) {
         r->decision->type = PONS_REPLAN;
         r->replans++;
-        pons_cx_emit(
-            t->cx, "decision",
-            pons__event(t->b, pons_object("decision",
-                                          pons_object("type", json_string("REPLAN"), "reason",
-                                                      pons_value_ref(says), NULL),
-                                          "source", json_string("guard"), "iter",
-                                          json_integer(r->iter), NULL)));
+        const pons__decision replan = {
+            .type = PONS_REPLAN, .reason = json_string_value(says), .task_id = ""};
+        pons__event_emit(
+            t->b, t->cx, &pons__decision_told_record,
+            &(pons__decision_told){.decision = &replan, .source = "guard", .iter = r->iter});
     }
     r->refused = true;
     pons__ladder_refused(r);
@@ -181,8 +180,8 @@ static void judge_edit(pons__turn *t)
         json_array_extend(rules, broken);
     }
     if (json_array_size(rules) > 0) {
-        pons_cx_emit(t->cx, "guard.refused",
-                     pons__event(t->b, pons_object("rules", pons_value_ref(rules), NULL)));
+        pons__event_emit(t->b, t->cx, &pons__guard_refused_record,
+                         &(pons__guard_refused){.rules = rules});
         pons__edit_undo(&t->react, rules);
     }
 }

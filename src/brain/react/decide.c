@@ -11,11 +11,13 @@
 // kernel or a person has said something, or the time has come that the model itself had set (wake_s).
 // It is never asked by the clock: R7 sees to that (settle.c).
 #include "brain/ask/answer.h"
+#include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
+#include "brain/trace.h"
 
 #include <string.h>
 
@@ -120,24 +122,20 @@ static int decide(pons__turn *t, verdict *v, pons_error *err)
 static void show(pons__turn *t, verdict *v)
 {
     const char *source = pons__source_words[v->source];
-    pons_cx_emit(
-        t->cx, "decision",
-        pons__event(
-            t->b, pons_object("decision", pons__record_write(&pons__decision_record, v->decision),
-                              "source", json_string(source), "iter", json_integer(t->react->iter),
-                              "fallback", v->fallback ? pons_value_ref(v->fallback) : NULL, "model",
-                              v->calls ? pons_object("calls", json_integer(v->calls), "tokens",
-                                                     json_integer(v->tokens), NULL)
-                                       : NULL,
-                              NULL)));
+    const pons__model_cost cost = {.calls = v->calls, .tokens = v->tokens};
+    pons__event_emit(t->b, t->cx, &pons__decision_told_record,
+                     &(pons__decision_told){.decision = v->decision,
+                                            .source = source,
+                                            .iter = t->react->iter,
+                                            .fallback = json_string_value(v->fallback),
+                                            .model = v->calls ? &cost : NULL});
     pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
                                       json_string(pons__decision_words[v->decision->type]),
                                       "reason", json_string(v->decision->reason), "source",
                                       json_string(source), NULL));
-    pons_cx_put(t->cx, "trace",
-                pons_object("ts_ms", json_integer(pons_cx_wall_ms(t->cx)), "decision",
-                            json_string(pons__decision_words[v->decision->type]), "reason",
-                            json_string(v->decision->reason), "source", json_string(source), NULL));
+    pons__trace_put(t->cx, (pons__entry){.decision = pons__decision_words[v->decision->type],
+                                         .reason = v->decision->reason,
+                                         .source = source});
 }
 
 // The kernel's: let go of everything that runs, and stop the base where it asked for it.

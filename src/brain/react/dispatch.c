@@ -10,6 +10,7 @@
 #include "brain/react/nodes.h"
 #include "brain/react/settle.h"
 #include "brain/task_plan.h"
+#include "brain/trace.h"
 
 #include <string.h>
 
@@ -42,10 +43,7 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
         }
     }
     if (rc >= 0 && sent.n + json_array_size(t.skills->to_cancel) > 0) {
-        pons_cx_put(cx, "trace",
-                    pons_object("ts_ms", json_integer(pons_cx_wall_ms(cx)), "dispatched",
-                                pons__list_write(&pons__op_record, &sent), "cancelled",
-                                pons_value_ref(t.skills->to_cancel), NULL));
+        pons__trace_put(cx, (pons__entry){.dispatched = sent, .cancelled = t.skills->to_cancel});
     }
     pons__list_clear(&pons__op_record, &sent);
     pons__json(&t.skills->to_cancel, json_array());

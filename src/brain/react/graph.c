@@ -33,6 +33,7 @@
 // base if asked.
 #include "brain/graphs.h"
 #include "brain/react/nodes.h"
+#include "brain/trace.h"
 
 int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 {

@@ -4,6 +4,7 @@
 // let go of for another one (SWITCH_TASK, and R4 has asked the priorities), or when the kernel wants
 // the inner loop back and nothing runs any more. The kernel is told with one message, in the step that
 // ends the run.
+#include "brain/event.h"
 #include "brain/ladder.h"
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
@@ -50,8 +51,10 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
     const pons__decision_type type = pons__decided(r);
     if (r->preempt) {
         const bool safe = r->preempt->mode == PONS_MODE_SAFE;
-        return (ending){skills->running.n == 0 ? "preempted" : NULL,
-                        safe ? "safety_override" : "preempted"};
+        const bool asks = r->task && r->task->asks.n > 0; // it was put aside with them
+        return (ending){skills->running.n == 0 ? "preempted" : NULL, safe   ? "safety_override"
+                                                                     : asks ? "need_human"
+                                                                            : "preempted"};
     }
     if (type == PONS_FINISH) {
         return (ending){"succeeded", "done"};
@@ -180,10 +183,14 @@ void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *
                         const pons_value *args, const char *state, const char *why)
 {
     const pons_value *task = pons_get(pons_cx_get(cx, "react"), "task");
-    pons_value *payload = pons_object(
-        "goal_id", json_string(id), "task_id", pons_optional(pons_get(task, "id")), "skill",
-        json_string(skill), "args", args ? pons_value_ref(args) : json_object(), "state",
-        json_string(state), "reason", why && *why ? json_string(why) : NULL, NULL);
-    pons_cx_custom(cx, pons__with(payload, "node", json_string("effect")));
-    pons_cx_emit(cx, "effect", pons__event(b, payload));
+    pons_autovalue empty = json_object();
+    const pons__effect_told told = {.goal_id = id,
+                                    .task_id = pons_get_str(task, "id", NULL),
+                                    .skill = skill,
+                                    .args = args ? args : empty,
+                                    .state = state,
+                                    .reason = why ? why : ""};
+    pons_autovalue shown = pons__record_write(&pons__effect_told_record, &told);
+    pons_cx_custom(cx, pons__with(shown, "node", json_string("effect")));
+    pons__event_emit(b, cx, &pons__effect_told_record, &told);
 }

@@ -6,6 +6,7 @@
 // what the body said last.
 #include "brain/react/observe.h"
 
+#include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/observed.h"
@@ -60,8 +61,7 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
         json_copy(observation); // whoever is asked now has them; the past needs none
     json_object_del(told, "means");
     pons__say_message(cx, "user", told);
-    pons_cx_emit(cx, "observation",
-                 pons__event(b, pons_object("observation", pons_value_ref(observation), NULL)));
+    pons__event_emit(b, cx, &pons__observed_record, &(pons__observed){.observation = observation});
     pons_value_unref(observation);
     return pons__turn_end(&t, PONS_OK);
 }

@@ -12,6 +12,7 @@
 #include "brain/letter.h"
 #include "brain/observed.h"
 #include "brain/task_plan.h"
+#include "brain/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -201,6 +202,14 @@ int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
     pons__record_free(&pons__result_record, t->skills->last_result);
     t->skills->last_result = last;
     t->skills_changed = true;
+    const int64_t now_ms = pons__port_robot_ms(&t->b->port);
+    const bool same_clock =
+        now_ms >= running->started_robot_ms; // a body that began anew has its own
+    pons__trace_put(t->cx,
+                    (pons__entry){.skill = last->skill,
+                                  .status = pons__end_words[lost ? PONS_END_UNKNOWN : status],
+                                  .error_code = last->error_code,
+                                  .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
     pons__record_free(&pons__running_record, running);
     return PONS_OK;
 }

@@ -26,6 +26,7 @@
 // settles its effect; a step is asked for again only when that says that it did not happen.
 #include "brain/task_plan.h"
 
+#include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
@@ -95,25 +96,22 @@ pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state)
 static void tell(pons_brain *b, pons_cx *cx, const pons_plan *p, const pons_plan_step *step)
 {
     if (step) {
-        pons_cx_emit(
-            cx, "plan.step",
-            pons__event(b, pons_object("plan_id", json_string(p->plan_id), "step_id",
-                                       json_integer(step->step_id), "action",
-                                       json_string(step->action), "status",
-                                       json_string(pons_step_status_word(step->status)), NULL)));
+        pons__event_emit(b, cx, &pons__plan_step_told_record,
+                         &(pons__plan_step_told){.plan_id = p->plan_id,
+                                                 .step_id = step->step_id,
+                                                 .action = step->action,
+                                                 .status = pons_step_status_word(step->status)});
     } else {
-        pons_cx_emit(
-            cx, "plan.status",
-            pons__event(b, pons_object("plan_id", json_string(p->plan_id), "status",
-                                       json_string(pons_plan_status_word(p->status)), NULL)));
+        pons__event_emit(b, cx, &pons__plan_status_told_record,
+                         &(pons__plan_status_told){.plan_id = p->plan_id,
+                                                   .status = pons_plan_status_word(p->status)});
     }
 }
 
 void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons__task_plan *s)
 {
-    pons_cx_emit(cx, "plan.created",
-                 pons__event(b, pons_object("kind", json_string(s->kind), "plan",
-                                            pons_value_ref(s->plan), NULL)));
+    pons__event_emit(b, cx, &pons__plan_created_record,
+                     &(pons__plan_created){.kind = s->kind, .plan = s->plan});
 }
 
 // ---- R2: the plan decides -----------------------------------------------------------------------
