@@ -70,6 +70,11 @@ typedef struct pons_brain_options {
     // as config/kernel.yaml has them; NULL: as usual. deadline_ms: Unix time; 0: none.
     const char *priority;
     int64_t deadline_ms;
+    // Where the goals of a time are kept (pons/brain_schedule.h), a namespace of items; NULL: no such goals. keep:
+    // makes sure that nobody else looks after them meanwhile (true), and lets others (false); called from poll, does
+    // not block. False: somebody else does. NULL: there is nobody else.
+    const char *schedules;
+    bool (*schedules_keep)(void *user, bool take);
 } pons_brain_options;
 
 // Takes the thread's lease (PONS_EBUSY with the holder) and loads what is there. Does no I/O on the

@@ -396,6 +396,10 @@ int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_valu
 // there, and what is there was shown. value is borrowed, payload taken.
 int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
                      const char *type, pons_value *payload, pons_error *err);
+// The same with one write of an item (pons_items_write_put, …_delete), or NULL, in that commit.
+int pons_thread_post_with(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
+                          const char *type, pons_value *payload, const pons_item_write *item,
+                          pons_error *err);
 void pons_thread_emit_live(pons_thread *t, const char *ns, const char *type, pons_value *payload);
 
 typedef enum pons_durability { // when a step's checkpoint is committed

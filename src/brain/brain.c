@@ -29,6 +29,7 @@
 #include "brain/letter.h"
 #include "brain/model.h"
 #include "brain/questions.h"
+#include "brain/schedule.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
 #include "pons/log.h"
@@ -76,6 +77,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->opts = *opts;
     b->opts.thread = strdup(opts->thread);
     b->opts.priority = opts->priority ? strdup(opts->priority) : NULL;
+    b->opts.schedules = opts->schedules ? strdup(opts->schedules) : NULL;
     b->config = pons_value_ref(opts->config);
     pons__rules_read(b->config, &b->rules);
     pons__keep_init(&b->keep, b->config, opts->store, b->opts.thread, &opts->clock);
@@ -364,6 +366,7 @@ static void brain_free(pons_brain *b)
     pons__hci_forget(b);
     free((char *)b->opts.thread);
     free((char *)b->opts.priority);
+    free((char *)b->opts.schedules);
     free(b);
 }
 
@@ -373,7 +376,8 @@ int pons_brain_poll(pons_brain *b, pons_error *err)
 {
     int rc = b->thread ? PONS_OK : pons__away_poll(b, let_go, take, err);
     if (rc >= 0 && b->thread) {
-        rc = work(b, err);
+        rc = pons__schedules_look(b, err);
+        rc = rc < 0 ? rc : work(b, err);
         rc = rc < 0 ? pons__away_or(b, rc, err, let_go) : rc;
     }
     if (rc >= 0) {

@@ -1,7 +1,8 @@
 // queue.c - K5: what people, other processes and the inner loop have said becomes the queue.
 //
 //     say, run     words --policy--> control words and goals --> a task, or more of one that waits
-//     wish         the same of a model's words: no answers, and no word that sets something free
+//     wish         the same of a model's words, or of a goal whose time has come: no answers, and no word that sets
+//                  something free
 //     control      stop, pause, continue, cancel, raise, reset, yes, no
 //     answer       to the open question (react/approve.c)
 //     task_result  the inner loop is done with a task, or was made to let go of it
@@ -20,6 +21,7 @@
 #include "brain/event.h"
 #include "brain/letter.h"
 #include "brain/questions.h"
+#include "brain/schedule.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
 #include "brain/task_plan.h"
@@ -43,6 +45,7 @@ typedef struct saying { // what a message says of the tasks that it makes
 static void hear(saying *s, const pons_value *pending, bool results);
 static void handle_letter(saying *s, const pons__letter *l);
 static bool answers_question(saying *s, const char *text, const char *control);
+static bool still_at(saying *s);
 static int come_back(saying *s, pons_value **parsed, pons_error *err);
 static void refuse_late(saying *s);
 static void take_back(saying *s);
@@ -162,6 +165,12 @@ static void handle_words(saying *s, const char *text, bool person)
     if (person && answers_question(s, text, word)) {
         return;
     }
+    if (person && strcmp(word, "stop") != 0 && pons__schedules_hear(b, s->cx, text, s->said->by)) {
+        return;
+    }
+    if (still_at(s)) {
+        return;
+    }
     if (presumes && wanted) {
         ignored(s, word, "only a person may say so");
     } else if (*word && !presumes) {
@@ -171,7 +180,8 @@ static void handle_words(saying *s, const char *text, bool person)
         }
     }
     const bool urgent = pons_get_bool(parsed, "urgent", false);
-    push_task(s, text, pons_get(parsed, "goals"), NULL, "user",
+    push_task(s, text, pons_get(parsed, "goals"), NULL,
+              pons__schedule_of(s->said->by) ? "schedule" : "user",
               urgent ? b->rules.priority_urgent : b->rules.priority_user);
     const bool vain = presumes && !wanted;
     if (vain || (rc < 0 && !b->opts.llm)) {
@@ -182,6 +192,23 @@ static void handle_words(saying *s, const char *text, bool person)
         finish_task(b, s->cx, s->t, id, "failed", vain ? "only a person may say so" : why.message,
                     NULL);
     }
+}
+
+// A goal of a time whose last one is not over yet: one is enough.
+static bool still_at(saying *s)
+{
+    const char *schedule = pons__schedule_of(s->said->by);
+    for (size_t i = 0; schedule && i < s->t->queue.n; i++) {
+        const pons__task *task = s->t->queue.at[i];
+        if (task->schedule && strcmp(task->schedule, schedule) == 0) {
+            pons_cx_emit(s->cx, "schedule.skipped",
+                         pons__event(s->b, pons_object("schedule_id", json_string(schedule), "text",
+                                                       json_string(s->said->text), "task_id",
+                                                       json_string(task->id), NULL)));
+            return true;
+        }
+    }
+    return false;
 }
 
 // "Come back" means the place where the robot stood when its last task began; behind other goals of
@@ -509,6 +536,9 @@ static void push_task(saying *s, const char *text, const pons_value *goals, cons
     pons__set_textf(&task->id, "task-%lld", (long long)t->next);
     pons__set_text(&task->text, text);
     pons__set_text(&task->source, source);
+    if (strcmp(source, "schedule") == 0) {
+        pons__set_text(&task->schedule, pons__schedule_of(s->said->by));
+    }
     pons__list_read(&pons__goal_record, goals, &task->goals);
     task->priority = priority_of(s, priority);
     if (task->priority <= s->b->rules.priority_background && strcmp(source, "user") == 0) {

@@ -183,7 +183,8 @@ extern const pons__record pons__question_record;
 
 typedef struct pons__task {
     const char *id, *text, *source;
-    pons__list goals; // pons__goal
+    const char *schedule; // whose time had come; NULL: none's
+    pons__list goals;     // pons__goal
     int64_t priority, deadline_ms, created_ms, attempt;
     const pons_value *resources;
     bool preemptible;

@@ -96,6 +96,16 @@ static const cli_command scenario_words[] = {
     {NULL},
 };
 
+static const cli_command schedule_words[] = {
+    {"add", "\"every day at 9 GOAL\" | --cron FIELDS GOAL", "have a goal done at a time",
+     cmd_schedule_add},
+    {"list", "", "what is to be done when", cmd_schedule_list},
+    {"remove", "ID…", "forget it", cmd_schedule_remove},
+    {"pause", "ID…", "not for now", cmd_schedule_pause},
+    {"continue", "ID…", "again, from its next time on", cmd_schedule_continue},
+    {NULL},
+};
+
 static const cli_command threads_words[] = {
     {"list", "", "all threads"},
     {"show", "THREAD", "its state"},
@@ -168,6 +178,8 @@ static const cli_command commands[] = {
      "give one task another priority; without PRIORITY: before all that wait", cmd_raise},
     {"approve", "[THREAD] [approve | answer WORDS | edit [N] JSON | reject REASON]",
      "show or answer what a run waits for", cmd_approve},
+    {"schedule", NULL, "goals at a time or by a cron; a running brain has them done", NULL,
+     schedule_words},
     {"body", "[--driver NAME] [--skills NAME,…] [--world NAME]",
      "own a robot and serve it; or tell it where it is", cmd_body, body_words},
     {"map", NULL, "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it",

@@ -16,8 +16,8 @@
 
 #include <stdlib.h>
 
-static const pons_policy_ops rules_ops = {.parse = pons__policy_parse,
-                                          .decide = pons__policy_decide};
+static const pons_policy_ops rules_ops = {
+    .parse = pons__policy_parse, .decide = pons__policy_decide, .when = pons__policy_when};
 
 int pons_rules_open(const pons_value *intents, pons_policy *ret, pons_error *err)
 {

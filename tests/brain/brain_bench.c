@@ -259,6 +259,14 @@ static void on_event(void *user, const pons_event *ev)
                                       "payload", pons_value_ref(ev->payload), NULL));
 }
 
+static bool schedules_keep(void *user, bool take)
+{
+    bench *b = user;
+    assert_int_equal(b->schedules_kept, !take); // taken and let go of by turns
+    b->schedules_kept = take && !b->schedules_elsewhere;
+    return b->schedules_kept;
+}
+
 void bench_brain(bench *b)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -279,6 +287,8 @@ void bench_brain(bench *b)
                                   .keep_running = b->keep_running,
                                   .stream = b->stream,
                                   .resumed = b->resumed,
+                                  .schedules = b->schedules,
+                                  .schedules_keep = b->schedules ? schedules_keep : NULL,
                                   .stop_body = true};
     must(pons_brain_open(&o, &b->brain, &err), &err);
 }

@@ -3,7 +3,6 @@
 // run's, and what becomes of a second run on a thread that is at work.
 #include "pons/buf.h"
 #include "serve/door/route.h"
-#include "serve/langgraph/schedule.h"
 #include "serve/langgraph/shape.h"
 #include "serve/langgraph_bench.h"
 
@@ -915,47 +914,6 @@ static void test_bodies_without_sense(void **state)
     lg_close(&t);
 }
 
-// ---- crons --------------------------------------------------------------------------------------
-
-static void due(const char *schedule, const char *after, const char *want)
-{
-    pons__schedule when;
-    pons_error err = PONS_ERROR_INIT;
-    int64_t from = 0;
-    char got[PONS__TIME_TEXT] = "never";
-    if (pons__schedule_read(schedule, &when, &err) < 0) {
-        assert_string_equal(want, "bad");
-        return;
-    }
-    assert_true(pons__lg_time_read(after, &from));
-    const int64_t at = pons__schedule_next(&when, from);
-    if (at > 0) {
-        pons__lg_time(at, got);
-        got[16] = '\0';
-    }
-    assert_string_equal(got, want);
-}
-
-static void test_schedules(void **state)
-{
-    (void)state;
-    due("* * * * *", "2026-11-22T21:22:35Z", "2026-11-22T21:23");
-    due("*/15 * * * *", "2026-11-22T21:45:00Z", "2026-11-22T22:00");
-    due("0 8 * * mon-fri", "2026-11-20T08:00:00+00:00", "2026-11-23T08:00"); // a Friday
-    due("0 8 * * 7", "2026-11-20T09:00:00+01:00", "2026-11-22T08:00");
-    due("30 23 31 12 *", "2026-12-31T23:30:00Z", "2027-12-31T23:30");
-    due("0 0 29 2 *", "2026-03-01T00:00:00Z", "2028-02-29T00:00");
-    due("0 0 13 * fri", "2026-11-14T00:00:00Z", "2026-11-20T00:00"); // either will do
-    due("5,10-12 3 1 jan,jul *", "2026-07-01T03:10:59.5Z", "2026-07-01T03:11");
-    due("0 0 30 2 *", "2026-01-01T00:00:00Z", "never");
-    due("60 * * * *", "", "bad");
-    due("* * * *", "", "bad");
-    due("* * * * * *", "", "bad");
-    due("*/0 * * * *", "", "bad");
-    due("5-1 * * * *", "", "bad");
-    due("1, * * * *", "", "bad");
-}
-
 static int64_t wall_of(void *user)
 {
     return atomic_load((_Atomic int64_t *)user);
@@ -1147,7 +1105,6 @@ int main(void)
         cmocka_unit_test(test_the_document),
         cmocka_unit_test(test_every_route_has_its_doors),
         cmocka_unit_test(test_bodies_without_sense),
-        cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_crons_fire),
         cmocka_unit_test(test_a_cron_that_was_cut_off),
         cmocka_unit_test(test_threads_go),

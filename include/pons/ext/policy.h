@@ -22,6 +22,10 @@ typedef struct pons_policy_ops {
     // Decides from an observation (schemas/observation.json); *ret is a decision
     // (schemas/decision.json). Pure.
     int (*decide)(void *self, const pons_value *observation, pons_value **ret, pons_error *err);
+    // Optional. Whether a person says when: *ret is {schedule, text}, a schedule as pons/schedule.h
+    // reads it and the wish without it ("every day at 9 go to the kitchen": "0 9 * * *", "go to the
+    // kitchen"). PONS_ENOTFOUND: no. Pure.
+    int (*when)(void *self, const char *text, pons_value **ret, pons_error *err);
 } pons_policy_ops;
 
 typedef struct pons_policy {

@@ -6,6 +6,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"
 #include "cli/fleet/fleet.h"
+#include "cli/run/notify.h"
 #include "pons/companion.h"
 #include "pons/mcp.h"
 #include "pons/module.h"
@@ -98,6 +99,12 @@ static int vda5050(cli *c, const char *path, pons_error *err)
     return cli_yaml(c, "config/vda5050.yaml", "schemas/vda5050.json", &v, err);
 }
 
+static int notify(cli *c, const char *path, pons_error *err)
+{
+    (void)path;
+    return cli_notify_check(c, err);
+}
+
 static const file_row files[] = {
     {"kernel.yaml",
      {"config/kernel.yaml"},
@@ -121,6 +128,11 @@ static const file_row files[] = {
      true,
      "a master control's broker and actions",
      vda5050},
+    {"notify.yaml",
+     {"config/notify.yaml"},
+     true,
+     "who is told when the robot needs a person",
+     notify},
     {"mcp.json", {"mcp.json", "config/mcp.json"}, false, "servers of tools", servers},
     {"fleet.yaml", {"fleet.yaml"}, false, "robots and the map of a fleet", fleet},
 };

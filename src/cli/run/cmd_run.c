@@ -233,7 +233,12 @@ static int check_goals(const pons_policy *policy, const char *world_name, const 
     int rc = cli_world(world_name, &world, err);
     for (int i = 0; i < n && rc >= 0; i++) {
         pons_autovalue parsed = NULL;
-        rc = understand(policy, goals[i], world, modules, &parsed, err);
+        pons_autovalue when = NULL; // a goal of a time is held against the world without it
+        const char *goal = goals[i];
+        if (policy->ops->when(policy->self, goal, &when, &(pons_error)PONS_ERROR_INIT) >= 0) {
+            goal = pons_get_str(when, "text", goal);
+        }
+        rc = understand(policy, goal, world, modules, &parsed, err);
         if (rc < 0 && strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0) {
             rc = PONS_OK; // a body that runs already may have it
         } else if (rc < 0 && model && strncmp(err->message, "unknown", strlen("unknown")) != 0) {

@@ -9,7 +9,9 @@
 // once.
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
+#include "cli/run/notify.h"
 #include "cli/run/prompt_words.h"
+#include "cli/run/schedules.h"
 #include "pons/module.h"
 #include "pons/policy.h"
 #include "pons/store.h"
@@ -54,7 +56,10 @@ typedef struct session {
     char line[STDIN_LINE_MAX];
     pons_ws_live *files;      // of a workspace that has them, else NULL
     cli_recording *recording; // NULL: none
+    cli_notify *notify;       // NULL: nobody wants to be told
     int hal_lock;
+    int schedule_lock; // the file; -1: none
+    char schedules[64];
     // --step
     pons_store store;
     bool held, free_run; // announced and waiting for a word; not held any more
@@ -79,6 +84,7 @@ static void on_event(void *user, const pons_event *ev);
 static void judge(void *user, const char *skill, const pons_value *args, bool asked,
                   pons_value *rules);
 static pons_value *context(void *user);
+static bool keep_schedules(void *user, bool take);
 static int open_files(session *s, pons_error *err);
 static int open_wake(session *s);
 static void read_wake(session *s);
@@ -99,6 +105,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         .clock = pons_clock_real(),
         .wake_fd = -1,
         .hal_lock = -1,
+        .schedule_lock = -1,
         .stdin_open = o->prompt || o->step,
     };
     pons_store store = {0};
@@ -122,6 +129,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     if (rc >= 0 && o->record) {
         rc = cli_recording_open(c, &(cli_recording_options){.path = o->record}, &s.recording, err);
     }
+    rc = rc < 0 ? rc : cli_notify_open(c, store, o->thread, &s.notify, err);
     if (rc >= 0 && o->guest && o->guest->commit) {
         rc = pons_store_watch(&store, &s.clock, o->guest->commit, o->guest->user, err);
     }
@@ -155,6 +163,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     }
     cli_files_close(&s.files, &s.hal_lock);
     pons_brain_close(s.brain);
+    cli_notify_close(s.notify);
     cli_display_destroy(s.display);
     pons_error unwritten = PONS_ERROR_INIT;
     if (cli_recording_close(s.recording, &unwritten) < 0) {
@@ -162,6 +171,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     }
     pons_value_unref(s.held_state);
     pons_value_unref(s.held_next);
+    if (s.schedule_lock >= 0) {
+        close(s.schedule_lock);
+    }
     if (s.wake_fd >= 0) {
         close(s.wake_fd);
     }
@@ -204,6 +216,8 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
     if (locked < 0) {
         return locked;
     }
+    cli_schedules_space(s->c, s->schedules);
+    s->schedule_lock = cli_schedules_open(s->c);
     const pons_brain_options opts = {.store = store,
                                      .thread = s->o->thread,
                                      .clock = s->clock,
@@ -227,7 +241,9 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .step = s->o->step,
                                      .wait_ms = s->o->wait_ms,
                                      .priority = s->o->priority,
-                                     .deadline_ms = s->o->deadline_ms};
+                                     .deadline_ms = s->o->deadline_ms,
+                                     .schedules = s->schedules,
+                                     .schedules_keep = keep_schedules};
     int rc = pons_brain_open(&opts, &s->brain, err);
     if (rc >= 0 && s->o->guest && s->o->guest->brain) {
         s->o->guest->brain(s->o->guest->user, s->brain);
@@ -387,6 +403,7 @@ static void on_event(void *user, const pons_event *ev)
     if (!s->o->guest || !s->o->guest->quiet) {
         cli_display_event(s->display, ev);
     }
+    cli_notify_event(s->notify, ev);
     if (s->recording) {
         cli_recording_event(s->recording, ev);
     }
@@ -435,6 +452,12 @@ static pons_value *context(void *user)
 {
     const session *s = user;
     return s->files ? pons_ws_live_context(s->files) : NULL;
+}
+
+static bool keep_schedules(void *user, bool take)
+{
+    const session *s = user;
+    return cli_schedules_take(s->schedule_lock, take);
 }
 
 static int open_files(session *s, pons_error *err)

@@ -5,6 +5,7 @@
 // which is not stored.
 #include "cli/cli.h"
 #include "pons/memory.h"
+#include "pons/schedule.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct cli_display {
 static void print_event_json(cli_display *d, const pons_event *ev);
 static void print_event_text(cli_display *d, const pons_event *ev);
 static void text_approval(cli_display *d, const pons_event *ev);
+static void text_schedule(cli_display *d, const char *what, const pons_value *p);
 static void text_plan(cli_display *d, const char *type, const pons_value *p);
 static void ask_line(void *user, const char *text);
 static void line(cli_display *d, const char *label, const char *fmt, ...)
@@ -204,6 +206,8 @@ static void print_event_text(cli_display *d, const pons_event *ev)
              pons_get_str(p, "reason", ""));
     } else if (strncmp(ev->type, "plan.", 5) == 0) {
         text_plan(d, ev->type, p);
+    } else if (strncmp(ev->type, "schedule.", 9) == 0) {
+        text_schedule(d, ev->type + 9, p);
     } else if (strcmp(ev->type, "run.done") == 0) {
         text_done(d, p);
     }
@@ -245,6 +249,36 @@ static void text_plan(cli_display *d, const char *type, const pons_value *p)
              pons_get_str(p, "action", ""), pons_get_str(p, "status", ""));
     } else if (strcmp(type, "plan.status") == 0) {
         line(d, "plan", "%s", pons_get_str(p, "status", ""));
+    }
+}
+
+// A goal of a time: what came of it, or why not.
+static void text_schedule(cli_display *d, const char *what, const pons_value *p)
+{
+    const pons_value *s = pons_get(p, "schedule");
+    pons_zone *zone = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char at[48] = "";
+    const bool added = strcmp(what, "added") == 0;
+    const int64_t when = added ? pons_get_int(s, "next_ms", 0) : pons_get_int(p, "due_ms", 0);
+    pons_zone_open(pons_get_str(s, "zone", NULL), &zone, &none);
+    pons_schedule_show(when, zone, at, sizeof at);
+    pons_zone_close(zone);
+    if (added) {
+        line(d, "time", "%s: kept as %s, first %s (pons schedule list)",
+             pons_get_str(s, "text", ""), pons_get_str(s, "id", ""), at);
+    } else if (strcmp(what, "refused") == 0) {
+        line(d, "note", "%s: not kept: %s", pons_get_str(p, "text", ""),
+             pons_get_str(p, "reason", ""));
+    } else if (strcmp(what, "due") == 0) {
+        line(d, "time", "%s: its time has come (%s, %s)", pons_get_str(p, "text", ""),
+             pons_get_str(p, "schedule_id", ""), at);
+    } else if (strcmp(what, "missed") == 0) {
+        line(d, "note", "%s: missed at %s: %s", pons_get_str(p, "text", ""), at,
+             pons_get_str(p, "reason", ""));
+    } else if (strcmp(what, "skipped") == 0) {
+        line(d, "note", "%s: not again, as %s of it is not over", pons_get_str(p, "text", ""),
+             pons_get_str(p, "task_id", ""));
     }
 }
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *post,
-                        const char *type, pons_value *payload, pons_error *err);
+                        const char *type, pons_value *payload, const pons_item_write *item,
+                        pons_error *err);
 static void event_show(pons_thread *t, const char *ns, int64_t seq, int64_t ts_ms, const char *type,
                        const pons_value *payload);
 
@@ -46,11 +47,18 @@ int pons_thread_inbox_count(pons_thread *t, const char *name, int64_t *ret, pons
 int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_value *payload,
                      pons_error *err)
 {
-    return commit_event(t, ns, NULL, type, payload, err);
+    return commit_event(t, ns, NULL, type, payload, NULL, err);
 }
 
 int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
                      const char *type, pons_value *payload, pons_error *err)
+{
+    return pons_thread_post_with(t, ns, kind, value, type, payload, NULL, err);
+}
+
+int pons_thread_post_with(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
+                          const char *type, pons_value *payload, const pons_item_write *item,
+                          pons_error *err)
 {
     char *text = NULL;
     long n = t->store.ops ? pons_value_dump(value, &text) : PONS_EUNSUPPORTED;
@@ -59,14 +67,15 @@ int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pon
         return pons_error_set(err, (int)n, PONS__MODULE, "cannot post '%s' to %s", kind, ns);
     }
     pons_inbox_row post = {.ns = ns, .kind = kind, .value = {text, (size_t)n}};
-    int st = commit_event(t, ns, &post, type, payload, err);
+    int st = commit_event(t, ns, &post, type, payload, item, err);
     free(text);
     return st;
 }
 
-// An event, and a message when there is one, in one commit. Takes payload.
+// An event, and a message and an item's write when there are any, in one commit. Takes payload.
 static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *post,
-                        const char *type, pons_value *payload, pons_error *err)
+                        const char *type, pons_value *payload, const pons_item_write *item,
+                        pons_error *err)
 {
     pons_autovalue owned = payload;
     int64_t now_ms = pons_wall_ms(&t->clock);
@@ -90,7 +99,9 @@ static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *po
                      // what a person asked for outlives a server that fails
                      .sync = post ? PONS_SYNC_FULL : PONS_SYNC_NORMAL,
                      .events = &row,
-                     .n_events = 1};
+                     .n_events = 1,
+                     .items = item,
+                     .n_items = item ? 1 : 0};
     int st = pons__thread_commit(t, NULL, &c, false, err);
     free(text);
     if (st == PONS_OK) {

@@ -9,12 +9,12 @@
 // that is killed between the two begins it once. One that was due while no server ran begins at the
 // next start, once.
 #include "pons/log.h"
+#include "pons/schedule.h"
 #include "serve/host/keep.h"
 #include "serve/langgraph/ask.h"
 #include "serve/langgraph/assistants.h"
 #include "serve/langgraph/page.h"
 #include "serve/langgraph/routes.h"
-#include "serve/langgraph/schedule.h"
 #include "serve/langgraph/shape.h"
 #include "serve/langgraph/ttl.h"
 
@@ -36,7 +36,7 @@ static pons_value *shown(const pons_value *c)
         "cron_id", or_null(pons_get(c, "cron_id")), "assistant_id",
         or_null(pons_get(c, "assistant_id")), "thread_id", or_null(pons_get(c, "thread_id")),
         "user_id", json_string(""), "schedule", or_null(pons_get(c, "schedule")), "end_time",
-        or_null(pons_get(c, "end_time")), "timezone", json_null(), "payload",
+        or_null(pons_get(c, "end_time")), "timezone", or_null(pons_get(c, "timezone")), "payload",
         or_null(pons_get(c, "payload")), "metadata", or_null(pons_get(c, "metadata")),
         "on_run_completed", or_null(pons_get(c, "on_run_completed")), "enabled",
         or_null(pons_get(c, "enabled")), "next_run_date",
@@ -54,18 +54,23 @@ static int keep(pons_serve *s, const pons_value *c, pons_error *err)
 // When it is due after that; 0: never again.
 static int next_of(const pons_value *c, int64_t after_ms, int64_t *ret, pons_error *err)
 {
-    pons__schedule when;
+    pons_schedule when;
+    pons_zone *zone = NULL;
     int64_t end = 0;
     const char *until = pons_get_str(c, "end_time", NULL);
-    int rc = pons__schedule_read(pons_get_str(c, "schedule", ""), &when, err);
+    int rc = pons_zone_open(pons_get_str(c, "timezone", "UTC"), &zone, err);
+    rc = rc < 0 ? rc
+                : pons_schedule_read(pons_get_str(c, "schedule", ""),
+                                     pons_get_int(c, "created_ms", 0), zone, &when, err);
     if (rc >= 0 && until && !pons__lg_time_read(until, &end)) {
         rc = pons_error_set(err, PONS_EINVAL, PONS__SERVE,
                             "end_time: a time like 2027-01-31T12:00:00Z");
     }
     if (rc >= 0) {
-        *ret = pons__schedule_next(&when, after_ms);
+        *ret = pons_schedule_next(&when, zone, after_ms);
         *ret = (until && *ret > end) || !pons_get_bool(c, "enabled", true) ? 0 : *ret;
     }
+    pons_zone_close(zone);
     return rc;
 }
 
@@ -187,11 +192,12 @@ static bool make(pons__request *r, const char *thread, pons_value **ret)
     pons_autovalue c = pons_object(
         "cron_id", json_string(id), "assistant_id", pons_value_ref(pons_get(a, "assistant_id")),
         "thread_id", thread ? json_string(thread) : json_null(), "schedule",
-        json_string(pons_get_str(r->body, "schedule", "")), "end_time", or_null(end), "payload",
-        payload, "metadata", json_is_object(m) ? pons_value_ref(m) : json_object(),
-        "on_run_completed", json_string(pons_get_str(r->body, "on_run_completed", "delete")),
-        "enabled", json_boolean(pons_get_bool(r->body, "enabled", true)), "created_ms",
-        json_integer(now), "updated_ms", json_integer(now), NULL);
+        json_string(pons_get_str(r->body, "schedule", "")), "timezone",
+        or_null(pons_get(r->body, "timezone")), "end_time", or_null(end), "payload", payload,
+        "metadata", json_is_object(m) ? pons_value_ref(m) : json_object(), "on_run_completed",
+        json_string(pons_get_str(r->body, "on_run_completed", "delete")), "enabled",
+        json_boolean(pons_get_bool(r->body, "enabled", true)), "created_ms", json_integer(now),
+        "updated_ms", json_integer(now), NULL);
     int rc = pons__order_read(payload, &order, &err);
     rc = rc < 0 ? rc : next_of(c, now, &next, &err);
     json_object_set_new(c, "next_ms", json_integer(next));
@@ -240,7 +246,7 @@ static void get(pons__request *r)
 
 static void change(pons__request *r)
 {
-    static const char *const own[] = {"schedule", "end_time",         "metadata",
+    static const char *const own[] = {"schedule", "timezone",         "end_time", "metadata",
                                       "enabled",  "on_run_completed", NULL};
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue was = find(r);

@@ -1,0 +1,170 @@
+// test_notify.c - who is told when the robot needs a person, by a command that writes down what it is given: a question
+// once, whoever dies and asks on; a failure; again after a try that failed; and never with a key.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void tell_by(bench *b, const char *yaml)
+{
+    char path[256], command[512];
+    snprintf(command, sizeof command, "mkdir -p -m 700 %s/config", b->workspace);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/config/notify.yaml", b->workspace);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(yaml, f) >= 0);
+    fclose(f);
+}
+
+// The command writes its input, a line, and what it was given as words.
+static void write_down(bench *b, const char *before)
+{
+    char yaml[1024];
+    snprintf(yaml, sizeof yaml,
+             "command: [sh, -c, 'cd %s; %s cat >> told; echo >> told; echo \"$1\" >> words; env >> "
+             "environment', x, \"{text}\"]\n",
+             b->dir, before);
+    tell_by(b, yaml);
+}
+
+static size_t lines(const bench *b, const char *name, const char *with)
+{
+    char path[256], line[4096];
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    size_t n = 0;
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        n += strstr(line, with) != NULL;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return n;
+}
+
+static void a_question_once(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_share(&b, BENCH_ASKS);
+    write_down(&b, "");
+    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_int_equal(lines(&b, "told", "\"kind\":\"ask\""), 1);
+    assert_int_equal(lines(&b, "words", "pons approve t"), 1);
+    for (int i = 0; i < 3; i++) { // it asks on, and is killed
+        bench_start(&b, &p, NULL, "resume t --json --wait 0");
+        bench_await(&p, "run.done", "status", "waiting");
+        bench_signal(&p, SIGKILL);
+        bench_finish(&p);
+        bench_free(&p);
+    }
+    assert_int_equal(lines(&b, "told", "\"kind\":\"ask\""), 1);
+    assert_int_equal(bench_run(&b, "approve t approve"), 0);
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    assert_int_equal(lines(&b, "told", "{"), 1);
+    bench_close(&b);
+}
+
+static void a_failure_after_a_try_that_failed(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    setenv("OPENAI_API_KEY", "sk-a-key-of-mine", 1);
+    write_down(&b, "test -e tried || { touch tried; exit 1; };");
+    assert_int_equal(
+        bench_run(&b,
+                  "run --thread t --llm rules " FAST
+                  " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"),
+        1);
+    unsetenv("OPENAI_API_KEY");
+    assert_int_equal(lines(&b, "told", "\"kind\":\"failure\""), 1);
+    assert_int_equal(lines(&b, "words", "pons failed: do navigate_to_pose"), 1);
+    assert_int_equal(lines(&b, "environment", "sk-a-key"), 0);
+    assert_int_equal(lines(&b, "environment", "PATH="), 1);
+    bench_close(&b);
+}
+
+static void without_words(void **state)
+{
+    (void)state;
+    bench b;
+    char yaml[512];
+    bench_open(&b);
+    snprintf(yaml, sizeof yaml,
+             "words: false\non: [failure]\ncommand: [sh, -c, 'cat >> %s/told']\n", b.dir);
+    tell_by(&b, yaml);
+    assert_int_equal(
+        bench_run(&b,
+                  "run --thread t --llm rules " FAST
+                  " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"),
+        1);
+    assert_int_equal(lines(&b, "told", "a task of t"), 1);
+    assert_int_equal(lines(&b, "told", "navigate"), 0);
+    bench_close(&b);
+}
+
+// Nobody there to take it: the run ends all the same, and says so.
+static void nobody_takes_it(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    tell_by(&b, "url: http://127.0.0.1:9/\ncommand: [/nowhere/at/all]\n");
+    bench_start(&b, &p, NULL,
+                "run --json --thread t --llm rules " FAST
+                " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'");
+    bench_must_exit(&p, 1);
+    char *said = bench_stderr(&p);
+    assert_non_null(strstr(said, "notify"));
+    free(said);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void faults_of_the_file(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"url: ftp://x\n", "notify.yaml:1:6"},
+        {"command: notify-send\n", "notify.yaml:1:10"},
+        {"command: []\n", "notify.yaml:1:"},
+        {"on: [ask, lunch]\n", "notify.yaml:1:11"},
+        {"token_env: a token\n", "notify.yaml:1:12"},
+        {"urk: http://x\n", "notify.yaml:1:"},
+    };
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tell_by(&b, rows[i][0]);
+        bench_must_fail(&b, "config check notify.yaml", 2, rows[i][1]);
+        bench_must_fail(&b, "run " FAST " 去厨房", 2, rows[i][1]);
+    }
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_question_once, bench_teardown),
+        cmocka_unit_test_teardown(a_failure_after_a_try_that_failed, bench_teardown),
+        cmocka_unit_test_teardown(without_words, bench_teardown),
+        cmocka_unit_test_teardown(nobody_takes_it, bench_teardown),
+        cmocka_unit_test_teardown(faults_of_the_file, bench_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
