@@ -78,8 +78,9 @@ typedef struct pons_serve_host {
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
     // A picture of a camera of the world, as a JPEG (malloc); NULL: there are none here. PONS_ENOTFOUND.
     int (*camera)(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err);
-    // An observer's link to the body, its hello sent; it asks for views too. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
-    int (*observe)(void *user, pons_link **ret, pons_error *err);
+    // An observer's link to the body, its hello sent; it asks for views too, with the scan as it was
+    // measured if it is to. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
+    int (*observe)(void *user, bool laser, pons_link **ret, pons_error *err);
     // Sessions with the planning agent: the same tools, approvals and walls as `pons agent` has. Each
     // on a thread of its own; NULL: there is no agent here. PONS_EBUSY: another process has it;
     // PONS_EENV: there is no model. look: with those tools alone that change nothing.

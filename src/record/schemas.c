@@ -26,13 +26,23 @@
 #define FRAME           STAMP ",\"frame_id\":" TEXT
 #define POLYGON                                                                                    \
     OBJECT("\"type\":" WHOLE ",\"pose\":" POSE ",\"thickness\":" NUMBER                            \
-           ",\"scale_invariant\":" YES ",\"points\":" LIST(XYZ) ",\"color\":" RGBA)
+           ",\"scale_invariant\":" YES                                                             \
+           ",\"points\":" LIST(XYZ) ",\"color\":" RGBA                                             \
+                                    ",\"colors\":" LIST(RGBA) ",\"indices\":" LIST(WHOLE))
 #define LABEL                                                                                      \
     OBJECT("\"pose\":" POSE ",\"billboard\":" YES ",\"font_size\":" NUMBER                         \
            ",\"scale_invariant\":" YES ",\"color\":" RGBA ",\"text\":" TEXT)
 #define CYLINDER                                                                                   \
     OBJECT("\"pose\":" POSE ",\"size\":" XYZ ",\"bottom_scale\":" NUMBER ",\"top_scale\":" NUMBER  \
            ",\"color\":" RGBA)
+
+#define NOTHING LIST("{\"type\":\"object\"}") // of what is drawn by none of ours
+#define ENTITY                                                                                     \
+    OBJECT(FRAME ",\"id\":" TEXT ",\"lifetime\":" TIME ",\"frame_locked\":" YES                    \
+                 ",\"metadata\":" NOTHING ",\"arrows\":" NOTHING ",\"cubes\":" NOTHING             \
+                 ",\"spheres\":" NOTHING ",\"cylinders\":" LIST(CYLINDER) ",\"lines\":" LIST(      \
+                     POLYGON) ",\"triangles\":" NOTHING                                            \
+                              ",\"texts\":" LIST(LABEL) ",\"models\":" NOTHING)
 
 static const struct {
     const char *name, *text;
@@ -54,13 +64,8 @@ static const struct {
                   ",\"fields\":" LIST(OBJECT("\"name\":" TEXT ",\"offset\":" WHOLE
                                              ",\"type\":" WHOLE)) ",\"data\":" BYTES)},
     {"foxglove.SceneUpdate",
-     OBJECT("\"deletions\":" LIST(OBJECT(
-         STAMP
-         ",\"type\":" WHOLE ",\"id\""
-         ":" TEXT)) ",\"entities\":" LIST(OBJECT(FRAME
-                                                 ",\"id\":" TEXT ",\"frame_locked\":" YES
-                                                 ",\"lines\":" LIST(POLYGON) ",\"texts\":" LIST(
-                                                     LABEL) ",\"cylinders\":" LIST(CYLINDER))))},
+     OBJECT("\"deletions\":" LIST(OBJECT(STAMP ",\"type\":" WHOLE ",\"id\""
+                                               ":" TEXT)) ",\"entities\":" LIST(ENTITY))},
     {"pons.event", OBJECT("\"thread\":" TEXT ",\"ns\":" TEXT ",\"seq\":" WHOLE ",\"ts_ms\":" WHOLE
                           ",\"type\":" TEXT ",\"payload\":{\"type\":\"object\"}")},
 };

@@ -69,9 +69,16 @@ static void give(pons_record_put put, void *user, const char *topic, const char 
 static pons_value *scene(const char *id, int64_t ns, pons_value *lines, pons_value *texts,
                          pons_value *cylinders)
 {
-    pons_value *entity = pons_object("timestamp", stamp(ns), "frame_id", json_string("map"), "id",
-                                     json_string(id), "frame_locked", json_false(), "lines", lines,
-                                     "texts", texts, "cylinders", cylinders, NULL);
+    pons_value *entity = pons_object(
+        "timestamp", stamp(ns), "frame_id", json_string("map"), "id", json_string(id), "lifetime",
+        pons_object("sec", json_integer(0), "nsec", json_integer(0), NULL), "frame_locked",
+        json_false(), "lines", lines, "texts", texts, "cylinders", cylinders, NULL);
+    // What an entity has none of is an empty list to who reads it by its schema.
+    static const char *const none[] = {"metadata", "arrows",    "cubes",
+                                       "spheres",  "triangles", "models"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        json_object_set_new(entity, none[i], json_array());
+    }
     pons_value *entities = json_array();
     json_array_append_new(entities, entity);
     return pons_object("deletions", json_array(), "entities", entities, NULL);
@@ -87,7 +94,7 @@ static pons_value *outline(const pons_value *polygon, pons_value *of_color)
     }
     return pons_object("type", json_integer(LINE_LOOP), "pose", pose_of(0, 0, 0), "thickness",
                        json_real(0.03), "scale_invariant", json_false(), "points", points, "color",
-                       of_color, NULL);
+                       of_color, "colors", json_array(), "indices", json_array(), NULL);
 }
 
 static void add_zones(const pons_value *list, pons_value *lines, pons_value *texts, double r,

@@ -8,6 +8,7 @@
 //     hub's thread   events of threads to every client      feed/hub.c
 //     host's threads runs of graphs, each on its own, and who follows them   host/
 //     body's thread  telemetry to every client that looks   robot/live.c
+//     Foxglove's     the same as topics, over WebSockets     foxglove/foxglove.c
 //     Stop's server  a port of its own                      feed/stop.c
 //
 // What belongs to a room stands there, with its table of routes; here is only who starts and ends
@@ -24,6 +25,7 @@
 #include "serve/door/route.h"
 #include "serve/feed/hub.h"
 #include "serve/feed/stop.h"
+#include "serve/foxglove/foxglove.h"
 #include "serve/host/host.h"
 #include "serve/langgraph/routes.h"
 #include "serve/langgraph/webhook.h"
@@ -45,16 +47,17 @@
 #define EVENT_MAX      (4UL * 1024UL * 1024UL) // of one event: a thread's whole state
 
 const pons__route *const pons__serve_tables[] = {
-    pons__words_routes,   // robot/words.c
-    pons__live_routes,    // robot/live.c
-    pons__hand_routes,    // robot/hand.c
-    pons__past_routes,    // robot/past.c
-    pons__files_routes,   // robot/files.c
-    pons__camera_routes,  // robot/camera.c
-    pons__fleet_routes,   // robot/fleet.c
-    pons__hub_routes,     // feed/hub.c
-    pons__metrics_routes, // metrics/metrics.c
-    pons__mcp_routes,     // mcp/mcp.c
+    pons__words_routes,    // robot/words.c
+    pons__live_routes,     // robot/live.c
+    pons__hand_routes,     // robot/hand.c
+    pons__past_routes,     // robot/past.c
+    pons__files_routes,    // robot/files.c
+    pons__camera_routes,   // robot/camera.c
+    pons__foxglove_routes, // foxglove/foxglove.c
+    pons__fleet_routes,    // robot/fleet.c
+    pons__hub_routes,      // feed/hub.c
+    pons__metrics_routes,  // metrics/metrics.c
+    pons__mcp_routes,      // mcp/mcp.c
     // langgraph/
     pons__lg_info_routes,
     pons__lg_assistant_routes,
@@ -231,6 +234,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
+    rc = rc < 0 ? rc : pons__foxglove_open(s, &s->foxglove, err);
     rc = rc < 0 ? rc : pons__steering_open(s, &s->steering, err);
     rc = rc < 0 ? rc : pons__mcp_open(s, &s->mcp, err);
     rc = rc < 0 ? rc : pons__desk_open(s, &s->desk, err);
@@ -256,6 +260,7 @@ void pons_serve_close(pons_serve *s)
     }
     pons__hub_stop(s->hub);
     pons__live_stop(s->live);
+    pons__foxglove_stop(s->foxglove);
     pons__mcp_stop(s->mcp);
     pons__runhost_stop(s->host);
     pons__webhooks_close(s->webhooks);
@@ -266,6 +271,7 @@ void pons_serve_close(pons_serve *s)
     pons__stop_close(s->stop);
     pons__hub_close(s->hub);
     pons__live_close(s->live);
+    pons__foxglove_close(s->foxglove);
     pons__steering_close(s->steering);
     pons__mcp_close(s->mcp);
     pons__runhost_close(s->host);

@@ -28,8 +28,10 @@ static int status(void *user, const char *thread, pons_value **ret, pons_error *
 
 static int say(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err)
 {
+    bench *b = user;
     (void)err;
-    ((bench *)user)->changes++;
+    b->changes++;
+    snprintf(b->words, sizeof b->words, "%s", text);
     *ret = pons_object("thread", json_string(thread), "text", json_string(text), NULL);
     return PONS_OK;
 }
@@ -66,11 +68,10 @@ static int reset(void *user, pons_error *err)
 
 static int place(void *user, double x, double y, double yaw, pons_error *err)
 {
-    (void)x;
-    (void)y;
-    (void)yaw;
+    bench *b = user;
     (void)err;
-    ((bench *)user)->changes++;
+    b->changes++;
+    snprintf(b->words, sizeof b->words, "at %.2f %.2f %.2f", x, y, yaw);
     return PONS_OK;
 }
 
@@ -165,9 +166,10 @@ static int world(void *user, const char *name, pons_value **ret, pons_error *err
     return pons_error_set(err, PONS_ENOTFOUND, "world", "no world %s", name);
 }
 
-static int observe(void *user, pons_link **ret, pons_error *err)
+static int observe(void *user, bool laser, pons_link **ret, pons_error *err)
 {
     bench *b = user;
+    (void)laser;
     if (!b->body) {
         return pons_error_set(err, PONS_ENOTFOUND, "link", "no body");
     }

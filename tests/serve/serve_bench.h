@@ -18,6 +18,7 @@ typedef struct bench {
     atomic_int changes; // calls of the host that change something
     atomic_int stops;
     char reason[256];   // of the last stop, or the last word to the fleet
+    char words[256];    // that were said last, or the place that was told
     bool body;          // there is one:
     atomic_int body_fd; // its end of the server's link, once it is connected
 } bench;

@@ -10,9 +10,12 @@
 //
 // handle is called with a request that is whole, body and all, or not at all: what is too long, too
 // slow or no HTTP is answered by the server itself (400, 408 by closing, 413, 414, 431, 503). It may
-// block, and ends with exactly one reply or stream; x lives until then. A stream lives until its
+// block, and ends with exactly one reply, stream or socket; x lives until then. A stream lives until its
 // stream_end, which its owner calls in any case; writing never blocks. A client that reads more
 // slowly than it is written to has stream_max bytes of room, then it is dropped.
+//
+// A WebSocket (RFC 6455) is a third way to end a request: both sides send messages until one of them
+// ends it. The framing is the server's; each has a thread of its own, which calls its owner.
 //
 // Threads: open and close on one thread, close not from handle. Requests of one connection come one
 // after the other; those of others at once.
@@ -29,11 +32,25 @@
 extern "C" {
 #endif
 
-#define PONS_HTTP_SERVER_ABI  3u
+#define PONS_HTTP_SERVER_ABI  4u
 #define PONS_HTTP_FINGERPRINT 96 // "AB:CD:…" of SHA-256, with the zero
 
 typedef struct pons_http_exchange pons_http_exchange; // a request, and its reply to be
 typedef struct pons_http_stream pons_http_stream;
+typedef struct pons_http_socket pons_http_socket;
+
+typedef struct pons_http_socket_options {
+    const char
+        *protocol;      // the subprotocol that is spoken, one of those the client named; NULL: none
+    size_t message_max; // bytes of one from the client; a longer one ends the socket; 0: 64 KiB
+    size_t unsent_max;  // bytes that wait for a slow client; 0: 4 MiB
+    // On the socket's thread, and maybe before `socket` has returned. data ends with a zero beyond n;
+    // the text is UTF-8.
+    void (*message)(void *user, pons_http_socket *s, bool binary, const char *data, size_t n);
+    // The last call: the client is gone, was silent for too long, or the socket was ended.
+    void (*over)(void *user, pons_http_socket *s);
+    void *user;
+} pons_http_socket_options;
 
 typedef struct pons_http_server_options {
     const char *address; // "127.0.0.1", "::1", "0.0.0.0"; no name
@@ -86,6 +103,17 @@ typedef struct pons_http_server_ops {
     size_t (*stream_unsent)(pons_http_stream *s);
     // What was written still goes out; the stream is the server's again. NULL-safe. Any thread.
     void (*stream_end)(pons_http_stream *s);
+
+    // The reply to a client that asks for a WebSocket; NULL: it was answered otherwise (400, 426, 503)
+    // and no callback comes. The owner ends it in any case (socket_end), after which none of its
+    // callbacks begins but `over`.
+    pons_http_socket *(*socket)(pons_http_exchange *x, const pons_http_socket_options *o);
+    // A message, whole. Copies, never blocks. PONS_EAGAIN: no room, it is not sent; PONS_ECANCELED:
+    // the client is gone. Any thread.
+    int (*socket_send)(pons_http_socket *s, bool binary, const void *data, size_t n);
+    // What was sent still goes out, for a second or two, then the client is told and the connection
+    // ends. The socket is the server's again. NULL-safe. Any thread, its own too.
+    void (*socket_end)(pons_http_socket *s);
 
     // A certificate of one's own for these names and addresses, signed by itself: both PEM texts are
     // the caller's (free). *cert given: only its fingerprint. NULL in a server that can't.

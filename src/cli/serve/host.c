@@ -323,7 +323,7 @@ static int fleet_say(void *user, const char *word, const pons_value *value, pons
     return rc < 0 ? rc : cli_fleet_say(h->store, "task", task, err);
 }
 
-static int observe(void *user, pons_link **ret, pons_error *err)
+static int observe(void *user, bool laser, pons_link **ret, pons_error *err)
 {
     const cli_host *h = user;
     char path[PATH_MAX + 16];
@@ -336,7 +336,8 @@ static int observe(void *user, pons_link **ret, pons_error *err)
                                                     .as.hello = {.protocol = PONS_LINK_PROTOCOL,
                                                                  .name = "pons serve",
                                                                  .tree = true,
-                                                                 .view = true}},
+                                                                 .view = true,
+                                                                 .laser = laser}},
                                     err);
     if (rc < 0) {
         pons_link_close(link);

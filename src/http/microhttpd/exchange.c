@@ -226,6 +226,9 @@ void pons__exchange_over(void *server, struct MHD_Connection *connection, void *
         return;
     }
     pons__connection_within(sv, x->seen, sv->o.idle_ms);
+    if (x->socket) {
+        x->never(x->socket);
+    }
     if (x->response) {
         MHD_destroy_response(x->response);
     }

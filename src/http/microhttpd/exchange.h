@@ -19,6 +19,8 @@ struct pons_http_exchange {
     bool begun;                    // its headers are there
     struct MHD_Response *response; // made by the worker
     int status;
+    pons_http_socket *socket;           // that begins when the reply is out; NULL: none does
+    void (*never)(pons_http_socket *s); // told when it did not: the client is gone
 };
 
 // The server's thread: MHD's callbacks.

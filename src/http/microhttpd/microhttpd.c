@@ -6,10 +6,11 @@
 //
 // MHD's thread never waits for a request: a connection whose request is whole sleeps until a worker
 // has answered. Files: exchange.c is a request, stream.c a reply that is written as time goes on,
-// deadline.c what happens to those who take too long.
+// socket.c a WebSocket, with a thread of its own, deadline.c what happens to those who take too long.
 #include "http/microhttpd/certificate.h"
 #include "http/microhttpd/deadline.h"
 #include "http/microhttpd/exchange.h"
+#include "http/microhttpd/socket.h"
 #include "http/microhttpd/stream.h"
 #include "pons/module.h"
 
@@ -105,8 +106,9 @@ static void quiet(void *user, const char *fmt, va_list ap) // what MHD says of b
 static int start(pons__server *sv, int fd, pons_error *err)
 {
     const pons_http_server_options *o = &sv->o;
-    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
-                           MHD_USE_ERROR_LOG | (o->certificate ? (unsigned)MHD_USE_TLS : 0U);
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                           MHD_ALLOW_UPGRADE | MHD_USE_ITC | MHD_USE_ERROR_LOG |
+                           (o->certificate ? (unsigned)MHD_USE_TLS : 0U);
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->certificate},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->key},
@@ -177,12 +179,14 @@ static void close_server(void *self)
         pthread_join(sv->janitor, NULL);
     }
     pons__streams_close(sv);
+    pons__sockets_close(sv);
     if (sv->daemon) {
         MHD_stop_daemon(sv->daemon);
     }
     free(sv->workers);
     pthread_cond_destroy(&sv->work);
     pthread_cond_destroy(&sv->bell);
+    pthread_cond_destroy(&sv->quiet);
     pthread_mutex_destroy(&sv->mtx);
     free(sv);
 }
@@ -198,6 +202,7 @@ static int open_server(const pons_http_server_options *opts, void **ret_self, po
     defaults(&sv->o);
     pthread_mutex_init(&sv->mtx, NULL);
     pthread_cond_init(&sv->work, NULL);
+    pthread_cond_init(&sv->quiet, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&sv->bell, &monotonic);
@@ -332,6 +337,9 @@ static const pons_http_server_ops ops = {
     .stream_write = pons__stream_write,
     .stream_unsent = pons__stream_unsent,
     .stream_end = pons__stream_end,
+    .socket = pons__socket_begin,
+    .socket_send = pons__socket_send,
+    .socket_end = pons__socket_end,
     .certificate = pons__server_certificate,
 };
 

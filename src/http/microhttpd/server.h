@@ -32,6 +32,9 @@ typedef struct pons__server {
     size_t waiting;                   // [mtx]
     pons_http_stream *streams;        // [mtx] whose client may still be there
     pons__connection *connections;    // [mtx]
+    pons_http_socket *sockets;        // [mtx] whose thread has not ended, or not begun
+    size_t n_sockets;                 // [mtx]
+    pthread_cond_t quiet;             // [mtx] there are none
 } pons__server;
 
 int64_t pons__server_now_ms(void); // a clock that nobody sets

@@ -7,7 +7,8 @@
 //     Origin   none (a program), the page's own, or one that `--origin` admitted
 //     body     only JSON, which no form of a foreign page can send without being asked about
 //     token    `Authorization: Bearer` or `x-api-key`: whose role it is; none: nobody. A token that
-//              is wrong is refused, also where none is needed: whoever shows one means it
+//              is wrong is refused, also where none is needed: whoever shows one means it. A
+//              WebSocket may have it in its address: `?token=`
 //
 // With open doors a client of this machine that shows none is an operator.
 #include "serve/door/door.h"
@@ -18,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#define SOCKET "/foxglove" // whose token may stand in the address
 
 static bool listed(char *const *list, const char *what)
 {
@@ -77,6 +80,10 @@ static bool token(pons__request *r)
             return false;
         }
         shown = authorization + sizeof bearer - 1;
+    }
+    // A page's WebSocket has no headers of its own.
+    if (!shown && strcmp(http->path(r->x), SOCKET) == 0 && http->header(r->x, "Upgrade")) {
+        shown = http->query(r->x, "token");
     }
     r->role = pons__tokens_role(&r->s->tokens, shown);
     if (shown && *shown && r->role == PONS__NOBODY) {

@@ -12,6 +12,7 @@
 typedef struct pons__hub pons__hub;
 typedef struct pons__stop_port pons__stop_port;
 typedef struct pons__live pons__live;
+typedef struct pons__foxglove pons__foxglove;
 typedef struct pons__steering pons__steering;
 typedef struct pons__page pons__page;
 typedef struct pons__metrics pons__metrics;
@@ -29,6 +30,7 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__tokens tokens;
     pons__hub *hub;
     pons__live *live;
+    pons__foxglove *foxglove;
     pons__steering *steering;
     pons__page *page;
     pons__metrics *metrics;

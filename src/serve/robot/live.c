@@ -97,7 +97,7 @@ static void try_link(pons__live *l, int64_t now)
         return;
     }
     l->tried_ms = now;
-    if (l->s->o.host.observe(l->s->o.host.user, &l->link, &none) < 0) {
+    if (l->s->o.host.observe(l->s->o.host.user, false, &l->link, &none) < 0) {
         l->link = NULL;
     }
     pthread_mutex_lock(&l->mtx);

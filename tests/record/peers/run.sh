@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # run.sh PONS PEERS: recordings of a scenario and of a run that is killed, read by readers that nobody here wrote (PyPI
-# mcap, npm @mcap/core in PEERS), which must count what `pons record info` counts.
+# mcap, npm @mcap/core in PEERS), which must count what `pons record info` counts; and the same topics live, to npm's
+# @foxglove/ws-protocol.
 set -u -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 pons=$1 peers=$2 failed=0
 work=$(mktemp -d /tmp/pons-recordings-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-cp "$here/read.mjs" "$peers/read.mjs" # it imports what lies there
+cp "$here"/*.mjs "$peers/" # they import what lies there
 
 ours() { "$pons" record info "$1" --json | python3 -c 'import json,sys; print(json.dumps({t["topic"]: t["messages"] for t in json.load(sys.stdin)["topics"] if t["messages"]}))'; }
 same() { # NAME FILE whole|cut
@@ -37,4 +38,12 @@ kill -9 $run
 wait $run 2>/dev/null
 kill "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["pid"])' "$work/w2/run/body.json")" 2>/dev/null
 same "a run that was killed" "$work/killed.mcap" cut
+
+"$pons" --workspace "$work/w3" serve --driver kinematic --speed 4 --listen 127.0.0.1:0 --json >"$work/serve.log" 2>&1 &
+serve=$!
+until grep -q '"serve.ready"' "$work/serve.log" || ! kill -0 $serve 2>/dev/null; do sleep 0.1; done
+at=$(python3 -c 'import json,sys; print(json.loads(sys.stdin.readline())["url"].split("/")[2])' <"$work/serve.log")
+node "$peers/foxglove.mjs" "$at" "$(awk '$1 == "operator" { print $2 }' "$work/w3/run/serve.token")" || failed=1
+kill $serve 2>/dev/null
+wait $serve
 exit $failed

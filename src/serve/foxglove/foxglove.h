@@ -1,0 +1,13 @@
+// foxglove.h - the robot's topics to those who speak Foxglove's WebSocket protocol.
+#ifndef PONS_SERVE_FOXGLOVE_FOXGLOVE_H
+#define PONS_SERVE_FOXGLOVE_FOXGLOVE_H
+
+#include "serve/door/route.h"
+
+int pons__foxglove_open(pons_serve *s, pons__foxglove **ret, pons_error *err);
+void pons__foxglove_stop(pons__foxglove *f);  // its threads end, and every socket; NULL-safe
+void pons__foxglove_close(pons__foxglove *f); // frees; after the server's last request. NULL-safe
+
+extern const pons__route pons__foxglove_routes[];
+
+#endif
