@@ -40,6 +40,7 @@
 //                 are called
 //   an answer     its record, before anybody sees it
 //   a task result its record, before it is returned
+//   a call        of a task (task/future.c): its result's record, before the caller sees it
 //   a graph call  its record, before the graph begins; again with its state, before it is returned
 //   a dispatch    DISPATCHED, synced, before anything is sent (node/effect.c)
 //
@@ -55,7 +56,7 @@
 //   core/    threads, runs and tasks as things: made, found, woken, freed
 //   keep/    what goes into the store: commits, records, streams
 //   node/    what a node can call: read, write, route, await, effects
-//   task/    how one task is run: a pass, its policy, blocking nodes, subgraphs
+//   task/    how one task is run: a pass, its policy, blocking nodes, subgraphs, tasks that it calls
 //   run/     how a run is driven: begin, supersteps, answers, queues, commands
 //   past/    reading from outside, forks, updates, pruning
 //

@@ -2,6 +2,7 @@
 // and remember.h on a private PostgreSQL, in a new database each. Skipped where there is no server.
 #include "graph/compose.h"
 #include "graph/faults.h"
+#include "graph/flows.h"
 #include "graph/inner.h"
 #include "graph/limits.h"
 #include "graph/outside.h"
@@ -24,7 +25,7 @@ int main(void)
         return 0;
     }
     int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind) + inner_run(&kind) +
-                 compose_run(&kind) + outside_run(&kind) + remember_run(&kind);
+                 compose_run(&kind) + flows_run(&kind) + outside_run(&kind) + remember_run(&kind);
     cluster_stop();
     return failed;
 }

@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
-const char *const pons__call_words[] = {"await", "task", "graph"};
+const char *const pons__call_words[] = {"await", "task", "graph", "step"};
 
 pons__call_kind pons__call_kind_of(const char *word)
 {
     return strcmp(word, "task") == 0    ? PONS__CALL_TASK
            : strcmp(word, "graph") == 0 ? PONS__CALL_GRAPH
+           : strcmp(word, "step") == 0  ? PONS__CALL_STEP
                                         : PONS__CALL_AWAIT;
 }
 

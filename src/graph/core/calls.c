@@ -10,6 +10,7 @@
 #include "graph/core/calls.h"
 
 #include "graph/base/grow.h"
+#include "graph/core/called.h"
 #include "graph/core/chance.h"
 #include "graph/core/holding.h"
 #include "graph/core/runs.h"
@@ -53,6 +54,13 @@ pons__call *pons__call_add(pons_cx *cx, pons__call_kind kind, const char *name, 
     if (!keep_failure(cx)) {
         return NULL;
     }
+    for (size_t i = 0; i < cx->n_calls; i++) { // failures that the node goes on from
+        pons__call *c = &cx->calls[i];
+        if (c->failed && c->taken && !c->accepted) {
+            c->accepted = true;
+            c->saved = false;
+        }
+    }
     char *own = strdup(name);
     if (!own || !pons__reserve(&cx->calls, &cx->cap_calls, cx->n_calls + 1, sizeof *cx->calls)) {
         free(own);
@@ -86,8 +94,19 @@ void pons__task_trim(pons_cx *cx)
         if (cx->calls[i].kind == PONS__CALL_GRAPH && !cx->calls[i].answer) {
             break; // the next attempt begins it anew
         }
+        if (cx->calls[i].kind == PONS__CALL_STEP && (!cx->calls[i].answer || cx->calls[i].failed)) {
+            continue; // called again, but for those before something that is kept
+        }
         if (cx->calls[i].kind != PONS__CALL_AWAIT || pons__call_is_human(&cx->calls[i])) {
             keep = i + 1;
+        }
+    }
+    for (size_t i = 0; i < keep; i++) {
+        pons__call *c = &cx->calls[i];
+        if (c->failed && !c->accepted) {
+            pons_value_unref(c->answer);
+            c->answer = NULL;
+            c->failed = c->taken = false;
         }
     }
     while (cx->n_calls > keep) {
@@ -121,6 +140,13 @@ void pons__call_cancel(pons_run *r, pons__call *c)
 
 void pons__task_cancel(pons_cx *cx)
 {
+    for (size_t i = 0; i < cx->run->n_tasks; i++) { // what it has called
+        pons_cx *t = cx->run->tasks[i];
+        if (t->caller == cx && !t->retired) {
+            pons__task_cancel(t);
+            pons__called_retire(t);
+        }
+    }
     for (size_t i = 0; i < cx->n_calls; i++) {
         if (pons__call_outstanding(&cx->calls[i]) && cx->calls[i].saved &&
             !cx->calls[i].start_due) {
@@ -189,7 +215,7 @@ bool pons__task_asks(const pons_cx *cx)
 bool pons__task_pending(const pons_cx *cx)
 {
     for (size_t i = 0; i < cx->n_calls; i++) {
-        if (pons__call_outstanding(&cx->calls[i])) {
+        if (pons__call_unanswered(&cx->calls[i])) {
             return true;
         }
     }
@@ -212,6 +238,11 @@ bool pons__task_waits_for_people(const pons_cx *cx)
     }
     for (size_t i = 0; i < cx->n_calls; i++) {
         if (pons__call_outstanding(&cx->calls[i]) && !pons__call_is_human(&cx->calls[i])) {
+            return false;
+        }
+        const bool called = cx->calls[i].kind == PONS__CALL_STEP && !cx->calls[i].answer;
+        const pons_cx *t = called ? pons__called_find(cx, i) : NULL;
+        if (t && (t->state != PONS__TASK_PARKED || !pons__task_waits_for_people(t))) {
             return false;
         }
     }

@@ -10,6 +10,10 @@ static inline bool pons__call_outstanding(const pons__call *c)
 {
     return c->kind == PONS__CALL_AWAIT && !c->answer;
 }
+static inline bool pons__call_unanswered(const pons__call *c) // an await, or a task that was called
+{
+    return (c->kind == PONS__CALL_AWAIT || c->kind == PONS__CALL_STEP) && !c->answer;
+}
 static inline bool pons__call_is_human(const pons__call *c)
 {
     return strcmp(c->name, PONS__HUMAN) == 0;

@@ -105,7 +105,7 @@ pons_cx *pons__task_add(pons_run *r, uint32_t node_ix, pons_error *err)
     cx->run = r;
     cx->node_ix = node_ix;
     cx->node = node_ix == PONS__END ? &r->g->start : &r->g->nodes[node_ix];
-    cx->node_special = cx->node->policy || cx->node->blocking;
+    cx->node_special = cx->node->policy || cx->node->blocking || cx->node->step;
     return cx;
 }
 
@@ -122,6 +122,10 @@ void pons__task_rewind(pons_cx *cx)
     cx->router = NULL;
     cx->fault = PONS_OK;
     cx->broken = false;
+    if (cx->returned) {
+        pons_value_unref(cx->returned);
+        cx->returned = NULL;
+    }
 }
 
 void pons__task_clear(pons_cx *cx)
@@ -149,6 +153,10 @@ void pons__task_clear(pons_cx *cx)
     pons_value_unref(cx->arg);
     cx->arg = NULL;
     cx->send_ix = 0;
+    cx->caller = NULL;
+    cx->caller_call = 0;
+    cx->depth = 0;
+    cx->retired = cx->lent = false;
     cx->attempt = cx->round = 0;
     cx->keep = 0;
     cx->wake_ns = cx->wake_wall_ms = cx->wake_span_ms = cx->started_ns = cx->moved_ns =

@@ -24,6 +24,7 @@ typedef struct pons__loop {
                  pons_error *err);
     int (*go_on)(pons_run *r, pons_error *err); // of one that is unfinished in the store
     int (*advance)(pons_run *r, pons_error *err);
+    void (*task)(pons_cx *cx); // runs one that another has called
 } pons__loop;
 
 #define PONS__LOOKUP_SLOTS 32
@@ -48,6 +49,7 @@ struct pons_run {
     pons_cx **tasks; // of the superstep under way, in path order; the rest is a pool
     size_t n_tasks, cap_tasks, n_pool;
     bool prepared;
+    pons_cx *spare; // places of tasks that were called and have ended, by `caller`
 
     char cp_id[32]; // of the state in ns; empty: not minted
     bool cp_stored;

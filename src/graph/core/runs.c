@@ -70,7 +70,9 @@ bool pons__run_note(pons_run *r, const char *only)
     r->ran = json_array();
     bool ok = r->ran && (!only || json_array_append_new(r->ran, json_string(only)) == 0);
     for (size_t i = 0; i < r->n_tasks && ok && !only; i++) {
-        ok = json_array_append_new(r->ran, json_string(r->tasks[i]->node->name)) == 0;
+        const pons_cx *cx = r->tasks[i];
+        ok = cx->caller || cx->retired ||
+             json_array_append_new(r->ran, json_string(cx->node->name)) == 0;
     }
     return ok;
 }

@@ -23,7 +23,8 @@ typedef struct pons__write {
 typedef enum pons__call_kind {
     PONS__CALL_AWAIT,
     PONS__CALL_TASK,
-    PONS__CALL_GRAPH
+    PONS__CALL_GRAPH,
+    PONS__CALL_STEP // of one of the graph's tasks (task/future.c)
 } pons__call_kind;
 
 typedef struct pons__call { // the n-th await, interrupt or task of a task
@@ -42,6 +43,9 @@ typedef struct pons__call { // the n-th await, interrupt or task of a task
     bool canceled; // its handler was told that nobody waits any more
     bool early;    // its answer had come before it was asked
     bool detached; // scratch of a detach under way
+    bool failed;   // of a task: the answer is its failure,
+    bool taken;    // which the node has seen,
+    bool accepted; // and gone on from: only then it is stored
     uint8_t shown; // a bit for each run around it, by depth, that has streamed it
 } pons__call;
 
@@ -113,6 +117,14 @@ struct pons_cx { // a task, and what its node sees
     pons_error fault_error;
 
     pons_run *child;
+
+    // Of a task that another one has called: who, and by which call. Of a place that is free: the next.
+    pons_cx *caller;
+    size_t caller_call;
+    int depth;            // how many callers are around it
+    bool retired;         // its place is free
+    bool lent;            // its host runs it
+    pons_value *returned; // what a step gave; owned
 };
 
 #endif

@@ -17,6 +17,12 @@ static void make_id(void *cx, char *ret)
 
 int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
 {
+    if (cx->caller) {
+        pons_value_unref(v);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "task '%s' writes channel '%s': a task has its result alone",
+                              cx->node->name, cx->run->g->channels[ch].name);
+    }
     if (!v) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "node '%s' writes no value to '%s'",
                               cx->node->name, cx->run->g->channels[ch].name);

@@ -9,8 +9,8 @@
 //           "e":[[type,payload,ts]...], "f":[effect...], "i":[seq...], "m":[item...]}
 //          a finished task: all that it brings out; also "s":[[node,arg]...] sends, "b":true when
 //          its edges are not followed; {"error":"..."} of a failed one
-//   2 + n  {"k":"await"|"task"|"graph","name","hash","req"?,"ans"?,"dl"?,"ln"?,"t"?}
-//          its n-th call
+//   2 + n  {"k":"await"|"task"|"graph"|"step","name","hash","req"?,"ans"?,"dl"?,"ln"?,"t"?,"bad"?}
+//          its n-th call; "bad": the answer is the failure of a task that was called
 //
 // A task that had another attempt has in its header also "t" how many rounds of calls there were,
 // "c" how many calls the newest one began with (a later call of an older round counts for nothing),
@@ -20,10 +20,12 @@
 // The task "command" has, by index, [[channel,value]...]: updates that came together with a resume;
 // or {"early": value}, an answer to the first question that this step asks ("early":true there).
 //
-// A task's id is a hash of namespace, checkpoint id and node, so a reader finds whose they are.
+// A task's id is a hash of namespace, checkpoint id and node, so a reader finds whose they are; that of
+// one that was called, of the call's id instead of the node.
 #include "graph/keep/record.h"
 
 #include "graph/base/grow.h"
+#include "graph/core/called.h"
 #include "graph/core/calls.h"
 #include "graph/core/chance.h"
 #include "graph/core/runs.h"
@@ -39,6 +41,7 @@
 enum { IDX_HEADER, IDX_RESULT, IDX_CALLS };
 
 static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err);
+static bool unknown(const pons_cx *cx);
 static pons_value *header_of(pons_cx *cx);
 static pons_value *call_of(const pons__call *c);
 static pons_value *result_of(const pons_cx *cx);
@@ -64,21 +67,48 @@ int pons__rows_call(pons__rows *r, pons_cx *cx, size_t call, pons_error *err)
     if (!cx->header_saved) {
         st = add(r, cx, IDX_HEADER, header_of(cx), err);
     }
-    for (size_t i = 0; i < call && st == PONS_OK; i++) { // failures that the node went on from
-        if (!cx->calls[i].saved && cx->calls[i].answer) {
+    for (size_t i = 0; i < call && st == PONS_OK;
+         i++) { // failures that it went on from, open calls
+        const pons__call *c = &cx->calls[i];
+        if (!c->saved && (c->answer || c->kind == PONS__CALL_STEP)) {
             st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
         }
     }
     if (st == PONS_OK) {
         st = add(r, cx, (int32_t)(IDX_CALLS + call), call_of(&cx->calls[call]), err);
     }
+    if (st == PONS_OK && unknown(cx)) { // else nobody would know of this task
+        st = pons__rows_call(r, cx->caller, cx->caller_call, err);
+    }
     return st;
+}
+
+// Whether a task was called by a call that is not recorded.
+static bool unknown(const pons_cx *cx)
+{
+    return cx->caller && cx->caller_call < cx->caller->n_calls &&
+           !cx->caller->calls[cx->caller_call].saved;
+}
+
+void pons__rows_call_saved(pons_cx *cx, size_t call)
+{
+    for (size_t i = 0; i < call; i++) {
+        cx->calls[i].saved =
+            cx->calls[i].saved || cx->calls[i].answer || cx->calls[i].kind == PONS__CALL_STEP;
+    }
+    cx->calls[call].saved = cx->header_saved = true;
+    if (unknown(cx)) {
+        pons__rows_call_saved(cx->caller, cx->caller_call);
+    }
 }
 
 int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err)
 {
     if (cx->state == PONS__TASK_DONE) {
         return cx->done_saved ? PONS_OK : add(r, cx, IDX_RESULT, result_of(cx), err);
+    }
+    if (cx->retired || (cx->caller && cx->state == PONS__TASK_FAILED)) {
+        return PONS_OK; // its caller's record has what became of it
     }
     if (cx->state == PONS__TASK_FAILED) {
         char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX];
@@ -154,8 +184,10 @@ static pons_value *call_of(const pons__call *c)
 {
     return pons_object_whole(
         "k", json_string(pons__call_words[c->kind]), "name", json_string(c->name), "hash",
-        json_string(c->hash), "req", pons_optional(c->request), "ans", pons_optional(c->answer),
-        "dl", c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : PONS_ABSENT, "ln",
+        json_string(c->hash), "req", pons_optional(c->request), "ans",
+        pons_optional(c->failed && !c->accepted ? NULL : c->answer), "bad",
+        c->failed && c->accepted ? json_true() : PONS_ABSENT, "dl",
+        c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : PONS_ABSENT, "ln",
         c->deadline_span_ms ? json_integer(c->deadline_span_ms) : PONS_ABSENT, "t",
         c->round ? json_integer(c->round) : PONS_ABSENT, "early",
         c->early ? json_true() : PONS_ABSENT, NULL);
@@ -217,18 +249,41 @@ static pons_value *result_of(const pons_cx *cx)
 
 typedef struct load_state {
     pons_run *r;
+    size_t from; // tasks before have been read
     int st;
 } load_state;
+
+// A task that was called and not answered is there again.
+static int open_called(pons_run *r, size_t from, pons_error *err)
+{
+    for (size_t i = from; i < r->n_tasks; i++) {
+        pons_cx *cx = r->tasks[i];
+        for (size_t k = 0; k < cx->n_calls && cx->state != PONS__TASK_DONE; k++) {
+            pons_error e = PONS_ERROR_INIT;
+            if (cx->calls[k].kind == PONS__CALL_STEP && !cx->calls[k].answer &&
+                !pons__called_add(cx, k, &e) && e.status == PONS_ENOMEM) {
+                return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "%s", e.message);
+            }
+        }
+    }
+    return PONS_OK;
+}
 
 int pons__records_load(pons_run *r, pons_error *err)
 {
     load_state l = {.r = r};
     pons_thread *t = r->t;
-    int st = t->store.ops->records(t->store.self, t->id, r->ns->name, r->cp_id, load_row, &l, err);
-    if (st == PONS_OK && l.st != PONS_OK) {
-        st = pons_error_set(err, PONS_ECORRUPT, PONS__MODULE,
-                            "the records of checkpoint %s can't be read", r->cp_id);
-    }
+    int st = PONS_OK;
+    do { // with every pass those that the tasks of the last one had called
+        const size_t n = r->n_tasks;
+        st = t->store.ops->records(t->store.self, t->id, r->ns->name, r->cp_id, load_row, &l, err);
+        if (st == PONS_OK && l.st != PONS_OK) {
+            st = pons_error_set(err, PONS_ECORRUPT, PONS__MODULE,
+                                "the records of checkpoint %s can't be read", r->cp_id);
+        }
+        st = st == PONS_OK ? open_called(r, l.from, err) : st;
+        l.from = n;
+    } while (st == PONS_OK && l.from < r->n_tasks);
     return st;
 }
 
@@ -236,6 +291,9 @@ static int load_row(void *user, const pons_record_row *row)
 {
     load_state *l = user;
     pons_cx *cx = NULL;
+    if (strcmp(row->task, PONS__COMMAND_TASK) == 0 && l->from > 0) {
+        return 0;
+    }
     if (strcmp(row->task, PONS__COMMAND_TASK) == 0) {
         pons_autovalue writes = NULL;
         l->st = pons_value_read(row->data.data, row->data.len, &writes, NULL);
@@ -246,7 +304,7 @@ static int load_row(void *user, const pons_record_row *row)
         }
         return l->st = l->st == PONS_OK ? pons__ns_patch(l->r->ns, writes, NULL) : l->st;
     }
-    for (size_t i = 0; i < l->r->n_tasks && !cx; i++) {
+    for (size_t i = l->from; i < l->r->n_tasks && !cx; i++) {
         if (strcmp(pons__task_id(l->r->tasks[i]), row->task) == 0) {
             cx = l->r->tasks[i];
         }
@@ -322,6 +380,9 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
         .deadline_span_ms = pons_get_int(v, "ln", 0),
         .saved = true,
         .early = pons_get_bool(v, "early", false),
+        .failed = pons_get_bool(v, "bad", false),
+        .taken = true,
+        .accepted = true,
         .restarted = true,
         .shown = UINT8_MAX, // by who asked
     };

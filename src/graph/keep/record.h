@@ -13,6 +13,7 @@ typedef struct pons__rows {
 
 void pons__rows_fini(pons__rows *r);
 int pons__rows_call(pons__rows *r, pons_cx *cx, size_t call, pons_error *err);
+void pons__rows_call_saved(pons_cx *cx, size_t call);             // what that wrote is committed
 int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err); // whatever is not saved yet
 int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, pons_value *v,
                    pons_error *err); // takes v

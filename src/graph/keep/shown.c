@@ -56,6 +56,9 @@ pons_value *pons__shown_state(const pons_run *r)
 
 pons_value *pons__shown_update(const pons_cx *cx)
 {
+    if (cx->caller) {
+        return cx->returned ? pons_value_ref(cx->returned) : json_null();
+    }
     if (cx->n_writes == 0) {
         return json_null();
     }
@@ -83,6 +86,10 @@ pons_value *pons__shown_update(const pons_cx *cx)
 // The same as a task's result: {channel: value}, of several writes {"$writes": [value…]}.
 static pons_value *result_of(const pons_cx *cx)
 {
+    if (cx->caller) {
+        return pons_object_whole("__return__",
+                                 cx->returned ? pons_value_ref(cx->returned) : json_null(), NULL);
+    }
     pons_value *result = json_object();
     pons_autovalue times = json_object(); // channels that were written twice
     bool ok = result && times;
@@ -189,6 +196,10 @@ static bool asked_of(const pons_cx *cx, pons_value *list)
     for (size_t i = 0; cx->child && i < cx->child->n_tasks && ok; i++) {
         ok = asked_of(cx->child->tasks[i], list);
     }
+    for (size_t i = 0; cx->n_calls > 0 && i < cx->run->n_tasks && ok; i++) {
+        const pons_cx *t = cx->run->tasks[i];
+        ok = t->caller != cx || t->retired || asked_of(t, list);
+    }
     return ok;
 }
 
@@ -280,7 +291,7 @@ pons_value *pons__shown_result(pons_cx *cx, pons_value *asked)
 // By what a task may be triggered: a Send, an edge, each join into its node.
 static pons_value *triggers_of(const pons_cx *cx)
 {
-    if (cx->send_ix) {
+    if (cx->send_ix || cx->caller) {
         return json_pack("[s]", PUSH);
     }
     const pons_graph *g = cx->run->g;

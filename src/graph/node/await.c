@@ -125,7 +125,7 @@ int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_f
         pons__cx_break(cx, st, err);
         return st;
     }
-    c->saved = cx->header_saved = true;
+    pons__rows_call_saved(cx, cx->n_calls - 1);
     *ret = c->answer;
     return PONS_OK;
 }

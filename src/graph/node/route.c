@@ -45,6 +45,13 @@ int pons_cx_command(pons_cx *cx, const pons_command *cmd, pons_error *err)
         pons__cx_fault(cx, st, err);
         return st;
     }
+    if (cmd->parent && cx->caller) {
+        pons__command_drop(cmd);
+        st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "task '%s' commands the parent graph",
+                            cx->node->name);
+        pons__cx_fault(cx, st, err);
+        return st;
+    }
     if (cmd->parent) {
         return escape(cx, update, cmd, err);
     }

@@ -244,16 +244,24 @@ static pons_value *result_of(const pons_value *record)
     return one ? one : list;
 }
 
-// The calls without an answer: of people into one list, all others into another.
-static int pending_of(const char *id, const pons_value *rows, pons_value *asked, pons_value *awaits)
+typedef struct place { // whose records are read
+    const pons_value *records;
+    const char *ns, *checkpoint;
+} place;
+
+// The calls without an answer: of people into one list, all others into another; those of a task that
+// it has called are its own, too.
+static int pending_of(const place *at, const char *id, pons_value *asked, pons_value *awaits,
+                      int depth)
 {
-    const pons_value *header = record_at(rows, IDX_HEADER);
+    const pons_value *rows = pons_get(at->records, id), *header = record_at(rows, IDX_HEADER);
     const int64_t round = pons_get_int(header, "t", 0), keep = pons_get_int(header, "c", 0);
     int bad = 0;
     for (size_t n = 0; record_at(rows, IDX_CALLS + n); n++) {
         const pons_value *call = record_at(rows, IDX_CALLS + n);
         const int64_t of = pons_get_int(call, "t", 0);
-        if (pons_get(call, "ans") || strcmp(pons_get_str(call, "k", ""), "await") != 0 ||
+        const bool step = strcmp(pons_get_str(call, "k", ""), "step") == 0;
+        if (pons_get(call, "ans") || (!step && strcmp(pons_get_str(call, "k", ""), "await") != 0) ||
             ((int64_t)n >= keep && of < round)) {
             continue;
         }
@@ -262,6 +270,12 @@ static int pending_of(const char *id, const pons_value *rows, pons_value *asked,
             snprintf(name, sizeof name, "%s.%zu.%" PRId64, id, n, of);
         } else {
             snprintf(name, sizeof name, "%s.%zu", id, n);
+        }
+        if (step) {
+            char called[24];
+            pons__task_hash(at->ns, at->checkpoint, name, 0, called);
+            bad |= depth < DEPTH_MAX && pending_of(at, called, asked, awaits, depth + 1);
+            continue;
         }
         const pons_value *request = pons_get(call, "req");
         pons_value *req = request ? pons_value_ref(request) : json_null();
@@ -390,17 +404,17 @@ static int look_below(looker *l, const char *ns, seen_task *t, int depth, pons_v
     return bad ? no_memory(l) : st;
 }
 
-static int add_task(looker *l, const char *ns, const pons_value *records, seen_task *t, int depth,
-                    pons_value *tasks, pons_value *next)
+static int add_task(looker *l, const place *at, seen_task *t, int depth, pons_value *tasks,
+                    pons_value *next)
 {
-    const pons_value *rows = pons_get(records, t->id), *result = record_at(rows, IDX_RESULT);
+    const pons_value *rows = pons_get(at->records, t->id), *result = record_at(rows, IDX_RESULT);
     const pons_value *error = pons_get(result, "error");
     pons_autovalue asked = json_array();
     pons_autovalue awaits = json_array();
     t->finished = result && !error;
     t->asked = asked;
     t->awaits = awaits;
-    if (!asked || !awaits || (!t->finished && pending_of(t->id, rows, asked, awaits))) {
+    if (!asked || !awaits || (!t->finished && pending_of(at, t->id, asked, awaits, 0))) {
         return no_memory(l);
     }
     pons_value *task = pons_object_whole(
@@ -408,7 +422,7 @@ static int add_task(looker *l, const char *ns, const pons_value *records, seen_t
         error ? pons_value_ref(error) : json_null(), "interrupts", pons_value_ref(asked), "awaits",
         pons_value_ref(awaits), "result", t->finished ? result_of(result) : json_null(), "arg",
         pons_optional(t->arg), NULL);
-    int st = task ? look_below(l, ns, t, depth, task) : no_memory(l);
+    int st = task ? look_below(l, at->ns, t, depth, task) : no_memory(l);
     if (st || json_array_append(tasks, task) ||
         (!t->finished && json_array_append_new(next, json_string(t->node)))) {
         st = st ? st : no_memory(l);
@@ -430,18 +444,19 @@ static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth,
         st = pons_error_set(l->err, rows.st == PONS_ENOMEM ? PONS_ENOMEM : PONS_ECORRUPT,
                             PONS__MODULE, "the records of checkpoint %s can't be read", im->id);
     }
+    const place at = {rows.tasks, ns, im->id};
     json_array_foreach(im->next, i, v)
     {
         seen_task t = {.node = json_string_value(v)};
         pons__task_hash(ns, im->id, t.node, 0, t.id);
-        st = st ? st : add_task(l, ns, rows.tasks, &t, depth, tasks, next);
+        st = st ? st : add_task(l, &at, &t, depth, tasks, next);
     }
     json_array_foreach(im->sends, i, v)
     {
         seen_task t = {.node = json_string_value(json_array_get(v, 0)),
                        .arg = json_array_get(v, 1)};
         pons__task_hash(ns, im->id, t.node, (uint32_t)i + 1, t.id);
-        st = st ? st : add_task(l, ns, rows.tasks, &t, depth, tasks, next);
+        st = st ? st : add_task(l, &at, &t, depth, tasks, next);
     }
     pons_value_unref(rows.tasks);
     return st;

@@ -9,6 +9,7 @@
 #include "graph/run/begin.h"
 
 #include "graph/base/bits.h"
+#include "graph/core/called.h"
 #include "graph/core/calls.h"
 #include "graph/core/holding.h"
 #include "graph/core/life.h"
@@ -40,6 +41,9 @@ int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
                    const pons_run_options *opts, const pons__loop *loop, pons_run **ret,
                    pons_error *err)
 {
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
     pons__ns *ns = pons__ns_get(t, name, err);
     if (!ns) {
         return PONS_EINVAL;
@@ -296,6 +300,10 @@ int pons__run_continue(pons_run *r, pons_error *err)
 static void park(pons_cx *cx)
 {
     bool waits = pons__task_pending(cx) && pons__task_answered(cx) <= cx->answers_seen;
+    for (size_t i = 0; i < cx->n_calls && waits; i++) { // of a task that is gone the node is told
+        const pons__call *c = &cx->calls[i];
+        waits = c->kind != PONS__CALL_STEP || c->answer || pons__called_find(cx, i);
+    }
     if (cx->state != PONS__TASK_TODO || (!cx->wake_ns && !waits)) {
         return;
     }
@@ -311,6 +319,7 @@ int pons__run_prepare(pons_run *r, pons_error *err)
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a superstep");
     }
     r->n_tasks = 0;
+    r->spare = NULL;
     for (size_t w = 0; w < r->g->n_words; w++) {
         for (uint64_t bits = r->ns->next[w]; bits; bits &= bits - 1) {
             uint32_t ix = (uint32_t)(w * PONS__WORD_BITS) + (uint32_t)__builtin_ctzll(bits);
@@ -343,6 +352,9 @@ bool pons__run_stops_here(const pons_run *r)
     bool due = false, more = false;
     for (size_t i = 0; i < r->n_tasks; i++) {
         const uint32_t ix = r->tasks[i]->node_ix;
+        if (r->tasks[i]->caller || r->tasks[i]->retired) {
+            continue;
+        }
         due = due || r->tasks[i]->node->after ||
               (r->after && ix < r->g->n_nodes && pons__bit_get(r->after, ix));
     }

@@ -64,7 +64,7 @@ int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
 int pons_run_submit(pons_thread *t, const pons_graph *g, const char *name, const pons_value *input,
                     pons_busy how, const pons_run_options *opts, pons_run **ret, pons_error *err)
 {
-    pons__ns *ns = pons__ns_get(t, name, err);
+    pons__ns *ns = pons__graph_given(g, err) == PONS_OK ? pons__ns_get(t, name, err) : NULL;
     if (!ns) {
         return PONS_EINVAL;
     }

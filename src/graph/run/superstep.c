@@ -33,6 +33,7 @@
 #include "graph/run/below.h"
 #include "graph/run/cut.h"
 #include "graph/run/queue.h"
+#include "graph/task/future.h"
 #include "graph/task/pass.h"
 
 #include <stdio.h>
@@ -41,6 +42,7 @@ const pons__loop pons__supersteps = {
     .begin = pons__run_begin,
     .go_on = pons__run_continue,
     .advance = pons_run_advance,
+    .task = pons__task_run,
 };
 
 static int superstep(pons_run *r, pons_error *err);
@@ -196,6 +198,15 @@ static int step_tasks(pons_run *r, pons_error *err)
     }
     for (size_t i = 0; i < r->n_tasks; i++) {
         pons_cx *cx = r->tasks[i];
+        if (cx->caller && !cx->retired && cx->state != PONS__TASK_TODO) {
+            pons__future_settle(cx); // one whose commit had failed
+            if (cx->broken) {
+                if (err) {
+                    *err = cx->fault_error;
+                }
+                return cx->fault;
+            }
+        }
         if (cx->state == PONS__TASK_TODO) {
             if (r->opts.stream) {
                 pons__stream_task(cx, true);
@@ -214,7 +225,7 @@ static int step_tasks(pons_run *r, pons_error *err)
                 pons__cut_step(r, cx->state == PONS__TASK_FAILED ? r->n_tasks : i);
             }
         }
-        if (r->opts.stream && !cx->streamed && !cx->escape) {
+        if (r->opts.stream && !cx->streamed && !cx->escape && !cx->caller) {
             pons__stream_task(cx, false);
         }
         if (cx->escape) {
@@ -227,8 +238,11 @@ static int step_tasks(pons_run *r, pons_error *err)
                        ? pons__run_commit(r, &(pons__extra){0}, err)
                        : PONS_OK;
         }
-        failed = failed || cx->state == PONS__TASK_FAILED;
+        failed = failed || (cx->state == PONS__TASK_FAILED && !cx->caller);
         parked = parked || cx->state == PONS__TASK_PARKED;
+    }
+    for (size_t i = 0; i < r->n_tasks; i++) { // one got a result, or was called, behind the loop
+        parked = parked || r->tasks[i]->state == PONS__TASK_TODO;
     }
     return failed || parked ? conclude_parked(r, failed, err) : conclude_step(r, err);
 }
@@ -269,7 +283,7 @@ static int conclude_parked(pons_run *r, bool failed, pons_error *err)
     }
     if (failed) {
         for (size_t i = r->n_tasks; i-- > 0;) {
-            if (r->tasks[i]->state == PONS__TASK_FAILED) {
+            if (r->tasks[i]->state == PONS__TASK_FAILED && !r->tasks[i]->caller) {
                 r->error = r->tasks[i]->error; // the first in task order stays
             }
         }

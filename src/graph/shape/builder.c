@@ -183,6 +183,43 @@ void pons_graph_blocking(pons_graph_builder *b, const char *name, pons_blocking_
     }
 }
 
+// ---- programs -----------------------------------------------------------------------------------
+
+void pons_graph_task(pons_graph_builder *b, const char *name, pons_step_fn fn, void *user)
+{
+    pons_graph_node(b, name, NULL, user);
+    if (recording(b)) {
+        b->nodes[b->n_nodes - 1].step = fn;
+        b->nodes[b->n_nodes - 1].called = true;
+    }
+}
+
+void pons_graph_task_blocking(pons_graph_builder *b, const char *name, pons_blocking_fn fn,
+                              void *user)
+{
+    pons_graph_blocking(b, name, fn, user);
+    if (recording(b)) {
+        b->nodes[b->n_nodes - 1].called = true;
+    }
+}
+
+void pons_graph_entrypoint(pons_graph_builder *b, pons_step_fn fn, void *user)
+{
+    if (!recording(b)) {
+        return;
+    }
+    pons_graph_channel(b, PONS__STEP_INPUT,
+                       &(pons_channel_options){.kind = PONS_CHANNEL_EPHEMERAL});
+    pons_graph_channel(b, PONS__STEP_OUTPUT, NULL);
+    pons_graph_channel(b, PONS__STEP_PREVIOUS, &(pons_channel_options){.internal = true});
+    pons_graph_node(b, b->name, NULL, user);
+    if (recording(b)) {
+        b->nodes[b->n_nodes - 1].step = fn;
+    }
+    pons_graph_edge(b, PONS_START, b->name);
+    pons_graph_edge(b, b->name, PONS_END);
+}
+
 void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
 {
     pons__node_spec *n = NULL;

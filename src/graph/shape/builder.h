@@ -25,6 +25,8 @@ typedef struct pons__node_spec {
     pons__share_spec *shares;
     size_t n_shares;
     pons_blocking_fn blocking;
+    pons_step_fn step;
+    bool called;
     pons_node_options opts; // with the names below instead of its own
     pons__names goes, cache_on;
     char *error_handler;

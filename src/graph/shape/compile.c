@@ -210,7 +210,7 @@ static bool take_nodes(pons_graph *g, const pons_graph_builder *b, faults *f)
         if (why) {
             fault(f, "node '%s' %s", from->name ? from->name : "", why);
         }
-        if (!from->fn && !from->sub && !from->blocking) {
+        if (!from->fn && !from->sub && !from->blocking && !from->step) {
             fault(f, "node '%s' has no function", from->name);
         }
         pons__node *n = &g->nodes[g->n_nodes++];
@@ -219,6 +219,8 @@ static bool take_nodes(pons_graph *g, const pons_graph_builder *b, faults *f)
                           .user = from->user,
                           .sub = from->sub ? pons__graph_ref(from->sub) : NULL,
                           .blocking = from->blocking,
+                          .step = from->step,
+                          .called = from->called,
                           .mode = from->mode};
         if (!n->name) {
             return false;
@@ -540,7 +542,7 @@ static bool take_runs(pons__node *n, const pons__node_spec *from, faults *f)
     if (from->n_runs == 0) {
         return true;
     }
-    if (!n->fn) {
+    if (!n->fn && !n->step) {
         fault(f, "node '%s' is given graphs to run, but only a function runs graphs", n->name);
         return true;
     }
@@ -673,6 +675,16 @@ static bool check_paths(const pons_graph *g, faults *f)
     }
     for (size_t i = 0; i < g->n_nodes; i++) {
         const pons__node *n = &g->nodes[i];
+        if (n->called) {
+            if (seen[i] || n->n_edges + n->n_routers + n->n_arms + n->n_goes > 0) {
+                fault(f, "task '%s' has an edge, a router or a way to go (it is called)", n->name);
+            }
+            if (n->deferred || (n->policy && n->policy->handler != PONS__NONE)) {
+                fault(f, "task '%s' is deferred, or has an error handler: its caller has its error",
+                      n->name);
+            }
+            continue;
+        }
         if (!seen[i]) {
             fault(f, "node '%s' can't be reached from START", n->name);
         }

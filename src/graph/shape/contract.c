@@ -125,6 +125,9 @@ static pons_value *given_or(const pons__contract *c, pons_value *derived)
 
 int pons_graph_schemas(const pons_graph *g, pons_value **ret, pons_error *err)
 {
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
     pons_value *nodes = json_object();
     bool ok = nodes != NULL;
     for (size_t i = 0; i < g->n_nodes && ok; i++) {

@@ -36,6 +36,9 @@ int pons_graph_draw_as(const pons_graph *g, const pons_draw_options *o, char **r
 {
     static const char *const formats[] = {"mermaid", "dot", "json", "langgraph", "svg"};
     size_t k = 0, n = sizeof formats / sizeof *formats;
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
     while (k < n && strcmp(formats[k], o->format) != 0) {
         k++;
     }

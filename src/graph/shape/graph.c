@@ -99,12 +99,12 @@ static void policy_destroy(pons__policy *p)
 
 const char *pons_graph_name(const pons_graph *g)
 {
-    return g->name;
+    return g ? g->name : "";
 }
 
 const pons_graph *pons_graph_sub(const pons_graph *g, size_t i, const char **ret_node)
 {
-    for (size_t k = 0; k < g->n_nodes; k++) {
+    for (size_t k = 0; g && k < g->n_nodes; k++) {
         if (g->nodes[k].sub && i-- == 0) {
             *ret_node = g->nodes[k].name;
             return g->nodes[k].sub;

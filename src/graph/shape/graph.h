@@ -6,7 +6,7 @@
 #define PONS_GRAPH_SHAPE_GRAPH_H
 
 #include "graph/base/hash.h"
-#include "pons/graph.h"
+#include "pons/functional.h"
 #include "pons/schema.h"
 
 #include <pthread.h>
@@ -74,6 +74,10 @@ typedef struct pons__policy { // what most nodes do not have: task/policy.c
     size_t n_entries, cap_entries, oldest;
 } pons__policy;
 
+#define PONS__STEP_INPUT    "input" // channels of a graph with an entrypoint
+#define PONS__STEP_OUTPUT   "output"
+#define PONS__STEP_PREVIOUS "previous"
+
 #define PONS__END      UINT32_MAX
 #define PONS__NONE     PONS__INDEX_NONE
 #define PONS__ARMS_MAX 64 // legs of a join: bits of a word
@@ -97,6 +101,8 @@ typedef struct pons__node { // sorted by name, so that an index is a rank in tas
     uint32_t *goes; // what the node itself may go to
     size_t n_goes;
     pons_blocking_fn blocking; // instead of fn
+    pons_step_fn step;         // instead of fn: an entrypoint's, a task's
+    bool called;               // a task: no edge leads here
     const pons_graph **runs;   // what fn may run; references
     size_t n_runs;
     pons__policy *policy; // NULL: none
@@ -133,6 +139,13 @@ struct pons_graph {
     pons__contract input, output, context;
 };
 
+// PONS_EINVAL of a graph that is NULL.
+static inline int pons__graph_given(const pons_graph *g, pons_error *err)
+{
+    return g ? PONS_OK
+             : pons_error_set(err, PONS_EINVAL, "graph",
+                              "no graph was given (NULL: did it compile?)");
+}
 const pons_graph *pons__graph_ref(const pons_graph *g);
 void pons__graph_unref(const pons_graph *g); // NULL-safe, and of one that is half built
 void pons__channel_fini(pons__channel *c);

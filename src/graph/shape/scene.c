@@ -131,7 +131,8 @@ static bool build(const pons_graph *g, int xray, int level, budget *b, scene *s)
     s->edges = json_object();
     bool ok = s->nodes && s->edges && add_node(s, b, PONS_START, false, PONS_ABSENT);
     for (size_t i = 0; i < g->n_nodes && ok; i++) {
-        ok = add_node(s, b, g->nodes[i].name, g->nodes[i].sub != NULL, metadata_of(&g->nodes[i]));
+        ok = g->nodes[i].called || // no edge leads there
+             add_node(s, b, g->nodes[i].name, g->nodes[i].sub != NULL, metadata_of(&g->nodes[i]));
     }
     ok = ok && add_node(s, b, PONS_END, false, PONS_ABSENT) && edges_of(g, &g->start, s);
     for (size_t i = 0; i < g->n_nodes && ok; i++) {

@@ -8,6 +8,7 @@
 #include "graph/task/blocking.h"
 
 #include "graph/base/cancel.h"
+#include "graph/core/faults.h"
 #include "graph/core/runs.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
@@ -30,7 +31,12 @@ int pons__work_run(pons_cx *cx, pons_error *err)
     }
     cx->work = NULL;
     int st = w->st;
-    if (st == PONS_OK && w->update) {
+    if (st == PONS_OK && cx->caller && !pons_value_fits(w->update)) {
+        st = pons__too_deep(cx, "returns", err);
+    } else if (st == PONS_OK && cx->caller) { // a task's result
+        cx->returned = w->update;
+        w->update = NULL;
+    } else if (st == PONS_OK && w->update) {
         st = pons__cx_input(cx, w->update, err);
     } else if (st != PONS_OK && err) {
         *err = w->err;

@@ -30,8 +30,12 @@ int pons__cache_recall(pons_cx *cx, bool *ret, pons_error *err)
 void pons__cache_store(pons_cx *cx)
 {
     char key[33];
-    if (cx->n_calls > 0 || !pons__out_empty(&cx->out) || cx->escape || cx->bare ||
-        cx->inbox_fixed || key_of(cx, key, NULL) != PONS_OK) {
+    bool only_steps = true; // whose results are as good as the input that they follow from
+    for (size_t i = 0; i < cx->n_calls; i++) {
+        only_steps = only_steps && cx->calls[i].kind == PONS__CALL_STEP && !cx->calls[i].failed;
+    }
+    if (!only_steps || !pons__out_empty(&cx->out) || cx->escape || cx->bare || cx->inbox_fixed ||
+        key_of(cx, key, NULL) != PONS_OK) {
         return;
     }
     pons_value *task = pack(cx);
@@ -58,7 +62,8 @@ static pons_value *pack(const pons_cx *cx)
         bad |= json_array_append_new(
             s, json_pack("[sO]", graph->nodes[cx->sends[i].node].name, cx->sends[i].arg));
     }
-    pons_value *task = pons_object_whole("w", w, "g", g, "s", s, NULL);
+    pons_value *task =
+        pons_object_whole("w", w, "g", g, "s", s, "r", pons_optional(cx->returned), NULL);
     if (bad) {
         pons_value_unref(task);
         return NULL;
@@ -101,6 +106,7 @@ static bool take_ways(pons_cx *cx, const pons_value *task, const char *member)
 
 static bool take_routes(pons_cx *cx, const pons_value *task)
 {
+    cx->returned = pons_value_ref(pons_get(task, "r"));
     const bool whole =
         take_writes(cx, task) && take_ways(cx, task, "g") && take_ways(cx, task, "s");
     if (!whole) {
@@ -118,7 +124,7 @@ static int key_of(const pons_cx *cx, char ret[33], pons_error *err)
     pons_autovalue state = json_object();
     bool ok = state != NULL;
     const size_t n = p->n_cache_on > 0 ? p->n_cache_on : g->n_channels;
-    for (size_t i = 0; i < n && ok; i++) {
+    for (size_t i = 0; i < n && ok && !cx->caller; i++) { // a task has its input alone
         const size_t ch = p->n_cache_on > 0 ? p->cache_on[i] : i;
         const pons_value *v = cx->run->ns->slots[ch].v;
         ok = !v || json_object_set_new(state, g->channels[ch].name, pons_value_ref(v)) == 0;

@@ -79,6 +79,9 @@ void pons__cache_put(const pons_cx *cx, const char key[33], pons_value *task)
 int pons_graph_cache_clear(const pons_graph *g, pons_store store, const char *node, pons_error *err)
 {
     char prefix[SPACE_MAX];
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
     const uint32_t ix = node ? pons__graph_node_find(g, node) : 0;
     if (node && ix >= g->n_nodes) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "graph %s has no node '%s'", g->name,

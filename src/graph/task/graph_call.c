@@ -42,6 +42,9 @@ int pons_cx_run(pons_cx *cx, const pons_graph *g, const pons_value *input, pons_
 {
     pons_error own = PONS_ERROR_INIT;
     err = err ? err : &own;
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
     if (pons__graph_run_find(cx->node, g->name, strlen(g->name)) != g) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
                               "node '%s' runs graph '%s', which its options do not name",
@@ -113,7 +116,7 @@ static int record(pons_cx *cx, size_t call, pons_error *err)
     }
     pons__rows_fini(&rows);
     if (st == PONS_OK) {
-        cx->calls[call].saved = cx->header_saved = true;
+        pons__rows_call_saved(cx, call);
     }
     return st;
 }

@@ -18,6 +18,7 @@
 #include "graph/shape/contract.h"
 #include "graph/task/blocking.h"
 #include "graph/task/cache.h"
+#include "graph/task/future.h"
 #include "graph/task/graph_call.h"
 #include "graph/task/policy.h"
 #include "graph/task/subgraph.h"
@@ -33,6 +34,9 @@ void pons__task_run(pons_cx *cx)
         pons__task_rewind(cx);
         pass(cx, NULL);
     } while (cx->state == PONS__TASK_TODO && !cx->broken);
+    if (cx->caller) {
+        pons__future_settle(cx);
+    }
 }
 
 void pons__task_start(pons_cx *cx, const pons_value *input)
@@ -48,6 +52,16 @@ static void pass(pons_cx *cx, const pons_value *input)
     int st = cx->expired ? pons__policy_timed_out(cx, &err)
              : input     ? pons__cx_input(cx, input, &err)
                          : run_node(cx, &err);
+    pons__task_conclude(cx, st, &err, input != NULL);
+}
+
+// What becomes of a pass that has come so far.
+void pons__task_conclude(pons_cx *cx, int st, pons_error *said, bool input)
+{
+    pons_error err = *said;
+    if (st == PONS_OK && cx->fault == PONS_OK && cx->n_calls > 0) {
+        st = pons__futures_end(cx, &err);
+    }
     if (st == PONS_OK && cx->fault == PONS_OK && !cx->cached && !cx->escape && !cx->bare) {
         st = run_routers(cx, &err);
     }
@@ -136,6 +150,28 @@ static int check_given(const pons_cx *cx, pons_error *err)
               : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to check a schema");
 }
 
+static int recall(pons_cx *cx, bool *ret, pons_error *err)
+{
+    return cx->node->policy && cx->node->policy->cache ? pons__cache_recall(cx, ret, err) : PONS_OK;
+}
+
+bool pons__task_open(pons_cx *cx)
+{
+    bool done = false;
+    pons_error err;
+    pons__error_empty(&err);
+    pons__task_rewind(cx);
+    int st = cx->expired ? pons__policy_timed_out(cx, &err) : PONS_OK;
+    if (st == PONS_OK && cx->node->input.compiled) {
+        st = check_given(cx, &err);
+    }
+    st = st == PONS_OK ? recall(cx, &done, &err) : st;
+    if (st != PONS_OK || done) {
+        pons__task_conclude(cx, st, &err, false);
+    }
+    return st == PONS_OK && !done;
+}
+
 static int run_node(pons_cx *cx, pons_error *err)
 {
     if (cx->node->input.compiled && !cx->child && !cx->work) {
@@ -144,18 +180,19 @@ static int run_node(pons_cx *cx, pons_error *err)
             return st;
         }
     }
-    if (cx->node->policy && cx->node->policy->cache) {
-        bool found;
-        const int st = pons__cache_recall(cx, &found, err);
-        if (st != PONS_OK || found) {
-            return st;
-        }
+    bool found = false;
+    const int st = recall(cx, &found, err);
+    if (st != PONS_OK || found) {
+        return st;
     }
     if (cx->node->blocking) {
         return pons__work_run(cx, err);
     }
     if (cx->node->sub) {
         return pons__subgraph_run(cx, err);
+    }
+    if (cx->node->step) {
+        return pons__step_run(cx, err);
     }
     return cx->node->fn ? cx->node->fn(cx, cx->node->user, err) : PONS_OK;
 }

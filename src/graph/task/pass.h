@@ -6,5 +6,9 @@
 
 void pons__task_run(pons_cx *cx); // a TODO task to done, parked or failed
 void pons__task_start(pons_cx *cx, const pons_value *input); // the pass of START
+// A pass whose function somebody else runs: its begin, and what becomes of it. False: there is nothing
+// to run.
+bool pons__task_open(pons_cx *cx);
+void pons__task_conclude(pons_cx *cx, int st, pons_error *said, bool input);
 
 #endif

@@ -292,6 +292,41 @@ static void a_router_may_only_go_where_it_said(void **state)
     bed_close(&b);
 }
 
+// A graph that did not compile is often just passed on.
+static void no_graph_is_an_error(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    pons_run *r = NULL;
+    pons_value *v = NULL;
+    char *text = NULL;
+    const char *node = NULL;
+    const pons_command go = {0};
+    const pons_state_change change = {0};
+    const int got[] = {
+        pons_graph_invoke(NULL, b.store, "t2", json_null(), NULL, NULL, &v, &b.err),
+        pons_run_start(b.t, NULL, "", NULL, NULL, &r, &b.err),
+        pons_run_resume(b.t, NULL, "", NULL, &r, &b.err),
+        pons_run_command(b.t, NULL, "", &go, NULL, &r, &b.err),
+        pons_run_submit(b.t, NULL, "", NULL, PONS_BUSY_ENQUEUE, NULL, &r, &b.err),
+        pons_run_fork(b.t, NULL, "", "x", NULL, NULL, &r, &b.err),
+        pons_state_update(b.t, NULL, "", NULL, NULL, NULL, &b.err),
+        pons_state_update_bulk(b.t, NULL, "", &(pons_state_step){&change, 1}, 1, NULL, &b.err),
+        pons_graph_schemas(NULL, &v, &b.err),
+        pons_graph_draw(NULL, "mermaid", &text, &b.err),
+        pons_graph_cache_clear(NULL, b.store, NULL, &b.err),
+    };
+    for (size_t i = 0; i < sizeof got / sizeof *got; i++) {
+        assert_int_equal(got[i], PONS_EINVAL);
+    }
+    assert_non_null(strstr(b.err.message, "no graph was given"));
+    assert_string_equal(pons_graph_name(NULL), "");
+    assert_null(pons_graph_sub(NULL, 0, &node));
+    pons_graph_destroy(NULL);
+    bed_close(&b);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -303,6 +338,7 @@ int main(void)
         cmocka_unit_test(drawings_open_subgraphs),
         cmocka_unit_test(a_drawing_has_an_end),
         cmocka_unit_test(a_router_may_only_go_where_it_said),
+        cmocka_unit_test(no_graph_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
