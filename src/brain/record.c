@@ -258,7 +258,7 @@ static bool lacking(const pons__field *f, const void *s)
         return SEEN(int64_t, s, f) == (int64_t)f->preset;
     case PONS_KIND_NUM: {
         const double v = SEEN(double, s, f);
-        return !isfinite(v) || !(v < f->preset || v > f->preset);
+        return !isfinite(v) || (!isnan(f->preset) && !(v < f->preset || v > f->preset));
     }
     case PONS_KIND_BOOL:
         return !SEEN(bool, s, f);

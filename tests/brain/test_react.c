@@ -410,6 +410,17 @@ static void progress_is_not_disturbed(void **state)
     assert_int_equal(bench_count(&b, "decision", "type", "REPLAN"), 0);
     assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
     assert_in_range(bench_count(&b, "decision", "type", "CONTINUE"), 11, 15); // a look each 5 s
+    int measured = 0;
+    size_t i;
+    json_t *event;
+    json_array_foreach(b.events, i, event)
+    {
+        const pons_value *seen = pons_get(pons_get(event, "payload"), "observation");
+        const pons_value *runs = json_array_get(pons_get(seen, "running"), 0);
+        measured += pons_get_num(runs, "distance_remaining_m", 0.0) > 0.0;
+        assert_true(!seen || pons_get_num(pons_get(seen, "limits"), "charged_pct", 0.0) >= 80.0);
+    }
+    assert_true(measured >= 11); // whoever decides is told how far it still is
     bench_close(&b);
 }
 
@@ -495,7 +506,8 @@ static void a_good_end_says_bye(void **state)
     b.keep_running = false;
     bench_brain(&b);
     bench_goal_text(&b, "去厨房");
-    bench_await(&b, "run.done", "status", "succeeded", 10.0);
+    const pons_value *done = bench_await(&b, "run.done", "status", "succeeded", 10.0);
+    assert_true(pons_get_num(done, "battery_pct", -1.0) >= 0.0);
     pons_brain_close(b.brain);
     b.brain = NULL;
     bench_run(&b, 0.1);
