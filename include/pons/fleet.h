@@ -208,6 +208,9 @@ void pons_fleet_beat(pons_fleet *f, int32_t robot, int64_t now_ms);
 // A stop of its task has ended; a key that is not at work is ignored.
 void pons_fleet_worked(pons_fleet *f, int32_t robot, const char *task, size_t stop, bool ok,
                        int64_t now_ms);
+// It is there and does not get on (something stands before it, a wheel turns in vain): others go round it, and
+// what it has not started is somebody else's, until it gets on.
+void pons_fleet_hinder(pons_fleet *f, int32_t robot, bool hindered, int64_t now_ms);
 // A zone that nobody may enter: a person, an obstacle; and free again.
 void pons_fleet_block(pons_fleet *f, int32_t zone, bool blocked, int64_t now_ms);
 // A person has carried a lost robot away: its zones are free. It may come again in a bay.
@@ -226,7 +229,8 @@ typedef struct pons_fleet_view { // of a robot
     int32_t waits_for;  // a zone; -1: it does not wait
     int32_t held_by;    // the robot that has that zone, or that stands in its way; -1: none
     int64_t waits_since_ms;
-    bool stuck; // no safe way to a bay: it stands until there is one
+    bool stuck;    // no safe way to a bay: it stands until there is one
+    bool hindered; // by its own word it does not get on
     double battery_pct;
     int64_t seen_ms;
     const pons_fleet_task *task; // NULL: none; until the next call

@@ -3,9 +3,11 @@
 // each stop of each task started once.
 #include "cli_bench.h"
 #include "pons/ledger_line.h"
+#include "pons/link_message.h"
 #include "pons/workspace.h"
 #include "unit.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,6 +170,66 @@ static void cancelled_at_work(void **state)
     bench_close(&b);
 }
 
+// Changes the first place in a file of the workspace.
+static void edit(const bench *b, const char *name, const char *was, const char *is)
+{
+    char path[256], text[8192];
+    snprintf(path, sizeof path, "%.96s/%.120s", b->workspace, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    char *at = strstr(text, was);
+    assert_non_null(at);
+    f = fopen(path, "w");
+    fprintf(f, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
+    fclose(f);
+}
+
+// The lidar of one sees the other one: each has a world of its own, and the other one is in it.
+static void robots_see_each_other(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    edit(&b, "map.yaml", "  - {id: p1,",
+         "  - {id: p4, kind: park, x: 2.2, y: 3.5, at: living}\n  - {id: p1,");
+    edit(&b, "fleet.yaml", "start: p2", "start: p4");
+    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    char path[256];
+    snprintf(path, sizeof path, "%.96s/robots/r1/run/body.sock", b.workspace);
+    pons_link *link = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    while (pons_link_connect(path, &link, &err) < 0) {
+        bench_rest(20);
+    }
+    const pons_message hello = {.type = PONS_MESSAGE_HELLO,
+                                .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "test"}};
+    assert_int_equal(pons_message_send(link, &hello, &err), 0);
+    for (bool seen = false; !seen;) {
+        pons_autovalue message = NULL;
+        const int rc = pons_link_recv(link, &message, &err);
+        assert_true(rc >= 0);
+        const pons_value *all = pons_get(message, "obstacles");
+        for (size_t i = 0; i < json_array_size(all); i++) {
+            const pons_value *o = json_array_get(all, i);
+            seen =
+                seen || hypot(pons_get_num(o, "x", 0) - 2.2, pons_get_num(o, "y", 0) - 3.5) < 0.4;
+        }
+        if (rc == 0) {
+            bench_rest(20);
+        }
+    }
+    pons_link_close(link);
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 // A battery that is low is charged at the dock of the map, without a task.
 static void a_low_battery_is_charged(void **state)
 {
@@ -312,6 +374,7 @@ int main(void)
         cmocka_unit_test_teardown(done_once_whatever_is_killed_when, bench_teardown),
         cmocka_unit_test_teardown(a_stop_is_a_skill, bench_teardown),
         cmocka_unit_test_teardown(cancelled_at_work, bench_teardown),
+        cmocka_unit_test_teardown(robots_see_each_other, bench_teardown),
         cmocka_unit_test_teardown(a_low_battery_is_charged, bench_teardown),
         cmocka_unit_test_teardown(blocked_by_a_person, bench_teardown),
         cmocka_unit_test_teardown(stopped_all_together, bench_teardown),

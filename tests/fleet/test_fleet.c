@@ -23,6 +23,7 @@ typedef struct fixture {
         char task[PONS_FLEET_NAME_MAX];
     } todo[64];
     size_t n_todo;
+    int32_t mute; // it says where it is, and does nothing; -1: nobody
     int works, cancels, charges;
     char last[64]; // task and its state, as told last
 } fixture;
@@ -74,7 +75,7 @@ static void run(fixture *x, int steps, bool works)
         const size_t n = x->n_todo; // what follows from these is for the next step
         for (size_t k = 0; k < n; k++) {
             const pons_fleet_command c = x->todo[k].c;
-            if (x->deaf[c.robot]) {
+            if (x->deaf[c.robot] || x->mute == c.robot) {
                 continue;
             }
             if (c.what == PONS_FLEET_MOVE) {
@@ -112,7 +113,7 @@ static void create(fixture *x)
 static int set_up(void **state)
 {
     static fixture x;
-    x = (fixture){.now_ms = 1000, .battery = {90, 90, 90}};
+    x = (fixture){.now_ms = 1000, .mute = -1, .battery = {90, 90, 90}};
     pons_autobuf text = PONS_BUF_INIT;
     pons_error err = PONS_ERROR_INIT;
     pons_buf_str(&text, "zones:\n");
@@ -300,6 +301,46 @@ static void what_is_said_and_cannot_be(void **state)
     assert_int_equal(pons_fleet_holder(x->f, z(x, "a5")), -1);
 }
 
+// One that is there and does not get on: what it has not started is somebody else's, nobody counts on it, and
+// when it gets on all is as before.
+static void one_that_does_not_get_on(void **state)
+{
+    fixture *x = *state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_fleet_view v;
+    char why[120];
+    assert_int_equal(add(x, "t", "s2", "s3", &err), 0);
+    run(x, 2, true);
+    const int32_t robot = pons_fleet_find(x->f, "t")->robot;
+    for (int i = 0; i < 40 && pons_fleet_map_zone(x->map, (size_t)x->zone[robot])->kind; i++) {
+        run(x, 1, true); // until it is on a lane
+    }
+    x->mute = robot; // it says that it is there, and goes nowhere
+    run(x, 2, true);
+    pons_fleet_look(x->f, robot, &v);
+    assert_true(v.next >= 0);
+    pons_fleet_hinder(x->f, robot, true, x->now_ms);
+    pons_fleet_look(x->f, robot, &v);
+    assert_true(v.hindered);
+    assert_non_null(strstr(pons_fleet_why(x->f, robot, why, sizeof why), "does not get on"));
+    run(x, 40, true);
+    pons_fleet_look(x->f, robot, &v);
+    assert_true(v.hindered && v.state == PONS_FLEET_IDLE); // not lost: it says where it is
+    assert_int_equal(pons_fleet_holder(x->f, x->zone[robot]), robot);
+    assert_true(!pons_fleet_find(x->f, "t") || pons_fleet_find(x->f, "t")->robot != robot);
+    x->zone[robot] = v.next; // it gets on
+    x->mute = -1;
+    run(x, 120, true);
+    pons_fleet_look(x->f, robot, &v);
+    assert_false(v.hindered);
+    assert_string_equal(x->last, "t done");
+    x->deaf[robot] = true; // and of one that is lost it is not said
+    run(x, 40, true);
+    pons_fleet_hinder(x->f, robot, true, x->now_ms);
+    pons_fleet_look(x->f, robot, &v);
+    assert_false(v.hindered);
+}
+
 static void a_clock_that_leaps_loses_nobody(void **state)
 {
     fixture *x = *state;
@@ -442,6 +483,7 @@ int main(void)
         T(a_person_settles_it),
         T(its_zones_stay_blocked),
         T(what_is_said_and_cannot_be),
+        T(one_that_does_not_get_on),
         T(a_clock_that_leaps_loses_nobody),
         T(docks_are_fewer_than_robots),
         T(cancelled_at_each_moment),

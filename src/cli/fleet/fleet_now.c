@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BLOCKED (-2) // of pons_fleet_holder
 
@@ -24,10 +25,17 @@ static pons_value *robot(const pons_fleet *fleet, const pons_fleet_map *map, con
                          size_t i)
 {
     pons_fleet_view v;
-    char why[256];
+    char why[512];
     const cli_unit *u = &units[i];
     pons_fleet_look(fleet, (int32_t)i, &v);
     pons_fleet_why(fleet, (int32_t)i, why, sizeof why);
+    if (!u->connected && cli_unit_fails(u)) {
+        snprintf(why, sizeof why, "%s: its body does not start: see %.160s/body.log",
+                 u->robot->is.id, u->own.run_dir);
+    } else if (v.hindered && *u->why) {
+        const size_t n = strlen(why);
+        snprintf(why + n, sizeof why - n, ": %s", u->why);
+    }
     return pons_object(
         "id", json_string(u->robot->is.id), "state", json_string(pons_fleet_robot_states[v.state]),
         "zone", zone(map, v.zone), "next", zone(map, v.next), "to", zone(map, v.to), "waits_for",

@@ -89,6 +89,7 @@ static int open_parts(cli_fleet_running *r, pons_error *err)
 {
     r->robots = pons_need_zeroed(r->file.n + 1, sizeof *r->robots);
     r->units = pons_need_zeroed(r->file.n + 1, sizeof *r->units);
+    r->others = cli_others_create(r->file.n);
     for (size_t i = 0; i < r->file.n; i++) {
         if (r->file.robots[i].enabled) {
             r->robots[r->n++] = r->file.robots[i].is;
@@ -116,6 +117,7 @@ static void close_parts(cli_fleet_running *r, bool lost)
     for (size_t i = 0; i < r->opened; i++) {
         cli_unit_close(&r->units[i], lost);
     }
+    cli_others_destroy(r->others);
     cli_fleet_files_close(r->files);
     pons_fleet_destroy(r->fleet);
     pons_fleet_map_destroy(r->map);
@@ -160,6 +162,7 @@ static int step_units(cli_fleet_running *r, pons_error *err)
         if (rc < 0) {
             return rc;
         }
+        pons_fleet_hinder(r->fleet, (int32_t)i, u->hindered, pons_wall_ms(&r->clock));
         if (!u->told) {
             continue;
         }
@@ -195,6 +198,7 @@ static int loop(cli_fleet_running *r, bool once, pons_error *err)
     while (!ended && rc >= 0) {
         const int64_t now = pons_wall_ms(&r->clock);
         rc = step_units(r, err);
+        cli_others_show(r->others, r->fleet, r->units, r->n, now);
         if (rc >= 0 && (now - r->ticked_ms >= TICK_MS || now < r->ticked_ms)) {
             r->ticked_ms = now;
             rc = cli_fleet_take_words(r, err);

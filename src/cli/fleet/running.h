@@ -2,6 +2,7 @@
 #ifndef PONS_CLI_FLEET_RUNNING_H
 #define PONS_CLI_FLEET_RUNNING_H
 
+#include "cli/fleet/others.h"
 #include "cli/fleet/unit.h"
 #include "pons/policy.h"
 
@@ -20,6 +21,7 @@ typedef struct cli_fleet_running {
     pons_fleet_robot *robots; // those that are enabled
     cli_unit *units;
     size_t n, opened;
+    cli_others *others;
     pons_fleet *fleet;
     cli_fleet_files *files;
     int64_t ticked_ms;

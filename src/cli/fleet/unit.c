@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define START_EVERY_MS 3000
-#define STARTS_MAX     5
+#define STARTS_MAX     5 // in a row that have come to nothing; then
+#define START_LATER_MS 30000
 #define LOOK_MS        100
 #define AGAIN_MS       3000 // after a way that failed
 #define WORK_S         2.0
@@ -77,6 +78,11 @@ void cli_unit_close(cli_unit *u, bool lost)
     }
 }
 
+bool cli_unit_fails(const cli_unit *u)
+{
+    return u->starts >= STARTS_MAX;
+}
+
 // ---- what it was given --------------------------------------------------------------------------
 
 static void set_key(cli_unit *u, const char *from, const char *to)
@@ -119,7 +125,7 @@ void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *w
         u->canceled = u->open && u->kind == PONS_FLEET_WORK;
         return;
     }
-    u->canceled = false;
+    u->canceled = u->hindered = false;
     u->task_id[0] = '\0';
     u->kind = c->what;
     u->open = true;
@@ -222,6 +228,7 @@ static void look(cli_unit *u, const pons_value *status)
 {
     const pons_value *pose = pons_get(status, "pose");
     u->connected = json_is_object(pons_get(status, "body")) && json_is_object(pose);
+    u->starts = u->connected ? 0 : u->starts;
     u->latched = pons_get_bool(pons_get(status, "stop"), "latched", false);
     u->x = pons_get_num(pose, "x", NAN);
     u->y = pons_get_num(pose, "y", NAN);
@@ -244,6 +251,7 @@ static void look(cli_unit *u, const pons_value *status)
     u->posted = true;
     u->ok = strcmp(how, "succeeded") == 0;
     if (u->kind != PONS_FLEET_WORK && !u->ok) { // another attempt, under another key
+        u->hindered = u->kind == PONS_FLEET_MOVE;
         u->number++;
         u->key[0] = '\0';
         u->posted = false;
@@ -251,6 +259,7 @@ static void look(cli_unit *u, const pons_value *status)
         return;
     }
     u->at = u->kind == PONS_FLEET_MOVE ? u->to : u->at;
+    u->hindered = false;
     u->open = false;
     u->told = true;
 }
@@ -308,7 +317,8 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     const int64_t now = pons_now_ms(&u->clock);
     snprintf(path, sizeof path, "%s/body.sock", u->own.run_dir);
     const int rc = pons_link_connect(path, ret, err);
-    if (rc < 0 && !u->body && u->starts < STARTS_MAX && now - u->tried_ms >= START_EVERY_MS) {
+    const int64_t rest_ms = u->starts < STARTS_MAX ? START_EVERY_MS : START_LATER_MS;
+    if (rc < 0 && !u->body && (u->starts == 0 || now - u->tried_ms >= rest_ms)) {
         const pid_t pid = cli_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1);
         u->body = pid > 0 ? pid : 0;
         u->tried_ms = now;

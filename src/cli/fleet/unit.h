@@ -26,7 +26,8 @@ typedef struct cli_unit {
     pons_value *work; // of a WORK: {skill, parameters}; NULL: it waits
     char key[256];
     bool open, posted, ok;
-    char why[256];               // how its last task ended
+    char why[256];               // how its last task ended, or its last try
+    bool hindered;               // its way was blocked; it tries again
     bool canceled;               // and its brain has been told
     char task_id[PONS_NAME_MAX]; // of its brain, when that has it
     // What the brain says.
@@ -46,6 +47,8 @@ void cli_unit_close(cli_unit *u, bool lost);
 int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err);
 // What a command says, when it is not that already. work: what a WORK is, {skill, parameters}; NULL: to wait.
 void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *work);
+// Its body was started again and again, and came to nothing.
+bool cli_unit_fails(const cli_unit *u);
 // What is to be kept of it.
 pons_value *cli_unit_value(const cli_unit *u, const pons_fleet_map *map);
 

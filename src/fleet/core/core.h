@@ -11,6 +11,7 @@ typedef struct pons__robot {
     double battery_pct;
     int32_t task; // -1: none
     int32_t dock; // it has, or goes to; -1: none
+    bool hindered;
     int32_t said; // astray: the zone where it says it is, blocked for it; -1: none
 } pons__robot;
 

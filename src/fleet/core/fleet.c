@@ -30,6 +30,7 @@ static void on_grant(void *user, int32_t robot);
 static void come_back(pons_fleet *f, const pons_fleet_report *report);
 static void lose(pons_fleet *f, int32_t robot);
 static void arrived(pons_fleet *f, int32_t robot);
+static void get_on(pons_fleet *f, int32_t robot);
 
 int pons_fleet_create(const pons_fleet_options *options, const pons_fleet_robot *robots, size_t n,
                       pons_fleet **ret, pons_error *err)
@@ -160,8 +161,42 @@ void pons_fleet_hear(pons_fleet *f, const pons_fleet_report *report)
         }
         return;
     }
+    get_on(f, robot);
     pons__traffic_entered(&f->traffic, robot, f->now_ms);
     arrived(f, robot);
+}
+
+// It has entered what it could not enter.
+static void get_on(pons_fleet *f, int32_t robot)
+{
+    pons__robot *r = &f->robots[robot];
+    if (r->hindered) {
+        r->hindered = false;
+        f->changed = true;
+        pons__traffic_dead(&f->traffic, robot, false, f->now_ms);
+    }
+}
+
+void pons_fleet_hinder(pons_fleet *f, int32_t robot, bool hindered, int64_t now_ms)
+{
+    pons__fleet_clock(f, now_ms);
+    if (!pons__fleet_has(f, robot)) {
+        return;
+    }
+    pons__robot *r = &f->robots[robot];
+    if (r->state == PONS_FLEET_UNSEEN || r->state == PONS_FLEET_LOST ||
+        r->state == PONS_FLEET_ASTRAY) {
+        return; // nobody counts on it anyway
+    }
+    if (!hindered) {
+        get_on(f, robot);
+    } else if (!r->hindered) {
+        r->hindered = true;
+        pons__traffic_dead(&f->traffic, robot, true, f->now_ms);
+        if (r->task >= 0) {
+            pons__task_give_back(f, robot); // one that has started stays its own
+        }
+    }
 }
 
 // Heard of for the first time, or again.
@@ -222,6 +257,7 @@ static void lose(pons_fleet *f, int32_t robot)
 {
     pons__robot *r = &f->robots[robot];
     r->state = PONS_FLEET_LOST;
+    r->hindered = false;
     if (r->dock >= 0 && f->traffic.at[robot].at != r->dock) {
         f->dock_of[r->dock] = -1;
         r->dock = -1;

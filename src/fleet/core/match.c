@@ -100,7 +100,7 @@ static size_t free_robots(pons_fleet *f, int32_t *robots)
     for (size_t i = 0; i < f->n; i++) {
         const pons__robot *r = &f->robots[i];
         if (r->state == PONS_FLEET_IDLE && r->task < 0 && f->now_ms - r->seen_ms <= FRESH_MS &&
-            !f->traffic.at[i].stuck) {
+            !f->traffic.at[i].stuck && !r->hindered) {
             robots[n++] = (int32_t)i;
         }
     }

@@ -27,6 +27,7 @@ void pons_fleet_look(const pons_fleet *f, int32_t robot, pons_fleet_view *ret)
                              .held_by = m->by >= 0 && m->by != robot ? m->by : -1,
                              .waits_since_ms = m->since,
                              .stuck = m->stuck && !m->dead,
+                             .hindered = r->hindered,
                              .battery_pct = r->battery_pct,
                              .seen_ms = r->seen_ms,
                              .task = r->task >= 0 ? &f->tasks[r->task].is : NULL};
@@ -82,6 +83,10 @@ char *pons_fleet_why(const pons_fleet *f, int32_t robot, char *buf, size_t cap)
         snprintf(buf, cap, "%s is not where it can be; its zones wait for `clear`", id);
     } else if (r->state == PONS_FLEET_LOST) {
         snprintf(buf, cap, "%s is lost; its zones stay blocked until it is seen or cleared", id);
+    } else if (r->hindered) {
+        snprintf(buf, cap, "%s does not get on from %s%s%s; others go round it", id,
+                 zones[m->at].id, m->next >= 0 ? " into " : "",
+                 m->next >= 0 ? zones[m->next].id : "");
     } else if (m->stuck) {
         snprintf(buf, cap, "%s waits in %s for a way past what is shut", id, zones[m->at].id);
     } else if (r->state == PONS_FLEET_IDLE && pons__fleet_low(f, r)) {
