@@ -40,13 +40,6 @@ typedef struct listening { // the room's thread
     bool follows;  // the events, from `event` on
 } listening;
 
-void pons__fox_ring(const pons__foxglove *f)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(f->wake, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 static int64_t wall_ns(const pons__foxglove *f)
 {
     return pons_wall_ms(&f->s->o.clock) * PONS_NS_PER_MS;

@@ -5,6 +5,7 @@
 #include "serve/foxglove/foxglove.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #define PONS__FOXGLOVE_CHANNELS 256 // topics, and what one client may subscribe to or advertise
 
@@ -60,6 +61,13 @@ struct pons__foxglove {
 // client.c: callbacks of a client's socket.
 void pons__fox_message(void *client, pons_http_socket *s, bool binary, const char *data, size_t n);
 void pons__fox_over(void *client, pons_http_socket *s);
-void pons__fox_ring(const pons__foxglove *f); // its thread looks
+
+// The room's thread looks.
+static inline void pons__fox_ring(const pons__foxglove *f)
+{
+    const uint64_t one = 1;
+    const ssize_t n = write(f->wake, &one, sizeof one);
+    (void)n; // full: it is awake
+}
 
 #endif
