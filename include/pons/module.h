@@ -19,10 +19,11 @@ extern "C" {
 #define PONS_MODULE_ABI 1u
 
 typedef struct pons_module {
-    uint32_t abi;     // PONS_MODULE_ABI
-    const char *kind; // "driver", "skill", "llm", "store", "tool", "graph", "http", "server"
+    uint32_t abi; // PONS_MODULE_ABI
+    const char
+        *kind; // "driver", "bridge", "skill", "llm", "store", "tool", "graph", "http", "server"
     const char *name; // "mujoco"
-    // The kind's vtable: pons_robot_ops, pons_skill, pons_llm_ops, pons_store_driver, pons_tool_module,
+    // The kind's vtable: pons_robot_ops, pons_bridge_ops, pons_skill, pons_llm_ops, pons_store_driver, pons_tool_module,
     // pons_graph_module, pons_http_ops, pons_http_server_ops.
     const void *ops;
 } pons_module;

@@ -290,13 +290,20 @@ typedef struct cli_session_options {
     bool only_new;        // the goals are those of a thread that has had none
     int64_t wait_ms;      // how long a stop or a pause may hold all up; 0: for ever
     const char *record;   // a new MCAP file of it all; NULL: none
+    bool ros2;            // the body that this starts is shown to ROS 2
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
 // body_child.c: `pons body` as a child in a session of its own, so that Ctrl-C here is not its end; what it
 // has to say goes to run/body.log. skills NULL: none. Its pid, or -1.
 pid_t cli_body_start(const cli *c, const char *driver, const char *world, const char *skills,
-                     double speed, uint64_t seed);
+                     double speed, uint64_t seed, bool ros2);
+
+// bridge.c: `pons body ros2`, until a signal, or `once` the body that it found has gone. world NULL: the body says.
+int cli_bridge_run(cli *c, const char *world, bool once, pons_error *err);
+// The same as a child, which can be found by others when this returns; cli_bridge_end() ends it.
+int cli_bridge_start(const cli *c, const char *world, pid_t *ret, pons_error *err);
+void cli_bridge_end(pid_t pid); // 0: none
 
 // The same file: `pons ARGV…` (from "pons" on, NULL at its end), which says what it has to say into run/LOG. Its
 // pid, or -1.

@@ -34,6 +34,7 @@ static const cli_command agent_words[] = {
 static const cli_command body_words[] = {
     {"pose", "X Y YAW", "tell the robot where it is: metres, radians"},
     {"camera", "NAME", "a picture of a camera, as a file"},
+    {"ros2", "", "show the body that runs here to ROS 2, as body --ros2 does"},
     {NULL},
 };
 

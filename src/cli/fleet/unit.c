@@ -319,7 +319,8 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     const int rc = pons_link_connect(path, ret, err);
     const int64_t rest_ms = u->starts < STARTS_MAX ? START_EVERY_MS : START_LATER_MS;
     if (rc < 0 && !u->body && (u->starts == 0 || now - u->tried_ms >= rest_ms)) {
-        const pid_t pid = cli_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1);
+        const pid_t pid =
+            cli_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1, false);
         u->body = pid > 0 ? pid : 0;
         u->tried_ms = now;
         u->starts++;

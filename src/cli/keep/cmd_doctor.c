@@ -50,6 +50,9 @@ int cmd_doctor(cli *c, pons_error *err)
     doctor_say(&d, "driver kinematic", "ok", "built in", NULL);
     check_module(&d, "driver", "ros2", false,
                  "install cyclonedds-dev and cyclonedds-tools and build again to use ROS 2 robots");
+    check_module(
+        &d, "bridge", "ros2", false,
+        "install cyclonedds-dev and cyclonedds-tools and build again to show a body to ROS 2");
     check_module(&d, "llm", "openai", false, "build again to use a model");
     check_module(
         &d, "http", "curl", false,

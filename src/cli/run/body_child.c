@@ -51,7 +51,7 @@ pid_t cli_child_start(const cli *c, const char *log, const char *const *argv)
 }
 
 pid_t cli_body_start(const cli *c, const char *driver, const char *world, const char *skills,
-                     double speed, uint64_t seed)
+                     double speed, uint64_t seed, bool ros2)
 {
     char self[PATH_MAX], log[PATH_MAX + 16], speed_text[32], seed_text[32];
     snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
@@ -64,6 +64,9 @@ pid_t cli_body_start(const cli *c, const char *driver, const char *world, const 
     }
     execl(self, "pons", "body", "--workspace", c->workspace, "--driver", driver, "--world", world,
           "--speed", speed_text, "--seed", seed_text, "--for-run",
-          skills ? "--skills" : (char *)NULL, skills, (char *)NULL);
+          ros2     ? "--ros2"
+          : skills ? "--skills"
+                   : (char *)NULL,
+          ros2 && skills ? "--skills" : skills, skills, (char *)NULL);
     _exit(EXIT_ENVIRONMENT);
 }

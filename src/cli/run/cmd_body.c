@@ -1,5 +1,5 @@
-// cmd_body.c - `pons body`: a robot's owner, as a process of its own; and `pons body pose`, which
-// tells the one that runs where it is.
+// cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
+// one that runs where it is; and `pons body ros2`, which shows it to ROS (bridge.c).
 #include "cli/cli.h"
 #include "pons/link_message.h"
 
@@ -68,7 +68,8 @@ int cmd_body(cli *c, pons_error *err)
 {
     const char *driver = "mujoco", *world_name = "house", *speed_text = NULL, *seed_text = NULL,
                *battery_text = NULL, *for_run = NULL, *skill_names = NULL, *out = NULL,
-               *depth = NULL, *device = NULL, *size = NULL, *fps = NULL, *record = NULL;
+               *depth = NULL, *device = NULL, *size = NULL, *fps = NULL, *record = NULL,
+               *ros2 = NULL;
     const char *const usual_world = world_name, *const usual_driver = driver;
     const cli_option options[] = {
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &driver},
@@ -77,6 +78,7 @@ int cmd_body(cli *c, pons_error *err)
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
         {"--seed", "N", "of everything random", &seed_text},
         {"--battery", "PCT", "charge at the start, 0 to 100", &battery_text},
+        {"--ros2", NULL, "show it to ROS 2, which may drive it (docs/ros2.md)", &ros2},
         {"--record", "FILE", "what it says into a new MCAP file (docs/recording.md)", &record},
         {"--for-run", NULL, "started by a run: its good end ends this", &for_run},
         {"--out", "FILE", "of camera; default artifacts/camera/NAME.jpg of the workspace", &out},
@@ -102,8 +104,13 @@ int cmd_body(cli *c, pons_error *err)
                                       .depth = depth != NULL};
         return camera(c, &o, size, fps, err);
     }
+    if (c->argc == 1 && strcmp(c->argv[0], "ros2") == 0) {
+        return cli_bridge_run(c, world_name == usual_world ? NULL : world_name, for_run != NULL,
+                              err);
+    }
     if (c->argc > 0 || out || depth || device || size || fps) {
-        return cli_bad(err, "body takes options, or pose X Y YAW, or camera NAME; got '%s'",
+        return cli_bad(err,
+                       "body takes options, or pose X Y YAW, or camera NAME, or ros2; got '%s'",
                        c->argc > 0 ? c->argv[0]
                        : out       ? "--out"
                        : device    ? "--device"
@@ -124,13 +131,20 @@ int cmd_body(cli *c, pons_error *err)
     char ledger[PATH_MAX + 16], state[PATH_MAX + 16];
     pons_body_options o = PONS_BODY_OPTIONS_INIT;
     cli_skills skills = {0};
+    pid_t bridge = 0;
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
     rc = rc < 0 ? rc : cli_config(c, &rules, err);
     rc = rc < 0 ? rc : cli_world(world_name, &world, err);
     rc = rc < 0 ? rc : cli_driver(driver, &o.robot, err);
     rc = rc < 0 ? rc : cli_skills_load(skill_names, &skills, err);
+    if (rc >= 0 && ros2 && strcmp(o.robot->name, "ros2") == 0) {
+        rc =
+            cli_bad(err, "--ros2 shows pons's own body; a robot of --driver ros2 is there already");
+    }
+    rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, world_name, &bridge, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
+        cli_bridge_end(bridge);
         return rc;
     }
     snprintf(ledger, sizeof ledger, "%s/body.ledger", c->run_dir);
@@ -161,6 +175,7 @@ int cmd_body(cli *c, pons_error *err)
         rc = cli_recording_open(c, &(cli_recording_options){.path = record}, &recording, err);
     }
     rc = rc < 0 ? rc : pons_body_run(&o, c->run_dir, &quit, err);
+    cli_bridge_end(bridge);
     if (cli_recording_close(recording, &unwritten) < 0) {
         cli_tell(&unwritten);
     }

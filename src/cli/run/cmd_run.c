@@ -11,7 +11,7 @@
 
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
     const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
-        *step, *wait, *priority, *deadline, *only_new, *record;
+        *step, *wait, *priority, *deadline, *only_new, *record, *ros2;
     cli_server_words server;
 } run_words;
 
@@ -70,6 +70,7 @@ int cmd_run(cli *c, pons_error *err)
         o.stream_kernel = w.kernel != NULL;
         o.step = w.step != NULL;
         o.record = w.record;
+        o.ros2 = w.ros2 != NULL;
         if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
             cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
                     "continue, approve, status, quit.\n",
@@ -91,6 +92,7 @@ static int read_words(cli *c, run_words *w, pons_error *err)
         {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
         {"--skills", "NAME,…", "the body that this starts has these too, of modules skill-NAME",
          &w->skills},
+        {"--ros2", NULL, "the body that this starts is shown to ROS 2 (docs/ros2.md)", &w->ros2},
         {"--llm", "SPEC",
          "URL, rules, script:FILE, record:FILE:URL or replay:FILE; default: the environment's "
          "model, else rules",

@@ -63,7 +63,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     if (rc < 0 && !d->body && d->starts < STARTS_MAX &&
         (!d->tried_ms || now - d->tried_ms > START_EVERY_S * 1000)) {
         const pid_t pid =
-            cli_body_start(d->c, d->driver, d->world, NULL, d->speed, (uint64_t)d->seed);
+            cli_body_start(d->c, d->driver, d->world, NULL, d->speed, (uint64_t)d->seed, false);
         d->body = pid > 0 ? pid : 0;
         d->tried_ms = now;
         d->starts++;

@@ -510,7 +510,7 @@ static void start_body(session *s)
     const pid_t pid =
         cli_body_start(s->c, pons_get_str(s->about, "driver", s->o->driver),
                        pons_get_str(s->about, "world", s->o->world),
-                       pons_get_str(s->about, "skills", NULL), s->o->speed, s->o->seed);
+                       pons_get_str(s->about, "skills", NULL), s->o->speed, s->o->seed, s->o->ros2);
     s->body = pid > 0 ? pid : 0;
 }
 

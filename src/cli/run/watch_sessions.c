@@ -71,7 +71,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     if (rc < 0 && !b->pid && b->starts < STARTS_MAX &&
         (!b->tried_ms || now - b->tried_ms > START_EVERY_MS)) {
         const pid_t pid =
-            cli_body_start(&b->c, b->driver, b->world, NULL, b->w->o->speed, b->w->o->seed);
+            cli_body_start(&b->c, b->driver, b->world, NULL, b->w->o->speed, b->w->o->seed, false);
         b->pid = pid > 0 ? pid : 0;
         b->tried_ms = now;
         b->starts++;

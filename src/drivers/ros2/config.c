@@ -15,6 +15,7 @@
 
 static int check(const pons_yaml *yaml, pons_error *err);
 static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err);
+static void take_shown(const pons_value *v, ros2_config *c);
 static int from_environment(ros2_config *c, pons_error *err);
 static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
                    ros2_stream *ret);
@@ -84,6 +85,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
     whole(pons_get_str(v, "namespace", ""),
           pons_get_str(pons_get(v, "actions"), "navigate_to_pose", "navigate_to_pose"), c->action);
+    take_shown(v, c);
     const char *wrong = !*c->t_odom.name      ? "/topics/odom"
                         : !*c->t_scan.name    ? "/topics/scan"
                         : !*c->t_cmd_vel.name ? "/topics/cmd_vel"
@@ -103,6 +105,31 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
         return pons_error_source(err, "%s", pons_yaml_position(yaml, wrong, where, sizeof where));
     }
     return PONS_OK;
+}
+
+static void take_shown(const pons_value *v, ros2_config *c)
+{
+    const ros2_qos sure = {.reliable = true, .depth = 10},
+                   kept = {.reliable = true, .transient = true, .depth = 1};
+    const pons_value *actions = pons_get(v, "actions");
+    const char *ns = pons_get_str(v, "namespace", "");
+    snprintf(c->shown.ns, sizeof c->shown.ns, "%s%s", *ns && *ns != '/' ? "/" : "", ns);
+    snprintf(c->shown.node, sizeof c->shown.node, "%s", pons_get_str(v, "node", "pons"));
+    snprintf(c->shown.laser, sizeof c->shown.laser, "%s",
+             pons_get_str(pons_get(v, "frames"), "laser", "laser"));
+    stream(v, "odom", "odom", sure, &c->shown.odom);
+    stream(v, "scan", "scan", sure, &c->shown.scan);
+    stream(v, "battery", "battery_state", sure, &c->shown.battery);
+    stream(v, "tf", "/tf", (ros2_qos){.reliable = true, .depth = 100}, &c->shown.tf);
+    stream(v, "tf_static", "/tf_static", kept, &c->shown.tf_static);
+    stream(v, "clock", "/clock", sure, &c->shown.clock);
+    stream(v, "map", "map", kept, &c->shown.map);
+    stream(v, "amcl_pose", "amcl_pose", kept, &c->shown.amcl_pose);
+    stream(v, "goal_pose", "goal_pose", sure, &c->shown.goal_pose);
+    whole(ns, pons_get_str(actions, "spin", "spin"), c->shown.spin);
+    whole(ns, pons_get_str(actions, "back_up", "backup"), c->shown.back_up);
+    whole(ns, pons_get_str(actions, "drive_on_heading", "drive_on_heading"),
+          c->shown.drive_on_heading);
 }
 
 static int from_environment(ros2_config *c, pons_error *err)

@@ -31,6 +31,12 @@ typedef struct ros2_config {
         t_initialpose;
     char action[ROS2_NAME_MAX]; // of NavigateToPose
     double odom_s, scan_s, tf_s, server_s;
+    // Of a body that is shown to ROS (ros2_bridge): what it publishes is reliable, unless qos says else.
+    struct {
+        char ns[ROS2_NAME_MAX], node[64], laser[64];
+        ros2_stream odom, scan, battery, tf, tf_static, clock, map, amcl_pose, goal_pose;
+        char spin[ROS2_NAME_MAX], back_up[ROS2_NAME_MAX], drive_on_heading[ROS2_NAME_MAX];
+    } shown;
 } ros2_config;
 
 // The file is WORKSPACE/config/ros2.yaml, else the installed one. ROS_DOMAIN_ID and ROS_DISTRO come

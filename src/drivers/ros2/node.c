@@ -120,7 +120,7 @@ static dds_entity_t topic(ros2_node *n, const char *prefix, const char *name, co
         memcpy((void *)&named.m_typename, &type, sizeof type);
     }
     // rq/xRequest and rr/xReply: the suffix comes with the prefix.
-    snprintf(ret, NAME, "%.2s%s%s", prefix, name, prefix + 2);
+    snprintf(ret, NAME, "%.2s%s%s", prefix, name, *prefix ? prefix + 2 : "");
     const dds_entity_t t = dds_create_topic(n->participant, &named, ret, NULL, NULL);
     if (t > 0) {
         return t;
@@ -157,10 +157,15 @@ static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *typ
                          DDS_MSECS(100));
     dds_qset_durability(q,
                         qos.transient ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
+    if (qos.transient) { // what who comes late is told
+        dds_qset_durability_service(q, 0, DDS_HISTORY_KEEP_LAST, qos.depth > 0 ? qos.depth : 1,
+                                    DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
+                                    DDS_LENGTH_UNLIMITED);
+    }
     dds_qset_writer_data_lifecycle(q, false);
     char says[256] = "";
     int at = 0;
-    if (prefix[2]) { // a request's reader and a reply's writer serve
+    if (*prefix && prefix[2]) { // a request's reader and a reply's writer serve
         const bool serves = (prefix[1] == 'q') != writes;
         at = snprintf(says, sizeof says, "%s=%s;", serves ? "serviceid" : "clientid", n->id);
     }

@@ -23,7 +23,7 @@ typedef struct ros2_node {
 
 int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err);
 void ros2_node_close(ros2_node *n);
-// A reader or a writer of prefix + name ("rt", "/odom") with that type's ROS name; type NULL: the
+// A reader or a writer of prefix + name ("rt", "/odom"; "": name is all of it) with that type's ROS name; type NULL: the
 // descriptor's own. A reader wakes the waitset. 0 and err: it cannot be made.
 dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name, const char *type,
                               const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err);

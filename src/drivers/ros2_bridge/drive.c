@@ -1,0 +1,312 @@
+// drive.c - what people's programs say to a robot beside actions: cmd_vel, goal_pose, initialpose.
+//
+// **cmd_vel** is a hand on the robot. The first velocity that is not zero takes control and begins a goal
+// of drive_by_hand, which is in the ledger as any; each next one is a `steer`, and goes through the gate.
+// What the hand said counts for 300 ms in the body, so silence stands still. A second of it, or two of
+// zeros, let go. Velocities are for nobody while the robot is latched or a goal has the base.
+//
+//     off --not zero--> wanted --in control--> sent --accepted--> on --silence: let_go--> ends --> off
+//
+// Twist and TwistStamped cannot share a topic in one participant, so the other type has one of its own,
+// made when somebody publishes it. A stamp that is not of now is a command from the past.
+#include "drivers/ros2_bridge/bridge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUIET_NS  PONS_NS_PER_S       // of cmd_vel: the hand has gone
+#define STILL_NS  (2 * PONS_NS_PER_S) // of zeros
+#define OLD_NS    PONS_NS_PER_S       // of a TwistStamped
+#define YIELD_NS  (300 * PONS_NS_PER_MS)
+#define ANSWER_NS (3 * PONS_NS_PER_S)
+#define LOOK_NS   (500 * PONS_NS_PER_MS)
+#define MOST      100.0 // m/s, rad/s: beyond it, it is no velocity
+#define FRAME     60
+
+enum { PEERS = 64 };
+
+static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t);
+static void take_stamped(bridge *b, dds_entity_t reader);
+static void take_plain(bridge *b, dds_entity_t reader);
+static void look_for_other_type(bridge *b);
+
+int bridge_drive_open(bridge *b, pons_error *err)
+{
+    const ros2_stream *vel = &b->c.t_cmd_vel;
+    if (b->c.stamped) {
+        b->stamped_r = bridge_reader(b, &b->node, "rt", vel->name, NULL,
+                                     &geometry_msgs_msg_dds__TwistStamped__desc, vel->qos, err);
+    } else {
+        b->twist_r = bridge_reader(b, &b->node, "rt", vel->name, NULL,
+                                   &geometry_msgs_msg_dds__Twist__desc, vel->qos, err);
+    }
+    if (!b->stamped_r && !b->twist_r) {
+        return PONS_EENV;
+    }
+    if (*b->c.shown.goal_pose.name) {
+        b->goal_pose_r =
+            bridge_reader(b, &b->node, "rt", b->c.shown.goal_pose.name, NULL,
+                          &geometry_msgs_msg_dds__PoseStamped__desc, b->c.shown.goal_pose.qos, err);
+        if (!b->goal_pose_r) {
+            return PONS_EENV;
+        }
+    }
+    if (*b->c.t_initialpose.name) {
+        b->initialpose_r = bridge_reader(b, &b->node, "rt", b->c.t_initialpose.name, NULL,
+                                         &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc,
+                                         b->c.t_initialpose.qos, err);
+        if (!b->initialpose_r) {
+            return PONS_EENV;
+        }
+    }
+    return PONS_OK;
+}
+
+static bool same_frame(const char *a, const char *b)
+{
+    return strcmp(a + (*a == '/'), b) == 0;
+}
+
+bool bridge_pose(const bridge *b, const char *frame, const geometry_msgs_msg_dds__Pose_ *p,
+                 pons_pose2 *ret, char why[BRIDGE_TEXT])
+{
+    const geometry_msgs_msg_dds__Quaternion_ q = p->orientation;
+    const double len = sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    if (!isfinite(p->position.x + p->position.y + p->position.z)) {
+        snprintf(why, BRIDGE_TEXT, "its position is no number");
+        return false;
+    }
+    if (!(fabs(len - 1.0) < 0.1)) {
+        snprintf(why, BRIDGE_TEXT, "its orientation is no rotation");
+        return false;
+    }
+    const pons_pose2 at = {p->position.x, p->position.y,
+                           atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))};
+    if (same_frame(frame, b->c.map)) {
+        *ret = at;
+        return true;
+    }
+    const bool odom = same_frame(frame, b->c.odom),
+               base = same_frame(frame, b->c.base) || same_frame(frame, b->c.shown.laser);
+    if (!odom && !base) {
+        snprintf(why, BRIDGE_TEXT, "the frames %.40s and %.60s do not connect", b->c.map,
+                 *frame ? frame : "(none)");
+        return false;
+    }
+    if (!b->seen || !b->placed) {
+        snprintf(why, BRIDGE_TEXT,
+                 "the frames %.40s and %.60s do not connect: the robot does not "
+                 "know where it is",
+                 b->c.map, frame);
+        return false;
+    }
+    *ret =
+        pons_pose_compose(b->map_from_odom, odom ? at : pons_pose_compose(b->odom_from_base, at));
+    return true;
+}
+
+void bridge_drive_take(bridge *b)
+{
+    pons_pose2 at;
+    char why[BRIDGE_TEXT];
+    look_for_other_type(b);
+    if (b->twist_r > 0) {
+        take_plain(b, b->twist_r);
+    }
+    if (b->stamped_r > 0) {
+        take_stamped(b, b->stamped_r);
+    }
+    if (b->goal_pose_r > 0) {
+        ROS2_TAKE(b->goal_pose_r, geometry_msgs_msg_dds__PoseStamped_, m)
+        {
+            if (bridge_pose(b, m->header.frame_id, &m->pose, &at, why)) {
+                bridge_goal_pose(b, at);
+            } else {
+                bridge_say(b, BRIDGE_WARN, "goal_pose: %.180s", why);
+            }
+        }
+    }
+    if (b->initialpose_r > 0) {
+        ROS2_TAKE(b->initialpose_r, geometry_msgs_msg_dds__PoseWithCovarianceStamped_, m)
+        {
+            if (!same_frame(m->header.frame_id, b->c.map)) {
+                bridge_say(b, BRIDGE_WARN, "initialpose: it is in the frame '%.40s', not '%.40s'",
+                           m->header.frame_id, b->c.map);
+            } else if (!bridge_pose(b, b->c.map, &m->pose.pose, &at, why)) {
+                bridge_say(b, BRIDGE_WARN, "initialpose: %.180s", why);
+            } else {
+                const pons_message told = {.type = PONS_MESSAGE_SET_POSE,
+                                           .as.set_pose = {at.x, at.y, at.yaw}};
+                bridge_send(b->eye, &told);
+            }
+        }
+    }
+}
+
+// ---- cmd_vel ------------------------------------------------------------------------------------
+
+static void take_plain(bridge *b, dds_entity_t reader)
+{
+    ROS2_TAKE(reader, geometry_msgs_msg_dds__Twist_, m)
+    {
+        velocity(b, m);
+    }
+}
+
+static void take_stamped(bridge *b, dds_entity_t reader)
+{
+    ROS2_TAKE(reader, geometry_msgs_msg_dds__TwistStamped_, m)
+    {
+        const int64_t stamp =
+            (int64_t)m->header.stamp.sec * PONS_NS_PER_S + (int64_t)m->header.stamp.nanosec;
+        if (stamp != 0 && llabs(bridge_ros_ns(b) - stamp) > OLD_NS) {
+            bridge_say(b, BRIDGE_WARN, "cmd_vel: its stamp is not of now (%.0f s off): left out",
+                       (double)(bridge_ros_ns(b) - stamp) * 1e-9);
+            continue;
+        }
+        velocity(b, &m->twist);
+    }
+}
+
+// Somebody publishes cmd_vel of the type that is not read yet.
+static void look_for_other_type(bridge *b)
+{
+    const dds_topic_descriptor_t *desc = b->c.stamped ? &geometry_msgs_msg_dds__Twist__desc
+                                                      : &geometry_msgs_msg_dds__TwistStamped__desc;
+    if (b->other.participant > 0 || b->host_ns < b->look_due_ns) {
+        return;
+    }
+    b->look_due_ns = b->host_ns + LOOK_NS;
+    char name[ROS2_NAME_MAX + 4];
+    bool there = false;
+    void *samples[PEERS] = {NULL};
+    dds_sample_info_t info[PEERS];
+    snprintf(name, sizeof name, "rt%s", b->c.t_cmd_vel.name);
+    const dds_return_t got = dds_read(b->node.others[0], samples, info, PEERS, PEERS);
+    for (int i = 0; i < got; i++) {
+        const dds_builtintopic_endpoint_t *e = samples[i];
+        there = there ||
+                (info[i].valid_data && info[i].instance_state == DDS_IST_ALIVE &&
+                 strcmp(e->topic_name, name) == 0 && strcmp(e->type_name, desc->m_typename) == 0);
+    }
+    if (got > 0) {
+        dds_return_loan(b->node.others[0], samples, got);
+    }
+    pons_error err = PONS_ERROR_INIT;
+    if (!there) {
+        return;
+    }
+    b->other.hashed = b->node.hashed;
+    if (ros2_node_open(&b->other, b->c.domain, &err) < 0) {
+        bridge_say(b, BRIDGE_WARN, "%.200s", err.message);
+        b->other.participant = 0;
+        b->look_due_ns = b->host_ns + 20 * LOOK_NS;
+        return;
+    }
+    *(b->c.stamped ? &b->twist_r : &b->stamped_r) = bridge_reader(
+        b, &b->other, "rt", b->c.t_cmd_vel.name, NULL, desc, b->c.t_cmd_vel.qos, &err);
+}
+
+static void set_phase(bridge *b, int phase)
+{
+    b->drive.phase = phase;
+    b->drive.since_host_ns = b->host_ns;
+}
+
+static void steer(bridge *b, double v, double w, bool let_go)
+{
+    const pons_message m = {.type = PONS_MESSAGE_STEER,
+                            .as.steer = {.v = v, .w = w, .let_go = let_go}};
+    bridge_send(b->hand.link, &m);
+}
+
+static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t)
+{
+    bridge_drive *d = &b->drive;
+    const double v = t->linear.x, w = t->angular.z;
+    const bool moves = v != 0.0 || w != 0.0;
+    if (!(fabs(v) <= MOST && fabs(w) <= MOST)) {
+        bridge_say(b, BRIDGE_WARN, "cmd_vel: it is no velocity: left out");
+        return; // the last one grows old
+    }
+    if (d->phase == DRIVE_OFF && !moves) {
+        return; // a joystick that lies on the table takes no control
+    }
+    if (b->latched) {
+        if (moves) {
+            bridge_say(b, BRIDGE_WARN, "cmd_vel: a protective stop is in force: %.120s",
+                       b->latch_reason);
+        }
+        return;
+    }
+    if (bridge_goals_active(b) || (b->base_busy && !bridge_drive_owns(b, b->busy_goal))) {
+        if (moves) {
+            bridge_say(b, BRIDGE_WARN, "cmd_vel: a goal has the base");
+        }
+        return;
+    }
+    d->v = v;
+    d->w = w;
+    d->heard_host_ns = b->host_ns;
+    d->moved_host_ns = moves ? b->host_ns : d->moved_host_ns;
+    if (d->phase == DRIVE_OFF) {
+        set_phase(b, DRIVE_WANTED);
+    } else if (d->phase == DRIVE_ON) {
+        steer(b, v, w, false);
+    }
+}
+
+void bridge_drive_step(bridge *b)
+{
+    bridge_drive *d = &b->drive;
+    const int64_t silent_ns = b->host_ns - d->heard_host_ns;
+    const bool old = b->host_ns - d->since_host_ns > ANSWER_NS;
+    if (d->phase == DRIVE_WANTED && (silent_ns > YIELD_NS || old)) {
+        d->phase = DRIVE_OFF; // it has changed its mind, or nobody gives control
+    } else if (d->phase == DRIVE_WANTED && bridge_in_control(b)) {
+        pons_autovalue args = json_object();
+        bridge_new_id(b, d->id);
+        if (args && bridge_goal_send(b, d->id, "drive_by_hand", args, false)) {
+            set_phase(b, DRIVE_SENT);
+        }
+    } else if (d->phase == DRIVE_ON &&
+               (silent_ns > QUIET_NS || b->host_ns - d->moved_host_ns > STILL_NS ||
+                (bridge_goals_want(b) && silent_ns > YIELD_NS))) {
+        steer(b, 0.0, 0.0, true);
+        set_phase(b, DRIVE_ENDS);
+    } else if ((d->phase == DRIVE_SENT || d->phase == DRIVE_ENDS) && old) {
+        bridge_goal_cancel(b, d->id);
+        d->phase = DRIVE_OFF;
+    }
+}
+
+bool bridge_drive_owns(const bridge *b, const char *goal_id)
+{
+    return b->drive.phase >= DRIVE_SENT && strcmp(b->drive.id, goal_id) == 0;
+}
+
+bool bridge_drive_wants(const bridge *b)
+{
+    return b->drive.phase != DRIVE_OFF;
+}
+
+void bridge_drive_answered(bridge *b, bool accepted, const char *why)
+{
+    bridge_drive *d = &b->drive;
+    if (accepted && d->phase == DRIVE_SENT) {
+        set_phase(b, DRIVE_ON);
+        if (b->host_ns - d->heard_host_ns < YIELD_NS) {
+            steer(b, d->v, d->w, false);
+        }
+    } else if (!accepted && d->phase != DRIVE_OFF) {
+        bridge_say(b, BRIDGE_WARN, "cmd_vel: %.200s", why);
+        d->phase = DRIVE_OFF;
+    }
+}
+
+void bridge_drive_over(bridge *b)
+{
+    b->drive.phase = DRIVE_OFF;
+}
