@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Callable, Generic, Literal, NamedTuple, Sequence, TypeVar
 
-from ._library import OK, PARKED, check, ffi, new_error, python, value
 from ._now import now
 from .constants import OVERWRITE
-from .errors import GraphInterrupt
 
 N = TypeVar("N")
 StreamMode = Literal["values", "updates", "custom", "tasks", "checkpoints", "debug"]
@@ -122,11 +120,4 @@ class CachePolicy:
 
 def interrupt(value_):
     """Asks a person, and returns the answer. The node is run again from its top when it is there."""
-    from ._library import lib
-
-    cx, ret, err = now().cx, ffi.new("pons_value **"), new_error()
-    rc = lib.pons_interrupt(cx, value(value_), ret, err)
-    if rc == PARKED:
-        raise GraphInterrupt
-    check(rc, err)
-    return python(ret[0]) if rc == OK else None
+    return now().interrupt(value_)

@@ -134,6 +134,49 @@ def killed():
     print(f"killed {kills} times, and no step was left out")
 
 
+# The same of tasks: one whose result was kept is never run again, the one at work is.
+TASKS = """
+import os, sys
+from pons.checkpoint.sqlite import SqliteSaver
+from pons.func import entrypoint, task
+@task
+def work(n):
+    os.write(1, b"%d\\n" % n)
+    return n + 1
+@entrypoint(checkpointer=SqliteSaver(sys.argv[1]))
+def all_of_it(n):
+    for _ in range(400):
+        n = work(n).result()
+    return n
+c = {"configurable": {"thread_id": "t"}}
+print("end", all_of_it.invoke(None if all_of_it.get_state(c).next else 0, c))
+"""
+
+
+def killed_in_tasks():
+    with tempfile.TemporaryDirectory() as folder:
+        seen, kills = -1, 0
+        for stop in (*range(40, 400, 60), None):
+            p = subprocess.Popen([sys.executable, "-c", TASKS, f"{folder}/k.db"], stdout=subprocess.PIPE, text=True)
+            for line in p.stdout:
+                if line.startswith("end"):
+                    assert line == "end 400\n", line
+                    stop = "ended"
+                    break
+                n = int(line)
+                assert n in (seen, seen + 1), (seen, n)
+                seen = n
+                if stop and n >= stop:
+                    p.send_signal(signal.SIGKILL)
+                    kills += 1
+                    seen += sum(1 for _ in p.stdout)
+                    break
+            p.wait()
+        assert stop == "ended" and kills >= 4, (stop, kills)
+    print(f"killed {kills} times in a task, and none that had its result was run again")
+
+
 values()
 page()
 killed()
+killed_in_tasks()

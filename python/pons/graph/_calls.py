@@ -37,8 +37,12 @@ def pointer(n):
     return ffi.cast("void *", n)
 
 
-def _of(user):
+def thing(user):
+    """What a user pointer of C stands for."""
     return _things[int(ffi.cast("uintptr_t", user))]
+
+
+_of = thing
 
 
 def fail(err, exc):
@@ -58,6 +62,18 @@ class At:
 
     def write(self, v):
         lib.pons_cx_custom(self.cx, value(v))
+
+    def interrupt(self, v):
+        ret, err = ffi.new("pons_value **"), new_error()
+        rc = lib.pons_interrupt(self.cx, value(v), ret, err)
+        if rc == PARKED:
+            raise GraphInterrupt
+        if rc < 0:
+            raise raised(err)
+        return python(ret[0])
+
+    def on_loop(self, what):
+        return what()
 
     def runtime(self):
         return Runtime(context=self.call.context, stream_writer=self.write)
@@ -194,7 +210,13 @@ def run_node(cx, user, err):
                 state = {k: from_wire(v) if k in node.messages else v for k, v in state.items()}
         else:
             state = at.read(node.reads, node.channels, at.call.seen)
-        _apply(at, _arguments(node, at, node.cast(state)))
+        if node.tasks:
+            from ..func._board import run_beside
+
+            made = run_beside(cx, node, at.call, lambda at: _arguments(node, at, node.cast(state)))
+        else:
+            made = _arguments(node, at, node.cast(state))
+        _apply(at, made)
         return OK
     except GraphInterrupt:
         return PARKED

@@ -19,6 +19,9 @@ _MODES = ("values", "updates", "messages", "custom", "tasks", "checkpoints", "de
 _DURABILITY = {"async": "PONS_DURABILITY_ASYNC", "sync": "PONS_DURABILITY_SYNC", "exit": "PONS_DURABILITY_EXIT"}
 
 
+SKIP = object()  # an event that is not shown
+
+
 def _iso(ms):
     return datetime.datetime.fromtimestamp(ms / 1000, datetime.timezone.utc).isoformat()
 
@@ -31,7 +34,7 @@ class Call:
     """One run under way: what its nodes find, and what it has streamed."""
 
     def __init__(self, graph, config, context, stream):
-        self.config, self.context, self.failed = config, context, None
+        self.graph, self.config, self.context, self.failed, self.unknown = graph, config, context, None, None
         self.events, self.seen = collections.deque(), {}
         self.keep = []
 
@@ -56,6 +59,8 @@ class Call:
 
 class Runs:
     """What a CompiledStateGraph does once the engine has it."""
+
+    learns = False  # tasks that it has not been compiled with
 
     # ---- configuration
 
@@ -107,8 +112,10 @@ class Runs:
         run = self._run(input, config, context, (), False, interrupt_before, interrupt_after, durability)
         for _ in run:
             pass
-        state, asked = self._ended
-        state = self._output(state, output_keys)
+        return self._result(*self._ended, output_keys)
+
+    def _result(self, state, asked, keys):
+        state = self._output(state, keys)
         if asked and isinstance(state, dict):
             state[INTERRUPT] = list(asked)
         return state
@@ -122,6 +129,8 @@ class Runs:
         events = self._run(input, config, context, modes, subgraphs, interrupt_before, interrupt_after, durability)
         for ns, mode, text in events:
             shown = self._shown(mode, _codec.loads(text))
+            if shown is SKIP:
+                continue
             path = (tuple(ns.split("|")) if ns else (),) if subgraphs else ()
             yield (*path, mode, shown) if isinstance(stream_mode, (list, tuple)) else (*path, shown) if path else shown
 
@@ -174,6 +183,11 @@ class Runs:
                         check(lib.pons_run_sleep(run, err), err)
                     if lib.pons_run_state_get(run) == lib.PONS_RUN_PARKED:
                         raise RuntimeError("the run waits for something that nothing answers")
+                elif call.unknown is not None and self.learned(call):
+                    lib.pons_run_destroy(run)
+                    run = NULL
+                    with call:
+                        run = self._begin(t, ns, None, None, o, call)
                 else:
                     break
             yield from self._drain(call)

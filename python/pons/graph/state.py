@@ -27,7 +27,7 @@ class Node:
         self.wants = [p.name for p in parameters if p.name in _EXTRA and p is not parameters[0]]
         if parameters and schema is None and _first_schema(self.fn, parameters[0]):
             self.schema = _first_schema(self.fn, parameters[0])
-        self.targets, self.reads, self.messages = None, (), ()
+        self.targets, self.reads, self.messages, self.tasks = None, (), (), ()
 
     def settle(self, state_schema, all_channels):
         """Once all channels are known: which of them it is given, and as what."""
@@ -147,7 +147,10 @@ class CompiledStateGraph(Runs):
             cache.graphs.append(self)
 
     def _build(self, nodes, cache, before, after):
-        made, keep = self.builder, []
+        from ..func import _board
+        from ..func._flow import add, found, name_of
+
+        made, keep, self.tasks = self.builder, [], {}
         b = lib.pons_graph_builder_create(self.name.encode())
         try:
             for key, channel in self.channels.items():
@@ -158,8 +161,17 @@ class CompiledStateGraph(Runs):
                     self._subgraph(b, key, d["action"], keep)
                 else:
                     nodes[key].settle(made.state_schema, self.channels)
+                    nodes[key].tasks = found(nodes[key].fn)
+                    for task in nodes[key].tasks:
+                        if name_of(self.tasks, task) is None:
+                            add(self.tasks, task, made.nodes)
                     lib.pons_graph_node(b, key.encode(), _calls.run_node, self._pointer(nodes[key]))
                 lib.pons_graph_node_options(b, key.encode(), self._options(d, everywhere, cache, nodes[key], keep))
+            for name, task in self.tasks.items():
+                lib.pons_graph_task(b, name.encode(), _board.run_task, self._pointer(task))
+                o = ffi.new("pons_node_options *")
+                policies(o, task.retries, task.cache if cache is not None else None, self._pointer, keep)
+                lib.pons_graph_node_options(b, name.encode(), o)
             for start, end in made.edges:
                 lib.pons_graph_edge(b, start.encode(), end.encode())
             for legs, end in made.joins:
@@ -178,6 +190,11 @@ class CompiledStateGraph(Runs):
             weakref.finalize(self, _free, self.c, self.numbers)  # it knows the graph by these alone
         finally:
             lib.pons_graph_builder_destroy(b)
+
+    def name_of(self, task):
+        from ..func._flow import name_of
+
+        return name_of(self.tasks, task)
 
     def _pointer(self, thing):
         self.numbers.append(_calls.handle(thing))
@@ -210,18 +227,7 @@ class CompiledStateGraph(Runs):
         o = ffi.new("pons_node_options *", {"deferred": d["defer"]})
         keep.append(o)
         o.goes = Names.of(d["goes"] if d["goes"] is not None else everywhere, keep)
-        if d["retries"]:
-            retries = ffi.new("pons_retry[]", len(d["retries"]))
-            for c, p in zip(retries, d["retries"]):
-                c.attempts, c.initial_ms, c.factor = p.max_attempts, int(p.initial_interval * 1000), p.backoff_factor
-                c.max_ms, c.jitter = int(p.max_interval * 1000), 1.0 if p.jitter else 0.0
-                c.retry_on, c.user = _calls.run_retry_on, self._pointer(p)
-            keep.append(retries)
-            o.retries, o.n_retries = retries, len(d["retries"])
-        if d["cache"] is not None and cache is not None:
-            o.cache, o.cache_ttl_ms = True, int((d["cache"].ttl or 0) * 1000)
-            if d["cache"].key_func is not None:
-                o.cache_key, o.cache_user = _calls.run_cache_key, self._pointer(d["cache"])
+        policies(o, d["retries"], d["cache"] if cache is not None else None, self._pointer, keep)
         return o
 
     def clear_cache(self):
@@ -230,6 +236,22 @@ class CompiledStateGraph(Runs):
 
     def get_graph(self, config=None, *, xray=False):
         return Drawing(self, -1 if xray is True else int(xray))
+
+
+def policies(o, retries, cache, pointer, keep):
+    """Retries and a cache in a node's options."""
+    if retries:
+        made = ffi.new("pons_retry[]", len(retries))
+        for c, p in zip(made, retries):
+            c.attempts, c.initial_ms, c.factor = p.max_attempts, int(p.initial_interval * 1000), p.backoff_factor
+            c.max_ms, c.jitter = int(p.max_interval * 1000), 1.0 if p.jitter else 0.0
+            c.retry_on, c.user = _calls.run_retry_on, pointer(p)
+        keep.append(made)
+        o.retries, o.n_retries = made, len(retries)
+    if cache is not None:
+        o.cache, o.cache_ttl_ms = True, int((cache.ttl or 0) * 1000)
+        if cache.key_func is not None:
+            o.cache_key, o.cache_user = _calls.run_cache_key, pointer(cache)
 
 
 def _free(c, numbers):
